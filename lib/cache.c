@@ -1,0 +1,360 @@
+/* The cache: a hash table of reference-counted entries, a least-recently-used list, and single
+ * flight. One mutex guards both structures; it is never held while something is computed. */
+#include "request.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum entry_state { COMPUTING, READY, FAILED } entry_state;
+
+typedef struct kept_attachment {
+    struct kept_attachment *next;
+    unsigned id;
+    pe_attachment attachment;
+} kept_attachment;
+
+struct pe_entry {
+    atomic_uint
+        references; /* the cache's own, while the entry is in the table, and the callers' */
+    char *key;
+    size_t key_length;
+    uint64_t hash;
+    /* guarded by the cache's mutex */
+    entry_state state;
+    pe_error *error; /* of a FAILED entry; NULL if memory ran out */
+    uint64_t bytes;  /* counted in the budget, while listed */
+    bool listed;
+    pe_entry *chain;         /* next in the bucket */
+    pe_entry *newer, *older; /* in the list of use */
+    /* set before READY, then constant */
+    pe_table *table;
+    /* guarded by the entry's own mutex */
+    pthread_mutex_t attachments_lock;
+    kept_attachment *attachments;
+};
+
+struct pe_cache {
+    pthread_mutex_t lock;
+    pthread_cond_t landed; /* some computation has ended */
+    pe_entry **buckets;
+    size_t bucket_count; /* a power of two */
+    size_t in_table;
+    pe_entry *newest, *oldest;
+    pe_cache_stats stats;
+};
+
+#define FIRST_BUCKETS 256
+
+pe_cache *pe_cache_new(uint64_t budget_bytes)
+{
+    pe_cache *cache = calloc(1, sizeof *cache);
+    if (!cache)
+        return NULL;
+    cache->buckets = calloc(FIRST_BUCKETS, sizeof *cache->buckets);
+    if (!cache->buckets) {
+        free(cache);
+        return NULL;
+    }
+    cache->bucket_count = FIRST_BUCKETS;
+    cache->stats.budget = budget_bytes;
+    pthread_mutex_init(&cache->lock, NULL);
+    pthread_cond_init(&cache->landed, NULL);
+    return cache;
+}
+
+/* ---- entries ---- */
+
+static pe_entry *entry_new(const pe_request *request)
+{
+    pe_entry *entry = calloc(1, sizeof *entry);
+    if (!entry)
+        return NULL;
+    entry->key = malloc(request->key_length);
+    if (!entry->key) {
+        free(entry);
+        return NULL;
+    }
+    memcpy(entry->key, request->key, request->key_length);
+    entry->key_length = request->key_length;
+    entry->hash = request->key_hash;
+    entry->state = COMPUTING;
+    atomic_init(&entry->references, 2); /* the table's and the caller's */
+    pthread_mutex_init(&entry->attachments_lock, NULL);
+    return entry;
+}
+
+static pe_entry *entry_ref(pe_entry *entry)
+{
+    atomic_fetch_add_explicit(&entry->references, 1, memory_order_relaxed);
+    return entry;
+}
+
+void pe_entry_unref(pe_entry *entry)
+{
+    if (!entry || atomic_fetch_sub_explicit(&entry->references, 1, memory_order_acq_rel) > 1)
+        return;
+    for (kept_attachment *next, *kept = entry->attachments; kept; kept = next) {
+        next = kept->next;
+        kept->attachment.destroy(kept->attachment.object);
+        free(kept);
+    }
+    pthread_mutex_destroy(&entry->attachments_lock);
+    pe_table_unref(entry->table);
+    free(entry->error);
+    free(entry->key);
+    free(entry);
+}
+
+pe_table *pe_entry_table(pe_entry *entry)
+{
+    return entry->table;
+}
+
+/* ---- the table and the list; all with the lock held ---- */
+
+static pe_entry **bucket_of(pe_cache *cache, uint64_t hash)
+{
+    return &cache->buckets[(hash ^ hash >> 32) & (cache->bucket_count - 1)];
+}
+
+static pe_entry *find(pe_cache *cache, const pe_request *request)
+{
+    pe_entry *entry = *bucket_of(cache, request->key_hash);
+    while (entry &&
+           (entry->hash != request->key_hash || entry->key_length != request->key_length ||
+            memcmp(entry->key, request->key, request->key_length) != 0))
+        entry = entry->chain;
+    return entry;
+}
+
+static void put_in_bucket(pe_cache *cache, pe_entry *entry)
+{
+    pe_entry **bucket = bucket_of(cache, entry->hash);
+    entry->chain = *bucket;
+    *bucket = entry;
+}
+
+/* Double the buckets; without memory the chains just get longer. */
+static void grow(pe_cache *cache)
+{
+    size_t old_count = cache->bucket_count;
+    pe_entry **old = cache->buckets;
+    pe_entry **buckets = calloc(2 * old_count, sizeof *buckets);
+    if (!buckets)
+        return;
+    cache->buckets = buckets;
+    cache->bucket_count = 2 * old_count;
+    for (size_t i = 0; i < old_count; i++)
+        for (pe_entry *next, *entry = old[i]; entry; entry = next) {
+            next = entry->chain;
+            put_in_bucket(cache, entry);
+        }
+    free(old);
+}
+
+static void insert(pe_cache *cache, pe_entry *entry)
+{
+    if (cache->in_table >= cache->bucket_count)
+        grow(cache);
+    put_in_bucket(cache, entry);
+    cache->in_table++;
+}
+
+/* Take an entry out of the table and drop the table's reference to it. */
+static void take_out(pe_cache *cache, pe_entry *entry)
+{
+    pe_entry **at = bucket_of(cache, entry->hash);
+    while (*at != entry)
+        at = &(*at)->chain;
+    *at = entry->chain;
+    cache->in_table--;
+    pe_entry_unref(entry);
+}
+
+static void list_as_newest(pe_cache *cache, pe_entry *entry)
+{
+    entry->newer = NULL;
+    entry->older = cache->newest;
+    if (cache->newest)
+        cache->newest->newer = entry;
+    else
+        cache->oldest = entry;
+    cache->newest = entry;
+}
+
+static void unlist(pe_cache *cache, pe_entry *entry)
+{
+    *(entry->newer ? &entry->newer->older : &cache->newest) = entry->older;
+    *(entry->older ? &entry->older->newer : &cache->oldest) = entry->newer;
+}
+
+static void evict_to_budget(pe_cache *cache, uint64_t incoming)
+{
+    while (cache->oldest && cache->stats.bytes + incoming > cache->stats.budget) {
+        pe_entry *entry = cache->oldest;
+        unlist(cache, entry);
+        entry->listed = false;
+        cache->stats.bytes -= entry->bytes;
+        cache->stats.entries--;
+        cache->stats.evictions++;
+        take_out(cache, entry);
+    }
+}
+
+/* A computation has ended well: keep the entry if the budget can hold it at all. */
+static void keep(pe_cache *cache, pe_entry *entry)
+{
+    entry->bytes = sizeof *entry + entry->key_length + pe_table_footprint(entry->table);
+    if (entry->bytes > cache->stats.budget) {
+        take_out(cache, entry);
+        return;
+    }
+    evict_to_budget(cache, entry->bytes);
+    cache->stats.bytes += entry->bytes;
+    cache->stats.entries++;
+    list_as_newest(cache, entry);
+    entry->listed = true;
+}
+
+/* ---- single flight ---- */
+
+/* Compute a new entry's table with the lock released, and land it. */
+static void compute(pe_cache *cache, const pe_request *request, pe_entry *entry)
+{
+    pe_error error;
+    pthread_mutex_unlock(&cache->lock);
+    pe_status status = pe_table_compute(request, &entry->table, &error);
+    pthread_mutex_lock(&cache->lock);
+    cache->stats.computed++;
+    if (status == PE_OK) {
+        entry->state = READY;
+        keep(cache, entry);
+    } else {
+        entry->state = FAILED;
+        entry->error = malloc(sizeof error);
+        if (entry->error)
+            *entry->error = error;
+        take_out(cache, entry);
+    }
+    pthread_cond_broadcast(&cache->landed);
+}
+
+/* The entry of the key, found, awaited or computed, with a reference; NULL without memory. */
+static pe_entry *acquire(pe_cache *cache, const pe_request *request, pe_outcome *ret_outcome)
+{
+    pe_entry *entry = find(cache, request);
+    if (entry && entry->state == READY) {
+        *ret_outcome = PE_HIT;
+        cache->stats.hits++;
+        unlist(cache, entry);
+        list_as_newest(cache, entry);
+        return entry_ref(entry);
+    }
+    if (entry) {
+        *ret_outcome = PE_COALESCED;
+        cache->stats.coalesced++;
+        entry_ref(entry);
+        while (entry->state == COMPUTING)
+            pthread_cond_wait(&cache->landed, &cache->lock);
+        return entry;
+    }
+    entry = entry_new(request);
+    if (!entry)
+        return NULL;
+    *ret_outcome = PE_MISS;
+    cache->stats.misses++;
+    insert(cache, entry);
+    compute(cache, request, entry);
+    return entry;
+}
+
+pe_status pe_cache_get(pe_cache *cache, const pe_request *request, pe_entry **ret_entry,
+                       pe_outcome *ret_outcome, pe_error *reterr)
+{
+    pe_outcome outcome;
+    pe_error_init(reterr);
+    pthread_mutex_lock(&cache->lock);
+    pe_entry *entry = acquire(cache, request, &outcome);
+    if (!entry || (entry->state == FAILED && !entry->error))
+        pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the table");
+    else if (entry->state == FAILED)
+        *reterr = *entry->error;
+    pthread_mutex_unlock(&cache->lock);
+    if (reterr->status != PE_OK) {
+        pe_entry_unref(entry);
+        return reterr->status;
+    }
+    *ret_entry = entry;
+    *ret_outcome = outcome;
+    return PE_OK;
+}
+
+/* ---- attachments ---- */
+
+/* Count what an entry has gained. It may be evicted by that itself; its holder keeps it alive. */
+static void charge(pe_cache *cache, pe_entry *entry, size_t bytes)
+{
+    pthread_mutex_lock(&cache->lock);
+    if (entry->listed) {
+        cache->stats.bytes += bytes;
+        entry->bytes += bytes;
+        evict_to_budget(cache, 0);
+    }
+    pthread_mutex_unlock(&cache->lock);
+}
+
+static kept_attachment *build_attachment(pe_entry *entry, unsigned id,
+                                         pe_attachment_builder build, void *context)
+{
+    kept_attachment *kept = calloc(1, sizeof *kept);
+    if (!kept || !build(entry->table, context, &kept->attachment)) {
+        free(kept);
+        return NULL;
+    }
+    kept->id = id;
+    kept->next = entry->attachments;
+    entry->attachments = kept;
+    return kept;
+}
+
+void *pe_entry_attachment(pe_cache *cache, pe_entry *entry, unsigned id,
+                          pe_attachment_builder build, void *context)
+{
+    size_t gained = 0;
+    pthread_mutex_lock(&entry->attachments_lock);
+    kept_attachment *kept = entry->attachments;
+    while (kept && kept->id != id)
+        kept = kept->next;
+    if (!kept) {
+        kept = build_attachment(entry, id, build, context);
+        gained = kept ? kept->attachment.bytes + sizeof *kept : 0;
+    }
+    void *object = kept ? kept->attachment.object : NULL;
+    pthread_mutex_unlock(&entry->attachments_lock);
+    if (gained)
+        charge(cache, entry, gained);
+    return object;
+}
+
+/* ---- the end ---- */
+
+void pe_cache_read_stats(pe_cache *cache, pe_cache_stats *ret_stats)
+{
+    pthread_mutex_lock(&cache->lock);
+    *ret_stats = cache->stats;
+    pthread_mutex_unlock(&cache->lock);
+}
+
+void pe_cache_free(pe_cache *cache)
+{
+    if (!cache)
+        return;
+    cache->stats.budget = 0;
+    evict_to_budget(cache, 1);
+    pthread_cond_destroy(&cache->landed);
+    pthread_mutex_destroy(&cache->lock);
+    free(cache->buckets);
+    free(cache);
+}

@@ -1,0 +1,85 @@
+/* Double-double arithmetic: an unevaluated sum hi + lo with |lo| <= ulp(hi)/2, about 106 bits.
+ *
+ * Sums are Knuth's TwoSum, products Dekker's; with a fused multiply-add the product's error has the
+ * same bits, so the instruction set does not show. Must be compiled without contraction and
+ * without -ffast-math. Relative errors: dd_add and dd_mul below 2^-102, dd_div below 2^-101. */
+#ifndef PE_DD_H
+#define PE_DD_H
+
+typedef struct dd {
+    double hi, lo;
+} dd;
+
+/* a + b exactly, where |a| >= |b| or a is zero. */
+static inline dd dd_quick_two_sum(double a, double b)
+{
+    double sum = a + b;
+    return (dd){sum, b - (sum - a)};
+}
+
+/* a + b exactly. */
+static inline dd dd_two_sum(double a, double b)
+{
+    double sum = a + b;
+    double b_part = sum - a;
+    return (dd){sum, (a - (sum - b_part)) + (b - b_part)};
+}
+
+#if !defined(__FMA__)
+/* a as the sum of two 26-bit halves (Veltkamp); |a| < 2^996. */
+static inline dd dd_split(double a)
+{
+    double scaled = 134217729.0 * a; /* 2^27 + 1 */
+    double high = scaled - (scaled - a);
+    return (dd){high, a - high};
+}
+#endif
+
+/* a * b exactly, barring over- and underflow. */
+static inline dd dd_two_prod(double a, double b)
+{
+    double product = a * b;
+#if defined(__FMA__)
+    return (dd){product, __builtin_fma(a, b, -product)};
+#else
+    dd x = dd_split(a), y = dd_split(b);
+    double error = ((x.hi * y.hi - product) + x.hi * y.lo + x.lo * y.hi) + x.lo * y.lo;
+    return (dd){product, error};
+#endif
+}
+
+static inline dd dd_add(dd a, dd b)
+{
+    dd high = dd_two_sum(a.hi, b.hi);
+    dd low = dd_two_sum(a.lo, b.lo);
+    high = dd_quick_two_sum(high.hi, high.lo + low.hi);
+    return dd_quick_two_sum(high.hi, high.lo + low.lo);
+}
+
+static inline dd dd_neg(dd a)
+{
+    return (dd){-a.hi, -a.lo};
+}
+
+static inline dd dd_mul(dd a, dd b)
+{
+    dd product = dd_two_prod(a.hi, b.hi);
+    return dd_quick_two_sum(product.hi, product.lo + (a.hi * b.lo + a.lo * b.hi));
+}
+
+static inline dd dd_mul_double(dd a, double b)
+{
+    dd product = dd_two_prod(a.hi, b);
+    return dd_quick_two_sum(product.hi, product.lo + a.lo * b);
+}
+
+/* a / b for doubles that are not extreme in exponent. */
+static inline dd dd_div(double a, double b)
+{
+    double quotient = a / b;
+    dd back = dd_two_prod(quotient, b);
+    double rest = ((a - back.hi) - back.lo) / b;
+    return dd_quick_two_sum(quotient, rest);
+}
+
+#endif

@@ -1,0 +1,137 @@
+/* Element types: names, sizes, and rounding from double and double-double. */
+#include "dtype.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    size_t size;
+    double overflow; /* the smallest magnitude that rounds to infinity */
+} DTYPES[PE_DTYPE_COUNT] = {
+    [PE_F32] = {"f32", 4, 0x1.ffffffp+127}, [PE_F64] = {"f64", 8, INFINITY},
+    [PE_F16] = {"f16", 2, 65520},           [PE_BF16] = {"bf16", 2, 0x1.ffp+127},
+    [PE_I32] = {"i32", 4, 2147483648},
+};
+
+const char *pe_dtype_name(pe_dtype dtype)
+{
+    return DTYPES[dtype].name;
+}
+
+size_t pe_dtype_size(pe_dtype dtype)
+{
+    return DTYPES[dtype].size;
+}
+
+double pe_dtype_overflow(pe_dtype dtype)
+{
+    return DTYPES[dtype].overflow;
+}
+
+static uint64_t bits_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static double double_of(uint64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* Round a finite double to a 16-bit format with `fraction_bits` stored bits and exponent bias
+ * `bias`, ties to even, in integers. Zeros come out as +0; the caller has excluded overflow. */
+static uint16_t round_to_16_bits(double value, int fraction_bits, int bias)
+{
+    uint64_t bits = bits_of(value);
+    uint16_t sign = (uint16_t)(bits >> 48 & 0x8000);
+    int exponent = (int)(bits >> 52 & 0x7ff) - 1023 + bias; /* as stored, where normal */
+    uint64_t significand = (bits & 0xfffffffffffffULL) | 1ULL << 52;
+    int drop = 52 - fraction_bits;
+    if (exponent < 1) { /* subnormal: a fixed last place */
+        drop += 1 - exponent;
+        exponent = 1;
+    }
+    if (drop > 54) /* below half the smallest subnormal */
+        return 0;
+    uint64_t kept = significand >> drop, rest = significand & ((1ULL << drop) - 1);
+    uint64_t half = 1ULL << (drop - 1);
+    kept += rest > half || (rest == half && (kept & 1));
+    /* the hidden bit adds one to the exponent; a carry out of the fraction does so once more */
+    uint64_t magnitude = kept + ((uint64_t)(exponent - 1) << fraction_bits);
+    return magnitude == 0 ? 0 : (uint16_t)(sign | magnitude);
+}
+
+static uint16_t round_to_f16(double value)
+{
+    return round_to_16_bits(value, 10, 15);
+}
+
+static uint16_t round_to_bf16(double value)
+{
+    return round_to_16_bits(value, 7, 127);
+}
+
+void pe_round_row(pe_dtype dtype, const double *values, size_t count, void *dst)
+{
+    switch (dtype) {
+    case PE_F32: {
+        float *floats = dst;
+        for (size_t i = 0; i < count; i++)
+            floats[i] = (float)values[i] + 0.0F;
+        return;
+    }
+    case PE_F64: {
+        double *doubles = dst;
+        for (size_t i = 0; i < count; i++)
+            doubles[i] = values[i] + 0.0;
+        return;
+    }
+    case PE_F16: {
+        uint16_t *halves = dst;
+        for (size_t i = 0; i < count; i++)
+            halves[i] = round_to_f16(values[i]);
+        return;
+    }
+    case PE_BF16: {
+        uint16_t *halves = dst;
+        for (size_t i = 0; i < count; i++)
+            halves[i] = round_to_bf16(values[i]);
+        return;
+    }
+    case PE_I32:
+    case PE_DTYPE_COUNT:
+        break;
+    }
+    assert(false && "a real dtype");
+}
+
+void pe_round_dd(pe_dtype dtype, dd value, void *dst)
+{
+    dd sum = dd_quick_two_sum(value.hi, value.lo);
+    double odd = sum.hi;
+    if (dtype != PE_F64 && sum.lo != 0) {
+        /* round to odd, so that the second rounding below is as if it were the only one */
+        uint64_t bits = bits_of(sum.hi);
+        if ((sum.hi < 0) != (sum.lo < 0))
+            bits--; /* truncate: the true value lies nearer to zero */
+        odd = double_of(bits | 1);
+    }
+    pe_round_row(dtype, &odd, 1, dst);
+}
+
+bool pe_rounding_is_uncertain(pe_dtype dtype, double value, double tolerance)
+{
+    double bounds[2] = {value - tolerance, value + tolerance};
+    unsigned char low[8], high[8];
+    if (dtype == PE_F64)
+        return false; /* promised to a tolerance, not to the last bit */
+    pe_round_row(dtype, &bounds[0], 1, low);
+    pe_round_row(dtype, &bounds[1], 1, high);
+    return memcmp(low, high, pe_dtype_size(dtype)) != 0;
+}

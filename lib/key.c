@@ -1,0 +1,80 @@
+/* The canonical key of a request: one text for one set of bits. */
+#include "request.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Write a value as it would stand in a query, at `at`; returns the end. */
+static char *write_value(char *at, const pe_parameter *parameter, const pe_value *value)
+{
+    const char *text = NULL;
+    switch (parameter->type) {
+    case PE_INTEGER:
+    case PE_REAL:
+        return at + strlen(pe_plain_number(value->real, at));
+    case PE_BOOLEAN:
+        text = value->integer ? "true" : "false";
+        break;
+    case PE_CHOICE:
+        text = parameter->choices[value->integer];
+        break;
+    case PE_REAL_LIST:
+        for (size_t i = 0; i < value->count; i++) {
+            if (i > 0)
+                *at++ = ',';
+            at += strlen(pe_plain_number(value->items[i], at));
+        }
+        return at;
+    }
+    size_t length = strlen(text);
+    memcpy(at, text, length);
+    return at + length;
+}
+
+/* Bytes that suffice for write_value. */
+static size_t value_room(const pe_parameter *parameter, const pe_value *value)
+{
+    if (parameter->type == PE_CHOICE)
+        return strlen(parameter->choices[value->integer]);
+    return (value->count + 1) * PE_PRINT_MAX;
+}
+
+/* FNV-1a. */
+static uint64_t hash_text(const char *text, size_t length)
+{
+    uint64_t hash = 0xcbf29ce484222325;
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3;
+    return hash;
+}
+
+bool pe_request_write_key(pe_request *request)
+{
+    const pe_scheme_info *info = &request->values.scheme->info;
+    size_t room = strlen(info->name) + PE_PRINT_MAX;
+    for (size_t i = 0; i < request->value_count; i++)
+        if (request->items[i].present)
+            room += strlen(pe_parameter_at(info, i)->name) + 2 +
+                    value_room(pe_parameter_at(info, i), &request->items[i]);
+    request->key = malloc(room);
+    if (!request->key)
+        return false;
+    char *at = request->key;
+    at += snprintf(at, room, "%s@%u", info->name, info->revision);
+    for (size_t i = 0; i < request->value_count; i++) {
+        const pe_parameter *parameter = pe_parameter_at(info, i);
+        if (!request->items[i].present)
+            continue;
+        size_t length = strlen(parameter->name);
+        *at++ = '&';
+        memcpy(at, parameter->name, length);
+        at += length;
+        *at++ = '=';
+        at = write_value(at, parameter, &request->items[i]);
+    }
+    *at = '\0';
+    request->key_length = (size_t)(at - request->key);
+    request->key_hash = hash_text(request->key, request->key_length);
+    return true;
+}

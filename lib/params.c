@@ -1,0 +1,209 @@
+/* Reading one argument by its row of the parameter table. */
+#include "params.h"
+
+#include "number.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *pe_plain_number(double number, char *dst)
+{
+    size_t length = pe_print_element(dst, PE_F64, &number);
+    if (length > 2 && strcmp(dst + length - 2, ".0") == 0)
+        dst[length - 2] = '\0';
+    return dst;
+}
+
+void pe_suggest(pe_problem *problem, const char *name)
+{
+    if (name)
+        strncpy(problem->did_you_mean, name, sizeof problem->did_you_mean - 1);
+}
+
+void pe_refuse_choice(const char *parameter, const char *given, const char *const *choices,
+                      size_t count, pe_error *reterr)
+{
+    char allowed[sizeof reterr->problems[0].allowed] = "one of";
+    for (size_t i = 0; i < count; i++) {
+        strncat(allowed, i ? ", " : " ", sizeof allowed - strlen(allowed) - 1);
+        strncat(allowed, choices[i], sizeof allowed - strlen(allowed) - 1);
+    }
+    pe_problem *problem = pe_error_add(reterr, PE_MALFORMED, parameter, given, "%s", allowed);
+    pe_suggest(problem, pe_nearest(given, choices, count));
+}
+
+static const char *noun(const pe_parameter *parameter)
+{
+    switch (parameter->type) {
+    case PE_INTEGER:
+        return "an integer";
+    case PE_REAL:
+        return "a number";
+    case PE_BOOLEAN:
+        return "true or false";
+    case PE_CHOICE:
+        return "a name";
+    case PE_REAL_LIST:
+        return "numbers separated by commas";
+    }
+    return "";
+}
+
+static void refuse_number(const pe_parameter *parameter, pe_status status, const char *text,
+                          pe_error *reterr)
+{
+    char low[PE_PRINT_MAX], high[PE_PRINT_MAX];
+    pe_plain_number(parameter->minimum, low);
+    pe_plain_number(parameter->maximum, high);
+    if (strchr(text, ' '))
+        pe_error_add(reterr, status, parameter->name, text,
+                     "%s without blanks; a raw + in a query means a blank: write 1e4, not 1e+4",
+                     noun(parameter));
+    else if (parameter->multiple_of > 1)
+        pe_error_add(reterr, status, parameter->name, text,
+                     "%s from %s to %s, a multiple of %lld", noun(parameter), low, high,
+                     (long long)parameter->multiple_of);
+    else
+        pe_error_add(reterr, status, parameter->name, text, "%s from %s to %s", noun(parameter),
+                     low, high);
+}
+
+/* Read one number within the parameter's range. */
+static bool read_number(const pe_parameter *parameter, const char *text, size_t length,
+                        double *ret_number, pe_error *reterr)
+{
+    char given[100];
+    size_t kept = length < sizeof given - 1 ? length : sizeof given - 1;
+    memcpy(given, text, kept);
+    given[kept] = '\0';
+    double number;
+    bool integral = parameter->type == PE_INTEGER;
+    if (!pe_parse_number(text, length, &number) ||
+        (integral && number != floor(number) && fabs(number) <= DBL_MAX)) {
+        refuse_number(parameter, PE_MALFORMED, given, reterr);
+        return false;
+    }
+    bool legal = number >= parameter->minimum && number <= parameter->maximum;
+    if (legal && parameter->multiple_of > 1)
+        legal = (int64_t)number % parameter->multiple_of == 0;
+    if (!legal) {
+        refuse_number(parameter, PE_OUT_OF_RANGE, given, reterr);
+        return false;
+    }
+    *ret_number = number + 0.0; /* no negative zero */
+    return true;
+}
+
+static void read_list(const pe_parameter *parameter, const char *text, size_t limit,
+                      pe_owned_value *ret_value, pe_error *reterr)
+{
+    size_t count = 1;
+    for (const char *at = text; (at = strchr(at, ',')); at++)
+        count++;
+    if (count > limit) {
+        char given[PE_PRINT_MAX + 8];
+        pe_plain_number((double)count, given);
+        strncat(given, " items", sizeof given - strlen(given) - 1);
+        pe_error_add(reterr, PE_TOO_LARGE, parameter->name, given, "at most %zu items", limit);
+        return;
+    }
+    double *items = malloc(count * sizeof *items);
+    if (!items) {
+        pe_error_add(reterr, PE_NO_MEMORY, parameter->name, "", "memory for the list");
+        return;
+    }
+    const char *at = text;
+    for (size_t i = 0; i < count; i++) {
+        size_t length = strcspn(at, ",");
+        if (!read_number(parameter, at, length, &items[i], reterr)) {
+            free(items);
+            return;
+        }
+        at += length + 1;
+    }
+    ret_value->list = items;
+    ret_value->value = (pe_value){.present = true, .items = items, .count = count};
+}
+
+static void read_choice(const pe_parameter *parameter, const char *text, pe_value *ret_value,
+                        pe_error *reterr)
+{
+    size_t count = 0;
+    for (; parameter->choices[count]; count++) {
+        if (strcmp(parameter->choices[count], text) == 0) {
+            *ret_value = (pe_value){.present = true, .integer = (int64_t)count};
+            return;
+        }
+    }
+    pe_refuse_choice(parameter->name, text, parameter->choices, count, reterr);
+}
+
+/* Whether an argument that was written as `kind` may be read as this parameter. */
+static bool kind_fits(const pe_parameter *parameter, pe_kind kind)
+{
+    switch (parameter->type) {
+    case PE_INTEGER:
+    case PE_REAL:
+        return kind == PE_KIND_ANY || kind == PE_KIND_NUMBER;
+    case PE_BOOLEAN:
+        return kind == PE_KIND_ANY || kind == PE_KIND_BOOLEAN;
+    case PE_CHOICE:
+        return kind == PE_KIND_ANY || kind == PE_KIND_STRING;
+    case PE_REAL_LIST:
+        return kind == PE_KIND_ANY || kind == PE_KIND_LIST;
+    }
+    return false;
+}
+
+/* What a JSON body should have held, where it held something else. */
+static const char *json_noun(const pe_parameter *parameter)
+{
+    switch (parameter->type) {
+    case PE_INTEGER:
+        return "a JSON number without a fraction";
+    case PE_REAL:
+        return "a JSON number";
+    case PE_BOOLEAN:
+        return "true or false, without quotes";
+    case PE_CHOICE:
+        return "a JSON string";
+    case PE_REAL_LIST:
+        return "a JSON array of numbers, with at least one item";
+    }
+    return "";
+}
+
+void pe_parameter_read(const pe_parameter *parameter, const char *text, pe_kind kind,
+                       size_t list_limit, pe_owned_value *ret_value, pe_error *reterr)
+{
+    double number;
+    if (!kind_fits(parameter, kind)) {
+        pe_error_add(reterr, PE_MALFORMED, parameter->name, text, "%s", json_noun(parameter));
+        return;
+    }
+    switch (parameter->type) {
+    case PE_INTEGER:
+    case PE_REAL:
+        if (read_number(parameter, text, strlen(text), &number, reterr))
+            ret_value->value = (pe_value){
+                .present = true,
+                .real = number,
+                .integer = parameter->type == PE_INTEGER ? (int64_t)number : 0,
+            };
+        return;
+    case PE_BOOLEAN:
+        if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)
+            ret_value->value = (pe_value){.present = true, .integer = text[0] == 't'};
+        else
+            pe_error_add(reterr, PE_MALFORMED, parameter->name, text, "true or false");
+        return;
+    case PE_CHOICE:
+        read_choice(parameter, text, &ret_value->value, reterr);
+        return;
+    case PE_REAL_LIST:
+        read_list(parameter, text, list_limit, ret_value, reterr);
+        return;
+    }
+}

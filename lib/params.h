@@ -1,0 +1,34 @@
+/* Parameter tables: rows by name and index, and reading arguments into values. */
+#ifndef PE_PARAMS_H
+#define PE_PARAMS_H
+
+#include "scheme.h"
+
+/* All parameters of a scheme: its own, then the common ones. */
+size_t pe_all_parameter_count(const pe_scheme_info *info);
+const pe_parameter *pe_parameter_at(const pe_scheme_info *info, size_t index);
+
+/* The index of a parameter; pe_all_parameter_count if there is none of that name. */
+size_t pe_parameter_index(const pe_scheme_info *info, const char *name);
+
+/* A value that owns its list. */
+typedef struct pe_owned_value {
+    pe_value value;
+    double *list; /* NULL, or what value.items points to; freed by the owner */
+} pe_owned_value;
+
+/* Read one text into a value of the parameter's type. Adds at most one problem to reterr. */
+void pe_parameter_read(const pe_parameter *parameter, const char *text, pe_kind kind,
+                       size_t list_limit, pe_owned_value *ret_value, pe_error *reterr);
+
+/* Refuse a name that is none of the choices, with the nearest as a suggestion. */
+void pe_refuse_choice(const char *parameter, const char *given, const char *const *choices,
+                      size_t count, pe_error *reterr);
+
+/* Make `name`, or nothing if NULL, what the problem suggests. */
+void pe_suggest(pe_problem *problem, const char *name);
+
+/* A double as text, integers without a point. `dst` has room for PE_PRINT_MAX. */
+const char *pe_plain_number(double number, char *dst);
+
+#endif

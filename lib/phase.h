@@ -1,0 +1,12 @@
+/* Sines and cosines of phases, in double-double. */
+#ifndef PE_PHASE_H
+#define PE_PHASE_H
+
+#include "dd.h"
+#include "wide.h"
+
+/* ret_sin, ret_cos = sin and cos of 2π·phase, each within 2^-100 of its own magnitude: small values
+ * keep their relative precision. Multiples of a quarter turn are exact. */
+void pe_phase_sincos(pe_wide phase, dd *ret_sin, dd *ret_cos);
+
+#endif

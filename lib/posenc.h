@@ -1,0 +1,291 @@
+/* posenc: positional encodings, exact to the last bit.
+ *
+ * This header is the whole public face of the library. A caller
+ *
+ *   1. finds a scheme in the registry            pe_scheme_find
+ *   2. checks its arguments into a request       pe_request_new
+ *   3. computes the request's tensors            pe_table_compute
+ *      or takes them from a shared cache         pe_cache_get
+ *   4. reads the tensors                         pe_table_data
+ *
+ * Rules that hold throughout:
+ *   - Every function may be called from any thread. Objects marked immutable may be shared;
+ *     the cache locks itself; other objects belong to one thread at a time.
+ *   - A function that can fail in more than one way returns pe_status and describes the failure in
+ *     `reterr`, which it never reads. Every other output is untouched on failure.
+ *   - `_free` and `_unref` accept NULL. `_ref` returns its argument.
+ *   - The library never logs, prints, exits, reads the environment or the clock. It depends on the
+ *     C library alone, and no result depends on locale, compiler, instruction set or threads.
+ *   - Sizes are checked against limits before memory is asked for. */
+#ifndef POSENC_H
+#define POSENC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PE_VERSION "0.1.0"
+
+/* ---- status and errors ---------------------------------------------------------------------- */
+
+typedef enum pe_status {
+    PE_OK,
+    PE_MALFORMED,    /* an unknown, repeated or missing name, or a value of the wrong kind */
+    PE_OUT_OF_RANGE, /* well-formed, but outside a range or against a rule between parameters */
+    PE_TOO_LARGE,    /* well-formed and legal, but over a size limit of this process */
+    PE_NO_MEMORY,    /* memory ran out; the same call may succeed later */
+} pe_status;
+
+/* One wrong parameter. The texts are valid UTF-8 if the arguments were, cut where too long. */
+typedef struct pe_problem {
+    char parameter[64];
+    char given[96];        /* what was given, empty if nothing was */
+    char allowed[256];     /* the rule it broke, or what is allowed */
+    char did_you_mean[64]; /* a likely spelling, empty if there is none */
+} pe_problem;
+
+#define PE_PROBLEM_LIMIT 16
+
+/* All that is wrong with one request; `dropped` counts problems beyond PE_PROBLEM_LIMIT. */
+typedef struct pe_error {
+    pe_status status;
+    size_t count, dropped;
+    pe_problem problems[PE_PROBLEM_LIMIT];
+} pe_error;
+
+void pe_error_init(pe_error *error);
+
+/* Add one problem; returns it so that a caller may set did_you_mean. `allowed` is a printf format.
+ * The gravest status wins, in the order in which pe_status lists them (PE_MALFORMED above
+ * PE_OUT_OF_RANGE above PE_TOO_LARGE), PE_NO_MEMORY above all. */
+pe_problem *pe_error_add(pe_error *error, pe_status status, const char *parameter,
+                         const char *given, const char *allowed, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/* The candidate nearest to `given` in spelling, NULL if none is near enough to suggest. */
+const char *pe_nearest(const char *given, const char *const *candidates, size_t count);
+
+/* ---- element types -------------------------------------------------------------------------- */
+
+typedef enum pe_dtype { PE_F32, PE_F64, PE_F16, PE_BF16, PE_I32, PE_DTYPE_COUNT } pe_dtype;
+
+const char *pe_dtype_name(pe_dtype dtype); /* "f32" … */
+size_t pe_dtype_size(pe_dtype dtype);      /* bytes of one element */
+
+/* An upper bound of what pe_print_element writes, with its terminating NUL. */
+#define PE_PRINT_MAX 32
+
+/* Print the element at `element` (native byte order, any alignment) as the shortest decimal that
+ * reads back as the same element, and among the shortest the closest. Reals always carry a point
+ * or an exponent ("1.0", "-0.0", "1e-07"); NaN and infinities print as "null". Returns the length
+ * without the NUL. */
+size_t pe_print_element(char *dst, pe_dtype dtype, const void *element);
+
+/* Print `count` consecutive elements separated by commas, no NUL. `dst` has room for
+ * count * PE_PRINT_MAX bytes. Returns the length. */
+size_t pe_print_row(char *dst, pe_dtype dtype, const void *elements, size_t count);
+
+/* ---- schemes -------------------------------------------------------------------------------- */
+
+typedef enum pe_type {
+    PE_INTEGER, /* |value| <= 2^53 */
+    PE_REAL,    /* the nearest double of the text */
+    PE_BOOLEAN,
+    PE_CHOICE,    /* one of a list of names */
+    PE_REAL_LIST, /* at least one real, at most pe_limits.list_length */
+} pe_type;
+
+/* One row of a scheme's parameter table. It is all that parsing, validation, defaults, help, the
+ * HTTP documentation and the tests know of a parameter. */
+typedef struct pe_parameter {
+    const char *name;
+    pe_type type;
+    bool required;
+    const char *unless;       /* neither required nor legal where this one is given; or NULL */
+    const char *default_text; /* as in a query; NULL: absent unless given */
+    double minimum, maximum;  /* inclusive; items of a list alike */
+    int64_t multiple_of;      /* 0: any */
+    const char *const *choices; /* PE_CHOICE: NULL-terminated */
+    const char *unit;           /* NULL: a plain number or name */
+    const char *help;           /* one line */
+} pe_parameter;
+
+/* A named row of parameter values that stands under the explicit ones. `values` holds name, text,
+ * name, text, …, NULL. */
+#define PE_PRESET_VALUES 17
+typedef struct pe_preset {
+    const char *name, *help;
+    const char *values[PE_PRESET_VALUES];
+} pe_preset;
+
+/* A tensor a scheme makes, as documentation; shapes of one request are in pe_tensor. */
+typedef struct pe_tensor_help {
+    const char *name, *shape, *help;
+} pe_tensor_help;
+
+/* A scheme is data. The first group is public; the hooks belong to lib/scheme.h. Immutable. */
+typedef struct pe_scheme pe_scheme;
+
+typedef struct pe_scheme_info {
+    const char *name;       /* "sinusoidal" */
+    const char *title;      /* "Sinusoidal position encoding" */
+    const char *summary;    /* one sentence */
+    const char *family;     /* "absolute" | "relative" */
+    const char *formula;    /* plain text, with the frequency rule and sign convention */
+    const char *convention; /* the library or paper whose reading is the default */
+    const char *reference;  /* "arXiv:1706.03762, section 3.5" */
+    const char *example;    /* a small legal query: "length=4&dim=8" */
+    unsigned revision;      /* raised whenever a bit of any result changes */
+    const pe_parameter *parameters; /* the scheme's own */
+    size_t parameter_count;
+    const pe_preset *presets;
+    size_t preset_count;
+    const pe_tensor_help *tensors; /* the first one is the primary tensor */
+    size_t tensor_count;
+} pe_scheme_info;
+
+size_t pe_scheme_count(void);
+const pe_scheme *pe_scheme_at(size_t index);       /* in the order of schemes.def */
+const pe_scheme *pe_scheme_find(const char *name); /* NULL if there is none */
+const pe_scheme_info *pe_scheme_describe(const pe_scheme *scheme);
+
+/* What every scheme takes besides its own parameters; in a request's values these come last. */
+const pe_parameter *pe_common_parameters(size_t *ret_count);
+
+/* ---- requests ------------------------------------------------------------------------------- */
+
+/* How an argument was written. A query string cannot tell; a JSON body can, and then the kind must
+ * fit the parameter's type. Lists are their items joined by commas. */
+typedef enum pe_kind {
+    PE_KIND_ANY,
+    PE_KIND_NUMBER,
+    PE_KIND_STRING,
+    PE_KIND_BOOLEAN,
+    PE_KIND_LIST
+} pe_kind;
+
+typedef struct pe_argument {
+    const char *name, *text;
+    pe_kind kind;
+} pe_argument;
+
+/* Limits that the owner of the process sets. */
+typedef struct pe_limits {
+    uint64_t elements;    /* elements of all tensors of one request together */
+    uint64_t table_bytes; /* bytes of all tensors of one request together */
+    size_t list_length;   /* items of one list parameter */
+} pe_limits;
+
+#define PE_RANK_MAX 4
+typedef struct pe_tensor {
+    const char *name;
+    pe_dtype dtype;
+    size_t rank;
+    uint64_t shape[PE_RANK_MAX];
+    uint64_t elements, bytes;
+} pe_tensor;
+
+/* A parameter's value after defaulting. */
+typedef struct pe_value {
+    bool present;        /* false: absent, the rest means nothing */
+    int64_t integer;     /* PE_INTEGER; PE_BOOLEAN 0 or 1; PE_CHOICE the choice's index */
+    double real;         /* PE_REAL, and PE_INTEGER once more */
+    const double *items; /* lists */
+    size_t count;
+} pe_value;
+
+/* A checked request: scheme, every parameter after defaulting, shapes. Immutable. */
+typedef struct pe_request pe_request;
+
+/* Check `arguments` (any order) against the scheme's table and rules, apply preset and defaults and
+ * plan the tensors. Collects every wrong argument, not only the first. Allocates nothing that
+ * grows with the tensors, and computes none of them. The request keeps no pointer into the
+ * arguments. PE_MALFORMED, PE_OUT_OF_RANGE, PE_TOO_LARGE, PE_NO_MEMORY. */
+pe_status pe_request_new(const pe_scheme *scheme, const pe_argument *arguments, size_t count,
+                         const pe_limits *limits, pe_request **ret_request, pe_error *reterr);
+void pe_request_free(pe_request *request);
+
+const pe_scheme *pe_request_scheme(const pe_request *request);
+
+/* The canonical form: scheme, revision and every present parameter in the table's order with
+ * shortest numbers. Equal keys mean equal bits. Lives as long as the request. */
+const char *pe_request_key(const pe_request *request, size_t *ret_length);
+
+/* Value `index`: in the order of the scheme's parameter table, then of the common one. */
+const pe_value *pe_request_value(const pe_request *request, size_t index);
+
+size_t pe_request_tensor_count(const pe_request *request);
+const pe_tensor *pe_request_tensor(const pe_request *request, size_t index); /* 0 is primary */
+uint64_t pe_request_bytes(const pe_request *request); /* of all tensors */
+
+/* ---- tables --------------------------------------------------------------------------------- */
+
+/* The tensors of one request, row-major in native byte order, 64-byte aligned. Immutable. */
+typedef struct pe_table pe_table;
+
+/* Room that lies before each tensor's data, for a file header that must be contiguous with it. */
+#define PE_TABLE_HEADROOM 256
+
+/* Compute all tensors. PE_NO_MEMORY, and what a scheme's preparation may report. */
+pe_status pe_table_compute(const pe_request *request, pe_table **ret_table, pe_error *reterr);
+pe_table *pe_table_ref(pe_table *table);
+void pe_table_unref(pe_table *table);
+
+size_t pe_table_tensor_count(const pe_table *table);
+const pe_tensor *pe_table_tensor(const pe_table *table, size_t index);
+const void *pe_table_data(const pe_table *table, size_t index);
+
+/* The PE_TABLE_HEADROOM bytes before tensor `index`. Writing there is the caller's to serialise
+ * (a cache entry's attachment builder is), readers of the tensor are not disturbed. */
+unsigned char *pe_table_headroom(pe_table *table, size_t index);
+
+/* Bytes of memory the table holds, headroom and bookkeeping included. */
+size_t pe_table_footprint(const pe_table *table);
+
+/* ---- cache ---------------------------------------------------------------------------------- */
+
+/* A least-recently-used cache of tables, keyed by pe_request_key and budgeted in bytes. Entries are
+ * reference-counted: eviction never waits for a reader, a reader never loses its table. n
+ * concurrent misses of one key compute once; the others wait for that result. */
+typedef struct pe_cache pe_cache;
+typedef struct pe_entry pe_entry;
+
+typedef enum pe_outcome { PE_HIT, PE_MISS, PE_COALESCED } pe_outcome;
+
+typedef struct pe_cache_stats {
+    uint64_t hits, misses, coalesced, evictions, computed;
+    uint64_t bytes, budget, entries;
+} pe_cache_stats;
+
+/* NULL if memory ran out. A budget of 0 keeps nothing. */
+pe_cache *pe_cache_new(uint64_t budget_bytes);
+void pe_cache_free(pe_cache *cache); /* no call may be in flight; entries still held live on */
+
+/* The entry of the request's key, computed if need be. May block on another thread's computation
+ * of the same key. Errors as pe_table_compute; a failure is not kept. */
+pe_status pe_cache_get(pe_cache *cache, const pe_request *request, pe_entry **ret_entry,
+                       pe_outcome *ret_outcome, pe_error *reterr);
+void pe_cache_read_stats(pe_cache *cache, pe_cache_stats *ret_stats);
+
+pe_table *pe_entry_table(pe_entry *entry); /* not a new reference */
+void pe_entry_unref(pe_entry *entry);
+
+/* Something derived from an entry's table that is kept and evicted with it and counted in the
+ * budget: a representation. */
+typedef struct pe_attachment {
+    void *object;
+    size_t bytes; /* memory it holds beyond the table */
+    void (*destroy)(void *object);
+} pe_attachment;
+
+/* Builds an attachment; called at most once at a time for one entry. False: it failed, nothing is
+ * kept. */
+typedef bool (*pe_attachment_builder)(pe_table *table, void *context,
+                                      pe_attachment *ret_attachment);
+
+/* The attachment `id` of the entry, built if it is not there; NULL if that failed. It lives as long
+ * as the caller holds the entry. Ids are the caller's. */
+void *pe_entry_attachment(pe_cache *cache, pe_entry *entry, unsigned id,
+                          pe_attachment_builder build, void *context);
+
+#endif

@@ -1,0 +1,209 @@
+/* Requests: arguments checked against a scheme's table, defaulted, planned and made canonical. */
+#include "request.h"
+
+#include "plan.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAMES_MAX 64
+
+/* Refuse an argument that is no parameter, suggesting the nearest that is. */
+static void refuse_name(const pe_scheme_info *info, const pe_argument *argument,
+                        pe_error *reterr)
+{
+    const char *names[NAMES_MAX];
+    size_t count = 0, all = pe_all_parameter_count(info);
+    for (size_t i = 0; i < all && count < NAMES_MAX - 1; i++)
+        names[count++] = pe_parameter_at(info, i)->name;
+    names[count++] = "preset";
+    pe_problem *problem = pe_error_add(reterr, PE_MALFORMED, argument->name, argument->text,
+                                       "a parameter of %s; GET /v1/schemes/%s lists them",
+                                       info->name, info->name);
+    pe_suggest(problem, pe_nearest(argument->name, names, count));
+}
+
+static bool is_repeated(const pe_argument *arguments, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(arguments[i].name, arguments[index].name) == 0)
+            return true;
+    return false;
+}
+
+static const pe_preset *find_preset(const pe_scheme_info *info, const char *name,
+                                    pe_error *reterr)
+{
+    const char *names[NAMES_MAX];
+    size_t count = 0;
+    for (; count < info->preset_count && count < NAMES_MAX; count++) {
+        if (strcmp(info->presets[count].name, name) == 0)
+            return &info->presets[count];
+        names[count] = info->presets[count].name;
+    }
+    if (count == 0)
+        pe_error_add(reterr, PE_MALFORMED, "preset", name, "nothing: %s has no presets",
+                     info->name);
+    else
+        pe_refuse_choice("preset", name, names, count, reterr);
+    return NULL;
+}
+
+/* Read the explicit arguments and mark what was given, even if wrongly; returns the preset, if one
+ * is named. */
+static const pe_preset *read_arguments(pe_request *request, const pe_argument *arguments,
+                                       size_t count, const pe_limits *limits, bool *given,
+                                       pe_error *reterr)
+{
+    const pe_scheme_info *info = &request->values.scheme->info;
+    const pe_preset *preset = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const pe_argument *argument = &arguments[i];
+        size_t index = pe_parameter_index(info, argument->name);
+        if (index < request->value_count)
+            given[index] = true;
+        if (is_repeated(arguments, i))
+            pe_error_add(reterr, PE_MALFORMED, argument->name, argument->text, "given once");
+        else if (index < request->value_count)
+            pe_parameter_read(pe_parameter_at(info, index), argument->text, argument->kind,
+                              limits->list_length, &request->owned[index], reterr);
+        else if (strcmp(argument->name, "preset") == 0)
+            preset = find_preset(info, argument->text, reterr);
+        else
+            refuse_name(info, argument, reterr);
+    }
+    return preset;
+}
+
+/* The value that a preset or the table gives a parameter, NULL if none. */
+static const char *default_text(const pe_parameter *parameter, const pe_preset *preset)
+{
+    for (size_t v = 0; preset && preset->values[v]; v += 2)
+        if (strcmp(preset->values[v], parameter->name) == 0)
+            return preset->values[v + 1];
+    return parameter->default_text;
+}
+
+/* Fill what was not given from the preset, then from the defaults; refuse what excludes another. */
+static void apply_defaults(pe_request *request, const pe_preset *preset, const bool *given,
+                           pe_error *reterr)
+{
+    const pe_scheme_info *info = &request->values.scheme->info;
+    for (size_t i = 0; i < request->value_count; i++) {
+        const pe_parameter *parameter = pe_parameter_at(info, i);
+        const char *other = parameter->unless, *text = default_text(parameter, preset);
+        if (other && given[pe_parameter_index(info, other)]) {
+            if (given[i])
+                pe_error_add(reterr, PE_OUT_OF_RANGE, parameter->name, "",
+                             "not together with %s, which stands instead", other);
+            continue;
+        }
+        if (given[i])
+            continue;
+        if (parameter->required)
+            pe_error_add(reterr, PE_MALFORMED, parameter->name, "", "required: %s%s%s",
+                         parameter->help, other ? "; or give instead " : "",
+                         other ? other : "");
+        else if (text)
+            pe_parameter_read(parameter, text, PE_KIND_ANY, SIZE_MAX, &request->owned[i],
+                              reterr);
+    }
+}
+
+static bool allocate(pe_request *request, size_t count)
+{
+    request->value_count = count;
+    request->owned = calloc(count, sizeof *request->owned);
+    request->items = calloc(count, sizeof *request->items);
+    return request->owned && request->items;
+}
+
+static void read_and_plan(pe_request *request, const pe_argument *arguments, size_t count,
+                          const pe_limits *limits, bool *given, pe_error *reterr)
+{
+    const pe_scheme *scheme = request->values.scheme;
+    const pe_preset *preset = read_arguments(request, arguments, count, limits, given, reterr);
+    apply_defaults(request, preset, given, reterr);
+    if (reterr->count > 0)
+        return;
+    for (size_t i = 0; i < request->value_count; i++)
+        request->items[i] = request->owned[i].value;
+    request->values.items = request->items;
+    scheme->plan(&request->values, &request->plan, reterr);
+    if (reterr->count == 0)
+        request->bytes = pe_plan_check(&request->plan, &request->values, limits, reterr);
+}
+
+pe_status pe_request_new(const pe_scheme *scheme, const pe_argument *arguments, size_t count,
+                         const pe_limits *limits, pe_request **ret_request, pe_error *reterr)
+{
+    size_t values = pe_all_parameter_count(&scheme->info);
+    pe_request *request = calloc(1, sizeof *request);
+    bool *given = calloc(values, sizeof *given);
+    pe_error_init(reterr);
+    if (!request || !given || !allocate(request, values)) {
+        pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the request");
+        goto fail;
+    }
+    request->values.scheme = scheme;
+    read_and_plan(request, arguments, count, limits, given, reterr);
+    if (reterr->count > 0)
+        goto fail;
+    if (!pe_request_write_key(request)) {
+        pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the request");
+        goto fail;
+    }
+    free(given);
+    *ret_request = request;
+    return PE_OK;
+fail:
+    free(given);
+    pe_request_free(request);
+    return reterr->status;
+}
+
+void pe_request_free(pe_request *request)
+{
+    if (!request)
+        return;
+    for (size_t i = 0; request->owned && i < request->value_count; i++)
+        free(request->owned[i].list);
+    free(request->owned);
+    free(request->items);
+    free(request->key);
+    free(request);
+}
+
+const pe_scheme *pe_request_scheme(const pe_request *request)
+{
+    return request->values.scheme;
+}
+
+const char *pe_request_key(const pe_request *request, size_t *ret_length)
+{
+    *ret_length = request->key_length;
+    return request->key;
+}
+
+const pe_value *pe_request_value(const pe_request *request, size_t index)
+{
+    assert(index < request->value_count);
+    return &request->items[index];
+}
+
+size_t pe_request_tensor_count(const pe_request *request)
+{
+    return request->plan.count;
+}
+
+const pe_tensor *pe_request_tensor(const pe_request *request, size_t index)
+{
+    assert(index < request->plan.count);
+    return &request->plan.tensors[index];
+}
+
+uint64_t pe_request_bytes(const pe_request *request)
+{
+    return request->bytes;
+}

@@ -1,0 +1,23 @@
+/* The inside of a request, for the code that computes it. */
+#ifndef PE_REQUEST_H
+#define PE_REQUEST_H
+
+#include "params.h"
+
+struct pe_request {
+    pe_values values;
+    pe_owned_value
+        *owned;      /* value_count of them: the scheme's parameters, then the common ones */
+    pe_value *items; /* the same without ownership, for pe_values */
+    size_t value_count;
+    pe_plan plan;
+    uint64_t bytes;
+    char *key;
+    size_t key_length;
+    uint64_t key_hash;
+};
+
+/* Fill in the key; false if memory ran out. */
+bool pe_request_write_key(pe_request *request);
+
+#endif

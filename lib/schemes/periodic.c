@@ -1,0 +1,72 @@
+/* The periodic encoding: sines alone, at dyadic or geometric frequencies. */
+#include "../wave.h"
+
+#include <stdlib.h>
+
+static const char *const FREQUENCIES[] = {"dyadic", "geometric", NULL};
+enum frequencies { DYADIC, GEOMETRIC };
+
+static const pe_parameter PARAMETERS[] = {
+    PE_POSITION_PARAMETERS,
+    PE_DIM_PARAMETER(1, 0, "columns"),
+    {.name = "frequencies",
+     .type = PE_CHOICE,
+     .default_text = "dyadic",
+     .choices = FREQUENCIES,
+     .help = "dyadic: pi/2 / 2^i, a smooth binary counter; geometric: base^(-i/dim)"},
+    PE_BASE_PARAMETER,
+};
+
+static const pe_tensor_help TENSORS[] = {{"encoding", "[n, dim]", "sin(k * w_i) in column i"}};
+
+static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
+{
+    pe_positions positions = pe_positions_read(values, reterr);
+    pe_plan_add(ret_plan, "encoding", pe_requested_dtype(values), 2,
+                (uint64_t[]){positions.count, (uint64_t)pe_integer(values, "dim")});
+}
+
+/* A quarter turn per position, halved from column to column: quarter periods are exact. */
+static pe_wide *dyadic(size_t count)
+{
+    pe_wide *frequencies = malloc(count * sizeof *frequencies);
+    for (size_t i = 0; frequencies && i < count; i++)
+        frequencies[i] = pe_wide_shift_right((pe_wide){{0, 0, 0, 1ULL << 62}}, (unsigned)i);
+    return frequencies;
+}
+
+static void *prepare(const pe_values *values, const pe_plan *plan)
+{
+    size_t dim = (size_t)plan->tensors[0].shape[1];
+    pe_wave *wave = pe_wave_new(values, dim, PE_WAVE_SINES, dim);
+    if (!wave)
+        return NULL;
+    if (pe_choice(values, "frequencies") == DYADIC)
+        wave->frequencies = dyadic(dim);
+    else
+        wave->frequencies = pe_wave_geometric(dim, pe_real(values, "base"), 1, dim);
+    return pe_wave_ready(wave);
+}
+
+const pe_scheme pe_scheme_periodic = {
+    .info =
+        {
+            .name = "periodic",
+            .title = "Periodic positions",
+            .summary = "Sines of the position at falling frequencies: a binary counter made "
+                       "smooth.",
+            .family = "absolute",
+            .formula = "encoding[r, i] = sin(k * w_i); w_i = (pi/2) / 2^i (dyadic) or "
+                       "base^(-i/dim) (geometric)",
+            .convention = "all sines; dyadic values at quarter periods are exactly 0 and ±1",
+            .reference = "the step before arXiv:1706.03762, section 3.5",
+            .example = "length=8&dim=4",
+            .revision = 1,
+            PE_LIST(parameter, PARAMETERS),
+            PE_LIST(tensor, TENSORS),
+        },
+    .plan = plan,
+    .prepare = prepare,
+    .fill = pe_wave_fill_tensor,
+    .release = pe_wave_free,
+};

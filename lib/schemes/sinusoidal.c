@@ -1,0 +1,148 @@
+/* The sinusoidal encoding of the Transformer, with the variants of the libraries that adopted it. */
+#include "../wave.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static const char *const LAYOUTS[] = {"interleaved", "concat", "concat_cos_first", NULL};
+static const pe_wave_layout WAVE_LAYOUTS[] = {PE_WAVE_INTERLEAVED, PE_WAVE_CONCAT,
+                                              PE_WAVE_CONCAT_COS_FIRST};
+enum layout { INTERLEAVED, CONCAT, CONCAT_COS_FIRST };
+
+static const char *const FREQUENCIES[] = {"vaswani", "tensor2tensor", "per_column", NULL};
+enum frequencies { VASWANI, TENSOR2TENSOR, PER_COLUMN };
+
+static const char *const ODD_DIMS[] = {"reject", "truncate", "pad", NULL};
+enum odd_dim { REJECT, TRUNCATE, PAD };
+
+static const pe_parameter PARAMETERS[] = {
+    PE_POSITION_PARAMETERS,
+    PE_DIM_PARAMETER(1, 0, "columns; even unless odd_dim says what an odd one means"),
+    PE_BASE_PARAMETER,
+    {.name = "layout",
+     .type = PE_CHOICE,
+     .default_text = "interleaved",
+     .choices = LAYOUTS,
+     .help = "interleaved: sin, cos, sin, cos …; concat: all sines, then all cosines"},
+    {.name = "frequencies",
+     .type = PE_CHOICE,
+     .default_text = "vaswani",
+     .choices = FREQUENCIES,
+     .help =
+         "vaswani: base^(-2i/dim); tensor2tensor: base^(-i/(dim/2-1)); per_column: column j "
+         "has its own base^(-2j/dim)"},
+    {.name = "odd_dim",
+     .type = PE_CHOICE,
+     .default_text = "reject",
+     .choices = ODD_DIMS,
+     .help =
+         "an odd dim is refused, or the table of dim+1 loses its last column (truncate), or "
+         "the table of dim-1 gains a zero column (pad)"},
+    {.name = "zero_first_row",
+     .type = PE_BOOLEAN,
+     .default_text = "false",
+     .help = "make the row of position 0 all zero"},
+    {.name = "amplitude",
+     .type = PE_REAL,
+     .default_text = "1",
+     .minimum = -1e30,
+     .maximum = 1e30,
+     .help = "factor of every entry"},
+};
+
+static const pe_preset PRESETS[] = {
+    {"vaswani", "the paper's own: the defaults", {NULL}},
+    {"tensor2tensor",
+     "tensor2tensor's get_timing_signal_1d",
+     {"layout", "concat", "frequencies", "tensor2tensor", "odd_dim", "pad", NULL}},
+    {"fairseq",
+     "fairseq's SinusoidalPositionalEmbedding (its positions begin at padding_idx + 1)",
+     {"layout", "concat", "frequencies", "tensor2tensor", "odd_dim", "pad", NULL}},
+    {"whisper",
+     "Whisper's encoder",
+     {"layout", "concat", "frequencies", "tensor2tensor", NULL}},
+    {"marian", "Hugging Face's Marian", {"layout", "concat", NULL}},
+    {"transformer_xl", "Transformer-XL's and XLNet's columns", {"layout", "concat", NULL}},
+    {"seed_cls",
+     "a widespread program: every column its own frequency, row 0 kept for a class token",
+     {"frequencies", "per_column", "zero_first_row", "true", NULL}},
+};
+
+static const pe_tensor_help TENSORS[] = {
+    {"encoding", "[n, dim]", "sines and cosines of k * w_i in the columns of the layout"}};
+
+static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
+{
+    pe_positions positions = pe_positions_read(values, reterr);
+    int64_t dim = pe_integer(values, "dim");
+    int frequencies = pe_choice(values, "frequencies"), odd_dim = pe_choice(values, "odd_dim");
+    char given[32];
+    snprintf(given, sizeof given, "%lld", (long long)dim);
+    if (dim % 2 == 1 && odd_dim == REJECT)
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "dim", given,
+                     "an even number, or odd_dim=truncate or odd_dim=pad");
+    else if (dim % 2 == 1 && odd_dim == PAD && dim < 3)
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "dim", given,
+                     "at least 3 with odd_dim=pad: nothing but the zero column would be left");
+    int64_t waves = dim % 2 == 1 && odd_dim == PAD ? dim - 1 : dim;
+    if (frequencies == TENSOR2TENSOR && (waves < 3 || dim < 3))
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "dim", given,
+                     "at least 4 with frequencies=tensor2tensor: base^(-i/(dim/2-1)) needs two "
+                     "frequencies");
+    if (frequencies == PER_COLUMN && pe_choice(values, "layout") != INTERLEAVED)
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "layout", LAYOUTS[pe_choice(values, "layout")],
+                     "interleaved with frequencies=per_column: its columns have no pairs");
+    pe_check_magnitude(values, "amplitude", fabs(pe_real(values, "amplitude")), reterr);
+    pe_plan_add(ret_plan, "encoding", pe_requested_dtype(values), 2,
+                (uint64_t[]){positions.count, (uint64_t)dim});
+}
+
+static void *prepare(const pe_values *values, const pe_plan *plan)
+{
+    size_t dim = (size_t)plan->tensors[0].shape[1];
+    bool pad = dim % 2 == 1 && pe_choice(values, "odd_dim") == PAD;
+    size_t columns = pad ? dim - 1 : dim, pairs = (columns + 1) / 2;
+    double base = pe_real(values, "base");
+    int rule = pe_choice(values, "frequencies");
+    pe_wave_layout layout =
+        rule == PER_COLUMN ? PE_WAVE_ALTERNATING : WAVE_LAYOUTS[pe_choice(values, "layout")];
+    pe_wave *wave = pe_wave_new(values, columns, layout, dim);
+    if (!wave)
+        return NULL;
+    if (rule == VASWANI)
+        wave->frequencies = pe_wave_geometric(pairs, base, 2, columns);
+    else if (rule == TENSOR2TENSOR)
+        wave->frequencies = pe_wave_geometric(pairs, base, 1, pairs - 1);
+    else
+        wave->frequencies = pe_wave_geometric(columns, base, 2, columns);
+    wave->count = rule == PER_COLUMN ? columns : pairs;
+    wave->amplitude = pe_real(values, "amplitude");
+    wave->zero_at_origin = pe_flag(values, "zero_first_row");
+    return pe_wave_ready(wave);
+}
+
+const pe_scheme pe_scheme_sinusoidal = {
+    .info =
+        {
+            .name = "sinusoidal",
+            .title = "Sinusoidal position encoding",
+            .summary =
+                "Sines and cosines of the position at geometrically falling frequencies.",
+            .family = "absolute",
+            .formula =
+                "encoding[r, 2i] = amplitude * sin(k * w_i), encoding[r, 2i+1] = amplitude "
+                "* cos(k * w_i), w_i = base^(-2i/dim)",
+            .convention = "the paper's interleaved columns; presets name the libraries that "
+                          "differ",
+            .reference = "arXiv:1706.03762, section 3.5",
+            .example = "length=4&dim=8",
+            .revision = 1,
+            PE_LIST(parameter, PARAMETERS),
+            PE_LIST(preset, PRESETS),
+            PE_LIST(tensor, TENSORS),
+        },
+    .plan = plan,
+    .prepare = prepare,
+    .fill = pe_wave_fill_tensor,
+    .release = pe_wave_free,
+};

@@ -1,0 +1,40 @@
+/* Wide fixed-point fractions: frequencies and phases, counted in turns.
+ *
+ * A phase in turns, k·w/(2π), is needed only modulo 1, and integer arithmetic modulo 2^256 is
+ * arithmetic modulo one turn: argument reduction costs nothing and loses nothing. A frequency is
+ * a 256-bit fraction of a turn per position; its error of a few 2^-256 times a position of at most
+ * 2^53 leaves phases exact to about 2^-200 turns. All integers, so the same bits everywhere. */
+#ifndef PE_WIDE_H
+#define PE_WIDE_H
+
+#include <stdint.h>
+
+/* value = sum of limb[i] * 2^(64 (i - 4)); limb[3] is the most significant. In [0, 1). */
+typedef struct pe_wide {
+    uint64_t limb[4];
+} pe_wide;
+
+pe_wide pe_wide_add(pe_wide a, pe_wide b); /* modulo 1 */
+pe_wide pe_wide_sub(pe_wide a, pe_wide b); /* modulo 1 */
+
+/* a * b, truncated: at most 4 * 2^-256 too small. */
+pe_wide pe_wide_mul(pe_wide a, pe_wide b);
+
+/* a * k modulo 1, exactly; a negative k turns backwards. */
+pe_wide pe_wide_mul_integer(pe_wide a, int64_t k);
+
+/* a * x modulo 1 for a finite double of magnitude up to 2^63; exact for integers, else truncated
+ * towards zero at 2^-256. */
+pe_wide pe_wide_mul_double(pe_wide a, double x);
+
+/* 2^-n of a fraction. */
+pe_wide pe_wide_shift_right(pe_wide a, unsigned n);
+
+/* ret_ratio = base^(-numerator/denominator), for 1 < base <= 2^63 and
+ * 0 < numerator/denominator <= 4, to about 2^-240. The result must be below 1. */
+pe_wide pe_wide_power(double base, uint64_t numerator, uint64_t denominator);
+
+/* 1/(2π): one radian in turns. */
+extern const pe_wide PE_WIDE_RADIAN;
+
+#endif

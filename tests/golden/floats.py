@@ -1,0 +1,73 @@
+"""Round exact real numbers to IEEE 754 binary formats, once, half to even.
+
+Everything is integer arithmetic on fractions; no hardware float takes part.
+"""
+
+from collections import namedtuple
+from fractions import Fraction
+
+import mpmath
+
+# Digits (significand bits) and exponents as in IEEE 754: values are significand * 2^exponent.
+Format = namedtuple("Format", "bytes precision min_exponent max_exponent")
+
+FORMATS = {
+    "f64": Format(8, 53, -1022, 1023),
+    "f32": Format(4, 24, -126, 127),
+    "f16": Format(2, 11, -14, 15),
+    "bf16": Format(2, 8, -126, 127),
+}
+
+# An mpf stands for some real number within this relative distance of it.
+UNCERTAINTY = Fraction(1, 2**200)
+
+
+def exact(number):
+    """The value of a finite mpf as a Fraction."""
+    sign, mantissa, exponent, _ = number._mpf_
+    magnitude = mantissa * Fraction(2) ** exponent
+    return -magnitude if sign else magnitude
+
+
+def floor_log2(value):
+    """The exponent e with 2^e <= value < 2^(e+1), for a positive Fraction."""
+    exponent = value.numerator.bit_length() - value.denominator.bit_length()
+    return exponent if value >= Fraction(2) ** exponent else exponent - 1
+
+
+def round_bits(value, fmt):
+    """The bit pattern of the Fraction rounded to the format; every zero is +0."""
+    if value == 0:
+        return 0
+    exponent = max(floor_log2(abs(value)), fmt.min_exponent)
+    quantum = Fraction(2) ** (exponent - fmt.precision + 1)
+    steps = round(abs(value) / quantum)  # Fraction rounds half to even
+    if steps == 0:
+        return 0
+    # A normal number's leading bit carries into the exponent field, and so does rounding up
+    # to the next power of two; a subnormal has no such bit and leaves the field zero.
+    bits = ((exponent - fmt.min_exponent) << (fmt.precision - 1)) + steps
+    infinity = (fmt.max_exponent - fmt.min_exponent + 2) << (fmt.precision - 1)
+    if bits >= infinity:
+        raise OverflowError(f"{float(value)} does not fit the format")
+    sign = 1 << (8 * fmt.bytes - 1)
+    return bits | sign if value < 0 else bits
+
+
+def entry_bits(entry, fmt):
+    """The bits of a tensor entry: a Fraction is exact, an mpf must not be too near a tie."""
+    if not isinstance(entry, mpmath.mpf):
+        return round_bits(Fraction(entry), fmt)
+    value = exact(entry)
+    bits = round_bits(value * (1 - UNCERTAINTY), fmt)
+    if bits != round_bits(value * (1 + UNCERTAINTY), fmt):
+        raise ArithmeticError(f"{entry} is too near a rounding boundary for its precision")
+    return bits
+
+
+def encode(entries, dtype):
+    """The little-endian bytes of the entries, each rounded once, in hex."""
+    fmt = FORMATS[dtype]
+    return b"".join(
+        entry_bits(entry, fmt).to_bytes(fmt.bytes, "little") for entry in entries
+    ).hex()

@@ -1,0 +1,226 @@
+"""The schemes of ENCODINGS section 1 as plain formulas, one function per scheme.
+
+A scheme takes the arguments of a query (names and values are strings) and returns the shape
+and the row-major entries of its `encoding`: a Fraction where the value is exact, an mpf where
+it is transcendental.
+"""
+
+from fractions import Fraction
+
+import mpmath
+
+# Entries are wanted to 200 bits. A phase of up to 2^53 radians loses 53 of the working bits,
+# and one within 2^-60 of a multiple of pi loses 60 more.
+mpmath.mp.prec = 400
+
+SINUSOIDAL_PRESETS = {
+    "vaswani": {},
+    "tensor2tensor": {"layout": "concat", "frequencies": "tensor2tensor", "odd_dim": "pad"},
+    "fairseq": {"layout": "concat", "frequencies": "tensor2tensor", "odd_dim": "pad"},
+    "whisper": {"layout": "concat", "frequencies": "tensor2tensor"},
+    "marian": {"layout": "concat"},
+    "transformer_xl": {"layout": "concat"},
+    "seed_cls": {"frequencies": "per_column", "zero_first_row": "true"},
+}
+
+SINUSOIDAL_2D_PRESETS = {
+    "mae": {"layout": "concat", "axis_order": "width_first", "shape": "nc"},
+    "timm": {
+        "layout": "concat",
+        "axis_order": "height_first",
+        "grouping": "function",
+        "shape": "nc",
+    },
+    "timm_interleaved": {"layout": "concat", "axis_order": "height_first", "shape": "nc"},
+}
+
+
+def nearest_double(text):
+    """A decimal as the service reads it: the nearest double, exactly."""
+    return Fraction(float(text))
+
+
+def real(value):
+    """An exact value in working precision; refuses one that does not fit."""
+    numerator, denominator = mpmath.mpf(value.numerator), mpmath.mpf(value.denominator)
+    if int(numerator) != value.numerator or value.denominator & (value.denominator - 1):
+        raise ValueError(f"{value} is not exact in working precision")
+    return numerator / denominator
+
+
+def with_defaults(arguments, defaults, presets):
+    preset = presets[arguments["preset"]] if "preset" in arguments else {}
+    return {**defaults, **preset, **arguments}
+
+
+def row_positions(arguments):
+    """The exact position of every row."""
+    if "positions" in arguments:
+        return [nearest_double(text) for text in arguments["positions"].split(",")]
+    offset = nearest_double(arguments.get("offset", "0"))
+    step = nearest_double(arguments.get("step", "1"))
+    return [offset + row * step for row in range(int(arguments["length"]))]
+
+
+def frequency(base, exponent):
+    """base^-exponent for an exact rational exponent."""
+    return mpmath.power(base, -mpmath.mpf(exponent.numerator) / exponent.denominator)
+
+
+def sine(position, omega):
+    return mpmath.sin(real(position) * omega) if position else Fraction(0)
+
+
+def cosine(position, omega):
+    return mpmath.cos(real(position) * omega) if position else Fraction(1)
+
+
+def sine_of_quarters(turns):
+    """sin(turns * pi/2); exactly 0 or +-1 when `turns` is an integer."""
+    nearest = round(turns)
+    quadrant, rest = nearest % 4, turns - nearest
+    phase = real(rest) * mpmath.pi / 2
+    if quadrant % 2:
+        magnitude = mpmath.cos(phase) if rest else Fraction(1)
+    else:
+        magnitude = mpmath.sin(phase) if rest else Fraction(0)
+    return -magnitude if quadrant >= 2 else magnitude
+
+
+def lay_out(exponents, layout):
+    """The (function, exponent) of each column of sine-cosine pairs."""
+    sines = [(sine, exponent) for exponent in exponents]
+    cosines = [(cosine, exponent) for exponent in exponents]
+    if layout == "interleaved":
+        return [column for pair in zip(sines, cosines) for column in pair]
+    if layout == "concat":
+        return sines + cosines
+    if layout == "concat_cos_first":
+        return cosines + sines
+    raise ValueError(layout)
+
+
+def integer(arguments):
+    positions = row_positions(arguments)
+    return [len(positions), 1], positions
+
+
+def normalized(arguments):
+    length = int(arguments["length"])
+    entries = [Fraction(row, max(length - 1, 1)) for row in range(length)]
+    return [length, 1], entries
+
+
+def binary(arguments):
+    positions = [int(position) for position in row_positions(arguments)]
+    width = int(arguments.get("width", max(max(positions).bit_length(), 1)))
+    shifts = list(range(width))
+    if arguments.get("order", "msb") == "msb":
+        shifts.reverse()
+    bits = [(position >> shift) & 1 for position in positions for shift in shifts]
+    return [len(positions), width], bits
+
+
+def periodic(arguments):
+    positions, dim = row_positions(arguments), int(arguments["dim"])
+    shape = [len(positions), dim]
+    if arguments.get("frequencies", "dyadic") == "dyadic":
+        return shape, [sine_of_quarters(k / 2**i) for k in positions for i in range(dim)]
+    base = real(nearest_double(arguments.get("base", "10000")))
+    omegas = [frequency(base, Fraction(i, dim)) for i in range(dim)]
+    return shape, [sine(k, omega) for k in positions for omega in omegas]
+
+
+def sinusoidal_columns(options):
+    """The (function, exponent) of each column that is not padding."""
+    dim = int(options["dim"])
+    divisor = columns = dim
+    if dim % 2 and options["odd_dim"] == "truncate":
+        columns = dim + 1
+    elif dim % 2 and options["odd_dim"] == "pad":
+        divisor = columns = dim - 1
+    elif dim % 2:
+        raise ValueError("odd dim")
+
+    if options["frequencies"] == "per_column":
+        table = [((sine, cosine)[j % 2], Fraction(2 * j, divisor)) for j in range(columns)]
+        return table[:dim]
+    pairs = columns // 2
+    if options["frequencies"] == "tensor2tensor":
+        exponents = [Fraction(i, pairs - 1) for i in range(pairs)]
+    else:
+        exponents = [Fraction(2 * i, divisor) for i in range(pairs)]
+    return lay_out(exponents, options["layout"])[:dim]
+
+
+SINUSOIDAL_DEFAULTS = {
+    "base": "10000",
+    "layout": "interleaved",
+    "frequencies": "vaswani",
+    "odd_dim": "reject",
+    "zero_first_row": "false",
+    "amplitude": "1",
+}
+
+
+def sinusoidal(arguments):
+    options = with_defaults(arguments, SINUSOIDAL_DEFAULTS, SINUSOIDAL_PRESETS)
+    positions, dim = row_positions(options), int(options["dim"])
+    base = real(nearest_double(options["base"]))
+    amplitude = nearest_double(options["amplitude"])
+    columns = [(f, frequency(base, exponent)) for f, exponent in sinusoidal_columns(options)]
+
+    def scaled(value):
+        return value * (amplitude if isinstance(value, Fraction) else real(amplitude))
+
+    entries = []
+    for position in positions:
+        row = [scaled(function(position, omega)) for function, omega in columns]
+        if position == 0 and options["zero_first_row"] == "true":
+            row = []
+        entries += row + [Fraction(0)] * (dim - len(row))
+    return [len(positions), dim], entries
+
+
+SINUSOIDAL_2D_DEFAULTS = {
+    "base": "10000",
+    "layout": "interleaved",
+    "axis_order": "width_first",
+    "grouping": "axis",
+    "shape": "chw",
+    "extra_tokens": "0",
+}
+
+
+def sinusoidal_2d(arguments):
+    options = with_defaults(arguments, SINUSOIDAL_2D_DEFAULTS, SINUSOIDAL_2D_PRESETS)
+    height, width, dim = (int(options[name]) for name in ("height", "width", "dim"))
+    extra_tokens = int(options["extra_tokens"])
+    base = real(nearest_double(options["base"]))
+
+    part = lay_out([Fraction(4 * i, dim) for i in range(dim // 4)], options["layout"])
+    part = [(function, frequency(base, exponent)) for function, exponent in part]
+    parts = [[f(Fraction(k), omega) for f, omega in part] for k in range(max(height, width))]
+
+    def channels(y, x):
+        first, second = (x, y) if options["axis_order"] == "width_first" else (y, x)
+        if options["grouping"] == "axis":
+            return parts[first] + parts[second]
+        half = dim // 4
+        sines = parts[first][:half] + parts[second][:half]
+        return sines + parts[first][half:] + parts[second][half:]
+
+    cells = [channels(y, x) for y in range(height) for x in range(width)]
+    if options["shape"] == "chw":
+        return [dim, height, width], [cell[c] for c in range(dim) for cell in cells]
+    flat = [entry for cell in cells for entry in cell]
+    if options["shape"] == "hwc":
+        return [height, width, dim], flat
+    zeros = [Fraction(0)] * (extra_tokens * dim)
+    return [extra_tokens + height * width, dim], zeros + flat
+
+
+SCHEMES = {
+    function.__name__: function
+    for function in (integer, normalized, binary, periodic, sinusoidal, sinusoidal_2d)
+}

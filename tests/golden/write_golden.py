@@ -1,0 +1,91 @@
+#!/usr/bin/python3
+"""Write the golden files <scheme>/<case>.json next to this program; needs mpmath.
+
+With --check nothing is written: every file that differs from its case, is missing or belongs
+to no case is named, and the exit status is 1 if there is one.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from cases import CASES
+from floats import encode
+from schemes import SCHEMES
+
+DIRECTORY = Path(__file__).resolve().parent
+
+# Absolute tolerance of f64 trigonometric entries; everything else is bit for bit.
+F64_TOLERANCE = 2.0**-51
+EXACT_SCHEMES = ("integer", "normalized", "binary")
+
+
+def parse_query(query):
+    pairs = [pair.split("=") for pair in query.split("&")]
+    arguments = dict(pairs)
+    if len(arguments) != len(pairs):
+        raise ValueError(f"repeated argument in {query}")
+    return arguments
+
+
+def golden_text(scheme, query):
+    """The content of one golden file."""
+    arguments = parse_query(query)
+    dtype = arguments.get("dtype", "f32")
+    shape, entries = SCHEMES[scheme](arguments)
+    tolerance = F64_TOLERANCE if dtype == "f64" and scheme not in EXACT_SCHEMES else 0
+    tensor = {
+        "name": "encoding",
+        "dtype": dtype,
+        "shape": shape,
+        "data": encode(entries, dtype),
+    }
+    return (
+        f'{{"scheme": {json.dumps(scheme)},\n'
+        f' "arguments": {json.dumps(arguments)},\n'
+        f' "tolerance": {json.dumps(tolerance)},\n'
+        f' "tensors": [\n  {json.dumps(tensor)}\n ]}}\n'
+    )
+
+
+def golden_files():
+    """The path and content of every golden file."""
+    for scheme, cases in CASES.items():
+        for name, query in cases.items():
+            yield DIRECTORY / scheme / f"{name}.json", golden_text(scheme, query)
+
+
+def write():
+    for path, text in golden_files():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+
+
+def check():
+    """Name what is wrong; return the exit status."""
+    strays = {path for scheme in CASES for path in (DIRECTORY / scheme).glob("*")}
+    faults = []
+    for path, text in golden_files():
+        strays.discard(path)
+        if not path.is_file():
+            faults.append((path, "is missing"))
+        elif path.read_text() != text:
+            faults.append((path, "differs"))
+    faults += [(path, "belongs to no case") for path in sorted(strays)]
+    for path, fault in faults:
+        print(f"{path.relative_to(DIRECTORY)} {fault}", file=sys.stderr)
+    return 1 if faults else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="compare instead of writing")
+    if parser.parse_args().check:
+        return check()
+    write()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
