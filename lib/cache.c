@@ -327,7 +327,7 @@ void *pe_entry_attachment(pe_cache *cache, pe_entry *entry, unsigned id,
     kept_attachment *kept = entry->attachments;
     while (kept && kept->id != id)
         kept = kept->next;
-    if (!kept) {
+    if (!kept && build) {
         kept = build_attachment(entry, id, build, context);
         gained = kept ? kept->attachment.bytes + sizeof *kept : 0;
     }

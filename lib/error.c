@@ -113,3 +113,21 @@ const char *pe_nearest(const char *given, const char *const *candidates, size_t 
     }
     return nearest;
 }
+
+void pe_problem_suggest(pe_problem *problem, const char *name)
+{
+    if (name)
+        copy_text(problem->did_you_mean, sizeof problem->did_you_mean, name);
+}
+
+void pe_error_add_choice(pe_error *error, const char *parameter, const char *given,
+                         const char *const *choices, size_t count)
+{
+    char allowed[sizeof error->problems[0].allowed] = "one of";
+    for (size_t i = 0; i < count; i++) {
+        strncat(allowed, i ? ", " : " ", sizeof allowed - strlen(allowed) - 1);
+        strncat(allowed, choices[i], sizeof allowed - strlen(allowed) - 1);
+    }
+    pe_problem *problem = pe_error_add(error, PE_MALFORMED, parameter, given, "%s", allowed);
+    pe_problem_suggest(problem, pe_nearest(given, choices, count));
+}

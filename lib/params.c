@@ -16,24 +16,6 @@ const char *pe_plain_number(double number, char *dst)
     return dst;
 }
 
-void pe_suggest(pe_problem *problem, const char *name)
-{
-    if (name)
-        strncpy(problem->did_you_mean, name, sizeof problem->did_you_mean - 1);
-}
-
-void pe_refuse_choice(const char *parameter, const char *given, const char *const *choices,
-                      size_t count, pe_error *reterr)
-{
-    char allowed[sizeof reterr->problems[0].allowed] = "one of";
-    for (size_t i = 0; i < count; i++) {
-        strncat(allowed, i ? ", " : " ", sizeof allowed - strlen(allowed) - 1);
-        strncat(allowed, choices[i], sizeof allowed - strlen(allowed) - 1);
-    }
-    pe_problem *problem = pe_error_add(reterr, PE_MALFORMED, parameter, given, "%s", allowed);
-    pe_suggest(problem, pe_nearest(given, choices, count));
-}
-
 static const char *noun(const pe_parameter *parameter)
 {
     switch (parameter->type) {
@@ -137,7 +119,7 @@ static void read_choice(const pe_parameter *parameter, const char *text, pe_valu
             return;
         }
     }
-    pe_refuse_choice(parameter->name, text, parameter->choices, count, reterr);
+    pe_error_add_choice(reterr, parameter->name, text, parameter->choices, count);
 }
 
 /* Whether an argument that was written as `kind` may be read as this parameter. */

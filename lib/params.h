@@ -21,13 +21,6 @@ typedef struct pe_owned_value {
 void pe_parameter_read(const pe_parameter *parameter, const char *text, pe_kind kind,
                        size_t list_limit, pe_owned_value *ret_value, pe_error *reterr);
 
-/* Refuse a name that is none of the choices, with the nearest as a suggestion. */
-void pe_refuse_choice(const char *parameter, const char *given, const char *const *choices,
-                      size_t count, pe_error *reterr);
-
-/* Make `name`, or nothing if NULL, what the problem suggests. */
-void pe_suggest(pe_problem *problem, const char *name);
-
 /* A double as text, integers without a point. `dst` has room for PE_PRINT_MAX. */
 const char *pe_plain_number(double number, char *dst);
 

@@ -55,12 +55,19 @@ typedef struct pe_error {
 
 void pe_error_init(pe_error *error);
 
-/* Add one problem; returns it so that a caller may set did_you_mean. `allowed` is a printf format.
+/* Add one problem; returns it so that a caller may suggest a spelling. `allowed` is a printf format.
  * The gravest status wins, in the order in which pe_status lists them (PE_MALFORMED above
  * PE_OUT_OF_RANGE above PE_TOO_LARGE), PE_NO_MEMORY above all. */
 pe_problem *pe_error_add(pe_error *error, pe_status status, const char *parameter,
                          const char *given, const char *allowed, ...)
     __attribute__((format(printf, 5, 6)));
+
+/* Refuse a name that is none of the choices, suggesting the nearest. */
+void pe_error_add_choice(pe_error *error, const char *parameter, const char *given,
+                         const char *const *choices, size_t count);
+
+/* Make `name`, or nothing where it is NULL, what the problem suggests. */
+void pe_problem_suggest(pe_problem *problem, const char *name);
 
 /* The candidate nearest to `given` in spelling, NULL if none is near enough to suggest. */
 const char *pe_nearest(const char *given, const char *const *candidates, size_t count);
@@ -283,8 +290,8 @@ typedef struct pe_attachment {
 typedef bool (*pe_attachment_builder)(pe_table *table, void *context,
                                       pe_attachment *ret_attachment);
 
-/* The attachment `id` of the entry, built if it is not there; NULL if that failed. It lives as long
- * as the caller holds the entry. Ids are the caller's. */
+/* The attachment `id` of the entry, built if it is not there and `build` is not NULL; NULL if there
+ * is none. It lives as long as the caller holds the entry. Ids are the caller's. */
 void *pe_entry_attachment(pe_cache *cache, pe_entry *entry, unsigned id,
                           pe_attachment_builder build, void *context);
 

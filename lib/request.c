@@ -21,7 +21,7 @@ static void refuse_name(const pe_scheme_info *info, const pe_argument *argument,
     pe_problem *problem = pe_error_add(reterr, PE_MALFORMED, argument->name, argument->text,
                                        "a parameter of %s; GET /v1/schemes/%s lists them",
                                        info->name, info->name);
-    pe_suggest(problem, pe_nearest(argument->name, names, count));
+    pe_problem_suggest(problem, pe_nearest(argument->name, names, count));
 }
 
 static bool is_repeated(const pe_argument *arguments, size_t index)
@@ -46,7 +46,7 @@ static const pe_preset *find_preset(const pe_scheme_info *info, const char *name
         pe_error_add(reterr, PE_MALFORMED, "preset", name, "nothing: %s has no presets",
                      info->name);
     else
-        pe_refuse_choice("preset", name, names, count, reterr);
+        pe_error_add_choice(reterr, "preset", name, names, count);
     return NULL;
 }
 

@@ -1,0 +1,102 @@
+/* The HTTP interface of posenc, without HTTP's transport: requests in, replies out.
+ *
+ * A server fills an api_request, calls api_handle and sends the reply. The api knows the library,
+ * JSON and media types; it knows no sockets, threads or clocks. Everything here may be called from
+ * any thread. */
+#ifndef API_H
+#define API_H
+
+#include "posenc.h"
+
+/* ---- what the host process provides ---- */
+
+/* A limit or setting to publish in /v1/info. */
+typedef struct api_limit {
+    const char *name, *unit, *help;
+    uint64_t value;
+} api_limit;
+
+typedef struct api_host {
+    void *context;                   /* passed to the functions below */
+    uint64_t (*now)(void *context);  /* a monotonic clock in nanoseconds */
+    bool (*is_ready)(void *context); /* false while draining */
+    char *(*metrics)(void *context); /* Prometheus text from malloc, NULL if memory ran out */
+    uint64_t json_elements;          /* the most elements that JSON may carry */
+    size_t target_bytes;             /* the longest request target */
+    pe_limits limits;
+    const api_limit *published; /* for /v1/info */
+    size_t published_count;
+} api_host;
+
+typedef struct api_service api_service;
+
+/* `host` and `cache` must outlive the service. NULL if memory ran out. */
+api_service *api_service_new(const api_host *host, pe_cache *cache);
+void api_service_free(api_service *service);
+
+/* ---- requests and replies ---- */
+
+typedef struct api_request {
+    const char *method;
+    const char *target; /* as on the wire: path and query, not decoded */
+    const char *(*header)(void *context, const char *name); /* NULL if absent */
+    void *context;
+    const char *body; /* NULL if there is none */
+    size_t body_size;
+} api_request;
+
+typedef struct api_field {
+    const char *name, *value;
+} api_field;
+
+typedef struct api_segment {
+    const void *data;
+    size_t size;
+} api_segment;
+
+/* Bytes to send, in one or more pieces, counted by references. Immutable. */
+typedef struct api_body api_body;
+api_body *api_body_ref(api_body *body);
+void api_body_unref(api_body *body);
+size_t api_body_segments(const api_body *body, const api_segment **ret_segments);
+uint64_t api_body_size(const api_body *body);
+
+/* A reply, counted by references. Immutable and often shared between requests. */
+typedef struct api_reply api_reply;
+api_reply *api_reply_ref(api_reply *reply);
+void api_reply_unref(api_reply *reply);
+unsigned api_reply_status(const api_reply *reply);
+size_t api_reply_fields(const api_reply *reply, const api_field **ret_fields);
+
+/* NULL for a reply to HEAD, for 204 and 304. */
+api_body *api_reply_body(const api_reply *reply);
+
+/* What Content-Length must say where there is no body to measure; API_LENGTH_UNKNOWN: nothing. */
+#define API_LENGTH_UNKNOWN UINT64_MAX
+uint64_t api_reply_length(const api_reply *reply);
+
+/* A place where the transport keeps what it has prepared for this reply; freed with the reply.
+ * Setting it returns the one that stands: another thread may have been first, and then `made` was
+ * freed. */
+void *api_reply_transport(api_reply *reply);
+void *api_reply_set_transport(api_reply *reply, void *made, void (*free_made)(void *));
+
+/* Answer one request. Never NULL: where memory runs out the reply is a 503 made beforehand. The
+ * caller drops the reference. */
+api_reply *api_handle(api_service *service, const api_request *request);
+
+/* Replies for what only the transport sees. */
+typedef enum api_fault {
+    API_FAULT_PAYLOAD_TOO_LARGE, /* the body passes the limit */
+    API_FAULT_UNAVAILABLE,       /* out of memory or shedding load */
+} api_fault;
+api_reply *api_fault_reply(api_service *service, api_fault fault);
+
+/* The label of the route that a request matches, for metrics: a pattern such as
+ * "/v1/encodings/{scheme}", or "other". */
+const char *api_route_label(const char *target);
+
+/* All labels, for metrics tables; api_route_label returns one of these pointers. */
+size_t api_route_labels(const char *const **ret_labels);
+
+#endif

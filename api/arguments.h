@@ -1,0 +1,33 @@
+/* Arguments of a request, from a query string or a JSON body. */
+#ifndef API_ARGUMENTS_H
+#define API_ARGUMENTS_H
+
+#include "api.h"
+
+#define API_ARGUMENTS_MAX 64
+
+typedef struct api_arguments {
+    pe_argument items[API_ARGUMENTS_MAX];
+    size_t count;
+    char *text; /* what the items point into */
+} api_arguments;
+
+/* Read a raw query (what follows the `?`, or NULL): percent-decoding, `+` as a blank, UTF-8. Every
+ * name needs a value. Problems go to reterr; the rest is still read. */
+void api_arguments_from_query(const char *query, api_arguments *ret_arguments,
+                              pe_error *reterr);
+
+/* Read one flat JSON object of numbers, strings, booleans and arrays of numbers. */
+void api_arguments_from_json(const char *body, size_t size, api_arguments *ret_arguments,
+                             pe_error *reterr);
+
+/* Take an argument out by name: its text, or NULL if it is not there. A second one of the name, or
+ * one that JSON did not write as a string, is a problem. */
+const char *api_arguments_take(api_arguments *arguments, const char *name, pe_error *reterr);
+
+void api_arguments_done(api_arguments *arguments);
+
+/* Whether text[0, size) is UTF-8 without NUL. */
+bool api_is_utf8(const char *text, size_t size);
+
+#endif

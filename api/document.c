@@ -1,0 +1,54 @@
+/* JSON documents as replies. */
+#include "document.h"
+
+#include "etag.h"
+#include "reply.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Consume the document and return its text as a body. */
+static api_body *body_of(json_t *document)
+{
+    /* jansson fails rather than drop a member for lack of memory only in dumps; a missing member
+     * of a document of ours would be json_object_set_new's refusal of a NULL, which is rare and
+     * harmless: the document is then shorter, never malformed */
+    char *text =
+        document ? json_dumps(document, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) : NULL;
+    json_decref(document);
+    return text ? api_body_from_text(text, strlen(text)) : NULL;
+}
+
+api_reply *api_document_reply(api_reply *reply, json_t *document, const char *media_type,
+                              bool head)
+{
+    api_reply_add(reply, "Content-Type", "%s", media_type);
+    return api_reply_with_body(reply, body_of(document), head);
+}
+
+api_reply *api_document_cacheable(json_t *document, const char *given, bool head)
+{
+    api_body *body = body_of(document);
+    if (!body)
+        return NULL;
+    const api_segment *segments;
+    api_etag etag;
+    api_body_segments(body, &segments);
+    api_etag_of(&etag, segments, 1);
+    bool matches = given && api_etag_matches(&etag, given);
+    api_reply *reply = api_reply_new(matches ? 304 : 200);
+    api_reply_add(reply, "ETag", "%s", etag.text);
+    api_reply_add(reply, "Cache-Control", "public, no-cache");
+    if (matches) {
+        api_body_unref(body);
+        return reply;
+    }
+    api_reply_add(reply, "Content-Type", "application/json");
+    return api_reply_with_body(reply, body, head);
+}
+
+json_t *api_document_number(double number)
+{
+    bool integral = number == floor(number) && fabs(number) <= 0x1p53;
+    return integral ? json_integer((json_int_t)number) : json_real(number);
+}

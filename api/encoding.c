@@ -1,0 +1,300 @@
+/* Encodings: from arguments to a reply. */
+#include "encoding.h"
+
+#include "etag.h"
+#include "negotiate.h"
+#include "problem.h"
+#include "reply.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- reading ---- */
+
+/* Select the tensors that the format carries: one where it holds one or one is asked for. */
+static void select_tensors(api_encoding *encoding, const char *asked, pe_error *error)
+{
+    size_t count = pe_request_tensor_count(encoding->request);
+    const char *names[16];
+    encoding->selection = (api_selection){encoding->request, 0, count};
+    if (!asked)
+        return;
+    for (size_t i = 0; i < count && i < 16; i++) {
+        names[i] = pe_request_tensor(encoding->request, i)->name;
+        if (strcmp(names[i], asked) == 0) {
+            encoding->selection.first = i;
+            encoding->selection.count = 1;
+            return;
+        }
+    }
+    pe_error_add_choice(error, "tensor", asked, names, count);
+}
+
+/* Choose the format; a reply if that fails. */
+static api_reply *choose_format(api_encoding *encoding, const api_format *asked)
+{
+    char reason[512];
+    uint64_t elements = 0;
+    const pe_tensor *tensor = pe_request_tensor(encoding->request, encoding->selection.first);
+    pe_error error;
+    for (size_t i = 0; i < encoding->selection.count; i++)
+        elements +=
+            pe_request_tensor(encoding->request, encoding->selection.first + i)->elements;
+    encoding->negotiated = !asked;
+    pe_error_init(&error);
+    switch (api_choose_format(asked, api_call_header(encoding->call, "Accept"), tensor,
+                              elements, encoding->call->service->host->json_elements,
+                              &encoding->format, reason, sizeof reason)) {
+    case API_CHOSEN:
+        break;
+    case API_CHOICE_NOT_ACCEPTABLE:
+        return api_problem(API_NOT_ACCEPTABLE, reason, NULL, NULL);
+    case API_CHOICE_REFUSED:
+        pe_error_add(&error, PE_OUT_OF_RANGE, "format", asked->name, "%s", reason);
+        return api_problem(API_NOT_ACCEPTABLE, reason, NULL, &error);
+    case API_CHOICE_TOO_LARGE:
+        pe_error_add(&error, PE_TOO_LARGE, "format", asked->name, "%s", reason);
+        return api_problem_from_error(&error);
+    }
+    if (encoding->format->single)
+        encoding->selection.count = 1;
+    return NULL;
+}
+
+bool api_encoding_read(api_encoding *ret_encoding, const api_call *call,
+                       const pe_scheme *scheme, api_arguments *arguments, const pe_error *found,
+                       api_reply **ret_reply)
+{
+    pe_error error, extra = *found;
+    const api_format *asked = NULL;
+    *ret_encoding = (api_encoding){.call = call};
+    const char *format = api_arguments_take(arguments, "format", &extra);
+    const char *tensor = api_arguments_take(arguments, "tensor", &extra);
+    pe_request_new(scheme, arguments->items, arguments->count, &call->service->host->limits,
+                   &ret_encoding->request, &error);
+    for (size_t i = 0; i < extra.count; i++)
+        pe_error_add(&error, extra.status, extra.problems[i].parameter, extra.problems[i].given,
+                     "%s", extra.problems[i].allowed);
+    if (format && !(asked = api_format_find(format)))
+        pe_error_add_choice(&error, "format", format, api_format_names(), api_format_count());
+    if (ret_encoding->request)
+        select_tensors(ret_encoding, tensor, &error);
+    if (error.count > 0) {
+        *ret_reply = api_problem_from_error(&error);
+        return false;
+    }
+    *ret_reply = choose_format(ret_encoding, asked);
+    return *ret_reply == NULL;
+}
+
+void api_encoding_done(api_encoding *encoding)
+{
+    pe_request_free(encoding->request);
+    encoding->request = NULL;
+}
+
+/* ---- fields ---- */
+
+static void etag_of(const api_encoding *encoding, api_etag *ret_etag)
+{
+    char what[64];
+    size_t key_length;
+    const char *key = pe_request_key(encoding->request, &key_length);
+    int length = snprintf(what, sizeof what, "%s.%u tensors %zu+%zu identity",
+                          encoding->format->name, encoding->format->revision,
+                          encoding->selection.first, encoding->selection.count);
+    api_segment pieces[] = {{key, key_length}, {what, (size_t)length}};
+    api_etag_of(ret_etag, pieces, 2);
+}
+
+/* "512x64", "512, 64": the shape with a separator. */
+static void write_shape(const pe_tensor *tensor, const char *separator, char *dst, size_t size)
+{
+    int used = 0;
+    for (size_t i = 0; i < tensor->rank; i++)
+        used += snprintf(dst + used, size - (size_t)used, "%s%llu", i ? separator : "",
+                         (unsigned long long)tensor->shape[i]);
+}
+
+static void add_validators(const api_encoding *encoding, const api_etag *etag, api_reply *reply)
+{
+    api_reply_add(reply, "ETag", "%s", etag->text);
+    api_reply_add(reply, "Cache-Control",
+                  "public, max-age=86400, stale-while-revalidate=604800");
+    if (encoding->negotiated)
+        api_reply_add(reply, "Vary", "Accept");
+}
+
+/* What describes the representation: type, file name, tensor. */
+static void add_description(const api_encoding *encoding, api_reply *reply)
+{
+    char shape[96];
+    const char *scheme = pe_scheme_describe(pe_request_scheme(encoding->request))->name;
+    const pe_tensor *tensor = pe_request_tensor(encoding->request, encoding->selection.first);
+    bool one_of_many = encoding->selection.count < pe_request_tensor_count(encoding->request);
+    api_reply_add(reply, "Content-Type", "%s", encoding->format->media_type);
+    write_shape(tensor, "x", shape, sizeof shape);
+    api_reply_add(reply, "Content-Disposition", "inline; filename=\"%s%s%s_%s_%s.%s\"", scheme,
+                  one_of_many ? "_" : "", one_of_many ? tensor->name : "", shape,
+                  pe_dtype_name(tensor->dtype), encoding->format->extension);
+    write_shape(tensor, ", ", shape, sizeof shape);
+    api_reply_add(reply, "Tensor-Name", "%s", tensor->name);
+    api_reply_add(reply, "Tensor-Dtype", "%s", pe_dtype_name(tensor->dtype));
+    api_reply_add(reply, "Tensor-Shape", "%s", shape);
+    api_reply_add(reply, "Tensor-Byte-Order", "little");
+}
+
+static api_reply *describe(const api_encoding *encoding)
+{
+    api_etag etag;
+    api_reply *reply = api_reply_new(200);
+    if (encoding->post) {
+        api_reply_add(reply, "Cache-Control", "no-store");
+    } else {
+        etag_of(encoding, &etag);
+        add_validators(encoding, &etag, reply);
+    }
+    add_description(encoding, reply);
+    return reply;
+}
+
+/* ---- representations, attached to the cache's entry ---- */
+
+typedef enum attachment_kind { BODY, HIT_REPLY, NEGOTIATED_HIT_REPLY } attachment_kind;
+
+static unsigned attachment_id(const api_encoding *encoding, attachment_kind kind)
+{
+    unsigned format = 0;
+    while (api_format_at(format) != encoding->format)
+        format++;
+    unsigned tensors = (unsigned)(encoding->selection.first * 16 + encoding->selection.count);
+    return (format * 256 + tensors) * 4 + (unsigned)kind;
+}
+
+static void drop_body(void *body)
+{
+    api_body_unref(body);
+}
+
+static void drop_reply(void *reply)
+{
+    api_reply_unref(reply);
+}
+
+static bool build_body(pe_table *table, void *context, pe_attachment *ret_attachment)
+{
+    const api_encoding *encoding = context;
+    size_t bytes;
+    api_body *body = encoding->format->write(&encoding->selection, table, &bytes);
+    *ret_attachment = (pe_attachment){body, bytes, drop_body};
+    return body != NULL;
+}
+
+typedef struct hit {
+    const api_encoding *encoding;
+    api_body *body;
+} hit;
+
+/* The reply that all hits share. */
+static bool build_hit(pe_table *table, void *context, pe_attachment *ret_attachment)
+{
+    (void)table;
+    const hit *of = context;
+    api_reply *reply = describe(of->encoding);
+    api_reply_add(reply, "Cache-Status", "posenc; hit");
+    reply = api_reply_with_body(reply, api_body_ref(of->body), false);
+    *ret_attachment = (pe_attachment){reply, api_reply_footprint(), drop_reply};
+    return reply != NULL;
+}
+
+/* A new reference to the body of an entry, built if need be. */
+static api_body *body_of(const api_encoding *encoding, pe_entry *entry)
+{
+    api_body *body = pe_entry_attachment(encoding->call->service->cache, entry,
+                                         attachment_id(encoding, BODY), build_body,
+                                         (void *)(uintptr_t)encoding);
+    return body ? api_body_ref(body) : NULL;
+}
+
+static api_reply *hit_reply(const api_encoding *encoding, pe_entry *entry)
+{
+    pe_cache *cache = encoding->call->service->cache;
+    unsigned id =
+        attachment_id(encoding, encoding->negotiated ? NEGOTIATED_HIT_REPLY : HIT_REPLY);
+    api_reply *reply = pe_entry_attachment(cache, entry, id, NULL, NULL);
+    if (!reply) {
+        hit of = {encoding, body_of(encoding, entry)};
+        if (of.body)
+            reply = pe_entry_attachment(cache, entry, id, build_hit, &of);
+        api_body_unref(of.body);
+    }
+    return reply ? api_reply_ref(reply) : NULL;
+}
+
+/* A reply of its own, for what was computed just now and for POST. */
+static api_reply *own_reply(const api_encoding *encoding, pe_entry *entry, pe_outcome outcome,
+                            uint64_t compute_time)
+{
+    const api_host *host = encoding->call->service->host;
+    uint64_t start = host->now(host->context);
+    api_body *body = body_of(encoding, entry);
+    uint64_t format_time = host->now(host->context) - start;
+    api_reply *reply = describe(encoding);
+    switch (outcome) {
+    case PE_HIT:
+        api_reply_add(reply, "Cache-Status", "posenc; hit");
+        break;
+    case PE_MISS:
+        api_reply_add(reply, "Cache-Status", "posenc; fwd=miss; stored");
+        break;
+    case PE_COALESCED:
+        api_reply_add(reply, "Cache-Status", "posenc; fwd=miss; collapsed");
+        break;
+    }
+    if (outcome != PE_HIT)
+        api_reply_add(reply, "Server-Timing", "compute;dur=%.3f, format;dur=%.3f",
+                      (double)compute_time / 1e6, (double)format_time / 1e6);
+    return api_reply_with_body(reply, body, false);
+}
+
+/* ---- answering ---- */
+
+static api_reply *not_modified(const api_encoding *encoding)
+{
+    const char *given = api_call_header(encoding->call, "If-None-Match");
+    api_etag etag;
+    if (!given || encoding->post)
+        return NULL;
+    etag_of(encoding, &etag);
+    if (!api_etag_matches(&etag, given))
+        return NULL;
+    api_reply *reply = api_reply_new(304);
+    add_validators(encoding, &etag, reply);
+    return reply;
+}
+
+api_reply *api_encoding_reply(const api_encoding *encoding)
+{
+    const api_service *service = encoding->call->service;
+    api_reply *reply = not_modified(encoding);
+    if (reply)
+        return reply;
+    if (encoding->call->head) {
+        reply = describe(encoding);
+        api_reply_set_length(reply, encoding->format->length(&encoding->selection));
+        return reply;
+    }
+    pe_entry *entry;
+    pe_outcome outcome;
+    pe_error error;
+    uint64_t start = service->host->now(service->host->context);
+    if (pe_cache_get(service->cache, encoding->request, &entry, &outcome, &error) != PE_OK)
+        return api_problem_from_error(&error);
+    uint64_t compute_time = service->host->now(service->host->context) - start;
+    if (outcome == PE_HIT && !encoding->post)
+        reply = hit_reply(encoding, entry);
+    else
+        reply = own_reply(encoding, entry, outcome, compute_time);
+    pe_entry_unref(entry);
+    return reply;
+}

@@ -1,0 +1,29 @@
+/* A request for tensors on its way to a reply: read, negotiated, found or computed, represented. */
+#ifndef API_ENCODING_H
+#define API_ENCODING_H
+
+#include "arguments.h"
+#include "formats.h"
+#include "service.h"
+
+typedef struct api_encoding {
+    const api_call *call;
+    pe_request *request;
+    const api_format *format;
+    api_selection selection;
+    bool negotiated; /* the format was not named by the request */
+    bool post;
+} api_encoding;
+
+/* Check the arguments, together with what reading them has found wrong, and choose a
+ * representation. False: ret_reply is the problem. Finish with api_encoding_done either way. */
+bool api_encoding_read(api_encoding *ret_encoding, const api_call *call,
+                       const pe_scheme *scheme, api_arguments *arguments, const pe_error *found,
+                       api_reply **ret_reply);
+
+/* Answer: 304, a dry run for HEAD, or the tensors. NULL where memory ran out. */
+api_reply *api_encoding_reply(const api_encoding *encoding);
+
+void api_encoding_done(api_encoding *encoding);
+
+#endif

@@ -1,0 +1,72 @@
+/* /v1/encodings/{scheme}: the tensors themselves. */
+#include "../arguments.h"
+#include "../encoding.h"
+#include "../problem.h"
+#include "../service.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static api_reply *answer(const api_call *call, const pe_scheme *scheme,
+                         api_arguments *arguments, pe_error *error, bool post)
+{
+    api_encoding encoding;
+    api_reply *reply;
+    if (api_encoding_read(&encoding, call, scheme, arguments, error, &reply)) {
+        encoding.post = post;
+        reply = api_encoding_reply(&encoding);
+    }
+    api_encoding_done(&encoding);
+    api_arguments_done(arguments);
+    return reply;
+}
+
+api_reply *api_get_encoding(const api_call *call)
+{
+    api_arguments arguments;
+    pe_error error;
+    const pe_scheme *scheme = pe_scheme_find(call->parameter);
+    if (!scheme)
+        return api_unknown_scheme(call->parameter);
+    pe_error_init(&error);
+    api_arguments_from_query(call->query, &arguments, &error);
+    return answer(call, scheme, &arguments, &error, false);
+}
+
+/* Whether a Content-Type is JSON, with or without parameters. */
+static bool is_json(const char *content_type)
+{
+    static const char json[] = "application/json";
+    if (!content_type || strncasecmp(content_type, json, sizeof json - 1) != 0)
+        return false;
+    const char *rest = content_type + sizeof json - 1;
+    rest += strspn(rest, " \t");
+    return *rest == '\0' || *rest == ';';
+}
+
+api_reply *api_post_encoding(const api_call *call)
+{
+    api_arguments arguments;
+    pe_error error;
+    const pe_scheme *scheme = pe_scheme_find(call->parameter);
+    if (!scheme)
+        return api_unknown_scheme(call->parameter);
+    if (!is_json(api_call_header(call, "Content-Type"))) {
+        char detail[256];
+        const pe_scheme_info *info = pe_scheme_describe(scheme);
+        snprintf(detail, sizeof detail,
+                 "Content-Type must be application/json; with curl: curl --json "
+                 "'{\"%s\": 4}' …/v1/encodings/%s",
+                 info->parameters[0].name, info->name);
+        return api_problem(API_UNSUPPORTED_MEDIA_TYPE, detail, NULL, NULL);
+    }
+    pe_error_init(&error);
+    if (call->query) {
+        pe_error_add(&error, PE_MALFORMED, "query", "",
+                     "no query string with POST: the body holds every parameter");
+        return api_problem_from_error(&error);
+    }
+    api_arguments_from_json(call->request->body, call->request->body_size, &arguments, &error);
+    return answer(call, scheme, &arguments, &error, true);
+}

@@ -1,0 +1,64 @@
+/* /v1/info, the two /health paths and /metrics: the process itself. */
+#include "../document.h"
+#include "../formats.h"
+#include "../reply.h"
+#include "../service.h"
+
+#include <string.h>
+
+api_reply *api_info(const api_call *call)
+{
+    const api_host *host = call->service->host;
+    json_t *limits = json_object(), *formats = json_array(), *dtypes = json_array();
+    for (size_t i = 0; i < host->published_count; i++) {
+        const api_limit *limit = &host->published[i];
+        json_object_set_new(limits, limit->name,
+                            json_pack("{s:I, s:s, s:s}", "value", (json_int_t)limit->value,
+                                      "unit", limit->unit, "help", limit->help));
+    }
+    for (size_t i = 0; i < api_format_count(); i++) {
+        const api_format *format = api_format_at(i);
+        json_array_append_new(formats, json_pack("{s:s, s:s, s:s, s:s}", "name", format->name,
+                                                 "media_type", format->media_type, "extension",
+                                                 format->extension, "help", format->help));
+    }
+    for (pe_dtype dtype = 0; dtype < PE_DTYPE_COUNT; dtype++)
+        json_array_append_new(dtypes, json_string(pe_dtype_name(dtype)));
+    json_t *document = json_pack("{s:s, s:s, s:I, s:o, s:o, s:o}", "name", "posenc", "version",
+                                 PE_VERSION, "schemes", (json_int_t)pe_scheme_count(), "dtypes",
+                                 dtypes, "formats", formats, "limits", limits);
+    return api_document_cacheable(document, api_call_header(call, "If-None-Match"), call->head);
+}
+
+static api_reply *status_reply(const api_call *call, unsigned code, const char *status)
+{
+    api_reply *reply = api_reply_new(code);
+    api_reply_add(reply, "Cache-Control", "no-store");
+    if (code == 503)
+        api_reply_add(reply, "Retry-After", "1");
+    return api_document_reply(reply, json_pack("{s:s}", "status", status), "application/json",
+                              call->head);
+}
+
+api_reply *api_health_live(const api_call *call)
+{
+    return status_reply(call, 200, "live");
+}
+
+api_reply *api_health_ready(const api_call *call)
+{
+    const api_host *host = call->service->host;
+    bool ready = host->is_ready(host->context);
+    return status_reply(call, ready ? 200 : 503, ready ? "ready" : "draining");
+}
+
+api_reply *api_metrics(const api_call *call)
+{
+    const api_host *host = call->service->host;
+    char *text = host->metrics(host->context);
+    api_reply *reply = api_reply_new(200);
+    api_reply_add(reply, "Cache-Control", "no-store");
+    api_reply_add(reply, "Content-Type", "text/plain; version=0.0.4; charset=utf-8");
+    return api_reply_with_body(reply, text ? api_body_from_text(text, strlen(text)) : NULL,
+                               call->head);
+}

@@ -1,0 +1,217 @@
+/* /openapi.json: this interface as an OpenAPI 3.1 document, built from the routes and registries. */
+#include "../document.h"
+#include "../formats.h"
+#include "../parameters.h"
+#include "../schema.h"
+#include "../service.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The responses of an operation: what success carries, and problems. */
+static json_t *responses(json_t *content)
+{
+    json_t *problem =
+        json_pack("{s:s, s:{s:{s:{s:s}}}}", "description", "A problem document", "content",
+                  "application/problem+json", "schema", "$ref", "#/components/schemas/Problem");
+    json_t *success = json_pack("{s:s, s:o}", "description", "The answer", "content", content);
+    return json_pack("{s:o, s:o}", "200", success, "default", problem);
+}
+
+static json_t *json_content(void)
+{
+    return json_pack("{s:{s:{s:s}}}", "application/json", "schema", "type", "object");
+}
+
+/* One media type for each format. */
+static json_t *format_content(void)
+{
+    json_t *content = json_object();
+    for (size_t i = 0; i < api_format_count(); i++) {
+        const api_format *format = api_format_at(i);
+        json_t *schema = format->limited ? json_pack("{s:s}", "type", "object") : json_object();
+        json_object_set_new(content, format->media_type, json_pack("{s:o}", "schema", schema));
+    }
+    return content;
+}
+
+static json_t *choices(const char *const *names, size_t count)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < count; i++)
+        json_array_append_new(array, json_string(names[i]));
+    return array;
+}
+
+/* Add what a request may hold besides the scheme's parameters: format, tensor, preset. */
+static void add_request_options(const pe_scheme_info *info,
+                                void (*add)(json_t *, const char *, const char *, json_t *),
+                                json_t *where)
+{
+    json_t *tensors = json_array(), *presets = json_array();
+    for (size_t i = 0; i < info->tensor_count; i++)
+        json_array_append_new(tensors, json_string(info->tensors[i].name));
+    for (size_t i = 0; i < info->preset_count; i++)
+        json_array_append_new(presets, json_string(info->presets[i].name));
+    add(where, "format", "representation; beats Accept",
+        json_pack("{s:s, s:o}", "type", "string", "enum",
+                  choices(api_format_names(), api_format_count())));
+    add(where, "tensor", "one tensor of several; npy and raw carry the first unless told",
+        json_pack("{s:s, s:o}", "type", "string", "enum", tensors));
+    if (info->preset_count > 0)
+        add(where, "preset", "a named row of values under the explicit ones",
+            json_pack("{s:s, s:o}", "type", "string", "enum", presets));
+    else
+        json_decref(presets);
+}
+
+static void add_query_parameter(json_t *array, const char *name, const char *help,
+                                json_t *schema)
+{
+    json_t *parameter = json_pack("{s:s, s:s, s:s, s:o}", "name", name, "in", "query",
+                                  "description", help, "schema", schema);
+    if (strcmp(json_string_value(json_object_get(schema, "type")), "array") == 0) {
+        json_object_set_new(parameter, "style", json_string("form"));
+        json_object_set_new(parameter, "explode", json_false());
+    }
+    json_array_append_new(array, parameter);
+}
+
+static void add_property(json_t *properties, const char *name, const char *help, json_t *schema)
+{
+    json_object_set_new(schema, "description", json_string(help));
+    json_object_set_new(properties, name, schema);
+}
+
+/* The value of one parameter in the scheme's example query, as JSON; NULL if it is not there. */
+static json_t *example_of(const pe_scheme_info *info, const pe_parameter *parameter)
+{
+    size_t length = strlen(parameter->name);
+    for (const char *at = info->example; at; at = strchr(at, '&') ? strchr(at, '&') + 1 : NULL)
+        if (strncmp(at, parameter->name, length) == 0 && at[length] == '=') {
+            char text[64];
+            const char *value = at + length + 1;
+            snprintf(text, sizeof text, "%.*s", (int)strcspn(value, "&"), value);
+            return api_text_value(parameter, text);
+        }
+    return NULL;
+}
+
+static json_t *get_operation(const pe_scheme_info *info)
+{
+    json_t *parameters = json_array();
+    for (size_t i = 0; i < api_parameter_count(info); i++) {
+        const pe_parameter *parameter = api_parameter_at(info, i);
+        add_query_parameter(parameters, parameter->name, parameter->help,
+                            api_schema_of(parameter));
+        json_t *added = json_array_get(parameters, json_array_size(parameters) - 1);
+        json_t *example = example_of(info, parameter);
+        if (example)
+            json_object_set_new(added, "example", example);
+        if (parameter->required && !parameter->unless)
+            json_object_set_new(added, "required", json_true());
+    }
+    add_request_options(info, add_query_parameter, parameters);
+    return json_pack("{s:s+, s:s, s:s, s:[s], s:o, s:o}", "operationId", "get_", info->name,
+                     "summary", info->title, "description", info->summary, "tags", "encodings",
+                     "parameters", parameters, "responses", responses(format_content()));
+}
+
+static json_t *post_operation(const pe_scheme_info *info)
+{
+    json_t *properties = json_object(), *required = json_array(), *example = json_object();
+    for (size_t i = 0; i < api_parameter_count(info); i++) {
+        const pe_parameter *parameter = api_parameter_at(info, i);
+        add_property(properties, parameter->name, parameter->help, api_schema_of(parameter));
+        json_t *value = example_of(info, parameter);
+        if (value)
+            json_object_set_new(example, parameter->name, value);
+        if (parameter->required && !parameter->unless)
+            json_array_append_new(required, json_string(parameter->name));
+    }
+    add_request_options(info, add_property, properties);
+    json_t *schema = json_pack("{s:s, s:o, s:b, s:o}", "type", "object", "properties",
+                               properties, "additionalProperties", 0, "required", required);
+    json_t *body = json_pack("{s:b, s:{s:{s:o, s:o}}}", "required", 1, "content",
+                             "application/json", "schema", schema, "example", example);
+    return json_pack("{s:s+, s:s, s:s, s:[s], s:o, s:o}", "operationId", "post_", info->name,
+                     "summary", info->title, "description", info->summary, "tags", "encodings",
+                     "requestBody", body, "responses", responses(format_content()));
+}
+
+/* "/v1/schemes" as "v1_schemes": an operation's name. */
+static json_t *operation_id(const char *pattern)
+{
+    char name[64];
+    size_t used = 0;
+    for (const char *at = pattern + 1; *at && used < sizeof name - 1; at++)
+        if (*at != '{' && *at != '}')
+            name[used++] = *at == '/' || *at == '.' ? '_' : *at;
+    name[used] = '\0';
+    return json_string(name);
+}
+
+/* The routes that do not depend on the registry of schemes. */
+static void add_plain_route(json_t *paths, const api_route *route)
+{
+    const char *name = strchr(route->pattern, '{');
+    bool text = strcmp(route->pattern, "/metrics") == 0;
+    json_t *content = text
+                          ? json_pack("{s:{s:{s:s}}}", "text/plain", "schema", "type", "string")
+                          : json_content();
+    json_t *operation =
+        json_pack("{s:o, s:s, s:s, s:[s], s:o}", "operationId", operation_id(route->pattern),
+                  "summary", route->summary, "description", route->summary, "tags", "service",
+                  "responses", responses(content));
+    if (name)
+        json_object_set_new(operation, "parameters",
+                            json_pack("[{s:s, s:s, s:b, s:s, s:{s:s}, s:s}]", "name", "scheme",
+                                      "in", "path", "required", 1, "description",
+                                      "name of a scheme", "schema", "type", "string", "example",
+                                      pe_scheme_describe(pe_scheme_at(0))->name));
+    json_object_set_new(paths, route->pattern, json_pack("{s:o}", "get", operation));
+}
+
+static json_t *problem_schema(void)
+{
+    json_t *item =
+        json_pack("{s:s, s:{s:{s:s}, s:{s:[s, s]}, s:{s:s}, s:{s:s}}}", "type", "object",
+                  "properties", "parameter", "type", "string", "given", "type", "string",
+                  "null", "allowed", "type", "string", "did_you_mean", "type", "string");
+    return json_pack("{s:s, s:[s, s, s, s], s:{s:{s:s}, s:{s:s}, s:{s:s}, s:{s:s}, s:{s:s}, "
+                     "s:{s:s}, s:{s:s, s:o}}}",
+                     "type", "object", "required", "type", "title", "status", "code",
+                     "properties", "type", "type", "string", "title", "type", "string",
+                     "status", "type", "integer", "code", "type", "string", "detail", "type",
+                     "string", "did_you_mean", "type", "string", "errors", "type", "array",
+                     "items", item);
+}
+
+api_reply *api_openapi(const api_call *call)
+{
+    const api_route *routes;
+    size_t count = api_routes(&routes);
+    json_t *paths = json_object();
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(routes[i].pattern, "/v1/encodings/{scheme}") != 0)
+            add_plain_route(paths, &routes[i]);
+    for (size_t i = 0; i < pe_scheme_count(); i++) {
+        char path[128];
+        const pe_scheme_info *info = pe_scheme_describe(pe_scheme_at(i));
+        snprintf(path, sizeof path, "/v1/encodings/%s", info->name);
+        json_object_set_new(
+            paths, path,
+            json_pack("{s:o, s:o}", "get", get_operation(info), "post", post_operation(info)));
+    }
+    json_t *head = json_pack("{s:s, s:s, s:s, s:{s:s, s:s}}", "title", "posenc", "version",
+                             PE_VERSION, "description",
+                             "Positional encodings, exact to the last bit, as JSON or binary.",
+                             "license", "name", "MIT", "identifier", "MIT");
+    json_t *document =
+        json_pack("{s:s, s:o, s:[{s:s}], s:[{s:s, s:s}, {s:s, s:s}], s:o, s:{s:{s:o}}}",
+                  "openapi", "3.1.0", "info", head, "servers", "url", "/", "tags", "name",
+                  "encodings", "description", "tensors", "name", "service", "description",
+                  "what there is, and how the process does", "paths", paths, "components",
+                  "schemas", "Problem", problem_schema());
+    return api_document_cacheable(document, api_call_header(call, "If-None-Match"), call->head);
+}

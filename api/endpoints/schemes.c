@@ -1,0 +1,88 @@
+/* /v1/schemes and /v1/schemes/{scheme}: what there is and what it takes. */
+#include "../document.h"
+#include "../parameters.h"
+#include "../problem.h"
+#include "../schema.h"
+#include "../service.h"
+
+#include <string.h>
+
+api_reply *api_unknown_scheme(const char *name)
+{
+    const char *names[256];
+    size_t count = 0;
+    for (; count < pe_scheme_count() && count < 256; count++)
+        names[count] = pe_scheme_describe(pe_scheme_at(count))->name;
+    return api_problem(API_UNKNOWN_SCHEME, "GET /v1/schemes lists the schemes",
+                       pe_nearest(name, names, count), NULL);
+}
+
+static json_t *describe_parameter(const pe_parameter *parameter)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "name", json_string(parameter->name));
+    json_object_set_new(object, "type", json_string(api_type_name(parameter->type)));
+    json_object_set_new(object, "required", json_boolean(parameter->required));
+    json_object_set_new(object, "default", api_default_value(parameter));
+    api_add_range(object, parameter);
+    if (parameter->unless)
+        json_object_set_new(object, "unless", json_string(parameter->unless));
+    if (parameter->unit)
+        json_object_set_new(object, "unit", json_string(parameter->unit));
+    json_object_set_new(object, "help", json_string(parameter->help));
+    return object;
+}
+
+static json_t *describe_presets(const pe_scheme_info *info)
+{
+    json_t *presets = json_array();
+    for (size_t i = 0; i < info->preset_count; i++) {
+        const pe_preset *preset = &info->presets[i];
+        json_t *values = json_object();
+        for (size_t v = 0; preset->values[v]; v += 2)
+            for (size_t p = 0; p < info->parameter_count; p++)
+                if (strcmp(info->parameters[p].name, preset->values[v]) == 0)
+                    json_object_set_new(
+                        values, preset->values[v],
+                        api_text_value(&info->parameters[p], preset->values[v + 1]));
+        json_array_append_new(presets, json_pack("{s:s, s:s, s:o}", "name", preset->name,
+                                                 "help", preset->help, "values", values));
+    }
+    return presets;
+}
+
+static json_t *describe_scheme(const pe_scheme_info *info)
+{
+    json_t *parameters = json_array(), *tensors = json_array();
+    for (size_t i = 0; i < api_parameter_count(info); i++)
+        json_array_append_new(parameters, describe_parameter(api_parameter_at(info, i)));
+    for (size_t i = 0; i < info->tensor_count; i++)
+        json_array_append_new(tensors,
+                              json_pack("{s:s, s:s, s:s, s:b}", "name", info->tensors[i].name,
+                                        "shape", info->tensors[i].shape, "help",
+                                        info->tensors[i].help, "primary", i == 0));
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:o, s:o, s:o}", "name",
+                     info->name, "title", info->title, "summary", info->summary, "family",
+                     info->family, "formula", info->formula, "convention", info->convention,
+                     "reference", info->reference, "revision", (int)info->revision, "example",
+                     info->example, "parameters", parameters, "presets", describe_presets(info),
+                     "tensors", tensors);
+}
+
+api_reply *api_list_schemes(const api_call *call)
+{
+    json_t *schemes = json_array();
+    for (size_t i = 0; i < pe_scheme_count(); i++)
+        json_array_append_new(schemes, describe_scheme(pe_scheme_describe(pe_scheme_at(i))));
+    return api_document_cacheable(json_pack("{s:o}", "schemes", schemes),
+                                  api_call_header(call, "If-None-Match"), call->head);
+}
+
+api_reply *api_describe_scheme(const api_call *call)
+{
+    const pe_scheme *scheme = pe_scheme_find(call->parameter);
+    if (!scheme)
+        return api_unknown_scheme(call->parameter);
+    return api_document_cacheable(describe_scheme(pe_scheme_describe(scheme)),
+                                  api_call_header(call, "If-None-Match"), call->head);
+}

@@ -1,0 +1,58 @@
+/* Entity tags: hashing and matching. */
+#include "etag.h"
+
+#include <nettle/sha2.h>
+#include <string.h>
+
+static void write_hex(const uint8_t *bytes, size_t count, char *dst)
+{
+    for (size_t i = 0; i < count; i++) {
+        *dst++ = "0123456789abcdef"[bytes[i] >> 4];
+        *dst++ = "0123456789abcdef"[bytes[i] & 15];
+    }
+}
+
+void api_etag_of(api_etag *ret_etag, const api_segment *pieces, size_t count)
+{
+    struct sha256_ctx context;
+    uint8_t digest[16];
+    sha256_init(&context);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t size = pieces[i].size; /* so that no two lists of pieces run together alike */
+        sha256_update(&context, sizeof size, (const uint8_t *)&size);
+        sha256_update(&context, pieces[i].size, pieces[i].data);
+    }
+    sha256_digest(&context, sizeof digest, digest);
+    ret_etag->text[0] = '"';
+    write_hex(digest, sizeof digest, ret_etag->text + 1);
+    ret_etag->text[33] = '"';
+    ret_etag->text[34] = '\0';
+}
+
+bool api_etag_matches(const api_etag *etag, const char *if_none_match)
+{
+    const char *at = if_none_match + strspn(if_none_match, " \t");
+    if (strcmp(at, "*") == 0)
+        return true;
+    size_t length = strlen(etag->text);
+    for (; (at = strchr(at, '"')); at++) {
+        const char *end = strchr(at + 1, '"');
+        if (!end)
+            return false;
+        if ((size_t)(end - at) + 1 == length && memcmp(at, etag->text, length) == 0)
+            return true;
+        at = end;
+    }
+    return false;
+}
+
+void api_sha256_hex(const void *data, size_t size, char ret_hex[65])
+{
+    struct sha256_ctx context;
+    uint8_t digest[SHA256_DIGEST_SIZE];
+    sha256_init(&context);
+    sha256_update(&context, size, data);
+    sha256_digest(&context, sizeof digest, digest);
+    write_hex(digest, sizeof digest, ret_hex);
+    ret_hex[64] = '\0';
+}

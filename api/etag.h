@@ -1,0 +1,20 @@
+/* Strong entity tags. */
+#ifndef API_ETAG_H
+#define API_ETAG_H
+
+#include "api.h"
+
+typedef struct api_etag {
+    char text[36]; /* quoted: 128 bits of SHA-256 in hex */
+} api_etag;
+
+/* The tag of some pieces of data, each with its length. */
+void api_etag_of(api_etag *ret_etag, const api_segment *pieces, size_t count);
+
+/* Whether an If-None-Match value names the tag, by the weak comparison that it asks for. */
+bool api_etag_matches(const api_etag *etag, const char *if_none_match);
+
+/* SHA-256 of data as 64 hex digits and a NUL. */
+void api_sha256_hex(const void *data, size_t size, char ret_hex[65]);
+
+#endif

@@ -1,0 +1,74 @@
+/* Parameters of a request as JSON text. */
+#include "parameters.h"
+
+#include "etag.h"
+
+#define LIST_SHOWN 1024
+
+size_t api_parameter_count(const pe_scheme_info *info)
+{
+    size_t common;
+    pe_common_parameters(&common);
+    return info->parameter_count + common;
+}
+
+const pe_parameter *api_parameter_at(const pe_scheme_info *info, size_t index)
+{
+    size_t common;
+    const pe_parameter *rows = pe_common_parameters(&common);
+    return index < info->parameter_count ? &info->parameters[index]
+                                         : &rows[index - info->parameter_count];
+}
+
+/* Integers without a point, as a query would write them. */
+static void append_number(api_text *text, double number)
+{
+    char *at = api_text_room(text, PE_PRINT_MAX);
+    if (!at)
+        return;
+    size_t length = pe_print_element(at, PE_F64, &number);
+    text->size += at[length - 2] == '.' && at[length - 1] == '0' ? length - 2 : length;
+}
+
+static void append_list(api_text *text, const pe_value *value)
+{
+    if (value->count > LIST_SHOWN) {
+        char digest[65];
+        api_sha256_hex(value->items, value->count * sizeof *value->items, digest);
+        api_text_add(text, "\"sha256:%s\"", digest);
+        return;
+    }
+    api_text_add(text, "[");
+    for (size_t i = 0; i < value->count; i++) {
+        if (i > 0)
+            api_text_add(text, ",");
+        append_number(text, value->items[i]);
+    }
+    api_text_add(text, "]");
+}
+
+void api_parameter_append_json(api_text *text, const pe_request *request, size_t index)
+{
+    const pe_scheme_info *info = pe_scheme_describe(pe_request_scheme(request));
+    const pe_parameter *parameter = api_parameter_at(info, index);
+    const pe_value *value = pe_request_value(request, index);
+    if (!value->present) {
+        api_text_add(text, "null");
+        return;
+    }
+    switch (parameter->type) {
+    case PE_INTEGER:
+    case PE_REAL:
+        append_number(text, value->real);
+        return;
+    case PE_BOOLEAN:
+        api_text_add(text, value->integer ? "true" : "false");
+        return;
+    case PE_CHOICE:
+        api_text_add(text, "\"%s\"", parameter->choices[value->integer]);
+        return;
+    case PE_REAL_LIST:
+        append_list(text, value);
+        return;
+    }
+}

@@ -1,0 +1,113 @@
+/* Problem documents. */
+#include "problem.h"
+
+#include "document.h"
+#include "reply.h"
+
+#include <stdio.h>
+
+static const struct {
+    const char *name, *title;
+    unsigned status;
+} CODES[] = {
+    [API_MALFORMED] = {"malformed", "The request is malformed", 400},
+    [API_NOT_FOUND] = {"not_found", "There is nothing at this path", 404},
+    [API_UNKNOWN_SCHEME] = {"unknown_scheme", "There is no such scheme", 404},
+    [API_METHOD_NOT_ALLOWED] = {"method_not_allowed", "The method is not allowed here", 405},
+    [API_NOT_ACCEPTABLE] = {"not_acceptable", "No acceptable representation", 406},
+    [API_PAYLOAD_TOO_LARGE] = {"payload_too_large", "The body is too large", 413},
+    [API_TARGET_TOO_LONG] = {"target_too_long", "The request target is too long", 414},
+    [API_UNSUPPORTED_MEDIA_TYPE] = {"unsupported_media_type", "The body's type is unknown",
+                                    415},
+    [API_OUT_OF_RANGE] = {"out_of_range", "A value is outside its range", 422},
+    [API_TOO_LARGE] = {"too_large", "The result would be too large", 422},
+    [API_UNAVAILABLE] = {"unavailable", "The service cannot answer now", 503},
+};
+
+static api_code code_of(pe_status status)
+{
+    switch (status) {
+    case PE_OK:
+        break;
+    case PE_MALFORMED:
+        return API_MALFORMED;
+    case PE_OUT_OF_RANGE:
+        return API_OUT_OF_RANGE;
+    case PE_TOO_LARGE:
+        return API_TOO_LARGE;
+    case PE_NO_MEMORY:
+        return API_UNAVAILABLE;
+    }
+    return API_UNAVAILABLE;
+}
+
+/* A member that is left out where the text is empty. */
+static void set_text(json_t *object, const char *name, const char *text)
+{
+    if (text && *text)
+        json_object_set_new(object, name, json_string(text));
+}
+
+static json_t *errors_of(const pe_error *error)
+{
+    json_t *errors = json_array();
+    for (size_t i = 0; i < error->count; i++) {
+        const pe_problem *problem = &error->problems[i];
+        json_t *item = json_object();
+        json_object_set_new(item, "parameter", json_string(problem->parameter));
+        if (problem->given[0])
+            json_object_set_new(item, "given", json_string(problem->given));
+        else
+            json_object_set_new(item, "given", json_null());
+        json_object_set_new(item, "allowed", json_string(problem->allowed));
+        set_text(item, "did_you_mean", problem->did_you_mean);
+        json_array_append_new(errors, item);
+    }
+    return errors;
+}
+
+api_reply *api_problem(api_code code, const char *detail, const char *did_you_mean,
+                       const pe_error *error)
+{
+    unsigned status = CODES[code].status;
+    json_t *document = json_object();
+    json_object_set_new(document, "type",
+                        json_sprintf("urn:posenc:problem:%s", CODES[code].name));
+    json_object_set_new(document, "title", json_string(CODES[code].title));
+    json_object_set_new(document, "status", json_integer((json_int_t)status));
+    json_object_set_new(document, "code", json_string(CODES[code].name));
+    set_text(document, "detail", detail);
+    set_text(document, "did_you_mean", did_you_mean);
+    if (error) {
+        json_object_set_new(document, "errors", errors_of(error));
+        if (error->dropped)
+            json_object_set_new(document, "errors_dropped",
+                                json_integer((json_int_t)error->dropped));
+    }
+    api_reply *reply = api_reply_new(status);
+    api_reply_add(reply, "Cache-Control", "no-store");
+    if (code == API_UNAVAILABLE)
+        api_reply_add(reply, "Retry-After", "1");
+    return api_document_reply(reply, document, "application/problem+json", false);
+}
+
+api_reply *api_problem_from_error(const pe_error *error)
+{
+    char detail[512];
+    const pe_problem *first = &error->problems[0];
+    const char *suggestion = NULL;
+    for (size_t i = 0; i < error->count && !suggestion; i++)
+        if (error->problems[i].did_you_mean[0])
+            suggestion = error->problems[i].did_you_mean;
+    if (error->count == 1 && first->parameter[0])
+        snprintf(detail, sizeof detail, "%s: %s%s%s%s", first->parameter, first->allowed,
+                 first->given[0] ? " (given: " : "", first->given, first->given[0] ? ")" : "");
+    else if (error->count == 1)
+        snprintf(detail, sizeof detail, "out of %s", first->allowed);
+    else
+        snprintf(detail, sizeof detail,
+                 "%zu parameters are wrong; errors lists each with what "
+                 "is allowed",
+                 error->count + error->dropped);
+    return api_problem(code_of(error->status), detail, suggestion, error);
+}

@@ -1,0 +1,29 @@
+/* Problem documents (RFC 9457) and the one place that maps failures to HTTP statuses. */
+#ifndef API_PROBLEM_H
+#define API_PROBLEM_H
+
+#include "api.h"
+
+typedef enum api_code {
+    API_MALFORMED,
+    API_NOT_FOUND,
+    API_UNKNOWN_SCHEME,
+    API_METHOD_NOT_ALLOWED,
+    API_NOT_ACCEPTABLE,
+    API_PAYLOAD_TOO_LARGE,
+    API_TARGET_TOO_LONG,
+    API_UNSUPPORTED_MEDIA_TYPE,
+    API_OUT_OF_RANGE,
+    API_TOO_LARGE,
+    API_UNAVAILABLE,
+} api_code;
+
+/* A problem document. `detail` says what to do; `error` may be NULL; `did_you_mean` may be NULL.
+ * NULL without memory. */
+api_reply *api_problem(api_code code, const char *detail, const char *did_you_mean,
+                       const pe_error *error);
+
+/* The problem document of a failure of the library. */
+api_reply *api_problem_from_error(const pe_error *error);
+
+#endif

@@ -1,0 +1,199 @@
+/* Routing: one table of method, path and endpoint; it owns 404, 405, HEAD and OPTIONS. */
+#include "service.h"
+
+#include "arguments.h"
+#include "problem.h"
+#include "reply.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const api_route ROUTES[] = {
+    {"GET", "/v1/schemes", api_list_schemes, "All schemes with their parameters"},
+    {"GET", "/v1/schemes/{scheme}", api_describe_scheme, "One scheme with its parameters"},
+    {"GET", "/v1/encodings/{scheme}", api_get_encoding, "The tensors of a scheme"},
+    {"POST", "/v1/encodings/{scheme}", api_post_encoding,
+     "The tensors of a scheme, asked for by a JSON object"},
+    {"GET", "/v1/info", api_info, "Version, limits and formats"},
+    {"GET", "/health/live", api_health_live, "Whether the process answers"},
+    {"GET", "/health/ready", api_health_ready, "Whether new requests are welcome"},
+    {"GET", "/metrics", api_metrics, "Metrics as Prometheus text"},
+    {"GET", "/openapi.json", api_openapi, "This interface as an OpenAPI document"},
+};
+#define ROUTE_COUNT (sizeof ROUTES / sizeof *ROUTES)
+
+size_t api_routes(const api_route **ret_routes)
+{
+    *ret_routes = ROUTES;
+    return ROUTE_COUNT;
+}
+
+/* Whether path[0, length) fits a pattern; ret_parameter is the text that its {…} stands for. */
+static bool matches(const char *pattern, const char *path, size_t length,
+                    api_segment *ret_parameter)
+{
+    size_t fixed = strcspn(pattern, "{");
+    *ret_parameter = (api_segment){path + length, 0};
+    if (pattern[fixed] == '\0')
+        return length == fixed && memcmp(pattern, path, length) == 0;
+    if (length <= fixed || memcmp(pattern, path, fixed) != 0)
+        return false;
+    *ret_parameter = (api_segment){path + fixed, length - fixed};
+    return memchr(path + fixed, '/', length - fixed) == NULL;
+}
+
+static const char OTHER[] = "other";
+
+size_t api_route_labels(const char *const **ret_labels)
+{
+    static const char *labels[ROUTE_COUNT + 1]; /* the same values whoever writes them */
+    size_t count = 0;
+    for (size_t i = 0; i < ROUTE_COUNT; i++)
+        if (i == 0 || strcmp(ROUTES[i].pattern, ROUTES[i - 1].pattern) != 0)
+            labels[count++] = ROUTES[i].pattern;
+    labels[count++] = OTHER;
+    *ret_labels = labels;
+    return count;
+}
+
+const char *api_route_label(const char *target)
+{
+    size_t length = strcspn(target, "?");
+    api_segment parameter;
+    for (size_t i = 0; i < ROUTE_COUNT; i++)
+        if (matches(ROUTES[i].pattern, target, length, &parameter)) {
+            while (i > 0 && strcmp(ROUTES[i].pattern, ROUTES[i - 1].pattern) == 0)
+                i--;
+            return ROUTES[i].pattern;
+        }
+    return OTHER;
+}
+
+/* "GET, HEAD, POST, OPTIONS": the methods of a path; empty if there are none. */
+static void allowed_methods(const char *path, size_t length, char dst[64])
+{
+    api_segment parameter;
+    dst[0] = '\0';
+    for (size_t i = 0; i < ROUTE_COUNT; i++)
+        if (matches(ROUTES[i].pattern, path, length, &parameter)) {
+            strcat(dst, ROUTES[i].method); /* at most two methods a path: well under 64 */
+            strcat(dst, strcmp(ROUTES[i].method, "GET") == 0 ? ", HEAD, " : ", ");
+        }
+    if (dst[0])
+        strcat(dst, "OPTIONS");
+}
+
+static api_reply *preflight(const char *allow)
+{
+    api_reply *reply = api_reply_new(204);
+    api_reply_add(reply, "Allow", "%s", allow);
+    api_reply_add(reply, "Access-Control-Allow-Methods", "GET, HEAD, POST, OPTIONS");
+    api_reply_add(reply, "Access-Control-Allow-Headers",
+                  "Accept, Content-Type, If-None-Match, If-Range, Range");
+    api_reply_add(reply, "Access-Control-Max-Age", "86400");
+    return reply;
+}
+
+/* The answer where no route fits the path and method. */
+static api_reply *no_route(const char *method, const char *path, size_t length)
+{
+    char allow[64], detail[160];
+    allowed_methods(path, length, allow);
+    if (!allow[0])
+        return api_problem(API_NOT_FOUND,
+                           "GET /v1/schemes lists the schemes, GET /openapi.json "
+                           "describes every path",
+                           NULL, NULL);
+    if (strcmp(method, "OPTIONS") == 0)
+        return preflight(allow);
+    snprintf(detail, sizeof detail, "this path answers %s", allow);
+    api_reply *reply = api_problem(API_METHOD_NOT_ALLOWED, detail, NULL, NULL);
+    api_reply_add(reply, "Allow", "%s", allow);
+    return reply;
+}
+
+static bool is_printable_ascii(const char *text)
+{
+    for (; *text; text++)
+        if (*text <= ' ' || *text > '~')
+            return false;
+    return true;
+}
+
+static api_reply *dispatch(const api_service *service, const api_request *request)
+{
+    const char *path = request->target;
+    if (strlen(path) > service->host->target_bytes)
+        return api_problem(API_TARGET_TOO_LONG, "send long lists as a JSON body by POST", NULL,
+                           NULL);
+    if (path[0] != '/' || !is_printable_ascii(path))
+        return api_problem(API_MALFORMED,
+                           "the target is an absolute path, other characters "
+                           "percent-encoded",
+                           NULL, NULL);
+    size_t length = strcspn(path, "?");
+    bool head = strcmp(request->method, "HEAD") == 0;
+    const char *method = head ? "GET" : request->method;
+    for (size_t i = 0; i < ROUTE_COUNT; i++) {
+        api_segment parameter;
+        if (strcmp(method, ROUTES[i].method) != 0 ||
+            !matches(ROUTES[i].pattern, path, length, &parameter))
+            continue;
+        char name[64]; /* longer than any name that exists; a cut one is unknown all the same */
+        snprintf(name, sizeof name, "%.*s", (int)(parameter.size < 63 ? parameter.size : 63),
+                 (const char *)parameter.data);
+        const char *query = path[length] == '?' ? path + length + 1 : NULL;
+        api_call call = {service, request, query, name, head};
+        return ROUTES[i].endpoint(&call);
+    }
+    return no_route(request->method, path, length);
+}
+
+const char *api_call_header(const api_call *call, const char *name)
+{
+    return call->request->header ? call->request->header(call->request->context, name) : NULL;
+}
+
+api_reply *api_handle(api_service *service, const api_request *request)
+{
+    api_reply *reply = dispatch(service, request);
+    return reply ? reply : api_reply_ref(service->out_of_memory);
+}
+
+api_reply *api_fault_reply(api_service *service, api_fault fault)
+{
+    api_reply *reply = NULL;
+    switch (fault) {
+    case API_FAULT_PAYLOAD_TOO_LARGE:
+        reply = api_problem(API_PAYLOAD_TOO_LARGE, "GET /v1/info states the limit", NULL, NULL);
+        break;
+    case API_FAULT_UNAVAILABLE:
+        break;
+    }
+    return reply ? reply : api_reply_ref(service->out_of_memory);
+}
+
+api_service *api_service_new(const api_host *host, pe_cache *cache)
+{
+    api_service *service = calloc(1, sizeof *service);
+    if (!service)
+        return NULL;
+    service->host = host;
+    service->cache = cache;
+    service->out_of_memory =
+        api_problem(API_UNAVAILABLE, "out of memory; try again later", NULL, NULL);
+    if (!service->out_of_memory) {
+        free(service);
+        return NULL;
+    }
+    return service;
+}
+
+void api_service_free(api_service *service)
+{
+    if (!service)
+        return;
+    api_reply_unref(service->out_of_memory);
+    free(service);
+}

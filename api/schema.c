@@ -1,0 +1,96 @@
+/* Parameters as JSON values, ranges and schemas. */
+#include "schema.h"
+
+#include "document.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *api_type_name(pe_type type)
+{
+    switch (type) {
+    case PE_INTEGER:
+        return "integer";
+    case PE_REAL:
+        return "number";
+    case PE_BOOLEAN:
+        return "boolean";
+    case PE_CHOICE:
+        return "string";
+    case PE_REAL_LIST:
+        return "array";
+    }
+    return "";
+}
+
+json_t *api_text_value(const pe_parameter *parameter, const char *text)
+{
+    switch (parameter->type) {
+    case PE_INTEGER:
+    case PE_REAL: {
+        json_t *number = json_loads(text, JSON_DECODE_ANY, NULL);
+        json_t *plain = api_document_number(json_number_value(number));
+        json_decref(number);
+        return plain;
+    }
+    case PE_BOOLEAN:
+        return json_boolean(text[0] == 't');
+    case PE_CHOICE:
+    case PE_REAL_LIST:
+        return json_string(text);
+    }
+    return json_null();
+}
+
+json_t *api_default_value(const pe_parameter *parameter)
+{
+    return parameter->default_text ? api_text_value(parameter, parameter->default_text)
+                                   : json_null();
+}
+
+static json_t *choices_of(const pe_parameter *parameter)
+{
+    json_t *choices = json_array();
+    for (size_t i = 0; parameter->choices[i]; i++)
+        json_array_append_new(choices, json_string(parameter->choices[i]));
+    return choices;
+}
+
+static bool has_range(pe_type type)
+{
+    return type == PE_INTEGER || type == PE_REAL || type == PE_REAL_LIST;
+}
+
+void api_add_range(json_t *object, const pe_parameter *parameter)
+{
+    if (has_range(parameter->type)) {
+        json_object_set_new(object, "minimum", api_document_number(parameter->minimum));
+        json_object_set_new(object, "maximum", api_document_number(parameter->maximum));
+    }
+    if (parameter->multiple_of > 1)
+        json_object_set_new(object, "multiple_of", json_integer(parameter->multiple_of));
+    if (parameter->type == PE_CHOICE)
+        json_object_set_new(object, "choices", choices_of(parameter));
+}
+
+json_t *api_schema_of(const pe_parameter *parameter)
+{
+    json_t *schema = json_object(), *ranged = schema;
+    json_object_set_new(schema, "type", json_string(api_type_name(parameter->type)));
+    if (parameter->type == PE_REAL_LIST) {
+        ranged = json_pack("{s:s}", "type", "number");
+        json_object_set_new(schema, "minItems", json_integer(1));
+        json_object_set_new(schema, "items", ranged);
+    }
+    if (has_range(parameter->type)) {
+        json_object_set_new(ranged, "minimum", api_document_number(parameter->minimum));
+        json_object_set_new(ranged, "maximum", api_document_number(parameter->maximum));
+    }
+    if (parameter->multiple_of > 1)
+        json_object_set_new(schema, "multipleOf", json_integer(parameter->multiple_of));
+    if (parameter->type == PE_CHOICE)
+        json_object_set_new(schema, "enum", choices_of(parameter));
+    if (parameter->default_text)
+        json_object_set_new(schema, "default", api_default_value(parameter));
+    return schema;
+}

@@ -1,0 +1,24 @@
+/* Parameters as JSON for documentation: /v1/schemes and OpenAPI. */
+#ifndef API_SCHEMA_H
+#define API_SCHEMA_H
+
+#include "api.h"
+
+#include <jansson.h>
+
+/* "integer", "number", "boolean", "string" or "array": the JSON type of a parameter. */
+const char *api_type_name(pe_type type);
+
+/* A parameter's text, as a query holds it, as a JSON value. */
+json_t *api_text_value(const pe_parameter *parameter, const char *text);
+
+/* The default as a JSON value, null if there is none. */
+json_t *api_default_value(const pe_parameter *parameter);
+
+/* Add what limits a value to an object: minimum, maximum, multiple_of, choices. */
+void api_add_range(json_t *object, const pe_parameter *parameter);
+
+/* The parameter's JSON Schema. */
+json_t *api_schema_of(const pe_parameter *parameter);
+
+#endif

@@ -1,0 +1,43 @@
+/* The service, and how a request reaches its endpoint. */
+#ifndef API_SERVICE_H
+#define API_SERVICE_H
+
+#include "api.h"
+
+struct api_service {
+    const api_host *host;
+    pe_cache *cache;
+    api_reply *out_of_memory; /* made beforehand */
+};
+
+/* One request on its way through an endpoint. */
+typedef struct api_call {
+    const api_service *service;
+    const api_request *request;
+    const char *query;     /* NULL if the target has no `?` */
+    const char *parameter; /* the path's {…} segment, or "" */
+    bool head;             /* answer without a body */
+} api_call;
+
+/* An endpoint answers a call; NULL where memory ran out. */
+typedef api_reply *api_endpoint(const api_call *call);
+
+/* A header of the request, NULL if absent. */
+const char *api_call_header(const api_call *call, const char *name);
+
+/* The answer where a path names no scheme. */
+api_reply *api_unknown_scheme(const char *name);
+
+typedef struct api_route {
+    const char *method, *pattern; /* a pattern may end in /{name} */
+    api_endpoint *endpoint;
+    const char *summary;
+} api_route;
+
+size_t api_routes(const api_route **ret_routes);
+
+api_endpoint api_list_schemes, api_describe_scheme;
+api_endpoint api_get_encoding, api_post_encoding;
+api_endpoint api_info, api_health_live, api_health_ready, api_metrics, api_openapi;
+
+#endif

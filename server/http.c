@@ -1,0 +1,386 @@
+/* The only file that knows libmicrohttpd (0.9.75). What it really does shapes this file:
+ *
+ *  - A response queued on the handler's first call closes the connection; so the first call only
+ *    looks, and the answer follows on a later call.
+ *  - Responses are prepared once and kept with the reply that hits share.
+ *  - A body goes out as one buffer wherever it is one; a release callback returns its reference.
+ *  - A response without a body made from an empty buffer would say Content-Length: 0 where HEAD and
+ *    304 must not; those are made from a callback of the right size. */
+#include "http.h"
+
+#include "log.h"
+
+#include <microhttpd.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CONNECTION_MEMORY (64 * 1024) /* its own 414 and 431 are HTML: stay clear of them */
+#define THREADS_MAX       8
+
+struct http_server {
+    struct MHD_Daemon *daemon;
+    const server_settings *settings;
+    api_service *service;
+    server_metrics *metrics;
+    atomic_bool draining;
+    atomic_uint under_way;
+};
+
+/* One request while libmicrohttpd handles it. */
+typedef struct http_exchange {
+    http_server *server;
+    char *target;
+    char *body;
+    size_t body_size, body_capacity;
+    bool seen, too_large, out_of_memory;
+    struct joined_header *joined;
+} http_exchange;
+
+/* A header that came in several lines, joined; freed with the exchange. */
+typedef struct joined_header {
+    struct joined_header *next;
+    char text[];
+} joined_header;
+
+/* ---- requests ---- */
+
+/* libmicrohttpd calls this first, with the target as it came. */
+static void *begin_exchange(void *cls, const char *target, struct MHD_Connection *connection)
+{
+    (void)connection;
+    http_exchange *made = calloc(1, sizeof *made);
+    if (!made)
+        return NULL;
+    made->server = cls;
+    made->target = strdup(target ? target : "");
+    if (!made->target) {
+        free(made);
+        return NULL;
+    }
+    atomic_fetch_add(&made->server->under_way, 1);
+    return made;
+}
+
+static void end_exchange(void *cls, struct MHD_Connection *connection, void **context,
+                         enum MHD_RequestTerminationCode code)
+{
+    (void)cls, (void)connection, (void)code;
+    http_exchange *ended = *context;
+    if (!ended)
+        return;
+    atomic_fetch_sub(&ended->server->under_way, 1);
+    for (joined_header *next, *at = ended->joined; at; at = next) {
+        next = at->next;
+        free(at);
+    }
+    free(ended->target);
+    free(ended->body);
+    free(ended);
+    *context = NULL;
+}
+
+static void count_connection(void *cls, struct MHD_Connection *connection,
+                             void **socket_context, enum MHD_ConnectionNotificationCode code)
+{
+    (void)connection, (void)socket_context;
+    http_server *server = cls;
+    metrics_count_connection(server->metrics, code == MHD_CONNECTION_NOTIFY_STARTED ? 1 : -1);
+}
+
+/* Append to the body; past the limit the rest is let go by. */
+static void take_upload(http_exchange *exchange, const char *data, size_t size)
+{
+    size_t limit = exchange->server->settings->body_bytes;
+    if (exchange->too_large || exchange->out_of_memory)
+        return;
+    if (size > limit - exchange->body_size) {
+        exchange->too_large = true;
+        return;
+    }
+    if (exchange->body_capacity - exchange->body_size < size) {
+        size_t capacity = 2 * exchange->body_capacity + size;
+        char *body = realloc(exchange->body, capacity);
+        if (!body) {
+            exchange->out_of_memory = true;
+            return;
+        }
+        exchange->body = body;
+        exchange->body_capacity = capacity;
+    }
+    memcpy(exchange->body + exchange->body_size, data, size);
+    exchange->body_size += size;
+}
+
+typedef struct header_search {
+    const char *name;
+    size_t lines, bytes;
+    char *at; /* where to append, on the second pass */
+} header_search;
+
+static enum MHD_Result visit_header(void *cls, enum MHD_ValueKind kind, const char *name,
+                                    const char *value)
+{
+    (void)kind;
+    header_search *search = cls;
+    if (strcasecmp(name, search->name) != 0 || !value)
+        return MHD_YES;
+    size_t length = strlen(value);
+    if (search->at) {
+        if (search->lines > 0) {
+            memcpy(search->at, ", ", 2);
+            search->at += 2;
+        }
+        memcpy(search->at, value, length + 1);
+        search->at += length;
+    }
+    search->lines++;
+    search->bytes += length + 2;
+    return MHD_YES;
+}
+
+typedef struct header_context {
+    http_exchange *exchange;
+    struct MHD_Connection *connection;
+} header_context;
+
+/* A header's value; several lines of one name are one list (RFC 9110, section 5.2). */
+static const char *find_header(void *context, const char *name)
+{
+    header_context *of = context;
+    header_search search = {.name = name};
+    MHD_get_connection_values(of->connection, MHD_HEADER_KIND, visit_header, &search);
+    if (search.lines <= 1)
+        return MHD_lookup_connection_value(of->connection, MHD_HEADER_KIND, name);
+    joined_header *all = malloc(sizeof *all + search.bytes + 1);
+    if (!all)
+        return NULL;
+    search = (header_search){.name = name, .at = all->text};
+    MHD_get_connection_values(of->connection, MHD_HEADER_KIND, visit_header, &search);
+    all->next = of->exchange->joined;
+    of->exchange->joined = all;
+    return all->text;
+}
+
+/* ---- responses ---- */
+
+static void release_body(void *cls)
+{
+    api_body_unref(cls);
+}
+
+static ssize_t send_nothing(void *cls, uint64_t position, char *buffer, size_t room)
+{
+    (void)cls, (void)position, (void)buffer, (void)room;
+    return MHD_CONTENT_READER_END_OF_STREAM;
+}
+
+static struct MHD_Response *empty_response(const api_reply *reply)
+{
+    uint64_t length = api_reply_length(reply);
+    if (length == API_LENGTH_UNKNOWN)
+        length = MHD_SIZE_UNKNOWN;
+    return MHD_create_response_from_callback(length, 1, send_nothing, NULL, NULL);
+}
+
+static struct MHD_Response *body_response(api_body *body)
+{
+    const api_segment *segments;
+    struct MHD_IoVec pieces[16];
+    size_t count = api_body_segments(body, &segments);
+    struct MHD_Response *response;
+    api_body_ref(body);
+    for (size_t i = 0; i < count; i++)
+        pieces[i] = (struct MHD_IoVec){segments[i].data, segments[i].size};
+    if (count == 1)
+        response = MHD_create_response_from_buffer_with_free_callback_cls(
+            segments[0].size, (void *)(uintptr_t)segments[0].data, release_body, body);
+    else
+        response = MHD_create_response_from_iovec(pieces, (unsigned)count, release_body, body);
+    if (!response)
+        api_body_unref(body);
+    return response;
+}
+
+static void destroy_response(void *response)
+{
+    MHD_destroy_response(response);
+}
+
+/* A response with the reply's fields; NULL if memory ran out. */
+static struct MHD_Response *make_response(const api_reply *reply, bool close)
+{
+    const api_field *fields;
+    size_t count = api_reply_fields(reply, &fields);
+    api_body *body = api_reply_body(reply);
+    struct MHD_Response *response = body ? body_response(body) : empty_response(reply);
+    bool complete = response != NULL;
+    for (size_t i = 0; complete && i < count; i++)
+        complete =
+            MHD_add_response_header(response, fields[i].name, fields[i].value) == MHD_YES;
+    if (complete && close)
+        complete = MHD_add_response_header(response, "Connection", "close") == MHD_YES;
+    if (!complete && response) {
+        MHD_destroy_response(response);
+        response = NULL;
+    }
+    return response;
+}
+
+/* Queue a reply and drop the caller's reference to it. */
+static enum MHD_Result queue_reply(http_server *server, struct MHD_Connection *connection,
+                                   api_reply *reply)
+{
+    enum MHD_Result result = MHD_NO; /* closes the connection */
+    struct MHD_Response *response;
+    unsigned status = api_reply_status(reply);
+    if (atomic_load_explicit(&server->draining, memory_order_relaxed)) {
+        response = make_response(reply, true);
+        if (response) {
+            result = MHD_queue_response(connection, status, response);
+            MHD_destroy_response(response);
+        }
+    } else {
+        response = api_reply_transport(reply);
+        if (!response && (response = make_response(reply, false)))
+            response = api_reply_set_transport(reply, response, destroy_response);
+        if (response)
+            result = MHD_queue_response(connection, status, response);
+    }
+    api_reply_unref(reply);
+    return result;
+}
+
+static void log_access(const http_exchange *exchange, const char *method,
+                       const api_reply *reply, uint64_t bytes)
+{
+    log_event(LOG_INFO, "request",
+              (const log_field[]){{"method", method, 0},
+                                  {"target", exchange->target, 0},
+                                  {"status", NULL, api_reply_status(reply)},
+                                  {"bytes", NULL, bytes},
+                                  {NULL, NULL, 0}});
+}
+
+static enum MHD_Result answer(http_exchange *exchange, struct MHD_Connection *connection,
+                              const char *method)
+{
+    http_server *server = exchange->server;
+    header_context context = {exchange, connection};
+    api_request request = {
+        .method = method,
+        .target = exchange->target,
+        .header = find_header,
+        .context = &context,
+        .body = exchange->body,
+        .body_size = exchange->body_size,
+    };
+    api_reply *reply;
+    if (exchange->too_large)
+        reply = api_fault_reply(server->service, API_FAULT_PAYLOAD_TOO_LARGE);
+    else if (exchange->out_of_memory)
+        reply = api_fault_reply(server->service, API_FAULT_UNAVAILABLE);
+    else
+        reply = api_handle(server->service, &request);
+    api_body *body = api_reply_body(reply);
+    uint64_t bytes = body ? api_body_size(body) : 0;
+    metrics_count_request(server->metrics, api_route_label(exchange->target),
+                          api_reply_status(reply), bytes);
+    if (server->settings->access_log)
+        log_access(exchange, method, reply, bytes);
+    return queue_reply(server, connection, reply);
+}
+
+/* Whether the announced body is over the limit, so that it need not be read at all. */
+static bool announces_too_much(const http_server *server, struct MHD_Connection *connection)
+{
+    const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND,
+                                                     MHD_HTTP_HEADER_CONTENT_LENGTH);
+    return length && strtoull(length, NULL, 10) > server->settings->body_bytes;
+}
+
+static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, const char *url,
+                              const char *method, const char *version, const char *upload,
+                              size_t *upload_size, void **context)
+{
+    (void)cls, (void)url, (void)version;
+    http_exchange *exchange = *context;
+    if (!exchange)
+        return MHD_NO; /* begin_exchange had no memory */
+    if (!exchange->seen) {
+        exchange->seen = true;
+        if (!announces_too_much(exchange->server, connection))
+            return MHD_YES;
+        exchange->too_large = true;
+        return answer(exchange, connection, method); /* and the connection closes, unread */
+    }
+    if (*upload_size > 0) {
+        take_upload(exchange, upload, *upload_size);
+        *upload_size = 0;
+        return MHD_YES;
+    }
+    return answer(exchange, connection, method);
+}
+
+/* ---- life ---- */
+
+static unsigned thread_count(const server_settings *settings)
+{
+    if (settings->threads > 0)
+        return (unsigned)settings->threads;
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    if (processors < 1)
+        return 1;
+    return processors > THREADS_MAX ? THREADS_MAX : (unsigned)processors;
+}
+
+http_server *http_start(const server_settings *settings, int listen_fd, api_service *service,
+                        server_metrics *metrics)
+{
+    http_server *server = calloc(1, sizeof *server);
+    if (!server)
+        return NULL;
+    server->settings = settings;
+    server->service = service;
+    server->metrics = metrics;
+    unsigned threads = thread_count(settings);
+    struct MHD_OptionItem pool[] = {
+        {threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, (intptr_t)threads, NULL},
+        {MHD_OPTION_END, 0, NULL}};
+    server->daemon = MHD_start_daemon(
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC, 0, NULL, NULL, handle, server,
+        MHD_OPTION_LISTEN_SOCKET, listen_fd, /* its own copy of the number, not of the socket */
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)settings->connections,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)settings->idle_seconds,
+        MHD_OPTION_URI_LOG_CALLBACK, begin_exchange, server, MHD_OPTION_NOTIFY_COMPLETED,
+        end_exchange, server, MHD_OPTION_NOTIFY_CONNECTION, count_connection, server,
+        MHD_OPTION_ARRAY, pool, MHD_OPTION_END);
+    if (!server->daemon) {
+        free(server);
+        return NULL;
+    }
+    return server;
+}
+
+void http_drain(http_server *server)
+{
+    atomic_store(&server->draining, true);
+}
+
+unsigned http_stop(http_server *server, unsigned seconds)
+{
+    const struct timespec moment = {.tv_nsec = 10 * 1000 * 1000};
+    http_drain(server);
+    MHD_quiesce_daemon(server->daemon);
+    for (unsigned i = 0; i < 100 * seconds && atomic_load(&server->under_way) > 0; i++)
+        nanosleep(&moment, NULL);
+    unsigned cut_off = atomic_load(&server->under_way);
+    MHD_stop_daemon(server->daemon);
+    free(server);
+    return cut_off;
+}

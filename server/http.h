@@ -1,0 +1,23 @@
+/* The HTTP server: libmicrohttpd in front of api_handle. */
+#ifndef HTTP_H
+#define HTTP_H
+
+#include "api.h"
+#include "metrics.h"
+#include "settings.h"
+
+typedef struct http_server http_server;
+
+/* Serve on a listening socket, which stays the caller's. All arguments outlive the server. NULL if
+ * the server cannot start. */
+http_server *http_start(const server_settings *settings, int listen_fd, api_service *service,
+                        server_metrics *metrics);
+
+/* From now on every answer closes its connection. */
+void http_drain(http_server *server);
+
+/* Accept no more connections, wait at most `seconds` for the requests under way, and stop. Returns
+ * the number of requests that were cut off. */
+unsigned http_stop(http_server *server, unsigned seconds);
+
+#endif

@@ -1,0 +1,22 @@
+/* Logs: one line an event on stderr, as text or JSON. */
+#ifndef LOG_H
+#define LOG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum log_level { LOG_INFO, LOG_WARNING, LOG_ERROR } log_level;
+
+/* Choose JSON lines; text is the default. Called once, before threads. */
+void log_use_json(bool json);
+
+/* A name and a text or a number; the list ends with a NULL name. */
+typedef struct log_field {
+    const char *name, *text; /* text NULL: the number */
+    uint64_t number;
+} log_field;
+
+/* Write one line. Control characters in texts are escaped: a line stays a line. */
+void log_event(log_level level, const char *message, const log_field *fields);
+
+#endif

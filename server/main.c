@@ -1,0 +1,166 @@
+/* posenc-server: start, wait, drain, stop. */
+#include "http.h"
+#include "listen.h"
+#include "log.h"
+#include "metrics.h"
+#include "settings.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define EXIT_USAGE  2
+#define LIMITS_ROOM 32
+
+typedef struct server_process {
+    server_settings settings;
+    api_limit published[LIMITS_ROOM];
+    pe_cache *cache;
+    server_metrics *metrics;
+    api_host host;
+    api_service *service;
+    http_server *server;
+    int listen_fd;
+    atomic_bool draining;
+} server_process;
+
+static uint64_t now(void *context)
+{
+    struct timespec time;
+    (void)context;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000U + (uint64_t)time.tv_nsec;
+}
+
+static bool is_ready(void *context)
+{
+    return !atomic_load(&((server_process *)context)->draining);
+}
+
+static char *metrics_of(void *context)
+{
+    return metrics_text(((server_process *)context)->metrics);
+}
+
+/* Signals are taken by wait_for_signal alone: every thread started later inherits the mask. */
+static void block_signals(sigset_t *ret_signals)
+{
+    sigemptyset(ret_signals);
+    sigaddset(ret_signals, SIGTERM);
+    sigaddset(ret_signals, SIGINT);
+    pthread_sigmask(SIG_BLOCK, ret_signals, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+/* Build everything between the settings and the socket. False: a line has been logged. */
+static bool start(server_process *process)
+{
+    char url[256];
+    const server_settings *settings = &process->settings;
+    process->cache = pe_cache_new(settings->cache_bytes);
+    process->metrics = process->cache ? metrics_new(process->cache) : NULL;
+    process->host = (api_host){
+        .context = process,
+        .now = now,
+        .is_ready = is_ready,
+        .metrics = metrics_of,
+        .json_elements = settings->json_elements,
+        .target_bytes = (size_t)settings->target_bytes,
+        .limits = {settings->elements, settings_table_bytes(settings),
+                   (size_t)settings->list_length},
+        .published = process->published,
+        .published_count = settings_limits(settings, process->published, LIMITS_ROOM),
+    };
+    if (process->metrics)
+        process->service = api_service_new(&process->host, process->cache);
+    process->listen_fd = listen_open(settings, url, sizeof url);
+    if (process->listen_fd < 0) {
+        log_event(LOG_ERROR, url, NULL);
+        return false;
+    }
+    if (process->service)
+        process->server =
+            http_start(settings, process->listen_fd, process->service, process->metrics);
+    if (!process->server) {
+        log_event(LOG_ERROR, "cannot start the server", NULL);
+        return false;
+    }
+    printf("posenc %s listening on %s\n", PE_VERSION, url);
+    fflush(stdout);
+    return true;
+}
+
+/* SIGTERM ends readiness and leaves the drain time to load balancers; SIGINT, or any second signal,
+ * stops at once. */
+static void wait_and_drain(server_process *process, const sigset_t *signals)
+{
+    int signal = 0;
+    while (sigwait(signals, &signal) != 0)
+        continue;
+    atomic_store(&process->draining, true);
+    http_drain(process->server);
+    if (signal != SIGTERM)
+        return;
+    log_event(LOG_INFO, "draining",
+              (const log_field[]){{"seconds", NULL, process->settings.drain_seconds},
+                                  {NULL, NULL, 0}});
+    const struct timespec time = {.tv_sec = (time_t)process->settings.drain_seconds};
+    sigtimedwait(signals, NULL, &time);
+}
+
+static void stop(server_process *process)
+{
+    if (process->server) {
+        unsigned cut_off =
+            http_stop(process->server, (unsigned)process->settings.drain_seconds);
+        if (cut_off)
+            log_event(LOG_WARNING, "stopped with requests under way",
+                      (const log_field[]){{"requests", NULL, cut_off}, {NULL, NULL, 0}});
+        else
+            log_event(LOG_INFO, "stopped", NULL);
+    }
+    if (process->listen_fd >= 0)
+        listen_close(&process->settings, process->listen_fd);
+    api_service_free(process->service);
+    metrics_free(process->metrics);
+    pe_cache_free(process->cache);
+}
+
+static int serve(server_process *process)
+{
+    sigset_t signals;
+    log_use_json(strcmp(process->settings.log_format, "json") == 0);
+    block_signals(&signals);
+    bool started = start(process);
+    if (started)
+        wait_and_drain(process, &signals);
+    stop(process);
+    return started ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int main(int argc, char **argv)
+{
+    static server_process process = {.listen_fd = -1};
+    if (!settings_read(&process.settings, argc, argv, environ, stderr))
+        return EXIT_USAGE;
+    switch (process.settings.action) {
+    case SETTINGS_HELP:
+        settings_print_help(stdout);
+        return EXIT_SUCCESS;
+    case SETTINGS_VERSION:
+        printf("posenc %s\n", PE_VERSION);
+        return EXIT_SUCCESS;
+    case SETTINGS_CHECK:
+        settings_print(&process.settings, stdout);
+        return EXIT_SUCCESS;
+    case SETTINGS_HEALTHCHECK:
+        return listen_probe(&process.settings) ? EXIT_SUCCESS : EXIT_FAILURE;
+    case SETTINGS_SERVE:
+        break;
+    }
+    return serve(&process);
+}

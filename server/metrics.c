@@ -1,0 +1,137 @@
+/* Counting, and the exposition format. */
+#include "metrics.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define STATUS_CLASSES 6 /* 1xx … 5xx by their first digit */
+
+struct server_metrics {
+    pe_cache *cache;
+    time_t started;
+    size_t route_count;
+    const char *const *routes;
+    atomic_ullong (*requests)[STATUS_CLASSES];
+    atomic_ullong body_bytes, connections_total;
+    atomic_llong connections;
+};
+
+server_metrics *metrics_new(pe_cache *cache)
+{
+    server_metrics *made = calloc(1, sizeof *made);
+    if (!made)
+        return NULL;
+    made->cache = cache;
+    made->started = time(NULL);
+    made->route_count = api_route_labels(&made->routes);
+    made->requests = calloc(made->route_count, sizeof *made->requests);
+    if (!made->requests) {
+        free(made);
+        return NULL;
+    }
+    return made;
+}
+
+void metrics_free(server_metrics *metrics)
+{
+    if (metrics)
+        free(metrics->requests);
+    free(metrics);
+}
+
+void metrics_count_request(server_metrics *metrics, const char *route, unsigned status,
+                           uint64_t bytes)
+{
+    for (size_t i = 0; i < metrics->route_count; i++)
+        if (metrics->routes[i] == route)
+            atomic_fetch_add_explicit(&metrics->requests[i][status / 100 % STATUS_CLASSES], 1,
+                                      memory_order_relaxed);
+    atomic_fetch_add_explicit(&metrics->body_bytes, bytes, memory_order_relaxed);
+}
+
+void metrics_count_connection(server_metrics *metrics, int change)
+{
+    atomic_fetch_add_explicit(&metrics->connections, change, memory_order_relaxed);
+    if (change > 0)
+        atomic_fetch_add_explicit(&metrics->connections_total, 1, memory_order_relaxed);
+}
+
+static unsigned long long resident_bytes(void)
+{
+    unsigned long long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file) {
+        if (fscanf(file, "%*s %llu", &pages) != 1)
+            pages = 0;
+        fclose(file);
+    }
+    return pages * (unsigned long long)sysconf(_SC_PAGESIZE);
+}
+
+static void write_head(FILE *out, const char *name, const char *type, const char *help)
+{
+    fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static void write_requests(server_metrics *metrics, FILE *out)
+{
+    write_head(out, "posenc_requests_total", "counter",
+               "Requests answered, by route and status.");
+    for (size_t i = 0; i < metrics->route_count; i++)
+        for (unsigned class = 2; class < STATUS_CLASSES; class ++)
+            fprintf(out, "posenc_requests_total{route=\"%s\",status=\"%uxx\"} %llu\n",
+                    metrics->routes[i], class, atomic_load(&metrics->requests[i][class]));
+}
+
+char *metrics_text(server_metrics *metrics)
+{
+    char *text = NULL;
+    size_t size;
+    pe_cache_stats cache;
+    pe_cache_read_stats(metrics->cache, &cache);
+    const struct {
+        const char *name, *type, *help;
+        unsigned long long value;
+    } rows[] = {
+        {"posenc_computed_total", "counter", "Tables computed.", cache.computed},
+        {"posenc_cache_hits_total", "counter", "Requests that found their table.", cache.hits},
+        {"posenc_cache_misses_total", "counter", "Requests that had it computed.",
+         cache.misses},
+        {"posenc_cache_coalesced_total", "counter",
+         "Requests that awaited a computation under way.", cache.coalesced},
+        {"posenc_cache_evictions_total", "counter", "Entries evicted.", cache.evictions},
+        {"posenc_cache_bytes", "gauge", "Memory of the cached entries.", cache.bytes},
+        {"posenc_cache_budget_bytes", "gauge", "What posenc_cache_bytes never passes.",
+         cache.budget},
+        {"posenc_cache_entries", "gauge", "Cached entries.", cache.entries},
+        {"posenc_response_body_bytes_total", "counter", "Bytes of the bodies answered with.",
+         atomic_load(&metrics->body_bytes)},
+        {"posenc_connections_total", "counter", "Connections accepted.",
+         atomic_load(&metrics->connections_total)},
+        {"posenc_connections", "gauge", "Connections open.",
+         (unsigned long long)atomic_load(&metrics->connections)},
+        {"process_resident_memory_bytes", "gauge", "Resident memory size in bytes.",
+         resident_bytes()},
+        {"process_start_time_seconds", "gauge", "Start time since the epoch in seconds.",
+         (unsigned long long)metrics->started},
+    };
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return NULL;
+    write_head(out, "posenc_build_info", "gauge", "The version, as a label.");
+    fprintf(out, "posenc_build_info{version=\"%s\"} 1\n", PE_VERSION);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        write_head(out, rows[i].name, rows[i].type, rows[i].help);
+        fprintf(out, "%s %llu\n", rows[i].name, rows[i].value);
+    }
+    write_requests(metrics, out);
+    if (fclose(out) != 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}

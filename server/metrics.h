@@ -1,0 +1,23 @@
+/* Metrics: counters of the server, figures of the cache and process, as Prometheus text. */
+#ifndef METRICS_H
+#define METRICS_H
+
+#include "api.h"
+
+typedef struct server_metrics server_metrics;
+
+/* NULL if memory ran out. The cache must outlive the metrics. */
+server_metrics *metrics_new(pe_cache *cache);
+void metrics_free(server_metrics *metrics);
+
+/* Count one answered request; `route` is an api_route_label. Any thread. */
+void metrics_count_request(server_metrics *metrics, const char *route, unsigned status,
+                           uint64_t bytes);
+
+/* A connection has opened (+1) or closed (-1). Any thread. */
+void metrics_count_connection(server_metrics *metrics, int change);
+
+/* All metrics as text from malloc; NULL if memory ran out. */
+char *metrics_text(server_metrics *metrics);
+
+#endif

@@ -1,0 +1,42 @@
+#!/bin/sh
+# Install the named Debian packages, as far as they are missing. Where there is no apt, say what the
+# packages are called elsewhere and stop.
+set -eu
+
+if ! command -v apt-get >/dev/null 2>&1; then
+    cat >&2 <<'NAMES'
+posenc: this system has no apt-get, so nothing was installed. Install these yourself:
+  Fedora, RHEL   dnf install gcc make pkgconf libmicrohttpd-devel jansson-devel nettle-devel
+                 tests: check-devel clang clang-tools-extra curl python3 python3-mpmath python3-numpy
+  Arch           pacman -S gcc make pkgconf libmicrohttpd jansson nettle
+                 tests: check clang curl python python-mpmath python-numpy
+  Alpine         apk add gcc musl-dev make pkgconf libmicrohttpd-dev jansson-dev nettle-dev
+                 tests: check-dev clang clang-extra-tools curl python3 py3-mpmath py3-numpy
+  macOS          brew install pkg-config libmicrohttpd jansson nettle
+                 tests: check llvm curl python numpy, and pip install mpmath
+NAMES
+    exit 1
+fi
+
+missing=
+for package in "$@"; do
+    status=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null || true)
+    [ "$status" = installed ] || missing="$missing $package"
+done
+if [ -z "$missing" ]; then
+    echo "posenc: every package needed is installed"
+    exit 0
+fi
+
+echo "posenc: about to install:$missing"
+as_root=
+if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null 2>&1 || {
+        echo "posenc: installing needs root; run as root or install sudo" >&2
+        exit 1
+    }
+    as_root=sudo
+fi
+$as_root apt-get update -qq
+# shellcheck disable=SC2086 # a list of package names
+$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing
