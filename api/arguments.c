@@ -209,25 +209,27 @@ static void add_members(const json_t *object, api_arguments *arguments, pe_error
     arguments->text = text.data;
 }
 
-void api_arguments_from_json(const char *body, size_t size, api_arguments *ret_arguments,
+bool api_arguments_from_json(const char *body, size_t size, api_arguments *ret_arguments,
                              pe_error *reterr)
 {
     json_error_t problem;
     *ret_arguments = (api_arguments){0};
     json_t *object = json_loadb(body ? body : "", size,
                                 JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &problem);
-    if (!object && json_error_code(&problem) == json_error_out_of_memory)
+    if (json_is_object(object))
+        add_members(object, ret_arguments, reterr);
+    else if (object)
+        pe_error_add(reterr, PE_MALFORMED, "body", "", "one JSON object");
+    else if (json_error_code(&problem) == json_error_out_of_memory)
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the body");
-    else if (!object)
+    else
         pe_error_add(reterr, PE_MALFORMED, "body", "",
                      "one JSON object; line %d, column %d: %s", problem.line, problem.column,
                      api_is_utf8(problem.text, strlen(problem.text)) ? problem.text
                                                                      : "not UTF-8");
-    else if (!json_is_object(object))
-        pe_error_add(reterr, PE_MALFORMED, "body", "", "one JSON object");
-    else
-        add_members(object, ret_arguments, reterr);
+    bool read = json_is_object(object);
     json_decref(object);
+    return read;
 }
 
 const char *api_arguments_take(api_arguments *arguments, const char *name, pe_error *reterr)

@@ -17,8 +17,9 @@ typedef struct api_arguments {
 void api_arguments_from_query(const char *query, api_arguments *ret_arguments,
                               pe_error *reterr);
 
-/* Read one flat JSON object of numbers, strings, booleans and arrays of numbers. */
-void api_arguments_from_json(const char *body, size_t size, api_arguments *ret_arguments,
+/* Read one flat JSON object of numbers, strings, booleans and arrays of numbers. False if the body
+ * is no JSON object at all: then there is nothing to finish. */
+bool api_arguments_from_json(const char *body, size_t size, api_arguments *ret_arguments,
                              pe_error *reterr);
 
 /* Take an argument out by name: its text, or NULL if it is not there. A second one of the name, or

@@ -269,6 +269,7 @@ static api_reply *not_modified(const api_encoding *encoding)
     if (!api_etag_matches(&etag, given))
         return NULL;
     api_reply *reply = api_reply_new(304);
+    api_reply_set_length(reply, encoding->format->length(&encoding->selection));
     add_validators(encoding, &etag, reply);
     return reply;
 }

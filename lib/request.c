@@ -9,8 +9,9 @@
 
 #define NAMES_MAX 64
 
-/* Refuse an argument that is no parameter, suggesting the nearest that is. */
-static void refuse_name(const pe_scheme_info *info, const pe_argument *argument,
+/* Refuse an argument that is no parameter, suggesting the nearest that is; that one then counts as
+ * given, if wrongly, so that a misspelling is not reported as missing as well. */
+static void refuse_name(const pe_scheme_info *info, const pe_argument *argument, bool *given,
                         pe_error *reterr)
 {
     const char *names[NAMES_MAX];
@@ -21,7 +22,10 @@ static void refuse_name(const pe_scheme_info *info, const pe_argument *argument,
     pe_problem *problem = pe_error_add(reterr, PE_MALFORMED, argument->name, argument->text,
                                        "a parameter of %s; GET /v1/schemes/%s lists them",
                                        info->name, info->name);
-    pe_problem_suggest(problem, pe_nearest(argument->name, names, count));
+    const char *nearest = pe_nearest(argument->name, names, count);
+    pe_problem_suggest(problem, nearest);
+    if (nearest && pe_parameter_index(info, nearest) < all)
+        given[pe_parameter_index(info, nearest)] = true;
 }
 
 static bool is_repeated(const pe_argument *arguments, size_t index)
@@ -71,7 +75,7 @@ static const pe_preset *read_arguments(pe_request *request, const pe_argument *a
         else if (strcmp(argument->name, "preset") == 0)
             preset = find_preset(info, argument->text, reterr);
         else
-            refuse_name(info, argument, reterr);
+            refuse_name(info, argument, given, reterr);
     }
     return preset;
 }
@@ -103,7 +107,7 @@ static void apply_defaults(pe_request *request, const pe_preset *preset, const b
             continue;
         if (parameter->required)
             pe_error_add(reterr, PE_MALFORMED, parameter->name, "", "required: %s%s%s",
-                         parameter->help, other ? "; or give instead " : "",
+                         parameter->help, other ? "; instead one may give " : "",
                          other ? other : "");
         else if (text)
             pe_parameter_read(parameter, text, PE_KIND_ANY, SIZE_MAX, &request->owned[i],

@@ -67,6 +67,8 @@ api_reply *api_post_encoding(const api_call *call)
                      "no query string with POST: the body holds every parameter");
         return api_problem_from_error(&error);
     }
-    api_arguments_from_json(call->request->body, call->request->body_size, &arguments, &error);
+    if (!api_arguments_from_json(call->request->body, call->request->body_size, &arguments,
+                                 &error))
+        return api_problem_from_error(&error);
     return answer(call, scheme, &arguments, &error, true);
 }
