@@ -5,17 +5,41 @@
 #include "reply.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* Whether an allocation of jansson's has failed in this thread since it last finished a document:
+ * its functions pass over a missing part in silence. */
+static _Thread_local bool memory_ran_out;
+
+static void *allocate(size_t size)
+{
+    void *block = malloc(size);
+    memory_ran_out = memory_ran_out || !block;
+    return block;
+}
+
+void api_document_watch_memory(void)
+{
+    json_set_alloc_funcs(allocate, free);
+}
+
+char *api_document_text(json_t *document, size_t flags)
+{
+    char *text = document ? json_dumps(document, flags | JSON_REAL_PRECISION(15)) : NULL;
+    json_decref(document);
+    if (memory_ran_out) {
+        free(text);
+        text = NULL;
+    }
+    memory_ran_out = false;
+    return text;
+}
 
 /* Consume the document and return its text as a body. */
 static api_body *body_of(json_t *document)
 {
-    /* jansson fails rather than drop a member for lack of memory only in dumps; a missing member
-     * of a document of ours would be json_object_set_new's refusal of a NULL, which is rare and
-     * harmless: the document is then shorter, never malformed */
-    char *text =
-        document ? json_dumps(document, JSON_INDENT(1) | JSON_REAL_PRECISION(15)) : NULL;
-    json_decref(document);
+    char *text = api_document_text(document, JSON_INDENT(1));
     return text ? api_body_from_text(text, strlen(text)) : NULL;
 }
 

@@ -26,23 +26,28 @@ static int specificity(const char *range, size_t length, const char *media_type)
     return length == 3 && memcmp(range, "*/*", 3) == 0;
 }
 
+/* A qvalue, "0.25" or "1", in thousandths. */
+static unsigned read_quality(const char *text, size_t length)
+{
+    unsigned quality = 0, unit = 100;
+    if (length > 0 && text[0] == '1')
+        return 1000;
+    for (size_t i = 2; i < length && text[1] == '.' && unit > 0; i++, unit /= 10) {
+        if (text[i] < '0' || text[i] > '9')
+            break;
+        quality += unit * (unsigned)(text[i] - '0');
+    }
+    return quality;
+}
+
 /* The q parameter among a range's parameters, in thousandths; 1000 if there is none. */
 static unsigned quality_of(const char *parameters, size_t length)
 {
     for (const char *end = parameters + length; parameters < end;) {
-        const char *next = memchr(parameters, ';', (size_t)(end - parameters));
-        size_t size = (size_t)((next ? next : end) - parameters);
-        const char *at = parameters;
-        size = trimmed(&at, size);
-        if (size >= 3 && (at[0] == 'q' || at[0] == 'Q') && at[1] == '=') {
-            unsigned quality = at[2] == '1' ? 1000 : 0, unit = 100;
-            for (size_t i = 4; quality == 0 && i < size && i < 7; i++, unit /= 10)
-                if (at[i] >= '0' && at[i] <= '9')
-                    quality += unit * (unsigned)(at[i] - '0') * (at[3] == '.');
-                else
-                    break;
-            return quality;
-        }
+        const char *next = memchr(parameters, ';', (size_t)(end - parameters)), *at = parameters;
+        size_t size = trimmed(&at, (size_t)((next ? next : end) - parameters));
+        if (size >= 2 && (at[0] == 'q' || at[0] == 'Q') && at[1] == '=')
+            return read_quality(at + 2, size - 2);
         parameters = next ? next + 1 : end;
     }
     return 1000;

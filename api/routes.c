@@ -1,7 +1,7 @@
 /* Routing: one table of method, path and endpoint; it owns 404, 405, HEAD and OPTIONS. */
 #include "service.h"
 
-#include "arguments.h"
+#include "document.h"
 #include "problem.h"
 #include "reply.h"
 
@@ -181,6 +181,7 @@ api_service *api_service_new(const api_host *host, pe_cache *cache)
         return NULL;
     service->host = host;
     service->cache = cache;
+    api_document_watch_memory();
     service->out_of_memory =
         api_problem(API_UNAVAILABLE, "out of memory; try again later", NULL, NULL);
     if (!service->out_of_memory) {

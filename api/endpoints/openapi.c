@@ -70,7 +70,7 @@ static void add_query_parameter(json_t *array, const char *name, const char *hel
 {
     json_t *parameter = json_pack("{s:s, s:s, s:s, s:o}", "name", name, "in", "query",
                                   "description", help, "schema", schema);
-    if (strcmp(json_string_value(json_object_get(schema, "type")), "array") == 0) {
+    if (json_object_get(schema, "items")) { /* a list: one value with commas */
         json_object_set_new(parameter, "style", json_string("form"));
         json_object_set_new(parameter, "explode", json_false());
     }

@@ -1,4 +1,5 @@
 /* safetensors: all tensors with their metadata, for torch, JAX and numpy alike. */
+#include "../document.h"
 #include "../formats.h"
 #include "../parameters.h"
 #include "../reply.h"
@@ -45,11 +46,14 @@ static json_t *metadata(const pe_request *request)
         if (!pe_request_value(request, i)->present)
             continue;
         api_parameter_append_json(&text, request, i);
+        if (text.failed) { /* a NULL value fails the whole */
+            json_decref(object);
+            return NULL;
+        }
         bool quoted = text.size >= 2 && text.data[0] == '"';
-        if (!text.failed)
-            json_object_set_new(object, api_parameter_at(info, i)->name,
-                                quoted ? json_stringn(text.data + 1, text.size - 2)
-                                       : json_stringn(text.data, text.size));
+        json_object_set_new(object, api_parameter_at(info, i)->name,
+                            quoted ? json_stringn(text.data + 1, text.size - 2)
+                                   : json_stringn(text.data, text.size));
         api_text_done(&text);
     }
     return object;
@@ -60,7 +64,12 @@ static char *make_header(const api_selection *selection, size_t *ret_size, uint6
 {
     size_t order[ORDER_MAX], count = storage_order(selection, order);
     json_t *root = json_object();
-    json_object_set_new(root, "__metadata__", metadata(selection->request));
+    json_t *described = metadata(selection->request);
+    if (!described) {
+        json_decref(root);
+        return NULL;
+    }
+    json_object_set_new(root, "__metadata__", described);
     uint64_t offset = 0;
     for (size_t i = 0; i < count; i++) {
         const pe_tensor *tensor = pe_request_tensor(selection->request, order[i]);
@@ -74,8 +83,7 @@ static char *make_header(const api_selection *selection, size_t *ret_size, uint6
                                       (json_int_t)(offset + tensor->bytes)));
         offset += tensor->bytes;
     }
-    char *text = json_dumps(root, JSON_COMPACT);
-    json_decref(root);
+    char *text = api_document_text(root, JSON_COMPACT);
     if (!text)
         return NULL;
     size_t used = strlen(text), size = (8 + used + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
