@@ -20,7 +20,6 @@
 #include <unistd.h>
 
 #define CONNECTION_MEMORY (64 * 1024) /* its own 414 and 431 are HTML: stay clear of them */
-#define THREADS_MAX       8
 
 struct http_server {
     struct MHD_Daemon *daemon;
@@ -328,16 +327,6 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, cons
 
 /* ---- life ---- */
 
-static unsigned thread_count(const server_settings *settings)
-{
-    if (settings->threads > 0)
-        return (unsigned)settings->threads;
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    if (processors < 1)
-        return 1;
-    return processors > THREADS_MAX ? THREADS_MAX : (unsigned)processors;
-}
-
 http_server *http_start(const server_settings *settings, int listen_fd, api_service *service,
                         server_metrics *metrics)
 {
@@ -347,7 +336,7 @@ http_server *http_start(const server_settings *settings, int listen_fd, api_serv
     server->settings = settings;
     server->service = service;
     server->metrics = metrics;
-    unsigned threads = thread_count(settings);
+    unsigned threads = settings_threads(settings);
     struct MHD_OptionItem pool[] = {
         {threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, (intptr_t)threads, NULL},
         {MHD_OPTION_END, 0, NULL}};

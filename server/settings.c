@@ -5,8 +5,10 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#define ENVIRONMENT_PREFIX "POSENC_"
+#define ENVIRONMENT_PREFIX    "POSENC_"
+#define AUTOMATIC_THREADS_MAX 8
 
 typedef enum setting_type { TEXT, NUMBER, BYTES, SWITCH } setting_type;
 
@@ -305,6 +307,15 @@ size_t settings_limits(const server_settings *settings, api_limit *ret_limits, s
                 (api_limit){SETTINGS[i].name, SETTINGS[i].limit_unit, SETTINGS[i].help,
                             number_at(settings, &SETTINGS[i])};
     return count;
+}
+
+unsigned settings_threads(const server_settings *settings)
+{
+    long processors =
+        settings->threads > 0 ? (long)settings->threads : sysconf(_SC_NPROCESSORS_ONLN);
+    if (settings->threads == 0 && processors > AUTOMATIC_THREADS_MAX)
+        processors = AUTOMATIC_THREADS_MAX;
+    return processors < 1 ? 1 : (unsigned)processors;
 }
 
 uint64_t settings_table_bytes(const server_settings *settings)

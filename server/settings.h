@@ -36,6 +36,9 @@ void settings_print(const server_settings *settings, FILE *out);
 /* The settings that are limits, for /v1/info; at most `room`. */
 size_t settings_limits(const server_settings *settings, api_limit *ret_limits, size_t room);
 
+/* The event threads to run: as set, else one for each processor, at most 8. */
+unsigned settings_threads(const server_settings *settings);
+
 /* The bytes that one table may take in the cache: a quarter of it. */
 uint64_t settings_table_bytes(const server_settings *settings);
 
