@@ -81,7 +81,7 @@ static bool decode(char *text)
     return api_is_utf8(text, (size_t)(to - text));
 }
 
-/* Add one name=value of a query. */
+/* Add one name=value of a query; a name without a readable value counts as given all the same. */
 static void add_pair(api_arguments *arguments, char *pair, pe_error *reterr)
 {
     char *value = strchr(pair, '=');
@@ -95,18 +95,17 @@ static void add_pair(api_arguments *arguments, char *pair, pe_error *reterr)
         pe_error_add(reterr, PE_MALFORMED, "query", "", "name=value pairs joined by single &");
         return;
     }
-    if (!value || *value == '\0') {
-        pe_error_add(reterr, PE_MALFORMED, pair, "", "a value: write %s=…", pair);
-        return;
-    }
-    if (!decode(value)) {
-        pe_error_add(reterr, PE_MALFORMED, pair, "", "percent-encoded UTF-8 without %%00");
-        return;
-    }
     if (arguments->count == API_ARGUMENTS_MAX) {
         pe_error_add(reterr, PE_MALFORMED, pair, "", "at most %d parameters",
                      API_ARGUMENTS_MAX);
         return;
+    }
+    if (!value || *value == '\0') {
+        pe_error_add(reterr, PE_MALFORMED, pair, "", "a value: write %s=…", pair);
+        value = NULL;
+    } else if (!decode(value)) {
+        pe_error_add(reterr, PE_MALFORMED, pair, "", "percent-encoded UTF-8 without %%00");
+        value = NULL;
     }
     arguments->items[arguments->count++] = (pe_argument){.name = pair, .text = value};
 }
@@ -132,12 +131,20 @@ void api_arguments_from_query(const char *query, api_arguments *ret_arguments, p
 
 /* ---- JSON ---- */
 
+/* Append a number as a query would write it, integers without a point. */
+static void append_number(api_text *text, double number)
+{
+    char *at = api_text_room(text, PE_PRINT_MAX);
+    if (!at)
+        return;
+    size_t length = pe_print_element(at, PE_F64, &number);
+    text->size += strcmp(at + length - 2, ".0") == 0 ? length - 2 : length;
+}
+
 /* Append a JSON value as a query would write it; PE_KIND_ANY if it is not of a legal kind. Numbers
  * come as doubles. */
 static pe_kind append_value(api_text *text, const json_t *value)
 {
-    double number;
-    char *at;
     switch (json_typeof(value)) {
     case JSON_STRING:
         api_text_add(text, "%s", json_string_value(value));
@@ -150,10 +157,7 @@ static pe_kind append_value(api_text *text, const json_t *value)
         return PE_KIND_BOOLEAN;
     case JSON_INTEGER:
     case JSON_REAL:
-        number = json_number_value(value);
-        at = api_text_room(text, PE_PRINT_MAX);
-        if (at)
-            text->size += pe_print_element(at, PE_F64, &number);
+        append_number(text, json_number_value(value));
         return PE_KIND_NUMBER;
     case JSON_ARRAY:
         for (size_t i = 0; i < json_array_size(value); i++) {
@@ -170,42 +174,49 @@ static pe_kind append_value(api_text *text, const json_t *value)
     return PE_KIND_ANY;
 }
 
+/* Refuse a value of no legal kind, showing it. */
+static void refuse_value(const char *name, const json_t *value, pe_error *reterr)
+{
+    char *shown = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(15));
+    pe_error_add(reterr, PE_MALFORMED, name, shown ? shown : "",
+                 "a number, a string, true, false or an array of numbers");
+    free(shown);
+}
+
 /* Write all members as "name\0value\0…", then point the items into the finished text. */
 static void add_members(const json_t *object, api_arguments *arguments, pe_error *reterr)
 {
     api_text text = {0};
-    size_t offsets[API_ARGUMENTS_MAX][2];
+    size_t names[API_ARGUMENTS_MAX], values[API_ARGUMENTS_MAX];
+    bool legal[API_ARGUMENTS_MAX];
     const char *name;
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)object, name, value)
     {
-        if (arguments->count == API_ARGUMENTS_MAX) {
+        size_t i = arguments->count;
+        if (i == API_ARGUMENTS_MAX) {
             pe_error_add(reterr, PE_MALFORMED, name, "", "at most %d members",
                          API_ARGUMENTS_MAX);
             break;
         }
-        size_t start = text.size;
+        names[i] = text.size;
         api_text_add(&text, "%s%c", name, '\0');
-        size_t value_start = text.size;
-        pe_kind kind = append_value(&text, value);
+        values[i] = text.size;
+        arguments->items[i].kind = append_value(&text, value);
         api_text_add(&text, "%c", '\0');
-        if (kind == PE_KIND_ANY) {
-            pe_error_add(reterr, PE_MALFORMED, name, "",
-                         "a number, a string, true, false or an array of numbers");
-            continue;
-        }
-        offsets[arguments->count][0] = start;
-        offsets[arguments->count][1] = value_start;
-        arguments->items[arguments->count++].kind = kind;
+        legal[i] = arguments->items[i].kind != PE_KIND_ANY;
+        if (!legal[i])
+            refuse_value(name, value, reterr);
+        arguments->count++;
     }
-    if (text.failed)
+    if (text.failed) {
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the body");
-    for (size_t i = 0; i < arguments->count && !text.failed; i++) {
-        arguments->items[i].name = text.data + offsets[i][0];
-        arguments->items[i].text = text.data + offsets[i][1];
-    }
-    if (text.failed)
         arguments->count = 0;
+    }
+    for (size_t i = 0; i < arguments->count; i++) {
+        arguments->items[i].name = text.data + names[i];
+        arguments->items[i].text = legal[i] ? text.data + values[i] : NULL;
+    }
     arguments->text = text.data;
 }
 
@@ -235,18 +246,19 @@ bool api_arguments_from_json(const char *body, size_t size, api_arguments *ret_a
 const char *api_arguments_take(api_arguments *arguments, const char *name, pe_error *reterr)
 {
     const char *found = NULL;
-    size_t kept = 0;
+    size_t kept = 0, seen = 0;
     for (size_t i = 0; i < arguments->count; i++) {
-        const pe_argument *argument = &arguments->items[i];
-        if (strcmp(argument->name, name) != 0) {
-            arguments->items[kept++] = *argument;
-        } else if (found) {
-            pe_error_add(reterr, PE_MALFORMED, name, argument->text, "given once");
-        } else {
-            found = argument->text;
-            if (argument->kind != PE_KIND_ANY && argument->kind != PE_KIND_STRING)
-                pe_error_add(reterr, PE_MALFORMED, name, argument->text, "a JSON string");
-        }
+        const pe_argument argument = arguments->items[i];
+        if (strcmp(argument.name, name) != 0)
+            arguments->items[kept++] = argument;
+        else if (!argument.text)
+            seen++; /* reported where it was read */
+        else if (seen++ > 0)
+            pe_error_add(reterr, PE_MALFORMED, name, argument.text, "given once");
+        else if (argument.kind == PE_KIND_ANY || argument.kind == PE_KIND_STRING)
+            found = argument.text;
+        else
+            pe_error_add(reterr, PE_MALFORMED, name, argument.text, "a JSON string");
     }
     arguments->count = kept;
     return found;

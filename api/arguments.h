@@ -13,7 +13,8 @@ typedef struct api_arguments {
 } api_arguments;
 
 /* Read a raw query (what follows the `?`, or NULL): percent-decoding, `+` as a blank, UTF-8. Every
- * name needs a value. Problems go to reterr; the rest is still read. */
+ * name needs a value. Problems go to reterr; the rest is still read, and what is unreadable is an
+ * argument without text. */
 void api_arguments_from_query(const char *query, api_arguments *ret_arguments,
                               pe_error *reterr);
 
@@ -22,8 +23,8 @@ void api_arguments_from_query(const char *query, api_arguments *ret_arguments,
 bool api_arguments_from_json(const char *body, size_t size, api_arguments *ret_arguments,
                              pe_error *reterr);
 
-/* Take an argument out by name: its text, or NULL if it is not there. A second one of the name, or
- * one that JSON did not write as a string, is a problem. */
+/* Take an argument out by name: its text, or NULL if there is none to read. A second one of the
+ * name, or one that JSON did not write as a string, is a problem. */
 const char *api_arguments_take(api_arguments *arguments, const char *name, pe_error *reterr);
 
 void api_arguments_done(api_arguments *arguments);

@@ -30,6 +30,18 @@ static void select_tensors(api_encoding *encoding, const char *asked, pe_error *
     pe_error_add_choice(error, "tensor", asked, names, count);
 }
 
+/* The same by the documentation, where the request is wrong in other ways as well. */
+static void check_tensor_name(const pe_scheme_info *info, const char *asked, pe_error *error)
+{
+    const char *names[16];
+    for (size_t i = 0; i < info->tensor_count; i++) {
+        names[i] = info->tensors[i].name;
+        if (strcmp(names[i], asked) == 0)
+            return;
+    }
+    pe_error_add_choice(error, "tensor", asked, names, info->tensor_count);
+}
+
 /* Choose the format; a reply if that fails. */
 static api_reply *choose_format(api_encoding *encoding, const api_format *asked)
 {
@@ -79,6 +91,8 @@ bool api_encoding_read(api_encoding *ret_encoding, const api_call *call,
         pe_error_add_choice(&error, "format", format, api_format_names(), api_format_count());
     if (ret_encoding->request)
         select_tensors(ret_encoding, tensor, &error);
+    else if (tensor)
+        check_tensor_name(pe_scheme_describe(scheme), tensor, &error);
     if (error.count > 0) {
         *ret_reply = api_problem_from_error(&error);
         return false;

@@ -44,7 +44,8 @@ static unsigned read_quality(const char *text, size_t length)
 static unsigned quality_of(const char *parameters, size_t length)
 {
     for (const char *end = parameters + length; parameters < end;) {
-        const char *next = memchr(parameters, ';', (size_t)(end - parameters)), *at = parameters;
+        const char *next = memchr(parameters, ';', (size_t)(end - parameters)),
+                   *at = parameters;
         size_t size = trimmed(&at, (size_t)((next ? next : end) - parameters));
         if (size >= 2 && (at[0] == 'q' || at[0] == 'Q') && at[1] == '=')
             return read_quality(at + 2, size - 2);
@@ -53,10 +54,12 @@ static unsigned quality_of(const char *parameters, size_t length)
     return 1000;
 }
 
-unsigned api_accept_quality(const char *accept, const char *media_type)
+/* The quality, and by what kind of range: as specificity, 1 without an Accept. */
+static unsigned weigh(const char *accept, const char *media_type, int *ret_specificity)
 {
     int best = 0;
     unsigned quality = 0;
+    *ret_specificity = 1;
     if (!accept)
         return 1000;
     for (const char *next, *range = accept; range; range = next) {
@@ -75,7 +78,14 @@ unsigned api_accept_quality(const char *accept, const char *media_type)
                           : 1000;
         }
     }
+    *ret_specificity = best;
     return quality;
+}
+
+unsigned api_accept_quality(const char *accept, const char *media_type)
+{
+    int specific;
+    return weigh(accept, media_type, &specific);
 }
 
 static bool is_over(const api_format *format, uint64_t elements, uint64_t limited_elements)
@@ -132,28 +142,33 @@ api_choice api_choose_format(const api_format *asked, const char *accept,
         *ret_format = asked;
         return check_asked(asked, tensor, elements, limited_elements, ret_reason, reason_size);
     }
-    const api_format *best = NULL;
+    const api_format *best = NULL, *over = NULL;
     const char *reason = NULL;
     unsigned best_quality = 0;
     for (size_t i = 0; i < api_format_count(); i++) {
         const api_format *format = api_format_at(i);
-        unsigned quality = api_accept_quality(accept, format->media_type);
+        int specific;
+        unsigned quality = weigh(accept, format->media_type, &specific);
         if (quality == 0 || quality <= best_quality)
+            continue;
+        if (over && specific < 3) /* nobody gets a binary form that was not asked for by name */
             continue;
         if (refusal(format, tensor->dtype)) {
             reason = refusal(format, tensor->dtype);
-            continue;
+        } else if (is_over(format, elements, limited_elements)) {
+            over = format;
+        } else {
+            best = format;
+            best_quality = quality;
         }
-        best = format;
-        best_quality = quality;
     }
-    if (best && !is_over(best, elements, limited_elements)) {
+    if (best) {
         *ret_format = best;
         return API_CHOSEN;
     }
-    if (best)
+    if (over)
         snprintf(ret_reason, reason_size, "%s carries at most %llu elements, this is %llu",
-                 best->media_type, (unsigned long long)limited_elements,
+                 over->media_type, (unsigned long long)limited_elements,
                  (unsigned long long)elements);
     else
         snprintf(ret_reason, reason_size, "%s",

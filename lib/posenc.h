@@ -172,7 +172,8 @@ typedef enum pe_kind {
 } pe_kind;
 
 typedef struct pe_argument {
-    const char *name, *text;
+    const char *name;
+    const char *text; /* NULL: given, but unreadable: fails, and the caller reports it */
     pe_kind kind;
 } pe_argument;
 

@@ -14,11 +14,11 @@
 static void refuse_name(const pe_scheme_info *info, const pe_argument *argument, bool *given,
                         pe_error *reterr)
 {
-    const char *names[NAMES_MAX];
-    size_t count = 0, all = pe_all_parameter_count(info);
-    for (size_t i = 0; i < all && count < NAMES_MAX - 1; i++)
+    const char *names[NAMES_MAX] = {"preset", "format",
+                                    "tensor"}; /* the last two are callers' */
+    size_t count = 3, all = pe_all_parameter_count(info);
+    for (size_t i = 0; i < all && count < NAMES_MAX; i++)
         names[count++] = pe_parameter_at(info, i)->name;
-    names[count++] = "preset";
     pe_problem *problem = pe_error_add(reterr, PE_MALFORMED, argument->name, argument->text,
                                        "a parameter of %s; GET /v1/schemes/%s lists them",
                                        info->name, info->name);
@@ -67,6 +67,10 @@ static const pe_preset *read_arguments(pe_request *request, const pe_argument *a
         size_t index = pe_parameter_index(info, argument->name);
         if (index < request->value_count)
             given[index] = true;
+        if (!argument->text) {
+            reterr->status = PE_MALFORMED;
+            continue;
+        }
         if (is_repeated(arguments, i))
             pe_error_add(reterr, PE_MALFORMED, argument->name, argument->text, "given once");
         else if (index < request->value_count)
@@ -98,7 +102,9 @@ static void apply_defaults(pe_request *request, const pe_preset *preset, const b
         const pe_parameter *parameter = pe_parameter_at(info, i);
         const char *other = parameter->unless, *text = default_text(parameter, preset);
         if (other && given[pe_parameter_index(info, other)]) {
-            if (given[i])
+            bool both = request->owned[i].value.present &&
+                        request->owned[pe_parameter_index(info, other)].value.present;
+            if (both)
                 pe_error_add(reterr, PE_OUT_OF_RANGE, parameter->name, "",
                              "not together with %s, which stands instead", other);
             continue;
@@ -129,13 +135,13 @@ static void read_and_plan(pe_request *request, const pe_argument *arguments, siz
     const pe_scheme *scheme = request->values.scheme;
     const pe_preset *preset = read_arguments(request, arguments, count, limits, given, reterr);
     apply_defaults(request, preset, given, reterr);
-    if (reterr->count > 0)
+    if (reterr->status != PE_OK)
         return;
     for (size_t i = 0; i < request->value_count; i++)
         request->items[i] = request->owned[i].value;
     request->values.items = request->items;
     scheme->plan(&request->values, &request->plan, reterr);
-    if (reterr->count == 0)
+    if (reterr->status == PE_OK)
         request->bytes = pe_plan_check(&request->plan, &request->values, limits, reterr);
 }
 
@@ -152,7 +158,7 @@ pe_status pe_request_new(const pe_scheme *scheme, const pe_argument *arguments, 
     }
     request->values.scheme = scheme;
     read_and_plan(request, arguments, count, limits, given, reterr);
-    if (reterr->count > 0)
+    if (reterr->status != PE_OK)
         goto fail;
     if (!pe_request_write_key(request)) {
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the request");

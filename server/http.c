@@ -5,7 +5,10 @@
  *  - Responses are prepared once and kept with the reply that hits share.
  *  - A body goes out as one buffer wherever it is one; a release callback returns its reference.
  *  - A response without a body made from an empty buffer would say Content-Length: 0 where HEAD and
- *    304 must not; those are made from a callback of the right size. */
+ *    304 must not; those are made from a callback of the right size. Where the size is unknown it
+ *    would announce chunks and send the last one, which is no body's: such a response closes.
+ *  - Closing with a body unread resets the connection, and the client may never see the answer; so
+ *    a body over the limit is read and dropped, unless it is announced as larger still. */
 #include "http.h"
 
 #include "log.h"
@@ -19,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define DROPPED_MAX       (16 * 1024 * 1024)
 #define CONNECTION_MEMORY (64 * 1024) /* its own 414 and 431 are HTML: stay clear of them */
 
 struct http_server {
@@ -217,10 +221,15 @@ static struct MHD_Response *make_response(const api_reply *reply, bool close)
     size_t count = api_reply_fields(reply, &fields);
     api_body *body = api_reply_body(reply);
     struct MHD_Response *response = body ? body_response(body) : empty_response(reply);
+    bool endless = !body && api_reply_length(reply) == API_LENGTH_UNKNOWN &&
+                   api_reply_status(reply) != MHD_HTTP_NO_CONTENT;
     bool complete = response != NULL;
     for (size_t i = 0; complete && i < count; i++)
         complete =
             MHD_add_response_header(response, fields[i].name, fields[i].value) == MHD_YES;
+    if (complete && endless) /* closes, without chunks */
+        complete = MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT,
+                                            MHD_RO_END) == MHD_YES;
     if (complete && close)
         complete = MHD_add_response_header(response, "Connection", "close") == MHD_YES;
     if (!complete && response) {
@@ -294,12 +303,16 @@ static enum MHD_Result answer(http_exchange *exchange, struct MHD_Connection *co
     return queue_reply(server, connection, reply);
 }
 
-/* Whether the announced body is over the limit, so that it need not be read at all. */
+/* Whether the announced body is so far over the limit that it is not even read and dropped, or
+ * waits for our consent to be sent. */
 static bool announces_too_much(const http_server *server, struct MHD_Connection *connection)
 {
     const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND,
                                                      MHD_HTTP_HEADER_CONTENT_LENGTH);
-    return length && strtoull(length, NULL, 10) > server->settings->body_bytes;
+    bool waits = MHD_lookup_connection_value(connection, MHD_HEADER_KIND,
+                                             MHD_HTTP_HEADER_EXPECT) != NULL;
+    uint64_t limit = server->settings->body_bytes + (waits ? 0 : DROPPED_MAX);
+    return length && strtoull(length, NULL, 10) > limit;
 }
 
 static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, const char *url,
@@ -361,11 +374,15 @@ void http_drain(http_server *server)
     atomic_store(&server->draining, true);
 }
 
+void http_refuse(http_server *server)
+{
+    http_drain(server);
+    MHD_quiesce_daemon(server->daemon);
+}
+
 unsigned http_stop(http_server *server, unsigned seconds)
 {
     const struct timespec moment = {.tv_nsec = 10 * 1000 * 1000};
-    http_drain(server);
-    MHD_quiesce_daemon(server->daemon);
     for (unsigned i = 0; i < 100 * seconds && atomic_load(&server->under_way) > 0; i++)
         nanosleep(&moment, NULL);
     unsigned cut_off = atomic_load(&server->under_way);

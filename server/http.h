@@ -16,8 +16,11 @@ http_server *http_start(const server_settings *settings, int listen_fd, api_serv
 /* From now on every answer closes its connection. */
 void http_drain(http_server *server);
 
-/* Accept no more connections, wait at most `seconds` for the requests under way, and stop. Returns
- * the number of requests that were cut off. */
+/* Drain, and accept no more connections: the listening socket is the caller's to close. */
+void http_refuse(http_server *server);
+
+/* After http_refuse: wait at most `seconds` for the requests under way, and stop. Returns the
+ * number of requests that were cut off. */
 unsigned http_stop(http_server *server, unsigned seconds);
 
 #endif

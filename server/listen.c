@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -44,6 +45,12 @@ static int connect_unix(const char *path)
     return fd;
 }
 
+static bool is_socket(const char *path)
+{
+    struct stat status;
+    return lstat(path, &status) == 0 && S_ISSOCK(status.st_mode);
+}
+
 static int open_unix(const char *path, char *ret_url, size_t size)
 {
     struct sockaddr_un address;
@@ -57,9 +64,10 @@ static int open_unix(const char *path, char *ret_url, size_t size)
     if (fd >= 0 && !bound && errno == EADDRINUSE) {
         int other = connect_unix(path);
         if (other >= 0) /* somebody answers there */
-            close(other), errno = EADDRINUSE;
-        else if (errno == ECONNREFUSED && unlink(path) == 0) /* left behind by a dead server */
+            close(other);
+        else if (is_socket(path) && unlink(path) == 0) /* left behind by a dead server */
             bound = bind(fd, (struct sockaddr *)&address, sizeof address) == 0;
+        errno = EADDRINUSE;
     }
     if (!bound || listen(fd, SOMAXCONN) != 0) {
         snprintf(ret_url, size, "cannot listen on %s: %s", path, strerror(errno));

@@ -16,47 +16,77 @@ void log_use_json(bool json)
     as_json = json;
 }
 
+/* One write, so that lines of several threads do not mix. */
 static void write_line(char *line, size_t length)
 {
-    line[length] = '\n'; /* in one write, so that lines of several threads do not mix */
+    line[length] = '\n'; /* in place of the NUL */
     ssize_t written = write(STDERR_FILENO, line, length + 1);
     (void)written; /* there is nowhere left to complain */
 }
 
-static void write_json(const char *stamp, log_level level, const char *message,
+/* JSON needs UTF-8 and does its own quoting: a byte past ASCII becomes a question mark. */
+static json_t *json_ascii(const char *text)
+{
+    char *copy = strdup(text);
+    for (char *at = copy; at && *at; at++)
+        if ((unsigned char)*at >= 0x80)
+            *at = '?';
+    json_t *string = json_string(copy);
+    free(copy);
+    return string;
+}
+
+static char *json_line(const char *stamp, log_level level, const char *message,
                        const log_field *fields)
 {
-    json_t *object =
-        json_pack("{s:s, s:s, s:s}", "time", stamp, "level", LEVELS[level], "message", message);
+    json_t *object = json_object();
+    json_object_set_new(object, "time", json_string(stamp));
+    json_object_set_new(object, "level", json_string(LEVELS[level]));
+    json_object_set_new(object, "message", json_ascii(message));
     for (; fields && fields->name; fields++)
         json_object_set_new(object, fields->name,
-                            fields->text ? json_string(fields->text)
+                            fields->text ? json_ascii(fields->text)
                                          : json_integer((json_int_t)fields->number));
     char *text = json_dumps(object, JSON_COMPACT);
     json_decref(object);
-    if (text)
-        write_line(text, strlen(text)); /* the newline takes the place of the NUL */
-    free(text);
+    return text;
 }
 
-static void write_text(const char *stamp, log_level level, const char *message,
+/* A field's text without blanks, so that it cannot pass for further fields: what is not visible
+ * ASCII becomes \xNN, a backslash is doubled. */
+static void write_visible(const char *text, FILE *out)
+{
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c == '\\')
+            fputs("\\\\", out);
+        else if (c > ' ' && c <= '~')
+            fputc(c, out);
+        else
+            fprintf(out, "\\x%02x", c);
+    }
+}
+
+static char *text_line(const char *stamp, log_level level, const char *message,
                        const log_field *fields)
 {
-    char line[2048];
-    size_t used =
-        (size_t)snprintf(line, sizeof line, "%s %s %s", stamp, LEVELS[level], message);
-    for (; fields && fields->name && used < sizeof line - 32; fields++) {
-        size_t room = sizeof line - 1 - used;
-        int length = fields->text
-                         ? snprintf(line + used, room, " %s=%s", fields->name, fields->text)
-                         : snprintf(line + used, room, " %s=%llu", fields->name,
-                                    (unsigned long long)fields->number);
-        used += (size_t)length < room ? (size_t)length : room - 1;
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out)
+        return NULL;
+    fprintf(out, "%s %s %s", stamp, LEVELS[level], message);
+    for (; fields && fields->name; fields++) {
+        fprintf(out, " %s=", fields->name);
+        if (fields->text)
+            write_visible(fields->text, out);
+        else
+            fprintf(out, "%llu", (unsigned long long)fields->number);
     }
-    for (size_t i = 0; i < used; i++)
-        if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
-            line[i] = '?';
-    write_line(line, used);
+    if (fclose(out) == 0)
+        return text;
+    free(text);
+    return NULL;
 }
 
 void log_event(log_level level, const char *message, const log_field *fields)
@@ -68,8 +98,9 @@ void log_event(log_level level, const char *message, const log_field *fields)
     gmtime_r(&now.tv_sec, &utc);
     size_t used = strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%S", &utc);
     snprintf(stamp + used, sizeof stamp - used, ".%03ldZ", now.tv_nsec / 1000000);
-    if (as_json)
-        write_json(stamp, level, message, fields);
-    else
-        write_text(stamp, level, message, fields);
+    char *line = as_json ? json_line(stamp, level, message, fields)
+                         : text_line(stamp, level, message, fields);
+    if (line)
+        write_line(line, strlen(line));
+    free(line);
 }

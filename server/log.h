@@ -16,7 +16,8 @@ typedef struct log_field {
     uint64_t number;
 } log_field;
 
-/* Write one line. Control characters in texts are escaped: a line stays a line. */
+/* Write one line. Texts are escaped: a line stays a line, a field a
+ * field. Without memory the line is lost. */
 void log_event(log_level level, const char *message, const log_field *fields);
 
 #endif

@@ -94,9 +94,10 @@ static bool start(server_process *process)
     return true;
 }
 
-/* SIGTERM ends readiness and leaves the drain time to load balancers; SIGINT, or any second signal,
- * stops at once. */
-static void wait_and_drain(server_process *process, const sigset_t *signals)
+/* SIGTERM ends readiness and leaves the drain time to load balancers, and as long again to the
+ * requests then under way; SIGINT, or any second signal, stops at once. Returns the seconds left to
+ * requests. */
+static unsigned wait_and_drain(server_process *process, const sigset_t *signals)
 {
     int signal = 0;
     while (sigwait(signals, &signal) != 0)
@@ -104,27 +105,30 @@ static void wait_and_drain(server_process *process, const sigset_t *signals)
     atomic_store(&process->draining, true);
     http_drain(process->server);
     if (signal != SIGTERM)
-        return;
+        return 0;
     log_event(LOG_INFO, "draining",
               (const log_field[]){{"seconds", NULL, process->settings.drain_seconds},
                                   {NULL, NULL, 0}});
     const struct timespec time = {.tv_sec = (time_t)process->settings.drain_seconds};
-    sigtimedwait(signals, NULL, &time);
+    bool again = sigtimedwait(signals, NULL, &time) > 0;
+    return again ? 0 : (unsigned)process->settings.drain_seconds;
 }
 
-static void stop(server_process *process)
+/* Stop whatever has been started. */
+static void stop(server_process *process, unsigned seconds)
 {
+    if (process->server)
+        http_refuse(process->server);
+    if (process->listen_fd >= 0)
+        listen_close(&process->settings, process->listen_fd);
     if (process->server) {
-        unsigned cut_off =
-            http_stop(process->server, (unsigned)process->settings.drain_seconds);
+        unsigned cut_off = http_stop(process->server, seconds);
         if (cut_off)
             log_event(LOG_WARNING, "stopped with requests under way",
                       (const log_field[]){{"requests", NULL, cut_off}, {NULL, NULL, 0}});
         else
             log_event(LOG_INFO, "stopped", NULL);
     }
-    if (process->listen_fd >= 0)
-        listen_close(&process->settings, process->listen_fd);
     api_service_free(process->service);
     metrics_free(process->metrics);
     pe_cache_free(process->cache);
@@ -136,9 +140,7 @@ static int serve(server_process *process)
     log_use_json(strcmp(process->settings.log_format, "json") == 0);
     block_signals(&signals);
     bool started = start(process);
-    if (started)
-        wait_and_drain(process, &signals);
-    stop(process);
+    stop(process, started ? wait_and_drain(process, &signals) : 0);
     return started ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 

@@ -55,7 +55,7 @@ static const setting_row SETTINGS[] = {
     {"idle-seconds", NUMBER, AT(idle_seconds), "30", 1, 3600, NULL, "seconds",
      "silence after which a connection is closed"},
     {"drain-seconds", NUMBER, AT(drain_seconds), "5", 0, 3600, NULL, "seconds",
-     "time from SIGTERM, when readiness ends, until new connections are refused"},
+     "time from SIGTERM until new connections are refused; then as long again for requests"},
     {"log-format", TEXT, AT(log_format), "text", 0, 0, LOG_FORMATS, NULL,
      "text, or json for JSON lines; logs go to stderr"},
     {"access-log", SWITCH, AT(access_log), "false", 0, 0, NULL, NULL, "log every request"},
