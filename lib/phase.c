@@ -89,6 +89,11 @@ static dd leading_bits(pe_wide magnitude)
     return dd_quick_two_sum(high, low);
 }
 
+dd pe_phase_radians(pe_wide frequency)
+{
+    return dd_mul(leading_bits(frequency), TWO_PI);
+}
+
 void pe_phase_sincos(pe_wide phase, dd *ret_sin, dd *ret_cos)
 {
     /* nearest quarter turn, then the rest as sign and magnitude up to an eighth */

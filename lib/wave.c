@@ -92,13 +92,11 @@ void pe_wave_free(void *wave)
 static split split_position(dd position)
 {
     double hi = floor(position.hi / BLOCK);
-    double lo = position.hi - BLOCK * hi;
-    if (lo == 0 && position.lo < 0) {
+    if (position.hi == BLOCK * hi && position.lo < 0)
         hi -= 1;
-        lo = BLOCK;
-    }
-    dd rest = dd_two_sum(lo, position.lo);
-    return (split){hi, rest.hi, rest.lo};
+    dd rest = dd_two_sum(position.hi, -BLOCK * hi); /* not one double just below 0 */
+    dd lo = dd_two_sum(rest.hi, rest.lo + position.lo);
+    return (split){hi, lo.hi, lo.lo};
 }
 
 static void seed(pe_wide phase, seeds *ret_seeds, size_t i)
@@ -140,11 +138,13 @@ static const seeds *low_seeds(seed_store *store, const pe_wave *wave,
     return low;
 }
 
-/* sin x for |x| < 2^-20. Where x lies on a rounding boundary, what is left of -x³/6 decides. */
-static dd small_sine(dd x)
+/* sin x and cos x for 0 < |x| < 2^-20. Where x, or 1 times an amplitude, lies on a rounding boundary,
+ * the second term decides, however small it is. */
+static void small_sincos(dd x, dd *ret_sin, dd *ret_cos)
 {
     double square = x.hi * x.hi;
-    return dd_quick_two_sum(x.hi, x.lo - x.hi * square / 6 * (1 - square / 20));
+    *ret_sin = dd_quick_two_sum(x.hi, x.lo - x.hi * square / 6 * (1 - square / 20));
+    *ret_cos = (dd){1, -fmax(square / 2 * (1 - square / 12), 0x1p-200)};
 }
 
 /* Round one entry from its exact phase. */
@@ -153,10 +153,13 @@ static void round_exactly(const pe_wave *wave, uint64_t row, size_t frequency, b
 {
     dd parts[2], position = pe_position_at(&wave->positions, row);
     pe_wide turns = wave->frequencies[frequency];
+    bool radian = memcmp(&turns, &PE_WIDE_RADIAN, sizeof turns) == 0;
     pe_phase_sincos(pe_position_phase(&wave->positions, row, turns), &parts[0], &parts[1]);
-    /* a frequency of one radian makes the position itself the angle, without the rounding of 2π */
-    if (fabs(position.hi) < 0x1p-20 && memcmp(&turns, &PE_WIDE_RADIAN, sizeof turns) == 0)
-        parts[0] = small_sine(position);
+    if (position.hi != 0 && fabs(position.hi) < (radian ? 0x1p-20 : 0x1p-150))
+        /* at one radian per position the position itself is the angle, without the rounding of
+         * 2π; and below 2^-150 a 256-bit fraction of a turn has too few bits left */
+        small_sincos(radian ? position : dd_mul(position, pe_phase_radians(turns)), &parts[0],
+                     &parts[1]);
     pe_round_dd(wave->dtype, dd_mul_double(parts[cosine], wave->amplitude), dst);
 }
 
