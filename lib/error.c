@@ -56,7 +56,7 @@ pe_problem *pe_error_add(pe_error *error, pe_status status, const char *paramete
     } else {
         error->count++;
     }
-    char text[sizeof problem->allowed];
+    char text[4 * sizeof problem->allowed]; /* so that copy_text sees that it is too long */
     va_list list;
     va_start(list, allowed);
     vsnprintf(text, sizeof text, allowed, list);

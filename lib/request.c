@@ -23,7 +23,8 @@ static void refuse_name(const pe_scheme_info *info, const pe_argument *argument,
                                        "a parameter of %s; GET /v1/schemes/%s lists them",
                                        info->name, info->name);
     const char *nearest = pe_nearest(argument->name, names, count);
-    pe_problem_suggest(problem, nearest);
+    if (nearest && strcmp(nearest, argument->name) != 0)
+        pe_problem_suggest(problem, nearest);
     if (nearest && pe_parameter_index(info, nearest) < all)
         given[pe_parameter_index(info, nearest)] = true;
 }

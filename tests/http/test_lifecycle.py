@@ -1,0 +1,211 @@
+"""Start, drain and stop; the health check; Unix sockets."""
+
+import os
+import signal
+import socket
+import stat
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from server import Server, ServerCase, run, wait_until
+
+BIG = "/v1/encodings/sinusoidal?length=65536&dim=64&format=raw"
+BIG_BYTES = 65536 * 64 * 4
+LONG = "600"  # seconds of drain that no test waits for
+SOON = 20  # seconds that count as at once, also under a sanitizer on a busy machine
+
+
+class Lifecycle(unittest.TestCase):
+    def start(self, *flags):
+        server = Server(*flags)
+        self.addCleanup(server.stop)
+        return server
+
+    def drain(self, server):
+        """Send SIGTERM and wait until readiness has ended."""
+        server.signal(signal.SIGTERM)
+        wait_until(lambda: server.request("GET", "/health/ready").status == 503, "503")
+
+    def healthcheck(self, server):
+        return run("--healthcheck", "--port", str(server.address[1])).returncode
+
+    def test_sigterm_ends_readiness_but_requests_are_still_answered(self):
+        server = self.start("--drain-seconds", LONG)
+        kept = server.wire()
+        self.assertEqual(kept.exchange("GET", "/health/ready").status, 200)
+        self.drain(server)
+        ready = server.request("GET", "/health/ready")
+        self.assertEqual(ready.header("Retry-After"), "1")
+        self.assertEqual(ready.header("Cache-Control"), "no-store")
+        self.assertEqual(server.request("GET", "/health/live").status, 200)
+        for wire in (kept, server.wire()):  # an old connection and a new one
+            reply = wire.exchange("GET", "/v1/encodings/integer?length=3&format=raw")
+            self.assertEqual((reply.status, len(reply.body)), (200, 12))
+            self.assertEqual(reply.header("Connection").lower(), "close")
+            self.assertTrue(wire.is_closed())
+            wire.close()
+        for target, headers in (("/nothing", {}), ("/v1/info", {"If-None-Match": "*"})):
+            with server.wire() as wire:
+                reply = wire.exchange("GET", target, headers)
+                self.assertEqual(reply.header("Connection").lower(), "close")
+        server.signal(signal.SIGTERM)  # a second one stops at once
+        server.wait(SOON)
+
+    def test_the_drain_ends_by_itself(self):
+        server = self.start("--drain-seconds", "1")
+        self.drain(server)
+        server.wait()
+
+    def test_without_a_drain_sigterm_stops_at_once(self):
+        server = self.start("--drain-seconds", "0")
+        idle = server.wire()
+        idle.exchange("GET", "/health/live")
+        server.signal(signal.SIGTERM)
+        server.wait(SOON)
+        self.assertEqual(idle.take_rest(), b"")
+        idle.close()
+
+    def test_a_download_in_flight_completes(self):
+        server = self.start("--drain-seconds", LONG)
+        whole = server.request("GET", BIG).body
+        self.assertEqual(len(whole), BIG_BYTES)
+        with server.wire(receive_buffer=1 << 16) as wire:
+            wire.ask("GET", BIG)
+            self.assertEqual(wire.receive_head().status, 200)
+            self.drain(server)
+            self.assertEqual(wire.take(BIG_BYTES), whole)
+        server.signal(signal.SIGTERM)
+        server.wait(SOON)
+        self.assertNotIn("under way", server.log())
+
+    def test_a_download_that_outlasts_the_drain_completes_and_nobody_else_is_let_in(self):
+        server = self.start("--drain-seconds", "2")
+        with server.wire(receive_buffer=1 << 16) as wire:
+            wire.ask("GET", BIG)
+            self.assertEqual(wire.receive_head().status, 200)
+            self.drain(server)
+            wait_until(lambda: self.is_refused(server), "new connections are refused", 10)
+            try:
+                self.assertEqual(len(wire.take(BIG_BYTES)), BIG_BYTES)
+            except EOFError as cut:
+                self.fail(f"connections were let in until the download was cut off: {cut}")
+        server.wait()
+
+    def is_refused(self, server):
+        try:
+            socket.create_connection(server.address, timeout=5).close()
+        except ConnectionRefusedError:
+            return server.process.poll() is None
+        return False
+
+    def test_sigint_stops_at_once(self):
+        server = self.start("--drain-seconds", LONG)
+        server.request("GET", "/health/live")
+        server.signal(signal.SIGINT)
+        server.wait(SOON)
+
+    def test_sigint_does_not_wait_for_a_client_that_does_not_read(self):
+        server = self.start("--drain-seconds", LONG)
+        with server.wire(receive_buffer=1 << 16) as wire:
+            wire.ask("GET", BIG)
+            self.assertEqual(wire.receive_head().status, 200)
+            server.signal(signal.SIGINT)
+            server.wait(SOON)
+
+    def test_a_client_that_disappears_does_not_stop_the_server(self):
+        server = self.start()
+        for _ in range(20):  # a write to a closed socket must not kill by SIGPIPE
+            with server.wire(receive_buffer=1 << 16) as wire:
+                wire.ask("GET", BIG)
+                wire.receive_head()
+        self.assertEqual(server.request("GET", "/health/ready").status, 200)
+
+    def test_a_restart_takes_the_same_port_at_once(self):
+        first = self.start()
+        first.request("GET", "/health/live")
+        first.stop()
+        second = self.start("--port", str(first.address[1]))
+        self.assertEqual(second.address, first.address)
+        self.assertEqual(second.request("GET", "/health/ready").status, 200)
+
+    def test_healthcheck_tells_live_draining_and_dead_apart_by_its_exit_status(self):
+        server = self.start("--drain-seconds", LONG)
+        self.assertEqual(self.healthcheck(server), 0)
+        self.drain(server)
+        self.assertEqual(self.healthcheck(server), 1)
+        server.signal(signal.SIGTERM)
+        server.wait(SOON)
+        self.assertEqual(self.healthcheck(server), 1)
+
+    def test_healthcheck_reads_the_settings_of_the_server(self):
+        server = self.start()
+        port = str(server.address[1])
+        by_port = {"POSENC_PORT": port}
+        for variables in (by_port, {**by_port, "POSENC_BIND": "0.0.0.0"}):
+            self.assertEqual(run("--healthcheck", environment=variables).returncode, 0)
+
+    def test_healthcheck_does_not_trust_whoever_listens(self):
+        with socket.create_server(("127.0.0.1", 0)) as other:
+            other.settimeout(SOON)
+            port = str(other.getsockname()[1])
+            self.assertEqual(run("--healthcheck", "--port", port).returncode, 1, "says nothing")
+
+
+class UnixSockets(ServerCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory(prefix="posenc-")
+        self.addCleanup(directory.cleanup)
+        self.path = os.path.join(directory.name, "posenc.sock")
+
+    def start_here(self):
+        return self.start("--unix-socket", self.path)
+
+    def test_a_unix_socket_is_served_and_removed_at_the_end(self):
+        server = self.start_here()
+        self.assertEqual(server.url, f"unix:{self.path}")
+        self.assertTrue(stat.S_ISSOCK(os.stat(self.path).st_mode))
+        target = "/v1/encodings/integer?length=3"
+        reply = self.assert_ok(server.request("GET", target))
+        self.assertEqual(reply.body, self.get(target).body)
+        self.assertEqual(run("--healthcheck", "--unix-socket", self.path).returncode, 0)
+        server.stop()
+        self.assertFalse(os.path.exists(self.path))
+        self.assertEqual(run("--healthcheck", "--unix-socket", self.path).returncode, 1)
+
+    def test_a_socket_file_left_by_kill_9_is_taken_over(self):
+        killed = self.start_here()
+        killed.kill()
+        self.assertTrue(os.path.exists(self.path))
+        self.assert_ok(self.start_here().request("GET", "/health/ready"))
+
+    def test_a_live_socket_is_not_stolen(self):
+        server = self.start_here()
+        ended = run("--unix-socket", self.path)
+        self.assertEqual((ended.returncode, ended.stdout), (1, ""), ended)
+        self.assertEqual(ended.stderr.count("\n"), 1, ended.stderr)
+        self.assertIn(self.path, ended.stderr)
+        self.assertIn("in use", ended.stderr)
+        self.assert_ok(server.request("GET", "/health/ready"))
+
+    def test_a_file_that_is_no_socket_is_not_removed(self):
+        Path(self.path).write_text("precious")
+        try:
+            ended = run("--unix-socket", self.path, seconds=10)
+        except subprocess.TimeoutExpired:
+            self.fail("a server has put its socket in the place of the file")
+        self.assertEqual(ended.returncode, 1, ended)
+        self.assertIn(self.path, ended.stderr)
+        self.assertEqual(Path(self.path).read_text(), "precious")
+
+    def test_a_path_that_cannot_be_is_one_clear_line_and_exit_1(self):
+        for path in (self.path + "x" * 200, os.path.join(self.path, "missing", "x")):
+            ended = run("--unix-socket", path)
+            self.assertEqual((ended.returncode, ended.stdout), (1, ""), ended)
+            self.assertEqual(ended.stderr.count("\n"), 1, ended.stderr)
+            self.assertIn("unix-socket" if len(path) > 150 else path, ended.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

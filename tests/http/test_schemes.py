@@ -1,0 +1,232 @@
+"""The registry as /v1/schemes shows it, and every scheme against what it says of itself."""
+
+import unittest
+from urllib.parse import quote
+
+from decode import SIZES, elements, flatten, read_npy, read_safetensors
+from server import ServerCase
+
+FORMATS = {
+    "json": "application/json",
+    "npy": "application/x-npy",
+    "safetensors": "application/vnd.safetensors",
+    "raw": "application/octet-stream",
+}
+FIRST_SCHEMES = {"integer", "normalized", "binary", "periodic", "sinusoidal", "sinusoidal_2d"}
+RESERVED = {"format", "tensor", "preset", "parameters", "metric", "rows", "colormap", "scale"}
+TYPES = {"integer", "number", "boolean", "string", "array"}
+
+
+class Schemes(ServerCase):
+    def setUp(self):
+        self.schemes = self.get("/v1/schemes").json()["schemes"]
+
+    def get_encoding(self, scheme, query):
+        return self.get(f"/v1/encodings/{scheme['name']}?{query}")
+
+    def test_the_list_holds_the_schemes_once_each(self):
+        reply = self.assert_ok(self.get("/v1/schemes"), "application/json")
+        self.assertEqual(list(reply.json()), ["schemes"])
+        names = [scheme["name"] for scheme in self.schemes]
+        self.assertEqual(len(names), len(set(names)))
+        self.assertLessEqual(FIRST_SCHEMES, set(names))
+
+    def test_a_scheme_describes_itself_in_full(self):
+        for scheme in self.schemes:
+            with self.subTest(scheme["name"]):
+                for text in ("title", "summary", "reference", "family", "formula"):
+                    self.assertTrue(scheme[text] and isinstance(scheme[text], str), text)
+                self.assertGreaterEqual(scheme["revision"], 1)
+                self.assertTrue(scheme["tensors"])
+                for tensor in scheme["tensors"]:
+                    self.assertTrue(tensor["name"] and tensor["shape"] and tensor["help"])
+                primary = [tensor["primary"] for tensor in scheme["tensors"]]
+                self.assertEqual(primary, [True] + [False] * (len(primary) - 1))
+
+    def test_a_parameter_describes_itself_in_full(self):
+        for scheme in self.schemes:
+            names = [parameter["name"] for parameter in scheme["parameters"]]
+            self.assertEqual(len(names), len(set(names)), scheme["name"])
+            self.assertFalse(RESERVED & set(names), scheme["name"])
+            self.assertEqual(names[-1], "dtype")
+            for parameter in scheme["parameters"]:
+                with self.subTest(f"{scheme['name']} {parameter['name']}"):
+                    self.assertIn(parameter["type"], TYPES)
+                    self.assertTrue(parameter["help"])
+                    self.assertNotIn("\n", parameter["help"])
+                    if parameter["required"]:
+                        self.assertIsNone(parameter["default"])
+                    if parameter["type"] in ("integer", "number", "array"):
+                        self.assertLess(parameter["minimum"], parameter["maximum"])
+                    if parameter["type"] == "string":
+                        self.assertIn(parameter["default"], parameter["choices"])
+
+    def test_a_scheme_by_name_is_the_same_as_in_the_list(self):
+        for scheme in self.schemes:
+            reply = self.get(f"/v1/schemes/{scheme['name']}")
+            self.assert_ok(reply, "application/json")
+            self.assertEqual(reply.json(), scheme)
+
+    def test_the_descriptions_are_cacheable_by_their_tag(self):
+        for path in ("/v1/schemes", "/v1/schemes/sinusoidal", "/v1/info", "/openapi.json"):
+            with self.subTest(path):
+                tag = self.assert_ok(self.get(path)).header("ETag")
+                self.assertRegex(tag, r'\A"[^"]+"\Z')
+                again = self.get(path, {"If-None-Match": tag})
+                self.assertEqual((again.status, again.body), (304, b""))
+                self.assertEqual(again.header("ETag"), tag)
+                self.assert_open_to_browsers(again)
+                head = self.head(path)
+                self.assertEqual((head.status, head.body), (200, b""))
+                self.assertEqual(head.header("ETag"), tag)
+
+    def test_every_scheme_answers_its_example_in_every_format(self):
+        for scheme in self.schemes:
+            for name, media_type in FORMATS.items():
+                with self.subTest(f"{scheme['name']} as {name}"):
+                    reply = self.get_encoding(scheme, f"{scheme['example']}&format={name}")
+                    self.assert_ok(reply, media_type)
+                    self.assertEqual(reply.header("Content-Length"), str(len(reply.body)))
+
+    def test_every_format_and_dtype_carries_the_same_elements(self):
+        for scheme in self.schemes:
+            dtypes = scheme["parameters"][-1]["choices"]
+            self.assertEqual(dtypes, ["f32", "f64", "f16", "bf16"])
+            for dtype in dtypes:
+                with self.subTest(f"{scheme['name']} {dtype}"):
+                    self.check_formats(scheme, f"{scheme['example']}&dtype={dtype}", dtype)
+
+    def check_formats(self, scheme, query, dtype):
+        document = self.assert_ok(self.get_encoding(scheme, query)).json()
+        stored = self.get_encoding(scheme, f"{query}&format=safetensors").body
+        stored = read_safetensors(stored)[1]
+        documented = [tensor["name"] for tensor in scheme["tensors"]]
+        self.assertEqual([tensor["name"] for tensor in document["tensors"]], documented)
+        self.assertEqual(set(stored), set(documented))
+        for tensor in document["tensors"]:
+            one = f"{query}&tensor={tensor['name']}"
+            raw = self.assert_ok(self.get_encoding(scheme, f"{one}&format=raw"))
+            self.assertIn(tensor["dtype"], (dtype, "i32"))
+            self.assertEqual(raw.header("Tensor-Name"), tensor["name"])
+            self.assertEqual(raw.header("Tensor-Dtype"), tensor["dtype"])
+            shape = ", ".join(str(extent) for extent in tensor["shape"])
+            self.assertEqual(raw.header("Tensor-Shape"), shape)
+            self.assertEqual(raw.header("Tensor-Byte-Order"), "little")
+            expected = tensor["dtype"], tensor["shape"], raw.body
+            self.assertEqual(stored[tensor["name"]], expected)
+            npy = self.get_encoding(scheme, f"{one}&format=npy")
+            if tensor["dtype"] == "bf16":
+                self.assertEqual(npy.status, 406)
+            else:
+                self.assertEqual(read_npy(npy.body), expected)
+            self.check_numbers(tensor, raw.body)
+
+    def check_numbers(self, tensor, data):
+        """JSON's numbers read back as the elements; the data has no more than these."""
+        numbers = flatten(tensor["data"], tensor["shape"])
+        self.assertEqual(len(data), len(numbers) * SIZES[tensor["dtype"]])
+        # half an ulp of the dtype's significand: the shortest digits need not be closer
+        bits = {"f64": 53, "f32": 24, "f16": 11, "bf16": 8, "i32": 64}[tensor["dtype"]]
+        for number, element in zip(numbers, elements(tensor["dtype"], data)):
+            if tensor["dtype"] == "f64":
+                self.assertEqual(number, element)
+            self.assertLessEqual(abs(number - element), abs(element) * 2.0**-bits, number)
+
+    def test_json_states_every_parameter_after_defaulting(self):
+        for scheme in self.schemes:
+            with self.subTest(scheme["name"]):
+                given = dict(pair.split("=") for pair in scheme["example"].split("&"))
+                stated = self.get_encoding(scheme, scheme["example"]).json()["parameters"]
+                names = [parameter["name"] for parameter in scheme["parameters"]]
+                self.assertEqual(sorted(stated), sorted(names))
+                for parameter in scheme["parameters"]:
+                    name = parameter["name"]
+                    if name in given and parameter["type"] in ("integer", "number"):
+                        self.assertEqual(stated[name], float(given[name]), name)
+                    elif name not in given and parameter["default"] is not None:
+                        self.assertEqual(stated[name], parameter["default"], name)
+
+    def test_stating_every_default_changes_nothing(self):
+        for scheme in self.schemes:
+            with self.subTest(scheme["name"]):
+                query = scheme["example"]
+                for parameter in scheme["parameters"]:
+                    if parameter["default"] is not None:
+                        query += f"&{parameter['name']}={text_of(parameter['default'])}"
+                plain = self.get_encoding(scheme, scheme["example"])
+                stated = self.get_encoding(scheme, query)
+                self.assert_ok(stated)
+                self.assertEqual(stated.header("ETag"), plain.header("ETag"))
+                self.assertEqual(stated.body, plain.body)
+
+    def test_every_preset_stands_for_its_values(self):
+        for scheme in self.schemes:
+            for preset in scheme["presets"]:
+                with self.subTest(f"{scheme['name']} {preset['name']}"):
+                    query = f"{scheme['example']}&preset={preset['name']}"
+                    short = self.get_encoding(scheme, query)
+                    values = [f"{name}={text_of(v)}" for name, v in preset["values"].items()]
+                    long = self.get_encoding(scheme, "&".join([scheme["example"], *values]))
+                    self.assert_ok(short)
+                    self.assertEqual(short.header("ETag"), long.header("ETag"))
+                    self.assertEqual(short.body, long.body)
+
+    def test_an_explicit_value_beats_its_preset(self):
+        target = "/v1/encodings/sinusoidal?length=2&dim=8"
+        whisper = self.get(f"{target}&preset=whisper").json()["parameters"]
+        mixed = self.get(f"{target}&preset=whisper&layout=interleaved").json()["parameters"]
+        self.assertEqual(whisper["layout"], "concat")
+        self.assertEqual(mixed, {**whisper, "layout": "interleaved"})
+
+    def test_every_parameter_refuses_what_its_row_excludes(self):
+        for scheme in self.schemes:
+            for parameter in scheme["parameters"]:
+                for text, status in illegal_values(parameter):
+                    with self.subTest(f"{scheme['name']} {parameter['name']}={text}"):
+                        kept = [
+                            pair
+                            for pair in scheme["example"].split("&")
+                            if pair.split("=")[0] != parameter["name"]
+                        ]
+                        if parameter["name"] == "positions":
+                            kept = [pair for pair in kept if not pair.startswith("length")]
+                        query = "&".join([*kept, f"{parameter['name']}={quote(text)}"])
+                        reply = self.get_encoding(scheme, query)
+                        problem = self.assert_problem(reply, status, parameter["name"])
+                        self.assertEqual(problem["errors"][0]["given"], text)
+
+    def test_every_required_parameter_is_asked_for(self):
+        for scheme in self.schemes:
+            with self.subTest(scheme["name"]):
+                required = [p["name"] for p in scheme["parameters"] if p["required"]]
+                reply = self.get(f"/v1/encodings/{scheme['name']}")
+                problem = self.assert_problem(reply, 400, *required)
+                self.assertEqual({error["given"] for error in problem["errors"]}, {None})
+
+
+def text_of(value):
+    """A JSON value as a query writes it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return quote(str(value))
+
+
+def illegal_values(parameter):
+    """(text, status) pairs for a parameter's row."""
+    kind = parameter["type"]
+    if kind == "boolean":
+        return [("True", 400), ("1", 400), ("yes", 400)]
+    if kind == "string":
+        return [("no-such-choice", 400), (parameter["default"].upper(), 400)]
+    above = float(parameter["maximum"]) * 2 + 2
+    below = parameter["minimum"] - (1 if abs(parameter["minimum"]) < 2**53 else 2)
+    below = below if below < parameter["minimum"] else parameter["minimum"] * 2
+    pairs = [("abc", 400), ("0x4", 400), ("nan", 400), (f"{above:.17g}", 422)]
+    pairs.append((f"{below:.17g}", 422))
+    if parameter.get("multiple_of"):
+        pairs.append((str(parameter["multiple_of"] + 1), 422))
+    return pairs
+
+
+if __name__ == "__main__":
+    unittest.main()

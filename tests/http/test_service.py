@@ -1,0 +1,299 @@
+"""What the process says of itself: /v1/info, /health, /metrics, /openapi.json."""
+
+import re
+import unittest
+from urllib.parse import quote
+
+from server import ServerCase
+
+LIMITS = {
+    "cache-bytes": 2 << 20,
+    "max-elements": 5000,
+    "json-max-elements": 4000,
+    "max-list-length": 300,
+    "max-target-bytes": 2000,
+    "max-body-bytes": 1000,
+    "max-connections": 64,
+}
+SAMPLE = re.compile(
+    r"([a-zA-Z_:][a-zA-Z0-9_:]*)"  # the metric
+    r'(\{(?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\["\\n])*",?)*\})?'  # labels
+    r" (\S+)"  # the value
+)
+
+
+class Info(ServerCase):
+    flags = tuple(text for name, value in LIMITS.items() for text in (f"--{name}", str(value)))
+
+    def test_info_publishes_the_limits_that_the_flags_set(self):
+        document = self.assert_ok(self.get("/v1/info"), "application/json").json()
+        published = {name: limit["value"] for name, limit in document["limits"].items()}
+        self.assertLessEqual(LIMITS.items(), published.items())
+        for limit in document["limits"].values():
+            self.assertTrue(limit["unit"] and limit["help"])
+
+    def test_the_published_limits_are_the_ones_that_hold(self):
+        encoding = "/v1/encodings/integer"
+        self.assert_ok(self.get(f"{encoding}?length=5000&format=raw"))
+        self.assert_problem(self.get(f"{encoding}?length=5001&format=raw"), 422, "length")
+        self.assert_ok(self.get(f"{encoding}?length=4000&format=json"))
+        self.assert_problem(self.get(f"{encoding}?length=4001&format=json"), 422, "format")
+        self.assert_ok(self.get(f"{encoding}?positions=0{',0' * 299}"))
+        self.assert_problem(self.get(f"{encoding}?positions=0{',0' * 300}"), 422, "positions")
+        self.assert_problem(self.get(f"/{'a' * 2000}"), 414)
+        self.assert_problem(self.post(encoding, b'{"length": 4}'.ljust(1001)), 413)
+        metrics = self.server.metrics()
+        self.assertEqual(metrics["posenc_cache_budget_bytes"], LIMITS["cache-bytes"])
+
+    def test_info_names_version_formats_and_dtypes(self):
+        document = self.get("/v1/info").json()
+        self.assertEqual(document["name"], "posenc")
+        self.assertRegex(document["version"], r"\A\d+\.\d+\.\d+\Z")
+        formats = {entry["name"]: entry["media_type"] for entry in document["formats"]}
+        self.assertEqual(
+            formats,
+            {
+                "json": "application/json",
+                "npy": "application/x-npy",
+                "safetensors": "application/vnd.safetensors",
+                "raw": "application/octet-stream",
+            },
+        )
+        self.assertEqual(set(document["dtypes"]), {"f32", "f64", "f16", "bf16", "i32"})
+
+
+class Health(ServerCase):
+    def test_a_running_server_is_live_and_ready(self):
+        for name in ("live", "ready"):
+            reply = self.assert_ok(self.get(f"/health/{name}"), "application/json")
+            self.assertEqual(reply.json()["status"], name)
+            self.assertEqual(reply.header("Cache-Control"), "no-store")
+
+
+class Metrics(ServerCase):
+    def parse(self):
+        """{series: value} and {metric: type}, by the rules of the Prometheus text format."""
+        reply = self.assert_ok(self.get("/metrics"), "text/plain; version=0.0.4; charset=utf-8")
+        text = reply.body.decode()
+        self.assertTrue(text.endswith("\n"))
+        helps, types, series, current = {}, {}, {}, None
+        for line in text.splitlines():
+            if line.startswith("# HELP "):
+                _, _, name, help_text = line.split(" ", 3)
+                self.assertNotIn(name, helps, "one HELP for a metric")
+                self.assertTrue(help_text)
+                helps[name] = help_text
+            elif line.startswith("# TYPE "):
+                _, _, name, kind = line.split(" ")
+                self.assertNotIn(name, types, "one TYPE for a metric")
+                self.assertIn(kind, ("counter", "gauge", "histogram", "summary"))
+                types[name], current = kind, name
+            else:
+                name, labels, value = SAMPLE.fullmatch(line).groups()
+                self.assertIn(name, helps, line)
+                self.assertIn(name, types, line)
+                self.assertEqual(name, current, "the samples of a metric stand together")
+                self.assertNotIn((name, labels), series, "a duplicate series")
+                series[name, labels] = float(value)
+        self.assertEqual(set(helps), set(types))
+        self.assertEqual(set(types), {name for name, _ in series}, "no metric without a sample")
+        return series, types
+
+    def test_the_text_parses_and_repeats_nothing(self):
+        series, types = self.parse()
+        for name, kind in types.items():
+            self.assertEqual(name.endswith("_total"), kind == "counter", name)
+        for value in series.values():
+            self.assertGreaterEqual(value, 0)
+        metrics = ["computed_total", "cache_bytes", "cache_budget_bytes"]
+        for name in (*metrics, "cache_evictions_total"):
+            self.assertIn((f"posenc_{name}", None), series)
+
+    def test_counters_count(self):
+        target = "/v1/encodings/integer?length=1&offset=31337&format=raw"
+        before, _ = self.parse()
+        for _ in range(3):
+            self.get(target)
+        self.get("/v1/encodings/integer?length=0")
+        self.get("/nothing")
+        after, types = self.parse()
+        moved = {key: after[key] - before[key] for key in after}
+        self.assertEqual(moved["posenc_computed_total", None], 1)
+        self.assertEqual(moved["posenc_cache_misses_total", None], 1)
+        self.assertEqual(moved["posenc_cache_hits_total", None], 2)
+        self.assertEqual(moved["posenc_cache_entries", None], 1)
+        route = '{route="/v1/encodings/{scheme}",status="%s"}'
+        self.assertEqual(moved["posenc_requests_total", route % "2xx"], 3)
+        self.assertEqual(moved["posenc_requests_total", route % "4xx"], 1)
+        self.assertEqual(moved["posenc_requests_total", '{route="other",status="4xx"}'], 1)
+        for (name, labels), change in moved.items():
+            if types[name] == "counter":
+                self.assertGreaterEqual(change, 0, (name, labels))
+
+    def test_series_do_not_multiply_with_what_clients_ask_for(self):
+        before, _ = self.parse()
+        for i in range(50):
+            self.get(f"/v1/encodings/scheme{i}?p{i}=1")
+            self.get(f"/path{i}")
+            self.server.request(f"METHOD{i}", "/v1/info")
+        after, _ = self.parse()
+        self.assertEqual(set(before), set(after))
+
+    def test_the_resident_memory_is_that_of_the_process(self):
+        value = self.server.metrics()["process_resident_memory_bytes"]
+        self.assertLess(abs(value - self.server.resident()), 8 << 20)
+
+
+class OpenApi(ServerCase):
+    def setUp(self):
+        self.document = self.assert_ok(self.get("/openapi.json"), "application/json").json()
+        self.schemes = self.get("/v1/schemes").json()["schemes"]
+
+    def operations(self):
+        for path, item in self.document["paths"].items():
+            for method, operation in item.items():
+                yield path, method, operation
+
+    def query(self, scheme):
+        """{name: parameter object} of a scheme's GET."""
+        operation = self.document["paths"][f"/v1/encodings/{scheme['name']}"]["get"]
+        for parameter in operation["parameters"]:
+            self.assertEqual(parameter["in"], "query")
+        return {parameter["name"]: parameter for parameter in operation["parameters"]}
+
+    def test_the_document_is_openapi_3_1(self):
+        self.assertEqual(self.document["openapi"], "3.1.0")
+        version = self.get("/v1/info").json()["version"]
+        self.assertEqual(self.document["info"]["version"], version)
+        self.assertTrue(self.document["info"]["title"])
+
+    def test_every_path_is_there_with_its_methods(self):
+        expected = {"/v1/schemes", "/v1/schemes/{scheme}", "/v1/info", "/health/live"}
+        expected |= {"/health/ready", "/metrics", "/openapi.json"}
+        encodings = {f"/v1/encodings/{scheme['name']}" for scheme in self.schemes}
+        self.assertEqual(set(self.document["paths"]), expected | encodings)
+        for path, item in self.document["paths"].items():
+            self.assertEqual(set(item), {"get", "post"} if path in encodings else {"get"}, path)
+
+    def test_operations_have_unique_ids_summaries_and_responses(self):
+        identifiers = [operation["operationId"] for _, _, operation in self.operations()]
+        self.assertEqual(len(identifiers), len(set(identifiers)))
+        tags = {tag["name"] for tag in self.document["tags"]}
+        for _, _, operation in self.operations():
+            self.assertRegex(operation["operationId"], r"\A[a-z][a-z0-9_]*\Z")
+            self.assertTrue(operation["summary"])
+            self.assertLessEqual(set(operation["tags"]), tags)
+            self.assertIn("200", operation["responses"])
+            problem = operation["responses"]["default"]["content"]
+            self.assertEqual(set(problem), {"application/problem+json"})
+
+    def test_path_templates_declare_their_parameters(self):
+        for path, _, operation in self.operations():
+            inside = set(re.findall(r"\{(\w+)\}", path))
+            declared = [p for p in operation.get("parameters", []) if p["in"] == "path"]
+            self.assertEqual({p["name"] for p in declared}, inside, path)
+            self.assertTrue(all(p["required"] for p in declared))
+
+    def test_references_lead_somewhere(self):
+        def references(node):
+            if isinstance(node, dict):
+                if "$ref" in node:
+                    yield node["$ref"]
+                node = list(node.values())
+            if isinstance(node, list):
+                for item in node:
+                    yield from references(item)
+
+        for reference in set(references(self.document)):
+            node = self.document
+            for step in reference.removeprefix("#/").split("/"):
+                node = node[step]
+
+    def test_every_parameter_of_the_registry_is_there_with_its_limits(self):
+        names = {"integer": "multipleOf", "number": "multipleOf"}
+        for scheme in self.schemes:
+            query = self.query(scheme)
+            item = self.document["paths"][f"/v1/encodings/{scheme['name']}"]
+            body = item["post"]["requestBody"]
+            properties = body["content"]["application/json"]["schema"]["properties"]
+            expected = {parameter["name"] for parameter in scheme["parameters"]}
+            expected |= {"format", "tensor"}
+            expected |= {"preset"} if scheme["presets"] else set()
+            self.assertEqual(set(query), expected)
+            self.assertEqual(set(properties), expected)
+            for row in scheme["parameters"]:
+                with self.subTest(f"{scheme['name']} {row['name']}"):
+                    for schema in (query[row["name"]]["schema"], properties[row["name"]]):
+                        ranged = schema["items"] if row["type"] == "array" else schema
+                        self.assertEqual(schema["type"], row["type"])
+                        self.assertEqual(ranged.get("minimum"), row.get("minimum"))
+                        self.assertEqual(ranged.get("maximum"), row.get("maximum"))
+                        self.assertEqual(schema.get("enum"), row.get("choices"))
+                        self.assertEqual(schema.get("default"), row["default"])
+                        multiple = schema.get(names.get(row["type"]))
+                        self.assertEqual(multiple, row.get("multiple_of"))
+                    needed = row["required"] and "unless" not in row
+                    self.assertEqual(query[row["name"]].get("required", False), needed)
+
+    def test_formats_tensors_and_presets_are_enumerated(self):
+        for scheme in self.schemes:
+            query = self.query(scheme)
+            formats = ["json", "npy", "safetensors", "raw"]
+            self.assertEqual(query["format"]["schema"]["enum"], formats)
+            tensors = [tensor["name"] for tensor in scheme["tensors"]]
+            self.assertEqual(query["tensor"]["schema"]["enum"], tensors)
+            presets = [preset["name"] for preset in scheme["presets"]]
+            named = query.get("preset", {"schema": {"enum": []}})["schema"]["enum"]
+            self.assertEqual(named, presets)
+
+    def test_every_example_query_answers(self):
+        for scheme in self.schemes:
+            with self.subTest(scheme["name"]):
+                pairs = []
+                for name, parameter in self.query(scheme).items():
+                    if "example" in parameter:
+                        self.check_example(parameter["example"], parameter["schema"])
+                        value = parameter["example"]
+                        items = value if isinstance(value, list) else [value]
+                        pairs.append(f"{name}={','.join(quote(str(item)) for item in items)}")
+                self.assertTrue(pairs)
+                self.assert_ok(self.get(f"/v1/encodings/{scheme['name']}?{'&'.join(pairs)}"))
+
+    def check_example(self, value, schema):
+        kinds = {"integer": int, "number": (int, float), "boolean": bool, "string": str}
+        kinds["array"] = list
+        self.assertIsInstance(value, kinds[schema["type"]])
+
+    def test_every_example_body_answers(self):
+        for scheme in self.schemes:
+            with self.subTest(scheme["name"]):
+                path = f"/v1/encodings/{scheme['name']}"
+                content = self.document["paths"][path]["post"]["requestBody"]["content"]
+                (media_type,) = content
+                self.assertEqual(media_type, "application/json")
+                example = content[media_type]["example"]
+                required = content[media_type]["schema"]["required"]
+                self.assertLessEqual(set(required), set(example))
+                self.assertFalse(content[media_type]["schema"]["additionalProperties"])
+                self.assert_ok(self.post(path, example))
+
+    def test_success_is_described_by_the_media_types_that_are_served(self):
+        for scheme in self.schemes:
+            for operation in self.document["paths"][f"/v1/encodings/{scheme['name']}"].values():
+                for media_type in operation["responses"]["200"]["content"]:
+                    target = f"/v1/encodings/{scheme['name']}?{scheme['example']}"
+                    self.assert_ok(self.get(target, {"Accept": media_type}), media_type)
+
+    def test_every_plain_path_answers_what_it_describes(self):
+        for path, _, operation in self.operations():
+            if path.startswith("/v1/encodings/"):
+                continue
+            with self.subTest(path):
+                for parameter in operation.get("parameters", []):
+                    path = path.replace(f"{{{parameter['name']}}}", parameter["example"])
+                served = self.assert_ok(self.get(path)).header("Content-Type").split(";")[0]
+                self.assertEqual([served], list(operation["responses"]["200"]["content"]))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,132 @@
+"""A posenc server for one test class, and a plain client that reads its tensors."""
+
+import http.client
+import json
+import os
+import select
+import subprocess
+import tempfile
+import unittest
+from collections import namedtuple
+from urllib.parse import urlencode, urlsplit
+
+import numpy as np
+
+SERVER = os.path.abspath(os.environ.get("TEST_SERVER", "build/posenc-server"))
+PATIENCE = 30  # seconds until anything that does not answer fails its test
+
+# the unsigned integers that hold the bits of an element
+BITS = {"f32": np.dtype("<u4"), "f64": np.dtype("<u8"), "f16": np.dtype("<u2"),
+        "bf16": np.dtype("<u2"), "i32": np.dtype("<u4")}
+REAL = {"f32": np.dtype("<f4"), "f64": np.dtype("<f8"), "f16": np.dtype("<f2")}
+
+Reply = namedtuple("Reply", "status headers body")
+
+
+def query_text(options):
+    """A query string: lists joined by commas, booleans in small letters, exact numbers."""
+    def text(value):
+        if isinstance(value, (list, tuple)):
+            return ",".join(text(item) for item in value)
+        return json.dumps(value) if isinstance(value, (bool, int, float)) else str(value)
+
+    return urlencode({name: text(value) for name, value in options.items()}, safe=",")
+
+
+class Server:
+    """A running server on a port that the system picked."""
+
+    def __init__(self):
+        clean = {k: v for k, v in os.environ.items() if not k.startswith("POSENC_")}
+        self.log = tempfile.TemporaryFile(mode="w+")
+        self.process = subprocess.Popen(
+            [SERVER, "--port", "0", "--drain-seconds", "0"],
+            stdout=subprocess.PIPE, stderr=self.log, text=True, env=clean)
+        ready, _, _ = select.select([self.process.stdout], [], [], PATIENCE)
+        line = self.process.stdout.readline() if ready else ""
+        if "listening on http://" not in line:
+            self.process.kill()
+            raise RuntimeError(f"{SERVER} did not start: {line!r} {self.read_log()}")
+        self.url = line.split()[-1]
+
+    def read_log(self):
+        self.log.seek(0)
+        return self.log.read()
+
+    def stop(self):
+        """SIGTERM, as an operator stops it; returns the exit status."""
+        self.process.terminate()
+        try:
+            return self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            return self.process.wait()
+        finally:
+            self.process.stdout.close()
+
+
+class ServiceTest(unittest.TestCase):
+    """A test class with its own server and one connection to it."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server()
+        parts = urlsplit(cls.server.url)
+        cls.connection = http.client.HTTPConnection(parts.hostname, parts.port,
+                                                    timeout=PATIENCE)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.connection.close()
+        status, log = cls.server.stop(), cls.server.read_log()
+        cls.server.log.close()
+        if status != 0:
+            raise AssertionError(f"the server ended with status {status}:\n{log}")
+
+    def request(self, method, target, body=None, headers=None):
+        self.connection.request(method, target, body=body, headers=headers or {})
+        answer = self.connection.getresponse()
+        return Reply(answer.status, answer.headers, answer.read())
+
+    def get(self, target, expect=200):
+        reply = self.request("GET", target)
+        self.assertEqual(reply.status, expect, f"GET {target}\n{reply.body[:2000]!r}")
+        return reply
+
+    def encoding(self, scheme, options):
+        """The answer to a GET of one encoding."""
+        return self.get(f"/v1/encodings/{scheme}?{query_text(options)}")
+
+    def bits(self, scheme, options):
+        """The bits of the primary tensor, by the raw format; long lists go by POST."""
+        options = {"format": "raw", **options}
+        if any(isinstance(v, (list, tuple)) and len(v) > 100 for v in options.values()):
+            reply = self.request("POST", f"/v1/encodings/{scheme}", json.dumps(options),
+                                 {"Content-Type": "application/json"})
+            self.assertEqual(reply.status, 200, f"POST {scheme}\n{reply.body[:2000]!r}")
+        else:
+            reply = self.encoding(scheme, options)
+        return self.tensor(reply)
+
+    def tensor(self, reply):
+        """The bits of a raw body, shaped as its Tensor-* headers say."""
+        self.assertEqual(reply.headers["Tensor-Byte-Order"], "little")
+        shape = [int(extent) for extent in reply.headers["Tensor-Shape"].split(", ")]
+        dtype = BITS[reply.headers["Tensor-Dtype"]]
+        self.assertEqual(len(reply.body), dtype.itemsize * int(np.prod(shape)))
+        return np.frombuffer(reply.body, dtype).reshape(shape)
+
+    def schemes(self):
+        """Every scheme's own description."""
+        names = [entry["name"] for entry in json.loads(self.get("/v1/schemes").body)["schemes"]]
+        return [json.loads(self.get(f"/v1/schemes/{name}").body) for name in names]
+
+
+def parameter(scheme, name):
+    """A parameter's description, or None."""
+    return next((p for p in scheme["parameters"] if p["name"] == name), None)
+
+
+def example_options(scheme):
+    """The scheme's own small legal query as a dictionary of texts."""
+    return dict(pair.split("=") for pair in scheme["example"].split("&"))

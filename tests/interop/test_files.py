@@ -1,0 +1,253 @@
+"""The npy and safetensors bodies are files that the ecosystem's readers load."""
+
+import importlib.util
+import io
+import json
+import struct
+import tempfile
+import unittest
+from itertools import product
+
+import numpy as np
+
+import safetensors_reader
+from service import BITS, REAL, ServiceTest, example_options, parameter
+
+ALIGNMENT = 64
+TORCH = importlib.util.find_spec("torch")
+SAFETENSORS = importlib.util.find_spec("safetensors")
+STORED = {"f32": "F32", "f64": "F64", "f16": "F16", "bf16": "BF16", "i32": "I32"}
+
+
+def setUpModule():
+    for name, spec in (("torch", TORCH), ("safetensors", SAFETENSORS)):
+        if not spec:
+            print(f"{name} is not installed: its tests are skipped")
+
+
+class FileTest(ServiceTest):
+    """Requests for every scheme and dtype."""
+
+    def each(self, dtypes=None):
+        """(scheme, options, {tensor name: raw reply}) of every scheme's example."""
+        for scheme in self.schemes():
+            described = parameter(scheme, "dtype")
+            for dtype in described["choices"] if described else [None]:
+                if dtypes and dtype and dtype not in dtypes:
+                    continue
+                options = {**example_options(scheme), **({"dtype": dtype} if dtype else {})}
+                yield scheme, options, {
+                    tensor["name"]: self.encoding(scheme["name"], {
+                        **options, "format": "raw", "tensor": tensor["name"]})
+                    for tensor in scheme["tensors"]}
+
+    def file(self, scheme, options, form):
+        return self.encoding(scheme["name"], {**options, "format": form}).body
+
+
+class NpyTest(FileTest):
+    def test_numpy_loads_every_schemes_example_equal_to_raw(self):
+        seen = set()
+        for scheme, options, raws in self.each(REAL):
+            for name, raw in raws.items():
+                body = self.file(scheme, {**options, "tensor": name}, "npy")
+                array = np.load(io.BytesIO(body), allow_pickle=False)
+                want = self.tensor(raw)
+                dtype = raw.headers["Tensor-Dtype"]
+                self.assertEqual(array.dtype, REAL.get(dtype, np.dtype("<i4")))
+                self.assertEqual(array.shape, want.shape)
+                self.assertTrue(array.flags.c_contiguous)
+                np.testing.assert_array_equal(array.view(BITS[dtype]), want)
+                seen.add((scheme["name"], dtype))
+        self.assertGreaterEqual(len(seen), 18)
+
+    def test_the_data_of_an_npy_is_aligned_and_its_header_is_version_1(self):
+        for scheme, options, _ in self.each(REAL):
+            body = self.file(scheme, options, "npy")
+            self.assertEqual(body[:8], b"\x93NUMPY\x01\x00")
+            (length,) = struct.unpack("<H", body[8:10])
+            self.assertEqual((10 + length) % ALIGNMENT, 0)
+            self.assertEqual(body[10 + length - 1:10 + length], b"\n")
+
+    def test_numpy_writes_the_same_file(self):
+        """Byte for byte, but for the padding, which older numpys choose differently."""
+        for scheme, options, _ in self.each(REAL):
+            body = self.file(scheme, options, "npy")
+            own = io.BytesIO()
+            np.lib.format.write_array(own, np.load(io.BytesIO(body)), version=(1, 0))
+            header, data = (part.split(b"\n", 1) for part in (body, own.getvalue()))
+            self.assertEqual(header[0][10:].rstrip(), data[0][10:].rstrip())
+            self.assertEqual(header[1], data[1])
+
+    def test_a_mapped_file_is_the_same_array(self):
+        body = self.get("/v1/encodings/sinusoidal?length=100&dim=64&format=npy").body
+        with tempfile.NamedTemporaryFile(suffix=".npy") as file:
+            file.write(body)
+            file.flush()
+            mapped = np.load(file.name, mmap_mode="r")
+            np.testing.assert_array_equal(mapped, np.load(io.BytesIO(body)))
+
+
+class SafetensorsTest(FileTest):
+    def test_every_scheme_and_dtype_parses_by_the_specification_and_equals_raw(self):
+        seen = set()
+        for scheme, options, raws in self.each():
+            body = self.file(scheme, options, "safetensors")
+            tensors, _, data_start = safetensors_reader.read(body)
+            self.assertEqual(set(tensors), set(raws), scheme["name"])
+            self.assertEqual(data_start % ALIGNMENT, 0)
+            sizes = [safetensors_reader.SIZES[tensor.dtype] for tensor in
+                     sorted(tensors.values(), key=lambda tensor: tensor.start)]
+            self.assertEqual(sizes, sorted(sizes, reverse=True))
+            for name, raw in raws.items():
+                dtype = raw.headers["Tensor-Dtype"]
+                self.assertEqual(tensors[name].dtype, STORED[dtype])
+                self.assertEqual(", ".join(map(str, tensors[name].shape)),
+                                 raw.headers["Tensor-Shape"])
+                self.assertEqual(tensors[name].data, raw.body)
+                aligned = ALIGNMENT if len(tensors) == 1 else BITS[dtype].itemsize
+                self.assertEqual(tensors[name].start % aligned, 0)
+                seen.add((scheme["name"], dtype))
+        self.assertGreaterEqual(len(seen), 24)
+
+    def test_the_metadata_state_scheme_revision_and_every_parameter(self):
+        for scheme, options, _ in self.each():
+            _, metadata, _ = safetensors_reader.read(self.file(scheme, options, "safetensors"))
+            answer = json.loads(self.file(scheme, options, "json"))
+            self.assertEqual(metadata["scheme"], scheme["name"])
+            self.assertEqual(metadata["revision"], str(scheme["revision"]))
+            for name, value in answer["parameters"].items():
+                if value is None:
+                    self.assertNotIn(name, metadata)
+                else:
+                    text = value if isinstance(value, str) else json.dumps(value)
+                    self.assertEqual(metadata[name], text)
+            for name, value in options.items():
+                self.assertEqual(metadata[name], value)
+            self.assertLessEqual(set(answer["parameters"]),
+                                 {described["name"] for described in scheme["parameters"]})
+
+    def test_the_metadata_give_the_same_tensor_when_asked_again(self):
+        scheme = {"name": "sinusoidal"}
+        options = {"length": 5, "dim": 8, "offset": -0.1, "step": 1e-7, "base": 500000,
+                   "layout": "concat", "amplitude": 1 / 3, "dtype": "bf16"}
+        tensors, metadata, _ = safetensors_reader.read(
+            self.file(scheme, options, "safetensors"))
+        again = {name: value for name, value in metadata.items()
+                 if name not in ("scheme", "revision", "posenc")}
+        self.assertEqual(tensors["encoding"].data, self.file(scheme, again, "raw"))
+
+    def test_a_list_over_1024_entries_is_stated_as_a_digest(self):
+        def stated(positions, form):
+            reply = self.request("POST", "/v1/encodings/sinusoidal", json.dumps(
+                {"dim": 2, "positions": positions, "format": form}),
+                {"Content-Type": "application/json"})
+            self.assertEqual(reply.status, 200, reply.body[:500])
+            return (json.loads(reply.body)["parameters"] if form == "json"
+                    else safetensors_reader.read(reply.body)[1])["positions"]
+
+        whole, longer = list(range(1024)), list(range(1025))
+        self.assertEqual(json.loads(stated(whole, "safetensors")), whole)
+        digest = stated(longer, "safetensors")
+        self.assertLess(len(digest), 200)
+        self.assertEqual(stated(longer, "json"), digest)
+        self.assertNotEqual(stated(longer[::-1], "safetensors"), digest)
+
+    def test_headers_of_every_length_keep_the_data_aligned(self):
+        for digits in range(1, 65):
+            body = self.get("/v1/encodings/sinusoidal?format=safetensors&dim=2&positions="
+                            + ",".join("7" for _ in range(digits))).body
+            tensors, metadata, data_start = safetensors_reader.read(body)
+            self.assertEqual(data_start % ALIGNMENT, 0)
+            self.assertEqual(tensors["encoding"].shape, (digits, 2))
+            self.assertEqual(json.loads(metadata["positions"]), [7] * digits)
+
+    def test_a_large_file_is_the_same_as_raw(self):
+        """Large bodies are sent in pieces."""
+        for dtype in ("f32", "bf16", "f64"):
+            options = {"length": 2050, "dim": 512, "dtype": dtype}
+            body = self.file({"name": "sinusoidal"}, options, "safetensors")
+            tensors, _, _ = safetensors_reader.read(body)
+            raw = self.file({"name": "sinusoidal"}, options, "raw")
+            self.assertEqual(tensors["encoding"].data, raw)
+
+    @unittest.skipUnless(SAFETENSORS, "safetensors is not installed")
+    def test_the_safetensors_package_loads_every_example(self):
+        from safetensors.numpy import load
+        for scheme, options, raws in self.each(REAL):
+            loaded = load(self.file(scheme, options, "safetensors"))
+            for name, raw in raws.items():
+                self.assertEqual(loaded[name].tobytes(), raw.body)
+
+
+class ReaderTest(unittest.TestCase):
+    """The strict reader is strict."""
+
+    GOOD = {"__metadata__": {"a": "b"},
+            "x": {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 16]},
+            "y": {"dtype": "BF16", "shape": [3], "data_offsets": [16, 22]}}
+
+    def body(self, header, data=bytes(22), length=None):
+        text = header if isinstance(header, bytes) else json.dumps(header).encode()
+        return struct.pack("<Q", len(text) if length is None else length) + text + data
+
+    def test_a_good_file_is_read(self):
+        tensors, metadata, _ = safetensors_reader.read(self.body(self.GOOD))
+        self.assertEqual([t.shape for t in tensors.values()], [(2, 2), (3,)])
+        self.assertEqual(metadata, {"a": "b"})
+
+    def test_a_file_that_breaks_a_rule_is_refused(self):
+        text = json.dumps(self.GOOD).encode()
+        x, y = self.GOOD["x"], self.GOOD["y"]
+        bad = [b"", b"1234567", self.body(self.GOOD, length=10**9), self.body(b" " + text),
+               self.body(text + b"\n"), self.body(text[:-1]), self.body(self.GOOD, bytes(21)),
+               self.body(self.GOOD, bytes(23)), self.body(b'{"x":1,"x":2}'),
+               self.body(b'{"x":"\xff"}'), self.body({**self.GOOD, "__metadata__": {"a": 1}})]
+        for change in ({"dtype": "F33"}, {"shape": [2, 3]}, {"shape": [-2, -2]}, {"more": 1},
+                       {"data_offsets": [0]}, {"data_offsets": [16, 0]}, {"shape": [4.0]},
+                       {"data_offsets": [1, 17]}):
+            bad.append(self.body({**self.GOOD, "x": {**x, **change}}))
+        bad.append(self.body({"x": x, "y": {**y, "data_offsets": [14, 20]}}))
+        bad.append(self.body({"x": x, "y": {**y, "data_offsets": [18, 24]}}, bytes(24)))
+        for body in bad:
+            with self.assertRaises(safetensors_reader.Malformed, msg=body):
+                safetensors_reader.read(body)
+
+
+@unittest.skipUnless(TORCH, "torch is not installed")
+class TorchTest(FileTest):
+    NAMES = {"F32": "float32", "F64": "float64", "F16": "float16", "BF16": "bfloat16",
+             "I32": "int32"}
+
+    def test_torch_takes_every_tensor_of_the_safetensors_bodies(self):
+        import torch
+        for scheme, options, raws in self.each():
+            tensors, _, _ = safetensors_reader.read(self.file(scheme, options, "safetensors"))
+            for name, tensor in tensors.items():
+                loaded = torch.frombuffer(bytearray(tensor.data), dtype=getattr(
+                    torch, self.NAMES[tensor.dtype])).reshape(tensor.shape)
+                want = self.tensor(raws[name])
+                whole = {2: torch.int16, 4: torch.int32, 8: torch.int64}[want.dtype.itemsize]
+                np.testing.assert_array_equal(
+                    loaded.view(whole).numpy().view(want.dtype), want)
+
+    def test_torch_shares_the_arrays_of_the_npy_bodies(self):
+        import torch
+        for scheme, options, raws in self.each(REAL):
+            array = np.load(io.BytesIO(self.file(scheme, options, "npy")))
+            primary = next(iter(raws.values()))
+            np.testing.assert_array_equal(
+                torch.from_numpy(array).numpy().view(BITS[primary.headers["Tensor-Dtype"]]),
+                self.tensor(primary))
+
+    def test_bf16_is_torchs_own_rounding_of_the_double(self):
+        import torch
+        for offset, layout in product((0, 1000), ("interleaved", "concat")):
+            options = {"length": 64, "dim": 64, "offset": offset, "layout": layout}
+            double = np.frombuffer(self.file({"name": "sinusoidal"}, {
+                **options, "dtype": "f64"}, "raw"))
+            bits = np.frombuffer(self.file({"name": "sinusoidal"}, {
+                **options, "dtype": "bf16"}, "raw"), np.int16)
+            once = torch.from_numpy(double.copy()).to(torch.bfloat16).view(torch.int16)
+            off = np.count_nonzero(once.numpy() != bits)
+            self.assertLessEqual(off, 2)  # torch goes through float32

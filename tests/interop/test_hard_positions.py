@@ -1,0 +1,193 @@
+"""Positions chosen to be hard: close to rounding ties, to multiples of a quarter turn, to zero."""
+
+import random
+from fractions import Fraction
+
+import numpy as np
+from mpmath import mp
+
+import exact
+from comparison import ExactTest, print_tally
+
+tearDownModule = print_tally
+
+SIXTEENTHS = [exact.Geometric(10000.0, 2 * i, 16) for i in range(8)]
+TINY = 2.0**-20  # ties of smaller values are close to everything
+
+# distances of a double from a tie: what plain doubles get wrong, what a careful program has to
+# look at twice, and what lies just beyond
+BANDS = [(0, 2.0**-54), (2.0**-54, 2.0**-52), (2.0**-52, 2.0**-50), (2.0**-50, 2.0**-48),
+         (2.0**-48, 2.0**-46)]
+
+
+def doubles(frequency, first, count, block=4096):
+    """Sines and cosines of `count` positions from `first` on to about 2^-52, for searching."""
+    def seeds(offset, step, number):
+        scale = exact.FRACTION_BITS - 62
+        return (np.ldexp(np.array([float(n >> scale) for n in numbers]), -62)
+                for numbers in exact.walk(frequency, Fraction(offset), Fraction(step), number))
+
+    cos_low, sin_low = seeds(0, 1, block)
+    cos_high, sin_high = seeds(first, block, count // block)
+    for c, s in zip(cos_high, sin_high):
+        yield s * cos_low + c * sin_low
+        yield c * cos_low - s * sin_low
+
+
+def tie_distance(values):
+    """The absolute distance of doubles from the nearest tie of f32."""
+    mantissa, exponent = np.frexp(np.abs(values))
+    scaled = np.ldexp(mantissa, 24)
+    distance = np.ldexp(np.abs(scaled - np.floor(scaled) - 0.5), exponent - 24)
+    return np.where(np.abs(values) < TINY, np.inf, distance)
+
+
+def in_bands(distance, limit):
+    """Indices of at most `limit` values in each band."""
+    near = np.flatnonzero(distance < BANDS[-1][1])
+    return np.concatenate([
+        near[(distance[near] >= low) & (distance[near] < high)][:limit] for low, high in BANDS])
+
+
+class NearTieTest(ExactTest):
+    def check_list(self, positions, dtypes=("f32",), dim=16, schemes=("sinusoidal",)):
+        positions = [Fraction(position) for position in positions]
+        for scheme in schemes:
+            options = {"frequencies": "geometric"} if scheme == "periodic" else {}
+            for start in range(0, len(positions), 1000):
+                self.check("hard positions", scheme, options, positions[start:start + 1000],
+                           dtypes=dtypes, dim=dim)
+
+    def search(self, first, count, limit):
+        """Positions of near ties in any of 16 columns."""
+        found, block = set(), 4096
+        for frequency in SIXTEENTHS:
+            kept = []
+            for number, values in enumerate(doubles(frequency, first, count, block)):
+                distance = tie_distance(values)
+                near = np.flatnonzero(distance < BANDS[-1][1])
+                kept.append((first + number // 2 * block + near, distance[near]))
+            at, distance = (np.concatenate(parts) for parts in zip(*kept))
+            found.update(at[in_bands(distance, limit)].tolist())
+        return sorted(found)
+
+    def test_the_nearest_ties_of_134_million_entries_round_right(self):
+        self.check_list(self.search(0, 2**23, 40))
+
+    def test_the_nearest_ties_of_large_positions_round_right(self):
+        self.check_list(self.search(10**9, 2**22, 40))
+        self.check_list(self.search(2**40, 2**22, 40))
+
+    def test_the_nearest_ties_of_fractions_round_right(self):
+        rng = np.random.default_rng(11)
+        for low, high in ((0.0, 32.0), (-32.0, 0.0), (-0.01, 0.0), (-1e6, 1e6)):
+            positions = rng.uniform(low, high, 2**20)
+            for function in (np.sin, np.cos):
+                near = in_bands(tie_distance(function(positions)), 60)
+                self.check_list(positions[near].tolist(), dim=2,
+                                schemes=("sinusoidal", "periodic"))
+
+    def test_half_a_million_rows_of_tenths_round_right(self):
+        step = Fraction(0.1)
+        positions = [row * step for row in range(2**19)]
+        self.check("tenths at length", "sinusoidal", {}, positions, step, ("f32",), dim=2)
+
+    def test_16_bits_are_not_reached_through_f32(self):
+        at, found = 0, {"f16": [], "bf16": []}
+        for sine, cosine in zip(*[iter(doubles(SIXTEENTHS[1], 0, 2**20))] * 2):
+            for values in (sine, cosine):
+                single = values.astype(np.float32)
+                twice = single.astype(np.float16) != values.astype(np.float16)
+                found["f16"] += (at + np.flatnonzero(twice)).tolist()
+                on_tie = (single.view(np.uint32) & 0xffff == 0x8000) & (single != values)
+                found["bf16"] += (at + np.flatnonzero(on_tie)).tolist()
+            at += len(sine)
+        for dtype, positions in found.items():
+            self.assertGreater(len(positions), 10)
+            self.check_list(positions[:300], (dtype,))
+
+
+class QuarterTurnTest(ExactTest):
+    """Where a sine or cosine almost vanishes, all its bits come from argument reduction."""
+
+    def test_integers_closest_to_quarter_turns_are_exact_in_every_column(self):
+        for column in range(8):
+            positions = set()
+            with mp.workprec(400):
+                ratio = mp.pi / 2 / SIXTEENTHS[column].mpf()
+                before, last, rest = 0, 1, ratio
+                while last <= 2**53:
+                    whole = int(mp.floor(rest))
+                    before, last = last, whole * last + before
+                    rest = 1 / (rest - whole)
+                    positions.update((sign * last for sign in (1, -1) if last <= 2**53))
+            self.check("quarter turns", "sinusoidal", {}, [Fraction(p) for p in positions])
+
+    def test_doubles_closest_to_quarter_turns_are_exact(self):
+        rng, positions = random.Random(12), []
+        for size in range(0, 48, 3):
+            with mp.workprec(400):
+                near = float(mp.pi / 2 * rng.randint(2**size, 2**(size + 1)))
+            positions += [near, -near, np.nextafter(near, 0), np.nextafter(near, np.inf)]
+        for scheme in ("sinusoidal", "periodic"):
+            rule = {} if scheme == "sinusoidal" else {"frequencies": "geometric"}
+            self.check("quarter turns", scheme, rule, [Fraction(float(p)) for p in positions])
+
+    def test_quarter_periods_of_dyadic_frequencies_are_exactly_0_and_1(self):
+        for dtype, one in (("f32", 0x3f800000), ("f16", 0x3c00), ("bf16", 0x3f80),
+                           ("f64", 0x3ff0000000000000)):
+            minus = exact.with_sign(one, True, dtype)
+            for column in (0, 1, 7, 30, 50):
+                options = {"dim": column + 1, "dtype": dtype, "length": 9,
+                           "offset": -4 * 2**column, "step": 2**column}
+                if column == 50:
+                    options.update(length=5, offset=0)
+                want = [0, one, 0, minus, 0, one, 0, minus, 0][:options["length"]]
+                got = self.bits("periodic", options)[:, column].tolist()
+                self.assertEqual(got, want, options)
+
+
+class TinyTest(ExactTest):
+    """Entries that hang on what is far below the last place of a double."""
+
+    def check_entries(self, positions, columns, options, dtype="f32"):
+        positions = [float(position) for position in positions]
+        table = exact.Table(columns, [Fraction(p) for p in positions],
+                            options.get("amplitude", 1.0))
+        self.compare("tiny", "sinusoidal", {**options, "positions": positions}, table, dtype)
+
+    def test_a_sine_just_below_a_tie_rounds_down(self):
+        ties = {"f32": 2**24 + 3, "f16": 2**11 + 3, "bf16": 2**8 + 3}
+        for dtype, tie in ties.items():
+            for inverse, base, dim in ((1, 10000.0, 2), (2, 4.0, 4), (10, 10000.0, 8),
+                                       (100, 10000.0, 4)):
+                positions = [sign * inverse * tie * 2.0**-shift for sign in (1, -1)
+                             for shift in range(34, 130, 6)]
+                self.check_entries(positions, exact.sinusoidal_columns(dim, base),
+                                   {"base": base, "dim": dim}, dtype)
+
+    def test_an_amplitude_on_a_tie_is_pulled_down_by_a_cosine_below_1(self):
+        columns = exact.sinusoidal_columns(4)
+        for position in (0.0, 1e-8, 1e-20, 1e-60):
+            for amplitude in (1 + 3 * 2.0**-24, 2.0**-24 - 1, 1000 + 2.0**-15):
+                self.check_entries([position, -position], columns,
+                                   {"dim": 4, "amplitude": amplitude})
+
+    def test_even_by_a_cosine_that_256_bits_cannot_tell_from_1(self):
+        for position in (1e-80, 1e-150, 1e-300):
+            self.check_entries([position], exact.sinusoidal_columns(4),
+                               {"dim": 4, "amplitude": 1 + 3 * 2.0**-24})
+
+    def test_tiny_positions_times_a_small_amplitude_are_exact(self):
+        rng = random.Random(13)
+        for dtype in ("f32", "bf16", "f16"):
+            positions = [rng.uniform(-1, 1) * 10.0**-rng.randint(0, 60) for _ in range(100)]
+            for amplitude in (1.0, 1e-3, 1e-6, 3e-38, 1e4):
+                self.check_entries(positions, exact.sinusoidal_columns(8),
+                                   {"dim": 8, "amplitude": amplitude}, dtype)
+
+    def test_tiny_positions_times_a_huge_amplitude_are_exact(self):
+        rng = random.Random(14)
+        positions = [rng.uniform(-1, 1) * 10.0**rng.uniform(-72, -40) for _ in range(600)]
+        self.check_entries(positions, exact.sinusoidal_columns(4),
+                           {"dim": 4, "amplitude": 1e30})

@@ -1,0 +1,197 @@
+/* api_handle: routing, conditions, representations, and what happens when memory runs out. */
+#include "../unit.h"
+#include "service.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TARGET "/v1/encodings/sinusoidal?length=4&dim=8"
+
+static unsigned status_of(unit_service *service, const char *method, const char *target)
+{
+    api_reply *reply = unit_ask(service, method, target, NULL, NULL);
+    unsigned status = api_reply_status(reply);
+    api_reply_unref(reply);
+    return status;
+}
+
+START_TEST(every_route_answers_and_refuses_other_methods)
+{
+    unit_service service;
+    unit_service_start(&service);
+    static const char *const targets[] = {
+        "/v1/schemes",  "/v1/schemes/binary", TARGET,          "/v1/info",
+        "/health/live", "/health/ready",      "/openapi.json", "/metrics"};
+    for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+        ck_assert_uint_eq(status_of(&service, "GET", targets[i]), 200);
+        ck_assert_uint_eq(status_of(&service, "HEAD", targets[i]), 200);
+        ck_assert_uint_eq(status_of(&service, "OPTIONS", targets[i]), 204);
+        ck_assert_uint_eq(status_of(&service, "PUT", targets[i]), 405);
+        ck_assert_str_ne(api_route_label(targets[i]), "other");
+    }
+    ck_assert_uint_eq(status_of(&service, "POST", "/v1/info"), 405);
+    ck_assert_uint_eq(status_of(&service, "GET", "/v1/schemes/"), 404);
+    ck_assert_uint_eq(status_of(&service, "GET", "/v1/schemes/binary/x"), 404);
+    ck_assert_uint_eq(status_of(&service, "GET", "/"), 404);
+    ck_assert_uint_eq(status_of(&service, "GET", "*"), 400);
+    ck_assert_uint_eq(status_of(&service, "GET", "/v1/in\xfc"), 400);
+    service.ready = false;
+    ck_assert_uint_eq(status_of(&service, "GET", "/health/ready"), 503);
+    ck_assert_uint_eq(status_of(&service, "GET", "/health/live"), 200);
+    unit_service_stop(&service);
+}
+END_TEST
+
+START_TEST(refuses_a_target_over_the_limit)
+{
+    unit_service service;
+    char target[600] = TARGET "&positions=";
+    unit_service_start(&service);
+    memset(target + strlen(target), '1', 599 - strlen(target));
+    target[512] = '\0';
+    ck_assert_uint_ne(status_of(&service, "GET", target), 414);
+    target[512] = '1', target[513] = '\0';
+    ck_assert_uint_eq(status_of(&service, "GET", target), 414);
+    unit_service_stop(&service);
+}
+END_TEST
+
+START_TEST(hits_share_one_reply)
+{
+    unit_service service;
+    unit_service_start(&service);
+    api_reply *miss = unit_ask(&service, "GET", TARGET, NULL, NULL);
+    api_reply *first = unit_ask(&service, "GET", TARGET, NULL, NULL);
+    api_reply *second =
+        unit_ask(&service, "GET", "/v1/encodings/sinusoidal?dim=8.0&length=4", NULL, NULL);
+    ck_assert_ptr_eq(first, second);
+    ck_assert_ptr_ne(first, miss);
+    ck_assert_ptr_eq(api_reply_body(first), api_reply_body(miss));
+    ck_assert_str_eq(unit_field(first, "Cache-Status"), "posenc; hit");
+    ck_assert_ptr_null(unit_field(first, "Server-Timing"));
+    ck_assert_ptr_nonnull(unit_field(miss, "Server-Timing"));
+    api_reply_unref(miss);
+    api_reply_unref(first);
+    api_reply_unref(second);
+    unit_service_stop(&service);
+}
+END_TEST
+
+START_TEST(a_reply_outlives_its_cache)
+{
+    unit_service service;
+    size_t size;
+    unit_service_start(&service);
+    api_reply *reply = unit_ask(&service, "GET", TARGET "&format=npy", NULL, NULL);
+    unit_service_stop(&service);
+    char *body = unit_body(reply, &size);
+    ck_assert_uint_eq(size, 128 + 4 * 8 * 4);
+    ck_assert_int_eq(memcmp(body, "\x93NUMPY\x01\x00", 8), 0);
+    free(body);
+    api_reply_unref(reply);
+}
+END_TEST
+
+START_TEST(a_matching_etag_computes_nothing)
+{
+    unit_service service;
+    pe_cache_stats stats;
+    unit_service_start(&service);
+    api_reply *head = unit_ask(&service, "HEAD", TARGET "&format=raw", NULL, NULL);
+    const char *headers[] = {"If-None-Match", unit_field(head, "ETag"), NULL};
+    api_reply *reply = unit_ask(&service, "GET", TARGET "&format=raw", headers, NULL);
+    ck_assert_uint_eq(api_reply_status(reply), 304);
+    ck_assert_ptr_null(api_reply_body(reply));
+    ck_assert_uint_eq(api_reply_length(head), 128);
+    pe_cache_read_stats(service.cache, &stats);
+    ck_assert_uint_eq(stats.computed, 0);
+    api_reply_unref(reply);
+    api_reply_unref(head);
+    unit_service_stop(&service);
+}
+END_TEST
+
+/* safetensors of all dtypes: header aligned, offsets within the body. */
+START_TEST(safetensors_data_is_aligned)
+{
+    unit_service service;
+    static const char *const dtypes[] = {"f64", "f32", "f16", "bf16"};
+    unit_service_start(&service);
+    for (size_t i = 0; i < 4; i++) {
+        char target[128];
+        size_t size;
+        snprintf(target, sizeof target, TARGET "&format=safetensors&dtype=%s", dtypes[i]);
+        api_reply *reply = unit_ask(&service, "GET", target, NULL, NULL);
+        char *body = unit_body(reply, &size);
+        uint64_t header = 0;
+        for (unsigned b = 0; b < 8; b++)
+            header |= (uint64_t)(unsigned char)body[b] << (8 * b);
+        ck_assert_uint_eq((header + 8) % 64, 0);
+        json_t *root = json_loadb(body + 8, (size_t)header, 0, NULL);
+        ck_assert_ptr_nonnull(root);
+        json_t *offsets = json_object_get(json_object_get(root, "encoding"), "data_offsets");
+        ck_assert_int_eq(json_integer_value(json_array_get(offsets, 0)), 0);
+        ck_assert_uint_eq((uint64_t)json_integer_value(json_array_get(offsets, 1)) + header + 8,
+                          size);
+        json_decref(root);
+        free(body);
+        api_reply_unref(reply);
+    }
+    unit_service_stop(&service);
+}
+END_TEST
+
+/* Fail the k-th allocation of a request, for every k: the answer is the right one or a 503, and the
+ * next request is answered. */
+static void starve(const char *method, const char *target, const char *body, unsigned wanted)
+{
+    static const char *const json[] = {"Content-Type", "application/json", NULL};
+    unit_service service;
+    unit_service_start(&service);
+    for (size_t k = 0;; k++) {
+        unit_fail_allocations(k, 1);
+        api_reply *reply = unit_ask(&service, method, target, body ? json : NULL, body);
+        bool failed = unit_allow_allocations().failed > 0;
+        unsigned status = api_reply_status(reply);
+        ck_assert_msg(status == wanted || (failed && status == 503),
+                      "%s %s: %u at allocation %zu", method, target, status, k);
+        api_reply_unref(reply);
+        if (!failed)
+            break;
+        ck_assert_uint_lt(k, 20000);
+    }
+    ck_assert_uint_eq(status_of(&service, "GET", TARGET), 200);
+    unit_service_stop(&service);
+}
+
+START_TEST(survives_every_failing_allocation)
+{
+    starve("GET", TARGET, NULL, 200);
+    starve("GET", TARGET "&format=npy", NULL, 200);
+    starve("GET", TARGET "&format=safetensors&dtype=bf16", NULL, 200);
+    starve("GET", TARGET "&format=raw", NULL, 200);
+    starve("HEAD", TARGET "&format=safetensors", NULL, 200);
+    starve("GET", "/v1/encodings/sinusoidal?positions=1,2,3&dim=4", NULL, 200);
+    starve("POST", "/v1/encodings/sinusoidal", "{\"positions\":[1,2],\"dim\":4}", 200);
+    starve("GET", "/v1/encodings/sinusoidal?lenght=4", NULL, 400);
+    starve("GET", "/v1/schemes/binary", NULL, 200);
+    starve("GET", "/metrics", NULL, 200);
+    starve("GET", "/nothing", NULL, 404);
+    starve("GET", "/openapi.json", NULL, 200);
+    starve("DELETE", TARGET, NULL, 405);
+}
+END_TEST
+
+Suite *handle_suite(void)
+{
+    const TTest *const tests[] = {every_route_answers_and_refuses_other_methods,
+                                  refuses_a_target_over_the_limit,
+                                  hits_share_one_reply,
+                                  a_reply_outlives_its_cache,
+                                  a_matching_etag_computes_nothing,
+                                  safetensors_data_is_aligned,
+                                  survives_every_failing_allocation,
+                                  NULL};
+    return unit_suite("handle", tests);
+}

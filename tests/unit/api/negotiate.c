@@ -1,0 +1,101 @@
+/* Accept headers. */
+#include "negotiate.h"
+
+#include "../unit.h"
+
+#include <string.h>
+
+static const char JSON[] = "application/json", NPY[] = "application/x-npy";
+
+START_TEST(the_most_specific_range_decides)
+{
+    ck_assert_uint_eq(api_accept_quality(NULL, JSON), 1000);
+    ck_assert_uint_eq(api_accept_quality("*/*", JSON), 1000);
+    ck_assert_uint_eq(api_accept_quality("application/json", JSON), 1000);
+    ck_assert_uint_eq(api_accept_quality("APPLICATION/Json", JSON), 1000);
+    ck_assert_uint_eq(api_accept_quality("application/json", NPY), 0);
+    ck_assert_uint_eq(api_accept_quality("application/*;q=0.5", NPY), 500);
+    ck_assert_uint_eq(api_accept_quality("*/*;q=0.1, application/*;q=0.5", NPY), 500);
+    ck_assert_uint_eq(
+        api_accept_quality("application/json;q=0.2, */*;q=0.9, application/*", JSON), 200);
+    ck_assert_uint_eq(api_accept_quality("*/*, application/json;q=0", JSON), 0);
+    ck_assert_uint_eq(api_accept_quality("text/*", JSON), 0);
+    ck_assert_uint_eq(api_accept_quality("", JSON), 0);
+    ck_assert_uint_eq(api_accept_quality("application", JSON), 0);
+    ck_assert_uint_eq(api_accept_quality("app/*", JSON), 0);
+}
+END_TEST
+
+START_TEST(qualities_are_thousandths)
+{
+    ck_assert_uint_eq(api_accept_quality("application/json;q=0.333", JSON), 333);
+    ck_assert_uint_eq(api_accept_quality("application/json; q=0.9", JSON), 900);
+    ck_assert_uint_eq(api_accept_quality("application/json ;charset=utf-8; Q=0.25", JSON), 250);
+    ck_assert_uint_eq(api_accept_quality("application/json;q=1.0", JSON), 1000);
+    ck_assert_uint_eq(api_accept_quality("application/json;q=0.0", JSON), 0);
+    ck_assert_uint_eq(api_accept_quality("application/json;q=0.9999", JSON), 999);
+    ck_assert_uint_eq(api_accept_quality("application/json;level=1", JSON), 1000);
+}
+END_TEST
+
+typedef struct outcome {
+    api_choice choice;
+    const api_format *format;
+    char reason[256];
+} outcome;
+
+static outcome choose(const char *asked, const char *accept, pe_dtype dtype, uint64_t elements)
+{
+    outcome result = {.format = NULL};
+    pe_tensor tensor = {.name = "encoding", .dtype = dtype, .rank = 1, .elements = elements};
+    result.choice =
+        api_choose_format(asked ? api_format_find(asked) : NULL, accept, &tensor, elements, 100,
+                          &result.format, result.reason, sizeof result.reason);
+    return result;
+}
+
+START_TEST(a_named_format_beats_accept)
+{
+    outcome result = choose("raw", JSON, PE_F32, 10);
+    ck_assert_int_eq(result.choice, API_CHOSEN);
+    ck_assert_str_eq(result.format->name, "raw");
+    ck_assert_int_eq(choose("json", NULL, PE_F32, 101).choice, API_CHOICE_TOO_LARGE);
+    result = choose("npy", NULL, PE_BF16, 10);
+    ck_assert_int_eq(result.choice, API_CHOICE_REFUSED);
+    ck_assert_ptr_nonnull(strstr(result.reason, "safetensors"));
+}
+END_TEST
+
+START_TEST(json_is_the_default_up_to_its_limit)
+{
+    ck_assert_str_eq(choose(NULL, NULL, PE_F32, 100).format->name, "json");
+    ck_assert_str_eq(choose(NULL, "text/html, */*;q=0.8", PE_F32, 100).format->name, "json");
+    outcome result = choose(NULL, NULL, PE_F32, 101);
+    ck_assert_int_eq(result.choice, API_CHOICE_NOT_ACCEPTABLE);
+    ck_assert_ptr_nonnull(strstr(result.reason, "format=npy"));
+    ck_assert_ptr_null(strstr(result.reason, "format=json"));
+}
+END_TEST
+
+START_TEST(accept_chooses_what_can_carry_the_dtype)
+{
+    static const char both[] = "application/x-npy, application/vnd.safetensors;q=0.5";
+    ck_assert_str_eq(choose(NULL, both, PE_F32, 10).format->name, "npy");
+    ck_assert_str_eq(choose(NULL, both, PE_BF16, 10).format->name, "safetensors");
+    outcome result = choose(NULL, NPY, PE_BF16, 10);
+    ck_assert_int_eq(result.choice, API_CHOICE_NOT_ACCEPTABLE);
+    ck_assert_ptr_nonnull(strstr(result.reason, "safetensors"));
+    ck_assert_int_eq(choose(NULL, "image/webp", PE_F32, 10).choice, API_CHOICE_NOT_ACCEPTABLE);
+}
+END_TEST
+
+Suite *negotiate_suite(void)
+{
+    const TTest *const tests[] = {the_most_specific_range_decides,
+                                  qualities_are_thousandths,
+                                  a_named_format_beats_accept,
+                                  json_is_the_default_up_to_its_limit,
+                                  accept_chooses_what_can_carry_the_dtype,
+                                  NULL};
+    return unit_suite("negotiate", tests);
+}

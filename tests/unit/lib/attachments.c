@@ -1,0 +1,254 @@
+/* Attachments: built once, counted, and destroyed once, with their entry. */
+#include "../unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* What a builder is told and what it did. */
+typedef struct maker {
+    size_t bytes;
+    bool fails;
+    int built;
+    pe_table *table; /* the last it was given */
+} maker;
+
+static int destroyed;
+
+static void destroy(void *object)
+{
+    destroyed++;
+    free(object);
+}
+
+static bool build(pe_table *table, void *context, pe_attachment *ret_attachment)
+{
+    maker *own = context;
+    own->built++;
+    own->table = table;
+    if (own->fails)
+        return false;
+    int *object = malloc(sizeof *object);
+    *object = 100 + own->built;
+    *ret_attachment = (pe_attachment){object, own->bytes, destroy};
+    return true;
+}
+
+static pe_entry *get(pe_cache *cache, const char *query)
+{
+    pe_request *request = unit_legal_request("integer", query);
+    pe_entry *entry;
+    pe_outcome outcome;
+    pe_error error;
+    ck_assert_int_eq(pe_cache_get(cache, request, &entry, &outcome, &error), PE_OK);
+    pe_request_free(request);
+    return entry;
+}
+
+static pe_cache_stats stats_of(pe_cache *cache)
+{
+    pe_cache_stats stats;
+    pe_cache_read_stats(cache, &stats);
+    return stats;
+}
+
+START_TEST(an_attachment_is_built_once)
+{
+    pe_cache *cache = pe_cache_new(1 << 20);
+    maker own = {.bytes = 1000};
+    pe_entry *entry = get(cache, "length=4");
+    int *object = pe_entry_attachment(cache, entry, 3, build, &own);
+    ck_assert_ptr_nonnull(object);
+    ck_assert_int_eq(*object, 101);
+    ck_assert_ptr_eq(own.table, pe_entry_table(entry));
+    ck_assert_ptr_eq(pe_entry_attachment(cache, entry, 3, build, &own), object);
+    pe_entry *again = get(cache, "length=4"); /* also for the next who gets the entry */
+    ck_assert_ptr_eq(pe_entry_attachment(cache, again, 3, build, &own), object);
+    ck_assert_int_eq(own.built, 1);
+    pe_entry_unref(entry);
+    pe_entry_unref(again);
+    ck_assert_int_eq(destroyed, 0);
+    pe_cache_free(cache);
+    ck_assert_int_eq(destroyed, 1);
+}
+END_TEST
+
+START_TEST(each_id_has_its_own)
+{
+    pe_cache *cache = pe_cache_new(1 << 20);
+    maker own = {.bytes = 10};
+    pe_entry *entry = get(cache, "length=4"), *other = get(cache, "length=5");
+    int *objects[4];
+    for (unsigned id = 0; id < 4; id++)
+        objects[id] = pe_entry_attachment(cache, entry, id * 1000000000U, build, &own);
+    for (unsigned id = 0; id < 4; id++) {
+        ck_assert_int_eq(*objects[id], 101 + (int)id);
+        ck_assert_ptr_eq(pe_entry_attachment(cache, entry, id * 1000000000U, build, &own),
+                         objects[id]);
+    }
+    int *of_other = pe_entry_attachment(cache, other, 0, build, &own);
+    ck_assert_ptr_ne(of_other, objects[0]);
+    ck_assert_ptr_eq(own.table, pe_entry_table(other));
+    ck_assert_int_eq(own.built, 5);
+    pe_entry_unref(entry);
+    pe_entry_unref(other);
+    pe_cache_free(cache);
+    ck_assert_int_eq(destroyed, 5);
+}
+END_TEST
+
+START_TEST(without_a_builder_one_only_looks)
+{
+    pe_cache *cache = pe_cache_new(1 << 20);
+    maker own = {.bytes = 10};
+    pe_entry *entry = get(cache, "length=4");
+    ck_assert_ptr_null(pe_entry_attachment(cache, entry, 3, NULL, NULL));
+    int *object = pe_entry_attachment(cache, entry, 3, build, &own);
+    ck_assert_ptr_eq(pe_entry_attachment(cache, entry, 3, NULL, NULL), object);
+    ck_assert_ptr_null(pe_entry_attachment(cache, entry, 4, NULL, NULL));
+    pe_entry_unref(entry);
+    pe_cache_free(cache);
+}
+END_TEST
+
+START_TEST(a_failed_builder_leaves_nothing_and_may_try_again)
+{
+    pe_cache *cache = pe_cache_new(1 << 20);
+    maker own = {.bytes = 500, .fails = true};
+    pe_entry *entry = get(cache, "length=4");
+    uint64_t before = stats_of(cache).bytes;
+    ck_assert_ptr_null(pe_entry_attachment(cache, entry, 3, build, &own));
+    ck_assert_ptr_null(pe_entry_attachment(cache, entry, 3, build, &own));
+    ck_assert_int_eq(own.built, 2);
+    ck_assert_uint_eq(stats_of(cache).bytes, before);
+    own.fails = false;
+    ck_assert_ptr_nonnull(pe_entry_attachment(cache, entry, 3, build, &own));
+    ck_assert_int_eq(own.built, 3);
+    pe_entry_unref(entry);
+    pe_cache_free(cache);
+    ck_assert_int_eq(destroyed, 1);
+}
+END_TEST
+
+START_TEST(attachments_count_in_the_budget_until_they_go)
+{
+    pe_cache *cache = pe_cache_new(100000);
+    maker own = {.bytes = 30000};
+    pe_entry *first = get(cache, "length=4");
+    uint64_t alone = stats_of(cache).bytes;
+    pe_entry_attachment(cache, first, 1, build, &own);
+    uint64_t with_one = stats_of(cache).bytes;
+    ck_assert_uint_ge(with_one, alone + 30000);
+    ck_assert_uint_le(with_one, alone + 30200);
+    pe_entry_attachment(cache, first, 1, build, &own);
+    ck_assert_uint_eq(stats_of(cache).bytes, with_one); /* once */
+    pe_entry_attachment(cache, first, 2, build, &own);
+    ck_assert_uint_eq(stats_of(cache).bytes, alone + 2 * (with_one - alone));
+    pe_entry_unref(first);
+    pe_entry_unref(get(cache, "length=20000")); /* 80000 bytes: there is no room for both */
+    ck_assert_uint_eq(stats_of(cache).entries, 1);
+    ck_assert_uint_eq(stats_of(cache).evictions, 1);
+    ck_assert_int_eq(destroyed, 2);
+    ck_assert_uint_lt(stats_of(cache).bytes, 100000);
+    ck_assert_uint_ge(stats_of(cache).bytes, 80000);
+    pe_cache_free(cache);
+}
+END_TEST
+
+START_TEST(an_attachment_pushes_out_what_was_used_least_recently)
+{
+    pe_cache *cache = pe_cache_new(10000);
+    maker own = {.bytes = 8000};
+    pe_entry_unref(get(cache, "length=1"));
+    pe_entry_unref(get(cache, "length=2"));
+    pe_entry_unref(get(cache, "length=3"));
+    pe_entry *entry = get(cache, "length=4");
+    ck_assert_uint_eq(stats_of(cache).entries, 4);
+    uint64_t each = stats_of(cache).bytes / 4;
+    ck_assert_uint_gt(4 * each + 8000, 10000);
+    int *object = pe_entry_attachment(cache, entry, 1, build, &own);
+    ck_assert_int_eq(*object, 101);
+    ck_assert_uint_le(stats_of(cache).bytes, 10000);
+    ck_assert_uint_lt(stats_of(cache).entries, 4);
+    ck_assert_uint_ge(stats_of(cache).entries, 1);
+    uint64_t hits = stats_of(cache).hits;
+    pe_entry_unref(get(cache, "length=4")); /* the newest is still there */
+    ck_assert_uint_eq(stats_of(cache).hits, hits + 1);
+    pe_entry_unref(entry);
+    pe_cache_free(cache);
+}
+END_TEST
+
+START_TEST(an_attachment_over_the_budget_lives_as_long_as_it_is_held)
+{
+    pe_cache *cache = pe_cache_new(10000);
+    maker own = {.bytes = 20000};
+    pe_entry *entry = get(cache, "length=4");
+    int *object = pe_entry_attachment(cache, entry, 1, build, &own);
+    ck_assert_int_eq(*object, 101);
+    ck_assert_uint_eq(stats_of(cache).entries, 0); /* its own entry had to go, too */
+    ck_assert_uint_eq(stats_of(cache).bytes, 0);
+    ck_assert_ptr_eq(pe_entry_attachment(cache, entry, 1, build, &own), object);
+    ck_assert_int_eq(own.built, 1);
+    ck_assert_int_eq(destroyed, 0);
+    pe_entry_unref(entry);
+    ck_assert_int_eq(destroyed, 1);
+    pe_cache_free(cache);
+}
+END_TEST
+
+START_TEST(an_entry_that_is_not_kept_may_have_attachments)
+{
+    pe_cache *cache = pe_cache_new(0);
+    maker own = {.bytes = 10};
+    pe_entry *entry = get(cache, "length=4");
+    ck_assert_ptr_nonnull(pe_entry_attachment(cache, entry, 1, build, &own));
+    ck_assert_uint_eq(stats_of(cache).bytes, 0);
+    pe_entry_unref(entry);
+    ck_assert_int_eq(destroyed, 1);
+    pe_cache_free(cache);
+    ck_assert_int_eq(destroyed, 1);
+}
+END_TEST
+
+START_TEST(attachments_of_evicted_entries_survive_while_held)
+{
+    pe_cache *cache = pe_cache_new(3000);
+    maker own = {.bytes = 100};
+    pe_entry *held = get(cache, "length=4");
+    int *object = pe_entry_attachment(cache, held, 1, build, &own);
+    for (int length = 10; length < 20; length++) {
+        char query[32];
+        snprintf(query, sizeof query, "length=%d", length);
+        pe_entry *entry = get(cache, query);
+        pe_entry_attachment(cache, entry, 1, build, &own);
+        pe_entry_unref(entry);
+        ck_assert_uint_le(stats_of(cache).bytes, 3000);
+    }
+    ck_assert_int_eq(*object, 101);
+    uint64_t bytes = stats_of(cache).bytes;
+    ck_assert_ptr_nonnull(pe_entry_attachment(cache, held, 2, build, &own));
+    ck_assert_uint_eq(stats_of(cache).bytes, bytes); /* no entry of the cache any more */
+    pe_cache_free(cache);
+    ck_assert_int_eq(destroyed, own.built - 2);
+    ck_assert_int_eq(*object, 101);
+    pe_entry_unref(held);
+    ck_assert_int_eq(destroyed, own.built);
+}
+END_TEST
+
+Suite *attachments_suite(void)
+{
+    const TTest *const tests[] = {
+        an_attachment_is_built_once,
+        each_id_has_its_own,
+        without_a_builder_one_only_looks,
+        a_failed_builder_leaves_nothing_and_may_try_again,
+        attachments_count_in_the_budget_until_they_go,
+        an_attachment_pushes_out_what_was_used_least_recently,
+        an_attachment_over_the_budget_lives_as_long_as_it_is_held,
+        an_entry_that_is_not_kept_may_have_attachments,
+        attachments_of_evicted_entries_survive_while_held,
+        NULL,
+    };
+    return unit_suite("attachments", tests);
+}
