@@ -273,7 +273,7 @@ static pe_entry *acquire(pe_cache *cache, const pe_request *request, pe_outcome 
 pe_status pe_cache_get(pe_cache *cache, const pe_request *request, pe_entry **ret_entry,
                        pe_outcome *ret_outcome, pe_error *reterr)
 {
-    pe_outcome outcome;
+    pe_outcome outcome = PE_MISS;
     pe_error_init(reterr);
     pthread_mutex_lock(&cache->lock);
     pe_entry *entry = acquire(cache, request, &outcome);

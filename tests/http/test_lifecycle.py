@@ -55,8 +55,10 @@ class Lifecycle(unittest.TestCase):
 
     def test_the_drain_ends_by_itself(self):
         server = self.start("--drain-seconds", "1")
-        self.drain(server)
+        server.signal(signal.SIGTERM)
+        wait_until(lambda: "draining" in server.log(), "the drain has begun")
         server.wait()
+        self.assertIn("stopped", server.log())
 
     def test_without_a_drain_sigterm_stops_at_once(self):
         server = self.start("--drain-seconds", "0")
@@ -78,14 +80,13 @@ class Lifecycle(unittest.TestCase):
             self.assertEqual(wire.take(BIG_BYTES), whole)
         server.signal(signal.SIGTERM)
         server.wait(SOON)
-        self.assertNotIn("under way", server.log())
 
     def test_a_download_that_outlasts_the_drain_completes_and_nobody_else_is_let_in(self):
-        server = self.start("--drain-seconds", "2")
+        server = self.start("--drain-seconds", "3")
         with server.wire(receive_buffer=1 << 16) as wire:
             wire.ask("GET", BIG)
             self.assertEqual(wire.receive_head().status, 200)
-            self.drain(server)
+            server.signal(signal.SIGTERM)
             wait_until(lambda: self.is_refused(server), "new connections are refused", 10)
             try:
                 self.assertEqual(len(wire.take(BIG_BYTES)), BIG_BYTES)
@@ -94,10 +95,13 @@ class Lifecycle(unittest.TestCase):
         server.wait()
 
     def is_refused(self, server):
+        """Whether the server runs but lets nobody in."""
         try:
             socket.create_connection(server.address, timeout=5).close()
         except ConnectionRefusedError:
             return server.process.poll() is None
+        except ConnectionResetError:
+            pass  # just as the door was closing
         return False
 
     def test_sigint_stops_at_once(self):

@@ -230,7 +230,9 @@ START_TEST(hits_and_evictions_do_not_wait_for_a_computation)
 }
 END_TEST
 
-/* ---- many threads, few keys, little room ---- */
+/* ---- attachments ---- */
+
+static atomic_int arrived, building, built_at_once;
 
 static void destroy(void *object)
 {
@@ -247,6 +249,49 @@ static bool build(pe_table *table, void *context, pe_attachment *ret_attachment)
     *ret_attachment = (pe_attachment){object, 50, destroy};
     return true;
 }
+
+/* Wait for all to have come, and give them time to come in, too. */
+static bool build_slowly(pe_table *table, void *context, pe_attachment *ret_attachment)
+{
+    if (atomic_fetch_add(&building, 1) > 0)
+        atomic_fetch_add(&built_at_once, 1);
+    while (atomic_load(&arrived) < THREADS)
+        sched_yield();
+    for (int i = 0; i < 200; i++)
+        sched_yield();
+    atomic_fetch_sub(&building, 1);
+    return build(table, context, ret_attachment);
+}
+
+static void *attach(void *context)
+{
+    unsigned id = (unsigned)atomic_fetch_add(&arrived, 1) % 2;
+    pe_entry_attachment(cache, context, id, build_slowly, NULL);
+    return NULL;
+}
+
+START_TEST(one_attachment_of_an_entry_is_built_at_a_time)
+{
+    pthread_t threads[THREADS];
+    asker first;
+    cache = pe_cache_new(1 << 20);
+    pe_request *request = request_of(3);
+    start(&first, request);
+    pthread_join(first.thread, NULL);
+    for (size_t i = 0; i < THREADS; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, attach, first.entry), 0);
+    for (size_t i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    ck_assert_int_eq(atomic_load(&built_at_once), 0);
+    ck_assert_int_eq(atomic_load(&built), 2); /* two ids */
+    pe_entry_unref(first.entry);
+    pe_request_free(request);
+    pe_cache_free(cache);
+    ck_assert_int_eq(atomic_load(&destroyed), 2);
+}
+END_TEST
+
+/* ---- many threads, few keys, little room ---- */
 
 #define KEYS   40
 #define ROUNDS 1500
@@ -309,6 +354,7 @@ Suite *flight_suite(void)
         threads_that_share_an_entry_too_large_to_keep_all_get_it,
         different_keys_are_computed_side_by_side,
         hits_and_evictions_do_not_wait_for_a_computation,
+        one_attachment_of_an_entry_is_built_at_a_time,
         nothing_is_lost_or_confused_in_a_crowd,
         NULL,
     };
