@@ -216,6 +216,19 @@ static bool read_flag(server_settings *settings, char *const *argv, int argc, in
     return false;
 }
 
+/* Whether Kubernetes set the variable, as it does for every service by the service's name; ours is
+ * likely to be called posenc. */
+static bool is_service_link(const char *variable)
+{
+    static const char *const starts[] = {ENVIRONMENT_PREFIX "SERVICE_",
+                                         ENVIRONMENT_PREFIX "PORT_",
+                                         ENVIRONMENT_PREFIX "PORT=tcp://"};
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (strncmp(variable, starts[i], strlen(starts[i])) == 0)
+            return true;
+    return false;
+}
+
 /* Read POSENC_… variables; an unknown one is a mistake worth knowing of. */
 static bool read_environment(server_settings *settings, char *const *environment, FILE *errors)
 {
@@ -223,7 +236,8 @@ static bool read_environment(server_settings *settings, char *const *environment
     for (; environment && *environment; environment++) {
         const char *equals = strchr(*environment, '=');
         if (!equals ||
-            strncmp(*environment, ENVIRONMENT_PREFIX, sizeof ENVIRONMENT_PREFIX - 1) != 0)
+            strncmp(*environment, ENVIRONMENT_PREFIX, sizeof ENVIRONMENT_PREFIX - 1) != 0 ||
+            is_service_link(*environment))
             continue;
         size_t i = 0, length = (size_t)(equals - *environment);
         char name[64];

@@ -41,6 +41,9 @@ static json_t *metadata(const pe_request *request)
     json_object_set_new(object, "scheme", json_string(info->name));
     json_object_set_new(object, "revision", json_sprintf("%u", info->revision));
     json_object_set_new(object, "posenc", json_string(PE_VERSION));
+    json_object_set_new(object, "formula", json_string(info->formula));
+    json_object_set_new(object, "convention", json_string(info->convention));
+    json_object_set_new(object, "reference", json_string(info->reference));
     for (size_t i = 0; i < api_parameter_count(info); i++) {
         api_text text = {0};
         if (!pe_request_value(request, i)->present)
