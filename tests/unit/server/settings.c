@@ -74,6 +74,17 @@ START_TEST(an_unknown_variable_is_a_mistake)
 }
 END_TEST
 
+START_TEST(variables_of_a_kubernetes_service_are_left_alone)
+{
+    server_settings settings;
+    char *arguments[] = {"x", NULL};
+    char *environment[] = {"POSENC_PORT=tcp://10.0.0.1:8080", "POSENC_SERVICE_HOST=10.0.0.1",
+                           "POSENC_PORT_8080_TCP_ADDR=10.0.0.1", NULL};
+    free(read_settings(&settings, arguments, environment, true));
+    ck_assert_uint_eq(settings.port, 8080);
+}
+END_TEST
+
 START_TEST(switches_and_actions_need_no_value)
 {
     server_settings settings;
@@ -86,8 +97,11 @@ END_TEST
 
 Suite *settings_suite(void)
 {
-    const TTest *const tests[] = {
-        a_flag_beats_the_environment_beats_the_default, a_mistake_names_the_flag_and_the_rule,
-        an_unknown_variable_is_a_mistake, switches_and_actions_need_no_value, NULL};
+    const TTest *const tests[] = {a_flag_beats_the_environment_beats_the_default,
+                                  a_mistake_names_the_flag_and_the_rule,
+                                  an_unknown_variable_is_a_mistake,
+                                  variables_of_a_kubernetes_service_are_left_alone,
+                                  switches_and_actions_need_no_value,
+                                  NULL};
     return unit_suite("settings", tests);
 }
