@@ -1,5 +1,7 @@
 # posenc: `make help` lists the targets.
 
+MAKEFLAGS += --no-builtin-rules
+
 BUILD   ?= build
 PREFIX  ?= /usr/local
 DESTDIR ?=
@@ -19,6 +21,12 @@ SERVER_LIBS = $(shell pkg-config --libs libmicrohttpd jansson nettle) -lm
 CHECK_LIBS  = $(shell pkg-config --libs check jansson nettle) -lm
 
 LIB_SOURCES    := $(wildcard lib/*.c lib/schemes/*.c)
+# lib/kernel.c is compiled once more for each instruction set that is chosen at run time
+KERNEL_CFLAGS  ?= -O3
+ifeq ($(shell uname -m),x86_64)
+KERNEL_OBJECTS := $(BUILD)/lib/kernel-v3.o $(BUILD)/lib/kernel-v4.o
+POSENC_CFLAGS  += -DPE_KERNEL_X86
+endif
 API_SOURCES    := $(wildcard api/*.c api/*/*.c)
 SERVER_SOURCES := $(wildcard server/*.c)
 UNIT_SOURCES   := $(wildcard tests/unit/*.c tests/unit/*/*.c)
@@ -30,7 +38,7 @@ DEPS      := gcc libc6-dev make pkg-config libmicrohttpd-dev libjansson-dev nett
 DEPS_TEST := $(DEPS) check clang clang-format curl python3 python3-mpmath python3-numpy
 
 .PHONY: all run test unit http interop golden check check-builds sanitize format install \
-        deps deps-test clean help
+        slow deps deps-test clean help
 
 all: $(BUILD)/posenc-server ## build the server (the default)
 
@@ -39,7 +47,7 @@ run: all ## build and serve on http://127.0.0.1:8080
 
 # ---- building ----
 
-$(BUILD)/libposenc.a: $(call objects,$(LIB_SOURCES))
+$(BUILD)/libposenc.a: $(call objects,$(LIB_SOURCES)) $(KERNEL_OBJECTS)
 $(BUILD)/libposenc-api.a: $(call objects,$(API_SOURCES))
 $(BUILD)/%.a:
 	$(call say,AR    $@)
@@ -62,7 +70,15 @@ $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(POSENC_CFLAGS) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 
--include $(patsubst %.c,$(BUILD)/%.d,$(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES))
+$(BUILD)/lib/kernel.o: CFLAGS += $(KERNEL_CFLAGS)
+$(BUILD)/lib/kernel-%.o: lib/kernel.c
+	$(call say,CC    $< ($*))
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(POSENC_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(KERNEL_CFLAGS) -march=x86-64-$* \
+		$(if $(filter v4,$*),-mprefer-vector-width=512) -DPE_KERNEL_SYMBOL=pe_kernel_$* \
+		-DPE_KERNEL_NAME='"x86-64-$*"' -c -o $@ $<
+
+-include $(KERNEL_OBJECTS:.o=.d) $(patsubst %.c,$(BUILD)/%.d,$(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES))
 
 # ---- testing ----
 
@@ -70,7 +86,7 @@ test: check unit golden http interop check-builds sanitize ## run every test
 	@echo "all tests passed"
 
 unit: $(BUILD)/unit-tests ## unit tests, with the golden files
-	$(BUILD)/unit-tests
+	$(BUILD)/unit-tests $(SUITE)
 
 golden: ## recompute the golden files with mpmath and compare
 	PYTHONDONTWRITEBYTECODE=1 $(PYTHON) tests/golden/write_golden.py --check
@@ -85,9 +101,14 @@ check: ## architecture, registration, headers, formatting
 	CC="$(CC)" BUILD="$(BUILD)" sh tests/support/check.sh
 	clang-format --dry-run --Werror $(FORMATTED)
 
-check-builds: ## gcc and clang build without a warning, and pass the unit tests
+check-builds: ## gcc and clang build without a warning, and give the same bits at every level
 	$(MAKE) BUILD=$(BUILD)/gcc CC=gcc CFLAGS="-O3" all unit
-	$(MAKE) BUILD=$(BUILD)/clang CC=clang CFLAGS="-O1" all unit
+	$(MAKE) BUILD=$(BUILD)/gcc-1 CC=gcc CFLAGS="-O1" KERNEL_CFLAGS= SUITE=kernel unit
+	$(MAKE) BUILD=$(BUILD)/clang CC=clang CFLAGS="-O1" KERNEL_CFLAGS= all unit
+	$(MAKE) BUILD=$(BUILD)/clang-3 CC=clang CFLAGS="-O3" SUITE=kernel unit
+
+slow: $(BUILD)/unit-tests ## the long forms of tests: 100 million entries against double-double
+	ROUNDING_ENTRIES=100000000 $(BUILD)/unit-tests rounding
 
 SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 sanitize: ## the suite under AddressSanitizer and UndefinedBehaviorSanitizer

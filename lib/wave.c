@@ -1,7 +1,8 @@
 /* Sines and cosines of position times frequency by angle addition.
  *
  * A position k is 64·hi + lo with 0 <= lo < 64. For both parts the sine and cosine are taken from
- * exact phases and rounded to double once (the seeds); one rotation per entry combines them:
+ * exact phases and rounded to double once (the seeds, within 0.62 of 2^-53); one rotation per entry
+ * combines them:
  *
  *     sin(a + b) = sin a cos b + cos a sin b,   cos(a + b) = cos a cos b - sin a sin b.
  *
@@ -12,29 +13,14 @@
 
 #include "dtype.h"
 #include "phase.h"
+#include "seeds.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define CHUNK       32  /* frequencies handled together: the scratch stays in the L2 cache */
-#define BLOCK       64  /* positions that share a hi seed */
-#define SLOTS       256 /* lo seeds kept: all of a step that is a multiple of 1/4 */
-#define UNCERTAINTY 0x1p-50
-
-typedef struct seeds {
-    double sin[CHUNK], cos[CHUNK];
-} seeds;
-
-typedef struct seed_store {
-    seeds high, low[SLOTS];
-    double high_tag, low_tags[SLOTS]; /* whose seeds they are; NaN: none */
-} seed_store;
-
-/* A position as 64·hi + lo + tail, where |tail| is below the last place of lo. */
-typedef struct split {
-    double hi, lo, tail;
-} split;
+#define UNCERTAINTY   0x1p-50
+#define STREAMED_FROM (8 << 20) /* bytes of a table that no cache would keep anyway */
 
 pe_wide *pe_wave_geometric(size_t count, double base, uint64_t numerator, uint64_t denominator)
 {
@@ -89,54 +75,7 @@ void pe_wave_free(void *wave)
     free(wave);
 }
 
-static split split_position(dd position)
-{
-    double hi = floor(position.hi / BLOCK);
-    if (position.hi == BLOCK * hi && position.lo < 0)
-        hi -= 1;
-    dd rest = dd_two_sum(position.hi, -BLOCK * hi); /* not one double just below 0 */
-    dd lo = dd_two_sum(rest.hi, rest.lo + position.lo);
-    return (split){hi, lo.hi, lo.lo};
-}
-
-static void seed(pe_wide phase, seeds *ret_seeds, size_t i)
-{
-    dd sine, cosine;
-    pe_phase_sincos(phase, &sine, &cosine);
-    ret_seeds->sin[i] = sine.hi; /* normalised: the high part is the rounded value */
-    ret_seeds->cos[i] = cosine.hi;
-}
-
-static const seeds *high_seeds(seed_store *store, const pe_wide *frequencies, size_t count,
-                               double hi)
-{
-    if (store->high_tag != hi) {
-        for (size_t i = 0; i < count; i++)
-            seed(pe_wide_mul_integer(frequencies[i], (int64_t)hi * BLOCK), &store->high, i);
-        store->high_tag = hi;
-    }
-    return &store->high;
-}
-
-static const seeds *low_seeds(seed_store *store, const pe_wave *wave,
-                              const pe_wide *frequencies, size_t count, split at, uint64_t row)
-{
-    size_t slot = (size_t)(at.lo * (SLOTS / BLOCK)) % SLOTS;
-    seeds *low = &store->low[slot];
-    if (at.tail == 0 && store->low_tags[slot] == at.lo)
-        return low;
-    for (size_t i = 0; i < count; i++) {
-        pe_wide phase;
-        if (at.tail == 0)
-            phase = pe_wide_mul_double(frequencies[i], at.lo);
-        else
-            phase = pe_wide_sub(pe_position_phase(&wave->positions, row, frequencies[i]),
-                                pe_wide_mul_integer(frequencies[i], (int64_t)at.hi * BLOCK));
-        seed(phase, low, i);
-    }
-    store->low_tags[slot] = at.tail == 0 ? at.lo : NAN;
-    return low;
-}
+/* ---- rounding ---- */
 
 /* sin x and cos x for 0 < |x| < 2^-20. Where x, or 1 times an amplitude, lies on a rounding boundary,
  * the second term decides, however small it is. */
@@ -169,8 +108,8 @@ static void round_entries(const pe_wave *wave, uint64_t row, size_t first, size_
 {
     size_t size = pe_dtype_size(wave->dtype);
     double tolerance = fabs(wave->amplitude) * UNCERTAINTY;
-    unsigned char above[CHUNK * sizeof(double)];
-    double bounds[CHUNK];
+    unsigned char above[PE_KERNEL_PAIRS * sizeof(double)];
+    double bounds[PE_KERNEL_PAIRS];
     for (size_t i = 0; i < count; i++)
         entries[i] *= wave->amplitude;
     if (wave->dtype == PE_F64) {
@@ -190,80 +129,181 @@ static void round_entries(const pe_wave *wave, uint64_t row, size_t first, size_
             round_exactly(wave, row, first + i, cosine, dst + i * size);
 }
 
-/* Place `count` elements at columns start, start + stride …, dropping those past the last. */
-static void scatter(const pe_wave *wave, const unsigned char *elements, size_t count,
-                    size_t start, size_t stride, unsigned char *row)
+/* ---- rows ---- */
+
+/* Room for the entries of one row and chunk, in any dtype. */
+typedef struct wave_staging {
+    unsigned char sines[PE_KERNEL_PAIRS * sizeof(double)],
+        cosines[PE_KERNEL_PAIRS * sizeof(double)];
+} wave_staging;
+
+/* Copy elements to columns start, start + stride …, dropping those past the last. */
+static void place(const pe_chunk *chunk, const unsigned char *elements, size_t start,
+                  size_t stride, unsigned char *row)
 {
+    const pe_wave *wave = chunk->wave;
     size_t size = pe_dtype_size(wave->dtype);
-    for (size_t i = 0; i < count && start + i * stride < wave->columns; i++)
+    for (size_t i = 0; i < chunk->count && start + i * stride < wave->columns; i++)
         memcpy(row + (start + i * stride) * size, elements + i * size, size);
 }
 
-/* Write the columns of `count` frequencies from `first` on into one row. */
-static void write_entries(const pe_wave *wave, uint64_t row_number, size_t first, size_t count,
-                          const seeds *high, const seeds *low, unsigned char *row)
+/* Place separate sines and cosines where the layout wants them. */
+static void place_apart(const pe_chunk *chunk, wave_staging *staging, unsigned char *row)
 {
-    double sine[CHUNK], cosine[CHUNK];
-    unsigned char sines[CHUNK * sizeof(double)], cosines[CHUNK * sizeof(double)];
-    size_t size = pe_dtype_size(wave->dtype), half = wave->count;
-    for (size_t i = 0; i < count; i++) {
-        sine[i] = high->sin[i] * low->cos[i] + high->cos[i] * low->sin[i];
-        cosine[i] = high->cos[i] * low->cos[i] - high->sin[i] * low->sin[i];
-    }
-    round_entries(wave, row_number, first, count, false, sine, sines);
-    if (wave->layout != PE_WAVE_SINES)
-        round_entries(wave, row_number, first, count, true, cosine, cosines);
+    const pe_wave *wave = chunk->wave;
+    size_t first = chunk->first, half = wave->count, size = pe_dtype_size(wave->dtype);
     switch (wave->layout) {
     case PE_WAVE_INTERLEAVED:
-        scatter(wave, sines, count, 2 * first, 2, row);
-        scatter(wave, cosines, count, 2 * first + 1, 2, row);
+        place(chunk, staging->sines, 2 * first, 2, row);
+        place(chunk, staging->cosines, 2 * first + 1, 2, row);
         break;
     case PE_WAVE_CONCAT:
-        scatter(wave, sines, count, first, 1, row);
-        scatter(wave, cosines, count, half + first, 1, row);
+        place(chunk, staging->sines, first, 1, row);
+        place(chunk, staging->cosines, half + first, 1, row);
         break;
     case PE_WAVE_CONCAT_COS_FIRST:
-        scatter(wave, cosines, count, first, 1, row);
-        scatter(wave, sines, count, half + first, 1, row);
+        place(chunk, staging->cosines, first, 1, row);
+        place(chunk, staging->sines, half + first, 1, row);
         break;
     case PE_WAVE_ALTERNATING: /* chunks begin at even frequencies */
-        for (size_t i = 1; i < count; i += 2)
-            memcpy(sines + i * size, cosines + i * size, size);
-        scatter(wave, sines, count, first, 1, row);
+        for (size_t i = 1; i < chunk->count; i += 2)
+            memcpy(staging->sines + i * size, staging->cosines + i * size, size);
+        place(chunk, staging->sines, first, 1, row);
         break;
     case PE_WAVE_SINES:
-        scatter(wave, sines, count, first, 1, row);
+        place(chunk, staging->sines, first, 1, row);
         break;
+    }
+}
+
+/* Make the chunk's entries of one row with every doubt resolved. */
+static void write_carefully(const pe_chunk *chunk, uint64_t row_number, pe_sincos hi,
+                            pe_sincos lo, unsigned char *row)
+{
+    double sine[PE_KERNEL_PAIRS], cosine[PE_KERNEL_PAIRS];
+    wave_staging staging;
+    const pe_rows apart = {(unsigned char *)sine, (unsigned char *)cosine, 0, false};
+    chunk->kernel->rotate[PE_F64](hi, &lo, 1, chunk->count, &apart);
+    round_entries(chunk->wave, row_number, chunk->first, chunk->count, false, sine,
+                  staging.sines);
+    if (chunk->wave->layout != PE_WAVE_SINES)
+        round_entries(chunk->wave, row_number, chunk->first, chunk->count, true, cosine,
+                      staging.cosines);
+    place_apart(chunk, &staging, row);
+}
+
+/* Where the kernel can write the chunk's columns itself, starting at a row; false where the layout
+ * wants something that it cannot do. */
+static bool find_target(const pe_chunk *chunk, unsigned char *row, pe_rows *ret_rows)
+{
+    const pe_wave *wave = chunk->wave;
+    size_t size = pe_dtype_size(wave->dtype), first = chunk->first * size;
+    size_t half = wave->count * size;
+    bool complete = 2 * wave->count == wave->columns;
+    ret_rows->stride = wave->row_columns * size;
+    ret_rows->streamed = chunk->streamed;
+    ret_rows->cosines = NULL;
+    switch (wave->layout) {
+    case PE_WAVE_INTERLEAVED:
+        ret_rows->sines = row + 2 * first;
+        return complete;
+    case PE_WAVE_CONCAT:
+        ret_rows->sines = row + first;
+        ret_rows->cosines = row + half + first;
+        return complete;
+    case PE_WAVE_CONCAT_COS_FIRST:
+        ret_rows->cosines = row + first;
+        ret_rows->sines = row + half + first;
+        return complete;
+    case PE_WAVE_ALTERNATING:
+    case PE_WAVE_SINES:
+        break;
+    }
+    return false;
+}
+
+/* Rows [first, first + rows) that share a hi seed; `row` is the first one's start. */
+static void write_block(const pe_chunk *chunk, uint64_t first, size_t rows, pe_sincos hi,
+                        const pe_sincos *lo, unsigned char *row)
+{
+    const pe_wave *wave = chunk->wave;
+    size_t row_bytes = wave->row_columns * pe_dtype_size(wave->dtype);
+    wave_staging staging;
+    pe_rows target;
+    pe_rotate *rotate = chunk->kernel->rotate[wave->dtype];
+    if (wave->amplitude == 1 && find_target(chunk, row, &target)) {
+        uint64_t doubtful = rotate(hi, lo, rows, chunk->count, &target);
+        for (; doubtful; doubtful &= doubtful - 1) {
+            size_t r = (size_t)__builtin_ctzll(doubtful);
+            write_carefully(chunk, first + r, hi, lo[r], row + r * row_bytes);
+        }
+        return;
+    }
+    target = (pe_rows){staging.sines, staging.cosines, 0, false};
+    for (size_t r = 0; r < rows; r++) {
+        bool doubtful =
+            wave->amplitude != 1 || rotate(hi, &lo[r], 1, chunk->count, &target) != 0;
+        if (doubtful)
+            write_carefully(chunk, first + r, hi, lo[r], row + r * row_bytes);
+        else
+            place_apart(chunk, &staging, row + r * row_bytes);
+    }
+}
+
+/* All rows of one chunk, in blocks that share a hi seed. */
+static void write_chunk(pe_chunk *chunk, uint64_t first, uint64_t rows, unsigned char *dst)
+{
+    const pe_positions *positions = &chunk->wave->positions;
+    size_t row_bytes = chunk->wave->row_columns * pe_dtype_size(chunk->wave->dtype);
+    pe_split at = pe_split_position(pe_position_at(positions, first));
+    for (uint64_t done = 0; done < rows;) {
+        pe_sincos hi = pe_hi_seeds(chunk, at.hi), lo[PE_KERNEL_ROWS];
+        double block_hi = at.hi;
+        bool used[PE_SEED_SLOTS] = {false};
+        size_t count = 0;
+        while (done + count < rows && count < PE_KERNEL_ROWS && at.hi == block_hi) {
+            size_t slot = pe_seed_slot(at);
+            if (used[slot] && (at.tail != 0 || chunk->lo[slot].position != at.lo))
+                break; /* its seeds are still needed by a row of this block */
+            used[slot] = true;
+            lo[count] = pe_lo_seeds(chunk, at, first + done + count);
+            count++;
+            if (done + count < rows)
+                at = pe_next_split(positions, first + done + count, at);
+        }
+        write_block(chunk, first + done, count, hi, lo, dst + done * row_bytes);
+        done += count;
+    }
+}
+
+/* Zero what lies past the waves' columns, and the row of position 0 where that is asked for. */
+static void write_zeros(const pe_wave *wave, uint64_t first, uint64_t rows, unsigned char *dst)
+{
+    size_t size = pe_dtype_size(wave->dtype), row_bytes = wave->row_columns * size;
+    size_t wave_bytes = wave->columns * size;
+    if (row_bytes == wave_bytes && !wave->zero_at_origin)
+        return;
+    for (uint64_t r = 0; r < rows; r++) {
+        unsigned char *row = dst + r * row_bytes;
+        dd position = pe_position_at(&wave->positions, first + r);
+        if (wave->zero_at_origin && position.hi == 0 && position.lo == 0)
+            memset(row, 0, row_bytes);
+        else
+            memset(row + wave_bytes, 0, row_bytes - wave_bytes);
     }
 }
 
 void pe_wave_fill(const pe_wave *wave, uint64_t first, uint64_t rows, void *dst)
 {
-    size_t size = pe_dtype_size(wave->dtype), row_bytes = wave->row_columns * size;
-    size_t wave_bytes = wave->columns * size;
-    seed_store store;
-    for (size_t chunk = 0; chunk < wave->count; chunk += CHUNK) {
-        size_t count = wave->count - chunk < CHUNK ? wave->count - chunk : CHUNK;
-        const pe_wide *frequencies = wave->frequencies + chunk;
-        store.high_tag = NAN;
-        for (size_t slot = 0; slot < SLOTS; slot++)
-            store.low_tags[slot] = NAN;
-        for (uint64_t r = 0; r < rows; r++) {
-            split at = split_position(pe_position_at(&wave->positions, first + r));
-            const seeds *high = high_seeds(&store, frequencies, count, at.hi);
-            const seeds *low = low_seeds(&store, wave, frequencies, count, at, first + r);
-            write_entries(wave, first + r, chunk, count, high, low,
-                          (unsigned char *)dst + r * row_bytes);
-        }
+    bool streamed = rows * wave->row_columns * pe_dtype_size(wave->dtype) >= STREAMED_FROM;
+    pe_chunk chunk;
+    for (size_t f = 0; f < wave->count; f += PE_KERNEL_PAIRS) {
+        pe_chunk_begin(&chunk, wave, f, streamed);
+        write_chunk(&chunk, first, rows, dst);
     }
-    for (uint64_t r = 0; r < rows; r++) {
-        unsigned char *row = (unsigned char *)dst + r * row_bytes;
-        dd position = pe_position_at(&wave->positions, first + r);
-        if (wave->zero_at_origin && position.hi == 0 && position.lo == 0)
-            memset(row, 0, row_bytes);
-        else if (row_bytes > wave_bytes)
-            memset(row + wave_bytes, 0, row_bytes - wave_bytes);
-    }
+    if (streamed)
+        chunk.kernel->fence();
+    write_zeros(wave, first, rows, dst);
 }
 
 void pe_wave_fill_tensor(const pe_values *values, const pe_plan *plan, const void *state,

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 import exact
-from service import BITS, REAL, ServiceTest, example_options, parameter
+from service import ServiceTest, example_options, parameter
 
 SCALAR = {"f32": np.float32, "f64": np.float64, "f16": np.float16}
 WIDTH = {"f32": 32, "f64": 64, "f16": 16, "bf16": 16}
@@ -180,7 +180,3 @@ class ShortestTest(ServiceTest):
         for text, digits in (("1.0", "1"), ("-0.00120", "12"), ("1e-07", "1"), ("10.01", "1001"),
                              ("120000.0", "12"), ("1.25e+20", "125")):
             self.assertEqual(significant(text), digits)
-
-    def test_bits_and_reals_have_the_same_sizes(self):
-        for dtype, real in REAL.items():
-            self.assertEqual(BITS[dtype].itemsize, real.itemsize)

@@ -38,9 +38,9 @@ unit_query unit_query_of(const char *text)
             *next = '\0';
         at = next ? next + 1 : pair + strlen(pair);
         char *equals = strchr(pair, '=');
-        ck_assert_ptr_nonnull(equals);
+        unit_assert(equals != NULL);
         *equals = '\0';
-        ck_assert_uint_lt(query.count, UNIT_COUNT(query.arguments));
+        unit_assert(query.count < UNIT_COUNT(query.arguments));
         query.arguments[query.count++] = (pe_argument){.name = pair, .text = equals + 1};
     }
     return query;
@@ -65,7 +65,8 @@ pe_status unit_request(const char *scheme, const char *query, const pe_limits *l
                        pe_request **ret_request, pe_error *reterr)
 {
     const pe_scheme *found = pe_scheme_find(scheme);
-    ck_assert_msg(found != NULL, "there is no scheme %s", scheme);
+    if (!found)
+        ck_abort_msg("there is no scheme %s", scheme);
     unit_query parsed = unit_query_of(query);
     pe_status status =
         pe_request_new(found, parsed.arguments, parsed.count, limits, ret_request, reterr);
@@ -78,8 +79,9 @@ pe_request *unit_legal_request(const char *scheme, const char *query)
     pe_request *request;
     pe_error error;
     pe_status status = unit_request(scheme, query, &UNIT_LIMITS, &request, &error);
-    ck_assert_msg(status == PE_OK, "%s?%s: %s: %s", scheme, query, error.problems[0].parameter,
-                  error.problems[0].allowed);
+    if (status != PE_OK)
+        ck_abort_msg("%s?%s: %s: %s", scheme, query, error.problems[0].parameter,
+                     error.problems[0].allowed);
     return request;
 }
 
@@ -88,7 +90,7 @@ pe_table *unit_table(const char *scheme, const char *query)
     pe_request *request = unit_legal_request(scheme, query);
     pe_table *table;
     pe_error error;
-    ck_assert_int_eq(pe_table_compute(request, &table, &error), PE_OK);
+    unit_assert(pe_table_compute(request, &table, &error) == PE_OK);
     pe_request_free(request);
     return table;
 }
@@ -98,7 +100,7 @@ char *unit_key(const char *scheme, const char *query)
     pe_request *request = unit_legal_request(scheme, query);
     size_t length;
     char *key = strdup(pe_request_key(request, &length));
-    ck_assert_uint_eq(length, strlen(key));
+    unit_assert(length == strlen(key));
     pe_request_free(request);
     return key;
 }

@@ -13,6 +13,13 @@
 /* A suite of one test case with the given tests, NULL-terminated, and a generous time limit. */
 Suite *unit_suite(const char *name, const TTest *const *tests);
 
+/* As ck_assert, which tells the parent process of every success: for loops of thousands. */
+#define unit_assert(condition)                                                                 \
+    do {                                                                                       \
+        if (!(condition))                                                                      \
+            ck_abort_msg("%s", "not " #condition);                                             \
+    } while (0)
+
 #define UNIT_COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 /* The next of a sequence of well-mixed 64-bit numbers (splitmix64); any state will do. */

@@ -285,7 +285,7 @@ START_TEST(words_of_any_length_may_be_compared)
         for (size_t m = 1; m < sizeof candidate; m++) {
             given[n] = candidate[m] = '\0';
             const char *nearest = pe_nearest(given, candidates, 2);
-            ck_assert(nearest == NULL || nearest == candidate);
+            unit_assert(nearest == NULL || nearest == candidate);
             given[n] = candidate[m] = 'a';
         }
     }

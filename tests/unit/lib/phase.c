@@ -18,8 +18,8 @@ static pe_wide random_phase(uint64_t *state)
 
 static void equals(dd got, double hi, double lo)
 {
-    ck_assert_msg(got.hi == hi && got.lo == lo, "%a + %a is not %a + %a", got.hi, got.lo, hi,
-                  lo);
+    if (got.hi != hi || got.lo != lo)
+        ck_abort_msg("%a + %a is not %a + %a", got.hi, got.lo, hi, lo);
 }
 
 static void is_near(dd got, dd expected, size_t which)
@@ -227,7 +227,7 @@ START_TEST(the_squares_add_up_to_one)
         dd sine, cosine;
         pe_phase_sincos(random_phase(&state), &sine, &cosine);
         dd sum = dd_add(dd_mul(sine, sine), dd_mul(cosine, cosine));
-        ck_assert_double_le(fabs((sum.hi - 1) + sum.lo), 0x1p-99);
+        unit_assert(fabs((sum.hi - 1) + sum.lo) <= 0x1p-99);
     }
 }
 END_TEST
@@ -242,7 +242,7 @@ START_TEST(twice_the_angle_obeys_the_addition_theorem)
         pe_phase_sincos(pe_wide_add(phase, phase), &twice_sine, &twice_cosine);
         dd product = dd_mul_double(dd_mul(sine, cosine), 2);
         dd difference = dd_add(twice_sine, dd_neg(product));
-        ck_assert_double_le(fabs(difference.hi), 0x1p-98);
+        unit_assert(fabs(difference.hi) <= 0x1p-98);
     }
 }
 END_TEST
@@ -262,6 +262,29 @@ START_TEST(tiny_phases_keep_their_relative_precision)
 }
 END_TEST
 
+/* Frequencies, and mpmath's 2π times them as the nearest double and the nearest rest. */
+static const struct {
+    pe_wide frequency;
+    dd radians;
+} RADIANS[] = {
+    {{{0xa0b26c1ccfbb3e22, 0xade47dde5ef2e04c, 0x58608fef65c8e71b, 0x6bb6a19878a235f5}},
+     {0x1.52644247af8c9p1, 0x1.d22c34a6dddc1p-53}},
+    {{{0x14dd7193d7ad3fc5, 0xf0f61624bd83afb4, 0x7ae421bfe0ed9c5d, 0x18d4a70eeee6617b}},
+     {0x1.38080d55384e4p-1, -0x1.3fa6ef24b47c0p-55}},
+    {{{0x38a62332553fc1ea, 0x8de6a16a3b0d4641, 0x7f1cfb10f6282768, 0x5f2dd9}},
+     {0x1.2b0392f77b664p-39, 0x1.c17893799e7b6p-100}},
+    {{{0x78b33e968617959c, 0x992edcf451a1afe8, 0x3fd4235, 0}},
+     {0x1.910c1d93ca4b8p-100, 0x1.456d9e09eddb0p-154}},
+};
+
+START_TEST(frequencies_in_radians_keep_their_relative_precision)
+{
+    for (size_t i = 0; i < UNIT_COUNT(RADIANS); i++)
+        is_near(pe_phase_radians(RADIANS[i].frequency), RADIANS[i].radians, i);
+    is_near(pe_phase_radians(PE_WIDE_RADIAN), (dd){1, 0}, 100);
+}
+END_TEST
+
 Suite *phase_suite(void)
 {
     const TTest *const tests[] = {
@@ -272,6 +295,7 @@ Suite *phase_suite(void)
         the_squares_add_up_to_one,
         twice_the_angle_obeys_the_addition_theorem,
         tiny_phases_keep_their_relative_precision,
+        frequencies_in_radians_keep_their_relative_precision,
         NULL,
     };
     return unit_suite("phase", tests);

@@ -100,8 +100,8 @@ START_TEST(a_list_turns_as_far_as_a_sum)
         pe_positions sum = {1000, -100.5, 0.375, NULL};
         double position = -100.5 + 0.375 * (double)row;
         pe_positions list = {1, 0, 1, &position};
-        ck_assert(is_within(pe_position_phase(&sum, row, PE_WIDE_RADIAN),
-                            pe_position_phase(&list, 0, PE_WIDE_RADIAN), 16));
+        unit_assert(is_within(pe_position_phase(&sum, row, PE_WIDE_RADIAN),
+                              pe_position_phase(&list, 0, PE_WIDE_RADIAN), 16));
     }
 }
 END_TEST

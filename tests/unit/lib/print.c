@@ -205,10 +205,10 @@ START_TEST(short_decimals_print_as_they_are)
         decimal expected = decimal_of(digits, exponent);
         pe_print_element(text, PE_F64, &number);
         decimal got = take_apart(text);
-        ck_assert(got.digits == expected.digits && got.exponent == expected.exponent);
+        unit_assert(got.digits == expected.digits && got.exponent == expected.exponent);
         pe_print_element(text, PE_F32, &single);
         got = take_apart(text);
-        ck_assert(got.digits == expected.digits && got.exponent == expected.exponent);
+        unit_assert(got.digits == expected.digits && got.exponent == expected.exponent);
     }
 }
 END_TEST

@@ -53,6 +53,7 @@ START_TEST(an_unknown_name_is_malformed_and_the_nearest_suggested)
     unknown("sinusoidal", "length=4&dim=8&=4", "", "");
     unknown("integer", "length=4&dim=8", "dim", "");
     unknown("integer", "length=4&format=json", "format", "");
+    unknown("integer", "length=4&fromat=json", "fromat", "format");
     unknown("sinusoidal_2d", "heigth=2&width=2&dim=4", "heigth", "height");
 }
 END_TEST
@@ -223,6 +224,9 @@ START_TEST(wrong_positions_do_not_make_the_length_required)
     unit_request("integer", "positions=1,x", &UNIT_LIMITS, &request, &error);
     ck_assert_uint_eq(error.count, 1);
     ck_assert(unit_error_names(&error, "positions"));
+    unit_request("integer", "positions=1,2&stepp=3", &UNIT_LIMITS, &request, &error);
+    ck_assert_uint_eq(error.count, 1); /* a guess at a name excludes nothing */
+    ck_assert(unit_error_names(&error, "stepp"));
 }
 END_TEST
 
@@ -307,6 +311,25 @@ START_TEST(json_kinds_must_fit_the_parameter)
 }
 END_TEST
 
+START_TEST(an_unreadable_argument_fails_and_is_its_callers_to_report)
+{
+    pe_argument arguments[] = {{"length", NULL, PE_KIND_ANY}, {"dim", "8", PE_KIND_ANY}};
+    pe_request *request = NULL;
+    pe_error error;
+    ck_assert_int_eq(pe_request_new(pe_scheme_find("sinusoidal"), arguments, 2, &UNIT_LIMITS,
+                                    &request, &error),
+                     PE_MALFORMED);
+    ck_assert_uint_eq(error.count, 0);
+    arguments[1].text = "x"; /* and what else is wrong is found */
+    ck_assert_int_eq(pe_request_new(pe_scheme_find("sinusoidal"), arguments, 2, &UNIT_LIMITS,
+                                    &request, &error),
+                     PE_MALFORMED);
+    ck_assert_uint_eq(error.count, 1);
+    ck_assert(unit_error_names(&error, "dim"));
+    ck_assert_ptr_null(request);
+}
+END_TEST
+
 START_TEST(rules_between_parameters_name_the_way_out)
 {
     static const struct {
@@ -358,6 +381,7 @@ Suite *request_suite(void)
         values_are_those_given_else_the_defaults,
         a_request_keeps_nothing_of_its_arguments,
         json_kinds_must_fit_the_parameter,
+        an_unreadable_argument_fails_and_is_its_callers_to_report,
         rules_between_parameters_name_the_way_out,
         NULL,
     };
