@@ -1,5 +1,6 @@
 /* The cache: a hash table of reference-counted entries, a least-recently-used list, and single
  * flight. One mutex guards both structures; it is never held while something is computed. */
+#include "buffer.h"
 #include "request.h"
 
 #include <pthread.h>
@@ -42,6 +43,7 @@ struct pe_cache {
     size_t bucket_count; /* a power of two */
     size_t in_table;
     pe_entry *newest, *oldest;
+    uint64_t reserved; /* what the computations under way will bring, about */
     pe_cache_stats stats;
 };
 
@@ -190,6 +192,12 @@ static void unlist(pe_cache *cache, pe_entry *entry)
     *(entry->older ? &entry->older->newer : &cache->oldest) = entry->newer;
 }
 
+/* Memory that is idle for the next table counts as well: it gets what entries leave. */
+static void share_rest(pe_cache *cache)
+{
+    pe_buffer_limit_idle(cache->stats.budget - cache->stats.bytes);
+}
+
 static void evict_to_budget(pe_cache *cache, uint64_t incoming)
 {
     while (cache->oldest && cache->stats.bytes + incoming > cache->stats.budget) {
@@ -216,6 +224,7 @@ static void keep(pe_cache *cache, pe_entry *entry)
     cache->stats.entries++;
     list_as_newest(cache, entry);
     entry->listed = true;
+    share_rest(cache);
 }
 
 /* ---- single flight ---- */
@@ -224,9 +233,18 @@ static void keep(pe_cache *cache, pe_entry *entry)
 static void compute(pe_cache *cache, const pe_request *request, pe_entry *entry)
 {
     pe_error error;
+    /* make room for a large table beforehand, so that it can have the memory of the evicted ones */
+    bool large = request->bytes >= PE_BUFFER_RECYCLED && request->bytes < cache->stats.budget;
+    uint64_t room = large ? request->bytes : 0;
+    cache->reserved += room;
+    if (large) {
+        evict_to_budget(cache, cache->reserved);
+        share_rest(cache);
+    }
     pthread_mutex_unlock(&cache->lock);
     pe_status status = pe_table_compute(request, &entry->table, &error);
     pthread_mutex_lock(&cache->lock);
+    cache->reserved -= room;
     cache->stats.computed++;
     if (status == PE_OK) {
         entry->state = READY;
@@ -301,6 +319,7 @@ static void charge(pe_cache *cache, pe_entry *entry, size_t bytes)
         cache->stats.bytes += bytes;
         entry->bytes += bytes;
         evict_to_budget(cache, 0);
+        share_rest(cache);
     }
     pthread_mutex_unlock(&cache->lock);
 }
@@ -344,6 +363,7 @@ void pe_cache_read_stats(pe_cache *cache, pe_cache_stats *ret_stats)
 {
     pthread_mutex_lock(&cache->lock);
     *ret_stats = cache->stats;
+    ret_stats->idle = pe_buffer_idle();
     pthread_mutex_unlock(&cache->lock);
 }
 
@@ -353,6 +373,7 @@ void pe_cache_free(pe_cache *cache)
         return;
     cache->stats.budget = 0;
     evict_to_budget(cache, 1);
+    pe_buffer_limit_idle(0);
     pthread_cond_destroy(&cache->landed);
     pthread_mutex_destroy(&cache->lock);
     free(cache->buckets);

@@ -263,6 +263,7 @@ typedef enum pe_outcome { PE_HIT, PE_MISS, PE_COALESCED } pe_outcome;
 typedef struct pe_cache_stats {
     uint64_t hits, misses, coalesced, evictions, computed;
     uint64_t bytes, budget, entries;
+    uint64_t idle; /* memory kept for the next table; bytes + idle never pass the budget */
 } pe_cache_stats;
 
 /* NULL if memory ran out. A budget of 0 keeps nothing. */

@@ -1,4 +1,5 @@
 /* Tables: the tensors of one request in one block of memory, counted by references. */
+#include "buffer.h"
 #include "request.h"
 
 #include <assert.h>
@@ -9,7 +10,7 @@
 
 struct pe_table {
     atomic_uint references;
-    size_t count, footprint;
+    size_t count, capacity;
     unsigned char *block; /* for each tensor: headroom, then data */
     pe_tensor tensors[PE_PLAN_TENSORS];
     size_t offsets[PE_PLAN_TENSORS]; /* of the data */
@@ -38,7 +39,7 @@ pe_status pe_table_compute(const pe_request *request, pe_table **ret_table, pe_e
     if (!table)
         goto fail;
     size_t size = lay_out(table, &request->plan);
-    table->block = aligned_alloc(ALIGNMENT, size);
+    table->block = pe_buffer_allocate(size, &table->capacity);
     if (!table->block)
         goto fail;
     if (scheme->prepare) {
@@ -53,12 +54,11 @@ pe_status pe_table_compute(const pe_request *request, pe_table **ret_table, pe_e
     }
     (scheme->release ? scheme->release : free)(state);
     atomic_init(&table->references, 1);
-    table->footprint = sizeof *table + size;
     *ret_table = table;
     return PE_OK;
 fail:
     if (table)
-        free(table->block);
+        pe_buffer_release(table->block, table->capacity);
     free(table);
     pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the table");
     return reterr->status;
@@ -74,7 +74,7 @@ void pe_table_unref(pe_table *table)
 {
     if (!table || atomic_fetch_sub_explicit(&table->references, 1, memory_order_acq_rel) > 1)
         return;
-    free(table->block);
+    pe_buffer_release(table->block, table->capacity);
     free(table);
 }
 
@@ -103,5 +103,5 @@ unsigned char *pe_table_headroom(pe_table *table, size_t index)
 
 size_t pe_table_footprint(const pe_table *table)
 {
-    return table->footprint;
+    return sizeof *table + table->capacity;
 }

@@ -5,7 +5,7 @@
 #include "metrics.h"
 #include "settings.h"
 
-#include <errno.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -134,9 +134,19 @@ static void stop(server_process *process, unsigned seconds)
     pe_cache_free(process->cache);
 }
 
+/* Keep the heap's memory: what is freed is wanted again soon, and fresh pages are slow. */
+static void keep_heap(void)
+{
+#if defined(M_MMAP_THRESHOLD) && defined(M_TRIM_THRESHOLD)
+    mallopt(M_MMAP_THRESHOLD, 4 << 20);
+    mallopt(M_TRIM_THRESHOLD, 32 << 20);
+#endif
+}
+
 static int serve(server_process *process)
 {
     sigset_t signals;
+    keep_heap();
     log_use_json(strcmp(process->settings.log_format, "json") == 0);
     block_signals(&signals);
     bool started = start(process);

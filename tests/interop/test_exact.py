@@ -67,10 +67,15 @@ class RulerTest(unittest.TestCase):
         for pattern in patterns:
             below, above = (exact.decode(p, "bf16") for p in (pattern, pattern + 1))
             middle, even = (below + above) / 2, pattern + pattern % 2
-            hair = middle / 2**40
+            hair = middle / 2**40  # far less than the last place of f32
             self.assertEqual(exact.round_rational(middle, "bf16"), even)
             self.assertEqual(exact.round_rational(middle - hair, "bf16"), pattern)
             self.assertEqual(exact.round_rational(-middle - hair, "bf16"), pattern + 1 | 0x8000)
+
+    def test_bf16_has_the_exponents_of_f32(self):
+        for value, bits in ((1, 0x3f80), (Fraction(1, 2**133), 1), (Fraction(1, 2**126), 0x80),
+                            (Fraction(-255, 2), 0xc2ff), (Fraction(1, 2**135), 0)):
+            self.assertEqual(exact.round_rational(Fraction(value), "bf16"), bits)
 
     def test_quarter_turns_and_origins_are_exact(self):
         dyadic = exact.Column("sin", exact.Dyadic(3))

@@ -20,6 +20,24 @@ BANDS = [(0, 2.0**-54), (2.0**-54, 2.0**-52), (2.0**-52, 2.0**-50), (2.0**-50, 2
          (2.0**-48, 2.0**-46)]
 
 
+# The nearest ties of four billion entries, of all positions below 2^28 at dim 16: each of these
+# has an entry of at least 2^-12 within 2^-53 of a tie, which plain doubles cannot decide.
+NEAREST_TIES = [
+    229205852, 243223756, 265340673, 11679400, 116794000, 194280222, 216454167, 252836612,
+    85141259, 138780721, 128848729, 143608052, 40755158, 234772964, 256878658, 256854325,
+    79027185, 169547707, 47057484, 536479, 23549692, 235496920, 43102901, 136692171,
+    216359774, 148508479, 180636858, 21367804, 213678040, 201465100, 197807594, 117623523,
+    106552284, 55751928, 37338143, 28281130, 265303992, 167011805, 48284864, 13922324,
+    139223240, 243047627, 22854004, 228540040, 173219631, 233737690, 23880017, 238800170,
+    72418183, 80392676, 178881882, 52126884, 226849333, 74146599, 251783930, 80143568,
+    92356211, 66909232, 69133417, 235923376, 78583799, 233259296, 95190145, 192691423,
+    160590534, 34357995, 89510433, 23652217, 236522170, 225358186, 49706103, 173889982,
+    151404964, 50366204, 77136913, 83113504, 247843447, 180000765, 25221887, 252218870,
+    232845366, 182172931, 151078357, 25367441, 253674410, 750059, 117448486, 16491747,
+    129143378, 98369908,
+]
+
+
 def doubles(frequency, first, count, block=4096):
     """Sines and cosines of `count` positions from `first` on to about 2^-52, for searching."""
     def seeds(offset, step, number):
@@ -70,6 +88,9 @@ class NearTieTest(ExactTest):
             at, distance = (np.concatenate(parts) for parts in zip(*kept))
             found.update(at[in_bands(distance, limit)].tolist())
         return sorted(found)
+
+    def test_the_nearest_ties_of_four_billion_entries_round_right(self):
+        self.check_list(NEAREST_TIES)
 
     def test_the_nearest_ties_of_134_million_entries_round_right(self):
         self.check_list(self.search(0, 2**23, 40))
