@@ -60,7 +60,7 @@ $(BUILD)/posenc-server: $(call objects,$(SERVER_SOURCES)) $(BUILD)/libposenc-api
 
 # every allocation of the code under test passes through the test's hands
 UNIT_WRAPS := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc
-SERVER_PARTS := $(filter-out $(BUILD)/server/main.o $(BUILD)/server/http.o,$(call objects,$(SERVER_SOURCES)))
+SERVER_PARTS := $(filter-out $(BUILD)/server/main.o $(BUILD)/server/http%.o,$(call objects,$(SERVER_SOURCES)))
 $(BUILD)/unit-tests: $(call objects,$(UNIT_SOURCES)) $(SERVER_PARTS) $(BUILD)/libposenc-api.a $(BUILD)/libposenc.a
 	$(call say,LINK  $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pthread $(UNIT_WRAPS) -o $@ $^ $(CHECK_LIBS)

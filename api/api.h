@@ -20,6 +20,7 @@ typedef struct api_host {
     void *context;                   /* passed to the functions below */
     uint64_t (*now)(void *context);  /* a monotonic clock in nanoseconds */
     bool (*is_ready)(void *context); /* false while draining */
+    void (*landed)(void *context);   /* a table has been computed: see API_BUSY */
     char *(*metrics)(void *context); /* Prometheus text from malloc, NULL if memory ran out */
     uint64_t json_elements;          /* the most elements that JSON may carry */
     size_t target_bytes;             /* the longest request target */
@@ -43,6 +44,8 @@ typedef struct api_request {
     void *context;
     const char *body; /* NULL if there is none */
     size_t body_size;
+    bool quick;   /* do nothing that takes longer than about a millisecond: API_LATER instead */
+    bool awaited; /* this request was answered with API_BUSY before */
 } api_request;
 
 typedef struct api_field {
@@ -81,14 +84,23 @@ uint64_t api_reply_length(const api_reply *reply);
 void *api_reply_transport(api_reply *reply);
 void *api_reply_set_transport(api_reply *reply, void *made, void (*free_made)(void *));
 
-/* Answer one request. Never NULL: where memory runs out the reply is a 503 made beforehand. The
- * caller drops the reference. */
-api_reply *api_handle(api_service *service, const api_request *request);
+typedef enum api_progress {
+    API_DONE,
+    API_LATER, /* too much for a quick request: ask again, from a thread that may take its time */
+    API_BUSY, /* another request is computing the same: ask again once the host's `landed` was
+                  called after this call began */
+} api_progress;
+
+/* Answer one request. With API_DONE there is always a reply: where memory runs out it is a 503 made
+ * beforehand. The caller drops the reference. */
+api_progress api_handle(api_service *service, const api_request *request,
+                        api_reply **ret_reply);
 
 /* Replies for what only the transport sees. */
 typedef enum api_fault {
     API_FAULT_PAYLOAD_TOO_LARGE, /* the body passes the limit */
-    API_FAULT_UNAVAILABLE,       /* out of memory or shedding load */
+    API_FAULT_UNAVAILABLE,       /* out of memory */
+    API_FAULT_OVERLOADED,        /* too much work is waiting */
 } api_fault;
 api_reply *api_fault_reply(api_service *service, api_fault fault);
 

@@ -288,9 +288,71 @@ static api_reply *not_modified(const api_encoding *encoding)
     return reply;
 }
 
-api_reply *api_encoding_reply(const api_encoding *encoding)
+/* Elements up to which a quick request may compute a table, or print it. */
+#define QUICK_TABLE 65536
+#define QUICK_TEXT  16384
+
+static bool is_quick(const api_encoding *encoding, bool compute)
+{
+    uint64_t elements = 0;
+    for (size_t i = 0; i < pe_request_tensor_count(encoding->request); i++)
+        elements += pe_request_tensor(encoding->request, i)->elements;
+    return elements <= (encoding->format->limited ? QUICK_TEXT
+                        : compute                 ? QUICK_TABLE
+                                                  : UINT64_MAX);
+}
+
+/* Whether the entry has what the reply needs, or making it is quick. */
+static bool is_prepared(const api_encoding *encoding, pe_entry *entry)
+{
+    pe_cache *cache = encoding->call->service->cache;
+    return is_quick(encoding, false) ||
+           pe_entry_attachment(cache, entry, attachment_id(encoding, BODY), NULL, NULL);
+}
+
+static api_reply *not_yet(const api_encoding *encoding, api_progress progress)
+{
+    *encoding->call->progress = progress;
+    return NULL;
+}
+
+/* The reply from an entry that was there. */
+static api_reply *reply_from(const api_encoding *encoding, pe_entry *entry)
+{
+    const api_request *request = encoding->call->request;
+    api_reply *reply;
+    if (request->quick && !is_prepared(encoding, entry))
+        reply = not_yet(encoding, API_LATER);
+    else if (encoding->post || request->awaited)
+        reply = own_reply(encoding, entry, request->awaited ? PE_COALESCED : PE_HIT, 0);
+    else
+        reply = hit_reply(encoding, entry);
+    pe_entry_unref(entry);
+    return reply;
+}
+
+static api_reply *compute(const api_encoding *encoding)
 {
     const api_service *service = encoding->call->service;
+    const api_host *host = service->host;
+    pe_entry *entry;
+    pe_outcome outcome;
+    pe_error error;
+    uint64_t start = host->now(host->context);
+    pe_status status =
+        pe_cache_get(service->cache, encoding->request, &entry, &outcome, &error);
+    uint64_t compute_time = host->now(host->context) - start;
+    host->landed(host->context);
+    if (status != PE_OK)
+        return api_problem_from_error(&error);
+    api_reply *reply = own_reply(encoding, entry, outcome, compute_time);
+    pe_entry_unref(entry);
+    return reply;
+}
+
+api_reply *api_encoding_reply(const api_encoding *encoding)
+{
+    const api_request *request = encoding->call->request;
     api_reply *reply = not_modified(encoding);
     if (reply)
         return reply;
@@ -300,16 +362,16 @@ api_reply *api_encoding_reply(const api_encoding *encoding)
         return reply;
     }
     pe_entry *entry;
-    pe_outcome outcome;
-    pe_error error;
-    uint64_t start = service->host->now(service->host->context);
-    if (pe_cache_get(service->cache, encoding->request, &entry, &outcome, &error) != PE_OK)
-        return api_problem_from_error(&error);
-    uint64_t compute_time = service->host->now(service->host->context) - start;
-    if (outcome == PE_HIT && !encoding->post)
-        reply = hit_reply(encoding, entry);
-    else
-        reply = own_reply(encoding, entry, outcome, compute_time);
-    pe_entry_unref(entry);
-    return reply;
+    switch (pe_cache_look(encoding->call->service->cache, encoding->request, request->awaited,
+                          &entry)) {
+    case PE_FOUND:
+        return reply_from(encoding, entry);
+    case PE_UNDER_WAY:
+        return not_yet(encoding, API_BUSY);
+    case PE_ABSENT:
+        break;
+    }
+    if (request->quick && !is_quick(encoding, true))
+        return not_yet(encoding, API_LATER);
+    return compute(encoding);
 }

@@ -21,7 +21,8 @@ bool api_encoding_read(api_encoding *ret_encoding, const api_call *call,
                        const pe_scheme *scheme, api_arguments *arguments, const pe_error *found,
                        api_reply **ret_reply);
 
-/* Answer: 304, a dry run for HEAD, or the tensors. NULL where memory ran out. */
+/* Answer: 304, a dry run for HEAD, or the tensors. NULL where memory ran out, or where the call's
+ * progress says that it cannot be answered yet. */
 api_reply *api_encoding_reply(const api_encoding *encoding);
 
 void api_encoding_done(api_encoding *encoding);

@@ -121,7 +121,8 @@ static bool is_printable_ascii(const char *text)
     return true;
 }
 
-static api_reply *dispatch(const api_service *service, const api_request *request)
+static api_reply *dispatch(const api_service *service, const api_request *request,
+                           api_progress *progress)
 {
     const char *path = request->target;
     if (strlen(path) > service->host->target_bytes)
@@ -144,7 +145,7 @@ static api_reply *dispatch(const api_service *service, const api_request *reques
         snprintf(name, sizeof name, "%.*s", (int)(parameter.size < 63 ? parameter.size : 63),
                  (const char *)parameter.data);
         const char *query = path[length] == '?' ? path + length + 1 : NULL;
-        api_call call = {service, request, query, name, head};
+        api_call call = {service, request, query, name, head, progress};
         return ROUTES[i].endpoint(&call);
     }
     return no_route(request->method, path, length);
@@ -155,10 +156,13 @@ const char *api_call_header(const api_call *call, const char *name)
     return call->request->header ? call->request->header(call->request->context, name) : NULL;
 }
 
-api_reply *api_handle(api_service *service, const api_request *request)
+api_progress api_handle(api_service *service, const api_request *request, api_reply **ret_reply)
 {
-    api_reply *reply = dispatch(service, request);
-    return reply ? reply : api_reply_ref(service->out_of_memory);
+    api_progress progress = API_DONE;
+    api_reply *reply = dispatch(service, request, &progress);
+    if (progress == API_DONE)
+        *ret_reply = reply ? reply : api_reply_ref(service->out_of_memory);
+    return progress;
 }
 
 api_reply *api_fault_reply(api_service *service, api_fault fault)
@@ -169,6 +173,10 @@ api_reply *api_fault_reply(api_service *service, api_fault fault)
         reply = api_problem(API_PAYLOAD_TOO_LARGE, "GET /v1/info states the limit", NULL, NULL);
         break;
     case API_FAULT_UNAVAILABLE:
+        break;
+    case API_FAULT_OVERLOADED:
+        reply = api_problem(API_UNAVAILABLE, "too many computations are waiting; try again",
+                            NULL, NULL);
         break;
     }
     return reply ? reply : api_reply_ref(service->out_of_memory);

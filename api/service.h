@@ -14,9 +14,10 @@ struct api_service {
 typedef struct api_call {
     const api_service *service;
     const api_request *request;
-    const char *query;     /* NULL if the target has no `?` */
-    const char *parameter; /* the path's {…} segment, or "" */
-    bool head;             /* answer without a body */
+    const char *query;      /* NULL if the target has no `?` */
+    const char *parameter;  /* the path's {…} segment, or "" */
+    bool head;              /* answer without a body */
+    api_progress *progress; /* set where the endpoint cannot answer yet and returns NULL */
 } api_call;
 
 /* An endpoint answers a call; NULL where memory ran out. */

@@ -259,6 +259,14 @@ static void compute(pe_cache *cache, const pe_request *request, pe_entry *entry)
     pthread_cond_broadcast(&cache->landed);
 }
 
+/* A reference to an entry that was found ready, as the one used last. */
+static pe_entry *use(pe_cache *cache, pe_entry *entry)
+{
+    unlist(cache, entry);
+    list_as_newest(cache, entry);
+    return entry_ref(entry);
+}
+
 /* The entry of the key, found, awaited or computed, with a reference; NULL without memory. */
 static pe_entry *acquire(pe_cache *cache, const pe_request *request, pe_outcome *ret_outcome)
 {
@@ -266,9 +274,7 @@ static pe_entry *acquire(pe_cache *cache, const pe_request *request, pe_outcome 
     if (entry && entry->state == READY) {
         *ret_outcome = PE_HIT;
         cache->stats.hits++;
-        unlist(cache, entry);
-        list_as_newest(cache, entry);
-        return entry_ref(entry);
+        return use(cache, entry);
     }
     if (entry) {
         *ret_outcome = PE_COALESCED;
@@ -307,6 +313,23 @@ pe_status pe_cache_get(pe_cache *cache, const pe_request *request, pe_entry **re
     *ret_entry = entry;
     *ret_outcome = outcome;
     return PE_OK;
+}
+
+pe_look pe_cache_look(pe_cache *cache, const pe_request *request, bool awaited,
+                      pe_entry **ret_entry)
+{
+    pe_look look = PE_ABSENT;
+    pthread_mutex_lock(&cache->lock);
+    pe_entry *entry = find(cache, request);
+    if (entry && entry->state == READY) {
+        look = PE_FOUND;
+        *(awaited ? &cache->stats.coalesced : &cache->stats.hits) += 1;
+        *ret_entry = use(cache, entry);
+    } else if (entry) {
+        look = PE_UNDER_WAY;
+    }
+    pthread_mutex_unlock(&cache->lock);
+    return look;
 }
 
 /* ---- attachments ---- */

@@ -124,14 +124,3 @@ void pe_round_dd(pe_dtype dtype, dd value, void *dst)
     }
     pe_round_row(dtype, &odd, 1, dst);
 }
-
-bool pe_rounding_is_uncertain(pe_dtype dtype, double value, double tolerance)
-{
-    double bounds[2] = {value - tolerance, value + tolerance};
-    unsigned char low[8], high[8];
-    if (dtype == PE_F64)
-        return false; /* promised to a tolerance, not to the last bit */
-    pe_round_row(dtype, &bounds[0], 1, low);
-    pe_round_row(dtype, &bounds[1], 1, high);
-    return memcmp(low, high, pe_dtype_size(dtype)) != 0;
-}

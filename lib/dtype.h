@@ -14,7 +14,4 @@ void pe_round_row(pe_dtype dtype, const double *values, size_t count, void *dst)
 /* Round a double-double once: nearest element, ties to even, zeros to +0. */
 void pe_round_dd(pe_dtype dtype, dd value, void *dst);
 
-/* Whether `value` and a true value within `tolerance` of it could round to different elements. */
-bool pe_rounding_is_uncertain(pe_dtype dtype, double value, double tolerance);
-
 #endif

@@ -274,6 +274,13 @@ void pe_cache_free(pe_cache *cache); /* no call may be in flight; entries still 
  * of the same key. Errors as pe_table_compute; a failure is not kept. */
 pe_status pe_cache_get(pe_cache *cache, const pe_request *request, pe_entry **ret_entry,
                        pe_outcome *ret_outcome, pe_error *reterr);
+
+/* Only look for the entry of the request's key, and never block. `awaited` says that this request was
+ * told PE_UNDER_WAY before: finding the entry then counts as coalesced, not as a hit. */
+typedef enum pe_look { PE_FOUND, PE_UNDER_WAY, PE_ABSENT } pe_look;
+pe_look pe_cache_look(pe_cache *cache, const pe_request *request, bool awaited,
+                      pe_entry **ret_entry);
+
 void pe_cache_read_stats(pe_cache *cache, pe_cache_stats *ret_stats);
 
 pe_table *pe_entry_table(pe_entry *entry); /* not a new reference */
@@ -283,8 +290,8 @@ void pe_entry_unref(pe_entry *entry);
  * budget: a representation. */
 typedef struct pe_attachment {
     void *object;
-    size_t bytes; /* memory it holds beyond the table */
-    void (*destroy)(void *object);
+    size_t bytes;                  /* memory it holds beyond the table */
+    void (*destroy)(void *object); /* must not call the cache, which may be locked */
 } pe_attachment;
 
 /* Builds an attachment; called at most once at a time for one entry. False: it failed, nothing is

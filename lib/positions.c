@@ -1,6 +1,8 @@
 /* Positions of rows: read from parameters, checked, and turned into phases. */
 #include "positions.h"
 
+#include "params.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -79,7 +81,7 @@ pe_positions pe_positions_read_natural(const pe_values *values, pe_error *reterr
     }
     if (culprit) {
         char given[40];
-        pe_print_element(given, PE_F64, &wrong);
+        pe_plain_number(wrong, given);
         pe_error_add(reterr, PE_OUT_OF_RANGE, culprit, given,
                      "only positions 0, 1, 2, …: this scheme has no rows elsewhere");
     }

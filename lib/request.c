@@ -37,11 +37,15 @@ static bool is_repeated(const pe_argument *arguments, size_t index)
     return false;
 }
 
-static const pe_preset *find_preset(const pe_scheme_info *info, const char *name,
+static const pe_preset *find_preset(const pe_scheme_info *info, const pe_argument *argument,
                                     pe_error *reterr)
 {
-    const char *names[NAMES_MAX];
+    const char *names[NAMES_MAX], *name = argument->text;
     size_t count = 0;
+    if (argument->kind != PE_KIND_ANY && argument->kind != PE_KIND_STRING) {
+        pe_error_add(reterr, PE_MALFORMED, "preset", name, "a JSON string");
+        return NULL;
+    }
     for (; count < info->preset_count && count < NAMES_MAX; count++) {
         if (strcmp(info->presets[count].name, name) == 0)
             return &info->presets[count];
@@ -69,7 +73,8 @@ static const pe_preset *read_arguments(pe_request *request, const pe_argument *a
         if (index < request->value_count)
             given[index] = true;
         if (!argument->text) {
-            reterr->status = PE_MALFORMED;
+            if (reterr->status != PE_NO_MEMORY)
+                reterr->status = PE_MALFORMED;
             continue;
         }
         if (is_repeated(arguments, i))
@@ -78,7 +83,7 @@ static const pe_preset *read_arguments(pe_request *request, const pe_argument *a
             pe_parameter_read(pe_parameter_at(info, index), argument->text, argument->kind,
                               limits->list_length, &request->owned[index], reterr);
         else if (strcmp(argument->name, "preset") == 0)
-            preset = find_preset(info, argument->text, reterr);
+            preset = find_preset(info, argument, reterr);
         else
             refuse_name(info, argument, given, reterr);
     }

@@ -23,7 +23,7 @@ pe_wide pe_wide_mul(pe_wide a, pe_wide b);
 /* a * k modulo 1, exactly; a negative k turns backwards. */
 pe_wide pe_wide_mul_integer(pe_wide a, int64_t k);
 
-/* a * x modulo 1 for a finite double of magnitude up to 2^63; exact for integers, else truncated
+/* a * x modulo 1 for a finite double of magnitude below 2^63; exact for integers, else truncated
  * towards zero at 2^-256. */
 pe_wide pe_wide_mul_double(pe_wide a, double x);
 

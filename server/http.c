@@ -1,24 +1,23 @@
-/* The only file that knows libmicrohttpd (0.9.75). What it really does shapes this file:
+/* libmicrohttpd (0.9.75) around the api; with http_response.c the only code that knows it. What it
+ * really does shapes this file:
  *
  *  - A response queued on the handler's first call closes the connection; so the first call only
  *    looks, and the answer follows on a later call.
- *  - Responses are prepared once and kept with the reply that hits share.
- *  - A body goes out as one buffer wherever it is one; a release callback returns its reference.
- *  - A response without a body made from an empty buffer would say Content-Length: 0 where HEAD and
- *    304 must not; those are made from a callback of the right size. Where the size is unknown it
- *    would announce chunks and send the last one, which is no body's: such a response closes.
+ *  - What takes long would hold up every connection of an event thread: such a connection is suspended
+ *    and a worker answers. Suspended connections do not time out, so the queue is bounded.
  *  - Closing with a body unread resets the connection, and the client may never see the answer; so
  *    a body over the limit is read and dropped, unless it is announced as larger still. */
 #include "http.h"
 
+#include "http_response.h"
 #include "log.h"
 
+#include <assert.h>
 #include <microhttpd.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -30,17 +29,27 @@ struct http_server {
     const server_settings *settings;
     api_service *service;
     server_metrics *metrics;
+    worker_set *workers;
     atomic_bool draining;
     atomic_uint under_way;
 };
 
+static const char *const HEADERS[] = {"Accept", "Content-Type", "If-None-Match"};
+#define HEADER_COUNT (sizeof HEADERS / sizeof *HEADERS)
+
 /* One request while libmicrohttpd handles it. */
 typedef struct http_exchange {
+    worker_job job; /* first: a job is cast to its exchange */
     http_server *server;
+    struct MHD_Connection *connection;
+    const char *method;
+    const char
+        *headers[HEADER_COUNT]; /* what the api reads, found before the connection rests */
+    api_reply *reply;           /* made by a worker, not yet queued */
     char *target;
     char *body;
     size_t body_size, body_capacity;
-    bool seen, too_large, out_of_memory;
+    bool seen, awaited, too_large, out_of_memory;
     struct joined_header *joined;
 } http_exchange;
 
@@ -81,6 +90,7 @@ static void end_exchange(void *cls, struct MHD_Connection *connection, void **co
         next = at->next;
         free(at);
     }
+    api_reply_unref(ended->reply);
     free(ended->target);
     free(ended->body);
     free(ended);
@@ -146,98 +156,35 @@ static enum MHD_Result visit_header(void *cls, enum MHD_ValueKind kind, const ch
     return MHD_YES;
 }
 
-typedef struct header_context {
-    http_exchange *exchange;
-    struct MHD_Connection *connection;
-} header_context;
-
 /* A header's value; several lines of one name are one list (RFC 9110, section 5.2). */
-static const char *find_header(void *context, const char *name)
+static const char *find_header(http_exchange *exchange, const char *name)
 {
-    header_context *of = context;
+    struct MHD_Connection *connection = exchange->connection;
     header_search search = {.name = name};
-    MHD_get_connection_values(of->connection, MHD_HEADER_KIND, visit_header, &search);
+    MHD_get_connection_values(connection, MHD_HEADER_KIND, visit_header, &search);
     if (search.lines <= 1)
-        return MHD_lookup_connection_value(of->connection, MHD_HEADER_KIND, name);
+        return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
     joined_header *all = malloc(sizeof *all + search.bytes + 1);
     if (!all)
         return NULL;
     search = (header_search){.name = name, .at = all->text};
-    MHD_get_connection_values(of->connection, MHD_HEADER_KIND, visit_header, &search);
-    all->next = of->exchange->joined;
-    of->exchange->joined = all;
+    MHD_get_connection_values(connection, MHD_HEADER_KIND, visit_header, &search);
+    all->next = exchange->joined;
+    exchange->joined = all;
     return all->text;
 }
 
-/* ---- responses ---- */
-
-static void release_body(void *cls)
+static const char *known_header(void *context, const char *name)
 {
-    api_body_unref(cls);
+    const http_exchange *exchange = context;
+    for (size_t i = 0; i < HEADER_COUNT; i++)
+        if (strcmp(HEADERS[i], name) == 0)
+            return exchange->headers[i];
+    assert(false && "a header of HEADERS");
+    return NULL;
 }
 
-static ssize_t send_nothing(void *cls, uint64_t position, char *buffer, size_t room)
-{
-    (void)cls, (void)position, (void)buffer, (void)room;
-    return MHD_CONTENT_READER_END_OF_STREAM;
-}
-
-static struct MHD_Response *empty_response(const api_reply *reply)
-{
-    uint64_t length = api_reply_length(reply);
-    if (length == API_LENGTH_UNKNOWN)
-        length = MHD_SIZE_UNKNOWN;
-    return MHD_create_response_from_callback(length, 1, send_nothing, NULL, NULL);
-}
-
-static struct MHD_Response *body_response(api_body *body)
-{
-    const api_segment *segments;
-    struct MHD_IoVec pieces[16];
-    size_t count = api_body_segments(body, &segments);
-    struct MHD_Response *response;
-    api_body_ref(body);
-    for (size_t i = 0; i < count; i++)
-        pieces[i] = (struct MHD_IoVec){segments[i].data, segments[i].size};
-    if (count == 1)
-        response = MHD_create_response_from_buffer_with_free_callback_cls(
-            segments[0].size, (void *)(uintptr_t)segments[0].data, release_body, body);
-    else
-        response = MHD_create_response_from_iovec(pieces, (unsigned)count, release_body, body);
-    if (!response)
-        api_body_unref(body);
-    return response;
-}
-
-static void destroy_response(void *response)
-{
-    MHD_destroy_response(response);
-}
-
-/* A response with the reply's fields; NULL if memory ran out. */
-static struct MHD_Response *make_response(const api_reply *reply, bool close)
-{
-    const api_field *fields;
-    size_t count = api_reply_fields(reply, &fields);
-    api_body *body = api_reply_body(reply);
-    struct MHD_Response *response = body ? body_response(body) : empty_response(reply);
-    bool endless = !body && api_reply_length(reply) == API_LENGTH_UNKNOWN &&
-                   api_reply_status(reply) != MHD_HTTP_NO_CONTENT;
-    bool complete = response != NULL;
-    for (size_t i = 0; complete && i < count; i++)
-        complete =
-            MHD_add_response_header(response, fields[i].name, fields[i].value) == MHD_YES;
-    if (complete && endless) /* closes, without chunks */
-        complete = MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT,
-                                            MHD_RO_END) == MHD_YES;
-    if (complete && close)
-        complete = MHD_add_response_header(response, "Connection", "close") == MHD_YES;
-    if (!complete && response) {
-        MHD_destroy_response(response);
-        response = NULL;
-    }
-    return response;
-}
+/* ---- replies ---- */
 
 /* Queue a reply and drop the caller's reference to it. */
 static enum MHD_Result queue_reply(http_server *server, struct MHD_Connection *connection,
@@ -247,15 +194,15 @@ static enum MHD_Result queue_reply(http_server *server, struct MHD_Connection *c
     struct MHD_Response *response;
     unsigned status = api_reply_status(reply);
     if (atomic_load_explicit(&server->draining, memory_order_relaxed)) {
-        response = make_response(reply, true);
+        response = http_response_new(reply, true);
         if (response) {
             result = MHD_queue_response(connection, status, response);
             MHD_destroy_response(response);
         }
     } else {
         response = api_reply_transport(reply);
-        if (!response && (response = make_response(reply, false)))
-            response = api_reply_set_transport(reply, response, destroy_response);
+        if (!response && (response = http_response_new(reply, false)))
+            response = api_reply_set_transport(reply, response, http_response_free);
         if (response)
             result = MHD_queue_response(connection, status, response);
     }
@@ -274,33 +221,90 @@ static void log_access(const http_exchange *exchange, const char *method,
                                   {NULL, NULL, 0}});
 }
 
-static enum MHD_Result answer(http_exchange *exchange, struct MHD_Connection *connection,
-                              const char *method)
+/* Count, log and queue a reply. */
+static enum MHD_Result finish(http_exchange *exchange, api_reply *reply)
 {
     http_server *server = exchange->server;
-    header_context context = {exchange, connection};
-    api_request request = {
-        .method = method,
-        .target = exchange->target,
-        .header = find_header,
-        .context = &context,
-        .body = exchange->body,
-        .body_size = exchange->body_size,
-    };
-    api_reply *reply;
-    if (exchange->too_large)
-        reply = api_fault_reply(server->service, API_FAULT_PAYLOAD_TOO_LARGE);
-    else if (exchange->out_of_memory)
-        reply = api_fault_reply(server->service, API_FAULT_UNAVAILABLE);
-    else
-        reply = api_handle(server->service, &request);
     api_body *body = api_reply_body(reply);
     uint64_t bytes = body ? api_body_size(body) : 0;
     metrics_count_request(server->metrics, api_route_label(exchange->target),
                           api_reply_status(reply), bytes);
     if (server->settings->access_log)
-        log_access(exchange, method, reply, bytes);
-    return queue_reply(server, connection, reply);
+        log_access(exchange, exchange->method, reply, bytes);
+    return queue_reply(server, exchange->connection, reply);
+}
+
+static api_progress ask(http_exchange *exchange, bool quick, api_reply **ret_reply)
+{
+    const api_request request = {
+        .method = exchange->method,
+        .target = exchange->target,
+        .header = known_header,
+        .context = exchange,
+        .body = exchange->body,
+        .body_size = exchange->body_size,
+        .quick = quick,
+        .awaited = exchange->awaited,
+    };
+    return api_handle(exchange->server->service, &request, ret_reply);
+}
+
+/* ---- work off the event threads: the connection rests, a worker answers and wakes it ---- */
+
+static bool run_job(worker_job *job)
+{
+    http_exchange *exchange = (http_exchange *)job;
+    if (ask(exchange, false, &exchange->reply) != API_DONE) {
+        exchange->awaited = true;
+        return false;
+    }
+    MHD_resume_connection(exchange->connection); /* the exchange is the event thread's again */
+    return true;
+}
+
+static void abandon_job(worker_job *job)
+{
+    http_exchange *exchange = (http_exchange *)job;
+    exchange->reply = api_fault_reply(exchange->server->service, API_FAULT_OVERLOADED);
+    MHD_resume_connection(exchange->connection);
+}
+
+static enum MHD_Result hand_over(http_exchange *exchange, api_progress progress, uint64_t seen)
+{
+    worker_set *workers = exchange->server->workers;
+    bool post = exchange->body != NULL;
+    exchange->job = (worker_job){.seen = seen,
+                                 .key = post ? NULL : exchange->target,
+                                 .run = run_job,
+                                 .abandon = abandon_job};
+    exchange->awaited = progress == API_BUSY;
+    MHD_suspend_connection(exchange->connection);
+    if (progress == API_BUSY)
+        workers_await(workers, &exchange->job);
+    else if (!workers_submit(workers, &exchange->job))
+        abandon_job(&exchange->job);
+    return MHD_YES;
+}
+
+static enum MHD_Result answer(http_exchange *exchange)
+{
+    http_server *server = exchange->server;
+    api_reply *reply = exchange->reply;
+    if (reply) { /* from a worker */
+        exchange->reply = NULL;
+        return finish(exchange, reply);
+    }
+    if (exchange->too_large)
+        return finish(exchange, api_fault_reply(server->service, API_FAULT_PAYLOAD_TOO_LARGE));
+    if (exchange->out_of_memory)
+        return finish(exchange, api_fault_reply(server->service, API_FAULT_UNAVAILABLE));
+    for (size_t i = 0; i < HEADER_COUNT; i++)
+        exchange->headers[i] = find_header(exchange, HEADERS[i]);
+    uint64_t seen = workers_landings(server->workers);
+    api_progress progress = ask(exchange, true, &reply);
+    if (progress == API_DONE)
+        return finish(exchange, reply);
+    return hand_over(exchange, progress, seen);
 }
 
 /* Whether the announced body is so far over the limit that it is not even read and dropped, or
@@ -325,23 +329,25 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, cons
         return MHD_NO; /* begin_exchange had no memory */
     if (!exchange->seen) {
         exchange->seen = true;
+        exchange->connection = connection;
+        exchange->method = method;
         if (!announces_too_much(exchange->server, connection))
             return MHD_YES;
         exchange->too_large = true;
-        return answer(exchange, connection, method); /* and the connection closes, unread */
+        return answer(exchange); /* and the connection closes, unread */
     }
     if (*upload_size > 0) {
         take_upload(exchange, upload, *upload_size);
         *upload_size = 0;
         return MHD_YES;
     }
-    return answer(exchange, connection, method);
+    return answer(exchange);
 }
 
 /* ---- life ---- */
 
 http_server *http_start(const server_settings *settings, int listen_fd, api_service *service,
-                        server_metrics *metrics)
+                        server_metrics *metrics, worker_set *workers)
 {
     http_server *server = calloc(1, sizeof *server);
     if (!server)
@@ -349,12 +355,13 @@ http_server *http_start(const server_settings *settings, int listen_fd, api_serv
     server->settings = settings;
     server->service = service;
     server->metrics = metrics;
+    server->workers = workers;
     unsigned threads = settings_threads(settings);
     struct MHD_OptionItem pool[] = {
         {threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, (intptr_t)threads, NULL},
         {MHD_OPTION_END, 0, NULL}};
     server->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC, 0, NULL, NULL, handle, server,
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handle, server,
         MHD_OPTION_LISTEN_SOCKET, listen_fd, /* its own copy of the number, not of the socket */
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)settings->connections,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
@@ -386,6 +393,7 @@ unsigned http_stop(http_server *server, unsigned seconds)
     for (unsigned i = 0; i < 100 * seconds && atomic_load(&server->under_way) > 0; i++)
         nanosleep(&moment, NULL);
     unsigned cut_off = atomic_load(&server->under_way);
+    workers_stop(server->workers); /* no connection may rest when the daemon stops */
     MHD_stop_daemon(server->daemon);
     free(server);
     return cut_off;

@@ -5,13 +5,14 @@
 #include "api.h"
 #include "metrics.h"
 #include "settings.h"
+#include "workers.h"
 
 typedef struct http_server http_server;
 
-/* Serve on a listening socket, which stays the caller's. All arguments outlive the server. NULL if
- * the server cannot start. */
+/* Serve on a listening socket, which stays the caller's. All arguments outlive the server, but for the
+ * workers, which http_stop stops. NULL if the server cannot start. */
 http_server *http_start(const server_settings *settings, int listen_fd, api_service *service,
-                        server_metrics *metrics);
+                        server_metrics *metrics, worker_set *workers);
 
 /* From now on every answer closes its connection. */
 void http_drain(http_server *server);

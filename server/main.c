@@ -23,6 +23,7 @@ typedef struct server_process {
     server_metrics *metrics;
     api_host host;
     api_service *service;
+    worker_set *workers;
     http_server *server;
     int listen_fd;
     atomic_bool draining;
@@ -41,9 +42,15 @@ static bool is_ready(void *context)
     return !atomic_load(&((server_process *)context)->draining);
 }
 
+static void landed(void *context)
+{
+    workers_landed(((server_process *)context)->workers);
+}
+
 static char *metrics_of(void *context)
 {
-    return metrics_text(((server_process *)context)->metrics);
+    const server_process *process = context;
+    return metrics_text(process->metrics, workers_waiting(process->workers));
 }
 
 /* Signals are taken by wait_for_signal alone: every thread started later inherits the mask. */
@@ -67,6 +74,7 @@ static bool start(server_process *process)
         .context = process,
         .now = now,
         .is_ready = is_ready,
+        .landed = landed,
         .metrics = metrics_of,
         .json_elements = settings->json_elements,
         .target_bytes = (size_t)settings->target_bytes,
@@ -83,8 +91,10 @@ static bool start(server_process *process)
         return false;
     }
     if (process->service)
-        process->server =
-            http_start(settings, process->listen_fd, process->service, process->metrics);
+        process->workers = workers_start(settings_threads(settings), settings->compute_queue);
+    if (process->workers)
+        process->server = http_start(settings, process->listen_fd, process->service,
+                                     process->metrics, process->workers);
     if (!process->server) {
         log_event(LOG_ERROR, "cannot start the server", NULL);
         return false;
@@ -128,6 +138,8 @@ static void stop(server_process *process, unsigned seconds)
                       (const log_field[]){{"requests", NULL, cut_off}, {NULL, NULL, 0}});
         else
             log_event(LOG_INFO, "stopped", NULL);
+    } else {
+        workers_stop(process->workers);
     }
     api_service_free(process->service);
     metrics_free(process->metrics);

@@ -87,7 +87,7 @@ static void write_requests(server_metrics *metrics, FILE *out)
                     metrics->routes[i], class, atomic_load(&metrics->requests[i][class]));
 }
 
-char *metrics_text(server_metrics *metrics)
+char *metrics_text(server_metrics *metrics, size_t waiting)
 {
     char *text = NULL;
     size_t size;
@@ -116,6 +116,8 @@ char *metrics_text(server_metrics *metrics)
          atomic_load(&metrics->connections_total)},
         {"posenc_connections", "gauge", "Connections open.",
          (unsigned long long)atomic_load(&metrics->connections)},
+        {"posenc_jobs_waiting", "gauge", "Requests that wait for a worker or its result.",
+         waiting},
         {"process_resident_memory_bytes", "gauge", "Resident memory size in bytes.",
          resident_bytes()},
         {"process_start_time_seconds", "gauge", "Start time since the epoch in seconds.",

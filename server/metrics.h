@@ -17,7 +17,7 @@ void metrics_count_request(server_metrics *metrics, const char *route, unsigned 
 /* A connection has opened (+1) or closed (-1). Any thread. */
 void metrics_count_connection(server_metrics *metrics, int change);
 
-/* All metrics as text from malloc; NULL if memory ran out. */
-char *metrics_text(server_metrics *metrics);
+/* All metrics as text from malloc; NULL if memory ran out. `waiting` is workers_waiting. */
+char *metrics_text(server_metrics *metrics, size_t waiting);
 
 #endif

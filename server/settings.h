@@ -19,7 +19,8 @@ typedef struct server_settings {
     const char *bind, *unix_socket; /* unix_socket: "" for TCP */
     const char *log_format;         /* "text" or "json" */
     bool access_log;
-    uint64_t port, threads, connections, send_buffer, idle_seconds, drain_seconds;
+    uint64_t port, threads, connections, send_buffer, idle_seconds, drain_seconds,
+        compute_queue;
     uint64_t cache_bytes, elements, json_elements, list_length, target_bytes, body_bytes;
 } server_settings;
 
@@ -36,7 +37,7 @@ void settings_print(const server_settings *settings, FILE *out);
 /* The settings that are limits, for /v1/info; at most `room`. */
 size_t settings_limits(const server_settings *settings, api_limit *ret_limits, size_t room);
 
-/* The event threads to run: as set, else one for each processor, at most 8. */
+/* The event threads to run, and as many workers: as set, else one for each processor, at most 8. */
 unsigned settings_threads(const server_settings *settings);
 
 /* The bytes that one table may take in the cache: a quarter of it. */

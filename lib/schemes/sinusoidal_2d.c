@@ -2,6 +2,7 @@
 #include "../dtype.h"
 #include "../wave.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,12 +80,14 @@ static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
     uint64_t dim = (uint64_t)pe_integer(values, "dim");
     uint64_t extra = (uint64_t)pe_integer(values, "extra_tokens");
     int shape = pe_choice(values, "shape");
+    char given[24];
+    snprintf(given, sizeof given, "%llu", (unsigned long long)extra);
     pe_dtype dtype = pe_requested_dtype(values);
     if (pe_choice(values, "grouping") == FUNCTION && pe_choice(values, "layout") != CONCAT)
         pe_error_add(reterr, PE_OUT_OF_RANGE, "grouping", "function",
                      "axis, or layout=concat: function keeps sines and cosines apart");
     if (extra > 0 && shape != NC)
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "extra_tokens", "",
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "extra_tokens", given,
                      "0, or shape=nc: a grid has no place for further rows");
     if (shape == CHW)
         pe_plan_add(ret_plan, "encoding", dtype, 3, (uint64_t[]){dim, height, width});

@@ -21,7 +21,7 @@ BANDS = [(0, 2.0**-54), (2.0**-54, 2.0**-52), (2.0**-52, 2.0**-50), (2.0**-50, 2
 
 
 # The nearest ties of four billion entries, of all positions below 2^28 at dim 16: each of these
-# has an entry of at least 2^-12 within 2^-53 of a tie, which plain doubles cannot decide.
+# has an entry of at least 2^-12 within about 2^-53 of a tie, which plain doubles cannot decide.
 NEAREST_TIES = [
     229205852, 243223756, 265340673, 11679400, 116794000, 194280222, 216454167, 252836612,
     85141259, 138780721, 128848729, 143608052, 40755158, 234772964, 256878658, 256854325,

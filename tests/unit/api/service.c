@@ -17,6 +17,11 @@ static bool is_ready(void *context)
     return ((unit_service *)context)->ready;
 }
 
+static void landed(void *context)
+{
+    ((unit_service *)context)->landings++;
+}
+
 static char *metrics(void *context)
 {
     (void)context;
@@ -34,6 +39,7 @@ void unit_service_start(unit_service *ret_service)
                 .context = ret_service,
                 .now = now,
                 .is_ready = is_ready,
+                .landed = landed,
                 .metrics = metrics,
                 .json_elements = 1000,
                 .target_bytes = 512,
@@ -71,7 +77,9 @@ api_reply *unit_ask(unit_service *service, const char *method, const char *targe
         .body = body,
         .body_size = body ? strlen(body) : 0,
     };
-    return api_handle(service->service, &request);
+    api_reply *reply = NULL;
+    api_progress progress = api_handle(service->service, &request, &reply);
+    return progress == API_DONE ? reply : NULL;
 }
 
 const char *unit_field(const api_reply *reply, const char *name)

@@ -10,6 +10,7 @@ typedef struct unit_service {
     api_service *service;
     uint64_t time; /* the clock: moves by one at each look */
     bool ready;
+    unsigned landings;
 } unit_service;
 
 void unit_service_start(unit_service *ret_service);

@@ -1,0 +1,75 @@
+/* Replies as libmicrohttpd's responses. What 0.9.75 really does shapes this file:
+ *
+ *  - Responses are prepared once and kept with the reply that hits share.
+ *  - A body goes out as one buffer wherever it is one; a release callback returns its reference.
+ *  - A response without a body made from an empty buffer would say Content-Length: 0 where HEAD and
+ *    304 must not; those are made from a callback of the right size. Where the size is unknown it
+ *    would announce chunks and send the last one, which is no body's: such a response closes. */
+#include "http_response.h"
+
+static void release_body(void *cls)
+{
+    api_body_unref(cls);
+}
+
+static ssize_t send_nothing(void *cls, uint64_t position, char *buffer, size_t room)
+{
+    (void)cls, (void)position, (void)buffer, (void)room;
+    return MHD_CONTENT_READER_END_OF_STREAM;
+}
+
+static struct MHD_Response *empty_response(const api_reply *reply)
+{
+    uint64_t length = api_reply_length(reply);
+    if (length == API_LENGTH_UNKNOWN)
+        length = MHD_SIZE_UNKNOWN;
+    return MHD_create_response_from_callback(length, 1, send_nothing, NULL, NULL);
+}
+
+static struct MHD_Response *body_response(api_body *body)
+{
+    const api_segment *segments;
+    struct MHD_IoVec pieces[16];
+    size_t count = api_body_segments(body, &segments);
+    struct MHD_Response *response;
+    api_body_ref(body);
+    for (size_t i = 0; i < count; i++)
+        pieces[i] = (struct MHD_IoVec){segments[i].data, segments[i].size};
+    if (count == 1)
+        response = MHD_create_response_from_buffer_with_free_callback_cls(
+            segments[0].size, (void *)(uintptr_t)segments[0].data, release_body, body);
+    else
+        response = MHD_create_response_from_iovec(pieces, (unsigned)count, release_body, body);
+    if (!response)
+        api_body_unref(body);
+    return response;
+}
+
+void http_response_free(void *response)
+{
+    MHD_destroy_response(response);
+}
+
+struct MHD_Response *http_response_new(const api_reply *reply, bool close)
+{
+    const api_field *fields;
+    size_t count = api_reply_fields(reply, &fields);
+    api_body *body = api_reply_body(reply);
+    struct MHD_Response *response = body ? body_response(body) : empty_response(reply);
+    bool endless = !body && api_reply_length(reply) == API_LENGTH_UNKNOWN &&
+                   api_reply_status(reply) != MHD_HTTP_NO_CONTENT;
+    bool complete = response != NULL;
+    for (size_t i = 0; complete && i < count; i++)
+        complete =
+            MHD_add_response_header(response, fields[i].name, fields[i].value) == MHD_YES;
+    if (complete && endless) /* closes, without chunks */
+        complete = MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT,
+                                            MHD_RO_END) == MHD_YES;
+    if (complete && close)
+        complete = MHD_add_response_header(response, "Connection", "close") == MHD_YES;
+    if (!complete && response) {
+        MHD_destroy_response(response);
+        response = NULL;
+    }
+    return response;
+}

@@ -1,0 +1,202 @@
+/* The worker set: one mutex, a queue, a list of waiting jobs. */
+#include "workers.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct job_list {
+    worker_job *first, **end;
+    size_t count;
+} job_list;
+
+struct worker_set {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    job_list queue, waiting;
+    size_t queue_limit;
+    uint64_t landings;
+    bool stopping;
+    unsigned thread_count;
+    pthread_t *threads;
+    worker_job **running; /* one for each thread */
+};
+
+typedef struct thread_start {
+    worker_set *workers;
+    unsigned index;
+} thread_start;
+
+static void append(job_list *list, worker_job *job)
+{
+    job->next = NULL;
+    *list->end = job;
+    list->end = &job->next;
+    list->count++;
+}
+
+static worker_job *take_first(job_list *list)
+{
+    worker_job *job = list->first;
+    if (!job)
+        return NULL;
+    list->first = job->next;
+    if (!list->first)
+        list->end = &list->first;
+    list->count--;
+    return job;
+}
+
+/* Put a job where it belongs; lock held. */
+static void place(worker_set *workers, worker_job *job, bool must_wait)
+{
+    append(must_wait ? &workers->waiting : &workers->queue, job);
+    pthread_cond_signal(&workers->changed);
+}
+
+/* Let all waiting jobs try again; lock held. */
+static void wake_waiting(worker_set *workers)
+{
+    workers->landings++;
+    for (worker_job *job; (job = take_first(&workers->waiting));)
+        append(&workers->queue, job);
+    pthread_cond_broadcast(&workers->changed);
+}
+
+static void run_one(worker_set *workers, unsigned index, worker_job *job)
+{
+    workers->running[index] = job;
+    job->seen = workers->landings;
+    pthread_mutex_unlock(&workers->lock);
+    bool ended = job->run(job);
+    pthread_mutex_lock(&workers->lock);
+    workers->running[index] = NULL;
+    if (ended)
+        wake_waiting(workers); /* some may have waited for this job by its key */
+    else
+        place(workers, job, job->seen == workers->landings);
+}
+
+static void *work(void *argument)
+{
+    thread_start start = *(thread_start *)argument;
+    worker_set *workers = start.workers;
+    free(argument);
+    pthread_mutex_lock(&workers->lock);
+    while (!workers->stopping) {
+        worker_job *job = take_first(&workers->queue);
+        if (job)
+            run_one(workers, start.index, job);
+        else
+            pthread_cond_wait(&workers->changed, &workers->lock);
+    }
+    pthread_mutex_unlock(&workers->lock);
+    return NULL;
+}
+
+static bool start_thread(worker_set *workers, unsigned index)
+{
+    thread_start *start = malloc(sizeof *start);
+    if (!start)
+        return false;
+    *start = (thread_start){workers, index};
+    if (pthread_create(&workers->threads[index], NULL, work, start) == 0)
+        return true;
+    free(start);
+    return false;
+}
+
+worker_set *workers_start(unsigned threads, size_t queue_limit)
+{
+    worker_set *made = calloc(1, sizeof *made);
+    if (!made)
+        return NULL;
+    pthread_mutex_init(&made->lock, NULL);
+    pthread_cond_init(&made->changed, NULL);
+    made->queue.end = &made->queue.first;
+    made->waiting.end = &made->waiting.first;
+    made->queue_limit = queue_limit;
+    made->threads = calloc(threads, sizeof *made->threads);
+    made->running = calloc(threads, sizeof *made->running);
+    while (made->threads && made->running && made->thread_count < threads &&
+           start_thread(made, made->thread_count))
+        made->thread_count++;
+    if (made->thread_count == threads)
+        return made;
+    workers_stop(made);
+    return NULL;
+}
+
+/* Whether a job with the key waits for a thread or runs; lock held. */
+static bool is_in_hand(const worker_set *workers, const char *key)
+{
+    for (const worker_job *job = workers->queue.first; job; job = job->next)
+        if (job->key && strcmp(job->key, key) == 0)
+            return true;
+    for (unsigned i = 0; i < workers->thread_count; i++)
+        if (workers->running[i] && workers->running[i]->key &&
+            strcmp(workers->running[i]->key, key) == 0)
+            return true;
+    return false;
+}
+
+bool workers_submit(worker_set *workers, worker_job *job)
+{
+    pthread_mutex_lock(&workers->lock);
+    bool must_wait = job->key && is_in_hand(workers, job->key);
+    bool accepted = must_wait || workers->queue.count < workers->queue_limit;
+    if (accepted)
+        place(workers, job, must_wait);
+    pthread_mutex_unlock(&workers->lock);
+    return accepted;
+}
+
+void workers_await(worker_set *workers, worker_job *job)
+{
+    pthread_mutex_lock(&workers->lock);
+    place(workers, job, job->seen == workers->landings);
+    pthread_mutex_unlock(&workers->lock);
+}
+
+void workers_landed(worker_set *workers)
+{
+    pthread_mutex_lock(&workers->lock);
+    wake_waiting(workers);
+    pthread_mutex_unlock(&workers->lock);
+}
+
+uint64_t workers_landings(worker_set *workers)
+{
+    pthread_mutex_lock(&workers->lock);
+    uint64_t landings = workers->landings;
+    pthread_mutex_unlock(&workers->lock);
+    return landings;
+}
+
+size_t workers_waiting(worker_set *workers)
+{
+    pthread_mutex_lock(&workers->lock);
+    size_t count = workers->queue.count + workers->waiting.count;
+    pthread_mutex_unlock(&workers->lock);
+    return count;
+}
+
+void workers_stop(worker_set *workers)
+{
+    if (!workers)
+        return;
+    pthread_mutex_lock(&workers->lock);
+    workers->stopping = true;
+    pthread_cond_broadcast(&workers->changed);
+    pthread_mutex_unlock(&workers->lock);
+    for (unsigned i = 0; i < workers->thread_count; i++)
+        pthread_join(workers->threads[i], NULL);
+    wake_waiting(workers);
+    for (worker_job *job; (job = take_first(&workers->queue));)
+        job->abandon(job);
+    pthread_cond_destroy(&workers->changed);
+    pthread_mutex_destroy(&workers->lock);
+    free(workers->threads);
+    free(workers->running);
+    free(workers);
+}
