@@ -57,12 +57,21 @@ typedef struct api_segment {
     size_t size;
 } api_segment;
 
+#define API_LENGTH_UNKNOWN UINT64_MAX
+#define API_TENSORS_MAX    7 /* of one body */
+
 /* Bytes to send, in one or more pieces, counted by references. Immutable. */
 typedef struct api_body api_body;
+/* A body is either segments in memory, or, where api_body_is_stream, read piece by piece, in order and
+ * by one reader. */
 api_body *api_body_ref(api_body *body);
 void api_body_unref(api_body *body);
 size_t api_body_segments(const api_body *body, const api_segment **ret_segments);
-uint64_t api_body_size(const api_body *body);
+uint64_t api_body_size(const api_body *body); /* API_LENGTH_UNKNOWN for streamed text */
+bool api_body_is_stream(const api_body *body);
+
+/* Up to `room` bytes from `offset` on, which is where the last read ended; 0 at the end. */
+size_t api_body_read(api_body *body, uint64_t offset, char *dst, size_t room);
 
 /* A reply, counted by references. Immutable and often shared between requests. */
 typedef struct api_reply api_reply;
@@ -75,7 +84,6 @@ size_t api_reply_fields(const api_reply *reply, const api_field **ret_fields);
 api_body *api_reply_body(const api_reply *reply);
 
 /* What Content-Length must say where there is no body to measure; API_LENGTH_UNKNOWN: nothing. */
-#define API_LENGTH_UNKNOWN UINT64_MAX
 uint64_t api_reply_length(const api_reply *reply);
 
 /* A place where the transport keeps what it has prepared for this reply; freed with the reply.

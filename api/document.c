@@ -64,6 +64,7 @@ api_reply *api_document_cacheable(json_t *document, const char *given, bool head
     api_reply_add(reply, "ETag", "%s", etag.text);
     api_reply_add(reply, "Cache-Control", "public, no-cache");
     if (matches) {
+        api_reply_set_length(reply, api_body_size(body));
         api_body_unref(body);
         return reply;
     }

@@ -7,6 +7,7 @@
 #include "reply.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- reading ---- */
@@ -117,8 +118,14 @@ static void etag_of(const api_encoding *encoding, api_etag *ret_etag)
     int length = snprintf(what, sizeof what, "%s.%u tensors %zu+%zu identity",
                           encoding->format->name, encoding->format->revision,
                           encoding->selection.first, encoding->selection.count);
-    api_segment pieces[] = {{key, key_length}, {what, (size_t)length}};
-    api_etag_of(ret_etag, pieces, 2);
+    const pe_scheme_info *info = pe_scheme_describe(pe_request_scheme(encoding->request));
+    const api_segment pieces[] = {
+        {key, key_length},
+        {what, (size_t)length},
+        {info->formula, strlen(info->formula)}, /* metadata holds these */
+        {info->convention, strlen(info->convention)},
+        {info->reference, strlen(info->reference)}};
+    api_etag_of(ret_etag, pieces, sizeof pieces / sizeof *pieces);
 }
 
 /* "512x64", "512, 64": the shape with a separator. */
@@ -200,7 +207,7 @@ static bool build_body(pe_table *table, void *context, pe_attachment *ret_attach
     const api_encoding *encoding = context;
     size_t bytes;
     api_body *body = encoding->format->write(&encoding->selection, table, &bytes);
-    *ret_attachment = (pe_attachment){body, bytes, drop_body};
+    *ret_attachment = (pe_attachment){body, bytes + api_body_footprint(), drop_body};
     return body != NULL;
 }
 
@@ -259,7 +266,7 @@ static api_reply *own_reply(const api_encoding *encoding, pe_entry *entry, pe_ou
         api_reply_add(reply, "Cache-Status", "posenc; hit");
         break;
     case PE_MISS:
-        api_reply_add(reply, "Cache-Status", "posenc; fwd=miss; stored");
+        api_reply_add(reply, "Cache-Status", "posenc; fwd=miss");
         break;
     case PE_COALESCED:
         api_reply_add(reply, "Cache-Status", "posenc; fwd=miss; collapsed");
@@ -350,6 +357,51 @@ static api_reply *compute(const api_encoding *encoding)
     return reply;
 }
 
+/* ---- tables too large to hold ---- */
+
+static bool is_streamed(const api_encoding *encoding)
+{
+    return pe_request_bytes(encoding->request) >
+           encoding->call->service->host->limits.table_bytes;
+}
+
+/* A body that computes its tensors as it is read; NULL without memory. */
+static api_body *open_streams(const api_encoding *encoding)
+{
+    size_t order[API_TENSORS_MAX], header_size, opened = 0;
+    pe_stream *streams[API_TENSORS_MAX];
+    pe_error error;
+    const api_selection *selection = &encoding->selection;
+    char *header = encoding->format->begin_stream(selection, &header_size, order);
+    while (header && opened < selection->count &&
+           pe_stream_new(encoding->request, order[opened], &streams[opened], &error) == PE_OK)
+        opened++;
+    if (header && opened == selection->count)
+        return api_body_from_streams(header, header_size, streams, opened);
+    while (opened > 0)
+        pe_stream_free(streams[--opened]);
+    free(header);
+    return NULL;
+}
+
+static api_reply *stream(const api_encoding *encoding)
+{
+    if (!encoding->format->begin_stream) {
+        char given[32];
+        pe_error error;
+        pe_error_init(&error);
+        snprintf(given, sizeof given, "%s", encoding->format->name);
+        pe_error_add(&error, PE_TOO_LARGE, "format", given,
+                     "npy, safetensors or raw: %llu bytes are too many to be held for %s",
+                     (unsigned long long)pe_request_bytes(encoding->request),
+                     encoding->format->name);
+        return api_problem_from_error(&error);
+    }
+    api_reply *reply = describe(encoding);
+    api_reply_add(reply, "Cache-Status", "posenc; fwd=bypass; detail=streamed");
+    return api_reply_with_body(reply, open_streams(encoding), false);
+}
+
 api_reply *api_encoding_reply(const api_encoding *encoding)
 {
     const api_request *request = encoding->call->request;
@@ -361,6 +413,8 @@ api_reply *api_encoding_reply(const api_encoding *encoding)
         api_reply_set_length(reply, encoding->format->length(&encoding->selection));
         return reply;
     }
+    if (is_streamed(encoding))
+        return stream(encoding);
     pe_entry *entry;
     switch (pe_cache_look(encoding->call->service->cache, encoding->request, request->awaited,
                           &entry)) {

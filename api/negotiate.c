@@ -23,20 +23,20 @@ static int specificity(const char *range, size_t length, const char *media_type)
         return 3;
     if (length == type + 1 && range[type] == '*' && strncasecmp(range, media_type, type) == 0)
         return 2;
-    return length == 3 && memcmp(range, "*/*", 3) == 0;
+    return (length == 3 && memcmp(range, "*/*", 3) == 0) || (length == 1 && *range == '*');
 }
 
-/* A qvalue, "0.25" or "1", in thousandths. */
+/* A qvalue, "0.25" or "1" or, as some clients write, ".2", in thousandths. */
 static unsigned read_quality(const char *text, size_t length)
 {
     unsigned quality = 0, unit = 100;
-    if (length > 0 && text[0] == '1')
+    size_t i = length > 0 && (text[0] == '0' || text[0] == '1');
+    if (i == 1 && text[0] == '1')
         return 1000;
-    for (size_t i = 2; i < length && text[1] == '.' && unit > 0; i++, unit /= 10) {
-        if (text[i] < '0' || text[i] > '9')
-            break;
+    if (i == length || text[i] != '.')
+        return 0;
+    for (i++; i < length && unit > 0 && text[i] >= '0' && text[i] <= '9'; i++, unit /= 10)
         quality += unit * (unsigned)(text[i] - '0');
-    }
     return quality;
 }
 

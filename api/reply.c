@@ -8,14 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SEGMENTS_MAX 8
+#define SEGMENTS_MAX (API_TENSORS_MAX + 1)
 
 struct api_body {
     atomic_uint references;
     pe_table *table; /* NULL, or what the segments lie in */
     void *owned;
     size_t count;
-    api_segment segments[SEGMENTS_MAX];
+    api_segment segments[SEGMENTS_MAX]; /* of a stream: the header, then sizes alone */
+    pe_stream *streams[SEGMENTS_MAX];   /* of segments 1 … of a stream */
 };
 
 api_body *api_body_from_table(pe_table *table, void *owned, const api_segment *segments,
@@ -50,9 +51,53 @@ void api_body_unref(api_body *body)
 {
     if (!body || atomic_fetch_sub_explicit(&body->references, 1, memory_order_acq_rel) > 1)
         return;
+    for (size_t i = 0; i < SEGMENTS_MAX; i++)
+        pe_stream_free(body->streams[i]);
     pe_table_unref(body->table);
     free(body->owned);
     free(body);
+}
+
+api_body *api_body_from_streams(char *header, size_t header_size, pe_stream *const *streams,
+                                size_t count)
+{
+    api_segment segments[SEGMENTS_MAX] = {{header, header_size}};
+    assert(count < SEGMENTS_MAX);
+    for (size_t i = 0; i < count; i++)
+        segments[i + 1].size = (size_t)pe_stream_size(streams[i]);
+    api_body *body = api_body_from_table(NULL, header, segments, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        if (body)
+            body->streams[i + 1] = streams[i];
+        else
+            pe_stream_free(streams[i]);
+    }
+    return body;
+}
+
+bool api_body_is_stream(const api_body *body)
+{
+    return body->streams[1] != NULL;
+}
+
+size_t api_body_read(api_body *body, uint64_t offset, char *dst, size_t room)
+{
+    size_t done = 0;
+    for (size_t i = 0; i < body->count && done < room; i++) {
+        uint64_t size = body->segments[i].size;
+        if (offset >= size) {
+            offset -= size;
+            continue;
+        }
+        size_t part = size - offset < room - done ? (size_t)(size - offset) : room - done;
+        if (body->streams[i])
+            pe_stream_read(body->streams[i], offset, dst + done, part);
+        else
+            memcpy(dst + done, (const char *)body->segments[i].data + offset, part);
+        done += part;
+        offset = 0; /* the next segment from its start */
+    }
+    return done;
 }
 
 size_t api_body_segments(const api_body *body, const api_segment **ret_segments)
@@ -69,8 +114,9 @@ uint64_t api_body_size(const api_body *body)
     return size;
 }
 
-#define FIELDS_MAX 24
-#define TEXT_MAX   1536
+#define TRANSPORT_FOOTPRINT 2560 /* a response with its fields, measured */
+#define FIELDS_MAX          24
+#define TEXT_MAX            1536
 
 struct api_reply {
     atomic_uint references;
@@ -145,7 +191,12 @@ void api_reply_set_length(api_reply *reply, uint64_t length)
 
 size_t api_reply_footprint(void)
 {
-    return sizeof(api_reply);
+    return sizeof(api_reply) + TRANSPORT_FOOTPRINT;
+}
+
+size_t api_body_footprint(void)
+{
+    return sizeof(api_body);
 }
 
 api_reply *api_reply_ref(api_reply *reply)
@@ -194,9 +245,10 @@ void *api_reply_transport(api_reply *reply)
 void *api_reply_set_transport(api_reply *reply, void *made, void (*free_made)(void *))
 {
     void *standing = NULL;
-    reply->free_transport = free_made; /* the same for every caller */
-    if (atomic_compare_exchange_strong(&reply->transport, &standing, made))
+    if (atomic_compare_exchange_strong(&reply->transport, &standing, made)) {
+        reply->free_transport = free_made; /* read by the last unref, after ours */
         return made;
+    }
     free_made(made);
     return standing;
 }

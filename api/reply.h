@@ -12,6 +12,11 @@ api_body *api_body_from_text(char *text, size_t size);
 api_body *api_body_from_table(pe_table *table, void *owned, const api_segment *segments,
                               size_t count);
 
+/* A streamed body of a header (from malloc, may be NULL) and then tensors, one after the other; takes
+ * over both. On failure NULL, and both are freed. */
+api_body *api_body_from_streams(char *header, size_t header_size, pe_stream *const *streams,
+                                size_t count);
+
 /* A reply with the fields that every reply has. NULL without memory. */
 api_reply *api_reply_new(unsigned status);
 
@@ -27,7 +32,9 @@ api_reply *api_reply_with_body(api_reply *reply, api_body *body, bool head);
 /* A reply without a body that says how long one would be. */
 void api_reply_set_length(api_reply *reply, uint64_t length);
 
-/* Memory that a reply holds, its body not counted. */
+/* Memory that a reply holds with what the transport prepares for it, and that a body holds beside its
+ * bytes. */
 size_t api_reply_footprint(void);
+size_t api_body_footprint(void);
 
 #endif

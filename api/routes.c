@@ -71,17 +71,17 @@ const char *api_route_label(const char *target)
 }
 
 /* "GET, HEAD, POST, OPTIONS": the methods of a path; empty if there are none. */
-static void allowed_methods(const char *path, size_t length, char dst[64])
+static void allowed_methods(const char *path, size_t length, char *dst, size_t size)
 {
     api_segment parameter;
+    size_t used = 0;
     dst[0] = '\0';
     for (size_t i = 0; i < ROUTE_COUNT; i++)
-        if (matches(ROUTES[i].pattern, path, length, &parameter)) {
-            strcat(dst, ROUTES[i].method); /* at most two methods a path: well under 64 */
-            strcat(dst, strcmp(ROUTES[i].method, "GET") == 0 ? ", HEAD, " : ", ");
-        }
-    if (dst[0])
-        strcat(dst, "OPTIONS");
+        if (matches(ROUTES[i].pattern, path, length, &parameter))
+            used += (size_t)snprintf(dst + used, size - used, "%s%s, ", ROUTES[i].method,
+                                     strcmp(ROUTES[i].method, "GET") == 0 ? ", HEAD" : "");
+    if (used > 0)
+        snprintf(dst + used, size - used, "OPTIONS");
 }
 
 static api_reply *preflight(const char *allow)
@@ -99,7 +99,7 @@ static api_reply *preflight(const char *allow)
 static api_reply *no_route(const char *method, const char *path, size_t length)
 {
     char allow[64], detail[160];
-    allowed_methods(path, length, allow);
+    allowed_methods(path, length, allow, sizeof allow);
     if (!allow[0])
         return api_problem(API_NOT_FOUND,
                            "GET /v1/schemes lists the schemes, GET /openapi.json "

@@ -198,16 +198,21 @@ static void share_rest(pe_cache *cache)
     pe_buffer_limit_idle(cache->stats.budget - cache->stats.bytes);
 }
 
+/* Evict one entry. */
+static void drop(pe_cache *cache, pe_entry *entry)
+{
+    unlist(cache, entry);
+    entry->listed = false;
+    cache->stats.bytes -= entry->bytes;
+    cache->stats.entries--;
+    cache->stats.evictions++;
+    take_out(cache, entry);
+}
+
 static void evict_to_budget(pe_cache *cache, uint64_t incoming)
 {
     while (cache->oldest && cache->stats.bytes + incoming > cache->stats.budget) {
-        pe_entry *entry = cache->oldest;
-        unlist(cache, entry);
-        entry->listed = false;
-        cache->stats.bytes -= entry->bytes;
-        cache->stats.entries--;
-        cache->stats.evictions++;
-        take_out(cache, entry);
+        drop(cache, cache->oldest);
     }
 }
 
@@ -245,8 +250,8 @@ static void compute(pe_cache *cache, const pe_request *request, pe_entry *entry)
     pe_status status = pe_table_compute(request, &entry->table, &error);
     pthread_mutex_lock(&cache->lock);
     cache->reserved -= room;
-    cache->stats.computed++;
     if (status == PE_OK) {
+        cache->stats.computed++;
         entry->state = READY;
         keep(cache, entry);
     } else {
@@ -334,11 +339,15 @@ pe_look pe_cache_look(pe_cache *cache, const pe_request *request, bool awaited,
 
 /* ---- attachments ---- */
 
-/* Count what an entry has gained. It may be evicted by that itself; its holder keeps it alive. */
+/* Count what an entry has gained. It may be evicted by that itself; its holder keeps it alive. One that
+ * has come to take more than the budget is. */
 static void charge(pe_cache *cache, pe_entry *entry, size_t bytes)
 {
     pthread_mutex_lock(&cache->lock);
-    if (entry->listed) {
+    if (entry->listed && entry->bytes + bytes > cache->stats.budget) {
+        drop(cache, entry); /* rather than all others, and then this one */
+        share_rest(cache);
+    } else if (entry->listed) {
         cache->stats.bytes += bytes;
         entry->bytes += bytes;
         evict_to_budget(cache, 0);

@@ -5,6 +5,9 @@
 #include <math.h>
 #include <string.h>
 
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+               "formats send tensors as they lie in memory, which must be little-endian");
+
 static const struct {
     const char *name;
     size_t size;

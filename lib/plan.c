@@ -57,7 +57,8 @@ uint64_t pe_plan_check(const pe_plan *plan, const pe_values *values, const pe_li
         elements += tensor->elements;
         bytes += tensor->bytes;
         /* each is at most 2^60 · 8: check before the next could overflow */
-        if (elements > limits->elements || bytes > limits->table_bytes) {
+        bool held = !values->scheme->streamable && bytes > limits->table_bytes;
+        if (elements > limits->elements || held) {
             char given[96];
             describe_size(tensor, given, sizeof given);
             const char *name = size_parameter(values);

@@ -180,7 +180,7 @@ typedef struct pe_argument {
 /* Limits that the owner of the process sets. */
 typedef struct pe_limits {
     uint64_t elements;    /* elements of all tensors of one request together */
-    uint64_t table_bytes; /* bytes of all tensors of one request together */
+    uint64_t table_bytes; /* bytes of all tensors together, where they cannot be streamed */
     size_t list_length;   /* items of one list parameter */
 } pe_limits;
 
@@ -211,7 +211,8 @@ typedef struct pe_request pe_request;
  * arguments. PE_MALFORMED, PE_OUT_OF_RANGE, PE_TOO_LARGE, PE_NO_MEMORY. */
 pe_status pe_request_new(const pe_scheme *scheme, const pe_argument *arguments, size_t count,
                          const pe_limits *limits, pe_request **ret_request, pe_error *reterr);
-void pe_request_free(pe_request *request);
+pe_request *pe_request_ref(pe_request *request);
+void pe_request_free(pe_request *request); /* drops one reference */
 
 const pe_scheme *pe_request_scheme(const pe_request *request);
 
@@ -249,6 +250,27 @@ unsigned char *pe_table_headroom(pe_table *table, size_t index);
 
 /* Bytes of memory the table holds, headroom and bookkeeping included. */
 size_t pe_table_footprint(const pe_table *table);
+
+/* ---- streams -------------------------------------------------------------------------------- */
+
+/* One tensor's bytes, computed block by block as they are read: for tensors too large to hold. It
+ * takes a few MB whatever the tensor's size. One thread at a time. */
+typedef struct pe_stream pe_stream;
+
+/* Whether the request's scheme can be streamed: its rows need no state that grows with them. The
+ * limit pe_limits.table_bytes holds for the other schemes only. */
+bool pe_request_is_streamable(const pe_request *request);
+
+/* A stream of a tensor of a streamable request, which it holds a reference to. PE_NO_MEMORY. */
+pe_status pe_stream_new(pe_request *request, size_t tensor, pe_stream **ret_stream,
+                        pe_error *reterr);
+void pe_stream_free(pe_stream *stream);
+
+uint64_t pe_stream_size(const pe_stream *stream); /* bytes */
+
+/* Write up to `size` bytes from `offset` on; returns how many, less only at the end. Reading on from
+ * where the last read ended is fast, going elsewhere costs a block. */
+size_t pe_stream_read(pe_stream *stream, uint64_t offset, void *dst, size_t size);
 
 /* ---- cache ---------------------------------------------------------------------------------- */
 

@@ -104,6 +104,7 @@ static void apply_defaults(pe_request *request, const pe_preset *preset, const b
                            pe_error *reterr)
 {
     const pe_scheme_info *info = &request->values.scheme->info;
+    char shown[PE_PRINT_MAX]; /* only numbers exclude others */
     for (size_t i = 0; i < request->value_count; i++) {
         const pe_parameter *parameter = pe_parameter_at(info, i);
         const char *other = parameter->unless, *text = default_text(parameter, preset);
@@ -111,7 +112,8 @@ static void apply_defaults(pe_request *request, const pe_preset *preset, const b
             bool both = request->owned[i].value.present &&
                         request->owned[pe_parameter_index(info, other)].value.present;
             if (both)
-                pe_error_add(reterr, PE_OUT_OF_RANGE, parameter->name, "",
+                pe_error_add(reterr, PE_OUT_OF_RANGE, parameter->name,
+                             pe_plain_number(request->owned[i].value.real, shown),
                              "not together with %s, which stands instead", other);
             continue;
         }
@@ -162,6 +164,7 @@ pe_status pe_request_new(const pe_scheme *scheme, const pe_argument *arguments, 
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the request");
         goto fail;
     }
+    atomic_init(&request->references, 1);
     request->values.scheme = scheme;
     read_and_plan(request, arguments, count, limits, given, reterr);
     if (reterr->status != PE_OK)
@@ -179,9 +182,21 @@ fail:
     return reterr->status;
 }
 
+pe_request *pe_request_ref(pe_request *request)
+{
+    atomic_fetch_add_explicit(&request->references, 1, memory_order_relaxed);
+    return request;
+}
+
+bool pe_request_is_streamable(const pe_request *request)
+{
+    return request->values.scheme->streamable;
+}
+
 void pe_request_free(pe_request *request)
 {
-    if (!request)
+    if (!request ||
+        atomic_fetch_sub_explicit(&request->references, 1, memory_order_acq_rel) > 1)
         return;
     for (size_t i = 0; request->owned && i < request->value_count; i++)
         free(request->owned[i].list);

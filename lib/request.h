@@ -4,7 +4,10 @@
 
 #include "params.h"
 
+#include <stdatomic.h>
+
 struct pe_request {
+    atomic_uint references;
     pe_values values;
     pe_owned_value
         *owned;      /* value_count of them: the scheme's parameters, then the common ones */

@@ -62,6 +62,10 @@ struct pe_scheme {
 
     /* Free a state; NULL where `free` does. */
     void (*release)(void *state);
+
+    /* The state stays small however many rows there are, so that a table of any length can be made
+     * block by block. */
+    bool streamable;
 };
 
 /* Shorthands of the scheme files. */

@@ -5,6 +5,8 @@
  *    looks, and the answer follows on a later call.
  *  - What takes long would hold up every connection of an event thread: such a connection is suspended
  *    and a worker answers. Suspended connections do not time out, so the queue is bounded.
+ *  - It parses the query into the connection's memory, and where that is full the request is never
+ *    answered nor ended; so the query is hidden from it.
  *  - Closing with a body unread resets the connection, and the client may never see the answer; so
  *    a body over the limit is read and dropped, unless it is announced as larger still. */
 #include "http.h"
@@ -21,6 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define UNANNOUNCED_MAX   (256 * 1024 * 1024) /* of a chunked body, which announces no length */
 #define DROPPED_MAX       (16 * 1024 * 1024)
 #define CONNECTION_MEMORY (64 * 1024) /* its own 414 and 431 are HTML: stay clear of them */
 
@@ -48,7 +51,7 @@ typedef struct http_exchange {
     api_reply *reply;           /* made by a worker, not yet queued */
     char *target;
     char *body;
-    size_t body_size, body_capacity;
+    size_t body_size, body_capacity, dropped;
     bool seen, awaited, too_large, out_of_memory;
     struct joined_header *joined;
 } http_exchange;
@@ -74,6 +77,9 @@ static void *begin_exchange(void *cls, const char *target, struct MHD_Connection
         free(made);
         return NULL;
     }
+    char *query = target ? strchr((char *)(uintptr_t)target, '?') : NULL;
+    if (query)
+        query[1] = '\0'; /* we parse it ourselves */
     atomic_fetch_add(&made->server->under_way, 1);
     return made;
 }
@@ -109,6 +115,7 @@ static void count_connection(void *cls, struct MHD_Connection *connection,
 static void take_upload(http_exchange *exchange, const char *data, size_t size)
 {
     size_t limit = exchange->server->settings->body_bytes;
+    exchange->dropped += exchange->too_large || exchange->out_of_memory ? size : 0;
     if (exchange->too_large || exchange->out_of_memory)
         return;
     if (size > limit - exchange->body_size) {
@@ -339,7 +346,7 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, cons
     if (*upload_size > 0) {
         take_upload(exchange, upload, *upload_size);
         *upload_size = 0;
-        return MHD_YES;
+        return exchange->dropped > UNANNOUNCED_MAX ? MHD_NO : MHD_YES;
     }
     return answer(exchange);
 }
@@ -363,12 +370,12 @@ http_server *http_start(const server_settings *settings, int listen_fd, api_serv
     server->daemon = MHD_start_daemon(
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handle, server,
         MHD_OPTION_LISTEN_SOCKET, listen_fd, /* its own copy of the number, not of the socket */
-        MHD_OPTION_CONNECTION_LIMIT, (unsigned)settings->connections,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)settings->idle_seconds,
-        MHD_OPTION_URI_LOG_CALLBACK, begin_exchange, server, MHD_OPTION_NOTIFY_COMPLETED,
-        end_exchange, server, MHD_OPTION_NOTIFY_CONNECTION, count_connection, server,
-        MHD_OPTION_ARRAY, pool, MHD_OPTION_END);
+        MHD_OPTION_THREAD_STACK_SIZE, (size_t)WORKERS_STACK, MHD_OPTION_CONNECTION_LIMIT,
+        (unsigned)settings->connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)CONNECTION_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)settings->idle_seconds, MHD_OPTION_URI_LOG_CALLBACK, begin_exchange, server,
+        MHD_OPTION_NOTIFY_COMPLETED, end_exchange, server, MHD_OPTION_NOTIFY_CONNECTION,
+        count_connection, server, MHD_OPTION_ARRAY, pool, MHD_OPTION_END);
     if (!server->daemon) {
         free(server);
         return NULL;

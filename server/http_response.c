@@ -7,6 +7,8 @@
  *    would announce chunks and send the last one, which is no body's: such a response closes. */
 #include "http_response.h"
 
+#define STREAM_BLOCK (512 * 1024)
+
 static void release_body(void *cls)
 {
     api_body_unref(cls);
@@ -26,8 +28,26 @@ static struct MHD_Response *empty_response(const api_reply *reply)
     return MHD_create_response_from_callback(length, 1, send_nothing, NULL, NULL);
 }
 
+static ssize_t read_stream(void *cls, uint64_t position, char *buffer, size_t room)
+{
+    size_t size = api_body_read(cls, position, buffer, room);
+    return size > 0 ? (ssize_t)size : MHD_CONTENT_READER_END_OF_STREAM;
+}
+
+/* A response that reads the body as the client takes it, and stops when it goes away. */
+static struct MHD_Response *stream_response(api_body *body)
+{
+    struct MHD_Response *response = MHD_create_response_from_callback(
+        api_body_size(body), STREAM_BLOCK, read_stream, api_body_ref(body), release_body);
+    if (!response)
+        api_body_unref(body);
+    return response;
+}
+
 static struct MHD_Response *body_response(api_body *body)
 {
+    if (api_body_is_stream(body))
+        return stream_response(body);
     const api_segment *segments;
     struct MHD_IoVec pieces[16];
     size_t count = api_body_segments(body, &segments);

@@ -39,7 +39,9 @@ static int connect_unix(const char *path)
     struct sockaddr_un address;
     int fd = unix_address(path, &address) ? socket(AF_UNIX, SOCK_STREAM, 0) : -1;
     if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) != 0) {
+        int failure = errno;
         close(fd);
+        errno = failure;
         fd = -1;
     }
     return fd;
@@ -63,9 +65,11 @@ static int open_unix(const char *path, char *ret_url, size_t size)
     bool bound = fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof address) == 0;
     if (fd >= 0 && !bound && errno == EADDRINUSE) {
         int other = connect_unix(path);
+        bool dead = other < 0 && errno == ECONNREFUSED;
         if (other >= 0) /* somebody answers there */
             close(other);
-        else if (is_socket(path) && unlink(path) == 0) /* left behind by a dead server */
+        else if (dead && is_socket(path) &&
+                 unlink(path) == 0) /* left behind by a dead server */
             bound = bind(fd, (struct sockaddr *)&address, sizeof address) == 0;
         errno = EADDRINUSE;
     }
@@ -116,7 +120,9 @@ static int open_tcp(const server_settings *settings, char *ret_url, size_t size)
     struct addrinfo *info = resolve(settings->bind, settings->port, ret_url, size);
     if (!info)
         return -1;
-    int fd = open_address(settings, info);
+    int fd = -1;
+    for (const struct addrinfo *at = info; at && fd < 0; at = at->ai_next)
+        fd = open_address(settings, at);
     if (fd < 0)
         snprintf(ret_url, size, "cannot listen on %s port %u: %s", settings->bind,
                  (unsigned)settings->port, strerror(errno));
@@ -171,23 +177,40 @@ static int connect_tcp(const server_settings *settings)
     return fd;
 }
 
-bool listen_probe(const server_settings *settings)
+/* Where the probe asks, for people. */
+static void name_target(const server_settings *settings, char *dst, size_t size)
+{
+    if (settings->unix_socket[0])
+        snprintf(dst, size, "unix:%s", settings->unix_socket);
+    else
+        snprintf(dst, size, "%s port %u", reachable(settings->bind), (unsigned)settings->port);
+}
+
+bool listen_probe(const server_settings *settings, FILE *errors)
 {
     static const char request[] =
         "GET /health/ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
     static const char wanted[] = "HTTP/1.1 200 ";
     const struct timeval limit = {.tv_sec = 3};
-    char answer[sizeof wanted] = "";
+    char answer[sizeof wanted] = "", target[256];
     size_t got = 0;
+    name_target(settings, target, sizeof target);
     int fd =
         settings->unix_socket[0] ? connect_unix(settings->unix_socket) : connect_tcp(settings);
-    if (fd < 0)
+    if (fd < 0) {
+        fprintf(errors, "posenc-server: nothing answers at %s: %s\n", target, strerror(errno));
         return false;
+    }
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-    bool sent = send(fd, request, sizeof request - 1, MSG_NOSIGNAL) == sizeof request - 1;
-    for (ssize_t n = 1; sent && n > 0 && got<sizeof wanted - 1; got += n> 0 ? (size_t)n : 0)
-        n = recv(fd, answer + got, sizeof wanted - 1 - got, 0);
+    ssize_t part = send(fd, request, sizeof request - 1, MSG_NOSIGNAL);
+    while (part > 0 && got < sizeof wanted - 1) {
+        part = recv(fd, answer + got, sizeof wanted - 1 - got, 0);
+        got += part > 0 ? (size_t)part : 0;
+    }
     close(fd);
-    return strcmp(answer, wanted) == 0;
+    if (strcmp(answer, wanted) == 0)
+        return true;
+    fprintf(errors, "posenc-server: the server at %s is not ready\n", target);
+    return false;
 }

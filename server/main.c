@@ -169,7 +169,8 @@ static int serve(server_process *process)
 int main(int argc, char **argv)
 {
     static server_process process = {.listen_fd = -1};
-    if (!settings_read(&process.settings, argc, argv, environ, stderr))
+    bool legal = settings_read(&process.settings, argc, argv, environ, stderr);
+    if (!legal && process.settings.action != SETTINGS_HELP)
         return EXIT_USAGE;
     switch (process.settings.action) {
     case SETTINGS_HELP:
@@ -182,7 +183,7 @@ int main(int argc, char **argv)
         settings_print(&process.settings, stdout);
         return EXIT_SUCCESS;
     case SETTINGS_HEALTHCHECK:
-        return listen_probe(&process.settings) ? EXIT_SUCCESS : EXIT_FAILURE;
+        return listen_probe(&process.settings, stderr) ? EXIT_SUCCESS : EXIT_FAILURE;
     case SETTINGS_SERVE:
         break;
     }

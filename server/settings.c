@@ -190,6 +190,8 @@ static bool read_flag(server_settings *settings, char *const *argv, int argc, in
 {
     const char *flag = argv[*at], *equals = strchr(flag, '=');
     size_t length = equals ? (size_t)(equals - flag) : strlen(flag);
+    if (strcmp(flag, "-h") == 0)
+        flag = "--help";
     for (size_t i = 0; i < ACTION_COUNT && !equals; i++)
         if (strncmp(flag, "--", 2) == 0 && strcmp(flag + 2, ACTIONS[i].name) == 0) {
             settings->action = ACTIONS[i].action;
@@ -201,7 +203,9 @@ static bool read_flag(server_settings *settings, char *const *argv, int argc, in
             memcmp(flag + 2, setting->name, length - 2) != 0)
             continue;
         const char *value = equals ? equals + 1 : NULL;
-        if (!value && setting->type == SWITCH)
+        bool follows = *at + 1 < argc && (strcmp(argv[*at + 1], "true") == 0 ||
+                                          strcmp(argv[*at + 1], "false") == 0);
+        if (!value && setting->type == SWITCH && !follows)
             value = "true";
         else if (!value && *at + 1 < argc)
             value = argv[++*at];
@@ -215,6 +219,8 @@ static bool read_flag(server_settings *settings, char *const *argv, int argc, in
     const char *start = flag + strspn(flag, "-");
     snprintf(name, sizeof name, "%.*s", (int)(length - (size_t)(start - flag)), start);
     suggest(name, errors);
+    if (strncmp(flag, "--", 2) == 0 && !equals && *at + 1 < argc && argv[*at + 1][0] != '-')
+        ++*at; /* its value, most likely */
     return false;
 }
 

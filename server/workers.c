@@ -100,10 +100,14 @@ static bool start_thread(worker_set *workers, unsigned index)
     if (!start)
         return false;
     *start = (thread_start){workers, index};
-    if (pthread_create(&workers->threads[index], NULL, work, start) == 0)
-        return true;
-    free(start);
-    return false;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, WORKERS_STACK);
+    bool started = pthread_create(&workers->threads[index], &attributes, work, start) == 0;
+    pthread_attr_destroy(&attributes);
+    if (!started)
+        free(start);
+    return started;
 }
 
 worker_set *workers_start(unsigned threads, size_t queue_limit)

@@ -7,6 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What the table kernels need, and more than some C libraries give: bytes. */
+#define WORKERS_STACK ((size_t)2 << 20)
+
 typedef struct worker_set worker_set;
 
 /* A job lies in the caller's storage. It ends with run returning true, or with abandon; after either

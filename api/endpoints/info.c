@@ -22,8 +22,10 @@ api_reply *api_info(const api_call *call)
                                                  "media_type", format->media_type, "extension",
                                                  format->extension, "help", format->help));
     }
-    for (pe_dtype dtype = 0; dtype < PE_DTYPE_COUNT; dtype++)
-        json_array_append_new(dtypes, json_string(pe_dtype_name(dtype)));
+    size_t common;
+    const pe_parameter *dtype = pe_common_parameters(&common); /* the first one is dtype */
+    for (size_t i = 0; dtype->choices[i]; i++)
+        json_array_append_new(dtypes, json_string(dtype->choices[i]));
     json_t *document = json_pack("{s:s, s:s, s:I, s:o, s:o, s:o}", "name", "posenc", "version",
                                  PE_VERSION, "schemes", (json_int_t)pe_scheme_count(), "dtypes",
                                  dtypes, "formats", formats, "limits", limits);

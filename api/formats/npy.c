@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define PREAMBLE  10 /* magic, version, header length */
@@ -76,6 +77,17 @@ static api_body *write_body(const api_selection *selection, pe_table *table, siz
                                1);
 }
 
+static char *begin_stream(const api_selection *selection, size_t *ret_size,
+                          size_t ret_order[API_TENSORS_MAX])
+{
+    char *header = malloc(PE_TABLE_HEADROOM);
+    ret_order[0] = selection->first;
+    if (header)
+        *ret_size =
+            make_header(pe_request_tensor(selection->request, selection->first), header);
+    return header;
+}
+
 const api_format api_format_npy = {
     .name = "npy",
     .media_type = "application/x-npy",
@@ -86,4 +98,5 @@ const api_format api_format_npy = {
     .refuses = refuses,
     .length = length,
     .write = write_body,
+    .begin_stream = begin_stream,
 };

@@ -2,6 +2,8 @@
 #include "../formats.h"
 #include "../reply.h"
 
+#include <stdlib.h>
+
 static uint64_t length(const api_selection *selection)
 {
     return pe_request_tensor(selection->request, selection->first)->bytes;
@@ -15,6 +17,14 @@ static api_body *write_body(const api_selection *selection, pe_table *table, siz
     return api_body_from_table(table, NULL, &data, 1);
 }
 
+static char *begin_stream(const api_selection *selection, size_t *ret_size,
+                          size_t ret_order[API_TENSORS_MAX])
+{
+    ret_order[0] = selection->first;
+    *ret_size = 0;
+    return malloc(1);
+}
+
 const api_format api_format_raw = {
     .name = "raw",
     .media_type = "application/octet-stream",
@@ -25,4 +35,5 @@ const api_format api_format_raw = {
     .single = true,
     .length = length,
     .write = write_body,
+    .begin_stream = begin_stream,
 };

@@ -10,7 +10,7 @@
 
 #define ALIGNMENT  64
 #define FLAT_LIMIT (1 << 20) /* below, one copied piece is faster to send than two */
-#define ORDER_MAX  8
+#define ORDER_MAX  API_TENSORS_MAX
 
 static const char *dtype_name(pe_dtype dtype)
 {
@@ -40,10 +40,9 @@ static json_t *metadata(const pe_request *request)
     json_t *object = json_object();
     json_object_set_new(object, "scheme", json_string(info->name));
     json_object_set_new(object, "revision", json_sprintf("%u", info->revision));
-    json_object_set_new(object, "posenc", json_string(PE_VERSION));
-    json_object_set_new(object, "formula", json_string(info->formula));
-    json_object_set_new(object, "convention", json_string(info->convention));
-    json_object_set_new(object, "reference", json_string(info->reference));
+    json_object_set_new(object, "scheme.formula", json_string(info->formula));
+    json_object_set_new(object, "scheme.convention", json_string(info->convention));
+    json_object_set_new(object, "scheme.reference", json_string(info->reference));
     for (size_t i = 0; i < api_parameter_count(info); i++) {
         api_text text = {0};
         if (!pe_request_value(request, i)->present)
@@ -146,6 +145,14 @@ static api_body *write_body(const api_selection *selection, pe_table *table, siz
     return flat_body(header, header_size + (size_t)data, pieces, count + 1);
 }
 
+static char *begin_stream(const api_selection *selection, size_t *ret_size,
+                          size_t ret_order[API_TENSORS_MAX])
+{
+    uint64_t data;
+    storage_order(selection, ret_order);
+    return make_header(selection, ret_size, &data);
+}
+
 const api_format api_format_safetensors = {
     .name = "safetensors",
     .media_type = "application/vnd.safetensors",
@@ -154,4 +161,5 @@ const api_format api_format_safetensors = {
     .revision = 1,
     .length = length,
     .write = write_body,
+    .begin_stream = begin_stream,
 };

@@ -89,4 +89,5 @@ const pe_scheme pe_scheme_binary = {
         },
     .plan = plan,
     .fill = fill,
+    .streamable = true,
 };

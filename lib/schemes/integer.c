@@ -50,4 +50,5 @@ const pe_scheme pe_scheme_integer = {
         },
     .plan = plan,
     .fill = fill,
+    .streamable = true,
 };

@@ -54,4 +54,5 @@ const pe_scheme pe_scheme_normalized = {
         },
     .plan = plan,
     .fill = fill,
+    .streamable = true,
 };

@@ -145,4 +145,5 @@ const pe_scheme pe_scheme_sinusoidal = {
     .prepare = prepare,
     .fill = pe_wave_fill_tensor,
     .release = pe_wave_free,
+    .streamable = true,
 };

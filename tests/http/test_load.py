@@ -123,11 +123,11 @@ class Budget(ServerCase):
                     self.assertEqual(wire.receive().status, 200)
                 samples.append(self.sample())
 
-    def test_a_table_over_a_quarter_of_the_cache_is_422_that_names_it(self):
-        self.assert_ok(self.get(f"{SINUSOIDAL}?length=1023&dim=64&format=raw"))
+    def test_a_grid_over_a_quarter_of_the_cache_is_422_that_names_it(self):
+        grid = "/v1/encodings/sinusoidal_2d?width=16&dim=64&format=raw&height="
+        self.assert_ok(self.get(f"{grid}63"))
         before = self.server.computed()
-        reply = self.get(f"{SINUSOIDAL}?length=2048&dim=64&format=raw")
-        problem = self.assert_problem(reply, 422, "length")
+        problem = self.assert_problem(self.get(f"{grid}65"), 422, "height")
         self.assertIn(str(1 << 18), problem["errors"][0]["allowed"])
         self.assertEqual(self.server.computed(), before)
 

@@ -59,7 +59,7 @@ class Info(ServerCase):
                 "raw": "application/octet-stream",
             },
         )
-        self.assertEqual(set(document["dtypes"]), {"f32", "f64", "f16", "bf16", "i32"})
+        self.assertEqual(set(document["dtypes"]), {"f32", "f64", "f16", "bf16"})
 
 
 class Health(ServerCase):

@@ -7,6 +7,7 @@ alike. Nothing here is shared with the golden writer or with the server.
 """
 
 from collections import namedtuple
+from copy import copy
 from fractions import Fraction
 from functools import lru_cache
 
@@ -228,6 +229,15 @@ class Table:
                     numbers = [number * factor.numerator for number in numbers]
                 self.negative[:, at], self.leading[:, at], sizes = leading_bits(numbers)
                 self.exponent[:, at] = sizes - scale
+
+    def arranged(self, columns):
+        """The table of some of these columns, in another order."""
+        order = [self.columns.index(column) for column in columns]
+        other = copy(self)
+        other.columns = columns
+        other.negative, other.leading, other.exponent = (
+            part[:, order] for part in (self.negative, self.leading, self.exponent))
+        return other
 
     def rounded(self, dtype):
         """The bits of all entries. Positions too small for fixed point are asked one by one."""

@@ -51,6 +51,53 @@ class WindowTest(ExactTest):
         self.check_window("other steps", 0.5, 0, 3)
 
 
+class ShapeTest(ExactTest):
+    """Kernels work in blocks of columns and rows, and write large tables by other means."""
+
+    LAYOUTS = ("interleaved", "concat", "concat_cos_first")
+
+    def check_layouts(self, place, dim, offset, step, count, dtypes, **more):
+        offset, step = Fraction(offset), Fraction(step)
+        positions = [offset + row * step for row in range(count)]
+        for layout in self.LAYOUTS:
+            self.check(place, "sinusoidal", {"layout": layout, **more}, positions, step, dtypes,
+                       dim)
+
+    def test_tables_of_every_width_are_exact(self):
+        for dim in (2, 62, 64, 66, 126, 128, 130, 254, 256, 258):
+            self.check_layouts("widths", dim, 12345, 1, 70, ("f32",))
+        for dim in (3, 127, 129, 131, 257):
+            for odd_dim in ("truncate", "pad"):
+                self.check_layouts("widths", dim, -33, 1, 67, ("f32",), odd_dim=odd_dim)
+        for scheme, options in RULES[2:]:
+            for dim in (63, 65, 127, 130):
+                odd = {"odd_dim": "truncate"} if scheme == "sinusoidal" else {}
+                self.check("widths", scheme, {**options, **odd},
+                           [Fraction(row) for row in range(-40, 40)], Fraction(1), ("f32",), dim)
+
+    def test_wide_tables_are_exact_in_every_dtype_and_at_every_place(self):
+        for offset, step in ((-70, 1), (2**40 - 65, 1), (63, -1), (0.1, 0.1), (-3, 1 / 64),
+                             (7, 1000003)):
+            self.check_layouts("widths", 142, offset, step, 131, REAL_DTYPES)
+
+    def test_tables_of_many_megabytes_are_exact(self):
+        dim, step = 130, Fraction(1)
+        positions = [Fraction(999 + row) for row in range(16200)]
+        whole = exact.Table(exact.sinusoidal_columns(dim), positions, 1.0, step)
+        for layout, dtypes in (("interleaved", ("f32", "f64")), ("concat", ("f32",)),
+                               ("concat_cos_first", ("f64",))):
+            table = whole.arranged(exact.sinusoidal_columns(dim, layout=layout))
+            for dtype in dtypes:
+                self.compare("megabytes", "sinusoidal", {
+                    "dim": dim, "layout": layout, "offset": 999, "length": len(positions),
+                    "dtype": dtype}, table, dtype)
+
+    def test_sixteen_bits_of_many_megabytes_are_exact(self):
+        positions = [Fraction(row) for row in range(32800)]
+        self.check("megabytes", "sinusoidal", {"base": 100.0}, positions, Fraction(1),
+                   ("f16", "bf16"), 130)
+
+
 class ListTest(ExactTest):
     def check_list(self, place, positions):
         for scheme, options in RULES:

@@ -12,8 +12,6 @@ posenc: this system has no apt-get, so nothing was installed. Install these your
                  tests: check clang curl python python-mpmath python-numpy
   Alpine         apk add gcc musl-dev make pkgconf libmicrohttpd-dev jansson-dev nettle-dev
                  tests: check-dev clang clang-extra-tools curl python3 py3-mpmath py3-numpy
-  macOS          brew install pkg-config libmicrohttpd jansson nettle
-                 tests: check llvm curl python numpy, and pip install mpmath
 NAMES
     exit 1
 fi

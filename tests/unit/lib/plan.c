@@ -95,20 +95,21 @@ START_TEST(the_byte_limit_counts_the_dtype)
     } CASES[] = {{"f32", 240}, {"f64", 480}, {"f16", 120}, {"bf16", 120}};
     for (size_t i = 0; i < UNIT_COUNT(CASES); i++) {
         char query[100];
-        snprintf(query, sizeof query, "length=10&dim=6&dtype=%s", CASES[i].dtype);
+        snprintf(query, sizeof query, "height=5&width=3&dim=4&dtype=%s", CASES[i].dtype);
         pe_limits limits = {1 << 20, CASES[i].bytes, 100};
-        ck_assert(passes("sinusoidal", query, limits, "length"));
+        ck_assert(passes("sinusoidal_2d", query, limits, "height"));
         limits.table_bytes--;
-        ck_assert(!passes("sinusoidal", query, limits, "length"));
+        ck_assert(!passes("sinusoidal_2d", query, limits, "height"));
+        ck_assert(passes("integer", "length=1000", limits, "length")); /* would be streamed */
     }
 }
 END_TEST
 
 START_TEST(limits_are_for_all_tensors_together)
 {
-    pe_request *request = unit_legal_request("integer", "length=1");
+    pe_request *request = unit_legal_request("sinusoidal_2d", "height=1&width=1&dim=4");
     pe_value length = *pe_request_value(request, 0);
-    pe_value items[8];
+    pe_value items[16];
     pe_plan plan = {.count = 0};
     pe_error error;
     for (size_t i = 0; i < UNIT_COUNT(items); i++)

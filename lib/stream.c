@@ -1,0 +1,97 @@
+/* Streams: one tensor's bytes in blocks of rows, computed as they are read. */
+#include "buffer.h"
+#include "request.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCK_BYTES ((uint64_t)4 << 20) /* enough rows to share their seeds */
+
+struct pe_stream {
+    pe_request *request;
+    void *state;
+    size_t tensor, capacity;
+    uint64_t rows, row_bytes, block_rows; /* block_rows: that fit the block */
+    uint64_t first, filled;               /* the block holds rows [first, first + filled) */
+    unsigned char *block;
+};
+
+pe_status pe_stream_new(pe_request *request, size_t tensor, pe_stream **ret_stream,
+                        pe_error *reterr)
+{
+    const pe_scheme *scheme = request->values.scheme;
+    const pe_tensor *shape = &request->plan.tensors[tensor];
+    pe_error_init(reterr);
+    pe_stream *stream = calloc(1, sizeof *stream);
+    if (!stream)
+        goto fail;
+    stream->request = pe_request_ref(request);
+    stream->tensor = tensor;
+    stream->rows = shape->shape[0];
+    stream->row_bytes = shape->bytes / shape->shape[0];
+    stream->block_rows = stream->row_bytes < BLOCK_BYTES ? BLOCK_BYTES / stream->row_bytes : 1;
+    stream->block =
+        pe_buffer_allocate((size_t)(stream->block_rows * stream->row_bytes), &stream->capacity);
+    if (!stream->block)
+        goto fail;
+    if (scheme->prepare) {
+        stream->state = scheme->prepare(&request->values, &request->plan);
+        if (!stream->state)
+            goto fail;
+    }
+    *ret_stream = stream;
+    return PE_OK;
+fail:
+    pe_stream_free(stream);
+    pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the stream");
+    return reterr->status;
+}
+
+void pe_stream_free(pe_stream *stream)
+{
+    if (!stream)
+        return;
+    const pe_scheme *scheme = stream->request->values.scheme;
+    (scheme->release ? scheme->release : free)(stream->state);
+    pe_buffer_release(stream->block, stream->capacity);
+    pe_request_free(stream->request);
+    free(stream);
+}
+
+uint64_t pe_stream_size(const pe_stream *stream)
+{
+    return stream->rows * stream->row_bytes;
+}
+
+/* Have the block hold a row. */
+static void fill_block(pe_stream *stream, uint64_t row)
+{
+    const pe_request *request = stream->request;
+    uint64_t rest = stream->rows - row;
+    pe_window window = {stream->tensor, row,
+                        rest < stream->block_rows ? rest : stream->block_rows};
+    request->values.scheme->fill(&request->values, &request->plan, stream->state, window,
+                                 stream->block);
+    stream->first = row;
+    stream->filled = window.rows;
+}
+
+size_t pe_stream_read(pe_stream *stream, uint64_t offset, void *dst, size_t size)
+{
+    unsigned char *to = dst;
+    uint64_t end = stream->rows * stream->row_bytes;
+    size_t wanted = offset >= end ? 0 : end - offset < size ? (size_t)(end - offset) : size;
+    for (size_t left = wanted; left > 0;) {
+        uint64_t row = offset / stream->row_bytes;
+        if (row < stream->first || row >= stream->first + stream->filled)
+            fill_block(stream, row);
+        uint64_t within = offset - stream->first * stream->row_bytes;
+        uint64_t there = stream->filled * stream->row_bytes - within;
+        size_t part = there < left ? (size_t)there : left;
+        memcpy(to, stream->block + within, part);
+        to += part;
+        offset += part;
+        left -= part;
+    }
+    return wanted;
+}
