@@ -32,13 +32,14 @@ SERVER_SOURCES := $(wildcard server/*.c)
 UNIT_SOURCES   := $(wildcard tests/unit/*.c tests/unit/*/*.c)
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 HEADERS   := $(wildcard lib/*.h api/*.h server/*.h tests/unit/*.h)
-FORMATTED := $(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) $(HEADERS)
+FORMATTED := $(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) tests/bench/tables.c $(HEADERS)
 
 DEPS      := gcc libc6-dev make pkg-config libmicrohttpd-dev libjansson-dev nettle-dev
+DEPS_BENCH := $(DEPS) python3 python3-numpy python3-torch nginx-light wrk
 DEPS_TEST := $(DEPS) check clang clang-format curl python3 python3-mpmath python3-numpy
 
 .PHONY: all run test unit http interop golden check check-builds sanitize format install \
-        slow deps deps-test clean help
+        slow bench deps deps-test deps-bench clean help
 
 all: $(BUILD)/posenc-server ## build the server (the default)
 
@@ -78,7 +79,7 @@ $(BUILD)/lib/kernel-%.o: lib/kernel.c
 		$(if $(filter v4,$*),-mprefer-vector-width=512) -DPE_KERNEL_SYMBOL=pe_kernel_$* \
 		-DPE_KERNEL_NAME='"x86-64-$*"' -c -o $@ $<
 
--include $(KERNEL_OBJECTS:.o=.d) $(patsubst %.c,$(BUILD)/%.d,$(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES))
+-include $(KERNEL_OBJECTS:.o=.d) $(patsubst %.c,$(BUILD)/%.d,$(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) tests/bench/tables.c)
 
 # ---- testing ----
 
@@ -107,6 +108,13 @@ check-builds: ## gcc and clang build without a warning, and give the same bits a
 	$(MAKE) BUILD=$(BUILD)/clang CC=clang CFLAGS="-O1" KERNEL_CFLAGS= all unit
 	$(MAKE) BUILD=$(BUILD)/clang-3 CC=clang CFLAGS="-O3" SUITE=kernel unit
 
+bench: all $(BUILD)/bench-tables ## ratios against numpy, torch, jansson, json and nginx (BENCH=--quick)
+	TEST_SERVER=$(BUILD)/posenc-server BENCH_TABLES=$(BUILD)/bench-tables $(PYTHON) -B tests/bench/bench.py $(BENCH)
+
+$(BUILD)/bench-tables: $(BUILD)/tests/bench/tables.o $(BUILD)/libposenc.a
+	$(call say,LINK  $@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $^ $(shell pkg-config --libs jansson) -lm
+
 slow: $(BUILD)/unit-tests ## the long forms of tests: 100 million entries against double-double
 	ROUNDING_ENTRIES=100000000 $(BUILD)/unit-tests rounding
 
@@ -128,6 +136,9 @@ deps: ## install what building needs, as far as it is missing
 
 deps-test: ## install what the tests need, as far as it is missing
 	@sh tests/support/deps.sh $(DEPS_TEST)
+
+deps-bench: ## install the peers of the benchmark, as far as they are missing
+	@sh tests/support/deps.sh $(DEPS_BENCH)
 
 clean: ## remove everything built
 	rm -rf $(BUILD)

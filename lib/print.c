@@ -88,24 +88,33 @@ static uint64_t multiply_to_odd(power g, uint64_t n)
     return (uint64_t)(product >> 64) | ((uint64_t)product > 1);
 }
 
+/* The same with 64 bits of the power, rounded up: enough for significands of up to 24 bits. */
+static uint64_t multiply_to_odd_narrow(power g, uint64_t n)
+{
+    uint64_t high = g.high + (g.low != 0);
+    uint128 product = (uint128)high * n;
+    return (uint64_t)(product >> 64) | (((uint64_t)product >> 32) > 1);
+}
+
 typedef struct decimal {
     uint64_t digits;
     int exponent;
 } decimal;
 
 /* The shortest decimal in the rounding interval of significand · 2^exponent; `lower_is_closer`
- * where the number below is in a smaller binade. */
-static decimal shortest(uint64_t significand, int exponent, bool lower_is_closer)
+ * where the number below is in a smaller binade. Inlined, with `multiply` for the significand's size. */
+static inline __attribute__((always_inline)) decimal
+shortest(uint64_t significand, int exponent, bool lower_is_closer,
+         uint64_t multiply(power g, uint64_t n))
 {
-    pthread_once(&powers_once, make_powers);
     bool odd = significand & 1;
     int k = floor_log10_pow2(exponent, lower_is_closer);
     int shift = exponent + floor_log2_pow10(-k) + 1;
     power g = powers[-k - POWER_MIN];
     uint64_t quarters = 4 * significand;
-    uint64_t low = multiply_to_odd(g, (quarters - 2 + lower_is_closer) << shift) + odd;
-    uint64_t value = multiply_to_odd(g, quarters << shift);
-    uint64_t high = multiply_to_odd(g, (quarters + 2) << shift) - odd;
+    uint64_t low = multiply(g, (quarters - 2 + lower_is_closer) << shift) + odd;
+    uint64_t value = multiply(g, quarters << shift);
+    uint64_t high = multiply(g, (quarters + 2) << shift) - odd;
     uint64_t whole = value / 4;
     if (whole >= 10) { /* one digit less, if exactly one of its neighbours is inside */
         uint64_t tens = whole / 10;
@@ -121,52 +130,75 @@ static decimal shortest(uint64_t significand, int exponent, bool lower_is_closer
     return (decimal){whole + up, k};
 }
 
+/* Decimal digits of a number below 10^17. */
+static unsigned count_digits(uint64_t number)
+{
+    unsigned count = 1;
+    for (; number >= 10000; number /= 10000)
+        count += 4;
+    return count + (number >= 10) + (number >= 100) + (number >= 1000);
+}
+
+/* Write `count` digits so that they end before `end`. */
+static void write_digits(char *end, uint64_t number, unsigned count)
+{
+    static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+                                "25262728293031323334353637383940414243444546474849"
+                                "50515253545556575859606162636465666768697071727374"
+                                "75767778798081828384858687888990919293949596979899";
+    for (; count > 1; count -= 2, number /= 100) {
+        end -= 2;
+        memcpy(end, pairs + 2 * (number % 100), 2);
+    }
+    if (count)
+        end[-1] = (char)('0' + number % 10);
+}
+
+/* Write d.ddde±xx. */
+static size_t write_scientific(char *dst, uint64_t digits, unsigned count, int exponent)
+{
+    char *at = dst;
+    write_digits(at + 1 + count, digits, count); /* one place to the right, for the point */
+    at[0] = at[1];
+    if (count > 1)
+        at[1] = '.';
+    at += count > 1 ? count + 1 : 1;
+    *at++ = 'e';
+    *at++ = exponent < 0 ? '-' : '+';
+    unsigned magnitude = (unsigned)(exponent < 0 ? -exponent : exponent);
+    unsigned places = magnitude >= 100 ? 3 : 2;
+    write_digits(at + places, magnitude, places);
+    return (size_t)(at - dst) + places;
+}
+
 /* Write digits · 10^exponent: positional from 1e-4 to below 1e16, else scientific. */
 static size_t write_decimal(char *dst, decimal number)
 {
-    char digits[24];
-    size_t count = 0;
     while (number.digits % 10 == 0 && number.digits != 0) {
         number.digits /= 10;
         number.exponent++;
     }
-    for (uint64_t rest = number.digits; rest > 0; rest /= 10)
-        digits[sizeof digits - ++count] = (char)('0' + rest % 10);
-    const char *first = digits + sizeof digits - count;
-    char *at = dst;
+    unsigned count = count_digits(number.digits);
     int point = (int)count + number.exponent; /* digits before the point */
-    if (point > 16 || point < -3) {
-        *at++ = *first;
-        if (count > 1) {
-            *at++ = '.';
-            memcpy(at, first + 1, count - 1);
-            at += count - 1;
-        }
-        int exponent = point - 1;
-        *at++ = 'e';
-        *at++ = exponent < 0 ? '-' : '+';
-        unsigned magnitude = (unsigned)(exponent < 0 ? -exponent : exponent);
-        if (magnitude >= 100)
-            *at++ = (char)('0' + magnitude / 100);
-        *at++ = (char)('0' + magnitude / 10 % 10);
-        *at++ = (char)('0' + magnitude % 10);
-    } else if (point <= 0) {
-        *at++ = '0';
-        *at++ = '.';
-        for (int i = point; i < 0; i++)
-            *at++ = '0';
-        memcpy(at, first, count);
-        at += count;
-    } else {
-        for (int i = 0; i < point; i++)
-            *at++ = i < (int)count ? first[i] : '0';
-        *at++ = '.';
-        if ((int)count <= point)
-            *at++ = '0';
-        for (int i = point; i < (int)count; i++)
-            *at++ = first[i];
+    if (point > 16 || point < -3)
+        return write_scientific(dst, number.digits, count, point - 1);
+    if (point <= 0) {
+        memcpy(dst, "0.000", 5);
+        dst += 2 - point;
+        write_digits(dst + count, number.digits, count);
+        return (size_t)(2 - point) + count;
     }
-    return (size_t)(at - dst);
+    unsigned before = (unsigned)point;
+    if (count <= before) {
+        memset(dst, '0', before);
+        write_digits(dst + count, number.digits, count);
+        memcpy(dst + before, ".0", 2);
+        return before + 2;
+    }
+    write_digits(dst + 1 + count, number.digits, count); /* one to the right, for the point */
+    memmove(dst, dst + 1, before);
+    dst[before] = '.';
+    return count + 1;
 }
 
 typedef struct binary_format {
@@ -196,7 +228,11 @@ static size_t print_real(char *dst, binary_format format, uint64_t bits)
     int bias = (exponent_mask >> 1) + format.fraction_bits;
     uint64_t significand = normal ? fraction | 1ULL << format.fraction_bits : fraction;
     int power_of_two = (normal ? exponent : 1) - bias;
-    decimal number = shortest(significand, power_of_two, fraction == 0 && exponent > 1);
+    bool lower_is_closer = fraction == 0 && exponent > 1;
+    decimal number =
+        format.fraction_bits > 23
+            ? shortest(significand, power_of_two, lower_is_closer, multiply_to_odd)
+            : shortest(significand, power_of_two, lower_is_closer, multiply_to_odd_narrow);
     return (size_t)(at - dst) + write_decimal(at, number);
 }
 
@@ -214,7 +250,7 @@ static size_t print_integer(char *dst, int32_t value)
     return count;
 }
 
-/* Print one element without a NUL. */
+/* Print one element without a NUL; the powers have been made. */
 static size_t print_one(char *dst, pe_dtype dtype, const void *element)
 {
     uint64_t bits = 0;
@@ -239,6 +275,7 @@ static size_t print_one(char *dst, pe_dtype dtype, const void *element)
 
 size_t pe_print_element(char *dst, pe_dtype dtype, const void *element)
 {
+    pthread_once(&powers_once, make_powers);
     size_t length = print_one(dst, dtype, element);
     dst[length] = '\0';
     return length;
@@ -248,6 +285,7 @@ size_t pe_print_row(char *dst, pe_dtype dtype, const void *elements, size_t coun
 {
     const unsigned char *element = elements;
     char *at = dst;
+    pthread_once(&powers_once, make_powers);
     for (size_t i = 0; i < count; i++, element += pe_dtype_size(dtype)) {
         if (i > 0)
             *at++ = ',';
