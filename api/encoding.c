@@ -75,19 +75,20 @@ static api_reply *choose_format(api_encoding *encoding, const api_format *asked)
 }
 
 bool api_encoding_read(api_encoding *ret_encoding, const api_call *call,
-                       const pe_scheme *scheme, api_arguments *arguments, const pe_error *found,
+                       const pe_scheme *scheme, api_arguments *arguments, pe_error *found,
                        api_reply **ret_reply)
 {
-    pe_error error, extra = *found;
+    pe_error error;
     const api_format *asked = NULL;
     *ret_encoding = (api_encoding){.call = call};
-    const char *format = api_arguments_take(arguments, "format", &extra);
-    const char *tensor = api_arguments_take(arguments, "tensor", &extra);
+    const char *format = api_arguments_take(arguments, "format", found);
+    const char *tensor = api_arguments_take(arguments, "tensor", found);
     pe_request_new(scheme, arguments->items, arguments->count, &call->service->host->limits,
                    &ret_encoding->request, &error);
-    for (size_t i = 0; i < extra.count; i++)
-        pe_error_add(&error, extra.status, extra.problems[i].parameter, extra.problems[i].given,
-                     "%s", extra.problems[i].allowed);
+    for (size_t i = 0; i < found->count; i++)
+        pe_error_add(&error, found->status, found->problems[i].parameter,
+                     found->problems[i].given, "%s", found->problems[i].allowed);
+    error.dropped += found->dropped;
     if (format && !(asked = api_format_find(format)))
         pe_error_add_choice(&error, "format", format, api_format_names(), api_format_count());
     if (ret_encoding->request)

@@ -15,10 +15,10 @@ typedef struct api_encoding {
     bool post;
 } api_encoding;
 
-/* Check the arguments, together with what reading them has found wrong, and choose a
+/* Check the arguments, together with what reading them has found wrong (more may be added to it), and choose a
  * representation. False: ret_reply is the problem. Finish with api_encoding_done either way. */
 bool api_encoding_read(api_encoding *ret_encoding, const api_call *call,
-                       const pe_scheme *scheme, api_arguments *arguments, const pe_error *found,
+                       const pe_scheme *scheme, api_arguments *arguments, pe_error *found,
                        api_reply **ret_reply);
 
 /* Answer: 304, a dry run for HEAD, or the tensors. NULL where memory ran out, or where the call's

@@ -1,7 +1,6 @@
 /* The canonical key of a request: one text for one set of bits. */
 #include "request.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,7 +60,11 @@ bool pe_request_write_key(pe_request *request)
     if (!request->key)
         return false;
     char *at = request->key;
-    at += snprintf(at, room, "%s@%u", info->name, info->revision);
+    size_t name_length = strlen(info->name);
+    memcpy(at, info->name, name_length);
+    at += name_length;
+    *at++ = '@';
+    at += strlen(pe_plain_number(info->revision, at));
     for (size_t i = 0; i < request->value_count; i++) {
         const pe_parameter *parameter = pe_parameter_at(info, i);
         if (!request->items[i].present)

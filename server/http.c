@@ -23,8 +23,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define UNANNOUNCED_MAX   (256 * 1024 * 1024) /* of a chunked body, which announces no length */
-#define DROPPED_MAX       (16 * 1024 * 1024)
+#define UNANNOUNCED_MAX (256 * 1024 * 1024) /* of a chunked body, which announces no length */
+#define DROPPED_MAX     (16 * 1024 * 1024)
 #define CONNECTION_MEMORY (64 * 1024) /* its own 414 and 431 are HTML: stay clear of them */
 
 struct http_server {
