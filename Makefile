@@ -2,6 +2,10 @@
 
 MAKEFLAGS += --no-builtin-rules
 
+ifneq ($(filter deps%,$(MAKECMDGOALS)),) # installing comes before building, whatever -j says
+.NOTPARALLEL:
+endif
+
 BUILD   ?= build
 PREFIX  ?= /usr/local
 DESTDIR ?=

@@ -1,8 +1,8 @@
 /* The HTTP interface of posenc, without HTTP's transport: requests in, replies out.
  *
- * A server fills an api_request, calls api_handle and sends the reply. The api knows the library,
- * JSON and media types; it knows no sockets, threads or clocks. Everything here may be called from
- * any thread. */
+ * A server fills an api_request, calls api_handle and sends the reply. The api knows the
+ * library, JSON and media types; it knows no sockets, threads or clocks. Everything here may be
+ * called from any thread. */
 #ifndef API_H
 #define API_H
 
@@ -62,8 +62,8 @@ typedef struct api_segment {
 
 /* Bytes to send, in one or more pieces, counted by references. Immutable. */
 typedef struct api_body api_body;
-/* A body is either segments in memory, or, where api_body_is_stream, read piece by piece, in order and
- * by one reader. */
+/* A body is either segments in memory, or, where api_body_is_stream, read piece by piece, in
+ * order and by one reader. */
 api_body *api_body_ref(api_body *body);
 void api_body_unref(api_body *body);
 size_t api_body_segments(const api_body *body, const api_segment **ret_segments);
@@ -83,24 +83,26 @@ size_t api_reply_fields(const api_reply *reply, const api_field **ret_fields);
 /* NULL for a reply to HEAD, for 204 and 304. */
 api_body *api_reply_body(const api_reply *reply);
 
-/* What Content-Length must say where there is no body to measure; API_LENGTH_UNKNOWN: nothing. */
+/* What Content-Length must say where there is no body to measure; API_LENGTH_UNKNOWN: nothing.
+ */
 uint64_t api_reply_length(const api_reply *reply);
 
 /* A place where the transport keeps what it has prepared for this reply; freed with the reply.
- * Setting it returns the one that stands: another thread may have been first, and then `made` was
- * freed. */
+ * Setting it returns the one that stands: another thread may have been first, and then `made`
+ * was freed. */
 void *api_reply_transport(api_reply *reply);
 void *api_reply_set_transport(api_reply *reply, void *made, void (*free_made)(void *));
 
 typedef enum api_progress {
     API_DONE,
-    API_LATER, /* too much for a quick request: ask again, from a thread that may take its time */
-    API_BUSY, /* another request is computing the same: ask again once the host's `landed` was
-                  called after this call began */
+    API_LATER, /* too much for a quick request: ask again, from a thread that may take its time
+                */
+    API_BUSY,  /* another request is computing the same: ask again once the host's `landed` was
+                   called after this call began */
 } api_progress;
 
-/* Answer one request. With API_DONE there is always a reply: where memory runs out it is a 503 made
- * beforehand. The caller drops the reference. */
+/* Answer one request. With API_DONE there is always a reply: where memory runs out it is a 503
+ * made beforehand. The caller drops the reference. */
 api_progress api_handle(api_service *service, const api_request *request,
                         api_reply **ret_reply);
 

@@ -81,7 +81,8 @@ static bool decode(char *text)
     return api_is_utf8(text, (size_t)(to - text));
 }
 
-/* Add one name=value of a query; a name without a readable value counts as given all the same. */
+/* Add one name=value of a query; a name without a readable value counts as given all the same.
+ */
 static void add_pair(api_arguments *arguments, char *pair, pe_error *reterr)
 {
     char *value = strchr(pair, '=');
@@ -135,14 +136,12 @@ void api_arguments_from_query(const char *query, api_arguments *ret_arguments, p
 static void append_number(api_text *text, double number)
 {
     char *at = api_text_room(text, PE_PRINT_MAX);
-    if (!at)
-        return;
-    size_t length = pe_print_element(at, PE_F64, &number);
-    text->size += strcmp(at + length - 2, ".0") == 0 ? length - 2 : length;
+    if (at)
+        text->size += pe_print_number(at, number);
 }
 
-/* Append a JSON value as a query would write it; PE_KIND_ANY if it is not of a legal kind. Numbers
- * come as doubles. */
+/* Append a JSON value as a query would write it; PE_KIND_ANY if it is not of a legal kind.
+ * Numbers come as doubles. */
 static pe_kind append_value(api_text *text, const json_t *value)
 {
     switch (json_typeof(value)) {

@@ -12,14 +12,14 @@ typedef struct api_arguments {
     char *text; /* what the items point into */
 } api_arguments;
 
-/* Read a raw query (what follows the `?`, or NULL): percent-decoding, `+` as a blank, UTF-8. Every
- * name needs a value. Problems go to reterr; the rest is still read, and what is unreadable is an
- * argument without text. */
+/* Read a raw query (what follows the `?`, or NULL): percent-decoding, `+` as a blank, UTF-8.
+ * Every name needs a value. Problems go to reterr; the rest is still read, and what is
+ * unreadable is an argument without text. */
 void api_arguments_from_query(const char *query, api_arguments *ret_arguments,
                               pe_error *reterr);
 
-/* Read one flat JSON object of numbers, strings, booleans and arrays of numbers. False if the body
- * is no JSON object at all: then there is nothing to finish. */
+/* Read one flat JSON object of numbers, strings, booleans and arrays of numbers. False if the
+ * body is no JSON object at all: then there is nothing to finish. */
 bool api_arguments_from_json(const char *body, size_t size, api_arguments *ret_arguments,
                              pe_error *reterr);
 

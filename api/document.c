@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether an allocation of jansson's has failed in this thread since it last finished a document:
- * its functions pass over a missing part in silence. */
+/* Whether an allocation of jansson's has failed in this thread since it last finished a
+ * document: its functions pass over a missing part in silence. */
 static _Thread_local bool memory_ran_out;
 
 static void *allocate(size_t size)

@@ -109,77 +109,6 @@ void api_encoding_done(api_encoding *encoding)
     encoding->request = NULL;
 }
 
-/* ---- fields ---- */
-
-static void etag_of(const api_encoding *encoding, api_etag *ret_etag)
-{
-    char what[64];
-    size_t key_length;
-    const char *key = pe_request_key(encoding->request, &key_length);
-    int length = snprintf(what, sizeof what, "%s.%u tensors %zu+%zu identity",
-                          encoding->format->name, encoding->format->revision,
-                          encoding->selection.first, encoding->selection.count);
-    const pe_scheme_info *info = pe_scheme_describe(pe_request_scheme(encoding->request));
-    const api_segment pieces[] = {
-        {key, key_length},
-        {what, (size_t)length},
-        {info->formula, strlen(info->formula)}, /* metadata holds these */
-        {info->convention, strlen(info->convention)},
-        {info->reference, strlen(info->reference)}};
-    api_etag_of(ret_etag, pieces, sizeof pieces / sizeof *pieces);
-}
-
-/* "512x64", "512, 64": the shape with a separator. */
-static void write_shape(const pe_tensor *tensor, const char *separator, char *dst, size_t size)
-{
-    int used = 0;
-    for (size_t i = 0; i < tensor->rank; i++)
-        used += snprintf(dst + used, size - (size_t)used, "%s%llu", i ? separator : "",
-                         (unsigned long long)tensor->shape[i]);
-}
-
-static void add_validators(const api_encoding *encoding, const api_etag *etag, api_reply *reply)
-{
-    api_reply_add(reply, "ETag", "%s", etag->text);
-    api_reply_add(reply, "Cache-Control",
-                  "public, max-age=86400, stale-while-revalidate=604800");
-    if (encoding->negotiated)
-        api_reply_add(reply, "Vary", "Accept");
-}
-
-/* What describes the representation: type, file name, tensor. */
-static void add_description(const api_encoding *encoding, api_reply *reply)
-{
-    char shape[96];
-    const char *scheme = pe_scheme_describe(pe_request_scheme(encoding->request))->name;
-    const pe_tensor *tensor = pe_request_tensor(encoding->request, encoding->selection.first);
-    bool one_of_many = encoding->selection.count < pe_request_tensor_count(encoding->request);
-    api_reply_add(reply, "Content-Type", "%s", encoding->format->media_type);
-    write_shape(tensor, "x", shape, sizeof shape);
-    api_reply_add(reply, "Content-Disposition", "inline; filename=\"%s%s%s_%s_%s.%s\"", scheme,
-                  one_of_many ? "_" : "", one_of_many ? tensor->name : "", shape,
-                  pe_dtype_name(tensor->dtype), encoding->format->extension);
-    write_shape(tensor, ", ", shape, sizeof shape);
-    api_reply_add(reply, "Tensor-Name", "%s", tensor->name);
-    api_reply_add(reply, "Tensor-Dtype", "%s", pe_dtype_name(tensor->dtype));
-    api_reply_add(reply, "Tensor-Shape", "%s", shape);
-    api_reply_add(reply, "Tensor-Byte-Order", "little");
-}
-
-static api_reply *describe(const api_encoding *encoding)
-{
-    api_etag etag;
-    api_reply *reply = api_reply_new(200);
-    if (encoding->post) {
-        api_reply_add(reply, "Cache-Control", "no-store");
-    } else {
-        etag_of(encoding, &etag);
-        add_validators(encoding, &etag, reply);
-    }
-    add_description(encoding, reply);
-    return reply;
-}
-
 /* ---- representations, attached to the cache's entry ---- */
 
 typedef enum attachment_kind { BODY, HIT_REPLY, NEGOTIATED_HIT_REPLY } attachment_kind;
@@ -222,7 +151,7 @@ static bool build_hit(pe_table *table, void *context, pe_attachment *ret_attachm
 {
     (void)table;
     const hit *of = context;
-    api_reply *reply = describe(of->encoding);
+    api_reply *reply = api_encoding_describe(of->encoding);
     api_reply_add(reply, "Cache-Status", "posenc; hit");
     reply = api_reply_with_body(reply, api_body_ref(of->body), false);
     *ret_attachment = (pe_attachment){reply, api_reply_footprint(), drop_reply};
@@ -261,7 +190,7 @@ static api_reply *own_reply(const api_encoding *encoding, pe_entry *entry, pe_ou
     uint64_t start = host->now(host->context);
     api_body *body = body_of(encoding, entry);
     uint64_t format_time = host->now(host->context) - start;
-    api_reply *reply = describe(encoding);
+    api_reply *reply = api_encoding_describe(encoding);
     switch (outcome) {
     case PE_HIT:
         api_reply_add(reply, "Cache-Status", "posenc; hit");
@@ -287,12 +216,12 @@ static api_reply *not_modified(const api_encoding *encoding)
     api_etag etag;
     if (!given || encoding->post)
         return NULL;
-    etag_of(encoding, &etag);
+    api_encoding_etag(encoding, &etag);
     if (!api_etag_matches(&etag, given))
         return NULL;
     api_reply *reply = api_reply_new(304);
     api_reply_set_length(reply, encoding->format->length(&encoding->selection));
-    add_validators(encoding, &etag, reply);
+    api_encoding_add_validators(encoding, &etag, reply);
     return reply;
 }
 
@@ -398,7 +327,7 @@ static api_reply *stream(const api_encoding *encoding)
                      encoding->format->name);
         return api_problem_from_error(&error);
     }
-    api_reply *reply = describe(encoding);
+    api_reply *reply = api_encoding_describe(encoding);
     api_reply_add(reply, "Cache-Status", "posenc; fwd=bypass; detail=streamed");
     return api_reply_with_body(reply, open_streams(encoding), false);
 }
@@ -410,7 +339,7 @@ api_reply *api_encoding_reply(const api_encoding *encoding)
     if (reply)
         return reply;
     if (encoding->call->head) {
-        reply = describe(encoding);
+        reply = api_encoding_describe(encoding);
         api_reply_set_length(reply, encoding->format->length(&encoding->selection));
         return reply;
     }

@@ -23,12 +23,13 @@ typedef struct api_format {
     /* The exact length, or API_LENGTH_UNKNOWN where only writing tells. */
     uint64_t (*length)(const api_selection *selection);
 
-    /* The body; ret_bytes is the memory it holds beyond the table. NULL without memory. May write
-     * into the table's headroom: calls for one table are serialised. */
+    /* The body; ret_bytes is the memory it holds beyond the table. NULL without memory. May
+     * write into the table's headroom: calls for one table are serialised. */
     api_body *(*write)(const api_selection *selection, pe_table *table, size_t *ret_bytes);
 
-    /* For tables too large to hold: what precedes the tensors' bytes (from malloc; NULL without memory)
-     * and the order in which the tensors follow. NULL: the format cannot be streamed. */
+    /* For tables too large to hold: what precedes the tensors' bytes (from malloc; NULL without
+     * memory) and the order in which the tensors follow. NULL: the format cannot be streamed.
+     */
     char *(*begin_stream)(const api_selection *selection, size_t *ret_size,
                           size_t ret_order[API_TENSORS_MAX]);
 } api_format;

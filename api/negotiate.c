@@ -14,8 +14,8 @@ static size_t trimmed(const char **text, size_t length)
     return length;
 }
 
-/* How specifically a media range matches: 3 exactly, 2 by its type with a star, 1 by two stars, 0
- * not at all. */
+/* How specifically a media range matches: 3 exactly, 2 by its type with a star, 1 by two stars,
+ * 0 not at all. */
 static int specificity(const char *range, size_t length, const char *media_type)
 {
     size_t type = strcspn(media_type, "/") + 1; /* with the slash */
@@ -54,8 +54,7 @@ static unsigned quality_of(const char *parameters, size_t length)
     return 1000;
 }
 
-/* The quality, and by what kind of range: as specificity, 1 without an Accept. */
-static unsigned weigh(const char *accept, const char *media_type, int *ret_specificity)
+unsigned api_accept_quality(const char *accept, const char *media_type, int *ret_specificity)
 {
     int best = 0;
     unsigned quality = 0;
@@ -80,12 +79,6 @@ static unsigned weigh(const char *accept, const char *media_type, int *ret_speci
     }
     *ret_specificity = best;
     return quality;
-}
-
-unsigned api_accept_quality(const char *accept, const char *media_type)
-{
-    int specific;
-    return weigh(accept, media_type, &specific);
 }
 
 static bool is_over(const api_format *format, uint64_t elements, uint64_t limited_elements)
@@ -148,7 +141,7 @@ api_choice api_choose_format(const api_format *asked, const char *accept,
     for (size_t i = 0; i < api_format_count(); i++) {
         const api_format *format = api_format_at(i);
         int specific;
-        unsigned quality = weigh(accept, format->media_type, &specific);
+        unsigned quality = api_accept_quality(accept, format->media_type, &specific);
         if (quality == 0 || quality <= best_quality)
             continue;
         if (over && specific < 3) /* nobody gets a binary form that was not asked for by name */

@@ -24,10 +24,8 @@ const pe_parameter *api_parameter_at(const pe_scheme_info *info, size_t index)
 static void append_number(api_text *text, double number)
 {
     char *at = api_text_room(text, PE_PRINT_MAX);
-    if (!at)
-        return;
-    size_t length = pe_print_element(at, PE_F64, &number);
-    text->size += at[length - 2] == '.' && at[length - 1] == '0' ? length - 2 : length;
+    if (at)
+        text->size += pe_print_number(at, number);
 }
 
 static void append_list(api_text *text, const pe_value *value)

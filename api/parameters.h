@@ -5,8 +5,8 @@
 #include "api.h"
 #include "text.h"
 
-/* Append the value of parameter `index` as JSON: a number, true, false, a string, an array, or null
- * where absent. Lists over 1024 items are a string, "sha256:…" of their doubles. */
+/* Append the value of parameter `index` as JSON: a number, true, false, a string, an array, or
+ * null where absent. Lists over 1024 items are a string, "sha256:…" of their doubles. */
 void api_parameter_append_json(api_text *text, const pe_request *request, size_t index);
 
 /* The number of parameters, common ones included, and their rows. */

@@ -18,8 +18,8 @@ typedef enum api_code {
     API_UNAVAILABLE,
 } api_code;
 
-/* A problem document. `detail` says what to do; `error` may be NULL; `did_you_mean` may be NULL.
- * NULL without memory. */
+/* A problem document. `detail` says what to do; `error` may be NULL; `did_you_mean` may be
+ * NULL. NULL without memory. */
 api_reply *api_problem(api_code code, const char *detail, const char *did_you_mean,
                        const pe_error *error);
 

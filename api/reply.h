@@ -7,33 +7,33 @@
 /* A body that owns `text` (from malloc); on failure NULL, and `text` is freed. */
 api_body *api_body_from_text(char *text, size_t size);
 
-/* A body of pieces of a table, which it holds a reference to, and of `owned` (from malloc, may be
- * NULL), which it frees. NULL without memory, and then `owned` is freed. */
+/* A body of pieces of a table, which it holds a reference to, and of `owned` (from malloc, may
+ * be NULL), which it frees. NULL without memory, and then `owned` is freed. */
 api_body *api_body_from_table(pe_table *table, void *owned, const api_segment *segments,
                               size_t count);
 
-/* A streamed body of a header (from malloc, may be NULL) and then tensors, one after the other; takes
- * over both. On failure NULL, and both are freed. */
+/* A streamed body of a header (from malloc, may be NULL) and then tensors, one after the other;
+ * takes over both. On failure NULL, and both are freed. */
 api_body *api_body_from_streams(char *header, size_t header_size, pe_stream *const *streams,
                                 size_t count);
 
 /* A reply with the fields that every reply has. NULL without memory. */
 api_reply *api_reply_new(unsigned status);
 
-/* Add a field; `value` is a printf format. The text is bounded: what would not fit is a mistake of
- * ours. Does nothing for a NULL reply. */
+/* Add a field; `value` is a printf format. The text is bounded: what would not fit is a mistake
+ * of ours. Does nothing for a NULL reply. */
 void api_reply_add(api_reply *reply, const char *name, const char *value, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Give the reply a body, taking over the caller's reference, or for HEAD only its length. If `body`
- * is NULL the reply is freed. Returns the reply or NULL. */
+/* Give the reply a body, taking over the caller's reference, or for HEAD only its length. If
+ * `body` is NULL the reply is freed. Returns the reply or NULL. */
 api_reply *api_reply_with_body(api_reply *reply, api_body *body, bool head);
 
 /* A reply without a body that says how long one would be. */
 void api_reply_set_length(api_reply *reply, uint64_t length);
 
-/* Memory that a reply holds with what the transport prepares for it, and that a body holds beside its
- * bytes. */
+/* Memory that a reply holds with what the transport prepares for it, and that a body holds
+ * beside its bytes. */
 size_t api_reply_footprint(void);
 size_t api_body_footprint(void);
 

@@ -11,7 +11,8 @@ typedef struct api_text {
     bool failed; /* memory ran out; further writes do nothing */
 } api_text;
 
-/* Room for `more` bytes at the end; NULL without memory. The caller adds to size what it used. */
+/* Room for `more` bytes at the end; NULL without memory. The caller adds to size what it used.
+ */
 char *api_text_room(api_text *text, size_t more);
 
 void api_text_add(api_text *text, const char *format, ...)

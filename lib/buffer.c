@@ -20,7 +20,8 @@ static idle_block idle[IDLE_MAX]; /* oldest first */
 static size_t idle_count;
 static uint64_t idle_bytes, idle_limit;
 
-/* Take the smallest idle block that fits without wasting more than a quarter; NULL if none does. */
+/* Take the smallest idle block that fits without wasting more than a quarter; NULL if none
+ * does. */
 static void *take_idle(size_t capacity, size_t *ret_capacity)
 {
     size_t best = IDLE_MAX;

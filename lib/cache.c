@@ -1,40 +1,12 @@
 /* The cache: a hash table of reference-counted entries, a least-recently-used list, and single
  * flight. One mutex guards both structures; it is never held while something is computed. */
 #include "buffer.h"
-#include "request.h"
+#include "entry.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef enum entry_state { COMPUTING, READY, FAILED } entry_state;
-
-typedef struct kept_attachment {
-    struct kept_attachment *next;
-    unsigned id;
-    pe_attachment attachment;
-} kept_attachment;
-
-struct pe_entry {
-    atomic_uint
-        references; /* the cache's own, while the entry is in the table, and the callers' */
-    char *key;
-    size_t key_length;
-    uint64_t hash;
-    /* guarded by the cache's mutex */
-    entry_state state;
-    pe_error *error; /* of a FAILED entry; NULL if memory ran out */
-    uint64_t bytes;  /* counted in the budget, while listed */
-    bool listed;
-    pe_entry *chain;         /* next in the bucket */
-    pe_entry *newer, *older; /* in the list of use */
-    /* set before READY, then constant */
-    pe_table *table;
-    /* guarded by the entry's own mutex */
-    pthread_mutex_t attachments_lock;
-    kept_attachment *attachments;
-};
 
 struct pe_cache {
     pthread_mutex_t lock;
@@ -64,54 +36,6 @@ pe_cache *pe_cache_new(uint64_t budget_bytes)
     pthread_mutex_init(&cache->lock, NULL);
     pthread_cond_init(&cache->landed, NULL);
     return cache;
-}
-
-/* ---- entries ---- */
-
-static pe_entry *entry_new(const pe_request *request)
-{
-    pe_entry *entry = calloc(1, sizeof *entry);
-    if (!entry)
-        return NULL;
-    entry->key = malloc(request->key_length);
-    if (!entry->key) {
-        free(entry);
-        return NULL;
-    }
-    memcpy(entry->key, request->key, request->key_length);
-    entry->key_length = request->key_length;
-    entry->hash = request->key_hash;
-    entry->state = COMPUTING;
-    atomic_init(&entry->references, 2); /* the table's and the caller's */
-    pthread_mutex_init(&entry->attachments_lock, NULL);
-    return entry;
-}
-
-static pe_entry *entry_ref(pe_entry *entry)
-{
-    atomic_fetch_add_explicit(&entry->references, 1, memory_order_relaxed);
-    return entry;
-}
-
-void pe_entry_unref(pe_entry *entry)
-{
-    if (!entry || atomic_fetch_sub_explicit(&entry->references, 1, memory_order_acq_rel) > 1)
-        return;
-    for (kept_attachment *next, *kept = entry->attachments; kept; kept = next) {
-        next = kept->next;
-        kept->attachment.destroy(kept->attachment.object);
-        free(kept);
-    }
-    pthread_mutex_destroy(&entry->attachments_lock);
-    pe_table_unref(entry->table);
-    free(entry->error);
-    free(entry->key);
-    free(entry);
-}
-
-pe_table *pe_entry_table(pe_entry *entry)
-{
-    return entry->table;
 }
 
 /* ---- the table and the list; all with the lock held ---- */
@@ -238,7 +162,8 @@ static void keep(pe_cache *cache, pe_entry *entry)
 static void compute(pe_cache *cache, const pe_request *request, pe_entry *entry)
 {
     pe_error error;
-    /* make room for a large table beforehand, so that it can have the memory of the evicted ones */
+    /* make room for a large table beforehand, so that it can have the memory of the evicted
+     * ones */
     bool large = request->bytes >= PE_BUFFER_RECYCLED && request->bytes < cache->stats.budget;
     uint64_t room = large ? request->bytes : 0;
     cache->reserved += room;
@@ -252,10 +177,10 @@ static void compute(pe_cache *cache, const pe_request *request, pe_entry *entry)
     cache->reserved -= room;
     if (status == PE_OK) {
         cache->stats.computed++;
-        entry->state = READY;
+        entry->state = PE_ENTRY_READY;
         keep(cache, entry);
     } else {
-        entry->state = FAILED;
+        entry->state = PE_ENTRY_FAILED;
         entry->error = malloc(sizeof error);
         if (entry->error)
             *entry->error = error;
@@ -269,14 +194,14 @@ static pe_entry *use(pe_cache *cache, pe_entry *entry)
 {
     unlist(cache, entry);
     list_as_newest(cache, entry);
-    return entry_ref(entry);
+    return pe_entry_ref(entry);
 }
 
 /* The entry of the key, found, awaited or computed, with a reference; NULL without memory. */
 static pe_entry *acquire(pe_cache *cache, const pe_request *request, pe_outcome *ret_outcome)
 {
     pe_entry *entry = find(cache, request);
-    if (entry && entry->state == READY) {
+    if (entry && entry->state == PE_ENTRY_READY) {
         *ret_outcome = PE_HIT;
         cache->stats.hits++;
         return use(cache, entry);
@@ -284,12 +209,12 @@ static pe_entry *acquire(pe_cache *cache, const pe_request *request, pe_outcome 
     if (entry) {
         *ret_outcome = PE_COALESCED;
         cache->stats.coalesced++;
-        entry_ref(entry);
-        while (entry->state == COMPUTING)
+        pe_entry_ref(entry);
+        while (entry->state == PE_ENTRY_COMPUTING)
             pthread_cond_wait(&cache->landed, &cache->lock);
         return entry;
     }
-    entry = entry_new(request);
+    entry = pe_entry_new(request);
     if (!entry)
         return NULL;
     *ret_outcome = PE_MISS;
@@ -306,9 +231,9 @@ pe_status pe_cache_get(pe_cache *cache, const pe_request *request, pe_entry **re
     pe_error_init(reterr);
     pthread_mutex_lock(&cache->lock);
     pe_entry *entry = acquire(cache, request, &outcome);
-    if (!entry || (entry->state == FAILED && !entry->error))
+    if (!entry || (entry->state == PE_ENTRY_FAILED && !entry->error))
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the table");
-    else if (entry->state == FAILED)
+    else if (entry->state == PE_ENTRY_FAILED)
         *reterr = *entry->error;
     pthread_mutex_unlock(&cache->lock);
     if (reterr->status != PE_OK) {
@@ -326,7 +251,7 @@ pe_look pe_cache_look(pe_cache *cache, const pe_request *request, bool awaited,
     pe_look look = PE_ABSENT;
     pthread_mutex_lock(&cache->lock);
     pe_entry *entry = find(cache, request);
-    if (entry && entry->state == READY) {
+    if (entry && entry->state == PE_ENTRY_READY) {
         look = PE_FOUND;
         *(awaited ? &cache->stats.coalesced : &cache->stats.hits) += 1;
         *ret_entry = use(cache, entry);
@@ -339,8 +264,8 @@ pe_look pe_cache_look(pe_cache *cache, const pe_request *request, bool awaited,
 
 /* ---- attachments ---- */
 
-/* Count what an entry has gained. It may be evicted by that itself; its holder keeps it alive. One that
- * has come to take more than the budget is. */
+/* Count what an entry has gained. It may be evicted by that itself; its holder keeps it alive.
+ * One that has come to take more than the budget is. */
 static void charge(pe_cache *cache, pe_entry *entry, size_t bytes)
 {
     pthread_mutex_lock(&cache->lock);
@@ -356,34 +281,11 @@ static void charge(pe_cache *cache, pe_entry *entry, size_t bytes)
     pthread_mutex_unlock(&cache->lock);
 }
 
-static kept_attachment *build_attachment(pe_entry *entry, unsigned id,
-                                         pe_attachment_builder build, void *context)
-{
-    kept_attachment *kept = calloc(1, sizeof *kept);
-    if (!kept || !build(entry->table, context, &kept->attachment)) {
-        free(kept);
-        return NULL;
-    }
-    kept->id = id;
-    kept->next = entry->attachments;
-    entry->attachments = kept;
-    return kept;
-}
-
 void *pe_entry_attachment(pe_cache *cache, pe_entry *entry, unsigned id,
                           pe_attachment_builder build, void *context)
 {
     size_t gained = 0;
-    pthread_mutex_lock(&entry->attachments_lock);
-    kept_attachment *kept = entry->attachments;
-    while (kept && kept->id != id)
-        kept = kept->next;
-    if (!kept && build) {
-        kept = build_attachment(entry, id, build, context);
-        gained = kept ? kept->attachment.bytes + sizeof *kept : 0;
-    }
-    void *object = kept ? kept->attachment.object : NULL;
-    pthread_mutex_unlock(&entry->attachments_lock);
+    void *object = pe_entry_find_attachment(entry, id, build, context, &gained);
     if (gained)
         charge(cache, entry, gained);
     return object;

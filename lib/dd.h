@@ -1,7 +1,7 @@
 /* Double-double arithmetic: an unevaluated sum hi + lo with |lo| <= ulp(hi)/2, about 106 bits.
  *
- * Sums are Knuth's TwoSum, products Dekker's; with a fused multiply-add the product's error has the
- * same bits, so the instruction set does not show. Must be compiled without contraction and
+ * Sums are Knuth's TwoSum, products Dekker's; with a fused multiply-add the product's error has
+ * the same bits, so the instruction set does not show. Must be compiled without contraction and
  * without -ffast-math. Relative errors: dd_add and dd_mul below 2^-102, dd_div below 2^-101. */
 #ifndef PE_DD_H
 #define PE_DD_H

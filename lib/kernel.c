@@ -128,7 +128,8 @@ static inline uint32_t f32_doubt(double value)
     return ((uint32_t)bits64(value) << 3) + (0x80000000U + (uint32_t)(MARGIN << 3));
 }
 #define F32_DOUBTFUL (MARGIN << 4)
-/* All exponents from that of 2^-15 to that of 1 share these bits, and none below has them all. */
+/* All exponents from that of 2^-15 to that of 1 share these bits, and none below has them all.
+ */
 #define F32_EXPONENT 0x38000000U
 
 #define SINE(i)   (a.sin[i] * b.cos[i] + a.cos[i] * b.sin[i])
@@ -168,8 +169,8 @@ static inline bool rotate_f32_apart(pe_sincos a, pe_sincos b, size_t count,
     return nearest < F32_DOUBTFUL || (common & F32_EXPONENT) != F32_EXPONENT;
 }
 
-/* The second look, where the quick test raised a doubt, mostly for nothing: whether some entry does
- * round differently at both ends of its interval. */
+/* The second look, where the quick test raised a doubt, mostly for nothing: whether some entry
+ * does round differently at both ends of its interval. */
 static bool is_uncertain_f32(pe_sincos a, pe_sincos b, size_t count)
 {
     uint32_t differences = 0;

@@ -1,8 +1,8 @@
 /* The inner loops of the trigonometric tables, compiled once for each instruction set.
  *
  * All are plain C that compilers vectorise: products and sums in a fixed order, no fused
- * multiply-add, no library function. So every build of them, and every instruction set, gives the
- * same bits. */
+ * multiply-add, no library function. So every build of them, and every instruction set, gives
+ * the same bits. */
 #ifndef PE_KERNEL_H
 #define PE_KERNEL_H
 
@@ -16,17 +16,18 @@ typedef struct pe_sincos {
 #define PE_KERNEL_PAIRS 64 /* the most pairs, and the most rows, of one call */
 #define PE_KERNEL_ROWS  64
 
-/* Where rotated rows go: row r at sines + r·stride and cosines + r·stride, or by turns (sin, cos,
- * sin, …) at sines + r·stride where cosines is NULL; past the caches if `streamed`. */
+/* Where rotated rows go: row r at sines + r·stride and cosines + r·stride, or by turns (sin,
+ * cos, sin, …) at sines + r·stride where cosines is NULL; past the caches if `streamed`. */
 typedef struct pe_rows {
     unsigned char *sines, *cosines;
     size_t stride; /* bytes */
     bool streamed;
 } pe_rows;
 
-/* Rotate a by each of b[0 … rows) for `count` pairs, round to the dtype and store: sin(a + b) and
- * cos(a + b). Bit r of the result is set if an entry of row r might be rounded wrongly (it lies
- * within 2^-50 of a rounding boundary, or is small): the caller then makes that row anew. */
+/* Rotate a by each of b[0 … rows) for `count` pairs, round to the dtype and store: sin(a + b)
+ * and cos(a + b). Bit r of the result is set if an entry of row r might be rounded wrongly (it
+ * lies within 2^-50 of a rounding boundary, or is small): the caller then makes that row anew.
+ */
 typedef uint64_t pe_rotate(pe_sincos a, const pe_sincos *b, size_t rows, size_t count,
                            const pe_rows *to);
 
@@ -56,8 +57,8 @@ extern const pe_kernel_row pe_kernel_table[64];
 /* The best kernel for this processor. */
 const pe_kernel *pe_kernel_get(void);
 
-/* All kernels that this processor can run, worst first, and the means to choose one: for tests and
- * measurements. NULL goes back to the best. */
+/* All kernels that this processor can run, worst first, and the means to choose one: for tests
+ * and measurements. NULL goes back to the best. */
 size_t pe_kernel_list(const pe_kernel *ret_kernels[8]);
 void pe_kernel_use(const pe_kernel *kernel);
 

@@ -65,7 +65,8 @@ bool pe_parse_number(const char *text, size_t length, double *ret_number)
         return false;
     if (parse_short_integer(text, length, ret_number))
         return true;
-    /* strtod stops at the first character that is none of a number's, here the separator or end */
+    /* strtod stops at the first character that is none of a number's, here the separator or end
+     */
     pthread_once(&c_locale_once, make_c_locale);
     locale_t before = uselocale(c_locale);
     *ret_number = strtod(text, NULL);

@@ -10,9 +10,7 @@
 
 const char *pe_plain_number(double number, char *dst)
 {
-    size_t length = pe_print_element(dst, PE_F64, &number);
-    if (length > 2 && strcmp(dst + length - 2, ".0") == 0)
-        dst[length - 2] = '\0';
+    pe_print_number(dst, number);
     return dst;
 }
 

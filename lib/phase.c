@@ -1,4 +1,5 @@
-/* sin and cos of a phase in turns: reduce to a 64th of a turn, Taylor, rotate back by a table. */
+/* sin and cos of a phase in turns: reduce to a 64th of a turn, Taylor, rotate back by a table.
+ */
 #include "phase.h"
 
 #include <math.h>
@@ -30,8 +31,9 @@ static const dd TABLE_COS[9] = {
     {0x1.6a09e667f3bcdp-1, -0x1.bdd3413b26456p-55},
 };
 
-/* Taylor coefficients of sin(x)/x and cos(x) in x², from the constant term on. For |x| <= π/64 the
- * terms past the fifth weigh less than 2^-53 of the first, so a plain double serves there. */
+/* Taylor coefficients of sin(x)/x and cos(x) in x², from the constant term on. For |x| <= π/64
+ * the terms past the fifth weigh less than 2^-53 of the first, so a plain double serves there.
+ */
 #define DD_TERMS 5
 #define TERMS    9
 static const dd SIN_TERMS[TERMS] = {

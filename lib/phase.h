@@ -5,8 +5,8 @@
 #include "dd.h"
 #include "wide.h"
 
-/* ret_sin, ret_cos = sin and cos of 2π·phase, each within 2^-100 of its own magnitude: small values
- * keep their relative precision. Multiples of a quarter turn are exact. */
+/* ret_sin, ret_cos = sin and cos of 2π·phase, each within 2^-100 of its own magnitude: small
+ * values keep their relative precision. Multiples of a quarter turn are exact. */
 void pe_phase_sincos(pe_wide phase, dd *ret_sin, dd *ret_cos);
 
 /* A frequency below half a turn in radians per position, within 2^-103 of its magnitude. */

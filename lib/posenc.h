@@ -11,11 +11,11 @@
  * Rules that hold throughout:
  *   - Every function may be called from any thread. Objects marked immutable may be shared;
  *     the cache locks itself; other objects belong to one thread at a time.
- *   - A function that can fail in more than one way returns pe_status and describes the failure in
- *     `reterr`, which it never reads. Every other output is untouched on failure.
+ *   - A function that can fail in more than one way returns pe_status and describes the failure
+ * in `reterr`, which it never reads. Every other output is untouched on failure.
  *   - `_free` and `_unref` accept NULL. `_ref` returns its argument.
- *   - The library never logs, prints, exits, reads the environment or the clock. It depends on the
- *     C library alone, and no result depends on locale, compiler, instruction set or threads.
+ *   - The library never logs, prints, exits, reads the environment or the clock. It depends on
+ * the C library alone, and no result depends on locale, compiler, instruction set or threads.
  *   - Sizes are checked against limits before memory is asked for. */
 #ifndef POSENC_H
 #define POSENC_H
@@ -26,7 +26,8 @@
 
 #define PE_VERSION "0.1.0"
 
-/* ---- status and errors ---------------------------------------------------------------------- */
+/* ---- status and errors ----------------------------------------------------------------------
+ */
 
 typedef enum pe_status {
     PE_OK,
@@ -55,9 +56,9 @@ typedef struct pe_error {
 
 void pe_error_init(pe_error *error);
 
-/* Add one problem; returns it so that a caller may suggest a spelling. `allowed` is a printf format.
- * The gravest status wins, in the order in which pe_status lists them (PE_MALFORMED above
- * PE_OUT_OF_RANGE above PE_TOO_LARGE), PE_NO_MEMORY above all. */
+/* Add one problem; returns it so that a caller may suggest a spelling. `allowed` is a printf
+ * format. The gravest status wins, in the order in which pe_status lists them (PE_MALFORMED
+ * above PE_OUT_OF_RANGE above PE_TOO_LARGE), PE_NO_MEMORY above all. */
 pe_problem *pe_error_add(pe_error *error, pe_status status, const char *parameter,
                          const char *given, const char *allowed, ...)
     __attribute__((format(printf, 5, 6)));
@@ -72,7 +73,8 @@ void pe_problem_suggest(pe_problem *problem, const char *name);
 /* The candidate nearest to `given` in spelling, NULL if none is near enough to suggest. */
 const char *pe_nearest(const char *given, const char *const *candidates, size_t count);
 
-/* ---- element types -------------------------------------------------------------------------- */
+/* ---- element types --------------------------------------------------------------------------
+ */
 
 typedef enum pe_dtype { PE_F32, PE_F64, PE_F16, PE_BF16, PE_I32, PE_DTYPE_COUNT } pe_dtype;
 
@@ -82,17 +84,21 @@ size_t pe_dtype_size(pe_dtype dtype);      /* bytes of one element */
 /* An upper bound of what pe_print_element writes, with its terminating NUL. */
 #define PE_PRINT_MAX 32
 
-/* Print the element at `element` (native byte order, any alignment) as the shortest decimal that
- * reads back as the same element, and among the shortest the closest. Reals always carry a point
- * or an exponent ("1.0", "-0.0", "1e-07"); NaN and infinities print as "null". Returns the length
- * without the NUL. */
+/* Print the element at `element` (native byte order, any alignment) as the shortest decimal
+ * that reads back as the same element, and among the shortest the closest. Reals always carry a
+ * point or an exponent ("1.0", "-0.0", "1e-07"); NaN and infinities print as "null". Returns
+ * the length without the NUL. */
 size_t pe_print_element(char *dst, pe_dtype dtype, const void *element);
+
+/* Print a double as a query would write it: as above, but integers without a point. */
+size_t pe_print_number(char *dst, double number);
 
 /* Print `count` consecutive elements separated by commas, no NUL. `dst` has room for
  * count * PE_PRINT_MAX bytes. Returns the length. */
 size_t pe_print_row(char *dst, pe_dtype dtype, const void *elements, size_t count);
 
-/* ---- schemes -------------------------------------------------------------------------------- */
+/* ---- schemes --------------------------------------------------------------------------------
+ */
 
 typedef enum pe_type {
     PE_INTEGER, /* |value| <= 2^53 */
@@ -102,8 +108,8 @@ typedef enum pe_type {
     PE_REAL_LIST, /* at least one real, at most pe_limits.list_length */
 } pe_type;
 
-/* One row of a scheme's parameter table. It is all that parsing, validation, defaults, help, the
- * HTTP documentation and the tests know of a parameter. */
+/* One row of a scheme's parameter table. It is all that parsing, validation, defaults, help,
+ * the HTTP documentation and the tests know of a parameter. */
 typedef struct pe_parameter {
     const char *name;
     pe_type type;
@@ -117,8 +123,8 @@ typedef struct pe_parameter {
     const char *help;           /* one line */
 } pe_parameter;
 
-/* A named row of parameter values that stands under the explicit ones. `values` holds name, text,
- * name, text, …, NULL. */
+/* A named row of parameter values that stands under the explicit ones. `values` holds name,
+ * text, name, text, …, NULL. */
 #define PE_PRESET_VALUES 17
 typedef struct pe_preset {
     const char *name, *help;
@@ -159,10 +165,11 @@ const pe_scheme_info *pe_scheme_describe(const pe_scheme *scheme);
 /* What every scheme takes besides its own parameters; in a request's values these come last. */
 const pe_parameter *pe_common_parameters(size_t *ret_count);
 
-/* ---- requests ------------------------------------------------------------------------------- */
+/* ---- requests -------------------------------------------------------------------------------
+ */
 
-/* How an argument was written. A query string cannot tell; a JSON body can, and then the kind must
- * fit the parameter's type. Lists are their items joined by commas. */
+/* How an argument was written. A query string cannot tell; a JSON body can, and then the kind
+ * must fit the parameter's type. Lists are their items joined by commas. */
 typedef enum pe_kind {
     PE_KIND_ANY,
     PE_KIND_NUMBER,
@@ -205,10 +212,11 @@ typedef struct pe_value {
 /* A checked request: scheme, every parameter after defaulting, shapes. Immutable. */
 typedef struct pe_request pe_request;
 
-/* Check `arguments` (any order) against the scheme's table and rules, apply preset and defaults and
- * plan the tensors. Collects every wrong argument, not only the first. Allocates nothing that
- * grows with the tensors, and computes none of them. The request keeps no pointer into the
- * arguments. PE_MALFORMED, PE_OUT_OF_RANGE, PE_TOO_LARGE, PE_NO_MEMORY. */
+/* Check `arguments` (any order) against the scheme's table and rules, apply preset and defaults
+ * and plan the tensors. Collects every wrong argument, not only the first; rules between
+ * parameters are checked once each argument by itself is right. Allocates nothing that grows
+ * with the tensors, and computes none of them. The request keeps no pointer into the arguments.
+ * PE_MALFORMED, PE_OUT_OF_RANGE, PE_TOO_LARGE, PE_NO_MEMORY. */
 pe_status pe_request_new(const pe_scheme *scheme, const pe_argument *arguments, size_t count,
                          const pe_limits *limits, pe_request **ret_request, pe_error *reterr);
 pe_request *pe_request_ref(pe_request *request);
@@ -227,12 +235,14 @@ size_t pe_request_tensor_count(const pe_request *request);
 const pe_tensor *pe_request_tensor(const pe_request *request, size_t index); /* 0 is primary */
 uint64_t pe_request_bytes(const pe_request *request); /* of all tensors */
 
-/* ---- tables --------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------
+ */
 
 /* The tensors of one request, row-major in native byte order, 64-byte aligned. Immutable. */
 typedef struct pe_table pe_table;
 
-/* Room that lies before each tensor's data, for a file header that must be contiguous with it. */
+/* Room that lies before each tensor's data, for a file header that must be contiguous with it.
+ */
 #define PE_TABLE_HEADROOM 256
 
 /* Compute all tensors. PE_NO_MEMORY, and what a scheme's preparation may report. */
@@ -251,14 +261,15 @@ unsigned char *pe_table_headroom(pe_table *table, size_t index);
 /* Bytes of memory the table holds, headroom and bookkeeping included. */
 size_t pe_table_footprint(const pe_table *table);
 
-/* ---- streams -------------------------------------------------------------------------------- */
+/* ---- streams --------------------------------------------------------------------------------
+ */
 
-/* One tensor's bytes, computed block by block as they are read: for tensors too large to hold. It
- * takes a few MB whatever the tensor's size. One thread at a time. */
+/* One tensor's bytes, computed block by block as they are read: for tensors too large to hold.
+ * It takes a few MB whatever the tensor's size. One thread at a time. */
 typedef struct pe_stream pe_stream;
 
-/* Whether the request's scheme can be streamed: its rows need no state that grows with them. The
- * limit pe_limits.table_bytes holds for the other schemes only. */
+/* Whether the request's scheme can be streamed: its rows need no state that grows with them.
+ * The limit pe_limits.table_bytes holds for the other schemes only. */
 bool pe_request_is_streamable(const pe_request *request);
 
 /* A stream of a tensor of a streamable request, which it holds a reference to. PE_NO_MEMORY. */
@@ -268,14 +279,15 @@ void pe_stream_free(pe_stream *stream);
 
 uint64_t pe_stream_size(const pe_stream *stream); /* bytes */
 
-/* Write up to `size` bytes from `offset` on; returns how many, less only at the end. Reading on from
- * where the last read ended is fast, going elsewhere costs a block. */
+/* Write up to `size` bytes from `offset` on; returns how many, less only at the end. Reading on
+ * from where the last read ended is fast, going elsewhere costs a block. */
 size_t pe_stream_read(pe_stream *stream, uint64_t offset, void *dst, size_t size);
 
-/* ---- cache ---------------------------------------------------------------------------------- */
+/* ---- cache ----------------------------------------------------------------------------------
+ */
 
-/* A least-recently-used cache of tables, keyed by pe_request_key and budgeted in bytes. Entries are
- * reference-counted: eviction never waits for a reader, a reader never loses its table. n
+/* A least-recently-used cache of tables, keyed by pe_request_key and budgeted in bytes. Entries
+ * are reference-counted: eviction never waits for a reader, a reader never loses its table. n
  * concurrent misses of one key compute once; the others wait for that result. */
 typedef struct pe_cache pe_cache;
 typedef struct pe_entry pe_entry;
@@ -292,13 +304,14 @@ typedef struct pe_cache_stats {
 pe_cache *pe_cache_new(uint64_t budget_bytes);
 void pe_cache_free(pe_cache *cache); /* no call may be in flight; entries still held live on */
 
-/* The entry of the request's key, computed if need be. May block on another thread's computation
- * of the same key. Errors as pe_table_compute; a failure is not kept. */
+/* The entry of the request's key, computed if need be. May block on another thread's
+ * computation of the same key. Errors as pe_table_compute; a failure is not kept. */
 pe_status pe_cache_get(pe_cache *cache, const pe_request *request, pe_entry **ret_entry,
                        pe_outcome *ret_outcome, pe_error *reterr);
 
-/* Only look for the entry of the request's key, and never block. `awaited` says that this request was
- * told PE_UNDER_WAY before: finding the entry then counts as coalesced, not as a hit. */
+/* Only look for the entry of the request's key, and never block. `awaited` says that this
+ * request was told PE_UNDER_WAY before: finding the entry then counts as coalesced, not as a
+ * hit. */
 typedef enum pe_look { PE_FOUND, PE_UNDER_WAY, PE_ABSENT } pe_look;
 pe_look pe_cache_look(pe_cache *cache, const pe_request *request, bool awaited,
                       pe_entry **ret_entry);
@@ -316,13 +329,13 @@ typedef struct pe_attachment {
     void (*destroy)(void *object); /* must not call the cache, which may be locked */
 } pe_attachment;
 
-/* Builds an attachment; called at most once at a time for one entry. False: it failed, nothing is
- * kept. */
+/* Builds an attachment; called at most once at a time for one entry. False: it failed, nothing
+ * is kept. */
 typedef bool (*pe_attachment_builder)(pe_table *table, void *context,
                                       pe_attachment *ret_attachment);
 
-/* The attachment `id` of the entry, built if it is not there and `build` is not NULL; NULL if there
- * is none. It lives as long as the caller holds the entry. Ids are the caller's. */
+/* The attachment `id` of the entry, built if it is not there and `build` is not NULL; NULL if
+ * there is none. It lives as long as the caller holds the entry. Ids are the caller's. */
 void *pe_entry_attachment(pe_cache *cache, pe_entry *entry, unsigned id,
                           pe_attachment_builder build, void *context);
 

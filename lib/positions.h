@@ -47,7 +47,8 @@ typedef struct pe_positions {
         .help = "explicit positions, in any order, instead of length, offset and step"         \
     }
 
-/* Read the four parameters and check that every position is within ±2^53. Problems go to reterr; the result is usable only if none was added. */
+/* Read the four parameters and check that every position is within ±2^53. Problems go to
+ * reterr; the result is usable only if none was added. */
 pe_positions pe_positions_read(const pe_values *values, pe_error *reterr);
 
 /* As pe_positions_read, and every position must be a non-negative integer. */

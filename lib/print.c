@@ -1,9 +1,10 @@
 /* Shortest decimals of binary floating-point numbers.
  *
- * The method is Schubfach (Raffaello Giulietti, "The Schubfach way to render doubles", 2020): scale
- * the number and the bounds of its rounding interval by a power of ten so that the shortest
- * candidates are neighbouring integers, using 128 bits of the power, rounded up, and products
- * rounded to odd. One routine serves every format; only the significand and exponent differ. */
+ * The method is Schubfach (Raffaello Giulietti, "The Schubfach way to render doubles", 2020):
+ * scale the number and the bounds of its rounding interval by a power of ten so that the
+ * shortest candidates are neighbouring integers, using 128 bits of the power, rounded up, and
+ * products rounded to odd. One routine serves every format; only the significand and exponent
+ * differ. */
 #include "posenc.h"
 
 #include <pthread.h>
@@ -22,8 +23,8 @@ static pthread_once_t powers_once = PTHREAD_ONCE_INIT;
 
 #define BIG_LIMBS 15 /* 960 bits: 5^324 has 753, 2^959 / 5^292 keeps 280 */
 
-/* The leading 128 bits of a big number (least significant limb first), rounded up if `inexact` or
- * anything is left below them. */
+/* The leading 128 bits of a big number (least significant limb first), rounded up if `inexact`
+ * or anything is left below them. */
 static power leading_bits(const uint64_t *big, bool inexact)
 {
     int top = BIG_LIMBS - 1;
@@ -102,7 +103,8 @@ typedef struct decimal {
 } decimal;
 
 /* The shortest decimal in the rounding interval of significand · 2^exponent; `lower_is_closer`
- * where the number below is in a smaller binade. Inlined, with `multiply` for the significand's size. */
+ * where the number below is in a smaller binade. Inlined, with `multiply` for the significand's
+ * size. */
 static inline __attribute__((always_inline)) decimal
 shortest(uint64_t significand, int exponent, bool lower_is_closer,
          uint64_t multiply(power g, uint64_t n))
@@ -278,6 +280,14 @@ size_t pe_print_element(char *dst, pe_dtype dtype, const void *element)
     pthread_once(&powers_once, make_powers);
     size_t length = print_one(dst, dtype, element);
     dst[length] = '\0';
+    return length;
+}
+
+size_t pe_print_number(char *dst, double number)
+{
+    size_t length = pe_print_element(dst, PE_F64, &number);
+    if (length > 2 && memcmp(dst + length - 2, ".0", 2) == 0)
+        dst[length -= 2] = '\0';
     return length;
 }
 

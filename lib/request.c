@@ -1,4 +1,5 @@
-/* Requests: arguments checked against a scheme's table, defaulted, planned and made canonical. */
+/* Requests: arguments checked against a scheme's table, defaulted, planned and made canonical.
+ */
 #include "request.h"
 
 #include "plan.h"
@@ -9,8 +10,8 @@
 
 #define NAMES_MAX 64
 
-/* Refuse an argument that is no parameter, suggesting the nearest that is; that one then counts as
- * given, if wrongly, so that a misspelling is not reported as missing as well. */
+/* Refuse an argument that is no parameter, suggesting the nearest that is; that one then counts
+ * as given, if wrongly, so that a misspelling is not reported as missing as well. */
 static void refuse_name(const pe_scheme_info *info, const pe_argument *argument, bool *given,
                         pe_error *reterr)
 {
@@ -59,8 +60,8 @@ static const pe_preset *find_preset(const pe_scheme_info *info, const pe_argumen
     return NULL;
 }
 
-/* Read the explicit arguments and mark what was given, even if wrongly; returns the preset, if one
- * is named. */
+/* Read the explicit arguments and mark what was given, even if wrongly; returns the preset, if
+ * one is named. */
 static const pe_preset *read_arguments(pe_request *request, const pe_argument *arguments,
                                        size_t count, const pe_limits *limits, bool *given,
                                        pe_error *reterr)
@@ -99,7 +100,8 @@ static const char *default_text(const pe_parameter *parameter, const pe_preset *
     return parameter->default_text;
 }
 
-/* Fill what was not given from the preset, then from the defaults; refuse what excludes another. */
+/* Fill what was not given from the preset, then from the defaults; refuse what excludes
+ * another. */
 static void apply_defaults(pe_request *request, const pe_preset *preset, const bool *given,
                            pe_error *reterr)
 {

@@ -7,8 +7,8 @@
 
 #include "posenc.h"
 
-/* The values of one request, by parameter name. Asking for a name that the scheme does not have,
- * or for the value of an absent parameter, is a programming error. */
+/* The values of one request, by parameter name. Asking for a name that the scheme does not
+ * have, or for the value of an absent parameter, is a programming error. */
 typedef struct pe_values {
     const pe_scheme *scheme;
     const pe_value *items;
@@ -29,7 +29,8 @@ typedef struct pe_plan {
     size_t count;
 } pe_plan;
 
-/* Add a tensor; the first one is primary. Sizes may be anything: limits are checked afterwards. */
+/* Add a tensor; the first one is primary. Sizes may be anything: limits are checked afterwards.
+ */
 void pe_plan_add(pe_plan *plan, const char *name, pe_dtype dtype, size_t rank,
                  const uint64_t *shape);
 
@@ -47,8 +48,8 @@ typedef struct pe_window {
 struct pe_scheme {
     pe_scheme_info info;
 
-    /* Check rules between parameters and add the tensors. Adds problems to reterr, and then what it
-     * planned is ignored. Allocates nothing. */
+    /* Check rules between parameters and add the tensors. Adds problems to reterr, and then
+     * what it planned is ignored. Allocates nothing. */
     void (*plan)(const pe_values *values, pe_plan *ret_plan, pe_error *reterr);
 
     /* Compute what every row needs, such as frequencies. NULL where there is nothing. `values`
@@ -63,8 +64,8 @@ struct pe_scheme {
     /* Free a state; NULL where `free` does. */
     void (*release)(void *state);
 
-    /* The state stays small however many rows there are, so that a table of any length can be made
-     * block by block. */
+    /* The state stays small however many rows there are, so that a table of any length can be
+     * made block by block. */
     bool streamable;
 };
 

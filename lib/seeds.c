@@ -35,8 +35,8 @@ void pe_chunk_begin(pe_chunk *chunk, const pe_wave *wave, size_t first, bool str
         chunk->lo[slot].position = NAN;
 }
 
-/* Make `phases` those of an integer position, counted in `step`s: by one addition from the position
- * before, else by multiplication. Both are exact modulo 2^128, so they agree. */
+/* Make `phases` those of an integer position, counted in `step`s: by one addition from the
+ * position before, else by multiplication. Both are exact modulo 2^128, so they agree. */
 static void move_phases(pe_chunk *chunk, pe_phases *phases, const pe_phases *step,
                         double position)
 {
@@ -69,7 +69,8 @@ pe_sincos pe_hi_seeds(pe_chunk *chunk, double hi)
     return (pe_sincos){chunk->hi.sin, chunk->hi.cos};
 }
 
-/* Phases of a position's part below 64 that is no integer: what the whole phase has beyond hi's. */
+/* Phases of a position's part below 64 that is no integer: what the whole phase has beyond
+ * hi's. */
 static void fractional_phases(const pe_chunk *chunk, pe_split at, uint64_t row,
                               uint64_t ret_high[PE_KERNEL_PAIRS])
 {

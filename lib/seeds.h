@@ -1,7 +1,7 @@
 /* Seeds: exact sines and cosines of the two parts of a position, for a chunk of frequencies.
  *
- * A position k is 64·hi + lo with 0 <= lo < 64. Phases of both parts are exact modulo 2^128 turns,
- * so they depend on the position alone, however they were reached. */
+ * A position k is 64·hi + lo with 0 <= lo < 64. Phases of both parts are exact modulo 2^128
+ * turns, so they depend on the position alone, however they were reached. */
 #ifndef PE_SEEDS_H
 #define PE_SEEDS_H
 
@@ -22,7 +22,8 @@ typedef struct pe_seeds {
     double position; /* NaN: none */
 } pe_seeds;
 
-/* A chunk of frequencies on its way through the rows. Some 270 KB, made to stay in the L2 cache. */
+/* A chunk of frequencies on its way through the rows. Some 270 KB, made to stay in the L2
+ * cache. */
 typedef struct pe_chunk {
     const pe_wave *wave;
     const pe_kernel *kernel;

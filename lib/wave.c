@@ -1,14 +1,14 @@
 /* Sines and cosines of position times frequency by angle addition.
  *
- * A position k is 64·hi + lo with 0 <= lo < 64. For both parts the sine and cosine are taken from
- * exact phases and rounded to double once (the seeds, within 0.62 of 2^-53); one rotation per entry
- * combines them:
+ * A position k is 64·hi + lo with 0 <= lo < 64. For both parts the sine and cosine are taken
+ * from exact phases and rounded to double once (the seeds, within 0.62 of 2^-53); one rotation
+ * per entry combines them:
  *
  *     sin(a + b) = sin a cos b + cos a sin b,   cos(a + b) = cos a cos b - sin a sin b.
  *
- * The split depends on the position alone, so a window has the bits of the whole. A rotation errs
- * by less than 2^-51; an entry that lies within 2^-50 of a rounding boundary of its dtype is
- * recomputed from its own exact phase in double-double. */
+ * The split depends on the position alone, so a window has the bits of the whole. A rotation
+ * errs by less than 2^-51; an entry that lies within 2^-50 of a rounding boundary of its dtype
+ * is recomputed from its own exact phase in double-double. */
 #include "wave.h"
 
 #include "dtype.h"
@@ -77,8 +77,8 @@ void pe_wave_free(void *wave)
 
 /* ---- rounding ---- */
 
-/* sin x and cos x for 0 < |x| < 2^-20. Where x, or 1 times an amplitude, lies on a rounding boundary,
- * the second term decides, however small it is. */
+/* sin x and cos x for 0 < |x| < 2^-20. Where x, or 1 times an amplitude, lies on a rounding
+ * boundary, the second term decides, however small it is. */
 static void small_sincos(dd x, dd *ret_sin, dd *ret_cos)
 {
     double square = x.hi * x.hi;
@@ -192,8 +192,8 @@ static void write_carefully(const pe_chunk *chunk, uint64_t row_number, pe_sinco
     place_apart(chunk, &staging, row);
 }
 
-/* Where the kernel can write the chunk's columns itself, starting at a row; false where the layout
- * wants something that it cannot do. */
+/* Where the kernel can write the chunk's columns itself, starting at a row; false where the
+ * layout wants something that it cannot do. */
 static bool find_target(const pe_chunk *chunk, unsigned char *row, pe_rows *ret_rows)
 {
     const pe_wave *wave = chunk->wave;

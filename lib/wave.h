@@ -1,5 +1,5 @@
-/* The kernel of every trigonometric scheme: sines and cosines of position times frequency, rounded
- * once. */
+/* The kernel of every trigonometric scheme: sines and cosines of position times frequency,
+ * rounded once. */
 #ifndef PE_WAVE_H
 #define PE_WAVE_H
 
@@ -40,16 +40,16 @@ typedef struct pe_wave {
     pe_dtype dtype;
 } pe_wave;
 
-/* A wave at the positions and in the dtype of a request, with `count` = columns and amplitude 1;
- * the caller sets what differs, and the frequencies. NULL if memory ran out. */
+/* A wave at the positions and in the dtype of a request, with `count` = columns and amplitude
+ * 1; the caller sets what differs, and the frequencies. NULL if memory ran out. */
 pe_wave *pe_wave_new(const pe_values *values, size_t columns, pe_wave_layout layout,
                      size_t row_columns);
 
 /* The wave itself, or NULL, and the wave freed, if its frequencies are NULL. */
 pe_wave *pe_wave_ready(pe_wave *wave);
 
-/* The frequencies base^(-i·numerator/denominator), i = 0 … count-1, as turns per position; NULL if
- * memory ran out. base >= 1. */
+/* The frequencies base^(-i·numerator/denominator), i = 0 … count-1, as turns per position; NULL
+ * if memory ran out. base >= 1. */
 pe_wide *pe_wave_geometric(size_t count, double base, uint64_t numerator, uint64_t denominator);
 
 /* Write rows [first, first + rows), each row_columns elements, one after the other. */

@@ -121,8 +121,8 @@ static pe_wide divide_small(pe_wide a, uint64_t divisor)
     return a;
 }
 
-/* log2(x) = integer + fraction for 1 <= x < 2^64, a bit per squaring of the significand. An error
- * made at bit n weighs 2^-n in the result, so truncation costs about 2^-253 in all. */
+/* log2(x) = integer + fraction for 1 <= x < 2^64, a bit per squaring of the significand. An
+ * error made at bit n weighs 2^-n in the result, so truncation costs about 2^-253 in all. */
 static pe_wide binary_logarithm(double x, uint64_t *ret_integer)
 {
     int exponent;

@@ -1,9 +1,10 @@
 /* Wide fixed-point fractions: frequencies and phases, counted in turns.
  *
  * A phase in turns, k·w/(2π), is needed only modulo 1, and integer arithmetic modulo 2^256 is
- * arithmetic modulo one turn: argument reduction costs nothing and loses nothing. A frequency is
- * a 256-bit fraction of a turn per position; its error of a few 2^-256 times a position of at most
- * 2^53 leaves phases exact to about 2^-200 turns. All integers, so the same bits everywhere. */
+ * arithmetic modulo one turn: argument reduction costs nothing and loses nothing. A frequency
+ * is a 256-bit fraction of a turn per position; its error of a few 2^-256 times a position of
+ * at most 2^53 leaves phases exact to about 2^-200 turns. All integers, so the same bits
+ * everywhere. */
 #ifndef PE_WIDE_H
 #define PE_WIDE_H
 
@@ -23,8 +24,8 @@ pe_wide pe_wide_mul(pe_wide a, pe_wide b);
 /* a * k modulo 1, exactly; a negative k turns backwards. */
 pe_wide pe_wide_mul_integer(pe_wide a, int64_t k);
 
-/* a * x modulo 1 for a finite double of magnitude below 2^63; exact for integers, else truncated
- * towards zero at 2^-256. */
+/* a * x modulo 1 for a finite double of magnitude below 2^63; exact for integers, else
+ * truncated towards zero at 2^-256. */
 pe_wide pe_wide_mul_double(pe_wide a, double x);
 
 /* 2^-n of a fraction. */

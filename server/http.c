@@ -1,16 +1,18 @@
-/* libmicrohttpd (0.9.75) around the api; with http_response.c the only code that knows it. What it
- * really does shapes this file:
+/* libmicrohttpd (0.9.75) around the api; with http_response.c the only code that knows it. What
+ * it really does shapes this file:
  *
- *  - A response queued on the handler's first call closes the connection; so the first call only
- *    looks, and the answer follows on a later call.
- *  - What takes long would hold up every connection of an event thread: such a connection is suspended
- *    and a worker answers. Suspended connections do not time out, so the queue is bounded.
- *  - It parses the query into the connection's memory, and where that is full the request is never
- *    answered nor ended; so the query is hidden from it.
- *  - Closing with a body unread resets the connection, and the client may never see the answer; so
- *    a body over the limit is read and dropped, unless it is announced as larger still. */
+ *  - A response queued on the handler's first call closes the connection; so the first call
+ * only looks, and the answer follows on a later call.
+ *  - What takes long would hold up every connection of an event thread: such a connection is
+ * suspended and a worker answers. Suspended connections do not time out, so the queue is
+ * bounded.
+ *  - It parses the query into the connection's memory, and where that is full the request is
+ * never answered nor ended; so the query is hidden from it.
+ *  - Closing with a body unread resets the connection, and the client may never see the answer;
+ * so a body over the limit is read and dropped, unless it is announced as larger still. */
 #include "http.h"
 
+#include "http_headers.h"
 #include "http_response.h"
 #include "log.h"
 
@@ -23,8 +25,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define UNANNOUNCED_MAX (256 * 1024 * 1024) /* of a chunked body, which announces no length */
-#define DROPPED_MAX     (16 * 1024 * 1024)
+#define UNANNOUNCED_MAX   (256 * 1024 * 1024) /* of a chunked body, which announces no length */
+#define DROPPED_MAX       (16 * 1024 * 1024)
 #define CONNECTION_MEMORY (64 * 1024) /* its own 414 and 431 are HTML: stay clear of them */
 
 struct http_server {
@@ -53,14 +55,8 @@ typedef struct http_exchange {
     char *body;
     size_t body_size, body_capacity, dropped;
     bool seen, awaited, too_large, out_of_memory;
-    struct joined_header *joined;
+    http_joined *joined;
 } http_exchange;
-
-/* A header that came in several lines, joined; freed with the exchange. */
-typedef struct joined_header {
-    struct joined_header *next;
-    char text[];
-} joined_header;
 
 /* ---- requests ---- */
 
@@ -92,10 +88,7 @@ static void end_exchange(void *cls, struct MHD_Connection *connection, void **co
     if (!ended)
         return;
     atomic_fetch_sub(&ended->server->under_way, 1);
-    for (joined_header *next, *at = ended->joined; at; at = next) {
-        next = at->next;
-        free(at);
-    }
+    http_joined_free(ended->joined);
     api_reply_unref(ended->reply);
     free(ended->target);
     free(ended->body);
@@ -134,51 +127,6 @@ static void take_upload(http_exchange *exchange, const char *data, size_t size)
     }
     memcpy(exchange->body + exchange->body_size, data, size);
     exchange->body_size += size;
-}
-
-typedef struct header_search {
-    const char *name;
-    size_t lines, bytes;
-    char *at; /* where to append, on the second pass */
-} header_search;
-
-static enum MHD_Result visit_header(void *cls, enum MHD_ValueKind kind, const char *name,
-                                    const char *value)
-{
-    (void)kind;
-    header_search *search = cls;
-    if (strcasecmp(name, search->name) != 0 || !value)
-        return MHD_YES;
-    size_t length = strlen(value);
-    if (search->at) {
-        if (search->lines > 0) {
-            memcpy(search->at, ", ", 2);
-            search->at += 2;
-        }
-        memcpy(search->at, value, length + 1);
-        search->at += length;
-    }
-    search->lines++;
-    search->bytes += length + 2;
-    return MHD_YES;
-}
-
-/* A header's value; several lines of one name are one list (RFC 9110, section 5.2). */
-static const char *find_header(http_exchange *exchange, const char *name)
-{
-    struct MHD_Connection *connection = exchange->connection;
-    header_search search = {.name = name};
-    MHD_get_connection_values(connection, MHD_HEADER_KIND, visit_header, &search);
-    if (search.lines <= 1)
-        return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
-    joined_header *all = malloc(sizeof *all + search.bytes + 1);
-    if (!all)
-        return NULL;
-    search = (header_search){.name = name, .at = all->text};
-    MHD_get_connection_values(connection, MHD_HEADER_KIND, visit_header, &search);
-    all->next = exchange->joined;
-    exchange->joined = all;
-    return all->text;
 }
 
 static const char *known_header(void *context, const char *name)
@@ -306,7 +254,8 @@ static enum MHD_Result answer(http_exchange *exchange)
     if (exchange->out_of_memory)
         return finish(exchange, api_fault_reply(server->service, API_FAULT_UNAVAILABLE));
     for (size_t i = 0; i < HEADER_COUNT; i++)
-        exchange->headers[i] = find_header(exchange, HEADERS[i]);
+        exchange->headers[i] =
+            http_find_header(exchange->connection, HEADERS[i], &exchange->joined);
     uint64_t seen = workers_landings(server->workers);
     api_progress progress = ask(exchange, true, &reply);
     if (progress == API_DONE)

@@ -1,10 +1,12 @@
 /* Replies as libmicrohttpd's responses. What 0.9.75 really does shapes this file:
  *
  *  - Responses are prepared once and kept with the reply that hits share.
- *  - A body goes out as one buffer wherever it is one; a release callback returns its reference.
- *  - A response without a body made from an empty buffer would say Content-Length: 0 where HEAD and
- *    304 must not; those are made from a callback of the right size. Where the size is unknown it
- *    would announce chunks and send the last one, which is no body's: such a response closes. */
+ *  - A body goes out as one buffer wherever it is one; a release callback returns its
+ * reference.
+ *  - A response without a body made from an empty buffer would say Content-Length: 0 where HEAD
+ * and 304 must not; those are made from a callback of the right size. Where the size is unknown
+ * it would announce chunks and send the last one, which is no body's: such a response closes.
+ */
 #include "http_response.h"
 
 #define STREAM_BLOCK (512 * 1024)

@@ -105,8 +105,8 @@ static bool start(server_process *process)
 }
 
 /* SIGTERM ends readiness and leaves the drain time to load balancers, and as long again to the
- * requests then under way; SIGINT, or any second signal, stops at once. Returns the seconds left to
- * requests. */
+ * requests then under way; SIGINT, or any second signal, stops at once. Returns the seconds
+ * left to requests. */
 static unsigned wait_and_drain(server_process *process, const sigset_t *signals)
 {
     int signal = 0;

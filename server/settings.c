@@ -224,8 +224,8 @@ static bool read_flag(server_settings *settings, char *const *argv, int argc, in
     return false;
 }
 
-/* Whether Kubernetes set the variable, as it does for every service by the service's name; ours is
- * likely to be called posenc. */
+/* Whether Kubernetes set the variable, as it does for every service by the service's name; ours
+ * is likely to be called posenc. */
 static bool is_service_link(const char *variable)
 {
     static const char *const starts[] = {ENVIRONMENT_PREFIX "SERVICE_",

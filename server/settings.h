@@ -24,8 +24,8 @@ typedef struct server_settings {
     uint64_t cache_bytes, elements, json_elements, list_length, target_bytes, body_bytes;
 } server_settings;
 
-/* Fill from the arguments and the environment (both as main has them; the texts are borrowed). False:
- * one line for each mistake has gone to `errors`. */
+/* Fill from the arguments and the environment (both as main has them; the texts are borrowed).
+ * False: one line for each mistake has gone to `errors`. */
 bool settings_read(server_settings *ret_settings, int argc, char *const *argv,
                    char *const *environment, FILE *errors);
 
@@ -37,7 +37,8 @@ void settings_print(const server_settings *settings, FILE *out);
 /* The settings that are limits, for /v1/info; at most `room`. */
 size_t settings_limits(const server_settings *settings, api_limit *ret_limits, size_t room);
 
-/* The event threads to run, and as many workers: as set, else one for each processor, at most 8. */
+/* The event threads to run, and as many workers: as set, else one for each processor, at
+ * most 8. */
 unsigned settings_threads(const server_settings *settings);
 
 /* The bytes that one table may take in the cache: a quarter of it. */

@@ -1,5 +1,5 @@
-/* Worker threads for what takes longer than an event thread may: a bounded queue, and a place for
- * jobs that wait for another job's result. */
+/* Worker threads for what takes longer than an event thread may: a bounded queue, and a place
+ * for jobs that wait for another job's result. */
 #ifndef WORKERS_H
 #define WORKERS_H
 
@@ -12,8 +12,8 @@
 
 typedef struct worker_set worker_set;
 
-/* A job lies in the caller's storage. It ends with run returning true, or with abandon; after either
- * the workers no longer touch it. */
+/* A job lies in the caller's storage. It ends with run returning true, or with abandon; after
+ * either the workers no longer touch it. */
 typedef struct worker_job {
     struct worker_job *next; /* the workers' own */
     uint64_t seen;           /* workers_landings before the job last found that it must wait */
@@ -25,8 +25,8 @@ typedef struct worker_job {
 /* NULL if threads or memory ran out. At most `queue_limit` jobs wait for a thread. */
 worker_set *workers_start(unsigned threads, size_t queue_limit);
 
-/* Have a job run; false if the queue is full. A job whose key another one has that waits or runs
- * waits for that one instead, and takes no place in the queue. */
+/* Have a job run; false if the queue is full. A job whose key another one has that waits or
+ * runs waits for that one instead, and takes no place in the queue. */
 bool workers_submit(worker_set *workers, worker_job *job);
 
 /* Have a job run once something has landed since job->seen. */
@@ -39,8 +39,8 @@ uint64_t workers_landings(worker_set *workers);
 /* Jobs that wait, for a thread or for another job. */
 size_t workers_waiting(worker_set *workers);
 
-/* Let the jobs under way end, abandon those that wait, and join the threads. No job may be submitted
- * from now on. NULL is fine. */
+/* Let the jobs under way end, abandon those that wait, and join the threads. No job may be
+ * submitted from now on. NULL is fine. */
 void workers_stop(worker_set *workers);
 
 #endif

@@ -1,4 +1,5 @@
-/* /openapi.json: this interface as an OpenAPI 3.1 document, built from the routes and registries. */
+/* /openapi.json: this interface as an OpenAPI 3.1 document, built from the routes and
+ * registries. */
 #include "../document.h"
 #include "../formats.h"
 #include "../parameters.h"
@@ -83,7 +84,8 @@ static void add_property(json_t *properties, const char *name, const char *help,
     json_object_set_new(properties, name, schema);
 }
 
-/* The value of one parameter in the scheme's example query, as JSON; NULL if it is not there. */
+/* The value of one parameter in the scheme's example query, as JSON; NULL if it is not there.
+ */
 static json_t *example_of(const pe_scheme_info *info, const pe_parameter *parameter)
 {
     size_t length = strlen(parameter->name);

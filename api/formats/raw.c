@@ -1,4 +1,5 @@
-/* raw: the elements alone, row-major and little-endian; the Tensor-* headers say what they are. */
+/* raw: the elements alone, row-major and little-endian; the Tensor-* headers say what they are.
+ */
 #include "../formats.h"
 #include "../reply.h"
 

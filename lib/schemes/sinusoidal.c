@@ -1,4 +1,5 @@
-/* The sinusoidal encoding of the Transformer, with the variants of the libraries that adopted it. */
+/* The sinusoidal encoding of the Transformer, with the variants of the libraries that adopted
+ * it. */
 #include "../wave.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* Times of the library alone: tables, the store of as many bytes, JSON. Prints "name seconds" lines, the
- * best of some runs each; tests/bench/bench.py calls it by turns with its peers. */
+/* Times of the library alone: tables, the store of as many bytes, JSON. Prints "name seconds"
+ * lines, the best of some runs each; tests/bench/bench.py calls it by turns with its peers. */
 #include "buffer.h"
 #include "kernel.h"
 #include "posenc.h"

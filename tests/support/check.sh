@@ -21,9 +21,11 @@ forbid 'microhttpd|jansson|nettle|sys/socket|time\.h|(\.\./)*(api|server)/' \
     "lib knows neither HTTP nor JSON nor the clock" lib/*.[ch] lib/schemes/*.[ch]
 forbid 'microhttpd|sys/socket|netinet|pthread|time\.h|(\.\./)*server/' \
     "api knows neither sockets nor threads nor the clock" api/*.[ch] api/*/*.[ch]
-others=$(find server -name '*.[ch]' ! -name http.c ! -name 'http_response.[ch]')
+others=$(find server -name '*.[ch]' ! -name http.c ! -name 'http_*.[ch]')
 # shellcheck disable=SC2086 # a list of files
-forbid 'microhttpd' "only server/http.c and http_response include microhttpd.h" $others
+forbid 'microhttpd' "only server/http.c and http_* include microhttpd.h" $others
+inner=$(cd lib && ls ./*.h | sed -n 's/^\.\/\(.*\)\.h$/\1/p' | grep -v '^posenc$' | paste -sd '|')
+forbid "(\.\./)*(lib/)?($inner)\.h" "api and server use lib by posenc.h alone" api/*.[ch] api/*/*.c server/*.[ch]
 found=$(grep -nE '[^_a-z](printf|puts|exit|getenv|abort)\(' lib/*.c lib/schemes/*.c api/*.c api/*/*.c || true)
 [ -z "$found" ] || fail "lib and api never print, exit or read the environment: $found"
 

@@ -142,8 +142,8 @@ START_TEST(safetensors_data_is_aligned)
 }
 END_TEST
 
-/* Fail the k-th allocation of a request, for every k: the answer is the right one or a 503, and the
- * next request is answered. */
+/* Fail the k-th allocation of a request, for every k: the answer is the right one or a 503, and
+ * the next request is answered. */
 static void starve(const char *method, const char *target, const char *body, unsigned wanted)
 {
     static const char *const json[] = {"Content-Type", "application/json", NULL};

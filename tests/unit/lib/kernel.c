@@ -86,8 +86,8 @@ START_TEST(copies_past_the_caches_copy)
 }
 END_TEST
 
-/* Tables of every kernel, compiler and optimisation level have these FNV-1a sums. A change here is a
- * change of bits: it raises the scheme's revision. */
+/* Tables of every kernel, compiler and optimisation level have these FNV-1a sums. A change here
+ * is a change of bits: it raises the scheme's revision. */
 static const struct {
     const char *scheme, *query;
     uint64_t sum;

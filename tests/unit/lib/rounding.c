@@ -1,5 +1,5 @@
-/* No entry is misrounded: tables against every entry's own double-double phase. `make slow` sets
- * ROUNDING_ENTRIES to compare a hundred million; the normal run compares a fixed part. */
+/* No entry is misrounded: tables against every entry's own double-double phase. `make slow`
+ * sets ROUNDING_ENTRIES to compare a hundred million; the normal run compares a fixed part. */
 #include "../unit.h"
 #include "dtype.h"
 #include "phase.h"

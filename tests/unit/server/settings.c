@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Read with arguments and environment, NULL-terminated; the complaints are returned, to be freed. */
+/* Read with arguments and environment, NULL-terminated; the complaints are returned, to be
+ * freed. */
 static char *read_settings(server_settings *ret_settings, char *const *arguments,
                            char *const *environment, bool legal)
 {

@@ -1,0 +1,76 @@
+/* What a reply says of the encoding it carries: validators, type, file name, tensor. */
+#include "encoding.h"
+#include "reply.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void api_encoding_etag(const api_encoding *encoding, api_etag *ret_etag)
+{
+    char what[64];
+    size_t key_length;
+    const char *key = pe_request_key(encoding->request, &key_length);
+    int length = snprintf(what, sizeof what, "%s.%u tensors %zu+%zu identity",
+                          encoding->format->name, encoding->format->revision,
+                          encoding->selection.first, encoding->selection.count);
+    const pe_scheme_info *info = pe_scheme_describe(pe_request_scheme(encoding->request));
+    const api_segment pieces[] = {
+        {key, key_length},
+        {what, (size_t)length},
+        {info->formula, strlen(info->formula)}, /* metadata holds these */
+        {info->convention, strlen(info->convention)},
+        {info->reference, strlen(info->reference)}};
+    api_etag_of(ret_etag, pieces, sizeof pieces / sizeof *pieces);
+}
+
+/* "512x64", "512, 64": the shape with a separator. */
+static void write_shape(const pe_tensor *tensor, const char *separator, char *dst, size_t size)
+{
+    int used = 0;
+    for (size_t i = 0; i < tensor->rank; i++)
+        used += snprintf(dst + used, size - (size_t)used, "%s%llu", i ? separator : "",
+                         (unsigned long long)tensor->shape[i]);
+}
+
+void api_encoding_add_validators(const api_encoding *encoding, const api_etag *etag,
+                                 api_reply *reply)
+{
+    api_reply_add(reply, "ETag", "%s", etag->text);
+    api_reply_add(reply, "Cache-Control",
+                  "public, max-age=86400, stale-while-revalidate=604800");
+    if (encoding->negotiated)
+        api_reply_add(reply, "Vary", "Accept");
+}
+
+/* What describes the representation: type, file name, tensor. */
+static void add_description(const api_encoding *encoding, api_reply *reply)
+{
+    char shape[96];
+    const char *scheme = pe_scheme_describe(pe_request_scheme(encoding->request))->name;
+    const pe_tensor *tensor = pe_request_tensor(encoding->request, encoding->selection.first);
+    bool one_of_many = encoding->selection.count < pe_request_tensor_count(encoding->request);
+    api_reply_add(reply, "Content-Type", "%s", encoding->format->media_type);
+    write_shape(tensor, "x", shape, sizeof shape);
+    api_reply_add(reply, "Content-Disposition", "inline; filename=\"%s%s%s_%s_%s.%s\"", scheme,
+                  one_of_many ? "_" : "", one_of_many ? tensor->name : "", shape,
+                  pe_dtype_name(tensor->dtype), encoding->format->extension);
+    write_shape(tensor, ", ", shape, sizeof shape);
+    api_reply_add(reply, "Tensor-Name", "%s", tensor->name);
+    api_reply_add(reply, "Tensor-Dtype", "%s", pe_dtype_name(tensor->dtype));
+    api_reply_add(reply, "Tensor-Shape", "%s", shape);
+    api_reply_add(reply, "Tensor-Byte-Order", "little");
+}
+
+api_reply *api_encoding_describe(const api_encoding *encoding)
+{
+    api_etag etag;
+    api_reply *reply = api_reply_new(200);
+    if (encoding->post) {
+        api_reply_add(reply, "Cache-Control", "no-store");
+    } else {
+        api_encoding_etag(encoding, &etag);
+        api_encoding_add_validators(encoding, &etag, reply);
+    }
+    add_description(encoding, reply);
+    return reply;
+}

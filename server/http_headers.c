@@ -1,0 +1,63 @@
+/* Finding headers among libmicrohttpd's. */
+#include "http_headers.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+struct http_joined {
+    struct http_joined *next;
+    char text[];
+};
+
+void http_joined_free(http_joined *joined)
+{
+    for (http_joined *next; joined; joined = next) {
+        next = joined->next;
+        free(joined);
+    }
+}
+
+typedef struct header_search {
+    const char *name;
+    size_t lines, bytes;
+    char *at; /* where to append, on the second pass */
+} header_search;
+
+static enum MHD_Result visit_header(void *cls, enum MHD_ValueKind kind, const char *name,
+                                    const char *value)
+{
+    (void)kind;
+    header_search *search = cls;
+    if (strcasecmp(name, search->name) != 0 || !value)
+        return MHD_YES;
+    size_t length = strlen(value);
+    if (search->at) {
+        if (search->lines > 0) {
+            memcpy(search->at, ", ", 2);
+            search->at += 2;
+        }
+        memcpy(search->at, value, length + 1);
+        search->at += length;
+    }
+    search->lines++;
+    search->bytes += length + 2;
+    return MHD_YES;
+}
+
+const char *http_find_header(struct MHD_Connection *connection, const char *name,
+                             http_joined **joined)
+{
+    header_search search = {.name = name};
+    MHD_get_connection_values(connection, MHD_HEADER_KIND, visit_header, &search);
+    if (search.lines <= 1)
+        return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+    http_joined *all = malloc(sizeof *all + search.bytes + 1);
+    if (!all)
+        return NULL;
+    search = (header_search){.name = name, .at = all->text};
+    MHD_get_connection_values(connection, MHD_HEADER_KIND, visit_header, &search);
+    all->next = *joined;
+    *joined = all;
+    return all->text;
+}
