@@ -9,13 +9,15 @@
  *   4. reads the tensors                         pe_table_data
  *
  * Rules that hold throughout:
- *   - Every function may be called from any thread. Objects marked immutable may be shared;
- *     the cache locks itself; other objects belong to one thread at a time.
- *   - A function that can fail in more than one way returns pe_status and describes the failure
- * in `reterr`, which it never reads. Every other output is untouched on failure.
+ *
+ *   - Every function may be called from any thread. Objects marked immutable may be shared; the
+ *     cache locks itself; other objects belong to one thread at a time.
+ *   - A function that can fail in more than one way returns pe_status and describes the
+ *     failure in `reterr`, which it never reads. Every other output is untouched on failure.
  *   - `_free` and `_unref` accept NULL. `_ref` returns its argument.
  *   - The library never logs, prints, exits, reads the environment or the clock. It depends on
- * the C library alone, and no result depends on locale, compiler, instruction set or threads.
+ *     the C library alone, and no result depends on locale, compiler, instruction set or
+ *     threads.
  *   - Sizes are checked against limits before memory is asked for. */
 #ifndef POSENC_H
 #define POSENC_H
@@ -26,8 +28,7 @@
 
 #define PE_VERSION "0.1.0"
 
-/* ---- status and errors ----------------------------------------------------------------------
- */
+/* ---- status and errors ---- */
 
 typedef enum pe_status {
     PE_OK,
@@ -73,8 +74,7 @@ void pe_problem_suggest(pe_problem *problem, const char *name);
 /* The candidate nearest to `given` in spelling, NULL if none is near enough to suggest. */
 const char *pe_nearest(const char *given, const char *const *candidates, size_t count);
 
-/* ---- element types --------------------------------------------------------------------------
- */
+/* ---- element types ---- */
 
 typedef enum pe_dtype { PE_F32, PE_F64, PE_F16, PE_BF16, PE_I32, PE_DTYPE_COUNT } pe_dtype;
 
@@ -97,8 +97,7 @@ size_t pe_print_number(char *dst, double number);
  * count * PE_PRINT_MAX bytes. Returns the length. */
 size_t pe_print_row(char *dst, pe_dtype dtype, const void *elements, size_t count);
 
-/* ---- schemes --------------------------------------------------------------------------------
- */
+/* ---- schemes ---- */
 
 typedef enum pe_type {
     PE_INTEGER, /* |value| <= 2^53 */
@@ -165,8 +164,7 @@ const pe_scheme_info *pe_scheme_describe(const pe_scheme *scheme);
 /* What every scheme takes besides its own parameters; in a request's values these come last. */
 const pe_parameter *pe_common_parameters(size_t *ret_count);
 
-/* ---- requests -------------------------------------------------------------------------------
- */
+/* ---- requests ---- */
 
 /* How an argument was written. A query string cannot tell; a JSON body can, and then the kind
  * must fit the parameter's type. Lists are their items joined by commas. */
@@ -235,8 +233,7 @@ size_t pe_request_tensor_count(const pe_request *request);
 const pe_tensor *pe_request_tensor(const pe_request *request, size_t index); /* 0 is primary */
 uint64_t pe_request_bytes(const pe_request *request); /* of all tensors */
 
-/* ---- tables ---------------------------------------------------------------------------------
- */
+/* ---- tables ---- */
 
 /* The tensors of one request, row-major in native byte order, 64-byte aligned. Immutable. */
 typedef struct pe_table pe_table;
@@ -261,8 +258,7 @@ unsigned char *pe_table_headroom(pe_table *table, size_t index);
 /* Bytes of memory the table holds, headroom and bookkeeping included. */
 size_t pe_table_footprint(const pe_table *table);
 
-/* ---- streams --------------------------------------------------------------------------------
- */
+/* ---- streams ---- */
 
 /* One tensor's bytes, computed block by block as they are read: for tensors too large to hold.
  * It takes a few MB whatever the tensor's size. One thread at a time. */
@@ -283,8 +279,7 @@ uint64_t pe_stream_size(const pe_stream *stream); /* bytes */
  * from where the last read ended is fast, going elsewhere costs a block. */
 size_t pe_stream_read(pe_stream *stream, uint64_t offset, void *dst, size_t size);
 
-/* ---- cache ----------------------------------------------------------------------------------
- */
+/* ---- cache ---- */
 
 /* A least-recently-used cache of tables, keyed by pe_request_key and budgeted in bytes. Entries
  * are reference-counted: eviction never waits for a reader, a reader never loses its table. n
