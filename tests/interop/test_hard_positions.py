@@ -99,6 +99,22 @@ class NearTieTest(ExactTest):
         self.check_list(self.search(10**9, 2**22, 40))
         self.check_list(self.search(2**40, 2**22, 40))
 
+    def test_positions_made_to_land_on_ties_round_right(self):
+        """The double nearest to arcsin(tie)/w has its sine within about 2^-53 of the tie."""
+        rng, mixed = random.Random(15), exact.sinusoidal_columns(16)
+        for dtype in ("f32", "f16", "bf16"):
+            precision, positions = exact.FORMATS[dtype].precision, []
+            for number in range(200):
+                tie = (2 * rng.randrange(2**(precision - 1), 2**precision) + 1) \
+                    * 2.0**-(precision + 1 + number % 12)
+                column = mixed[number % 16]
+                with mp.workprec(200):
+                    angle = mp.asin(tie) if column.kind == "sin" else mp.acos(tie)
+                    angle += 2 * mp.pi * (rng.randrange(2**rng.randrange(12)))
+                    near = float(angle / column.frequency.mpf())
+                positions += [near, -near, np.nextafter(near, np.inf).item()]
+            self.check_list(positions, (dtype,))
+
     def test_the_nearest_ties_of_fractions_round_right(self):
         rng = np.random.default_rng(11)
         for low, high in ((0.0, 32.0), (-32.0, 0.0), (-0.01, 0.0), (-1e6, 1e6)):
