@@ -16,9 +16,10 @@ static const pe_parameter PARAMETERS[] = {
      .help = "dyadic: pi/2 / 2^i, a smooth binary counter; geometric: base^(-i/dim)"},
     {.name = "base",
      .type = PE_REAL,
+     .default_text = "10000",
      .minimum = 1,
      .maximum = 1e18,
-     .help = "base of the geometric frequencies, 10000 unless given; not with dyadic ones"},
+     .help = "base of the geometric frequencies; dyadic ones have none and leave it unused"},
 };
 
 static const pe_tensor_help TENSORS[] = {{"encoding", "[n, dim]", "sin(k * w_i) in column i"}};
@@ -26,9 +27,6 @@ static const pe_tensor_help TENSORS[] = {{"encoding", "[n, dim]", "sin(k * w_i) 
 static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
 {
     pe_positions positions = pe_positions_read(values, reterr);
-    if (pe_choice(values, "frequencies") == DYADIC && pe_is_present(values, "base"))
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "base", "",
-                     "only with frequencies=geometric: dyadic frequencies have no base");
     pe_plan_add(ret_plan, "encoding", pe_requested_dtype(values), 2,
                 (uint64_t[]){positions.count, (uint64_t)pe_integer(values, "dim")});
 }
@@ -51,8 +49,7 @@ static void *prepare(const pe_values *values, const pe_plan *plan)
     if (pe_choice(values, "frequencies") == DYADIC)
         wave->frequencies = dyadic(dim);
     else
-        wave->frequencies = pe_wave_geometric(
-            dim, pe_is_present(values, "base") ? pe_real(values, "base") : 10000, 1, dim);
+        wave->frequencies = pe_wave_geometric(dim, pe_real(values, "base"), 1, dim);
     return pe_wave_ready(wave);
 }
 

@@ -155,8 +155,9 @@ class RandomRequestTest(ExactTest):
         base = rng.choice([10000.0, 10.0, 2.0, 4.0, 1.0, 500000.0, 1e18, rng.uniform(1, 1e6)])
         dim = rng.randint(4, 40)
         if rng.random() < 0.3:
-            rule = rng.choice(["dyadic", "geometric"])
-            return "periodic", {"dim": dim, "base": base, "frequencies": rule}, 1.0
+            if rng.random() < 0.5:
+                return "periodic", {"dim": dim}, 1.0
+            return "periodic", {"dim": dim, "base": base, "frequencies": "geometric"}, 1.0
         options = {
             "dim": dim, "base": base,
             "frequencies": rng.choice(["vaswani", "tensor2tensor", "per_column"]),
