@@ -132,14 +132,6 @@ void api_arguments_from_query(const char *query, api_arguments *ret_arguments, p
 
 /* ---- JSON ---- */
 
-/* Append a number as a query would write it, integers without a point. */
-static void append_number(api_text *text, double number)
-{
-    char *at = api_text_room(text, PE_PRINT_MAX);
-    if (at)
-        text->size += pe_print_number(at, number);
-}
-
 /* Append a JSON value as a query would write it; PE_KIND_ANY if it is not of a legal kind.
  * Numbers come as doubles. */
 static pe_kind append_value(api_text *text, const json_t *value)
@@ -156,7 +148,7 @@ static pe_kind append_value(api_text *text, const json_t *value)
         return PE_KIND_BOOLEAN;
     case JSON_INTEGER:
     case JSON_REAL:
-        append_number(text, json_number_value(value));
+        api_text_add_number(text, json_number_value(value));
         return PE_KIND_NUMBER;
     case JSON_ARRAY:
         for (size_t i = 0; i < json_array_size(value); i++) {

@@ -317,11 +317,9 @@ static api_body *open_streams(const api_encoding *encoding)
 static api_reply *stream(const api_encoding *encoding)
 {
     if (!encoding->format->begin_stream) {
-        char given[32];
         pe_error error;
         pe_error_init(&error);
-        snprintf(given, sizeof given, "%s", encoding->format->name);
-        pe_error_add(&error, PE_TOO_LARGE, "format", given,
+        pe_error_add(&error, PE_TOO_LARGE, "format", encoding->format->name,
                      "npy, safetensors or raw: %llu bytes are too many to be held for %s",
                      (unsigned long long)pe_request_bytes(encoding->request),
                      encoding->format->name);

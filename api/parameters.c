@@ -5,29 +5,6 @@
 
 #define LIST_SHOWN 1024
 
-size_t api_parameter_count(const pe_scheme_info *info)
-{
-    size_t common;
-    pe_common_parameters(&common);
-    return info->parameter_count + common;
-}
-
-const pe_parameter *api_parameter_at(const pe_scheme_info *info, size_t index)
-{
-    size_t common;
-    const pe_parameter *rows = pe_common_parameters(&common);
-    return index < info->parameter_count ? &info->parameters[index]
-                                         : &rows[index - info->parameter_count];
-}
-
-/* Integers without a point, as a query would write them. */
-static void append_number(api_text *text, double number)
-{
-    char *at = api_text_room(text, PE_PRINT_MAX);
-    if (at)
-        text->size += pe_print_number(at, number);
-}
-
 static void append_list(api_text *text, const pe_value *value)
 {
     if (value->count > LIST_SHOWN) {
@@ -40,7 +17,7 @@ static void append_list(api_text *text, const pe_value *value)
     for (size_t i = 0; i < value->count; i++) {
         if (i > 0)
             api_text_add(text, ",");
-        append_number(text, value->items[i]);
+        api_text_add_number(text, value->items[i]);
     }
     api_text_add(text, "]");
 }
@@ -48,7 +25,7 @@ static void append_list(api_text *text, const pe_value *value)
 void api_parameter_append_json(api_text *text, const pe_request *request, size_t index)
 {
     const pe_scheme_info *info = pe_scheme_describe(pe_request_scheme(request));
-    const pe_parameter *parameter = api_parameter_at(info, index);
+    const pe_parameter *parameter = pe_parameter_at(info, index);
     const pe_value *value = pe_request_value(request, index);
     if (!value->present) {
         api_text_add(text, "null");
@@ -57,7 +34,7 @@ void api_parameter_append_json(api_text *text, const pe_request *request, size_t
     switch (parameter->type) {
     case PE_INTEGER:
     case PE_REAL:
-        append_number(text, value->real);
+        api_text_add_number(text, value->real);
         return;
     case PE_BOOLEAN:
         api_text_add(text, value->integer ? "true" : "false");

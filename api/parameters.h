@@ -9,8 +9,4 @@
  * null where absent. Lists over 1024 items are a string, "sha256:…" of their doubles. */
 void api_parameter_append_json(api_text *text, const pe_request *request, size_t index);
 
-/* The number of parameters, common ones included, and their rows. */
-size_t api_parameter_count(const pe_scheme_info *info);
-const pe_parameter *api_parameter_at(const pe_scheme_info *info, size_t index);
-
 #endif

@@ -1,6 +1,8 @@
 /* Growing text. */
 #include "text.h"
 
+#include "posenc.h"
+
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -37,6 +39,13 @@ void api_text_add(api_text *text, const char *format, ...)
         text->size += (size_t)length;
     }
     va_end(again);
+}
+
+void api_text_add_number(api_text *text, double number)
+{
+    char *at = api_text_room(text, PE_PRINT_MAX);
+    if (at)
+        text->size += pe_print_number(at, number);
 }
 
 void api_text_done(api_text *text)

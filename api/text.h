@@ -18,6 +18,9 @@ char *api_text_room(api_text *text, size_t more);
 void api_text_add(api_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Append a number as a query would write it: integers without a point. */
+void api_text_add_number(api_text *text, double number);
+
 /* Free the data. */
 void api_text_done(api_text *text);
 

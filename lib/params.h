@@ -4,10 +4,6 @@
 
 #include "scheme.h"
 
-/* All parameters of a scheme: its own, then the common ones. */
-size_t pe_all_parameter_count(const pe_scheme_info *info);
-const pe_parameter *pe_parameter_at(const pe_scheme_info *info, size_t index);
-
 /* The index of a parameter; pe_all_parameter_count if there is none of that name. */
 size_t pe_parameter_index(const pe_scheme_info *info, const char *name);
 

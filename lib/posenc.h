@@ -164,6 +164,10 @@ const pe_scheme_info *pe_scheme_describe(const pe_scheme *scheme);
 /* What every scheme takes besides its own parameters; in a request's values these come last. */
 const pe_parameter *pe_common_parameters(size_t *ret_count);
 
+/* All parameters of a scheme: its own, then the common ones. */
+size_t pe_all_parameter_count(const pe_scheme_info *info);
+const pe_parameter *pe_parameter_at(const pe_scheme_info *info, size_t index);
+
 /* ---- requests ---- */
 
 /* How an argument was written. A query string cannot tell; a JSON body can, and then the kind
@@ -263,10 +267,6 @@ size_t pe_table_footprint(const pe_table *table);
 /* One tensor's bytes, computed block by block as they are read: for tensors too large to hold.
  * It takes a few MB whatever the tensor's size. One thread at a time. */
 typedef struct pe_stream pe_stream;
-
-/* Whether the request's scheme can be streamed: its rows need no state that grows with them.
- * The limit pe_limits.table_bytes holds for the other schemes only. */
-bool pe_request_is_streamable(const pe_request *request);
 
 /* A stream of a tensor of a streamable request, which it holds a reference to. PE_NO_MEMORY. */
 pe_status pe_stream_new(pe_request *request, size_t tensor, pe_stream **ret_stream,

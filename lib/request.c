@@ -190,11 +190,6 @@ pe_request *pe_request_ref(pe_request *request)
     return request;
 }
 
-bool pe_request_is_streamable(const pe_request *request)
-{
-    return request->values.scheme->streamable;
-}
-
 void pe_request_free(pe_request *request)
 {
     if (!request ||

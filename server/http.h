@@ -9,8 +9,8 @@
 
 typedef struct http_server http_server;
 
-/* Serve on a listening socket, which stays the caller's. All arguments outlive the server, but
- * for the workers, which http_stop stops. NULL if the server cannot start. */
+/* Serve on a listening socket, which stays the caller's. All arguments outlive the server;
+ * http_stop stops the workers. NULL if the server cannot start. */
 http_server *http_start(const server_settings *settings, int listen_fd, api_service *service,
                         server_metrics *metrics, worker_set *workers);
 

@@ -138,9 +138,8 @@ static void stop(server_process *process, unsigned seconds)
                       (const log_field[]){{"requests", NULL, cut_off}, {NULL, NULL, 0}});
         else
             log_event(LOG_INFO, "stopped", NULL);
-    } else {
-        workers_stop(process->workers);
     }
+    workers_free(process->workers);
     api_service_free(process->service);
     metrics_free(process->metrics);
     pe_cache_free(process->cache);

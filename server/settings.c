@@ -122,8 +122,11 @@ static void describe_rule(const setting_row *setting, char *dst, size_t size)
 {
     switch (setting->type) {
     case TEXT:
-        snprintf(dst, size, "text or json");
-        break; /* the one setting with choices */
+        dst[0] = '\0';
+        for (size_t i = 0, used = 0; setting->choices[i] && used < size; i++)
+            used += (size_t)snprintf(dst + used, size - used, "%s%s", i ? " or " : "",
+                                     setting->choices[i]);
+        break;
     case SWITCH:
         snprintf(dst, size, "true or false");
         break;

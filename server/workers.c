@@ -2,6 +2,7 @@
 #include "workers.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@ struct worker_set {
     pthread_cond_t changed;
     job_list queue, waiting;
     size_t queue_limit;
-    uint64_t landings;
+    atomic_ullong landings; /* changed with the lock held, read without */
     bool stopping;
     unsigned thread_count;
     pthread_t *threads;
@@ -127,7 +128,7 @@ worker_set *workers_start(unsigned threads, size_t queue_limit)
         made->thread_count++;
     if (made->thread_count == threads)
         return made;
-    workers_stop(made);
+    workers_free(made);
     return NULL;
 }
 
@@ -148,7 +149,8 @@ bool workers_submit(worker_set *workers, worker_job *job)
 {
     pthread_mutex_lock(&workers->lock);
     bool must_wait = job->key && is_in_hand(workers, job->key);
-    bool accepted = must_wait || workers->queue.count < workers->queue_limit;
+    bool accepted =
+        !workers->stopping && (must_wait || workers->queue.count < workers->queue_limit);
     if (accepted)
         place(workers, job, must_wait);
     pthread_mutex_unlock(&workers->lock);
@@ -158,8 +160,12 @@ bool workers_submit(worker_set *workers, worker_job *job)
 void workers_await(worker_set *workers, worker_job *job)
 {
     pthread_mutex_lock(&workers->lock);
-    place(workers, job, job->seen == workers->landings);
+    bool stopping = workers->stopping;
+    if (!stopping)
+        place(workers, job, job->seen == workers->landings);
     pthread_mutex_unlock(&workers->lock);
+    if (stopping)
+        job->abandon(job);
 }
 
 void workers_landed(worker_set *workers)
@@ -171,10 +177,7 @@ void workers_landed(worker_set *workers)
 
 uint64_t workers_landings(worker_set *workers)
 {
-    pthread_mutex_lock(&workers->lock);
-    uint64_t landings = workers->landings;
-    pthread_mutex_unlock(&workers->lock);
-    return landings;
+    return atomic_load(&workers->landings);
 }
 
 size_t workers_waiting(worker_set *workers)
@@ -187,17 +190,29 @@ size_t workers_waiting(worker_set *workers)
 
 void workers_stop(worker_set *workers)
 {
-    if (!workers)
-        return;
     pthread_mutex_lock(&workers->lock);
     workers->stopping = true;
     pthread_cond_broadcast(&workers->changed);
     pthread_mutex_unlock(&workers->lock);
     for (unsigned i = 0; i < workers->thread_count; i++)
         pthread_join(workers->threads[i], NULL);
+    workers->thread_count = 0;
+    pthread_mutex_lock(&workers->lock);
     wake_waiting(workers);
-    for (worker_job *job; (job = take_first(&workers->queue));)
+    worker_job *job = workers->queue.first;
+    workers->queue = (job_list){.end = &workers->queue.first};
+    pthread_mutex_unlock(&workers->lock);
+    for (worker_job *next; job; job = next) {
+        next = job->next; /* the job is gone once it is abandoned */
         job->abandon(job);
+    }
+}
+
+void workers_free(worker_set *workers)
+{
+    if (!workers)
+        return;
+    workers_stop(workers);
     pthread_cond_destroy(&workers->changed);
     pthread_mutex_destroy(&workers->lock);
     free(workers->threads);

@@ -39,8 +39,11 @@ uint64_t workers_landings(worker_set *workers);
 /* Jobs that wait, for a thread or for another job. */
 size_t workers_waiting(worker_set *workers);
 
-/* Let the jobs under way end, abandon those that wait, and join the threads. No job may be
- * submitted from now on. NULL is fine. */
+/* Let the jobs under way end, abandon those that wait, and join the threads. Jobs that come
+ * from now on are refused or abandoned at once. */
 void workers_stop(worker_set *workers);
+
+/* Stop, if that was not done, and free. NULL is fine. */
+void workers_free(worker_set *workers);
 
 #endif

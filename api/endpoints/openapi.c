@@ -102,8 +102,8 @@ static json_t *example_of(const pe_scheme_info *info, const pe_parameter *parame
 static json_t *get_operation(const pe_scheme_info *info)
 {
     json_t *parameters = json_array();
-    for (size_t i = 0; i < api_parameter_count(info); i++) {
-        const pe_parameter *parameter = api_parameter_at(info, i);
+    for (size_t i = 0; i < pe_all_parameter_count(info); i++) {
+        const pe_parameter *parameter = pe_parameter_at(info, i);
         add_query_parameter(parameters, parameter->name, parameter->help,
                             api_schema_of(parameter));
         json_t *added = json_array_get(parameters, json_array_size(parameters) - 1);
@@ -122,8 +122,8 @@ static json_t *get_operation(const pe_scheme_info *info)
 static json_t *post_operation(const pe_scheme_info *info)
 {
     json_t *properties = json_object(), *required = json_array(), *example = json_object();
-    for (size_t i = 0; i < api_parameter_count(info); i++) {
-        const pe_parameter *parameter = api_parameter_at(info, i);
+    for (size_t i = 0; i < pe_all_parameter_count(info); i++) {
+        const pe_parameter *parameter = pe_parameter_at(info, i);
         add_property(properties, parameter->name, parameter->help, api_schema_of(parameter));
         json_t *value = example_of(info, parameter);
         if (value)

@@ -54,8 +54,8 @@ static json_t *describe_presets(const pe_scheme_info *info)
 static json_t *describe_scheme(const pe_scheme_info *info)
 {
     json_t *parameters = json_array(), *tensors = json_array();
-    for (size_t i = 0; i < api_parameter_count(info); i++)
-        json_array_append_new(parameters, describe_parameter(api_parameter_at(info, i)));
+    for (size_t i = 0; i < pe_all_parameter_count(info); i++)
+        json_array_append_new(parameters, describe_parameter(pe_parameter_at(info, i)));
     for (size_t i = 0; i < info->tensor_count; i++)
         json_array_append_new(tensors,
                               json_pack("{s:s, s:s, s:s, s:b}", "name", info->tensors[i].name,

@@ -43,7 +43,7 @@ static json_t *metadata(const pe_request *request)
     json_object_set_new(object, "scheme.formula", json_string(info->formula));
     json_object_set_new(object, "scheme.convention", json_string(info->convention));
     json_object_set_new(object, "scheme.reference", json_string(info->reference));
-    for (size_t i = 0; i < api_parameter_count(info); i++) {
+    for (size_t i = 0; i < pe_all_parameter_count(info); i++) {
         api_text text = {0};
         if (!pe_request_value(request, i)->present)
             continue;
@@ -53,7 +53,7 @@ static json_t *metadata(const pe_request *request)
             return NULL;
         }
         bool quoted = text.size >= 2 && text.data[0] == '"';
-        json_object_set_new(object, api_parameter_at(info, i)->name,
+        json_object_set_new(object, pe_parameter_at(info, i)->name,
                             quoted ? json_stringn(text.data + 1, text.size - 2)
                                    : json_stringn(text.data, text.size));
         api_text_done(&text);
