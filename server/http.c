@@ -12,6 +12,7 @@
  * so a body over the limit is read and dropped, unless it is announced as larger still. */
 #include "http.h"
 
+#include "acceptor.h"
 #include "http_headers.h"
 #include "http_response.h"
 #include "log.h"
@@ -31,12 +32,14 @@
 
 struct http_server {
     struct MHD_Daemon *daemon;
+    acceptor *acceptor;
     const server_settings *settings;
     api_service *service;
     server_metrics *metrics;
     worker_set *workers;
     atomic_bool draining;
     atomic_uint under_way;
+    atomic_llong connections;
 };
 
 static const char *const HEADERS[] = {"Accept", "Content-Type", "If-None-Match"};
@@ -101,7 +104,23 @@ static void count_connection(void *cls, struct MHD_Connection *connection,
 {
     (void)connection, (void)socket_context;
     http_server *server = cls;
-    metrics_count_connection(server->metrics, code == MHD_CONNECTION_NOTIFY_STARTED ? 1 : -1);
+    int change = code == MHD_CONNECTION_NOTIFY_STARTED ? 1 : -1;
+    atomic_fetch_add_explicit(&server->connections, change, memory_order_relaxed);
+    metrics_count_connection(server->metrics, change);
+}
+
+static bool has_room(void *context)
+{
+    const http_server *server = context;
+    return atomic_load_explicit(&server->connections, memory_order_relaxed) <
+           (long long)server->settings->connections;
+}
+
+static void take_connection(void *context, int fd, const struct sockaddr *address,
+                            socklen_t length)
+{
+    const http_server *server = context;
+    MHD_add_connection(server->daemon, fd, address, length); /* closes it where it fails */
 }
 
 /* Append to the body; past the limit the rest is let go by. */
@@ -302,6 +321,13 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, cons
 
 /* ---- life ---- */
 
+/* libmicrohttpd's own limit, which it divides among its threads: above ours, which the acceptor
+ * keeps, by what a burst may bring before it is counted. */
+static unsigned connection_room(const server_settings *settings)
+{
+    return ((unsigned)settings->connections + 64) * settings_threads(settings);
+}
+
 http_server *http_start(const server_settings *settings, int listen_fd, api_service *service,
                         server_metrics *metrics, worker_set *workers)
 {
@@ -317,15 +343,20 @@ http_server *http_start(const server_settings *settings, int listen_fd, api_serv
         {threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, (intptr_t)threads, NULL},
         {MHD_OPTION_END, 0, NULL}};
     server->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, handle, server,
-        MHD_OPTION_LISTEN_SOCKET, listen_fd, /* its own copy of the number, not of the socket */
-        MHD_OPTION_THREAD_STACK_SIZE, (size_t)WORKERS_STACK, MHD_OPTION_CONNECTION_LIMIT,
-        (unsigned)settings->connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)CONNECTION_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT,
-        (unsigned)settings->idle_seconds, MHD_OPTION_URI_LOG_CALLBACK, begin_exchange, server,
-        MHD_OPTION_NOTIFY_COMPLETED, end_exchange, server, MHD_OPTION_NOTIFY_CONNECTION,
-        count_connection, server, MHD_OPTION_ARRAY, pool, MHD_OPTION_END);
-    if (!server->daemon) {
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET, 0,
+        NULL, NULL, handle, server, MHD_OPTION_THREAD_STACK_SIZE, (size_t)WORKERS_STACK,
+        MHD_OPTION_CONNECTION_LIMIT, connection_room(settings),
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)settings->idle_seconds,
+        MHD_OPTION_URI_LOG_CALLBACK, begin_exchange, server, MHD_OPTION_NOTIFY_COMPLETED,
+        end_exchange, server, MHD_OPTION_NOTIFY_CONNECTION, count_connection, server,
+        MHD_OPTION_ARRAY, pool, MHD_OPTION_END);
+    const acceptor_host host = {server, has_room, take_connection};
+    if (server->daemon)
+        server->acceptor = acceptor_start(listen_fd, &host);
+    if (!server->acceptor) {
+        if (server->daemon)
+            MHD_stop_daemon(server->daemon);
         free(server);
         return NULL;
     }
@@ -340,7 +371,7 @@ void http_drain(http_server *server)
 void http_refuse(http_server *server)
 {
     http_drain(server);
-    MHD_quiesce_daemon(server->daemon);
+    acceptor_stop(server->acceptor);
 }
 
 unsigned http_stop(http_server *server, unsigned seconds)

@@ -1,5 +1,6 @@
 """Start, drain and stop; the health check; Unix sockets."""
 
+import contextlib
 import os
 import signal
 import socket
@@ -117,6 +118,17 @@ class Lifecycle(unittest.TestCase):
             self.assertEqual(wire.receive_head().status, 200)
             server.signal(signal.SIGINT)
             server.wait(SOON)
+
+    def test_a_stop_in_the_middle_of_traffic_is_clean(self):
+        for _ in range(10):
+            server = self.start("--drain-seconds", LONG)
+            with contextlib.ExitStack() as stack:
+                for _ in range(20):
+                    wire = stack.enter_context(server.wire())
+                    for _ in range(5):
+                        wire.ask("GET", "/health/live")
+                server.signal(signal.SIGINT)
+                server.wait(SOON)
 
     def test_a_client_that_disappears_does_not_stop_the_server(self):
         server = self.start()
