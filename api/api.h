@@ -22,6 +22,7 @@ typedef struct api_host {
     bool (*is_ready)(void *context); /* false while draining */
     void (*landed)(void *context);   /* a table has been computed: see API_BUSY */
     char *(*metrics)(void *context); /* Prometheus text from malloc, NULL if memory ran out */
+    const pe_runner *runner;         /* for streams; the cache has its own; or NULL */
     uint64_t json_elements;          /* the most elements that JSON may carry */
     size_t target_bytes;             /* the longest request target */
     pe_limits limits;

@@ -304,7 +304,9 @@ static api_body *open_streams(const api_encoding *encoding)
     const api_selection *selection = &encoding->selection;
     char *header = encoding->format->begin_stream(selection, &header_size, order);
     while (header && opened < selection->count &&
-           pe_stream_new(encoding->request, order[opened], &streams[opened], &error) == PE_OK)
+           pe_stream_new(encoding->request, order[opened],
+                         encoding->call->service->host->runner, &streams[opened],
+                         &error) == PE_OK)
         opened++;
     if (header && opened == selection->count)
         return api_body_from_streams(header, header_size, streams, opened);
@@ -341,8 +343,9 @@ api_reply *api_encoding_reply(const api_encoding *encoding)
         api_reply_set_length(reply, encoding->format->length(&encoding->selection));
         return reply;
     }
+    bool slow = request->quick && pe_request_takes_long(encoding->request);
     if (is_streamed(encoding))
-        return stream(encoding);
+        return slow ? not_yet(encoding, API_LATER) : stream(encoding);
     pe_entry *entry;
     switch (pe_cache_look(encoding->call->service->cache, encoding->request, request->awaited,
                           &entry)) {
@@ -353,7 +356,7 @@ api_reply *api_encoding_reply(const api_encoding *encoding)
     case PE_ABSENT:
         break;
     }
-    if (request->quick && !is_quick(encoding, true))
+    if (slow || (request->quick && !is_quick(encoding, true)))
         return not_yet(encoding, API_LATER);
     return compute(encoding);
 }

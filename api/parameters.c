@@ -42,7 +42,11 @@ void api_parameter_append_json(api_text *text, const pe_request *request, size_t
     case PE_CHOICE:
         api_text_add(text, "\"%s\"", parameter->choices[value->integer]);
         return;
+    case PE_STORED:
+        api_text_add(text, "\"%s\"", value->text);
+        return;
     case PE_REAL_LIST:
+    case PE_INTEGER_LIST:
         append_list(text, value);
         return;
     }

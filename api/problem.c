@@ -35,6 +35,7 @@ static api_code code_of(pe_status status)
         return API_OUT_OF_RANGE;
     case PE_TOO_LARGE:
         return API_TOO_LARGE;
+    case PE_CANCELLED:
     case PE_NO_MEMORY:
         return API_UNAVAILABLE;
     }
@@ -103,7 +104,9 @@ api_reply *api_problem_from_error(const pe_error *error)
         snprintf(detail, sizeof detail, "%s: %s%s%s%s", first->parameter, first->allowed,
                  first->given[0] ? " (given: " : "", first->given, first->given[0] ? ")" : "");
     else if (error->count == 1)
-        snprintf(detail, sizeof detail, "out of %s", first->allowed);
+        snprintf(detail, sizeof detail, "%s %s",
+                 error->status == PE_CANCELLED ? "the computation needs" : "out of",
+                 first->allowed);
     else
         snprintf(detail, sizeof detail,
                  "%zu parameters are wrong; errors lists each with what "

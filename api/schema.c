@@ -16,8 +16,10 @@ const char *api_type_name(pe_type type)
     case PE_BOOLEAN:
         return "boolean";
     case PE_CHOICE:
+    case PE_STORED:
         return "string";
     case PE_REAL_LIST:
+    case PE_INTEGER_LIST:
         return "array";
     }
     return "";
@@ -36,7 +38,9 @@ json_t *api_text_value(const pe_parameter *parameter, const char *text)
     case PE_BOOLEAN:
         return json_boolean(text[0] == 't');
     case PE_CHOICE:
+    case PE_STORED:
     case PE_REAL_LIST:
+    case PE_INTEGER_LIST:
         return json_string(text);
     }
     return json_null();
@@ -56,9 +60,14 @@ static json_t *choices_of(const pe_parameter *parameter)
     return choices;
 }
 
+static bool is_list(pe_type type)
+{
+    return type == PE_REAL_LIST || type == PE_INTEGER_LIST;
+}
+
 static bool has_range(pe_type type)
 {
-    return type == PE_INTEGER || type == PE_REAL || type == PE_REAL_LIST;
+    return type == PE_INTEGER || type == PE_REAL || is_list(type);
 }
 
 void api_add_range(json_t *object, const pe_parameter *parameter)
@@ -77,8 +86,9 @@ json_t *api_schema_of(const pe_parameter *parameter)
 {
     json_t *schema = json_object(), *ranged = schema;
     json_object_set_new(schema, "type", json_string(api_type_name(parameter->type)));
-    if (parameter->type == PE_REAL_LIST) {
-        ranged = json_pack("{s:s}", "type", "number");
+    if (is_list(parameter->type)) {
+        const char *item = parameter->type == PE_REAL_LIST ? "number" : "integer";
+        ranged = json_pack("{s:s}", "type", item);
         json_object_set_new(schema, "minItems", json_integer(1));
         json_object_set_new(schema, "items", ranged);
     }

@@ -15,7 +15,8 @@ struct pe_cache {
     size_t bucket_count; /* a power of two */
     size_t in_table;
     pe_entry *newest, *oldest;
-    uint64_t reserved; /* what the computations under way will bring, about */
+    uint64_t reserved;       /* what the computations under way will bring, about */
+    const pe_runner *runner; /* NULL: none */
     pe_cache_stats stats;
 };
 
@@ -172,7 +173,7 @@ static void compute(pe_cache *cache, const pe_request *request, pe_entry *entry)
         share_rest(cache);
     }
     pthread_mutex_unlock(&cache->lock);
-    pe_status status = pe_table_compute(request, &entry->table, &error);
+    pe_status status = pe_table_compute(request, cache->runner, &entry->table, &error);
     pthread_mutex_lock(&cache->lock);
     cache->reserved -= room;
     if (status == PE_OK) {
@@ -299,6 +300,11 @@ void pe_cache_read_stats(pe_cache *cache, pe_cache_stats *ret_stats)
     *ret_stats = cache->stats;
     ret_stats->idle = pe_buffer_idle();
     pthread_mutex_unlock(&cache->lock);
+}
+
+void pe_cache_use(pe_cache *cache, const pe_runner *runner)
+{
+    cache->runner = runner;
 }
 
 void pe_cache_free(pe_cache *cache)

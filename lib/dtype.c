@@ -127,3 +127,42 @@ void pe_round_dd(pe_dtype dtype, dd value, void *dst)
     }
     pe_round_row(dtype, &odd, 1, dst);
 }
+
+/* A 16-bit format's value: exact in double. */
+static double value_of_16_bits(uint16_t bits, int fraction_bits, int bias)
+{
+    int stored = bits >> fraction_bits & ((1 << (15 - fraction_bits)) - 1);
+    int fraction = bits & ((1 << fraction_bits) - 1);
+    double value = stored == 0
+                       ? ldexp(fraction, 1 - bias - fraction_bits)
+                       : ldexp(fraction + (1 << fraction_bits), stored - bias - fraction_bits);
+    if (stored == (1 << (15 - fraction_bits)) - 1)
+        value = fraction ? NAN : INFINITY;
+    return bits >> 15 ? -value : value;
+}
+
+double pe_element_value(pe_dtype dtype, const void *element)
+{
+    double whole;
+    float single;
+    uint16_t half;
+    switch (dtype) {
+    case PE_F64:
+        memcpy(&whole, element, sizeof whole);
+        return whole;
+    case PE_F32:
+        memcpy(&single, element, sizeof single);
+        return (double)single;
+    case PE_F16:
+        memcpy(&half, element, sizeof half);
+        return value_of_16_bits(half, 10, 15);
+    case PE_BF16:
+        memcpy(&half, element, sizeof half);
+        return value_of_16_bits(half, 7, 127);
+    case PE_I32:
+    case PE_DTYPE_COUNT:
+        break;
+    }
+    assert(false && "a real dtype");
+    return 0;
+}

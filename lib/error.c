@@ -38,8 +38,10 @@ static int gravity(pe_status status)
         return 2;
     case PE_MALFORMED:
         return 3;
-    case PE_NO_MEMORY:
+    case PE_CANCELLED:
         return 4;
+    case PE_NO_MEMORY:
+        return 5;
     }
     return 0;
 }

@@ -18,7 +18,11 @@ static char *write_value(char *at, const pe_parameter *parameter, const pe_value
     case PE_CHOICE:
         text = parameter->choices[value->integer];
         break;
+    case PE_STORED:
+        text = pe_set_digest(value->set);
+        break;
     case PE_REAL_LIST:
+    case PE_INTEGER_LIST:
         for (size_t i = 0; i < value->count; i++) {
             if (i > 0)
                 *at++ = ',';
@@ -36,6 +40,8 @@ static size_t value_room(const pe_parameter *parameter, const pe_value *value)
 {
     if (parameter->type == PE_CHOICE)
         return strlen(parameter->choices[value->integer]);
+    if (parameter->type == PE_STORED)
+        return strlen(pe_set_digest(value->set));
     return (value->count + 1) * PE_PRINT_MAX;
 }
 

@@ -27,6 +27,10 @@ static const char *noun(const pe_parameter *parameter)
         return "a name";
     case PE_REAL_LIST:
         return "numbers separated by commas";
+    case PE_INTEGER_LIST:
+        return "integers separated by commas";
+    case PE_STORED:
+        return "the name of a stored set";
     }
     return "";
 }
@@ -59,7 +63,7 @@ static bool read_number(const pe_parameter *parameter, const char *text, size_t 
     memcpy(given, text, kept);
     given[kept] = '\0';
     double number;
-    bool integral = parameter->type == PE_INTEGER;
+    bool integral = parameter->type == PE_INTEGER || parameter->type == PE_INTEGER_LIST;
     if (!pe_parse_number(text, length, &number) ||
         (integral && number != floor(number) && fabs(number) <= DBL_MAX)) {
         refuse_number(parameter, PE_MALFORMED, given, reterr);
@@ -130,8 +134,10 @@ static bool kind_fits(const pe_parameter *parameter, pe_kind kind)
     case PE_BOOLEAN:
         return kind == PE_KIND_ANY || kind == PE_KIND_BOOLEAN;
     case PE_CHOICE:
+    case PE_STORED:
         return kind == PE_KIND_ANY || kind == PE_KIND_STRING;
     case PE_REAL_LIST:
+    case PE_INTEGER_LIST:
         return kind == PE_KIND_ANY || kind == PE_KIND_LIST;
     }
     return false;
@@ -148,15 +154,49 @@ static const char *json_noun(const pe_parameter *parameter)
     case PE_BOOLEAN:
         return "true or false, without quotes";
     case PE_CHOICE:
+    case PE_STORED:
         return "a JSON string";
     case PE_REAL_LIST:
         return "a JSON array of numbers, with at least one item";
+    case PE_INTEGER_LIST:
+        return "a JSON array of integers, with at least one item";
     }
     return "";
 }
 
+/* Look up a stored set by name. */
+static void read_stored(const pe_parameter *parameter, const char *text, const pe_sets *sets,
+                        pe_owned_value *ret_value, pe_error *reterr)
+{
+    pe_set *set = NULL;
+    pe_status status = sets ? sets->find(sets->context, text, &set) : PE_OK;
+    if (status != PE_OK) {
+        pe_error_add(reterr, status, parameter->name, text, "memory for the stored set");
+        return;
+    }
+    if (!set) {
+        pe_error_add(reterr, PE_OUT_OF_RANGE, parameter->name, text,
+                     "a stored set; GET /v1/parameters lists them");
+        return;
+    }
+    ret_value->set = set;
+    ret_value->text = strdup(text);
+    if (!ret_value->text) {
+        pe_error_add(reterr, PE_NO_MEMORY, parameter->name, "", "memory for the name");
+        return;
+    }
+    ret_value->value = (pe_value){.present = true, .text = ret_value->text, .set = set};
+}
+
+void pe_owned_value_done(pe_owned_value *value)
+{
+    free(value->list);
+    free(value->text);
+    pe_set_unref(value->set);
+}
+
 void pe_parameter_read(const pe_parameter *parameter, const char *text, pe_kind kind,
-                       size_t list_limit, pe_owned_value *ret_value, pe_error *reterr)
+                       const pe_limits *limits, pe_owned_value *ret_value, pe_error *reterr)
 {
     double number;
     if (!kind_fits(parameter, kind)) {
@@ -183,7 +223,11 @@ void pe_parameter_read(const pe_parameter *parameter, const char *text, pe_kind 
         read_choice(parameter, text, &ret_value->value, reterr);
         return;
     case PE_REAL_LIST:
-        read_list(parameter, text, list_limit, ret_value, reterr);
+    case PE_INTEGER_LIST:
+        read_list(parameter, text, limits->list_length, ret_value, reterr);
+        return;
+    case PE_STORED:
+        read_stored(parameter, text, limits->sets, ret_value, reterr);
         return;
     }
 }

@@ -35,6 +35,7 @@ typedef enum pe_status {
     PE_MALFORMED,    /* an unknown, repeated or missing name, or a value of the wrong kind */
     PE_OUT_OF_RANGE, /* well-formed, but outside a range or against a rule between parameters */
     PE_TOO_LARGE,    /* well-formed and legal, but over a size limit of this process */
+    PE_CANCELLED,    /* the caller's runner ended a computation */
     PE_NO_MEMORY,    /* memory ran out; the same call may succeed later */
 } pe_status;
 
@@ -103,8 +104,10 @@ typedef enum pe_type {
     PE_INTEGER, /* |value| <= 2^53 */
     PE_REAL,    /* the nearest double of the text */
     PE_BOOLEAN,
-    PE_CHOICE,    /* one of a list of names */
-    PE_REAL_LIST, /* at least one real, at most pe_limits.list_length */
+    PE_CHOICE,       /* one of a list of names */
+    PE_REAL_LIST,    /* at least one real, at most pe_limits.list_length */
+    PE_INTEGER_LIST, /* the same of integers */
+    PE_STORED,       /* the name of a stored set of trained tensors */
 } pe_type;
 
 /* One row of a scheme's parameter table. It is all that parsing, validation, defaults, help,
@@ -113,10 +116,14 @@ typedef struct pe_parameter {
     const char *name;
     pe_type type;
     bool required;
-    const char *unless;       /* neither required nor legal where this one is given; or NULL */
-    const char *default_text; /* as in a query; NULL: absent unless given */
-    double minimum, maximum;  /* inclusive; items of a list alike */
-    int64_t multiple_of;      /* 0: any */
+    const char *unless; /* neither required nor legal where this one is given; or NULL */
+    const char *stored; /* where a stored set is given, the extent of axis `stored_axis` of its
+                         * tensor of this name: then neither required nor defaulted, and a
+                         * given value must agree; or NULL */
+    size_t stored_axis;
+    const char *default_text;   /* as in a query; NULL: absent unless given */
+    double minimum, maximum;    /* inclusive; items of a list alike */
+    int64_t multiple_of;        /* 0: any */
     const char *const *choices; /* PE_CHOICE: NULL-terminated */
     const char *unit;           /* NULL: a plain number or name */
     const char *help;           /* one line */
@@ -186,13 +193,6 @@ typedef struct pe_argument {
     pe_kind kind;
 } pe_argument;
 
-/* Limits that the owner of the process sets. */
-typedef struct pe_limits {
-    uint64_t elements;    /* elements of all tensors of one request together */
-    uint64_t table_bytes; /* bytes of all tensors together, where they cannot be streamed */
-    size_t list_length;   /* items of one list parameter */
-} pe_limits;
-
 #define PE_RANK_MAX 4
 typedef struct pe_tensor {
     const char *name;
@@ -202,6 +202,43 @@ typedef struct pe_tensor {
     uint64_t elements, bytes;
 } pe_tensor;
 
+/* Trained tensors by name, which a request may refer to. Immutable, counted by references. */
+typedef struct pe_set pe_set;
+
+typedef struct pe_set_tensor {
+    pe_tensor tensor;
+    const void *data; /* row-major in native byte order, of any alignment; all finite */
+} pe_set_tensor;
+
+/* A set of the tensors, which are copied; their names and data lie in `memory`, which the set
+ * frees. `digest` identifies every bit of the set. NULL if memory ran out: then `memory` stays
+ * the caller's. */
+#define PE_DIGEST_SIZE 65 /* with its NUL */
+pe_set *pe_set_new(const char *digest, const pe_set_tensor *tensors, size_t count,
+                   void *memory);
+pe_set *pe_set_ref(pe_set *set);
+void pe_set_unref(pe_set *set);
+const char *pe_set_digest(const pe_set *set);
+size_t pe_set_tensor_count(const pe_set *set);
+const pe_set_tensor *pe_set_tensor_at(const pe_set *set, size_t index);
+const pe_set_tensor *pe_set_tensor_find(const pe_set *set, const char *name); /* or NULL */
+double pe_set_element(const pe_set_tensor *tensor, uint64_t index);           /* real dtypes */
+
+/* Where stored sets are found. `find` sets *ret_set to a new reference, or to NULL where no set
+ * has the name, and returns PE_OK; or it returns PE_NO_MEMORY. */
+typedef struct pe_sets {
+    void *context;
+    pe_status (*find)(void *context, const char *name, pe_set **ret_set);
+} pe_sets;
+
+/* What the owner of the process allows and provides. */
+typedef struct pe_limits {
+    uint64_t elements;    /* elements of all tensors of one request together */
+    uint64_t table_bytes; /* bytes of all tensors together, where they cannot be streamed */
+    size_t list_length;   /* items of one list parameter */
+    const pe_sets *sets;  /* NULL: nothing is stored */
+} pe_limits;
+
 /* A parameter's value after defaulting. */
 typedef struct pe_value {
     bool present;        /* false: absent, the rest means nothing */
@@ -209,6 +246,8 @@ typedef struct pe_value {
     double real;         /* PE_REAL, and PE_INTEGER once more */
     const double *items; /* lists */
     size_t count;
+    const char *text;  /* PE_STORED: the set's name */
+    const pe_set *set; /* PE_STORED */
 } pe_value;
 
 /* A checked request: scheme, every parameter after defaulting, shapes. Immutable. */
@@ -237,6 +276,23 @@ size_t pe_request_tensor_count(const pe_request *request);
 const pe_tensor *pe_request_tensor(const pe_request *request, size_t index); /* 0 is primary */
 uint64_t pe_request_bytes(const pe_request *request); /* of all tensors */
 
+/* The stored set that the request refers to, NULL if none. */
+const pe_set *pe_request_set(const pe_request *request);
+
+/* Whether computing may take seconds however few the elements are. */
+bool pe_request_takes_long(const pe_request *request);
+
+/* What a caller lends to long computations. Any function may be NULL. */
+typedef struct pe_runner {
+    void *context;
+    /* Call task(of, i) for all i < count, in any order and on any threads, and return when all
+     * have returned. NULL: on the caller's thread. */
+    void (*run)(void *context, void (*task)(void *of, size_t i), void *of, size_t count);
+    /* Asked now and then by a preparation that takes long, with the part of it that is done
+     * (0 … 1); false ends it with PE_CANCELLED. */
+    bool (*go_on)(void *context, const pe_scheme *scheme, double done);
+} pe_runner;
+
 /* ---- tables ---- */
 
 /* The tensors of one request, row-major in native byte order, 64-byte aligned. Immutable. */
@@ -246,8 +302,10 @@ typedef struct pe_table pe_table;
  */
 #define PE_TABLE_HEADROOM 256
 
-/* Compute all tensors. PE_NO_MEMORY, and what a scheme's preparation may report. */
-pe_status pe_table_compute(const pe_request *request, pe_table **ret_table, pe_error *reterr);
+/* Compute all tensors; `runner` may be NULL. PE_NO_MEMORY, PE_CANCELLED, and PE_OUT_OF_RANGE
+ * where a scheme's preparation finds that the values cannot be computed. */
+pe_status pe_table_compute(const pe_request *request, const pe_runner *runner,
+                           pe_table **ret_table, pe_error *reterr);
 pe_table *pe_table_ref(pe_table *table);
 void pe_table_unref(pe_table *table);
 
@@ -268,9 +326,10 @@ size_t pe_table_footprint(const pe_table *table);
  * It takes a few MB whatever the tensor's size. One thread at a time. */
 typedef struct pe_stream pe_stream;
 
-/* A stream of a tensor of a streamable request, which it holds a reference to. PE_NO_MEMORY. */
-pe_status pe_stream_new(pe_request *request, size_t tensor, pe_stream **ret_stream,
-                        pe_error *reterr);
+/* A stream of a tensor of a streamable request, which it holds a reference to. Errors as
+ * pe_table_compute; the runner is used during this call alone. */
+pe_status pe_stream_new(pe_request *request, size_t tensor, const pe_runner *runner,
+                        pe_stream **ret_stream, pe_error *reterr);
 void pe_stream_free(pe_stream *stream);
 
 uint64_t pe_stream_size(const pe_stream *stream); /* bytes */
@@ -297,6 +356,9 @@ typedef struct pe_cache_stats {
 
 /* NULL if memory ran out. A budget of 0 keeps nothing. */
 pe_cache *pe_cache_new(uint64_t budget_bytes);
+
+/* Compute with a runner, which outlives the cache; before the first pe_cache_get. */
+void pe_cache_use(pe_cache *cache, const pe_runner *runner);
 void pe_cache_free(pe_cache *cache); /* no call may be in flight; entries still held live on */
 
 /* The entry of the request's key, computed if need be. May block on another thread's

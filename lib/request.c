@@ -82,13 +82,22 @@ static const pe_preset *read_arguments(pe_request *request, const pe_argument *a
             pe_error_add(reterr, PE_MALFORMED, argument->name, argument->text, "given once");
         else if (index < request->value_count)
             pe_parameter_read(pe_parameter_at(info, index), argument->text, argument->kind,
-                              limits->list_length, &request->owned[index], reterr);
+                              limits, &request->owned[index], reterr);
         else if (strcmp(argument->name, "preset") == 0)
             preset = find_preset(info, argument, reterr);
         else
             refuse_name(info, argument, given, reterr);
     }
     return preset;
+}
+
+/* The stored set that an argument named, NULL if none. */
+static const pe_set *find_set(const pe_request *request)
+{
+    for (size_t i = 0; i < request->value_count; i++)
+        if (request->owned[i].set)
+            return request->owned[i].set;
+    return NULL;
 }
 
 /* The value that a preset or the table gives a parameter, NULL if none. */
@@ -100,13 +109,41 @@ static const char *default_text(const pe_parameter *parameter, const pe_preset *
     return parameter->default_text;
 }
 
+/* Take a value from the stored set, or check that the given one agrees. */
+static void apply_stored(const pe_parameter *parameter, const pe_set *set, bool given,
+                         pe_value *value, pe_error *reterr)
+{
+    char shown[PE_PRINT_MAX], extent[PE_PRINT_MAX];
+    const pe_set_tensor *found = pe_set_tensor_find(set, parameter->stored);
+    if (!found || found->tensor.rank <= parameter->stored_axis)
+        return; /* the plan refuses the set */
+    double there = (double)found->tensor.shape[parameter->stored_axis];
+    if (!given)
+        *value = (pe_value){.present = true, .real = there, .integer = (int64_t)there};
+    else if (value->present && value->real != there)
+        pe_error_add(reterr, PE_OUT_OF_RANGE, parameter->name,
+                     pe_plain_number(value->real, shown),
+                     "%s, as tensor %s of the stored set has it, or nothing",
+                     pe_plain_number(there, extent), parameter->stored);
+}
+
+static bool names_set(const pe_scheme_info *info, const bool *given)
+{
+    for (size_t i = 0; i < info->parameter_count; i++)
+        if (info->parameters[i].type == PE_STORED && given[i])
+            return true;
+    return false;
+}
+
 /* Fill what was not given from the preset, then from the defaults; refuse what excludes
  * another. */
 static void apply_defaults(pe_request *request, const pe_preset *preset, const bool *given,
-                           pe_error *reterr)
+                           const pe_limits *limits, pe_error *reterr)
 {
     const pe_scheme_info *info = &request->values.scheme->info;
-    char shown[PE_PRINT_MAX]; /* only numbers exclude others */
+    const pe_set *set = find_set(request);
+    bool stored = names_set(info, given); /* if only one that is not there */
+    char shown[PE_PRINT_MAX];             /* only numbers exclude others */
     for (size_t i = 0; i < request->value_count; i++) {
         const pe_parameter *parameter = pe_parameter_at(info, i);
         const char *other = parameter->unless, *text = default_text(parameter, preset);
@@ -119,15 +156,16 @@ static void apply_defaults(pe_request *request, const pe_preset *preset, const b
                              "not together with %s, which stands instead", other);
             continue;
         }
-        if (given[i])
+        if (set && parameter->stored)
+            apply_stored(parameter, set, given[i], &request->owned[i].value, reterr);
+        if (given[i] || (stored && parameter->stored))
             continue;
         if (parameter->required)
             pe_error_add(reterr, PE_MALFORMED, parameter->name, "", "required: %s%s%s",
                          parameter->help, other ? "; instead one may give " : "",
                          other ? other : "");
         else if (text)
-            pe_parameter_read(parameter, text, PE_KIND_ANY, SIZE_MAX, &request->owned[i],
-                              reterr);
+            pe_parameter_read(parameter, text, PE_KIND_ANY, limits, &request->owned[i], reterr);
     }
 }
 
@@ -144,7 +182,7 @@ static void read_and_plan(pe_request *request, const pe_argument *arguments, siz
 {
     const pe_scheme *scheme = request->values.scheme;
     const pe_preset *preset = read_arguments(request, arguments, count, limits, given, reterr);
-    apply_defaults(request, preset, given, reterr);
+    apply_defaults(request, preset, given, limits, reterr);
     if (reterr->status != PE_OK)
         return;
     for (size_t i = 0; i < request->value_count; i++)
@@ -196,7 +234,7 @@ void pe_request_free(pe_request *request)
         atomic_fetch_sub_explicit(&request->references, 1, memory_order_acq_rel) > 1)
         return;
     for (size_t i = 0; request->owned && i < request->value_count; i++)
-        free(request->owned[i].list);
+        pe_owned_value_done(&request->owned[i]);
     free(request->owned);
     free(request->items);
     free(request->key);
@@ -234,4 +272,44 @@ const pe_tensor *pe_request_tensor(const pe_request *request, size_t index)
 uint64_t pe_request_bytes(const pe_request *request)
 {
     return request->bytes;
+}
+
+const pe_set *pe_request_set(const pe_request *request)
+{
+    return find_set(request);
+}
+
+bool pe_request_takes_long(const pe_request *request)
+{
+    return request->values.scheme->takes_long;
+}
+
+bool pe_may_go_on(const pe_runner *runner, const pe_values *values, double done,
+                  pe_error *reterr)
+{
+    if (!runner->go_on || runner->go_on(runner->context, values->scheme, done))
+        return true;
+    pe_error_add(reterr, PE_CANCELLED, "", "", "more time than is given, or no stop meanwhile");
+    return false;
+}
+
+pe_status pe_request_prepare(const pe_request *request, const pe_runner *runner,
+                             void **ret_state, pe_error *reterr)
+{
+    static const pe_runner nothing = {0};
+    const pe_scheme *scheme = request->values.scheme;
+    *ret_state = NULL;
+    if (!scheme->prepare)
+        return PE_OK;
+    *ret_state =
+        scheme->prepare(&request->values, &request->plan, runner ? runner : &nothing, reterr);
+    if (!*ret_state && reterr->status == PE_OK)
+        pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the scheme's state");
+    return reterr->status;
+}
+
+void pe_request_release(const pe_request *request, void *state)
+{
+    const pe_scheme *scheme = request->values.scheme;
+    (scheme->release ? scheme->release : free)(state);
 }

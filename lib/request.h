@@ -23,4 +23,9 @@ struct pe_request {
 /* Fill in the key; false if memory ran out. */
 bool pe_request_write_key(pe_request *request);
 
+/* Run the scheme's preparation, if it has one; NULL may be a good state. */
+pe_status pe_request_prepare(const pe_request *request, const pe_runner *runner,
+                             void **ret_state, pe_error *reterr);
+void pe_request_release(const pe_request *request, void *state);
+
 #endif

@@ -22,8 +22,11 @@ bool pe_flag(const pe_values *values, const char *name);
 int pe_choice(const pe_values *values, const char *name); /* index into the choices */
 pe_dtype pe_requested_dtype(const pe_values *values);
 
+/* The request's stored set, NULL if it names none. */
+const pe_set *pe_values_set(const pe_values *values);
+
 /* The tensors of a request. */
-#define PE_PLAN_TENSORS 4
+#define PE_PLAN_TENSORS 6
 typedef struct pe_plan {
     pe_tensor tensors[PE_PLAN_TENSORS];
     size_t count;
@@ -53,11 +56,13 @@ struct pe_scheme {
     void (*plan)(const pe_values *values, pe_plan *ret_plan, pe_error *reterr);
 
     /* Compute what every row needs, such as frequencies. NULL where there is nothing. `values`
-     * outlive the state. Returns NULL if memory ran out. */
-    void *(*prepare)(const pe_values *values, const pe_plan *plan);
+     * outlive the state. `runner` is never NULL, its functions may be: see pe_may_go_on.
+     * Returns NULL if memory ran out or a problem was added to reterr. */
+    void *(*prepare)(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
+                     pe_error *reterr);
 
     /* Write a window of a tensor. Cannot fail; any window has the bits of the same slice of the
-     * whole. */
+     * whole. Several threads may fill windows from one state. */
     void (*fill)(const pe_values *values, const pe_plan *plan, const void *state,
                  pe_window window, void *dst);
 
@@ -67,7 +72,25 @@ struct pe_scheme {
     /* The state stays small however many rows there are, so that a table of any length can be
      * made block by block. */
     bool streamable;
+
+    /* `prepare` may take seconds however small the tensors are. */
+    bool takes_long;
 };
+
+/* Ask the runner whether to go on; adds PE_CANCELLED to reterr where not. */
+bool pe_may_go_on(const pe_runner *runner, const pe_values *values, double done,
+                  pe_error *reterr);
+
+/* The rows of a parameter table for trained tensors: a stored set, or a seed. `tensors` says
+ * which tensors the set has. */
+#define PE_TRAINED_PARAMETERS(tensors)                                                         \
+    {.name = "parameters",                                                                     \
+     .type = PE_STORED,                                                                        \
+     .help = "name of a stored set of trained tensors: " tensors},                             \
+    {                                                                                          \
+        .name = "seed", .type = PE_INTEGER, .unless = "parameters", .default_text = "0",       \
+        .maximum = 9007199254740992.0, .help = "seed of the random tensors"                    \
+    }
 
 /* Shorthands of the scheme files. */
 #define PE_COUNT(array)       (sizeof(array) / sizeof(array)[0])

@@ -16,10 +16,9 @@ struct pe_stream {
     unsigned char *block;
 };
 
-pe_status pe_stream_new(pe_request *request, size_t tensor, pe_stream **ret_stream,
-                        pe_error *reterr)
+pe_status pe_stream_new(pe_request *request, size_t tensor, const pe_runner *runner,
+                        pe_stream **ret_stream, pe_error *reterr)
 {
-    const pe_scheme *scheme = request->values.scheme;
     const pe_tensor *shape = &request->plan.tensors[tensor];
     pe_error_init(reterr);
     pe_stream *stream = calloc(1, sizeof *stream);
@@ -32,18 +31,14 @@ pe_status pe_stream_new(pe_request *request, size_t tensor, pe_stream **ret_stre
     stream->block_rows = stream->row_bytes < BLOCK_BYTES ? BLOCK_BYTES / stream->row_bytes : 1;
     stream->block =
         pe_buffer_allocate((size_t)(stream->block_rows * stream->row_bytes), &stream->capacity);
-    if (!stream->block)
+    if (!stream->block || pe_request_prepare(request, runner, &stream->state, reterr) != PE_OK)
         goto fail;
-    if (scheme->prepare) {
-        stream->state = scheme->prepare(&request->values, &request->plan);
-        if (!stream->state)
-            goto fail;
-    }
     *ret_stream = stream;
     return PE_OK;
 fail:
     pe_stream_free(stream);
-    pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the stream");
+    if (reterr->status == PE_OK)
+        pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the stream");
     return reterr->status;
 }
 
@@ -51,8 +46,7 @@ void pe_stream_free(pe_stream *stream)
 {
     if (!stream)
         return;
-    const pe_scheme *scheme = stream->request->values.scheme;
-    (scheme->release ? scheme->release : free)(stream->state);
+    pe_request_release(stream->request, stream->state);
     pe_buffer_release(stream->block, stream->capacity);
     pe_request_free(stream->request);
     free(stream);

@@ -30,9 +30,54 @@ static size_t lay_out(pe_table *table, const pe_plan *plan)
     return end;
 }
 
-pe_status pe_table_compute(const pe_request *request, pe_table **ret_table, pe_error *reterr)
+/* ---- parts: what several threads fill at a time ---- */
+
+#define PART_BYTES                                                                             \
+    ((uint64_t)2 << 20) /* a tensor of fewer bytes than two of these is one part */
+#define PART_ROWS 64    /* a multiple of this many rows shares its seeds */
+
+typedef struct fill_parts {
+    const pe_request *request;
+    const void *state;
+    pe_window tensor; /* the whole of it */
+    uint64_t rows;    /* of a part; the last one may have fewer */
+    size_t row_bytes;
+    unsigned char *dst;
+} fill_parts;
+
+static void fill_part(void *of, size_t i)
 {
-    const pe_scheme *scheme = request->values.scheme;
+    const fill_parts *parts = of;
+    const pe_request *request = parts->request;
+    pe_window window = {parts->tensor.tensor, i * parts->rows, parts->rows};
+    if (window.rows > parts->tensor.rows - window.first)
+        window.rows = parts->tensor.rows - window.first;
+    request->values.scheme->fill(&request->values, &request->plan, parts->state, window,
+                                 parts->dst + window.first * parts->row_bytes);
+}
+
+static void fill_tensor(const pe_request *request, const pe_runner *runner, const void *state,
+                        size_t tensor, unsigned char *dst)
+{
+    const pe_tensor *shape = &request->plan.tensors[tensor];
+    uint64_t rows = shape->shape[0], row_bytes = shape->bytes / rows;
+    fill_parts parts = {request, state, {tensor, 0, rows}, rows, (size_t)row_bytes, dst};
+    bool split = runner && runner->run && shape->bytes >= 2 * PART_BYTES;
+    if (split) {
+        parts.rows = PART_BYTES / row_bytes + 1;
+        if (parts.rows > PART_ROWS)
+            parts.rows = (parts.rows + PART_ROWS - 1) / PART_ROWS * PART_ROWS;
+    }
+    size_t count = (size_t)((rows + parts.rows - 1) / parts.rows);
+    if (split)
+        runner->run(runner->context, fill_part, &parts, count);
+    else
+        fill_part(&parts, 0);
+}
+
+pe_status pe_table_compute(const pe_request *request, const pe_runner *runner,
+                           pe_table **ret_table, pe_error *reterr)
+{
     void *state = NULL;
     pe_error_init(reterr);
     pe_table *table = calloc(1, sizeof *table);
@@ -40,19 +85,11 @@ pe_status pe_table_compute(const pe_request *request, pe_table **ret_table, pe_e
         goto fail;
     size_t size = lay_out(table, &request->plan);
     table->block = pe_buffer_allocate(size, &table->capacity);
-    if (!table->block)
+    if (!table->block || pe_request_prepare(request, runner, &state, reterr) != PE_OK)
         goto fail;
-    if (scheme->prepare) {
-        state = scheme->prepare(&request->values, &request->plan);
-        if (!state)
-            goto fail;
-    }
-    for (size_t i = 0; i < table->count; i++) {
-        pe_window whole = {i, 0, table->tensors[i].shape[0]};
-        scheme->fill(&request->values, &request->plan, state, whole,
-                     table->block + table->offsets[i]);
-    }
-    (scheme->release ? scheme->release : free)(state);
+    for (size_t i = 0; i < table->count; i++)
+        fill_tensor(request, runner, state, i, table->block + table->offsets[i]);
+    pe_request_release(request, state);
     atomic_init(&table->references, 1);
     *ret_table = table;
     return PE_OK;
@@ -60,7 +97,8 @@ fail:
     if (table)
         pe_buffer_release(table->block, table->capacity);
     free(table);
-    pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the table");
+    if (reterr->status == PE_OK)
+        pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the table");
     return reterr->status;
 }
 

@@ -77,6 +77,13 @@ int pe_choice(const pe_values *values, const char *name)
     return (int)pe_integer(values, name);
 }
 
+const pe_set *pe_values_set(const pe_values *values)
+{
+    size_t index = pe_parameter_index(&values->scheme->info, "parameters");
+    bool has = index < pe_all_parameter_count(&values->scheme->info);
+    return has && values->items[index].present ? values->items[index].set : NULL;
+}
+
 pe_dtype pe_requested_dtype(const pe_values *values)
 {
     return (pe_dtype)pe_choice(values, "dtype");

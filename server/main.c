@@ -21,6 +21,7 @@ typedef struct server_process {
     api_limit published[LIMITS_ROOM];
     pe_cache *cache;
     server_metrics *metrics;
+    pe_runner runner;
     api_host host;
     api_service *service;
     worker_set *workers;
@@ -47,6 +48,11 @@ static void landed(void *context)
     workers_landed(((server_process *)context)->workers);
 }
 
+static void run_parts(void *context, void (*task)(void *of, size_t i), void *of, size_t count)
+{
+    workers_split(((server_process *)context)->workers, task, of, count);
+}
+
 static char *metrics_of(void *context)
 {
     const server_process *process = context;
@@ -70,12 +76,16 @@ static bool start(server_process *process)
     const server_settings *settings = &process->settings;
     process->cache = pe_cache_new(settings->cache_bytes);
     process->metrics = process->cache ? metrics_new(process->cache) : NULL;
+    process->runner = (pe_runner){.context = process, .run = run_parts};
+    if (process->cache)
+        pe_cache_use(process->cache, &process->runner);
     process->host = (api_host){
         .context = process,
         .now = now,
         .is_ready = is_ready,
         .landed = landed,
         .metrics = metrics_of,
+        .runner = &process->runner,
         .json_elements = settings->json_elements,
         .target_bytes = (size_t)settings->target_bytes,
         .limits = {settings->elements, settings_table_bytes(settings),

@@ -11,10 +11,22 @@ typedef struct job_list {
     size_t count;
 } job_list;
 
+/* Work that whoever has time takes part in; it lies on the stack of the thread that split it.
+ */
+typedef struct shared_work {
+    struct shared_work *next;
+    void (*task)(void *of, size_t i);
+    void *of;
+    size_t taken, count;
+    size_t under_way; /* calls that other threads have not returned from */
+} shared_work;
+
 struct worker_set {
     pthread_mutex_t lock;
     pthread_cond_t changed;
+    pthread_cond_t part_done; /* of some shared work */
     job_list queue, waiting;
+    shared_work *shared; /* with parts that nobody has taken */
     size_t queue_limit;
     atomic_ullong landings; /* changed with the lock held, read without */
     bool stopping;
@@ -78,6 +90,47 @@ static void run_one(worker_set *workers, unsigned index, worker_job *job)
         place(workers, job, job->seen == workers->landings);
 }
 
+/* ---- shared work; lock held at entry and exit ---- */
+
+static void unlink_shared(worker_set *workers, shared_work *work)
+{
+    shared_work **at = &workers->shared;
+    while (*at != work)
+        at = &(*at)->next;
+    *at = work->next;
+}
+
+/* Do one part of shared work that has one left. */
+static void take_part(worker_set *workers, shared_work *work)
+{
+    size_t part = work->taken++;
+    if (work->taken == work->count)
+        unlink_shared(workers, work);
+    work->under_way++;
+    pthread_mutex_unlock(&workers->lock);
+    work->task(work->of, part);
+    pthread_mutex_lock(&workers->lock);
+    if (--work->under_way == 0 && work->taken == work->count)
+        pthread_cond_broadcast(&workers->part_done);
+}
+
+void workers_split(worker_set *workers, void (*task)(void *of, size_t i), void *of,
+                   size_t count)
+{
+    shared_work work = {.task = task, .of = of, .count = count};
+    if (count == 0)
+        return;
+    pthread_mutex_lock(&workers->lock);
+    work.next = workers->shared;
+    workers->shared = &work;
+    pthread_cond_broadcast(&workers->changed);
+    while (work.taken < work.count)
+        take_part(workers, &work);
+    while (work.under_way > 0)
+        pthread_cond_wait(&workers->part_done, &workers->lock);
+    pthread_mutex_unlock(&workers->lock);
+}
+
 static void *work(void *argument)
 {
     thread_start start = *(thread_start *)argument;
@@ -88,6 +141,8 @@ static void *work(void *argument)
         worker_job *job = take_first(&workers->queue);
         if (job)
             run_one(workers, start.index, job);
+        else if (workers->shared)
+            take_part(workers, workers->shared);
         else
             pthread_cond_wait(&workers->changed, &workers->lock);
     }
@@ -118,6 +173,7 @@ worker_set *workers_start(unsigned threads, size_t queue_limit)
         return NULL;
     pthread_mutex_init(&made->lock, NULL);
     pthread_cond_init(&made->changed, NULL);
+    pthread_cond_init(&made->part_done, NULL);
     made->queue.end = &made->queue.first;
     made->waiting.end = &made->waiting.first;
     made->queue_limit = queue_limit;
@@ -214,6 +270,7 @@ void workers_free(worker_set *workers)
         return;
     workers_stop(workers);
     pthread_cond_destroy(&workers->changed);
+    pthread_cond_destroy(&workers->part_done);
     pthread_mutex_destroy(&workers->lock);
     free(workers->threads);
     free(workers->running);

@@ -36,6 +36,11 @@ void workers_await(worker_set *workers, worker_job *job);
 void workers_landed(worker_set *workers);
 uint64_t workers_landings(worker_set *workers);
 
+/* Call task(of, i) for all i < count on the caller's thread and those without a job, and return
+ * when all calls have returned. */
+void workers_split(worker_set *workers, void (*task)(void *of, size_t i), void *of,
+                   size_t count);
+
 /* Jobs that wait, for a thread or for another job. */
 size_t workers_waiting(worker_set *workers);
 

@@ -40,8 +40,10 @@ static pe_wide *dyadic(size_t count)
     return frequencies;
 }
 
-static void *prepare(const pe_values *values, const pe_plan *plan)
+static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
+                     pe_error *reterr)
 {
+    (void)runner, (void)reterr;
     size_t dim = (size_t)plan->tensors[0].shape[1];
     pe_wave *wave = pe_wave_new(values, dim, PE_WAVE_SINES, dim);
     if (!wave)

@@ -98,8 +98,10 @@ static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
                 (uint64_t[]){positions.count, (uint64_t)dim});
 }
 
-static void *prepare(const pe_values *values, const pe_plan *plan)
+static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
+                     pe_error *reterr)
 {
+    (void)runner, (void)reterr;
     size_t dim = (size_t)plan->tensors[0].shape[1];
     bool pad = dim % 2 == 1 && pe_choice(values, "odd_dim") == PAD;
     size_t columns = pad ? dim - 1 : dim, pairs = (columns + 1) / 2;

@@ -138,9 +138,10 @@ static unsigned char *axis_table(const pe_values *values, size_t extent, size_t 
     return table;
 }
 
-static void *prepare(const pe_values *values, const pe_plan *plan)
+static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
+                     pe_error *reterr)
 {
-    (void)plan;
+    (void)plan, (void)runner, (void)reterr;
     grid_tables *grid = calloc(1, sizeof *grid);
     if (!grid)
         return NULL;

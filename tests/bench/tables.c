@@ -20,7 +20,7 @@ static double now(void)
 
 static pe_request *request_for(const char *length, const char *dim)
 {
-    const pe_limits limits = {1ULL << 40, 1ULL << 40, 1};
+    const pe_limits limits = {1ULL << 40, 1ULL << 40, 1, NULL};
     const pe_argument arguments[] = {{.name = "length", .text = length},
                                      {.name = "dim", .text = dim}};
     pe_request *request = NULL;
@@ -68,7 +68,7 @@ static void time_json(const pe_request *request, int runs)
     pe_table *table;
     pe_error error;
     const pe_tensor *tensor = pe_request_tensor(request, 0);
-    if (pe_table_compute(request, &table, &error) != PE_OK)
+    if (pe_table_compute(request, NULL, &table, &error) != PE_OK)
         exit(EXIT_FAILURE);
     size_t rows = (size_t)tensor->shape[0], columns = (size_t)tensor->shape[1];
     const float *data = pe_table_data(table, 0);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const pe_limits UNIT_LIMITS = {1ULL << 36, 1ULL << 30, 1 << 20};
+const pe_limits UNIT_LIMITS = {1ULL << 36, 1ULL << 30, 1 << 20, NULL};
 
 Suite *unit_suite(const char *name, const TTest *const *tests)
 {
@@ -90,7 +90,7 @@ pe_table *unit_table(const char *scheme, const char *query)
     pe_request *request = unit_legal_request(scheme, query);
     pe_table *table;
     pe_error error;
-    unit_assert(pe_table_compute(request, &table, &error) == PE_OK);
+    unit_assert(pe_table_compute(request, NULL, &table, &error) == PE_OK);
     pe_request_free(request);
     return table;
 }

@@ -262,9 +262,10 @@ static void plan_one(const pe_values *values, pe_plan *ret_plan, pe_error *reter
     pe_plan_add(ret_plan, "one", PE_I32, 1, (uint64_t[]){1});
 }
 
-static void *prepare_maybe(const pe_values *values, const pe_plan *plan)
+static void *prepare_maybe(const pe_values *values, const pe_plan *plan,
+                           const pe_runner *runner, pe_error *reterr)
 {
-    (void)values, (void)plan;
+    (void)values, (void)plan, (void)runner, (void)reterr;
     preparations++;
     return preparation_fails ? NULL : malloc(1);
 }

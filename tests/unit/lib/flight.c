@@ -35,9 +35,10 @@ static void plan_key(const pe_values *values, pe_plan *ret_plan, pe_error *reter
     pe_plan_add(ret_plan, "key", PE_I32, 1, (uint64_t[]){64});
 }
 
-static void *prepare_key(const pe_values *values, const pe_plan *plan)
+static void *prepare_key(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
+                         pe_error *reterr)
 {
-    (void)plan;
+    (void)plan, (void)runner, (void)reterr;
     atomic_fetch_add(&preparing, 1);
     while (atomic_load(&preparing) < await_preparing || stats().coalesced < await_coalesced)
         sched_yield();

@@ -94,7 +94,7 @@ static pe_status go_all_the_way(const pe_scheme *scheme, const unit_query *query
         status = pe_request_new(scheme, query->arguments, query->count, &UNIT_LIMITS, &request,
                                 &error);
     if (status == PE_OK)
-        status = pe_table_compute(request, &table, &error);
+        status = pe_table_compute(request, NULL, &table, &error);
     if (status == PE_OK)
         status = pe_cache_get(cache, request, &entry, &outcome, &error);
     bool described = error.status == (cache ? status : PE_OK);
@@ -239,7 +239,7 @@ START_TEST(outputs_are_untouched_where_memory_ran_out)
     pe_outcome outcome = (pe_outcome)77;
     pe_error error;
     unit_fail_allocations(0, SIZE_MAX);
-    pe_status computed = pe_table_compute(request, &table, &error);
+    pe_status computed = pe_table_compute(request, NULL, &table, &error);
     pe_status got = pe_cache_get(cache, request, &entry, &outcome, &error);
     unit_allow_allocations();
     ck_assert_int_eq(computed, PE_NO_MEMORY);

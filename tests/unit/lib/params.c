@@ -21,7 +21,7 @@ static const pe_parameter CHOICE = {.name = "layout", .type = PE_CHOICE, .choice
 static const pe_parameter LIST = {
     .name = "positions", .type = PE_REAL_LIST, .minimum = -100, .maximum = 100};
 
-#define LIST_LIMIT 5
+static const pe_limits LIMITS = {.list_length = 5};
 
 /* Read one text; the error describes exactly one problem with the parameter, or none. */
 static pe_owned_value read_as(const pe_parameter *parameter, const char *text, pe_kind kind,
@@ -29,7 +29,7 @@ static pe_owned_value read_as(const pe_parameter *parameter, const char *text, p
 {
     pe_owned_value value = {.list = NULL};
     pe_error_init(reterr);
-    pe_parameter_read(parameter, text, kind, LIST_LIMIT, &value, reterr);
+    pe_parameter_read(parameter, text, kind, &LIMITS, &value, reterr);
     ck_assert_uint_eq(reterr->count, value.value.present ? 0 : 1);
     if (reterr->count)
         ck_assert_str_eq(reterr->problems[0].parameter, parameter->name);
@@ -213,7 +213,7 @@ START_TEST(lists_too_long_are_refused_before_memory_is_asked_for)
     pe_error error;
     pe_error_init(&error);
     unit_fail_allocations(0, 0);
-    pe_parameter_read(&LIST, "1,2,3,4,5,6", PE_KIND_ANY, LIST_LIMIT, &value, &error);
+    pe_parameter_read(&LIST, "1,2,3,4,5,6", PE_KIND_ANY, &LIMITS, &value, &error);
     unit_allocations seen = unit_allow_allocations();
     ck_assert_uint_eq(seen.asked, 0);
     ck_assert_int_eq(error.status, PE_TOO_LARGE);

@@ -93,7 +93,7 @@ static pe_table *span_table(const char *scheme, const char *options, size_t leng
         ck_assert_int_eq(error.status, PE_OUT_OF_RANGE);
         return NULL;
     }
-    ck_assert_int_eq(pe_table_compute(request, &table, &error), PE_OK);
+    ck_assert_int_eq(pe_table_compute(request, NULL, &table, &error), PE_OK);
     pe_request_free(request);
     return table;
 }
@@ -196,7 +196,10 @@ static void check_fill(const char *scheme_name, const char *query)
     pe_request *request = unit_legal_request(scheme_name, query);
     const pe_scheme *scheme = pe_request_scheme(request);
     pe_table *whole = unit_table(scheme_name, query);
-    void *state = scheme->prepare ? scheme->prepare(&request->values, &request->plan) : NULL;
+    void *state;
+    pe_error error;
+    pe_error_init(&error);
+    ck_assert_int_eq(pe_request_prepare(request, NULL, &state, &error), PE_OK);
     for (size_t t = 0; t < pe_table_tensor_count(whole); t++) {
         rows all = rows_of(whole, t);
         size_t count = (size_t)pe_table_tensor(whole, t)->shape[0];
@@ -251,7 +254,7 @@ static void *compute(void *context)
 {
     job *own = context;
     pe_error error;
-    if (pe_table_compute(own->request, &own->table, &error) != PE_OK)
+    if (pe_table_compute(own->request, NULL, &own->table, &error) != PE_OK)
         own->table = NULL;
     return NULL;
 }
