@@ -5,6 +5,7 @@
 #include "negotiate.h"
 #include "problem.h"
 #include "reply.h"
+#include "shortcut.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -179,6 +180,8 @@ static api_reply *hit_reply(const api_encoding *encoding, pe_entry *entry)
             reply = pe_entry_attachment(cache, entry, id, build_hit, &of);
         api_body_unref(of.body);
     }
+    if (reply)
+        api_shortcut_add(encoding, entry, reply);
     return reply ? api_reply_ref(reply) : NULL;
 }
 

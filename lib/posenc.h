@@ -373,6 +373,17 @@ typedef enum pe_look { PE_FOUND, PE_UNDER_WAY, PE_ABSENT } pe_look;
 pe_look pe_cache_look(pe_cache *cache, const pe_request *request, bool awaited,
                       pe_entry **ret_entry);
 
+/* Shortcuts. A caller may give an attachment's object a name: a text of its own from which it
+ * would always come to this object again, such as a whole HTTP request target. The cache keeps
+ * some thousand names, and forgets them with their entry.
+ *
+ * pe_cache_look_name returns the object and a reference to its entry, and counts a hit, or
+ * returns NULL. */
+void *pe_cache_look_name(pe_cache *cache, const char *text, size_t length,
+                         pe_entry **ret_entry);
+void pe_cache_name(pe_cache *cache, pe_entry *entry, void *object, const char *text,
+                   size_t length);
+
 void pe_cache_read_stats(pe_cache *cache, pe_cache_stats *ret_stats);
 
 pe_table *pe_entry_table(pe_entry *entry); /* not a new reference */

@@ -8,6 +8,9 @@
  * bounded.
  *  - It parses the query into the connection's memory, and where that is full the request is
  * never answered nor ended; so the query is hidden from it.
+ *  - It clears the whole of that memory for each request, which is much of a small hit's time;
+ * and where it is full it answers 414 or 431 with a page of its own. So it is as large as the
+ * longest target with its headers, and no larger.
  *  - Closing with a body unread resets the connection, and the client may never see the answer;
  * so a body over the limit is read and dropped, unless it is announced as larger still. */
 #include "http.h"
@@ -26,9 +29,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define UNANNOUNCED_MAX   (256 * 1024 * 1024) /* of a chunked body, which announces no length */
-#define DROPPED_MAX       (16 * 1024 * 1024)
-#define CONNECTION_MEMORY (64 * 1024) /* its own 414 and 431 are HTML: stay clear of them */
+#define UNANNOUNCED_MAX (256 * 1024 * 1024) /* of a chunked body, which announces no length */
+#define DROPPED_MAX     (16 * 1024 * 1024)
+#define HEADER_ROOM     ((size_t)12 << 10) /* beside the target: for all fields */
 
 struct http_server {
     struct MHD_Daemon *daemon;
@@ -346,7 +349,7 @@ http_server *http_start(const server_settings *settings, int listen_fd, api_serv
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET, 0,
         NULL, NULL, handle, server, MHD_OPTION_THREAD_STACK_SIZE, (size_t)WORKERS_STACK,
         MHD_OPTION_CONNECTION_LIMIT, connection_room(settings),
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)settings->target_bytes + HEADER_ROOM,
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)settings->idle_seconds,
         MHD_OPTION_URI_LOG_CALLBACK, begin_exchange, server, MHD_OPTION_NOTIFY_COMPLETED,
         end_exchange, server, MHD_OPTION_NOTIFY_CONNECTION, count_connection, server,
