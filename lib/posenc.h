@@ -122,6 +122,8 @@ typedef struct pe_parameter {
                          * given value must agree; or NULL */
     size_t stored_axis;
     const char *default_text;   /* as in a query; NULL: absent unless given */
+    const char *default_of;     /* the default is the value of this parameter, which stands */
+    const char *default_less;   /* before it, less that of this one (or NULL), but never < 0 */
     double minimum, maximum;    /* inclusive; items of a list alike */
     int64_t multiple_of;        /* 0: any */
     const char *const *choices; /* PE_CHOICE: NULL-terminated */
@@ -200,6 +202,7 @@ typedef struct pe_tensor {
     size_t rank;
     uint64_t shape[PE_RANK_MAX];
     uint64_t elements, bytes;
+    uint64_t rows; /* what a tensor is computed in: one index of its first axis or axes */
 } pe_tensor;
 
 /* Trained tensors by name, which a request may refer to. Immutable, counted by references. */

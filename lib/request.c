@@ -135,6 +135,27 @@ static bool names_set(const pe_scheme_info *info, const bool *given)
     return false;
 }
 
+/* Compute a default from the values of other parameters. */
+static void apply_computed(pe_request *request, size_t index, pe_error *reterr)
+{
+    const pe_scheme_info *info = &request->values.scheme->info;
+    const pe_parameter *parameter = pe_parameter_at(info, index);
+    const char *less = parameter->default_less;
+    const pe_value *of = &request->owned[pe_parameter_index(info, parameter->default_of)].value;
+    const pe_value *by =
+        less ? &request->owned[pe_parameter_index(info, less)].value : &(pe_value){0};
+    if (!of->present || (less && !by->present))
+        return;
+    int64_t value = of->integer - by->integer;
+    if (value < 0)
+        pe_error_add(reterr, PE_OUT_OF_RANGE, parameter->name, "",
+                     "given where %s is less than %s: its default is their difference",
+                     parameter->default_of, less);
+    else
+        request->owned[index].value =
+            (pe_value){.present = true, .integer = value, .real = (double)value};
+}
+
 /* Fill what was not given from the preset, then from the defaults; refuse what excludes
  * another. */
 static void apply_defaults(pe_request *request, const pe_preset *preset, const bool *given,
@@ -166,6 +187,8 @@ static void apply_defaults(pe_request *request, const pe_preset *preset, const b
                          other ? other : "");
         else if (text)
             pe_parameter_read(parameter, text, PE_KIND_ANY, limits, &request->owned[i], reterr);
+        else if (parameter->default_of)
+            apply_computed(request, i, reterr);
     }
 }
 

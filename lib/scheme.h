@@ -37,12 +37,16 @@ typedef struct pe_plan {
 void pe_plan_add(pe_plan *plan, const char *name, pe_dtype dtype, size_t rank,
                  const uint64_t *shape);
 
+/* Let the rows of the tensor added last be the indices of its first `axes` axes, instead of the
+ * first one's: so that a row is small where the first axis is short. */
+void pe_plan_rows(pe_plan *plan, size_t axes);
+
 /* Check that values up to `magnitude` fit the requested dtype; `parameter` is what made them so
  * large. */
 void pe_check_magnitude(const pe_values *values, const char *parameter, double magnitude,
                         pe_error *reterr);
 
-/* Rows [first, first + rows) of a tensor, where a row is one index of its first axis. */
+/* Rows [first, first + rows) of a tensor, out of pe_tensor.rows. */
 typedef struct pe_window {
     size_t tensor;
     uint64_t first, rows;

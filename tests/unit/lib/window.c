@@ -16,7 +16,7 @@ typedef struct rows {
 static rows rows_of(const pe_table *table, size_t tensor)
 {
     const pe_tensor *shape = pe_table_tensor(table, tensor);
-    return (rows){pe_table_data(table, tensor), (size_t)(shape->bytes / shape->shape[0])};
+    return (rows){pe_table_data(table, tensor), (size_t)(shape->bytes / shape->rows)};
 }
 
 /* Every row of `part` is the row of `whole` that is `first` further on. */
@@ -26,7 +26,7 @@ static void is_slice(const pe_table *whole, const pe_table *part, size_t first,
     for (size_t t = 0; t < pe_table_tensor_count(whole); t++) {
         rows all = rows_of(whole, t), some = rows_of(part, t);
         ck_assert_uint_eq(all.bytes, some.bytes);
-        for (size_t row = 0; row < pe_table_tensor(part, t)->shape[0]; row++)
+        for (size_t row = 0; row < pe_table_tensor(part, t)->rows; row++)
             if (memcmp(all.data + (first + row) * all.bytes, some.data + row * some.bytes,
                        all.bytes) != 0)
                 ck_abort_msg("%s: row %zu of the slice at %zu differs", what, row, first);
@@ -202,7 +202,7 @@ static void check_fill(const char *scheme_name, const char *query)
     ck_assert_int_eq(pe_request_prepare(request, NULL, &state, &error), PE_OK);
     for (size_t t = 0; t < pe_table_tensor_count(whole); t++) {
         rows all = rows_of(whole, t);
-        size_t count = (size_t)pe_table_tensor(whole, t)->shape[0];
+        size_t count = (size_t)pe_table_tensor(whole, t)->rows;
         unsigned char *part = malloc(count * all.bytes + 1);
         for (size_t first = 0; first < count; first += 1 + count / 9) {
             for (size_t n = 1; first + n <= count; n += 1 + count / 7) {
