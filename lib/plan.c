@@ -22,6 +22,12 @@ void pe_plan_add(pe_plan *plan, const char *name, pe_dtype dtype, size_t rank,
             tensor->elements *= shape[i];
     }
     tensor->bytes = tensor->elements * pe_dtype_size(dtype);
+    plan->row_elements[plan->count - 1] = shape[0] ? tensor->elements / shape[0] : 0;
+}
+
+uint64_t pe_plan_rows(const pe_plan *plan, size_t tensor)
+{
+    return plan->tensors[tensor].elements / plan->row_elements[tensor];
 }
 
 /* Name what is too large by the parameter that sets the number of rows. */

@@ -26,20 +26,25 @@ pe_dtype pe_requested_dtype(const pe_values *values);
 #define PE_PLAN_TENSORS 4
 typedef struct pe_plan {
     pe_tensor tensors[PE_PLAN_TENSORS];
+    uint64_t row_elements[PE_PLAN_TENSORS]; /* of one row, as windows count them */
     size_t count;
 } pe_plan;
 
 /* Add a tensor; the first one is primary. Sizes may be anything: limits are checked afterwards.
- */
+ * A row is one index of the first axis; where that may be large, the scheme sets row_elements
+ * to something smaller that divides the tensor, since a stream holds at least one row. */
 void pe_plan_add(pe_plan *plan, const char *name, pe_dtype dtype, size_t rank,
                  const uint64_t *shape);
+
+/* The rows of a planned tensor. */
+uint64_t pe_plan_rows(const pe_plan *plan, size_t tensor);
 
 /* Check that values up to `magnitude` fit the requested dtype; `parameter` is what made them so
  * large. */
 void pe_check_magnitude(const pe_values *values, const char *parameter, double magnitude,
                         pe_error *reterr);
 
-/* Rows [first, first + rows) of a tensor, where a row is one index of its first axis. */
+/* Rows [first, first + rows) of a tensor, where a row is plan->row_elements of its elements. */
 typedef struct pe_window {
     size_t tensor;
     uint64_t first, rows;
@@ -64,8 +69,8 @@ struct pe_scheme {
     /* Free a state; NULL where `free` does. */
     void (*release)(void *state);
 
-    /* The state stays small however many rows there are, so that a table of any length can be
-     * made block by block. */
+    /* State and rows stay within a few dozen MB whatever the parameters, so that a table of any
+     * size can be made block by block. */
     bool streamable;
 };
 

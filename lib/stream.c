@@ -27,8 +27,8 @@ pe_status pe_stream_new(pe_request *request, size_t tensor, pe_stream **ret_stre
         goto fail;
     stream->request = pe_request_ref(request);
     stream->tensor = tensor;
-    stream->rows = shape->shape[0];
-    stream->row_bytes = shape->bytes / shape->shape[0];
+    stream->rows = pe_plan_rows(&request->plan, tensor);
+    stream->row_bytes = shape->bytes / stream->rows;
     stream->block_rows = stream->row_bytes < BLOCK_BYTES ? BLOCK_BYTES / stream->row_bytes : 1;
     stream->block =
         pe_buffer_allocate((size_t)(stream->block_rows * stream->row_bytes), &stream->capacity);

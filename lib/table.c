@@ -48,7 +48,7 @@ pe_status pe_table_compute(const pe_request *request, pe_table **ret_table, pe_e
             goto fail;
     }
     for (size_t i = 0; i < table->count; i++) {
-        pe_window whole = {i, 0, table->tensors[i].shape[0]};
+        pe_window whole = {i, 0, pe_plan_rows(&request->plan, i)};
         scheme->fill(&request->values, &request->plan, state, whole,
                      table->block + table->offsets[i]);
     }

@@ -5,9 +5,11 @@ import threading
 import time
 import unittest
 
+from decode import read_npy
 from server import ServerCase
 
 SINUSOIDAL = "/v1/encodings/sinusoidal"
+GRID = "/v1/encodings/sinusoidal_2d"
 
 
 class Streams(ServerCase):
@@ -36,11 +38,46 @@ class Streams(ServerCase):
 
     def test_every_streamable_scheme_streams(self):
         for query in ("integer?length=100000", "normalized?length=100000",
-                      "binary?length=50000", "periodic?length=5000&dim=64"):
+                      "binary?length=50000", "periodic?length=5000&dim=64",
+                      "sinusoidal_2d?height=90&width=80&dim=16"):
             with self.subTest(query):
                 reply = self.assert_ok(self.get(f"/v1/encodings/{query}&format=npy"))
                 self.assertIn("streamed", reply.header("Cache-Status"))
                 self.assertEqual(reply.header("Content-Length"), str(len(reply.body)))
+
+    def test_grids_over_the_share_have_the_bits_of_smaller_ones(self):
+        """[height, width, dim] by cell rows, and [dim, height, width] by rows of planes."""
+        height, width, dim, few_rows, few_columns = 100, 90, 16, 50, 40
+        for dtype, size in (("f32", 4), ("f64", 8), ("f16", 2)):
+            for shape, planes, item in (("hwc", 1, dim * size), ("chw", dim, size)):
+                query = f"{GRID}?dim={dim}&dtype={dtype}&shape={shape}&axis_order=height_first"
+                large = f"{query}&height={height}&width={width}"
+                small = self.get(f"{query}&height={few_rows}&width={few_columns}&format=raw")
+                whole = self.assert_ok(self.get(f"{large}&format=raw"))
+                with self.subTest(dtype=dtype, shape=shape):
+                    self.assertIn("streamed", whole.header("Cache-Status"))
+                    self.assertNotIn("streamed", small.header("Cache-Status"))
+                    self.assertEqual(whole.header("Content-Length"),
+                                     str(height * width * dim * size))
+                    rows = [whole.body[at : at + few_columns * item]
+                            for plane in range(planes)
+                            for row in range(few_rows)
+                            for at in [(plane * height + row) * width * item]]
+                    self.assertEqual(b"".join(rows), small.body)
+                    npy = self.get(f"{large}&format=npy").body
+                    self.assertEqual(read_npy(npy)[2], whole.body)
+
+    def test_a_grid_of_any_length_takes_constant_memory(self):
+        self.get(f"{SINUSOIDAL}?length=2&dim=4")
+        before = self.server.resident()
+        for shape in ("chw", "hwc"):
+            with self.server.wire() as wire:
+                wire.ask("GET", f"{GRID}?height=5000&width=4500000&dim=4&format=raw&shape={shape}")
+                head = wire.receive_head()
+                self.assertEqual(head.header("Content-Length"), str(5000 * 4500000 * 16))
+                for _ in range(50):
+                    wire.take(1 << 20)
+                self.assertLess(self.server.resident() - before, 32 << 20)
 
     def test_json_of_such_a_table_is_a_problem_that_names_the_binary_forms(self):
         reply = self.get(f"{SINUSOIDAL}?length=5000&dim=64&format=json")

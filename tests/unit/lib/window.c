@@ -198,8 +198,8 @@ static void check_fill(const char *scheme_name, const char *query)
     pe_table *whole = unit_table(scheme_name, query);
     void *state = scheme->prepare ? scheme->prepare(&request->values, &request->plan) : NULL;
     for (size_t t = 0; t < pe_table_tensor_count(whole); t++) {
-        rows all = rows_of(whole, t);
-        size_t count = (size_t)pe_table_tensor(whole, t)->shape[0];
+        size_t count = (size_t)pe_plan_rows(&request->plan, t);
+        rows all = {pe_table_data(whole, t), pe_table_tensor(whole, t)->bytes / count};
         unsigned char *part = malloc(count * all.bytes + 1);
         for (size_t first = 0; first < count; first += 1 + count / 9) {
             for (size_t n = 1; first + n <= count; n += 1 + count / 7) {
