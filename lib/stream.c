@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK_BYTES ((uint64_t)4 << 20) /* enough rows to share their seeds */
-
 struct pe_stream {
     pe_request *request;
     void *state;
@@ -16,8 +14,8 @@ struct pe_stream {
     unsigned char *block;
 };
 
-pe_status pe_stream_new(pe_request *request, size_t tensor, pe_stream **ret_stream,
-                        pe_error *reterr)
+pe_status pe_stream_new(pe_request *request, size_t tensor, size_t block_bytes,
+                        pe_stream **ret_stream, pe_error *reterr)
 {
     const pe_scheme *scheme = request->values.scheme;
     const pe_tensor *shape = &request->plan.tensors[tensor];
@@ -29,7 +27,7 @@ pe_status pe_stream_new(pe_request *request, size_t tensor, pe_stream **ret_stre
     stream->tensor = tensor;
     stream->rows = pe_plan_rows(&request->plan, tensor);
     stream->row_bytes = shape->bytes / stream->rows;
-    stream->block_rows = stream->row_bytes < BLOCK_BYTES ? BLOCK_BYTES / stream->row_bytes : 1;
+    stream->block_rows = stream->row_bytes < block_bytes ? block_bytes / stream->row_bytes : 1;
     stream->block =
         pe_buffer_allocate((size_t)(stream->block_rows * stream->row_bytes), &stream->capacity);
     if (!stream->block)

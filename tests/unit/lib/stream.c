@@ -21,7 +21,7 @@ static pe_stream *open_stream(pe_request *request, size_t tensor)
 {
     pe_stream *stream;
     pe_error error;
-    ck_assert_int_eq(pe_stream_new(request, tensor, &stream, &error), PE_OK);
+    ck_assert_int_eq(pe_stream_new(request, tensor, 10000, &stream, &error), PE_OK);
     return stream;
 }
 
@@ -100,7 +100,7 @@ START_TEST(every_scheme_streams_any_size_in_little_memory)
         unit_fail_allocations(0, 0);
         pe_stream *stream = NULL;
         pe_error error;
-        pe_status status = pe_stream_new(request, 0, &stream, &error);
+        pe_status status = pe_stream_new(request, 0, PE_STREAM_FAST, &stream, &error);
         uint64_t size = status == PE_OK ? pe_stream_size(stream) : 0;
         size_t got = pe_stream_read(stream, size / 3, read, sizeof read);
         unit_allocations seen = unit_allow_allocations();
@@ -123,7 +123,7 @@ START_TEST(without_memory_there_is_no_stream)
             pe_stream *stream = NULL;
             pe_error error;
             unit_fail_allocations(k, 1);
-            pe_status status = pe_stream_new(request, 0, &stream, &error);
+            pe_status status = pe_stream_new(request, 0, PE_STREAM_FAST, &stream, &error);
             bool failed = unit_allow_allocations().failed > 0;
             ck_assert_int_eq(status, failed ? PE_NO_MEMORY : PE_OK);
             ck_assert_int_eq(error.status, status);
