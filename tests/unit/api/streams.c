@@ -9,9 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- a scheme of tensors of several ranks and dtypes; element e of tensor t is 1000·t + e
- * ----
- */
+/* ---- a scheme of several tensors: element e of tensor t is 1000·t + e ---- */
 
 static void plan_several(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
 {
