@@ -147,7 +147,8 @@ def describe(pace):
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="one short round of the rows that have an aim, under a minute")
+    parser.add_argument("--quick", action="store_true",
+                        help="one short round of the rows that have an aim, under a minute")
     parser.add_argument("--only", metavar="WORD", default="",
                         help="only rows whose name or peer contains the word")
     parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")

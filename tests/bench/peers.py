@@ -62,6 +62,14 @@ class Server:
         self.stop()
         raise RuntimeError(f"{self.process.args[0]} does not start")
 
+    def printed_line(self):
+        """The first line it prints, once it listens."""
+        line = self.process.stdout.readline().strip()
+        if not line:
+            self.stop()
+            raise RuntimeError(f"{self.process.args[0]} does not start")
+        return line
+
     def stop(self):
         """End the process, then whatever it has left behind in its group."""
         self.process.terminate()
@@ -85,11 +93,7 @@ def posenc(_, *flags):
     server = Server([BUILD / "posenc-server", "--port", "0", "--drain-seconds", "0", *flags],
                     stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                     env=environment)
-    url = server.process.stdout.readline().split()[-1:]
-    if not url:
-        server.stop()
-        raise RuntimeError("posenc-server does not start")
-    address = url[0].removeprefix("unix:")
+    address = server.printed_line().split()[-1].removeprefix("unix:")
     server.address = address if address.startswith("/") else int(address.rsplit(":", 1)[1])
     return server
 
@@ -189,13 +193,15 @@ def responder(_, answer):
                     stdout=subprocess.PIPE)
     server.process.stdin.write(answer)
     server.process.stdin.close()
-    server.address = int(server.process.stdout.readline())
+    server.address = int(server.printed_line())
     return server
 
 
 def described(name, changes):
-    return name + (" (" + ", ".join(f"{key.rsplit('.')[-1]} {value}".strip()
-                                    for key, value in changes.items()) + ")" if changes else "")
+    """nginx (sendfile off, plain listen): what a variant changes."""
+    words = [f"{key.rsplit('.')[-1]} {value}" if value != "" else f"plain {key}"
+             for key, value in changes.items()]
+    return f"{name} ({', '.join(words)})" if words else name
 
 
 class Peers:

@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +17,8 @@
 
 static char answer[1 << 16];
 static size_t answer_size;
-static unsigned char
-    matched[CLIENTS_MAX]; /* bytes of the end of a head that a client has sent */
+/* Bytes of the end of a head that a client has sent. Atomic, since descriptors are reused. */
+static atomic_uchar matched[CLIENTS_MAX];
 
 _Noreturn static void fail(const char *what)
 {
@@ -29,7 +30,7 @@ _Noreturn static void fail(const char *what)
 static size_t count_requests(int client, const char *data, size_t size)
 {
     size_t count = 0;
-    unsigned char state = matched[client];
+    unsigned char state = atomic_load_explicit(&matched[client], memory_order_relaxed);
     for (size_t i = 0; i < size; i++) {
         state = data[i] == "\r\n\r\n"[state] ? (unsigned char)(state + 1) : data[i] == '\r';
         if (state == 4) {
@@ -37,7 +38,7 @@ static size_t count_requests(int client, const char *data, size_t size)
             state = 0;
         }
     }
-    matched[client] = state;
+    atomic_store_explicit(&matched[client], state, memory_order_relaxed);
     return count;
 }
 
@@ -51,8 +52,10 @@ static void *respond(void *argument)
         for (int i = 0; i < ready; i++) {
             int client = events[i].data.fd;
             ssize_t got = recv(client, data, sizeof data, 0);
-            if (got <= 0)
+            if (got <= 0) {
+                matched[client] = 0; /* for the next client of this number */
                 close(client);
+            }
             for (size_t left = got > 0 ? count_requests(client, data, (size_t)got) : 0;
                  left > 0; left--)
                 if (send(client, answer, answer_size, MSG_NOSIGNAL) < 0)
@@ -96,7 +99,6 @@ int main(int argc, char **argv)
         int client = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
         if (client < 0 || client >= CLIENTS_MAX)
             fail("accept");
-        matched[client] = 0;
         setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         struct epoll_event event = {.events = EPOLLIN, .data.fd = client};
         if (epoll_ctl(epolls[turn % threads], EPOLL_CTL_ADD, client, &event) != 0)
