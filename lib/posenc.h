@@ -94,7 +94,7 @@ size_t pe_print_element(char *dst, pe_dtype dtype, const void *element);
 size_t pe_print_number(char *dst, double number);
 
 /* Print `count` consecutive elements separated by commas, no NUL. `dst` has room for
- * count * PE_PRINT_MAX bytes. Returns the length. */
+ * count * PE_PRINT_MAX bytes, all of which may be written to. Returns the length. */
 size_t pe_print_row(char *dst, pe_dtype dtype, const void *elements, size_t count);
 
 /* ---- schemes ---- */
