@@ -12,11 +12,13 @@ DESTDIR ?=
 PYTHON  ?= /usr/bin/python3
 
 CFLAGS   ?= -O2 -g
+CXXFLAGS ?= -O2 -g
 # `make V=1` shows whole commands
 Q := $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1)")
 
-WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wmissing-prototypes -Werror
+CXX_WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror
+WARNINGS := $(CXX_WARNINGS) -Wmissing-prototypes
 # -ffp-contract=off: a fused multiply-add would change bits between instruction sets
 POSENC_CFLAGS := -std=c11 -D_GNU_SOURCE -pthread -ffp-contract=off $(WARNINGS) -MMD -MP -Ilib -Iapi
 
@@ -37,13 +39,13 @@ SERVER_SOURCES := $(wildcard server/*.c)
 UNIT_SOURCES   := $(wildcard tests/unit/*.c tests/unit/*/*.c)
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 HEADERS   := $(wildcard lib/*.h api/*.h server/*.h tests/unit/*.h)
-FORMATTED := $(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) tests/bench/tables.c $(HEADERS)
+FORMATTED := $(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) tests/bench/tables.c tests/digits/main.cc $(HEADERS)
 
 DEPS      := gcc libc6-dev make pkg-config libmicrohttpd-dev libjansson-dev nettle-dev
 DEPS_BENCH := $(DEPS) python3 python3-numpy python3-torch nginx-light wrk
-DEPS_TEST := $(DEPS) check clang clang-format curl python3 python3-mpmath python3-numpy
+DEPS_TEST := $(DEPS) check clang clang-format curl g++ python3 python3-mpmath python3-numpy
 
-.PHONY: all run test unit http interop golden check check-builds sanitize format install \
+.PHONY: all run test unit digits http interop golden check check-builds sanitize format install \
         slow bench deps deps-test deps-bench clean help
 
 all: $(BUILD)/posenc-server ## build the server (the default)
@@ -71,6 +73,10 @@ $(BUILD)/unit-tests: $(call objects,$(UNIT_SOURCES)) $(SERVER_PARTS) $(BUILD)/li
 	$(call say,LINK  $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pthread $(UNIT_WRAPS) -o $@ $^ $(CHECK_LIBS)
 
+$(BUILD)/digits-tests: tests/digits/main.cc $(BUILD)/libposenc.a
+	$(call say,CXX   $<)
+	$(Q)$(CXX) -std=c++17 -pthread $(CXX_WARNINGS) -MMD -MP -Ilib $(CPPFLAGS) $(CXXFLAGS) $(LDFLAGS) -o $@ $^
+
 $(BUILD)/%.o: %.c
 	$(call say,CC    $<)
 	@mkdir -p $(@D)
@@ -89,15 +95,18 @@ $(BUILD)/lib/%-v3.o: lib/%.c
 $(BUILD)/lib/%-v4.o: lib/%.c
 	$(call compile_for_set,v4)
 
--include $(KERNEL_OBJECTS:.o=.d) $(patsubst %.c,$(BUILD)/%.d,$(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) tests/bench/tables.c)
+-include $(BUILD)/digits-tests.d $(KERNEL_OBJECTS:.o=.d) $(patsubst %.c,$(BUILD)/%.d,$(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) tests/bench/tables.c)
 
 # ---- testing ----
 
-test: check unit golden http interop check-builds sanitize ## run every test
+test: check unit digits golden http interop check-builds sanitize ## run every test
 	@echo "all tests passed"
 
 unit: $(BUILD)/unit-tests ## unit tests, with the golden files
 	$(BUILD)/unit-tests $(SUITE)
+
+digits: $(BUILD)/digits-tests ## printed numbers against those of std::to_chars
+	$(BUILD)/digits-tests $(or $(NUMBERS),4000000)
 
 golden: ## recompute the golden files with mpmath and compare
 	PYTHONDONTWRITEBYTECODE=1 $(PYTHON) tests/golden/write_golden.py --check
@@ -125,8 +134,9 @@ $(BUILD)/bench-tables: $(BUILD)/tests/bench/tables.o $(BUILD)/libposenc.a
 	$(call say,LINK  $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $^ $(shell pkg-config --libs jansson) -lm
 
-slow: $(BUILD)/unit-tests ## the long forms of tests: 100 million entries against double-double
+slow: $(BUILD)/unit-tests $(BUILD)/digits-tests ## the long forms of tests: 10^8 entries against double-double, all f32 printed
 	ROUNDING_ENTRIES=100000000 $(BUILD)/unit-tests rounding
+	$(BUILD)/digits-tests 50000000 all
 
 SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 sanitize: ## the suite under AddressSanitizer and UndefinedBehaviorSanitizer
