@@ -55,10 +55,15 @@ static inline lanes lanes_multiply(lanes a, lanes b)
 #endif
 }
 
-/* floor(a · b / 2^32), of the low half of b. */
+/* floor(a · b / 2^32) for b below 2^32. */
 static inline lanes lanes_multiply_wide(lanes a, lanes b)
 {
+#if LANES > 1
     return lanes_multiply(a >> 32, b) + (lanes_multiply(a, b) >> 32);
+#else
+    __extension__ typedef unsigned __int128 uint128;
+    return (lanes)((uint128)a * b >> 32);
+#endif
 }
 
 /* Each whole, each 32-bit or each 16-bit part times a factor, where no product outgrows 32 bits

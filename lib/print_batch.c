@@ -18,7 +18,7 @@
 
 extern const pe_print_batches PE_PRINT_SYMBOL;
 
-/* A batch of numbers: digits in words of 8, the last of the last word worth 10^exponent. */
+/* A batch of numbers: digits in words of 8, one in the first, the last worth 10^exponent. */
 typedef struct decimals {
     _Alignas(64) uint64_t words[3][BATCH];
     _Alignas(64) uint64_t exponents[BATCH]; /* EXPONENT_BIAS more, or NOT_FINITE */
@@ -170,7 +170,8 @@ static ALWAYS_INLINE void spread_digits(digits *to, const decimals *from, size_t
     _Alignas(64) uint64_t texts[3][BATCH];
     for (size_t w = 0; w < words; w++)
         for (size_t i = 0; i < count; i += LANES) {
-            lanes bytes = spread(lanes_load(from->words[w] + i));
+            lanes word = lanes_load(from->words[w] + i);
+            lanes bytes = w > 0 ? spread(word) : word << 56; /* at most 17 digits */
             lanes_store_nonzero(to->nonzero[w] + i, bytes);
             lanes_store(texts[w] + i, bytes + ZEROS);
         }
