@@ -237,6 +237,19 @@ size_t pe_request_tensor_count(const pe_request *request);
 const pe_tensor *pe_request_tensor(const pe_request *request, size_t index); /* 0 is primary */
 uint64_t pe_request_bytes(const pe_request *request); /* of all tensors */
 
+/* ---- memory ---- */
+
+/* Fresh pages of 4 KB fill at about 1 GB/s, slower than tables are computed or printed. So
+ * blocks from this size on lie in huge pages, and are recycled within the cache's budget. */
+#define PE_BUFFER_RECYCLED ((size_t)2 << 20)
+
+/* A block of at least `size` bytes, 64-byte aligned, contents undefined; ret_capacity is what
+ * it takes. NULL if memory ran out. Any thread. */
+void *pe_buffer_allocate(size_t size, size_t *ret_capacity);
+
+/* Give a block back, with its capacity. NULL is fine. */
+void pe_buffer_release(void *block, size_t capacity);
+
 /* ---- tables ---- */
 
 /* The tensors of one request, row-major in native byte order, 64-byte aligned. Immutable. */
