@@ -14,6 +14,7 @@ struct api_body {
     atomic_uint references;
     pe_table *table; /* NULL, or what the segments lie in */
     void *owned;
+    size_t block; /* 0 if `owned` is from malloc, or its capacity */
     size_t count;
     api_segment segments[SEGMENTS_MAX];
     api_source source; /* of a stream, which has no segments */
@@ -42,6 +43,26 @@ api_body *api_body_from_text(char *text, size_t size)
     return api_body_from_table(NULL, text, &(api_segment){text, size}, 1);
 }
 
+api_body *api_body_take_text(api_text *text, size_t *ret_bytes)
+{
+    if (!text->failed && !text->block && text->size < text->capacity) {
+        char *fitted = realloc(text->data, text->size);
+        text->data = fitted ? fitted : text->data;
+        text->capacity = text->size;
+    }
+    api_segment all = {text->data, text->size};
+    api_body *body = text->failed ? NULL : api_body_from_table(NULL, NULL, &all, 1);
+    if (!body) {
+        api_text_done(text);
+        return NULL;
+    }
+    body->owned = text->data;
+    body->block = text->block ? text->capacity : 0;
+    *ret_bytes = text->capacity;
+    *text = (api_text){0};
+    return body;
+}
+
 api_body *api_body_ref(api_body *body)
 {
     atomic_fetch_add_explicit(&body->references, 1, memory_order_relaxed);
@@ -55,7 +76,10 @@ void api_body_unref(api_body *body)
     if (body->source.free)
         body->source.free(body->source.state);
     pe_table_unref(body->table);
-    free(body->owned);
+    if (body->block)
+        pe_buffer_release(body->owned, body->block);
+    else
+        free(body->owned);
     free(body);
 }
 

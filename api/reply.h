@@ -3,9 +3,14 @@
 #define API_REPLY_H
 
 #include "api.h"
+#include "text.h"
 
 /* A body that owns `text` (from malloc); on failure NULL, and `text` is freed. */
 api_body *api_body_from_text(char *text, size_t size);
+
+/* A body that takes over a text; ret_bytes is the memory it holds. NULL without memory, also if
+ * the text has failed; the text is freed then. */
+api_body *api_body_take_text(api_text *text, size_t *ret_bytes);
 
 /* A body of pieces of a table, which it holds a reference to, and of `owned` (from malloc, may
  * be NULL), which it frees. NULL without memory, and then `owned` is freed. */

@@ -95,7 +95,7 @@ size_t pe_print_element(char *dst, pe_dtype dtype, const void *element);
 size_t pe_print_number(char *dst, double number);
 
 /* Print `count` consecutive elements separated by commas, no NUL. `dst` has room for
- * count * PE_PRINT_MAX bytes. Returns the length. */
+ * count * PE_PRINT_MAX bytes, all of which may be written to. Returns the length. */
 size_t pe_print_row(char *dst, pe_dtype dtype, const void *elements, size_t count);
 
 /* ---- schemes ---- */
@@ -295,6 +295,18 @@ typedef struct pe_runner {
      * (0 … 1); false ends it with PE_CANCELLED. */
     bool (*go_on)(void *context, const pe_scheme *scheme, double done);
 } pe_runner;
+/* ---- memory ---- */
+
+/* Fresh pages of 4 KB fill at about 1 GB/s, slower than tables are computed or printed. So
+ * blocks from this size on lie in huge pages, and are recycled within the cache's budget. */
+#define PE_BUFFER_RECYCLED ((size_t)2 << 20)
+
+/* A block of at least `size` bytes, 64-byte aligned, contents undefined; ret_capacity is what
+ * it takes. NULL if memory ran out. Any thread. */
+void *pe_buffer_allocate(size_t size, size_t *ret_capacity);
+
+/* Give a block back, with its capacity. NULL is fine. */
+void pe_buffer_release(void *block, size_t capacity);
 
 /* ---- tables ---- */
 

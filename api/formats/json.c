@@ -51,8 +51,9 @@ static char *write_brackets(char *dst, const pe_tensor *tensor, uint64_t row, ch
     return dst;
 }
 
-#define PIECE    4096                  /* elements printed at a time */
-#define ROW_EDGE (5 + 2 * PE_RANK_MAX) /* what may stand around a run of elements */
+#define PIECE     4096 /* elements printed at a time */
+#define ROW_BREAK ",\n   "
+#define ROW_EDGE  (5 + 2 * PE_RANK_MAX) /* what may stand around a run of elements */
 
 /* Elements [first, first + count) of the nested lists and what stands before each and closes
  * behind it, a line for each run along the last axis. */
@@ -70,8 +71,8 @@ static void append_elements(api_text *text, const pe_tensor *tensor, uint64_t fi
         if (!start)
             return;
         if (row > 0 && column == 0) {
-            memcpy(at, ",\n   ", 5);
-            at += 5;
+            memcpy(at, ROW_BREAK, sizeof ROW_BREAK - 1);
+            at += sizeof ROW_BREAK - 1;
         }
         if (column == 0)
             at = write_brackets(at, tensor, row, '[');
@@ -89,9 +90,32 @@ static void append_elements(api_text *text, const pe_tensor *tensor, uint64_t fi
 
 /* ---- in one piece ---- */
 
+#define SAMPLES     16
+#define SAMPLE_SIZE 64 /* elements */
+
+/* About how long the text of a tensor is, and rather more: growing would cost fresh memory. */
+static uint64_t expect_length(const pe_tensor *tensor, const unsigned char *data)
+{
+    char text[SAMPLE_SIZE * PE_PRINT_MAX];
+    uint64_t rows = tensor->elements / tensor->shape[tensor->rank - 1], sum = 0;
+    uint64_t breaks = rows * (sizeof ROW_BREAK + 2 * tensor->rank);
+    if (tensor->elements < SAMPLES * SAMPLE_SIZE)
+        return tensor->elements * PE_PRINT_MAX + breaks;
+    uint64_t step = (tensor->elements - SAMPLE_SIZE) / (SAMPLES - 1);
+    for (uint64_t i = 0; i < SAMPLES; i++)
+        sum += 1 + pe_print_row(text, tensor->dtype,
+                                data + i * step * pe_dtype_size(tensor->dtype), SAMPLE_SIZE);
+    return tensor->elements * sum / (SAMPLES * SAMPLE_SIZE) * 33 / 32 + breaks;
+}
+
 static api_body *write_body(const api_selection *selection, pe_table *table, size_t *ret_bytes)
 {
-    api_text text = {0};
+    api_text text;
+    uint64_t expected = 4096 + PIECE * PE_PRINT_MAX; /* the head, and room for the last piece */
+    size_t end = selection->first + selection->count;
+    for (size_t i = selection->first; i < end; i++)
+        expected += expect_length(pe_table_tensor(table, i), pe_table_data(table, i));
+    api_text_begin(&text, (size_t)expected);
     append_head(&text, selection->request);
     for (size_t i = 0; i < selection->count; i++) {
         const pe_tensor *tensor = pe_table_tensor(table, selection->first + i);
@@ -100,13 +124,7 @@ static api_body *write_body(const api_selection *selection, pe_table *table, siz
                         tensor->elements);
         append_tensor_tail(&text, i + 1 == selection->count);
     }
-    if (text.failed) {
-        api_text_done(&text);
-        return NULL;
-    }
-    char *fitted = realloc(text.data, text.size);
-    *ret_bytes = text.size;
-    return api_body_from_text(fitted ? fitted : text.data, text.size);
+    return api_body_take_text(&text, ret_bytes);
 }
 
 /* ---- as it is read ---- */
