@@ -112,8 +112,13 @@ typedef enum api_fault {
     API_FAULT_PAYLOAD_TOO_LARGE, /* the body passes the limit */
     API_FAULT_UNAVAILABLE,       /* out of memory */
     API_FAULT_OVERLOADED,        /* too much work is waiting */
+    API_FAULT_MALFORMED,         /* the message is not framed as it must be */
+    API_FAULT_NOT_IMPLEMENTED,   /* its framing is unknown here */
 } api_fault;
 api_reply *api_fault_reply(api_service *service, api_fault fault);
+
+/* The same with a detail of the caller's. */
+api_reply *api_fault_reply_with(api_service *service, api_fault fault, const char *detail);
 
 /* The label of the route that a request matches, for metrics: a pattern such as
  * "/v1/encodings/{scheme}", or "other". */

@@ -21,6 +21,8 @@ static const struct {
                                     415},
     [API_OUT_OF_RANGE] = {"out_of_range", "A value is outside its range", 422},
     [API_TOO_LARGE] = {"too_large", "The result would be too large", 422},
+    [API_NOT_IMPLEMENTED] = {"not_implemented", "The request needs what is not known here",
+                             501},
     [API_UNAVAILABLE] = {"unavailable", "The service cannot answer now", 503},
 };
 

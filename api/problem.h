@@ -15,6 +15,7 @@ typedef enum api_code {
     API_UNSUPPORTED_MEDIA_TYPE,
     API_OUT_OF_RANGE,
     API_TOO_LARGE,
+    API_NOT_IMPLEMENTED,
     API_UNAVAILABLE,
 } api_code;
 

@@ -168,21 +168,26 @@ api_progress api_handle(api_service *service, const api_request *request, api_re
     return progress;
 }
 
+static const struct {
+    api_code code;
+    const char *detail; /* NULL: the reply made beforehand */
+} FAULTS[] = {
+    [API_FAULT_PAYLOAD_TOO_LARGE] = {API_PAYLOAD_TOO_LARGE, "GET /v1/info states the limit"},
+    [API_FAULT_UNAVAILABLE] = {API_UNAVAILABLE, NULL},
+    [API_FAULT_OVERLOADED] = {API_UNAVAILABLE, "too many computations are waiting; try again"},
+    [API_FAULT_MALFORMED] = {API_MALFORMED, "the message is not framed as HTTP/1.1 asks"},
+    [API_FAULT_NOT_IMPLEMENTED] = {API_NOT_IMPLEMENTED, "the message's framing is unknown"},
+};
+
+api_reply *api_fault_reply_with(api_service *service, api_fault fault, const char *detail)
+{
+    api_reply *reply = detail ? api_problem(FAULTS[fault].code, detail, NULL, NULL) : NULL;
+    return reply ? reply : api_reply_ref(service->out_of_memory);
+}
+
 api_reply *api_fault_reply(api_service *service, api_fault fault)
 {
-    api_reply *reply = NULL;
-    switch (fault) {
-    case API_FAULT_PAYLOAD_TOO_LARGE:
-        reply = api_problem(API_PAYLOAD_TOO_LARGE, "GET /v1/info states the limit", NULL, NULL);
-        break;
-    case API_FAULT_UNAVAILABLE:
-        break;
-    case API_FAULT_OVERLOADED:
-        reply = api_problem(API_UNAVAILABLE, "too many computations are waiting; try again",
-                            NULL, NULL);
-        break;
-    }
-    return reply ? reply : api_reply_ref(service->out_of_memory);
+    return api_fault_reply_with(service, fault, FAULTS[fault].detail);
 }
 
 api_service *api_service_new(const api_host *host, pe_cache *cache)

@@ -16,6 +16,7 @@
 #include "http.h"
 
 #include "acceptor.h"
+#include "http_guard.h"
 #include "http_headers.h"
 #include "http_response.h"
 #include "log.h"
@@ -300,11 +301,24 @@ static bool announces_too_much(const http_server *server, struct MHD_Connection 
     return length && strtoull(length, NULL, 10) > limit;
 }
 
+/* Look at the head before anything else happens. False: it is refused, and the reply is there.
+ */
+static bool admit_head(http_exchange *exchange, const http_head *head)
+{
+    api_service *service = exchange->server->service;
+    guard_rule rule = http_guard(exchange->connection, head);
+    if (rule != GUARD_FINE)
+        exchange->reply = api_fault_reply_with(
+            service, guard_is_unknown(rule) ? API_FAULT_NOT_IMPLEMENTED : API_FAULT_MALFORMED,
+            guard_text(rule));
+    return rule == GUARD_FINE;
+}
+
 static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, const char *url,
                               const char *method, const char *version, const char *upload,
                               size_t *upload_size, void **context)
 {
-    (void)cls, (void)url, (void)version;
+    (void)cls;
     http_exchange *exchange = *context;
     if (!exchange)
         return MHD_NO; /* begin_exchange had no memory */
@@ -312,6 +326,9 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, cons
         exchange->seen = true;
         exchange->connection = connection;
         exchange->method = method;
+        const http_head head = {method, url, version, exchange->target};
+        if (!admit_head(exchange, &head))
+            return answer(exchange); /* and the connection closes */
         if (!announces_too_much(exchange->server, connection))
             return MHD_YES;
         exchange->too_large = true;
@@ -357,6 +374,11 @@ http_server *http_start(const server_settings *settings, int listen_fd, api_serv
         MHD_OPTION_URI_LOG_CALLBACK, begin_exchange, server, MHD_OPTION_NOTIFY_COMPLETED,
         end_exchange, server, MHD_OPTION_NOTIFY_CONNECTION, count_connection, server,
         MHD_OPTION_ARRAY, pool, MHD_OPTION_END);
+    if (!http_guard_sees_lines())
+        log_event(LOG_WARNING,
+                  "this libmicrohttpd is not 0.9.75: bare LF, NUL and folded "
+                  "lines in a head are not seen",
+                  NULL);
     const acceptor_host host = {server, has_room, take_connection};
     if (server->daemon)
         server->acceptor = acceptor_start(listen_fd, &host);

@@ -17,7 +17,7 @@ NOT_LISTS = [
     "0,0x1", "0%2C%2C1",
 ]  # fmt: skip
 NOT_UTF8 = ["%ff", "%c3%28", "%c0%80", "%ed%a0%80", "%f5%80%80%80", "%e2%82", "a%80", "%fe"]
-BAD_PERCENT = ["%", "%4", "%zz", "%4g", "a%", "%%34", "%u0034", "%00", "4%00", "a%00b"]
+BAD_PERCENT = ["%", "%4", "%zz", "%4g", "a%", "%%34", "%u0034"]
 
 
 class Mistakes(ServerCase):

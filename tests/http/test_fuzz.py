@@ -15,7 +15,7 @@ WORDS = [
     "1e999",
     "0x4", "nan", "inf", "true", "false", "f32", "f64", "f16", "bf16", "json", "npy", "raw",
     "safetensors", "encoding", "concat", "interleaved", "nc", "hwc", "lsb", "dyadic", "whisper",
-    "0,1,2", "0,,1", "3,-1.5,1e3", ",", "%", "%00", "%ff", "%zz", "%0d%0a", "+", "1e+4", "é",
+    "0,1,2", "0,,1", "3,-1.5,1e3", ",", "%", "%01", "%ff", "%zz", "%0d%0a", "+", "1e+4", "é",
     "<", "\\", "{}", "a" * 300, "9" * 400, "--", "..", "\u20ac" * 40,
 ]  # fmt: skip
 VALUES = [

@@ -1,0 +1,315 @@
+"""Framing: where a message ends must not be open to two readings. Each probe is bytes on the wire
+with a second request behind them, and states every answer that comes back."""
+
+import re
+import socket
+import unittest
+
+from server import ServerCase
+
+SOON = 10  # seconds in which the server answers and closes, also under a sanitizer
+HOST = b"Host: localhost\r\n"
+SECOND = b"GET /smuggled HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+POST = b"POST /v1/encodings/integer HTTP/1.1\r\n" + HOST + b"Content-Type: application/json\r\n"
+BODY = b'{"length": 2}'
+CHUNKED = POST + b"Transfer-Encoding: chunked\r\n"
+STATUS = re.compile(rb"HTTP/1\.1 (\d{3}) ")
+
+
+def head(*lines, target=b"/health/live", method=b"GET", version=b"HTTP/1.1", host=HOST):
+    """A request without a body; `lines` as bytes without their ends."""
+    start = method + b" " + target + b" " + version + b"\r\n"
+    return start + host + b"".join(line + b"\r\n" for line in lines) + b"\r\n"
+
+
+def hosted(value):
+    return head(host=b"Host: " + value + b"\r\n")
+
+
+def post(*lines, body=BODY):
+    return POST + b"".join(line + b"\r\n" for line in lines) + b"\r\n" + body
+
+
+def chunks(text):
+    return CHUNKED + b"\r\n" + text
+
+
+LENGTH = b"Content-Length: %d" % len(BODY)
+WHOLE = b"d\r\n" + BODY + b"\r\n0\r\n\r\n"
+
+# The request is refused with this status by a problem document that names the rule, the
+# connection closes, and the request behind it is never answered.
+REFUSED = {
+    # Host
+    "no host": (400, "Host", head(host=b"")),
+    "two hosts": (400, "Host", head(b"Host: localhost")),
+    "two hosts that differ": (400, "Host", head(b"Host: elsewhere")),
+    "two hosts, other case": (400, "Host", head(b"hOST: localhost")),
+    "two hosts in HTTP/1.0": (400, "Host", head(HOST.strip(), version=b"HTTP/1.0")),
+    "no host in HTTP/1.2": (400, "Host", head(host=b"", version=b"HTTP/1.2")),
+    "host with a blank": (400, "Host", hosted(b"a b")),
+    "host list": (400, "Host", hosted(b"a, b")),
+    "host with a path": (400, "Host", hosted(b"a/b")),
+    "host with a user": (400, "Host", hosted(b"me@a")),
+    "host with a word for a port": (400, "Host", hosted(b"a:http")),
+    "host with two ports": (400, "Host", hosted(b"a:1:2")),
+    "host with a signed port": (400, "Host", hosted(b"a:-1")),
+    "host with an open bracket": (400, "Host", hosted(b"[::1")),
+    "host with empty brackets": (400, "Host", hosted(b"[]")),
+    "host with text after brackets": (400, "Host", hosted(b"[::1]x")),
+    "host with a letter in brackets": (400, "Host", hosted(b"[::g]")),
+    "host of 8 bits": (400, "Host", hosted(b"\xc3\xa9")),
+    "host with half an escape": (400, "Host", hosted(b"a%4")),
+    "host with quotes": (400, "Host", hosted(b'"a"')),
+    "host with a backslash": (400, "Host", hosted(b"a\\b")),
+    "IPv6 host without brackets": (400, "Host", hosted(b"::1")),
+    # Content-Length and Transfer-Encoding
+    "equal lengths twice": (400, "Content-Length", post(LENGTH, LENGTH)),
+    "lengths that differ": (400, "Content-Length", post(LENGTH, b"Content-Length: 0")),
+    "a shorter length first": (400, "Content-Length", post(b"Content-Length: 0", LENGTH)),
+    "lengths in two cases": (400, "Content-Length", post(LENGTH, b"content-length: 0")),
+    "two lengths on GET": (400, "Content-Length", head(b"Content-Length: 0", LENGTH)),
+    "length, then coding": (
+        400, "exclude", post(LENGTH, b"Transfer-Encoding: chunked", body=WHOLE)),
+    "coding, then length": (
+        400, "exclude", post(b"Transfer-Encoding: chunked", LENGTH, body=WHOLE)),
+    "length 0 and coding": (
+        400, "exclude", post(b"Content-Length: 0", b"Transfer-Encoding: chunked", body=WHOLE)),
+    "length and unknown coding": (400, "exclude", post(LENGTH, b"Transfer-Encoding: x")),
+    "coding twice": (
+        400, "Transfer-Encoding",
+        post(b"Transfer-Encoding: chunked", b"Transfer-Encoding: chunked", body=WHOLE)),
+    "coding and another": (
+        400, "Transfer-Encoding",
+        post(b"Transfer-Encoding: chunked", b"Transfer-Encoding: identity", body=WHOLE)),
+    "coding in HTTP/1.0": (
+        400, "HTTP/1.0",
+        head(b"Transfer-Encoding: chunked", method=b"POST", version=b"HTTP/1.0") + WHOLE),
+    "coding identity": (501, "chunked", post(b"Transfer-Encoding: identity")),
+    "coding gzip": (501, "chunked", post(b"Transfer-Encoding: gzip", body=WHOLE)),
+    "gzip, chunked": (501, "chunked", post(b"Transfer-Encoding: gzip, chunked", body=WHOLE)),
+    "chunked, identity": (
+        501, "chunked", post(b"Transfer-Encoding: chunked, identity", body=WHOLE)),
+    "chunked, chunked": (501, "chunked", post(b"Transfer-Encoding: chunked, chunked", body=WHOLE)),
+    "xchunked": (501, "chunked", post(b"Transfer-Encoding: xchunked", body=WHOLE)),
+    "chunked with a parameter": (501, "chunked", post(b"Transfer-Encoding: chunked;q=1")),
+    "quoted chunked": (501, "chunked", post(b'Transfer-Encoding: "chunked"', body=WHOLE)),
+    "chunked and a blank": (501, "chunked", post(b"Transfer-Encoding: chunked ", body=WHOLE)),
+    "chunked and a tab": (501, "chunked", post(b"Transfer-Encoding: chunked\t", body=WHOLE)),
+    "an empty coding": (501, "chunked", post(b"Transfer-Encoding:", body=WHOLE)),
+    "an unknown coding on GET": (501, "chunked", head(b"Transfer-Encoding: x")),
+    # names
+    "blank before the colon": (400, "name", post(b"Content-Length : 13")),
+    "tab before the colon": (400, "name", post(b"Content-Length\t: 13")),
+    "blank in a coding's name": (400, "name", post(b"Transfer-Encoding : chunked", body=WHOLE)),
+    "blank within a name": (400, "name", head(b"Content Length: 0")),
+    "8 bits in a name": (400, "name", head(b"X-\xe9: x")),
+    "control in a name": (400, "name", head(b"X\x01: x")),
+    "CR in a name": (400, "name", head(b"X\r: x")),
+    "parentheses in a name": (400, "name", head(b"X(1): x")),
+    "a quoted name": (400, "name", head(b'"Content-Length": 0')),
+    # values
+    "bare CR in a value": (400, "value", head(b"X: a\rContent-Length: 13")),
+    "CR before the line's end": (400, "value", head(b"X: a\r")),
+    "control in a value": (400, "value", head(b"X: a\x01b")),
+    "DEL in a value": (400, "value", head(b"X: a\x7fb")),
+    "vertical tab in a value": (400, "value", head(b"X: abcdefghijk\x0bl")),
+    "vertical tab before chunked": (
+        400, "value", post(b"Transfer-Encoding: \x0bchunked", body=WHOLE)),
+    "CR in a host": (400, "value", hosted(b"a\rb")),
+    # lines
+    "NUL in a value": (400, "lines", head(b"X: a\0b")),
+    "NUL in a length": (400, "lines", post(b"Content-Length: 13\0 0")),
+    "NUL in the last value": (400, "lines", head(b"X: a\0")),
+    "NUL instead of a line": (400, "lines", head(b"\0", b"Content-Length: 13")),
+    "an empty name": (400, "lines", head(b": x", b"Content-Length: 13")),  # read as the end
+    "NUL before a name": (400, "lines", head(b"\0X: y", b"Content-Length: 13")),
+    "a bare LF": (400, "lines", head(b"X: a\nContent-Length: 13")),
+    "LF everywhere": (400, "lines", head(b"X: a").replace(b"\r\n", b"\n")),
+    "LF after the request line": (400, "lines", head().replace(b"1.1\r\n", b"1.1\n")),
+    "LF for the last line": (400, "lines", head(b"X: a")[:-2] + b"\n"),
+    "a folded value": (400, "lines", head(b"X: a", b" b", b"Y: c")),
+    "a value folded by a tab": (400, "lines", head(b"X: a", b"\tb", b"Y: c")),
+    "a folded length": (400, "lines", post(b"Content-Length:", b" 13")),
+    "a folded coding": (
+        400, "lines", post(b"Transfer-Encoding:", b" chunked", body=WHOLE)),
+    "an empty fold": (400, "lines", head(b"X: a", b" ", b"Y: c")),
+    "a fold at the end": (400, "lines", head(b"X: a", b" b")),
+    # the request line
+    "two blanks before the target": (400, "lines", head(target=b" /health/live")),
+    "NUL in the target": (400, "lines", head(target=b"/health/live\0x")),
+    "NUL in the query": (400, "lines", head(target=b"/health/live?\0x")),
+    "NUL in the method": (400, "lines", head(method=b"GET\0x")),
+    "parentheses in the method": (400, "method", head(method=b"G(ET")),
+    "control in the method": (400, "method", head(method=b"G\x01ET")),
+    "8 bits in the method": (400, "method", head(method=b"G\xc9T")),
+    "blank in the target": (400, "target", head(target=b"/health /live")),
+    "blank in the query": (400, "target", head(target=b"/health/live?a b")),
+    "two versions": (400, "target", head(version=b"HTTP/1.1 HTTP/1.1")),
+    "tab in the target": (400, "target", head(target=b"/health\t/live")),
+    "bare CR in the target": (400, "target", head(target=b"/health/live\rX:")),
+    "control in the target": (400, "target", head(target=b"/health/\x01")),
+    "DEL in the target": (400, "target", head(target=b"/health/live?\x7f")),
+    "8 bits in the path": (400, "target", head(target=b"/\xc3\xa9")),
+    "8 bits in the query": (400, "target", head(target=b"/health/live?\xff")),
+    "%00 in the path": (400, "%00", head(target=b"/health/live%00")),
+    "%00 in the query": (400, "%00", head(target=b"/health/live?a=%00")),
+    "a fragment": (400, "fragment", head(target=b"/health/live#x")),
+    "a fragment after a query": (400, "fragment", head(target=b"/health/live?a=1#x")),
+    "a fragment alone": (400, "fragment", head(target=b"#")),
+}
+
+# libmicrohttpd answers these before we see them, by a page of its own, and closes; the request
+# behind is never answered. An empty list: it closes without a word.
+ITS_OWN = {
+    "a signed length": ([400, 400], post(b"Content-Length: +13")),  # it says its head twice
+    "a negative length": ([400, 400], post(b"Content-Length: -13")),
+    "a length list": ([400, 400], post(b"Content-Length: 13, 13")),
+    "a length with a blank": ([400, 400], post(b"Content-Length: 13 ")),
+    "a hexadecimal length": ([400, 400], post(b"Content-Length: 0xd")),
+    "an empty length": ([400, 400], post(b"Content-Length:")),
+    "a length over 64 bits": ([413, 413], post(b"Content-Length: 18446744073709551629")),
+    "a line without a colon": ([400], head(b"X")),
+    "a name with NUL": ([400], head(b"X\0: a")),
+    "a first line that is folded": ([400], head(host=b"")[:-2] + b" X\r\n\r\n"),
+    "no target": ([400], head(target=b"")),
+    "no version": ([400], b"GET /health/live\r\n" + HOST + b"\r\n"),
+    "CR after the version": ([400], head(version=b"HTTP/1.1\r")),
+    "a blank after the version": ([400], head(version=b"HTTP/1.1 ")),
+    "http in small letters": ([400], head(version=b"http/1.1")),
+    "HTTP/1.10": ([400], head(version=b"HTTP/1.10")),
+    "HTTP/0.9": ([505], head(version=b"HTTP/0.9")),
+    "HTTP/2.0": ([505], b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
+    "tabs for blanks": ([], b"GET\t/health/live\tHTTP/1.1\r\n" + HOST + b"\r\n"),
+    "a line of blanks first": ([], b"  \r\n" + head()),
+    "a chunk's size with 0x": ([400], chunks(b"0x" + WHOLE)),
+    "a negative chunk": ([400], chunks(b"-" + WHOLE)),
+    "a chunk's size with a blank": ([400], chunks(WHOLE.replace(b"d\r\n", b"d \r\n", 1))),
+    "a chunk over 64 bits": ([413], chunks(b"1000000000000000" + WHOLE)),
+    "a chunk longer than its size": ([400], chunks(b"c" + WHOLE[1:])),
+    "an empty chunk size": ([400], chunks(b"\r\n" + WHOLE)),
+    "a trailer without a colon": ([400], chunks(WHOLE[:-2] + b"X\r\n\r\n")),
+}
+
+# What libmicrohttpd hides from us, and what then is answered: one request, read as it reads it.
+KNOWN = {
+    "a line that begins with NUL before the request": ([200, 404], b"\0GET /x\r\n" + head()),
+    "bare LF in chunks": ([200, 404], chunks(b"d\n" + BODY + b"\n0\n\n")),
+    "a chunk's extension": ([200, 404], chunks(WHOLE.replace(b"d\r\n", b"d;x=\x01\r\n", 1))),
+    "a length among the trailers": ([200, 404], chunks(WHOLE[:-2] + LENGTH + b"\r\n\r\n")),
+}
+
+# Nothing is wrong with these: they are answered, and so is the request behind them.
+FINE = {
+    "plain": ([200, 404], head()),
+    "blank lines first": ([200, 404], b"\r\n\r\n" + head()),
+    "a port": ([200, 404], hosted(b"localhost:8080")),
+    "an empty port": ([200, 404], hosted(b"localhost:")),
+    "an empty host": ([200, 404], hosted(b"")),
+    "an IPv6 host": ([200, 404], hosted(b"[::1]:8080")),
+    "an escaped host": ([200, 404], hosted(b"a%2db_c~")),
+    "blanks around a host": ([200, 404], hosted(b"  localhost \t ")),
+    "no blank before a host": ([200, 404], head(host=b"Host:localhost\r\n")),
+    "a tab and 8 bits in a value": ([200, 404], head(b"X: a\tb\xe9 and more than a word")),
+    "an empty value": ([200, 404], head(b"X:", b"Y: ")),
+    "every kind of name": ([200, 404], head(b"!#$%&'*+-.^_`|~09azAZ: x")),
+    "many fields": ([200, 404], head(*(b"X-%d: %s" % (i, b"v" * i) for i in range(100)))),
+    "a body": ([200, 404], post(LENGTH)),
+    "zeros before a length": ([200, 404], post(b"Content-Length: 0013")),
+    "chunks": ([200, 404], chunks(WHOLE)),
+    "chunks in large letters": (
+        [200, 404], post(b"TRANSFER-ENCODING: Chunked", body=WHOLE.replace(b"d", b"D", 1))),
+    "a body on GET": ([200, 404], head(b"Content-Length: 3") + b"abc"),
+    "HTTP/1.0 without a host": (
+        [200, 404], head(b"Connection: keep-alive", host=b"", version=b"HTTP/1.0")),
+    "HTTP/1.2": ([200, 404], head(version=b"HTTP/1.2")),
+    "escapes that are no NUL": ([200, 404], head(target=b"/health/live?x=%2500%0")),
+    "an unknown method": ([405, 404], head(method=b"BREW-1")),
+}
+
+
+class Framing(ServerCase):
+    def answers(self, text, step=None):
+        """The statuses that come back for bytes with SECOND behind them until the server closes,
+        and the whole text; `step`: send that many bytes at a time."""
+        with self.server.wire() as wire:
+            wire.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            text += SECOND
+            try:
+                for at in range(0, len(text), step or len(text)):
+                    wire.send(text[at : at + (step or len(text))])
+            except OSError:
+                pass  # closed while we were sending
+            answer = b""
+            wire.socket.settimeout(SOON)
+            try:
+                while data := wire.socket.recv(1 << 16):
+                    answer += data
+            except ConnectionResetError:
+                pass  # closed with our bytes unread
+            except TimeoutError:
+                self.fail(f"neither answered nor closed after {answer!r}")
+            return [int(status) for status in STATUS.findall(answer)], answer
+
+    def test_what_can_be_read_in_two_ways_is_refused_and_the_connection_closes(self):
+        for name, (status, word, text) in REFUSED.items():
+            with self.subTest(name):
+                statuses, answer = self.answers(text)
+                self.assertEqual(statuses, [status], answer)
+                fields, body = answer.split(b"\r\n\r\n", 1)
+                self.assertIn(b"\r\nConnection: close", fields)
+                self.assertIn(b"\r\nContent-Type: application/problem+json", fields)
+                self.assertIn(b"\r\nContent-Length: %d\r\n" % len(body), fields + b"\r\n")
+                self.assertIn(word.encode(), body)
+
+    def test_it_is_refused_as_well_when_it_comes_in_pieces(self):
+        for name, (status, _word, text) in REFUSED.items():
+            with self.subTest(name):
+                statuses, answer = self.answers(text, step=29)
+                self.assertEqual(statuses, [status], answer)
+
+    def test_it_is_refused_as_well_behind_another_request(self):
+        for name, (status, _word, text) in REFUSED.items():
+            with self.subTest(name):
+                statuses, answer = self.answers(head() + text)
+                self.assertEqual(statuses, [200, status], answer)
+
+    def test_what_libmicrohttpd_refuses_itself_closes_as_well(self):
+        for name, (expected, text) in ITS_OWN.items():
+            with self.subTest(name):
+                statuses, answer = self.answers(text)
+                self.assertEqual(statuses, expected, answer)
+
+    def test_what_libmicrohttpd_hides_is_answered_as_it_is_known_to_be(self):
+        for name, (expected, text) in KNOWN.items():
+            with self.subTest(name):
+                statuses, answer = self.answers(text)
+                self.assertEqual(statuses, expected, answer)
+
+    def test_what_is_legal_is_answered(self):
+        for name, (expected, text) in FINE.items():
+            for step in (None, 29):
+                with self.subTest(name, step=step):
+                    statuses, answer = self.answers(text, step)
+                    self.assertEqual(statuses, expected, answer)
+
+    def test_a_refused_body_is_not_read_as_a_request(self):
+        inner = b"GET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        for lines in (
+            (b"Content-Length: %d" % len(inner), b"Content-Length: 0"),
+            (b"Content-Length: 0", b"Transfer-Encoding: chunked"),
+            (b"Content-Length : %d" % len(inner),),
+        ):
+            statuses, answer = self.answers(post(*lines, body=inner))
+            self.assertEqual(statuses, [400], answer)
+
+    def test_every_refusal_is_counted_and_the_server_goes_on(self):
+        name = 'posenc_requests_total{route="/health/live",status="4xx"}'
+        before = self.server.metrics()[name]
+        self.answers(head(host=b""))
+        self.assertEqual(self.server.metrics()[name], before + 1)
+        self.assert_ok(self.get("/health/ready"))
+
+
+if __name__ == "__main__":
+    unittest.main()
