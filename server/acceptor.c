@@ -1,23 +1,28 @@
+/* The accepting thread: poll, accept, and see off those who were turned away. */
 #include "acceptor.h"
 
+#include "shed.h"
+
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <time.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#define BATCH  64   /* accepted between two looks at those who leave */
+#define LAST   4096 /* accepted at the end: what a backlog may hold */
+#define MOMENT 5    /* milliseconds */
+#define WHILE  500
 
 struct acceptor {
     int listen_fd;
     acceptor_host host;
-    atomic_bool stopping;
+    shedder *shed;
+    int wake_fd; /* readable: stop */
     pthread_t thread;
 };
-
-static void rest(void)
-{
-    const struct timespec moment = {.tv_nsec = 5 * 1000 * 1000};
-    nanosleep(&moment, NULL);
-}
 
 /* Whether accept may succeed later, when something has been freed. */
 static bool lacks_resources(int error)
@@ -25,24 +30,51 @@ static bool lacks_resources(int error)
     return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
 }
 
-static void *accept_all(void *context)
+/* Accept at most `count`. False: the process lacks something, and should wait a moment. */
+static bool accept_some(acceptor *self, size_t count)
 {
-    acceptor *self = context;
-    while (!atomic_load(&self->stopping)) {
-        if (!self->host.has_room(self->host.context)) {
-            rest();
-            continue;
-        }
+    while (count-- > 0) {
         struct sockaddr_storage address;
         socklen_t length = sizeof address;
         struct sockaddr *of = (struct sockaddr *)&address;
         int fd = accept4(self->listen_fd, of, &length, SOCK_CLOEXEC | SOCK_NONBLOCK);
-        if (fd >= 0)
+        if (fd < 0 && (errno == EAGAIN || lacks_resources(errno)))
+            return errno == EAGAIN;
+        if (fd >= 0 && self->host.has_room(self->host.context, of))
             self->host.take(self->host.context, fd, of, length);
-        else if (lacks_resources(errno))
-            rest();
+        else if (fd >= 0)
+            shed_take(self->shed, fd);
     }
+    return true;
+}
+
+static void *accept_all(void *context)
+{
+    enum { LISTEN, WAKE, LEAVING };
+    acceptor *self = context;
+    struct pollfd polls[LEAVING + SHED_MAX];
+    bool fit = true; /* to accept */
+    for (;;) {
+        polls[LISTEN] = (struct pollfd){.fd = fit ? self->listen_fd : -1, .events = POLLIN};
+        polls[WAKE] = (struct pollfd){.fd = self->wake_fd, .events = POLLIN};
+        nfds_t leaving = shed_polls(self->shed, polls + LEAVING);
+        if (poll(polls, LEAVING + leaving, fit ? leaving ? WHILE : -1 : MOMENT) < 0)
+            continue; /* a signal */
+        shed_tend(self->shed, polls + LEAVING);
+        if (polls[WAKE].revents)
+            break;
+        fit = !fit || !polls[LISTEN].revents || accept_some(self, BATCH);
+    }
+    accept_some(self, LAST);
     return NULL;
+}
+
+static void free_acceptor(acceptor *freed)
+{
+    shed_free(freed->shed);
+    if (freed->wake_fd >= 0)
+        close(freed->wake_fd);
+    free(freed);
 }
 
 acceptor *acceptor_start(int listen_fd, const acceptor_host *host)
@@ -52,19 +84,24 @@ acceptor *acceptor_start(int listen_fd, const acceptor_host *host)
         return NULL;
     made->listen_fd = listen_fd;
     made->host = *host;
-    if (pthread_create(&made->thread, NULL, accept_all, made) != 0) {
-        free(made);
-        return NULL;
-    }
-    return made;
+    made->shed = shed_new(host->refusal);
+    made->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    int flags = fcntl(listen_fd, F_GETFL);
+    if (made->shed && made->wake_fd >= 0 && flags >= 0 &&
+        fcntl(listen_fd, F_SETFL, flags | O_NONBLOCK) == 0 &&
+        pthread_create(&made->thread, NULL, accept_all, made) == 0)
+        return made;
+    free_acceptor(made);
+    return NULL;
 }
 
 void acceptor_stop(acceptor *stopped)
 {
     if (!stopped)
         return;
-    atomic_store(&stopped->stopping, true);
-    shutdown(stopped->listen_fd, SHUT_RDWR); /* wakes accept4 */
+    const uint64_t one = 1;
+    while (write(stopped->wake_fd, &one, sizeof one) < 0 && errno == EINTR)
+        continue;
     pthread_join(stopped->thread, NULL);
-    free(stopped);
+    free_acceptor(stopped);
 }

@@ -1,5 +1,6 @@
-/* The thread that accepts connections and hands them on. libmicrohttpd could do so itself, but
- * its way to stop (MHD_quiesce_daemon) races with its event threads and ends the process. */
+/* The thread that accepts connections and hands them on, or turns them away. libmicrohttpd
+ * could accept itself, but its way to stop (MHD_quiesce_daemon) races with its event threads
+ * and ends the process, and above its limits it closes without a word. */
 #ifndef ACCEPTOR_H
 #define ACCEPTOR_H
 
@@ -11,15 +12,16 @@ typedef struct acceptor acceptor;
 /* What to do with connections; called on the acceptor's thread. */
 typedef struct acceptor_host {
     void *context;
-    bool (*has_room)(void *context); /* else the client waits in the socket's backlog */
+    bool (*has_room)(void *context, const struct sockaddr *address);
     void (*take)(void *context, int fd, const struct sockaddr *address, socklen_t length);
+    const char *refusal; /* the whole answer where there is no room */
 } acceptor_host;
 
 /* Accept from a listening socket, which stays the caller's. NULL: out of memory or threads. */
 acceptor *acceptor_start(int listen_fd, const acceptor_host *host);
 
-/* Refuse further connections: returns when the last one has been taken. Frees the acceptor;
- * NULL does nothing. The socket no longer listens. */
+/* Accept no more: returns when whoever had connected has been taken. Frees the acceptor; NULL
+ * does nothing. The socket still listens. */
 void acceptor_stop(acceptor *stopped);
 
 #endif

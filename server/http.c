@@ -15,7 +15,7 @@
  * so a body over the limit is read and dropped, unless it is announced as larger still. */
 #include "http.h"
 
-#include "acceptor.h"
+#include "http_connections.h"
 #include "http_guard.h"
 #include "http_headers.h"
 #include "http_response.h"
@@ -36,14 +36,12 @@
 
 struct http_server {
     struct MHD_Daemon *daemon;
-    acceptor *acceptor;
+    http_connections *connections;
     const server_settings *settings;
     api_service *service;
     server_metrics *metrics;
     worker_set *workers;
     atomic_bool draining;
-    atomic_uint under_way;
-    atomic_llong connections;
 };
 
 static const char *const HEADERS[] = {"Accept", "Content-Type", "If-None-Match"};
@@ -61,6 +59,7 @@ typedef struct http_exchange {
     char *target;
     char *body;
     size_t body_size, body_capacity, dropped;
+    bool crowded; /* too many others are under way */
     bool seen, awaited, too_large, out_of_memory;
     http_joined *joined;
 } http_exchange;
@@ -83,48 +82,26 @@ static void *begin_exchange(void *cls, const char *target, struct MHD_Connection
     char *query = target ? strchr((char *)(uintptr_t)target, '?') : NULL;
     if (query)
         query[1] = '\0'; /* we parse it ourselves */
-    atomic_fetch_add(&made->server->under_way, 1);
+    made->crowded =
+        metrics_count_under_way(made->server->metrics, 1) > made->server->settings->requests;
     return made;
 }
 
 static void end_exchange(void *cls, struct MHD_Connection *connection, void **context,
                          enum MHD_RequestTerminationCode code)
 {
-    (void)cls, (void)connection, (void)code;
+    (void)cls, (void)code;
     http_exchange *ended = *context;
+    http_connections_enter(connection, WATCH_HEAD);
     if (!ended)
         return;
-    atomic_fetch_sub(&ended->server->under_way, 1);
+    metrics_count_under_way(ended->server->metrics, -1);
     http_joined_free(ended->joined);
     api_reply_unref(ended->reply);
     free(ended->target);
     free(ended->body);
     free(ended);
     *context = NULL;
-}
-
-static void count_connection(void *cls, struct MHD_Connection *connection,
-                             void **socket_context, enum MHD_ConnectionNotificationCode code)
-{
-    (void)connection, (void)socket_context;
-    http_server *server = cls;
-    int change = code == MHD_CONNECTION_NOTIFY_STARTED ? 1 : -1;
-    atomic_fetch_add_explicit(&server->connections, change, memory_order_relaxed);
-    metrics_count_connection(server->metrics, change);
-}
-
-static bool has_room(void *context)
-{
-    const http_server *server = context;
-    return atomic_load_explicit(&server->connections, memory_order_relaxed) <
-           (long long)server->settings->connections;
-}
-
-static void take_connection(void *context, int fd, const struct sockaddr *address,
-                            socklen_t length)
-{
-    const http_server *server = context;
-    MHD_add_connection(server->daemon, fd, address, length); /* closes it where it fails */
 }
 
 /* Append to the body; past the limit the rest is let go by. */
@@ -171,6 +148,7 @@ static enum MHD_Result queue_reply(http_server *server, struct MHD_Connection *c
     enum MHD_Result result = MHD_NO; /* closes the connection */
     struct MHD_Response *response;
     unsigned status = api_reply_status(reply);
+    http_connections_enter(connection, WATCH_SEND);
     if (atomic_load_explicit(&server->draining, memory_order_relaxed)) {
         response = http_response_new(reply, server->metrics, true);
         if (response) {
@@ -200,10 +178,23 @@ static void log_access(const http_exchange *exchange, const char *method,
                                   {NULL, NULL, 0}});
 }
 
+/* The reply, or where it is a stream too many, a refusal in its place. */
+static api_reply *within_streams(http_server *server, api_reply *reply)
+{
+    api_body *body = api_reply_body(reply);
+    if (!body || !api_body_is_stream(body) ||
+        metrics_count_stream(server->metrics, 0) < server->settings->streams)
+        return reply;
+    api_reply_unref(reply);
+    return api_fault_reply_with(server->service, API_FAULT_OVERLOADED,
+                                "too many streams are under way; try again");
+}
+
 /* Count, log and queue a reply. */
 static enum MHD_Result finish(http_exchange *exchange, api_reply *reply)
 {
     http_server *server = exchange->server;
+    reply = within_streams(server, reply);
     api_body *body = api_reply_body(reply);
     uint64_t bytes = body ? api_body_size(body) : 0;
     metrics_count_request(server->metrics, api_route_label(exchange->target),
@@ -259,6 +250,7 @@ static enum MHD_Result hand_over(http_exchange *exchange, api_progress progress,
                                  .run = run_job,
                                  .abandon = abandon_job};
     exchange->awaited = progress == API_BUSY;
+    http_connections_enter(exchange->connection, WATCH_WORK);
     MHD_suspend_connection(exchange->connection);
     if (progress == API_BUSY)
         workers_await(workers, &exchange->job);
@@ -301,19 +293,6 @@ static bool announces_too_much(const http_server *server, struct MHD_Connection 
     return length && strtoull(length, NULL, 10) > limit;
 }
 
-/* Look at the head before anything else happens. False: it is refused, and the reply is there.
- */
-static bool admit_head(http_exchange *exchange, const http_head *head)
-{
-    api_service *service = exchange->server->service;
-    guard_rule rule = http_guard(exchange->connection, head);
-    if (rule != GUARD_FINE)
-        exchange->reply = api_fault_reply_with(
-            service, guard_is_unknown(rule) ? API_FAULT_NOT_IMPLEMENTED : API_FAULT_MALFORMED,
-            guard_text(rule));
-    return rule == GUARD_FINE;
-}
-
 static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, const char *url,
                               const char *method, const char *version, const char *upload,
                               size_t *upload_size, void **context)
@@ -326,8 +305,11 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, cons
         exchange->seen = true;
         exchange->connection = connection;
         exchange->method = method;
+        http_connections_enter(connection, WATCH_BODY);
         const http_head head = {method, url, version, exchange->target};
-        if (!admit_head(exchange, &head))
+        exchange->reply =
+            http_admit(exchange->server->service, connection, &head, exchange->crowded);
+        if (exchange->reply)
             return answer(exchange); /* and the connection closes */
         if (!announces_too_much(exchange->server, connection))
             return MHD_YES;
@@ -335,6 +317,7 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, cons
         return answer(exchange); /* and the connection closes, unread */
     }
     if (*upload_size > 0) {
+        http_connections_receive(connection, *upload_size);
         take_upload(exchange, upload, *upload_size);
         *upload_size = 0;
         return exchange->dropped > UNANNOUNCED_MAX ? MHD_NO : MHD_YES;
@@ -344,11 +327,22 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, cons
 
 /* ---- life ---- */
 
-/* libmicrohttpd's own limit, which it divides among its threads: above ours, which the acceptor
- * keeps, by what a burst may bring before it is counted. */
-static unsigned connection_room(const server_settings *settings)
+static struct MHD_Daemon *start_daemon(http_server *server)
 {
-    return ((unsigned)settings->connections + 64) * settings_threads(settings);
+    const server_settings *settings = server->settings;
+    unsigned threads = settings_threads(settings);
+    struct MHD_OptionItem pool[] = {
+        {threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, (intptr_t)threads, NULL},
+        {MHD_OPTION_END, 0, NULL}};
+    return MHD_start_daemon(
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET, 0,
+        NULL, NULL, handle, server, MHD_OPTION_THREAD_STACK_SIZE, (size_t)WORKERS_STACK,
+        MHD_OPTION_CONNECTION_LIMIT, http_connections_room(settings),
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)settings->target_bytes + HEADER_ROOM,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)settings->idle_seconds,
+        MHD_OPTION_URI_LOG_CALLBACK, begin_exchange, server, MHD_OPTION_NOTIFY_COMPLETED,
+        end_exchange, server, MHD_OPTION_NOTIFY_CONNECTION, http_connections_notify,
+        server->connections, MHD_OPTION_ARRAY, pool, MHD_OPTION_END);
 }
 
 http_server *http_start(const server_settings *settings, int listen_fd, api_service *service,
@@ -361,34 +355,21 @@ http_server *http_start(const server_settings *settings, int listen_fd, api_serv
     server->service = service;
     server->metrics = metrics;
     server->workers = workers;
-    unsigned threads = settings_threads(settings);
-    struct MHD_OptionItem pool[] = {
-        {threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, (intptr_t)threads, NULL},
-        {MHD_OPTION_END, 0, NULL}};
-    server->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET, 0,
-        NULL, NULL, handle, server, MHD_OPTION_THREAD_STACK_SIZE, (size_t)WORKERS_STACK,
-        MHD_OPTION_CONNECTION_LIMIT, connection_room(settings),
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)settings->target_bytes + HEADER_ROOM,
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)settings->idle_seconds,
-        MHD_OPTION_URI_LOG_CALLBACK, begin_exchange, server, MHD_OPTION_NOTIFY_COMPLETED,
-        end_exchange, server, MHD_OPTION_NOTIFY_CONNECTION, count_connection, server,
-        MHD_OPTION_ARRAY, pool, MHD_OPTION_END);
     if (!http_guard_sees_lines())
         log_event(LOG_WARNING,
-                  "this libmicrohttpd is not 0.9.75: bare LF, NUL and folded "
-                  "lines in a head are not seen",
+                  "this libmicrohttpd is not 0.9.75: bare LF, NUL and folded lines in a head "
+                  "are not seen",
                   NULL);
-    const acceptor_host host = {server, has_room, take_connection};
+    server->connections = http_connections_new(settings, service, metrics);
+    if (server->connections)
+        server->daemon = start_daemon(server);
+    if (server->daemon && http_connections_open(server->connections, server->daemon, listen_fd))
+        return server;
     if (server->daemon)
-        server->acceptor = acceptor_start(listen_fd, &host);
-    if (!server->acceptor) {
-        if (server->daemon)
-            MHD_stop_daemon(server->daemon);
-        free(server);
-        return NULL;
-    }
-    return server;
+        MHD_stop_daemon(server->daemon);
+    http_connections_free(server->connections);
+    free(server);
+    return NULL;
 }
 
 void http_drain(http_server *server)
@@ -399,17 +380,25 @@ void http_drain(http_server *server)
 void http_refuse(http_server *server)
 {
     http_drain(server);
-    acceptor_stop(server->acceptor);
+    http_connections_close(server->connections);
+}
+
+/* Requests that are being answered, or are on their way to us over a new connection. */
+static bool is_busy(http_server *server)
+{
+    return metrics_count_under_way(server->metrics, 0) > 0 ||
+           http_connections_young(server->connections) > 0;
 }
 
 unsigned http_stop(http_server *server, unsigned seconds)
 {
     const struct timespec moment = {.tv_nsec = 10 * 1000 * 1000};
-    for (unsigned i = 0; i < 100 * seconds && atomic_load(&server->under_way) > 0; i++)
+    for (unsigned i = 0; i < 100 * seconds && is_busy(server); i++)
         nanosleep(&moment, NULL);
-    unsigned cut_off = atomic_load(&server->under_way);
+    unsigned cut_off = (unsigned)metrics_count_under_way(server->metrics, 0);
     workers_stop(server->workers); /* no connection may rest when the daemon stops */
     MHD_stop_daemon(server->daemon);
+    http_connections_free(server->connections);
     free(server);
     return cut_off;
 }

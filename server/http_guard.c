@@ -6,6 +6,8 @@
  * LF, a NUL that cut the value short, or a folded line, whose text goes to another place. */
 #include "http_guard.h"
 
+#include "guard.h"
+
 #include <stdint.h>
 #include <string.h>
 
@@ -42,7 +44,7 @@ static bool line_is_whole(const http_head *head)
            head->version == head->url + strlen(head->target) + 1;
 }
 
-guard_rule http_guard(struct MHD_Connection *connection, const http_head *head)
+static guard_rule judge(struct MHD_Connection *connection, const http_head *head)
 {
     head_scan scan;
     guard_line(&scan.head, head->method, head->target, head->version);
@@ -56,4 +58,24 @@ guard_rule http_guard(struct MHD_Connection *connection, const http_head *head)
     if (scan.head.broken && !http_guard_sees_lines())
         scan.head.broken &= ~(1U << GUARD_LINES);
     return guard_end(&scan.head);
+}
+
+/* What must be answered under any load. */
+static bool is_probe(const char *target)
+{
+    return strncmp(target, "/health/", 8) == 0 || strcmp(target, "/metrics") == 0;
+}
+
+api_reply *http_admit(api_service *service, struct MHD_Connection *connection,
+                      const http_head *head, bool crowded)
+{
+    guard_rule rule = judge(connection, head);
+    if (rule == GUARD_FINE && crowded && !is_probe(head->target))
+        return api_fault_reply_with(service, API_FAULT_OVERLOADED,
+                                    "too many requests are under way; try again");
+    if (rule == GUARD_FINE)
+        return NULL;
+    return api_fault_reply_with(
+        service, guard_is_unknown(rule) ? API_FAULT_NOT_IMPLEMENTED : API_FAULT_MALFORMED,
+        guard_text(rule));
 }

@@ -1,8 +1,8 @@
-/* The rules of framing, applied to what libmicrohttpd has made of a head. */
+/* Who is let in: the rules of framing, applied to what libmicrohttpd has made of a head. */
 #ifndef HTTP_GUARD_H
 #define HTTP_GUARD_H
 
-#include "guard.h"
+#include "api.h"
 
 #include <microhttpd.h>
 
@@ -11,10 +11,12 @@ typedef struct http_head {
     const char *method, *url, *version, *target;
 } http_head;
 
-/* The first rule that a request's head breaks, or GUARD_FINE; on the handler's first call. */
-guard_rule http_guard(struct MHD_Connection *connection, const http_head *head);
+/* On the handler's first call: the refusal of a request whose head breaks a rule, or, where it
+ * is `crowded`, of any but probes; NULL if it is let in. */
+api_reply *http_admit(api_service *service, struct MHD_Connection *connection,
+                      const http_head *head, bool crowded);
 
-/* Whether the version of libmicrohttpd that runs lets http_guard see how heads came; if not, it
+/* Whether the version of libmicrohttpd that runs lets http_admit see how heads came; if not, it
  * only judges what has been made of them. */
 bool http_guard_sees_lines(void);
 

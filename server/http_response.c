@@ -52,6 +52,7 @@ static ssize_t read_stream(void *cls, uint64_t position, char *buffer, size_t ro
 static void free_stream(void *cls)
 {
     body_stream *stream = cls;
+    metrics_count_stream(stream->metrics, -1);
     api_body_unref(stream->body);
     free(stream);
 }
@@ -64,6 +65,7 @@ static struct MHD_Response *stream_response(api_body *body, server_metrics *metr
     if (!stream)
         return NULL;
     *stream = (body_stream){api_body_ref(body), metrics};
+    metrics_count_stream(metrics, 1);
     struct MHD_Response *response = MHD_create_response_from_callback(
         size_of(api_body_size(body)), STREAM_BLOCK, read_stream, stream, free_stream);
     if (!response)

@@ -16,8 +16,9 @@ struct server_metrics {
     size_t route_count;
     const char *const *routes;
     atomic_ullong (*requests)[STATUS_CLASSES];
-    atomic_ullong body_bytes, connections_total;
+    atomic_ullong body_bytes, connections_total, refused, late;
     atomic_llong connections;
+    atomic_ullong under_way, streams;
 };
 
 server_metrics *metrics_new(pe_cache *cache)
@@ -61,6 +62,32 @@ void metrics_count_connection(server_metrics *metrics, int change)
     atomic_fetch_add_explicit(&metrics->connections, change, memory_order_relaxed);
     if (change > 0)
         atomic_fetch_add_explicit(&metrics->connections_total, 1, memory_order_relaxed);
+}
+
+static uint64_t count(atomic_ullong *counter, int change)
+{
+    unsigned long long by = (unsigned long long)change; /* wraps around for -1 */
+    return atomic_fetch_add(counter, by) + by;
+}
+
+uint64_t metrics_count_under_way(server_metrics *metrics, int change)
+{
+    return count(&metrics->under_way, change);
+}
+
+uint64_t metrics_count_stream(server_metrics *metrics, int change)
+{
+    return count(&metrics->streams, change);
+}
+
+void metrics_count_refused(server_metrics *metrics)
+{
+    atomic_fetch_add_explicit(&metrics->refused, 1, memory_order_relaxed);
+}
+
+void metrics_count_late(server_metrics *metrics)
+{
+    atomic_fetch_add_explicit(&metrics->late, 1, memory_order_relaxed);
 }
 
 static unsigned long long resident_bytes(void)
@@ -119,6 +146,14 @@ char *metrics_text(server_metrics *metrics, size_t waiting)
          atomic_load(&metrics->connections_total)},
         {"posenc_connections", "gauge", "Connections open.",
          (unsigned long long)atomic_load(&metrics->connections)},
+        {"posenc_connections_refused_total", "counter", "Connections turned away at the limit.",
+         atomic_load(&metrics->refused)},
+        {"posenc_connections_late_total", "counter",
+         "Connections closed for missing a deadline.", atomic_load(&metrics->late)},
+        {"posenc_requests_under_way", "gauge", "Requests begun and not yet answered.",
+         atomic_load(&metrics->under_way)},
+        {"posenc_streams", "gauge", "Tables that are computed as clients read them.",
+         atomic_load(&metrics->streams)},
         {"posenc_jobs_waiting", "gauge", "Requests that wait for a worker or its result.",
          waiting},
         {"process_resident_memory_bytes", "gauge", "Resident memory size in bytes.",

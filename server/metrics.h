@@ -19,6 +19,16 @@ void metrics_count_bytes(server_metrics *metrics, uint64_t bytes);
 /* A connection has opened (+1) or closed (-1). Any thread. */
 void metrics_count_connection(server_metrics *metrics, int change);
 
+/* A request begins (+1) or has ended (-1), a stream likewise; returns how many are under way.
+ * Any thread. */
+uint64_t metrics_count_under_way(server_metrics *metrics, int change);
+uint64_t metrics_count_stream(server_metrics *metrics, int change);
+
+/* A connection was turned away at the limit; one was closed for missing a deadline. Any thread.
+ */
+void metrics_count_refused(server_metrics *metrics);
+void metrics_count_late(server_metrics *metrics);
+
 /* All metrics as text from malloc; NULL if memory ran out. `waiting` is workers_waiting. */
 char *metrics_text(server_metrics *metrics, size_t waiting);
 

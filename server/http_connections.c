@@ -1,0 +1,236 @@
+/* The door: at the limit there is an answer, not silence.
+ *
+ * libmicrohttpd 0.9.75 fetches up to 128 events at once, and where it got exactly 128 it waits
+ * for more before it serves these: that may be as long as the idle timeout, for the clients
+ * wait as well. What ends the wait is any event, such as a new connection; so where there may
+ * be that many events, each event thread is given one a few times a second. */
+#include "http_connections.h"
+
+#include "acceptor.h"
+#include "log.h"
+#include "shed.h"
+
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define DESCRIPTORS    64  /* beside those of connections */
+#define EVENTS_AT_ONCE 128 /* of libmicrohttpd; one of them may be its own */
+
+struct http_connections {
+    server_metrics *metrics;
+    struct MHD_Daemon *daemon;
+    acceptor *acceptor;
+    connection_watch *watch;
+    char *refusal;
+    uint64_t limit;  /* of connections */
+    uint64_t wakers; /* descriptors from here on are for waking threads */
+    unsigned threads;
+    atomic_llong count; /* taken and not yet closed */
+};
+
+/* ---- coming and going ---- */
+
+static bool has_room(void *context, const struct sockaddr *address)
+{
+    http_connections *self = context;
+    (void)address;
+    bool room =
+        atomic_load_explicit(&self->count, memory_order_relaxed) < (long long)self->limit;
+    if (!room)
+        metrics_count_refused(self->metrics);
+    return room;
+}
+
+/* Counted here, and not when libmicrohttpd has noticed it: a burst must not pass the limit. */
+static void take(void *context, int fd, const struct sockaddr *address, socklen_t length)
+{
+    http_connections *self = context;
+    atomic_fetch_add_explicit(&self->count, 1, memory_order_relaxed);
+    if (MHD_add_connection(self->daemon, fd, address, length) != MHD_YES) /* has closed it */
+        atomic_fetch_sub_explicit(&self->count, 1, memory_order_relaxed);
+}
+
+/* ---- waking the event threads ---- */
+
+/* A socket that is not connected, which is noticed and closed. By its number libmicrohttpd
+ * chooses the thread. */
+static void wake_threads(void *context, size_t watched)
+{
+    const http_connections *self = context;
+    const struct sockaddr nobody = {.sa_family = AF_UNSPEC};
+    for (unsigned i = 0; i < self->threads && watched >= EVENTS_AT_ONCE - 1; i++) {
+        int lowest = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        int fd = lowest < 0 ? -1 : fcntl(lowest, F_DUPFD_CLOEXEC, (int)(self->wakers + i));
+        if (lowest >= 0)
+            close(lowest);
+        if (fd >= 0)
+            MHD_add_connection(self->daemon, fd, &nobody, sizeof nobody);
+    }
+}
+
+static bool is_nobody(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    return info && info->client_addr->sa_family == AF_UNSPEC;
+}
+
+/* ---- what the event threads say ---- */
+
+void http_connections_notify(void *cls, struct MHD_Connection *connection,
+                             void **socket_context, enum MHD_ConnectionNotificationCode code)
+{
+    http_connections *self = cls;
+    if (is_nobody(connection))
+        return;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        const union MHD_ConnectionInfo *info =
+            MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+        *socket_context = info ? watch_add(self->watch, info->connect_fd) : NULL;
+        metrics_count_connection(self->metrics, 1);
+        return;
+    }
+    watch_remove(self->watch, *socket_context); /* the socket is still open */
+    *socket_context = NULL;
+    metrics_count_connection(self->metrics, -1);
+    atomic_fetch_sub_explicit(&self->count, 1, memory_order_relaxed);
+}
+
+static void count_late(void *context)
+{
+    metrics_count_late(((http_connections *)context)->metrics);
+}
+
+/* NULL where memory had run out. */
+static watch_mark *mark_of(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info ? info->socket_context : NULL;
+}
+
+void http_connections_enter(struct MHD_Connection *connection, watch_phase phase)
+{
+    watch_mark *mark = mark_of(connection);
+    if (mark)
+        watch_enter(mark, phase);
+}
+
+void http_connections_receive(struct MHD_Connection *connection, size_t size)
+{
+    watch_mark *mark = mark_of(connection);
+    if (mark)
+        watch_receive(mark, size);
+}
+
+size_t http_connections_young(http_connections *connections)
+{
+    return watch_young(connections->watch);
+}
+
+/* ---- life ---- */
+
+/* An answer as text, from malloc; NULL without memory. */
+static char *write_reply(api_reply *reply)
+{
+    const api_field *fields;
+    const api_segment *body;
+    char *text = NULL;
+    size_t size, count = api_reply_fields(reply, &fields);
+    FILE *out = api_reply_body(reply) ? open_memstream(&text, &size) : NULL;
+    if (!out)
+        return NULL;
+    fprintf(out, "HTTP/1.1 %u Service Unavailable\r\nConnection: close\r\n",
+            api_reply_status(reply));
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, "%s: %s\r\n", fields[i].name, fields[i].value);
+    fprintf(out, "Content-Length: %llu\r\n\r\n",
+            (unsigned long long)api_body_size(api_reply_body(reply)));
+    count = api_body_segments(api_reply_body(reply), &body);
+    for (size_t i = 0; i < count; i++)
+        fwrite(body[i].data, 1, body[i].size, out);
+    if (fclose(out) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* Allow this process the descriptors it needs, or as many connections as it may have
+ * descriptors for. */
+static void provide_descriptors(http_connections *self)
+{
+    struct rlimit limit;
+    uint64_t others = SHED_MAX + DESCRIPTORS, all = self->limit + others + 2 * self->threads;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < all) {
+        limit.rlim_cur = all < limit.rlim_max ? all : limit.rlim_max;
+        if (setrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < all) {
+            uint64_t missing = all - limit.rlim_cur;
+            self->limit = missing < self->limit ? self->limit - missing : 1;
+            log_event(LOG_WARNING, "too few descriptors are allowed for max-connections",
+                      (const log_field[]){{"allowed", NULL, limit.rlim_cur},
+                                          {"needed", NULL, all},
+                                          {"connections", NULL, self->limit},
+                                          {NULL, NULL, 0}});
+        }
+    }
+    self->wakers = (self->limit + others + self->threads - 1) / self->threads * self->threads;
+}
+
+http_connections *http_connections_new(const server_settings *settings, api_service *service,
+                                       server_metrics *metrics)
+{
+    http_connections *made = calloc(1, sizeof *made);
+    if (!made)
+        return NULL;
+    const watch_limits limits = {settings->idle_seconds, settings->header_seconds,
+                                 settings->body_seconds, settings->send_seconds,
+                                 settings->min_rate};
+    const watch_host host = {made, count_late, wake_threads};
+    api_reply *refusal = api_fault_reply_with(service, API_FAULT_OVERLOADED,
+                                              "too many connections are open; try again");
+    made->limit = settings->connections;
+    made->threads = settings_threads(settings);
+    provide_descriptors(made);
+    made->metrics = metrics;
+    made->refusal = write_reply(refusal);
+    api_reply_unref(refusal);
+    made->watch = watch_start(&limits, &host);
+    if (made->refusal && made->watch)
+        return made;
+    http_connections_free(made);
+    return NULL;
+}
+
+/* It divides its limit among its threads. */
+unsigned http_connections_room(const server_settings *settings)
+{
+    return ((unsigned)settings->connections + 64) * settings_threads(settings);
+}
+
+bool http_connections_open(http_connections *connections, struct MHD_Daemon *daemon,
+                           int listen_fd)
+{
+    const acceptor_host host = {connections, has_room, take, connections->refusal};
+    connections->daemon = daemon;
+    connections->acceptor = acceptor_start(listen_fd, &host);
+    return connections->acceptor != NULL;
+}
+
+void http_connections_close(http_connections *connections)
+{
+    acceptor_stop(connections->acceptor);
+    connections->acceptor = NULL;
+}
+
+void http_connections_free(http_connections *connections)
+{
+    if (!connections)
+        return;
+    watch_stop(connections->watch);
+    free(connections->refusal);
+    free(connections);
+}

@@ -1,0 +1,197 @@
+"""Deadlines: who sends or takes bytes too slowly is dropped, and nobody else notices."""
+
+import contextlib
+import select
+import threading
+import time
+import unittest
+
+from server import ServerCase
+
+CLIENTS = 256
+HEADER, BODY, SEND = 1, 1, 1  # seconds, as in the flags below
+SLACK = 1  # seconds after a deadline until the last one is gone
+TRICKLE = 0.2  # seconds between two bytes
+P99 = 0.1  # seconds that a fresh request takes at most meanwhile
+FLAGS = (
+    "--header-seconds", str(HEADER), "--body-seconds", str(BODY), "--send-seconds", str(SEND),
+    "--idle-seconds", "60",
+)  # fmt: skip
+HEAD = b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n"
+POST = (
+    b"POST /v1/encodings/integer HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+)
+LARGE = "/v1/encodings/sinusoidal?length=65536&dim=64&format=raw"
+LARGE_BYTES = 65536 * 64 * 4
+
+
+class Fresh(threading.Thread):
+    """Asks on a new connection, again and again, and keeps the times."""
+
+    def __init__(self, server):
+        super().__init__()
+        self.server, self.times, self.ended = server, [], threading.Event()
+
+    def run(self):
+        while not self.ended.is_set():
+            start = time.monotonic()
+            reply = self.server.request("GET", "/v1/encodings/integer?length=4&format=raw")
+            self.times.append(time.monotonic() - start)
+            assert reply.status == 200, reply
+            time.sleep(0.002)
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ended.set()
+        self.join()
+
+    def p99(self):
+        return sorted(self.times)[int(len(self.times) * 0.99)]
+
+
+class Deadlines(ServerCase):
+    flags = FLAGS
+
+    def late(self):
+        return self.server.metrics()["posenc_connections_late_total"]
+
+    def is_gone(self, wire):
+        """Whether the server has closed; also while there is something left to read."""
+        poll = select.poll()
+        poll.register(wire.socket, select.POLLRDHUP)
+        return bool(poll.poll(0))
+
+    def trickle(self, wire, byte):
+        """Send a byte, or take one."""
+        wire.socket.setblocking(False)
+        with contextlib.suppress(OSError):
+            if byte:
+                wire.socket.send(byte)
+            else:
+                wire.socket.recv(1)
+
+    def hold(self, wires, byte, limit):
+        """Send (`byte`) or take a byte now and then on each; seconds until the last is gone."""
+        start = time.monotonic()
+        while wires and time.monotonic() - start < limit:
+            for wire in wires:
+                self.trickle(wire, byte)
+            time.sleep(TRICKLE)
+            for wire in list(wires):
+                if self.is_gone(wire):
+                    wire.close()
+                    wires.remove(wire)
+        for wire in wires:
+            wire.close()
+        self.assertEqual(len(wires), 0, f"still there after {limit} s")
+        return time.monotonic() - start
+
+    def attack(self, begin, byte, deadline):
+        """All are dropped in time, and not at once; fresh requests are answered meanwhile."""
+        before = self.late()
+        with Fresh(self.server) as fresh:
+            wires = [self.server.wire(4096) for _ in range(CLIENTS)]
+            for wire in wires:
+                wire.send(begin)
+            seconds = self.hold(wires, byte, deadline + SLACK)
+        self.assertGreater(seconds, deadline - 2 * TRICKLE)
+        self.assertLess(fresh.p99(), P99)
+        self.assertGreater(len(fresh.times), 20)
+        self.assertEqual(self.late() - before, CLIENTS)
+
+    def test_256_slow_heads_are_dropped(self):
+        self.attack(HEAD, b"X", HEADER)
+
+    def test_256_slow_bodies_are_dropped(self):
+        self.attack(POST + b"Content-Length: 4096\r\n\r\n{", b" ", BODY)
+
+    def test_256_slow_chunked_bodies_are_dropped(self):
+        self.attack(POST + b"Transfer-Encoding: chunked\r\n\r\n1000\r\n{", b" ", BODY)
+
+    def test_256_slow_readers_are_dropped(self):
+        self.server.request("GET", LARGE)  # and keeps the table
+        self.attack(f"GET {LARGE} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode(), None, SEND)
+
+    def test_a_slow_reader_of_a_stream_is_dropped(self):
+        grid = "/v1/encodings/sinusoidal?length=2000000&dim=64&format=raw"
+        wire = self.server.wire(4096)
+        wire.ask("GET", grid)
+        self.hold([wire], None, SEND + SLACK)
+
+    def test_a_client_that_pipelines_and_never_reads_is_dropped(self):
+        target = b"/v1/encodings/sinusoidal?length=1024&dim=64&format=raw"
+        wire = self.server.wire(4096)
+        wire.send(b"".join([b"GET " + target + b" HTTP/1.1\r\nHost: a\r\n\r\n"] * 50))
+        self.hold([wire], None, SEND + SLACK)
+
+    def test_a_connection_that_says_nothing_at_all_is_dropped_like_a_slow_head(self):
+        self.hold([self.server.wire()], None, HEADER + SLACK)
+
+    def test_a_slow_head_of_a_later_request_is_dropped_from_its_first_byte_on(self):
+        wire = self.server.wire()
+        self.assertEqual(wire.exchange("GET", "/health/live").status, 200)
+        time.sleep(2 * HEADER)  # may be silent for longer than a head may take
+        self.assertFalse(self.is_gone(wire))
+        wire.send(HEAD)
+        self.hold([wire], b"X", HEADER + SLACK)
+
+    def test_a_head_in_time_on_a_kept_connection_is_answered_however_often(self):
+        with self.server.wire() as wire:
+            for _ in range(5):
+                for at in range(0, len(HEAD), 16):
+                    wire.send(HEAD[at : at + 16])
+                    time.sleep(0.01)
+                wire.send(b"\r\n")
+                self.assertEqual(wire.receive().status, 200)
+                time.sleep(HEADER / 2)
+
+    def test_a_body_that_keeps_the_rate_may_take_longer(self):
+        document, pieces = b'{"length": 4}', 3 * BODY * 4
+        with self.server.wire() as wire:
+            size = len(document) + pieces * 512
+            wire.send(POST + b"Content-Length: %d\r\n\r\n" % size)
+            for _ in range(pieces):  # 2 KiB a second
+                wire.send(b" " * 512)
+                time.sleep(0.25)
+            wire.send(document)
+            self.assertEqual(wire.receive().status, 200)
+
+    def test_a_reader_that_keeps_the_rate_may_take_longer(self):
+        with self.server.wire(receive_buffer=1 << 16) as wire:
+            wire.ask("GET", LARGE)
+            self.assertEqual(wire.receive_head().status, 200)
+            start, missing = time.monotonic(), LARGE_BYTES
+            while time.monotonic() - start < 2.5 * SEND:
+                missing -= len(wire.take(1 << 16))
+                time.sleep(0.05)
+            self.assertEqual(len(wire.take(missing)), missing)
+
+    def test_the_least_rate_may_be_zero(self):
+        server = self.start(*FLAGS, "--min-rate", "0")
+        with server.wire() as wire:
+            wire.send(POST + b"Content-Length: 13\r\n\r\n{")
+            time.sleep(BODY + SLACK)
+            wire.send(b'"length": 2}')
+            self.assertEqual(wire.receive().status, 200)
+
+    def test_a_dropped_socket_is_never_another_ones(self):
+        """Sockets close and open under the watch's eyes all the time; none is cut wrongly."""
+        slow = [self.server.wire() for _ in range(64)]
+        ended = time.monotonic() + HEADER + SLACK
+        while time.monotonic() < ended:
+            for wire in slow:
+                self.trickle(wire, b"G")
+            for _ in range(20):
+                reply = self.server.request("GET", "/v1/encodings/integer?length=4&format=raw")
+                self.assertEqual((reply.status, len(reply.body)), (200, 16))
+        for wire in slow:
+            wire.close()
+
+
+
+
+if __name__ == "__main__":
+    unittest.main()

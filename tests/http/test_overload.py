@@ -1,0 +1,248 @@
+"""Overload: at each limit there is an answer at once, and those who were let in do not notice."""
+
+import contextlib
+import os
+import re
+import signal
+import tempfile
+import time
+import unittest
+from unittest import mock
+
+import server
+from server import ServerCase, wait_until
+
+RAW = "/v1/encodings/integer?length=4&format=raw"
+LIMIT = 20
+AT_ONCE = 0.01  # seconds until the refusal, as a median
+SOON = 10  # seconds that count as not hanging, also under a sanitizer
+
+
+class Connections(ServerCase):
+    flags = ("--max-connections", str(LIMIT))
+
+    def enter(self, stack):
+        """A kept connection, as soon as there is room."""
+        wire = self.server.wire()
+        try:
+            if wire.exchange("GET", RAW).status == 200:
+                return stack.enter_context(wire)
+        except OSError:
+            pass
+        wire.close()
+        return None
+
+    def fill(self, stack):
+        """As many kept connections as there may be."""
+        return [wait_until(lambda: self.enter(stack), "let in", SOON) for _ in range(LIMIT)]
+
+    def is_open(self):
+        with contextlib.suppress(OSError, EOFError):
+            return self.server.request("GET", "/health/ready").status == 200
+        return False
+
+    def setUp(self):
+        wait_until(self.is_open, "the connections of the test before are gone")
+
+    def test_one_more_is_answered_503_at_once_and_may_come_back(self):
+        with contextlib.ExitStack() as stack:
+            self.fill(stack)
+            times = []
+            for _ in range(50):
+                start = time.monotonic()
+                with self.server.wire() as wire:
+                    reply = wire.exchange("GET", RAW)
+                    times.append(time.monotonic() - start)
+                    self.assert_problem(reply, 503, code="unavailable")
+                    self.assertEqual(reply.header("Retry-After"), "1")
+                    self.assertEqual(reply.header("Connection"), "close")
+                    self.assertTrue(wire.is_closed())
+            self.assertLess(sorted(times)[25], AT_ONCE)
+        wait_until(self.is_open, "let in again")
+
+    def test_a_client_that_sends_a_body_first_reads_its_503(self):
+        with contextlib.ExitStack() as stack:
+            self.fill(stack)
+            for _ in range(20):
+                with self.server.wire() as wire:
+                    wire.ask("POST", "/v1/encodings/integer", {}, b"x" * 100_000)
+                    self.assert_problem(wire.receive(), 503)
+
+    def test_a_client_that_neither_sends_nor_reads_is_seen_off(self):
+        with contextlib.ExitStack() as stack:
+            self.fill(stack)
+            silent = stack.enter_context(self.server.wire())
+            self.assertEqual(silent.receive().status, 503)
+            start = time.monotonic()
+            with contextlib.suppress(OSError):
+                while True:  # until the server has closed altogether, and resets
+                    silent.send(b"x")
+                    time.sleep(0.05)
+                    self.assertLess(time.monotonic() - start, SOON)
+            self.assertGreater(time.monotonic() - start, 0.5)
+
+    def test_a_crowd_at_the_door_does_not_slow_down_those_inside(self):
+        with contextlib.ExitStack() as stack:
+            inside = self.fill(stack)
+            quiet = self.median(inside)
+            crowd = [stack.enter_context(self.server.wire()) for _ in range(400)]
+            loud = self.median(inside)
+            self.assertLess(loud, quiet + AT_ONCE)
+            statuses = set()
+            for wire in crowd:  # the first ones may be gone: no more than some stay
+                with contextlib.suppress(OSError, EOFError):
+                    wire.ask("GET", RAW)
+                    statuses.add(wire.receive().status)
+            self.assertEqual(statuses, {503})
+
+    def median(self, wires):
+        times = []
+        for _ in range(5):
+            for wire in wires:
+                start = time.monotonic()
+                self.assertEqual(wire.exchange("GET", RAW).status, 200)
+                times.append(time.monotonic() - start)
+        return sorted(times)[len(times) // 2]
+
+    def test_a_burst_never_passes_the_limit(self):
+        with contextlib.ExitStack() as stack:
+            wires = [stack.enter_context(self.server.wire()) for _ in range(5 * LIMIT)]
+            for wire in wires:
+                with contextlib.suppress(OSError):
+                    wire.ask("GET", RAW)
+            statuses = [self.status(wire) for wire in wires]
+            self.assertEqual(statuses.count(200), LIMIT)
+            self.assertEqual(statuses.count(503), 4 * LIMIT)
+
+    def status(self, wire):
+        return wire.receive().status
+
+    def test_refused_connections_are_counted_and_all_are_given_back(self):
+        name = "posenc_connections_refused_total"
+        before = self.server.metrics()[name]
+        for _ in range(3):
+            with contextlib.ExitStack() as stack:
+                self.fill(stack)
+                for _ in range(10):
+                    with self.server.wire() as wire:
+                        self.assertEqual(wire.receive().status, 503)
+            wait_until(self.is_open, "let in again")
+        self.assertGreaterEqual(self.server.metrics()[name] - before, 30)
+        self.assertLessEqual(self.server.metrics()["posenc_connections"], LIMIT)
+
+
+class Bursts(ServerCase):
+    def test_128_requests_at_the_same_moment_are_answered(self):
+        """libmicrohttpd fetches 128 events at once and, where it gets that many, waits for more."""
+        running = self.start("--threads", "1")
+        for count in (128, 127, 256):
+            with contextlib.ExitStack() as stack:
+                wires = [stack.enter_context(running.wire()) for _ in range(count)]
+                for wire in wires:
+                    self.assertEqual(wire.exchange("GET", RAW).status, 200)
+                running.signal(signal.SIGSTOP)
+                for wire in wires:
+                    wire.ask("GET", RAW)
+                running.signal(signal.SIGCONT)
+                for wire in wires:
+                    wire.socket.settimeout(SOON)
+                    self.assertEqual(wire.receive().status, 200)
+
+    def test_what_wakes_the_event_threads_is_not_counted_as_a_connection(self):
+        running = self.start()
+        with contextlib.ExitStack() as stack:
+            wires = [stack.enter_context(running.wire()) for _ in range(200)]
+            wires[-1].exchange("GET", RAW)
+            time.sleep(1)
+            metrics = running.metrics()
+            self.assertEqual(metrics["posenc_connections"], 201)
+            self.assertEqual(metrics["posenc_connections_total"], 201)
+
+
+class Requests(ServerCase):
+    flags = ("--max-requests", "4", "--max-streams", "2", "--send-seconds", "600")
+    large = "/v1/encodings/sinusoidal?length=65536&dim=64&format=raw"
+    streamed = "/v1/encodings/sinusoidal?length=2000000&dim=64&format=raw"
+
+    def occupy(self, stack, target, count):
+        """Requests whose answers are not read."""
+        for _ in range(count):
+            wire = stack.enter_context(self.server.wire(receive_buffer=4096))
+            wire.ask("GET", target)
+            self.assertEqual(wire.receive_head().status, 200)
+
+    def is_idle(self):
+        return self.server.metrics()["posenc_requests_under_way"] == 1  # that one
+
+    def setUp(self):
+        wait_until(self.is_idle, "the requests of the test before are gone")
+
+    def test_a_request_too_many_is_503_but_probes_and_metrics_are_answered(self):
+        with contextlib.ExitStack() as stack:
+            self.occupy(stack, self.large, 4)
+            for method, body in (("GET", b""), ("POST", b'{"length": 4}')):
+                with self.server.wire() as wire:
+                    start = time.monotonic()
+                    reply = wire.exchange(method, "/v1/encodings/integer", {}, body)
+                    self.assert_problem(reply, 503, code="unavailable")
+                    self.assertEqual(reply.header("Retry-After"), "1")
+                    self.assertIn("requests", reply.json()["detail"])
+                    self.assertTrue(wire.is_closed())
+                    self.assertLess(time.monotonic() - start, 10 * AT_ONCE)
+            for target in ("/health/live", "/health/ready", "/metrics"):
+                self.assert_ok(self.get(target))
+        wait_until(self.is_idle, "they have ended")
+        self.assert_ok(self.get(RAW))
+
+    def test_a_stream_too_many_is_503_and_tables_are_answered(self):
+        with contextlib.ExitStack() as stack:
+            self.occupy(stack, self.streamed, 2)
+            reply = self.get(self.streamed)
+            self.assert_problem(reply, 503, code="unavailable")
+            self.assertEqual(reply.header("Retry-After"), "1")
+            self.assertIn("streams", reply.json()["detail"])
+            self.assert_ok(self.head(self.streamed))
+            self.assert_ok(self.get(RAW))
+        wait_until(self.is_idle, "they have ended")
+        with contextlib.ExitStack() as stack:
+            self.occupy(stack, self.streamed, 2)
+
+
+class Descriptors(ServerCase):
+    """A process has a limit on its descriptors, which connections take."""
+
+    def start_with(self, limits, *flags):
+        with tempfile.NamedTemporaryFile("w", suffix=".sh", delete=False) as script:
+            script.write(f'#!/bin/sh\n{limits}\nexec "{server.BINARY}" "$@"\n')
+        self.addCleanup(os.unlink, script.name)
+        os.chmod(script.name, 0o700)
+        with mock.patch("server.BINARY", script.name):
+            return self.start(*flags)
+
+    def let_in(self, running, stack, count):
+        """How many of `count` connections are answered 200."""
+        wires = [stack.enter_context(running.wire()) for _ in range(count)]
+        for wire in wires:
+            with contextlib.suppress(OSError):
+                wire.ask("GET", RAW)
+        return sum(wire.receive().status == 200 for wire in wires)
+
+    def test_it_is_raised_as_far_as_it_may_be(self):
+        running = self.start_with("ulimit -S -n 100", "--max-connections", "200")
+        with contextlib.ExitStack() as stack:
+            self.assertEqual(self.let_in(running, stack, 200), 200)
+
+    def test_connections_over_it_are_refused_like_those_over_the_limit(self):
+        running = self.start_with(
+            "ulimit -n 400", "--max-connections", "200", "--threads", "2"
+        )
+        warning = "descriptors are allowed"
+        self.assertIn(warning, running.log())
+        (allowed,) = re.findall(r"connections=(\d+)", running.log())
+        with contextlib.ExitStack() as stack:
+            self.assertEqual(self.let_in(running, stack, 200), int(allowed))
+        self.assertNotIn(warning, self.server.log())
+
+
+if __name__ == "__main__":
+    unittest.main()
