@@ -65,7 +65,8 @@ static void *accept_all(void *context)
             break;
         fit = !fit || !polls[LISTEN].revents || accept_some(self, BATCH);
     }
-    accept_some(self, LAST);
+    if (!self->host.shared)
+        accept_some(self, LAST);
     return NULL;
 }
 

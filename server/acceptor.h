@@ -15,13 +15,14 @@ typedef struct acceptor_host {
     bool (*has_room)(void *context, const struct sockaddr *address);
     void (*take)(void *context, int fd, const struct sockaddr *address, socklen_t length);
     const char *refusal; /* the whole answer where there is no room */
+    bool shared;         /* others accept from the socket, too, and may have who comes last */
 } acceptor_host;
 
 /* Accept from a listening socket, which stays the caller's. NULL: out of memory or threads. */
 acceptor *acceptor_start(int listen_fd, const acceptor_host *host);
 
-/* Accept no more: returns when whoever had connected has been taken. Frees the acceptor; NULL
- * does nothing. The socket still listens. */
+/* Accept no more: returns when whoever had connected has been taken, if it is not shared. Frees
+ * the acceptor; NULL does nothing. The socket still listens. */
 void acceptor_stop(acceptor *stopped);
 
 #endif

@@ -390,13 +390,21 @@ static bool is_busy(http_server *server)
            http_connections_young(server->connections) > 0;
 }
 
-unsigned http_stop(http_server *server, unsigned seconds)
+/* Wait until nobody is busy, for at most so many hundredths of a second. */
+static void await_end(http_server *server, unsigned moments)
 {
     const struct timespec moment = {.tv_nsec = 10 * 1000 * 1000};
-    for (unsigned i = 0; i < 100 * seconds && is_busy(server); i++)
+    for (unsigned i = 0; i < moments && is_busy(server); i++)
         nanosleep(&moment, NULL);
+}
+
+unsigned http_stop(http_server *server, unsigned seconds)
+{
+    await_end(server, 100 * seconds);
     unsigned cut_off = (unsigned)metrics_count_under_way(server->metrics, 0);
     workers_stop(server->workers); /* no connection may rest when the daemon stops */
+    if (cut_off > 0)
+        await_end(server, 20); /* so that those who waited for a worker are told */
     MHD_stop_daemon(server->daemon);
     http_connections_free(server->connections);
     free(server);

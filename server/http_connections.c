@@ -9,6 +9,7 @@
 #include "acceptor.h"
 #include "log.h"
 #include "shed.h"
+#include "systemd.h"
 
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -214,7 +215,8 @@ unsigned http_connections_room(const server_settings *settings)
 bool http_connections_open(http_connections *connections, struct MHD_Daemon *daemon,
                            int listen_fd)
 {
-    const acceptor_host host = {connections, has_room, take, connections->refusal};
+    const acceptor_host host = {connections, has_room, take, connections->refusal,
+                                systemd_has_sockets()};
     connections->daemon = daemon;
     connections->acceptor = acceptor_start(listen_fd, &host);
     return connections->acceptor != NULL;

@@ -1,6 +1,8 @@
 /* Opening sockets by the settings. */
 #include "listen.h"
 
+#include "systemd.h"
+
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -83,20 +85,54 @@ static int open_unix(const char *path, char *ret_url, size_t size)
     return fd;
 }
 
+/* The sizes of buffers, which connections take over. */
+static void tune(const server_settings *settings, int fd)
+{
+    struct sockaddr_storage address;
+    socklen_t length = sizeof address;
+    const struct sockaddr *of = (struct sockaddr *)&address;
+    int send_buffer = (int)settings->send_buffer;
+    if (getsockname(fd, (struct sockaddr *)&address, &length) != 0 || of->sa_family == AF_UNIX)
+        return;
+    if (send_buffer == 0 && is_loopback(of))
+        send_buffer = LOOPBACK_SEND_BUFFER;
+    if (send_buffer > 0)
+        setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &send_buffer, sizeof send_buffer);
+}
+
+/* Where a socket is reached, for people. */
+static void name_socket(int fd, char *ret_url, size_t size)
+{
+    struct sockaddr_storage address = {0};
+    socklen_t length = sizeof address;
+    const struct sockaddr *of = (struct sockaddr *)&address;
+    const struct sockaddr_un *local = (const void *)&address;
+    char host[64], port[8];
+    snprintf(ret_url, size, "a socket without a name");
+    if (getsockname(fd, (struct sockaddr *)&address, &length) != 0)
+        return;
+    if (of->sa_family == AF_UNIX && local->sun_path[0])
+        snprintf(ret_url, size, "unix:%.*s", (int)sizeof local->sun_path, local->sun_path);
+    else if (getnameinfo(of, length, host, sizeof host, port, sizeof port,
+                         NI_NUMERICHOST | NI_NUMERICSERV) == 0 &&
+             of->sa_family != AF_UNIX)
+        snprintf(ret_url, size, strchr(host, ':') ? "http://[%s]:%s" : "http://%s:%s", host,
+                 port);
+}
+
 /* Bind and listen on one resolved address; -1 with errno. */
 static int open_address(const server_settings *settings, const struct addrinfo *info)
 {
-    int yes = 1, send_buffer = (int)settings->send_buffer;
+    int yes = 1;
     int fd = socket(info->ai_family, info->ai_socktype | SOCK_CLOEXEC, info->ai_protocol);
     if (fd < 0)
         return -1;
-    if (send_buffer == 0 && is_loopback(info->ai_addr))
-        send_buffer = LOOPBACK_SEND_BUFFER;
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    if (send_buffer > 0)
-        setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &send_buffer, sizeof send_buffer);
-    if (bind(fd, info->ai_addr, info->ai_addrlen) == 0 && listen(fd, SOMAXCONN) == 0)
-        return fd;
+    if (bind(fd, info->ai_addr, info->ai_addrlen) == 0) {
+        tune(settings, fd);
+        if (listen(fd, SOMAXCONN) == 0)
+            return fd;
+    }
     int failure = errno;
     close(fd);
     errno = failure;
@@ -127,19 +163,26 @@ static int open_tcp(const server_settings *settings, char *ret_url, size_t size)
         snprintf(ret_url, size, "cannot listen on %s port %u: %s", settings->bind,
                  (unsigned)settings->port, strerror(errno));
     freeaddrinfo(info);
-    struct sockaddr_storage address;
-    socklen_t length = sizeof address;
-    char host[64], port[8];
-    if (fd >= 0 && getsockname(fd, (struct sockaddr *)&address, &length) == 0 &&
-        getnameinfo((struct sockaddr *)&address, length, host, sizeof host, port, sizeof port,
-                    NI_NUMERICHOST | NI_NUMERICSERV) == 0)
-        snprintf(ret_url, size, strchr(host, ':') ? "http://[%s]:%s" : "http://%s:%s", host,
-                 port);
+    if (fd >= 0)
+        name_socket(fd, ret_url, size);
+    return fd;
+}
+
+/* A socket that is there already. */
+static int open_inherited(const server_settings *settings, char *ret_url, size_t size)
+{
+    int fd = systemd_socket(ret_url, size);
+    if (fd < 0)
+        return -1;
+    tune(settings, fd);
+    name_socket(fd, ret_url, size);
     return fd;
 }
 
 int listen_open(const server_settings *settings, char *ret_url, size_t size)
 {
+    if (systemd_has_sockets())
+        return open_inherited(settings, ret_url, size);
     if (settings->unix_socket[0])
         return open_unix(settings->unix_socket, ret_url, size);
     return open_tcp(settings, ret_url, size);
@@ -148,7 +191,7 @@ int listen_open(const server_settings *settings, char *ret_url, size_t size)
 void listen_close(const server_settings *settings, int fd)
 {
     close(fd);
-    if (settings->unix_socket[0])
+    if (settings->unix_socket[0] && !systemd_has_sockets())
         unlink(settings->unix_socket);
 }
 

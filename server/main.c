@@ -4,6 +4,7 @@
 #include "log.h"
 #include "metrics.h"
 #include "settings.h"
+#include "systemd.h"
 
 #include <malloc.h>
 #include <signal.h>
@@ -111,6 +112,7 @@ static bool start(server_process *process)
     }
     printf("posenc %s listening on %s\n", PE_VERSION, url);
     fflush(stdout);
+    systemd_notify("READY=1");
     return true;
 }
 
@@ -123,6 +125,7 @@ static unsigned wait_and_drain(server_process *process, const sigset_t *signals)
     while (sigwait(signals, &signal) != 0)
         continue;
     atomic_store(&process->draining, true);
+    systemd_notify("STOPPING=1");
     http_drain(process->server);
     if (signal != SIGTERM)
         return 0;

@@ -1,16 +1,24 @@
 """Start, drain and stop; the health check; Unix sockets."""
 
+import configparser
 import contextlib
+import functools
 import os
+import re
+import shutil
 import signal
 import socket
 import stat
 import subprocess
 import tempfile
+import threading
+import time
 import unittest
 from pathlib import Path
+from unittest import mock
 
-from server import Server, ServerCase, run, wait_until
+import server as harness
+from server import Server, ServerCase, Wire, run, wait_until
 
 BIG = "/v1/encodings/sinusoidal?length=65536&dim=64&format=raw"
 BIG_BYTES = 65536 * 64 * 4
@@ -167,6 +175,187 @@ class Lifecycle(unittest.TestCase):
             other.settimeout(SOON)
             port = str(other.getsockname()[1])
             self.assertEqual(run("--healthcheck", "--port", port).returncode, 1, "says nothing")
+
+
+SMALL = "/v1/encodings/integer?length=3&format=raw"
+UNITS = Path(__file__).resolve().parents[2] / "docker"
+
+
+class Activation(unittest.TestCase):
+    """A service manager hands over the socket, and is told what happens."""
+
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory(prefix="posenc-")
+        self.addCleanup(directory.cleanup)
+        self.directory = directory.name
+
+    def script(self, sockets):
+        """A command that starts the server with these sockets from descriptor 3 on."""
+        script = Path(self.directory) / "start.sh"
+        moves = " ".join(f"{3 + i}<&{held.fileno()}" for i, held in enumerate(sockets))
+        script.write_text(
+            f"#!/bin/sh\nexport LISTEN_PID=$$ LISTEN_FDS={len(sockets)}\n"
+            f'exec "{self.binary}" "$@" {moves}\n'
+        )
+        script.chmod(0o700)
+        for held in sockets:
+            held.set_inheritable(True)
+        return str(script)
+
+    def start(self, *flags, sockets):
+        keep = functools.partial(subprocess.Popen, close_fds=False)
+        with mock.patch("server.BINARY", self.script(sockets)):
+            with mock.patch("subprocess.Popen", keep):
+                server = Server(*flags)
+        self.addCleanup(server.stop)
+        return server
+
+    binary = harness.BINARY
+
+    def listen(self, family=socket.AF_INET, address=("127.0.0.1", 0)):
+        held = socket.socket(family)
+        held.bind(address)
+        held.listen(512)
+        self.addCleanup(held.close)
+        return held
+
+    def test_a_tcp_socket_is_served_and_outlives_the_server(self):
+        held = self.listen()
+        for _ in range(2):
+            server = self.start("--port", "1", sockets=[held])
+            self.assertEqual(server.address, held.getsockname())
+            self.assertEqual(server.request("GET", "/health/ready").status, 200)
+            server.stop()
+            with Wire(held.getsockname()):  # waits in the backlog for the next one
+                pass
+
+    def test_a_unix_socket_is_served_and_its_path_stays(self):
+        path = os.path.join(self.directory, "posenc.sock")
+        held = self.listen(socket.AF_UNIX, path)
+        server = self.start("--unix-socket", path, sockets=[held])
+        self.assertEqual(server.url, f"unix:{path}")
+        self.assertEqual(server.request("GET", "/health/ready").status, 200)
+        server.stop()
+        self.assertTrue(os.path.exists(path))
+
+    def test_what_is_no_single_listening_socket_is_one_clear_line_and_exit_1(self):
+        plain = socket.socket()
+        self.addCleanup(plain.close)
+        for sockets in ([self.listen(), self.listen()], [plain]):
+            ended = subprocess.run(
+                [self.script(sockets)],
+                close_fds=False,
+                capture_output=True,
+                text=True,
+                timeout=SOON,
+                check=False,
+            )
+            self.assertEqual((ended.returncode, ended.stdout), (1, ""), ended)
+            self.assertRegex(ended.stderr, r"\A[^\n]*LISTEN_FDS: [^\n]*\n\Z")
+
+    def test_sockets_for_another_process_are_left_alone(self):
+        server = Server(environment={"LISTEN_PID": "1", "LISTEN_FDS": "1"})
+        self.addCleanup(server.stop)
+        self.assertEqual(server.request("GET", "/health/ready").status, 200)
+
+    def notices(self, address, name):
+        """What a server says to the manager from its start to its end."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+            manager.bind(address)
+            manager.settimeout(SOON)
+            server = Server(environment={"NOTIFY_SOCKET": name})
+            self.addCleanup(server.stop)
+            said = [manager.recv(100)]
+            self.assertEqual(server.request("GET", "/health/ready").status, 200)
+            server.stop()
+            return said + [manager.recv(100)]
+
+    def test_readiness_and_the_end_are_told(self):
+        expected = [b"READY=1", b"STOPPING=1"]
+        path = os.path.join(self.directory, "notify")
+        self.assertEqual(self.notices(path, path), expected)
+        name = f"posenc-{os.getpid()}-{time.monotonic_ns()}"
+        self.assertEqual(self.notices("\0" + name, "@" + name), expected)
+
+    def test_a_manager_that_is_gone_hurts_nobody(self):
+        for name in (os.path.join(self.directory, "gone"), "x" * 500, "", "@"):
+            server = Server(environment={"NOTIFY_SOCKET": name})
+            self.assertEqual(server.request("GET", "/health/ready").status, 200)
+            server.stop()
+
+    def test_restarts_behind_one_socket_lose_no_request(self):
+        held, ended, lost, done = self.listen(), threading.Event(), [], []
+        server = self.start("--drain-seconds", "1", sockets=[held])
+        clients = [
+            threading.Thread(target=self.ask_on, args=(held.getsockname(), ended, lost, done))
+            for _ in range(8)
+        ]
+        for client in clients:
+            client.start()
+        try:
+            for _ in range(2):
+                time.sleep(0.2)
+                following = self.start("--drain-seconds", "1", sockets=[held])
+                server.stop()
+                server = following
+            time.sleep(0.2)
+        finally:
+            ended.set()
+            for client in clients:
+                client.join()
+        self.assertEqual(lost, [])
+        self.assertGreater(sum(done), 1000)
+
+    def ask_on(self, address, ended, lost, done):
+        """Ask until the end, on kept connections; what fails is lost."""
+        wire, count = Wire(address), 0
+        while not ended.is_set():
+            try:
+                reply = wire.exchange("GET", SMALL)
+                if (reply.status, len(reply.body)) != (200, 12):
+                    lost.append(reply)
+                count += 1
+                if reply.header("Connection") == "close":
+                    wire.close()
+                    wire = Wire(address)
+            except (OSError, EOFError) as failure:
+                lost.append(failure)
+                wire.close()
+                wire = Wire(address)
+        wire.close()
+        done.append(count)
+
+
+class Units(unittest.TestCase):
+    def test_the_unit_starts_this_server_and_leaves_it_the_time_to_drain(self):
+        unit = configparser.ConfigParser(strict=False, interpolation=None)
+        unit.optionxform = str
+        unit.read(UNITS / "posenc.service")
+        service = unit["Service"]
+        command = service["ExecStart"].split()
+        self.assertEqual(Path(command[0]).name, "posenc-server")
+        checked = run(*command[1:], "--check-config")
+        self.assertEqual(checked.returncode, 0, checked)
+        settings = dict(re.findall(r"(\S+) = (.*)", checked.stdout))
+        drain = int(settings["drain-seconds"])
+        self.assertGreater(int(service["TimeoutStopSec"]), 2 * drain)
+        self.assertGreater(int(service["LimitNOFILE"]), int(settings["max-connections"]) + 400)
+        self.assertEqual(service["Type"], "notify")
+
+    def test_systemd_reads_the_units(self):
+        verify = shutil.which("systemd-analyze")
+        if not verify:
+            self.skipTest("there is no systemd-analyze here")
+        units = [str(UNITS / name) for name in ("posenc.service", "posenc.socket")]
+        ended = subprocess.run(
+            [verify, "verify", *units], capture_output=True, text=True, timeout=SOON, check=False
+        )
+        complaints = [
+            line
+            for line in ended.stderr.splitlines()
+            if "posenc" in line and "posenc-server is not executable" not in line
+        ]
+        self.assertEqual(complaints, [])
 
 
 class UnixSockets(ServerCase):
