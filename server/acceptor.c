@@ -65,8 +65,10 @@ static void *accept_all(void *context)
             break;
         fit = !fit || !polls[LISTEN].revents || accept_some(self, BATCH);
     }
-    if (!self->host.shared)
+    if (!self->host.shared) {
         accept_some(self, LAST);
+        shutdown(self->listen_fd, SHUT_RDWR); /* at once: who connects between is reset */
+    }
     return NULL;
 }
 

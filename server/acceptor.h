@@ -21,8 +21,8 @@ typedef struct acceptor_host {
 /* Accept from a listening socket, which stays the caller's. NULL: out of memory or threads. */
 acceptor *acceptor_start(int listen_fd, const acceptor_host *host);
 
-/* Accept no more: returns when whoever had connected has been taken, if it is not shared. Frees
- * the acceptor; NULL does nothing. The socket still listens. */
+/* Accept no more. Unless it is shared, whoever had connected is taken and the socket listens no
+ * longer. Frees the acceptor; NULL does nothing. */
 void acceptor_stop(acceptor *stopped);
 
 #endif

@@ -52,6 +52,7 @@ typedef struct http_exchange {
     worker_job job; /* first: a job is cast to its exchange */
     http_server *server;
     struct MHD_Connection *connection;
+    watch_mark *mark;
     const char *method;
     const char
         *headers[HEADER_COUNT]; /* what the api reads, found before the connection rests */
@@ -69,11 +70,11 @@ typedef struct http_exchange {
 /* libmicrohttpd calls this first, with the target as it came. */
 static void *begin_exchange(void *cls, const char *target, struct MHD_Connection *connection)
 {
-    (void)connection;
     http_exchange *made = calloc(1, sizeof *made);
     if (!made)
         return NULL;
     made->server = cls;
+    made->mark = http_connections_mark(connection);
     made->target = strdup(target ? target : "");
     if (!made->target) {
         free(made);
@@ -90,11 +91,11 @@ static void *begin_exchange(void *cls, const char *target, struct MHD_Connection
 static void end_exchange(void *cls, struct MHD_Connection *connection, void **context,
                          enum MHD_RequestTerminationCode code)
 {
-    (void)cls, (void)code;
+    (void)cls, (void)connection, (void)code;
     http_exchange *ended = *context;
-    http_connections_enter(connection, WATCH_HEAD);
     if (!ended)
         return;
+    watch_enter(ended->mark, WATCH_HEAD);
     metrics_count_under_way(ended->server->metrics, -1);
     http_joined_free(ended->joined);
     api_reply_unref(ended->reply);
@@ -148,7 +149,6 @@ static enum MHD_Result queue_reply(http_server *server, struct MHD_Connection *c
     enum MHD_Result result = MHD_NO; /* closes the connection */
     struct MHD_Response *response;
     unsigned status = api_reply_status(reply);
-    http_connections_enter(connection, WATCH_SEND);
     if (atomic_load_explicit(&server->draining, memory_order_relaxed)) {
         response = http_response_new(reply, server->metrics, true);
         if (response) {
@@ -194,6 +194,7 @@ static api_reply *within_streams(http_server *server, api_reply *reply)
 static enum MHD_Result finish(http_exchange *exchange, api_reply *reply)
 {
     http_server *server = exchange->server;
+    watch_enter(exchange->mark, WATCH_SEND);
     reply = within_streams(server, reply);
     api_body *body = api_reply_body(reply);
     uint64_t bytes = body ? api_body_size(body) : 0;
@@ -250,7 +251,7 @@ static enum MHD_Result hand_over(http_exchange *exchange, api_progress progress,
                                  .run = run_job,
                                  .abandon = abandon_job};
     exchange->awaited = progress == API_BUSY;
-    http_connections_enter(exchange->connection, WATCH_WORK);
+    watch_enter(exchange->mark, WATCH_WORK);
     MHD_suspend_connection(exchange->connection);
     if (progress == API_BUSY)
         workers_await(workers, &exchange->job);
@@ -305,7 +306,7 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, cons
         exchange->seen = true;
         exchange->connection = connection;
         exchange->method = method;
-        http_connections_enter(connection, WATCH_BODY);
+        watch_enter(exchange->mark, WATCH_BODY);
         const http_head head = {method, url, version, exchange->target};
         exchange->reply =
             http_admit(exchange->server->service, connection, &head, exchange->crowded);
@@ -317,7 +318,7 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, cons
         return answer(exchange); /* and the connection closes, unread */
     }
     if (*upload_size > 0) {
-        http_connections_receive(connection, *upload_size);
+        watch_receive(exchange->mark, *upload_size);
         take_upload(exchange, upload, *upload_size);
         *upload_size = 0;
         return exchange->dropped > UNANNOUNCED_MAX ? MHD_NO : MHD_YES;

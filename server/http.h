@@ -17,7 +17,8 @@ http_server *http_start(const server_settings *settings, int listen_fd, api_serv
 /* From now on every answer closes its connection. */
 void http_drain(http_server *server);
 
-/* Drain, and accept no more connections; the socket is to be closed then. */
+/* Drain, and accept no more connections: the socket no longer listens, unless it was handed
+ * over. */
 void http_refuse(http_server *server);
 
 /* After http_refuse: wait at most `seconds` for the requests under way, and stop. Returns the

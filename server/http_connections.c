@@ -106,31 +106,18 @@ static void count_late(void *context)
     metrics_count_late(((http_connections *)context)->metrics);
 }
 
-/* NULL where memory had run out. */
-static watch_mark *mark_of(struct MHD_Connection *connection)
+watch_mark *http_connections_mark(struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     return info ? info->socket_context : NULL;
 }
 
-void http_connections_enter(struct MHD_Connection *connection, watch_phase phase)
-{
-    watch_mark *mark = mark_of(connection);
-    if (mark)
-        watch_enter(mark, phase);
-}
-
-void http_connections_receive(struct MHD_Connection *connection, size_t size)
-{
-    watch_mark *mark = mark_of(connection);
-    if (mark)
-        watch_receive(mark, size);
-}
-
 size_t http_connections_young(http_connections *connections)
 {
-    return watch_young(connections->watch);
+    long long taken = atomic_load(&connections->count); /* not all may be watched yet */
+    long long watched = (long long)watch_count(connections->watch);
+    return watch_young(connections->watch) + (size_t)(taken > watched ? taken - watched : 0);
 }
 
 /* ---- life ---- */

@@ -32,9 +32,8 @@ void http_connections_close(http_connections *connections);
 /* Connections so new that their first request may be on its way. */
 size_t http_connections_young(http_connections *connections);
 
-/* The phase of a connection, for its deadline, and bytes of a body that have come. */
-void http_connections_enter(struct MHD_Connection *connection, watch_phase phase);
-void http_connections_receive(struct MHD_Connection *connection, size_t size);
+/* Where a connection stores its phase and the bytes of bodies that have come. */
+watch_mark *http_connections_mark(struct MHD_Connection *connection);
 
 /* When the daemon has stopped. NULL is fine. */
 void http_connections_free(http_connections *connections);

@@ -4,8 +4,8 @@
 
 #include "settings.h"
 
-/* A listening socket, handed over by a service manager or opened by the settings, and where it listens as a URL for people, in ret_url.
- * -1: one line of the reason is in ret_url. */
+/* A listening socket, handed over by a service manager or opened by the settings, and where it
+ * listens as a URL for people, in ret_url. -1: one line of the reason is in ret_url. */
 int listen_open(const server_settings *settings, char *ret_url, size_t size);
 
 /* Close the socket and remove the path of a Unix socket that we have opened. */

@@ -260,6 +260,11 @@ void watch_remove(connection_watch *watch, watch_mark *mark)
     free(removed);
 }
 
+size_t watch_count(connection_watch *watch)
+{
+    return atomic_load(&watch->count);
+}
+
 size_t watch_young(connection_watch *watch)
 {
     size_t count = 0;

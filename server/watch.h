@@ -31,8 +31,11 @@ typedef struct watch_mark {
     atomic_size_t received; /* bytes of bodies */
 } watch_mark;
 
+/* NULL is fine, here and below. */
 static inline void watch_enter(watch_mark *mark, watch_phase phase)
 {
+    if (!mark)
+        return;
     unsigned state = atomic_load_explicit(&mark->state, memory_order_relaxed);
     state = (state / WATCH_PHASES + 1) * WATCH_PHASES + phase;
     atomic_store_explicit(&mark->state, state, memory_order_relaxed);
@@ -40,6 +43,8 @@ static inline void watch_enter(watch_mark *mark, watch_phase phase)
 
 static inline void watch_receive(watch_mark *mark, size_t size)
 {
+    if (!mark)
+        return;
     size_t received = atomic_load_explicit(&mark->received, memory_order_relaxed) + size;
     atomic_store_explicit(&mark->received, received, memory_order_relaxed);
 }
@@ -61,7 +66,9 @@ connection_watch *watch_start(const watch_limits *limits, const watch_host *host
 watch_mark *watch_add(connection_watch *watch, int fd);
 void watch_remove(connection_watch *watch, watch_mark *mark);
 
-/* Connections not older than a second that have not sent a whole head yet. */
+/* Connections that are watched; those of them that are not older than a second and have not
+ * sent a whole head yet. */
+size_t watch_count(connection_watch *watch);
 size_t watch_young(connection_watch *watch);
 
 /* All connections have been removed. NULL is fine. */

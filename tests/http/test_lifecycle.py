@@ -181,6 +181,47 @@ SMALL = "/v1/encodings/integer?length=3&format=raw"
 UNITS = Path(__file__).resolve().parents[2] / "docker"
 
 
+def ask_on(address, ended, lost, done):
+    """Ask until the end, on kept connections; what fails is lost, but to be refused ends it."""
+    wire, count = Wire(address), 0
+    while wire and not ended.is_set():
+        try:
+            reply = wire.exchange("GET", SMALL)
+            if (reply.status, len(reply.body)) != (200, 12):
+                lost.append(reply)
+            count += 1
+            if reply.header("Connection") != "close":
+                continue
+        except (OSError, EOFError) as failure:
+            lost.append(failure)
+        wire.close()
+        try:
+            wire = Wire(address)
+        except ConnectionRefusedError:
+            wire = None
+    if wire:
+        wire.close()
+    done.append(count)
+
+
+class Load(unittest.TestCase):
+    def test_a_stop_under_load_loses_no_request(self):
+        for _ in range(2):
+            server, ended, lost, done = Server("--drain-seconds", "1"), threading.Event(), [], []
+            self.addCleanup(server.stop)
+            arguments = (server.address, ended, lost, done)
+            clients = [threading.Thread(target=ask_on, args=arguments) for _ in range(8)]
+            for client in clients:
+                client.start()
+            time.sleep(0.2)
+            server.stop()
+            ended.set()
+            for client in clients:
+                client.join()
+            self.assertEqual(lost, [])
+            self.assertGreater(sum(done), 500)
+
+
 class Activation(unittest.TestCase):
     """A service manager hands over the socket, and is told what happens."""
 
@@ -287,7 +328,7 @@ class Activation(unittest.TestCase):
         held, ended, lost, done = self.listen(), threading.Event(), [], []
         server = self.start("--drain-seconds", "1", sockets=[held])
         clients = [
-            threading.Thread(target=self.ask_on, args=(held.getsockname(), ended, lost, done))
+            threading.Thread(target=ask_on, args=(held.getsockname(), ended, lost, done))
             for _ in range(8)
         ]
         for client in clients:
@@ -305,25 +346,6 @@ class Activation(unittest.TestCase):
                 client.join()
         self.assertEqual(lost, [])
         self.assertGreater(sum(done), 1000)
-
-    def ask_on(self, address, ended, lost, done):
-        """Ask until the end, on kept connections; what fails is lost."""
-        wire, count = Wire(address), 0
-        while not ended.is_set():
-            try:
-                reply = wire.exchange("GET", SMALL)
-                if (reply.status, len(reply.body)) != (200, 12):
-                    lost.append(reply)
-                count += 1
-                if reply.header("Connection") == "close":
-                    wire.close()
-                    wire = Wire(address)
-            except (OSError, EOFError) as failure:
-                lost.append(failure)
-                wire.close()
-                wire = Wire(address)
-        wire.close()
-        done.append(count)
 
 
 class Units(unittest.TestCase):
