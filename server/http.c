@@ -340,7 +340,7 @@ static struct MHD_Daemon *start_daemon(http_server *server)
         NULL, NULL, handle, server, MHD_OPTION_THREAD_STACK_SIZE, (size_t)WORKERS_STACK,
         MHD_OPTION_CONNECTION_LIMIT, http_connections_room(settings),
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)settings->target_bytes + HEADER_ROOM,
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)settings->idle_seconds,
+        MHD_OPTION_CONNECTION_TIMEOUT, http_connections_timeout(settings),
         MHD_OPTION_URI_LOG_CALLBACK, begin_exchange, server, MHD_OPTION_NOTIFY_COMPLETED,
         end_exchange, server, MHD_OPTION_NOTIFY_CONNECTION, http_connections_notify,
         server->connections, MHD_OPTION_ARRAY, pool, MHD_OPTION_END);

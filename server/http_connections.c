@@ -199,6 +199,16 @@ unsigned http_connections_room(const server_settings *settings)
     return ((unsigned)settings->connections + 64) * settings_threads(settings);
 }
 
+unsigned http_connections_timeout(const server_settings *settings)
+{
+    const uint64_t ours[] = {settings->idle_seconds + settings->header_seconds,
+                             settings->body_seconds, settings->send_seconds};
+    uint64_t most = 0;
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+        most = ours[i] > most ? ours[i] : most;
+    return (unsigned)most + 2;
+}
+
 bool http_connections_open(http_connections *connections, struct MHD_Daemon *daemon,
                            int listen_fd)
 {

@@ -15,8 +15,9 @@ typedef struct http_connections http_connections;
 http_connections *http_connections_new(const server_settings *settings, api_service *service,
                                        server_metrics *metrics);
 
-/* libmicrohttpd's own limit, which is above ours. */
+/* libmicrohttpd's own limits, which are above ours: connections, and seconds of inactivity. */
 unsigned http_connections_room(const server_settings *settings);
+unsigned http_connections_timeout(const server_settings *settings);
 
 /* A MHD_NotifyConnectionCallback; `cls` is the http_connections. */
 void http_connections_notify(void *cls, struct MHD_Connection *connection,

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -85,15 +86,18 @@ static int open_unix(const char *path, char *ret_url, size_t size)
     return fd;
 }
 
-/* The sizes of buffers, which connections take over. */
+/* What connections take over. A closed one whose client does not take the rest of its answer is
+ * the kernel's to give up. */
 static void tune(const server_settings *settings, int fd)
 {
     struct sockaddr_storage address;
     socklen_t length = sizeof address;
     const struct sockaddr *of = (struct sockaddr *)&address;
     int send_buffer = (int)settings->send_buffer;
+    unsigned patience = (unsigned)settings->send_seconds * 1000;
     if (getsockname(fd, (struct sockaddr *)&address, &length) != 0 || of->sa_family == AF_UNIX)
         return;
+    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &patience, sizeof patience);
     if (send_buffer == 0 && is_loopback(of))
         send_buffer = LOOPBACK_SEND_BUFFER;
     if (send_buffer > 0)

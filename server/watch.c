@@ -18,7 +18,7 @@ typedef struct watched {
     watch_mark mark; /* first: a mark is cast to its connection */
     struct watched *next, **at;
     int fd;
-    bool late;
+    bool ended;
     bool begun;     /* of HEAD: the first bytes of it have come */
     bool measured;  /* `base` is set */
     unsigned seen;  /* the mark's state at the last round */
@@ -52,6 +52,8 @@ static uint64_t now(void)
 
 /* ---- one connection ---- */
 
+typedef enum verdict { FINE, SILENT, LATE } verdict;
+
 /* Bytes that have come in, or that the client's side has confirmed; false where the kernel does
  * not say, as for Unix sockets. */
 static bool measure(int fd, bool sent, uint64_t *ret_bytes)
@@ -66,22 +68,22 @@ static bool measure(int fd, bool sent, uint64_t *ret_bytes)
 }
 
 /* Between requests there is silence first, and the head's time runs from its first byte. */
-static bool misses_head(watched *at, const watch_limits *limits, uint64_t time)
+static verdict judge_head(watched *at, const watch_limits *limits, uint64_t time)
 {
-    uint64_t bytes = 0;
+    uint64_t bytes = 0, waited = time - at->since;
     bool first = at->seen / WATCH_PHASES == 0;
     if (first || at->begun)
-        return time - at->since > limits->head * SECOND;
+        return waited > limits->head * SECOND ? LATE : FINE;
     if (!measure(at->fd, false, &bytes))
-        return time - at->since > (limits->idle + limits->head) * SECOND;
-    if (!at->measured)
-        at->base = bytes;
-    else if (bytes != at->base) {
+        return waited > (limits->idle + limits->head) * SECOND ? LATE : FINE;
+    if (at->measured && bytes != at->base) {
         at->begun = true;
         at->since = time;
+        return FINE;
     }
+    at->base = bytes;
     at->measured = true;
-    return false;
+    return waited > limits->idle * SECOND ? SILENT : FINE;
 }
 
 /* Every byte buys its time at the least rate; at most `seconds` lie in store, as at first. */
@@ -101,7 +103,7 @@ static bool misses_rate(watched *at, uint64_t bytes, uint64_t seconds, uint64_t 
     return time > at->until;
 }
 
-static bool misses_deadline(watched *at, const watch_limits *limits, uint64_t time)
+static verdict judge(watched *at, const watch_limits *limits, uint64_t time)
 {
     unsigned state = atomic_load_explicit(&at->mark.state, memory_order_relaxed);
     uint64_t bytes = 0;
@@ -112,25 +114,30 @@ static bool misses_deadline(watched *at, const watch_limits *limits, uint64_t ti
     }
     switch ((watch_phase)(state % WATCH_PHASES)) {
     case WATCH_HEAD:
-        return misses_head(at, limits, time);
+        return judge_head(at, limits, time);
     case WATCH_BODY:
         bytes = atomic_load_explicit(&at->mark.received, memory_order_relaxed);
-        return misses_rate(at, bytes, limits->body, limits->rate, time);
+        return misses_rate(at, bytes, limits->body, limits->rate, time) ? LATE : FINE;
     case WATCH_WORK:
         break;
     case WATCH_SEND:
-        return measure(at->fd, true, &bytes) &&
-               misses_rate(at, bytes, limits->send, limits->rate, time);
+        if (!measure(at->fd, true, &bytes))
+            break; /* libmicrohttpd's timeout is left */
+        return misses_rate(at, bytes, limits->send, limits->rate, time) ? LATE : FINE;
     }
-    return false;
+    return FINE;
 }
 
-/* What waits to be sent is dropped with the connection. */
-static void cut_off(int fd)
+/* Shut down; of who is late, what waits to be sent is dropped. */
+static void end_connection(connection_watch *watch, watched *ended, verdict why)
 {
     const struct linger at_once = {.l_onoff = 1};
-    setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
-    shutdown(fd, SHUT_RDWR);
+    ended->ended = true;
+    if (why == LATE) {
+        watch->host.late(watch->host.context);
+        setsockopt(ended->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    }
+    shutdown(ended->fd, SHUT_RDWR);
 }
 
 /* ---- all of them ---- */
@@ -141,12 +148,11 @@ static void go_round(connection_watch *watch)
         watch_shard *shard = &watch->shards[i];
         uint64_t time = now();
         pthread_mutex_lock(&shard->lock);
-        for (watched *at = shard->first; at; at = at->next)
-            if (!at->late && misses_deadline(at, &watch->limits, time)) {
-                at->late = true;
-                watch->host.late(watch->host.context);
-                cut_off(at->fd);
-            }
+        for (watched *at = shard->first; at; at = at->next) {
+            verdict found = at->ended ? FINE : judge(at, &watch->limits, time);
+            if (found != FINE)
+                end_connection(watch, at, found);
+        }
         pthread_mutex_unlock(&shard->lock);
     }
     watch->host.round(watch->host.context, atomic_load(&watch->count));

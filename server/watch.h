@@ -62,7 +62,7 @@ typedef struct watch_host {
 connection_watch *watch_start(const watch_limits *limits, const watch_host *host);
 
 /* Watch a socket, which stays open until watch_remove has returned: a connection that is late
- * is shut down both ways, for its owner to close. NULL if memory ran out. */
+ * or silent is shut down both ways, for its owner to close. NULL if memory ran out. */
 watch_mark *watch_add(connection_watch *watch, int fd);
 void watch_remove(connection_watch *watch, watch_mark *mark);
 

@@ -5,8 +5,9 @@ import select
 import threading
 import time
 import unittest
+from pathlib import Path
 
-from server import ServerCase
+from server import ServerCase, wait_until
 
 CLIENTS = 256
 HEADER, BODY, SEND = 1, 1, 1  # seconds, as in the flags below
@@ -22,6 +23,7 @@ POST = (
     b"POST /v1/encodings/integer HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 )
 LARGE = "/v1/encodings/sinusoidal?length=65536&dim=64&format=raw"
+FIN_WAIT_1 = "04"  # in /proc/net/tcp
 LARGE_BYTES = 65536 * 64 * 4
 
 
@@ -176,6 +178,37 @@ class Deadlines(ServerCase):
             time.sleep(BODY + SLACK)
             wire.send(b'"length": 2}')
             self.assertEqual(wire.receive().status, 200)
+
+    def test_silence_between_requests_ends_without_being_late(self):
+        server = self.start(*FLAGS[:-1], "1")
+        with server.wire() as wire:
+            self.assertEqual(wire.exchange("GET", "/health/live").status, 200)
+            start = time.monotonic()
+            self.assertTrue(wire.is_closed())
+            self.assertTrue(0.5 < time.monotonic() - start < 1 + SLACK)
+        self.assertEqual(server.metrics()["posenc_connections_late_total"], 0)
+
+    def test_a_slow_reader_is_reset_also_where_silence_would_end_it(self):
+        server = self.start(*FLAGS[:-1], str(SEND))
+        wires = [server.wire(4096) for _ in range(8)]
+        for wire in wires:
+            wire.ask("GET", LARGE)
+        self.hold(wires, None, SEND + SLACK)
+        self.assertEqual(server.metrics()["posenc_connections_late_total"], 8)
+
+    def test_an_answer_that_is_never_taken_is_not_kept_by_the_kernel_either(self):
+        target = "/v1/encodings/sinusoidal?length=1000&dim=50&format=raw"  # 200 KB
+        with self.server.wire(4096) as wire:
+            wire.ask("GET", target, {"Connection": "close"})
+            wait_until(lambda: self.sockets(wire) == [FIN_WAIT_1], "closed by the server")
+            wait_until(lambda: self.sockets(wire) == [], "given up by the kernel", 10 * SEND)
+
+    def sockets(self, wire):
+        """States of the server's side of a connection, as the kernel has them."""
+        port = f":{wire.socket.getsockname()[1]:04X}"
+        lines = Path("/proc/net/tcp").read_text().splitlines()[1:]
+        rows = [line.split()[1:4] for line in lines]
+        return [state for _, remote, state in rows if remote.endswith(port)]
 
     def test_a_dropped_socket_is_never_another_ones(self):
         """Sockets close and open under the watch's eyes all the time; none is cut wrongly."""
