@@ -5,10 +5,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #define BATCH  64   /* accepted between two looks at those who leave */
@@ -48,6 +51,36 @@ static bool accept_some(acceptor *self, size_t count)
     return true;
 }
 
+/* Let the kernel drop whoever knocks now: that client knocks again after a second, and is
+ * refused. Without this, who connects after the last accept is reset with a request sent. */
+static void ignore_knocks(int listen_fd)
+{
+    enum { FLAGS = 13, SYN = 0x02, ACK = 0x10, DROP = 0, KEEP = -1 };
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, FLAGS), /* of the TCP header */
+        BPF_STMT(BPF_ALU | BPF_AND | BPF_K, SYN | ACK),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYN, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, DROP),
+        BPF_STMT(BPF_RET | BPF_K, (unsigned)KEEP),
+    };
+    const struct sock_fprog program = {sizeof code / sizeof *code, code};
+    int protocol = 0;
+    socklen_t size = sizeof protocol;
+    if (getsockopt(listen_fd, SOL_SOCKET, SO_PROTOCOL, &protocol, &size) == 0 &&
+        protocol == IPPROTO_TCP)
+        setsockopt(listen_fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
+}
+
+/* Take who is at the door, and listen no longer. */
+static void close_door(acceptor *self)
+{
+    const struct timespec handshakes = {.tv_nsec = 10 * 1000 * 1000};
+    ignore_knocks(self->listen_fd);
+    nanosleep(&handshakes, NULL); /* that have begun */
+    accept_some(self, LAST);
+    shutdown(self->listen_fd, SHUT_RDWR);
+}
+
 static void *accept_all(void *context)
 {
     enum { LISTEN, WAKE, LEAVING };
@@ -65,10 +98,8 @@ static void *accept_all(void *context)
             break;
         fit = !fit || !polls[LISTEN].revents || accept_some(self, BATCH);
     }
-    if (!self->host.shared) {
-        accept_some(self, LAST);
-        shutdown(self->listen_fd, SHUT_RDWR); /* at once: who connects between is reset */
-    }
+    if (!self->host.shared)
+        close_door(self);
     return NULL;
 }
 

@@ -85,7 +85,11 @@ class Wire:
         self.socket.settimeout(PATIENCE)
         if receive_buffer:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-        self.socket.connect(address)
+        try:
+            self.socket.connect(address)
+        except OSError:
+            self.socket.close()
+            raise
         self.pending = b""
 
     def __enter__(self):
