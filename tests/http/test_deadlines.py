@@ -197,7 +197,7 @@ class Deadlines(ServerCase):
         self.assertEqual(server.metrics()["posenc_connections_late_total"], 8)
 
     def test_an_answer_that_is_never_taken_is_not_kept_by_the_kernel_either(self):
-        target = "/v1/encodings/sinusoidal?length=1000&dim=50&format=raw"  # 200 KB
+        target = "/v1/encodings/sinusoidal?length=320&dim=50&format=raw"  # 64 KB
         with self.server.wire(4096) as wire:
             wire.ask("GET", target, {"Connection": "close"})
             wait_until(lambda: self.sockets(wire) == [FIN_WAIT_1], "closed by the server")
@@ -205,10 +205,14 @@ class Deadlines(ServerCase):
 
     def sockets(self, wire):
         """States of the server's side of a connection, as the kernel has them."""
-        port = f":{wire.socket.getsockname()[1]:04X}"
+        ends = [wire.socket.getpeername()[1], wire.socket.getsockname()[1]]
         lines = Path("/proc/net/tcp").read_text().splitlines()[1:]
         rows = [line.split()[1:4] for line in lines]
-        return [state for _, remote, state in rows if remote.endswith(port)]
+        return [
+            state
+            for *addresses, state in rows
+            if [int(address.split(":")[1], 16) for address in addresses] == ends
+        ]
 
     def test_a_dropped_socket_is_never_another_ones(self):
         """Sockets close and open under the watch's eyes all the time; none is cut wrongly."""
