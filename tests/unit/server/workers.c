@@ -1,10 +1,12 @@
-/* Worker threads: shared work. Jobs are tested through the server (tests/http). */
+/* Worker threads: shared work, and jobs with keys; the rest of jobs is tested through the
+ * server (tests/http). */
 #include "../../../server/workers.h"
 
 #include "../unit.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <time.h>
 
 #define PARTS 1000
@@ -74,9 +76,75 @@ START_TEST(several_split_at_once_and_after_the_stop)
 }
 END_TEST
 
+/* ---- jobs with keys ---- */
+
+typedef struct keyed_job {
+    worker_job job; /* first: a job is cast to this */
+    worker_set *workers;
+    struct keyed_job *other; /* submitted while this one runs, under the name `renamed` has */
+    char key[8];
+    const char *renamed;
+    atomic_bool ended;
+    bool other_ended_first;
+} keyed_job;
+
+static bool end_at_once(worker_job *job)
+{
+    atomic_store(&((keyed_job *)job)->ended, true);
+    return true;
+}
+
+/* Let the memory of the key be another text, as after the end of the job. */
+static bool submit_other(worker_job *job)
+{
+    keyed_job *mine = (keyed_job *)job;
+    const struct timespec moment = {.tv_nsec = 1000 * 1000};
+    memcpy(mine->key, mine->renamed, 4);
+    workers_submit(mine->workers, &mine->other->job);
+    for (int i = 0; i < 200 && !atomic_load(&mine->other->ended); i++)
+        nanosleep(&moment, NULL);
+    mine->other_ended_first = atomic_load(&mine->other->ended);
+    return end_at_once(job);
+}
+
+static void never(worker_job *job)
+{
+    (void)job;
+}
+
+/* Whether a job of key `second` runs while one runs that had the key "one" at its start. */
+static bool runs_beside(const char *renamed, const char *second)
+{
+    worker_set *workers = workers_start(2, 4);
+    keyed_job other = {.job = {.key = second, .run = end_at_once, .abandon = never}};
+    keyed_job first = {.job = {.run = submit_other, .abandon = never},
+                       .workers = workers,
+                       .other = &other,
+                       .key = "one",
+                       .renamed = renamed};
+    const struct timespec moment = {.tv_nsec = 1000 * 1000};
+    first.job.key = first.key;
+    ck_assert(workers_submit(workers, &first.job));
+    for (int i = 0; i < 10000 && !(atomic_load(&first.ended) && atomic_load(&other.ended)); i++)
+        nanosleep(&moment, NULL);
+    workers_free(workers);
+    ck_assert(atomic_load(&first.ended) && atomic_load(&other.ended));
+    return first.other_ended_first;
+}
+
+START_TEST(a_job_waits_for_the_key_that_runs_and_nobody_reads_that_key_again)
+{
+    ck_assert(runs_beside("one", "two"));
+    ck_assert(!runs_beside("one", "one"));
+    ck_assert(runs_beside("two", "two"));
+    ck_assert(!runs_beside("two", "one"));
+}
+END_TEST
+
 Suite *workers_suite(void)
 {
-    const TTest *const tests[] = {each_part_is_done_once_and_by_several_threads,
-                                  several_split_at_once_and_after_the_stop, NULL};
+    const TTest *const tests[] = {
+        each_part_is_done_once_and_by_several_threads, several_split_at_once_and_after_the_stop,
+        a_job_waits_for_the_key_that_runs_and_nobody_reads_that_key_again, NULL};
     return unit_suite("workers", tests);
 }
