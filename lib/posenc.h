@@ -352,6 +352,10 @@ void pe_stream_free(pe_stream *stream);
 
 uint64_t pe_stream_size(const pe_stream *stream); /* bytes */
 
+/* Announce that nothing from byte `end` on will be read, so that no row behind it is computed.
+ */
+void pe_stream_end_at(pe_stream *stream, uint64_t end);
+
 /* Write up to `size` bytes from `offset` on; returns how many, less only at the end. Reading on
  * from where the last read ended is fast, going elsewhere costs a block. */
 size_t pe_stream_read(pe_stream *stream, uint64_t offset, void *dst, size_t size);

@@ -10,7 +10,8 @@ struct pe_stream {
     void *state;
     size_t tensor, capacity;
     uint64_t rows, row_bytes, block_rows; /* block_rows: that fit the block */
-    uint64_t first, filled;               /* the block holds rows [first, first + filled) */
+    uint64_t wanted;        /* rows from this one on are not expected to be read */
+    uint64_t first, filled; /* the block holds rows [first, first + filled) */
     unsigned char *block;
 };
 
@@ -24,7 +25,7 @@ pe_status pe_stream_new(pe_request *request, size_t tensor, size_t block_bytes,
         goto fail;
     stream->request = pe_request_ref(request);
     stream->tensor = tensor;
-    stream->rows = shape->rows;
+    stream->rows = stream->wanted = shape->rows;
     stream->row_bytes = shape->bytes / shape->rows;
     stream->block_rows = stream->row_bytes < block_bytes ? block_bytes / stream->row_bytes : 1;
     stream->block =
@@ -55,11 +56,17 @@ uint64_t pe_stream_size(const pe_stream *stream)
     return stream->rows * stream->row_bytes;
 }
 
+void pe_stream_end_at(pe_stream *stream, uint64_t end)
+{
+    uint64_t wanted = end / stream->row_bytes + (end % stream->row_bytes > 0);
+    stream->wanted = wanted < stream->rows ? wanted : stream->rows;
+}
+
 /* Have the block hold a row. */
 static void fill_block(pe_stream *stream, uint64_t row)
 {
     const pe_request *request = stream->request;
-    uint64_t rest = stream->rows - row;
+    uint64_t rest = (row < stream->wanted ? stream->wanted : stream->rows) - row;
     pe_window window = {stream->tensor, row,
                         rest < stream->block_rows ? rest : stream->block_rows};
     request->values.scheme->fill(&request->values, &request->plan, stream->state, window,
