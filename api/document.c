@@ -36,6 +36,12 @@ char *api_document_text(json_t *document, size_t flags)
     return text;
 }
 
+void api_document_drop(json_t *document)
+{
+    json_decref(document);
+    memory_ran_out = false;
+}
+
 /* Consume the document and return its text as a body. */
 static api_body *body_of(json_t *document)
 {

@@ -23,6 +23,9 @@ api_reply *api_document_cacheable(json_t *document, const char *given, bool head
  * since the last document. `flags` are jansson's. */
 char *api_document_text(json_t *document, size_t flags);
 
+/* Give a document up, and forget that memory ran out for it: the next one may succeed. */
+void api_document_drop(json_t *document);
+
 /* A number as JSON, an integer where it is integral. */
 json_t *api_document_number(double number);
 

@@ -45,8 +45,9 @@ static void check_tensor_name(const pe_scheme_info *info, const char *asked, pe_
     pe_error_add_choice(error, "tensor", asked, names, info->tensor_count);
 }
 
-/* Choose the format; a reply if that fails. */
-static api_reply *choose_format(api_encoding *encoding, const api_format *asked)
+/* Choose the format. False: ret_reply is the problem, NULL without memory. */
+static bool choose_format(api_encoding *encoding, const api_format *asked,
+                          api_reply **ret_reply)
 {
     char reason[512];
     uint64_t elements = 0;
@@ -63,17 +64,20 @@ static api_reply *choose_format(api_encoding *encoding, const api_format *asked)
     case API_CHOSEN:
         break;
     case API_CHOICE_NOT_ACCEPTABLE:
-        return api_problem(API_NOT_ACCEPTABLE, reason, NULL, NULL);
+        *ret_reply = api_problem(API_NOT_ACCEPTABLE, reason, NULL, NULL);
+        return false;
     case API_CHOICE_REFUSED:
         pe_error_add(&error, PE_OUT_OF_RANGE, "format", asked->name, "%s", reason);
-        return api_problem(API_NOT_ACCEPTABLE, reason, NULL, &error);
+        *ret_reply = api_problem(API_NOT_ACCEPTABLE, reason, NULL, &error);
+        return false;
     case API_CHOICE_TOO_LARGE:
         pe_error_add(&error, PE_TOO_LARGE, "format", asked->name, "%s", reason);
-        return api_problem_from_error(&error);
+        *ret_reply = api_problem_from_error(&error);
+        return false;
     }
     if (encoding->format->single)
         encoding->selection.count = 1;
-    return NULL;
+    return true;
 }
 
 bool api_encoding_read(api_encoding *ret_encoding, const api_call *call,
@@ -101,8 +105,7 @@ bool api_encoding_read(api_encoding *ret_encoding, const api_call *call,
         *ret_reply = api_problem_from_error(&error);
         return false;
     }
-    *ret_reply = choose_format(ret_encoding, asked);
-    return *ret_reply == NULL;
+    return choose_format(ret_encoding, asked, ret_reply);
 }
 
 void api_encoding_done(api_encoding *encoding)

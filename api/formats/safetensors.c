@@ -69,7 +69,7 @@ static char *make_header(const api_selection *selection, size_t *ret_size, uint6
     json_t *root = json_object();
     json_t *described = metadata(selection->request);
     if (!described) {
-        json_decref(root);
+        api_document_drop(root);
         return NULL;
     }
     json_object_set_new(root, "__metadata__", described);

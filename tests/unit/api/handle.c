@@ -185,6 +185,8 @@ START_TEST(survives_every_failing_allocation)
     starve("GET", "/v1/schemes/binary", NULL, 200);
     starve("GET", "/metrics", NULL, 200);
     starve("GET", "/nothing", NULL, 404);
+    starve("GET", TARGET "&format=npy&dtype=bf16", NULL, 406);
+    starve("GET", TARGET "&format=html", NULL, 400);
     starve("GET", "/openapi.json", NULL, 200);
     starve("DELETE", TARGET, NULL, 405);
     static const char *const formats[] = {"json", "npy", "safetensors", "raw"};
