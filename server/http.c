@@ -155,7 +155,7 @@ static const char *known_header(void *context, const char *name)
 {
     const http_exchange *exchange = context;
     for (size_t i = 0; i < HEADER_COUNT; i++)
-        if (strcmp(HEADERS[i], name) == 0)
+        if (*HEADERS[i] == *name && strcmp(HEADERS[i], name) == 0)
             return exchange->headers[i];
     assert(false && "a header of HEADERS");
     return NULL;
@@ -278,9 +278,8 @@ static enum MHD_Result answer(http_exchange *exchange)
         return finish(exchange, api_fault_reply(server->service, API_FAULT_PAYLOAD_TOO_LARGE));
     if (exchange->out_of_memory)
         return finish(exchange, api_fault_reply(server->service, API_FAULT_UNAVAILABLE));
-    for (size_t i = 0; i < HEADER_COUNT; i++)
-        exchange->headers[i] =
-            http_find_header(exchange->connection, HEADERS[i], &exchange->joined);
+    http_find_headers(exchange->connection, HEADERS, HEADER_COUNT, exchange->headers,
+                      &exchange->joined);
     uint64_t seen = workers_landings(server->workers);
     api_progress progress = ask(exchange, true, &reply);
     if (progress == API_DONE)
