@@ -2,7 +2,7 @@
 #ifndef API_PROBLEM_H
 #define API_PROBLEM_H
 
-#include "api.h"
+#include "etag.h"
 
 typedef enum api_code {
     API_MALFORMED,
@@ -10,9 +10,11 @@ typedef enum api_code {
     API_UNKNOWN_SCHEME,
     API_METHOD_NOT_ALLOWED,
     API_NOT_ACCEPTABLE,
+    API_PRECONDITION_FAILED,
     API_PAYLOAD_TOO_LARGE,
     API_TARGET_TOO_LONG,
     API_UNSUPPORTED_MEDIA_TYPE,
+    API_RANGE_NOT_SATISFIABLE,
     API_OUT_OF_RANGE,
     API_TOO_LARGE,
     API_UNAVAILABLE,
@@ -22,6 +24,12 @@ typedef enum api_code {
  * NULL. NULL without memory. */
 api_reply *api_problem(api_code code, const char *detail, const char *did_you_mean,
                        const pe_error *error);
+
+/* 412: If-Match does not name the tag of what would be served. */
+api_reply *api_problem_of_if_match(const api_etag *etag);
+
+/* 416: a range that is not within so many bytes. */
+api_reply *api_problem_of_range(uint64_t whole);
 
 /* The problem document of a failure of the library. */
 api_reply *api_problem_from_error(const pe_error *error);
