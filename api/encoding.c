@@ -18,8 +18,9 @@ static void select_tensors(api_encoding *encoding, const char *asked, pe_error *
 {
     size_t count = pe_request_tensor_count(encoding->request);
     const char *names[16];
-    encoding->selection =
-        (api_selection){encoding->request, 0, count, encoding->call->service->host->runner};
+    encoding->selection = (api_selection){.request = encoding->request,
+                                          .count = count,
+                                          .runner = encoding->call->service->host->runner};
     if (!asked)
         return;
     for (size_t i = 0; i < count && i < 16; i++) {

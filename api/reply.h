@@ -29,6 +29,10 @@ typedef struct api_source {
  * freed. */
 api_body *api_body_from_source(const api_source *source);
 
+/* Bytes [first, first + size) of a body, which it holds a reference to: nothing is copied. Of a
+ * stream that nobody else reads. NULL without memory. */
+api_body *api_body_part(api_body *whole, uint64_t first, uint64_t size);
+
 /* A reply with the fields that every reply has. NULL without memory. */
 api_reply *api_reply_new(unsigned status);
 
