@@ -17,7 +17,7 @@ forbid() {
     found=$(grep -nE "#include +[<\"]($pattern)" "$@" || true)
     [ -z "$found" ] || fail "$reason: $found"
 }
-forbid 'microhttpd|jansson|nettle|sys/socket|time\.h|(\.\./)*(api|server)/' \
+forbid 'microhttpd|jansson|nettle|zlib|sys/socket|time\.h|(\.\./)*(api|server)/' \
     "lib knows neither HTTP nor JSON nor the clock" lib/*.[ch] lib/schemes/*.[ch]
 forbid 'microhttpd|sys/socket|netinet|pthread|time\.h|(\.\./)*server/' \
     "api knows neither sockets nor threads nor the clock" api/*.[ch] api/*/*.[ch]
