@@ -4,6 +4,7 @@
 #include "etag.h"
 #include "negotiate.h"
 #include "problem.h"
+#include "ranges.h"
 #include "reply.h"
 #include "shortcut.h"
 
@@ -46,7 +47,7 @@ static void check_tensor_name(const pe_scheme_info *info, const char *asked, pe_
     pe_error_add_choice(error, "tensor", asked, names, info->tensor_count);
 }
 
-/* Choose the format. False: ret_reply is the problem, NULL without memory. */
+/* Choose the format and its coding. False: ret_reply is the problem, NULL without memory. */
 static bool choose_format(api_encoding *encoding, const api_format *asked,
                           api_reply **ret_reply)
 {
@@ -59,10 +60,13 @@ static bool choose_format(api_encoding *encoding, const api_format *asked,
             pe_request_tensor(encoding->request, encoding->selection.first + i)->elements;
     encoding->negotiated = !asked;
     pe_error_init(&error);
-    switch (api_choose_format(asked, api_call_header(encoding->call, "Accept"), tensor,
+    api_codings codings =
+        api_accept_codings(api_call_header(encoding->call, "Accept-Encoding"));
+    switch (api_choose_format(asked, api_call_header(encoding->call, "Accept"), codings, tensor,
                               elements, encoding->call->service->host->json_elements,
                               &encoding->format, reason, sizeof reason)) {
     case API_CHOSEN:
+        api_choose_coding(codings, encoding->format->limited, &encoding->coding);
         break;
     case API_CHOICE_NOT_ACCEPTABLE:
         *ret_reply = api_problem(API_NOT_ACCEPTABLE, reason, NULL, NULL);
@@ -115,36 +119,11 @@ void api_encoding_done(api_encoding *encoding)
     encoding->request = NULL;
 }
 
-/* ---- representations, attached to the cache's entry ---- */
-
-typedef enum attachment_kind { BODY, HIT_REPLY, NEGOTIATED_HIT_REPLY } attachment_kind;
-
-static unsigned attachment_id(const api_encoding *encoding, attachment_kind kind)
-{
-    unsigned format = 0;
-    while (api_format_at(format) != encoding->format)
-        format++;
-    unsigned tensors = (unsigned)(encoding->selection.first * 16 + encoding->selection.count);
-    return (format * 256 + tensors) * 4 + (unsigned)kind;
-}
-
-static void drop_body(void *body)
-{
-    api_body_unref(body);
-}
+/* ---- replies from an entry ---- */
 
 static void drop_reply(void *reply)
 {
     api_reply_unref(reply);
-}
-
-static bool build_body(pe_table *table, void *context, pe_attachment *ret_attachment)
-{
-    const api_encoding *encoding = context;
-    size_t bytes;
-    api_body *body = encoding->format->write(&encoding->selection, table, &bytes);
-    *ret_attachment = (pe_attachment){body, bytes + api_body_footprint(), drop_body};
-    return body != NULL;
 }
 
 typedef struct hit {
@@ -164,23 +143,14 @@ static bool build_hit(pe_table *table, void *context, pe_attachment *ret_attachm
     return reply != NULL;
 }
 
-/* A new reference to the body of an entry, built if need be. */
-static api_body *body_of(const api_encoding *encoding, pe_entry *entry)
-{
-    api_body *body = pe_entry_attachment(encoding->call->service->cache, entry,
-                                         attachment_id(encoding, BODY), build_body,
-                                         (void *)(uintptr_t)encoding);
-    return body ? api_body_ref(body) : NULL;
-}
-
 static api_reply *hit_reply(const api_encoding *encoding, pe_entry *entry)
 {
     pe_cache *cache = encoding->call->service->cache;
-    unsigned id =
-        attachment_id(encoding, encoding->negotiated ? NEGOTIATED_HIT_REPLY : HIT_REPLY);
+    unsigned id = api_attachment_id(encoding, encoding->negotiated ? API_NEGOTIATED_HIT_REPLY
+                                                                   : API_HIT_REPLY);
     api_reply *reply = pe_entry_attachment(cache, entry, id, NULL, NULL);
     if (!reply) {
-        hit of = {encoding, body_of(encoding, entry)};
+        hit of = {encoding, api_encoding_body(encoding, entry)};
         if (of.body)
             reply = pe_entry_attachment(cache, entry, id, build_hit, &of);
         api_body_unref(of.body);
@@ -190,13 +160,13 @@ static api_reply *hit_reply(const api_encoding *encoding, pe_entry *entry)
     return reply ? api_reply_ref(reply) : NULL;
 }
 
-/* A reply of its own, for what was computed just now and for POST. */
+/* A reply of its own, for what was computed just now, for parts and for POST. */
 static api_reply *own_reply(const api_encoding *encoding, pe_entry *entry, pe_outcome outcome,
                             uint64_t compute_time)
 {
     const api_host *host = encoding->call->service->host;
     uint64_t start = host->now(host->context);
-    api_body *body = body_of(encoding, entry);
+    api_body *body = api_encoding_body(encoding, entry);
     uint64_t format_time = host->now(host->context) - start;
     api_reply *reply = api_encoding_describe(encoding);
     switch (outcome) {
@@ -213,38 +183,93 @@ static api_reply *own_reply(const api_encoding *encoding, pe_entry *entry, pe_ou
     if (outcome != PE_HIT)
         api_reply_add(reply, "Server-Timing", "compute;dur=%.3f, format;dur=%.3f",
                       (double)compute_time / 1e6, (double)format_time / 1e6);
-    return api_reply_with_body(reply, body, false);
+    return api_reply_with_body(reply, api_encoding_part(encoding, body), false);
 }
 
 /* ---- answering ---- */
 
-static api_reply *not_modified(const api_encoding *encoding)
+/* What Content-Length says of the whole, API_LENGTH_UNKNOWN where only writing tells. */
+static uint64_t whole_length(const api_encoding *encoding)
 {
-    const char *given = api_call_header(encoding->call, "If-None-Match");
-    api_etag etag;
-    if (!given || encoding->post)
-        return NULL;
-    api_encoding_etag(encoding, &etag);
-    if (!api_etag_matches(&etag, given))
-        return NULL;
-    api_reply *reply = api_reply_new(304);
-    api_reply_set_length(reply, encoding->format->length(&encoding->selection));
-    api_encoding_add_validators(encoding, &etag, reply);
-    return reply;
+    return encoding->coding == API_IDENTITY ? encoding->format->length(&encoding->selection)
+                                            : API_LENGTH_UNKNOWN;
 }
 
-/* Elements up to which a quick request may compute a table, or print it. */
+/* Conditions in their order (RFC 9110, section 13.2.2), for a request that would succeed. True
+ * if they decide: ret_reply is 412 or 304, NULL without memory. If-Modified-Since and its like
+ * are not looked at: no reply has a date. */
+static bool judge_conditions(const api_encoding *encoding, api_reply **ret_reply)
+{
+    const char *match = api_call_header(encoding->call, "If-Match");
+    const char *none_match = api_call_header(encoding->call, "If-None-Match");
+    api_etag etag;
+    if (encoding->post || (!match && !none_match))
+        return false;
+    api_encoding_etag(encoding, &etag);
+    if (match && !api_tag_is_listed(etag.text, match, true)) {
+        *ret_reply = api_problem_of_if_match(&etag);
+        return true;
+    }
+    if (!none_match || !api_etag_matches(&etag, none_match))
+        return false;
+    *ret_reply = api_reply_new(304);
+    api_reply_set_length(*ret_reply, whole_length(encoding));
+    api_encoding_add_validators(encoding, &etag, *ret_reply);
+    return true;
+}
+
+/* Whether the request's Range counts, as far as If-Range decides. */
+static bool range_holds(const api_encoding *encoding)
+{
+    const char *if_range = api_call_header(encoding->call, "If-Range");
+    api_etag etag;
+    if (!if_range)
+        return true;
+    api_encoding_etag(encoding, &etag);
+    return api_if_range_holds(if_range, &etag);
+}
+
+/* Note the part that a GET of a binary form asks for. False: there is no such part, and
+ * ret_reply is 416, NULL without memory. Text has no parts: its length shows only when it is
+ * written. */
+static bool take_part(api_encoding *encoding, api_reply **ret_reply)
+{
+    const api_call *call = encoding->call;
+    const char *range = api_call_header(call, "Range");
+    if (!range || encoding->post || call->head || encoding->format->limited ||
+        !range_holds(encoding))
+        return true;
+    uint64_t whole = whole_length(encoding);
+    *ret_reply = NULL;
+    if (whole == API_LENGTH_UNKNOWN) /* out of memory */
+        return false;
+    switch (api_read_range(range, whole, &encoding->part.first, &encoding->part.size)) {
+    case API_RANGE_NONE:
+        break;
+    case API_RANGE_PART:
+        encoding->part.whole = whole;
+        break;
+    case API_RANGE_UNSATISFIABLE:
+        *ret_reply = api_problem_of_range(whole);
+        return false;
+    }
+    return true;
+}
+
+/* Elements up to which a quick request may compute a table, or print it, or compress that. */
 #define QUICK_TABLE 65536
 #define QUICK_TEXT  16384
+#define QUICK_GZIP  2048
 
 static bool is_quick(const api_encoding *encoding, bool compute)
 {
     uint64_t elements = 0;
     for (size_t i = 0; i < pe_request_tensor_count(encoding->request); i++)
         elements += pe_request_tensor(encoding->request, i)->elements;
-    return elements <= (encoding->format->limited ? QUICK_TEXT
-                        : compute                 ? QUICK_TABLE
-                                                  : UINT64_MAX);
+    return elements <= (encoding->coding == API_GZIP ? QUICK_GZIP
+                        : encoding->format->limited  ? QUICK_TEXT
+                        : compute                    ? QUICK_TABLE
+                                                     : UINT64_MAX);
 }
 
 /* Whether the entry has what the reply needs, or making it is quick. */
@@ -252,7 +277,7 @@ static bool is_prepared(const api_encoding *encoding, pe_entry *entry)
 {
     pe_cache *cache = encoding->call->service->cache;
     return is_quick(encoding, false) ||
-           pe_entry_attachment(cache, entry, attachment_id(encoding, BODY), NULL, NULL);
+           pe_entry_attachment(cache, entry, api_attachment_id(encoding, API_BODY), NULL, NULL);
 }
 
 static api_reply *not_yet(const api_encoding *encoding, api_progress progress)
@@ -268,7 +293,7 @@ static api_reply *reply_from(const api_encoding *encoding, pe_entry *entry)
     api_reply *reply;
     if (request->quick && !is_prepared(encoding, entry))
         reply = not_yet(encoding, API_LATER);
-    else if (encoding->post || request->awaited)
+    else if (encoding->post || request->awaited || encoding->part.whole)
         reply = own_reply(encoding, entry, request->awaited ? PE_COALESCED : PE_HIT, 0);
     else
         reply = hit_reply(encoding, entry);
@@ -310,18 +335,19 @@ static api_reply *stream(const api_encoding *encoding)
         return not_yet(encoding, API_LATER);
     api_reply *reply = api_encoding_describe(encoding);
     api_reply_add(reply, "Cache-Status", "posenc; fwd=bypass; detail=streamed");
-    return api_reply_with_body(reply, encoding->format->stream(&encoding->selection), false);
+    api_body *body = api_encoding_part(encoding, api_encoding_stream(encoding));
+    return api_reply_with_body(reply, body, false);
 }
 
-api_reply *api_encoding_reply(const api_encoding *encoding)
+api_reply *api_encoding_reply(api_encoding *encoding)
 {
     const api_request *request = encoding->call->request;
-    api_reply *reply = not_modified(encoding);
-    if (reply)
+    api_reply *reply;
+    if (judge_conditions(encoding, &reply) || !take_part(encoding, &reply))
         return reply;
     if (encoding->call->head) {
         reply = api_encoding_describe(encoding);
-        api_reply_set_length(reply, encoding->format->length(&encoding->selection));
+        api_reply_set_length(reply, whole_length(encoding));
         return reply;
     }
     bool slow = request->quick && pe_request_takes_long(encoding->request);

@@ -91,7 +91,7 @@ static api_reply *preflight(const char *allow)
     api_reply_add(reply, "Allow", "%s", allow);
     api_reply_add(reply, "Access-Control-Allow-Methods", "GET, HEAD, POST, OPTIONS");
     api_reply_add(reply, "Access-Control-Allow-Headers",
-                  "Accept, Content-Type, If-None-Match, If-Range, Range");
+                  "Accept, Content-Type, If-Match, If-None-Match, If-Range, Range");
     api_reply_add(reply, "Access-Control-Max-Age", "86400");
     return reply;
 }

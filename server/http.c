@@ -45,7 +45,10 @@ struct http_server {
     atomic_llong connections;
 };
 
-static const char *const HEADERS[] = {"Accept", "Content-Type", "If-None-Match"};
+/* What the api reads. */
+static const char *const HEADERS[] = {"Accept",   "Accept-Encoding", "Content-Type",
+                                      "If-Match", "If-None-Match",   "If-Range",
+                                      "Range"};
 #define HEADER_COUNT (sizeof HEADERS / sizeof *HEADERS)
 
 /* One request while libmicrohttpd handles it. */

@@ -29,7 +29,7 @@ api_reply *api_info(const api_call *call)
     json_t *document = json_pack("{s:s, s:s, s:I, s:o, s:o, s:o}", "name", "posenc", "version",
                                  PE_VERSION, "schemes", (json_int_t)pe_scheme_count(), "dtypes",
                                  dtypes, "formats", formats, "limits", limits);
-    return api_document_cacheable(document, api_call_header(call, "If-None-Match"), call->head);
+    return api_document_cacheable(call, document);
 }
 
 static api_reply *status_reply(const api_call *call, unsigned code, const char *status)
@@ -61,6 +61,5 @@ api_reply *api_metrics(const api_call *call)
     api_reply *reply = api_reply_new(200);
     api_reply_add(reply, "Cache-Control", "no-store");
     api_reply_add(reply, "Content-Type", "text/plain; version=0.0.4; charset=utf-8");
-    return api_reply_with_body(reply, text ? api_body_from_text(text, strlen(text)) : NULL,
-                               call->head);
+    return api_text_reply(call, reply, text ? api_body_from_text(text, strlen(text)) : NULL);
 }

@@ -215,5 +215,5 @@ api_reply *api_openapi(const api_call *call)
                   "encodings", "description", "tensors", "name", "service", "description",
                   "what there is, and how the process does", "paths", paths, "components",
                   "schemas", "Problem", problem_schema());
-    return api_document_cacheable(document, api_call_header(call, "If-None-Match"), call->head);
+    return api_document_cacheable(call, document);
 }

@@ -80,8 +80,7 @@ api_reply *api_list_schemes(const api_call *call)
     json_t *schemes = json_array();
     for (size_t i = 0; i < pe_scheme_count(); i++)
         json_array_append_new(schemes, describe_scheme(pe_scheme_describe(pe_scheme_at(i))));
-    return api_document_cacheable(json_pack("{s:o}", "schemes", schemes),
-                                  api_call_header(call, "If-None-Match"), call->head);
+    return api_document_cacheable(call, json_pack("{s:o}", "schemes", schemes));
 }
 
 api_reply *api_describe_scheme(const api_call *call)
@@ -89,6 +88,5 @@ api_reply *api_describe_scheme(const api_call *call)
     const pe_scheme *scheme = pe_scheme_find(call->parameter);
     if (!scheme)
         return api_unknown_scheme(call->parameter);
-    return api_document_cacheable(describe_scheme(pe_scheme_describe(scheme)),
-                                  api_call_header(call, "If-None-Match"), call->head);
+    return api_document_cacheable(call, describe_scheme(pe_scheme_describe(scheme)));
 }

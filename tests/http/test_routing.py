@@ -113,7 +113,8 @@ class Browsers(ServerCase):
                 self.assertLessEqual({"GET", "HEAD", "POST"}, methods)
                 self.assertFalse({"PUT", "DELETE"} & methods, "for other origins")
                 headers = names(reply.header("Access-Control-Allow-Headers").lower())
-                self.assertLessEqual({"content-type", "if-none-match", "accept"}, headers)
+                expected = {"accept", "content-type", "if-match", "if-none-match", "if-range"}
+                self.assertLessEqual(expected | {"range"}, headers)
                 self.assertGreater(int(reply.header("Access-Control-Max-Age")), 0)
                 self.assertIsNone(reply.header("Access-Control-Allow-Credentials"))
 
@@ -135,14 +136,17 @@ class Browsers(ServerCase):
             (200, "POST", encoding, json_type, b'{"length": 4, "dim": 8}'),
             (200, "GET", "/metrics", {}, None),
             (200, "GET", "/health/ready", {}, None),
+            (206, "GET", f"{encoding}?length=4&dim=8&format=raw", {"Range": "bytes=1-"}, None),
             (304, "GET", f"{encoding}?length=4&dim=8", {"If-None-Match": tag}, None),
             (400, "GET", encoding, {}, None),
             (400, "POST", encoding, json_type, b"{"),
             (404, "GET", "/nothing", {}, None),
             (405, "DELETE", encoding, {}, None),
             (406, "GET", f"{encoding}?length=4&dim=8", {"Accept": "text/html"}, None),
+            (412, "GET", f"{encoding}?length=4&dim=8", {"If-Match": '"other"'}, None),
             (414, "GET", f"/{'a' * 20000}", {}, None),
             (415, "POST", encoding, {}, b"{}"),
+            (416, "GET", f"{encoding}?length=4&dim=8&format=raw", {"Range": "bytes=999-"}, None),
             (422, "GET", f"{encoding}?length=4&dim=7", {}, None),
         ]
         for status, method, target, headers, body in requests:
