@@ -19,6 +19,110 @@ static json_t *responses(json_t *content)
     return json_pack("{s:o, s:o}", "200", success, "default", problem);
 }
 
+/* ---- conditions, ranges and codings: components that the GETs of tensors refer to ---- */
+
+static const struct {
+    const char *component, *name, *help;
+} REQUEST_HEADERS[] = {
+    {"AcceptEncoding", "Accept-Encoding", "gzip is there for text forms; 406 without identity"},
+    {"IfMatch", "If-Match", "tags, or a star: 412 unless one is that of what would come"},
+    {"IfNoneMatch", "If-None-Match", "tags, or a star: 304 if one is that of what would come"},
+    {"IfRange", "If-Range", "the tag of what the range is of; the whole comes of another"},
+    {"Range", "Range", "of a binary form: bytes=first-last, bytes=first- or bytes=-count"},
+};
+#define REQUEST_HEADER_COUNT (sizeof REQUEST_HEADERS / sizeof *REQUEST_HEADERS)
+
+/* What answers may tell besides; of the status named, or of 200 and 206. */
+static const struct {
+    const char *status, *name, *help;
+} RESPONSE_HEADERS[] = {
+    {NULL, "ETag", "strong; of this form, these parameters and this coding alone"},
+    {"200", "Content-Encoding", "gzip, of a text form"},
+    {"200", "Vary", "which headers the form and its coding were chosen by"},
+    {NULL, "Accept-Ranges", "bytes, for binary forms"},
+    {"206", "Content-Range", "bytes first-last/whole"},
+    {"416", "Content-Range", "bytes */whole"},
+};
+#define RESPONSE_HEADER_COUNT (sizeof RESPONSE_HEADERS / sizeof *RESPONSE_HEADERS)
+
+static const struct {
+    const char *status, *component, *help;
+    bool part, problem;
+} OTHER_RESPONSES[] = {
+    {"206", "Part", "The bytes that Range asks for", true, false},
+    {"304", "NotModified", "If-None-Match names what would come", false, false},
+    {"412", "ConditionFailed", "If-Match names nothing that would come", false, true},
+    {"416", "NoSuchRange", "Range lies behind the end", false, true},
+};
+#define OTHER_RESPONSE_COUNT (sizeof OTHER_RESPONSES / sizeof *OTHER_RESPONSES)
+
+static json_t *reference(const char *kind, const char *component)
+{
+    return json_pack("{s:o}", "$ref", json_sprintf("#/components/%s/%s", kind, component));
+}
+
+/* The headers of a status. */
+static json_t *response_headers(const char *status)
+{
+    json_t *headers = json_object();
+    bool good = strcmp(status, "200") == 0 || strcmp(status, "206") == 0;
+    for (size_t i = 0; i < RESPONSE_HEADER_COUNT; i++) {
+        const char *of = RESPONSE_HEADERS[i].status;
+        if (of ? strcmp(of, status) == 0 : good)
+            json_object_set_new(headers, RESPONSE_HEADERS[i].name,
+                                json_pack("{s:s, s:{s:s}}", "description",
+                                          RESPONSE_HEADERS[i].help, "schema", "type",
+                                          "string"));
+    }
+    return headers;
+}
+
+static json_t *header_components(void)
+{
+    json_t *components = json_object();
+    for (size_t i = 0; i < REQUEST_HEADER_COUNT; i++)
+        json_object_set_new(components, REQUEST_HEADERS[i].component,
+                            json_pack("{s:s, s:s, s:s, s:{s:s}}", "name",
+                                      REQUEST_HEADERS[i].name, "in", "header", "description",
+                                      REQUEST_HEADERS[i].help, "schema", "type", "string"));
+    return components;
+}
+
+static json_t *response_components(void)
+{
+    json_t *components = json_object(), *binary = json_object();
+    for (size_t i = 0; i < api_format_count(); i++)
+        if (!api_format_at(i)->limited)
+            json_object_set_new(binary, api_format_at(i)->media_type, json_object());
+    for (size_t i = 0; i < OTHER_RESPONSE_COUNT; i++) {
+        json_t *response = json_pack("{s:s, s:o}", "description", OTHER_RESPONSES[i].help,
+                                     "headers", response_headers(OTHER_RESPONSES[i].status));
+        if (OTHER_RESPONSES[i].part)
+            json_object_set(response, "content", binary);
+        if (OTHER_RESPONSES[i].problem)
+            json_object_set_new(response, "content",
+                                json_pack("{s:{s:o}}", "application/problem+json", "schema",
+                                          reference("schemas", "Problem")));
+        json_object_set_new(components, OTHER_RESPONSES[i].component, response);
+    }
+    json_decref(binary);
+    return components;
+}
+
+/* Add to a GET of tensors what its headers may ask for and get. */
+static void add_headers(json_t *parameters, json_t *responses)
+{
+    json_object_set_new(json_object_get(responses, "200"), "headers", response_headers("200"));
+    for (size_t i = 0; i < REQUEST_HEADER_COUNT; i++)
+        json_array_append_new(parameters,
+                              reference("parameters", REQUEST_HEADERS[i].component));
+    for (size_t i = 0; i < OTHER_RESPONSE_COUNT; i++)
+        json_object_set_new(responses, OTHER_RESPONSES[i].status,
+                            reference("responses", OTHER_RESPONSES[i].component));
+}
+
+/* ---- operations ---- */
+
 static json_t *json_content(void)
 {
     return json_pack("{s:{s:{s:s}}}", "application/json", "schema", "type", "object");
@@ -114,9 +218,11 @@ static json_t *get_operation(const pe_scheme_info *info)
             json_object_set_new(added, "required", json_true());
     }
     add_request_options(info, add_query_parameter, parameters);
+    json_t *answers = responses(format_content());
+    add_headers(parameters, answers);
     return json_pack("{s:s+, s:s, s:s, s:[s], s:o, s:o}", "operationId", "get_", info->name,
                      "summary", info->title, "description", info->summary, "tags", "encodings",
-                     "parameters", parameters, "responses", responses(format_content()));
+                     "parameters", parameters, "responses", answers);
 }
 
 static json_t *post_operation(const pe_scheme_info *info)
@@ -209,11 +315,12 @@ api_reply *api_openapi(const api_call *call)
                              PE_VERSION, "description",
                              "Positional encodings, exact to the last bit, as JSON or binary.",
                              "license", "name", "MIT", "identifier", "MIT");
-    json_t *document =
-        json_pack("{s:s, s:o, s:[{s:s}], s:[{s:s, s:s}, {s:s, s:s}], s:o, s:{s:{s:o}}}",
-                  "openapi", "3.1.0", "info", head, "servers", "url", "/", "tags", "name",
-                  "encodings", "description", "tensors", "name", "service", "description",
-                  "what there is, and how the process does", "paths", paths, "components",
-                  "schemas", "Problem", problem_schema());
+    json_t *document = json_pack(
+        "{s:s, s:o, s:[{s:s}], s:[{s:s, s:s}, {s:s, s:s}], s:o, s:{s:{s:o}, s:o, s:o}}",
+        "openapi", "3.1.0", "info", head, "servers", "url", "/", "tags", "name", "encodings",
+        "description", "tensors", "name", "service", "description",
+        "what there is, and how the process does", "paths", paths, "components", "schemas",
+        "Problem", problem_schema(), "parameters", header_components(), "responses",
+        response_components());
     return api_document_cacheable(call, document);
 }

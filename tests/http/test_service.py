@@ -157,9 +157,29 @@ class OpenApi(ServerCase):
     def query(self, scheme):
         """{name: parameter object} of a scheme's GET."""
         operation = self.document["paths"][f"/v1/encodings/{scheme['name']}"]["get"]
-        for parameter in operation["parameters"]:
+        own = [parameter for parameter in operation["parameters"] if "$ref" not in parameter]
+        for parameter in own:
             self.assertEqual(parameter["in"], "query")
-        return {parameter["name"]: parameter for parameter in operation["parameters"]}
+        return {parameter["name"]: parameter for parameter in own}
+
+    def test_conditions_ranges_and_codings_are_described(self):
+        components = self.document["components"]
+        for scheme in self.schemes:
+            get = self.document["paths"][f"/v1/encodings/{scheme['name']}"]["get"]
+            headers = {
+                components["parameters"][parameter["$ref"].rsplit("/", 1)[1]]["name"]
+                for parameter in get["parameters"]
+                if "$ref" in parameter
+            }
+            conditions = {"If-Match", "If-None-Match", "If-Range", "Range"}
+            self.assertEqual(headers, {"Accept-Encoding", *conditions})
+            self.assertLessEqual({"206", "304", "412", "416"}, set(get["responses"]))
+            self.assertIn("Content-Encoding", get["responses"]["200"]["headers"])
+        for name, problem in (("Part", False), ("NoSuchRange", True)):
+            response = components["responses"][name]
+            self.assertIn("Content-Range", response["headers"])
+            self.assertEqual("application/problem+json" in response["content"], problem)
+        self.assertNotIn("application/json", components["responses"]["Part"]["content"])
 
     def test_the_document_is_openapi_3_1(self):
         self.assertEqual(self.document["openapi"], "3.1.0")
@@ -190,7 +210,7 @@ class OpenApi(ServerCase):
     def test_path_templates_declare_their_parameters(self):
         for path, _, operation in self.operations():
             inside = set(re.findall(r"\{(\w+)\}", path))
-            declared = [p for p in operation.get("parameters", []) if p["in"] == "path"]
+            declared = [p for p in operation.get("parameters", []) if p.get("in") == "path"]
             self.assertEqual({p["name"] for p in declared}, inside, path)
             self.assertTrue(all(p["required"] for p in declared))
 
