@@ -104,4 +104,11 @@ static inline dd dd_sqrt(dd a)
     return dd_quick_two_sum(root, rest.hi / (2 * root));
 }
 
+/* A number so close to a double that only roundings can have parted them, which a rounding
+ * boundary would feel: the double itself. */
+static inline dd dd_snap(dd a)
+{
+    return fabs(a.lo) < fabs(a.hi) * 0x1p-96 ? (dd){a.hi, 0} : a;
+}
+
 #endif

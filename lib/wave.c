@@ -88,13 +88,6 @@ static void small_sincos(dd x, dd *ret_sin, dd *ret_cos)
     *ret_cos = (dd){1, -fmax(square / 2 * (1 - square / 12), 0x1p-200)};
 }
 
-/* An angle so close to a double that only the rounding of 2π can have parted them, as that of a
- * position and a frequency of 1/3 may be: the double itself. */
-static dd snap(dd angle)
-{
-    return fabs(angle.lo) < fabs(angle.hi) * 0x1p-96 ? (dd){angle.hi, 0} : angle;
-}
-
 /* Round one entry from its exact phase. */
 static void round_exactly(const pe_wave *wave, uint64_t row, size_t frequency, bool cosine,
                           void *dst)
@@ -102,11 +95,12 @@ static void round_exactly(const pe_wave *wave, uint64_t row, size_t frequency, b
     dd parts[2], position = pe_position_at(&wave->positions, row);
     pe_wide turns = wave->frequencies[frequency];
     bool radian = memcmp(&turns, &PE_WIDE_RADIAN, sizeof turns) == 0;
-    dd angle = radian ? position : snap(dd_mul(position, pe_phase_radians(turns)));
+    dd angle = radian ? position : dd_snap(dd_mul(position, pe_phase_radians(turns)));
     pe_phase_sincos(pe_position_phase(&wave->positions, row, turns), &parts[0], &parts[1]);
     if (angle.hi != 0 && fabs(angle.hi) < 0x1p-20)
         /* at one radian per position the position itself is the angle, without the rounding of
-         * 2π; and below 2^-150 a 256-bit fraction of a turn has too few bits left */
+         * 2π, and at a third of one the double nearest to it is; below 2^-150 a 256-bit
+         * fraction of a turn has too few bits left */
         small_sincos(angle, &parts[0], &parts[1]);
     dd amplitude = {wave->amplitude, wave->amplitude_rest};
     pe_round_dd(wave->dtype, dd_mul(parts[cosine], amplitude), dst);
