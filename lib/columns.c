@@ -48,39 +48,54 @@ static void double_elements(const unsigned char *elements, size_t count, size_t 
 
 /* ---- runs ---- */
 
-static void copy(const pe_kernel *streaming, unsigned char *dst, const unsigned char *src,
-                 size_t size)
+pe_run pe_run_of(const pe_wave *wave, size_t first, size_t count, const pe_kernel *streaming)
 {
-    if (streaming)
-        streaming->stream(dst, src, size);
-    else
-        memcpy(dst, src, size);
+    size_t size = pe_dtype_size(wave->dtype);
+    return (pe_run){first,    count, wave->count, size, wave->copies, wave->row_columns * size,
+                    streaming};
 }
 
-void pe_run_write(const pe_run *run, const unsigned char *elements, const pe_kernel *streaming,
-                  unsigned char *row)
+static void copy_rows(const pe_run *run, const unsigned char *elements, size_t rows,
+                      unsigned char *dst)
+{
+    size_t bytes = run->count * run->size;
+    for (size_t r = 0; r < rows; r++, elements += bytes, dst += run->row_bytes)
+        if (run->streaming)
+            run->streaming->stream(dst, elements, bytes);
+        else
+            memcpy(dst, elements, bytes);
+}
+
+static void double_rows(const pe_run *run, const unsigned char *elements, size_t rows,
+                        unsigned char *dst)
 {
     _Alignas(64) unsigned char doubled[2 * PE_RUN_MAX * sizeof(double)];
-    size_t start = run->first * run->size, bytes = run->count * run->size;
-    switch (run->copies) {
-    case PE_WAVE_ONCE:
-        copy(streaming, row + start, elements, bytes);
-        return;
-    case PE_WAVE_IN_HALVES:
-        copy(streaming, row + start, elements, bytes);
-        copy(streaming, row + run->all * run->size + start, elements, bytes);
-        return;
-    case PE_WAVE_IN_PAIRS:
-        double_elements(elements, run->count, run->size, streaming ? doubled : row + 2 * start);
-        if (streaming)
-            copy(streaming, row + 2 * start, doubled, 2 * bytes);
+    size_t bytes = run->count * run->size;
+    for (size_t r = 0; r < rows; r++, elements += bytes, dst += run->row_bytes)
+        if (run->streaming) {
+            double_elements(elements, run->count, run->size, doubled);
+            run->streaming->stream(dst, doubled, 2 * bytes);
+        } else {
+            double_elements(elements, run->count, run->size, dst);
+        }
+}
+
+void pe_run_write(const pe_run *run, const unsigned char *elements, size_t rows,
+                  unsigned char *dst)
+{
+    size_t start = run->first * run->size;
+    if (run->copies == PE_WAVE_IN_PAIRS) {
+        double_rows(run, elements, rows, dst + 2 * start);
         return;
     }
+    copy_rows(run, elements, rows, dst + start);
+    if (run->copies == PE_WAVE_IN_HALVES)
+        copy_rows(run, elements, rows, dst + run->all * run->size + start);
 }
 
 void pe_still_write(const pe_wave *wave, uint64_t rows, unsigned char *dst)
 {
-    size_t size = pe_dtype_size(wave->dtype), row_bytes = wave->row_columns * size;
+    size_t size = pe_dtype_size(wave->dtype);
     unsigned char elements[PE_RUN_MAX * sizeof(double)];
     dd entry = {wave->amplitude, wave->amplitude_rest};
     if (wave->layout == PE_WAVE_SINES)
@@ -90,8 +105,7 @@ void pe_still_write(const pe_wave *wave, uint64_t rows, unsigned char *dst)
     for (uint64_t r = 0; r < rows; r++)
         for (size_t f = wave->count - wave->still; f < wave->count; f += PE_RUN_MAX) {
             size_t rest = wave->count - f;
-            pe_run run = {f, rest < PE_RUN_MAX ? rest : PE_RUN_MAX, wave->count, size,
-                          wave->copies};
-            pe_run_write(&run, elements, NULL, dst + r * row_bytes);
+            pe_run run = pe_run_of(wave, f, rest < PE_RUN_MAX ? rest : PE_RUN_MAX, NULL);
+            pe_run_write(&run, elements, 1, dst + r * run.row_bytes);
         }
 }

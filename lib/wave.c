@@ -151,21 +151,12 @@ static void place(const pe_chunk *chunk, const unsigned char *elements, size_t s
         memcpy(row + (start + i * stride) * size, elements + i * size, size);
 }
 
-/* Place sines or cosines alone. */
-static void place_alone(const pe_chunk *chunk, const unsigned char *elements, bool streamed,
-                        unsigned char *row)
-{
-    const pe_wave *wave = chunk->wave;
-    pe_run run = {chunk->first, chunk->count, wave->count, pe_dtype_size(wave->dtype),
-                  wave->copies};
-    pe_run_write(&run, elements, streamed ? chunk->kernel : NULL, row);
-}
-
 /* Place separate sines and cosines where the layout wants them. */
 static void place_apart(const pe_chunk *chunk, wave_staging *staging, unsigned char *row)
 {
     const pe_wave *wave = chunk->wave;
     size_t first = chunk->first, half = wave->count, size = pe_dtype_size(wave->dtype);
+    pe_run run = pe_run_of(wave, first, chunk->count, NULL);
     switch (wave->layout) {
     case PE_WAVE_INTERLEAVED:
         place(chunk, staging->sines, 2 * first, 2, row);
@@ -185,10 +176,10 @@ static void place_apart(const pe_chunk *chunk, wave_staging *staging, unsigned c
         place(chunk, staging->sines, first, 1, row);
         break;
     case PE_WAVE_SINES:
-        place_alone(chunk, staging->sines, false, row);
+        pe_run_write(&run, staging->sines, 1, row);
         break;
     case PE_WAVE_COSINES:
-        place_alone(chunk, staging->cosines, false, row);
+        pe_run_write(&run, staging->cosines, 1, row);
         break;
     }
 }
@@ -259,23 +250,23 @@ static void write_alone(const pe_chunk *chunk, uint64_t first, size_t rows, pe_s
 {
     enum { ROWS = 16 };
     const pe_wave *wave = chunk->wave;
-    size_t size = pe_dtype_size(wave->dtype), row_bytes = wave->row_columns * size;
+    pe_run run =
+        pe_run_of(wave, chunk->first, chunk->count, chunk->streamed ? chunk->kernel : NULL);
     _Alignas(64) unsigned char sines[ROWS * PE_KERNEL_PAIRS * sizeof(double)];
     _Alignas(64) unsigned char cosines[sizeof sines];
-    unsigned char *wanted = wave->layout == PE_WAVE_SINES ? sines : cosines;
-    const pe_rows target = {sines, cosines, chunk->count * size, false};
+    const pe_rows target = {sines, cosines, chunk->count * run.size, false};
     for (size_t done = 0; done < rows; done += ROWS) {
         size_t part = rows - done < ROWS ? rows - done : ROWS;
-        uint64_t doubtful = ~0ULL;
-        if (is_plain(wave))
+        unsigned char *to = row + done * run.row_bytes;
+        uint64_t doubtful = (1ULL << part) - 1;
+        if (is_plain(wave)) {
             doubtful =
                 chunk->kernel->rotate[wave->dtype](hi, lo + done, part, chunk->count, &target);
-        for (size_t r = 0; r < part; r++) {
-            unsigned char *to = row + (done + r) * row_bytes;
-            if (doubtful >> r & 1)
-                write_carefully(chunk, first + done + r, hi, lo[done + r], to);
-            else
-                place_alone(chunk, wanted + r * target.stride, chunk->streamed, to);
+            pe_run_write(&run, wave->layout == PE_WAVE_SINES ? sines : cosines, part, to);
+        }
+        for (; doubtful; doubtful &= doubtful - 1) {
+            size_t r = (size_t)__builtin_ctzll(doubtful);
+            write_carefully(chunk, first + done + r, hi, lo[done + r], to + r * run.row_bytes);
         }
     }
 }
