@@ -59,6 +59,11 @@ static const char *const VARIANTS[][2] = {
     {"sinusoidal", "&dim=7&odd_dim=pad&frequencies=per_column"},
     {"sinusoidal", "&dim=7&odd_dim=truncate&amplitude=3.7"},
     {"sinusoidal", "&dim=8&zero_first_row=true&base=1"},
+    {"rope", "&dim=140&table=full&rope_type=linear&factor=3"},
+    {"rope", "&dim=70&table=full&layout=interleaved"},
+    {"rope", "&dim=8&rope_type=yarn&factor=4&original_max_position_embeddings=64"},
+    {"rope", "&dim=12&rope_type=proportional&partial_rotary_factor=0.5&table=full"},
+    {"rotation_matrix", "&dim=6&convention=shift"},
 };
 
 /* Call `check` for every position-indexed scheme, its variants, and every dtype. */
@@ -236,6 +241,10 @@ START_TEST(fill_writes_any_rows_of_any_scheme)
         {"sinusoidal_2d", "height=5&width=7&dim=12&shape=hwc&axis_order=height_first"},
         {"sinusoidal_2d", "height=5&width=7&dim=12&shape=nc&extra_tokens=3&dtype=f16"},
         {"sinusoidal_2d", "height=70&width=2&dim=8&layout=concat&grouping=function"},
+        {"rope", "length=200&offset=-100&dim=150&table=full&dtype=bf16"},
+        {"rope", "length=100&step=0.3&dim=12&table=full&layout=interleaved&dtype=f64"},
+        {"rope", "length=90&dim=12&rope_type=proportional&partial_rotary_factor=0.5"},
+        {"rotation_matrix", "length=70&dim=6&dtype=f16"},
     };
     for (size_t s = 0; s < pe_scheme_count(); s++) {
         const pe_scheme_info *info = pe_scheme_describe(pe_scheme_at(s));
