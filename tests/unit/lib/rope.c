@@ -18,7 +18,7 @@ static const char *const TYPES[] = {
     "&rope_type=ntk&factor=3",
     "&rope_type=dynamic&factor=2&original_max_position_embeddings=64&seq_len=1000",
     YARN,
-    YARN "&attention_factor=0.5&truncate=false",
+    (YARN "&attention_factor=0.5&truncate=false"),
     "&rope_type=longrope&factor=4&seq_len=65" LISTS,
     "&rope_type=llama3&original_max_position_embeddings=64",
     "&rope_type=proportional&partial_rotary_factor=0.5",
@@ -60,8 +60,8 @@ START_TEST(scalings_by_1_change_nothing)
         "&rope_type=dynamic&factor=4&max_position_embeddings=100&seq_len=7",
         "&rope_type=yarn&factor=1&original_max_position_embeddings=64",
         "&rope_type=llama3&factor=1&original_max_position_embeddings=64",
-        "&rope_type=longrope&short_factor=1,1,1,1&long_factor=2,2,2,2&seq_len=64&factor=1"
-        "&original_max_position_embeddings=64",
+        ("&rope_type=longrope&short_factor=1,1,1,1&long_factor=2,2,2,2&seq_len=64&factor=1"
+         "&original_max_position_embeddings=64"),
         "&rope_type=proportional",
         "&partial_rotary_factor=1",
         "&preset=gpt_neox",
