@@ -110,6 +110,13 @@ typedef enum pe_type {
     PE_STORED,       /* the name of a stored set of trained tensors */
 } pe_type;
 
+/* What one choice makes of a parameter that depends on it. */
+typedef struct pe_case {
+    const char *choice;
+    bool required;
+    const char *default_text;
+} pe_case;
+
 /* One row of a scheme's parameter table. It is all that parsing, validation, defaults, help,
  * the HTTP documentation and the tests know of a parameter. */
 typedef struct pe_parameter {
@@ -121,6 +128,10 @@ typedef struct pe_parameter {
                          * tensor of this name: then neither required nor defaulted, and a
                          * given value must agree; or NULL */
     size_t stored_axis;
+    const char *when;     /* a choice parameter above this one; or NULL */
+    const pe_case *cases; /* its choices with which this one is legal, and what is required or
+                           * defaulted then, instead of the same members here; the last has
+                           * no name */
     const char *default_text;   /* as in a query; NULL: absent unless given */
     const char *default_of;     /* the default is the value of this parameter, which stands */
     const char *default_less;   /* before it, less that of this one (or NULL), but never < 0 */

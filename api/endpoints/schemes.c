@@ -33,6 +33,8 @@ static json_t *describe_parameter(const pe_parameter *parameter)
     api_add_range(object, parameter);
     if (parameter->unless)
         json_object_set_new(object, "unless", json_string(parameter->unless));
+    if (parameter->when)
+        json_object_set_new(object, "when", api_cases_of(parameter));
     if (parameter->unit)
         json_object_set_new(object, "unit", json_string(parameter->unit));
     json_object_set_new(object, "help", json_string(parameter->help));
