@@ -10,14 +10,16 @@ import json
 import sys
 from pathlib import Path
 
-from cases import CASES
+from cases import CASES as PLAIN_CASES
+from cases_rotary import ROTARY_CASES
 from floats import encode
+from rotary import F64_TOLERANCE, ROTARY
 from schemes import SCHEMES
 
+CASES = {**PLAIN_CASES, **ROTARY_CASES}
 DIRECTORY = Path(__file__).resolve().parent
 
-# Absolute tolerance of f64 trigonometric entries; everything else is bit for bit.
-F64_TOLERANCE = 2.0**-51
+# Everything is bit for bit but f64 entries of schemes that compute sines or integrate.
 EXACT_SCHEMES = ("integer", "normalized", "binary")
 
 
@@ -29,23 +31,30 @@ def parse_query(query):
     return arguments
 
 
+def tensors_of(scheme, arguments):
+    """The tensors, {name: (shape, entries)}, and the tolerance of f64 entries."""
+    if scheme in SCHEMES:
+        tolerance = 0 if scheme in EXACT_SCHEMES else F64_TOLERANCE
+        return {"encoding": SCHEMES[scheme](arguments)}, tolerance
+    return ROTARY[scheme](arguments)
+
+
 def golden_text(scheme, query):
     """The content of one golden file."""
     arguments = parse_query(query)
     dtype = arguments.get("dtype", "f32")
-    shape, entries = SCHEMES[scheme](arguments)
-    tolerance = F64_TOLERANCE if dtype == "f64" and scheme not in EXACT_SCHEMES else 0
-    tensor = {
-        "name": "encoding",
-        "dtype": dtype,
-        "shape": shape,
-        "data": encode(entries, dtype),
-    }
+    tensors, tolerance = tensors_of(scheme, arguments)
+    lines = [
+        json.dumps(
+            {"name": name, "dtype": dtype, "shape": shape, "data": encode(entries, dtype)}
+        )
+        for name, (shape, entries) in tensors.items()
+    ]
     return (
         f'{{"scheme": {json.dumps(scheme)},\n'
         f' "arguments": {json.dumps(arguments)},\n'
-        f' "tolerance": {json.dumps(tolerance)},\n'
-        f' "tensors": [\n  {json.dumps(tensor)}\n ]}}\n'
+        f' "tolerance": {json.dumps(tolerance if dtype == "f64" else 0)},\n'
+        f' "tensors": [\n  ' + ",\n  ".join(lines) + "\n ]}\n"
     )
 
 
