@@ -21,6 +21,9 @@ FORMATS = {
 # An mpf stands for some real number within this relative distance of it.
 UNCERTAINTY = Fraction(1, 2**200)
 
+# An entry known to lie between two Fractions, which must round alike.
+Interval = namedtuple("Interval", "low high")
+
 
 def exact(number):
     """The value of a finite mpf as a Fraction."""
@@ -54,15 +57,31 @@ def round_bits(value, fmt):
     return bits | sign if value < 0 else bits
 
 
+def interval_of(entry):
+    """The Fractions between which an entry lies; a Fraction or an integer is exact."""
+    if isinstance(entry, Interval):
+        return entry
+    if isinstance(entry, mpmath.mpf):
+        value = exact(entry)
+        return Interval(value * (1 - UNCERTAINTY), value * (1 + UNCERTAINTY))
+    return Interval(Fraction(entry), Fraction(entry))
+
+
 def entry_bits(entry, fmt):
-    """The bits of a tensor entry: a Fraction is exact, an mpf must not be too near a tie."""
-    if not isinstance(entry, mpmath.mpf):
-        return round_bits(Fraction(entry), fmt)
-    value = exact(entry)
-    bits = round_bits(value * (1 - UNCERTAINTY), fmt)
-    if bits != round_bits(value * (1 + UNCERTAINTY), fmt):
-        raise ArithmeticError(f"{entry} is too near a rounding boundary for its precision")
+    """The bits of a tensor entry, which must not be too near a tie."""
+    low, high = interval_of(entry)
+    bits = round_bits(low, fmt)
+    if bits != round_bits(high, fmt):
+        raise ArithmeticError(f"{float(low)} is too near a rounding boundary to be decided")
     return bits
+
+
+def nearest_double_of(value):
+    """The double nearest to a Fraction or an mpf, as a Fraction."""
+    low, high = (float(end) for end in interval_of(value))  # rounds half to even
+    if low != high:
+        raise ArithmeticError(f"{low} is too near a rounding boundary to be decided")
+    return Fraction(low)
 
 
 def encode(entries, dtype):

@@ -12,11 +12,13 @@ from pathlib import Path
 
 from cases import CASES as PLAIN_CASES
 from cases_rotary import ROTARY_CASES
+from cases_trained import TRAINED_CASES
 from floats import encode
 from rotary import F64_TOLERANCE, ROTARY
 from schemes import SCHEMES
+from trained import TRAINED
 
-CASES = {**PLAIN_CASES, **ROTARY_CASES}
+CASES = {**PLAIN_CASES, **ROTARY_CASES, **TRAINED_CASES}
 DIRECTORY = Path(__file__).resolve().parent
 
 # Everything is bit for bit but f64 entries of schemes that compute sines or integrate.
@@ -36,7 +38,7 @@ def tensors_of(scheme, arguments):
     if scheme in SCHEMES:
         tolerance = 0 if scheme in EXACT_SCHEMES else F64_TOLERANCE
         return {"encoding": SCHEMES[scheme](arguments)}, tolerance
-    return ROTARY[scheme](arguments)
+    return {**ROTARY, **TRAINED}[scheme](arguments)
 
 
 def golden_text(scheme, query):
