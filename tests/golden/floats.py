@@ -24,6 +24,9 @@ UNCERTAINTY = Fraction(1, 2**200)
 # An entry known to lie between two Fractions, which must round alike.
 Interval = namedtuple("Interval", "low high")
 
+# The entry of a documented mask.
+MINUS_INFINITY = "-inf"
+
 
 def exact(number):
     """The value of a finite mpf as a Fraction."""
@@ -50,11 +53,17 @@ def round_bits(value, fmt):
     # A normal number's leading bit carries into the exponent field, and so does rounding up
     # to the next power of two; a subnormal has no such bit and leaves the field zero.
     bits = ((exponent - fmt.min_exponent) << (fmt.precision - 1)) + steps
-    infinity = (fmt.max_exponent - fmt.min_exponent + 2) << (fmt.precision - 1)
-    if bits >= infinity:
+    if bits >= infinity_bits(fmt):
         raise OverflowError(f"{float(value)} does not fit the format")
-    sign = 1 << (8 * fmt.bytes - 1)
-    return bits | sign if value < 0 else bits
+    return bits | sign_bit(fmt) if value < 0 else bits
+
+
+def infinity_bits(fmt):
+    return (fmt.max_exponent - fmt.min_exponent + 2) << (fmt.precision - 1)
+
+
+def sign_bit(fmt):
+    return 1 << (8 * fmt.bytes - 1)
 
 
 def interval_of(entry):
@@ -69,6 +78,8 @@ def interval_of(entry):
 
 def entry_bits(entry, fmt):
     """The bits of a tensor entry, which must not be too near a tie."""
+    if entry is MINUS_INFINITY:
+        return infinity_bits(fmt) | sign_bit(fmt)
     low, high = interval_of(entry)
     bits = round_bits(low, fmt)
     if bits != round_bits(high, fmt):
@@ -86,6 +97,8 @@ def nearest_double_of(value):
 
 def encode(entries, dtype):
     """The little-endian bytes of the entries, each rounded once, in hex."""
+    if dtype == "i32":
+        return b"".join(entry.to_bytes(4, "little", signed=True) for entry in entries).hex()
     fmt = FORMATS[dtype]
     return b"".join(
         entry_bits(entry, fmt).to_bytes(fmt.bytes, "little") for entry in entries

@@ -10,15 +10,19 @@ import json
 import sys
 from pathlib import Path
 
+from biases import BIASES
 from cases import CASES as PLAIN_CASES
+from cases_biases import BIASES_CASES
+from cases_relative import RELATIVE_CASES
 from cases_rotary import ROTARY_CASES
 from cases_trained import TRAINED_CASES
 from floats import encode
+from relative import RELATIVE
 from rotary import F64_TOLERANCE, ROTARY
 from schemes import SCHEMES
 from trained import TRAINED
 
-CASES = {**PLAIN_CASES, **ROTARY_CASES, **TRAINED_CASES}
+CASES = PLAIN_CASES | ROTARY_CASES | TRAINED_CASES | RELATIVE_CASES | BIASES_CASES
 DIRECTORY = Path(__file__).resolve().parent
 
 # Everything is bit for bit but f64 entries of schemes that compute sines or integrate.
@@ -34,11 +38,12 @@ def parse_query(query):
 
 
 def tensors_of(scheme, arguments):
-    """The tensors, {name: (shape, entries)}, and the tolerance of f64 entries."""
+    """The tensors and the tolerance of f64 entries. A tensor is its shape and its entries, and
+    its dtype where that is not the requested one: {name: (shape, entries[, dtype])}."""
     if scheme in SCHEMES:
         tolerance = 0 if scheme in EXACT_SCHEMES else F64_TOLERANCE
         return {"encoding": SCHEMES[scheme](arguments)}, tolerance
-    return {**ROTARY, **TRAINED}[scheme](arguments)
+    return {**ROTARY, **TRAINED, **RELATIVE, **BIASES}[scheme](arguments)
 
 
 def golden_text(scheme, query):
@@ -46,12 +51,11 @@ def golden_text(scheme, query):
     arguments = parse_query(query)
     dtype = arguments.get("dtype", "f32")
     tensors, tolerance = tensors_of(scheme, arguments)
-    lines = [
-        json.dumps(
-            {"name": name, "dtype": dtype, "shape": shape, "data": encode(entries, dtype)}
-        )
-        for name, (shape, entries) in tensors.items()
-    ]
+    lines = []
+    for name, (shape, entries, *own_dtype) in tensors.items():
+        stored = own_dtype[0] if own_dtype else dtype
+        data = encode(entries, stored)
+        lines.append(json.dumps({"name": name, "dtype": stored, "shape": shape, "data": data}))
     return (
         f'{{"scheme": {json.dumps(scheme)},\n'
         f' "arguments": {json.dumps(arguments)},\n'
