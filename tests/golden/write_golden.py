@@ -1,6 +1,8 @@
 #!/usr/bin/python3
 """Write the golden files <scheme>/<case>.json next to this program; needs mpmath.
 
+Those in similarity/ are no scheme's tensors; similarity.py says what they hold.
+
 With --check nothing is written: every file that differs from its case, is missing or belongs
 to no case is named, and the exit status is 1 if there is one.
 """
@@ -20,6 +22,7 @@ from floats import encode
 from relative import RELATIVE
 from rotary import F64_TOLERANCE, ROTARY
 from schemes import SCHEMES
+from similarity import similarity_files
 from trained import TRAINED
 
 CASES = PLAIN_CASES | ROTARY_CASES | TRAINED_CASES | RELATIVE_CASES | BIASES_CASES
@@ -69,6 +72,8 @@ def golden_files():
     for scheme, cases in CASES.items():
         for name, query in cases.items():
             yield DIRECTORY / scheme / f"{name}.json", golden_text(scheme, query)
+    for name, text in similarity_files():
+        yield DIRECTORY / "similarity" / f"{name}.json", text
 
 
 def write():
@@ -79,7 +84,8 @@ def write():
 
 def check():
     """Name what is wrong; return the exit status."""
-    strays = {path for scheme in CASES for path in (DIRECTORY / scheme).glob("*")}
+    folders = [*CASES, "similarity"]
+    strays = {path for folder in folders for path in (DIRECTORY / folder).glob("*")}
     faults = []
     for path, text in golden_files():
         strays.discard(path)
