@@ -67,6 +67,7 @@ static const char *own_options(const char *scheme)
     static const char *const OPTIONS[][2] = {
         {"binary", "&width=54"},
         {"hierarchical", "&base_length=20"},
+        {"complex_order", "&vocab=1"},
     };
     for (size_t i = 0; i < UNIT_COUNT(OPTIONS); i++)
         if (strcmp(OPTIONS[i][0], scheme) == 0)
@@ -243,6 +244,7 @@ START_TEST(fill_writes_any_rows_of_any_scheme)
         {"normalized", "length=1000&dtype=f64"},
         {"learned", "length=50&dim=300&init=uniform"},
         {"hierarchical", "length=50&base_length=9&dim=300"},
+        {"complex_order", "length=50&offset=-7.3&vocab=9&dim=140&dtype=f16"},
         {"hierarchical", "length=9&base_length=1100&dim=1000&step=100000&dtype=f64"},
         {"binary", "length=300&order=lsb&dtype=f16"},
         {"periodic", "length=200&offset=-100&dim=35"},
