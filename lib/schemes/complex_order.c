@@ -168,15 +168,11 @@ static bool share_turns(const waves *made, angles *of)
     return of->turns != NULL;
 }
 
+/* Seeded turns of each dimension; one frequency for a word is that of its first dimension. */
 static bool seed_turns(waves *made, double base)
 {
-    if (made->sharing != WORD) {
-        made->frequency.turns = pe_wave_geometric(made->dim, base, 2, made->dim);
-    } else {
-        made->frequency.turns = malloc(made->dim * sizeof(pe_wide));
-        for (uint64_t j = 0; made->frequency.turns && j < made->dim; j++)
-            made->frequency.turns[j] = PE_WIDE_RADIAN;
-    }
+    made->frequency.turns =
+        pe_wave_geometric(made->dim, made->sharing == WORD ? 1 : base, 2, made->dim);
     return made->frequency.turns != NULL;
 }
 
