@@ -109,7 +109,7 @@ pe_wide pe_wide_mul_double(pe_wide a, double x)
     return x < 0 ? negate(product) : product;
 }
 
-static pe_wide divide_small(pe_wide a, uint64_t divisor)
+pe_wide pe_wide_div_small(pe_wide a, uint64_t divisor)
 {
     uint64_t rest = 0;
     for (int i = 3; i >= 0; i--) {
@@ -160,7 +160,7 @@ static pe_wide exponential(pe_wide f)
     pe_wide x = pe_wide_shift_right(pe_wide_mul(f, PE_WIDE_LN2), 8);
     pe_wide sum = x, term = x; /* 1 - exp(-x) = x - x²/2 + x³/6 … */
     for (uint64_t n = 2; n <= 32; n++) {
-        term = divide_small(pe_wide_mul(term, x), n);
+        term = pe_wide_div_small(pe_wide_mul(term, x), n);
         sum = n % 2 == 0 ? pe_wide_sub(sum, term) : pe_wide_add(sum, term);
     }
     for (int i = 0; i < 8; i++) { /* 1 - (1 - s)² = 2s - s² */

@@ -33,6 +33,8 @@ pe_wide pe_wide_mul_whole(pe_wide a, uint64_t m, uint64_t *ret_integer);
 
 /* a / x for x >= 1/2, truncated; the quotient must be below 1. */
 pe_wide pe_wide_div_double(pe_wide a, double x);
+/* a / divisor, truncated. */
+pe_wide pe_wide_div_small(pe_wide a, uint64_t divisor);
 
 /* 2^-n of a fraction. */
 pe_wide pe_wide_shift_right(pe_wide a, unsigned n);

@@ -74,9 +74,7 @@ static void for_all_schemes(void (*check)(const char *scheme, const char *option
         char options[200];
         for (size_t s = 0; s < pe_scheme_count(); s++) {
             const pe_scheme_info *info = pe_scheme_describe(pe_scheme_at(s));
-            snprintf(options, sizeof options, "%s%s&dtype=%s",
-                     unit_scheme_takes(info, "dim") ? "&dim=4" : "",
-                     strcmp(info->name, "binary") == 0 ? "&width=54" : "", name);
+            snprintf(options, sizeof options, "%s&dtype=%s", unit_needs(info), name);
             if (unit_scheme_takes(info, "offset"))
                 check(info->name, options);
         }
@@ -233,6 +231,10 @@ START_TEST(fill_writes_any_rows_of_any_scheme)
 {
     static const char *const MORE[][2] = {
         {"normalized", "length=1000&dtype=f64"},
+        {"learned", "length=50&dim=300&init=uniform"},
+        {"hierarchical", "length=50&base_length=9&dim=300"},
+        {"complex_order", "length=50&offset=-7.3&vocab=9&dim=140&dtype=f16"},
+        {"hierarchical", "length=9&base_length=1100&dim=1000&step=100000&dtype=f64"},
         {"binary", "length=300&order=lsb&dtype=f16"},
         {"periodic", "length=200&offset=-100&dim=35"},
         {"sinusoidal", "length=200&offset=-100&dim=66&dtype=bf16"},
@@ -280,6 +282,7 @@ START_TEST(threads_at_work_at_once_get_the_same_bits)
         {"periodic", "length=500&offset=1e12&dim=70&dtype=f64"},
         {"sinusoidal_2d", "height=20&width=30&dim=64&shape=nc"},
         {"integer", "length=10000&dtype=bf16"},
+        {"hierarchical", "length=200&base_length=20&dim=50"},
     };
     for (size_t i = 0; i < UNIT_COUNT(QUERIES); i++) {
         pe_request *request = unit_legal_request(QUERIES[i][0], QUERIES[i][1]);
