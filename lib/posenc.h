@@ -163,12 +163,18 @@ typedef struct pe_scheme_info {
     size_t preset_count;
     const pe_tensor_help *tensors; /* the first one is the primary tensor */
     size_t tensor_count;
+    const char *of; /* NULL; or the scheme whose rows a similarity compares */
 } pe_scheme_info;
 
 size_t pe_scheme_count(void);
 const pe_scheme *pe_scheme_at(size_t index);       /* in the order of schemes.def */
 const pe_scheme *pe_scheme_find(const char *name); /* NULL if there is none */
 const pe_scheme_info *pe_scheme_describe(const pe_scheme *scheme);
+
+/* The similarity of the rows of a scheme's primary tensor: a scheme of its own, which takes the
+ * same parameters and "metric" and "rows". Not among those above; NULL if there is no scheme of
+ * that name. A scheme whose primary tensor is not of rank 2 refuses its requests. */
+const pe_scheme *pe_similarity_find(const char *name);
 
 /* What every scheme takes besides its own parameters; in a request's values these come last. */
 const pe_parameter *pe_common_parameters(size_t *ret_count);
