@@ -34,12 +34,14 @@ endif
 API_SOURCES    := $(wildcard api/*.c api/*/*.c)
 SERVER_SOURCES := $(wildcard server/*.c)
 UNIT_SOURCES   := $(wildcard tests/unit/*.c tests/unit/*/*.c)
+BENCH_SOURCES  := $(wildcard tests/bench/*.c)
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 HEADERS   := $(wildcard lib/*.h api/*.h server/*.h tests/unit/*.h)
-FORMATTED := $(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) tests/bench/tables.c $(HEADERS)
+FORMATTED := $(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) $(BENCH_SOURCES) $(HEADERS)
 
 DEPS      := gcc libc6-dev make pkg-config libmicrohttpd-dev libjansson-dev nettle-dev
-DEPS_BENCH := $(DEPS) python3 python3-numpy python3-torch nginx-light wrk
+DEPS_BENCH := $(DEPS) python3 python3-numpy python3-torch python3-fastapi python3-uvicorn python3-httptools \
+              python3-uvloop nginx-light lighttpd wrk
 DEPS_TEST := $(DEPS) check clang clang-format curl python3 python3-mpmath python3-numpy
 
 .PHONY: all run test unit http interop golden check check-builds sanitize format install \
@@ -83,7 +85,7 @@ $(BUILD)/lib/kernel-%.o: lib/kernel.c
 		$(if $(filter v4,$*),-mprefer-vector-width=512) -DPE_KERNEL_SYMBOL=pe_kernel_$* \
 		-DPE_KERNEL_NAME='"x86-64-$*"' -c -o $@ $<
 
--include $(KERNEL_OBJECTS:.o=.d) $(patsubst %.c,$(BUILD)/%.d,$(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) tests/bench/tables.c)
+-include $(KERNEL_OBJECTS:.o=.d) $(patsubst %.c,$(BUILD)/%.d,$(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) $(BENCH_SOURCES))
 
 # ---- testing ----
 
@@ -112,10 +114,11 @@ check-builds: ## gcc and clang build without a warning, and give the same bits a
 	$(MAKE) BUILD=$(BUILD)/clang CC=clang CFLAGS="-O1" KERNEL_CFLAGS= all unit
 	$(MAKE) BUILD=$(BUILD)/clang-3 CC=clang CFLAGS="-O3" SUITE=kernel unit
 
-bench: all $(BUILD)/bench-tables ## ratios against numpy, torch, jansson, json and nginx (BENCH=--quick)
-	TEST_SERVER=$(BUILD)/posenc-server BENCH_TABLES=$(BUILD)/bench-tables $(PYTHON) -B tests/bench/bench.py $(BENCH)
+BENCH_TOOLS := $(patsubst tests/bench/%.c,$(BUILD)/bench-%,$(BENCH_SOURCES))
+bench: all $(BENCH_TOOLS) ## ratios against the peers that are installed (BENCH="--quick", --help)
+	BENCH_BUILD=$(BUILD) $(PYTHON) -B tests/bench/bench.py $(BENCH)
 
-$(BUILD)/bench-tables: $(BUILD)/tests/bench/tables.o $(BUILD)/libposenc.a
+$(BUILD)/bench-%: $(BUILD)/tests/bench/%.o $(BUILD)/libposenc.a
 	$(call say,LINK  $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $^ $(shell pkg-config --libs jansson) -lm
 

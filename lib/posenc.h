@@ -335,10 +335,13 @@ size_t pe_table_footprint(const pe_table *table);
  * It takes a few MB whatever the tensor's size. One thread at a time. */
 typedef struct pe_stream pe_stream;
 
-/* A stream of a tensor of a streamable request, which it holds a reference to. Errors as
- * pe_table_compute; the runner is used during this call alone. */
-pe_status pe_stream_new(pe_request *request, size_t tensor, const pe_runner *runner,
-                        pe_stream **ret_stream, pe_error *reterr);
+/* A stream of a tensor of a streamable request, which it holds a reference to. It computes some
+ * `block_bytes` at a time, and one row at least: large blocks are made fast (PE_STREAM_FAST),
+ * small ones hold up a read for less time. Errors as pe_table_compute; the runner is used
+ * during this call alone. */
+#define PE_STREAM_FAST ((size_t)4 << 20)
+pe_status pe_stream_new(pe_request *request, size_t tensor, size_t block_bytes,
+                        const pe_runner *runner, pe_stream **ret_stream, pe_error *reterr);
 void pe_stream_free(pe_stream *stream);
 
 uint64_t pe_stream_size(const pe_stream *stream); /* bytes */

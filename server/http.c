@@ -171,14 +171,14 @@ static enum MHD_Result queue_reply(http_server *server, struct MHD_Connection *c
     struct MHD_Response *response;
     unsigned status = api_reply_status(reply);
     if (atomic_load_explicit(&server->draining, memory_order_relaxed)) {
-        response = http_response_new(reply, true);
+        response = http_response_new(reply, server->metrics, true);
         if (response) {
             result = MHD_queue_response(connection, status, response);
             MHD_destroy_response(response);
         }
     } else {
         response = api_reply_transport(reply);
-        if (!response && (response = http_response_new(reply, false)))
+        if (!response && (response = http_response_new(reply, server->metrics, false)))
             response = api_reply_set_transport(reply, response, http_response_free);
         if (response)
             result = MHD_queue_response(connection, status, response);
@@ -187,6 +187,7 @@ static enum MHD_Result queue_reply(http_server *server, struct MHD_Connection *c
     return result;
 }
 
+/* `bytes` of the body; API_LENGTH_UNKNOWN where they will only show. */
 static void log_access(const http_exchange *exchange, const char *method,
                        const api_reply *reply, uint64_t bytes)
 {
@@ -194,7 +195,7 @@ static void log_access(const http_exchange *exchange, const char *method,
               (const log_field[]){{"method", method, 0},
                                   {"target", exchange->target, 0},
                                   {"status", NULL, api_reply_status(reply)},
-                                  {"bytes", NULL, bytes},
+                                  {bytes == API_LENGTH_UNKNOWN ? NULL : "bytes", NULL, bytes},
                                   {NULL, NULL, 0}});
 }
 
@@ -205,7 +206,9 @@ static enum MHD_Result finish(http_exchange *exchange, api_reply *reply)
     api_body *body = api_reply_body(reply);
     uint64_t bytes = body ? api_body_size(body) : 0;
     metrics_count_request(server->metrics, api_route_label(exchange->target),
-                          api_reply_status(reply), bytes);
+                          api_reply_status(reply));
+    if (body && !api_body_is_stream(body)) /* a stream's are counted as they go */
+        metrics_count_bytes(server->metrics, bytes);
     if (server->settings->access_log)
         log_access(exchange, exchange->method, reply, bytes);
     return queue_reply(server, exchange->connection, reply);
