@@ -12,6 +12,12 @@ typedef double eight __attribute__((vector_size(PE_PANEL * sizeof(double)), alig
 typedef __INT64_TYPE__ eight_bits __attribute__((vector_size(PE_PANEL * sizeof(double))));
 #define TERM_MAGNITUDE(a, b) ((eight)((eight_bits)((a) - (b)) & MAGNITUDE))
 
+#if defined(__clang__)
+#define FOR_EACH(i, count) _Pragma("unroll") for (size_t i = 0; i < (count); i++)
+#else
+#define FOR_EACH(i, count) _Pragma("GCC unroll 4") for (size_t i = 0; i < (count); i++)
+#endif
+
 /* One kind of sum, of `panels` <= PANELS panels. */
 #define PAIRS(name, term)                                                                      \
     static inline __attribute__((always_inline)) void name(                                    \
@@ -20,14 +26,14 @@ typedef __INT64_TYPE__ eight_bits __attribute__((vector_size(PE_PANEL * sizeof(d
     {                                                                                          \
         eight sum[PE_PAIR_ROWS][PANELS] = {{{0}}};                                             \
         for (size_t c = 0; c < columns; c++) {                                                 \
-            for (size_t p = 0; p < count; p++) {                                               \
+            FOR_EACH (p, count) {                                                              \
                 eight column = *(const eight *)(panels + (p * columns + c) * PE_PANEL);        \
-                for (size_t r = 0; r < PE_PAIR_ROWS; r++)                                      \
+                FOR_EACH (r, PE_PAIR_ROWS)                                                     \
                     sum[r][p] += term(rows[r][c * PE_PANEL] - (eight){0}, column);             \
             }                                                                                  \
         }                                                                                      \
-        for (size_t r = 0; r < PE_PAIR_ROWS; r++)                                              \
-            for (size_t p = 0; p < count; p++)                                                 \
+        FOR_EACH (r, PE_PAIR_ROWS)                                                             \
+            FOR_EACH (p, count)                                                                \
                 *(eight *)(sums + r * stride + p * PE_PANEL) = sum[r][p];                      \
     }
 

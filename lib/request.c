@@ -20,9 +20,10 @@ static void refuse_name(const pe_scheme_info *info, const pe_argument *argument,
     size_t count = 3, all = pe_all_parameter_count(info);
     for (size_t i = 0; i < all && count < NAMES_MAX; i++)
         names[count++] = pe_parameter_at(info, i)->name;
-    pe_problem *problem = pe_error_add(reterr, PE_MALFORMED, argument->name, argument->text,
-                                       "a parameter of %s; GET /v1/schemes/%s lists them",
-                                       info->name, info->name);
+    pe_problem *problem =
+        pe_error_add(reterr, PE_MALFORMED, argument->name, argument->text,
+                     "a parameter of %s; GET /v1/schemes/%s lists them",
+                     info->of ? info->of : info->name, info->of ? info->of : info->name);
     const char *nearest = pe_nearest(argument->name, names, count);
     if (nearest && strcmp(nearest, argument->name) != 0)
         pe_problem_suggest(problem, nearest);

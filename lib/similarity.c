@@ -32,6 +32,7 @@ static const pe_parameter OWN[] = {
      .help = "rows of the table to compare with all; by default all"},
 };
 #define OWN_COUNT PE_COUNT(OWN)
+#define REVISION  1 /* of what is done with the rows; below 100 */
 
 static const pe_tensor_help TENSORS[] = {
     {"similarity", "[n, n] or [rows, n]", "metric of each row with each row of the table"}};
@@ -358,6 +359,7 @@ static void derive(size_t index)
     made->info.parameter_count = own + OWN_COUNT;
     made->info.tensors = TENSORS;
     made->info.tensor_count = PE_COUNT(TENSORS);
+    made->info.revision = 100 * of->info.revision + REVISION;
     made->info.of = of->info.name;
 }
 
