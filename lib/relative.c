@@ -1,5 +1,6 @@
 #include "relative.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,14 +10,23 @@
 
 const char *const PE_FORMS[] = {"expanded", "compact", NULL};
 
-pe_relative pe_relative_read(const pe_values *values)
+pe_relative pe_relative_read(const pe_values *values, pe_error *reterr)
 {
-    return (pe_relative){
+    pe_relative relative = {
         .queries = (uint64_t)pe_integer(values, "query_length"),
         .keys = (uint64_t)pe_integer(values, "length"),
         .offset = pe_integer(values, "query_offset"),
         .compact = pe_choice(values, "form") == 1,
     };
+    int64_t first = pe_relative_first(&relative);
+    int64_t last = first + (int64_t)pe_relative_distances(&relative) - 1;
+    if (first < INT32_MIN || last > INT32_MAX) {
+        char given[32];
+        snprintf(given, sizeof given, "%lld", (long long)relative.offset);
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "query_offset", given,
+                     "such that all distances, key minus query, are within -2^31 … 2^31-1");
+    }
+    return relative;
 }
 
 uint64_t pe_relative_distances(const pe_relative *relative)

@@ -32,8 +32,8 @@ typedef struct pe_relative {
      .help = "number of queries"},                                                             \
     {                                                                                          \
         .name = "query_offset", .type = PE_INTEGER, .default_of = "length",                    \
-        .default_less = "query_length", .minimum = -1073741824, .maximum = 1073741823,         \
-        .unit = "positions",                                                                   \
+        .default_less = "query_length", .minimum = -PE_RELATIVE_MAX,                           \
+        .maximum = PE_RELATIVE_MAX, .unit = "positions",                                       \
         .help = "position of the first query; by default the queries are the last positions"   \
     }
 #define PE_FORM_PARAMETER                                                                      \
@@ -48,8 +48,8 @@ typedef struct pe_relative {
 
 extern const char *const PE_FORMS[]; /* "expanded", "compact" */
 
-/* The parameters; they are within their ranges, so that every distance is an i32. */
-pe_relative pe_relative_read(const pe_values *values);
+/* Read the parameters and check that every distance is an i32. */
+pe_relative pe_relative_read(const pe_values *values, pe_error *reterr);
 
 /* How many distances there are, and the first (least) one. */
 uint64_t pe_relative_distances(const pe_relative *relative);

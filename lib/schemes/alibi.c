@@ -49,7 +49,7 @@ static const pe_tensor_help TENSORS[] = {
 
 static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
 {
-    pe_relative relative = pe_relative_read(values);
+    pe_relative relative = pe_relative_read(values, reterr);
     uint64_t heads = (uint64_t)pe_integer(values, "heads");
     pe_dtype dtype = pe_requested_dtype(values);
     if (relative.compact && pe_choice(values, "mask") == KEY_ONLY)
@@ -129,12 +129,12 @@ static void release(void *of)
 static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
                      pe_error *reterr)
 {
-    (void)runner, (void)reterr;
+    (void)runner;
     size_t heads = (size_t)pe_integer(values, "heads");
     alibi *state = malloc(sizeof *state + heads * sizeof *state->slopes);
     if (!state)
         return NULL;
-    *state = (alibi){.relative = pe_relative_read(values),
+    *state = (alibi){.relative = pe_relative_read(values, reterr),
                      .mask = pe_choice(values, "mask"),
                      .dtype = pe_requested_dtype(values),
                      .heads = heads};

@@ -32,8 +32,7 @@ static const pe_tensor_help TENSORS[] = {
 
 static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
 {
-    (void)reterr;
-    pe_relative relative = pe_relative_read(values);
+    pe_relative relative = pe_relative_read(values, reterr);
     pe_relative_add(ret_plan, &relative, "encoding", pe_requested_dtype(values), 0,
                     (uint64_t)pe_integer(values, "dim"));
     pe_relative_add_distance(ret_plan, &relative);
@@ -57,11 +56,11 @@ static void release(void *of)
 static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
                      pe_error *reterr)
 {
-    (void)runner, (void)reterr;
+    (void)runner;
     relative_sinusoidal *state = calloc(1, sizeof *state);
     if (!state)
         return NULL;
-    pe_relative relative = pe_relative_read(values);
+    pe_relative relative = pe_relative_read(values, reterr);
     int64_t high = (int64_t)PE_RELATIVE_MAX;
     if (pe_is_present(values, "max_distance"))
         high = pe_integer(values, "max_distance");
