@@ -28,14 +28,24 @@ pe_wide pe_wide_mul_integer(pe_wide a, int64_t k);
  * truncated towards zero at 2^-256. */
 pe_wide pe_wide_mul_double(pe_wide a, double x);
 
+/* a * m as a fraction and an integer part, exactly. */
+pe_wide pe_wide_mul_whole(pe_wide a, uint64_t m, uint64_t *ret_integer);
+
+/* a / divisor, truncated. */
+pe_wide pe_wide_div_small(pe_wide a, uint64_t divisor);
+
 /* 2^-n of a fraction. */
 pe_wide pe_wide_shift_right(pe_wide a, unsigned n);
+
+/* log2(significand / 2^63) for a significand whose top bit is set: in [0, 1), to about 2^-253.
+ */
+pe_wide pe_wide_log2(uint64_t significand);
 
 /* ret_ratio = base^(-numerator/denominator), for 1 < base <= 2^63 and
  * 0 < numerator/denominator <= 4, to about 2^-240. The result must be below 1. */
 pe_wide pe_wide_power(double base, uint64_t numerator, uint64_t denominator);
 
-/* 1/(2π): one radian in turns. */
-extern const pe_wide PE_WIDE_RADIAN;
+/* 1/(2π): one radian in turns; and ln 2. */
+extern const pe_wide PE_WIDE_RADIAN, PE_WIDE_LN2;
 
 #endif

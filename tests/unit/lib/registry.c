@@ -76,9 +76,8 @@ END_TEST
 
 START_TEST(parameters_have_names_of_their_own)
 {
-    static const char *const RESERVED[] = {"format",     "dtype", "tensor", "preset",
-                                           "parameters", "seed",  "metric", "rows",
-                                           "colormap",   "scale"};
+    static const char *const RESERVED[] = {"format", "dtype", "tensor",   "preset",
+                                           "metric", "rows",  "colormap", "scale"};
     for (size_t s = 0; s < pe_scheme_count(); s++) {
         const pe_scheme_info *info = info_at(s);
         ck_assert_uint_lt(info->parameter_count, 60);
@@ -89,6 +88,11 @@ START_TEST(parameters_have_names_of_their_own)
                 ck_assert_msg(strcmp(name, RESERVED[r]) != 0, "%s: %s is reserved", info->name,
                               name);
             ck_assert_uint_eq(pe_parameter_index(info, name), i); /* the first of its name */
+            /* these mean trained tensors in every scheme */
+            ck_assert_int_eq(strcmp(name, "parameters") == 0,
+                             info->parameters[i].type == PE_STORED);
+            ck_assert(strcmp(name, "seed") != 0 ||
+                      strcmp(info->parameters[i].unless, "parameters") == 0);
         }
         ck_assert_uint_eq(pe_parameter_index(info, "dtype"), info->parameter_count);
         ck_assert_uint_eq(pe_parameter_index(info, "no_such_name"),

@@ -19,15 +19,18 @@ static rows rows_of(const pe_table *table, size_t tensor)
     return (rows){pe_table_data(table, tensor), (size_t)(shape->bytes / shape->rows)};
 }
 
-/* Every row of `part` is the row of `whole` that is `first` further on. */
+/* Every row of `part` is the row of `whole` that is `first` further on; tensors that all rows
+ * share, and so have as many rows in both, are the same. */
 static void is_slice(const pe_table *whole, const pe_table *part, size_t first,
                      const char *what)
 {
     for (size_t t = 0; t < pe_table_tensor_count(whole); t++) {
         rows all = rows_of(whole, t), some = rows_of(part, t);
+        uint64_t count = pe_table_tensor(part, t)->rows;
+        size_t skipped = count == pe_table_tensor(whole, t)->rows ? 0 : first;
         ck_assert_uint_eq(all.bytes, some.bytes);
-        for (size_t row = 0; row < pe_table_tensor(part, t)->rows; row++)
-            if (memcmp(all.data + (first + row) * all.bytes, some.data + row * some.bytes,
+        for (size_t row = 0; row < count; row++)
+            if (memcmp(all.data + (skipped + row) * all.bytes, some.data + row * some.bytes,
                        all.bytes) != 0)
                 ck_abort_msg("%s: row %zu of the slice at %zu differs", what, row, first);
     }
@@ -58,6 +61,19 @@ static const char *const VARIANTS[][2] = {
     {"sinusoidal", "&dim=8&zero_first_row=true&base=1"},
 };
 
+/* What a scheme needs beside positions and dim for these spans. */
+static const char *own_options(const char *scheme)
+{
+    static const char *const OPTIONS[][2] = {
+        {"binary", "&width=54"},
+        {"hierarchical", "&base_length=20"},
+    };
+    for (size_t i = 0; i < UNIT_COUNT(OPTIONS); i++)
+        if (strcmp(OPTIONS[i][0], scheme) == 0)
+            return OPTIONS[i][1];
+    return "";
+}
+
 /* Call `check` for every position-indexed scheme, its variants, and every dtype. */
 static void for_all_schemes(void (*check)(const char *scheme, const char *options))
 {
@@ -67,8 +83,8 @@ static void for_all_schemes(void (*check)(const char *scheme, const char *option
         for (size_t s = 0; s < pe_scheme_count(); s++) {
             const pe_scheme_info *info = pe_scheme_describe(pe_scheme_at(s));
             snprintf(options, sizeof options, "%s%s&dtype=%s",
-                     unit_scheme_takes(info, "dim") ? "&dim=4" : "",
-                     strcmp(info->name, "binary") == 0 ? "&width=54" : "", name);
+                     unit_scheme_takes(info, "dim") ? "&dim=4" : "", own_options(info->name),
+                     name);
             if (unit_scheme_takes(info, "offset"))
                 check(info->name, options);
         }
@@ -225,6 +241,9 @@ START_TEST(fill_writes_any_rows_of_any_scheme)
 {
     static const char *const MORE[][2] = {
         {"normalized", "length=1000&dtype=f64"},
+        {"learned", "length=50&dim=300&init=uniform"},
+        {"hierarchical", "length=50&base_length=9&dim=300"},
+        {"hierarchical", "length=9&base_length=1100&dim=1000&step=100000&dtype=f64"},
         {"binary", "length=300&order=lsb&dtype=f16"},
         {"periodic", "length=200&offset=-100&dim=35"},
         {"sinusoidal", "length=200&offset=-100&dim=66&dtype=bf16"},
@@ -268,6 +287,7 @@ START_TEST(threads_at_work_at_once_get_the_same_bits)
         {"periodic", "length=500&offset=1e12&dim=70&dtype=f64"},
         {"sinusoidal_2d", "height=20&width=30&dim=64&shape=nc"},
         {"integer", "length=10000&dtype=bf16"},
+        {"hierarchical", "length=200&base_length=20&dim=50"},
     };
     for (size_t i = 0; i < UNIT_COUNT(QUERIES); i++) {
         pe_request *request = unit_legal_request(QUERIES[i][0], QUERIES[i][1]);
