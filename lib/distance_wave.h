@@ -10,9 +10,9 @@ typedef struct pe_distance_wave {
     int64_t low, high; /* distances beyond are clipped to these */
 } pe_distance_wave;
 
-/* Sinusoids of dim columns at sign * distance, sign 1 or -1, in the requested dtype. False: out
- * of memory, nothing to free. */
-bool pe_distance_wave_init(pe_distance_wave *ret_wave, const pe_values *values, size_t dim,
+/* Sinusoids of dim columns at sign * distance, sign 1 or -1. False: out of memory, nothing to
+ * free. */
+bool pe_distance_wave_init(pe_distance_wave *ret_wave, pe_dtype dtype, size_t dim, double base,
                            pe_wave_layout layout, int64_t low, int64_t high, int sign);
 void pe_distance_wave_done(pe_distance_wave *wave);
 

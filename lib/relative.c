@@ -134,3 +134,24 @@ void pe_relative_fill_distance(const pe_relative *relative, pe_window window, vo
     for (uint64_t t = 0; t < window.rows; t++)
         to[t] = (int32_t)(pe_relative_first(relative) + (int64_t)(window.first + t));
 }
+
+void pe_write_clipped(pe_write_rows write, const void *of, int64_t low, int64_t high,
+                      size_t vector_bytes, int64_t first, uint64_t count, void *dst)
+{
+    unsigned char *to = dst;
+    while (count > 0) {
+        bool below = first<low, above = first> high;
+        uint64_t row = below ? 0 : (uint64_t)((above ? high : first) - low);
+        uint64_t run = count; /* distances of a vector each, or all of the same */
+        if (below && (uint64_t)(low - first) < run)
+            run = (uint64_t)(low - first);
+        else if (!below && !above && (uint64_t)(high - first) + 1 < run)
+            run = (uint64_t)(high - first) + 1;
+        write(of, row, below || above ? 1 : run, to);
+        for (uint64_t t = 1; (below || above) && t < run; t++)
+            memcpy(to + t * vector_bytes, to, vector_bytes);
+        to += run * vector_bytes;
+        first += (int64_t)run;
+        count -= run;
+    }
+}

@@ -69,6 +69,14 @@ void pe_relative_add_distance(pe_plan *plan, const pe_relative *relative);
 typedef void (*pe_write_distances)(const void *of, size_t head, int64_t first, uint64_t count,
                                    void *dst);
 
+/* Writes `count` vectors of a table from row `row` on. */
+typedef void (*pe_write_rows)(const void *of, uint64_t row, uint64_t count, void *dst);
+
+/* Write the vectors at the distances first, first + 1 … of a table whose row r belongs to
+ * distance low + r, and whose last row to `high`; distances beyond are clipped to these. */
+void pe_write_clipped(pe_write_rows write, const void *of, int64_t low, int64_t high,
+                      size_t vector_bytes, int64_t first, uint64_t count, void *dst);
+
 /* What a tensor that pe_relative_add planned holds. */
 typedef struct pe_toeplitz {
     pe_relative relative;

@@ -64,7 +64,8 @@ static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runn
     int64_t high = (int64_t)PE_RELATIVE_MAX;
     if (pe_is_present(values, "max_distance"))
         high = pe_integer(values, "max_distance");
-    if (pe_distance_wave_init(&state->wave, values, (size_t)pe_integer(values, "dim"),
+    if (pe_distance_wave_init(&state->wave, pe_requested_dtype(values),
+                              (size_t)pe_integer(values, "dim"), pe_real(values, "base"),
                               WAVE_LAYOUTS[pe_choice(values, "layout")], -high, high, 1) &&
         pe_toeplitz_init(&state->encoding, &relative, &plan->tensors[0], 1,
                          pe_distance_wave_write, &state->wave))
