@@ -6,6 +6,8 @@
 #ifndef PE_DD_H
 #define PE_DD_H
 
+#include <math.h>
+
 typedef struct dd {
     double hi, lo;
 } dd;
@@ -80,6 +82,15 @@ static inline dd dd_div(double a, double b)
     dd back = dd_two_prod(quotient, b);
     double rest = ((a - back.hi) - back.lo) / b;
     return dd_quick_two_sum(quotient, rest);
+}
+
+/* The square root of a > 0: one step of Newton's from sqrt's, which IEEE 754 rounds correctly.
+ */
+static inline dd dd_sqrt(dd a)
+{
+    double root = sqrt(a.hi);
+    dd rest = dd_add(a, dd_neg(dd_two_prod(root, root)));
+    return dd_quick_two_sum(root, rest.hi / (2 * root));
 }
 
 #endif
