@@ -134,7 +134,8 @@ typedef struct pe_parameter {
                            * no name */
     const char *default_text;   /* as in a query; NULL: absent unless given */
     const char *default_of;     /* the default is the value of this parameter, which stands */
-    const char *default_less;   /* before it, less that of this one (or NULL), but never < 0 */
+    const char *default_times;  /* before it, times that of this one (or NULL), */
+    const char *default_less;   /* less that of this one (or NULL), but never below 0 */
     double minimum, maximum;    /* inclusive; items of a list alike */
     int64_t multiple_of;        /* 0: any */
     const char *const *choices; /* PE_CHOICE: NULL-terminated */
@@ -174,12 +175,18 @@ typedef struct pe_scheme_info {
     size_t preset_count;
     const pe_tensor_help *tensors; /* the first one is the primary tensor */
     size_t tensor_count;
+    const char *of; /* NULL; or the scheme whose rows a similarity compares */
 } pe_scheme_info;
 
 size_t pe_scheme_count(void);
 const pe_scheme *pe_scheme_at(size_t index);       /* in the order of schemes.def */
 const pe_scheme *pe_scheme_find(const char *name); /* NULL if there is none */
 const pe_scheme_info *pe_scheme_describe(const pe_scheme *scheme);
+
+/* The similarity of the rows of a scheme's primary tensor: a scheme of its own, which takes the
+ * same parameters and "metric" and "rows". Not among those above; NULL if there is no scheme of
+ * that name. A scheme whose primary tensor is not of rank 2 refuses its requests. */
+const pe_scheme *pe_similarity_find(const char *name);
 
 /* What every scheme takes besides its own parameters; in a request's values these come last. */
 const pe_parameter *pe_common_parameters(size_t *ret_count);

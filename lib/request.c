@@ -20,9 +20,10 @@ static void refuse_name(const pe_scheme_info *info, const pe_argument *argument,
     size_t count = 3, all = pe_all_parameter_count(info);
     for (size_t i = 0; i < all && count < NAMES_MAX; i++)
         names[count++] = pe_parameter_at(info, i)->name;
-    pe_problem *problem = pe_error_add(reterr, PE_MALFORMED, argument->name, argument->text,
-                                       "a parameter of %s; GET /v1/schemes/%s lists them",
-                                       info->name, info->name);
+    pe_problem *problem =
+        pe_error_add(reterr, PE_MALFORMED, argument->name, argument->text,
+                     "a parameter of %s; GET /v1/schemes/%s lists them",
+                     info->of ? info->of : info->name, info->of ? info->of : info->name);
     const char *nearest = pe_nearest(argument->name, names, count);
     if (nearest && strcmp(nearest, argument->name) != 0)
         pe_problem_suggest(problem, nearest);
@@ -166,22 +167,37 @@ static bool names_set(const pe_scheme_info *info, const bool *given)
     return false;
 }
 
+/* The value of another parameter, or `otherwise` where there is no name. False: absent. */
+static bool find_value(const pe_request *request, const char *name, int64_t otherwise,
+                       int64_t *ret_value)
+{
+    *ret_value = otherwise;
+    if (!name)
+        return true;
+    size_t index = pe_parameter_index(&request->values.scheme->info, name);
+    *ret_value = request->owned[index].value.integer;
+    return request->owned[index].value.present;
+}
+
 /* Compute a default from the values of other parameters. */
 static void apply_computed(pe_request *request, size_t index, pe_error *reterr)
 {
-    const pe_scheme_info *info = &request->values.scheme->info;
-    const pe_parameter *parameter = pe_parameter_at(info, index);
-    const char *less = parameter->default_less;
-    const pe_value *of = &request->owned[pe_parameter_index(info, parameter->default_of)].value;
-    const pe_value *by =
-        less ? &request->owned[pe_parameter_index(info, less)].value : &(pe_value){0};
-    if (!of->present || (less && !by->present))
+    const pe_parameter *parameter = pe_parameter_at(&request->values.scheme->info, index);
+    int64_t of, times, less;
+    char most[PE_PRINT_MAX];
+    if (!find_value(request, parameter->default_of, 0, &of) ||
+        !find_value(request, parameter->default_times, 1, &times) ||
+        !find_value(request, parameter->default_less, 0, &less))
         return;
-    int64_t value = of->integer - by->integer;
+    int64_t value = of * times - less; /* each is below 2^31 */
     if (value < 0)
         pe_error_add(reterr, PE_OUT_OF_RANGE, parameter->name, "",
                      "given where %s is less than %s: its default is their difference",
-                     parameter->default_of, less);
+                     parameter->default_of, parameter->default_less);
+    else if ((double)value > parameter->maximum)
+        pe_error_add(reterr, PE_OUT_OF_RANGE, parameter->default_of, "",
+                     "such that %s is at most %s", parameter->name,
+                     pe_plain_number(parameter->maximum, most));
     else
         request->owned[index].value =
             (pe_value){.present = true, .integer = value, .real = (double)value};

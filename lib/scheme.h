@@ -30,6 +30,7 @@ const pe_set *pe_values_set(const pe_values *values);
 typedef struct pe_plan {
     pe_tensor tensors[PE_PLAN_TENSORS];
     size_t count;
+    uint64_t held; /* bytes that computing takes beside the tensors, where these are many */
 } pe_plan;
 
 /* Add a tensor; the first one is primary. Sizes may be anything: limits are checked afterwards.
