@@ -25,10 +25,11 @@ SERVER_LIBS = $(shell pkg-config --libs libmicrohttpd jansson nettle) -lm
 CHECK_LIBS  = $(shell pkg-config --libs check jansson nettle) -lm
 
 LIB_SOURCES    := $(wildcard lib/*.c lib/schemes/*.c)
-# lib/kernel.c is compiled once more for each instruction set that is chosen at run time
+# these are compiled once more for each instruction set that is chosen at run time
+KERNEL_PARTS   := kernel matrix
 KERNEL_CFLAGS  ?= -O3
 ifeq ($(shell uname -m),x86_64)
-KERNEL_OBJECTS := $(BUILD)/lib/kernel-v3.o $(BUILD)/lib/kernel-v4.o
+KERNEL_OBJECTS := $(foreach set,v3 v4,$(KERNEL_PARTS:%=$(BUILD)/lib/%-$(set).o))
 POSENC_CFLAGS  += -DPE_KERNEL_X86
 endif
 API_SOURCES    := $(wildcard api/*.c api/*/*.c)
@@ -75,13 +76,18 @@ $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(POSENC_CFLAGS) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 
-$(BUILD)/lib/kernel.o: CFLAGS += $(KERNEL_CFLAGS)
-$(BUILD)/lib/kernel-%.o: lib/kernel.c
-	$(call say,CC    $< ($*))
+$(KERNEL_PARTS:%=$(BUILD)/lib/%.o): CFLAGS += $(KERNEL_CFLAGS)
+define compile_for_set # $(1): v3 or v4
+	$(call say,CC    $< ($(1)))
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(POSENC_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(KERNEL_CFLAGS) -march=x86-64-$* \
-		$(if $(filter v4,$*),-mprefer-vector-width=512) -DPE_KERNEL_SYMBOL=pe_kernel_$* \
-		-DPE_KERNEL_NAME='"x86-64-$*"' -c -o $@ $<
+	$(Q)$(CC) $(POSENC_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(KERNEL_CFLAGS) -march=x86-64-$(1) \
+		$(if $(filter v4,$(1)),-mprefer-vector-width=512) -DPE_KERNEL_SYMBOL=pe_kernel_$(1) \
+		-DPE_KERNEL_NAME='"x86-64-$(1)"' -DPE_MATRIX_SYMBOL=pe_matrix_multiply_$(1) -c -o $@ $<
+endef
+$(BUILD)/lib/%-v3.o: lib/%.c
+	$(call compile_for_set,v3)
+$(BUILD)/lib/%-v4.o: lib/%.c
+	$(call compile_for_set,v4)
 
 -include $(KERNEL_OBJECTS:.o=.d) $(patsubst %.c,$(BUILD)/%.d,$(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) tests/bench/tables.c)
 

@@ -9,9 +9,11 @@
 #ifndef PE_KERNEL_SYMBOL
 #define PE_KERNEL_SYMBOL pe_kernel_generic
 #define PE_KERNEL_NAME   "generic"
+#define PE_MATRIX_SYMBOL pe_matrix_multiply_generic
 #endif
 
 extern const pe_kernel PE_KERNEL_SYMBOL;
+extern pe_matrix_multiply PE_MATRIX_SYMBOL;
 
 static inline uint64_t bits64(double value)
 {
@@ -311,4 +313,5 @@ const pe_kernel PE_KERNEL_SYMBOL = {
         },
     .stream = stream,
     .fence = fence,
+    .multiply = PE_MATRIX_SYMBOL,
 };

@@ -6,6 +6,7 @@
 #ifndef PE_KERNEL_H
 #define PE_KERNEL_H
 
+#include "matrix.h"
 #include "posenc.h"
 
 /* Sines and cosines of some angles, side by side. */
@@ -46,6 +47,8 @@ typedef struct pe_kernel {
     /* Copy past the caches where the processor can; `fence` ends a series of such stores. */
     void (*stream)(void *dst, const void *src, size_t size);
     void (*fence)(void);
+
+    pe_matrix_multiply *multiply;
 } pe_kernel;
 
 /* sin and cos of 2πj/64, and what rounding left of them. */
