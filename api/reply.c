@@ -13,6 +13,7 @@
 struct api_body {
     atomic_uint references;
     pe_table *table; /* NULL, or what the segments lie in */
+    api_set *set;    /* the same */
     void *owned;
     size_t count;
     api_segment segments[SEGMENTS_MAX]; /* of a stream: the header, then sizes alone */
@@ -41,6 +42,16 @@ api_body *api_body_from_text(char *text, size_t size)
     return api_body_from_table(NULL, text, &(api_segment){text, size}, 1);
 }
 
+api_body *api_body_from_set(api_set *set)
+{
+    api_segment bytes;
+    bytes.data = api_set_bytes(set, &bytes.size);
+    api_body *body = api_body_from_table(NULL, NULL, &bytes, 1);
+    if (body)
+        body->set = api_set_ref(set);
+    return body;
+}
+
 api_body *api_body_ref(api_body *body)
 {
     atomic_fetch_add_explicit(&body->references, 1, memory_order_relaxed);
@@ -54,6 +65,7 @@ void api_body_unref(api_body *body)
     for (size_t i = 0; i < SEGMENTS_MAX; i++)
         pe_stream_free(body->streams[i]);
     pe_table_unref(body->table);
+    api_set_unref(body->set);
     free(body->owned);
     free(body);
 }

@@ -12,6 +12,9 @@ api_body *api_body_from_text(char *text, size_t size);
 api_body *api_body_from_table(pe_table *table, void *owned, const api_segment *segments,
                               size_t count);
 
+/* A body of the bytes of a stored set, which it holds a reference to. NULL without memory. */
+api_body *api_body_from_set(api_set *set);
+
 /* A streamed body of a header (from malloc, may be NULL) and then tensors, one after the other;
  * takes over both. On failure NULL, and both are freed. */
 api_body *api_body_from_streams(char *header, size_t header_size, pe_stream *const *streams,
