@@ -68,17 +68,17 @@ typedef struct api_segment {
 #define API_LENGTH_UNKNOWN UINT64_MAX
 #define API_TENSORS_MAX    7 /* of one body */
 
-/* Bytes to send, in one or more pieces, counted by references. Immutable. */
+/* Bytes to send, counted by references: either immutable segments in memory, or, where
+ * api_body_is_stream, made as they are read, in order and by one reader. */
 typedef struct api_body api_body;
-/* A body is either segments in memory, or, where api_body_is_stream, read piece by piece, in
- * order and by one reader. */
 api_body *api_body_ref(api_body *body);
 void api_body_unref(api_body *body);
 size_t api_body_segments(const api_body *body, const api_segment **ret_segments);
 uint64_t api_body_size(const api_body *body); /* API_LENGTH_UNKNOWN for streamed text */
 bool api_body_is_stream(const api_body *body);
 
-/* Up to `room` bytes from `offset` on, which is where the last read ended; 0 at the end. */
+/* Up to `room` bytes of a stream from `offset` on, which is where the last read ended; 0 at the
+ * end. Less than `room` before the end where more would take long. */
 size_t api_body_read(api_body *body, uint64_t offset, char *dst, size_t room);
 
 /* A reply, counted by references. Immutable and often shared between requests. */

@@ -5,6 +5,7 @@
 #include "negotiate.h"
 #include "problem.h"
 #include "reply.h"
+#include "shortcut.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,8 @@ static void select_tensors(api_encoding *encoding, const char *asked, pe_error *
 {
     size_t count = pe_request_tensor_count(encoding->request);
     const char *names[16];
-    encoding->selection = (api_selection){encoding->request, 0, count};
+    encoding->selection =
+        (api_selection){encoding->request, 0, count, encoding->call->service->host->runner};
     if (!asked)
         return;
     for (size_t i = 0; i < count && i < 16; i++) {
@@ -222,6 +224,8 @@ static api_reply *hit_reply(const api_encoding *encoding, pe_entry *entry)
             reply = pe_entry_attachment(cache, entry, id, build_hit, &of);
         api_body_unref(of.body);
     }
+    if (reply)
+        api_shortcut_add(encoding, entry, reply);
     return reply ? api_reply_ref(reply) : NULL;
 }
 
@@ -332,41 +336,14 @@ static bool is_streamed(const api_encoding *encoding)
            encoding->call->service->host->limits.table_bytes;
 }
 
-/* A body that computes its tensors as it is read; NULL without memory. */
-static api_body *open_streams(const api_encoding *encoding)
-{
-    size_t order[API_TENSORS_MAX], header_size, opened = 0;
-    pe_stream *streams[API_TENSORS_MAX];
-    pe_error error;
-    const api_selection *selection = &encoding->selection;
-    char *header = encoding->format->begin_stream(selection, &header_size, order);
-    while (header && opened < selection->count &&
-           pe_stream_new(encoding->request, order[opened],
-                         encoding->call->service->host->runner, &streams[opened],
-                         &error) == PE_OK)
-        opened++;
-    if (header && opened == selection->count)
-        return api_body_from_streams(header, header_size, streams, opened);
-    while (opened > 0)
-        pe_stream_free(streams[--opened]);
-    free(header);
-    return NULL;
-}
-
+/* Opening a stream prepares the scheme, which may take some time. */
 static api_reply *stream(const api_encoding *encoding)
 {
-    if (!encoding->format->begin_stream) {
-        pe_error error;
-        pe_error_init(&error);
-        pe_error_add(&error, PE_TOO_LARGE, "format", encoding->format->name,
-                     "npy, safetensors or raw: %llu bytes are too many to be held for %s",
-                     (unsigned long long)pe_request_bytes(encoding->request),
-                     encoding->format->name);
-        return api_problem_from_error(&error);
-    }
+    if (encoding->call->request->quick)
+        return api_not_yet(encoding->call, API_LATER);
     api_reply *reply = api_encoding_describe(encoding);
     api_reply_add(reply, "Cache-Status", "posenc; fwd=bypass; detail=streamed");
-    return api_reply_with_body(reply, open_streams(encoding), false);
+    return api_reply_with_body(reply, encoding->format->stream(&encoding->selection), false);
 }
 
 api_reply *api_encoding_reply(const api_encoding *encoding)

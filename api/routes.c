@@ -5,6 +5,7 @@
 #include "document.h"
 #include "problem.h"
 #include "reply.h"
+#include "shortcut.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -218,7 +219,9 @@ const char *api_call_header(const api_call *call, const char *name)
 api_progress api_handle(api_service *service, const api_request *request, api_reply **ret_reply)
 {
     api_progress progress = API_DONE;
-    api_reply *reply = dispatch(service, request, &progress);
+    api_reply *reply = api_shortcut_reply(service, request);
+    if (!reply)
+        reply = dispatch(service, request, &progress);
     if (progress == API_DONE)
         *ret_reply = reply ? reply : api_reply_ref(service->out_of_memory);
     return progress;

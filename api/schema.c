@@ -52,6 +52,20 @@ json_t *api_default_value(const pe_parameter *parameter)
                                    : json_null();
 }
 
+json_t *api_cases_of(const pe_parameter *parameter)
+{
+    if (!parameter->when)
+        return NULL;
+    json_t *cases = json_array();
+    for (const pe_case *at = parameter->cases; at->choice; at++) {
+        json_t *value =
+            at->default_text ? api_text_value(parameter, at->default_text) : json_null();
+        json_array_append_new(cases, json_pack("{s:s, s:b, s:o}", "choice", at->choice,
+                                               "required", at->required, "default", value));
+    }
+    return json_pack("{s:s, s:o}", "parameter", parameter->when, "cases", cases);
+}
+
 static json_t *choices_of(const pe_parameter *parameter)
 {
     json_t *choices = json_array();
@@ -122,5 +136,7 @@ json_t *api_schema_of(const pe_parameter *parameter)
     if (parameter->default_text)
         json_object_set_new(schema, "default", api_default_value(parameter));
     add_stored(schema, parameter);
+    if (parameter->when)
+        json_object_set_new(schema, "x-when", api_cases_of(parameter));
     return schema;
 }

@@ -1,4 +1,4 @@
-/* The kernel's loops. Compiled several times, each with another -march and PE_KERNEL_SYMBOL. */
+/* The kernel's loops. Compiled several times, each with another -march and its own names. */
 #include "kernel.h"
 
 #include <string.h>
@@ -9,9 +9,11 @@
 #ifndef PE_KERNEL_SYMBOL
 #define PE_KERNEL_SYMBOL pe_kernel_generic
 #define PE_KERNEL_NAME   "generic"
+#define PE_PRINT_SYMBOL  pe_print_batches_generic
 #endif
 
 extern const pe_kernel PE_KERNEL_SYMBOL;
+extern const pe_print_batches PE_PRINT_SYMBOL;
 
 static inline uint64_t bits64(double value)
 {
@@ -311,4 +313,5 @@ const pe_kernel PE_KERNEL_SYMBOL = {
         },
     .stream = stream,
     .fence = fence,
+    .print = &PE_PRINT_SYMBOL,
 };

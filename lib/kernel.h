@@ -7,6 +7,7 @@
 #define PE_KERNEL_H
 
 #include "posenc.h"
+#include "print.h"
 
 /* Sines and cosines of some angles, side by side. */
 typedef struct pe_sincos {
@@ -46,6 +47,8 @@ typedef struct pe_kernel {
     /* Copy past the caches where the processor can; `fence` ends a series of such stores. */
     void (*stream)(void *dst, const void *src, size_t size);
     void (*fence)(void);
+
+    const pe_print_batches *print;
 } pe_kernel;
 
 /* sin and cos of 2πj/64, and what rounding left of them. */

@@ -100,13 +100,34 @@ static const pe_set *find_set(const pe_request *request)
     return NULL;
 }
 
-/* The value that a preset or the table gives a parameter, NULL if none. */
-static const char *default_text(const pe_parameter *parameter, const pe_preset *preset)
+/* What is required of a parameter and its default: by its row, or by the case that another's
+ * value makes; a preset's value comes before the default. False where it has no place. */
+static bool find_rule(const pe_request *request, const pe_parameter *parameter,
+                      const pe_value *value, const pe_preset *preset, pe_case *ret_rule,
+                      pe_error *reterr)
 {
+    const pe_scheme_info *info = &request->values.scheme->info;
+    *ret_rule = (pe_case){NULL, parameter->required, parameter->default_text};
+    if (parameter->when) {
+        size_t decides = pe_parameter_index(info, parameter->when);
+        const pe_value *chosen = &request->owned[decides].value;
+        if (!chosen->present)
+            return false; /* it was given wrongly, which is reported */
+        const char *choice = info->parameters[decides].choices[chosen->integer];
+        const pe_case *found = pe_parameter_case(parameter, choice);
+        char shown[PE_PRINT_MAX];
+        if (!found && value->present)
+            pe_error_add(reterr, PE_OUT_OF_RANGE, parameter->name,
+                         pe_value_text(parameter, value, shown),
+                         "nothing with %s=%s, which does not use it", parameter->when, choice);
+        if (!found)
+            return false;
+        *ret_rule = *found;
+    }
     for (size_t v = 0; preset && preset->values[v]; v += 2)
         if (strcmp(preset->values[v], parameter->name) == 0)
-            return preset->values[v + 1];
-    return parameter->default_text;
+            ret_rule->default_text = preset->values[v + 1];
+    return true;
 }
 
 /* Take a value from the stored set, or check that the given one agrees. */
@@ -127,12 +148,43 @@ static void apply_stored(const pe_parameter *parameter, const pe_set *set, bool 
                      pe_plain_number(there, extent), parameter->stored);
 }
 
+/* Refuse that a required parameter is not given; `choice` requires it, or NULL. */
+static void refuse_absence(const pe_parameter *parameter, const char *choice, pe_error *reterr)
+{
+    const char *other = parameter->unless;
+    pe_error_add(reterr, choice ? PE_OUT_OF_RANGE : PE_MALFORMED, parameter->name, "",
+                 "required%s%s%s%s: %s%s%s", choice ? " with " : "",
+                 choice ? parameter->when : "", choice ? "=" : "", choice ? choice : "",
+                 parameter->help, other ? "; instead one may give " : "", other ? other : "");
+}
+
 static bool names_set(const pe_scheme_info *info, const bool *given)
 {
     for (size_t i = 0; i < info->parameter_count; i++)
         if (info->parameters[i].type == PE_STORED && given[i])
             return true;
     return false;
+}
+
+/* Compute a default from the values of other parameters. */
+static void apply_computed(pe_request *request, size_t index, pe_error *reterr)
+{
+    const pe_scheme_info *info = &request->values.scheme->info;
+    const pe_parameter *parameter = pe_parameter_at(info, index);
+    const char *less = parameter->default_less;
+    const pe_value *of = &request->owned[pe_parameter_index(info, parameter->default_of)].value;
+    const pe_value *by =
+        less ? &request->owned[pe_parameter_index(info, less)].value : &(pe_value){0};
+    if (!of->present || (less && !by->present))
+        return;
+    int64_t value = of->integer - by->integer;
+    if (value < 0)
+        pe_error_add(reterr, PE_OUT_OF_RANGE, parameter->name, "",
+                     "given where %s is less than %s: its default is their difference",
+                     parameter->default_of, less);
+    else
+        request->owned[index].value =
+            (pe_value){.present = true, .integer = value, .real = (double)value};
 }
 
 /* Fill what was not given from the preset, then from the defaults; refuse what excludes
@@ -146,7 +198,10 @@ static void apply_defaults(pe_request *request, const pe_preset *preset, const b
     char shown[PE_PRINT_MAX];             /* only numbers exclude others */
     for (size_t i = 0; i < request->value_count; i++) {
         const pe_parameter *parameter = pe_parameter_at(info, i);
-        const char *other = parameter->unless, *text = default_text(parameter, preset);
+        const char *other = parameter->unless;
+        pe_case rule;
+        if (!find_rule(request, parameter, &request->owned[i].value, preset, &rule, reterr))
+            continue;
         if (other && given[pe_parameter_index(info, other)]) {
             bool both = request->owned[i].value.present &&
                         request->owned[pe_parameter_index(info, other)].value.present;
@@ -160,12 +215,13 @@ static void apply_defaults(pe_request *request, const pe_preset *preset, const b
             apply_stored(parameter, set, given[i], &request->owned[i].value, reterr);
         if (given[i] || (stored && parameter->stored))
             continue;
-        if (parameter->required)
-            pe_error_add(reterr, PE_MALFORMED, parameter->name, "", "required: %s%s%s",
-                         parameter->help, other ? "; instead one may give " : "",
-                         other ? other : "");
-        else if (text)
-            pe_parameter_read(parameter, text, PE_KIND_ANY, limits, &request->owned[i], reterr);
+        if (rule.default_text)
+            pe_parameter_read(parameter, rule.default_text, PE_KIND_ANY, limits,
+                              &request->owned[i], reterr);
+        else if (rule.required)
+            refuse_absence(parameter, rule.choice, reterr);
+        else if (parameter->default_of)
+            apply_computed(request, i, reterr);
     }
 }
 

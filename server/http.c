@@ -8,6 +8,9 @@
  * bounded.
  *  - It parses the query into the connection's memory, and where that is full the request is
  * never answered nor ended; so the query is hidden from it.
+ *  - It clears the whole of that memory for each request, which is much of a small hit's time;
+ * and where it is full it answers 414 or 431 with a page of its own. So it is as large as the
+ * longest target with its headers, and no larger.
  *  - Closing with a body unread resets the connection, and the client may never see the answer;
  * so a body over the limit is read and dropped, unless it is announced as larger still. */
 #include "http.h"
@@ -27,9 +30,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define UNANNOUNCED_MAX   (256 * 1024 * 1024) /* of a chunked body, which announces no length */
-#define DROPPED_MAX       (16 * 1024 * 1024)
-#define CONNECTION_MEMORY (64 * 1024) /* its own 414 and 431 are HTML: stay clear of them */
+#define UNANNOUNCED_MAX (256 * 1024 * 1024) /* of a chunked body, which announces no length */
+#define DROPPED_MAX     (16 * 1024 * 1024)
+#define HEADER_ROOM     ((size_t)12 << 10) /* beside the target: for all fields */
 
 struct http_server {
     struct MHD_Daemon *daemon;
@@ -57,11 +60,10 @@ typedef struct http_exchange {
     struct MHD_Connection *connection;
     const char *method;
     const char *headers[HEADER_COUNT];
-    bool looked_for[HEADER_COUNT]; /* all are found before the connection rests */
-    api_reply *reply;              /* made by a worker or from the head, not yet queued */
+    api_reply *reply; /* made by a worker or from the head, not yet queued */
     char *target;
     http_upload body;
-    bool seen, awaited;
+    bool seen, awaited, looked; /* looked: for the headers, before the connection rests */
     http_joined *joined;
 } http_exchange;
 
@@ -127,21 +129,16 @@ static void take_connection(void *context, int fd, const struct sockaddr *addres
     MHD_add_connection(server->daemon, fd, address, length); /* closes it where it fails */
 }
 
-static const char *find_header(http_exchange *exchange, size_t index)
-{
-    if (!exchange->looked_for[index]) {
-        exchange->headers[index] =
-            http_find_header(exchange->connection, HEADERS[index], &exchange->joined);
-        exchange->looked_for[index] = true;
-    }
-    return exchange->headers[index];
-}
-
 static const char *known_header(void *context, const char *name)
 {
+    http_exchange *exchange = context;
+    if (!exchange->looked)
+        http_find_headers(exchange->connection, HEADERS, HEADER_COUNT, exchange->headers,
+                          &exchange->joined);
+    exchange->looked = true;
     for (size_t i = 0; i < HEADER_COUNT; i++)
         if (strcmp(HEADERS[i], name) == 0)
-            return find_header(context, i);
+            return exchange->headers[i];
     assert(false && "a header of HEADERS");
     return NULL;
 }
@@ -164,14 +161,14 @@ static enum MHD_Result queue_reply(http_server *server, struct MHD_Connection *c
     struct MHD_Response *response;
     unsigned status = api_reply_status(reply);
     if (atomic_load_explicit(&server->draining, memory_order_relaxed)) {
-        response = http_response_new(reply, true);
+        response = http_response_new(reply, server->metrics, true);
         if (response) {
             result = MHD_queue_response(connection, status, response);
             MHD_destroy_response(response);
         }
     } else {
         response = api_reply_transport(reply);
-        if (!response && (response = http_response_new(reply, false)))
+        if (!response && (response = http_response_new(reply, server->metrics, false)))
             response = api_reply_set_transport(reply, response, http_response_free);
         if (response)
             result = MHD_queue_response(connection, status, response);
@@ -180,6 +177,7 @@ static enum MHD_Result queue_reply(http_server *server, struct MHD_Connection *c
     return result;
 }
 
+/* `bytes` of the body; API_LENGTH_UNKNOWN where they will only show. */
 static void log_access(const http_exchange *exchange, const char *method,
                        const api_reply *reply, uint64_t bytes)
 {
@@ -187,7 +185,7 @@ static void log_access(const http_exchange *exchange, const char *method,
               (const log_field[]){{"method", method, 0},
                                   {"target", exchange->target, 0},
                                   {"status", NULL, api_reply_status(reply)},
-                                  {"bytes", NULL, bytes},
+                                  {bytes == API_LENGTH_UNKNOWN ? NULL : "bytes", NULL, bytes},
                                   {NULL, NULL, 0}});
 }
 
@@ -198,7 +196,9 @@ static enum MHD_Result finish(http_exchange *exchange, api_reply *reply)
     api_body *body = api_reply_body(reply);
     uint64_t bytes = body ? api_body_size(body) : 0;
     metrics_count_request(server->metrics, api_route_label(exchange->target),
-                          api_reply_status(reply), bytes);
+                          api_reply_status(reply));
+    if (body && !api_body_is_stream(body)) /* a stream's are counted as they go */
+        metrics_count_bytes(server->metrics, bytes);
     if (server->settings->access_log)
         log_access(exchange, exchange->method, reply, bytes);
     return queue_reply(server, exchange->connection, reply);
@@ -249,8 +249,7 @@ static enum MHD_Result hand_over(http_exchange *exchange, api_progress progress,
 {
     worker_set *workers = exchange->server->workers;
     bool reads = strcmp(exchange->method, "GET") == 0 && !exchange->body.data;
-    for (size_t i = 0; i < HEADER_COUNT; i++)
-        find_header(exchange, i);
+    known_header(exchange, HEADERS[0]);
     exchange->job = (worker_job){.seen = seen,
                                  .key = reads ? exchange->target : NULL,
                                  .run = run_job,
@@ -354,7 +353,7 @@ http_server *http_start(const server_settings *settings, int listen_fd, api_serv
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_NO_LISTEN_SOCKET, 0,
         NULL, NULL, handle, server, MHD_OPTION_THREAD_STACK_SIZE, (size_t)WORKERS_STACK,
         MHD_OPTION_CONNECTION_LIMIT, connection_room(settings),
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)settings->target_bytes + HEADER_ROOM,
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)settings->idle_seconds,
         MHD_OPTION_URI_LOG_CALLBACK, begin_exchange, server, MHD_OPTION_NOTIFY_COMPLETED,
         end_exchange, server, MHD_OPTION_NOTIFY_CONNECTION, count_connection, server,

@@ -43,13 +43,16 @@ void metrics_free(server_metrics *metrics)
     free(metrics);
 }
 
-void metrics_count_request(server_metrics *metrics, const char *route, unsigned status,
-                           uint64_t bytes)
+void metrics_count_request(server_metrics *metrics, const char *route, unsigned status)
 {
     for (size_t i = 0; i < metrics->route_count; i++)
         if (metrics->routes[i] == route)
             atomic_fetch_add_explicit(&metrics->requests[i][status / 100 % STATUS_CLASSES], 1,
                                       memory_order_relaxed);
+}
+
+void metrics_count_bytes(server_metrics *metrics, uint64_t bytes)
+{
     atomic_fetch_add_explicit(&metrics->body_bytes, bytes, memory_order_relaxed);
 }
 

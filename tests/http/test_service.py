@@ -240,6 +240,7 @@ class OpenApi(ServerCase):
                         self.assertEqual(ranged.get("maximum"), row.get("maximum"))
                         self.assertEqual(schema.get("enum"), row.get("choices"))
                         self.assertEqual(schema.get("default"), row["default"])
+                        self.assertEqual(schema.get("x-when"), row.get("when"))
                         multiple = schema.get(names.get(row["type"]))
                         self.assertEqual(multiple, row.get("multiple_of"))
                     needed = row["required"] and not {"unless", "stored"} & set(row)

@@ -199,15 +199,14 @@ START_TEST(positions_stand_instead_of_length_offset_and_step)
         const pe_scheme_info *info = pe_scheme_describe(pe_scheme_at(s));
         if (!unit_scheme_takes(info, "positions"))
             continue;
-        bool has_dim = unit_scheme_takes(info, "dim");
         for (size_t i = 0; i < UNIT_COUNT(OTHERS); i++) {
             char query[100];
-            snprintf(query, sizeof query, "positions=1,2%s&%s=1", has_dim ? "&dim=4" : "",
-                     OTHERS[i]);
+            snprintf(query, sizeof query, "positions=1,2%s&%s=1", unit_needs(info), OTHERS[i]);
             unit_refuses(info->name, query, PE_OUT_OF_RANGE, OTHERS[i], "positions");
         }
-        pe_request *request =
-            unit_legal_request(info->name, has_dim ? "positions=1,2&dim=4" : "positions=1,2");
+        char query[100];
+        snprintf(query, sizeof query, "positions=1,2%s", unit_needs(info));
+        pe_request *request = unit_legal_request(info->name, query);
         for (size_t i = 0; i < UNIT_COUNT(OTHERS); i++)
             ck_assert(!value_of(request, OTHERS[i])->present);
         ck_assert_uint_eq(value_of(request, "positions")->count, 2);
