@@ -1,6 +1,10 @@
 /* The kernel's loops. Compiled several times, each with another -march and PE_KERNEL_SYMBOL. */
 #include "kernel_round.h"
 #include "kernel_stream.h"
+#if defined(__AVX512BW__) && defined(__AVX512DQ__)
+#include "kernel_avx512.h"
+#include "kernel_avx512_seed.h"
+#endif
 
 #ifndef PE_KERNEL_SYMBOL
 #define PE_KERNEL_SYMBOL pe_kernel_generic
@@ -18,6 +22,9 @@ extern const pe_kernel PE_KERNEL_SYMBOL;
 static void seed(const uint64_t *restrict phases, size_t count, double *restrict ret_sin,
                  double *restrict ret_cos)
 {
+#if defined(__AVX512BW__) && defined(__AVX512DQ__)
+    seed_wide(phases, count, ret_sin, ret_cos, TURN);
+#else
     for (size_t i = 0; i < count; i++) {
         uint64_t step = (phases[i] + (1ULL << 57)) >> 58;
         int64_t rest = (int64_t)(phases[i] - (step << 58));
@@ -40,6 +47,7 @@ static void seed(const uint64_t *restrict phases, size_t count, double *restrict
         ret_sin[i] = s + (pe_kernel_rests[j] + (s * versine + c * sine));
         ret_cos[i] = c + (pe_kernel_rests[j + 16] + (c * versine - s * sine));
     }
+#endif
 }
 
 static void advance(uint64_t *restrict high, uint64_t *restrict low,
@@ -54,6 +62,8 @@ static void advance(uint64_t *restrict high, uint64_t *restrict low,
 }
 
 /* ---- rows ---- */
+
+#if !defined(__AVX512BW__) || !defined(__AVX512DQ__)
 
 /* One row; whether an entry is uncertain. `size` is that of an element. */
 static inline __attribute__((always_inline)) bool
@@ -103,6 +113,7 @@ ROTATE(rotate_f64, round_f64, double)
 ROTATE(rotate_f32, round_f32, float)
 ROTATE(rotate_f16, round_f16, uint16_t)
 ROTATE(rotate_bf16, round_bf16, uint16_t)
+#endif
 
 const pe_kernel PE_KERNEL_SYMBOL = {
     .name = PE_KERNEL_NAME,
