@@ -252,10 +252,11 @@ INLINED pe_doubts first_wide(pe_sincos a, const pe_sincos *b, size_t rows, size_
                              wide_manner manner)
 {
     const wide_look look = look_for(manner.dtype, exponent);
+    const pe_rows to_ahead = *ahead, to_behind = behind ? *behind : *ahead; /* in registers */
     pe_doubts doubts = {0, 0};
     for (size_t r = 0; r < rows; r++) {
         const pe_sincos by = b[r];
-        wide_row forth = row_at(ahead, r), back = row_at(behind ? behind : ahead, r);
+        wide_row forth = row_at(&to_ahead, r), back = row_at(&to_behind, r);
         size_t i = 0;
         for (; i + UNIT <= count; i += UNIT)
             rotate_unit(a, by, i, UNIT, &forth, behind ? &back : NULL, &look, manner);
