@@ -17,6 +17,8 @@ typedef struct pe_sincos {
 #define PE_KERNEL_PAIRS 64 /* the most pairs of one call, and room for in every array */
 #define PE_KERNEL_ROWS  64 /* the most rows on one side */
 
+#define PE_STREAMED_FROM (8 << 20) /* bytes at once that no cache would keep anyway */
+
 /* Where rotated rows go: row r at sines + r·stride and cosines + r·stride, or by turns (sin,
  * cos, sin, …) at sines + r·stride where cosines is NULL. */
 typedef struct pe_rows {

@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STREAMED_FROM (8 << 20) /* bytes of a table that no cache would keep anyway */
-
 pe_wide *pe_wave_geometric(size_t count, double base, uint64_t numerator, uint64_t denominator)
 {
     pe_wide *frequencies = malloc(count * sizeof *frequencies);
@@ -100,7 +98,7 @@ static bool goes_by_distance(const pe_chunk *chunk, uint64_t rows)
 
 void pe_wave_fill(const pe_wave *wave, uint64_t first, uint64_t rows, void *dst)
 {
-    bool streamed = rows * pe_row_bytes(wave) >= STREAMED_FROM;
+    bool streamed = rows * pe_row_bytes(wave) >= PE_STREAMED_FROM;
     for (size_t f = 0; f < wave->count; f += PE_KERNEL_PAIRS) {
         const pe_chunk chunk = pe_chunk_at(wave, f, streamed);
         if (goes_by_distance(&chunk, rows))

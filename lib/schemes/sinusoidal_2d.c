@@ -1,5 +1,6 @@
 /* The sinusoidal encoding of a grid: each axis has half of the channels. */
 #include "../dtype.h"
+#include "../kernel.h"
 #include "../wave.h"
 
 #include <stdio.h>
@@ -160,28 +161,61 @@ static void *prepare(const pe_values *values, const pe_plan *plan)
     return NULL;
 }
 
+/* memcpy, or past the caches. */
+typedef void copy_bytes(void *dst, const void *src, size_t size);
+
+static void copy_cached(void *dst, const void *src, size_t size)
+{
+    memcpy(dst, src, size);
+}
+
 /* All channels of one cell. */
-static void write_cell(const grid_tables *grid, size_t y, size_t x, unsigned char *dst)
+static void write_cell(const grid_tables *grid, size_t y, size_t x, copy_bytes *copy,
+                       unsigned char *dst)
 {
     size_t bytes = grid->half * grid->element_size, quarter = bytes / 2;
     const unsigned char *of_x = grid->x_table + x * bytes, *of_y = grid->y_table + y * bytes;
     const unsigned char *first = grid->width_first ? of_x : of_y;
     const unsigned char *second = grid->width_first ? of_y : of_x;
     if (grid->by_function) {
-        memcpy(dst, first, quarter);
-        memcpy(dst + quarter, second, quarter);
-        memcpy(dst + 2 * quarter, first + quarter, quarter);
-        memcpy(dst + 3 * quarter, second + quarter, quarter);
+        copy(dst, first, quarter);
+        copy(dst + quarter, second, quarter);
+        copy(dst + 2 * quarter, first + quarter, quarter);
+        copy(dst + 3 * quarter, second + quarter, quarter);
     } else {
-        memcpy(dst, first, bytes);
-        memcpy(dst + bytes, second, bytes);
+        copy(dst, first, bytes);
+        copy(dst + bytes, second, bytes);
     }
 }
 
-/* The plane [height, width] of one channel. */
-static void write_plane(const grid_tables *grid, size_t channel, unsigned char *dst)
+/* Some cells of a plane's row, to be copied: a multiple of every element's size. */
+#define TILE 4096
+#define LINE 64
+
+/* Fill `bytes` of a tile, rounded up to whole lines, with one element. */
+static void repeat(const unsigned char *element, size_t size, size_t bytes, unsigned char *tile)
+{
+    unsigned char line[LINE];
+    for (size_t at = 0; at < LINE; at += size)
+        memcpy(line + at, element, size);
+    for (size_t at = 0; at < bytes; at += LINE)
+        memcpy(tile + at, line, LINE);
+}
+
+static void gather(const unsigned char *elements, size_t stride, size_t size, size_t bytes,
+                   unsigned char *tile)
+{
+    for (size_t at = 0; at < bytes; at += size, elements += stride)
+        memcpy(tile + at, elements, size);
+}
+
+/* The plane [height, width] of one channel, in columns of tiles. Along x all rows are the same,
+ * along y all elements of a row are. */
+static void write_plane(const grid_tables *grid, size_t channel, copy_bytes *copy,
+                        unsigned char *dst)
 {
     size_t size = grid->element_size, half = grid->half, quarter = half / 2;
+    size_t row_bytes = grid->width * size, stride = half * size;
     bool in_first = channel < half;
     size_t column = channel % half;
     if (grid->by_function) {
@@ -190,34 +224,48 @@ static void write_plane(const grid_tables *grid, size_t channel, unsigned char *
     }
     bool along_x = in_first == grid->width_first;
     const unsigned char *source = (along_x ? grid->x_table : grid->y_table) + column * size;
-    for (size_t y = 0; y < grid->height; y++)
-        for (size_t x = 0; x < grid->width; x++, dst += size)
-            memcpy(dst, source + (along_x ? x : y) * half * size, size);
+    _Alignas(64) unsigned char tile[TILE];
+    for (size_t at = 0; at < row_bytes; at += TILE) {
+        size_t bytes = row_bytes - at < TILE ? row_bytes - at : TILE;
+        if (along_x)
+            gather(source + at / size * stride, stride, size, bytes, tile);
+        for (size_t y = 0; y < grid->height; y++) {
+            if (!along_x)
+                repeat(source + y * stride, size, bytes, tile);
+            copy(dst + y * row_bytes + at, tile, bytes);
+        }
+    }
 }
 
 static void fill(const pe_values *values, const pe_plan *plan, const void *state,
                  pe_window window, void *dst)
 {
-    (void)values, (void)plan;
+    (void)values;
     const grid_tables *grid = state;
+    const pe_kernel *kernel = pe_kernel_get();
+    const pe_tensor *tensor = &plan->tensors[window.tensor];
+    bool streamed = tensor->bytes / tensor->shape[0] * window.rows >= PE_STREAMED_FROM;
+    copy_bytes *copy = streamed ? kernel->stream : copy_cached;
     size_t cell_bytes = 2 * grid->half * grid->element_size;
     unsigned char *at = dst;
     for (uint64_t row = window.first; row < window.first + window.rows; row++) {
         if (grid->shape == CHW) {
-            write_plane(grid, row, at);
+            write_plane(grid, row, copy, at);
             at += grid->height * grid->width * grid->element_size;
         } else if (grid->shape == HWC) {
             for (size_t x = 0; x < grid->width; x++, at += cell_bytes)
-                write_cell(grid, row, x, at);
+                write_cell(grid, row, x, copy, at);
         } else {
             if (row < grid->extra)
                 memset(at, 0, cell_bytes);
             else
                 write_cell(grid, (row - grid->extra) / grid->width,
-                           (row - grid->extra) % grid->width, at);
+                           (row - grid->extra) % grid->width, copy, at);
             at += cell_bytes;
         }
     }
+    if (streamed)
+        kernel->fence();
 }
 
 const pe_scheme pe_scheme_sinusoidal_2d = {
