@@ -3,6 +3,7 @@
 #include "listen.h"
 #include "log.h"
 #include "metrics.h"
+#include "preparations.h"
 #include "settings.h"
 
 #include <malloc.h>
@@ -21,6 +22,7 @@ typedef struct server_process {
     api_limit published[LIMITS_ROOM];
     pe_cache *cache;
     server_metrics *metrics;
+    preparation_set *preparations;
     pe_runner runner;
     api_host host;
     api_service *service;
@@ -53,10 +55,17 @@ static void run_parts(void *context, void (*task)(void *of, size_t i), void *of,
     workers_split(((server_process *)context)->workers, task, of, count);
 }
 
+static bool go_on(void *context, const pe_scheme *scheme, double done)
+{
+    return preparations_go_on(((server_process *)context)->preparations,
+                              pe_scheme_describe(scheme)->name, done, now(NULL));
+}
+
 static char *metrics_of(void *context)
 {
     const server_process *process = context;
-    return metrics_text(process->metrics, workers_waiting(process->workers));
+    return metrics_text(process->metrics, workers_waiting(process->workers),
+                        process->preparations);
 }
 
 /* Signals are taken by wait_for_signal alone: every thread started later inherits the mask. */
@@ -76,7 +85,8 @@ static bool start(server_process *process)
     const server_settings *settings = &process->settings;
     process->cache = pe_cache_new(settings->cache_bytes);
     process->metrics = process->cache ? metrics_new(process->cache) : NULL;
-    process->runner = (pe_runner){.context = process, .run = run_parts};
+    process->preparations = preparations_new(settings->compute_seconds);
+    process->runner = (pe_runner){.context = process, .run = run_parts, .go_on = go_on};
     if (process->cache)
         pe_cache_use(process->cache, &process->runner);
     process->host = (api_host){
@@ -93,7 +103,7 @@ static bool start(server_process *process)
         .published = process->published,
         .published_count = settings_limits(settings, process->published, LIMITS_ROOM),
     };
-    if (process->metrics)
+    if (process->metrics && process->preparations)
         process->service = api_service_new(&process->host, process->cache);
     process->listen_fd = listen_open(settings, url, sizeof url);
     if (process->listen_fd < 0) {
@@ -137,6 +147,8 @@ static unsigned wait_and_drain(server_process *process, const sigset_t *signals)
 /* Stop whatever has been started. */
 static void stop(server_process *process, unsigned seconds)
 {
+    if (process->preparations)
+        preparations_end_at(process->preparations, now(NULL) + seconds * 1000000000ULL);
     if (process->server)
         http_refuse(process->server);
     if (process->listen_fd >= 0)
@@ -153,6 +165,7 @@ static void stop(server_process *process, unsigned seconds)
     api_service_free(process->service);
     metrics_free(process->metrics);
     pe_cache_free(process->cache);
+    preparations_free(process->preparations);
 }
 
 /* Keep the heap's memory: what is freed is wanted again soon, and fresh pages are slow. */

@@ -3,6 +3,7 @@
 #define METRICS_H
 
 #include "api.h"
+#include "preparations.h"
 
 typedef struct server_metrics server_metrics;
 
@@ -18,6 +19,6 @@ void metrics_count_request(server_metrics *metrics, const char *route, unsigned 
 void metrics_count_connection(server_metrics *metrics, int change);
 
 /* All metrics as text from malloc; NULL if memory ran out. `waiting` is workers_waiting. */
-char *metrics_text(server_metrics *metrics, size_t waiting);
+char *metrics_text(server_metrics *metrics, size_t waiting, preparation_set *preparations);
 
 #endif
