@@ -12,21 +12,23 @@ DESTDIR ?=
 PYTHON  ?= /usr/bin/python3
 
 CFLAGS   ?= -O2 -g
+CXXFLAGS ?= -O2 -g
 # `make V=1` shows whole commands
 Q := $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1)")
 
-WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wmissing-prototypes -Werror
+CXX_WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror
+WARNINGS := $(CXX_WARNINGS) -Wmissing-prototypes
 # -ffp-contract=off: a fused multiply-add would change bits between instruction sets
 POSENC_CFLAGS := -std=c11 -D_GNU_SOURCE -pthread -ffp-contract=off $(WARNINGS) -MMD -MP -Ilib -Iapi
 
 # evaluated when used, so that `make deps run` works in one go
-SERVER_LIBS = $(shell pkg-config --libs libmicrohttpd jansson nettle) -lm
-CHECK_LIBS  = $(shell pkg-config --libs check jansson nettle) -lm
+SERVER_LIBS = $(shell pkg-config --libs libmicrohttpd jansson nettle sqlite3) -lm
+CHECK_LIBS  = $(shell pkg-config --libs check jansson nettle sqlite3) -lm
 
 LIB_SOURCES    := $(wildcard lib/*.c lib/schemes/*.c)
 # these are compiled once more for each instruction set that is chosen at run time
-KERNEL_PARTS   := kernel matrix
+KERNEL_PARTS   := kernel print_batch matrix pairs
 KERNEL_CFLAGS  ?= -O3
 ifeq ($(shell uname -m),x86_64)
 KERNEL_OBJECTS := $(foreach set,v3 v4,$(KERNEL_PARTS:%=$(BUILD)/lib/%-$(set).o))
@@ -35,15 +37,17 @@ endif
 API_SOURCES    := $(wildcard api/*.c api/*/*.c)
 SERVER_SOURCES := $(wildcard server/*.c)
 UNIT_SOURCES   := $(wildcard tests/unit/*.c tests/unit/*/*.c)
+BENCH_SOURCES  := $(wildcard tests/bench/*.c)
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 HEADERS   := $(wildcard lib/*.h api/*.h server/*.h tests/unit/*.h)
-FORMATTED := $(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) tests/bench/tables.c $(HEADERS)
+FORMATTED := $(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) $(BENCH_SOURCES) tests/digits/main.cc $(HEADERS)
 
-DEPS      := gcc libc6-dev make pkg-config libmicrohttpd-dev libjansson-dev nettle-dev
-DEPS_BENCH := $(DEPS) python3 python3-numpy python3-torch nginx-light wrk
-DEPS_TEST := $(DEPS) check clang clang-format curl python3 python3-mpmath python3-numpy
+DEPS      := gcc libc6-dev make pkg-config libmicrohttpd-dev libjansson-dev libsqlite3-dev nettle-dev
+DEPS_BENCH := $(DEPS) python3 python3-numpy python3-torch python3-fastapi python3-uvicorn python3-httptools \
+              python3-uvloop nginx-light lighttpd wrk
+DEPS_TEST := $(DEPS) check clang clang-format curl g++ python3 python3-mpmath python3-numpy
 
-.PHONY: all run test unit http interop golden check check-builds sanitize format install \
+.PHONY: all run test unit digits http interop golden check check-builds sanitize format install \
         slow bench deps deps-test deps-bench clean help
 
 all: $(BUILD)/posenc-server ## build the server (the default)
@@ -71,6 +75,10 @@ $(BUILD)/unit-tests: $(call objects,$(UNIT_SOURCES)) $(SERVER_PARTS) $(BUILD)/li
 	$(call say,LINK  $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pthread $(UNIT_WRAPS) -o $@ $^ $(CHECK_LIBS)
 
+$(BUILD)/digits-tests: tests/digits/main.cc $(BUILD)/libposenc.a
+	$(call say,CXX   $<)
+	$(Q)$(CXX) -std=c++17 -pthread $(CXX_WARNINGS) -MMD -MP -Ilib $(CPPFLAGS) $(CXXFLAGS) $(LDFLAGS) -o $@ $^
+
 $(BUILD)/%.o: %.c
 	$(call say,CC    $<)
 	@mkdir -p $(@D)
@@ -82,22 +90,26 @@ define compile_for_set # $(1): v3 or v4
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(POSENC_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(KERNEL_CFLAGS) -march=x86-64-$(1) \
 		$(if $(filter v4,$(1)),-mprefer-vector-width=512) -DPE_KERNEL_SYMBOL=pe_kernel_$(1) \
-		-DPE_KERNEL_NAME='"x86-64-$(1)"' -DPE_MATRIX_SYMBOL=pe_matrix_multiply_$(1) -c -o $@ $<
+		-DPE_KERNEL_NAME='"x86-64-$(1)"' -DPE_PRINT_SYMBOL=pe_print_batches_$(1) \
+		-DPE_MATRIX_SYMBOL=pe_matrix_multiply_$(1) -DPE_PAIRS_SYMBOL=pe_pairs_$(1) -c -o $@ $<
 endef
 $(BUILD)/lib/%-v3.o: lib/%.c
 	$(call compile_for_set,v3)
 $(BUILD)/lib/%-v4.o: lib/%.c
 	$(call compile_for_set,v4)
 
--include $(KERNEL_OBJECTS:.o=.d) $(patsubst %.c,$(BUILD)/%.d,$(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) tests/bench/tables.c)
+-include $(BUILD)/digits-tests.d $(KERNEL_OBJECTS:.o=.d) $(patsubst %.c,$(BUILD)/%.d,$(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) $(BENCH_SOURCES))
 
 # ---- testing ----
 
-test: check unit golden http interop check-builds sanitize ## run every test
+test: check unit digits golden http interop check-builds sanitize ## run every test
 	@echo "all tests passed"
 
 unit: $(BUILD)/unit-tests ## unit tests, with the golden files
 	$(BUILD)/unit-tests $(SUITE)
+
+digits: $(BUILD)/digits-tests ## printed numbers against those of std::to_chars
+	$(BUILD)/digits-tests $(or $(NUMBERS),4000000)
 
 golden: ## recompute the golden files with mpmath and compare
 	PYTHONDONTWRITEBYTECODE=1 $(PYTHON) tests/golden/write_golden.py --check
@@ -118,15 +130,17 @@ check-builds: ## gcc and clang build without a warning, and give the same bits a
 	$(MAKE) BUILD=$(BUILD)/clang CC=clang CFLAGS="-O1" KERNEL_CFLAGS= all unit
 	$(MAKE) BUILD=$(BUILD)/clang-3 CC=clang CFLAGS="-O3" SUITE=kernel unit
 
-bench: all $(BUILD)/bench-tables ## ratios against numpy, torch, jansson, json and nginx (BENCH=--quick)
-	TEST_SERVER=$(BUILD)/posenc-server BENCH_TABLES=$(BUILD)/bench-tables $(PYTHON) -B tests/bench/bench.py $(BENCH)
+BENCH_TOOLS := $(patsubst tests/bench/%.c,$(BUILD)/bench-%,$(BENCH_SOURCES))
+bench: all $(BENCH_TOOLS) ## ratios against the peers that are installed (BENCH="--quick", --help)
+	BENCH_BUILD=$(BUILD) $(PYTHON) -B tests/bench/bench.py $(BENCH)
 
-$(BUILD)/bench-tables: $(BUILD)/tests/bench/tables.o $(BUILD)/libposenc.a
+$(BUILD)/bench-%: $(BUILD)/tests/bench/%.o $(BUILD)/libposenc.a
 	$(call say,LINK  $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $^ $(shell pkg-config --libs jansson) -lm
 
-slow: $(BUILD)/unit-tests ## the long forms of tests: 100 million entries against double-double
+slow: $(BUILD)/unit-tests $(BUILD)/digits-tests ## the long forms of tests: 10^8 entries against double-double, all f32 printed
 	ROUNDING_ENTRIES=100000000 $(BUILD)/unit-tests rounding
+	$(BUILD)/digits-tests 50000000 all
 
 SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 sanitize: ## the suite under AddressSanitizer and UndefinedBehaviorSanitizer

@@ -7,8 +7,9 @@
 
 /* Which tensors of a request to represent. */
 typedef struct api_selection {
-    const pe_request *request;
+    pe_request *request;
     size_t first, count; /* tensors [first, first + count) */
+    const pe_runner *runner;
 } api_selection;
 
 typedef struct api_format {
@@ -27,11 +28,9 @@ typedef struct api_format {
      * write into the table's headroom: calls for one table are serialised. */
     api_body *(*write)(const api_selection *selection, pe_table *table, size_t *ret_bytes);
 
-    /* For tables too large to hold: what precedes the tensors' bytes (from malloc; NULL without
-     * memory) and the order in which the tensors follow. NULL: the format cannot be streamed.
-     */
-    char *(*begin_stream)(const api_selection *selection, size_t *ret_size,
-                          size_t ret_order[API_TENSORS_MAX]);
+    /* For tables too large to hold: a body of the same bytes that computes its tensors as it is
+     * read. NULL without memory. */
+    api_body *(*stream)(const api_selection *selection);
 } api_format;
 
 size_t api_format_count(void);

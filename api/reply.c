@@ -13,10 +13,12 @@
 struct api_body {
     atomic_uint references;
     pe_table *table; /* NULL, or what the segments lie in */
+    api_set *set;    /* the same */
     void *owned;
+    size_t block; /* 0 if `owned` is from malloc, or its capacity */
     size_t count;
-    api_segment segments[SEGMENTS_MAX]; /* of a stream: the header, then sizes alone */
-    pe_stream *streams[SEGMENTS_MAX];   /* of segments 1 … of a stream */
+    api_segment segments[SEGMENTS_MAX];
+    api_source source; /* of a stream, which has no segments */
 };
 
 api_body *api_body_from_table(pe_table *table, void *owned, const api_segment *segments,
@@ -32,13 +34,44 @@ api_body *api_body_from_table(pe_table *table, void *owned, const api_segment *s
     body->table = table ? pe_table_ref(table) : NULL;
     body->owned = owned;
     body->count = count;
-    memcpy(body->segments, segments, count * sizeof *segments);
+    for (size_t i = 0; i < count; i++)
+        body->segments[i] = segments[i];
     return body;
 }
 
 api_body *api_body_from_text(char *text, size_t size)
 {
     return api_body_from_table(NULL, text, &(api_segment){text, size}, 1);
+}
+
+api_body *api_body_from_set(api_set *set)
+{
+    api_segment bytes;
+    bytes.data = api_set_bytes(set, &bytes.size);
+    api_body *body = api_body_from_table(NULL, NULL, &bytes, 1);
+    if (body)
+        body->set = api_set_ref(set);
+    return body;
+}
+
+api_body *api_body_take_text(api_text *text, size_t *ret_bytes)
+{
+    if (!text->failed && !text->block && text->size < text->capacity) {
+        char *fitted = realloc(text->data, text->size);
+        text->data = fitted ? fitted : text->data;
+        text->capacity = text->size;
+    }
+    api_segment all = {text->data, text->size};
+    api_body *body = text->failed ? NULL : api_body_from_table(NULL, NULL, &all, 1);
+    if (!body) {
+        api_text_done(text);
+        return NULL;
+    }
+    body->owned = text->data;
+    body->block = text->block ? text->capacity : 0;
+    *ret_bytes = text->capacity;
+    *text = (api_text){0};
+    return body;
 }
 
 api_body *api_body_ref(api_body *body)
@@ -51,53 +84,35 @@ void api_body_unref(api_body *body)
 {
     if (!body || atomic_fetch_sub_explicit(&body->references, 1, memory_order_acq_rel) > 1)
         return;
-    for (size_t i = 0; i < SEGMENTS_MAX; i++)
-        pe_stream_free(body->streams[i]);
+    if (body->source.free)
+        body->source.free(body->source.state);
     pe_table_unref(body->table);
-    free(body->owned);
+    api_set_unref(body->set);
+    if (body->block)
+        pe_buffer_release(body->owned, body->block);
+    else
+        free(body->owned);
     free(body);
 }
 
-api_body *api_body_from_streams(char *header, size_t header_size, pe_stream *const *streams,
-                                size_t count)
+api_body *api_body_from_source(const api_source *source)
 {
-    api_segment segments[SEGMENTS_MAX] = {{header, header_size}};
-    assert(count < SEGMENTS_MAX);
-    for (size_t i = 0; i < count; i++)
-        segments[i + 1].size = (size_t)pe_stream_size(streams[i]);
-    api_body *body = api_body_from_table(NULL, header, segments, count + 1);
-    for (size_t i = 0; i < count; i++) {
-        if (body)
-            body->streams[i + 1] = streams[i];
-        else
-            pe_stream_free(streams[i]);
-    }
+    api_body *body = api_body_from_table(NULL, NULL, NULL, 0);
+    if (body)
+        body->source = *source;
+    else
+        source->free(source->state);
     return body;
 }
 
 bool api_body_is_stream(const api_body *body)
 {
-    return body->streams[1] != NULL;
+    return body->source.read != NULL;
 }
 
 size_t api_body_read(api_body *body, uint64_t offset, char *dst, size_t room)
 {
-    size_t done = 0;
-    for (size_t i = 0; i < body->count && done < room; i++) {
-        uint64_t size = body->segments[i].size;
-        if (offset >= size) {
-            offset -= size;
-            continue;
-        }
-        size_t part = size - offset < room - done ? (size_t)(size - offset) : room - done;
-        if (body->streams[i])
-            pe_stream_read(body->streams[i], offset, dst + done, part);
-        else
-            memcpy(dst + done, (const char *)body->segments[i].data + offset, part);
-        done += part;
-        offset = 0; /* the next segment from its start */
-    }
-    return done;
+    return body->source.read(body->source.state, offset, dst, room);
 }
 
 size_t api_body_segments(const api_body *body, const api_segment **ret_segments)
@@ -108,7 +123,7 @@ size_t api_body_segments(const api_body *body, const api_segment **ret_segments)
 
 uint64_t api_body_size(const api_body *body)
 {
-    uint64_t size = 0;
+    uint64_t size = body->source.size;
     for (size_t i = 0; i < body->count; i++)
         size += body->segments[i].size;
     return size;

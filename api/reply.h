@@ -3,19 +3,34 @@
 #define API_REPLY_H
 
 #include "api.h"
+#include "text.h"
 
 /* A body that owns `text` (from malloc); on failure NULL, and `text` is freed. */
 api_body *api_body_from_text(char *text, size_t size);
+
+/* A body that takes over a text; ret_bytes is the memory it holds. NULL without memory, also if
+ * the text has failed; the text is freed then. */
+api_body *api_body_take_text(api_text *text, size_t *ret_bytes);
 
 /* A body of pieces of a table, which it holds a reference to, and of `owned` (from malloc, may
  * be NULL), which it frees. NULL without memory, and then `owned` is freed. */
 api_body *api_body_from_table(pe_table *table, void *owned, const api_segment *segments,
                               size_t count);
 
-/* A streamed body of a header (from malloc, may be NULL) and then tensors, one after the other;
- * takes over both. On failure NULL, and both are freed. */
-api_body *api_body_from_streams(char *header, size_t header_size, pe_stream *const *streams,
-                                size_t count);
+/* A body of the bytes of a stored set, which it holds a reference to. NULL without memory. */
+api_body *api_body_from_set(api_set *set);
+
+/* What a streamed body is read from: see api_body_read. */
+typedef struct api_source {
+    void *state;
+    uint64_t size; /* API_LENGTH_UNKNOWN where only reading tells */
+    size_t (*read)(void *state, uint64_t offset, char *dst, size_t room);
+    void (*free)(void *state);
+} api_source;
+
+/* A streamed body, which takes over the source's state. On failure NULL, and the state is
+ * freed. */
+api_body *api_body_from_source(const api_source *source);
 
 /* A reply with the fields that every reply has. NULL without memory. */
 api_reply *api_reply_new(unsigned status);

@@ -7,6 +7,28 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* More room for a text; NULL leaves it as it is. */
+static char *grow(const api_text *text, size_t *capacity)
+{
+    if (!text->block)
+        return realloc(text->data, *capacity);
+    char *data = pe_buffer_allocate(*capacity, capacity);
+    if (data) {
+        memcpy(data, text->data, text->size);
+        pe_buffer_release(text->data, text->capacity);
+    }
+    return data;
+}
+
+void api_text_begin(api_text *text, size_t expected)
+{
+    *text = (api_text){.block = expected >= PE_BUFFER_RECYCLED};
+    text->capacity = expected;
+    text->data = text->block ? pe_buffer_allocate(expected, &text->capacity) : malloc(expected);
+    text->failed = !text->data;
+}
 
 char *api_text_room(api_text *text, size_t more)
 {
@@ -14,7 +36,7 @@ char *api_text_room(api_text *text, size_t more)
         return NULL;
     if (text->capacity - text->size < more) {
         size_t capacity = text->capacity + text->capacity / 2 + more;
-        char *data = realloc(text->data, capacity);
+        char *data = grow(text, &capacity);
         if (!data) {
             text->failed = true;
             return NULL;
@@ -41,6 +63,15 @@ void api_text_add(api_text *text, const char *format, ...)
     va_end(again);
 }
 
+void api_text_put(api_text *text, const char *string, size_t length)
+{
+    char *at = api_text_room(text, length);
+    if (at) {
+        memcpy(at, string, length);
+        text->size += length;
+    }
+}
+
 void api_text_add_number(api_text *text, double number)
 {
     char *at = api_text_room(text, PE_PRINT_MAX);
@@ -50,6 +81,9 @@ void api_text_add_number(api_text *text, double number)
 
 void api_text_done(api_text *text)
 {
-    free(text->data);
+    if (text->block)
+        pe_buffer_release(text->data, text->capacity);
+    else
+        free(text->data);
     *text = (api_text){0};
 }

@@ -2,6 +2,7 @@
  * flight. One mutex guards both structures; it is never held while something is computed. */
 #include "buffer.h"
 #include "entry.h"
+#include "names.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -15,6 +16,7 @@ struct pe_cache {
     size_t bucket_count; /* a power of two */
     size_t in_table;
     pe_entry *newest, *oldest;
+    pe_name *names[PE_NAME_SLOTS];
     uint64_t reserved;       /* what the computations under way will bring, about */
     const pe_runner *runner; /* NULL: none */
     pe_cache_stats stats;
@@ -127,6 +129,7 @@ static void share_rest(pe_cache *cache)
 static void drop(pe_cache *cache, pe_entry *entry)
 {
     unlist(cache, entry);
+    pe_names_forget(cache->names, entry);
     entry->listed = false;
     cache->stats.bytes -= entry->bytes;
     cache->stats.entries--;
@@ -261,6 +264,28 @@ pe_look pe_cache_look(pe_cache *cache, const pe_request *request, bool awaited,
     }
     pthread_mutex_unlock(&cache->lock);
     return look;
+}
+
+void *pe_cache_look_name(pe_cache *cache, const char *text, size_t length, pe_entry **ret_entry)
+{
+    pthread_mutex_lock(&cache->lock);
+    const pe_name *name = pe_names_find(cache->names, text, length);
+    void *object = name ? name->object : NULL;
+    if (name) {
+        cache->stats.hits++;
+        *ret_entry = use(cache, name->entry);
+    }
+    pthread_mutex_unlock(&cache->lock);
+    return object;
+}
+
+void pe_cache_name(pe_cache *cache, pe_entry *entry, void *object, const char *text,
+                   size_t length)
+{
+    pthread_mutex_lock(&cache->lock);
+    if (entry->listed && !pe_names_find(cache->names, text, length))
+        pe_names_add(cache->names, entry, object, text, length);
+    pthread_mutex_unlock(&cache->lock);
 }
 
 /* ---- attachments ---- */

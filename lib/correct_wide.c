@@ -32,7 +32,7 @@ double pe_wide_correct_log(uint64_t numerator)
     int zeros = __builtin_clzll(numerator);
     pe_wide zero = {{0, 0, 0, 0}};
     /* -log2 = integer + fraction, of 54 bits at most, over 64 */
-    pe_wide fraction = pe_wide_log2(numerator << zeros);
+    pe_wide fraction = pe_wide_log2((pe_wide){{0, 0, 0, numerator << zeros}});
     bool whole = (numerator & (numerator - 1)) == 0;
     uint64_t integer = (uint64_t)(zeros - (whole ? 9 : 10));
     pe_wide scaled = pe_wide_shift_right(pe_wide_sub(zero, fraction), 6);

@@ -26,6 +26,7 @@ struct pe_entry {
     bool listed;
     pe_entry *chain;         /* next in the bucket */
     pe_entry *newer, *older; /* in the list of use */
+    struct pe_name *names;   /* shortcuts that lead here; none unless listed */
     /* set before it is ready, then constant */
     pe_table *table;
     /* guarded by the entry's own mutex */

@@ -7,7 +7,9 @@
 #define PE_KERNEL_H
 
 #include "matrix.h"
+#include "pairs.h"
 #include "posenc.h"
+#include "print.h"
 
 /* Sines and cosines of some angles, side by side. */
 typedef struct pe_sincos {
@@ -48,7 +50,9 @@ typedef struct pe_kernel {
     void (*stream)(void *dst, const void *src, size_t size);
     void (*fence)(void);
 
+    const pe_print_batches *print;
     pe_matrix_multiply *multiply;
+    pe_pairs *pairs;
 } pe_kernel;
 
 /* sin and cos of 2πj/64, and what rounding left of them. */

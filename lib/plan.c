@@ -22,6 +22,16 @@ void pe_plan_add(pe_plan *plan, const char *name, pe_dtype dtype, size_t rank,
             tensor->elements *= shape[i];
     }
     tensor->bytes = tensor->elements * pe_dtype_size(dtype);
+    pe_plan_rows(plan, 1);
+}
+
+void pe_plan_rows(pe_plan *plan, size_t axes)
+{
+    pe_tensor *tensor = &plan->tensors[plan->count - 1];
+    assert(axes >= 1 && axes <= tensor->rank);
+    tensor->rows = 1;
+    for (size_t i = 0; i < axes; i++) /* a tensor over the limits is not computed */
+        tensor->rows *= tensor->shape[i];
 }
 
 /* Name what is too large by the parameter that sets the number of rows. */
@@ -73,6 +83,15 @@ uint64_t pe_plan_check(const pe_plan *plan, const pe_values *values, const pe_li
                              (unsigned long long)limits->table_bytes);
             return 0;
         }
+    }
+    if (plan->held > limits->table_bytes) {
+        char given[96];
+        snprintf(given, sizeof given, "%llu bytes to be held while computing",
+                 (unsigned long long)plan->held);
+        pe_error_add(reterr, PE_TOO_LARGE, size_parameter(values), given,
+                     "at most %llu bytes (the share of the cache that one table may take)",
+                     (unsigned long long)limits->table_bytes);
+        return 0;
     }
     return bytes;
 }

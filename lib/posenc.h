@@ -95,7 +95,7 @@ size_t pe_print_element(char *dst, pe_dtype dtype, const void *element);
 size_t pe_print_number(char *dst, double number);
 
 /* Print `count` consecutive elements separated by commas, no NUL. `dst` has room for
- * count * PE_PRINT_MAX bytes. Returns the length. */
+ * count * PE_PRINT_MAX bytes, all of which may be written to. Returns the length. */
 size_t pe_print_row(char *dst, pe_dtype dtype, const void *elements, size_t count);
 
 /* ---- schemes ---- */
@@ -110,6 +110,13 @@ typedef enum pe_type {
     PE_STORED,       /* the name of a stored set of trained tensors */
 } pe_type;
 
+/* What one choice makes of a parameter that depends on it. */
+typedef struct pe_case {
+    const char *choice;
+    bool required;
+    const char *default_text;
+} pe_case;
+
 /* One row of a scheme's parameter table. It is all that parsing, validation, defaults, help,
  * the HTTP documentation and the tests know of a parameter. */
 typedef struct pe_parameter {
@@ -121,7 +128,14 @@ typedef struct pe_parameter {
                          * tensor of this name: then neither required nor defaulted, and a
                          * given value must agree; or NULL */
     size_t stored_axis;
+    const char *when;     /* a choice parameter above this one; or NULL */
+    const pe_case *cases; /* its choices with which this one is legal, and what is required or
+                           * defaulted then, instead of the same members here; the last has
+                           * no name */
     const char *default_text;   /* as in a query; NULL: absent unless given */
+    const char *default_of;     /* the default is the value of this parameter, which stands */
+    const char *default_times;  /* before it, times that of this one (or NULL), */
+    const char *default_less;   /* less that of this one (or NULL), but never below 0 */
     double minimum, maximum;    /* inclusive; items of a list alike */
     int64_t multiple_of;        /* 0: any */
     const char *const *choices; /* PE_CHOICE: NULL-terminated */
@@ -161,12 +175,18 @@ typedef struct pe_scheme_info {
     size_t preset_count;
     const pe_tensor_help *tensors; /* the first one is the primary tensor */
     size_t tensor_count;
+    const char *of; /* NULL; or the scheme whose rows a similarity compares */
 } pe_scheme_info;
 
 size_t pe_scheme_count(void);
 const pe_scheme *pe_scheme_at(size_t index);       /* in the order of schemes.def */
 const pe_scheme *pe_scheme_find(const char *name); /* NULL if there is none */
 const pe_scheme_info *pe_scheme_describe(const pe_scheme *scheme);
+
+/* The similarity of the rows of a scheme's primary tensor: a scheme of its own, which takes the
+ * same parameters and "metric" and "rows". Not among those above; NULL if there is no scheme of
+ * that name. A scheme whose primary tensor is not of rank 2 refuses its requests. */
+const pe_scheme *pe_similarity_find(const char *name);
 
 /* What every scheme takes besides its own parameters; in a request's values these come last. */
 const pe_parameter *pe_common_parameters(size_t *ret_count);
@@ -200,6 +220,7 @@ typedef struct pe_tensor {
     size_t rank;
     uint64_t shape[PE_RANK_MAX];
     uint64_t elements, bytes;
+    uint64_t rows; /* what a tensor is computed in: one index of its first axis or axes */
 } pe_tensor;
 
 /* Trained tensors by name, which a request may refer to. Immutable, counted by references. */
@@ -294,6 +315,18 @@ typedef struct pe_runner {
      * PE_CANCELLED. At last told 1, however it ended, where the answer means nothing. */
     bool (*go_on)(void *context, const pe_scheme *scheme, double done);
 } pe_runner;
+/* ---- memory ---- */
+
+/* Fresh pages of 4 KB fill at about 1 GB/s, slower than tables are computed or printed. So
+ * blocks from this size on lie in huge pages, and are recycled within the cache's budget. */
+#define PE_BUFFER_RECYCLED ((size_t)2 << 20)
+
+/* A block of at least `size` bytes, 64-byte aligned, contents undefined; ret_capacity is what
+ * it takes. NULL if memory ran out. Any thread. */
+void *pe_buffer_allocate(size_t size, size_t *ret_capacity);
+
+/* Give a block back, with its capacity. NULL is fine. */
+void pe_buffer_release(void *block, size_t capacity);
 
 /* ---- tables ---- */
 
@@ -328,10 +361,13 @@ size_t pe_table_footprint(const pe_table *table);
  * It takes a few MB whatever the tensor's size. One thread at a time. */
 typedef struct pe_stream pe_stream;
 
-/* A stream of a tensor of a streamable request, which it holds a reference to. Errors as
- * pe_table_compute; the runner is used during this call alone. */
-pe_status pe_stream_new(pe_request *request, size_t tensor, const pe_runner *runner,
-                        pe_stream **ret_stream, pe_error *reterr);
+/* A stream of a tensor of a streamable request, which it holds a reference to. It computes some
+ * `block_bytes` at a time, and one row at least: large blocks are made fast (PE_STREAM_FAST),
+ * small ones hold up a read for less time. Errors as pe_table_compute; the runner is used
+ * during this call alone. */
+#define PE_STREAM_FAST ((size_t)4 << 20)
+pe_status pe_stream_new(pe_request *request, size_t tensor, size_t block_bytes,
+                        const pe_runner *runner, pe_stream **ret_stream, pe_error *reterr);
 void pe_stream_free(pe_stream *stream);
 
 uint64_t pe_stream_size(const pe_stream *stream); /* bytes */
@@ -374,6 +410,17 @@ pe_status pe_cache_get(pe_cache *cache, const pe_request *request, pe_entry **re
 typedef enum pe_look { PE_FOUND, PE_UNDER_WAY, PE_ABSENT } pe_look;
 pe_look pe_cache_look(pe_cache *cache, const pe_request *request, bool awaited,
                       pe_entry **ret_entry);
+
+/* Shortcuts. A caller may give an attachment's object a name: a text of its own from which it
+ * would always come to this object again, such as a whole HTTP request target. The cache keeps
+ * some thousand names, and forgets them with their entry.
+ *
+ * pe_cache_look_name returns the object and a reference to its entry, and counts a hit, or
+ * returns NULL. */
+void *pe_cache_look_name(pe_cache *cache, const char *text, size_t length,
+                         pe_entry **ret_entry);
+void pe_cache_name(pe_cache *cache, pe_entry *entry, void *object, const char *text,
+                   size_t length);
 
 void pe_cache_read_stats(pe_cache *cache, pe_cache_stats *ret_stats);
 

@@ -20,9 +20,10 @@ static void refuse_name(const pe_scheme_info *info, const pe_argument *argument,
     size_t count = 3, all = pe_all_parameter_count(info);
     for (size_t i = 0; i < all && count < NAMES_MAX; i++)
         names[count++] = pe_parameter_at(info, i)->name;
-    pe_problem *problem = pe_error_add(reterr, PE_MALFORMED, argument->name, argument->text,
-                                       "a parameter of %s; GET /v1/schemes/%s lists them",
-                                       info->name, info->name);
+    pe_problem *problem =
+        pe_error_add(reterr, PE_MALFORMED, argument->name, argument->text,
+                     "a parameter of %s; GET /v1/schemes/%s lists them",
+                     info->of ? info->of : info->name, info->of ? info->of : info->name);
     const char *nearest = pe_nearest(argument->name, names, count);
     if (nearest && strcmp(nearest, argument->name) != 0)
         pe_problem_suggest(problem, nearest);
@@ -100,13 +101,34 @@ static const pe_set *find_set(const pe_request *request)
     return NULL;
 }
 
-/* The value that a preset or the table gives a parameter, NULL if none. */
-static const char *default_text(const pe_parameter *parameter, const pe_preset *preset)
+/* What is required of a parameter and its default: by its row, or by the case that another's
+ * value makes; a preset's value comes before the default. False where it has no place. */
+static bool find_rule(const pe_request *request, const pe_parameter *parameter,
+                      const pe_value *value, const pe_preset *preset, pe_case *ret_rule,
+                      pe_error *reterr)
 {
+    const pe_scheme_info *info = &request->values.scheme->info;
+    *ret_rule = (pe_case){NULL, parameter->required, parameter->default_text};
+    if (parameter->when) {
+        size_t decides = pe_parameter_index(info, parameter->when);
+        const pe_value *chosen = &request->owned[decides].value;
+        if (!chosen->present)
+            return false; /* it was given wrongly, which is reported */
+        const char *choice = info->parameters[decides].choices[chosen->integer];
+        const pe_case *found = pe_parameter_case(parameter, choice);
+        char shown[PE_PRINT_MAX];
+        if (!found && value->present)
+            pe_error_add(reterr, PE_OUT_OF_RANGE, parameter->name,
+                         pe_value_text(parameter, value, shown),
+                         "nothing with %s=%s, which does not use it", parameter->when, choice);
+        if (!found)
+            return false;
+        *ret_rule = *found;
+    }
     for (size_t v = 0; preset && preset->values[v]; v += 2)
         if (strcmp(preset->values[v], parameter->name) == 0)
-            return preset->values[v + 1];
-    return parameter->default_text;
+            ret_rule->default_text = preset->values[v + 1];
+    return true;
 }
 
 /* Take a value from the stored set, or check that the given one agrees. */
@@ -127,12 +149,58 @@ static void apply_stored(const pe_parameter *parameter, const pe_set *set, bool 
                      pe_plain_number(there, extent), parameter->stored);
 }
 
+/* Refuse that a required parameter is not given; `choice` requires it, or NULL. */
+static void refuse_absence(const pe_parameter *parameter, const char *choice, pe_error *reterr)
+{
+    const char *other = parameter->unless;
+    pe_error_add(reterr, choice ? PE_OUT_OF_RANGE : PE_MALFORMED, parameter->name, "",
+                 "required%s%s%s%s: %s%s%s", choice ? " with " : "",
+                 choice ? parameter->when : "", choice ? "=" : "", choice ? choice : "",
+                 parameter->help, other ? "; instead one may give " : "", other ? other : "");
+}
+
 static bool names_set(const pe_scheme_info *info, const bool *given)
 {
     for (size_t i = 0; i < info->parameter_count; i++)
         if (info->parameters[i].type == PE_STORED && given[i])
             return true;
     return false;
+}
+
+/* The value of another parameter, or `otherwise` where there is no name. False: absent. */
+static bool find_value(const pe_request *request, const char *name, int64_t otherwise,
+                       int64_t *ret_value)
+{
+    *ret_value = otherwise;
+    if (!name)
+        return true;
+    size_t index = pe_parameter_index(&request->values.scheme->info, name);
+    *ret_value = request->owned[index].value.integer;
+    return request->owned[index].value.present;
+}
+
+/* Compute a default from the values of other parameters. */
+static void apply_computed(pe_request *request, size_t index, pe_error *reterr)
+{
+    const pe_parameter *parameter = pe_parameter_at(&request->values.scheme->info, index);
+    int64_t of, times, less;
+    char most[PE_PRINT_MAX];
+    if (!find_value(request, parameter->default_of, 0, &of) ||
+        !find_value(request, parameter->default_times, 1, &times) ||
+        !find_value(request, parameter->default_less, 0, &less))
+        return;
+    int64_t value = of * times - less; /* each is below 2^31 */
+    if (value < 0)
+        pe_error_add(reterr, PE_OUT_OF_RANGE, parameter->name, "",
+                     "given where %s is less than %s: its default is their difference",
+                     parameter->default_of, parameter->default_less);
+    else if ((double)value > parameter->maximum)
+        pe_error_add(reterr, PE_OUT_OF_RANGE, parameter->default_of, "",
+                     "such that %s is at most %s", parameter->name,
+                     pe_plain_number(parameter->maximum, most));
+    else
+        request->owned[index].value =
+            (pe_value){.present = true, .integer = value, .real = (double)value};
 }
 
 /* Fill what was not given from the preset, then from the defaults; refuse what excludes
@@ -146,7 +214,10 @@ static void apply_defaults(pe_request *request, const pe_preset *preset, const b
     char shown[PE_PRINT_MAX];             /* only numbers exclude others */
     for (size_t i = 0; i < request->value_count; i++) {
         const pe_parameter *parameter = pe_parameter_at(info, i);
-        const char *other = parameter->unless, *text = default_text(parameter, preset);
+        const char *other = parameter->unless;
+        pe_case rule;
+        if (!find_rule(request, parameter, &request->owned[i].value, preset, &rule, reterr))
+            continue;
         if (other && given[pe_parameter_index(info, other)]) {
             bool both = request->owned[i].value.present &&
                         request->owned[pe_parameter_index(info, other)].value.present;
@@ -160,12 +231,13 @@ static void apply_defaults(pe_request *request, const pe_preset *preset, const b
             apply_stored(parameter, set, given[i], &request->owned[i].value, reterr);
         if (given[i] || (stored && parameter->stored))
             continue;
-        if (parameter->required)
-            pe_error_add(reterr, PE_MALFORMED, parameter->name, "", "required: %s%s%s",
-                         parameter->help, other ? "; instead one may give " : "",
-                         other ? other : "");
-        else if (text)
-            pe_parameter_read(parameter, text, PE_KIND_ANY, limits, &request->owned[i], reterr);
+        if (rule.default_text)
+            pe_parameter_read(parameter, rule.default_text, PE_KIND_ANY, limits,
+                              &request->owned[i], reterr);
+        else if (rule.required)
+            refuse_absence(parameter, rule.choice, reterr);
+        else if (parameter->default_of)
+            apply_computed(request, i, reterr);
     }
 }
 

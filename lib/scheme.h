@@ -30,19 +30,24 @@ const pe_set *pe_values_set(const pe_values *values);
 typedef struct pe_plan {
     pe_tensor tensors[PE_PLAN_TENSORS];
     size_t count;
+    uint64_t held; /* bytes that computing takes beside the tensors, where these are many */
 } pe_plan;
 
 /* Add a tensor; the first one is primary. Sizes may be anything: limits are checked afterwards.
- */
+ * A row is one index of the first axis. */
 void pe_plan_add(pe_plan *plan, const char *name, pe_dtype dtype, size_t rank,
                  const uint64_t *shape);
+
+/* Let the rows of the tensor added last be the indices of its first `axes` axes: where one of
+ * the first axis's may be large, since a stream holds at least one row. */
+void pe_plan_rows(pe_plan *plan, size_t axes);
 
 /* Check that values up to `magnitude` fit the requested dtype; `parameter` is what made them so
  * large. */
 void pe_check_magnitude(const pe_values *values, const char *parameter, double magnitude,
                         pe_error *reterr);
 
-/* Rows [first, first + rows) of a tensor, where a row is one index of its first axis. */
+/* Rows [first, first + rows) of a tensor, out of pe_tensor.rows. */
 typedef struct pe_window {
     size_t tensor;
     uint64_t first, rows;
@@ -69,8 +74,8 @@ struct pe_scheme {
     /* Free a state; NULL where `free` does. */
     void (*release)(void *state);
 
-    /* The state stays small however many rows there are, so that a table of any length can be
-     * made block by block. */
+    /* State and rows stay within a few dozen MB whatever the parameters, so that a table of any
+     * size can be made block by block. */
     bool streamable;
 
     /* `prepare` may take seconds however small the tensors are. */

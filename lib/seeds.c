@@ -20,8 +20,8 @@ void pe_chunk_begin(pe_chunk *chunk, const pe_wave *wave, size_t first, bool str
     chunk->wave = wave;
     chunk->kernel = pe_kernel_get();
     chunk->first = first;
-    chunk->count =
-        wave->count - first < PE_KERNEL_PAIRS ? wave->count - first : PE_KERNEL_PAIRS;
+    size_t rest = wave->count - wave->still - first;
+    chunk->count = rest < PE_KERNEL_PAIRS ? rest : PE_KERNEL_PAIRS;
     chunk->streamed = streamed;
     for (size_t i = 0; i < chunk->count; i++) {
         pe_wide turns = wave->frequencies[first + i];

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK_BYTES ((uint64_t)4 << 20) /* enough rows to share their seeds */
-
 struct pe_stream {
     pe_request *request;
     void *state;
@@ -16,8 +14,8 @@ struct pe_stream {
     unsigned char *block;
 };
 
-pe_status pe_stream_new(pe_request *request, size_t tensor, const pe_runner *runner,
-                        pe_stream **ret_stream, pe_error *reterr)
+pe_status pe_stream_new(pe_request *request, size_t tensor, size_t block_bytes,
+                        const pe_runner *runner, pe_stream **ret_stream, pe_error *reterr)
 {
     const pe_tensor *shape = &request->plan.tensors[tensor];
     pe_error_init(reterr);
@@ -26,9 +24,9 @@ pe_status pe_stream_new(pe_request *request, size_t tensor, const pe_runner *run
         goto fail;
     stream->request = pe_request_ref(request);
     stream->tensor = tensor;
-    stream->rows = shape->shape[0];
-    stream->row_bytes = shape->bytes / shape->shape[0];
-    stream->block_rows = stream->row_bytes < BLOCK_BYTES ? BLOCK_BYTES / stream->row_bytes : 1;
+    stream->rows = shape->rows;
+    stream->row_bytes = shape->bytes / shape->rows;
+    stream->block_rows = stream->row_bytes < block_bytes ? block_bytes / stream->row_bytes : 1;
     stream->block =
         pe_buffer_allocate((size_t)(stream->block_rows * stream->row_bytes), &stream->capacity);
     if (!stream->block || pe_request_prepare(request, runner, &stream->state, reterr) != PE_OK)

@@ -60,7 +60,7 @@ static void fill_tensor(const pe_request *request, const pe_runner *runner, cons
                         size_t tensor, unsigned char *dst)
 {
     const pe_tensor *shape = &request->plan.tensors[tensor];
-    uint64_t rows = shape->shape[0], row_bytes = shape->bytes / rows;
+    uint64_t rows = shape->rows, row_bytes = shape->bytes / rows;
     fill_parts parts = {request, state, {tensor, 0, rows}, rows, (size_t)row_bytes, dst};
     bool split = runner && runner->run && shape->bytes >= 2 * PART_BYTES;
     if (split) {

@@ -11,10 +11,12 @@
  * is recomputed from its own exact phase in double-double. */
 #include "wave.h"
 
+#include "columns.h"
 #include "dtype.h"
 #include "phase.h"
 #include "seeds.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,13 +95,15 @@ static void round_exactly(const pe_wave *wave, uint64_t row, size_t frequency, b
     dd parts[2], position = pe_position_at(&wave->positions, row);
     pe_wide turns = wave->frequencies[frequency];
     bool radian = memcmp(&turns, &PE_WIDE_RADIAN, sizeof turns) == 0;
+    dd angle = radian ? position : dd_snap(dd_mul(position, pe_phase_radians(turns)));
     pe_phase_sincos(pe_position_phase(&wave->positions, row, turns), &parts[0], &parts[1]);
-    if (position.hi != 0 && fabs(position.hi) < (radian ? 0x1p-20 : 0x1p-150))
+    if (angle.hi != 0 && fabs(angle.hi) < 0x1p-20)
         /* at one radian per position the position itself is the angle, without the rounding of
-         * 2π; and below 2^-150 a 256-bit fraction of a turn has too few bits left */
-        small_sincos(radian ? position : dd_mul(position, pe_phase_radians(turns)), &parts[0],
-                     &parts[1]);
-    pe_round_dd(wave->dtype, dd_mul_double(parts[cosine], wave->amplitude), dst);
+         * 2π, and at a third of one the double nearest to it is; below 2^-150 a 256-bit
+         * fraction of a turn has too few bits left */
+        small_sincos(angle, &parts[0], &parts[1]);
+    dd amplitude = {wave->amplitude, wave->amplitude_rest};
+    pe_round_dd(wave->dtype, dd_mul(parts[cosine], amplitude), dst);
 }
 
 /* Round `count` sines or cosines that begin at frequency `first`. */
@@ -152,6 +156,7 @@ static void place_apart(const pe_chunk *chunk, wave_staging *staging, unsigned c
 {
     const pe_wave *wave = chunk->wave;
     size_t first = chunk->first, half = wave->count, size = pe_dtype_size(wave->dtype);
+    pe_run run = pe_run_of(wave, first, chunk->count, NULL);
     switch (wave->layout) {
     case PE_WAVE_INTERLEAVED:
         place(chunk, staging->sines, 2 * first, 2, row);
@@ -171,7 +176,10 @@ static void place_apart(const pe_chunk *chunk, wave_staging *staging, unsigned c
         place(chunk, staging->sines, first, 1, row);
         break;
     case PE_WAVE_SINES:
-        place(chunk, staging->sines, first, 1, row);
+        pe_run_write(&run, staging->sines, 1, row);
+        break;
+    case PE_WAVE_COSINES:
+        pe_run_write(&run, staging->cosines, 1, row);
         break;
     }
 }
@@ -184,8 +192,9 @@ static void write_carefully(const pe_chunk *chunk, uint64_t row_number, pe_sinco
     wave_staging staging;
     const pe_rows apart = {(unsigned char *)sine, (unsigned char *)cosine, 0, false};
     chunk->kernel->rotate[PE_F64](hi, &lo, 1, chunk->count, &apart);
-    round_entries(chunk->wave, row_number, chunk->first, chunk->count, false, sine,
-                  staging.sines);
+    if (chunk->wave->layout != PE_WAVE_COSINES)
+        round_entries(chunk->wave, row_number, chunk->first, chunk->count, false, sine,
+                      staging.sines);
     if (chunk->wave->layout != PE_WAVE_SINES)
         round_entries(chunk->wave, row_number, chunk->first, chunk->count, true, cosine,
                       staging.cosines);
@@ -217,9 +226,49 @@ static bool find_target(const pe_chunk *chunk, unsigned char *row, pe_rows *ret_
         return complete;
     case PE_WAVE_ALTERNATING:
     case PE_WAVE_SINES:
+    case PE_WAVE_COSINES:
         break;
     }
     return false;
+}
+
+static bool is_alone(const pe_wave *wave)
+{
+    return wave->layout == PE_WAVE_SINES || wave->layout == PE_WAVE_COSINES;
+}
+
+/* Whether the kernel's entries are the wave's, without a factor. */
+static bool is_plain(const pe_wave *wave)
+{
+    return wave->amplitude == 1 && wave->amplitude_rest == 0;
+}
+
+/* As write_block for sines or cosines alone: the kernel makes both, a few rows at a time that
+ * stay in the L1 cache, and the ones that are wanted go on from there. */
+static void write_alone(const pe_chunk *chunk, uint64_t first, size_t rows, pe_sincos hi,
+                        const pe_sincos *lo, unsigned char *row)
+{
+    enum { ROWS = 16 };
+    const pe_wave *wave = chunk->wave;
+    pe_run run =
+        pe_run_of(wave, chunk->first, chunk->count, chunk->streamed ? chunk->kernel : NULL);
+    _Alignas(64) unsigned char sines[ROWS * PE_KERNEL_PAIRS * sizeof(double)];
+    _Alignas(64) unsigned char cosines[sizeof sines];
+    const pe_rows target = {sines, cosines, chunk->count * run.size, false};
+    for (size_t done = 0; done < rows; done += ROWS) {
+        size_t part = rows - done < ROWS ? rows - done : ROWS;
+        unsigned char *to = row + done * run.row_bytes;
+        uint64_t doubtful = (1ULL << part) - 1;
+        if (is_plain(wave)) {
+            doubtful =
+                chunk->kernel->rotate[wave->dtype](hi, lo + done, part, chunk->count, &target);
+            pe_run_write(&run, wave->layout == PE_WAVE_SINES ? sines : cosines, part, to);
+        }
+        for (; doubtful; doubtful &= doubtful - 1) {
+            size_t r = (size_t)__builtin_ctzll(doubtful);
+            write_carefully(chunk, first + done + r, hi, lo[done + r], to + r * run.row_bytes);
+        }
+    }
 }
 
 /* Rows [first, first + rows) that share a hi seed; `row` is the first one's start. */
@@ -231,7 +280,11 @@ static void write_block(const pe_chunk *chunk, uint64_t first, size_t rows, pe_s
     wave_staging staging;
     pe_rows target;
     pe_rotate *rotate = chunk->kernel->rotate[wave->dtype];
-    if (wave->amplitude == 1 && find_target(chunk, row, &target)) {
+    if (is_alone(wave)) {
+        write_alone(chunk, first, rows, hi, lo, row);
+        return;
+    }
+    if (is_plain(wave) && find_target(chunk, row, &target)) {
         uint64_t doubtful = rotate(hi, lo, rows, chunk->count, &target);
         for (; doubtful; doubtful &= doubtful - 1) {
             size_t r = (size_t)__builtin_ctzll(doubtful);
@@ -241,8 +294,7 @@ static void write_block(const pe_chunk *chunk, uint64_t first, size_t rows, pe_s
     }
     target = (pe_rows){staging.sines, staging.cosines, 0, false};
     for (size_t r = 0; r < rows; r++) {
-        bool doubtful =
-            wave->amplitude != 1 || rotate(hi, &lo[r], 1, chunk->count, &target) != 0;
+        bool doubtful = !is_plain(wave) || rotate(hi, &lo[r], 1, chunk->count, &target) != 0;
         if (doubtful)
             write_carefully(chunk, first + r, hi, lo[r], row + r * row_bytes);
         else
@@ -295,14 +347,17 @@ static void write_zeros(const pe_wave *wave, uint64_t first, uint64_t rows, unsi
 
 void pe_wave_fill(const pe_wave *wave, uint64_t first, uint64_t rows, void *dst)
 {
+    assert(!is_alone(wave) || wave->columns == wave->count << (wave->copies != PE_WAVE_ONCE));
     bool streamed = rows * wave->row_columns * pe_dtype_size(wave->dtype) >= STREAMED_FROM;
     pe_chunk chunk;
-    for (size_t f = 0; f < wave->count; f += PE_KERNEL_PAIRS) {
+    for (size_t f = 0; f < wave->count - wave->still; f += PE_KERNEL_PAIRS) {
         pe_chunk_begin(&chunk, wave, f, streamed);
         write_chunk(&chunk, first, rows, dst);
     }
     if (streamed)
-        chunk.kernel->fence();
+        pe_kernel_get()->fence();
+    if (wave->still > 0)
+        pe_still_write(wave, rows, dst);
     write_zeros(wave, first, rows, dst);
 }
 

@@ -120,11 +120,26 @@ pe_wide pe_wide_div_small(pe_wide a, uint64_t divisor)
     return a;
 }
 
+/* Digits of 64 bits, most significant first; the last one lies below a's own last place. */
+pe_wide pe_wide_div_double(pe_wide a, double x)
+{
+    int exponent;
+    uint64_t divisor = (uint64_t)ldexp(frexp(x, &exponent), 64), rest = 0, digits[5];
+    assert(x >= 0.5);
+    for (int i = 4; i >= 0; i--) {
+        uint128 part = (uint128)rest << 64 | (i > 0 ? a.limb[i - 1] : 0);
+        digits[i] = (uint64_t)(part / divisor);
+        rest = (uint64_t)(part % divisor);
+    }
+    pe_wide fraction = {{digits[0], digits[1], digits[2], digits[3]}};
+    return shift_right_with(fraction, digits[4], (unsigned)exponent);
+}
+
 /* A bit per squaring. An error made at bit n weighs 2^-n in the result, so truncation costs
  * about 2^-253 in all. */
-pe_wide pe_wide_log2(uint64_t significand)
+pe_wide pe_wide_log2(pe_wide significand)
 {
-    pe_wide power = {{0, 0, 0, significand}}; /* of x, halved */
+    pe_wide power = significand; /* halved */
     pe_wide result = {{0, 0, 0, 0}};
     for (int bit = 255; bit >= 0; bit--) {
         uint64_t square[8]; /* of the power, quartered: in [1/4, 1) */
@@ -137,15 +152,6 @@ pe_wide pe_wide_log2(uint64_t significand)
             power.limb[i] = shift ? square[i + 4] << 1 | square[i + 3] >> 63 : square[i + 4];
     }
     return result;
-}
-
-/* log2(x) = integer + fraction for 1 <= x < 2^64. */
-static pe_wide binary_logarithm(double x, uint64_t *ret_integer)
-{
-    int exponent;
-    double half = frexp(x, &exponent); /* [1/2, 1) */
-    *ret_integer = (uint64_t)(exponent - 1);
-    return pe_wide_log2((uint64_t)ldexp(half, 64));
 }
 
 /* 2^-f for 0 <= f < 1: Taylor's series of exp at f·ln2/256, then eight squarings. */
@@ -164,11 +170,10 @@ static pe_wide exponential(pe_wide f)
     return negate(sum); /* 1 - sum; f > 0 keeps it below 1 */
 }
 
-pe_wide pe_wide_power(double base, uint64_t numerator, uint64_t denominator)
+pe_wide pe_wide_power_of_log2(uint64_t integer, pe_wide fraction, uint64_t numerator,
+                              uint64_t denominator)
 {
-    assert(base > 1 && numerator > 0 && denominator > 0 && numerator / denominator <= 4);
-    uint64_t integer, carry, high;
-    pe_wide fraction = binary_logarithm(base, &integer);
+    uint64_t carry, high;
     /* times numerator/denominator, on integer:fraction as one 320-bit number */
     fraction = pe_wide_mul_whole(fraction, numerator, &carry);
     uint128 product = (uint128)integer * numerator + carry;
@@ -180,7 +185,17 @@ pe_wide pe_wide_power(double base, uint64_t numerator, uint64_t denominator)
         high = (uint64_t)(part % denominator);
     }
     uint64_t any = fraction.limb[0] | fraction.limb[1] | fraction.limb[2] | fraction.limb[3];
+    assert(integer > 0 || any != 0);
     if (any == 0) /* a whole power of two: 2^-integer, as half of 2^-(integer - 1) */
         return pe_wide_shift_right((pe_wide){{0, 0, 0, 1ULL << 63}}, (unsigned)integer - 1);
     return pe_wide_shift_right(exponential(fraction), (unsigned)integer);
+}
+
+pe_wide pe_wide_power(double base, uint64_t numerator, uint64_t denominator)
+{
+    assert(base > 1 && numerator > 0 && denominator > 0 && numerator / denominator <= 4);
+    int exponent;
+    pe_wide significand = {{0, 0, 0, (uint64_t)ldexp(frexp(base, &exponent), 64)}};
+    return pe_wide_power_of_log2((uint64_t)(exponent - 1), pe_wide_log2(significand), numerator,
+                                 denominator);
 }

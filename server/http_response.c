@@ -9,6 +9,8 @@
  */
 #include "http_response.h"
 
+#include <stdlib.h>
+
 #define STREAM_BLOCK (512 * 1024)
 
 static void release_body(void *cls)
@@ -22,34 +24,57 @@ static ssize_t send_nothing(void *cls, uint64_t position, char *buffer, size_t r
     return MHD_CONTENT_READER_END_OF_STREAM;
 }
 
+static uint64_t size_of(uint64_t length)
+{
+    return length == API_LENGTH_UNKNOWN ? MHD_SIZE_UNKNOWN : length;
+}
+
 static struct MHD_Response *empty_response(const api_reply *reply)
 {
-    uint64_t length = api_reply_length(reply);
-    if (length == API_LENGTH_UNKNOWN)
-        length = MHD_SIZE_UNKNOWN;
-    return MHD_create_response_from_callback(length, 1, send_nothing, NULL, NULL);
+    return MHD_create_response_from_callback(size_of(api_reply_length(reply)), 1, send_nothing,
+                                             NULL, NULL);
 }
+
+/* A streamed body on its way; its bytes are counted as they go. */
+typedef struct body_stream {
+    api_body *body;
+    server_metrics *metrics;
+} body_stream;
 
 static ssize_t read_stream(void *cls, uint64_t position, char *buffer, size_t room)
 {
-    size_t size = api_body_read(cls, position, buffer, room);
+    body_stream *stream = cls;
+    size_t size = api_body_read(stream->body, position, buffer, room);
+    metrics_count_bytes(stream->metrics, size);
     return size > 0 ? (ssize_t)size : MHD_CONTENT_READER_END_OF_STREAM;
 }
 
-/* A response that reads the body as the client takes it, and stops when it goes away. */
-static struct MHD_Response *stream_response(api_body *body)
+static void free_stream(void *cls)
 {
+    body_stream *stream = cls;
+    api_body_unref(stream->body);
+    free(stream);
+}
+
+/* A response that reads the body as the client takes it, and stops when it goes away. Where the
+ * size is unknown it goes in chunks, or to an HTTP/1.0 client until the connection closes. */
+static struct MHD_Response *stream_response(api_body *body, server_metrics *metrics)
+{
+    body_stream *stream = malloc(sizeof *stream);
+    if (!stream)
+        return NULL;
+    *stream = (body_stream){api_body_ref(body), metrics};
     struct MHD_Response *response = MHD_create_response_from_callback(
-        api_body_size(body), STREAM_BLOCK, read_stream, api_body_ref(body), release_body);
+        size_of(api_body_size(body)), STREAM_BLOCK, read_stream, stream, free_stream);
     if (!response)
-        api_body_unref(body);
+        free_stream(stream);
     return response;
 }
 
-static struct MHD_Response *body_response(api_body *body)
+static struct MHD_Response *body_response(api_body *body, server_metrics *metrics)
 {
     if (api_body_is_stream(body))
-        return stream_response(body);
+        return stream_response(body, metrics);
     const api_segment *segments;
     struct MHD_IoVec pieces[16];
     size_t count = api_body_segments(body, &segments);
@@ -72,12 +97,13 @@ void http_response_free(void *response)
     MHD_destroy_response(response);
 }
 
-struct MHD_Response *http_response_new(const api_reply *reply, bool close)
+struct MHD_Response *http_response_new(const api_reply *reply, server_metrics *metrics,
+                                       bool close)
 {
     const api_field *fields;
     size_t count = api_reply_fields(reply, &fields);
     api_body *body = api_reply_body(reply);
-    struct MHD_Response *response = body ? body_response(body) : empty_response(reply);
+    struct MHD_Response *response = body ? body_response(body, metrics) : empty_response(reply);
     bool endless = !body && api_reply_length(reply) == API_LENGTH_UNKNOWN &&
                    api_reply_status(reply) != MHD_HTTP_NO_CONTENT;
     bool complete = response != NULL;

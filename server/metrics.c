@@ -43,13 +43,16 @@ void metrics_free(server_metrics *metrics)
     free(metrics);
 }
 
-void metrics_count_request(server_metrics *metrics, const char *route, unsigned status,
-                           uint64_t bytes)
+void metrics_count_request(server_metrics *metrics, const char *route, unsigned status)
 {
     for (size_t i = 0; i < metrics->route_count; i++)
         if (metrics->routes[i] == route)
             atomic_fetch_add_explicit(&metrics->requests[i][status / 100 % STATUS_CLASSES], 1,
                                       memory_order_relaxed);
+}
+
+void metrics_count_bytes(server_metrics *metrics, uint64_t bytes)
+{
     atomic_fetch_add_explicit(&metrics->body_bytes, bytes, memory_order_relaxed);
 }
 
@@ -87,12 +90,15 @@ static void write_requests(server_metrics *metrics, FILE *out)
                     metrics->routes[i], class, atomic_load(&metrics->requests[i][class]));
 }
 
-char *metrics_text(server_metrics *metrics, size_t waiting, preparation_set *preparations)
+char *metrics_text(server_metrics *metrics, const api_store *store, size_t waiting,
+                   preparation_set *preparations)
 {
     char *text = NULL;
     size_t size;
     pe_cache_stats cache;
+    uint64_t sets, set_bytes;
     pe_cache_read_stats(metrics->cache, &cache);
+    store->totals(store->context, &sets, &set_bytes);
     const struct {
         const char *name, *type, *help;
         unsigned long long value;
@@ -110,6 +116,8 @@ char *metrics_text(server_metrics *metrics, size_t waiting, preparation_set *pre
          "What posenc_cache_bytes and posenc_cache_idle_bytes never pass together.",
          cache.budget},
         {"posenc_cache_entries", "gauge", "Cached entries.", cache.entries},
+        {"posenc_store_sets", "gauge", "Stored sets of trained tensors.", sets},
+        {"posenc_store_bytes", "gauge", "Bytes of the stored sets.", set_bytes},
         {"posenc_response_body_bytes_total", "counter", "Bytes of the bodies answered with.",
          atomic_load(&metrics->body_bytes)},
         {"posenc_connections_total", "counter", "Connections accepted.",

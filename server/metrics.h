@@ -12,13 +12,16 @@ server_metrics *metrics_new(pe_cache *cache);
 void metrics_free(server_metrics *metrics);
 
 /* Count one answered request; `route` is an api_route_label. Any thread. */
-void metrics_count_request(server_metrics *metrics, const char *route, unsigned status,
-                           uint64_t bytes);
+void metrics_count_request(server_metrics *metrics, const char *route, unsigned status);
+
+/* Count bytes of bodies. Any thread. */
+void metrics_count_bytes(server_metrics *metrics, uint64_t bytes);
 
 /* A connection has opened (+1) or closed (-1). Any thread. */
 void metrics_count_connection(server_metrics *metrics, int change);
 
 /* All metrics as text from malloc; NULL if memory ran out. `waiting` is workers_waiting. */
-char *metrics_text(server_metrics *metrics, size_t waiting, preparation_set *preparations);
+char *metrics_text(server_metrics *metrics, const api_store *store, size_t waiting,
+                   preparation_set *preparations);
 
 #endif

@@ -1,6 +1,7 @@
 /* npy: numpy's own file format, version 1.0. */
 #include "../formats.h"
 #include "../reply.h"
+#include "../streams.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -77,15 +78,13 @@ static api_body *write_body(const api_selection *selection, pe_table *table, siz
                                1);
 }
 
-static char *begin_stream(const api_selection *selection, size_t *ret_size,
-                          size_t ret_order[API_TENSORS_MAX])
+static api_body *stream(const api_selection *selection)
 {
     char *header = malloc(PE_TABLE_HEADROOM);
-    ret_order[0] = selection->first;
-    if (header)
-        *ret_size =
-            make_header(pe_request_tensor(selection->request, selection->first), header);
-    return header;
+    if (!header)
+        return NULL;
+    size_t size = make_header(pe_request_tensor(selection->request, selection->first), header);
+    return api_body_from_tensors(selection, header, size, &selection->first);
 }
 
 const api_format api_format_npy = {
@@ -98,5 +97,5 @@ const api_format api_format_npy = {
     .refuses = refuses,
     .length = length,
     .write = write_body,
-    .begin_stream = begin_stream,
+    .stream = stream,
 };

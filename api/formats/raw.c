@@ -2,8 +2,7 @@
  */
 #include "../formats.h"
 #include "../reply.h"
-
-#include <stdlib.h>
+#include "../streams.h"
 
 static uint64_t length(const api_selection *selection)
 {
@@ -18,12 +17,9 @@ static api_body *write_body(const api_selection *selection, pe_table *table, siz
     return api_body_from_table(table, NULL, &data, 1);
 }
 
-static char *begin_stream(const api_selection *selection, size_t *ret_size,
-                          size_t ret_order[API_TENSORS_MAX])
+static api_body *stream(const api_selection *selection)
 {
-    ret_order[0] = selection->first;
-    *ret_size = 0;
-    return malloc(1);
+    return api_body_from_tensors(selection, NULL, 0, &selection->first);
 }
 
 const api_format api_format_raw = {
@@ -36,5 +32,5 @@ const api_format api_format_raw = {
     .single = true,
     .length = length,
     .write = write_body,
-    .begin_stream = begin_stream,
+    .stream = stream,
 };

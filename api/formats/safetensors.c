@@ -3,6 +3,7 @@
 #include "../formats.h"
 #include "../parameters.h"
 #include "../reply.h"
+#include "../streams.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -38,7 +39,7 @@ static json_t *metadata(const pe_request *request)
 {
     const pe_scheme_info *info = pe_scheme_describe(pe_request_scheme(request));
     json_t *object = json_object();
-    json_object_set_new(object, "scheme", json_string(info->name));
+    json_object_set_new(object, "scheme", json_string(info->of ? info->of : info->name));
     json_object_set_new(object, "revision", json_sprintf("%u", info->revision));
     json_object_set_new(object, "scheme.formula", json_string(info->formula));
     json_object_set_new(object, "scheme.convention", json_string(info->convention));
@@ -145,12 +146,13 @@ static api_body *write_body(const api_selection *selection, pe_table *table, siz
     return flat_body(header, header_size + (size_t)data, pieces, count + 1);
 }
 
-static char *begin_stream(const api_selection *selection, size_t *ret_size,
-                          size_t ret_order[API_TENSORS_MAX])
+static api_body *stream(const api_selection *selection)
 {
+    size_t size, order[ORDER_MAX];
     uint64_t data;
-    storage_order(selection, ret_order);
-    return make_header(selection, ret_size, &data);
+    storage_order(selection, order);
+    char *header = make_header(selection, &size, &data);
+    return header ? api_body_from_tensors(selection, header, size, order) : NULL;
 }
 
 const api_format api_format_safetensors = {
@@ -161,5 +163,5 @@ const api_format api_format_safetensors = {
     .revision = 1,
     .length = length,
     .write = write_body,
-    .begin_stream = begin_stream,
+    .stream = stream,
 };

@@ -1,237 +1,186 @@
-"""posenc against its peers: ratios measured by turns in one run, medians.
+"""posenc against its peers: ratios measured by turns in one run, medians over rounds.
 
-Whatever peer is not installed is named and left out (make deps-bench installs all). Loopback only.
+Whatever peer is not installed is named (make deps-bench installs all). Loopback only.
 """
 
 import argparse
 import json
-import os
-import shutil
+import platform
 import signal
-import socket
 import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
 
-SERVER = os.environ.get("TEST_SERVER", "build/posenc-server")
-TABLES = os.environ.get("BENCH_TABLES", "build/bench-tables")
-SHAPES = [(512, 512), (4096, 1024), (8192, 4096), (131072, 128)]
-
-
-def line(what, against, ratio, aim):
-    mark = "" if aim is None else ("met" if ratio >= aim else f"{ratio / aim:.0%} of it")
-    print(f"{what:38} {against:26} {ratio:8.2f}x  {'' if aim is None else f'>= {aim:g}x':9} {mark}",
-          flush=True)
+import peers
+import rows
 
 
-def tool(*arguments):
-    text = subprocess.run([TABLES, *map(str, arguments)], check=True, capture_output=True,
-                          text=True).stdout
-    return {name: float(value) for name, value in (row.split() for row in text.splitlines())}
+@dataclass(frozen=True)
+class Pace:
+    rounds: int
+    runs: int  # of what is timed alone; the best counts
+    seconds: float  # of our own client
+    wrk_seconds: int
+    heats: int
+    heat_seconds: float
 
 
-def timed(function, repeats=1):
-    best = float("inf")
-    for _ in range(repeats):
-        start = time.perf_counter()
-        function()
-        best = min(best, time.perf_counter() - start)
-    return best
+FULL = Pace(rounds=5, runs=3, seconds=1, wrk_seconds=2, heats=3, heat_seconds=0.4)
+QUICK = Pace(rounds=1, runs=2, seconds=0.25, wrk_seconds=1, heats=1, heat_seconds=0.1)
 
 
-# ---- generation ----
+class Bench:
+    """What the rows share: servers, choices made, numbers not used before, remarks."""
 
+    def __init__(self, servers, pace):
+        self.peers, self.pace = servers, pace
+        self.notes, self.chosen, self.numbers = [], {}, 1
 
-def numpy_table(numpy, length, dim):
-    angles = numpy.arange(length)[:, None] * 10000.0 ** (-numpy.arange(0, dim, 2) / dim)
-    table = numpy.empty((length, dim), numpy.float32)
-    table[:, 0::2] = numpy.sin(angles)
-    table[:, 1::2] = numpy.cos(angles)
-    return table
+    def note(self, text):
+        self.notes.append(text)
 
+    def fresh_numbers(self, count):
+        first = self.numbers
+        self.numbers += count
+        return first
 
-def torch_table(torch, length, dim):
-    angles = torch.arange(length)[:, None] * torch.exp(
-        torch.arange(0, dim, 2) * (-9.210340371976184 / dim))
-    table = torch.empty(length, dim)
-    table[:, 0::2] = torch.sin(angles)
-    table[:, 1::2] = torch.cos(angles)
-    return table
-
-
-def generation(rounds):
-    peers = {}
-    for name, make, aim in (("numpy", numpy_table, 26), ("torch", torch_table, 15)):
+    def measure(self, row):
+        """The row's outcome: values of all rounds, or why there are none."""
+        self.notes = []
+        outcome = {"what": row.what, "against": row.against, "unit": row.unit, "rounds": []}
+        if row.aim:
+            outcome["aim"] = row.aim.limit
+            outcome["at_most"] = row.aim.at_most
+        start = time.monotonic()
         try:
-            module = __import__(name)
-        except ImportError:
-            print(f"{name} is not installed: left out")
-            continue
-        if name == "torch":
-            module.set_num_threads(1)
-        peers[name] = (module, make, aim)
-    for length, dim in SHAPES:
-        ratios = {name: [] for name in peers}
-        store = []
-        for _ in range(rounds):
-            own = tool("table", length, dim, 20 if length * dim < 1e6 else 5)
-            store.append(own["store"] / own["table"])
-            for name, (module, make, _) in peers.items():
-                ratios[name].append(timed(lambda: make(module, length, dim)) / own["table"])
-        for name, (_, _, aim) in peers.items():
-            line(f"generate {length}x{dim} f32", name, statistics.median(ratios[name]), aim)
-        line(f"generate {length}x{dim} f32", "storing as many bytes", statistics.median(store),
-             0.9 if length * dim * 4 >= 16 << 20 else None)
+            measure_round = row.prepare(self)
+            outcome["rounds"] = [measure_round() for _ in range(self.pace.rounds)]
+            outcome["value"] = statistics.median(outcome["rounds"])
+        except peers.Missing as missing:
+            outcome["missing"] = f"not installed: {missing}"
+        except (RuntimeError, OSError, subprocess.SubprocessError) as error:
+            outcome["failed"] = str(error)
+        outcome["notes"], outcome["seconds"] = self.notes, time.monotonic() - start
+        if row.aim and "value" in outcome:
+            outcome["reached"] = row.aim.reached(outcome["value"])
+        return outcome
 
 
-def json_text(rounds):
+# ---- printing ----
+
+
+def amount(value, unit):
+    digits = 2 if value < 100 else 0
+    return f"{value:.{digits}f}{'' if unit == 'x' else ' '}{unit}"
+
+
+def cells(outcome):
+    """what, against, result, aim, how much of the aim is reached"""
+    unit = outcome["unit"]
+    result = amount(outcome["value"], unit) if "value" in outcome else "-"
+    aim = mark = ""
+    if "aim" in outcome:
+        space = "" if unit == "x" else " "
+        aim = f"{'<=' if outcome['at_most'] else '>='} {outcome['aim']:g}{space}{unit}"
+    if "reached" in outcome:
+        mark = "met" if outcome["reached"] >= 1 else f"{outcome['reached']:.0%}"
+    remarks = [outcome.get("missing"), outcome.get("failed"), *outcome["notes"]]
+    return [outcome["what"], outcome["against"], result, aim,
+            "; ".join(filter(None, [mark, *remarks]))]
+
+
+HEADINGS = ["what", "against", "result", "aim", "reached"]
+
+
+def print_plain(columns):
+    print("{:46} {:28} {:>9}  {:9} {}".format(*columns).rstrip(), flush=True)
+
+
+def print_markdown(columns):
+    print("| " + " | ".join(columns) + " |", flush=True)
+
+
+# ---- what is measured, and where ----
+
+
+def first_line(*command):
+    """What a program says of its version, on whichever output."""
     try:
-        import numpy
-    except ImportError:
-        print("numpy is not installed: JSON left out")
-        return
-    table = numpy_table(numpy, 4096, 128)
-    python, jansson = [], []
-    for _ in range(rounds):
-        own = tool("json", 4096, 128, 5)
-        python.append(timed(lambda: json.dumps(table.tolist())) / own["json"])
-        jansson.append(own["jansson"] / own["json"])
-    line("JSON of 4096x128 f32", "json.dumps(tolist())", statistics.median(python), 40)
-    line("JSON of 4096x128 f32", "jansson", statistics.median(jansson), 25)
+        ended = subprocess.run([peers.program(command[0]), *command[1:]], capture_output=True,
+                               text=True, check=False)
+    except peers.Missing:
+        return f"no {command[0]}"
+    return ((ended.stdout + ended.stderr).splitlines() or [command[0]])[0]
 
 
-# ---- HTTP ----
+def module_version(name):
+    try:
+        return f"{name} {metadata.version(name)}"
+    except metadata.PackageNotFoundError:
+        return f"no {name}"
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+def processor():
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.split(":", 1)[1].strip()
+    return platform.machine()
 
 
-class Nginx:
-    """nginx serving files: as its package sets it up, with the usual tuning."""
-
-    def __init__(self, folder, files):
-        self.port = free_port()
-        for name, body in files.items():
-            with open(os.path.join(folder, name), "wb") as file:
-                file.write(body)
-        os.chmod(folder, 0o755)
-        configuration = os.path.join(folder, "nginx.conf")
-        with open(configuration, "w") as file:
-            file.write(f"""
-worker_processes auto; daemon off; pid {folder}/nginx.pid; error_log {folder}/error.log;
-user root;
-events {{ worker_connections 1024; }}
-http {{ access_log off; sendfile on; tcp_nopush on; keepalive_requests 100000000;
-  open_file_cache max=100; default_type application/octet-stream;
-  client_body_temp_path {folder}; proxy_temp_path {folder}; fastcgi_temp_path {folder};
-  uwsgi_temp_path {folder}; scgi_temp_path {folder};
-  server {{ listen 127.0.0.1:{self.port} reuseport; root {folder}; }} }}
-""")
-        self.process = subprocess.Popen(["nginx", "-c", configuration],
-                                        stderr=subprocess.DEVNULL)
-
-    def stop(self):
-        self.process.send_signal(signal.SIGQUIT)
-        self.process.wait(10)
+def describe(pace):
+    """When, on what and against which versions: one sentence each."""
+    programs = [first_line(str(peers.BUILD / "posenc-server"), "--version"),
+                first_line("nginx", "-v").replace("nginx version: ", ""),
+                first_line("lighttpd", "-v").split(" - ")[0].split(" (")[0],
+                " ".join(first_line("wrk", "-v").split()[:2])]
+    modules = [module_version(name) for name in
+               ("numpy", "torch", "fastapi", "uvicorn", "uvloop", "httptools", "h11")]
+    return (f"{time.strftime('%Y-%m-%d')}, {processor()}, {peers.PROCESSORS} processors, "
+            f"Linux {platform.release()}, medians of {pace.rounds} rounds by turns. "
+            f"{', '.join(programs)}, Python {platform.python_version()}, {', '.join(modules)}.")
 
 
-class Posenc:
-    def __init__(self):
-        self.process = subprocess.Popen([SERVER, "--port", "0", "--cache-bytes", "1GiB"],
-                                        stdout=subprocess.PIPE, text=True)
-        self.port = int(self.process.stdout.readline().rsplit(":", 1)[1])
-
-    def stop(self):
-        self.process.send_signal(signal.SIGINT)
-        self.process.wait(10)
-
-
-def wrk(port, path, seconds):
-    text = subprocess.run(["wrk", "-t1", "-c64", f"-d{seconds}s", f"http://127.0.0.1:{port}{path}"],
-                          check=True, capture_output=True, text=True).stdout
-    return float(next(row for row in text.splitlines() if "Requests/sec" in row).split()[1])
-
-
-def read_bodies(port, path, count, size):
-    """Read `count` bodies over one connection with a large buffer."""
-    buffer = bytearray(4 << 20)
-    with socket.create_connection(("127.0.0.1", port)) as wire:
-        request = f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode()
-        for _ in range(count):
-            wire.sendall(request)
-            head = b""
-            while b"\r\n\r\n" not in head:
-                head += wire.recv(4096)
-            left = size - (len(head) - head.index(b"\r\n\r\n") - 4)
-            while left > 0:
-                got = wire.recv_into(buffer)
-                if got == 0:
-                    raise EOFError(path)
-                left -= got
-
-
-def download_rate(port, path, count, size, connections=8):
-    threads = [threading.Thread(target=read_bodies, args=(port, path, count, size))
-               for _ in range(connections)]
-    return connections * count * size / timed(
-        lambda: [[t.start() for t in threads], [t.join() for t in threads]])
-
-
-def wait_for(port):
-    for _ in range(200):
-        try:
-            socket.create_connection(("127.0.0.1", port)).close()
-            return
-        except ConnectionRefusedError:
-            time.sleep(0.02)
-    raise TimeoutError(port)
-
-
-def http(rounds, seconds):
-    if not shutil.which("nginx") or not shutil.which("wrk"):
-        print("nginx or wrk is not installed: HTTP left out")
-        return
-    own, small = Posenc(), {"64 B": (1, 16), "4 KB": (16, 64)}
-    large = {"64 KB": (64, 256, 400), "1 MB": (512, 512, 60), "16 MB": (4096, 1024, 6),
-             "64 MB": (16384, 1024, 2)}
-    aims = {"64 B": 1.25, "4 KB": 1.25, "64 KB": 1.5, "1 MB": 2.0, "16 MB": 1.4, "64 MB": 1.6}
-    files = {name.replace(" ", ""): os.urandom(shape[0] * shape[1] * 4)
-             for name, shape in {**small, **large}.items()}
-    with tempfile.TemporaryDirectory() as folder:
-        peer = Nginx(folder, files)
-        try:
-            wait_for(peer.port)
-            for name, shape in {**small, **large}.items():
-                target = f"/v1/encodings/sinusoidal?length={shape[0]}&dim={shape[1]}&format=raw"
-                file, size, ratios = "/" + name.replace(" ", ""), shape[0] * shape[1] * 4, []
-                read_bodies(own.port, target, 2, size)
-                for _ in range(rounds):
-                    if name in small:
-                        ratios.append(wrk(own.port, target, seconds) / wrk(peer.port, file, seconds))
-                    else:
-                        ratios.append(download_rate(own.port, target, shape[2], size)
-                                      / download_rate(peer.port, file, shape[2], size))
-                line(f"cached hit of {name}", "nginx static file", statistics.median(ratios),
-                     aims[name])
-        finally:
-            peer.stop()
-            own.stop()
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true",
+                        help="one short round of the rows that have an aim, under a minute")
+    parser.add_argument("--only", metavar="WORD", default="",
+                        help="only rows whose name or peer contains the word")
+    parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
+    parser.add_argument("--json", metavar="FILE", help="write every round's value there as well")
+    return parser.parse_args()
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="under a minute")
-    quick = parser.parse_args().quick
-    print(f"{'what':38} {'against':26} {'ratio':>9}  aim")
-    generation(1 if quick else 5)
-    json_text(1 if quick else 5)
-    http(1 if quick else 5, 1 if quick else 3)
+    given = arguments()
+    pace = QUICK if given.quick else FULL
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # servers are ended on the way out
+    chosen = [row for row in rows.all_rows() if (row.aim or not given.quick)
+              and given.only.lower() in f"{row.what} {row.against}".lower()]
+    if not chosen:
+        sys.exit(f"bench: no row contains {given.only!r}")
+    about = describe(pace)
+    print(about + "\n")
+    show = print_markdown if given.markdown else print_plain
+    show(HEADINGS)
+    if given.markdown:
+        show(["---", "---", "---:", "---:", "---"])
+    outcomes = []
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        with peers.Peers(folder) as servers:
+            bench = Bench(servers, pace)
+            for row in chosen:
+                outcomes.append(bench.measure(row))
+                show(cells(outcomes[-1]))
+    if given.json:
+        Path(given.json).write_text(json.dumps({"about": about, "rows": outcomes}, indent=1))
+    return any("failed" in outcome for outcome in outcomes)
 
 
 if __name__ == "__main__":

@@ -1,15 +1,27 @@
-/* Times of the library alone: tables, the store of as many bytes, JSON. Prints "name seconds"
- * lines, the best of some runs each; tests/bench/bench.py calls it by turns with its peers. */
+/* Times of the library alone: tables, the store of as many bytes in the same place, JSON.
+ * Prints "name seconds" lines, the best of some runs each; the benchmark calls it by turns with
+ * its peers. */
 #include "buffer.h"
 #include "kernel.h"
 #include "posenc.h"
-#include "request.h"
 
 #include <jansson.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#define STREAMED_BYTES ((size_t)8 << 20) /* from here on stores go past the caches */
+#define ARGUMENTS_MAX  16
+
+/* A query being enlarged. */
+typedef struct bench_query {
+    char text[256];
+    pe_argument arguments[ARGUMENTS_MAX];
+    char numbers[ARGUMENTS_MAX][24];
+    size_t count;
+} bench_query;
 
 static double now(void)
 {
@@ -18,77 +30,102 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-static pe_request *request_for(const char *length, const char *dim)
+static void keep_least(double *least, double value)
 {
-    const pe_limits limits = {1ULL << 40, 1ULL << 40, 1, NULL};
-    const pe_argument arguments[] = {{.name = "length", .text = length},
-                                     {.name = "dim", .text = dim}};
+    if (*least == 0 || value < *least)
+        *least = value;
+}
+
+static pe_request *request_for(const pe_scheme *scheme, const bench_query *query)
+{
+    const pe_limits limits = {1ULL << 40, 1ULL << 40, 1 << 20, NULL};
     pe_request *request = NULL;
     pe_error error;
-    if (pe_request_new(pe_scheme_find("sinusoidal"), arguments, 2, &limits, &request, &error))
-        exit(EXIT_FAILURE);
+    if (pe_request_new(scheme, query->arguments, query->count, &limits, &request, &error))
+        return NULL;
     return request;
 }
 
-/* Fill the buffer as the scheme does, and with plain values as fast as the same stores go. */
-static void time_table(const pe_request *request, int runs)
+static void read_query(bench_query *ret_query, const char *text)
 {
-    const pe_scheme *scheme = request->values.scheme;
-    size_t bytes = (size_t)request->bytes, capacity;
-    unsigned char *buffer = pe_buffer_allocate(bytes, &capacity);
+    snprintf(ret_query->text, sizeof ret_query->text, "%s", text);
+    ret_query->count = 0;
+    char *rest = ret_query->text;
+    for (char *part; (part = strsep(&rest, "&")) && ret_query->count < ARGUMENTS_MAX;) {
+        char *name = strsep(&part, "=");
+        ret_query->arguments[ret_query->count++] = (pe_argument){.name = name, .text = part};
+    }
+}
+
+static pe_table *compute(const pe_request *request)
+{
+    pe_table *table = NULL;
+    pe_error error;
+    if (pe_table_compute(request, NULL, &table, &error) != PE_OK) {
+        fprintf(stderr, "bench-tables: a table cannot be computed\n");
+        exit(EXIT_FAILURE);
+    }
+    return table;
+}
+
+/* Fill the table's own memory as fast as the same kind of stores go. */
+static void store(const pe_table *table)
+{
     static const unsigned char zeros[4096];
     const pe_kernel *kernel = pe_kernel_get();
-    double best = 1e9, store = 1e9;
-    memset(buffer, 0, bytes);
+    for (size_t i = 0; i < pe_table_tensor_count(table); i++) {
+        unsigned char *data = (unsigned char *)(uintptr_t)pe_table_data(table, i);
+        size_t bytes = (size_t)pe_table_tensor(table, i)->bytes;
+        if (bytes < STREAMED_BYTES) {
+            memset(data, 1, bytes);
+            continue;
+        }
+        for (size_t at = 0; at + sizeof zeros <= bytes; at += sizeof zeros)
+            kernel->stream(data + at, zeros, sizeof zeros);
+        kernel->fence();
+    }
+}
+
+static void time_table(const pe_request *request, int runs)
+{
+    double best = 0, plain = 0;
+    pe_table_unref(compute(request)); /* from now on its memory is there */
     for (int run = 0; run < runs; run++) {
         double start = now();
-        void *state = scheme->prepare(&request->values, &request->plan);
-        pe_window whole = {0, 0, request->plan.tensors[0].shape[0]};
-        scheme->fill(&request->values, &request->plan, state, whole, buffer);
-        scheme->release(state);
+        pe_table *table = compute(request);
         double middle = now();
-        if (bytes >= (8 << 20)) {
-            for (size_t at = 0; at + sizeof zeros <= bytes; at += sizeof zeros)
-                kernel->stream(buffer + at, zeros, sizeof zeros);
-            kernel->fence();
-        } else {
-            memset(buffer, run, bytes);
-        }
+        store(table);
         double end = now();
-        best = middle - start < best ? middle - start : best;
-        store = end - middle < store ? end - middle : store;
+        pe_table_unref(table);
+        keep_least(&best, middle - start);
+        keep_least(&plain, end - middle);
     }
-    printf("table %.9f\nstore %.9f\n", best, store);
-    pe_buffer_release(buffer, capacity);
+    printf("table %.9f\nstore %.9f\n", best, plain);
 }
 
 /* Print the table's numbers, by our own code and by jansson. */
 static void time_json(const pe_request *request, int runs)
 {
-    pe_table *table;
-    pe_error error;
-    const pe_tensor *tensor = pe_request_tensor(request, 0);
-    if (pe_table_compute(request, NULL, &table, &error) != PE_OK)
-        exit(EXIT_FAILURE);
+    pe_table *table = compute(request);
+    const pe_tensor *tensor = pe_table_tensor(table, 0);
     size_t rows = (size_t)tensor->shape[0], columns = (size_t)tensor->shape[1];
     const float *data = pe_table_data(table, 0);
     char *text = malloc(columns * PE_PRINT_MAX);
-    double best = 1e9, peer = 1e9;
+    json_t *array = json_array();
+    double best = 0, peer = 0;
+    if (!text || !array)
+        exit(EXIT_FAILURE);
+    for (size_t i = 0; i < rows * columns; i++)
+        json_array_append_new(array, json_real((double)data[i]));
     for (int run = 0; run < runs; run++) {
         double start = now();
         for (size_t r = 0; r < rows; r++)
             pe_print_row(text, PE_F32, data + r * columns, columns);
-        double end = now();
-        best = end - start < best ? end - start : best;
-    }
-    json_t *array = json_array();
-    for (size_t i = 0; i < rows * columns; i++)
-        json_array_append_new(array, json_real((double)data[i]));
-    for (int run = 0; run < 2; run++) {
-        double start = now();
+        double middle = now();
         free(json_dumps(array, JSON_COMPACT));
         double end = now();
-        peer = end - start < peer ? end - start : peer;
+        keep_least(&best, middle - start);
+        keep_least(&peer, end - middle);
     }
     json_decref(array);
     printf("json %.9f\njansson %.9f\n", best, peer);
@@ -96,18 +133,97 @@ static void time_json(const pe_request *request, int runs)
     pe_table_unref(table);
 }
 
+/* Whether an argument of the scheme's example sets the size: a required integer. */
+static bool sets_size(const pe_scheme_info *info, const char *name)
+{
+    for (size_t i = 0; i < info->parameter_count; i++)
+        if (strcmp(info->parameters[i].name, name) == 0)
+            return info->parameters[i].required && info->parameters[i].type == PE_INTEGER;
+    return false;
+}
+
+/* Double an argument; the request with it, or NULL and everything as it was. */
+static pe_request *enlarge(const pe_scheme *scheme, bench_query *query, size_t index)
+{
+    pe_argument *argument = &query->arguments[index];
+    const pe_argument before = *argument;
+    char number[24];
+    snprintf(number, sizeof number, "%llu", 2 * strtoull(before.text, NULL, 10));
+    argument->text = number;
+    pe_request *request = request_for(scheme, query);
+    if (request)
+        memcpy(query->numbers[index], number, sizeof number);
+    argument->text = request ? query->numbers[index] : before.text;
+    return request;
+}
+
+/* The scheme's example, its sizes doubled by turns until its tensors have so many bytes. */
+static pe_request *enlarged_example(const pe_scheme *scheme, uint64_t bytes)
+{
+    const pe_scheme_info *info = pe_scheme_describe(scheme);
+    bench_query query;
+    read_query(&query, info->example);
+    pe_request *request = request_for(scheme, &query);
+    for (bool grown = true; grown && request && pe_request_bytes(request) < bytes;) {
+        grown = false;
+        for (size_t i = 0; i < query.count && pe_request_bytes(request) < bytes; i++) {
+            pe_request *larger =
+                sets_size(info, query.arguments[i].name) ? enlarge(scheme, &query, i) : NULL;
+            if (!larger)
+                continue;
+            pe_request_free(request);
+            request = larger;
+            grown = true;
+        }
+    }
+    return request;
+}
+
+static int list_schemes(void)
+{
+    for (size_t i = 0; i < pe_scheme_count(); i++)
+        puts(pe_scheme_describe(pe_scheme_at(i))->name);
+    return EXIT_SUCCESS;
+}
+
+/* Use the kernel of this name: the best, or the one that every processor runs. */
+static bool use_kernel(const char *name)
+{
+    const pe_kernel *kernels[8];
+    pe_kernel_list(kernels);
+    pe_kernel_use(strcmp(name, "baseline") == 0 ? kernels[0] : NULL);
+    return strcmp(name, "baseline") == 0 || strcmp(name, "best") == 0;
+}
+
+/* table|json QUERY of the sinusoidal scheme, or scheme NAME at some 16 MB. */
+static pe_request *request_of(const char *task, const char *argument)
+{
+    if (strcmp(task, "scheme") == 0) {
+        const pe_scheme *scheme = pe_scheme_find(argument);
+        return scheme ? enlarged_example(scheme, 16 << 20) : NULL;
+    }
+    bench_query query;
+    read_query(&query, argument);
+    return request_for(pe_scheme_find("sinusoidal"), &query);
+}
+
 int main(int argc, char **argv)
 {
-    if (argc != 5) {
-        fprintf(stderr, "usage: bench-tables table|json LENGTH DIM RUNS\n");
+    if (argc == 2 && strcmp(argv[1], "schemes") == 0)
+        return list_schemes();
+    pe_request *request =
+        argc == 5 && use_kernel(argv[4]) ? request_of(argv[1], argv[2]) : NULL;
+    if (!request) {
+        fprintf(stderr, "usage: bench-tables schemes\n"
+                        "       bench-tables table|json QUERY RUNS best|baseline\n"
+                        "       bench-tables scheme NAME RUNS best|baseline\n");
         return EXIT_FAILURE;
     }
-    pe_request *request = request_for(argv[2], argv[3]);
-    int runs = (int)strtol(argv[4], NULL, 10);
-    if (strcmp(argv[1], "json") == 0)
-        time_json(request, runs);
-    else
-        time_table(request, runs);
+    mallopt(M_MMAP_THRESHOLD, 4 << 20); /* as the server does */
+    mallopt(M_TRIM_THRESHOLD, 32 << 20);
+    pe_buffer_limit_idle(1 << 30);
+    int runs = (int)strtol(argv[3], NULL, 10);
+    (strcmp(argv[1], "json") == 0 ? time_json : time_table)(request, runs);
     pe_request_free(request);
     return EXIT_SUCCESS;
 }

@@ -209,6 +209,22 @@ class WhatCachesAreTold(ServerCase):
                 self.assertEqual(self.get(TARGET, headers).header("Vary"), "Accept")
                 self.assertIsNone(self.get(f"{TARGET}&format=npy", headers).header("Vary"))
 
+    def test_hits_of_one_target_follow_accept_and_validators(self):
+        target = "/v1/encodings/sinusoidal?length=6&dim=14"
+        kinds = ("application/json", "application/x-npy", "application/octet-stream")
+        tags = {}
+        for _ in range(4):
+            for kind in kinds:
+                reply = self.get(target, {"Accept": kind})
+                self.assertEqual((reply.status, reply.header("Content-Type")), (200, kind))
+                self.assertEqual(tags.setdefault(kind, reply.header("ETag")), reply.header("ETag"))
+                again = self.get(target, {"Accept": kind, "If-None-Match": tags[kind]})
+                self.assertEqual((again.status, again.body), (304, b""))
+            self.assertEqual(self.get(target, {"Accept": "text/html"}).status, 406)
+            self.assertEqual(self.get(f"{target}&x=1").status, 400)
+            self.assertEqual(self.head(target, {"Accept": kinds[1]}).body, b"")
+        self.assertEqual(len(set(tags.values())), len(kinds))
+
     def test_cache_status_says_miss_then_hit(self):
         target = "/v1/encodings/sinusoidal?length=5&dim=12"
         first = self.get(f"{target}&format=npy").header("Cache-Status")

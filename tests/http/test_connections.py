@@ -231,7 +231,7 @@ class DefaultLimits(ServerCase):
     def test_targets_of_16_kib_are_read_and_longer_ones_are_414(self):
         start = f"{SINUSOIDAL}?dim=2&format=raw&positions="
         with self.server.wire() as wire:
-            for size in (16383, 16384, 16385, 20000, 32768, 60000):
+            for size in (16383, 16384, 16385, 20000, 24000):
                 room = size - len(start)
                 target = start + "0," * ((room - 1) // 2) + ("0" if room % 2 else "10")
                 self.assertEqual(len(target), size)

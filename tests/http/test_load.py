@@ -123,13 +123,15 @@ class Budget(ServerCase):
                     self.assertEqual(wire.receive().status, 200)
                 samples.append(self.sample())
 
-    def test_a_grid_over_a_quarter_of_the_cache_is_422_that_names_it(self):
+    def test_a_table_over_a_quarter_of_the_cache_is_streamed_and_not_kept(self):
         grid = "/v1/encodings/sinusoidal_2d?width=16&dim=64&format=raw&height="
-        self.assert_ok(self.get(f"{grid}63"))
-        before = self.server.computed()
-        problem = self.assert_problem(self.get(f"{grid}65"), 422, "height")
-        self.assertIn(str(1 << 18), problem["errors"][0]["allowed"])
-        self.assertEqual(self.server.computed(), before)
+        held = self.assert_ok(self.get(f"{grid}64"))
+        self.assertNotIn("streamed", held.header("Cache-Status"))
+        before = self.server.metrics()
+        self.assertIn("streamed", self.assert_ok(self.get(f"{grid}65")).header("Cache-Status"))
+        after = self.server.metrics()
+        for name in ("posenc_computed_total", "posenc_cache_entries"):
+            self.assertEqual(after[name], before[name], name)
 
 
 class HugeRequests(ServerCase):

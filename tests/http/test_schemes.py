@@ -61,6 +61,35 @@ class Schemes(ServerCase):
                     if parameter["type"] == "string" and parameter["name"] != "parameters":
                         self.assertIn(parameter["default"], parameter["choices"])
 
+    def test_a_parameter_that_depends_on_a_choice_is_refused_with_every_other(self):
+        refused = 0
+        for scheme in self.schemes:
+            rows = {row["name"]: row for row in scheme["parameters"]}
+            for row in filter(lambda row: "when" in row, rows.values()):
+                decides = rows[row["when"]["parameter"]]
+                cases = {case["choice"]: case for case in row["when"]["cases"]}
+                self.assertLess(set(), set(cases))
+                self.assertLessEqual(set(cases), set(decides["choices"]))
+                self.assertEqual((row["required"], row["default"]), (False, None))
+                value = "true" if row["type"] == "boolean" else row["minimum"]
+                for choice in set(decides["choices"]) - set(cases):
+                    query = f"{scheme['example']}&{decides['name']}={choice}&{row['name']}={value}"
+                    problem = self.assert_problem(self.get_encoding(scheme, query), 422)
+                    errors = {error["parameter"]: error for error in problem["errors"]}
+                    self.assertIn(f"{decides['name']}={choice}", errors[row["name"]]["allowed"])
+                    refused += 1
+        self.assertGreater(refused, 0)
+
+    def test_a_model_configuration_may_be_posted_as_it_is(self):
+        scaling = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0}
+        scaling |= {"high_freq_factor": 4.0, "original_max_position_embeddings": 8192}
+        body = {"length": 3, "dim": 128, "rope_theta": 500000.0, **scaling, "format": "json"}
+        reply = self.assert_ok(self.post("/v1/encodings/rope", body), "application/json").json()
+        self.assertEqual(scaling, {name: reply["parameters"][name] for name in scaling})
+        self.assertIsNone(reply["parameters"]["beta_fast"])
+        names = [(tensor["name"], tensor["shape"]) for tensor in reply["tensors"]]
+        self.assertEqual(names, [("cos", [3, 64]), ("sin", [3, 64]), ("inv_freq", [64])])
+
     def test_a_scheme_by_name_is_the_same_as_in_the_list(self):
         for scheme in self.schemes:
             reply = self.get(f"/v1/schemes/{scheme['name']}")

@@ -1,13 +1,17 @@
 """Tables too large to hold are computed while they are sent; long work leaves the event threads."""
 
+import contextlib
 import hashlib
+import json
 import threading
 import time
 import unittest
 
-from server import ServerCase
+from decode import read_npy
+from server import Server, ServerCase, wait_until
 
 SINUSOIDAL = "/v1/encodings/sinusoidal"
+GRID = "/v1/encodings/sinusoidal_2d"
 
 
 class Streams(ServerCase):
@@ -36,16 +40,46 @@ class Streams(ServerCase):
 
     def test_every_streamable_scheme_streams(self):
         for query in ("integer?length=100000", "normalized?length=100000",
-                      "binary?length=50000", "periodic?length=5000&dim=64"):
+                      "binary?length=50000", "periodic?length=5000&dim=64",
+                      "sinusoidal_2d?height=90&width=80&dim=16"):
             with self.subTest(query):
                 reply = self.assert_ok(self.get(f"/v1/encodings/{query}&format=npy"))
                 self.assertIn("streamed", reply.header("Cache-Status"))
                 self.assertEqual(reply.header("Content-Length"), str(len(reply.body)))
 
-    def test_json_of_such_a_table_is_a_problem_that_names_the_binary_forms(self):
-        reply = self.get(f"{SINUSOIDAL}?length=5000&dim=64&format=json")
-        problem = self.assert_problem(reply, 422, "format")
-        self.assertIn("npy", problem["errors"][0]["allowed"])
+    def test_grids_over_the_share_have_the_bits_of_smaller_ones(self):
+        """[height, width, dim] by cell rows, and [dim, height, width] by rows of planes."""
+        height, width, dim, few_rows, few_columns = 100, 90, 16, 50, 40
+        for dtype, size in (("f32", 4), ("f64", 8), ("f16", 2)):
+            for shape, planes, item in (("hwc", 1, dim * size), ("chw", dim, size)):
+                query = f"{GRID}?dim={dim}&dtype={dtype}&shape={shape}&axis_order=height_first"
+                large = f"{query}&height={height}&width={width}"
+                small = self.get(f"{query}&height={few_rows}&width={few_columns}&format=raw")
+                whole = self.assert_ok(self.get(f"{large}&format=raw"))
+                with self.subTest(dtype=dtype, shape=shape):
+                    self.assertIn("streamed", whole.header("Cache-Status"))
+                    self.assertNotIn("streamed", small.header("Cache-Status"))
+                    self.assertEqual(whole.header("Content-Length"),
+                                     str(height * width * dim * size))
+                    rows = [whole.body[at : at + few_columns * item]
+                            for plane in range(planes)
+                            for row in range(few_rows)
+                            for at in [(plane * height + row) * width * item]]
+                    self.assertEqual(b"".join(rows), small.body)
+                    npy = self.get(f"{large}&format=npy").body
+                    self.assertEqual(read_npy(npy)[2], whole.body)
+
+    def test_a_grid_of_any_length_takes_constant_memory(self):
+        self.get(f"{SINUSOIDAL}?length=2&dim=4")
+        before = self.server.resident()
+        for shape in ("chw", "hwc"):
+            with self.server.wire() as wire:
+                wire.ask("GET", f"{GRID}?height=5000&width=4500000&dim=4&format=raw&shape={shape}")
+                head = wire.receive_head()
+                self.assertEqual(head.header("Content-Length"), str(5000 * 4500000 * 16))
+                for _ in range(50):
+                    wire.take(1 << 20)
+                self.assertLess(self.server.resident() - before, 32 << 20)
 
     def test_64_gib_take_constant_memory_and_stop_with_the_client(self):
         self.get(f"{SINUSOIDAL}?length=2&dim=4")
@@ -70,6 +104,157 @@ class Streams(ServerCase):
         deadline = time.monotonic() + 10
         while self.server.metrics()["posenc_connections"] > 2:
             self.assertLess(time.monotonic(), deadline, "connections stay")
+
+
+class StreamedJson(ServerCase):
+    """Against a server that holds the same tables."""
+
+    flags = ("--cache-bytes", "64KiB")  # 16 KiB for a table
+    target = f"{SINUSOIDAL}?length=5000&dim=64"
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.holding = Server("--cache-bytes", "256MiB")
+        cls.addClassCleanup(cls.holding.stop)
+
+    def test_streamed_text_is_that_of_a_table_that_is_held(self):
+        queries = [
+            f"{SINUSOIDAL}?length=5000&dim=64",
+            f"{SINUSOIDAL}?length=600&dim=64&amplitude=1.5&step=0.1&offset=-7.25",
+            f"{SINUSOIDAL}?length=3&dim=100001&odd_dim=pad&dtype=f64",
+            f"{SINUSOIDAL}?length=1&dim=65536",
+            f"{SINUSOIDAL}?dim=1024&dtype=f16&positions=0,-5,1e9,0.3,77,4,4,9007199254740992,12",
+            f"{SINUSOIDAL}?length=99&dim=300&dtype=bf16",
+            "/v1/encodings/periodic?length=300&dim=35&offset=-150",
+            "/v1/encodings/integer?length=30000",
+            "/v1/encodings/normalized?length=9000&dtype=f64",
+            "/v1/encodings/binary?length=5000&dtype=f16",
+            f"{GRID}?height=40&width=30&dim=16",
+            f"{GRID}?height=1&width=5000&dim=4&shape=hwc",
+            f"{GRID}?height=40&width=30&dim=16&preset=timm&extra_tokens=2",
+        ]
+        for query in queries:
+            with self.subTest(query):
+                streamed = self.assert_ok(self.get(query), "application/json")
+                held = self.assert_ok(self.holding.request("GET", query), "application/json")
+                self.assertIn("streamed", streamed.header("Cache-Status"))
+                self.assertNotIn("streamed", held.header("Cache-Status"))
+                self.assertEqual(streamed.header("Transfer-Encoding"), "chunked")
+                self.assertIsNone(streamed.header("Content-Length"))
+                self.assertTrue(streamed.body == held.body, "other bytes")
+                for name in ("ETag", "Cache-Control", "Vary", "Tensor-Shape"):
+                    self.assertEqual(streamed.header(name), held.header(name), name)
+
+    def test_a_posted_list_is_streamed_as_well(self):
+        document = {"positions": [i * 0.75 - 900 for i in range(4000)], "dim": 8}
+        streamed = self.assert_ok(self.post(SINUSOIDAL, document))
+        body, fields = json.dumps(document), {"Content-Type": "application/json"}
+        held = self.holding.request("POST", SINUSOIDAL, fields, body)
+        self.assertIn("streamed", streamed.header("Cache-Status"))
+        self.assertTrue(streamed.body == held.body, "other bytes")
+        self.assertIsNone(streamed.header("ETag"))
+
+    def test_the_connection_goes_on_behind_the_last_chunk(self):
+        with self.server.wire() as wire:
+            first = self.assert_ok(wire.exchange("GET", self.target))
+            self.assert_in_step(wire, first)
+            self.assertTrue(wire.exchange("GET", self.target).body == first.body)
+
+    def test_an_http_1_0_client_gets_the_bytes_and_then_the_end(self):
+        whole = self.get(self.target).body
+        for fields in ({}, {"Connection": "keep-alive"}):
+            with self.server.wire() as wire:
+                wire.ask("GET", self.target, fields, version="1.0")
+                head = self.assert_ok(wire.receive_head(), "application/json")
+                self.assertIsNone(head.header("Transfer-Encoding"))
+                self.assertIsNone(head.header("Content-Length"))
+                self.assertTrue(wire.take_rest() == whole)
+
+    def test_head_and_conditions_compute_and_send_nothing(self):
+        whole = self.get(self.target)
+        before = self.server.metrics()
+        with self.server.wire() as wire:
+            head = self.assert_ok(wire.exchange("HEAD", self.target), "application/json")
+            self.assertEqual(head.header("ETag"), whole.header("ETag"))
+            self.assertIsNone(head.header("Transfer-Encoding"))
+            self.assert_in_step(wire, head)
+        for condition in (whole.header("ETag"), "*", f'"a", W/{whole.header("ETag")}'):
+            with self.server.wire() as wire:
+                reply = wire.exchange("GET", self.target, {"If-None-Match": condition})
+                self.assertEqual(reply.status, 304)
+                self.assertEqual(reply.header("ETag"), whole.header("ETag"))
+                self.assert_in_step(wire, reply)
+        after = self.server.metrics()
+        name = "posenc_response_body_bytes_total"
+        self.assertLess(after[name] - before[name], 65536)
+        self.assert_ok(self.get(self.target, {"If-None-Match": '"other"'}))
+
+    def test_over_the_json_limit_it_is_refused_as_before(self):
+        server = self.start("--cache-bytes", "64KiB", "--json-max-elements", "100000")
+        self.assert_ok(server.request("GET", f"{SINUSOIDAL}?length=1000&dim=100&format=json"))
+        over = f"{SINUSOIDAL}?length=1001&dim=100"
+        self.assert_problem(server.request("GET", f"{over}&format=json"), 422, "format")
+        self.assert_problem(server.request("GET", over), 406)
+
+    def test_bytes_are_counted_as_they_go(self):
+        name = "posenc_response_body_bytes_total"
+        before = self.server.metrics()[name]
+        size = len(self.get(self.target).body)
+        counted = wait_until(lambda: self.server.metrics()[name] - before > size, "the bytes")
+        self.assertTrue(counted)
+        self.assertLess(self.server.metrics()[name] - before, size + 65536)
+
+    def test_16_million_elements_take_constant_memory_and_stop_with_the_client(self):
+        self.get(self.target)
+        before = self.server.resident()
+        queries = [f"{SINUSOIDAL}?length=65536&dim=256&format=json",
+                   f"{SINUSOIDAL}?length=16&dim=1048576&format=json",
+                   f"{GRID}?height=4&width=1048576&dim=4&format=json"]
+        for query in queries:
+            counter = "posenc_response_body_bytes_total"
+            sent = self.server.metrics()[counter]
+            with self.server.wire() as wire:
+                wire.ask("GET", query)
+                self.assert_ok(wire.receive_head())
+                for _ in range(16):
+                    wire.take(1 << 20)
+                # frequencies: 16 MB where dim is a million, and the block of one row
+                self.assertLess(self.server.resident() - before, 48 << 20, query)
+            wait_until(lambda: self.server.metrics()["posenc_connections"] <= 1, "the end", 10)
+            # what was taken, and what sockets hold: not the 180 MB of the whole
+            self.assertLess(self.server.metrics()[counter] - sent, 64 << 20, query)
+
+    def test_small_requests_are_answered_beside_streams(self):
+        server = self.start("--cache-bytes", "64KiB", "--threads", "1")
+        with contextlib.ExitStack() as stack:
+            wires = [stack.enter_context(server.wire()) for _ in range(4)]
+
+            def read(wire):
+                with contextlib.suppress(OSError):  # the abort below
+                    wire.take_rest()
+
+            readers = [threading.Thread(target=read, args=(wire,)) for wire in wires]
+            for wire, reader in zip(wires, readers, strict=True):
+                wire.ask("GET", f"{SINUSOIDAL}?length=65536&dim=256&step=0.1&format=json")
+                wire.receive_head()
+                reader.start()
+            for i in range(20):
+                reply = server.request("GET", f"{SINUSOIDAL}?length=2&dim=4&offset={i}")
+                self.assert_ok(reply)
+            self.assertTrue(all(reader.is_alive() for reader in readers), "ended before")
+            for wire, reader in zip(wires, readers, strict=True):
+                wire.abort()
+                reader.join()
+
+    def test_the_access_log_has_no_length_where_none_is_known(self):
+        server = self.start("--cache-bytes", "64KiB", "--access-log", "--log-format", "json")
+        server.request("GET", self.target)
+        server.request("GET", f"{self.target}&format=raw")
+        lines = [json.loads(line) for line in server.log().splitlines()]
+        requests = [line for line in lines if "target" in line]
+        self.assertNotIn("bytes", requests[0])
+        self.assertEqual(requests[1]["bytes"], 5000 * 64 * 4)
 
 
 class Workers(ServerCase):

@@ -134,6 +134,19 @@ bool unit_error_names(const pe_error *error, const char *parameter)
     return unit_problem(error, parameter) != NULL;
 }
 
+const char *unit_needs(const pe_scheme_info *info)
+{
+    static const char *const NEEDS[][2] = {
+        {"binary", "&width=54"},
+        {"hierarchical", "&dim=4&base_length=20"},
+        {"complex_order", "&dim=4&vocab=1"},
+    };
+    for (size_t i = 0; i < UNIT_COUNT(NEEDS); i++)
+        if (strcmp(NEEDS[i][0], info->name) == 0)
+            return NEEDS[i][1];
+    return unit_scheme_takes(info, "dim") ? "&dim=4" : "";
+}
+
 bool unit_scheme_takes(const pe_scheme_info *info, const char *parameter)
 {
     for (size_t i = 0; i < info->parameter_count; i++)

@@ -65,6 +65,9 @@ bool unit_error_names(const pe_error *error, const char *parameter);
 /* Whether a scheme has a parameter of its own of that name. */
 bool unit_scheme_takes(const pe_scheme_info *info, const char *parameter);
 
+/* What a position-indexed scheme needs beside its positions, as "&name=value…". */
+const char *unit_needs(const pe_scheme_info *info);
+
 /* ---- element types, independent of the library ---- */
 
 /* The value of a real element in native byte order. */

@@ -33,7 +33,7 @@ static pe_network network_of(const equation *of)
     pe_trained made[4];
     pe_network network;
     for (size_t i = 0; i < 4; i++) {
-        tensors[i] = (pe_set_tensor){{"t", PE_F64, 1, {i < 2 ? 2 : 1}, 0, 0}, data[i]};
+        tensors[i] = (pe_set_tensor){{"t", PE_F64, 1, {i < 2 ? 2 : 1}, 0, 0, 0}, data[i]};
         made[i] =
             (pe_trained){.stored = &tensors[i], .stored_rows = 1, .columns = i < 2 ? 2 : 1};
     }

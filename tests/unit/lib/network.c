@@ -36,7 +36,8 @@ END_TEST
 
 #define TENSOR(array, columns_)                                                                \
     {                                                                                          \
-        .stored = &(const pe_set_tensor){{"t", PE_F64, 1, {UNIT_COUNT(array)}, 0, 0}, array},  \
+        .stored =                                                                              \
+            &(const pe_set_tensor){{"t", PE_F64, 1, {UNIT_COUNT(array)}, 0, 0, 0}, array},     \
         .stored_rows = UNIT_COUNT(array) / (columns_), .columns = (columns_)                   \
     }
 

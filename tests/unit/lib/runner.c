@@ -144,7 +144,8 @@ START_TEST(a_preparation_can_be_ended)
     ck_assert(pe_request_takes_long(request) && pe_scheme_takes_long(&SLOW));
     for (share = 0; share < 1; share += 0.125) {
         ck_assert_int_eq(pe_table_compute(request, &runner, &table, &error), PE_CANCELLED);
-        ck_assert_int_eq(pe_stream_new(request, 0, &runner, &stream, &error), PE_CANCELLED);
+        ck_assert_int_eq(pe_stream_new(request, 0, 4096, &runner, &stream, &error),
+                         PE_CANCELLED);
         ck_assert_ptr_null(table);
         ck_assert_ptr_null(stream);
     }

@@ -54,7 +54,7 @@ static pe_set *table_set(const char *name)
     if (!data)
         return NULL;
     memcpy(data, ELEMENTS, sizeof ELEMENTS);
-    const pe_set_tensor tensor = {{name, PE_F32, 2, {2, 3}, 6, 24}, data};
+    const pe_set_tensor tensor = {{name, PE_F32, 2, {2, 3}, 6, 24, 2}, data};
     pe_set *set = pe_set_new(DIGEST, &tensor, 1, data);
     if (!set)
         free(data);

@@ -16,21 +16,21 @@ typedef struct rows {
 static rows rows_of(const pe_table *table, size_t tensor)
 {
     const pe_tensor *shape = pe_table_tensor(table, tensor);
-    return (rows){pe_table_data(table, tensor), (size_t)(shape->bytes / shape->shape[0])};
+    return (rows){pe_table_data(table, tensor), (size_t)(shape->bytes / shape->rows)};
 }
 
-/* Every row of `part` is the row of `whole` that is `first` further on; tensors that all rows
- * share, and so have as many rows in both, are the same. */
+/* Every row of `part` is the row of `whole` that is `first` further on; a tensor of as many
+ * rows in both has nothing to do with positions and is the same. */
 static void is_slice(const pe_table *whole, const pe_table *part, size_t first,
                      const char *what)
 {
     for (size_t t = 0; t < pe_table_tensor_count(whole); t++) {
         rows all = rows_of(whole, t), some = rows_of(part, t);
-        uint64_t count = pe_table_tensor(part, t)->shape[0];
-        size_t skipped = count == pe_table_tensor(whole, t)->shape[0] ? 0 : first;
+        size_t count = (size_t)pe_table_tensor(part, t)->rows;
+        size_t start = count == pe_table_tensor(whole, t)->rows ? 0 : first;
         ck_assert_uint_eq(all.bytes, some.bytes);
         for (size_t row = 0; row < count; row++)
-            if (memcmp(all.data + (skipped + row) * all.bytes, some.data + row * some.bytes,
+            if (memcmp(all.data + (start + row) * all.bytes, some.data + row * some.bytes,
                        all.bytes) != 0)
                 ck_abort_msg("%s: row %zu of the slice at %zu differs", what, row, first);
     }
@@ -59,21 +59,12 @@ static const char *const VARIANTS[][2] = {
     {"sinusoidal", "&dim=7&odd_dim=pad&frequencies=per_column"},
     {"sinusoidal", "&dim=7&odd_dim=truncate&amplitude=3.7"},
     {"sinusoidal", "&dim=8&zero_first_row=true&base=1"},
+    {"rope", "&dim=140&table=full&rope_type=linear&factor=3"},
+    {"rope", "&dim=70&table=full&layout=interleaved"},
+    {"rope", "&dim=8&rope_type=yarn&factor=4&original_max_position_embeddings=64"},
+    {"rope", "&dim=12&rope_type=proportional&partial_rotary_factor=0.5&table=full"},
+    {"rotation_matrix", "&dim=6&convention=shift"},
 };
-
-/* What a scheme needs beside positions and dim for these spans. */
-static const char *own_options(const char *scheme)
-{
-    static const char *const OPTIONS[][2] = {
-        {"binary", "&width=54"},
-        {"hierarchical", "&base_length=20"},
-        {"complex_order", "&vocab=1"},
-    };
-    for (size_t i = 0; i < UNIT_COUNT(OPTIONS); i++)
-        if (strcmp(OPTIONS[i][0], scheme) == 0)
-            return OPTIONS[i][1];
-    return "";
-}
 
 /* Call `check` for every position-indexed scheme, its variants, and every dtype. */
 static void for_all_schemes(void (*check)(const char *scheme, const char *options))
@@ -83,9 +74,7 @@ static void for_all_schemes(void (*check)(const char *scheme, const char *option
         char options[200];
         for (size_t s = 0; s < pe_scheme_count(); s++) {
             const pe_scheme_info *info = pe_scheme_describe(pe_scheme_at(s));
-            snprintf(options, sizeof options, "%s%s&dtype=%s",
-                     unit_scheme_takes(info, "dim") ? "&dim=4" : "", own_options(info->name),
-                     name);
+            snprintf(options, sizeof options, "%s&dtype=%s", unit_needs(info), name);
             if (unit_scheme_takes(info, "offset"))
                 check(info->name, options);
         }
@@ -219,7 +208,7 @@ static void check_fill(const char *scheme_name, const char *query)
     ck_assert_int_eq(pe_request_prepare(request, NULL, &state, &error), PE_OK);
     for (size_t t = 0; t < pe_table_tensor_count(whole); t++) {
         rows all = rows_of(whole, t);
-        size_t count = (size_t)pe_table_tensor(whole, t)->shape[0];
+        size_t count = (size_t)pe_table_tensor(whole, t)->rows;
         unsigned char *part = malloc(count * all.bytes + 1);
         for (size_t first = 0; first < count; first += 1 + count / 9) {
             for (size_t n = 1; first + n <= count; n += 1 + count / 7) {
@@ -254,6 +243,10 @@ START_TEST(fill_writes_any_rows_of_any_scheme)
         {"sinusoidal_2d", "height=5&width=7&dim=12&shape=hwc&axis_order=height_first"},
         {"sinusoidal_2d", "height=5&width=7&dim=12&shape=nc&extra_tokens=3&dtype=f16"},
         {"sinusoidal_2d", "height=70&width=2&dim=8&layout=concat&grouping=function"},
+        {"rope", "length=200&offset=-100&dim=150&table=full&dtype=bf16"},
+        {"rope", "length=100&step=0.3&dim=12&table=full&layout=interleaved&dtype=f64"},
+        {"rope", "length=90&dim=12&rope_type=proportional&partial_rotary_factor=0.5"},
+        {"rotation_matrix", "length=70&dim=6&dtype=f16"},
     };
     for (size_t s = 0; s < pe_scheme_count(); s++) {
         const pe_scheme_info *info = pe_scheme_describe(pe_scheme_at(s));
