@@ -351,6 +351,11 @@ const pe_set *pe_request_set(const pe_request *request)
     return find_set(request);
 }
 
+bool pe_scheme_takes_long(const pe_scheme *scheme)
+{
+    return scheme->takes_long;
+}
+
 bool pe_request_takes_long(const pe_request *request)
 {
     return request->values.scheme->takes_long;
