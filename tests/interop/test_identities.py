@@ -5,7 +5,7 @@ import random
 
 import numpy as np
 
-from service import REAL, ServiceTest, example_options, parameter, query_text
+from service import REAL, ServiceTest, example_document, parameter, query_text
 
 WINDOWS = ((0, 1), (1, 63), (60, 10), (64, 64), (127, 2), (128, 99), (130, 170))  # offset, length
 WHOLE = 300
@@ -13,12 +13,15 @@ WHOLE = 300
 
 def free_options(scheme):
     """A small legal request without its positions, with as many columns at every length."""
-    options = example_options(scheme)
+    options = example_document(scheme)
     options.pop("length", None)
     if parameter(scheme, "width"):
         options["width"] = 24
     if parameter(scheme, "dim"):
         options["dim"] = 70  # more than one chunk of frequencies
+    if "base_length" in options:
+        options["base_length"] = 2**12  # its square is beyond every window
+    options.pop("tokens", None)  # one for each row
     return options
 
 
