@@ -23,12 +23,12 @@ WARNINGS := $(CXX_WARNINGS) -Wmissing-prototypes
 POSENC_CFLAGS := -std=c11 -D_GNU_SOURCE -pthread -ffp-contract=off $(WARNINGS) -MMD -MP -Ilib -Iapi
 
 # evaluated when used, so that `make deps run` works in one go
-SERVER_LIBS = $(shell pkg-config --libs libmicrohttpd jansson nettle) -lm
-CHECK_LIBS  = $(shell pkg-config --libs check jansson nettle) -lm
+SERVER_LIBS = $(shell pkg-config --libs libmicrohttpd jansson nettle sqlite3) -lm
+CHECK_LIBS  = $(shell pkg-config --libs check jansson nettle sqlite3) -lm
 
 LIB_SOURCES    := $(wildcard lib/*.c lib/schemes/*.c)
 # these are compiled once more for each instruction set that is chosen at run time
-KERNEL_PARTS   := kernel print_batch
+KERNEL_PARTS   := kernel print_batch matrix pairs
 KERNEL_CFLAGS  ?= -O3
 ifeq ($(shell uname -m),x86_64)
 KERNEL_OBJECTS := $(foreach set,v3 v4,$(KERNEL_PARTS:%=$(BUILD)/lib/%-$(set).o))
@@ -42,7 +42,7 @@ objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 HEADERS   := $(wildcard lib/*.h api/*.h server/*.h tests/unit/*.h)
 FORMATTED := $(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) $(BENCH_SOURCES) tests/digits/main.cc $(HEADERS)
 
-DEPS      := gcc libc6-dev make pkg-config libmicrohttpd-dev libjansson-dev nettle-dev
+DEPS      := gcc libc6-dev make pkg-config libmicrohttpd-dev libjansson-dev libsqlite3-dev nettle-dev
 DEPS_BENCH := $(DEPS) python3 python3-numpy python3-torch python3-fastapi python3-uvicorn python3-httptools \
               python3-uvloop nginx-light lighttpd wrk
 DEPS_TEST := $(DEPS) check clang clang-format curl g++ python3 python3-mpmath python3-numpy
@@ -90,7 +90,8 @@ define compile_for_set # $(1): v3 or v4
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(POSENC_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(KERNEL_CFLAGS) -march=x86-64-$(1) \
 		$(if $(filter v4,$(1)),-mprefer-vector-width=512) -DPE_KERNEL_SYMBOL=pe_kernel_$(1) \
-		-DPE_KERNEL_NAME='"x86-64-$(1)"' -DPE_PRINT_SYMBOL=pe_print_batches_$(1) -c -o $@ $<
+		-DPE_KERNEL_NAME='"x86-64-$(1)"' -DPE_PRINT_SYMBOL=pe_print_batches_$(1) \
+		-DPE_MATRIX_SYMBOL=pe_matrix_multiply_$(1) -DPE_PAIRS_SYMBOL=pe_pairs_$(1) -c -o $@ $<
 endef
 $(BUILD)/lib/%-v3.o: lib/%.c
 	$(call compile_for_set,v3)

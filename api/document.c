@@ -52,7 +52,12 @@ api_reply *api_document_reply(api_reply *reply, json_t *document, const char *me
 
 api_reply *api_document_cacheable(json_t *document, const char *given, bool head)
 {
-    api_body *body = body_of(document);
+    return api_body_cacheable(body_of(document), "public, no-cache", given, head);
+}
+
+api_reply *api_body_cacheable(api_body *body, const char *cache_control, const char *given,
+                              bool head)
+{
     if (!body)
         return NULL;
     const api_segment *segments;
@@ -62,7 +67,7 @@ api_reply *api_document_cacheable(json_t *document, const char *given, bool head
     bool matches = given && api_etag_matches(&etag, given);
     api_reply *reply = api_reply_new(matches ? 304 : 200);
     api_reply_add(reply, "ETag", "%s", etag.text);
-    api_reply_add(reply, "Cache-Control", "public, no-cache");
+    api_reply_add(reply, "Cache-Control", "%s", cache_control);
     if (matches) {
         api_reply_set_length(reply, api_body_size(body));
         api_body_unref(body);

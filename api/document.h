@@ -19,6 +19,10 @@ api_reply *api_document_reply(api_reply *reply, json_t *document, const char *me
  * is the request's If-None-Match, or NULL. */
 api_reply *api_document_cacheable(json_t *document, const char *given, bool head);
 
+/* The same of any body, with a Cache-Control of its own; the type is application/json. */
+api_reply *api_body_cacheable(api_body *body, const char *cache_control, const char *given,
+                              bool head);
+
 /* Consume the document and return its text, from malloc; NULL if memory ran out at any time
  * since the last document. `flags` are jansson's. */
 char *api_document_text(json_t *document, size_t flags);

@@ -76,6 +76,49 @@ static api_reply *choose_format(api_encoding *encoding, const api_format *asked)
     return NULL;
 }
 
+/* Looks for stored sets on behalf of one call. */
+typedef struct set_search {
+    const api_call *call;
+    api_store_status status; /* what the store last said */
+} set_search;
+
+static pe_status find_set(void *context, const char *name, pe_set **ret_set)
+{
+    set_search *search = context;
+    const api_store *store = search->call->service->host->store;
+    api_set *set = NULL;
+    if (search->status == API_STORE_LATER || search->status == API_STORE_FAILED)
+        return PE_NO_MEMORY; /* enough is known */
+    search->status = store->find(store->context, name, search->call->request->quick, &set);
+    *ret_set = set ? pe_set_ref(api_set_tensors(set)) : NULL;
+    api_set_unref(set);
+    return search->status == API_STORE_DONE || search->status == API_STORE_ABSENT
+               ? PE_OK
+               : PE_NO_MEMORY;
+}
+
+/* A request that finds stored sets. False: it cannot be made yet, or not at all for a reason
+ * that is not the request's; then ret_reply is the answer. */
+static bool make_request(api_encoding *encoding, const pe_scheme *scheme,
+                         const api_arguments *arguments, pe_error *reterr,
+                         api_reply **ret_reply)
+{
+    set_search search = {encoding->call, API_STORE_DONE};
+    const api_host *host = encoding->call->service->host;
+    const pe_sets sets = {&search, find_set};
+    pe_limits limits = host->limits;
+    limits.sets = &sets;
+    pe_request_new(scheme, arguments->items, arguments->count, &limits, &encoding->request,
+                   reterr);
+    if (search.status == API_STORE_LATER)
+        *ret_reply = api_not_yet(encoding->call, API_LATER);
+    else if (search.status == API_STORE_FAILED)
+        *ret_reply = api_problem(API_UNAVAILABLE, "the store cannot be read", NULL, NULL);
+    else
+        return true;
+    return false;
+}
+
 bool api_encoding_read(api_encoding *ret_encoding, const api_call *call,
                        const pe_scheme *scheme, api_arguments *arguments, pe_error *found,
                        api_reply **ret_reply)
@@ -85,8 +128,8 @@ bool api_encoding_read(api_encoding *ret_encoding, const api_call *call,
     *ret_encoding = (api_encoding){.call = call};
     const char *format = api_arguments_take(arguments, "format", found);
     const char *tensor = api_arguments_take(arguments, "tensor", found);
-    pe_request_new(scheme, arguments->items, arguments->count, &call->service->host->limits,
-                   &ret_encoding->request, &error);
+    if (!make_request(ret_encoding, scheme, arguments, &error, ret_reply))
+        return false;
     for (size_t i = 0; i < found->count; i++)
         pe_error_add(&error, found->status, found->problems[i].parameter,
                      found->problems[i].given, "%s", found->problems[i].allowed);
@@ -251,19 +294,13 @@ static bool is_prepared(const api_encoding *encoding, pe_entry *entry)
            pe_entry_attachment(cache, entry, attachment_id(encoding, BODY), NULL, NULL);
 }
 
-static api_reply *not_yet(const api_encoding *encoding, api_progress progress)
-{
-    *encoding->call->progress = progress;
-    return NULL;
-}
-
 /* The reply from an entry that was there. */
 static api_reply *reply_from(const api_encoding *encoding, pe_entry *entry)
 {
     const api_request *request = encoding->call->request;
     api_reply *reply;
     if (request->quick && !is_prepared(encoding, entry))
-        reply = not_yet(encoding, API_LATER);
+        reply = api_not_yet(encoding->call, API_LATER);
     else if (encoding->post || request->awaited)
         reply = own_reply(encoding, entry, request->awaited ? PE_COALESCED : PE_HIT, 0);
     else
@@ -303,7 +340,7 @@ static bool is_streamed(const api_encoding *encoding)
 static api_reply *stream(const api_encoding *encoding)
 {
     if (encoding->call->request->quick)
-        return not_yet(encoding, API_LATER);
+        return api_not_yet(encoding->call, API_LATER);
     api_reply *reply = api_encoding_describe(encoding);
     api_reply_add(reply, "Cache-Status", "posenc; fwd=bypass; detail=streamed");
     return api_reply_with_body(reply, encoding->format->stream(&encoding->selection), false);
@@ -322,18 +359,18 @@ api_reply *api_encoding_reply(const api_encoding *encoding)
     }
     bool slow = request->quick && pe_request_takes_long(encoding->request);
     if (is_streamed(encoding))
-        return slow ? not_yet(encoding, API_LATER) : stream(encoding);
+        return slow ? api_not_yet(encoding->call, API_LATER) : stream(encoding);
     pe_entry *entry;
     switch (pe_cache_look(encoding->call->service->cache, encoding->request, request->awaited,
                           &entry)) {
     case PE_FOUND:
         return reply_from(encoding, entry);
     case PE_UNDER_WAY:
-        return not_yet(encoding, API_BUSY);
+        return api_not_yet(encoding->call, API_BUSY);
     case PE_ABSENT:
         break;
     }
     if (slow || (request->quick && !is_quick(encoding, true)))
-        return not_yet(encoding, API_LATER);
+        return api_not_yet(encoding->call, API_LATER);
     return compute(encoding);
 }

@@ -18,8 +18,8 @@ typedef struct api_encoding {
 } api_encoding;
 
 /* Check the arguments, together with what reading them has found wrong (more may be added to
- * it), and choose a representation. False: ret_reply is the problem. Finish with
- * api_encoding_done either way. */
+ * it), and choose a representation. False: ret_reply is the problem, or NULL where the call's
+ * progress says that it cannot be answered yet. Finish with api_encoding_done either way. */
 bool api_encoding_read(api_encoding *ret_encoding, const api_call *call,
                        const pe_scheme *scheme, api_arguments *arguments, pe_error *found,
                        api_reply **ret_reply);

@@ -8,14 +8,19 @@ typedef enum api_code {
     API_MALFORMED,
     API_NOT_FOUND,
     API_UNKNOWN_SCHEME,
+    API_UNKNOWN_SET,
+    API_UNAUTHORIZED,
+    API_FORBIDDEN,
     API_METHOD_NOT_ALLOWED,
     API_NOT_ACCEPTABLE,
+    API_PRECONDITION_FAILED,
     API_PAYLOAD_TOO_LARGE,
     API_TARGET_TOO_LONG,
     API_UNSUPPORTED_MEDIA_TYPE,
     API_OUT_OF_RANGE,
     API_TOO_LARGE,
     API_UNAVAILABLE,
+    API_STORE_IS_FULL,
 } api_code;
 
 /* A problem document. `detail` says what to do; `error` may be NULL; `did_you_mean` may be

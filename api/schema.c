@@ -109,6 +109,22 @@ static bool has_range(pe_type type)
     return type == PE_INTEGER || type == PE_REAL || is_list(type);
 }
 
+/* What a stored set has to do with a parameter. */
+static void add_stored(json_t *object, const pe_parameter *parameter)
+{
+    if (parameter->type == PE_STORED)
+        json_object_set_new(object, "format", json_string("stored set name"));
+    if (parameter->stored)
+        json_object_set_new(object, "stored",
+                            json_sprintf("taken from tensor %s axis %zu of the stored set",
+                                         parameter->stored, parameter->stored_axis));
+}
+
+bool api_is_required(const pe_parameter *parameter)
+{
+    return parameter->required && !parameter->unless && !parameter->stored;
+}
+
 void api_add_range(json_t *object, const pe_parameter *parameter)
 {
     if (has_range(parameter->type)) {
@@ -119,6 +135,7 @@ void api_add_range(json_t *object, const pe_parameter *parameter)
         json_object_set_new(object, "multiple_of", json_integer(parameter->multiple_of));
     if (parameter->type == PE_CHOICE)
         json_object_set_new(object, "choices", choices_of(parameter));
+    add_stored(object, parameter);
 }
 
 json_t *api_schema_of(const pe_parameter *parameter)
@@ -139,10 +156,13 @@ json_t *api_schema_of(const pe_parameter *parameter)
         json_object_set_new(schema, "multipleOf", json_integer(parameter->multiple_of));
     if (parameter->type == PE_CHOICE)
         json_object_set_new(schema, "enum", choices_of(parameter));
+    if (parameter->type == PE_STORED)
+        json_object_set_new(schema, "pattern", json_string(API_STORED_NAME_PATTERN));
     if (parameter->default_text)
         json_object_set_new(schema, "default", api_default_value(parameter));
     if (parameter->default_of)
         json_object_set_new(schema, "x-default-of", api_default_of(parameter));
+    add_stored(schema, parameter);
     if (parameter->when)
         json_object_set_new(schema, "x-when", api_cases_of(parameter));
     return schema;

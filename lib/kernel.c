@@ -10,10 +10,14 @@
 #define PE_KERNEL_SYMBOL pe_kernel_generic
 #define PE_KERNEL_NAME   "generic"
 #define PE_PRINT_SYMBOL  pe_print_batches_generic
+#define PE_MATRIX_SYMBOL pe_matrix_multiply_generic
+#define PE_PAIRS_SYMBOL  pe_pairs_generic
 #endif
 
 extern const pe_kernel PE_KERNEL_SYMBOL;
 extern const pe_print_batches PE_PRINT_SYMBOL;
+extern pe_matrix_multiply PE_MATRIX_SYMBOL;
+extern pe_pairs PE_PAIRS_SYMBOL;
 
 static inline uint64_t bits64(double value)
 {
@@ -314,4 +318,6 @@ const pe_kernel PE_KERNEL_SYMBOL = {
     .stream = stream,
     .fence = fence,
     .print = &PE_PRINT_SYMBOL,
+    .multiply = PE_MATRIX_SYMBOL,
+    .pairs = PE_PAIRS_SYMBOL,
 };

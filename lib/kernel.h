@@ -6,6 +6,8 @@
 #ifndef PE_KERNEL_H
 #define PE_KERNEL_H
 
+#include "matrix.h"
+#include "pairs.h"
 #include "posenc.h"
 #include "print.h"
 
@@ -49,6 +51,8 @@ typedef struct pe_kernel {
     void (*fence)(void);
 
     const pe_print_batches *print;
+    pe_matrix_multiply *multiply;
+    pe_pairs *pairs;
 } pe_kernel;
 
 /* sin and cos of 2πj/64, and what rounding left of them. */

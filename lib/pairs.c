@@ -1,5 +1,11 @@
 #include "pairs.h"
 
+#ifndef PE_PAIRS_SYMBOL
+#define PE_PAIRS_SYMBOL pe_pairs_generic
+#endif
+
+extern pe_pairs PE_PAIRS_SYMBOL;
+
 /* Eight sums side by side: vectors where the processor has them, the same bits everywhere. */
 typedef double eight __attribute__((vector_size(PE_PANEL * sizeof(double)), aligned(8)));
 
@@ -41,11 +47,9 @@ PAIRS(products, TERM_PRODUCT)
 PAIRS(squares, TERM_SQUARE)
 PAIRS(magnitudes, TERM_MAGNITUDE)
 
-#if defined(PE_KERNEL_X86)
-__attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
-#endif
-void pe_pairs(pe_pair_kind kind, const double *const rows[PE_PAIR_ROWS], const double *panels,
-              size_t columns, size_t count, double *sums, size_t stride)
+void PE_PAIRS_SYMBOL(pe_pair_kind kind, const double *const rows[PE_PAIR_ROWS],
+                     const double *panels, size_t columns, size_t count, double *sums,
+                     size_t stride)
 {
     for (size_t p = 0; p < count; p += PANELS) {
         const double *at = panels + p * columns * PE_PANEL;

@@ -16,8 +16,10 @@ typedef enum pe_pair_kind {
 
 /* sums[r·stride + j] = the sum over `columns` of row r, whose columns are rows[r][c·PE_PANEL],
  * with row j of `panels` ([count][columns][PE_PANEL]), for all r < PE_PAIR_ROWS and
- * j < count·PE_PANEL. Added up in ascending order of the columns. */
-void pe_pairs(pe_pair_kind kind, const double *const rows[PE_PAIR_ROWS], const double *panels,
-              size_t columns, size_t count, double *sums, size_t stride);
+ * j < count·PE_PANEL. Added up in ascending order of the columns. Compiled once for each
+ * instruction set, as kernel.h says. */
+typedef void pe_pairs(pe_pair_kind kind, const double *const rows[PE_PAIR_ROWS],
+                      const double *panels, size_t columns, size_t count, double *sums,
+                      size_t stride);
 
 #endif

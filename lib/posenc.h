@@ -309,8 +309,9 @@ typedef struct pe_runner {
     /* Call task(of, i) for all i < count, in any order and on any threads, and return when all
      * have returned. NULL: on the caller's thread. */
     void (*run)(void *context, void (*task)(void *of, size_t i), void *of, size_t count);
-    /* Asked now and then by a preparation that takes long, with the part of it that is done
-     * (0 … 1); false ends it with PE_CANCELLED. */
+    /* Asked by a preparation that may take long, on its own thread: with 0 before it begins,
+     * then now and then with the part of it that is done, between 0 and 1; false ends it with
+     * PE_CANCELLED. At last told 1, however it ended, where the answer means nothing. */
     bool (*go_on)(void *context, const pe_scheme *scheme, double done);
 } pe_runner;
 /* ---- memory ---- */

@@ -356,13 +356,21 @@ bool pe_request_takes_long(const pe_request *request)
     return request->values.scheme->takes_long;
 }
 
-bool pe_may_go_on(const pe_runner *runner, const pe_values *values, double done,
-                  pe_error *reterr)
+static bool goes_on(const pe_runner *runner, const pe_scheme *scheme, double done,
+                    pe_error *reterr)
 {
-    if (!runner->go_on || runner->go_on(runner->context, values->scheme, done))
+    if (!runner->go_on || runner->go_on(runner->context, scheme, done))
         return true;
     pe_error_add(reterr, PE_CANCELLED, "", "", "more time than is given, or no stop meanwhile");
     return false;
+}
+
+bool pe_may_go_on(const pe_runner *runner, const pe_values *values, double done,
+                  pe_error *reterr)
+{
+    const double least = 0x1p-20; /* 0 and 1 are the preparation's beginning and end */
+    done = done > least ? done : least;
+    return goes_on(runner, values->scheme, done < 1 - least ? done : 1 - least, reterr);
 }
 
 pe_status pe_request_prepare(const pe_request *request, const pe_runner *runner,
@@ -370,11 +378,15 @@ pe_status pe_request_prepare(const pe_request *request, const pe_runner *runner,
 {
     static const pe_runner nothing = {0};
     const pe_scheme *scheme = request->values.scheme;
+    bool watched = runner && runner->go_on && scheme->takes_long;
     *ret_state = NULL;
     if (!scheme->prepare)
         return PE_OK;
-    *ret_state =
-        scheme->prepare(&request->values, &request->plan, runner ? runner : &nothing, reterr);
+    if (!watched || goes_on(runner, scheme, 0, reterr))
+        *ret_state = scheme->prepare(&request->values, &request->plan,
+                                     runner ? runner : &nothing, reterr);
+    if (watched)
+        runner->go_on(runner->context, scheme, 1);
     if (!*ret_state && reterr->status == PE_OK)
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the scheme's state");
     return reterr->status;

@@ -82,7 +82,8 @@ struct pe_scheme {
     bool takes_long;
 };
 
-/* Ask the runner whether to go on; adds PE_CANCELLED to reterr where not. */
+/* Ask the runner whether to go on, with the share that is done: any number, which is taken as
+ * one between 0 and 1. Adds PE_CANCELLED to reterr where not. */
 bool pe_may_go_on(const pe_runner *runner, const pe_values *values, double done,
                   pe_error *reterr);
 

@@ -4,7 +4,7 @@
  * The rows are computed in double and kept in panels of eight, column by column, so that a
  * kernel accumulates eight pairs side by side. Each sum runs over the columns in ascending
  * order, whatever the processor; so entry (i, j) has the bits of entry (j, i). */
-#include "pairs.h"
+#include "kernel.h"
 #include "params.h"
 
 #include "dtype.h"
@@ -231,8 +231,8 @@ static void compare(const similarity *state, uint64_t index, size_t rows, size_t
     size_t first = first_panel * PE_PANEL, count = panels * PE_PANEL;
     for (size_t r = 0; r < PE_PAIR_ROWS; r++) /* the last one again where there are fewer */
         starts[r] = element(state, chosen_row(state, index + (r < rows ? r : rows - 1)), 0);
-    pe_pairs(KINDS[state->metric], starts, element(state, first, 0), state->d, panels, sums[0],
-             CHUNK_ROWS);
+    pe_kernel_get()->pairs(KINDS[state->metric], starts, element(state, first, 0), state->d,
+                           panels, sums[0], CHUNK_ROWS);
     if (count > state->n - first)
         count = state->n - first;
     for (size_t r = 0; r < rows; r++) {

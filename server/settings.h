@@ -22,6 +22,8 @@ typedef struct server_settings {
     uint64_t port, threads, connections, send_buffer, idle_seconds, drain_seconds,
         compute_queue;
     uint64_t cache_bytes, elements, json_elements, list_length, target_bytes, body_bytes;
+    const char *data_directory, *api_key_file; /* "": none */
+    uint64_t upload_bytes, store_bytes, stored_sets, set_cache_bytes;
 } server_settings;
 
 /* Fill from the arguments and the environment (both as main has them; the texts are borrowed).

@@ -236,10 +236,8 @@ static uint64_t stored_index(const waves *of, const line *at, uint64_t column)
 
 static pe_wide turns_of(const waves *of, const angles *angle, const line *at, uint64_t column)
 {
-    if (angle->turns)
-        return angle->turns[column];
-    if (!angle->stored)
-        return (pe_wide){{0, 0, 0, 0}};
+    if (angle->turns || !angle->stored)
+        return angle->turns ? angle->turns[column] : (pe_wide){{0, 0, 0, 0}};
     return pe_angle_turns(pe_set_element(angle->stored, stored_index(of, at, column)));
 }
 

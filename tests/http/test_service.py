@@ -1,6 +1,7 @@
 """What the process says of itself: /v1/info, /health, /metrics, /openapi.json."""
 
 import re
+import struct
 import unittest
 
 from registry import example, query_of, text_of
@@ -13,6 +14,10 @@ LIMITS = {
     "max-list-length": 300,
     "max-target-bytes": 2000,
     "max-body-bytes": 1000,
+    "max-upload-bytes": 3000,
+    "max-store-bytes": 100000,
+    "max-stored-sets": 3,
+    "set-cache-bytes": 0,
     "max-connections": 64,
 }
 SAMPLE = re.compile(
@@ -106,6 +111,7 @@ class Metrics(ServerCase):
         for value in series.values():
             self.assertGreaterEqual(value, 0)
         metrics = ["computed_total", "cache_bytes", "cache_budget_bytes"]
+        metrics += ["store_sets", "store_bytes"]
         for name in (*metrics, "cache_evictions_total"):
             self.assertIn((f"posenc_{name}", None), series)
 
@@ -182,10 +188,12 @@ class OpenApi(ServerCase):
     def test_every_path_is_there_with_its_methods(self):
         expected = {"/v1/schemes", "/v1/schemes/{scheme}", "/v1/info", "/health/live"}
         expected |= {"/health/ready", "/metrics", "/openapi.json"}
+        stored = {"/v1/parameters": {"get"}, "/v1/parameters/{name}": {"get", "put", "delete"}}
         tables = {path for path, _ in self.tables()}
-        self.assertEqual(set(self.document["paths"]), expected | tables)
+        self.assertEqual(set(self.document["paths"]), expected | tables | set(stored))
         for path, item in self.document["paths"].items():
-            self.assertEqual(set(item), {"get", "post"} if path in tables else {"get"}, path)
+            plain = stored.get(path, {"get"})
+            self.assertEqual(set(item), {"get", "post"} if path in tables else plain, path)
 
     def test_a_scheme_has_a_similarity_if_its_example_is_answered(self):
         refused = 0
@@ -203,11 +211,13 @@ class OpenApi(ServerCase):
         identifiers = [operation["operationId"] for _, _, operation in self.operations()]
         self.assertEqual(len(identifiers), len(set(identifiers)))
         tags = {tag["name"] for tag in self.document["tags"]}
-        for _, _, operation in self.operations():
+        successes = {"put": {"201", "204"}, "delete": {"204"}}
+        for _, method, operation in self.operations():
             self.assertRegex(operation["operationId"], r"\A[a-z][a-z0-9_]*\Z")
             self.assertTrue(operation["summary"])
             self.assertLessEqual(set(operation["tags"]), tags)
-            self.assertIn("200", operation["responses"])
+            answers = successes.get(method, {"200"}) | {"default"}
+            self.assertEqual(set(operation["responses"]), answers)
             problem = operation["responses"]["default"]["content"]
             self.assertEqual(set(problem), {"application/problem+json"})
 
@@ -246,7 +256,7 @@ class OpenApi(ServerCase):
                 with self.subTest(f"{path} {row['name']}"):
                     for schema in (query[row["name"]]["schema"], properties[row["name"]]):
                         self.check_schema(row, schema)
-                    needed = row["required"] and "unless" not in row
+                    needed = row["required"] and not {"unless", "stored"} & set(row)
                     self.assertEqual(query[row["name"]].get("required", False), needed)
 
     def check_schema(self, row, schema):
@@ -324,9 +334,14 @@ class OpenApi(ServerCase):
                     self.assert_ok(self.get(target, {"Accept": media_type}), media_type)
 
     def test_every_plain_path_answers_what_it_describes(self):
+        table = b'{"t":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'
+        body = struct.pack("<Q", len(table)) + table + bytes(4)
+        name = "bert-positions"  # the example of the document
+        reply = self.server.request("PUT", f"/v1/parameters/{name}", body=body)
+        self.assertEqual(reply.status, 201, reply)
         tables = {path for path, _ in self.tables()}
-        for path, _, operation in self.operations():
-            if path in tables:
+        for path, method, operation in self.operations():
+            if path in tables or method != "get":
                 continue
             with self.subTest(path):
                 for parameter in operation.get("parameters", []):

@@ -44,9 +44,22 @@ START_TEST(if_none_match_is_a_list_compared_weakly)
 }
 END_TEST
 
+START_TEST(if_match_takes_no_weak_tag)
+{
+    ck_assert(api_tag_is_listed("\"a\"", "\"b\", \"a\"", true));
+    ck_assert(api_tag_is_listed("\"a\"", " * ", true));
+    ck_assert(api_tag_is_listed("\"a\"", "W/\"a\", \"a\"", true));
+    ck_assert(!api_tag_is_listed("\"a\"", "W/\"a\"", true));
+    ck_assert(!api_tag_is_listed("\"a\"", "a", true));
+    ck_assert(!api_tag_is_listed("\"a\"", "*a", true));
+    ck_assert(api_tag_is_listed("\"a\"", "W/\"a\"", false));
+}
+END_TEST
+
 Suite *etag_suite(void)
 {
     const TTest *const tests[] = {sha256_is_the_standards, pieces_do_not_run_together,
-                                  if_none_match_is_a_list_compared_weakly, NULL};
+                                  if_none_match_is_a_list_compared_weakly,
+                                  if_match_takes_no_weak_tag, NULL};
     return unit_suite("etag", tests);
 }
