@@ -234,15 +234,21 @@ static bool run_job(worker_job *job)
         exchange->awaited = true;
         return false;
     }
-    MHD_resume_connection(exchange->connection); /* the exchange is the event thread's again */
     return true;
+}
+
+/* The exchange is the event thread's again, which may free it at once. */
+static void end_job(worker_job *job)
+{
+    http_exchange *exchange = (http_exchange *)job;
+    MHD_resume_connection(exchange->connection);
 }
 
 static void abandon_job(worker_job *job)
 {
     http_exchange *exchange = (http_exchange *)job;
     exchange->reply = api_fault_reply(exchange->server->service, API_FAULT_OVERLOADED);
-    MHD_resume_connection(exchange->connection);
+    end_job(job);
 }
 
 static enum MHD_Result hand_over(http_exchange *exchange, api_progress progress, uint64_t seen)
@@ -253,6 +259,7 @@ static enum MHD_Result hand_over(http_exchange *exchange, api_progress progress,
     exchange->job = (worker_job){.seen = seen,
                                  .key = reads ? exchange->target : NULL,
                                  .run = run_job,
+                                 .end = end_job,
                                  .abandon = abandon_job};
     exchange->awaited = progress == API_BUSY;
     MHD_suspend_connection(exchange->connection);

@@ -1,9 +1,11 @@
-/* Worker threads: shared work. Jobs are tested through the server (tests/http). */
+/* Worker threads: shared work, and the end of jobs, which are else tested through the server
+ * (tests/http). */
 #include "../../../server/workers.h"
 
 #include "../unit.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <time.h>
 
@@ -74,9 +76,52 @@ START_TEST(several_split_at_once_and_after_the_stop)
 }
 END_TEST
 
+typedef struct ending_job {
+    worker_job job; /* first */
+    sem_t ended, go_on;
+} ending_job;
+
+static bool run_at_once(worker_job *job)
+{
+    (void)job;
+    return true;
+}
+
+/* From here on the job may be gone. */
+static void spoil(worker_job *job)
+{
+    ending_job *ending = (ending_job *)job;
+    ending->job.key = (const char *)1;
+    sem_post(&ending->ended);
+    sem_wait(&ending->go_on);
+}
+
+static void end_at_once(worker_job *job)
+{
+    sem_post(&((ending_job *)job)->ended);
+}
+
+START_TEST(a_job_that_has_ended_is_not_looked_at_again)
+{
+    worker_set *workers = workers_start(2, 4);
+    ending_job first = {.job = {.key = "a", .run = run_at_once, .end = spoil}};
+    ending_job second = {.job = {.key = "a", .run = run_at_once, .end = end_at_once}};
+    sem_init(&first.ended, 0, 0);
+    sem_init(&first.go_on, 0, 0);
+    sem_init(&second.ended, 0, 0);
+    ck_assert(workers_submit(workers, &first.job));
+    sem_wait(&first.ended);
+    ck_assert(workers_submit(workers, &second.job)); /* compares its key with those in hand */
+    sem_wait(&second.ended);
+    sem_post(&first.go_on);
+    workers_free(workers);
+}
+END_TEST
+
 Suite *workers_suite(void)
 {
     const TTest *const tests[] = {each_part_is_done_once_and_by_several_threads,
-                                  several_split_at_once_and_after_the_stop, NULL};
+                                  several_split_at_once_and_after_the_stop,
+                                  a_job_that_has_ended_is_not_looked_at_again, NULL};
     return unit_suite("workers", tests);
 }
