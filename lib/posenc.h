@@ -135,7 +135,7 @@ typedef struct pe_parameter {
     const char *default_text;   /* as in a query; NULL: absent unless given */
     const char *default_of;     /* the default is the value of this parameter, which stands */
     const char *default_times;  /* before it, times that of this one (or NULL), */
-    const char *default_less;   /* less that of this one (or NULL), but never below 0 */
+    const char *default_less;   /* less that of this one (or NULL); below 0, refused */
     double minimum, maximum;    /* inclusive; items of a list alike */
     int64_t multiple_of;        /* 0: any */
     const char *const *choices; /* PE_CHOICE: NULL-terminated */

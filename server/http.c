@@ -235,9 +235,11 @@ static bool run_job(worker_job *job)
     return done;
 }
 
+/* The exchange is the event thread's again, which may free it at once. */
 static void end_job(worker_job *job)
 {
-    MHD_resume_connection(((http_exchange *)job)->connection); /* the event thread's again */
+    http_exchange *exchange = (http_exchange *)job;
+    MHD_resume_connection(exchange->connection);
 }
 
 static void abandon_job(worker_job *job)

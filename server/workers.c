@@ -83,7 +83,7 @@ static void run_one(worker_set *workers, unsigned index, worker_job *job)
     pthread_mutex_unlock(&workers->lock);
     bool ended = job->run(job);
     pthread_mutex_lock(&workers->lock);
-    workers->running[index] = NULL;
+    workers->running[index] = NULL; /* nobody looks at its key any more */
     if (!ended) {
         place(workers, job, job->seen == workers->landings);
         return;
