@@ -28,7 +28,7 @@ CHECK_LIBS  = $(shell pkg-config --libs check jansson nettle sqlite3) -lm
 
 LIB_SOURCES    := $(wildcard lib/*.c lib/schemes/*.c)
 # these are compiled once more for each instruction set that is chosen at run time
-KERNEL_PARTS   := kernel print_batch
+KERNEL_PARTS   := kernel print_batch matrix pairs
 KERNEL_CFLAGS  ?= -O3
 ifeq ($(shell uname -m),x86_64)
 KERNEL_OBJECTS := $(foreach set,v3 v4,$(KERNEL_PARTS:%=$(BUILD)/lib/%-$(set).o))
@@ -90,7 +90,8 @@ define compile_for_set # $(1): v3 or v4
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(POSENC_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(KERNEL_CFLAGS) -march=x86-64-$(1) \
 		$(if $(filter v4,$(1)),-mprefer-vector-width=512) -DPE_KERNEL_SYMBOL=pe_kernel_$(1) \
-		-DPE_KERNEL_NAME='"x86-64-$(1)"' -DPE_PRINT_SYMBOL=pe_print_batches_$(1) -c -o $@ $<
+		-DPE_KERNEL_NAME='"x86-64-$(1)"' -DPE_PRINT_SYMBOL=pe_print_batches_$(1) \
+		-DPE_MATRIX_SYMBOL=pe_matrix_multiply_$(1) -DPE_PAIRS_SYMBOL=pe_pairs_$(1) -c -o $@ $<
 endef
 $(BUILD)/lib/%-v3.o: lib/%.c
 	$(call compile_for_set,v3)

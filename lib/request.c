@@ -20,9 +20,10 @@ static void refuse_name(const pe_scheme_info *info, const pe_argument *argument,
     size_t count = 3, all = pe_all_parameter_count(info);
     for (size_t i = 0; i < all && count < NAMES_MAX; i++)
         names[count++] = pe_parameter_at(info, i)->name;
-    pe_problem *problem = pe_error_add(reterr, PE_MALFORMED, argument->name, argument->text,
-                                       "a parameter of %s; GET /v1/schemes/%s lists them",
-                                       info->name, info->name);
+    pe_problem *problem =
+        pe_error_add(reterr, PE_MALFORMED, argument->name, argument->text,
+                     "a parameter of %s; GET /v1/schemes/%s lists them",
+                     info->of ? info->of : info->name, info->of ? info->of : info->name);
     const char *nearest = pe_nearest(argument->name, names, count);
     if (nearest && strcmp(nearest, argument->name) != 0)
         pe_problem_suggest(problem, nearest);
@@ -166,22 +167,37 @@ static bool names_set(const pe_scheme_info *info, const bool *given)
     return false;
 }
 
+/* The value of another parameter, or `otherwise` where there is no name. False: absent. */
+static bool find_value(const pe_request *request, const char *name, int64_t otherwise,
+                       int64_t *ret_value)
+{
+    *ret_value = otherwise;
+    if (!name)
+        return true;
+    size_t index = pe_parameter_index(&request->values.scheme->info, name);
+    *ret_value = request->owned[index].value.integer;
+    return request->owned[index].value.present;
+}
+
 /* Compute a default from the values of other parameters. */
 static void apply_computed(pe_request *request, size_t index, pe_error *reterr)
 {
-    const pe_scheme_info *info = &request->values.scheme->info;
-    const pe_parameter *parameter = pe_parameter_at(info, index);
-    const char *less = parameter->default_less;
-    const pe_value *of = &request->owned[pe_parameter_index(info, parameter->default_of)].value;
-    const pe_value *by =
-        less ? &request->owned[pe_parameter_index(info, less)].value : &(pe_value){0};
-    if (!of->present || (less && !by->present))
+    const pe_parameter *parameter = pe_parameter_at(&request->values.scheme->info, index);
+    int64_t of, times, less;
+    char most[PE_PRINT_MAX];
+    if (!find_value(request, parameter->default_of, 0, &of) ||
+        !find_value(request, parameter->default_times, 1, &times) ||
+        !find_value(request, parameter->default_less, 0, &less))
         return;
-    int64_t value = of->integer - by->integer;
+    int64_t value = of * times - less; /* each is below 2^31 */
     if (value < 0)
         pe_error_add(reterr, PE_OUT_OF_RANGE, parameter->name, "",
                      "given where %s is less than %s: its default is their difference",
-                     parameter->default_of, less);
+                     parameter->default_of, parameter->default_less);
+    else if ((double)value > parameter->maximum)
+        pe_error_add(reterr, PE_OUT_OF_RANGE, parameter->default_of, "",
+                     "such that %s is at most %s", parameter->name,
+                     pe_plain_number(parameter->maximum, most));
     else
         request->owned[index].value =
             (pe_value){.present = true, .integer = value, .real = (double)value};
@@ -335,18 +351,31 @@ const pe_set *pe_request_set(const pe_request *request)
     return find_set(request);
 }
 
+bool pe_scheme_takes_long(const pe_scheme *scheme)
+{
+    return scheme->takes_long;
+}
+
 bool pe_request_takes_long(const pe_request *request)
 {
     return request->values.scheme->takes_long;
 }
 
-bool pe_may_go_on(const pe_runner *runner, const pe_values *values, double done,
-                  pe_error *reterr)
+static bool goes_on(const pe_runner *runner, const pe_scheme *scheme, double done,
+                    pe_error *reterr)
 {
-    if (!runner->go_on || runner->go_on(runner->context, values->scheme, done))
+    if (!runner->go_on || runner->go_on(runner->context, scheme, done))
         return true;
     pe_error_add(reterr, PE_CANCELLED, "", "", "more time than is given, or no stop meanwhile");
     return false;
+}
+
+bool pe_may_go_on(const pe_runner *runner, const pe_values *values, double done,
+                  pe_error *reterr)
+{
+    const double least = 0x1p-20; /* 0 and 1 are the preparation's beginning and end */
+    done = done > least ? done : least;
+    return goes_on(runner, values->scheme, done < 1 - least ? done : 1 - least, reterr);
 }
 
 pe_status pe_request_prepare(const pe_request *request, const pe_runner *runner,
@@ -354,11 +383,15 @@ pe_status pe_request_prepare(const pe_request *request, const pe_runner *runner,
 {
     static const pe_runner nothing = {0};
     const pe_scheme *scheme = request->values.scheme;
+    bool watched = runner && runner->go_on && scheme->takes_long;
     *ret_state = NULL;
     if (!scheme->prepare)
         return PE_OK;
-    *ret_state =
-        scheme->prepare(&request->values, &request->plan, runner ? runner : &nothing, reterr);
+    if (!watched || goes_on(runner, scheme, 0, reterr))
+        *ret_state = scheme->prepare(&request->values, &request->plan,
+                                     runner ? runner : &nothing, reterr);
+    if (watched)
+        runner->go_on(runner->context, scheme, 1);
     if (!*ret_state && reterr->status == PE_OK)
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the scheme's state");
     return reterr->status;

@@ -90,6 +90,8 @@ static void add_property(json_t *properties, const char *name, const char *help,
 static json_t *example_of(const pe_scheme_info *info, const pe_parameter *parameter)
 {
     size_t length = strlen(parameter->name);
+    if (info->of && strcmp(parameter->name, "metric") == 0)
+        return json_string(parameter->choices[0]);
     for (const char *at = info->example; at; at = strchr(at, '&') ? strchr(at, '&') + 1 : NULL)
         if (strncmp(at, parameter->name, length) == 0 && at[length] == '=') {
             char text[64];
@@ -243,21 +245,32 @@ static json_t *problem_schema(void)
                      "items", item);
 }
 
+/* Add a scheme's path under /v1/encodings or /v1/similarity. */
+static void add_scheme(json_t *paths, const char *kind, const pe_scheme *scheme)
+{
+    char path[128];
+    const pe_scheme_info *info = pe_scheme_describe(scheme);
+    snprintf(path, sizeof path, "/v1/%s/%s", kind, info->of ? info->of : info->name);
+    json_object_set_new(
+        paths, path,
+        json_pack("{s:o, s:o}", "get", get_operation(info), "post", post_operation(info)));
+}
+
 api_reply *api_openapi(const api_call *call)
 {
     const api_route *routes;
     size_t count = api_routes(&routes);
     json_t *paths = json_object();
     for (size_t i = 0; i < count; i++)
-        if (strcmp(routes[i].pattern, "/v1/encodings/{scheme}") != 0)
+        if (strcmp(routes[i].pattern, "/v1/encodings/{scheme}") != 0 &&
+            strcmp(routes[i].pattern, "/v1/similarity/{scheme}") != 0)
             add_plain_route(paths, &routes[i]);
     for (size_t i = 0; i < pe_scheme_count(); i++) {
-        char path[128];
-        const pe_scheme_info *info = pe_scheme_describe(pe_scheme_at(i));
-        snprintf(path, sizeof path, "/v1/encodings/%s", info->name);
-        json_object_set_new(
-            paths, path,
-            json_pack("{s:o, s:o}", "get", get_operation(info), "post", post_operation(info)));
+        const pe_scheme *scheme = pe_scheme_at(i);
+        add_scheme(paths, "encodings", scheme);
+        if (api_has_similarity(scheme, &call->service->host->limits))
+            add_scheme(paths, "similarity",
+                       pe_similarity_find(pe_scheme_describe(scheme)->name));
     }
     json_t *head = json_pack("{s:s, s:s, s:s, s:{s:s, s:s}}", "title", "posenc", "version",
                              PE_VERSION, "description",

@@ -236,10 +236,8 @@ static uint64_t stored_index(const waves *of, const line *at, uint64_t column)
 
 static pe_wide turns_of(const waves *of, const angles *angle, const line *at, uint64_t column)
 {
-    if (angle->turns)
-        return angle->turns[column];
-    if (!angle->stored)
-        return (pe_wide){{0, 0, 0, 0}};
+    if (angle->turns || !angle->stored)
+        return angle->turns ? angle->turns[column] : (pe_wide){{0, 0, 0, 0}};
     return pe_angle_turns(pe_set_element(angle->stored, stored_index(of, at, column)));
 }
 
@@ -388,7 +386,7 @@ const pe_scheme pe_scheme_complex_order = {
                        "with amplitude r, phase theta and frequency omega of the row's word",
             .convention = "frequencies in radians per position; seeded ones base^(-2j/dim)",
             .reference = "arXiv:1912.12333",
-            .example = "length=4&dim=4&vocab=10&tokens=3,1,4,1",
+            .example = "length=4&dim=4&vocab=10",
             .revision = 1,
             PE_LIST(parameter, PARAMETERS),
             PE_LIST(tensor, TENSORS),

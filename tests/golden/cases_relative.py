@@ -19,8 +19,8 @@ INNER_WINDOWS = {
 
 # Here queries are no keys: only schemes without a row for each distance take these.
 OUTER_WINDOWS = {
-    "one_key": "length=1&query_length=6",
-    "more_queries_than_keys": "length=3&query_length=5",
+    "one_key": "length=1&query_length=6&query_offset=-5",
+    "more_queries_than_keys": "length=3&query_length=5&query_offset=-2",
     "queries_beyond_the_keys": "length=4&query_length=3&query_offset=100",
     "queries_across_the_end": "length=4&query_length=3&query_offset=3",
     "queries_before_the_keys": "length=4&query_length=3&query_offset=-50",
@@ -133,7 +133,7 @@ TRANSFORMER_XL = {
                         "square": "length=5",
                         "memory": "length=7&query_length=3",
                         "last_query": "length=7&query_length=1",
-                        "more_queries_than_keys": "length=3&query_length=5",
+                        "more_queries_than_keys": "length=3&query_length=5&query_offset=-2",
                         "clamp_2": "length=7&query_length=3&clamp_length=2",
                     }.items(),
                 )
