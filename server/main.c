@@ -113,7 +113,7 @@ static void fill_host(server_process *process)
         .body_bytes = settings->body_bytes,
         .upload_bytes = settings->upload_bytes,
         .limits = {settings->elements, settings_table_bytes(settings),
-                   (size_t)settings->list_length},
+                   (size_t)settings->list_length, NULL},
         .store = store_for_api(process->store),
         .api_key = process->api_key,
         .local = listen_is_local(process->listen_fd),
