@@ -1,6 +1,7 @@
 /* Placing and rounding the entries of a chunk. */
 #include "chunk.h"
 
+#include "angle.h"
 #include "columns.h"
 #include "dtype.h"
 #include "phase.h"
@@ -228,15 +229,6 @@ pe_doubts pe_chunk_rotate(const pe_chunk *chunk, pe_sincos a, const pe_sincos *b
 
 /* ---- rounding ---- */
 
-/* sin x and cos x for 0 < |x| < 2^-20. Where x, or 1 times an amplitude, lies on a rounding
- * boundary, the second term decides, however small it is. */
-static void small_sincos(dd x, dd *ret_sin, dd *ret_cos)
-{
-    double square = x.hi * x.hi;
-    *ret_sin = dd_quick_two_sum(x.hi, x.lo - x.hi * square / 6 * (1 - square / 20));
-    *ret_cos = (dd){1, -fmax(square / 2 * (1 - square / 12), 0x1p-200)};
-}
-
 /* Round one entry from its exact phase. */
 static void round_exactly(const pe_wave *wave, uint64_t row, size_t frequency, bool cosine,
                           void *dst)
@@ -250,7 +242,7 @@ static void round_exactly(const pe_wave *wave, uint64_t row, size_t frequency, b
         /* at one radian per position the position itself is the angle, without the rounding of
          * 2π, and at a third of one the double nearest to it is; below 2^-150 a 256-bit
          * fraction of a turn has too few bits left */
-        small_sincos(angle, &parts[0], &parts[1]);
+        pe_angle_small_sincos(angle, &parts[0], &parts[1]);
     dd amplitude = {wave->amplitude, wave->amplitude_rest};
     pe_round_dd(wave->dtype, dd_mul(parts[cosine], amplitude), dst);
 }
