@@ -46,7 +46,9 @@ void api_encoding_add_validators(const api_encoding *encoding, const api_etag *e
 {
     api_reply_add(reply, "ETag", "%s", etag->text);
     api_reply_add(reply, "Cache-Control",
-                  "public, max-age=86400, stale-while-revalidate=604800");
+                  pe_request_set(encoding->request) /* which may be replaced at any time */
+                      ? "no-cache"
+                      : "public, max-age=86400, stale-while-revalidate=604800");
     if (encoding->negotiated || encoding->format->limited)
         api_reply_add(reply, "Vary", "%s", vary_of(encoding));
 }

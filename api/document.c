@@ -101,11 +101,16 @@ api_reply *api_text_reply(const api_call *call, api_reply *reply, api_body *text
 
 api_reply *api_document_cacheable(const api_call *call, json_t *document)
 {
+    return api_body_cacheable(call, body_of(document), "public, no-cache");
+}
+
+api_reply *api_body_cacheable(const api_call *call, api_body *text, const char *cache_control)
+{
     const char *match = api_call_header(call, "If-Match");
     const char *none_match = api_call_header(call, "If-None-Match");
     api_coding coding;
     api_reply *refusal;
-    api_body *body = code_text(call, body_of(document), &coding, &refusal);
+    api_body *body = code_text(call, text, &coding, &refusal);
     if (!body)
         return refusal;
     const api_segment *segments;
@@ -119,7 +124,7 @@ api_reply *api_document_cacheable(const api_call *call, json_t *document)
     bool matches = none_match && api_etag_matches(&etag, none_match);
     api_reply *reply = api_reply_new(matches ? 304 : 200);
     api_reply_add(reply, "ETag", "%s", etag.text);
-    api_reply_add(reply, "Cache-Control", "public, no-cache");
+    api_reply_add(reply, "Cache-Control", "%s", cache_control);
     add_coding(reply, coding);
     if (!matches)
         api_reply_add(reply, "Content-Type", "application/json");

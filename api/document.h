@@ -20,6 +20,10 @@ api_reply *api_document_reply(api_reply *reply, json_t *document, const char *me
  * prefers, revalidated, with an ETag. Consumes the document. */
 api_reply *api_document_cacheable(const api_call *call, json_t *document);
 
+/* The same of a JSON text, consuming it, with a Cache-Control of its own. The text may be NULL,
+ * for want of memory, and then so is the reply. */
+api_reply *api_body_cacheable(const api_call *call, api_body *text, const char *cache_control);
+
 /* Give the reply a text as its body, in the coding that the call prefers, consuming both; 406
  * if none is acceptable. The text may be NULL, for want of memory, and then so is the reply. */
 api_reply *api_text_reply(const api_call *call, api_reply *reply, api_body *text);

@@ -4,7 +4,6 @@
 #include "etag.h"
 #include "negotiate.h"
 #include "problem.h"
-#include "ranges.h"
 #include "reply.h"
 #include "shortcut.h"
 
@@ -85,6 +84,49 @@ static bool choose_format(api_encoding *encoding, const api_format *asked,
     return true;
 }
 
+/* Looks for stored sets on behalf of one call. */
+typedef struct set_search {
+    const api_call *call;
+    api_store_status status; /* what the store last said */
+} set_search;
+
+static pe_status find_set(void *context, const char *name, pe_set **ret_set)
+{
+    set_search *search = context;
+    const api_store *store = search->call->service->host->store;
+    api_set *set = NULL;
+    if (search->status == API_STORE_LATER || search->status == API_STORE_FAILED)
+        return PE_NO_MEMORY; /* enough is known */
+    search->status = store->find(store->context, name, search->call->request->quick, &set);
+    *ret_set = set ? pe_set_ref(api_set_tensors(set)) : NULL;
+    api_set_unref(set);
+    return search->status == API_STORE_DONE || search->status == API_STORE_ABSENT
+               ? PE_OK
+               : PE_NO_MEMORY;
+}
+
+/* A request that finds stored sets. False: it cannot be made yet, or not at all for a reason
+ * that is not the request's; then ret_reply is the answer. */
+static bool make_request(api_encoding *encoding, const pe_scheme *scheme,
+                         const api_arguments *arguments, pe_error *reterr,
+                         api_reply **ret_reply)
+{
+    set_search search = {encoding->call, API_STORE_DONE};
+    const api_host *host = encoding->call->service->host;
+    const pe_sets sets = {&search, find_set};
+    pe_limits limits = host->limits;
+    limits.sets = &sets;
+    pe_request_new(scheme, arguments->items, arguments->count, &limits, &encoding->request,
+                   reterr);
+    if (search.status == API_STORE_LATER)
+        *ret_reply = api_not_yet(encoding->call, API_LATER);
+    else if (search.status == API_STORE_FAILED)
+        *ret_reply = api_problem(API_UNAVAILABLE, "the store cannot be read", NULL, NULL);
+    else
+        return true;
+    return false;
+}
+
 bool api_encoding_read(api_encoding *ret_encoding, const api_call *call,
                        const pe_scheme *scheme, api_arguments *arguments, pe_error *found,
                        api_reply **ret_reply)
@@ -94,8 +136,8 @@ bool api_encoding_read(api_encoding *ret_encoding, const api_call *call,
     *ret_encoding = (api_encoding){.call = call};
     const char *format = api_arguments_take(arguments, "format", found);
     const char *tensor = api_arguments_take(arguments, "tensor", found);
-    pe_request_new(scheme, arguments->items, arguments->count, &call->service->host->limits,
-                   &ret_encoding->request, &error);
+    if (!make_request(ret_encoding, scheme, arguments, &error, ret_reply))
+        return false;
     for (size_t i = 0; i < found->count; i++)
         pe_error_add(&error, found->status, found->problems[i].parameter,
                      found->problems[i].given, "%s", found->problems[i].allowed);
@@ -188,74 +230,6 @@ static api_reply *own_reply(const api_encoding *encoding, pe_entry *entry, pe_ou
 
 /* ---- answering ---- */
 
-/* What Content-Length says of the whole, API_LENGTH_UNKNOWN where only writing tells. */
-static uint64_t whole_length(const api_encoding *encoding)
-{
-    return encoding->coding == API_IDENTITY ? encoding->format->length(&encoding->selection)
-                                            : API_LENGTH_UNKNOWN;
-}
-
-/* Conditions in their order (RFC 9110, section 13.2.2), for a request that would succeed. True
- * if they decide: ret_reply is 412 or 304, NULL without memory. If-Modified-Since and its like
- * are not looked at: no reply has a date. */
-static bool judge_conditions(const api_encoding *encoding, api_reply **ret_reply)
-{
-    const char *match = api_call_header(encoding->call, "If-Match");
-    const char *none_match = api_call_header(encoding->call, "If-None-Match");
-    api_etag etag;
-    if (encoding->post || (!match && !none_match))
-        return false;
-    api_encoding_etag(encoding, &etag);
-    if (match && !api_tag_is_listed(etag.text, match, true)) {
-        *ret_reply = api_problem_of_if_match(&etag);
-        return true;
-    }
-    if (!none_match || !api_etag_matches(&etag, none_match))
-        return false;
-    *ret_reply = api_reply_new(304);
-    api_reply_set_length(*ret_reply, whole_length(encoding));
-    api_encoding_add_validators(encoding, &etag, *ret_reply);
-    return true;
-}
-
-/* Whether the request's Range counts, as far as If-Range decides. */
-static bool range_holds(const api_encoding *encoding)
-{
-    const char *if_range = api_call_header(encoding->call, "If-Range");
-    api_etag etag;
-    if (!if_range)
-        return true;
-    api_encoding_etag(encoding, &etag);
-    return api_if_range_holds(if_range, &etag);
-}
-
-/* Note the part that a GET of a binary form asks for. False: there is no such part, and
- * ret_reply is 416, NULL without memory. Text has no parts: its length shows only when it is
- * written. */
-static bool take_part(api_encoding *encoding, api_reply **ret_reply)
-{
-    const api_call *call = encoding->call;
-    const char *range = api_call_header(call, "Range");
-    if (!range || encoding->post || call->head || encoding->format->limited ||
-        !range_holds(encoding))
-        return true;
-    uint64_t whole = whole_length(encoding);
-    *ret_reply = NULL;
-    if (whole == API_LENGTH_UNKNOWN) /* out of memory */
-        return false;
-    switch (api_read_range(range, whole, &encoding->part.first, &encoding->part.size)) {
-    case API_RANGE_NONE:
-        break;
-    case API_RANGE_PART:
-        encoding->part.whole = whole;
-        break;
-    case API_RANGE_UNSATISFIABLE:
-        *ret_reply = api_problem_of_range(whole);
-        return false;
-    }
-    return true;
-}
-
 /* Elements up to which a quick request may compute a table, or print it, or compress that. */
 #define QUICK_TABLE 65536
 #define QUICK_TEXT  16384
@@ -280,19 +254,13 @@ static bool is_prepared(const api_encoding *encoding, pe_entry *entry)
            pe_entry_attachment(cache, entry, api_attachment_id(encoding, API_BODY), NULL, NULL);
 }
 
-static api_reply *not_yet(const api_encoding *encoding, api_progress progress)
-{
-    *encoding->call->progress = progress;
-    return NULL;
-}
-
 /* The reply from an entry that was there. */
 static api_reply *reply_from(const api_encoding *encoding, pe_entry *entry)
 {
     const api_request *request = encoding->call->request;
     api_reply *reply;
     if (request->quick && !is_prepared(encoding, entry))
-        reply = not_yet(encoding, API_LATER);
+        reply = api_not_yet(encoding->call, API_LATER);
     else if (encoding->post || request->awaited || encoding->part.whole)
         reply = own_reply(encoding, entry, request->awaited ? PE_COALESCED : PE_HIT, 0);
     else
@@ -332,7 +300,7 @@ static bool is_streamed(const api_encoding *encoding)
 static api_reply *stream(const api_encoding *encoding)
 {
     if (encoding->call->request->quick)
-        return not_yet(encoding, API_LATER);
+        return api_not_yet(encoding->call, API_LATER);
     api_reply *reply = api_encoding_describe(encoding);
     api_reply_add(reply, "Cache-Status", "posenc; fwd=bypass; detail=streamed");
     api_body *body = api_encoding_part(encoding, api_encoding_stream(encoding));
@@ -343,27 +311,27 @@ api_reply *api_encoding_reply(api_encoding *encoding)
 {
     const api_request *request = encoding->call->request;
     api_reply *reply;
-    if (judge_conditions(encoding, &reply) || !take_part(encoding, &reply))
+    if (api_encoding_judge(encoding, &reply) || !api_encoding_take_part(encoding, &reply))
         return reply;
     if (encoding->call->head) {
         reply = api_encoding_describe(encoding);
-        api_reply_set_length(reply, whole_length(encoding));
+        api_reply_set_length(reply, api_encoding_length(encoding));
         return reply;
     }
     bool slow = request->quick && pe_request_takes_long(encoding->request);
     if (is_streamed(encoding))
-        return slow ? not_yet(encoding, API_LATER) : stream(encoding);
+        return slow ? api_not_yet(encoding->call, API_LATER) : stream(encoding);
     pe_entry *entry;
     switch (pe_cache_look(encoding->call->service->cache, encoding->request, request->awaited,
                           &entry)) {
     case PE_FOUND:
         return reply_from(encoding, entry);
     case PE_UNDER_WAY:
-        return not_yet(encoding, API_BUSY);
+        return api_not_yet(encoding->call, API_BUSY);
     case PE_ABSENT:
         break;
     }
     if (slow || (request->quick && !is_quick(encoding, true)))
-        return not_yet(encoding, API_LATER);
+        return api_not_yet(encoding->call, API_LATER);
     return compute(encoding);
 }

@@ -24,8 +24,8 @@ typedef struct api_encoding {
 } api_encoding;
 
 /* Check the arguments, together with what reading them has found wrong (more may be added to
- * it), and choose a representation. False: ret_reply is the problem. Finish with
- * api_encoding_done either way. */
+ * it), and choose a representation. False: ret_reply is the problem, or NULL where the call's
+ * progress says that it cannot be answered yet. Finish with api_encoding_done either way. */
 bool api_encoding_read(api_encoding *ret_encoding, const api_call *call,
                        const pe_scheme *scheme, api_arguments *arguments, pe_error *found,
                        api_reply **ret_reply);
@@ -44,6 +44,21 @@ void api_encoding_add_validators(const api_encoding *encoding, const api_etag *e
 /* A 200, or the 206 of a part, with every field but those that tell how it was made, and
  * without a body; NULL without memory. */
 api_reply *api_encoding_describe(const api_encoding *encoding);
+
+/* ---- conditions and parts: conditions.c ---- */
+
+/* What Content-Length says of the whole, API_LENGTH_UNKNOWN where only writing tells. */
+uint64_t api_encoding_length(const api_encoding *encoding);
+
+/* Conditions in their order (RFC 9110, section 13.2.2), for a request that would succeed. True
+ * if they decide: ret_reply is 412 or 304, NULL without memory. If-Modified-Since and its like
+ * are not looked at: no reply has a date. */
+bool api_encoding_judge(const api_encoding *encoding, api_reply **ret_reply);
+
+/* Note the part that a GET of a binary form asks for. False: there is no such part, and
+ * ret_reply is 416, NULL without memory. Text has no parts: its length shows only when it is
+ * written. */
+bool api_encoding_take_part(api_encoding *encoding, api_reply **ret_reply);
 
 /* ---- representations, attached to the cache's entry: bodies.c ---- */
 

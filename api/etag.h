@@ -21,4 +21,7 @@ bool api_tag_is_listed(const char *tag, const char *list, bool strong);
 /* SHA-256 of data as 64 hex digits and a NUL. */
 void api_sha256_hex(const void *data, size_t size, char ret_hex[65]);
 
+/* Whether two secrets are equal, in a time that does not tell where they differ. */
+bool api_secrets_match(const char *one, const char *other);
+
 #endif

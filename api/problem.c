@@ -13,6 +13,9 @@ static const struct {
     [API_MALFORMED] = {"malformed", "The request is malformed", 400},
     [API_NOT_FOUND] = {"not_found", "There is nothing at this path", 404},
     [API_UNKNOWN_SCHEME] = {"unknown_scheme", "There is no such scheme", 404},
+    [API_UNKNOWN_SET] = {"unknown_set", "There is no such stored set", 404},
+    [API_UNAUTHORIZED] = {"unauthorized", "The bearer token is missing or wrong", 401},
+    [API_FORBIDDEN] = {"forbidden", "The store is not open to this request", 403},
     [API_METHOD_NOT_ALLOWED] = {"method_not_allowed", "The method is not allowed here", 405},
     [API_NOT_ACCEPTABLE] = {"not_acceptable", "No acceptable representation", 406},
     [API_PRECONDITION_FAILED] = {"precondition_failed", "The condition does not hold", 412},
@@ -24,6 +27,7 @@ static const struct {
     [API_OUT_OF_RANGE] = {"out_of_range", "A value is outside its range", 422},
     [API_TOO_LARGE] = {"too_large", "The result would be too large", 422},
     [API_UNAVAILABLE] = {"unavailable", "The service cannot answer now", 503},
+    [API_STORE_IS_FULL] = {"store_full", "The store has no room for this", 507},
 };
 
 static api_code code_of(pe_status status)

@@ -8,6 +8,9 @@ typedef enum api_code {
     API_MALFORMED,
     API_NOT_FOUND,
     API_UNKNOWN_SCHEME,
+    API_UNKNOWN_SET,
+    API_UNAUTHORIZED,
+    API_FORBIDDEN,
     API_METHOD_NOT_ALLOWED,
     API_NOT_ACCEPTABLE,
     API_PRECONDITION_FAILED,
@@ -18,6 +21,7 @@ typedef enum api_code {
     API_OUT_OF_RANGE,
     API_TOO_LARGE,
     API_UNAVAILABLE,
+    API_STORE_IS_FULL,
 } api_code;
 
 /* A problem document. `detail` says what to do; `error` may be NULL; `did_you_mean` may be

@@ -13,6 +13,7 @@
 struct api_body {
     atomic_uint references;
     pe_table *table; /* NULL, or what the segments lie in */
+    api_set *set;    /* the same */
     void *owned;
     size_t block; /* 0 if `owned` is from malloc, or its capacity */
     size_t count;
@@ -43,6 +44,16 @@ api_body *api_body_from_table(pe_table *table, void *owned, const api_segment *s
 api_body *api_body_from_text(char *text, size_t size)
 {
     return api_body_from_table(NULL, text, &(api_segment){text, size}, 1);
+}
+
+api_body *api_body_from_set(api_set *set)
+{
+    api_segment bytes;
+    bytes.data = api_set_bytes(set, &bytes.size);
+    api_body *body = api_body_from_table(NULL, NULL, &bytes, 1);
+    if (body)
+        body->set = api_set_ref(set);
+    return body;
 }
 
 api_body *api_body_take_text(api_text *text, size_t *ret_bytes)
@@ -79,6 +90,7 @@ void api_body_unref(api_body *body)
         body->source.free(body->source.state);
     api_body_unref(body->whole);
     pe_table_unref(body->table);
+    api_set_unref(body->set);
     if (body->block)
         pe_buffer_release(body->owned, body->block);
     else

@@ -17,6 +17,9 @@ api_body *api_body_take_text(api_text *text, size_t *ret_bytes);
 api_body *api_body_from_table(pe_table *table, void *owned, const api_segment *segments,
                               size_t count);
 
+/* A body of the bytes of a stored set, which it holds a reference to. NULL without memory. */
+api_body *api_body_from_set(api_set *set);
+
 /* What a streamed body is read from: see api_body_read. */
 typedef struct api_source {
     void *state;

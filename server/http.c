@@ -18,6 +18,7 @@
 #include "acceptor.h"
 #include "http_headers.h"
 #include "http_response.h"
+#include "http_upload.h"
 #include "log.h"
 
 #include <assert.h>
@@ -40,15 +41,16 @@ struct http_server {
     api_service *service;
     server_metrics *metrics;
     worker_set *workers;
+    http_upload_budget uploads;
     atomic_bool draining;
     atomic_uint under_way;
     atomic_llong connections;
 };
 
 /* What the api reads. */
-static const char *const HEADERS[] = {"Accept",   "Accept-Encoding", "Content-Type",
-                                      "If-Match", "If-None-Match",   "If-Range",
-                                      "Range"};
+static const char *const HEADERS[] = {
+    "Accept",   "Accept-Encoding", "Authorization", "Content-Range", "Content-Type", "Host",
+    "If-Match", "If-None-Match",   "If-Range",      "Origin",        "Range"};
 #define HEADER_COUNT (sizeof HEADERS / sizeof *HEADERS)
 
 /* One request while libmicrohttpd handles it. */
@@ -57,13 +59,11 @@ typedef struct http_exchange {
     http_server *server;
     struct MHD_Connection *connection;
     const char *method;
-    const char
-        *headers[HEADER_COUNT]; /* what the api reads, found before the connection rests */
-    api_reply *reply;           /* made by a worker, not yet queued */
+    const char *headers[HEADER_COUNT];
+    api_reply *reply; /* made by a worker or from the head, not yet queued */
     char *target;
-    char *body;
-    size_t body_size, body_capacity, dropped;
-    bool seen, awaited, too_large, out_of_memory;
+    http_upload body;
+    bool seen, awaited, looked; /* looked: for the headers, before the connection rests */
     http_joined *joined;
 } http_exchange;
 
@@ -99,8 +99,8 @@ static void end_exchange(void *cls, struct MHD_Connection *connection, void **co
     atomic_fetch_sub(&ended->server->under_way, 1);
     http_joined_free(ended->joined);
     api_reply_unref(ended->reply);
+    http_upload_done(&ended->body, &ended->server->uploads);
     free(ended->target);
-    free(ended->body);
     free(ended);
     *context = NULL;
 }
@@ -129,39 +129,26 @@ static void take_connection(void *context, int fd, const struct sockaddr *addres
     MHD_add_connection(server->daemon, fd, address, length); /* closes it where it fails */
 }
 
-/* Append to the body; past the limit the rest is let go by. */
-static void take_upload(http_exchange *exchange, const char *data, size_t size)
-{
-    size_t limit = exchange->server->settings->body_bytes;
-    exchange->dropped += exchange->too_large || exchange->out_of_memory ? size : 0;
-    if (exchange->too_large || exchange->out_of_memory)
-        return;
-    if (size > limit - exchange->body_size) {
-        exchange->too_large = true;
-        return;
-    }
-    if (exchange->body_capacity - exchange->body_size < size) {
-        size_t capacity = 2 * exchange->body_capacity + size;
-        char *body = realloc(exchange->body, capacity);
-        if (!body) {
-            exchange->out_of_memory = true;
-            return;
-        }
-        exchange->body = body;
-        exchange->body_capacity = capacity;
-    }
-    memcpy(exchange->body + exchange->body_size, data, size);
-    exchange->body_size += size;
-}
-
 static const char *known_header(void *context, const char *name)
 {
-    const http_exchange *exchange = context;
+    http_exchange *exchange = context;
+    if (!exchange->looked)
+        http_find_headers(exchange->connection, HEADERS, HEADER_COUNT, exchange->headers,
+                          &exchange->joined);
+    exchange->looked = true;
     for (size_t i = 0; i < HEADER_COUNT; i++)
         if (*HEADERS[i] == *name && strcmp(HEADERS[i], name) == 0)
             return exchange->headers[i];
     assert(false && "a header of HEADERS");
     return NULL;
+}
+
+static char *take_body(void *context)
+{
+    http_exchange *exchange = context;
+    char *data = exchange->body.data; /* still counted, until the request ends */
+    exchange->body.data = NULL;
+    return data;
 }
 
 /* ---- replies ---- */
@@ -217,18 +204,24 @@ static enum MHD_Result finish(http_exchange *exchange, api_reply *reply)
     return queue_reply(server, exchange->connection, reply);
 }
 
-static api_progress ask(http_exchange *exchange, bool quick, api_reply **ret_reply)
+static api_request request_of(http_exchange *exchange, bool quick)
 {
-    const api_request request = {
+    return (api_request){
         .method = exchange->method,
         .target = exchange->target,
         .header = known_header,
         .context = exchange,
-        .body = exchange->body,
-        .body_size = exchange->body_size,
+        .body = exchange->body.data,
+        .body_size = exchange->body.size,
+        .take_body = take_body,
         .quick = quick,
         .awaited = exchange->awaited,
     };
+}
+
+static api_progress ask(http_exchange *exchange, bool quick, api_reply **ret_reply)
+{
+    const api_request request = request_of(exchange, quick);
     return api_handle(exchange->server->service, &request, ret_reply);
 }
 
@@ -237,28 +230,34 @@ static api_progress ask(http_exchange *exchange, bool quick, api_reply **ret_rep
 static bool run_job(worker_job *job)
 {
     http_exchange *exchange = (http_exchange *)job;
-    if (ask(exchange, false, &exchange->reply) != API_DONE) {
-        exchange->awaited = true;
-        return false;
-    }
-    MHD_resume_connection(exchange->connection); /* the exchange is the event thread's again */
-    return true;
+    bool done = ask(exchange, false, &exchange->reply) == API_DONE;
+    exchange->awaited = exchange->awaited || !done;
+    return done;
+}
+
+/* The exchange is the event thread's again, which may free it at once. */
+static void end_job(worker_job *job)
+{
+    http_exchange *exchange = (http_exchange *)job;
+    MHD_resume_connection(exchange->connection);
 }
 
 static void abandon_job(worker_job *job)
 {
     http_exchange *exchange = (http_exchange *)job;
     exchange->reply = api_fault_reply(exchange->server->service, API_FAULT_OVERLOADED);
-    MHD_resume_connection(exchange->connection);
+    end_job(job);
 }
 
 static enum MHD_Result hand_over(http_exchange *exchange, api_progress progress, uint64_t seen)
 {
     worker_set *workers = exchange->server->workers;
-    bool post = exchange->body != NULL;
+    bool reads = strcmp(exchange->method, "GET") == 0 && !exchange->body.data;
+    known_header(exchange, HEADERS[0]);
     exchange->job = (worker_job){.seen = seen,
-                                 .key = post ? NULL : exchange->target,
+                                 .key = reads ? exchange->target : NULL,
                                  .run = run_job,
+                                 .end = end_job,
                                  .abandon = abandon_job};
     exchange->awaited = progress == API_BUSY;
     MHD_suspend_connection(exchange->connection);
@@ -273,16 +272,14 @@ static enum MHD_Result answer(http_exchange *exchange)
 {
     http_server *server = exchange->server;
     api_reply *reply = exchange->reply;
-    if (reply) { /* from a worker */
+    if (reply) {
         exchange->reply = NULL;
         return finish(exchange, reply);
     }
-    if (exchange->too_large)
+    if (exchange->body.too_large)
         return finish(exchange, api_fault_reply(server->service, API_FAULT_PAYLOAD_TOO_LARGE));
-    if (exchange->out_of_memory)
+    if (exchange->body.out_of_memory)
         return finish(exchange, api_fault_reply(server->service, API_FAULT_UNAVAILABLE));
-    http_find_headers(exchange->connection, HEADERS, HEADER_COUNT, exchange->headers,
-                      &exchange->joined);
     uint64_t seen = workers_landings(server->workers);
     api_progress progress = ask(exchange, true, &reply);
     if (progress == API_DONE)
@@ -290,16 +287,25 @@ static enum MHD_Result answer(http_exchange *exchange)
     return hand_over(exchange, progress, seen);
 }
 
-/* Whether the announced body is so far over the limit that it is not even read and dropped, or
- * waits for our consent to be sent. */
-static bool announces_too_much(const http_server *server, struct MHD_Connection *connection)
+/* Look at the head: what it says of the body, and whether it is refused already. False: the
+ * answer must not wait for the body, which waits for our consent or is too large to be read and
+ * dropped. */
+static bool admit_body(http_exchange *exchange)
 {
-    const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND,
+    http_server *server = exchange->server;
+    http_upload *body = &exchange->body;
+    const char *length = MHD_lookup_connection_value(exchange->connection, MHD_HEADER_KIND,
                                                      MHD_HTTP_HEADER_CONTENT_LENGTH);
-    bool waits = MHD_lookup_connection_value(connection, MHD_HEADER_KIND,
+    bool waits = MHD_lookup_connection_value(exchange->connection, MHD_HEADER_KIND,
                                              MHD_HTTP_HEADER_EXPECT) != NULL;
-    uint64_t limit = server->settings->body_bytes + (waits ? 0 : DROPPED_MAX);
-    return length && strtoull(length, NULL, 10) > limit;
+    const api_request head = request_of(exchange, true);
+    exchange->reply = api_judge_head(server->service, &head, &body->limit);
+    body->announced = length ? strtoull(length, NULL, 10) : 0;
+    body->refused = exchange->reply != NULL;
+    body->too_large = body->announced > body->limit;
+    if (!body->refused && !body->too_large)
+        return true;
+    return !waits && body->announced <= DROPPED_MAX + server->settings->body_bytes;
 }
 
 static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, const char *url,
@@ -314,15 +320,15 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, cons
         exchange->seen = true;
         exchange->connection = connection;
         exchange->method = method;
-        if (!announces_too_much(exchange->server, connection))
-            return MHD_YES;
-        exchange->too_large = true;
-        return answer(exchange); /* and the connection closes, unread */
+        return admit_body(exchange) ? MHD_YES : answer(exchange); /* and closes, unread */
     }
     if (*upload_size > 0) {
-        take_upload(exchange, upload, *upload_size);
+        http_upload_take(&exchange->body, &exchange->server->uploads, upload, *upload_size);
         *upload_size = 0;
-        return exchange->dropped > UNANNOUNCED_MAX ? MHD_NO : MHD_YES;
+        return exchange->body.dropped > UNANNOUNCED_MAX ||
+                       http_upload_is_cut_off(&exchange->body, connection)
+                   ? MHD_NO
+                   : MHD_YES;
     }
     return answer(exchange);
 }
@@ -346,6 +352,7 @@ http_server *http_start(const server_settings *settings, int listen_fd, api_serv
     server->service = service;
     server->metrics = metrics;
     server->workers = workers;
+    server->uploads.limit = 2 * (settings->upload_bytes + settings->body_bytes);
     unsigned threads = settings_threads(settings);
     struct MHD_OptionItem pool[] = {
         {threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, (intptr_t)threads, NULL},

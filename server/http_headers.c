@@ -56,7 +56,7 @@ static const char *find_header(struct MHD_Connection *connection, const char *na
         return search.first;
     http_joined *all = malloc(sizeof *all + search.bytes + 1);
     if (!all)
-        return NULL;
+        return ""; /* what is given must not look absent */
     search = (header_search){.name = name, .at = all->text};
     MHD_get_connection_values(connection, MHD_HEADER_KIND, visit_header, &search);
     all->next = *joined;

@@ -32,7 +32,7 @@ struct worker_set {
     bool stopping;
     unsigned thread_count;
     pthread_t *threads;
-    uint64_t *running; /* the hash of the key that each thread's job has; 0: none */
+    worker_job **running; /* one for each thread */
 };
 
 typedef struct thread_start {
@@ -76,29 +76,22 @@ static void wake_waiting(worker_set *workers)
     pthread_cond_broadcast(&workers->changed);
 }
 
-/* FNV-1a, never 0. Of a running job's key we keep the hash alone: once the job has ended the
- * key is gone, which may be before we know. Where two keys have one hash, a job waits for
- * nothing. */
-static uint64_t hash_key(const char *key)
-{
-    uint64_t hash = 0xcbf29ce484222325;
-    for (; *key; key++)
-        hash = (hash ^ (unsigned char)*key) * 0x100000001b3;
-    return hash ? hash : 1;
-}
-
 static void run_one(worker_set *workers, unsigned index, worker_job *job)
 {
-    workers->running[index] = job->key ? hash_key(job->key) : 0;
+    workers->running[index] = job;
     job->seen = workers->landings;
     pthread_mutex_unlock(&workers->lock);
     bool ended = job->run(job);
     pthread_mutex_lock(&workers->lock);
-    workers->running[index] = 0;
-    if (ended)
-        wake_waiting(workers); /* some may have waited for this job by its key */
-    else
+    workers->running[index] = NULL; /* nobody looks at its key any more */
+    if (!ended) {
         place(workers, job, job->seen == workers->landings);
+        return;
+    }
+    wake_waiting(workers); /* some may have waited for this job by its key */
+    pthread_mutex_unlock(&workers->lock);
+    job->end(job);
+    pthread_mutex_lock(&workers->lock);
 }
 
 /* ---- shared work; lock held at entry and exit ---- */
@@ -205,9 +198,9 @@ static bool is_in_hand(const worker_set *workers, const char *key)
     for (const worker_job *job = workers->queue.first; job; job = job->next)
         if (job->key && strcmp(job->key, key) == 0)
             return true;
-    uint64_t hash = hash_key(key);
     for (unsigned i = 0; i < workers->thread_count; i++)
-        if (workers->running[i] == hash)
+        if (workers->running[i] && workers->running[i]->key &&
+            strcmp(workers->running[i]->key, key) == 0)
             return true;
     return false;
 }
