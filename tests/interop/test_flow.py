@@ -2,18 +2,13 @@
 rules, and the classic rule as numpy has it."""
 
 import sys
-from fractions import Fraction
 from functools import partial
-from pathlib import Path
 
-import mpmath
 import numpy as np
 
+import seeded
 import stored_sets
 from service import REAL, ServiceTest
-
-sys.path.append(str(Path(__file__).resolve().parents[1] / "golden"))
-import philox  # the documented generator  # noqa: E402
 
 try:
     from scipy.integrate import solve_ivp
@@ -120,23 +115,18 @@ def stored(seed, dim, hidden, dtype="<f4", size=1.0):
               "b2": (dim,)}
     scales = {"p0": 0.5, "w1": size / np.sqrt(dim), "b1": 0.3, "w2": size / np.sqrt(hidden),
               "b2": 0.1}
-    drawn = {name: rng.normal(0, scales[name], shape) for name, shape in shapes.items()}
+    arrays = {name: rng.normal(0, scales[name], shape) for name, shape in shapes.items()}
     if dtype == "bf16":
-        return {name: stored_sets.BFloat16(array) for name, array in drawn.items()}
-    return {name: array.astype(dtype) for name, array in drawn.items()}
+        return {name: stored_sets.BFloat16(array) for name, array in arrays.items()}
+    return {name: array.astype(dtype) for name, array in arrays.items()}
 
 
-def seeded(seed, dim, hidden):
-    """The tensors that the README's generator draws."""
-    def matrix(name, rows, columns, std):
-        return np.array([[float(philox.normal(std, *philox.draw(seed, name, r * columns + c)))
-                          for c in range(columns)] for r in range(rows)])
-
-    variance = philox.rn(Fraction(2, dim + 1 + hidden))
-    xavier = philox.rn(mpmath.sqrt(philox.mpf(variance)))
-    return {"p0": matrix("p0", 1, dim, Fraction(0.02))[0],
-            "w1": matrix("w1", hidden, dim + 1, xavier), "b1": np.zeros(hidden),
-            "w2": matrix("w2", dim, hidden + 1, xavier), "b2": np.zeros(dim)}
+def drawn(seed, dim, hidden):
+    """The network that a request without a set has."""
+    std = seeded.xavier(dim + 1, hidden)
+    return {"p0": seeded.matrix(seed, "p0", 1, dim, 0.02)[0],
+            "w1": seeded.matrix(seed, "w1", hidden, dim + 1, std), "b1": np.zeros(hidden),
+            "w2": seeded.matrix(seed, "w2", dim, hidden + 1, std), "b2": np.zeros(dim)}
 
 
 class FlowTest(ServiceTest):
@@ -168,7 +158,7 @@ class FlowTest(ServiceTest):
 
     def test_seeded_networks_go_where_other_integrators_go(self):
         for seed, dim, hidden, rows, dt in ((0, 16, 16, 300, 0.01), (2**53, 12, 20, 50, 0.1)):
-            tensors = seeded(seed, dim, hidden)
+            tensors = drawn(seed, dim, hidden)
             for activation in ACTIVATIONS:
                 with self.subTest(seed=seed, activation=activation):
                     options = {"seed": seed, "dim": dim, "hidden": hidden}
