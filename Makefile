@@ -40,7 +40,8 @@ UNIT_SOURCES   := $(wildcard tests/unit/*.c tests/unit/*/*.c)
 BENCH_SOURCES  := $(wildcard tests/bench/*.c)
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 HEADERS   := $(wildcard lib/*.h api/*.h server/*.h tests/unit/*.h)
-FORMATTED := $(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) $(BENCH_SOURCES) tests/digits/main.cc $(HEADERS)
+FORMATTED := $(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) $(BENCH_SOURCES) \
+             tests/digits/main.cc tests/buckets/main.c $(HEADERS)
 
 DEPS      := gcc libc6-dev make pkg-config libmicrohttpd-dev libjansson-dev libsqlite3-dev nettle-dev
 DEPS_BENCH := $(DEPS) python3 python3-numpy python3-torch python3-fastapi python3-uvicorn python3-httptools \
@@ -48,7 +49,7 @@ DEPS_BENCH := $(DEPS) python3 python3-numpy python3-torch python3-fastapi python
 DEPS_TEST := $(DEPS) check clang clang-format curl g++ python3 python3-mpmath python3-numpy \
              python3-scipy
 
-.PHONY: all run test unit digits http interop golden check check-builds sanitize format install \
+.PHONY: all run test unit digits buckets http interop golden check check-builds sanitize format install \
         slow bench deps deps-test deps-bench clean help
 
 all: $(BUILD)/posenc-server ## build the server (the default)
@@ -80,6 +81,10 @@ $(BUILD)/digits-tests: tests/digits/main.cc $(BUILD)/libposenc.a
 	$(call say,CXX   $<)
 	$(Q)$(CXX) -std=c++17 -pthread $(CXX_WARNINGS) -MMD -MP -Ilib $(CPPFLAGS) $(CXXFLAGS) $(LDFLAGS) -o $@ $^
 
+$(BUILD)/bucket-runs: $(BUILD)/tests/buckets/main.o $(BUILD)/libposenc.a
+	$(call say,LINK  $@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $^ -lm
+
 $(BUILD)/%.o: %.c
 	$(call say,CC    $<)
 	@mkdir -p $(@D)
@@ -99,11 +104,11 @@ $(BUILD)/lib/%-v3.o: lib/%.c
 $(BUILD)/lib/%-v4.o: lib/%.c
 	$(call compile_for_set,v4)
 
--include $(BUILD)/digits-tests.d $(KERNEL_OBJECTS:.o=.d) $(patsubst %.c,$(BUILD)/%.d,$(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) $(BENCH_SOURCES))
+-include $(BUILD)/digits-tests.d $(KERNEL_OBJECTS:.o=.d) $(patsubst %.c,$(BUILD)/%.d,$(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) $(BENCH_SOURCES) tests/buckets/main.c)
 
 # ---- testing ----
 
-test: check unit digits golden http interop check-builds sanitize ## run every test
+test: check unit digits buckets golden http interop check-builds sanitize ## run every test
 	@echo "all tests passed"
 
 unit: $(BUILD)/unit-tests ## unit tests, with the golden files
@@ -111,6 +116,9 @@ unit: $(BUILD)/unit-tests ## unit tests, with the golden files
 
 digits: $(BUILD)/digits-tests ## printed numbers against those of std::to_chars
 	$(BUILD)/digits-tests $(or $(NUMBERS),4000000)
+
+buckets: $(BUILD)/bucket-runs ## buckets of distances against thresholds in big integers
+	$(PYTHON) -B tests/buckets/check.py $(BUILD)/bucket-runs
 
 golden: ## recompute the golden files with mpmath and compare
 	PYTHONDONTWRITEBYTECODE=1 $(PYTHON) tests/golden/write_golden.py --check
@@ -139,7 +147,8 @@ $(BUILD)/bench-%: $(BUILD)/tests/bench/%.o $(BUILD)/libposenc.a
 	$(call say,LINK  $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $^ $(shell pkg-config --libs jansson) -lm
 
-slow: $(BUILD)/unit-tests $(BUILD)/digits-tests ## the long forms of tests: 10^8 entries against double-double, all f32 printed
+slow: $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/bucket-runs ## the long forms of tests: 10^8 entries, all f32 printed, all buckets
+	$(PYTHON) -B tests/buckets/check.py $(BUILD)/bucket-runs all
 	ROUNDING_ENTRIES=100000000 $(BUILD)/unit-tests rounding
 	$(BUILD)/digits-tests 50000000 all
 

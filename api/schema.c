@@ -25,25 +25,50 @@ const char *api_type_name(pe_type type)
     return "";
 }
 
+static json_t *number_value(const char *text, size_t length)
+{
+    json_t *number = json_loadb(text, length, JSON_DECODE_ANY, NULL);
+    json_t *plain = api_document_number(json_number_value(number));
+    json_decref(number);
+    return plain;
+}
+
+static json_t *list_value(const char *text)
+{
+    json_t *list = json_array();
+    size_t length = strcspn(text, ",");
+    json_array_append_new(list, number_value(text, length));
+    while (text[length]) {
+        text += length + 1;
+        length = strcspn(text, ",");
+        json_array_append_new(list, number_value(text, length));
+    }
+    return list;
+}
+
 json_t *api_text_value(const pe_parameter *parameter, const char *text)
 {
     switch (parameter->type) {
     case PE_INTEGER:
-    case PE_REAL: {
-        json_t *number = json_loads(text, JSON_DECODE_ANY, NULL);
-        json_t *plain = api_document_number(json_number_value(number));
-        json_decref(number);
-        return plain;
-    }
+    case PE_REAL:
+        return number_value(text, strlen(text));
     case PE_BOOLEAN:
         return json_boolean(text[0] == 't');
     case PE_CHOICE:
     case PE_STORED:
+        return json_string(text);
     case PE_REAL_LIST:
     case PE_INTEGER_LIST:
-        return json_string(text);
+        return list_value(text);
     }
     return json_null();
+}
+
+json_t *api_default_of(const pe_parameter *parameter)
+{
+    const char *times = parameter->default_times, *less = parameter->default_less;
+    return json_sprintf("%s%s%s%s%s", parameter->default_of, times ? " * " : "",
+                        times ? times : "", less ? " - " : "", less ? less : "");
 }
 
 json_t *api_default_value(const pe_parameter *parameter)
@@ -135,6 +160,8 @@ json_t *api_schema_of(const pe_parameter *parameter)
         json_object_set_new(schema, "pattern", json_string(API_STORED_NAME_PATTERN));
     if (parameter->default_text)
         json_object_set_new(schema, "default", api_default_value(parameter));
+    if (parameter->default_of)
+        json_object_set_new(schema, "x-default-of", api_default_of(parameter));
     add_stored(schema, parameter);
     if (parameter->when)
         json_object_set_new(schema, "x-when", api_cases_of(parameter));

@@ -15,6 +15,10 @@ json_t *api_text_value(const pe_parameter *parameter, const char *text);
 /* The default as a JSON value, null if there is none. */
 json_t *api_default_value(const pe_parameter *parameter);
 
+/* How the default is computed: "height * width", "length - query_length"; of a parameter whose
+ * default is the value of others. */
+json_t *api_default_of(const pe_parameter *parameter);
+
 /* Whether every request must give the parameter, whatever else it gives. */
 bool api_is_required(const pe_parameter *parameter);
 

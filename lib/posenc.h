@@ -135,7 +135,7 @@ typedef struct pe_parameter {
     const char *default_text;   /* as in a query; NULL: absent unless given */
     const char *default_of;     /* the default is the value of this parameter, which stands */
     const char *default_times;  /* before it, times that of this one (or NULL), */
-    const char *default_less;   /* less that of this one (or NULL), but never below 0 */
+    const char *default_less;   /* less that of this one (or NULL); below 0, refused */
     double minimum, maximum;    /* inclusive; items of a list alike */
     int64_t multiple_of;        /* 0: any */
     const char *const *choices; /* PE_CHOICE: NULL-terminated */
@@ -301,6 +301,7 @@ uint64_t pe_request_bytes(const pe_request *request); /* of all tensors */
 const pe_set *pe_request_set(const pe_request *request);
 
 /* Whether computing may take seconds however few the elements are. */
+bool pe_scheme_takes_long(const pe_scheme *scheme);
 bool pe_request_takes_long(const pe_request *request);
 
 /* What a caller lends to long computations. Any function may be NULL. */

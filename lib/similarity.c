@@ -153,6 +153,19 @@ static bool fill_panels(similarity *state, const row_values *rows, const pe_plan
     return ready;
 }
 
+/* Bring the largest value of a row near 1 by a power of two, which leaves angles as they are,
+ * so that no square ends beyond the doubles. */
+static void scale(const similarity *state, size_t row)
+{
+    double largest = 0;
+    int exponent;
+    for (size_t c = 0; c < state->d; c++)
+        largest = fmax(largest, fabs(*element(state, row, c)));
+    frexp(largest, &exponent);
+    for (size_t c = 0; c < state->d; c++)
+        *element(state, row, c) = ldexp(*element(state, row, c), -exponent);
+}
+
 /* Take the mean off a row; NaN for a constant one, which has no correlation. */
 static void center(const similarity *state, size_t row)
 {
@@ -171,6 +184,8 @@ static void make_norms(const similarity *state)
 {
     for (size_t row = 0; row < state->n; row++) {
         double square = 0;
+        if (state->metric == COSINE || state->metric == PEARSON)
+            scale(state, row);
         if (state->metric == PEARSON)
             center(state, row);
         for (size_t c = 0; c < state->d; c++)

@@ -230,19 +230,23 @@ static api_progress ask(http_exchange *exchange, bool quick, api_reply **ret_rep
 static bool run_job(worker_job *job)
 {
     http_exchange *exchange = (http_exchange *)job;
-    if (ask(exchange, false, &exchange->reply) != API_DONE) {
-        exchange->awaited = true;
-        return false;
-    }
-    MHD_resume_connection(exchange->connection); /* the exchange is the event thread's again */
-    return true;
+    bool done = ask(exchange, false, &exchange->reply) == API_DONE;
+    exchange->awaited = exchange->awaited || !done;
+    return done;
+}
+
+/* The exchange is the event thread's again, which may free it at once. */
+static void end_job(worker_job *job)
+{
+    http_exchange *exchange = (http_exchange *)job;
+    MHD_resume_connection(exchange->connection);
 }
 
 static void abandon_job(worker_job *job)
 {
     http_exchange *exchange = (http_exchange *)job;
     exchange->reply = api_fault_reply(exchange->server->service, API_FAULT_OVERLOADED);
-    MHD_resume_connection(exchange->connection);
+    end_job(job);
 }
 
 static enum MHD_Result hand_over(http_exchange *exchange, api_progress progress, uint64_t seen)
@@ -253,6 +257,7 @@ static enum MHD_Result hand_over(http_exchange *exchange, api_progress progress,
     exchange->job = (worker_job){.seen = seen,
                                  .key = reads ? exchange->target : NULL,
                                  .run = run_job,
+                                 .end = end_job,
                                  .abandon = abandon_job};
     exchange->awaited = progress == API_BUSY;
     MHD_suspend_connection(exchange->connection);
@@ -320,7 +325,10 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, cons
     if (*upload_size > 0) {
         http_upload_take(&exchange->body, &exchange->server->uploads, upload, *upload_size);
         *upload_size = 0;
-        return exchange->body.dropped > UNANNOUNCED_MAX ? MHD_NO : MHD_YES;
+        return exchange->body.dropped > UNANNOUNCED_MAX ||
+                       http_upload_is_cut_off(&exchange->body, connection)
+                   ? MHD_NO
+                   : MHD_YES;
     }
     return answer(exchange);
 }

@@ -94,7 +94,7 @@ static json_t *example_of(const pe_scheme_info *info, const pe_parameter *parame
         return json_string(parameter->choices[0]);
     for (const char *at = info->example; at; at = strchr(at, '&') ? strchr(at, '&') + 1 : NULL)
         if (strncmp(at, parameter->name, length) == 0 && at[length] == '=') {
-            char text[64];
+            char text[256]; /* examples are small */
             const char *value = at + length + 1;
             snprintf(text, sizeof text, "%.*s", (int)strcspn(value, "&"), value);
             return api_text_value(parameter, text);

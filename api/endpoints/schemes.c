@@ -17,14 +17,6 @@ api_reply *api_unknown_scheme(const char *name)
                        pe_nearest(name, names, count), NULL);
 }
 
-/* "height * width", "length - query_length": how a default is computed. */
-static json_t *default_of(const pe_parameter *parameter)
-{
-    const char *times = parameter->default_times, *less = parameter->default_less;
-    return json_sprintf("%s%s%s%s%s", parameter->default_of, times ? " * " : "",
-                        times ? times : "", less ? " - " : "", less ? less : "");
-}
-
 static json_t *describe_parameter(const pe_parameter *parameter)
 {
     json_t *object = json_object();
@@ -33,7 +25,7 @@ static json_t *describe_parameter(const pe_parameter *parameter)
     json_object_set_new(object, "required", json_boolean(parameter->required));
     json_object_set_new(object, "default", api_default_value(parameter));
     if (parameter->default_of)
-        json_object_set_new(object, "default_of", default_of(parameter));
+        json_object_set_new(object, "default_of", api_default_of(parameter));
     api_add_range(object, parameter);
     if (parameter->unless)
         json_object_set_new(object, "unless", json_string(parameter->unless));

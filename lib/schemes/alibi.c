@@ -42,10 +42,48 @@ static const pe_parameter PARAMETERS[] = {
 };
 
 static const pe_tensor_help TENSORS[] = {
-    {"bias", "[heads, queries, keys]", "what is added to the attention scores"},
+    {"bias", "[heads, queries, keys] or [heads, queries+keys-1]",
+     "what is added to the attention scores"},
     {"slopes", "[heads]", "m of each head"},
     {"distance", "[queries+keys-1]", "key minus query; only with form=compact"},
 };
+
+/* Slope h (from 1) of `heads`: 2^(-max·h/heads). */
+static dd slope(double max, size_t h, size_t heads)
+{
+    dd exponent = dd_mul_double(dd_div((double)h, (double)heads), -max);
+    dd product = dd_two_prod(max, (double)h); /* exact where the quotient is */
+    double quotient = product.hi / (double)heads;
+    if (product.lo == 0 && quotient == floor(quotient) &&
+        quotient * (double)heads == product.hi)
+        exponent = (dd){-quotient, 0};
+    return pe_exp2(exponent);
+}
+
+/* The largest power of two that is at most `heads`. */
+static size_t power_below(size_t heads)
+{
+    size_t power = 1;
+    while (2 * power <= heads)
+        power *= 2;
+    return power;
+}
+
+/* The largest finite value. */
+static double magnitude(const pe_values *values, const pe_relative *relative)
+{
+    size_t heads = (size_t)pe_integer(values, "heads"), power = power_below(heads);
+    size_t steps = pe_choice(values, "non_power_of_two") == GEOMETRIC || power == heads
+                       ? heads
+                       : 2 * power; /* its first slope is the largest of all */
+    double before = -(double)pe_relative_first(relative);
+    double after = (double)relative->keys - 1 - (double)relative->offset;
+    if (pe_choice(values, "mask") == KEY_ONLY)
+        before = after = (double)relative->keys - 1;
+    else if (pe_choice(values, "mask") == CAUSAL)
+        after = 0;
+    return slope(pe_real(values, "alibi_bias_max"), 1, steps).hi * fmax(0, fmax(before, after));
+}
 
 static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
 {
@@ -56,9 +94,7 @@ static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
         pe_error_add(reterr, PE_OUT_OF_RANGE, "form", "compact",
                      "expanded with mask=key_only: its bias depends on the key, not on the "
                      "distance");
-    double last = fabs((double)pe_relative_first(&relative));
-    last = fmax(last, (double)pe_relative_distances(&relative));
-    pe_check_magnitude(values, "length", last, reterr);
+    pe_check_magnitude(values, "length", magnitude(values, &relative), reterr);
     pe_relative_add(ret_plan, &relative, "bias", dtype, heads, 0);
     pe_plan_add(ret_plan, "slopes", dtype, 1, &heads);
     pe_relative_add_distance(ret_plan, &relative);
@@ -73,23 +109,9 @@ typedef struct alibi {
     dd slopes[];
 } alibi;
 
-/* Slope h (from 1) of `heads`: 2^(-max·h/heads). */
-static dd slope(double max, size_t h, size_t heads)
-{
-    dd exponent = dd_mul_double(dd_div((double)h, (double)heads), -max);
-    dd product = dd_two_prod(max, (double)h); /* exact where the quotient is */
-    double quotient = product.hi / (double)heads;
-    if (product.lo == 0 && quotient == floor(quotient) &&
-        quotient * (double)heads == product.hi)
-        exponent = (dd){-quotient, 0};
-    return pe_exp2(exponent);
-}
-
 static void make_slopes(alibi *state, double max, int rule)
 {
-    size_t heads = state->heads, power = 1;
-    while (2 * power <= heads)
-        power *= 2;
+    size_t heads = state->heads, power = power_below(heads);
     for (size_t h = 0; h < heads; h++) {
         if (rule == GEOMETRIC)
             state->slopes[h] = slope(max, h + 1, heads);

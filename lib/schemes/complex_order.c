@@ -386,7 +386,7 @@ const pe_scheme pe_scheme_complex_order = {
                        "with amplitude r, phase theta and frequency omega of the row's word",
             .convention = "frequencies in radians per position; seeded ones base^(-2j/dim)",
             .reference = "arXiv:1912.12333",
-            .example = "length=4&dim=4&vocab=10&tokens=3,1,4,1",
+            .example = "length=4&dim=4&vocab=10",
             .revision = 1,
             PE_LIST(parameter, PARAMETERS),
             PE_LIST(tensor, TENSORS),

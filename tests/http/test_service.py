@@ -3,8 +3,8 @@
 import re
 import struct
 import unittest
-from urllib.parse import quote
 
+from registry import example, query_of, text_of
 from server import ServerCase
 
 LIMITS = {
@@ -160,12 +160,24 @@ class OpenApi(ServerCase):
             for method, operation in item.items():
                 yield path, method, operation
 
-    def query(self, scheme):
-        """{name: parameter object} of a scheme's GET."""
-        operation = self.document["paths"][f"/v1/encodings/{scheme['name']}"]["get"]
+    def tables(self):
+        """(path, scheme) of every path that answers with tensors: encodings and similarities."""
+        for scheme in self.schemes:
+            yield f"/v1/encodings/{scheme['name']}", scheme
+            if scheme["similarity"]:
+                yield f"/v1/similarity/{scheme['name']}", scheme
+
+    def query(self, path):
+        """{name: parameter object} of a path's GET."""
+        operation = self.document["paths"][path]["get"]
         for parameter in operation["parameters"]:
             self.assertEqual(parameter["in"], "query")
         return {parameter["name"]: parameter for parameter in operation["parameters"]}
+
+    def properties(self, path):
+        """The members of a path's JSON body."""
+        body = self.document["paths"][path]["post"]["requestBody"]
+        return body["content"]["application/json"]["schema"]["properties"]
 
     def test_the_document_is_openapi_3_1(self):
         self.assertEqual(self.document["openapi"], "3.1.0")
@@ -177,11 +189,23 @@ class OpenApi(ServerCase):
         expected = {"/v1/schemes", "/v1/schemes/{scheme}", "/v1/info", "/health/live"}
         expected |= {"/health/ready", "/metrics", "/openapi.json"}
         stored = {"/v1/parameters": {"get"}, "/v1/parameters/{name}": {"get", "put", "delete"}}
-        encodings = {f"/v1/encodings/{scheme['name']}" for scheme in self.schemes}
-        self.assertEqual(set(self.document["paths"]), expected | encodings | set(stored))
+        tables = {path for path, _ in self.tables()}
+        self.assertEqual(set(self.document["paths"]), expected | tables | set(stored))
         for path, item in self.document["paths"].items():
             plain = stored.get(path, {"get"})
-            self.assertEqual(set(item), {"get", "post"} if path in encodings else plain, path)
+            self.assertEqual(set(item), {"get", "post"} if path in tables else plain, path)
+
+    def test_a_scheme_has_a_similarity_if_its_example_is_answered(self):
+        refused = 0
+        for scheme in self.schemes:
+            target = f"/v1/similarity/{scheme['name']}?{scheme['example']}&metric=l2"
+            if scheme["similarity"]:
+                self.assert_ok(self.get(target))
+            else:
+                self.assert_problem(self.get(target), 422, "scheme")
+                refused += 1
+        self.assertGreater(refused, 0)
+        self.assertLess(refused, len(self.schemes) // 2 + 1)
 
     def test_operations_have_unique_ids_summaries_and_responses(self):
         identifiers = [operation["operationId"] for _, _, operation in self.operations()]
@@ -220,55 +244,68 @@ class OpenApi(ServerCase):
                 node = node[step]
 
     def test_every_parameter_of_the_registry_is_there_with_its_limits(self):
-        names = {"integer": "multipleOf", "number": "multipleOf"}
-        for scheme in self.schemes:
-            query = self.query(scheme)
-            item = self.document["paths"][f"/v1/encodings/{scheme['name']}"]
-            body = item["post"]["requestBody"]
-            properties = body["content"]["application/json"]["schema"]["properties"]
+        for path, scheme in self.tables():
+            query, properties = self.query(path), self.properties(path)
             expected = {parameter["name"] for parameter in scheme["parameters"]}
             expected |= {"format", "tensor"}
             expected |= {"preset"} if scheme["presets"] else set()
+            expected |= {"metric", "rows"} if "similarity" in path else set()
             self.assertEqual(set(query), expected)
             self.assertEqual(set(properties), expected)
             for row in scheme["parameters"]:
-                with self.subTest(f"{scheme['name']} {row['name']}"):
+                with self.subTest(f"{path} {row['name']}"):
                     for schema in (query[row["name"]]["schema"], properties[row["name"]]):
-                        ranged = schema["items"] if row["type"] == "array" else schema
-                        self.assertEqual(schema["type"], row["type"])
-                        self.assertEqual(ranged.get("minimum"), row.get("minimum"))
-                        self.assertEqual(ranged.get("maximum"), row.get("maximum"))
-                        self.assertEqual(schema.get("enum"), row.get("choices"))
-                        self.assertEqual(schema.get("default"), row["default"])
-                        self.assertEqual(schema.get("x-when"), row.get("when"))
-                        multiple = schema.get(names.get(row["type"]))
-                        self.assertEqual(multiple, row.get("multiple_of"))
+                        self.check_schema(row, schema)
                     needed = row["required"] and not {"unless", "stored"} & set(row)
                     self.assertEqual(query[row["name"]].get("required", False), needed)
 
+    def check_schema(self, row, schema):
+        ranged = schema["items"] if row["type"] == "array" else schema
+        self.assertEqual(schema["type"], row["type"])
+        self.assertEqual(ranged.get("minimum"), row.get("minimum"))
+        self.assertEqual(ranged.get("maximum"), row.get("maximum"))
+        self.assertEqual(schema.get("enum"), row.get("choices"))
+        self.assertEqual(schema.get("default"), row["default"])
+        self.assertEqual(schema.get("x-when"), row.get("when"))
+        self.assertEqual(schema.get("x-default-of"), row.get("default_of"))
+        self.assertEqual(schema.get("multipleOf"), row.get("multiple_of"))
+
+    def test_a_similarity_requires_a_metric_and_may_have_rows(self):
+        for path, _ in self.tables():
+            if "similarity" not in path:
+                continue
+            for where in (self.query(path)["metric"]["schema"], self.properties(path)["metric"]):
+                self.assertEqual(where["enum"], ["l2", "l1", "dot", "cosine", "pearson"])
+                self.assertNotIn("default", where)
+            self.assertTrue(self.query(path)["metric"]["required"])
+            rows = self.query(path)["rows"]
+            self.assertNotIn("required", rows)
+            self.assertEqual((rows["style"], rows["explode"]), ("form", False))
+            self.assertEqual(rows["schema"]["items"]["type"], "integer")
+
     def test_formats_tensors_and_presets_are_enumerated(self):
-        for scheme in self.schemes:
-            query = self.query(scheme)
+        for path, scheme in self.tables():
+            query = self.query(path)
             formats = ["json", "npy", "safetensors", "raw"]
             self.assertEqual(query["format"]["schema"]["enum"], formats)
             tensors = [tensor["name"] for tensor in scheme["tensors"]]
+            if "similarity" in path:
+                tensors = ["similarity"]
             self.assertEqual(query["tensor"]["schema"]["enum"], tensors)
             presets = [preset["name"] for preset in scheme["presets"]]
             named = query.get("preset", {"schema": {"enum": []}})["schema"]["enum"]
             self.assertEqual(named, presets)
 
     def test_every_example_query_answers(self):
-        for scheme in self.schemes:
-            with self.subTest(scheme["name"]):
-                pairs = []
-                for name, parameter in self.query(scheme).items():
+        for path, _ in self.tables():
+            with self.subTest(path):
+                given = {}
+                for name, parameter in self.query(path).items():
                     if "example" in parameter:
                         self.check_example(parameter["example"], parameter["schema"])
-                        value = parameter["example"]
-                        items = value if isinstance(value, list) else [value]
-                        pairs.append(f"{name}={','.join(quote(str(item)) for item in items)}")
-                self.assertTrue(pairs)
-                self.assert_ok(self.get(f"/v1/encodings/{scheme['name']}?{'&'.join(pairs)}"))
+                        given[name] = text_of(parameter["example"])
+                self.assertTrue(given)
+                self.assert_ok(self.get(f"{path}?{query_of(given)}"))
 
     def check_example(self, value, schema):
         kinds = {"integer": int, "number": (int, float), "boolean": bool, "string": str}
@@ -276,23 +313,24 @@ class OpenApi(ServerCase):
         self.assertIsInstance(value, kinds[schema["type"]])
 
     def test_every_example_body_answers(self):
-        for scheme in self.schemes:
-            with self.subTest(scheme["name"]):
-                path = f"/v1/encodings/{scheme['name']}"
+        for path, scheme in self.tables():
+            with self.subTest(path):
                 content = self.document["paths"][path]["post"]["requestBody"]["content"]
                 (media_type,) = content
                 self.assertEqual(media_type, "application/json")
-                example = content[media_type]["example"]
+                body = content[media_type]["example"]
+                self.assertLessEqual(set(example(scheme)), set(body))
                 required = content[media_type]["schema"]["required"]
-                self.assertLessEqual(set(required), set(example))
+                self.assertLessEqual(set(required), set(body))
                 self.assertFalse(content[media_type]["schema"]["additionalProperties"])
-                self.assert_ok(self.post(path, example))
+                self.assert_ok(self.post(path, body))
 
     def test_success_is_described_by_the_media_types_that_are_served(self):
-        for scheme in self.schemes:
-            for operation in self.document["paths"][f"/v1/encodings/{scheme['name']}"].values():
+        for path, scheme in self.tables():
+            for operation in self.document["paths"][path].values():
                 for media_type in operation["responses"]["200"]["content"]:
-                    target = f"/v1/encodings/{scheme['name']}?{scheme['example']}"
+                    target = f"{path}?{scheme['example']}"
+                    target += "&metric=l2" if "similarity" in path else ""
                     self.assert_ok(self.get(target, {"Accept": media_type}), media_type)
 
     def test_every_plain_path_answers_what_it_describes(self):
@@ -301,8 +339,9 @@ class OpenApi(ServerCase):
         name = "bert-positions"  # the example of the document
         reply = self.server.request("PUT", f"/v1/parameters/{name}", body=body)
         self.assertEqual(reply.status, 201, reply)
+        tables = {path for path, _ in self.tables()}
         for path, method, operation in self.operations():
-            if path.startswith("/v1/encodings/") or method != "get":
+            if path in tables or method != "get":
                 continue
             with self.subTest(path):
                 for parameter in operation.get("parameters", []):

@@ -64,7 +64,11 @@ bool unit_query_gives(const char *text, const char *parameter)
 pe_status unit_request(const char *scheme, const char *query, const pe_limits *limits,
                        pe_request **ret_request, pe_error *reterr)
 {
-    const pe_scheme *found = pe_scheme_find(scheme);
+    static const char similarity[] = "similarity/";
+    size_t prefix = sizeof similarity - 1;
+    const pe_scheme *found = strncmp(scheme, similarity, prefix) == 0
+                                 ? pe_similarity_find(scheme + prefix)
+                                 : pe_scheme_find(scheme);
     if (!found)
         ck_abort_msg("there is no scheme %s", scheme);
     unit_query parsed = unit_query_of(query);

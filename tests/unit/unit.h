@@ -42,7 +42,7 @@ void unit_query_free(unit_query *query);
 /* Whether a query gives a parameter. */
 bool unit_query_gives(const char *text, const char *parameter);
 
-/* A request for "scheme" and a query. */
+/* A request for "scheme" or "similarity/scheme" and a query. */
 pe_status unit_request(const char *scheme, const char *query, const pe_limits *limits,
                        pe_request **ret_request, pe_error *reterr);
 

@@ -4,6 +4,7 @@
 #include "../unit.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <time.h>
 
@@ -74,9 +75,52 @@ START_TEST(several_split_at_once_and_after_the_stop)
 }
 END_TEST
 
+typedef struct short_job {
+    worker_job job; /* first */
+    atomic_bool ended;
+} short_job;
+
+static bool run_at_once(worker_job *job)
+{
+    (void)job;
+    return true;
+}
+
+/* As its owner may free it: whoever still reads the key fails. */
+static void end_for_good(worker_job *job)
+{
+    job->key = (const char *)1;
+    atomic_store(&((short_job *)job)->ended, true);
+}
+
+START_TEST(a_job_that_has_ended_is_left_alone)
+{
+    static const char *const keys[] = {"a", "b", "c", "d"};
+    worker_set *workers = workers_start(4, 64);
+    short_job jobs[32];
+    for (size_t i = 0; i < UNIT_COUNT(jobs); i++)
+        atomic_init(&jobs[i].ended, true);
+    for (size_t i = 0; i < 100000; i++) {
+        short_job *next = &jobs[i % UNIT_COUNT(jobs)];
+        while (!atomic_load(&next->ended))
+            sched_yield();
+        atomic_store(&next->ended, false);
+        next->job = (worker_job){.key = keys[i % 4],
+                                 .run = run_at_once,
+                                 .end = end_for_good,
+                                 .abandon = end_for_good};
+        unit_assert(workers_submit(workers, &next->job));
+    }
+    workers_free(workers);
+    for (size_t i = 0; i < UNIT_COUNT(jobs); i++)
+        ck_assert(atomic_load(&jobs[i].ended));
+}
+END_TEST
+
 Suite *workers_suite(void)
 {
     const TTest *const tests[] = {each_part_is_done_once_and_by_several_threads,
-                                  several_split_at_once_and_after_the_stop, NULL};
+                                  several_split_at_once_and_after_the_stop,
+                                  a_job_that_has_ended_is_left_alone, NULL};
     return unit_suite("workers", tests);
 }
