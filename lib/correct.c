@@ -145,7 +145,9 @@ static double tail(const double terms[4], double square)
 double pe_correct_cos(uint64_t turns)
 {
     uint64_t step = (turns + (1ULL << 46)) >> 47; /* the nearest 64th */
-    const pe_kernel_row *row = &pe_kernel_table[step & 63];
+    size_t j = step & 63;
+    double sin = pe_kernel_sines[j], sin_rest = pe_kernel_rests[j];
+    double cos = pe_kernel_sines[j + 16], cos_rest = pe_kernel_rests[j + 16];
     double rest = (double)(int64_t)(turns - (step << 47)) * 0x1p-53;
     dd b = dd_two_prod(rest, TWO_PI.hi);
     b = dd_quick_two_sum(b.hi, b.lo + rest * TWO_PI.lo); /* |b| <= π/64 */
@@ -156,15 +158,15 @@ double pe_correct_cos(uint64_t turns)
     double sine_tail = tail(SINE_TAIL, square) * square * b.hi;
     double cosine_tail = tail(COSINE_TAIL, square) * square * square;
     dd half_square = dd_two_prod(b.hi, -0.5 * b.hi);
-    dd first = dd_two_prod(-row->sin, b.hi), second = dd_two_prod(row->cos, half_square.hi);
-    dd sum = dd_two_sum(row->cos, first.hi), more = dd_two_sum(sum.hi, second.hi);
-    double low = row->cos_rest - (row->sin * b.lo + row->sin_rest * b.hi) + first.lo +
-                 second.lo + (sum.lo + more.lo) + row->cos * (half_square.lo - b.hi * b.lo) +
-                 row->cos_rest * half_square.hi;
-    low += row->cos * cosine_tail - row->sin * sine_tail;
+    dd first = dd_two_prod(-sin, b.hi), second = dd_two_prod(cos, half_square.hi);
+    dd sum = dd_two_sum(cos, first.hi), more = dd_two_sum(sum.hi, second.hi);
+    double low = cos_rest - (sin * b.lo + sin_rest * b.hi) + first.lo + second.lo +
+                 (sum.lo + more.lo) + cos * (half_square.lo - b.hi * b.lo) +
+                 cos_rest * half_square.hi;
+    low += cos * cosine_tail - sin * sine_tail;
     dd value = dd_quick_two_sum(more.hi, low);
     double error = fabs(b.hi) * (square * 0x1p-52 + 0x1p-96), rounded;
-    error += fabs(row->cos) * 0x1p-103; /* of the table */
+    error += fabs(cos) * 0x1p-103; /* of the table */
     return round_within(value, error, &rounded) ? rounded : pe_wide_correct_cos(turns);
 }
 

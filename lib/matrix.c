@@ -19,7 +19,7 @@ extern pe_matrix_multiply PE_MATRIX_SYMBOL;
 #define WIDTH 2
 #endif
 typedef double lanes __attribute__((vector_size(8 * WIDTH)));
-typedef double lanes_in_memory __attribute__((vector_size(8 * WIDTH), aligned(8)));
+typedef double lanes_in_memory __attribute__((vector_size(8 * WIDTH), aligned(8), may_alias));
 
 /* A panel is read in as many passes as leave every sum in a register. */
 #define SUMS   (WIDTH == 8 ? 4 : 8)

@@ -301,6 +301,7 @@ uint64_t pe_request_bytes(const pe_request *request); /* of all tensors */
 const pe_set *pe_request_set(const pe_request *request);
 
 /* Whether computing may take seconds however few the elements are. */
+bool pe_scheme_takes_long(const pe_scheme *scheme);
 bool pe_request_takes_long(const pe_request *request);
 
 /* What a caller lends to long computations. Any function may be NULL. */

@@ -51,6 +51,18 @@ typedef struct pe_wave {
     pe_dtype dtype;
 } pe_wave;
 
+/* Whether the wave is of sines or cosines alone. */
+static inline bool pe_is_alone(const pe_wave *wave)
+{
+    return wave->layout == PE_WAVE_SINES || wave->layout == PE_WAVE_COSINES;
+}
+
+/* Whether entries have no factor. */
+static inline bool pe_is_plain(const pe_wave *wave)
+{
+    return wave->amplitude == 1 && wave->amplitude_rest == 0;
+}
+
 /* A wave at the positions and in the dtype of a request, with `count` = columns and amplitude
  * 1; the caller sets what differs, and the frequencies. NULL if memory ran out. */
 pe_wave *pe_wave_new(const pe_values *values, size_t columns, pe_wave_layout layout,

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 
 __extension__ typedef unsigned __int128 uint128;
 
@@ -36,20 +37,31 @@ pe_wide pe_wide_sub(pe_wide a, pe_wide b)
     return pe_wide_add(a, negate(b));
 }
 
-/* All 512 bits of a * b, least significant limb first. */
-static void multiply_full(pe_wide a, pe_wide b, uint64_t ret_product[8])
+/* *to + a * m + carry, which fits 128 bits: the low half to *to, and the high one returned. */
+static inline uint64_t add_product(uint64_t *to, uint64_t a, uint64_t m, uint64_t carry)
 {
-    for (int i = 0; i < 8; i++)
-        ret_product[i] = 0;
-    for (int i = 0; i < 4; i++) {
-        uint64_t carry = 0;
-        for (int j = 0; j < 4; j++) {
-            uint128 sum = (uint128)a.limb[i] * b.limb[j] + ret_product[i + j] + carry;
-            ret_product[i + j] = (uint64_t)sum;
-            carry = (uint64_t)(sum >> 64);
-        }
-        ret_product[i + 4] = carry;
-    }
+    uint128 sum = (uint128)a * m + *to + carry;
+    *to = (uint64_t)sum;
+    return (uint64_t)(sum >> 64);
+}
+
+/* to[0 … 4] = to[0 … 3] + a * m. */
+static inline void add_row(uint64_t *to, const pe_wide *a, uint64_t m)
+{
+    uint64_t carry = add_product(&to[0], a->limb[0], m, 0);
+    carry = add_product(&to[1], a->limb[1], m, carry);
+    carry = add_product(&to[2], a->limb[2], m, carry);
+    to[4] = add_product(&to[3], a->limb[3], m, carry);
+}
+
+/* All 512 bits of a * b, least significant limb first. */
+static inline void multiply_full(pe_wide a, pe_wide b, uint64_t ret_product[8])
+{
+    ret_product[0] = ret_product[1] = ret_product[2] = ret_product[3] = 0;
+    add_row(ret_product, &a, b.limb[0]); /* straight: it is the inner loop of frequencies */
+    add_row(ret_product + 1, &a, b.limb[1]);
+    add_row(ret_product + 2, &a, b.limb[2]);
+    add_row(ret_product + 3, &a, b.limb[3]);
 }
 
 pe_wide pe_wide_mul(pe_wide a, pe_wide b)
@@ -154,12 +166,17 @@ pe_wide pe_wide_log2(pe_wide significand)
     return result;
 }
 
+static bool is_zero(pe_wide a)
+{
+    return (a.limb[0] | a.limb[1] | a.limb[2] | a.limb[3]) == 0;
+}
+
 /* 2^-f for 0 <= f < 1: Taylor's series of exp at f·ln2/256, then eight squarings. */
 static pe_wide exponential(pe_wide f)
 {
     pe_wide x = pe_wide_shift_right(pe_wide_mul(f, PE_WIDE_LN2), 8);
     pe_wide sum = x, term = x; /* 1 - exp(-x) = x - x²/2 + x³/6 … */
-    for (uint64_t n = 2; n <= 32; n++) {
+    for (uint64_t n = 2; !is_zero(term); n++) {
         term = pe_wide_div_small(pe_wide_mul(term, x), n);
         sum = n % 2 == 0 ? pe_wide_sub(sum, term) : pe_wide_add(sum, term);
     }
@@ -184,9 +201,8 @@ pe_wide pe_wide_power_of_log2(uint64_t integer, pe_wide fraction, uint64_t numer
         fraction.limb[i] = (uint64_t)(part / denominator);
         high = (uint64_t)(part % denominator);
     }
-    uint64_t any = fraction.limb[0] | fraction.limb[1] | fraction.limb[2] | fraction.limb[3];
-    assert(integer > 0 || any != 0);
-    if (any == 0) /* a whole power of two: 2^-integer, as half of 2^-(integer - 1) */
+    assert(integer > 0 || !is_zero(fraction));
+    if (is_zero(fraction)) /* a whole power of two: 2^-integer, as half of 2^-(integer - 1) */
         return pe_wide_shift_right((pe_wide){{0, 0, 0, 1ULL << 63}}, (unsigned)integer - 1);
     return pe_wide_shift_right(exponential(fraction), (unsigned)integer);
 }

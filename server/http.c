@@ -230,11 +230,9 @@ static api_progress ask(http_exchange *exchange, bool quick, api_reply **ret_rep
 static bool run_job(worker_job *job)
 {
     http_exchange *exchange = (http_exchange *)job;
-    if (ask(exchange, false, &exchange->reply) != API_DONE) {
-        exchange->awaited = true;
-        return false;
-    }
-    return true;
+    bool done = ask(exchange, false, &exchange->reply) == API_DONE;
+    exchange->awaited = exchange->awaited || !done;
+    return done;
 }
 
 /* The exchange is the event thread's again, which may free it at once. */
@@ -327,7 +325,10 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, cons
     if (*upload_size > 0) {
         http_upload_take(&exchange->body, &exchange->server->uploads, upload, *upload_size);
         *upload_size = 0;
-        return exchange->body.dropped > UNANNOUNCED_MAX ? MHD_NO : MHD_YES;
+        return exchange->body.dropped > UNANNOUNCED_MAX ||
+                       http_upload_is_cut_off(&exchange->body, connection)
+                   ? MHD_NO
+                   : MHD_YES;
     }
     return answer(exchange);
 }

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 /* The capacity for `needed` bytes: room to grow, by what has come and not by what is announced.
  */
@@ -41,6 +42,16 @@ void http_upload_take(http_upload *upload, http_upload_budget *budget, const cha
     }
     memcpy(upload->data + upload->size, data, size);
     upload->size += size;
+}
+
+bool http_upload_is_cut_off(const http_upload *upload, struct MHD_Connection *connection)
+{
+    char next;
+    if (upload->size + upload->dropped >= upload->announced)
+        return false;
+    const union MHD_ConnectionInfo *socket =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return socket && recv(socket->connect_fd, &next, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
 void http_upload_done(http_upload *upload, http_upload_budget *budget)

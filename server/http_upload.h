@@ -2,6 +2,7 @@
 #ifndef HTTP_UPLOAD_H
 #define HTTP_UPLOAD_H
 
+#include <microhttpd.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,6 +26,11 @@ typedef struct http_upload {
 /* Append what has come, or count it as dropped. */
 void http_upload_take(http_upload *upload, http_upload_budget *budget, const char *data,
                       size_t size);
+
+/* Whether the client has closed its side before it has sent what it announced. libmicrohttpd
+ * does not look: it reads a socket until less comes than it has room for, and an end that was
+ * there by then it learns of only when the connection's time is over. */
+bool http_upload_is_cut_off(const http_upload *upload, struct MHD_Connection *connection);
 
 /* Free the data, if it has not been handed over, and return what it took of the budget. */
 void http_upload_done(http_upload *upload, http_upload_budget *budget);

@@ -4,6 +4,7 @@
 #include "listen.h"
 #include "log.h"
 #include "metrics.h"
+#include "preparations.h"
 #include "settings.h"
 #include "store.h"
 
@@ -23,6 +24,7 @@ typedef struct server_process {
     api_limit published[LIMITS_ROOM];
     pe_cache *cache;
     server_metrics *metrics;
+    preparation_set *preparations;
     char *api_key; /* or NULL */
     store *store;
     pe_runner runner;
@@ -57,11 +59,17 @@ static void run_parts(void *context, void (*task)(void *of, size_t i), void *of,
     workers_split(((server_process *)context)->workers, task, of, count);
 }
 
+static bool go_on(void *context, const pe_scheme *scheme, double done)
+{
+    return preparations_go_on(((server_process *)context)->preparations,
+                              pe_scheme_describe(scheme)->name, done, now(NULL));
+}
+
 static char *metrics_of(void *context)
 {
     const server_process *process = context;
     return metrics_text(process->metrics, process->host.store,
-                        workers_waiting(process->workers));
+                        workers_waiting(process->workers), process->preparations);
 }
 
 /* Signals are taken by wait_for_signal alone: every thread started later inherits the mask. */
@@ -105,7 +113,7 @@ static void fill_host(server_process *process)
         .body_bytes = settings->body_bytes,
         .upload_bytes = settings->upload_bytes,
         .limits = {settings->elements, settings_table_bytes(settings),
-                   (size_t)settings->list_length},
+                   (size_t)settings->list_length, NULL},
         .store = store_for_api(process->store),
         .api_key = process->api_key,
         .local = listen_is_local(process->listen_fd),
@@ -127,11 +135,12 @@ static bool start(server_process *process)
     }
     process->cache = pe_cache_new(settings->cache_bytes);
     process->metrics = process->cache ? metrics_new(process->cache) : NULL;
-    process->runner = (pe_runner){.context = process, .run = run_parts};
+    process->preparations = preparations_new(settings->compute_seconds);
+    process->runner = (pe_runner){.context = process, .run = run_parts, .go_on = go_on};
     if (process->cache)
         pe_cache_use(process->cache, &process->runner);
     fill_host(process);
-    if (process->metrics)
+    if (process->metrics && process->preparations)
         process->service = api_service_new(&process->host, process->cache);
     if (process->service)
         process->workers = workers_start(settings_threads(settings), settings->compute_queue);
@@ -170,6 +179,8 @@ static unsigned wait_and_drain(server_process *process, const sigset_t *signals)
 /* Stop whatever has been started. */
 static void stop(server_process *process, unsigned seconds)
 {
+    if (process->preparations)
+        preparations_end_at(process->preparations, now(NULL) + seconds * 1000000000ULL);
     if (process->server)
         http_refuse(process->server);
     if (process->listen_fd >= 0)
@@ -186,6 +197,7 @@ static void stop(server_process *process, unsigned seconds)
     api_service_free(process->service);
     metrics_free(process->metrics);
     pe_cache_free(process->cache);
+    preparations_free(process->preparations);
     store_close(process->store);
     free(process->api_key);
 }

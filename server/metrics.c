@@ -90,7 +90,8 @@ static void write_requests(server_metrics *metrics, FILE *out)
                     metrics->routes[i], class, atomic_load(&metrics->requests[i][class]));
 }
 
-char *metrics_text(server_metrics *metrics, const api_store *store, size_t waiting)
+char *metrics_text(server_metrics *metrics, const api_store *store, size_t waiting,
+                   preparation_set *preparations)
 {
     char *text = NULL;
     size_t size;
@@ -139,6 +140,7 @@ char *metrics_text(server_metrics *metrics, const api_store *store, size_t waiti
         write_head(out, rows[i].name, rows[i].type, rows[i].help);
         fprintf(out, "%s %llu\n", rows[i].name, rows[i].value);
     }
+    preparations_write(preparations, out);
     write_requests(metrics, out);
     if (fclose(out) != 0) {
         free(text);

@@ -3,6 +3,7 @@
 #define METRICS_H
 
 #include "api.h"
+#include "preparations.h"
 
 typedef struct server_metrics server_metrics;
 
@@ -20,6 +21,7 @@ void metrics_count_bytes(server_metrics *metrics, uint64_t bytes);
 void metrics_count_connection(server_metrics *metrics, int change);
 
 /* All metrics as text from malloc; NULL if memory ran out. `waiting` is workers_waiting. */
-char *metrics_text(server_metrics *metrics, const api_store *store, size_t waiting);
+char *metrics_text(server_metrics *metrics, const api_store *store, size_t waiting,
+                   preparation_set *preparations);
 
 #endif

@@ -68,6 +68,8 @@ static const setting_row SETTINGS[] = {
      "connections open at a time"},
     {"compute-queue", NUMBER, AT(compute_queue), "64", 1, 65536, NULL, "requests",
      "computations that wait for a thread; more are refused with 503"},
+    {"compute-seconds", NUMBER, AT(compute_seconds), "60", 1, 86400, NULL, "seconds",
+     "time that the preparation of one table may take; then it ends with 503"},
     {"idle-seconds", NUMBER, AT(idle_seconds), "30", 1, 3600, NULL, "seconds",
      "silence after which a connection is closed"},
     {"drain-seconds", NUMBER, AT(drain_seconds), "5", 0, 3600, NULL, "seconds",

@@ -20,7 +20,7 @@ typedef struct server_settings {
     const char *log_format;         /* "text" or "json" */
     bool access_log;
     uint64_t port, threads, connections, send_buffer, idle_seconds, drain_seconds,
-        compute_queue;
+        compute_queue, compute_seconds;
     uint64_t cache_bytes, elements, json_elements, list_length, target_bytes, body_bytes;
     const char *data_directory, *api_key_file; /* "": none */
     uint64_t upload_bytes, store_bytes, stored_sets, set_cache_bytes;

@@ -13,7 +13,7 @@
 typedef struct worker_set worker_set;
 
 /* A job lies in the caller's storage. It ends with `end`, once run has returned true, or with
- * abandon; from either call on the workers no longer touch it. */
+ * `abandon`; when these are called the workers touch it no longer. */
 typedef struct worker_job {
     struct worker_job *next; /* the workers' own */
     uint64_t seen;           /* workers_landings before the job last found that it must wait */

@@ -27,10 +27,11 @@ static const pe_parameter PARAMETERS[] = {
      .type = PE_INTEGER,
      .stored = "w1",
      .stored_axis = 0,
+     .default_of = "dim",
      .minimum = 1,
      .maximum = PE_DIM_MAX,
      .unit = "units",
-     .help = "hidden units of the network; dim unless given; of stored weights their own"},
+     .help = "hidden units of the network; of stored weights their own"},
     {.name = "dt",
      .type = PE_REAL,
      .default_text = "0.01",
@@ -77,11 +78,6 @@ static const pe_tensor_help TENSORS[] = {{"encoding", "[n, dim]", "p(k * dt) in 
 
 /* ---- the plan ---- */
 
-static uint64_t hidden_of(const pe_values *values)
-{
-    return (uint64_t)pe_integer(values, pe_is_present(values, "hidden") ? "hidden" : "dim");
-}
-
 /* Whether the set's tensors fit each other. */
 static bool check_set(const pe_values *values, pe_error *reterr)
 {
@@ -93,7 +89,7 @@ static bool check_set(const pe_values *values, pe_error *reterr)
     uint64_t dim = (uint64_t)pe_integer(values, "dim");
     if (!pe_trained_check(values, "w1", 2, (const uint64_t[]){0, dim + 1}, reterr))
         return false;
-    uint64_t hidden = hidden_of(values);
+    uint64_t hidden = (uint64_t)pe_integer(values, "hidden");
     return pe_trained_check(values, "b1", 1, (const uint64_t[]){hidden}, reterr) &&
            pe_trained_check(values, "w2", 2, (const uint64_t[]){dim, hidden + 1}, reterr) &&
            pe_trained_check(values, "b2", 1, (const uint64_t[]){dim}, reterr);
@@ -121,13 +117,14 @@ static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
     pe_positions positions = pe_positions_read_natural(values, reterr);
     if (!check_set(values, reterr) || reterr->count > before)
         return;
-    uint64_t dim = (uint64_t)pe_integer(values, "dim"), hidden = hidden_of(values);
+    uint64_t dim = (uint64_t)pe_integer(values, "dim");
+    uint64_t hidden = (uint64_t)pe_integer(values, "hidden");
     if (pe_network_weights(dim, hidden) > WEIGHTS_MAX) {
         snprintf(given, sizeof given, "%llu states, %llu hidden units", (unsigned long long)dim,
                  (unsigned long long)hidden);
-        pe_error_add(reterr, PE_TOO_LARGE, pe_is_present(values, "hidden") ? "hidden" : "dim",
-                     given, "at most %d weights, with %d rows or a multiple of them",
-                     WEIGHTS_MAX, PE_MATRIX_LANES);
+        pe_error_add(reterr, PE_TOO_LARGE, hidden > dim ? "hidden" : "dim", given,
+                     "at most %d weights, with %d rows or a multiple of them", WEIGHTS_MAX,
+                     PE_MATRIX_LANES);
     }
     check_way(values, &positions, reterr);
     pe_plan_add(ret_plan, "encoding", pe_requested_dtype(values), 2,
@@ -304,7 +301,7 @@ static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runn
     size_t dim = (size_t)tensor->shape[1];
     journey way = {.values = values, .runner = runner, .reterr = reterr};
     unsigned char *rows = malloc((size_t)tensor->bytes);
-    bool good = rows && make_network(&way, dim, (size_t)hidden_of(values)) &&
+    bool good = rows && make_network(&way, dim, (size_t)pe_integer(values, "hidden")) &&
                 make_flow(&way, dim) && travel(&way, tensor, rows);
     pe_flow_done(&way.flow);
     pe_network_done(&way.network);

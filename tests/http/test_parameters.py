@@ -5,8 +5,9 @@ import json
 import random
 import threading
 import unittest
+from pathlib import Path
 
-from server import ServerCase
+from server import BINARY, ServerCase, wait_until
 from stored import PATH, corrupt, is_legal, rich, simple, tag, write
 from test_connections import chunked
 
@@ -314,39 +315,46 @@ class Limits(StoreCase):
         self.assertEqual(self.put("f", self.sized(2000)).status, 204)
         self.assertEqual(len(self.listed()), 5)
 
-    def test_bodies_under_way_share_a_budget(self):
-        """Twice the limits of an upload and a JSON body: two such uploads."""
-        body = self.sized(100000)
-        with self.server.wire() as one, self.server.wire() as two, self.server.wire() as three:
-            for wire in (one, two, three):
-                wire.ask("PUT", f"{PATH}/a", {"Content-Length": str(len(body))})
+    def fill_the_budget(self, body):
+        """Two uploads under way and a third one; the statuses of all three."""
+        with self.server.wire() as one, self.server.wire() as two:
             for wire in (one, two):
+                wire.ask("PUT", f"{PATH}/a", {"Content-Length": str(len(body))})
                 wire.send(body[:90000])
-                self.get("/health/live")
-            wait = self.put("b", body)  # may come before both are read
-            for _ in range(50):
-                if wait.status == 503:
-                    break
-                wait = self.put("b", body)
-            self.assert_problem(wait, 503)
-            self.assertEqual(self.put("c", self.sized(1000)).status, 201)
-            one.send(body[90000:])
-            self.assertEqual(one.receive("PUT").status, 201)
-            three.send(body)
-            self.assertIn(three.receive("PUT").status, (201, 204))
+            third = self.put("b", body)
+            for wire in (one, two):
+                wire.send(body[90000:])
+            return [one.receive("PUT").status, two.receive("PUT").status, third.status]
+
+    def test_bodies_under_way_share_a_budget(self):
+        """Twice the limits of an upload and a JSON body: room for two such uploads."""
+        body, seen = self.sized(100000), set()
+        for _ in range(100):  # until the third one comes last
+            statuses = self.fill_the_budget(body)
+            self.assertLessEqual(set(statuses), {201, 204, 503})
+            seen.add(tuple(status == 503 for status in statuses))
+            if (False, False, True) in seen:
+                break
+        self.assertIn((False, False, True), seen)
+        self.assertIn(self.put("b", body).status, (201, 204))
 
     def test_a_client_that_leaves_in_the_middle_leaves_nothing(self):
-        for part in (0, 1, 5000, 99999):
-            wire = self.server.wire()
-            wire.ask("PUT", f"{PATH}/a", {"Content-Length": "100000"})
-            wire.send(self.sized(100000)[:part])
-            wire.close()
+        for _ in range(10):
+            for part in (0, 1, 5000, 99999):
+                wire = self.server.wire()
+                wire.ask("PUT", f"{PATH}/a", {"Content-Length": "100000"})
+                wire.send(self.sized(100000)[:part])
+                wire.close()
         self.assertEqual(self.listed(), [])
-        self.assertEqual(self.put("a", self.sized(100000)).status, 201)
+        wait_until(lambda: self.put("a", self.sized(100000)).status in (201, 204),
+                   "the memory of what was cut off is free again", 15)
 
 
 class Memory(StoreCase):
     def test_a_large_set_is_held_once(self):
+        if b"__asan_init" in Path(BINARY).read_bytes():
+            print("test_a_large_set_is_held_once: skipped: freed memory rests under a sanitizer")
+            self.skipTest("freed memory rests under a sanitizer")
         count = 12 << 20
         body = write({"table": ("F32", [count], bytes(4 * count))})
         self.put("a", simple())

@@ -232,6 +232,8 @@ class Schemes(ServerCase):
                 continue
             for given in ({"length": "7"}, {"length": "7", "query_length": "3"},
                           {"length": "7", "query_length": "3", "query_offset": "2"}):
+                if not set(given) <= {row["name"] for row in scheme["parameters"]}:
+                    continue
                 with self.subTest(f"{scheme['name']} {given}"):
                     given = {**example(scheme), **given}
                     plain = self.assert_ok(self.get_encoding(scheme, query_of(given)))

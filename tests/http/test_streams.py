@@ -292,8 +292,8 @@ class Workers(ServerCase):
     def test_hits_are_answered_while_a_large_table_is_computed(self):
         small = f"{SINUSOIDAL}?length=8&dim=8"
         self.get(small)
-        # an amplitude takes the careful path: slow enough to be seen
-        large = f"{SINUSOIDAL}?length=100000&dim=512&amplitude=1.5&format=raw"
+        # random tables take long enough to be seen
+        large = "/v1/encodings/learned?length=100000&dim=128&format=raw"
         thread = threading.Thread(target=self.get, args=(large,))
         thread.start()
         answered = 0
@@ -307,7 +307,7 @@ class Workers(ServerCase):
         replies = []
 
         def ask(offset):
-            target = f"{SINUSOIDAL}?length=20000&dim=512&amplitude=1.5&offset={offset}&format=raw"
+            target = f"/v1/encodings/learned?length=20000&dim=128&offset={offset}&format=raw"
             replies.append(self.get(target))
 
         threads = [threading.Thread(target=ask, args=(i,)) for i in range(12)]

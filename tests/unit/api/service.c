@@ -53,7 +53,7 @@ void unit_service_start(unit_service *ret_service)
                 .upload_bytes = 1 << 20,
                 .store = store_for_api(sets),
                 .local = true,
-                .limits = {1 << 30, 1 << 22, 1 << 16},
+                .limits = {1 << 30, 1 << 22, 1 << 16, NULL},
                 .published = published,
                 .published_count = 1,
             },

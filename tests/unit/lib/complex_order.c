@@ -57,6 +57,42 @@ START_TEST(stored_angles_of_any_size_are_reduced_exactly)
 }
 END_TEST
 
+START_TEST(small_angles_decide_ties)
+{
+    /* amplitudes and angles halfway between elements: the cosine is below 1, the sine below the
+     * angle */
+    static const double R[4] = {1 + 0x1p-24, 1 + 3 * 0x1p-24, 1, 0x1p127};
+    static const double W[4] = {1, 1, 1, 0x1p-250};
+    static const struct {
+        const char *query;
+        float real[4], imag[4];
+    } CASES[] = {
+        {"positions=1e-40&parameters=set",
+         {1, 1 + 0x1p-23F, 1, 0x1p127F},
+         {1e-40F, 1e-40F, 1e-40F, 0}},
+        {"positions=8.673617896871918e-19&parameters=set", /* 2^-60 (1 + 2^-24) */
+         {1, 1 + 0x1p-23F, 1, 0x1p127F},
+         {0x1.000002p-60F, 0x1.000004p-60F, 0x1p-60F, 0}},
+        {"positions=1&parameters=set",
+         {0x1.14a282p-1F, 0x1.14a284p-1F, 0x1.14a280p-1F, 0x1p127F},
+         {0x1.aed54ap-1F, 0x1.aed54ep-1F, 0x1.aed548p-1F, 0x1p-123F}},
+    };
+    const unit_tensor tensors[] = {{"amplitude", PE_F64, 2, {1, 4}, R},
+                                   {"frequency", PE_F64, 2, {1, 4}, W}};
+    unit_store(tensors, 2);
+    for (size_t i = 0; i < UNIT_COUNT(CASES); i++) {
+        pe_table *table = unit_set_table("complex_order", CASES[i].query);
+        const float *real = pe_table_data(table, 0), *imag = pe_table_data(table, 1);
+        for (size_t j = 0; j < 4; j++)
+            ck_assert_msg(real[j] == CASES[i].real[j] && imag[j] == CASES[i].imag[j],
+                          "%s: %zu: %a %a", CASES[i].query, j, (double)real[j],
+                          (double)imag[j]);
+        pe_table_unref(table);
+    }
+    unit_store(NULL, 0);
+}
+END_TEST
+
 /* Two tables have the same bits. */
 static void same(pe_table *a, pe_table *b)
 {
@@ -154,6 +190,7 @@ END_TEST
 Suite *complex_order_suite(void)
 {
     const TTest *const tests[] = {stored_angles_of_any_size_are_reduced_exactly,
+                                  small_angles_decide_ties,
                                   sharing_is_repeating,
                                   an_absent_phase_is_zero,
                                   a_word_has_the_same_wave_wherever_it_stands,

@@ -69,7 +69,8 @@ END_TEST
 
 START_TEST(refuses_what_cannot_be_integrated)
 {
-    unit_refuses("floater", "length=2&dim=2048&hidden=2048", PE_TOO_LARGE, "hidden", "weights");
+    unit_refuses("floater", "length=2&dim=4&hidden=1000000", PE_TOO_LARGE, "hidden", "weights");
+    unit_refuses("floater", "length=2&dim=2048", PE_TOO_LARGE, "dim", "weights");
     unit_refuses("floater", "length=2&dim=1000000", PE_TOO_LARGE, "dim", "weights");
     unit_refuses("floater", "length=20000000&dim=1", PE_OUT_OF_RANGE, "length", "16777216");
     unit_refuses("floater", "positions=3,20000000&dim=1", PE_OUT_OF_RANGE, "positions",

@@ -208,6 +208,25 @@ START_TEST(sines_half_way_between_two_floats_round_once)
 }
 END_TEST
 
+/* The same where rows are made from their distances, and with amplitudes: the first of three
+ * rows is the near tie. */
+START_TEST(rows_at_equal_distances_that_begin_half_way_between_two_floats_round_once)
+{
+    static const double AMPLITUDES[] = {1, 0.25, -3.7};
+    uint64_t state = 10;
+    for (size_t i = 0; i < 300; i++) {
+        double amplitude = AMPLITUDES[i % UNIT_COUNT(AMPLITUDES)];
+        double middle = (double)(2 * ((unit_random(&state) >> 41) | 1 << 23) + 1) * 0x1p-25;
+        double entry = amplitude == 0.25 ? middle / 4 : middle;
+        double position = asin(entry / fabs(amplitude));
+        for (int side = 0; side < 3; side++) {
+            check_positions((pe_positions){3, position, 1, NULL}, 1, amplitude);
+            position = nextafter(position, side);
+        }
+    }
+}
+END_TEST
+
 /* sin x < x: a tiny position half-way between two elements belongs to the lower one, by far
  * less than the last place of 2π. */
 START_TEST(tiny_positions_between_two_elements_round_towards_zero)
@@ -374,6 +393,7 @@ Suite *wave_suite(void)
         random_positions_round_once,
         positions_close_to_quarter_turns_round_once,
         sines_half_way_between_two_floats_round_once,
+        rows_at_equal_distances_that_begin_half_way_between_two_floats_round_once,
         tiny_positions_between_two_elements_round_towards_zero,
         every_layout_puts_every_frequency_in_its_column,
         amplitudes_are_rounded_with_the_entry,

@@ -1,11 +1,10 @@
-/* Worker threads: shared work, and the end of jobs, which are else tested through the server
- * (tests/http). */
+/* Worker threads: shared work. Jobs are tested through the server (tests/http). */
 #include "../../../server/workers.h"
 
 #include "../unit.h"
 
 #include <pthread.h>
-#include <semaphore.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <time.h>
 
@@ -76,10 +75,10 @@ START_TEST(several_split_at_once_and_after_the_stop)
 }
 END_TEST
 
-typedef struct ending_job {
+typedef struct short_job {
     worker_job job; /* first */
-    sem_t ended, go_on;
-} ending_job;
+    atomic_bool ended;
+} short_job;
 
 static bool run_at_once(worker_job *job)
 {
@@ -87,34 +86,34 @@ static bool run_at_once(worker_job *job)
     return true;
 }
 
-/* From here on the job may be gone. */
-static void spoil(worker_job *job)
+/* As its owner may free it: whoever still reads the key fails. */
+static void end_for_good(worker_job *job)
 {
-    ending_job *ending = (ending_job *)job;
-    ending->job.key = (const char *)1;
-    sem_post(&ending->ended);
-    sem_wait(&ending->go_on);
+    job->key = (const char *)1;
+    atomic_store(&((short_job *)job)->ended, true);
 }
 
-static void end_at_once(worker_job *job)
+START_TEST(a_job_that_has_ended_is_left_alone)
 {
-    sem_post(&((ending_job *)job)->ended);
-}
-
-START_TEST(a_job_that_has_ended_is_not_looked_at_again)
-{
-    worker_set *workers = workers_start(2, 4);
-    ending_job first = {.job = {.key = "a", .run = run_at_once, .end = spoil}};
-    ending_job second = {.job = {.key = "a", .run = run_at_once, .end = end_at_once}};
-    sem_init(&first.ended, 0, 0);
-    sem_init(&first.go_on, 0, 0);
-    sem_init(&second.ended, 0, 0);
-    ck_assert(workers_submit(workers, &first.job));
-    sem_wait(&first.ended);
-    ck_assert(workers_submit(workers, &second.job)); /* compares its key with those in hand */
-    sem_wait(&second.ended);
-    sem_post(&first.go_on);
+    static const char *const keys[] = {"a", "b", "c", "d"};
+    worker_set *workers = workers_start(4, 64);
+    short_job jobs[32];
+    for (size_t i = 0; i < UNIT_COUNT(jobs); i++)
+        atomic_init(&jobs[i].ended, true);
+    for (size_t i = 0; i < 100000; i++) {
+        short_job *next = &jobs[i % UNIT_COUNT(jobs)];
+        while (!atomic_load(&next->ended))
+            sched_yield();
+        atomic_store(&next->ended, false);
+        next->job = (worker_job){.key = keys[i % 4],
+                                 .run = run_at_once,
+                                 .end = end_for_good,
+                                 .abandon = end_for_good};
+        unit_assert(workers_submit(workers, &next->job));
+    }
     workers_free(workers);
+    for (size_t i = 0; i < UNIT_COUNT(jobs); i++)
+        ck_assert(atomic_load(&jobs[i].ended));
 }
 END_TEST
 
@@ -122,6 +121,6 @@ Suite *workers_suite(void)
 {
     const TTest *const tests[] = {each_part_is_done_once_and_by_several_threads,
                                   several_split_at_once_and_after_the_stop,
-                                  a_job_that_has_ended_is_not_looked_at_again, NULL};
+                                  a_job_that_has_ended_is_left_alone, NULL};
     return unit_suite("workers", tests);
 }
