@@ -2,6 +2,7 @@
 #include "angle.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 /* 1/(2π), most significant limb first: 1344 bits serve the largest double. */
 static const uint64_t INVERSE[21] = {
@@ -43,6 +44,13 @@ pe_wide pe_angle_turns_of_product(double a, double b)
     int exponent = a_exponent + b_exponent;
     pe_wide turns = scaled_turns(product.hi, exponent);
     return product.lo == 0 ? turns : pe_wide_add(turns, scaled_turns(product.lo, exponent));
+}
+
+dd pe_angle_sum(dd way, double phase)
+{
+    dd sum = dd_add(way, (dd){phase, 0});
+    bool cancel = fabs(sum.hi) < 0x1p-10 * fabs(phase) && fabs(phase) > 0x1p-60;
+    return cancel ? (dd){0, 0} : sum;
 }
 
 void pe_angle_small_sincos(dd x, dd *ret_sin, dd *ret_cos)

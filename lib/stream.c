@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ROW_ALIGNMENT 8 /* what every element type is content with */
+
 struct pe_stream {
     pe_request *request;
     void *state;
@@ -62,17 +64,37 @@ void pe_stream_end_at(pe_stream *stream, uint64_t end)
     stream->wanted = wanted < stream->rows ? wanted : stream->rows;
 }
 
+static void fill(const pe_stream *stream, uint64_t row, uint64_t rows, void *dst)
+{
+    const pe_request *request = stream->request;
+    request->values.scheme->fill(&request->values, &request->plan, stream->state,
+                                 (pe_window){stream->tensor, row, rows}, dst);
+}
+
 /* Have the block hold a row. */
 static void fill_block(pe_stream *stream, uint64_t row)
 {
-    const pe_request *request = stream->request;
     uint64_t rest = (row < stream->wanted ? stream->wanted : stream->rows) - row;
-    pe_window window = {stream->tensor, row,
-                        rest < stream->block_rows ? rest : stream->block_rows};
-    request->values.scheme->fill(&request->values, &request->plan, stream->state, window,
-                                 stream->block);
     stream->first = row;
-    stream->filled = window.rows;
+    stream->filled = rest < stream->block_rows ? rest : stream->block_rows;
+    fill(stream, row, stream->filled, stream->block);
+}
+
+/* Rows in a read from which on they are made where they are wanted: then a block, which saves
+ * what the rows of a window share, is not worth the copying. */
+#define DIRECT_ROWS 1024
+
+/* Make whole rows at once in dst, if there are many and the block does not hold them; returns
+ * their bytes. */
+static size_t fill_directly(const pe_stream *stream, uint64_t offset, void *dst, size_t size)
+{
+    uint64_t row = offset / stream->row_bytes, rows = size / stream->row_bytes;
+    bool held = row >= stream->first && row < stream->first + stream->filled;
+    if (held || rows < DIRECT_ROWS || offset % stream->row_bytes != 0 ||
+        (uintptr_t)dst % ROW_ALIGNMENT != 0)
+        return 0;
+    fill(stream, row, rows, dst);
+    return (size_t)(rows * stream->row_bytes);
 }
 
 size_t pe_stream_read(pe_stream *stream, uint64_t offset, void *dst, size_t size)
@@ -80,17 +102,17 @@ size_t pe_stream_read(pe_stream *stream, uint64_t offset, void *dst, size_t size
     unsigned char *to = dst;
     uint64_t end = stream->rows * stream->row_bytes;
     size_t wanted = offset >= end ? 0 : end - offset < size ? (size_t)(end - offset) : size;
-    for (size_t left = wanted; left > 0;) {
+    for (size_t left = wanted, part; left > 0; left -= part, to += part, offset += part) {
+        part = fill_directly(stream, offset, to, left);
+        if (part > 0)
+            continue;
         uint64_t row = offset / stream->row_bytes;
         if (row < stream->first || row >= stream->first + stream->filled)
             fill_block(stream, row);
         uint64_t within = offset - stream->first * stream->row_bytes;
         uint64_t there = stream->filled * stream->row_bytes - within;
-        size_t part = there < left ? (size_t)there : left;
+        part = there < left ? (size_t)there : left;
         memcpy(to, stream->block + within, part);
-        to += part;
-        offset += part;
-        left -= part;
     }
     return wanted;
 }

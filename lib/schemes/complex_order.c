@@ -259,7 +259,7 @@ static pe_wide way_of(const waves *of, const line *at, uint64_t column)
                                            (int64_t)at->row));
 }
 
-/* θ + ω·k in radians: good where it is small. */
+/* θ + ω·k in radians: good where it is small; 0 where turns are better. */
 static dd radians_of(const waves *of, const line *at, uint64_t column)
 {
     dd way = at->position;
@@ -271,7 +271,7 @@ static dd radians_of(const waves *of, const line *at, uint64_t column)
     }
     if (!of->phase.stored)
         return way;
-    return dd_add(way, (dd){pe_set_element(of->phase.stored, stored_index(of, at, column)), 0});
+    return pe_angle_sum(way, pe_set_element(of->phase.stored, stored_index(of, at, column)));
 }
 
 #define SMALL 0x1p-20 /* radians: here a fraction of a turn has too few bits for its sine */

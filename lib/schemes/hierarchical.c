@@ -225,7 +225,7 @@ const pe_scheme pe_scheme_hierarchical = {
             .family = "absolute",
             .formula = "encoding[r] = alpha * u_i + (1 - alpha) * u_j with i = k div N, "
                        "j = k mod N; basis[i] = u_i = (p_i - alpha * p_0) / (1 - alpha)",
-            .convention = "alpha 0.4, positions counted from 0",
+            .convention = "the author's alpha 0.4, positions counted from 0",
             .reference = "Su 2020, hierarchical decomposition of BERT's positions, "
                          "kexue.fm/archives/7947",
             .example = "length=12&base_length=4&dim=8",

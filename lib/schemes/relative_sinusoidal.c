@@ -95,7 +95,9 @@ const pe_scheme pe_scheme_relative_sinusoidal = {
             .formula =
                 "encoding[i, j, 2c] = sin(d * w_c), encoding[i, j, 2c+1] = cos(d * w_c), "
                 "d = clip(j - i), w_c = base^(-2c/dim)",
-            .convention = "distance is key minus query",
+            .convention =
+                "the columns of the Transformer paper at the distance of Shaw's: key minus "
+                "query",
             .reference = "arXiv:1706.03762, section 3.5; arXiv:1803.02155",
             .example = "length=4&dim=8",
             .revision = 1,

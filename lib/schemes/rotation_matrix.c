@@ -110,7 +110,8 @@ const pe_scheme pe_scheme_rotation_matrix = {
             .formula = "blocks [[cos, -sin], [sin, cos]] of k * w_i, w_i = base^(-2i/dim): "
                        "R_i^T R_j = R_(j-i); shift: [[cos, sin], [-sin, cos]]: "
                        "PE_(m+k) = T_k PE_m",
-            .convention = "rope: neighbouring columns 2i and 2i + 1 make a pair; shift: of the "
+            .convention = "rope: the paper's neighbouring columns 2i and 2i + 1 make a pair; "
+                          "shift: of the "
                           "interleaved sinusoidal encoding",
             .reference = "arXiv:2104.09864, equation 15; arXiv:1706.03762, section 3.5",
             .example = "length=3&dim=4",

@@ -47,6 +47,20 @@ class Schemes(ServerCase):
                 primary = [tensor["primary"] for tensor in scheme["tensors"]]
                 self.assertEqual(primary, [True] + [False] * (len(primary) - 1))
 
+    def test_a_relative_scheme_says_what_it_follows_and_what_the_sign_of_a_distance_means(self):
+        followed = ("author", "paper", "Hugging Face", "XLNet")
+        relative = [scheme for scheme in self.schemes if scheme["family"] == "relative"]
+        self.assertGreaterEqual(len(relative), 8)
+        for scheme in relative:
+            with self.subTest(scheme["name"]):
+                said = scheme["convention"]
+                self.assertTrue(any(name in said for name in followed), said)
+                signs = ("key minus query", "query minus key", "both signs")
+                self.assertTrue(any(sign in said for sign in signs), said)
+                for tensor in scheme["tensors"]:
+                    if tensor["name"] == "distance":
+                        self.assertRegex(tensor["help"], "key minus query|query minus key")
+
     def test_a_parameter_describes_itself_in_full(self):
         for scheme in self.schemes:
             names = [parameter["name"] for parameter in scheme["parameters"]]

@@ -230,6 +230,21 @@ class ComplexOrderTest(StoredTest):
                 self.compare_waves(tensors, "dim", {"positions": [float(place)]},
                                    [Fraction(float(place))], [0])
 
+    def test_ways_of_more_than_106_bits_that_cancel_are_exact(self):
+        """Row 3 leaves what lies just above a tie of f32, by a bit that a sum of two doubles has
+        no room for; the amplitude is a tie of its own."""
+        count = 2**54 + 2**30 + 1
+        for exponent in (-112, -90, -80, -70):
+            step = float(count // 3) * 2.0**exponent
+            self.assertEqual(Fraction(step) * 3, count * Fraction(2) ** exponent)
+            for offset in (2.0**52, 2.0**40, 1.0, 2.0**-10):
+                positions = [Fraction(offset) + row * Fraction(step) for row in range(4)]
+                for amplitude in (1, 1 + 3 * 2.0**-24):
+                    tensors = {"amplitude": np.full((1, 1), amplitude, float),
+                               "frequency": np.ones(1), "phase": np.array([-offset])}
+                    self.compare_waves(tensors, "dim", {"offset": offset, "step": step,
+                                                        "length": 4}, positions, [0] * 4)
+
     def test_seeded_waves_turn_by_geometric_frequencies(self):
         """The words' amplitudes cancel in the quotient; cos² + sin² leaves them alone."""
         tokens = [3, 1, 4, 1, 5]
