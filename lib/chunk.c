@@ -237,12 +237,13 @@ static void round_exactly(const pe_wave *wave, uint64_t row, size_t frequency, b
     pe_wide turns = wave->frequencies[frequency];
     bool radian = memcmp(&turns, &PE_WIDE_RADIAN, sizeof turns) == 0;
     dd angle = radian ? position : dd_snap(dd_mul(position, pe_phase_radians(turns)));
-    pe_phase_sincos(pe_position_phase(&wave->positions, row, turns), &parts[0], &parts[1]);
     if (angle.hi != 0 && fabs(angle.hi) < 0x1p-20)
         /* at one radian per position the position itself is the angle, without the rounding of
          * 2π, and at a third of one the double nearest to it is; below 2^-150 a 256-bit
          * fraction of a turn has too few bits left */
         pe_angle_small_sincos(angle, &parts[0], &parts[1]);
+    else
+        pe_phase_sincos(pe_position_phase(&wave->positions, row, turns), &parts[0], &parts[1]);
     dd amplitude = {wave->amplitude, wave->amplitude_rest};
     pe_round_dd(wave->dtype, dd_mul(parts[cosine], amplitude), dst);
 }
