@@ -151,7 +151,7 @@ static void starve_within(uint64_t table_bytes, const char *method, const char *
     unit_service service;
     unit_service_start(&service);
     service.host.limits.table_bytes = table_bytes;
-    for (size_t k = 0;; k += 1 + k / 500) { /* each, but of very long documents */
+    for (size_t k = 0;; k += 1 + k / 100) { /* each, but of very long documents */
         unit_fail_allocations(k, 1);
         api_reply *reply = unit_ask(&service, method, target, body ? json : NULL, body);
         bool failed = unit_allow_allocations().failed > 0;
