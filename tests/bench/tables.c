@@ -211,10 +211,12 @@ static pe_request *enlarged_example(const pe_scheme *scheme, uint64_t bytes)
     return request;
 }
 
+/* Those that may take minutes for 16 MB, such as drawing or integrating, are left out. */
 static int list_schemes(void)
 {
     for (size_t i = 0; i < pe_scheme_count(); i++)
-        puts(pe_scheme_describe(pe_scheme_at(i))->name);
+        if (!pe_scheme_takes_long(pe_scheme_at(i)))
+            puts(pe_scheme_describe(pe_scheme_at(i))->name);
     return EXIT_SUCCESS;
 }
 
