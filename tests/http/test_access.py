@@ -87,9 +87,9 @@ class Tokens(KeyCase):
     def test_a_large_upload_without_the_token_is_not_kept_in_memory(self):
         self.get("/health/live")
         before = self.server.resident()
-        reply = self.ask("PUT", f"{PATH}/a", "Bearer x", None, bytes(64 << 20))
+        reply = self.ask("PUT", f"{PATH}/a", "Bearer x", None, bytes(16 << 20))
         self.assert_unauthorized(reply)
-        self.assertLess(self.server.resident() - before, 32 << 20)
+        self.assertLess(self.server.resident() - before, 12 << 20)
 
     def test_an_upload_that_waits_for_consent_is_401_at_once(self):
         headers = {"Expect": "100-continue", "Content-Length": "5000000"}
