@@ -23,12 +23,12 @@ WARNINGS := $(CXX_WARNINGS) -Wmissing-prototypes
 POSENC_CFLAGS := -std=c11 -D_GNU_SOURCE -pthread -ffp-contract=off $(WARNINGS) -MMD -MP -Ilib -Iapi
 
 # evaluated when used, so that `make deps run` works in one go
-SERVER_LIBS = $(shell pkg-config --libs libmicrohttpd jansson nettle) -lm
-CHECK_LIBS  = $(shell pkg-config --libs check jansson nettle) -lm
+SERVER_LIBS = $(shell pkg-config --libs libmicrohttpd jansson nettle sqlite3 zlib) -lm
+CHECK_LIBS  = $(shell pkg-config --libs check jansson nettle sqlite3 zlib) -lm
 
 LIB_SOURCES    := $(wildcard lib/*.c lib/schemes/*.c)
 # these are compiled once more for each instruction set that is chosen at run time
-KERNEL_PARTS   := kernel print_batch
+KERNEL_PARTS   := kernel print_batch matrix pairs
 KERNEL_CFLAGS  ?= -O3
 ifeq ($(shell uname -m),x86_64)
 KERNEL_OBJECTS := $(foreach set,v3 v4,$(KERNEL_PARTS:%=$(BUILD)/lib/%-$(set).o))
@@ -40,14 +40,17 @@ UNIT_SOURCES   := $(wildcard tests/unit/*.c tests/unit/*/*.c)
 BENCH_SOURCES  := $(wildcard tests/bench/*.c)
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 HEADERS   := $(wildcard lib/*.h api/*.h server/*.h tests/unit/*.h)
-FORMATTED := $(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) $(BENCH_SOURCES) tests/digits/main.cc $(HEADERS)
+FORMATTED := $(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) $(BENCH_SOURCES) \
+             tests/digits/main.cc tests/buckets/main.c $(HEADERS)
 
-DEPS      := gcc libc6-dev make pkg-config libmicrohttpd-dev libjansson-dev nettle-dev
+DEPS      := gcc libc6-dev make pkg-config libmicrohttpd-dev libjansson-dev libsqlite3-dev nettle-dev \
+             zlib1g-dev
 DEPS_BENCH := $(DEPS) python3 python3-numpy python3-torch python3-fastapi python3-uvicorn python3-httptools \
               python3-uvloop nginx-light lighttpd wrk
-DEPS_TEST := $(DEPS) check clang clang-format curl g++ python3 python3-mpmath python3-numpy
+DEPS_TEST := $(DEPS) check clang clang-format curl g++ python3 python3-mpmath python3-numpy \
+             python3-scipy
 
-.PHONY: all run test unit digits http interop golden check check-builds sanitize format install \
+.PHONY: all run test unit digits buckets http interop golden check check-builds sanitize format install \
         slow bench deps deps-test deps-bench clean help
 
 all: $(BUILD)/posenc-server ## build the server (the default)
@@ -79,6 +82,10 @@ $(BUILD)/digits-tests: tests/digits/main.cc $(BUILD)/libposenc.a
 	$(call say,CXX   $<)
 	$(Q)$(CXX) -std=c++17 -pthread $(CXX_WARNINGS) -MMD -MP -Ilib $(CPPFLAGS) $(CXXFLAGS) $(LDFLAGS) -o $@ $^
 
+$(BUILD)/bucket-runs: $(BUILD)/tests/buckets/main.o $(BUILD)/libposenc.a
+	$(call say,LINK  $@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $^ -lm
+
 $(BUILD)/%.o: %.c
 	$(call say,CC    $<)
 	@mkdir -p $(@D)
@@ -90,18 +97,19 @@ define compile_for_set # $(1): v3 or v4
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(POSENC_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(KERNEL_CFLAGS) -march=x86-64-$(1) \
 		$(if $(filter v4,$(1)),-mprefer-vector-width=512) -DPE_KERNEL_SYMBOL=pe_kernel_$(1) \
-		-DPE_KERNEL_NAME='"x86-64-$(1)"' -DPE_PRINT_SYMBOL=pe_print_batches_$(1) -c -o $@ $<
+		-DPE_KERNEL_NAME='"x86-64-$(1)"' -DPE_PRINT_SYMBOL=pe_print_batches_$(1) \
+		-DPE_MATRIX_SYMBOL=pe_matrix_multiply_$(1) -DPE_PAIRS_SYMBOL=pe_pairs_$(1) -c -o $@ $<
 endef
 $(BUILD)/lib/%-v3.o: lib/%.c
 	$(call compile_for_set,v3)
 $(BUILD)/lib/%-v4.o: lib/%.c
 	$(call compile_for_set,v4)
 
--include $(BUILD)/digits-tests.d $(KERNEL_OBJECTS:.o=.d) $(patsubst %.c,$(BUILD)/%.d,$(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) $(BENCH_SOURCES))
+-include $(BUILD)/digits-tests.d $(KERNEL_OBJECTS:.o=.d) $(patsubst %.c,$(BUILD)/%.d,$(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) $(BENCH_SOURCES) tests/buckets/main.c)
 
 # ---- testing ----
 
-test: check unit digits golden http interop check-builds sanitize ## run every test
+test: check unit digits buckets golden http interop check-builds sanitize ## run every test
 	@echo "all tests passed"
 
 unit: $(BUILD)/unit-tests ## unit tests, with the golden files
@@ -109,6 +117,9 @@ unit: $(BUILD)/unit-tests ## unit tests, with the golden files
 
 digits: $(BUILD)/digits-tests ## printed numbers against those of std::to_chars
 	$(BUILD)/digits-tests $(or $(NUMBERS),4000000)
+
+buckets: $(BUILD)/bucket-runs ## buckets of distances against thresholds in big integers
+	$(PYTHON) -B tests/buckets/check.py $(BUILD)/bucket-runs
 
 golden: ## recompute the golden files with mpmath and compare
 	PYTHONDONTWRITEBYTECODE=1 $(PYTHON) tests/golden/write_golden.py --check
@@ -137,7 +148,8 @@ $(BUILD)/bench-%: $(BUILD)/tests/bench/%.o $(BUILD)/libposenc.a
 	$(call say,LINK  $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $^ $(shell pkg-config --libs jansson) -lm
 
-slow: $(BUILD)/unit-tests $(BUILD)/digits-tests ## the long forms of tests: 10^8 entries against double-double, all f32 printed
+slow: $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/bucket-runs ## the long forms of tests: 10^8 entries, all f32 printed, all buckets
+	$(PYTHON) -B tests/buckets/check.py $(BUILD)/bucket-runs all
 	ROUNDING_ENTRIES=100000000 $(BUILD)/unit-tests rounding
 	$(BUILD)/digits-tests 50000000 all
 

@@ -7,6 +7,7 @@
 #define API_H
 
 #include "posenc.h"
+#include "store.h"
 
 /* ---- what the host process provides ---- */
 
@@ -25,7 +26,12 @@ typedef struct api_host {
     const pe_runner *runner;         /* for streams; the cache has its own; or NULL */
     uint64_t json_elements;          /* the most elements that JSON may carry */
     size_t target_bytes;             /* the longest request target */
-    pe_limits limits;
+    uint64_t body_bytes;             /* the longest body, but for uploads: */
+    uint64_t upload_bytes;
+    pe_limits limits;       /* without `sets`, which the api provides from the store */
+    const api_store *store; /* stored sets */
+    const char *api_key;    /* the bearer token that the store asks for; or NULL, and then */
+    bool local;             /* it is open if the server listens on loopback or a Unix socket */
     const api_limit *published; /* for /v1/info */
     size_t published_count;
 } api_host;
@@ -45,6 +51,7 @@ typedef struct api_request {
     void *context;
     const char *body; /* NULL if there is none */
     size_t body_size;
+    char *(*take_body)(void *context); /* hand the body's memory, from malloc, over; or NULL */
     bool quick;   /* do nothing that takes longer than about a millisecond: API_LATER instead */
     bool awaited; /* this request was answered with API_BUSY before */
 } api_request;
@@ -106,6 +113,11 @@ typedef enum api_progress {
  * made beforehand. The caller drops the reference. */
 api_progress api_handle(api_service *service, const api_request *request,
                         api_reply **ret_reply);
+
+/* Judge a request by its head, before its body is read: the refusal where there is one already,
+ * else NULL. ret_limit: how long the body may be. Quick. */
+api_reply *api_judge_head(api_service *service, const api_request *request,
+                          uint64_t *ret_limit);
 
 /* Replies for what only the transport sees. */
 typedef enum api_fault {

@@ -168,9 +168,13 @@ static pe_kind append_value(api_text *text, const json_t *value)
 /* Refuse a value of no legal kind, showing it. */
 static void refuse_value(const char *name, const json_t *value, pe_error *reterr)
 {
+    const char *rule = "a number, a string, true, false or an array of numbers";
+    if (json_is_null(value))
+        rule = "a value, or no such member: leave it out";
+    else if (json_is_object(value))
+        rule = "no object: its members stand among the other parameters";
     char *shown = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(15));
-    pe_error_add(reterr, PE_MALFORMED, name, shown ? shown : "",
-                 "a number, a string, true, false or an array of numbers");
+    pe_error_add(reterr, PE_MALFORMED, name, shown ? shown : "", "%s", rule);
     free(shown);
 }
 

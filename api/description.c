@@ -7,12 +7,12 @@
 
 void api_encoding_etag(const api_encoding *encoding, api_etag *ret_etag)
 {
-    char what[64];
+    char what[128];
     size_t key_length;
     const char *key = pe_request_key(encoding->request, &key_length);
-    int length = snprintf(what, sizeof what, "%s.%u tensors %zu+%zu identity",
-                          encoding->format->name, encoding->format->revision,
-                          encoding->selection.first, encoding->selection.count);
+    int length = snprintf(what, sizeof what, "%s.%u tensors %zu+%zu %s", encoding->format->name,
+                          encoding->format->revision, encoding->selection.first,
+                          encoding->selection.count, api_coding_tag(encoding->coding));
     const pe_scheme_info *info = pe_scheme_describe(pe_request_scheme(encoding->request));
     const api_segment pieces[] = {
         {key, key_length},
@@ -32,14 +32,25 @@ static void write_shape(const pe_tensor *tensor, const char *separator, char *ds
                          (unsigned long long)tensor->shape[i]);
 }
 
+/* What was consulted. For a binary form that is the coding only where its being refused is the
+ * answer. */
+static const char *vary_of(const api_encoding *encoding)
+{
+    if (!encoding->format->limited)
+        return "Accept";
+    return encoding->negotiated ? "Accept, Accept-Encoding" : "Accept-Encoding";
+}
+
 void api_encoding_add_validators(const api_encoding *encoding, const api_etag *etag,
                                  api_reply *reply)
 {
     api_reply_add(reply, "ETag", "%s", etag->text);
     api_reply_add(reply, "Cache-Control",
-                  "public, max-age=86400, stale-while-revalidate=604800");
-    if (encoding->negotiated)
-        api_reply_add(reply, "Vary", "Accept");
+                  pe_request_set(encoding->request) /* which may be replaced at any time */
+                      ? "no-cache"
+                      : "public, max-age=86400, stale-while-revalidate=604800");
+    if (encoding->negotiated || encoding->format->limited)
+        api_reply_add(reply, "Vary", "%s", vary_of(encoding));
 }
 
 /* What describes the representation: type, file name, tensor. */
@@ -50,6 +61,15 @@ static void add_description(const api_encoding *encoding, api_reply *reply)
     const pe_tensor *tensor = pe_request_tensor(encoding->request, encoding->selection.first);
     bool one_of_many = encoding->selection.count < pe_request_tensor_count(encoding->request);
     api_reply_add(reply, "Content-Type", "%s", encoding->format->media_type);
+    if (encoding->coding == API_GZIP)
+        api_reply_add(reply, "Content-Encoding", "gzip");
+    if (encoding->part.whole)
+        api_reply_add(reply, "Content-Range", "bytes %llu-%llu/%llu",
+                      (unsigned long long)encoding->part.first,
+                      (unsigned long long)(encoding->part.first + encoding->part.size - 1),
+                      (unsigned long long)encoding->part.whole);
+    if (!encoding->format->limited && !encoding->post)
+        api_reply_add(reply, "Accept-Ranges", "bytes");
     write_shape(tensor, "x", shape, sizeof shape);
     api_reply_add(reply, "Content-Disposition", "inline; filename=\"%s%s%s_%s_%s.%s\"", scheme,
                   one_of_many ? "_" : "", one_of_many ? tensor->name : "", shape,
@@ -64,7 +84,7 @@ static void add_description(const api_encoding *encoding, api_reply *reply)
 api_reply *api_encoding_describe(const api_encoding *encoding)
 {
     api_etag etag;
-    api_reply *reply = api_reply_new(200);
+    api_reply *reply = api_reply_new(encoding->part.whole ? 206 : 200);
     if (encoding->post) {
         api_reply_add(reply, "Cache-Control", "no-store");
     } else {

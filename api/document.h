@@ -2,7 +2,8 @@
 #ifndef API_DOCUMENT_H
 #define API_DOCUMENT_H
 
-#include "api.h"
+#include "coding.h"
+#include "service.h"
 
 #include <jansson.h>
 
@@ -15,13 +16,24 @@ void api_document_watch_memory(void);
 api_reply *api_document_reply(api_reply *reply, json_t *document, const char *media_type,
                               bool head);
 
-/* A document for GET that may change with the next release: revalidated, with an ETag. `given`
- * is the request's If-None-Match, or NULL. */
-api_reply *api_document_cacheable(json_t *document, const char *given, bool head);
+/* A document for GET that may change with the next release: in the coding that the call
+ * prefers, revalidated, with an ETag. Consumes the document. */
+api_reply *api_document_cacheable(const api_call *call, json_t *document);
+
+/* The same of a JSON text, consuming it, with a Cache-Control of its own. The text may be NULL,
+ * for want of memory, and then so is the reply. */
+api_reply *api_body_cacheable(const api_call *call, api_body *text, const char *cache_control);
+
+/* Give the reply a text as its body, in the coding that the call prefers, consuming both; 406
+ * if none is acceptable. The text may be NULL, for want of memory, and then so is the reply. */
+api_reply *api_text_reply(const api_call *call, api_reply *reply, api_body *text);
 
 /* Consume the document and return its text, from malloc; NULL if memory ran out at any time
  * since the last document. `flags` are jansson's. */
 char *api_document_text(json_t *document, size_t flags);
+
+/* Give a document up, and forget that memory ran out for it: the next one may succeed. */
+void api_document_drop(json_t *document);
 
 /* A number as JSON, an integer where it is integral. */
 json_t *api_document_number(double number);

@@ -18,8 +18,9 @@ static void select_tensors(api_encoding *encoding, const char *asked, pe_error *
 {
     size_t count = pe_request_tensor_count(encoding->request);
     const char *names[16];
-    encoding->selection =
-        (api_selection){encoding->request, 0, count, encoding->call->service->host->runner};
+    encoding->selection = (api_selection){.request = encoding->request,
+                                          .count = count,
+                                          .runner = encoding->call->service->host->runner};
     if (!asked)
         return;
     for (size_t i = 0; i < count && i < 16; i++) {
@@ -45,8 +46,9 @@ static void check_tensor_name(const pe_scheme_info *info, const char *asked, pe_
     pe_error_add_choice(error, "tensor", asked, names, info->tensor_count);
 }
 
-/* Choose the format; a reply if that fails. */
-static api_reply *choose_format(api_encoding *encoding, const api_format *asked)
+/* Choose the format and its coding. False: ret_reply is the problem, NULL without memory. */
+static bool choose_format(api_encoding *encoding, const api_format *asked,
+                          api_reply **ret_reply)
 {
     char reason[512];
     uint64_t elements = 0;
@@ -57,23 +59,72 @@ static api_reply *choose_format(api_encoding *encoding, const api_format *asked)
             pe_request_tensor(encoding->request, encoding->selection.first + i)->elements;
     encoding->negotiated = !asked;
     pe_error_init(&error);
-    switch (api_choose_format(asked, api_call_header(encoding->call, "Accept"), tensor,
+    api_codings codings =
+        api_accept_codings(api_call_header(encoding->call, "Accept-Encoding"));
+    switch (api_choose_format(asked, api_call_header(encoding->call, "Accept"), codings, tensor,
                               elements, encoding->call->service->host->json_elements,
                               &encoding->format, reason, sizeof reason)) {
     case API_CHOSEN:
+        api_choose_coding(codings, encoding->format->limited, &encoding->coding);
         break;
     case API_CHOICE_NOT_ACCEPTABLE:
-        return api_problem(API_NOT_ACCEPTABLE, reason, NULL, NULL);
+        *ret_reply = api_problem(API_NOT_ACCEPTABLE, reason, NULL, NULL);
+        return false;
     case API_CHOICE_REFUSED:
         pe_error_add(&error, PE_OUT_OF_RANGE, "format", asked->name, "%s", reason);
-        return api_problem(API_NOT_ACCEPTABLE, reason, NULL, &error);
+        *ret_reply = api_problem(API_NOT_ACCEPTABLE, reason, NULL, &error);
+        return false;
     case API_CHOICE_TOO_LARGE:
         pe_error_add(&error, PE_TOO_LARGE, "format", asked->name, "%s", reason);
-        return api_problem_from_error(&error);
+        *ret_reply = api_problem_from_error(&error);
+        return false;
     }
     if (encoding->format->single)
         encoding->selection.count = 1;
-    return NULL;
+    return true;
+}
+
+/* Looks for stored sets on behalf of one call. */
+typedef struct set_search {
+    const api_call *call;
+    api_store_status status; /* what the store last said */
+} set_search;
+
+static pe_status find_set(void *context, const char *name, pe_set **ret_set)
+{
+    set_search *search = context;
+    const api_store *store = search->call->service->host->store;
+    api_set *set = NULL;
+    if (search->status == API_STORE_LATER || search->status == API_STORE_FAILED)
+        return PE_NO_MEMORY; /* enough is known */
+    search->status = store->find(store->context, name, search->call->request->quick, &set);
+    *ret_set = set ? pe_set_ref(api_set_tensors(set)) : NULL;
+    api_set_unref(set);
+    return search->status == API_STORE_DONE || search->status == API_STORE_ABSENT
+               ? PE_OK
+               : PE_NO_MEMORY;
+}
+
+/* A request that finds stored sets. False: it cannot be made yet, or not at all for a reason
+ * that is not the request's; then ret_reply is the answer. */
+static bool make_request(api_encoding *encoding, const pe_scheme *scheme,
+                         const api_arguments *arguments, pe_error *reterr,
+                         api_reply **ret_reply)
+{
+    set_search search = {encoding->call, API_STORE_DONE};
+    const api_host *host = encoding->call->service->host;
+    const pe_sets sets = {&search, find_set};
+    pe_limits limits = host->limits;
+    limits.sets = &sets;
+    pe_request_new(scheme, arguments->items, arguments->count, &limits, &encoding->request,
+                   reterr);
+    if (search.status == API_STORE_LATER)
+        *ret_reply = api_not_yet(encoding->call, API_LATER);
+    else if (search.status == API_STORE_FAILED)
+        *ret_reply = api_problem(API_UNAVAILABLE, "the store cannot be read", NULL, NULL);
+    else
+        return true;
+    return false;
 }
 
 bool api_encoding_read(api_encoding *ret_encoding, const api_call *call,
@@ -85,8 +136,8 @@ bool api_encoding_read(api_encoding *ret_encoding, const api_call *call,
     *ret_encoding = (api_encoding){.call = call};
     const char *format = api_arguments_take(arguments, "format", found);
     const char *tensor = api_arguments_take(arguments, "tensor", found);
-    pe_request_new(scheme, arguments->items, arguments->count, &call->service->host->limits,
-                   &ret_encoding->request, &error);
+    if (!make_request(ret_encoding, scheme, arguments, &error, ret_reply))
+        return false;
     for (size_t i = 0; i < found->count; i++)
         pe_error_add(&error, found->status, found->problems[i].parameter,
                      found->problems[i].given, "%s", found->problems[i].allowed);
@@ -101,8 +152,7 @@ bool api_encoding_read(api_encoding *ret_encoding, const api_call *call,
         *ret_reply = api_problem_from_error(&error);
         return false;
     }
-    *ret_reply = choose_format(ret_encoding, asked);
-    return *ret_reply == NULL;
+    return choose_format(ret_encoding, asked, ret_reply);
 }
 
 void api_encoding_done(api_encoding *encoding)
@@ -111,36 +161,11 @@ void api_encoding_done(api_encoding *encoding)
     encoding->request = NULL;
 }
 
-/* ---- representations, attached to the cache's entry ---- */
-
-typedef enum attachment_kind { BODY, HIT_REPLY, NEGOTIATED_HIT_REPLY } attachment_kind;
-
-static unsigned attachment_id(const api_encoding *encoding, attachment_kind kind)
-{
-    unsigned format = 0;
-    while (api_format_at(format) != encoding->format)
-        format++;
-    unsigned tensors = (unsigned)(encoding->selection.first * 16 + encoding->selection.count);
-    return (format * 256 + tensors) * 4 + (unsigned)kind;
-}
-
-static void drop_body(void *body)
-{
-    api_body_unref(body);
-}
+/* ---- replies from an entry ---- */
 
 static void drop_reply(void *reply)
 {
     api_reply_unref(reply);
-}
-
-static bool build_body(pe_table *table, void *context, pe_attachment *ret_attachment)
-{
-    const api_encoding *encoding = context;
-    size_t bytes;
-    api_body *body = encoding->format->write(&encoding->selection, table, &bytes);
-    *ret_attachment = (pe_attachment){body, bytes + api_body_footprint(), drop_body};
-    return body != NULL;
 }
 
 typedef struct hit {
@@ -160,23 +185,14 @@ static bool build_hit(pe_table *table, void *context, pe_attachment *ret_attachm
     return reply != NULL;
 }
 
-/* A new reference to the body of an entry, built if need be. */
-static api_body *body_of(const api_encoding *encoding, pe_entry *entry)
-{
-    api_body *body = pe_entry_attachment(encoding->call->service->cache, entry,
-                                         attachment_id(encoding, BODY), build_body,
-                                         (void *)(uintptr_t)encoding);
-    return body ? api_body_ref(body) : NULL;
-}
-
 static api_reply *hit_reply(const api_encoding *encoding, pe_entry *entry)
 {
     pe_cache *cache = encoding->call->service->cache;
-    unsigned id =
-        attachment_id(encoding, encoding->negotiated ? NEGOTIATED_HIT_REPLY : HIT_REPLY);
+    unsigned id = api_attachment_id(encoding, encoding->negotiated ? API_NEGOTIATED_HIT_REPLY
+                                                                   : API_HIT_REPLY);
     api_reply *reply = pe_entry_attachment(cache, entry, id, NULL, NULL);
     if (!reply) {
-        hit of = {encoding, body_of(encoding, entry)};
+        hit of = {encoding, api_encoding_body(encoding, entry)};
         if (of.body)
             reply = pe_entry_attachment(cache, entry, id, build_hit, &of);
         api_body_unref(of.body);
@@ -186,13 +202,13 @@ static api_reply *hit_reply(const api_encoding *encoding, pe_entry *entry)
     return reply ? api_reply_ref(reply) : NULL;
 }
 
-/* A reply of its own, for what was computed just now and for POST. */
+/* A reply of its own, for what was computed just now, for parts and for POST. */
 static api_reply *own_reply(const api_encoding *encoding, pe_entry *entry, pe_outcome outcome,
                             uint64_t compute_time)
 {
     const api_host *host = encoding->call->service->host;
     uint64_t start = host->now(host->context);
-    api_body *body = body_of(encoding, entry);
+    api_body *body = api_encoding_body(encoding, entry);
     uint64_t format_time = host->now(host->context) - start;
     api_reply *reply = api_encoding_describe(encoding);
     switch (outcome) {
@@ -209,38 +225,25 @@ static api_reply *own_reply(const api_encoding *encoding, pe_entry *entry, pe_ou
     if (outcome != PE_HIT)
         api_reply_add(reply, "Server-Timing", "compute;dur=%.3f, format;dur=%.3f",
                       (double)compute_time / 1e6, (double)format_time / 1e6);
-    return api_reply_with_body(reply, body, false);
+    return api_reply_with_body(reply, api_encoding_part(encoding, body), false);
 }
 
 /* ---- answering ---- */
 
-static api_reply *not_modified(const api_encoding *encoding)
-{
-    const char *given = api_call_header(encoding->call, "If-None-Match");
-    api_etag etag;
-    if (!given || encoding->post)
-        return NULL;
-    api_encoding_etag(encoding, &etag);
-    if (!api_etag_matches(&etag, given))
-        return NULL;
-    api_reply *reply = api_reply_new(304);
-    api_reply_set_length(reply, encoding->format->length(&encoding->selection));
-    api_encoding_add_validators(encoding, &etag, reply);
-    return reply;
-}
-
-/* Elements up to which a quick request may compute a table, or print it. */
+/* Elements up to which a quick request may compute a table, or print it, or compress that. */
 #define QUICK_TABLE 65536
 #define QUICK_TEXT  16384
+#define QUICK_GZIP  2048
 
 static bool is_quick(const api_encoding *encoding, bool compute)
 {
     uint64_t elements = 0;
     for (size_t i = 0; i < pe_request_tensor_count(encoding->request); i++)
         elements += pe_request_tensor(encoding->request, i)->elements;
-    return elements <= (encoding->format->limited ? QUICK_TEXT
-                        : compute                 ? QUICK_TABLE
-                                                  : UINT64_MAX);
+    return elements <= (encoding->coding == API_GZIP ? QUICK_GZIP
+                        : encoding->format->limited  ? QUICK_TEXT
+                        : compute                    ? QUICK_TABLE
+                                                     : UINT64_MAX);
 }
 
 /* Whether the entry has what the reply needs, or making it is quick. */
@@ -248,13 +251,7 @@ static bool is_prepared(const api_encoding *encoding, pe_entry *entry)
 {
     pe_cache *cache = encoding->call->service->cache;
     return is_quick(encoding, false) ||
-           pe_entry_attachment(cache, entry, attachment_id(encoding, BODY), NULL, NULL);
-}
-
-static api_reply *not_yet(const api_encoding *encoding, api_progress progress)
-{
-    *encoding->call->progress = progress;
-    return NULL;
+           pe_entry_attachment(cache, entry, api_attachment_id(encoding, API_BODY), NULL, NULL);
 }
 
 /* The reply from an entry that was there. */
@@ -263,8 +260,8 @@ static api_reply *reply_from(const api_encoding *encoding, pe_entry *entry)
     const api_request *request = encoding->call->request;
     api_reply *reply;
     if (request->quick && !is_prepared(encoding, entry))
-        reply = not_yet(encoding, API_LATER);
-    else if (encoding->post || request->awaited)
+        reply = api_not_yet(encoding->call, API_LATER);
+    else if (encoding->post || request->awaited || encoding->part.whole)
         reply = own_reply(encoding, entry, request->awaited ? PE_COALESCED : PE_HIT, 0);
     else
         reply = hit_reply(encoding, entry);
@@ -303,37 +300,38 @@ static bool is_streamed(const api_encoding *encoding)
 static api_reply *stream(const api_encoding *encoding)
 {
     if (encoding->call->request->quick)
-        return not_yet(encoding, API_LATER);
+        return api_not_yet(encoding->call, API_LATER);
     api_reply *reply = api_encoding_describe(encoding);
     api_reply_add(reply, "Cache-Status", "posenc; fwd=bypass; detail=streamed");
-    return api_reply_with_body(reply, encoding->format->stream(&encoding->selection), false);
+    api_body *body = api_encoding_part(encoding, api_encoding_stream(encoding));
+    return api_reply_with_body(reply, body, false);
 }
 
-api_reply *api_encoding_reply(const api_encoding *encoding)
+api_reply *api_encoding_reply(api_encoding *encoding)
 {
     const api_request *request = encoding->call->request;
-    api_reply *reply = not_modified(encoding);
-    if (reply)
+    api_reply *reply;
+    if (api_encoding_judge(encoding, &reply) || !api_encoding_take_part(encoding, &reply))
         return reply;
     if (encoding->call->head) {
         reply = api_encoding_describe(encoding);
-        api_reply_set_length(reply, encoding->format->length(&encoding->selection));
+        api_reply_set_length(reply, api_encoding_length(encoding));
         return reply;
     }
     bool slow = request->quick && pe_request_takes_long(encoding->request);
     if (is_streamed(encoding))
-        return slow ? not_yet(encoding, API_LATER) : stream(encoding);
+        return slow ? api_not_yet(encoding->call, API_LATER) : stream(encoding);
     pe_entry *entry;
     switch (pe_cache_look(encoding->call->service->cache, encoding->request, request->awaited,
                           &entry)) {
     case PE_FOUND:
         return reply_from(encoding, entry);
     case PE_UNDER_WAY:
-        return not_yet(encoding, API_BUSY);
+        return api_not_yet(encoding->call, API_BUSY);
     case PE_ABSENT:
         break;
     }
     if (slow || (request->quick && !is_quick(encoding, true)))
-        return not_yet(encoding, API_LATER);
+        return api_not_yet(encoding->call, API_LATER);
     return compute(encoding);
 }

@@ -1,6 +1,7 @@
 /* Entity tags: hashing and matching. */
 #include "etag.h"
 
+#include <nettle/memops.h>
 #include <nettle/sha2.h>
 #include <string.h>
 
@@ -29,21 +30,28 @@ void api_etag_of(api_etag *ret_etag, const api_segment *pieces, size_t count)
     ret_etag->text[34] = '\0';
 }
 
-bool api_etag_matches(const api_etag *etag, const char *if_none_match)
+bool api_tag_is_listed(const char *tag, const char *list, bool strong)
 {
-    const char *at = if_none_match + strspn(if_none_match, " \t");
-    if (strcmp(at, "*") == 0)
+    const char *at = list + strspn(list, " \t");
+    size_t length = strlen(tag);
+    if (at[0] == '*' && at[1 + strspn(at + 1, " \t")] == '\0')
         return true;
-    size_t length = strlen(etag->text);
     for (; (at = strchr(at, '"')); at++) {
         const char *end = strchr(at + 1, '"');
         if (!end)
             return false;
-        if ((size_t)(end - at) + 1 == length && memcmp(at, etag->text, length) == 0)
+        bool weak = at - list >= 2 && memcmp(at - 2, "W/", 2) == 0;
+        if ((size_t)(end - at) + 1 == length && memcmp(at, tag, length) == 0 &&
+            !(strong && weak))
             return true;
         at = end;
     }
     return false;
+}
+
+bool api_etag_matches(const api_etag *etag, const char *if_none_match)
+{
+    return api_tag_is_listed(etag->text, if_none_match, false);
 }
 
 void api_sha256_hex(const void *data, size_t size, char ret_hex[65])
@@ -55,4 +63,17 @@ void api_sha256_hex(const void *data, size_t size, char ret_hex[65])
     sha256_digest(&context, sizeof digest, digest);
     write_hex(digest, sizeof digest, ret_hex);
     ret_hex[64] = '\0';
+}
+
+bool api_secrets_match(const char *one, const char *other)
+{
+    struct sha256_ctx context;
+    uint8_t digests[2][SHA256_DIGEST_SIZE];
+    for (unsigned i = 0; i < 2; i++) { /* of one length, whatever the lengths are */
+        const char *text = i ? other : one;
+        sha256_init(&context);
+        sha256_update(&context, strlen(text), (const uint8_t *)text);
+        sha256_digest(&context, SHA256_DIGEST_SIZE, digests[i]);
+    }
+    return memeql_sec(digests[0], digests[1], SHA256_DIGEST_SIZE);
 }

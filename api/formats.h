@@ -10,13 +10,14 @@ typedef struct api_selection {
     pe_request *request;
     size_t first, count; /* tensors [first, first + count) */
     const pe_runner *runner;
+    uint64_t from, until; /* of a streamed binary body only these bytes will be read; 0: all */
 } api_selection;
 
 typedef struct api_format {
     const char *name, *media_type, *extension, *help;
     unsigned revision; /* raised whenever the bytes for the same tensor change */
     bool single;       /* holds one tensor: the primary one unless another is asked for */
-    bool limited;      /* text under the host's limit of JSON elements */
+    bool limited;      /* text under the host's limit of JSON elements; the others are binary */
 
     /* NULL, or why a tensor of this dtype cannot be represented and what can. */
     const char *(*refuses)(pe_dtype dtype);
@@ -25,7 +26,8 @@ typedef struct api_format {
     uint64_t (*length)(const api_selection *selection);
 
     /* The body; ret_bytes is the memory it holds beyond the table. NULL without memory. May
-     * write into the table's headroom: calls for one table are serialised. */
+     * write into the table's headroom: calls for one table are serialised, but for text, which
+     * only reads. */
     api_body *(*write)(const api_selection *selection, pe_table *table, size_t *ret_bytes);
 
     /* For tables too large to hold: a body of the same bytes that computes its tensors as it is

@@ -108,9 +108,18 @@ static void list_alternatives(pe_dtype dtype, uint64_t elements, uint64_t limite
     }
 }
 
-static api_choice check_asked(const api_format *asked, const pe_tensor *tensor,
-                              uint64_t elements, uint64_t limited_elements, char *ret_reason,
-                              size_t reason_size)
+static bool has_coding(const api_format *format, api_codings codings)
+{
+    api_coding coding;
+    return api_choose_coding(codings, format->limited, &coding);
+}
+
+static const char NO_CODING[] =
+    "Accept-Encoding admits neither identity nor, for text, gzip; there is nothing else";
+
+static api_choice check_asked(const api_format *asked, api_codings codings,
+                              const pe_tensor *tensor, uint64_t elements,
+                              uint64_t limited_elements, char *ret_reason, size_t reason_size)
 {
     const char *reason = refusal(asked, tensor->dtype);
     if (reason) {
@@ -123,17 +132,22 @@ static api_choice check_asked(const api_format *asked, const pe_tensor *tensor,
         list_alternatives(tensor->dtype, elements, limited_elements, ret_reason, reason_size);
         return API_CHOICE_TOO_LARGE;
     }
+    if (!has_coding(asked, codings)) {
+        snprintf(ret_reason, reason_size, "%s", NO_CODING);
+        return API_CHOICE_NOT_ACCEPTABLE;
+    }
     return API_CHOSEN;
 }
 
-api_choice api_choose_format(const api_format *asked, const char *accept,
+api_choice api_choose_format(const api_format *asked, const char *accept, api_codings codings,
                              const pe_tensor *tensor, uint64_t elements,
                              uint64_t limited_elements, const api_format **ret_format,
                              char *ret_reason, size_t reason_size)
 {
     if (asked) {
         *ret_format = asked;
-        return check_asked(asked, tensor, elements, limited_elements, ret_reason, reason_size);
+        return check_asked(asked, codings, tensor, elements, limited_elements, ret_reason,
+                           reason_size);
     }
     const api_format *best = NULL, *over = NULL;
     const char *reason = NULL;
@@ -148,6 +162,8 @@ api_choice api_choose_format(const api_format *asked, const char *accept,
             continue;
         if (refusal(format, tensor->dtype)) {
             reason = refusal(format, tensor->dtype);
+        } else if (!has_coding(format, codings)) {
+            reason = reason ? reason : NO_CODING;
         } else if (is_over(format, elements, limited_elements)) {
             over = format;
         } else {

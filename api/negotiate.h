@@ -3,23 +3,25 @@
 #ifndef API_NEGOTIATE_H
 #define API_NEGOTIATE_H
 
+#include "coding.h"
 #include "formats.h"
 
-/* The quality from 0 to 1000 that an Accept value gives a media type: that of the most specific
- * range that matches, 0 if none does. NULL accepts everything. ret_specificity: 3 if that range
- * names the type, 2 if it ends in a star, 1 if it is any type, 0 if there is none. */
+/* The quality from 0 to 1000 that an Accept value gives a media type, or an Accept-Encoding
+ * value a coding: that of the most specific range that matches, 0 if none does. NULL accepts
+ * everything. ret_specificity: 3 if that range names the type, 2 if it ends in a star, 1 if it
+ * is any type, 0 if there is none. */
 unsigned api_accept_quality(const char *accept, const char *media_type, int *ret_specificity);
 
 typedef enum api_choice {
     API_CHOSEN,
-    API_CHOICE_NOT_ACCEPTABLE, /* nothing that Accept admits can carry this */
+    API_CHOICE_NOT_ACCEPTABLE, /* nothing that Accept or the codings admit can carry this */
     API_CHOICE_TOO_LARGE,      /* the format asked for by name is over its limit */
     API_CHOICE_REFUSED,        /* the format asked for by name cannot carry the dtype */
 } api_choice;
 
 /* Choose a format for `tensor` (elements: of the whole selection). `asked` is the format named
  * by the request, or NULL. ret_reason is a sentence for the failures. */
-api_choice api_choose_format(const api_format *asked, const char *accept,
+api_choice api_choose_format(const api_format *asked, const char *accept, api_codings codings,
                              const pe_tensor *tensor, uint64_t elements,
                              uint64_t limited_elements, const api_format **ret_format,
                              char *ret_reason, size_t reason_size);

@@ -13,17 +13,23 @@ static const struct {
     [API_MALFORMED] = {"malformed", "The request is malformed", 400},
     [API_NOT_FOUND] = {"not_found", "There is nothing at this path", 404},
     [API_UNKNOWN_SCHEME] = {"unknown_scheme", "There is no such scheme", 404},
+    [API_UNKNOWN_SET] = {"unknown_set", "There is no such stored set", 404},
+    [API_UNAUTHORIZED] = {"unauthorized", "The bearer token is missing or wrong", 401},
+    [API_FORBIDDEN] = {"forbidden", "The store is not open to this request", 403},
     [API_METHOD_NOT_ALLOWED] = {"method_not_allowed", "The method is not allowed here", 405},
     [API_NOT_ACCEPTABLE] = {"not_acceptable", "No acceptable representation", 406},
+    [API_PRECONDITION_FAILED] = {"precondition_failed", "The condition does not hold", 412},
     [API_PAYLOAD_TOO_LARGE] = {"payload_too_large", "The body is too large", 413},
     [API_TARGET_TOO_LONG] = {"target_too_long", "The request target is too long", 414},
     [API_UNSUPPORTED_MEDIA_TYPE] = {"unsupported_media_type", "The body's type is unknown",
                                     415},
+    [API_RANGE_NOT_SATISFIABLE] = {"range_not_satisfiable", "There are no such bytes", 416},
     [API_OUT_OF_RANGE] = {"out_of_range", "A value is outside its range", 422},
     [API_TOO_LARGE] = {"too_large", "The result would be too large", 422},
     [API_NOT_IMPLEMENTED] = {"not_implemented", "The request needs what is not known here",
                              501},
     [API_UNAVAILABLE] = {"unavailable", "The service cannot answer now", 503},
+    [API_STORE_IS_FULL] = {"store_full", "The store has no room for this", 507},
 };
 
 static api_code code_of(pe_status status)
@@ -92,6 +98,24 @@ api_reply *api_problem(api_code code, const char *detail, const char *did_you_me
     if (code == API_UNAVAILABLE)
         api_reply_add(reply, "Retry-After", "1");
     return api_document_reply(reply, document, "application/problem+json", false);
+}
+
+api_reply *api_problem_of_if_match(const api_etag *etag)
+{
+    char detail[128];
+    snprintf(detail, sizeof detail, "If-Match does not name %s, the tag of what would come",
+             etag->text);
+    return api_problem(API_PRECONDITION_FAILED, detail, NULL, NULL);
+}
+
+api_reply *api_problem_of_range(uint64_t whole)
+{
+    char detail[128];
+    snprintf(detail, sizeof detail, "Range lies behind the end: the whole is %llu bytes",
+             (unsigned long long)whole);
+    api_reply *reply = api_problem(API_RANGE_NOT_SATISFIABLE, detail, NULL, NULL);
+    api_reply_add(reply, "Content-Range", "bytes */%llu", (unsigned long long)whole);
+    return reply;
 }
 
 api_reply *api_problem_from_error(const pe_error *error)

@@ -13,11 +13,14 @@
 struct api_body {
     atomic_uint references;
     pe_table *table; /* NULL, or what the segments lie in */
+    api_set *set;    /* the same */
     void *owned;
     size_t block; /* 0 if `owned` is from malloc, or its capacity */
     size_t count;
     api_segment segments[SEGMENTS_MAX];
     api_source source; /* of a stream, which has no segments */
+    api_body *whole;   /* NULL, or what this is a part of, */
+    uint64_t first;    /* from this byte on */
 };
 
 api_body *api_body_from_table(pe_table *table, void *owned, const api_segment *segments,
@@ -41,6 +44,16 @@ api_body *api_body_from_table(pe_table *table, void *owned, const api_segment *s
 api_body *api_body_from_text(char *text, size_t size)
 {
     return api_body_from_table(NULL, text, &(api_segment){text, size}, 1);
+}
+
+api_body *api_body_from_set(api_set *set)
+{
+    api_segment bytes;
+    bytes.data = api_set_bytes(set, &bytes.size);
+    api_body *body = api_body_from_table(NULL, NULL, &bytes, 1);
+    if (body)
+        body->set = api_set_ref(set);
+    return body;
 }
 
 api_body *api_body_take_text(api_text *text, size_t *ret_bytes)
@@ -75,7 +88,9 @@ void api_body_unref(api_body *body)
         return;
     if (body->source.free)
         body->source.free(body->source.state);
+    api_body_unref(body->whole);
     pe_table_unref(body->table);
+    api_set_unref(body->set);
     if (body->block)
         pe_buffer_release(body->owned, body->block);
     else
@@ -93,6 +108,39 @@ api_body *api_body_from_source(const api_source *source)
     return body;
 }
 
+/* Take bytes [first, first + size) of the segments. */
+static void clip_segments(api_body *part, uint64_t first, uint64_t size)
+{
+    const api_body *whole = part->whole;
+    for (size_t i = 0; i < whole->count && size > 0; i++) {
+        api_segment segment = whole->segments[i];
+        if (first >= segment.size) {
+            first -= segment.size;
+            continue;
+        }
+        uint64_t rest = segment.size - first;
+        size_t taken = (size_t)(rest < size ? rest : size);
+        part->segments[part->count++] =
+            (api_segment){(const char *)segment.data + first, taken};
+        first = 0;
+        size -= taken;
+    }
+}
+
+api_body *api_body_part(api_body *whole, uint64_t first, uint64_t size)
+{
+    api_body *part = api_body_from_table(NULL, NULL, NULL, 0);
+    if (!part)
+        return NULL;
+    part->whole = api_body_ref(whole);
+    part->first = first;
+    if (api_body_is_stream(whole))
+        part->source = (api_source){.size = size, .read = whole->source.read};
+    else
+        clip_segments(part, first, size);
+    return part;
+}
+
 bool api_body_is_stream(const api_body *body)
 {
     return body->source.read != NULL;
@@ -100,7 +148,12 @@ bool api_body_is_stream(const api_body *body)
 
 size_t api_body_read(api_body *body, uint64_t offset, char *dst, size_t room)
 {
-    return body->source.read(body->source.state, offset, dst, room);
+    if (!body->whole)
+        return body->source.read(body->source.state, offset, dst, room);
+    uint64_t rest = body->source.size - offset;
+    return rest == 0 ? 0
+                     : api_body_read(body->whole, body->first + offset, dst,
+                                     rest < room ? (size_t)rest : room);
 }
 
 size_t api_body_segments(const api_body *body, const api_segment **ret_segments)
@@ -117,7 +170,7 @@ uint64_t api_body_size(const api_body *body)
     return size;
 }
 
-#define TRANSPORT_FOOTPRINT 2560 /* a response with its fields, measured */
+#define TRANSPORT_FOOTPRINT 2816 /* a response with its fields, measured */
 #define FIELDS_MAX          24
 #define TEXT_MAX            1536
 
@@ -136,8 +189,9 @@ struct api_reply {
 static const api_field COMMON_FIELDS[] = {
     {"Access-Control-Allow-Origin", "*"},
     {"Access-Control-Expose-Headers",
-     "Cache-Status, Content-Disposition, Content-Length, ETag, Server-Timing, "
-     "Tensor-Byte-Order, Tensor-Dtype, Tensor-Name, Tensor-Shape"},
+     "Accept-Ranges, Cache-Status, Content-Disposition, Content-Encoding, Content-Length, "
+     "Content-Range, ETag, Server-Timing, Tensor-Byte-Order, Tensor-Dtype, Tensor-Name, "
+     "Tensor-Shape"},
     {"Cross-Origin-Resource-Policy", "cross-origin"},
     {"X-Content-Type-Options", "nosniff"},
 };

@@ -17,6 +17,9 @@ api_body *api_body_take_text(api_text *text, size_t *ret_bytes);
 api_body *api_body_from_table(pe_table *table, void *owned, const api_segment *segments,
                               size_t count);
 
+/* A body of the bytes of a stored set, which it holds a reference to. NULL without memory. */
+api_body *api_body_from_set(api_set *set);
+
 /* What a streamed body is read from: see api_body_read. */
 typedef struct api_source {
     void *state;
@@ -28,6 +31,10 @@ typedef struct api_source {
 /* A streamed body, which takes over the source's state. On failure NULL, and the state is
  * freed. */
 api_body *api_body_from_source(const api_source *source);
+
+/* Bytes [first, first + size) of a body, which it holds a reference to: nothing is copied. Of a
+ * stream that nobody else reads. NULL without memory. */
+api_body *api_body_part(api_body *whole, uint64_t first, uint64_t size);
 
 /* A reply with the fields that every reply has. NULL without memory. */
 api_reply *api_reply_new(unsigned status);

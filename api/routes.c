@@ -1,6 +1,7 @@
 /* Routing: one table of method, path and endpoint; it owns 404, 405, HEAD and OPTIONS. */
 #include "service.h"
 
+#include "access.h"
 #include "document.h"
 #include "problem.h"
 #include "reply.h"
@@ -10,17 +11,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* guard and precede */
+#define OPEN       NULL, NULL
+#define STORE_ONLY api_refuse_access, NULL
+
 static const api_route ROUTES[] = {
-    {"GET", "/v1/schemes", api_list_schemes, "All schemes with their parameters"},
-    {"GET", "/v1/schemes/{scheme}", api_describe_scheme, "One scheme with its parameters"},
-    {"GET", "/v1/encodings/{scheme}", api_get_encoding, "The tensors of a scheme"},
+    {"GET", "/v1/schemes", api_list_schemes, "All schemes with their parameters", OPEN},
+    {"GET", "/v1/schemes/{scheme}", api_describe_scheme, "One scheme with its parameters",
+     OPEN},
+    {"GET", "/v1/encodings/{scheme}", api_get_encoding, "The tensors of a scheme", OPEN},
     {"POST", "/v1/encodings/{scheme}", api_post_encoding,
-     "The tensors of a scheme, asked for by a JSON object"},
-    {"GET", "/v1/info", api_info, "Version, limits and formats"},
-    {"GET", "/health/live", api_health_live, "Whether the process answers"},
-    {"GET", "/health/ready", api_health_ready, "Whether new requests are welcome"},
-    {"GET", "/metrics", api_metrics, "Metrics as Prometheus text"},
-    {"GET", "/openapi.json", api_openapi, "This interface as an OpenAPI document"},
+     "The tensors of a scheme, asked for by a JSON object", OPEN},
+    {"GET", "/v1/similarity/{scheme}", api_get_similarity,
+     "Distances or correlations between the positions of a scheme", OPEN},
+    {"POST", "/v1/similarity/{scheme}", api_post_similarity,
+     "The same, asked for by a JSON object", OPEN},
+    {"GET", "/v1/parameters", api_list_sets, "The stored sets of trained tensors", STORE_ONLY},
+    {"GET", "/v1/parameters/{name}", api_get_set, "One stored set as it was uploaded",
+     STORE_ONLY},
+    {"PUT", "/v1/parameters/{name}", api_put_set, "Store a set, or replace it",
+     api_refuse_access, api_refuse_upload},
+    {"DELETE", "/v1/parameters/{name}", api_delete_set, "Remove a stored set", STORE_ONLY},
+    {"GET", "/v1/info", api_info, "Version, limits and formats", OPEN},
+    {"GET", "/health/live", api_health_live, "Whether the process answers", OPEN},
+    {"GET", "/health/ready", api_health_ready, "Whether new requests are welcome", OPEN},
+    {"GET", "/metrics", api_metrics, "Metrics as Prometheus text", OPEN},
+    {"GET", "/openapi.json", api_openapi, "This interface as an OpenAPI document", OPEN},
 };
 #define ROUTE_COUNT (sizeof ROUTES / sizeof *ROUTES)
 
@@ -91,7 +107,7 @@ static api_reply *preflight(const char *allow)
     api_reply_add(reply, "Allow", "%s", allow);
     api_reply_add(reply, "Access-Control-Allow-Methods", "GET, HEAD, POST, OPTIONS");
     api_reply_add(reply, "Access-Control-Allow-Headers",
-                  "Accept, Content-Type, If-None-Match, If-Range, Range");
+                  "Accept, Content-Type, If-Match, If-None-Match, If-Range, Range");
     api_reply_add(reply, "Access-Control-Max-Age", "86400");
     return reply;
 }
@@ -122,6 +138,31 @@ static bool is_printable_ascii(const char *text)
     return true;
 }
 
+/* What {…} stands for: longer than any name that exists; a cut one is unknown all the same. */
+#define PARAMETER_ROOM 80
+
+/* Fill a call of a route if the request's path fits it; the {…} goes to `parameter`. */
+static bool begin_call(const api_service *service, const api_request *request,
+                       const api_route *route, api_progress *progress,
+                       char parameter[PARAMETER_ROOM], api_call *ret_call)
+{
+    const char *path = request->target;
+    size_t length = strcspn(path, "?");
+    api_segment found;
+    if (!matches(route->pattern, path, length, &found))
+        return false;
+    size_t size = found.size < PARAMETER_ROOM ? found.size : PARAMETER_ROOM - 1;
+    memcpy(parameter, found.data, size);
+    parameter[size] = '\0';
+    *ret_call = (api_call){.service = service,
+                           .request = request,
+                           .query = path[length] == '?' ? path + length + 1 : NULL,
+                           .parameter = parameter,
+                           .head = strcmp(request->method, "HEAD") == 0,
+                           .progress = progress};
+    return true;
+}
+
 static api_reply *dispatch(const api_service *service, const api_request *request,
                            api_progress *progress)
 {
@@ -134,22 +175,44 @@ static api_reply *dispatch(const api_service *service, const api_request *reques
                            "the target is an absolute path, other characters "
                            "percent-encoded",
                            NULL, NULL);
-    size_t length = strcspn(path, "?");
-    bool head = strcmp(request->method, "HEAD") == 0;
-    const char *method = head ? "GET" : request->method;
+    char parameter[PARAMETER_ROOM];
+    api_call call;
+    bool allowed = false;
     for (size_t i = 0; i < ROUTE_COUNT; i++) {
-        api_segment parameter;
-        if (strcmp(method, ROUTES[i].method) != 0 ||
-            !matches(ROUTES[i].pattern, path, length, &parameter))
+        if (!begin_call(service, request, &ROUTES[i], progress, parameter, &call))
             continue;
-        char name[64]; /* longer than any name that exists; a cut one is unknown all the same */
-        snprintf(name, sizeof name, "%.*s", (int)(parameter.size < 63 ? parameter.size : 63),
-                 (const char *)parameter.data);
-        const char *query = path[length] == '?' ? path + length + 1 : NULL;
-        api_call call = {service, request, query, name, head, progress};
-        return ROUTES[i].endpoint(&call);
+        api_reply *refusal =
+            ROUTES[i].guard && !allowed ? ROUTES[i].guard(&call) : NULL; /* once for a path */
+        if (refusal)
+            return refusal;
+        allowed = true;
+        if (strcmp(call.head ? "GET" : request->method, ROUTES[i].method) == 0)
+            return ROUTES[i].endpoint(&call);
     }
-    return no_route(request->method, path, length);
+    return no_route(request->method, path, strcspn(path, "?"));
+}
+
+api_reply *api_judge_head(api_service *service, const api_request *request, uint64_t *ret_limit)
+{
+    char parameter[PARAMETER_ROOM];
+    api_call call;
+    api_progress progress;
+    *ret_limit = service->host->body_bytes;
+    for (size_t i = 0; i < ROUTE_COUNT; i++) {
+        if (!ROUTES[i].precede || strcmp(request->method, ROUTES[i].method) != 0 ||
+            !begin_call(service, request, &ROUTES[i], &progress, parameter, &call))
+            continue;
+        *ret_limit = service->host->upload_bytes;
+        api_reply *refusal = ROUTES[i].guard ? ROUTES[i].guard(&call) : NULL;
+        return refusal ? refusal : ROUTES[i].precede(&call);
+    }
+    return NULL;
+}
+
+api_reply *api_not_yet(const api_call *call, api_progress progress)
+{
+    *call->progress = progress;
+    return NULL;
 }
 
 const char *api_call_header(const api_call *call, const char *name)

@@ -4,26 +4,43 @@
 
 #define NAME_MAX_BYTES 512
 
-/* The name of a request: its target and what it accepts. 0 if it has none. */
+static const char *header_of(const api_request *request, const char *name)
+{
+    return request->header ? request->header(request->context, name) : NULL;
+}
+
+/* The name of a request: its target, and what types and codings it accepts, as they were
+ * written. 0 if it has none. */
 static size_t name_of(const api_request *request, char *dst)
 {
-    const char *accept = request->header ? request->header(request->context, "Accept") : NULL;
-    size_t length = strlen(request->target), rest = accept ? strlen(accept) : 0;
-    if (length + rest + 1 > NAME_MAX_BYTES)
-        return 0;
-    memcpy(dst, request->target, length);
-    dst[length] = '\0';
-    memcpy(dst + length + 1, accept ? accept : "", rest);
-    return length + 1 + rest;
+    const char *accept = header_of(request, "Accept");
+    const char *coding = header_of(request, "Accept-Encoding");
+    const char *const texts[] = {request->target, accept ? accept : "*/*",
+                                 coding ? coding : ""};
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        size_t length = strlen(texts[i]) + 1; /* the NUL parts them */
+        if (length > NAME_MAX_BYTES - used)
+            return 0;
+        memcpy(dst + used, texts[i], length);
+        used += length;
+    }
+    return used;
+}
+
+/* Whether no header asks for another answer than the reply that hits share. */
+static bool is_plain(const api_request *request)
+{
+    return strcmp(request->method, "GET") == 0 && !request->body && !request->awaited &&
+           !header_of(request, "If-None-Match") && !header_of(request, "If-Match") &&
+           !header_of(request, "Range");
 }
 
 api_reply *api_shortcut_reply(const api_service *service, const api_request *request)
 {
     char name[NAME_MAX_BYTES];
     pe_entry *entry;
-    bool plain = strcmp(request->method, "GET") == 0 && !request->body && !request->awaited &&
-                 !(request->header && request->header(request->context, "If-None-Match"));
-    size_t length = plain ? name_of(request, name) : 0;
+    size_t length = is_plain(request) ? name_of(request, name) : 0;
     void *named = length ? pe_cache_look_name(service->cache, name, length, &entry) : NULL;
     if (!named)
         return NULL;

@@ -65,7 +65,9 @@ api_body *api_body_from_tensors(const api_selection *selection, char *header,
                                 size_t header_size, const size_t *order)
 {
     tensor_source *source = calloc(1, sizeof *source);
-    if (!source || !api_open_streams(selection, order, PE_STREAM_FAST, source->streams)) {
+    uint64_t part = selection->until - selection->from;
+    size_t block = selection->until && part < PE_STREAM_FAST ? (size_t)part : PE_STREAM_FAST;
+    if (!source || !api_open_streams(selection, order, block, source->streams)) {
         free(source);
         free(header);
         return NULL;
@@ -74,7 +76,11 @@ api_body *api_body_from_tensors(const api_selection *selection, char *header,
     source->header_size = header_size;
     source->count = selection->count;
     uint64_t size = header_size;
-    for (size_t i = 0; i < source->count; i++)
+    for (size_t i = 0; i < source->count; i++) {
+        if (selection->until)
+            pe_stream_end_at(source->streams[i],
+                             selection->until > size ? selection->until - size : 0);
         size += pe_stream_size(source->streams[i]);
+    }
     return api_body_from_source(&(api_source){source, size, read_source, free_source});
 }

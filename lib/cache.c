@@ -134,6 +134,7 @@ static void drop(pe_cache *cache, pe_entry *entry)
     cache->stats.bytes -= entry->bytes;
     cache->stats.entries--;
     cache->stats.evictions++;
+    share_rest(cache); /* first, so that its memory can become idle instead of going back */
     take_out(cache, entry);
 }
 

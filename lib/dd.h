@@ -6,6 +6,8 @@
 #ifndef PE_DD_H
 #define PE_DD_H
 
+#include <math.h>
+
 typedef struct dd {
     double hi, lo;
 } dd;
@@ -80,6 +82,33 @@ static inline dd dd_div(double a, double b)
     dd back = dd_two_prod(quotient, b);
     double rest = ((a - back.hi) - back.lo) / b;
     return dd_quick_two_sum(quotient, rest);
+}
+
+/* a / b: two quotients of doubles, and the second one's rest. */
+static inline dd dd_quotient(dd a, dd b)
+{
+    double first = a.hi / b.hi;
+    dd rest = dd_add(a, dd_neg(dd_mul_double(b, first)));
+    double second = rest.hi / b.hi;
+    rest = dd_add(rest, dd_neg(dd_mul_double(b, second)));
+    dd sum = dd_quick_two_sum(first, second);
+    return dd_add(sum, (dd){rest.hi / b.hi, 0});
+}
+
+/* The square root of a > 0: one step of Newton's from sqrt's, which IEEE 754 rounds correctly.
+ */
+static inline dd dd_sqrt(dd a)
+{
+    double root = sqrt(a.hi);
+    dd rest = dd_add(a, dd_neg(dd_two_prod(root, root)));
+    return dd_quick_two_sum(root, rest.hi / (2 * root));
+}
+
+/* A number so close to a double that only roundings can have parted them, which a rounding
+ * boundary would feel: the double itself. */
+static inline dd dd_snap(dd a)
+{
+    return fabs(a.lo) < fabs(a.hi) * 0x1p-96 ? (dd){a.hi, 0} : a;
 }
 
 #endif

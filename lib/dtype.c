@@ -47,8 +47,9 @@ static double double_of(uint64_t bits)
     return value;
 }
 
-/* Round a finite double to a 16-bit format with `fraction_bits` stored bits and exponent bias
- * `bias`, ties to even, in integers. Zeros come out as +0; the caller has excluded overflow. */
+/* Round a double to a 16-bit format with `fraction_bits` stored bits and exponent bias `bias`,
+ * ties to even, in integers. Zeros come out as +0; the caller has excluded overflow, infinities
+ * and NaN stay what they are. */
 static uint16_t round_to_16_bits(double value, int fraction_bits, int bias)
 {
     uint64_t bits = bits_of(value);
@@ -56,6 +57,11 @@ static uint16_t round_to_16_bits(double value, int fraction_bits, int bias)
     int exponent = (int)(bits >> 52 & 0x7ff) - 1023 + bias; /* as stored, where normal */
     uint64_t significand = (bits & 0xfffffffffffffULL) | 1ULL << 52;
     int drop = 52 - fraction_bits;
+    if (bits << 1 >= 0xffeULL << 52) { /* infinite, or NaN */
+        uint16_t infinity = (uint16_t)(0x7fff >> fraction_bits << fraction_bits);
+        bool nan = (bits & 0xfffffffffffffULL) != 0;
+        return (uint16_t)(sign | infinity | (nan ? 1 << (fraction_bits - 1) : 0));
+    }
     if (exponent < 1) { /* subnormal: a fixed last place */
         drop += 1 - exponent;
         exponent = 1;

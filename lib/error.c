@@ -78,7 +78,24 @@ static size_t smallest(size_t a, size_t b, size_t c)
     return least < c ? least : c;
 }
 
-/* Edits (insert, delete, replace, swap neighbours) from a to b, both at most SPELLING_MAX. */
+/* A letter without its case, and one of all that part words. */
+static char folded(char letter)
+{
+    if (letter >= 'A' && letter <= 'Z')
+        return (char)(letter - 'A' + 'a');
+    return letter == '-' || letter == '.' ? '_' : letter;
+}
+
+static bool is_same(const char *a, const char *b, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (folded(a[i]) != folded(b[i]))
+            return false;
+    return true;
+}
+
+/* Edits (insert, delete, replace, swap neighbours) from a to b, folded, both at most
+ * SPELLING_MAX. */
 static size_t edit_distance(const char *a, const char *b)
 {
     size_t n = strlen(a), m = strlen(b), rows[3][SPELLING_MAX + 1];
@@ -88,9 +105,10 @@ static size_t edit_distance(const char *a, const char *b)
         size_t *now = rows[i % 3], *above = rows[(i + 2) % 3], *two_above = rows[(i + 1) % 3];
         now[0] = i;
         for (size_t j = 1; j <= m; j++) {
-            now[j] =
-                smallest(above[j] + 1, now[j - 1] + 1, above[j - 1] + (a[i - 1] != b[j - 1]));
-            bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            now[j] = smallest(above[j] + 1, now[j - 1] + 1,
+                              above[j - 1] + !is_same(a + i - 1, b + j - 1, 1));
+            bool swapped = i > 1 && j > 1 && is_same(a + i - 1, b + j - 2, 1) &&
+                           is_same(a + i - 2, b + j - 1, 1);
             if (swapped && two_above[j - 2] + 1 < now[j])
                 now[j] = two_above[j - 2] + 1;
         }
@@ -98,17 +116,45 @@ static size_t edit_distance(const char *a, const char *b)
     return rows[n % 3][m];
 }
 
+/* Whether a name begins or ends with `part` as words of its own: rope_type with type. */
+static bool has_words(const char *name, const char *part)
+{
+    size_t length = strlen(name), count = strlen(part);
+    if (count < 2 || length < count + 2)
+        return false;
+    const char *rest = name + length - count;
+    return (is_same(name, part, count) && folded(name[count]) == '_') ||
+           (is_same(rest, part, count) && folded(rest[-1]) == '_');
+}
+
+#define WORDS    SPELLING_MAX       /* more than any edits */
+#define STRANGER (3 * SPELLING_MAX) /* more than any likeness */
+
+/* How far a candidate is from what was given: but for a last letter the same, then sharing
+ * words with it, then by edits, of which only a few make a likeness. */
+static size_t remoteness(const char *given, const char *candidate)
+{
+    size_t n = strlen(given), m = strlen(candidate);
+    size_t longer = n > m ? n : m, shorter = n > m ? m : n;
+    if (m > SPELLING_MAX)
+        return STRANGER;
+    if (longer <= shorter + 1 && is_same(given, candidate, shorter))
+        return longer - shorter;
+    if (has_words(given, candidate) || has_words(candidate, given))
+        return longer - shorter;
+    size_t edits = edit_distance(given, candidate);
+    return edits <= 1 + n / 3 ? WORDS + edits : STRANGER;
+}
+
 const char *pe_nearest(const char *given, const char *const *candidates, size_t count)
 {
-    size_t length = strlen(given), best = 1 + length / 3;
+    size_t length = strlen(given), best = STRANGER;
     const char *nearest = NULL;
     if (length == 0 || length > SPELLING_MAX)
         return NULL;
     for (size_t i = 0; i < count; i++) {
-        if (strlen(candidates[i]) > SPELLING_MAX)
-            continue;
-        size_t distance = edit_distance(given, candidates[i]);
-        if (distance <= best && (!nearest || distance < best)) {
+        size_t distance = remoteness(given, candidates[i]);
+        if (distance < best) {
             best = distance;
             nearest = candidates[i];
         }

@@ -4,6 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+static char *append(char *at, const char *text)
+{
+    size_t length = strlen(text);
+    memcpy(at, text, length);
+    return at + length;
+}
+
 /* Write a value as it would stand in a query, at `at`; returns the end. */
 static char *write_value(char *at, const pe_parameter *parameter, const pe_value *value)
 {
@@ -18,7 +25,8 @@ static char *write_value(char *at, const pe_parameter *parameter, const pe_value
     case PE_CHOICE:
         text = parameter->choices[value->integer];
         break;
-    case PE_STORED:
+    case PE_STORED: /* the name too, which representations state */
+        at = append(append(at, value->text), ":");
         text = pe_set_digest(value->set);
         break;
     case PE_REAL_LIST:
@@ -30,9 +38,7 @@ static char *write_value(char *at, const pe_parameter *parameter, const pe_value
         }
         return at;
     }
-    size_t length = strlen(text);
-    memcpy(at, text, length);
-    return at + length;
+    return append(at, text);
 }
 
 /* Bytes that suffice for write_value. */
@@ -41,7 +47,7 @@ static size_t value_room(const pe_parameter *parameter, const pe_value *value)
     if (parameter->type == PE_CHOICE)
         return strlen(parameter->choices[value->integer]);
     if (parameter->type == PE_STORED)
-        return strlen(pe_set_digest(value->set));
+        return strlen(value->text) + 1 + strlen(pe_set_digest(value->set));
     return (value->count + 1) * PE_PRINT_MAX;
 }
 

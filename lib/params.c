@@ -14,6 +14,33 @@ const char *pe_plain_number(double number, char *dst)
     return dst;
 }
 
+const char *pe_value_text(const pe_parameter *parameter, const pe_value *value, char *dst)
+{
+    switch (parameter->type) {
+    case PE_INTEGER:
+    case PE_REAL:
+        return pe_plain_number(value->real, dst);
+    case PE_BOOLEAN:
+        return value->integer ? "true" : "false";
+    case PE_CHOICE:
+        return parameter->choices[value->integer];
+    case PE_REAL_LIST:
+    case PE_INTEGER_LIST:
+        return "a list";
+    case PE_STORED:
+        return value->text;
+    }
+    return "";
+}
+
+const pe_case *pe_parameter_case(const pe_parameter *parameter, const char *choice)
+{
+    for (const pe_case *at = parameter->cases; at->choice; at++)
+        if (strcmp(at->choice, choice) == 0)
+            return at;
+    return NULL;
+}
+
 static const char *noun(const pe_parameter *parameter)
 {
     switch (parameter->type) {

@@ -70,8 +70,7 @@ static dd series(const dd terms[TERMS], dd x_squared)
     return sum;
 }
 
-/* A fraction below 1/2 as a double-double, its leading 106 bits. */
-static dd leading_bits(pe_wide magnitude)
+dd pe_phase_fraction(pe_wide magnitude)
 {
     int top = 3;
     while (top > 0 && magnitude.limb[top] == 0)
@@ -93,7 +92,7 @@ static dd leading_bits(pe_wide magnitude)
 
 dd pe_phase_radians(pe_wide frequency)
 {
-    return dd_mul(leading_bits(frequency), TWO_PI);
+    return dd_mul(pe_phase_fraction(frequency), TWO_PI);
 }
 
 void pe_phase_sincos(pe_wide phase, dd *ret_sin, dd *ret_cos)
@@ -113,7 +112,7 @@ void pe_phase_sincos(pe_wide phase, dd *ret_sin, dd *ret_cos)
     if (below)
         rest = pe_wide_sub(zero, rest);
 
-    dd x = dd_mul(leading_bits(rest), TWO_PI);
+    dd x = dd_mul(pe_phase_fraction(rest), TWO_PI);
     if (below)
         x = dd_neg(x);
     dd x_squared = dd_mul(x, x);

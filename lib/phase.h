@@ -9,7 +9,10 @@
  * values keep their relative precision. Multiples of a quarter turn are exact. */
 void pe_phase_sincos(pe_wide phase, dd *ret_sin, dd *ret_cos);
 
-/* A frequency below half a turn in radians per position, within 2^-103 of its magnitude. */
+/* A fraction as a double-double: its leading 106 bits. */
+dd pe_phase_fraction(pe_wide magnitude);
+
+/* A frequency in radians per position, within 2^-103 of its magnitude. */
 dd pe_phase_radians(pe_wide frequency);
 
 #endif

@@ -84,6 +84,15 @@ uint64_t pe_plan_check(const pe_plan *plan, const pe_values *values, const pe_li
             return 0;
         }
     }
+    if (plan->held > limits->table_bytes) {
+        char given[96];
+        snprintf(given, sizeof given, "%llu bytes to be held while computing",
+                 (unsigned long long)plan->held);
+        pe_error_add(reterr, PE_TOO_LARGE, size_parameter(values), given,
+                     "at most %llu bytes (the share of the cache that one table may take)",
+                     (unsigned long long)limits->table_bytes);
+        return 0;
+    }
     return bytes;
 }
 

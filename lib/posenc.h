@@ -110,6 +110,13 @@ typedef enum pe_type {
     PE_STORED,       /* the name of a stored set of trained tensors */
 } pe_type;
 
+/* What one choice makes of a parameter that depends on it. */
+typedef struct pe_case {
+    const char *choice;
+    bool required;
+    const char *default_text;
+} pe_case;
+
 /* One row of a scheme's parameter table. It is all that parsing, validation, defaults, help,
  * the HTTP documentation and the tests know of a parameter. */
 typedef struct pe_parameter {
@@ -121,9 +128,14 @@ typedef struct pe_parameter {
                          * tensor of this name: then neither required nor defaulted, and a
                          * given value must agree; or NULL */
     size_t stored_axis;
+    const char *when;     /* a choice parameter above this one; or NULL */
+    const pe_case *cases; /* its choices with which this one is legal, and what is required or
+                           * defaulted then, instead of the same members here; the last has
+                           * no name */
     const char *default_text;   /* as in a query; NULL: absent unless given */
     const char *default_of;     /* the default is the value of this parameter, which stands */
-    const char *default_less;   /* before it, less that of this one (or NULL), but never < 0 */
+    const char *default_times;  /* before it, times that of this one (or NULL), */
+    const char *default_less;   /* less that of this one (or NULL); below 0, refused */
     double minimum, maximum;    /* inclusive; items of a list alike */
     int64_t multiple_of;        /* 0: any */
     const char *const *choices; /* PE_CHOICE: NULL-terminated */
@@ -163,12 +175,18 @@ typedef struct pe_scheme_info {
     size_t preset_count;
     const pe_tensor_help *tensors; /* the first one is the primary tensor */
     size_t tensor_count;
+    const char *of; /* NULL; or the scheme whose rows a similarity compares */
 } pe_scheme_info;
 
 size_t pe_scheme_count(void);
 const pe_scheme *pe_scheme_at(size_t index);       /* in the order of schemes.def */
 const pe_scheme *pe_scheme_find(const char *name); /* NULL if there is none */
 const pe_scheme_info *pe_scheme_describe(const pe_scheme *scheme);
+
+/* The similarity of the rows of a scheme's primary tensor: a scheme of its own, which takes the
+ * same parameters and "metric" and "rows". Not among those above; NULL if there is no scheme of
+ * that name. A scheme whose primary tensor is not of rank 2 refuses its requests. */
+const pe_scheme *pe_similarity_find(const char *name);
 
 /* What every scheme takes besides its own parameters; in a request's values these come last. */
 const pe_parameter *pe_common_parameters(size_t *ret_count);
@@ -283,6 +301,7 @@ uint64_t pe_request_bytes(const pe_request *request); /* of all tensors */
 const pe_set *pe_request_set(const pe_request *request);
 
 /* Whether computing may take seconds however few the elements are. */
+bool pe_scheme_takes_long(const pe_scheme *scheme);
 bool pe_request_takes_long(const pe_request *request);
 
 /* What a caller lends to long computations. Any function may be NULL. */
@@ -291,8 +310,9 @@ typedef struct pe_runner {
     /* Call task(of, i) for all i < count, in any order and on any threads, and return when all
      * have returned. NULL: on the caller's thread. */
     void (*run)(void *context, void (*task)(void *of, size_t i), void *of, size_t count);
-    /* Asked now and then by a preparation that takes long, with the part of it that is done
-     * (0 … 1); false ends it with PE_CANCELLED. */
+    /* Asked by a preparation that may take long, on its own thread: with 0 before it begins,
+     * then now and then with the part of it that is done, between 0 and 1; false ends it with
+     * PE_CANCELLED. At last told 1, however it ended, where the answer means nothing. */
     bool (*go_on)(void *context, const pe_scheme *scheme, double done);
 } pe_runner;
 /* ---- memory ---- */
@@ -351,6 +371,10 @@ pe_status pe_stream_new(pe_request *request, size_t tensor, size_t block_bytes,
 void pe_stream_free(pe_stream *stream);
 
 uint64_t pe_stream_size(const pe_stream *stream); /* bytes */
+
+/* Announce that nothing from byte `end` on will be read, so that no row behind it is computed.
+ */
+void pe_stream_end_at(pe_stream *stream, uint64_t end);
 
 /* Write up to `size` bytes from `offset` on; returns how many, less only at the end. Reading on
  * from where the last read ended is fast, going elsewhere costs a block. */

@@ -20,9 +20,10 @@ static void refuse_name(const pe_scheme_info *info, const pe_argument *argument,
     size_t count = 3, all = pe_all_parameter_count(info);
     for (size_t i = 0; i < all && count < NAMES_MAX; i++)
         names[count++] = pe_parameter_at(info, i)->name;
-    pe_problem *problem = pe_error_add(reterr, PE_MALFORMED, argument->name, argument->text,
-                                       "a parameter of %s; GET /v1/schemes/%s lists them",
-                                       info->name, info->name);
+    pe_problem *problem =
+        pe_error_add(reterr, PE_MALFORMED, argument->name, argument->text,
+                     "a parameter of %s; GET /v1/schemes/%s lists them",
+                     info->of ? info->of : info->name, info->of ? info->of : info->name);
     const char *nearest = pe_nearest(argument->name, names, count);
     if (nearest && strcmp(nearest, argument->name) != 0)
         pe_problem_suggest(problem, nearest);
@@ -91,107 +92,6 @@ static const pe_preset *read_arguments(pe_request *request, const pe_argument *a
     return preset;
 }
 
-/* The stored set that an argument named, NULL if none. */
-static const pe_set *find_set(const pe_request *request)
-{
-    for (size_t i = 0; i < request->value_count; i++)
-        if (request->owned[i].set)
-            return request->owned[i].set;
-    return NULL;
-}
-
-/* The value that a preset or the table gives a parameter, NULL if none. */
-static const char *default_text(const pe_parameter *parameter, const pe_preset *preset)
-{
-    for (size_t v = 0; preset && preset->values[v]; v += 2)
-        if (strcmp(preset->values[v], parameter->name) == 0)
-            return preset->values[v + 1];
-    return parameter->default_text;
-}
-
-/* Take a value from the stored set, or check that the given one agrees. */
-static void apply_stored(const pe_parameter *parameter, const pe_set *set, bool given,
-                         pe_value *value, pe_error *reterr)
-{
-    char shown[PE_PRINT_MAX], extent[PE_PRINT_MAX];
-    const pe_set_tensor *found = pe_set_tensor_find(set, parameter->stored);
-    if (!found || found->tensor.rank <= parameter->stored_axis)
-        return; /* the plan refuses the set */
-    double there = (double)found->tensor.shape[parameter->stored_axis];
-    if (!given)
-        *value = (pe_value){.present = true, .real = there, .integer = (int64_t)there};
-    else if (value->present && value->real != there)
-        pe_error_add(reterr, PE_OUT_OF_RANGE, parameter->name,
-                     pe_plain_number(value->real, shown),
-                     "%s, as tensor %s of the stored set has it, or nothing",
-                     pe_plain_number(there, extent), parameter->stored);
-}
-
-static bool names_set(const pe_scheme_info *info, const bool *given)
-{
-    for (size_t i = 0; i < info->parameter_count; i++)
-        if (info->parameters[i].type == PE_STORED && given[i])
-            return true;
-    return false;
-}
-
-/* Compute a default from the values of other parameters. */
-static void apply_computed(pe_request *request, size_t index, pe_error *reterr)
-{
-    const pe_scheme_info *info = &request->values.scheme->info;
-    const pe_parameter *parameter = pe_parameter_at(info, index);
-    const char *less = parameter->default_less;
-    const pe_value *of = &request->owned[pe_parameter_index(info, parameter->default_of)].value;
-    const pe_value *by =
-        less ? &request->owned[pe_parameter_index(info, less)].value : &(pe_value){0};
-    if (!of->present || (less && !by->present))
-        return;
-    int64_t value = of->integer - by->integer;
-    if (value < 0)
-        pe_error_add(reterr, PE_OUT_OF_RANGE, parameter->name, "",
-                     "given where %s is less than %s: its default is their difference",
-                     parameter->default_of, less);
-    else
-        request->owned[index].value =
-            (pe_value){.present = true, .integer = value, .real = (double)value};
-}
-
-/* Fill what was not given from the preset, then from the defaults; refuse what excludes
- * another. */
-static void apply_defaults(pe_request *request, const pe_preset *preset, const bool *given,
-                           const pe_limits *limits, pe_error *reterr)
-{
-    const pe_scheme_info *info = &request->values.scheme->info;
-    const pe_set *set = find_set(request);
-    bool stored = names_set(info, given); /* if only one that is not there */
-    char shown[PE_PRINT_MAX];             /* only numbers exclude others */
-    for (size_t i = 0; i < request->value_count; i++) {
-        const pe_parameter *parameter = pe_parameter_at(info, i);
-        const char *other = parameter->unless, *text = default_text(parameter, preset);
-        if (other && given[pe_parameter_index(info, other)]) {
-            bool both = request->owned[i].value.present &&
-                        request->owned[pe_parameter_index(info, other)].value.present;
-            if (both)
-                pe_error_add(reterr, PE_OUT_OF_RANGE, parameter->name,
-                             pe_plain_number(request->owned[i].value.real, shown),
-                             "not together with %s, which stands instead", other);
-            continue;
-        }
-        if (set && parameter->stored)
-            apply_stored(parameter, set, given[i], &request->owned[i].value, reterr);
-        if (given[i] || (stored && parameter->stored))
-            continue;
-        if (parameter->required)
-            pe_error_add(reterr, PE_MALFORMED, parameter->name, "", "required: %s%s%s",
-                         parameter->help, other ? "; instead one may give " : "",
-                         other ? other : "");
-        else if (text)
-            pe_parameter_read(parameter, text, PE_KIND_ANY, limits, &request->owned[i], reterr);
-        else if (parameter->default_of)
-            apply_computed(request, i, reterr);
-    }
-}
-
 static bool allocate(pe_request *request, size_t count)
 {
     request->value_count = count;
@@ -205,7 +105,7 @@ static void read_and_plan(pe_request *request, const pe_argument *arguments, siz
 {
     const pe_scheme *scheme = request->values.scheme;
     const pe_preset *preset = read_arguments(request, arguments, count, limits, given, reterr);
-    apply_defaults(request, preset, given, limits, reterr);
+    pe_request_apply_defaults(request, preset, given, limits, reterr);
     if (reterr->status != PE_OK)
         return;
     for (size_t i = 0; i < request->value_count; i++)
@@ -297,9 +197,9 @@ uint64_t pe_request_bytes(const pe_request *request)
     return request->bytes;
 }
 
-const pe_set *pe_request_set(const pe_request *request)
+bool pe_scheme_takes_long(const pe_scheme *scheme)
 {
-    return find_set(request);
+    return scheme->takes_long;
 }
 
 bool pe_request_takes_long(const pe_request *request)
@@ -307,13 +207,21 @@ bool pe_request_takes_long(const pe_request *request)
     return request->values.scheme->takes_long;
 }
 
-bool pe_may_go_on(const pe_runner *runner, const pe_values *values, double done,
-                  pe_error *reterr)
+static bool goes_on(const pe_runner *runner, const pe_scheme *scheme, double done,
+                    pe_error *reterr)
 {
-    if (!runner->go_on || runner->go_on(runner->context, values->scheme, done))
+    if (!runner->go_on || runner->go_on(runner->context, scheme, done))
         return true;
     pe_error_add(reterr, PE_CANCELLED, "", "", "more time than is given, or no stop meanwhile");
     return false;
+}
+
+bool pe_may_go_on(const pe_runner *runner, const pe_values *values, double done,
+                  pe_error *reterr)
+{
+    const double least = 0x1p-20; /* 0 and 1 are the preparation's beginning and end */
+    done = done > least ? done : least;
+    return goes_on(runner, values->scheme, done < 1 - least ? done : 1 - least, reterr);
 }
 
 pe_status pe_request_prepare(const pe_request *request, const pe_runner *runner,
@@ -321,11 +229,15 @@ pe_status pe_request_prepare(const pe_request *request, const pe_runner *runner,
 {
     static const pe_runner nothing = {0};
     const pe_scheme *scheme = request->values.scheme;
+    bool watched = runner && runner->go_on && scheme->takes_long;
     *ret_state = NULL;
     if (!scheme->prepare)
         return PE_OK;
-    *ret_state =
-        scheme->prepare(&request->values, &request->plan, runner ? runner : &nothing, reterr);
+    if (!watched || goes_on(runner, scheme, 0, reterr))
+        *ret_state = scheme->prepare(&request->values, &request->plan,
+                                     runner ? runner : &nothing, reterr);
+    if (watched)
+        runner->go_on(runner->context, scheme, 1);
     if (!*ret_state && reterr->status == PE_OK)
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the scheme's state");
     return reterr->status;

@@ -23,6 +23,11 @@ struct pe_request {
 /* Fill in the key; false if memory ran out. */
 bool pe_request_write_key(pe_request *request);
 
+/* Fill in what was not given, by presets (NULL: none), defaults and the stored set; refuse what
+ * is missing, excludes another or goes with another choice. */
+void pe_request_apply_defaults(pe_request *request, const pe_preset *preset, const bool *given,
+                               const pe_limits *limits, pe_error *reterr);
+
 /* Run the scheme's preparation, if it has one; NULL may be a good state. */
 pe_status pe_request_prepare(const pe_request *request, const pe_runner *runner,
                              void **ret_state, pe_error *reterr);

@@ -30,6 +30,7 @@ const pe_set *pe_values_set(const pe_values *values);
 typedef struct pe_plan {
     pe_tensor tensors[PE_PLAN_TENSORS];
     size_t count;
+    uint64_t held; /* bytes that computing takes beside the tensors, where these are many */
 } pe_plan;
 
 /* Add a tensor; the first one is primary. Sizes may be anything: limits are checked afterwards.
@@ -81,7 +82,8 @@ struct pe_scheme {
     bool takes_long;
 };
 
-/* Ask the runner whether to go on; adds PE_CANCELLED to reterr where not. */
+/* Ask the runner whether to go on, with the share that is done: any number, which is taken as
+ * one between 0 and 1. Adds PE_CANCELLED to reterr where not. */
 bool pe_may_go_on(const pe_runner *runner, const pe_values *values, double done,
                   pe_error *reterr);
 

@@ -15,29 +15,24 @@ pe_split pe_split_position(dd position)
     return (pe_split){hi, lo.hi, lo.lo};
 }
 
-void pe_chunk_begin(pe_chunk *chunk, const pe_wave *wave, size_t first, bool streamed)
+void pe_seeder_init(pe_seeder *seeder, const pe_chunk *chunk)
 {
-    chunk->wave = wave;
-    chunk->kernel = pe_kernel_get();
-    chunk->first = first;
-    chunk->count =
-        wave->count - first < PE_KERNEL_PAIRS ? wave->count - first : PE_KERNEL_PAIRS;
-    chunk->streamed = streamed;
+    seeder->chunk = chunk;
     for (size_t i = 0; i < chunk->count; i++) {
-        pe_wide turns = wave->frequencies[first + i];
-        chunk->one.high[i] = turns.limb[3];
-        chunk->one.low[i] = turns.limb[2];
-        chunk->block.high[i] = turns.limb[3] * BLOCK | turns.limb[2] / (1ULL << 58);
-        chunk->block.low[i] = turns.limb[2] * BLOCK;
+        pe_wide turns = chunk->wave->frequencies[chunk->first + i];
+        seeder->one.high[i] = turns.limb[3];
+        seeder->one.low[i] = turns.limb[2];
+        seeder->block.high[i] = turns.limb[3] * BLOCK | turns.limb[2] / (1ULL << 58);
+        seeder->block.low[i] = turns.limb[2] * BLOCK;
     }
-    chunk->hi_phases.position = chunk->lo_phases.position = chunk->hi.position = NAN;
+    seeder->hi_phases.position = seeder->lo_phases.position = seeder->hi_position = NAN;
     for (size_t slot = 0; slot < PE_SEED_SLOTS; slot++)
-        chunk->lo[slot].position = NAN;
+        seeder->lo[slot].position = NAN;
 }
 
 /* Make `phases` those of an integer position, counted in `step`s: by one addition from the
  * position before, else by multiplication. Both are exact modulo 2^128, so they agree. */
-static void move_phases(pe_chunk *chunk, pe_phases *phases, const pe_phases *step,
+static void move_phases(const pe_chunk *chunk, pe_phases *phases, const pe_phases *step,
                         double position)
 {
     if (phases->position + 1 == position) {
@@ -53,20 +48,19 @@ static void move_phases(pe_chunk *chunk, pe_phases *phases, const pe_phases *ste
     phases->position = position;
 }
 
-static void make_seeds(const pe_chunk *chunk, const uint64_t *high, double position,
-                       pe_seeds *ret_seeds)
+static void make_seeds(const pe_chunk *chunk, const uint64_t *high, pe_seeds *ret_seeds)
 {
     chunk->kernel->seed(high, chunk->count, ret_seeds->sin, ret_seeds->cos);
-    ret_seeds->position = position;
 }
 
-pe_sincos pe_hi_seeds(pe_chunk *chunk, double hi)
+pe_sincos pe_hi_seeds(pe_seeder *seeder, double hi)
 {
-    if (chunk->hi.position != hi) {
-        move_phases(chunk, &chunk->hi_phases, &chunk->block, hi);
-        make_seeds(chunk, chunk->hi_phases.high, hi, &chunk->hi);
+    if (seeder->hi_position != hi) {
+        move_phases(seeder->chunk, &seeder->hi_phases, &seeder->block, hi);
+        make_seeds(seeder->chunk, seeder->hi_phases.high, &seeder->hi);
+        seeder->hi_position = hi;
     }
-    return (pe_sincos){chunk->hi.sin, chunk->hi.cos};
+    return pe_sincos_of(&seeder->hi);
 }
 
 /* Phases of a position's part below 64 that is no integer: what the whole phase has beyond
@@ -90,20 +84,22 @@ size_t pe_seed_slot(pe_split at)
     return (size_t)(at.lo * (PE_SEED_SLOTS / BLOCK)) % PE_SEED_SLOTS;
 }
 
-pe_sincos pe_lo_seeds(pe_chunk *chunk, pe_split at, uint64_t row)
+pe_sincos pe_lo_seeds_at(pe_seeder *seeder, pe_split at, uint64_t row)
 {
-    pe_seeds *lo = &chunk->lo[pe_seed_slot(at)];
-    if (at.tail != 0 || lo->position != at.lo) {
-        if (at.tail == 0 && at.lo == floor(at.lo)) {
-            move_phases(chunk, &chunk->lo_phases, &chunk->one, at.lo);
-            make_seeds(chunk, chunk->lo_phases.high, at.lo, lo);
-        } else {
-            uint64_t high[PE_KERNEL_PAIRS];
-            fractional_phases(chunk, at, row, high);
-            make_seeds(chunk, high, at.tail == 0 ? at.lo : NAN, lo);
-        }
+    const pe_chunk *chunk = seeder->chunk;
+    pe_lo_seeds *lo = &seeder->lo[pe_seed_slot(at)];
+    if (at.tail == 0 && lo->position == at.lo)
+        return pe_sincos_of(&lo->seeds);
+    if (at.tail == 0 && at.lo == floor(at.lo)) {
+        move_phases(chunk, &seeder->lo_phases, &seeder->one, at.lo);
+        make_seeds(chunk, seeder->lo_phases.high, &lo->seeds);
+    } else {
+        uint64_t high[PE_KERNEL_PAIRS] = {0};
+        fractional_phases(chunk, at, row, high);
+        make_seeds(chunk, high, &lo->seeds);
     }
-    return (pe_sincos){lo->sin, lo->cos};
+    lo->position = at.tail == 0 ? at.lo : NAN;
+    return pe_sincos_of(&lo->seeds);
 }
 
 pe_split pe_next_split(const pe_positions *positions, uint64_t row, pe_split before)

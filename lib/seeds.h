@@ -5,8 +5,7 @@
 #ifndef PE_SEEDS_H
 #define PE_SEEDS_H
 
-#include "kernel.h"
-#include "wave.h"
+#include "chunk.h"
 
 #define PE_SEED_SLOTS 256 /* lo seeds kept: all of a step that is a multiple of 1/4 */
 
@@ -16,23 +15,20 @@ typedef struct pe_phases {
     uint64_t high[PE_KERNEL_PAIRS], low[PE_KERNEL_PAIRS];
 } pe_phases;
 
-typedef struct pe_seeds {
-    _Alignas(64) double sin[PE_KERNEL_PAIRS]; /* vectors that do not straddle cache lines */
-    double cos[PE_KERNEL_PAIRS];
+typedef struct pe_lo_seeds {
+    pe_seeds seeds;
     double position; /* NaN: none */
-} pe_seeds;
+} pe_lo_seeds;
 
-/* A chunk of frequencies on its way through the rows. Some 270 KB, made to stay in the L2
- * cache. */
-typedef struct pe_chunk {
-    const pe_wave *wave;
-    const pe_kernel *kernel;
-    size_t first, count; /* frequencies [first, first + count) of the wave */
-    bool streamed;
+/* What is known of a chunk's seeds. Some 270 KB, made to stay in the L2 cache. */
+typedef struct pe_seeder {
+    const pe_chunk *chunk;
     pe_phases one, block; /* the frequencies themselves, and 64 times them */
     pe_phases hi_phases, lo_phases;
-    pe_seeds hi, lo[PE_SEED_SLOTS];
-} pe_chunk;
+    double hi_position; /* NaN: none */
+    pe_seeds hi;
+    pe_lo_seeds lo[PE_SEED_SLOTS];
+} pe_seeder;
 
 /* A position as 64·hi + lo + tail, where |tail| is below the last place of lo. */
 typedef struct pe_split {
@@ -44,14 +40,13 @@ pe_split pe_split_position(dd position);
 /* The split of a row's position, given that of the row before. */
 pe_split pe_next_split(const pe_positions *positions, uint64_t row, pe_split before);
 
-/* Begin with the frequencies from `first` on. */
-void pe_chunk_begin(pe_chunk *chunk, const pe_wave *wave, size_t first, bool streamed);
+void pe_seeder_init(pe_seeder *seeder, const pe_chunk *chunk);
 
 /* The seeds of 64·hi; the result lives until the next call. */
-pe_sincos pe_hi_seeds(pe_chunk *chunk, double hi);
+pe_sincos pe_hi_seeds(pe_seeder *seeder, double hi);
 
 /* The seeds of lo + tail at a row; the result lives until another lo takes its slot. */
-pe_sincos pe_lo_seeds(pe_chunk *chunk, pe_split at, uint64_t row);
+pe_sincos pe_lo_seeds_at(pe_seeder *seeder, pe_split at, uint64_t row);
 size_t pe_seed_slot(pe_split at);
 
 #endif

@@ -5,12 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ROW_ALIGNMENT 8 /* what every element type is content with */
+
 struct pe_stream {
     pe_request *request;
     void *state;
     size_t tensor, capacity;
     uint64_t rows, row_bytes, block_rows; /* block_rows: that fit the block */
-    uint64_t first, filled;               /* the block holds rows [first, first + filled) */
+    uint64_t wanted;        /* rows from this one on are not expected to be read */
+    uint64_t first, filled; /* the block holds rows [first, first + filled) */
     unsigned char *block;
 };
 
@@ -24,7 +27,7 @@ pe_status pe_stream_new(pe_request *request, size_t tensor, size_t block_bytes,
         goto fail;
     stream->request = pe_request_ref(request);
     stream->tensor = tensor;
-    stream->rows = shape->rows;
+    stream->rows = stream->wanted = shape->rows;
     stream->row_bytes = shape->bytes / shape->rows;
     stream->block_rows = stream->row_bytes < block_bytes ? block_bytes / stream->row_bytes : 1;
     stream->block =
@@ -55,17 +58,43 @@ uint64_t pe_stream_size(const pe_stream *stream)
     return stream->rows * stream->row_bytes;
 }
 
+void pe_stream_end_at(pe_stream *stream, uint64_t end)
+{
+    uint64_t wanted = end / stream->row_bytes + (end % stream->row_bytes > 0);
+    stream->wanted = wanted < stream->rows ? wanted : stream->rows;
+}
+
+static void fill(const pe_stream *stream, uint64_t row, uint64_t rows, void *dst)
+{
+    const pe_request *request = stream->request;
+    request->values.scheme->fill(&request->values, &request->plan, stream->state,
+                                 (pe_window){stream->tensor, row, rows}, dst);
+}
+
 /* Have the block hold a row. */
 static void fill_block(pe_stream *stream, uint64_t row)
 {
-    const pe_request *request = stream->request;
-    uint64_t rest = stream->rows - row;
-    pe_window window = {stream->tensor, row,
-                        rest < stream->block_rows ? rest : stream->block_rows};
-    request->values.scheme->fill(&request->values, &request->plan, stream->state, window,
-                                 stream->block);
+    uint64_t rest = (row < stream->wanted ? stream->wanted : stream->rows) - row;
     stream->first = row;
-    stream->filled = window.rows;
+    stream->filled = rest < stream->block_rows ? rest : stream->block_rows;
+    fill(stream, row, stream->filled, stream->block);
+}
+
+/* Rows in a read from which on they are made where they are wanted: then a block, which saves
+ * what the rows of a window share, is not worth the copying. */
+#define DIRECT_ROWS 1024
+
+/* Make whole rows at once in dst, if there are many and the block does not hold them; returns
+ * their bytes. */
+static size_t fill_directly(const pe_stream *stream, uint64_t offset, void *dst, size_t size)
+{
+    uint64_t row = offset / stream->row_bytes, rows = size / stream->row_bytes;
+    bool held = row >= stream->first && row < stream->first + stream->filled;
+    if (held || rows < DIRECT_ROWS || offset % stream->row_bytes != 0 ||
+        (uintptr_t)dst % ROW_ALIGNMENT != 0)
+        return 0;
+    fill(stream, row, rows, dst);
+    return (size_t)(rows * stream->row_bytes);
 }
 
 size_t pe_stream_read(pe_stream *stream, uint64_t offset, void *dst, size_t size)
@@ -73,17 +102,17 @@ size_t pe_stream_read(pe_stream *stream, uint64_t offset, void *dst, size_t size
     unsigned char *to = dst;
     uint64_t end = stream->rows * stream->row_bytes;
     size_t wanted = offset >= end ? 0 : end - offset < size ? (size_t)(end - offset) : size;
-    for (size_t left = wanted; left > 0;) {
+    for (size_t left = wanted, part; left > 0; left -= part, to += part, offset += part) {
+        part = fill_directly(stream, offset, to, left);
+        if (part > 0)
+            continue;
         uint64_t row = offset / stream->row_bytes;
         if (row < stream->first || row >= stream->first + stream->filled)
             fill_block(stream, row);
         uint64_t within = offset - stream->first * stream->row_bytes;
         uint64_t there = stream->filled * stream->row_bytes - within;
-        size_t part = there < left ? (size_t)there : left;
+        part = there < left ? (size_t)there : left;
         memcpy(to, stream->block + within, part);
-        to += part;
-        offset += part;
-        left -= part;
     }
     return wanted;
 }

@@ -32,9 +32,11 @@ static size_t lay_out(pe_table *table, const pe_plan *plan)
 
 /* ---- parts: what several threads fill at a time ---- */
 
-#define PART_BYTES                                                                             \
-    ((uint64_t)2 << 20) /* a tensor of fewer bytes than two of these is one part */
-#define PART_ROWS 64    /* a multiple of this many rows shares its seeds */
+#define PART_MIN                                                                               \
+    ((uint64_t)2 << 20) /* bytes; a tensor of fewer than two of these is one part */
+#define PART_MAX  ((uint64_t)8 << 20) /* from here on rows are worth storing past the caches */
+#define PARTS     8                   /* in between, a few for each thread */
+#define PART_ROWS 64                  /* a multiple of this many rows shares its seeds */
 
 typedef struct fill_parts {
     const pe_request *request;
@@ -62,9 +64,11 @@ static void fill_tensor(const pe_request *request, const pe_runner *runner, cons
     const pe_tensor *shape = &request->plan.tensors[tensor];
     uint64_t rows = shape->rows, row_bytes = shape->bytes / rows;
     fill_parts parts = {request, state, {tensor, 0, rows}, rows, (size_t)row_bytes, dst};
-    bool split = runner && runner->run && shape->bytes >= 2 * PART_BYTES;
+    bool split = runner && runner->run && shape->bytes >= 2 * PART_MIN;
     if (split) {
-        parts.rows = PART_BYTES / row_bytes + 1;
+        uint64_t bytes = shape->bytes / PARTS;
+        bytes = bytes < PART_MIN ? PART_MIN : bytes > PART_MAX ? PART_MAX : bytes;
+        parts.rows = bytes / row_bytes + 1;
         if (parts.rows > PART_ROWS)
             parts.rows = (parts.rows + PART_ROWS - 1) / PART_ROWS * PART_ROWS;
     }

@@ -1,26 +1,20 @@
-/* Sines and cosines of position times frequency by angle addition.
+/* Waves: frequencies, and the filling of rows, 64 frequencies at a time.
  *
- * A position k is 64·hi + lo with 0 <= lo < 64. For both parts the sine and cosine are taken
- * from exact phases and rounded to double once (the seeds, within 0.62 of 2^-53); one rotation
- * per entry combines them:
- *
- *     sin(a + b) = sin a cos b + cos a sin b,   cos(a + b) = cos a cos b - sin a sin b.
- *
- * The split depends on the position alone, so a window has the bits of the whole. A rotation
- * errs by less than 2^-51; an entry that lies within 2^-50 of a rounding boundary of its dtype
- * is recomputed from its own exact phase in double-double. */
+ * Sines and cosines come from others by angle addition. Those that it starts from, the seeds,
+ * are taken from exact phases and within 0.62 of 2^-53. What it gives may be wrong by up to
+ * 2^-50, so an entry of f32, f16 or bf16 that lies that near to a rounding boundary is made
+ * anew from its own exact phase in double-double: all are rounded correctly, however they were
+ * reached. f64 entries are not, so they are reached in one way, which depends on the position
+ * alone: a window has the bits of the whole. */
 #include "wave.h"
 
+#include "columns.h"
 #include "dtype.h"
-#include "phase.h"
-#include "seeds.h"
+#include "rows.h"
 
-#include <math.h>
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define UNCERTAINTY   0x1p-50
-#define STREAMED_FROM (8 << 20) /* bytes of a table that no cache would keep anyway */
 
 pe_wide *pe_wave_geometric(size_t count, double base, uint64_t numerator, uint64_t denominator)
 {
@@ -35,9 +29,12 @@ pe_wide *pe_wave_geometric(size_t count, double base, uint64_t numerator, uint64
             frequencies[i] = frequencies[0];
         return frequencies;
     }
-    pe_wide ratio = pe_wide_power(base, numerator, denominator);
-    for (size_t i = 1; i < count; i++)
-        frequencies[i] = pe_wide_mul(frequencies[i - 1], ratio);
+    pe_wide ratio = pe_wide_power(base, numerator, denominator), square, fourth;
+    square = pe_wide_mul(ratio, ratio);
+    fourth = pe_wide_mul(square, square);
+    for (size_t i = 1; i < count; i++) /* four chains of products, which overlap in time */
+        frequencies[i] = i < 4 ? pe_wide_mul(frequencies[i - 1], ratio)
+                               : pe_wide_mul(frequencies[i - 4], fourth);
     return frequencies;
 }
 
@@ -75,207 +72,6 @@ void pe_wave_free(void *wave)
     free(wave);
 }
 
-/* ---- rounding ---- */
-
-/* sin x and cos x for 0 < |x| < 2^-20. Where x, or 1 times an amplitude, lies on a rounding
- * boundary, the second term decides, however small it is. */
-static void small_sincos(dd x, dd *ret_sin, dd *ret_cos)
-{
-    double square = x.hi * x.hi;
-    *ret_sin = dd_quick_two_sum(x.hi, x.lo - x.hi * square / 6 * (1 - square / 20));
-    *ret_cos = (dd){1, -fmax(square / 2 * (1 - square / 12), 0x1p-200)};
-}
-
-/* Round one entry from its exact phase. */
-static void round_exactly(const pe_wave *wave, uint64_t row, size_t frequency, bool cosine,
-                          void *dst)
-{
-    dd parts[2], position = pe_position_at(&wave->positions, row);
-    pe_wide turns = wave->frequencies[frequency];
-    bool radian = memcmp(&turns, &PE_WIDE_RADIAN, sizeof turns) == 0;
-    pe_phase_sincos(pe_position_phase(&wave->positions, row, turns), &parts[0], &parts[1]);
-    if (position.hi != 0 && fabs(position.hi) < (radian ? 0x1p-20 : 0x1p-150))
-        /* at one radian per position the position itself is the angle, without the rounding of
-         * 2π; and below 2^-150 a 256-bit fraction of a turn has too few bits left */
-        small_sincos(radian ? position : dd_mul(position, pe_phase_radians(turns)), &parts[0],
-                     &parts[1]);
-    pe_round_dd(wave->dtype, dd_mul_double(parts[cosine], wave->amplitude), dst);
-}
-
-/* Round `count` sines or cosines that begin at frequency `first`. */
-static void round_entries(const pe_wave *wave, uint64_t row, size_t first, size_t count,
-                          bool cosine, double *entries, unsigned char *dst)
-{
-    size_t size = pe_dtype_size(wave->dtype);
-    double tolerance = fabs(wave->amplitude) * UNCERTAINTY;
-    unsigned char above[PE_KERNEL_PAIRS * sizeof(double)];
-    double bounds[PE_KERNEL_PAIRS];
-    for (size_t i = 0; i < count; i++)
-        entries[i] *= wave->amplitude;
-    if (wave->dtype == PE_F64) {
-        pe_round_row(wave->dtype, entries, count, dst);
-        return;
-    }
-    for (size_t i = 0; i < count; i++)
-        bounds[i] = entries[i] - tolerance;
-    pe_round_row(wave->dtype, bounds, count, dst);
-    for (size_t i = 0; i < count; i++)
-        bounds[i] = entries[i] + tolerance;
-    pe_round_row(wave->dtype, bounds, count, above);
-    if (memcmp(dst, above, count * size) == 0)
-        return;
-    for (size_t i = 0; i < count; i++)
-        if (memcmp(dst + i * size, above + i * size, size) != 0)
-            round_exactly(wave, row, first + i, cosine, dst + i * size);
-}
-
-/* ---- rows ---- */
-
-/* Room for the entries of one row and chunk, in any dtype. */
-typedef struct wave_staging {
-    unsigned char sines[PE_KERNEL_PAIRS * sizeof(double)],
-        cosines[PE_KERNEL_PAIRS * sizeof(double)];
-} wave_staging;
-
-/* Copy elements to columns start, start + stride …, dropping those past the last. */
-static void place(const pe_chunk *chunk, const unsigned char *elements, size_t start,
-                  size_t stride, unsigned char *row)
-{
-    const pe_wave *wave = chunk->wave;
-    size_t size = pe_dtype_size(wave->dtype);
-    for (size_t i = 0; i < chunk->count && start + i * stride < wave->columns; i++)
-        memcpy(row + (start + i * stride) * size, elements + i * size, size);
-}
-
-/* Place separate sines and cosines where the layout wants them. */
-static void place_apart(const pe_chunk *chunk, wave_staging *staging, unsigned char *row)
-{
-    const pe_wave *wave = chunk->wave;
-    size_t first = chunk->first, half = wave->count, size = pe_dtype_size(wave->dtype);
-    switch (wave->layout) {
-    case PE_WAVE_INTERLEAVED:
-        place(chunk, staging->sines, 2 * first, 2, row);
-        place(chunk, staging->cosines, 2 * first + 1, 2, row);
-        break;
-    case PE_WAVE_CONCAT:
-        place(chunk, staging->sines, first, 1, row);
-        place(chunk, staging->cosines, half + first, 1, row);
-        break;
-    case PE_WAVE_CONCAT_COS_FIRST:
-        place(chunk, staging->cosines, first, 1, row);
-        place(chunk, staging->sines, half + first, 1, row);
-        break;
-    case PE_WAVE_ALTERNATING: /* chunks begin at even frequencies */
-        for (size_t i = 1; i < chunk->count; i += 2)
-            memcpy(staging->sines + i * size, staging->cosines + i * size, size);
-        place(chunk, staging->sines, first, 1, row);
-        break;
-    case PE_WAVE_SINES:
-        place(chunk, staging->sines, first, 1, row);
-        break;
-    }
-}
-
-/* Make the chunk's entries of one row with every doubt resolved. */
-static void write_carefully(const pe_chunk *chunk, uint64_t row_number, pe_sincos hi,
-                            pe_sincos lo, unsigned char *row)
-{
-    double sine[PE_KERNEL_PAIRS], cosine[PE_KERNEL_PAIRS];
-    wave_staging staging;
-    const pe_rows apart = {(unsigned char *)sine, (unsigned char *)cosine, 0, false};
-    chunk->kernel->rotate[PE_F64](hi, &lo, 1, chunk->count, &apart);
-    round_entries(chunk->wave, row_number, chunk->first, chunk->count, false, sine,
-                  staging.sines);
-    if (chunk->wave->layout != PE_WAVE_SINES)
-        round_entries(chunk->wave, row_number, chunk->first, chunk->count, true, cosine,
-                      staging.cosines);
-    place_apart(chunk, &staging, row);
-}
-
-/* Where the kernel can write the chunk's columns itself, starting at a row; false where the
- * layout wants something that it cannot do. */
-static bool find_target(const pe_chunk *chunk, unsigned char *row, pe_rows *ret_rows)
-{
-    const pe_wave *wave = chunk->wave;
-    size_t size = pe_dtype_size(wave->dtype), first = chunk->first * size;
-    size_t half = wave->count * size;
-    bool complete = 2 * wave->count == wave->columns;
-    ret_rows->stride = wave->row_columns * size;
-    ret_rows->streamed = chunk->streamed;
-    ret_rows->cosines = NULL;
-    switch (wave->layout) {
-    case PE_WAVE_INTERLEAVED:
-        ret_rows->sines = row + 2 * first;
-        return complete;
-    case PE_WAVE_CONCAT:
-        ret_rows->sines = row + first;
-        ret_rows->cosines = row + half + first;
-        return complete;
-    case PE_WAVE_CONCAT_COS_FIRST:
-        ret_rows->cosines = row + first;
-        ret_rows->sines = row + half + first;
-        return complete;
-    case PE_WAVE_ALTERNATING:
-    case PE_WAVE_SINES:
-        break;
-    }
-    return false;
-}
-
-/* Rows [first, first + rows) that share a hi seed; `row` is the first one's start. */
-static void write_block(const pe_chunk *chunk, uint64_t first, size_t rows, pe_sincos hi,
-                        const pe_sincos *lo, unsigned char *row)
-{
-    const pe_wave *wave = chunk->wave;
-    size_t row_bytes = wave->row_columns * pe_dtype_size(wave->dtype);
-    wave_staging staging;
-    pe_rows target;
-    pe_rotate *rotate = chunk->kernel->rotate[wave->dtype];
-    if (wave->amplitude == 1 && find_target(chunk, row, &target)) {
-        uint64_t doubtful = rotate(hi, lo, rows, chunk->count, &target);
-        for (; doubtful; doubtful &= doubtful - 1) {
-            size_t r = (size_t)__builtin_ctzll(doubtful);
-            write_carefully(chunk, first + r, hi, lo[r], row + r * row_bytes);
-        }
-        return;
-    }
-    target = (pe_rows){staging.sines, staging.cosines, 0, false};
-    for (size_t r = 0; r < rows; r++) {
-        bool doubtful =
-            wave->amplitude != 1 || rotate(hi, &lo[r], 1, chunk->count, &target) != 0;
-        if (doubtful)
-            write_carefully(chunk, first + r, hi, lo[r], row + r * row_bytes);
-        else
-            place_apart(chunk, &staging, row + r * row_bytes);
-    }
-}
-
-/* All rows of one chunk, in blocks that share a hi seed. */
-static void write_chunk(pe_chunk *chunk, uint64_t first, uint64_t rows, unsigned char *dst)
-{
-    const pe_positions *positions = &chunk->wave->positions;
-    size_t row_bytes = chunk->wave->row_columns * pe_dtype_size(chunk->wave->dtype);
-    pe_split at = pe_split_position(pe_position_at(positions, first));
-    for (uint64_t done = 0; done < rows;) {
-        pe_sincos hi = pe_hi_seeds(chunk, at.hi), lo[PE_KERNEL_ROWS];
-        double block_hi = at.hi;
-        bool used[PE_SEED_SLOTS] = {false};
-        size_t count = 0;
-        while (done + count < rows && count < PE_KERNEL_ROWS && at.hi == block_hi) {
-            size_t slot = pe_seed_slot(at);
-            if (used[slot] && (at.tail != 0 || chunk->lo[slot].position != at.lo))
-                break; /* its seeds are still needed by a row of this block */
-            used[slot] = true;
-            lo[count] = pe_lo_seeds(chunk, at, first + done + count);
-            count++;
-            if (done + count < rows)
-                at = pe_next_split(positions, first + done + count, at);
-        }
-        write_block(chunk, first + done, count, hi, lo, dst + done * row_bytes);
-        done += count;
-    }
-}
-
 /* Zero what lies past the waves' columns, and the row of position 0 where that is asked for. */
 static void write_zeros(const pe_wave *wave, uint64_t first, uint64_t rows, unsigned char *dst)
 {
@@ -293,16 +89,31 @@ static void write_zeros(const pe_wave *wave, uint64_t first, uint64_t rows, unsi
     }
 }
 
+/* Whether rows may be made from their distances; else each is made from its position. */
+static bool goes_by_distance(const pe_chunk *chunk, uint64_t rows)
+{
+    const pe_wave *wave = chunk->wave;
+    pe_rounding rounding;
+    return wave->dtype != PE_F64 && !wave->positions.list && rows >= 2 &&
+           pe_chunk_rounding(chunk, &rounding);
+}
+
 void pe_wave_fill(const pe_wave *wave, uint64_t first, uint64_t rows, void *dst)
 {
-    bool streamed = rows * wave->row_columns * pe_dtype_size(wave->dtype) >= STREAMED_FROM;
-    pe_chunk chunk;
-    for (size_t f = 0; f < wave->count; f += PE_KERNEL_PAIRS) {
-        pe_chunk_begin(&chunk, wave, f, streamed);
-        write_chunk(&chunk, first, rows, dst);
+    bool streamed = rows * pe_row_bytes(wave) >= PE_STREAMED_FROM;
+    assert(!pe_is_alone(wave) || wave->columns == wave->count
+                                                      << (wave->copies != PE_WAVE_ONCE));
+    for (size_t f = 0; f < wave->count - wave->still; f += PE_KERNEL_PAIRS) {
+        const pe_chunk chunk = pe_chunk_at(wave, f, streamed);
+        if (goes_by_distance(&chunk, rows))
+            pe_rows_by_distance(&chunk, first, rows, dst);
+        else
+            pe_rows_by_position(&chunk, first, rows, dst);
     }
     if (streamed)
-        chunk.kernel->fence();
+        pe_kernel_get()->fence();
+    if (wave->still > 0)
+        pe_still_write(wave, rows, dst);
     write_zeros(wave, first, rows, dst);
 }
 

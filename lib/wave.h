@@ -26,19 +26,42 @@ typedef enum pe_wave_layout {
     PE_WAVE_CONCAT_COS_FIRST, /* cos in column i, sin in count + i */
     PE_WAVE_ALTERNATING,      /* column i only: sin where i is even, cos where odd */
     PE_WAVE_SINES,            /* column i only: sin */
+    PE_WAVE_COSINES,          /* column i only: cos */
 } pe_wave_layout;
+
+/* Where the entry of frequency i stands when sines or cosines are alone. */
+typedef enum pe_wave_copies {
+    PE_WAVE_ONCE,      /* in column i */
+    PE_WAVE_IN_HALVES, /* in columns i and count + i */
+    PE_WAVE_IN_PAIRS,  /* in columns 2i and 2i + 1 */
+} pe_wave_copies;
 
 typedef struct pe_wave {
     pe_positions positions;
     pe_wide *frequencies; /* turns per position; owned */
     size_t count;         /* of frequencies */
     pe_wave_layout layout;
-    size_t columns;      /* columns at or past this one are dropped */
-    size_t row_columns;  /* of the destination; those past `columns` are zero */
-    double amplitude;    /* every entry's factor */
+    pe_wave_copies copies; /* of sines or cosines alone */
+    size_t still;          /* of sines or cosines alone: the last frequencies, which are 0 */
+    size_t columns;        /* columns at or past this one are dropped; none of those alone */
+    size_t row_columns;    /* of the destination; those past `columns` are zero */
+    double amplitude;      /* every entry's factor, and what a double cannot hold of it */
+    double amplitude_rest;
     bool zero_at_origin; /* the row of position 0 is all zero */
     pe_dtype dtype;
 } pe_wave;
+
+/* Whether the wave is of sines or cosines alone. */
+static inline bool pe_is_alone(const pe_wave *wave)
+{
+    return wave->layout == PE_WAVE_SINES || wave->layout == PE_WAVE_COSINES;
+}
+
+/* Whether entries have no factor. */
+static inline bool pe_is_plain(const pe_wave *wave)
+{
+    return wave->amplitude == 1 && wave->amplitude_rest == 0;
+}
 
 /* A wave at the positions and in the dtype of a request, with `count` = columns and amplitude
  * 1; the caller sets what differs, and the frequencies. NULL if memory ran out. */

@@ -28,14 +28,30 @@ pe_wide pe_wide_mul_integer(pe_wide a, int64_t k);
  * truncated towards zero at 2^-256. */
 pe_wide pe_wide_mul_double(pe_wide a, double x);
 
+/* a * m as a fraction and an integer part, exactly. */
+pe_wide pe_wide_mul_whole(pe_wide a, uint64_t m, uint64_t *ret_integer);
+
+/* a / x for x >= 1/2, truncated; the quotient must be below 1. */
+pe_wide pe_wide_div_double(pe_wide a, double x);
+/* a / divisor, truncated. */
+pe_wide pe_wide_div_small(pe_wide a, uint64_t divisor);
+
 /* 2^-n of a fraction. */
 pe_wide pe_wide_shift_right(pe_wide a, unsigned n);
+
+/* log2(2 significand) for a significand in [1/2, 1): in [0, 1), to about 2^-253. */
+pe_wide pe_wide_log2(pe_wide significand);
 
 /* ret_ratio = base^(-numerator/denominator), for 1 < base <= 2^63 and
  * 0 < numerator/denominator <= 4, to about 2^-240. The result must be below 1. */
 pe_wide pe_wide_power(double base, uint64_t numerator, uint64_t denominator);
 
-/* 1/(2π): one radian in turns. */
-extern const pe_wide PE_WIDE_RADIAN;
+/* The same for the base whose log2 is integer + fraction; its product with
+ * numerator/denominator must be at least 2^-256. */
+pe_wide pe_wide_power_of_log2(uint64_t integer, pe_wide fraction, uint64_t numerator,
+                              uint64_t denominator);
+
+/* 1/(2π): one radian in turns; and ln 2. */
+extern const pe_wide PE_WIDE_RADIAN, PE_WIDE_LN2;
 
 #endif

@@ -19,6 +19,7 @@
 #include "http_guard.h"
 #include "http_headers.h"
 #include "http_response.h"
+#include "http_upload.h"
 #include "log.h"
 
 #include <assert.h>
@@ -41,10 +42,14 @@ struct http_server {
     api_service *service;
     server_metrics *metrics;
     worker_set *workers;
+    http_upload_budget uploads;
     atomic_bool draining;
 };
 
-static const char *const HEADERS[] = {"Accept", "Content-Type", "If-None-Match"};
+/* What the api reads. */
+static const char *const HEADERS[] = {
+    "Accept",   "Accept-Encoding", "Authorization", "Content-Range", "Content-Type", "Host",
+    "If-Match", "If-None-Match",   "If-Range",      "Origin",        "Range"};
 #define HEADER_COUNT (sizeof HEADERS / sizeof *HEADERS)
 
 /* One request while libmicrohttpd handles it. */
@@ -54,14 +59,12 @@ typedef struct http_exchange {
     struct MHD_Connection *connection;
     watch_mark *mark;
     const char *method;
-    const char
-        *headers[HEADER_COUNT]; /* what the api reads, found before the connection rests */
-    api_reply *reply;           /* made by a worker, not yet queued */
+    const char *headers[HEADER_COUNT];
+    api_reply *reply; /* made by a worker or from the head, not yet queued */
     char *target;
-    char *body;
-    size_t body_size, body_capacity, dropped;
-    bool crowded; /* too many others are under way */
-    bool seen, awaited, too_large, out_of_memory;
+    http_upload body;
+    bool crowded;               /* too many others are under way */
+    bool seen, awaited, looked; /* looked: for the headers, before the connection rests */
     http_joined *joined;
 } http_exchange;
 
@@ -99,72 +102,35 @@ static void end_exchange(void *cls, struct MHD_Connection *connection, void **co
     metrics_count_under_way(ended->server->metrics, -1);
     http_joined_free(ended->joined);
     api_reply_unref(ended->reply);
+    http_upload_done(&ended->body, &ended->server->uploads);
     free(ended->target);
-    free(ended->body);
     free(ended);
     *context = NULL;
 }
 
-/* Append to the body; past the limit the rest is let go by. */
-static void take_upload(http_exchange *exchange, const char *data, size_t size)
-{
-    size_t limit = exchange->server->settings->body_bytes;
-    exchange->dropped += exchange->too_large || exchange->out_of_memory ? size : 0;
-    if (exchange->too_large || exchange->out_of_memory)
-        return;
-    if (size > limit - exchange->body_size) {
-        exchange->too_large = true;
-        return;
-    }
-    if (exchange->body_capacity - exchange->body_size < size) {
-        size_t capacity = 2 * exchange->body_capacity + size;
-        char *body = realloc(exchange->body, capacity);
-        if (!body) {
-            exchange->out_of_memory = true;
-            return;
-        }
-        exchange->body = body;
-        exchange->body_capacity = capacity;
-    }
-    memcpy(exchange->body + exchange->body_size, data, size);
-    exchange->body_size += size;
-}
-
 static const char *known_header(void *context, const char *name)
 {
-    const http_exchange *exchange = context;
+    http_exchange *exchange = context;
+    if (!exchange->looked)
+        http_find_headers(exchange->connection, HEADERS, HEADER_COUNT, exchange->headers,
+                          &exchange->joined);
+    exchange->looked = true;
     for (size_t i = 0; i < HEADER_COUNT; i++)
-        if (strcmp(HEADERS[i], name) == 0)
+        if (*HEADERS[i] == *name && strcmp(HEADERS[i], name) == 0)
             return exchange->headers[i];
     assert(false && "a header of HEADERS");
     return NULL;
 }
 
-/* ---- replies ---- */
-
-/* Queue a reply and drop the caller's reference to it. */
-static enum MHD_Result queue_reply(http_server *server, struct MHD_Connection *connection,
-                                   api_reply *reply)
+static char *take_body(void *context)
 {
-    enum MHD_Result result = MHD_NO; /* closes the connection */
-    struct MHD_Response *response;
-    unsigned status = api_reply_status(reply);
-    if (atomic_load_explicit(&server->draining, memory_order_relaxed)) {
-        response = http_response_new(reply, server->metrics, true);
-        if (response) {
-            result = MHD_queue_response(connection, status, response);
-            MHD_destroy_response(response);
-        }
-    } else {
-        response = api_reply_transport(reply);
-        if (!response && (response = http_response_new(reply, server->metrics, false)))
-            response = api_reply_set_transport(reply, response, http_response_free);
-        if (response)
-            result = MHD_queue_response(connection, status, response);
-    }
-    api_reply_unref(reply);
-    return result;
+    http_exchange *exchange = context;
+    char *data = exchange->body.data; /* still counted, until the request ends */
+    exchange->body.data = NULL;
+    return data;
 }
+
+/* ---- replies ---- */
 
 /* `bytes` of the body; API_LENGTH_UNKNOWN where they will only show. */
 static void log_access(const http_exchange *exchange, const char *method,
@@ -204,21 +170,28 @@ static enum MHD_Result finish(http_exchange *exchange, api_reply *reply)
         metrics_count_bytes(server->metrics, bytes);
     if (server->settings->access_log)
         log_access(exchange, exchange->method, reply, bytes);
-    return queue_reply(server, exchange->connection, reply);
+    bool last = atomic_load_explicit(&server->draining, memory_order_relaxed);
+    return http_response_queue(exchange->connection, reply, server->metrics, last);
 }
 
-static api_progress ask(http_exchange *exchange, bool quick, api_reply **ret_reply)
+static api_request request_of(http_exchange *exchange, bool quick)
 {
-    const api_request request = {
+    return (api_request){
         .method = exchange->method,
         .target = exchange->target,
         .header = known_header,
         .context = exchange,
-        .body = exchange->body,
-        .body_size = exchange->body_size,
+        .body = exchange->body.data,
+        .body_size = exchange->body.size,
+        .take_body = take_body,
         .quick = quick,
         .awaited = exchange->awaited,
     };
+}
+
+static api_progress ask(http_exchange *exchange, bool quick, api_reply **ret_reply)
+{
+    const api_request request = request_of(exchange, quick);
     return api_handle(exchange->server->service, &request, ret_reply);
 }
 
@@ -227,28 +200,34 @@ static api_progress ask(http_exchange *exchange, bool quick, api_reply **ret_rep
 static bool run_job(worker_job *job)
 {
     http_exchange *exchange = (http_exchange *)job;
-    if (ask(exchange, false, &exchange->reply) != API_DONE) {
-        exchange->awaited = true;
-        return false;
-    }
-    MHD_resume_connection(exchange->connection); /* the exchange is the event thread's again */
-    return true;
+    bool done = ask(exchange, false, &exchange->reply) == API_DONE;
+    exchange->awaited = exchange->awaited || !done;
+    return done;
+}
+
+/* The exchange is the event thread's again, which may free it at once. */
+static void end_job(worker_job *job)
+{
+    http_exchange *exchange = (http_exchange *)job;
+    MHD_resume_connection(exchange->connection);
 }
 
 static void abandon_job(worker_job *job)
 {
     http_exchange *exchange = (http_exchange *)job;
     exchange->reply = api_fault_reply(exchange->server->service, API_FAULT_OVERLOADED);
-    MHD_resume_connection(exchange->connection);
+    end_job(job);
 }
 
 static enum MHD_Result hand_over(http_exchange *exchange, api_progress progress, uint64_t seen)
 {
     worker_set *workers = exchange->server->workers;
-    bool post = exchange->body != NULL;
+    bool reads = strcmp(exchange->method, "GET") == 0 && !exchange->body.data;
+    known_header(exchange, HEADERS[0]);
     exchange->job = (worker_job){.seen = seen,
-                                 .key = post ? NULL : exchange->target,
+                                 .key = reads ? exchange->target : NULL,
                                  .run = run_job,
+                                 .end = end_job,
                                  .abandon = abandon_job};
     exchange->awaited = progress == API_BUSY;
     watch_enter(exchange->mark, WATCH_WORK);
@@ -264,17 +243,14 @@ static enum MHD_Result answer(http_exchange *exchange)
 {
     http_server *server = exchange->server;
     api_reply *reply = exchange->reply;
-    if (reply) { /* from a worker */
+    if (reply) {
         exchange->reply = NULL;
         return finish(exchange, reply);
     }
-    if (exchange->too_large)
+    if (exchange->body.too_large)
         return finish(exchange, api_fault_reply(server->service, API_FAULT_PAYLOAD_TOO_LARGE));
-    if (exchange->out_of_memory)
+    if (exchange->body.out_of_memory)
         return finish(exchange, api_fault_reply(server->service, API_FAULT_UNAVAILABLE));
-    for (size_t i = 0; i < HEADER_COUNT; i++)
-        exchange->headers[i] =
-            http_find_header(exchange->connection, HEADERS[i], &exchange->joined);
     uint64_t seen = workers_landings(server->workers);
     api_progress progress = ask(exchange, true, &reply);
     if (progress == API_DONE)
@@ -282,16 +258,21 @@ static enum MHD_Result answer(http_exchange *exchange)
     return hand_over(exchange, progress, seen);
 }
 
-/* Whether the announced body is so far over the limit that it is not even read and dropped, or
- * waits for our consent to be sent. */
-static bool announces_too_much(const http_server *server, struct MHD_Connection *connection)
+/* Judge the head: its framing first, since what it says of a body is to be relied on. False:
+ * the answer must not wait for the body. */
+static bool admit(http_exchange *exchange, const http_head *head)
 {
-    const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND,
-                                                     MHD_HTTP_HEADER_CONTENT_LENGTH);
-    bool waits = MHD_lookup_connection_value(connection, MHD_HEADER_KIND,
-                                             MHD_HTTP_HEADER_EXPECT) != NULL;
-    uint64_t limit = server->settings->body_bytes + (waits ? 0 : DROPPED_MAX);
-    return length && strtoull(length, NULL, 10) > limit;
+    http_server *server = exchange->server;
+    http_upload *body = &exchange->body;
+    exchange->reply =
+        http_admit(server->service, exchange->connection, head, exchange->crowded);
+    if (exchange->reply)
+        return false;
+    const api_request request = request_of(exchange, true);
+    exchange->reply = api_judge_head(server->service, &request, &body->limit);
+    body->refused = exchange->reply != NULL;
+    return http_upload_announce(body, exchange->connection,
+                                DROPPED_MAX + server->settings->body_bytes);
 }
 
 static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, const char *url,
@@ -308,20 +289,16 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, cons
         exchange->method = method;
         watch_enter(exchange->mark, WATCH_BODY);
         const http_head head = {method, url, version, exchange->target};
-        exchange->reply =
-            http_admit(exchange->server->service, connection, &head, exchange->crowded);
-        if (exchange->reply)
-            return answer(exchange); /* and the connection closes */
-        if (!announces_too_much(exchange->server, connection))
-            return MHD_YES;
-        exchange->too_large = true;
-        return answer(exchange); /* and the connection closes, unread */
+        return admit(exchange, &head) ? MHD_YES : answer(exchange); /* and closes, unread */
     }
     if (*upload_size > 0) {
         watch_receive(exchange->mark, *upload_size);
-        take_upload(exchange, upload, *upload_size);
+        http_upload_take(&exchange->body, &exchange->server->uploads, upload, *upload_size);
         *upload_size = 0;
-        return exchange->dropped > UNANNOUNCED_MAX ? MHD_NO : MHD_YES;
+        return exchange->body.dropped > UNANNOUNCED_MAX ||
+                       http_upload_is_cut_off(&exchange->body, connection)
+                   ? MHD_NO
+                   : MHD_YES;
     }
     return answer(exchange);
 }
@@ -356,6 +333,7 @@ http_server *http_start(const server_settings *settings, int listen_fd, api_serv
     server->service = service;
     server->metrics = metrics;
     server->workers = workers;
+    server->uploads.limit = 2 * (settings->upload_bytes + settings->body_bytes);
     if (!http_guard_sees_lines())
         log_event(LOG_WARNING,
                   "this libmicrohttpd is not 0.9.75: bare LF, NUL and folded lines in a head "

@@ -1,6 +1,7 @@
 /* Finding headers among libmicrohttpd's. */
 #include "http_headers.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -45,8 +46,8 @@ static enum MHD_Result visit_header(void *cls, enum MHD_ValueKind kind, const ch
     return MHD_YES;
 }
 
-const char *http_find_header(struct MHD_Connection *connection, const char *name,
-                             http_joined **joined)
+static const char *find_header(struct MHD_Connection *connection, const char *name,
+                               http_joined **joined)
 {
     header_search search = {.name = name, .name_size = strlen(name)};
     MHD_get_connection_values_n(connection, MHD_HEADER_KIND, visit_header, &search);
@@ -54,10 +55,45 @@ const char *http_find_header(struct MHD_Connection *connection, const char *name
         return search.first;
     http_joined *all = malloc(sizeof *all + search.bytes + 1);
     if (!all)
-        return NULL;
+        return ""; /* what is given must not look absent */
     search = (header_search){.name = name, .name_size = strlen(name), .at = all->text};
     MHD_get_connection_values_n(connection, MHD_HEADER_KIND, visit_header, &search);
     all->next = *joined;
     *joined = all;
     return all->text;
+}
+
+/* ---- several at once, in one walk ---- */
+
+typedef struct header_walk {
+    const char *const *names;
+    const char **values;
+    size_t count;
+    bool repeated;
+} header_walk;
+
+static enum MHD_Result note_header(void *cls, enum MHD_ValueKind kind, const char *name,
+                                   const char *value)
+{
+    (void)kind;
+    header_walk *walk = cls;
+    for (size_t i = 0; i < walk->count; i++)
+        if ((*name | 0x20) == (*walk->names[i] | 0x20) &&
+            strcasecmp(name, walk->names[i]) == 0) {
+            walk->repeated = walk->repeated || walk->values[i];
+            walk->values[i] = value;
+            break;
+        }
+    return MHD_YES;
+}
+
+void http_find_headers(struct MHD_Connection *connection, const char *const *names,
+                       size_t count, const char **ret_values, http_joined **joined)
+{
+    header_walk walk = {names, ret_values, count, false};
+    for (size_t i = 0; i < count; i++)
+        ret_values[i] = NULL;
+    MHD_get_connection_values(connection, MHD_HEADER_KIND, note_header, &walk);
+    for (size_t i = 0; walk.repeated && i < count; i++)
+        ret_values[i] = find_header(connection, names[i], joined);
 }

@@ -8,9 +8,10 @@
 typedef struct http_joined http_joined;
 void http_joined_free(http_joined *joined);
 
-/* A header's value, NULL if absent; several lines of one name are one list (RFC 9110,
- * section 5.2), which is added to `joined` and lives as long as that. */
-const char *http_find_header(struct MHD_Connection *connection, const char *name,
-                             http_joined **joined);
+/* The values of some headers by name, NULL where absent, found in one walk through all headers.
+ * Several lines of one name are one list (RFC 9110, section 5.2), which is added to `joined`
+ * and lives as long as that. */
+void http_find_headers(struct MHD_Connection *connection, const char *const *names,
+                       size_t count, const char **ret_values, http_joined **joined);
 
 #endif

@@ -94,13 +94,14 @@ static struct MHD_Response *body_response(api_body *body, server_metrics *metric
     return response;
 }
 
-void http_response_free(void *response)
+static void free_response(void *response)
 {
     MHD_destroy_response(response);
 }
 
-struct MHD_Response *http_response_new(const api_reply *reply, server_metrics *metrics,
-                                       bool close)
+/* With `close` it ends the connection. NULL if memory ran out. */
+static struct MHD_Response *new_response(const api_reply *reply, server_metrics *metrics,
+                                         bool close)
 {
     const api_field *fields;
     size_t count = api_reply_fields(reply, &fields);
@@ -122,4 +123,27 @@ struct MHD_Response *http_response_new(const api_reply *reply, server_metrics *m
         response = NULL;
     }
     return response;
+}
+
+enum MHD_Result http_response_queue(struct MHD_Connection *connection, api_reply *reply,
+                                    server_metrics *metrics, bool close)
+{
+    enum MHD_Result result = MHD_NO;
+    struct MHD_Response *response;
+    unsigned status = api_reply_status(reply);
+    if (close) {
+        response = new_response(reply, metrics, true);
+        if (response) {
+            result = MHD_queue_response(connection, status, response);
+            MHD_destroy_response(response);
+        }
+    } else {
+        response = api_reply_transport(reply);
+        if (!response && (response = new_response(reply, metrics, false)))
+            response = api_reply_set_transport(reply, response, free_response);
+        if (response)
+            result = MHD_queue_response(connection, status, response);
+    }
+    api_reply_unref(reply);
+    return result;
 }

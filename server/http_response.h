@@ -6,11 +6,10 @@
 
 #include <microhttpd.h>
 
-/* A response with the reply's fields and body, which it holds a reference to; with `close` it
- * ends the connection. A streamed body's bytes are counted as they go. NULL if memory ran out.
- */
-struct MHD_Response *http_response_new(const api_reply *reply, server_metrics *metrics,
-                                       bool close);
-void http_response_free(void *response);
+/* Queue a reply as a response, and drop the caller's reference to it; with `close` it ends the
+ * connection. A streamed body's bytes are counted as they go. MHD_NO, which closes the
+ * connection, if memory ran out. */
+enum MHD_Result http_response_queue(struct MHD_Connection *connection, api_reply *reply,
+                                    server_metrics *metrics, bool close);
 
 #endif

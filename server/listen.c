@@ -192,6 +192,15 @@ int listen_open(const server_settings *settings, char *ret_url, size_t size)
     return open_tcp(settings, ret_url, size);
 }
 
+bool listen_is_local(int fd)
+{
+    struct sockaddr_storage address;
+    socklen_t length = sizeof address;
+    const struct sockaddr *of = (struct sockaddr *)&address;
+    return getsockname(fd, (struct sockaddr *)&address, &length) == 0 &&
+           (of->sa_family == AF_UNIX || is_loopback(of));
+}
+
 void listen_close(const server_settings *settings, int fd)
 {
     close(fd);

@@ -8,6 +8,9 @@
  * listens as a URL for people, in ret_url. -1: one line of the reason is in ret_url. */
 int listen_open(const server_settings *settings, char *ret_url, size_t size);
 
+/* Whether a listening socket is reached from this machine alone: loopback, or a Unix socket. */
+bool listen_is_local(int fd);
+
 /* Close the socket and remove the path of a Unix socket that we have opened. */
 void listen_close(const server_settings *settings, int fd);
 

@@ -1,9 +1,12 @@
 /* posenc-server: start, wait, drain, stop. */
 #include "http.h"
+#include "key_file.h"
 #include "listen.h"
 #include "log.h"
 #include "metrics.h"
+#include "preparations.h"
 #include "settings.h"
+#include "store.h"
 #include "systemd.h"
 
 #include <malloc.h>
@@ -22,6 +25,9 @@ typedef struct server_process {
     api_limit published[LIMITS_ROOM];
     pe_cache *cache;
     server_metrics *metrics;
+    preparation_set *preparations;
+    char *api_key; /* or NULL */
+    store *store;
     pe_runner runner;
     api_host host;
     api_service *service;
@@ -54,10 +60,17 @@ static void run_parts(void *context, void (*task)(void *of, size_t i), void *of,
     workers_split(((server_process *)context)->workers, task, of, count);
 }
 
+static bool go_on(void *context, const pe_scheme *scheme, double done)
+{
+    return preparations_go_on(((server_process *)context)->preparations,
+                              pe_scheme_describe(scheme)->name, done, now(NULL));
+}
+
 static char *metrics_of(void *context)
 {
     const server_process *process = context;
-    return metrics_text(process->metrics, workers_waiting(process->workers));
+    return metrics_text(process->metrics, process->host.store,
+                        workers_waiting(process->workers), process->preparations);
 }
 
 /* Signals are taken by wait_for_signal alone: every thread started later inherits the mask. */
@@ -68,18 +81,27 @@ static void block_signals(sigset_t *ret_signals)
     sigaddset(ret_signals, SIGINT);
     pthread_sigmask(SIG_BLOCK, ret_signals, NULL);
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is an error of the write */
 }
 
-/* Build everything between the settings and the socket. False: a line has been logged. */
-static bool start(server_process *process)
+/* Read the key and open the store. False: the reason is in ret_error. */
+static bool open_store(server_process *process, char *ret_error, size_t size)
 {
-    char url[256];
     const server_settings *settings = &process->settings;
-    process->cache = pe_cache_new(settings->cache_bytes);
-    process->metrics = process->cache ? metrics_new(process->cache) : NULL;
-    process->runner = (pe_runner){.context = process, .run = run_parts};
-    if (process->cache)
-        pe_cache_use(process->cache, &process->runner);
+    const store_settings wanted = {settings->data_directory, settings->stored_sets,
+                                   settings->store_bytes, settings->set_cache_bytes};
+    if (settings->api_key_file[0]) {
+        process->api_key = key_file_read(settings->api_key_file, ret_error, size);
+        if (!process->api_key)
+            return false;
+    }
+    process->store = store_open(&wanted, ret_error, size);
+    return process->store != NULL;
+}
+
+static void fill_host(server_process *process)
+{
+    const server_settings *settings = &process->settings;
     process->host = (api_host){
         .context = process,
         .now = now,
@@ -89,18 +111,38 @@ static bool start(server_process *process)
         .runner = &process->runner,
         .json_elements = settings->json_elements,
         .target_bytes = (size_t)settings->target_bytes,
+        .body_bytes = settings->body_bytes,
+        .upload_bytes = settings->upload_bytes,
         .limits = {settings->elements, settings_table_bytes(settings),
-                   (size_t)settings->list_length},
+                   (size_t)settings->list_length, NULL},
+        .store = store_for_api(process->store),
+        .api_key = process->api_key,
+        .local = listen_is_local(process->listen_fd),
         .published = process->published,
         .published_count = settings_limits(settings, process->published, LIMITS_ROOM),
     };
-    if (process->metrics)
-        process->service = api_service_new(&process->host, process->cache);
-    process->listen_fd = listen_open(settings, url, sizeof url);
+}
+
+/* Build everything between the settings and the socket. False: a line has been logged. */
+static bool start(server_process *process)
+{
+    char text[512];
+    const server_settings *settings = &process->settings;
+    if (open_store(process, text, sizeof text))
+        process->listen_fd = listen_open(settings, text, sizeof text);
     if (process->listen_fd < 0) {
-        log_event(LOG_ERROR, url, NULL);
+        log_event(LOG_ERROR, text, NULL);
         return false;
     }
+    process->cache = pe_cache_new(settings->cache_bytes);
+    process->metrics = process->cache ? metrics_new(process->cache) : NULL;
+    process->preparations = preparations_new(settings->compute_seconds);
+    process->runner = (pe_runner){.context = process, .run = run_parts, .go_on = go_on};
+    if (process->cache)
+        pe_cache_use(process->cache, &process->runner);
+    fill_host(process);
+    if (process->metrics && process->preparations)
+        process->service = api_service_new(&process->host, process->cache);
     if (process->service)
         process->workers = workers_start(settings_threads(settings), settings->compute_queue);
     if (process->workers)
@@ -110,7 +152,7 @@ static bool start(server_process *process)
         log_event(LOG_ERROR, "cannot start the server", NULL);
         return false;
     }
-    printf("posenc %s listening on %s\n", PE_VERSION, url);
+    printf("posenc %s listening on %s\n", PE_VERSION, text);
     fflush(stdout);
     systemd_notify("READY=1");
     return true;
@@ -140,6 +182,8 @@ static unsigned wait_and_drain(server_process *process, const sigset_t *signals)
 /* Stop whatever has been started. */
 static void stop(server_process *process, unsigned seconds)
 {
+    if (process->preparations)
+        preparations_end_at(process->preparations, now(NULL) + seconds * 1000000000ULL);
     if (process->server)
         http_refuse(process->server);
     if (process->listen_fd >= 0)
@@ -156,6 +200,9 @@ static void stop(server_process *process, unsigned seconds)
     api_service_free(process->service);
     metrics_free(process->metrics);
     pe_cache_free(process->cache);
+    preparations_free(process->preparations);
+    store_close(process->store);
+    free(process->api_key);
 }
 
 /* Keep the heap's memory: what is freed is wanted again soon, and fresh pages are slow. */

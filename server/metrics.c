@@ -117,12 +117,15 @@ static void write_requests(server_metrics *metrics, FILE *out)
                     metrics->routes[i], class, atomic_load(&metrics->requests[i][class]));
 }
 
-char *metrics_text(server_metrics *metrics, size_t waiting)
+char *metrics_text(server_metrics *metrics, const api_store *store, size_t waiting,
+                   preparation_set *preparations)
 {
     char *text = NULL;
     size_t size;
     pe_cache_stats cache;
+    uint64_t sets, set_bytes;
     pe_cache_read_stats(metrics->cache, &cache);
+    store->totals(store->context, &sets, &set_bytes);
     const struct {
         const char *name, *type, *help;
         unsigned long long value;
@@ -140,6 +143,8 @@ char *metrics_text(server_metrics *metrics, size_t waiting)
          "What posenc_cache_bytes and posenc_cache_idle_bytes never pass together.",
          cache.budget},
         {"posenc_cache_entries", "gauge", "Cached entries.", cache.entries},
+        {"posenc_store_sets", "gauge", "Stored sets of trained tensors.", sets},
+        {"posenc_store_bytes", "gauge", "Bytes of the stored sets.", set_bytes},
         {"posenc_response_body_bytes_total", "counter", "Bytes of the bodies answered with.",
          atomic_load(&metrics->body_bytes)},
         {"posenc_connections_total", "counter", "Connections accepted.",
@@ -170,6 +175,7 @@ char *metrics_text(server_metrics *metrics, size_t waiting)
         write_head(out, rows[i].name, rows[i].type, rows[i].help);
         fprintf(out, "%s %llu\n", rows[i].name, rows[i].value);
     }
+    preparations_write(preparations, out);
     write_requests(metrics, out);
     if (fclose(out) != 0) {
         free(text);

@@ -3,6 +3,7 @@
 #define METRICS_H
 
 #include "api.h"
+#include "preparations.h"
 
 typedef struct server_metrics server_metrics;
 
@@ -30,6 +31,7 @@ void metrics_count_refused(server_metrics *metrics);
 void metrics_count_late(server_metrics *metrics);
 
 /* All metrics as text from malloc; NULL if memory ran out. `waiting` is workers_waiting. */
-char *metrics_text(server_metrics *metrics, size_t waiting);
+char *metrics_text(server_metrics *metrics, const api_store *store, size_t waiting,
+                   preparation_set *preparations);
 
 #endif

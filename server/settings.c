@@ -9,6 +9,8 @@
 
 #define ENVIRONMENT_PREFIX    "POSENC_"
 #define AUTOMATIC_THREADS_MAX 8
+#define STORE_ON_DISK         ((uint64_t)4 << 30)
+#define STORE_IN_MEMORY       ((uint64_t)512 << 20)
 
 typedef enum setting_type { TEXT, NUMBER, BYTES, SWITCH } setting_type;
 
@@ -50,6 +52,18 @@ static const setting_row SETTINGS[] = {
      "length of a request target"},
     {"max-body-bytes", BYTES, AT(body_bytes), "8MiB", 64, 1 << 30, NULL, "bytes",
      "length of a JSON body"},
+    {"data-dir", TEXT, AT(data_directory), "", 0, 0, NULL, NULL,
+     "directory that keeps the stored sets; none: they are in memory and end with the process"},
+    {"api-key-file", TEXT, AT(api_key_file), "", 0, 0, NULL, NULL,
+     "file with the bearer token for /v1/parameters; without one it is open on loopback alone"},
+    {"max-upload-bytes", BYTES, AT(upload_bytes), "256MiB", 64, 1 << 30, NULL, "bytes",
+     "length of an uploaded set; those under way take at most twice that together"},
+    {"max-store-bytes", BYTES, AT(store_bytes), "0", 0, 1ULL << 48, NULL, "bytes",
+     "all stored sets together; 0: 4 GiB with data-dir, else 512 MiB"},
+    {"max-stored-sets", NUMBER, AT(stored_sets), "1024", 1, 65536, NULL, "sets",
+     "how many sets are stored"},
+    {"set-cache-bytes", BYTES, AT(set_cache_bytes), "512MiB", 0, ANY, NULL, "bytes",
+     "memory for the sets of data-dir that were used last"},
     {"max-connections", NUMBER, AT(connections), "1024", 1, 65536, NULL, "connections",
      "connections open at a time; more are refused with 503"},
     {"max-requests", NUMBER, AT(requests), "1024", 1, 65536, NULL, "requests",
@@ -58,6 +72,8 @@ static const setting_row SETTINGS[] = {
      "tables too large for the cache under way at a time; more are refused with 503"},
     {"compute-queue", NUMBER, AT(compute_queue), "64", 1, 65536, NULL, "requests",
      "computations that wait for a thread; more are refused with 503"},
+    {"compute-seconds", NUMBER, AT(compute_seconds), "60", 1, 86400, NULL, "seconds",
+     "time that the preparation of one table may take; then it ends with 503"},
     {"idle-seconds", NUMBER, AT(idle_seconds), "30", 1, 3600, NULL, "seconds",
      "silence after which a connection is closed"},
     {"header-seconds", NUMBER, AT(header_seconds), "10", 1, 3600, NULL, "seconds",
@@ -288,6 +304,9 @@ bool settings_read(server_settings *ret_settings, int argc, char *const *argv,
     legal = read_environment(ret_settings, environment, errors);
     for (int at = 1; at < argc; at++)
         legal = read_flag(ret_settings, argv, argc, &at, errors) && legal;
+    if (ret_settings->store_bytes == 0)
+        ret_settings->store_bytes =
+            ret_settings->data_directory[0] ? STORE_ON_DISK : STORE_IN_MEMORY;
     return legal;
 }
 

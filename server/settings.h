@@ -20,8 +20,11 @@ typedef struct server_settings {
     const char *log_format;         /* "text" or "json" */
     bool access_log;
     uint64_t port, threads, connections, send_buffer, idle_seconds, drain_seconds,
-        compute_queue, header_seconds, body_seconds, send_seconds, min_rate, requests, streams;
+        compute_queue, compute_seconds, header_seconds, body_seconds, send_seconds, min_rate,
+        requests, streams;
     uint64_t cache_bytes, elements, json_elements, list_length, target_bytes, body_bytes;
+    const char *data_directory, *api_key_file; /* "": none */
+    uint64_t upload_bytes, store_bytes, stored_sets, set_cache_bytes;
 } server_settings;
 
 /* Fill from the arguments and the environment (both as main has them; the texts are borrowed).

@@ -83,11 +83,15 @@ static void run_one(worker_set *workers, unsigned index, worker_job *job)
     pthread_mutex_unlock(&workers->lock);
     bool ended = job->run(job);
     pthread_mutex_lock(&workers->lock);
-    workers->running[index] = NULL;
-    if (ended)
-        wake_waiting(workers); /* some may have waited for this job by its key */
-    else
+    workers->running[index] = NULL; /* nobody looks at its key any more */
+    if (!ended) {
         place(workers, job, job->seen == workers->landings);
+        return;
+    }
+    wake_waiting(workers); /* some may have waited for this job by its key */
+    pthread_mutex_unlock(&workers->lock);
+    job->end(job);
+    pthread_mutex_lock(&workers->lock);
 }
 
 /* ---- shared work; lock held at entry and exit ---- */

@@ -12,13 +12,14 @@
 
 typedef struct worker_set worker_set;
 
-/* A job lies in the caller's storage. It ends with run returning true, or with abandon; after
- * either the workers no longer touch it. */
+/* A job lies in the caller's storage. It ends with `end`, once run has returned true, or with
+ * `abandon`; when these are called the workers touch it no longer. */
 typedef struct worker_job {
     struct worker_job *next; /* the workers' own */
     uint64_t seen;           /* workers_landings before the job last found that it must wait */
     const char *key;         /* equal keys need one computation; NULL: unlike any other */
     bool (*run)(struct worker_job *job); /* false: it must wait for another job; run it again */
+    void (*end)(struct worker_job *job);
     void (*abandon)(struct worker_job *job);
 } worker_job;
 

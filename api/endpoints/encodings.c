@@ -1,4 +1,6 @@
-/* /v1/encodings/{scheme}: the tensors themselves. */
+/* /v1/encodings/{scheme}: the tensors themselves; /v1/similarity/{scheme}: how alike its rows
+ * are.
+ */
 #include "../arguments.h"
 #include "../encoding.h"
 #include "../problem.h"
@@ -22,11 +24,10 @@ static api_reply *answer(const api_call *call, const pe_scheme *scheme,
     return reply;
 }
 
-api_reply *api_get_encoding(const api_call *call)
+static api_reply *answer_get(const api_call *call, const pe_scheme *scheme)
 {
     api_arguments arguments;
     pe_error error;
-    const pe_scheme *scheme = pe_scheme_find(call->parameter);
     if (!scheme)
         return api_unknown_scheme(call->parameter);
     pe_error_init(&error);
@@ -45,11 +46,10 @@ static bool is_json(const char *content_type)
     return *rest == '\0' || *rest == ';';
 }
 
-api_reply *api_post_encoding(const api_call *call)
+static api_reply *answer_post(const api_call *call, const pe_scheme *scheme)
 {
     api_arguments arguments;
     pe_error error;
-    const pe_scheme *scheme = pe_scheme_find(call->parameter);
     if (!scheme)
         return api_unknown_scheme(call->parameter);
     if (!is_json(api_call_header(call, "Content-Type"))) {
@@ -57,8 +57,8 @@ api_reply *api_post_encoding(const api_call *call)
         const pe_scheme_info *info = pe_scheme_describe(scheme);
         snprintf(detail, sizeof detail,
                  "Content-Type must be application/json; with curl: curl --json "
-                 "'{\"%s\": 4}' …/v1/encodings/%s",
-                 info->parameters[0].name, info->name);
+                 "'{\"%s\": 4}' …%s",
+                 info->parameters[0].name, call->request->target);
         return api_problem(API_UNSUPPORTED_MEDIA_TYPE, detail, NULL, NULL);
     }
     pe_error_init(&error);
@@ -71,4 +71,43 @@ api_reply *api_post_encoding(const api_call *call)
                                  &error))
         return api_problem_from_error(&error);
     return answer(call, scheme, &arguments, &error, true);
+}
+
+api_reply *api_get_encoding(const api_call *call)
+{
+    return answer_get(call, pe_scheme_find(call->parameter));
+}
+
+api_reply *api_post_encoding(const api_call *call)
+{
+    return answer_post(call, pe_scheme_find(call->parameter));
+}
+
+api_reply *api_get_similarity(const api_call *call)
+{
+    return answer_get(call, pe_similarity_find(call->parameter));
+}
+
+api_reply *api_post_similarity(const api_call *call)
+{
+    return answer_post(call, pe_similarity_find(call->parameter));
+}
+
+bool api_has_similarity(const pe_scheme *scheme, const pe_limits *limits)
+{
+    char query[256];
+    api_arguments arguments;
+    pe_request *request = NULL;
+    pe_error error;
+    const pe_scheme_info *info = pe_scheme_describe(scheme);
+    snprintf(query, sizeof query, "%s&metric=l2", info->example);
+    pe_error_init(&error);
+    api_arguments_from_query(query, &arguments, &error);
+    if (error.status == PE_OK)
+        pe_request_new(pe_similarity_find(info->name), arguments.items, arguments.count, limits,
+                       &request, &error);
+    bool has = request != NULL;
+    pe_request_free(request);
+    api_arguments_done(&arguments);
+    return has;
 }

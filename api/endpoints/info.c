@@ -6,6 +6,14 @@
 
 #include <string.h>
 
+static json_t *describe_store(const api_store *store)
+{
+    uint64_t sets, bytes;
+    store->totals(store->context, &sets, &bytes);
+    return json_pack("{s:s, s:I, s:I}", "kind", store->kind, "sets", (json_int_t)sets, "bytes",
+                     (json_int_t)bytes);
+}
+
 api_reply *api_info(const api_call *call)
 {
     const api_host *host = call->service->host;
@@ -26,10 +34,11 @@ api_reply *api_info(const api_call *call)
     const pe_parameter *dtype = pe_common_parameters(&common); /* the first one is dtype */
     for (size_t i = 0; dtype->choices[i]; i++)
         json_array_append_new(dtypes, json_string(dtype->choices[i]));
-    json_t *document = json_pack("{s:s, s:s, s:I, s:o, s:o, s:o}", "name", "posenc", "version",
-                                 PE_VERSION, "schemes", (json_int_t)pe_scheme_count(), "dtypes",
-                                 dtypes, "formats", formats, "limits", limits);
-    return api_document_cacheable(document, api_call_header(call, "If-None-Match"), call->head);
+    json_t *document =
+        json_pack("{s:s, s:s, s:I, s:o, s:o, s:o, s:o}", "name", "posenc", "version",
+                  PE_VERSION, "schemes", (json_int_t)pe_scheme_count(), "dtypes", dtypes,
+                  "formats", formats, "store", describe_store(host->store), "limits", limits);
+    return api_document_cacheable(call, document);
 }
 
 static api_reply *status_reply(const api_call *call, unsigned code, const char *status)
@@ -61,6 +70,5 @@ api_reply *api_metrics(const api_call *call)
     api_reply *reply = api_reply_new(200);
     api_reply_add(reply, "Cache-Control", "no-store");
     api_reply_add(reply, "Content-Type", "text/plain; version=0.0.4; charset=utf-8");
-    return api_reply_with_body(reply, text ? api_body_from_text(text, strlen(text)) : NULL,
-                               call->head);
+    return api_text_reply(call, reply, text ? api_body_from_text(text, strlen(text)) : NULL);
 }

@@ -25,14 +25,12 @@ static json_t *describe_parameter(const pe_parameter *parameter)
     json_object_set_new(object, "required", json_boolean(parameter->required));
     json_object_set_new(object, "default", api_default_value(parameter));
     if (parameter->default_of)
-        json_object_set_new(
-            object, "default_of",
-            parameter->default_less
-                ? json_sprintf("%s - %s", parameter->default_of, parameter->default_less)
-                : json_string(parameter->default_of));
+        json_object_set_new(object, "default_of", api_default_of(parameter));
     api_add_range(object, parameter);
     if (parameter->unless)
         json_object_set_new(object, "unless", json_string(parameter->unless));
+    if (parameter->when)
+        json_object_set_new(object, "when", api_cases_of(parameter));
     if (parameter->unit)
         json_object_set_new(object, "unit", json_string(parameter->unit));
     json_object_set_new(object, "help", json_string(parameter->help));
@@ -57,8 +55,10 @@ static json_t *describe_presets(const pe_scheme_info *info)
     return presets;
 }
 
-static json_t *describe_scheme(const pe_scheme_info *info)
+static json_t *describe_scheme(const api_call *call, const pe_scheme *scheme)
 {
+    const pe_scheme_info *info = pe_scheme_describe(scheme);
+    bool similar = api_has_similarity(scheme, &call->service->host->limits);
     json_t *parameters = json_array(), *tensors = json_array();
     for (size_t i = 0; i < pe_all_parameter_count(info); i++)
         json_array_append_new(parameters, describe_parameter(pe_parameter_at(info, i)));
@@ -67,21 +67,20 @@ static json_t *describe_scheme(const pe_scheme_info *info)
                               json_pack("{s:s, s:s, s:s, s:b}", "name", info->tensors[i].name,
                                         "shape", info->tensors[i].shape, "help",
                                         info->tensors[i].help, "primary", i == 0));
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:o, s:o, s:o}", "name",
-                     info->name, "title", info->title, "summary", info->summary, "family",
-                     info->family, "formula", info->formula, "convention", info->convention,
-                     "reference", info->reference, "revision", (int)info->revision, "example",
-                     info->example, "parameters", parameters, "presets", describe_presets(info),
-                     "tensors", tensors);
+    return json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:o, s:o, s:o, s:b}", "name", info->name,
+        "title", info->title, "summary", info->summary, "family", info->family, "formula",
+        info->formula, "convention", info->convention, "reference", info->reference, "revision",
+        (int)info->revision, "example", info->example, "parameters", parameters, "presets",
+        describe_presets(info), "tensors", tensors, "similarity", similar);
 }
 
 api_reply *api_list_schemes(const api_call *call)
 {
     json_t *schemes = json_array();
     for (size_t i = 0; i < pe_scheme_count(); i++)
-        json_array_append_new(schemes, describe_scheme(pe_scheme_describe(pe_scheme_at(i))));
-    return api_document_cacheable(json_pack("{s:o}", "schemes", schemes),
-                                  api_call_header(call, "If-None-Match"), call->head);
+        json_array_append_new(schemes, describe_scheme(call, pe_scheme_at(i)));
+    return api_document_cacheable(call, json_pack("{s:o}", "schemes", schemes));
 }
 
 api_reply *api_describe_scheme(const api_call *call)
@@ -89,6 +88,5 @@ api_reply *api_describe_scheme(const api_call *call)
     const pe_scheme *scheme = pe_scheme_find(call->parameter);
     if (!scheme)
         return api_unknown_scheme(call->parameter);
-    return api_document_cacheable(describe_scheme(pe_scheme_describe(scheme)),
-                                  api_call_header(call, "If-None-Match"), call->head);
+    return api_document_cacheable(call, describe_scheme(call, scheme));
 }

@@ -17,7 +17,8 @@ static uint64_t length(const api_selection *selection)
 static void append_head(api_text *text, const pe_request *request)
 {
     const pe_scheme_info *info = pe_scheme_describe(pe_request_scheme(request));
-    api_text_add(text, "{\"scheme\":\"%s\",\n \"parameters\":{", info->name);
+    api_text_add(text, "{\"scheme\":\"%s\",\n \"parameters\":{",
+                 info->of ? info->of : info->name);
     for (size_t i = 0; i < pe_all_parameter_count(info); i++) {
         api_text_add(text, "%s\"%s\":", i ? "," : "", pe_parameter_at(info, i)->name);
         api_parameter_append_json(text, request, i);

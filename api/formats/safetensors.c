@@ -39,7 +39,7 @@ static json_t *metadata(const pe_request *request)
 {
     const pe_scheme_info *info = pe_scheme_describe(pe_request_scheme(request));
     json_t *object = json_object();
-    json_object_set_new(object, "scheme", json_string(info->name));
+    json_object_set_new(object, "scheme", json_string(info->of ? info->of : info->name));
     json_object_set_new(object, "revision", json_sprintf("%u", info->revision));
     json_object_set_new(object, "scheme.formula", json_string(info->formula));
     json_object_set_new(object, "scheme.convention", json_string(info->convention));
@@ -69,7 +69,7 @@ static char *make_header(const api_selection *selection, size_t *ret_size, uint6
     json_t *root = json_object();
     json_t *described = metadata(selection->request);
     if (!described) {
-        json_decref(root);
+        api_document_drop(root);
         return NULL;
     }
     json_object_set_new(root, "__metadata__", described);

@@ -22,6 +22,11 @@ LARGE = {"64 KB": ((64, 256), 1.5), "1 MB": ((512, 512), 2.0), "16 MB": ((4096, 
          "64 MB": ((16384, 1024), 1.6)}
 
 
+# a bias of 2 GiB: scheme and parameters, and the aim against storing as many bytes
+BIASES = {"ALiBi": ("alibi?length=4096&heads=32", 0.7), "T5": ("t5?length=4096&heads=32", 0.3),
+          "LeViT": ("levit?length=4096&heads=32", 0.3)}
+
+
 @dataclass(frozen=True)
 class Aim:
     limit: float
@@ -117,6 +122,13 @@ def json_text(peer, kernel):
             return load.best_of(lambda: json.dumps(table.tolist()), bench.pace.runs) / seconds
         return ratio_to_python
     return prepare
+
+
+def stream_rows():
+    """What a stream's reader gets from the library, a piece of half a megabyte at a time."""
+    for name, (what, aim) in BIASES.items():
+        yield Row(f"stream {name}, 32 heads x 4096 x 4096 f32", "storing as many bytes",
+                  at_least(aim), against_store("stream", what, 1 << 29))
 
 
 def library_rows():
@@ -317,12 +329,36 @@ def two_threads(bench):
                     / cold(bench, two, shape, figure="first50"))
 
 
+def cold_similarity(bench):
+    """Seconds of the whole answer; each request for another offset."""
+    server, shape = filled_cache(bench, (4096, 4096), 4), (4096, 4096)
+    query = "/v1/similarity/sinusoidal?length=4096&dim=512&metric=l2&format=raw&offset={n}"
+    return lambda: load.client("whole50", server, query, bytes_of(shape), requests=4,
+                               first=bench.fresh_numbers(4))
+
+
+def streamed_bias(bench):
+    """2 GiB that a client reads from the server, against as many bytes of a cached table."""
+    shape, hit = (1 << 19, 1024), LARGE["64 MB"][0]
+    target = f"/v1/encodings/{BIASES['ALiBi'][0]}&format=raw"
+    load.fetch(own(bench), target_of(hit))
+
+    def ratio():
+        seconds = load.client("whole50", own(bench), target, bytes_of(shape), requests=1)
+        peer = load.client("whole50", own(bench), target_of(hit), bytes_of(hit), requests=12)
+        return peer * (bytes_of(shape) / bytes_of(hit)) / seconds
+    return ratio
+
+
 def cold_rows():
     what = "cold request of 4096x1024 f32"
     yield Row(what, "FastAPI + numpy", at_least(9), cold_against_fastapi)
     yield Row(what + ", time", "cached hit of the same", at_most(1.4), cold_against_hit)
     yield Row("cold request of 131072x128 f32, two threads", "one thread", at_least(1.5),
               two_threads)
+    yield Row("similarity of 4096 rows of 512, cold", "", at_most(1), cold_similarity, "s")
+    yield Row("ALiBi of 32 x 4096 x 4096 streamed over TCP", "cached hit of as many bytes", None,
+              streamed_bias)
 
 
 # ---- Unix sockets, start, memory ----
@@ -376,5 +412,5 @@ def process_rows():
 
 
 def all_rows():
-    for group in (library_rows, small_rows, large_rows, cold_rows, process_rows):
+    for group in (library_rows, stream_rows, small_rows, large_rows, cold_rows, process_rows):
         yield from group()

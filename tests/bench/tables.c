@@ -103,6 +103,37 @@ static void time_table(const pe_request *request, int runs)
     printf("table %.9f\nstore %.9f\n", best, plain);
 }
 
+#define PIECE_BYTES ((size_t)512 << 10) /* what the server reads at once */
+
+/* Read the primary tensor as the server streams it, and store as many bytes in the same place.
+ */
+static void time_stream(pe_request *request, int runs)
+{
+    double best = 0, plain = 0;
+    unsigned char *piece = malloc(PIECE_BYTES);
+    for (int run = 0; piece && run < runs; run++) {
+        pe_stream *stream;
+        pe_error error;
+        double start = now();
+        if (pe_stream_new(request, 0, PE_STREAM_FAST, NULL, &stream, &error) != PE_OK)
+            exit(EXIT_FAILURE);
+        uint64_t size = pe_stream_size(stream);
+        for (uint64_t at = 0; at < size;)
+            at += pe_stream_read(stream, at, piece, PIECE_BYTES);
+        double middle = now();
+        for (uint64_t at = 0; at < size; at += PIECE_BYTES) {
+            memset(piece, (int)(at >> 19), PIECE_BYTES);
+            __asm__ volatile("" : : "r"(piece) : "memory"); /* someone may read it */
+        }
+        double end = now();
+        pe_stream_free(stream);
+        keep_least(&best, middle - start);
+        keep_least(&plain, end - middle);
+    }
+    printf("table %.9f\nstore %.9f\n", best, plain);
+    free(piece);
+}
+
 /* Print the table's numbers, by our own code and by jansson. */
 static void time_json(const pe_request *request, int runs)
 {
@@ -133,12 +164,13 @@ static void time_json(const pe_request *request, int runs)
     pe_table_unref(table);
 }
 
-/* Whether an argument of the scheme's example sets the size: a required integer. */
+/* Whether an argument of the scheme's example sets the size: a required integer, or length. */
 static bool sets_size(const pe_scheme_info *info, const char *name)
 {
     for (size_t i = 0; i < info->parameter_count; i++)
         if (strcmp(info->parameters[i].name, name) == 0)
-            return info->parameters[i].required && info->parameters[i].type == PE_INTEGER;
+            return info->parameters[i].type == PE_INTEGER &&
+                   (info->parameters[i].required || strcmp(name, "length") == 0);
     return false;
 }
 
@@ -179,10 +211,12 @@ static pe_request *enlarged_example(const pe_scheme *scheme, uint64_t bytes)
     return request;
 }
 
+/* Those that may take minutes for 16 MB, such as drawing or integrating, are left out. */
 static int list_schemes(void)
 {
     for (size_t i = 0; i < pe_scheme_count(); i++)
-        puts(pe_scheme_describe(pe_scheme_at(i))->name);
+        if (!pe_scheme_takes_long(pe_scheme_at(i)))
+            puts(pe_scheme_describe(pe_scheme_at(i))->name);
     return EXIT_SUCCESS;
 }
 
@@ -195,7 +229,17 @@ static bool use_kernel(const char *name)
     return strcmp(name, "baseline") == 0 || strcmp(name, "best") == 0;
 }
 
-/* table|json QUERY of the sinusoidal scheme, or scheme NAME at some 16 MB. */
+/* "sinusoidal", or "similarity/sinusoidal". */
+static const pe_scheme *scheme_of(const char *name)
+{
+    static const char similarity[] = "similarity/";
+    size_t prefix = sizeof similarity - 1;
+    return strncmp(name, similarity, prefix) == 0 ? pe_similarity_find(name + prefix)
+                                                  : pe_scheme_find(name);
+}
+
+/* table|json|stream QUERY of the sinusoidal scheme, or of the one before a question mark, or
+ * scheme NAME at some 16 MB. */
 static pe_request *request_of(const char *task, const char *argument)
 {
     if (strcmp(task, "scheme") == 0) {
@@ -203,8 +247,13 @@ static pe_request *request_of(const char *task, const char *argument)
         return scheme ? enlarged_example(scheme, 16 << 20) : NULL;
     }
     bench_query query;
-    read_query(&query, argument);
-    return request_for(pe_scheme_find("sinusoidal"), &query);
+    char path[256];
+    snprintf(path, sizeof path, "%s", argument);
+    char *rest = strchr(path, '?');
+    if (rest)
+        *rest++ = '\0';
+    read_query(&query, rest ? rest : path);
+    return request_for(scheme_of(rest ? path : "sinusoidal"), &query);
 }
 
 int main(int argc, char **argv)
@@ -214,16 +263,20 @@ int main(int argc, char **argv)
     pe_request *request =
         argc == 5 && use_kernel(argv[4]) ? request_of(argv[1], argv[2]) : NULL;
     if (!request) {
-        fprintf(stderr, "usage: bench-tables schemes\n"
-                        "       bench-tables table|json QUERY RUNS best|baseline\n"
-                        "       bench-tables scheme NAME RUNS best|baseline\n");
+        fprintf(stderr,
+                "usage: bench-tables schemes\n"
+                "       bench-tables table|json|stream [SCHEME?]QUERY RUNS best|baseline\n"
+                "       bench-tables scheme NAME RUNS best|baseline\n");
         return EXIT_FAILURE;
     }
     mallopt(M_MMAP_THRESHOLD, 4 << 20); /* as the server does */
     mallopt(M_TRIM_THRESHOLD, 32 << 20);
     pe_buffer_limit_idle(1 << 30);
     int runs = (int)strtol(argv[3], NULL, 10);
-    (strcmp(argv[1], "json") == 0 ? time_json : time_table)(request, runs);
+    if (strcmp(argv[1], "stream") == 0)
+        time_stream(request, runs);
+    else
+        (strcmp(argv[1], "json") == 0 ? time_json : time_table)(request, runs);
     pe_request_free(request);
     return EXIT_SUCCESS;
 }

@@ -21,6 +21,12 @@ FORMATS = {
 # An mpf stands for some real number within this relative distance of it.
 UNCERTAINTY = Fraction(1, 2**200)
 
+# An entry known to lie between two Fractions, which must round alike.
+Interval = namedtuple("Interval", "low high")
+
+# The entry of a documented mask.
+MINUS_INFINITY = "-inf"
+
 
 def exact(number):
     """The value of a finite mpf as a Fraction."""
@@ -47,26 +53,52 @@ def round_bits(value, fmt):
     # A normal number's leading bit carries into the exponent field, and so does rounding up
     # to the next power of two; a subnormal has no such bit and leaves the field zero.
     bits = ((exponent - fmt.min_exponent) << (fmt.precision - 1)) + steps
-    infinity = (fmt.max_exponent - fmt.min_exponent + 2) << (fmt.precision - 1)
-    if bits >= infinity:
+    if bits >= infinity_bits(fmt):
         raise OverflowError(f"{float(value)} does not fit the format")
-    sign = 1 << (8 * fmt.bytes - 1)
-    return bits | sign if value < 0 else bits
+    return bits | sign_bit(fmt) if value < 0 else bits
+
+
+def infinity_bits(fmt):
+    return (fmt.max_exponent - fmt.min_exponent + 2) << (fmt.precision - 1)
+
+
+def sign_bit(fmt):
+    return 1 << (8 * fmt.bytes - 1)
+
+
+def interval_of(entry):
+    """The Fractions between which an entry lies; a Fraction or an integer is exact."""
+    if isinstance(entry, Interval):
+        return entry
+    if isinstance(entry, mpmath.mpf):
+        value = exact(entry)
+        return Interval(value * (1 - UNCERTAINTY), value * (1 + UNCERTAINTY))
+    return Interval(Fraction(entry), Fraction(entry))
 
 
 def entry_bits(entry, fmt):
-    """The bits of a tensor entry: a Fraction is exact, an mpf must not be too near a tie."""
-    if not isinstance(entry, mpmath.mpf):
-        return round_bits(Fraction(entry), fmt)
-    value = exact(entry)
-    bits = round_bits(value * (1 - UNCERTAINTY), fmt)
-    if bits != round_bits(value * (1 + UNCERTAINTY), fmt):
-        raise ArithmeticError(f"{entry} is too near a rounding boundary for its precision")
+    """The bits of a tensor entry, which must not be too near a tie."""
+    if entry is MINUS_INFINITY:
+        return infinity_bits(fmt) | sign_bit(fmt)
+    low, high = interval_of(entry)
+    bits = round_bits(low, fmt)
+    if bits != round_bits(high, fmt):
+        raise ArithmeticError(f"{float(low)} is too near a rounding boundary to be decided")
     return bits
+
+
+def nearest_double_of(value):
+    """The double nearest to a Fraction or an mpf, as a Fraction."""
+    low, high = (float(end) for end in interval_of(value))  # rounds half to even
+    if low != high:
+        raise ArithmeticError(f"{low} is too near a rounding boundary to be decided")
+    return Fraction(low)
 
 
 def encode(entries, dtype):
     """The little-endian bytes of the entries, each rounded once, in hex."""
+    if dtype == "i32":
+        return b"".join(entry.to_bytes(4, "little", signed=True) for entry in entries).hex()
     fmt = FORMATS[dtype]
     return b"".join(
         entry_bits(entry, fmt).to_bytes(fmt.bytes, "little") for entry in entries

@@ -1,4 +1,4 @@
-"""The schemes of ENCODINGS section 1 as plain formulas, one function per scheme.
+"""The plain schemes of ENCODINGS section 1 as formulas, one function per scheme.
 
 A scheme takes the arguments of a query (names and values are strings) and returns the shape
 and the row-major entries of its `encoding`: a Fraction where the value is exact, an mpf where

@@ -1,6 +1,8 @@
 #!/usr/bin/python3
 """Write the golden files <scheme>/<case>.json next to this program; needs mpmath.
 
+Those in similarity/ are no scheme's tensors; similarity.py says what they hold.
+
 With --check nothing is written: every file that differs from its case, is missing or belongs
 to no case is named, and the exit status is 1 if there is one.
 """
@@ -10,14 +12,23 @@ import json
 import sys
 from pathlib import Path
 
-from cases import CASES
+from biases import BIASES
+from cases import CASES as PLAIN_CASES
+from cases_biases import BIASES_CASES
+from cases_relative import RELATIVE_CASES
+from cases_rotary import ROTARY_CASES
+from cases_trained import TRAINED_CASES
 from floats import encode
+from relative import RELATIVE
+from rotary import F64_TOLERANCE, ROTARY
 from schemes import SCHEMES
+from similarity import similarity_files
+from trained import TRAINED
 
+CASES = PLAIN_CASES | ROTARY_CASES | TRAINED_CASES | RELATIVE_CASES | BIASES_CASES
 DIRECTORY = Path(__file__).resolve().parent
 
-# Absolute tolerance of f64 trigonometric entries; everything else is bit for bit.
-F64_TOLERANCE = 2.0**-51
+# Everything is bit for bit but f64 entries of schemes that compute sines or integrate.
 EXACT_SCHEMES = ("integer", "normalized", "binary")
 
 
@@ -29,23 +40,30 @@ def parse_query(query):
     return arguments
 
 
+def tensors_of(scheme, arguments):
+    """The tensors and the tolerance of f64 entries. A tensor is its shape and its entries, and
+    its dtype where that is not the requested one: {name: (shape, entries[, dtype])}."""
+    if scheme in SCHEMES:
+        tolerance = 0 if scheme in EXACT_SCHEMES else F64_TOLERANCE
+        return {"encoding": SCHEMES[scheme](arguments)}, tolerance
+    return {**ROTARY, **TRAINED, **RELATIVE, **BIASES}[scheme](arguments)
+
+
 def golden_text(scheme, query):
     """The content of one golden file."""
     arguments = parse_query(query)
     dtype = arguments.get("dtype", "f32")
-    shape, entries = SCHEMES[scheme](arguments)
-    tolerance = F64_TOLERANCE if dtype == "f64" and scheme not in EXACT_SCHEMES else 0
-    tensor = {
-        "name": "encoding",
-        "dtype": dtype,
-        "shape": shape,
-        "data": encode(entries, dtype),
-    }
+    tensors, tolerance = tensors_of(scheme, arguments)
+    lines = []
+    for name, (shape, entries, *own_dtype) in tensors.items():
+        stored = own_dtype[0] if own_dtype else dtype
+        data = encode(entries, stored)
+        lines.append(json.dumps({"name": name, "dtype": stored, "shape": shape, "data": data}))
     return (
         f'{{"scheme": {json.dumps(scheme)},\n'
         f' "arguments": {json.dumps(arguments)},\n'
-        f' "tolerance": {json.dumps(tolerance)},\n'
-        f' "tensors": [\n  {json.dumps(tensor)}\n ]}}\n'
+        f' "tolerance": {json.dumps(tolerance if dtype == "f64" else 0)},\n'
+        f' "tensors": [\n  ' + ",\n  ".join(lines) + "\n ]}\n"
     )
 
 
@@ -54,6 +72,8 @@ def golden_files():
     for scheme, cases in CASES.items():
         for name, query in cases.items():
             yield DIRECTORY / scheme / f"{name}.json", golden_text(scheme, query)
+    for name, text in similarity_files():
+        yield DIRECTORY / "similarity" / f"{name}.json", text
 
 
 def write():
@@ -64,7 +84,8 @@ def write():
 
 def check():
     """Name what is wrong; return the exit status."""
-    strays = {path for scheme in CASES for path in (DIRECTORY / scheme).glob("*")}
+    folders = [*CASES, "similarity"]
+    strays = {path for folder in folders for path in (DIRECTORY / folder).glob("*")}
     faults = []
     for path, text in golden_files():
         strays.discard(path)

@@ -202,7 +202,8 @@ class UnixConnection(http.client.HTTPConnection):
 class Server:
     """A running server. `url` is what it printed; `address` is for sockets."""
 
-    def __init__(self, *flags, environment=None):
+    def __init__(self, *flags, environment=None, before=None):
+        """`before` is called in the new process, before it becomes the server."""
         flags = list(flags)
         for name, value in (("--port", "0"), ("--drain-seconds", "0")):
             if name not in flags:
@@ -214,6 +215,7 @@ class Server:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=self.stderr,
+            preexec_fn=before,
         )
         self.pid = self.process.pid
         try:
@@ -315,9 +317,9 @@ class ServerCase(unittest.TestCase):
         cls.server = Server(*cls.flags)
         cls.addClassCleanup(cls.server.stop)
 
-    def start(self, *flags, environment=None):
+    def start(self, *flags, environment=None, before=None):
         """Another server, for this test alone."""
-        server = Server(*flags, environment=environment)
+        server = Server(*flags, environment=environment, before=before)
         self.addCleanup(server.stop)
         return server
 

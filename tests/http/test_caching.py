@@ -111,7 +111,7 @@ class Validators(ServerCase):
 
     def test_a_negotiated_304_varies_like_its_200(self):
         whole = self.get(TARGET)
-        self.assertEqual(whole.header("Vary"), "Accept")
+        self.assertEqual(whole.header("Vary"), "Accept, Accept-Encoding")
         condition = {"If-None-Match": whole.header("ETag")}
         self.check_not_modified(self.get(TARGET, condition), whole)
 
@@ -204,10 +204,13 @@ class WhatCachesAreTold(ServerCase):
             self.assertEqual(reply.header("Cache-Control"), CACHEABLE)
 
     def test_vary_is_said_only_where_accept_was_consulted(self):
-        for headers in ({}, {"Accept": "*/*"}, {"Accept": "application/x-npy"}):
+        text, npy = "Accept, Accept-Encoding", {"Accept": "application/x-npy"}
+        for headers, vary in (({}, text), ({"Accept": "*/*"}, text), (npy, "Accept")):
             for _ in range(2):  # computed, then a hit
-                self.assertEqual(self.get(TARGET, headers).header("Vary"), "Accept")
+                self.assertEqual(self.get(TARGET, headers).header("Vary"), vary)
                 self.assertIsNone(self.get(f"{TARGET}&format=npy", headers).header("Vary"))
+                named = self.get(f"{TARGET}&format=json", headers).header("Vary")
+                self.assertEqual(named, "Accept-Encoding")
 
     def test_hits_of_one_target_follow_accept_and_validators(self):
         target = "/v1/encodings/sinusoidal?length=6&dim=14"

@@ -10,7 +10,8 @@ from server import Server, ServerCase, run
 FLAGS = {
     "bind", "port", "unix-socket", "cache-bytes", "max-elements", "json-max-elements",
     "max-list-length", "max-target-bytes", "max-body-bytes", "max-connections", "drain-seconds",
-    "log-format", "access-log",
+    "log-format", "access-log", "data-dir", "api-key-file", "max-upload-bytes",
+    "max-store-bytes", "max-stored-sets", "set-cache-bytes",
 }  # fmt: skip
 ACTIONS = {"help", "version", "check-config", "healthcheck"}
 
@@ -61,10 +62,21 @@ class CommandLine(unittest.TestCase):
             "max-target-bytes": str(16 << 10),
             "max-body-bytes": str(8 << 20),
             "max-connections": "1024",
+            "data-dir": "",
+            "api-key-file": "",
+            "max-upload-bytes": str(256 << 20),
+            "max-store-bytes": str(512 << 20),
+            "max-stored-sets": "1024",
+            "set-cache-bytes": str(512 << 20),
             "drain-seconds": "5",
             "access-log": "false",
         }
         self.assertLessEqual(expected.items(), settings().items())
+
+    def test_a_store_on_disk_may_be_larger(self):
+        self.assertEqual(settings("--data-dir", "/x")["max-store-bytes"], str(4 << 30))
+        given = ("--data-dir=/x", "--max-store-bytes=5MiB")
+        self.assertEqual(settings(*given)["max-store-bytes"], str(5 << 20))
 
     def test_a_flag_beats_the_environment_and_this_the_default(self):
         variable = {"POSENC_CACHE_BYTES": "2MiB", "POSENC_ACCESS_LOG": "true"}

@@ -201,7 +201,7 @@ class Uploads(ServerCase):
             body = chunked(self.body(64 << 20), 1 << 20)
             coding = {**JSON, "Transfer-Encoding": "chunked"}
             self.assert_problem(wire.exchange("POST", SINUSOIDAL, coding, body), 413)
-            self.assertLess(self.server.resident() - before, 8 << 20)
+            self.assertLess(self.server.resident() - before, 32 << 20)
 
     def test_expect_100_continue_is_answered_before_the_body(self):
         with self.server.wire() as wire:

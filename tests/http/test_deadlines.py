@@ -2,18 +2,20 @@
 
 import contextlib
 import select
+import socket
 import threading
 import time
 import unittest
 from pathlib import Path
 
 from server import ServerCase, wait_until
+from stored import PATH, simple, tag
 
 CLIENTS = 256
-HEADER, BODY, SEND = 1, 1, 1  # seconds, as in the flags below
-SLACK = 1  # seconds after a deadline until the last one is gone
+HEADER, BODY, SEND = 2, 2, 2  # seconds, as in the flags below; no test's pauses are that long
+SLACK = 15  # seconds after a deadline until the last one is gone, also on a busy machine
 TRICKLE = 0.2  # seconds between two bytes
-P99 = 0.1  # seconds that a fresh request takes at most meanwhile
+USUAL = 0.5  # seconds that a fresh request takes at most meanwhile, as a median
 FLAGS = (
     "--header-seconds", str(HEADER), "--body-seconds", str(BODY), "--send-seconds", str(SEND),
     "--idle-seconds", "60",
@@ -22,6 +24,7 @@ HEAD = b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n"
 POST = (
     b"POST /v1/encodings/integer HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 )
+PUT = b"PUT " + PATH.encode() + b"/slow HTTP/1.1\r\nHost: localhost\r\n"
 LARGE = "/v1/encodings/sinusoidal?length=65536&dim=64&format=raw"
 FIN_WAIT_1 = "04"  # in /proc/net/tcp
 LARGE_BYTES = 65536 * 64 * 4
@@ -32,14 +35,19 @@ class Fresh(threading.Thread):
 
     def __init__(self, server):
         super().__init__()
-        self.server, self.times, self.ended = server, [], threading.Event()
+        self.server, self.times, self.failures = server, [], []
+        self.ended = threading.Event()
 
     def run(self):
         while not self.ended.is_set():
             start = time.monotonic()
-            reply = self.server.request("GET", "/v1/encodings/integer?length=4&format=raw")
+            try:
+                reply = self.server.request("GET", "/v1/encodings/integer?length=4&format=raw")
+                if reply.status != 200:
+                    self.failures.append(reply)
+            except OSError as failure:
+                self.failures.append(failure)
             self.times.append(time.monotonic() - start)
-            assert reply.status == 200, reply
             time.sleep(0.002)
 
     def __enter__(self):
@@ -50,8 +58,8 @@ class Fresh(threading.Thread):
         self.ended.set()
         self.join()
 
-    def p99(self):
-        return sorted(self.times)[int(len(self.times) * 0.99)]
+    def median(self):
+        return sorted(self.times)[len(self.times) // 2]
 
 
 class Deadlines(ServerCase):
@@ -76,7 +84,7 @@ class Deadlines(ServerCase):
                 wire.socket.recv(1)
 
     def hold(self, wires, byte, limit):
-        """Send (`byte`) or take a byte now and then on each; seconds until the last is gone."""
+        """Send (`byte`) or take a byte now and then on each until all are gone."""
         start = time.monotonic()
         while wires and time.monotonic() - start < limit:
             for wire in wires:
@@ -89,18 +97,18 @@ class Deadlines(ServerCase):
         for wire in wires:
             wire.close()
         self.assertEqual(len(wires), 0, f"still there after {limit} s")
-        return time.monotonic() - start
 
     def attack(self, begin, byte, deadline):
         """All are dropped in time, and not at once; fresh requests are answered meanwhile."""
-        before = self.late()
+        before, start = self.late(), time.monotonic()
         with Fresh(self.server) as fresh:
             wires = [self.server.wire(4096) for _ in range(CLIENTS)]
             for wire in wires:
                 wire.send(begin)
-            seconds = self.hold(wires, byte, deadline + SLACK)
-        self.assertGreater(seconds, deadline - 2 * TRICKLE)
-        self.assertLess(fresh.p99(), P99)
+            self.hold(wires, byte, deadline + SLACK)
+            self.assertGreater(time.monotonic() - start, deadline)
+        self.assertEqual(fresh.failures, [])
+        self.assertLess(fresh.median(), USUAL)
         self.assertGreater(len(fresh.times), 20)
         self.assertEqual(self.late() - before, CLIENTS)
 
@@ -150,6 +158,40 @@ class Deadlines(ServerCase):
                 self.assertEqual(wire.receive().status, 200)
                 time.sleep(HEADER / 2)
 
+    def test_slow_uploads_are_dropped_and_give_their_memory_back(self):
+        most = 64 << 10
+        server = self.start(*FLAGS, "--max-upload-bytes", str(most), "--max-body-bytes", "64")
+        body = simple(most // 4 - 64)
+        framings = (
+            b"Content-Length: %d\r\n\r\n" % len(body),
+            b"Transfer-Encoding: chunked\r\n\r\n%x\r\n" % len(body),
+        )
+        for framing in framings:
+            wires = [server.wire() for _ in range(8)]  # the budget is for about two
+            for wire in wires:
+                wire.send(PUT + framing + body[:-4096])
+            self.hold(wires, b"x", BODY + SLACK)
+            wait_until(
+                lambda: server.request("PUT", f"{PATH}/quick", None, body).status in (201, 204),
+                "there is memory again",
+            )
+        self.assertEqual(server.request("GET", f"{PATH}/slow").status, 404)
+        self.assertEqual(server.metrics()["posenc_connections_late_total"], 16)
+
+    def test_an_upload_that_keeps_the_rate_may_take_longer(self):
+        body = simple(250_000)  # 1 MB at 128 KB a second
+        with self.server.wire() as wire:
+            wire.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            wire.send(PUT + b"Content-Length: %d\r\n\r\n" % len(body))
+            start = time.monotonic()
+            for at in range(0, len(body), 32768):
+                wire.send(body[at : at + 32768])
+                time.sleep(0.25)
+            self.assertGreater(time.monotonic() - start, 3 * BODY)
+            reply = wire.receive()
+            self.assertEqual((reply.status, reply.header("ETag")), (201, tag(body)))
+        self.assertEqual(self.server.request("GET", f"{PATH}/slow").body, body)
+
     def test_a_body_that_keeps_the_rate_may_take_longer(self):
         document, pieces = b'{"length": 4}', 3 * BODY * 4
         with self.server.wire() as wire:
@@ -175,17 +217,17 @@ class Deadlines(ServerCase):
         server = self.start(*FLAGS, "--min-rate", "0")
         with server.wire() as wire:
             wire.send(POST + b"Content-Length: 13\r\n\r\n{")
-            time.sleep(BODY + SLACK)
+            time.sleep(2 * BODY)
             wire.send(b'"length": 2}')
             self.assertEqual(wire.receive().status, 200)
 
     def test_silence_between_requests_ends_without_being_late(self):
         server = self.start(*FLAGS[:-1], "1")
         with server.wire() as wire:
-            self.assertEqual(wire.exchange("GET", "/health/live").status, 200)
             start = time.monotonic()
+            self.assertEqual(wire.exchange("GET", "/health/live").status, 200)
             self.assertTrue(wire.is_closed())
-            self.assertTrue(0.5 < time.monotonic() - start < 1 + SLACK)
+            self.assertTrue(1 < time.monotonic() - start < 1 + SLACK)
         self.assertEqual(server.metrics()["posenc_connections_late_total"], 0)
 
     def test_a_slow_reader_is_reset_also_where_silence_would_end_it(self):
@@ -201,7 +243,7 @@ class Deadlines(ServerCase):
         with self.server.wire(4096) as wire:
             wire.ask("GET", target, {"Connection": "close"})
             wait_until(lambda: self.sockets(wire) == [FIN_WAIT_1], "closed by the server")
-            wait_until(lambda: self.sockets(wire) == [], "given up by the kernel", 10 * SEND)
+            wait_until(lambda: self.sockets(wire) == [], "given up by the kernel")
 
     def sockets(self, wire):
         """States of the server's side of a connection, as the kernel has them."""
@@ -217,7 +259,7 @@ class Deadlines(ServerCase):
     def test_a_dropped_socket_is_never_another_ones(self):
         """Sockets close and open under the watch's eyes all the time; none is cut wrongly."""
         slow = [self.server.wire() for _ in range(64)]
-        ended = time.monotonic() + HEADER + SLACK
+        ended = time.monotonic() + 2 * HEADER
         while time.monotonic() < ended:
             for wire in slow:
                 self.trickle(wire, b"G")

@@ -6,8 +6,9 @@ import socket
 import unittest
 
 from server import ServerCase
+from stored import PATH, simple
 
-SOON = 10  # seconds in which the server answers and closes, also under a sanitizer
+SOON = 30  # seconds in which the server answers and closes, also under a sanitizer
 HOST = b"Host: localhost\r\n"
 SECOND = b"GET /smuggled HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 POST = b"POST /v1/encodings/integer HTTP/1.1\r\n" + HOST + b"Content-Type: application/json\r\n"
@@ -302,6 +303,20 @@ class Framing(ServerCase):
         ):
             statuses, answer = self.answers(post(*lines, body=inner))
             self.assertEqual(statuses, [400], answer)
+
+    def test_framing_is_judged_before_the_right_to_upload_and_nothing_is_stored(self):
+        body = simple()
+        length = b"Content-Length: %d" % len(body)
+        for lines in (
+            [length, b"Content-Length: 0"],
+            [length, b"Transfer-Encoding: chunked"],
+            [length, b"Host: evil.example"],
+            [length, b"Origin: https://example.org", b"X : y"],
+        ):
+            text = b"PUT %s/a HTTP/1.1\r\n%s" % (PATH.encode(), HOST)
+            statuses, answer = self.answers(text + b"\r\n".join([*lines, b"", b""]) + body)
+            self.assertEqual(statuses, [400], answer)
+        self.assertEqual(self.get(PATH).json()["parameters"], [])
 
     def test_every_refusal_is_counted_and_the_server_goes_on(self):
         name = 'posenc_requests_total{route="/health/live",status="4xx"}'

@@ -6,6 +6,7 @@ import unittest
 from urllib.parse import quote
 
 from decode import SIZES, flatten, read_npy, read_safetensors
+from registry import example, value_of
 from server import ServerCase
 
 REQUESTS = 2000
@@ -49,7 +50,7 @@ class Fuzz(ServerCase):
 
     def name_for(self, scheme):
         names = [parameter["name"] for parameter in scheme["parameters"]]
-        name = self.random.choice([*names, "format", "tensor", "preset"])
+        name = self.random.choice([*names, "format", "tensor", "preset", "metric", "rows"])
         if self.random.random() < 0.1:
             name = self.typo(name)
         return self.random.choice(WORDS) if self.random.random() < 0.03 else name
@@ -58,6 +59,8 @@ class Fuzz(ServerCase):
         """A value that is often legal, as text."""
         if "choices" in parameter:
             return self.random.choice(parameter["choices"])
+        if parameter["name"] == "parameters":
+            return self.random.choice(["default", "my-set", "a/b"])
         if parameter["type"] == "boolean":
             return self.random.choice(["true", "false"])
         if parameter["type"] == "array":
@@ -74,7 +77,7 @@ class Fuzz(ServerCase):
         return self.random.choice(WORDS)
 
     def query_for(self, scheme):
-        pairs = [tuple(pair.split("=")) for pair in scheme["example"].split("&")]
+        pairs = list(example(scheme).items())
         if self.random.random() < 0.2:
             pairs.pop()
         for _ in range(self.random.randrange(0, 4)):
@@ -86,9 +89,10 @@ class Fuzz(ServerCase):
         keep = "%,+" if self.random.random() < 0.7 else ""
         return "&".join(f"{quote(name, keep)}={quote(text, keep)}" for name, text in pairs)
 
-    def body_for(self, scheme):
-        example = dict(pair.split("=") for pair in scheme["example"].split("&"))
-        document = {name: int(text) for name, text in example.items()}
+    def body_for(self, scheme, more):
+        rows = {row["name"]: row for row in scheme["parameters"]}
+        document = {name: value_of(rows[name], text) for name, text in example(scheme).items()}
+        document |= more
         for _ in range(self.random.randrange(0, 3)):
             document[self.name_for(scheme)] = self.random.choice(VALUES)
         body = json.dumps(document).encode()
@@ -109,11 +113,17 @@ class Fuzz(ServerCase):
             headers["Accept"] = self.random.choice(ACCEPTS)
         if self.random.random() < 0.15:
             headers["If-None-Match"] = self.random.choice(['"x"', "*", 'W/"', ",", '"'])
+        path = f"/v1/encodings/{name}"
+        metric = self.random.choice(["l2", "l1", "dot", "cosine", "pearson"])
+        similar = self.random.random() < 0.2
+        if similar:
+            path = f"/v1/similarity/{name}"
         if method != "POST":
-            return method, f"/v1/encodings/{name}?{self.query_for(scheme)}", headers, b""
+            query = self.query_for(scheme) + (f"&metric={metric}" if similar else "")
+            return method, f"{path}?{query}", headers, b""
         if self.random.random() < 0.95:
             headers["Content-Type"] = "application/json"
-        return method, f"/v1/encodings/{name}", headers, self.body_for(scheme)
+        return method, path, headers, self.body_for(scheme, {"metric": metric} if similar else {})
 
     def check(self, method, reply):
         if method == "HEAD" and reply.status in REFUSALS | {200, 304}:

@@ -9,6 +9,8 @@ PATHS = {
     "/v1/schemes": {"GET"},
     "/v1/schemes/sinusoidal": {"GET"},
     "/v1/encodings/sinusoidal": {"GET", "POST"},
+    "/v1/parameters": {"GET"},
+    "/v1/parameters/nosuch": {"GET", "PUT", "DELETE"},
     "/v1/info": {"GET"},
     "/health/live": {"GET"},
     "/health/ready": {"GET"},
@@ -51,6 +53,7 @@ class Routing(ServerCase):
     def test_unknown_paths_are_404_for_every_method(self):
         paths = ["/v1", "/v1/", "/v2/schemes", "/v1/schemes/", "/v1/encodings"]
         paths += ["/v1/encodings/", "/v1/encodings/sinusoidal/", "/v1/encodings/sinusoidal/x"]
+        paths += ["/v1/parameters/", "/v1/parameters/a/b"]
         paths += ["//v1/schemes", "/V1/schemes", "/v1/schemes;x", "/v1/../v1/info"]
         paths += ["/health", "/metrics/", "/openapi", "/favicon.ico"]
         paths += ["/%", "/%01", "/%2e%2e/etc/passwd", "/" + "a" * 5000]
@@ -81,7 +84,8 @@ class Routing(ServerCase):
                 self.assert_problem(wire.exchange("GET", target), 400)
 
     def test_head_stands_wherever_get_does(self):
-        for path in set(PATHS) - {"/v1/encodings/sinusoidal", "/metrics"}:
+        without = {"/v1/encodings/sinusoidal", "/v1/parameters/nosuch", "/metrics"}
+        for path in set(PATHS) - without:
             with self.subTest(path), self.server.wire() as wire:
                 head, get = wire.exchange("HEAD", path), wire.exchange("GET", path)
                 self.assertEqual((head.status, head.body), (200, b""))
@@ -104,6 +108,8 @@ class Browsers(ServerCase):
             "Access-Control-Request-Headers": "content-type",
         }
         for path in PATHS:
+            if path.startswith("/v1/parameters"):  # not for other origins: test_access
+                continue
             with self.subTest(path):
                 reply = self.server.request("OPTIONS", path, asked)
                 self.assertEqual((reply.status, reply.body), (204, b""))
@@ -113,7 +119,8 @@ class Browsers(ServerCase):
                 self.assertLessEqual({"GET", "HEAD", "POST"}, methods)
                 self.assertFalse({"PUT", "DELETE"} & methods, "for other origins")
                 headers = names(reply.header("Access-Control-Allow-Headers").lower())
-                self.assertLessEqual({"content-type", "if-none-match", "accept"}, headers)
+                expected = {"accept", "content-type", "if-match", "if-none-match", "if-range"}
+                self.assertLessEqual(expected | {"range"}, headers)
                 self.assertGreater(int(reply.header("Access-Control-Max-Age")), 0)
                 self.assertIsNone(reply.header("Access-Control-Allow-Credentials"))
 
@@ -135,14 +142,17 @@ class Browsers(ServerCase):
             (200, "POST", encoding, json_type, b'{"length": 4, "dim": 8}'),
             (200, "GET", "/metrics", {}, None),
             (200, "GET", "/health/ready", {}, None),
+            (206, "GET", f"{encoding}?length=4&dim=8&format=raw", {"Range": "bytes=1-"}, None),
             (304, "GET", f"{encoding}?length=4&dim=8", {"If-None-Match": tag}, None),
             (400, "GET", encoding, {}, None),
             (400, "POST", encoding, json_type, b"{"),
             (404, "GET", "/nothing", {}, None),
             (405, "DELETE", encoding, {}, None),
             (406, "GET", f"{encoding}?length=4&dim=8", {"Accept": "text/html"}, None),
+            (412, "GET", f"{encoding}?length=4&dim=8", {"If-Match": '"other"'}, None),
             (414, "GET", f"/{'a' * 20000}", {}, None),
             (415, "POST", encoding, {}, b"{}"),
+            (416, "GET", f"{encoding}?length=4&dim=8&format=raw", {"Range": "bytes=999-"}, None),
             (422, "GET", f"{encoding}?length=4&dim=7", {}, None),
         ]
         for status, method, target, headers, body in requests:

@@ -1,9 +1,9 @@
 """The registry as /v1/schemes shows it, and every scheme against what it says of itself."""
 
 import unittest
-from urllib.parse import quote
 
 from decode import SIZES, elements, flatten, read_npy, read_safetensors
+from registry import after_defaulting, example, query_of, stated, text_of
 from server import ServerCase
 
 FORMATS = {
@@ -13,7 +13,11 @@ FORMATS = {
     "raw": "application/octet-stream",
 }
 FIRST_SCHEMES = {"integer", "normalized", "binary", "periodic", "sinusoidal", "sinusoidal_2d"}
-RESERVED = {"format", "tensor", "preset", "parameters", "metric", "rows", "colormap", "scale"}
+RESERVED = {"format", "tensor", "preset", "metric", "rows", "colormap", "scale"}
+STORED = "parameters"  # its values are names of sets that the process holds
+# what a choice asks for by a rule of the scheme: one of several keys
+ONE_OF = {"dynamic": {"max_position_embeddings": "4"}, "longrope": {"factor": "2"}}
+LEAST = {"f64": 2.0**-1074, "f32": 2.0**-149, "f16": 2.0**-24, "bf16": 2.0**-133, "i32": 0}
 TYPES = {"integer", "number", "boolean", "string", "array"}
 
 
@@ -43,6 +47,20 @@ class Schemes(ServerCase):
                 primary = [tensor["primary"] for tensor in scheme["tensors"]]
                 self.assertEqual(primary, [True] + [False] * (len(primary) - 1))
 
+    def test_a_relative_scheme_says_what_it_follows_and_what_the_sign_of_a_distance_means(self):
+        followed = ("author", "paper", "Hugging Face", "XLNet")
+        relative = [scheme for scheme in self.schemes if scheme["family"] == "relative"]
+        self.assertGreaterEqual(len(relative), 8)
+        for scheme in relative:
+            with self.subTest(scheme["name"]):
+                said = scheme["convention"]
+                self.assertTrue(any(name in said for name in followed), said)
+                signs = ("key minus query", "query minus key", "both signs")
+                self.assertTrue(any(sign in said for sign in signs), said)
+                for tensor in scheme["tensors"]:
+                    if tensor["name"] == "distance":
+                        self.assertRegex(tensor["help"], "key minus query|query minus key")
+
     def test_a_parameter_describes_itself_in_full(self):
         for scheme in self.schemes:
             names = [parameter["name"] for parameter in scheme["parameters"]]
@@ -58,8 +76,46 @@ class Schemes(ServerCase):
                         self.assertIsNone(parameter["default"])
                     if parameter["type"] in ("integer", "number", "array"):
                         self.assertLess(parameter["minimum"], parameter["maximum"])
-                    if parameter["type"] == "string":
+                    if parameter["name"] == STORED:
+                        self.assertEqual(parameter["type"], "string")
+                        self.assertIsNone(parameter["default"])
+                        self.assertNotIn("choices", parameter)
+                    elif parameter["type"] == "string":
                         self.assertIn(parameter["default"], parameter["choices"])
+                    if "default_of" in parameter:
+                        self.assertIsNone(parameter["default"])
+                        self.assertLessEqual(
+                            set(parameter["default_of"].split()) - {"*", "-"},
+                            set(names[: names.index(parameter["name"])]))
+
+    def test_a_parameter_that_depends_on_a_choice_is_refused_with_every_other(self):
+        refused = 0
+        for scheme in self.schemes:
+            rows = {row["name"]: row for row in scheme["parameters"]}
+            for row in filter(lambda row: "when" in row, rows.values()):
+                decides = rows[row["when"]["parameter"]]
+                cases = {case["choice"]: case for case in row["when"]["cases"]}
+                self.assertLess(set(), set(cases))
+                self.assertLessEqual(set(cases), set(decides["choices"]))
+                self.assertEqual((row["required"], row["default"]), (False, None))
+                value = "true" if row["type"] == "boolean" else row["minimum"]
+                for choice in set(decides["choices"]) - set(cases):
+                    query = f"{scheme['example']}&{decides['name']}={choice}&{row['name']}={value}"
+                    problem = self.assert_problem(self.get_encoding(scheme, query), 422)
+                    errors = {error["parameter"]: error for error in problem["errors"]}
+                    self.assertIn(f"{decides['name']}={choice}", errors[row["name"]]["allowed"])
+                    refused += 1
+        self.assertGreater(refused, 0)
+
+    def test_a_model_configuration_may_be_posted_as_it_is(self):
+        scaling = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0}
+        scaling |= {"high_freq_factor": 4.0, "original_max_position_embeddings": 8192}
+        body = {"length": 3, "dim": 128, "rope_theta": 500000.0, **scaling, "format": "json"}
+        reply = self.assert_ok(self.post("/v1/encodings/rope", body), "application/json").json()
+        self.assertEqual(scaling, {name: reply["parameters"][name] for name in scaling})
+        self.assertIsNone(reply["parameters"]["beta_fast"])
+        names = [(tensor["name"], tensor["shape"]) for tensor in reply["tensors"]]
+        self.assertEqual(names, [("cos", [3, 64]), ("sin", [3, 64]), ("inv_freq", [64])])
 
     def test_a_scheme_by_name_is_the_same_as_in_the_list(self):
         for scheme in self.schemes:
@@ -96,13 +152,39 @@ class Schemes(ServerCase):
                 with self.subTest(f"{scheme['name']} {dtype}"):
                     self.check_formats(scheme, f"{scheme['example']}&dtype={dtype}", dtype)
 
+    def check_tensors(self, scheme, document):
+        """Tensors in the documented order, the primary one first; the others may belong to
+        another form, as their shapes tell."""
+        names = [tensor["name"] for tensor in document["tensors"]]
+        documented = [tensor["name"] for tensor in scheme["tensors"]]
+        self.assertEqual(names, [name for name in documented if name in names])
+        self.assertEqual(names[0], documented[0])
+        if not any(row["name"] == "form" for row in scheme["parameters"]):
+            self.assertEqual(names, documented)
+        return set(names)
+
+    def test_every_documented_tensor_comes_with_some_form(self):
+        forms = 0
+        for scheme in self.schemes:
+            seen = set()
+            rows = {row["name"]: row for row in scheme["parameters"]}
+            for form in rows["form"]["choices"] if "form" in rows else [None]:
+                query = query_of({**example(scheme), **({"form": form} if form else {})})
+                document = self.assert_ok(self.get_encoding(scheme, query)).json()
+                here = self.check_tensors(scheme, document)
+                for name in {tensor["name"] for tensor in scheme["tensors"]} - here:
+                    reply = self.get_encoding(scheme, f"{query}&tensor={name}")
+                    self.assert_problem(reply, 400, "tensor")
+                seen |= here
+                forms += form is not None
+            self.assertEqual(seen, {tensor["name"] for tensor in scheme["tensors"]})
+        self.assertGreater(forms, 10)
+
     def check_formats(self, scheme, query, dtype):
         document = self.assert_ok(self.get_encoding(scheme, query)).json()
         stored = self.get_encoding(scheme, f"{query}&format=safetensors").body
         stored = read_safetensors(stored)[1]
-        documented = [tensor["name"] for tensor in scheme["tensors"]]
-        self.assertEqual([tensor["name"] for tensor in document["tensors"]], documented)
-        self.assertEqual(set(stored), set(documented))
+        self.assertEqual(set(stored), self.check_tensors(scheme, document))
         for tensor in document["tensors"]:
             one = f"{query}&tensor={tensor['name']}"
             raw = self.assert_ok(self.get_encoding(scheme, f"{one}&format=raw"))
@@ -130,34 +212,70 @@ class Schemes(ServerCase):
         for number, element in zip(numbers, elements(tensor["dtype"], data)):
             if tensor["dtype"] == "f64":
                 self.assertEqual(number, element)
-            self.assertLessEqual(abs(number - element), abs(element) * 2.0**-bits, number)
+            bound = max(abs(element) * 2.0**-bits, LEAST[tensor["dtype"]] / 2)
+            self.assertLessEqual(abs(number - element), bound, number)
 
     def test_json_states_every_parameter_after_defaulting(self):
         for scheme in self.schemes:
             with self.subTest(scheme["name"]):
-                given = dict(pair.split("=") for pair in scheme["example"].split("&"))
-                stated = self.get_encoding(scheme, scheme["example"]).json()["parameters"]
-                names = [parameter["name"] for parameter in scheme["parameters"]]
-                self.assertEqual(sorted(stated), sorted(names))
-                for parameter in scheme["parameters"]:
-                    name = parameter["name"]
-                    if name in given and parameter["type"] in ("integer", "number"):
-                        self.assertEqual(stated[name], float(given[name]), name)
-                    elif name not in given and parameter["default"] is not None:
-                        self.assertEqual(stated[name], parameter["default"], name)
+                answer = self.get_encoding(scheme, scheme["example"]).json()["parameters"]
+                # only what the plan itself decides stays open: the width of binary
+                open_ended = {"width"} if scheme["name"] == "binary" else set()
+                expected = after_defaulting(scheme, example(scheme))
+                self.assertEqual(set(answer), set(expected))
+                for name in set(expected) - open_ended:
+                    self.assertEqual(answer[name], expected[name], name)
 
     def test_stating_every_default_changes_nothing(self):
+        computed = 0
         for scheme in self.schemes:
-            with self.subTest(scheme["name"]):
-                query = scheme["example"]
-                for parameter in scheme["parameters"]:
-                    if parameter["default"] is not None:
-                        query += f"&{parameter['name']}={text_of(parameter['default'])}"
+            query = query_of(stated(scheme, example(scheme)))
+            with self.subTest(f"{scheme['name']} {query}"):
                 plain = self.get_encoding(scheme, scheme["example"])
-                stated = self.get_encoding(scheme, query)
-                self.assert_ok(stated)
-                self.assertEqual(stated.header("ETag"), plain.header("ETag"))
-                self.assertEqual(stated.body, plain.body)
+                in_full = self.get_encoding(scheme, query)
+                self.assert_ok(in_full)
+                self.assertEqual(in_full.header("ETag"), plain.header("ETag"))
+                self.assertEqual(in_full.body, plain.body)
+            computed += sum("default_of" in row for row in scheme["parameters"])
+        self.assertGreater(computed, 10)
+
+    def test_a_computed_default_follows_what_it_is_computed_from(self):
+        followed = 0
+        for scheme in self.schemes:
+            if not any(row.get("default_of") for row in scheme["parameters"]):
+                continue
+            for given in ({"length": "7"}, {"length": "7", "query_length": "3"},
+                          {"length": "7", "query_length": "3", "query_offset": "2"}):
+                if not set(given) <= {row["name"] for row in scheme["parameters"]}:
+                    continue
+                with self.subTest(f"{scheme['name']} {given}"):
+                    given = {**example(scheme), **given}
+                    plain = self.assert_ok(self.get_encoding(scheme, query_of(given)))
+                    values = stated(scheme, given)
+                    self.assertLess(set(given), set(values))
+                    in_full = self.get_encoding(scheme, query_of(values))
+                    self.assertEqual(in_full.header("ETag"), plain.header("ETag"))
+                    shown = plain.json()["parameters"]
+                    self.assertEqual(shown, after_defaulting(scheme, given))
+                    followed += 1
+        self.assertGreater(followed, 20)
+
+    def test_a_choice_brings_the_defaults_of_its_case(self):
+        stated_cases = 0
+        for scheme in self.schemes:
+            decides = {row["when"]["parameter"] for row in scheme["parameters"] if "when" in row}
+            choices = [(row["name"], choice) for row in scheme["parameters"]
+                       if row["name"] in decides for choice in row["choices"]]
+            for name, choice in choices:
+                given = {**example(scheme), name: choice, **ONE_OF.get(choice, {}),
+                         **required_by(scheme, name, choice)}
+                plain = self.get_encoding(scheme, query_of(given))
+                with self.subTest(f"{scheme['name']} {given}"):
+                    self.assert_ok(plain)
+                    in_full = self.get_encoding(scheme, query_of(stated(scheme, given)))
+                    self.assertEqual(in_full.header("ETag"), plain.header("ETag"))
+                    stated_cases += 1
+        self.assertGreater(stated_cases, 7)
 
     def test_every_preset_stands_for_its_values(self):
         for scheme in self.schemes:
@@ -165,8 +283,8 @@ class Schemes(ServerCase):
                 with self.subTest(f"{scheme['name']} {preset['name']}"):
                     query = f"{scheme['example']}&preset={preset['name']}"
                     short = self.get_encoding(scheme, query)
-                    values = [f"{name}={text_of(v)}" for name, v in preset["values"].items()]
-                    long = self.get_encoding(scheme, "&".join([scheme["example"], *values]))
+                    values = {name: text_of(v) for name, v in preset["values"].items()}
+                    long = self.get_encoding(scheme, query_of({**values, **example(scheme)}))
                     self.assert_ok(short)
                     self.assertEqual(short.header("ETag"), long.header("ETag"))
                     self.assertEqual(short.body, long.body)
@@ -183,15 +301,10 @@ class Schemes(ServerCase):
             for parameter in scheme["parameters"]:
                 for text, status in illegal_values(parameter):
                     with self.subTest(f"{scheme['name']} {parameter['name']}={text}"):
-                        kept = [
-                            pair
-                            for pair in scheme["example"].split("&")
-                            if pair.split("=")[0] != parameter["name"]
-                        ]
-                        if parameter["name"] == "positions":
-                            kept = [pair for pair in kept if not pair.startswith("length")]
-                        query = "&".join([*kept, f"{parameter['name']}={quote(text)}"])
-                        reply = self.get_encoding(scheme, query)
+                        given = {**example(scheme), parameter["name"]: text}
+                        for name in excluded_by(scheme, parameter["name"]):
+                            given.pop(name, None)
+                        reply = self.get_encoding(scheme, query_of(given))
                         problem = self.assert_problem(reply, status, parameter["name"])
                         self.assertEqual(problem["errors"][0]["given"], text)
 
@@ -204,11 +317,19 @@ class Schemes(ServerCase):
                 self.assertEqual({error["given"] for error in problem["errors"]}, {None})
 
 
-def text_of(value):
-    """A JSON value as a query writes it."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return quote(str(value))
+def excluded_by(scheme, name):
+    return [row["name"] for row in scheme["parameters"] if row.get("unless") == name]
+
+
+def required_by(scheme, decides, choice):
+    """Legal values of what a choice requires."""
+    values = {}
+    for row in scheme["parameters"]:
+        cases = row["when"]["cases"] if row.get("when", {}).get("parameter") == decides else []
+        if any(case["choice"] == choice and case["required"] for case in cases):
+            count = int(example(scheme)["dim"]) // 2 if row["type"] == "array" else 1
+            values[row["name"]] = ",".join([text_of(max(row["minimum"], 2))] * count)
+    return values
 
 
 def illegal_values(parameter):
@@ -217,12 +338,16 @@ def illegal_values(parameter):
     if kind == "boolean":
         return [("True", 400), ("1", 400), ("yes", 400)]
     if kind == "string":
-        return [("no-such-choice", 400), (parameter["default"].upper(), 400)]
+        if "choices" not in parameter:
+            return [("no-such-set", 422), ("../etc", 422)]
+        return [("no-such-choice", 400), (parameter["choices"][0].upper(), 400)]
     above = float(parameter["maximum"]) * 2 + 2
     below = parameter["minimum"] - (1 if abs(parameter["minimum"]) < 2**53 else 2)
     below = below if below < parameter["minimum"] else parameter["minimum"] * 2
     pairs = [("abc", 400), ("0x4", 400), ("nan", 400), (f"{above:.17g}", 422)]
     pairs.append((f"{below:.17g}", 422))
+    if kind == "integer":
+        pairs.append(("2.5", 400))
     if parameter.get("multiple_of"):
         pairs.append((str(parameter["multiple_of"] + 1), 422))
     return pairs

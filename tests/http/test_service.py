@@ -1,9 +1,10 @@
 """What the process says of itself: /v1/info, /health, /metrics, /openapi.json."""
 
 import re
+import struct
 import unittest
-from urllib.parse import quote
 
+from registry import example, query_of, text_of
 from server import ServerCase
 
 LIMITS = {
@@ -13,6 +14,10 @@ LIMITS = {
     "max-list-length": 300,
     "max-target-bytes": 2000,
     "max-body-bytes": 1000,
+    "max-upload-bytes": 3000,
+    "max-store-bytes": 100000,
+    "max-stored-sets": 3,
+    "set-cache-bytes": 0,
     "max-connections": 64,
 }
 SAMPLE = re.compile(
@@ -106,6 +111,7 @@ class Metrics(ServerCase):
         for value in series.values():
             self.assertGreaterEqual(value, 0)
         metrics = ["computed_total", "cache_bytes", "cache_budget_bytes"]
+        metrics += ["store_sets", "store_bytes"]
         for name in (*metrics, "cache_evictions_total"):
             self.assertIn((f"posenc_{name}", None), series)
 
@@ -154,12 +160,44 @@ class OpenApi(ServerCase):
             for method, operation in item.items():
                 yield path, method, operation
 
-    def query(self, scheme):
-        """{name: parameter object} of a scheme's GET."""
-        operation = self.document["paths"][f"/v1/encodings/{scheme['name']}"]["get"]
-        for parameter in operation["parameters"]:
+    def tables(self):
+        """(path, scheme) of every path that answers with tensors: encodings and similarities."""
+        for scheme in self.schemes:
+            yield f"/v1/encodings/{scheme['name']}", scheme
+            if scheme["similarity"]:
+                yield f"/v1/similarity/{scheme['name']}", scheme
+
+    def query(self, path):
+        """{name: parameter object} of a path's GET."""
+        operation = self.document["paths"][path]["get"]
+        own = [parameter for parameter in operation["parameters"] if "$ref" not in parameter]
+        for parameter in own:
             self.assertEqual(parameter["in"], "query")
-        return {parameter["name"]: parameter for parameter in operation["parameters"]}
+        return {parameter["name"]: parameter for parameter in own}
+
+    def test_conditions_ranges_and_codings_are_described(self):
+        components = self.document["components"]
+        for path, _ in self.tables():
+            get = self.document["paths"][path]["get"]
+            headers = {
+                components["parameters"][parameter["$ref"].rsplit("/", 1)[1]]["name"]
+                for parameter in get["parameters"]
+                if "$ref" in parameter
+            }
+            conditions = {"If-Match", "If-None-Match", "If-Range", "Range"}
+            self.assertEqual(headers, {"Accept-Encoding", *conditions})
+            self.assertLessEqual({"206", "304", "412", "416"}, set(get["responses"]))
+            self.assertIn("Content-Encoding", get["responses"]["200"]["headers"])
+        for name, problem in (("Part", False), ("NoSuchRange", True)):
+            response = components["responses"][name]
+            self.assertIn("Content-Range", response["headers"])
+            self.assertEqual("application/problem+json" in response["content"], problem)
+        self.assertNotIn("application/json", components["responses"]["Part"]["content"])
+
+    def properties(self, path):
+        """The members of a path's JSON body."""
+        body = self.document["paths"][path]["post"]["requestBody"]
+        return body["content"]["application/json"]["schema"]["properties"]
 
     def test_the_document_is_openapi_3_1(self):
         self.assertEqual(self.document["openapi"], "3.1.0")
@@ -170,27 +208,45 @@ class OpenApi(ServerCase):
     def test_every_path_is_there_with_its_methods(self):
         expected = {"/v1/schemes", "/v1/schemes/{scheme}", "/v1/info", "/health/live"}
         expected |= {"/health/ready", "/metrics", "/openapi.json"}
-        encodings = {f"/v1/encodings/{scheme['name']}" for scheme in self.schemes}
-        self.assertEqual(set(self.document["paths"]), expected | encodings)
+        stored = {"/v1/parameters": {"get"}, "/v1/parameters/{name}": {"get", "put", "delete"}}
+        tables = {path for path, _ in self.tables()}
+        self.assertEqual(set(self.document["paths"]), expected | tables | set(stored))
         for path, item in self.document["paths"].items():
-            self.assertEqual(set(item), {"get", "post"} if path in encodings else {"get"}, path)
+            plain = stored.get(path, {"get"})
+            self.assertEqual(set(item), {"get", "post"} if path in tables else plain, path)
+
+    def test_a_scheme_has_a_similarity_if_its_example_is_answered(self):
+        refused = 0
+        for scheme in self.schemes:
+            target = f"/v1/similarity/{scheme['name']}?{scheme['example']}&metric=l2"
+            if scheme["similarity"]:
+                self.assert_ok(self.get(target))
+            else:
+                self.assert_problem(self.get(target), 422, "scheme")
+                refused += 1
+        self.assertGreater(refused, 0)
+        self.assertLess(refused, len(self.schemes) // 2 + 1)
 
     def test_operations_have_unique_ids_summaries_and_responses(self):
         identifiers = [operation["operationId"] for _, _, operation in self.operations()]
         self.assertEqual(len(identifiers), len(set(identifiers)))
         tags = {tag["name"] for tag in self.document["tags"]}
-        for _, _, operation in self.operations():
+        successes = {"put": {"201", "204"}, "delete": {"204"}}
+        for _, method, operation in self.operations():
             self.assertRegex(operation["operationId"], r"\A[a-z][a-z0-9_]*\Z")
             self.assertTrue(operation["summary"])
             self.assertLessEqual(set(operation["tags"]), tags)
-            self.assertIn("200", operation["responses"])
+            answers = successes.get(method, {"200"}) | {"default"}
+            conditional = any("$ref" in given for given in operation.get("parameters", []))
+            answers |= {"206", "304", "412", "416"} if conditional else set()
+            self.assertEqual(set(operation["responses"]), answers)
             problem = operation["responses"]["default"]["content"]
             self.assertEqual(set(problem), {"application/problem+json"})
 
     def test_path_templates_declare_their_parameters(self):
         for path, _, operation in self.operations():
             inside = set(re.findall(r"\{(\w+)\}", path))
-            declared = [p for p in operation.get("parameters", []) if p["in"] == "path"]
+            declared = [p for p in operation.get("parameters", []) if p.get("in") == "path"]
             self.assertEqual({p["name"] for p in declared}, inside, path)
             self.assertTrue(all(p["required"] for p in declared))
 
@@ -210,54 +266,68 @@ class OpenApi(ServerCase):
                 node = node[step]
 
     def test_every_parameter_of_the_registry_is_there_with_its_limits(self):
-        names = {"integer": "multipleOf", "number": "multipleOf"}
-        for scheme in self.schemes:
-            query = self.query(scheme)
-            item = self.document["paths"][f"/v1/encodings/{scheme['name']}"]
-            body = item["post"]["requestBody"]
-            properties = body["content"]["application/json"]["schema"]["properties"]
+        for path, scheme in self.tables():
+            query, properties = self.query(path), self.properties(path)
             expected = {parameter["name"] for parameter in scheme["parameters"]}
             expected |= {"format", "tensor"}
             expected |= {"preset"} if scheme["presets"] else set()
+            expected |= {"metric", "rows"} if "similarity" in path else set()
             self.assertEqual(set(query), expected)
             self.assertEqual(set(properties), expected)
             for row in scheme["parameters"]:
-                with self.subTest(f"{scheme['name']} {row['name']}"):
+                with self.subTest(f"{path} {row['name']}"):
                     for schema in (query[row["name"]]["schema"], properties[row["name"]]):
-                        ranged = schema["items"] if row["type"] == "array" else schema
-                        self.assertEqual(schema["type"], row["type"])
-                        self.assertEqual(ranged.get("minimum"), row.get("minimum"))
-                        self.assertEqual(ranged.get("maximum"), row.get("maximum"))
-                        self.assertEqual(schema.get("enum"), row.get("choices"))
-                        self.assertEqual(schema.get("default"), row["default"])
-                        multiple = schema.get(names.get(row["type"]))
-                        self.assertEqual(multiple, row.get("multiple_of"))
-                    needed = row["required"] and "unless" not in row
+                        self.check_schema(row, schema)
+                    needed = row["required"] and not {"unless", "stored"} & set(row)
                     self.assertEqual(query[row["name"]].get("required", False), needed)
 
+    def check_schema(self, row, schema):
+        ranged = schema["items"] if row["type"] == "array" else schema
+        self.assertEqual(schema["type"], row["type"])
+        self.assertEqual(ranged.get("minimum"), row.get("minimum"))
+        self.assertEqual(ranged.get("maximum"), row.get("maximum"))
+        self.assertEqual(schema.get("enum"), row.get("choices"))
+        self.assertEqual(schema.get("default"), row["default"])
+        self.assertEqual(schema.get("x-when"), row.get("when"))
+        self.assertEqual(schema.get("x-default-of"), row.get("default_of"))
+        self.assertEqual(schema.get("multipleOf"), row.get("multiple_of"))
+
+    def test_a_similarity_requires_a_metric_and_may_have_rows(self):
+        for path, _ in self.tables():
+            if "similarity" not in path:
+                continue
+            for where in (self.query(path)["metric"]["schema"], self.properties(path)["metric"]):
+                self.assertEqual(where["enum"], ["l2", "l1", "dot", "cosine", "pearson"])
+                self.assertNotIn("default", where)
+            self.assertTrue(self.query(path)["metric"]["required"])
+            rows = self.query(path)["rows"]
+            self.assertNotIn("required", rows)
+            self.assertEqual((rows["style"], rows["explode"]), ("form", False))
+            self.assertEqual(rows["schema"]["items"]["type"], "integer")
+
     def test_formats_tensors_and_presets_are_enumerated(self):
-        for scheme in self.schemes:
-            query = self.query(scheme)
+        for path, scheme in self.tables():
+            query = self.query(path)
             formats = ["json", "npy", "safetensors", "raw"]
             self.assertEqual(query["format"]["schema"]["enum"], formats)
             tensors = [tensor["name"] for tensor in scheme["tensors"]]
+            if "similarity" in path:
+                tensors = ["similarity"]
             self.assertEqual(query["tensor"]["schema"]["enum"], tensors)
             presets = [preset["name"] for preset in scheme["presets"]]
             named = query.get("preset", {"schema": {"enum": []}})["schema"]["enum"]
             self.assertEqual(named, presets)
 
     def test_every_example_query_answers(self):
-        for scheme in self.schemes:
-            with self.subTest(scheme["name"]):
-                pairs = []
-                for name, parameter in self.query(scheme).items():
+        for path, _ in self.tables():
+            with self.subTest(path):
+                given = {}
+                for name, parameter in self.query(path).items():
                     if "example" in parameter:
                         self.check_example(parameter["example"], parameter["schema"])
-                        value = parameter["example"]
-                        items = value if isinstance(value, list) else [value]
-                        pairs.append(f"{name}={','.join(quote(str(item)) for item in items)}")
-                self.assertTrue(pairs)
-                self.assert_ok(self.get(f"/v1/encodings/{scheme['name']}?{'&'.join(pairs)}"))
+                        given[name] = text_of(parameter["example"])
+                self.assertTrue(given)
+                self.assert_ok(self.get(f"{path}?{query_of(given)}"))
 
     def check_example(self, value, schema):
         kinds = {"integer": int, "number": (int, float), "boolean": bool, "string": str}
@@ -265,28 +335,35 @@ class OpenApi(ServerCase):
         self.assertIsInstance(value, kinds[schema["type"]])
 
     def test_every_example_body_answers(self):
-        for scheme in self.schemes:
-            with self.subTest(scheme["name"]):
-                path = f"/v1/encodings/{scheme['name']}"
+        for path, scheme in self.tables():
+            with self.subTest(path):
                 content = self.document["paths"][path]["post"]["requestBody"]["content"]
                 (media_type,) = content
                 self.assertEqual(media_type, "application/json")
-                example = content[media_type]["example"]
+                body = content[media_type]["example"]
+                self.assertLessEqual(set(example(scheme)), set(body))
                 required = content[media_type]["schema"]["required"]
-                self.assertLessEqual(set(required), set(example))
+                self.assertLessEqual(set(required), set(body))
                 self.assertFalse(content[media_type]["schema"]["additionalProperties"])
-                self.assert_ok(self.post(path, example))
+                self.assert_ok(self.post(path, body))
 
     def test_success_is_described_by_the_media_types_that_are_served(self):
-        for scheme in self.schemes:
-            for operation in self.document["paths"][f"/v1/encodings/{scheme['name']}"].values():
+        for path, scheme in self.tables():
+            for operation in self.document["paths"][path].values():
                 for media_type in operation["responses"]["200"]["content"]:
-                    target = f"/v1/encodings/{scheme['name']}?{scheme['example']}"
+                    target = f"{path}?{scheme['example']}"
+                    target += "&metric=l2" if "similarity" in path else ""
                     self.assert_ok(self.get(target, {"Accept": media_type}), media_type)
 
     def test_every_plain_path_answers_what_it_describes(self):
-        for path, _, operation in self.operations():
-            if path.startswith("/v1/encodings/"):
+        table = b'{"t":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'
+        body = struct.pack("<Q", len(table)) + table + bytes(4)
+        name = "bert-positions"  # the example of the document
+        reply = self.server.request("PUT", f"/v1/parameters/{name}", body=body)
+        self.assertEqual(reply.status, 201, reply)
+        tables = {path for path, _ in self.tables()}
+        for path, method, operation in self.operations():
+            if path in tables or method != "get":
                 continue
             with self.subTest(path):
                 for parameter in operation.get("parameters", []):

@@ -8,6 +8,7 @@ import time
 import unittest
 
 from decode import read_npy
+from registry import example, query_of, text_of, value_of
 from server import Server, ServerCase, wait_until
 
 SINUSOIDAL = "/v1/encodings/sinusoidal"
@@ -38,14 +39,42 @@ class Streams(ServerCase):
             self.assertEqual(head.header("Content-Length"), str(len(reply.body)))
             self.assertEqual(head.header("ETag"), reply.header("ETag"))
 
-    def test_every_streamable_scheme_streams(self):
-        for query in ("integer?length=100000", "normalized?length=100000",
-                      "binary?length=50000", "periodic?length=5000&dim=64",
-                      "sinusoidal_2d?height=90&width=80&dim=16"):
-            with self.subTest(query):
-                reply = self.assert_ok(self.get(f"/v1/encodings/{query}&format=npy"))
+    def enlarged(self, scheme):
+        """The scheme's example, its sizes doubled by turns until it is over the share; None where
+        it must be held to be computed."""
+        rows = {row["name"]: row for row in scheme["parameters"]}
+        given = {name: value_of(rows[name], text) for name, text in example(scheme).items()}
+        given.pop("tokens", None)  # one for each row
+        sizes = [name for name in sorted(given) if rows[name]["type"] == "integer"
+                 and name in ("length", "base_length", "height", "width", "dim", "heads")]
+        for turn in range(60):
+            name = sizes[turn % len(sizes)]
+            larger = {**given, name: 2 * given[name]}
+            texts = {name: text_of(value) for name, value in larger.items()}
+            target = f"/v1/encodings/{scheme['name']}?{query_of(texts)}&format=raw"
+            head = self.head(target)
+            if head.status != 200:
+                allowed = self.get(target).json()["errors"][0]["allowed"]
+                self.assertIn("share of the cache", allowed)
+                return None
+            if int(head.header("Content-Length")) > 300000:
+                return target
+            given = larger
+        raise AssertionError(f"no larger than {given}")
+
+    def test_every_scheme_streams_the_bytes_that_a_larger_cache_holds(self):
+        large = self.start("--cache-bytes", "1GiB")
+        schemes = self.get("/v1/schemes").json()["schemes"]
+        targets = [self.enlarged(scheme) for scheme in schemes]
+        self.assertGreaterEqual(len(schemes) - targets.count(None), 19)
+        for target in filter(None, targets):
+            with self.subTest(target):
+                reply = self.assert_ok(self.get(target))
                 self.assertIn("streamed", reply.header("Cache-Status"))
                 self.assertEqual(reply.header("Content-Length"), str(len(reply.body)))
+                held = large.request("GET", target)
+                self.assertNotIn("streamed", held.header("Cache-Status"))
+                self.assertTrue(reply.body == held.body)
 
     def test_grids_over_the_share_have_the_bits_of_smaller_ones(self):
         """[height, width, dim] by cell rows, and [dim, height, width] by rows of planes."""
@@ -263,8 +292,8 @@ class Workers(ServerCase):
     def test_hits_are_answered_while_a_large_table_is_computed(self):
         small = f"{SINUSOIDAL}?length=8&dim=8"
         self.get(small)
-        # an amplitude takes the careful path: slow enough to be seen
-        large = f"{SINUSOIDAL}?length=100000&dim=512&amplitude=1.5&format=raw"
+        # random tables take long enough to be seen
+        large = "/v1/encodings/learned?length=100000&dim=128&format=raw"
         thread = threading.Thread(target=self.get, args=(large,))
         thread.start()
         answered = 0
@@ -278,7 +307,7 @@ class Workers(ServerCase):
         replies = []
 
         def ask(offset):
-            target = f"{SINUSOIDAL}?length=20000&dim=512&amplitude=1.5&offset={offset}&format=raw"
+            target = f"/v1/encodings/learned?length=20000&dim=128&offset={offset}&format=raw"
             replies.append(self.get(target))
 
         threads = [threading.Thread(target=ask, args=(i,)) for i in range(12)]

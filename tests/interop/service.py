@@ -130,3 +130,16 @@ def parameter(scheme, name):
 def example_options(scheme):
     """The scheme's own small legal query as a dictionary of texts."""
     return dict(pair.split("=") for pair in scheme["example"].split("&"))
+
+
+def value_of(described, text):
+    """A query's text as the JSON value that the parameter's description makes of it."""
+    if described["type"] == "array":
+        return [json.loads(item) for item in text.split(",")]
+    return text if described["type"] == "string" else json.loads(text)
+
+
+def example_document(scheme):
+    """The same query as a JSON body's values."""
+    return {name: value_of(parameter(scheme, name), text)
+            for name, text in example_options(scheme).items()}

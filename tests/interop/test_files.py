@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 
 import safetensors_reader
-from service import BITS, REAL, ServiceTest, example_options, parameter
+from service import BITS, REAL, ServiceTest, example_options, parameter, value_of
 
 try:
     import torch
@@ -42,10 +42,12 @@ class FileTest(ServiceTest):
                 if dtypes and dtype and dtype not in dtypes:
                     continue
                 options = {**example_options(scheme), **({"dtype": dtype} if dtype else {})}
+                answer = json.loads(self.file(scheme, options, "json"))
+                self.assertEqual(answer["tensors"][0]["name"], scheme["tensors"][0]["name"])
                 yield scheme, options, {
                     tensor["name"]: self.encoding(scheme["name"], {
                         **options, "format": "raw", "tensor": tensor["name"]})
-                    for tensor in scheme["tensors"]}
+                    for tensor in answer["tensors"]}
 
     def file(self, scheme, options, form):
         return self.encoding(scheme["name"], {**options, "format": form}).body
@@ -126,10 +128,12 @@ class SafetensorsTest(FileTest):
                 if value is None:
                     self.assertNotIn(name, metadata)
                 else:
-                    text = value if isinstance(value, str) else json.dumps(value)
-                    self.assertEqual(metadata[name], text)
+                    stated = metadata[name]
+                    self.assertEqual(stated if isinstance(value, str) else json.loads(stated),
+                                     value)
             for name, value in options.items():
-                self.assertEqual(metadata[name], value)
+                self.assertEqual(answer["parameters"][name],
+                                 value_of(parameter(scheme, name), value))
             self.assertLessEqual(set(answer["parameters"]),
                                  {described["name"] for described in scheme["parameters"]})
 

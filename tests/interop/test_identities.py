@@ -5,7 +5,7 @@ import random
 
 import numpy as np
 
-from service import REAL, ServiceTest, example_options, parameter, query_text
+from service import REAL, ServiceTest, example_document, parameter, query_text
 
 WINDOWS = ((0, 1), (1, 63), (60, 10), (64, 64), (127, 2), (128, 99), (130, 170))  # offset, length
 WHOLE = 300
@@ -13,12 +13,15 @@ WHOLE = 300
 
 def free_options(scheme):
     """A small legal request without its positions, with as many columns at every length."""
-    options = example_options(scheme)
+    options = example_document(scheme)
     options.pop("length", None)
     if parameter(scheme, "width"):
         options["width"] = 24
     if parameter(scheme, "dim"):
         options["dim"] = 70  # more than one chunk of frequencies
+    if "base_length" in options:
+        options["base_length"] = 2**12  # its square is beyond every window
+    options.pop("tokens", None)  # one for each row
     return options
 
 
@@ -54,6 +57,8 @@ class WindowTest(ServiceTest):
     def test_a_far_window_has_the_bits_of_that_slice_of_the_whole(self):
         for name, options in self.each():
             start = 16000 if options["dtype"] == "f16" else 2**22 - 128
+            if name == "floater":
+                start = 900  # a seeded path grows until a dtype does not hold it
             self.assert_windows_are_slices(name, options, start)
 
     def test_fractional_and_negative_windows_are_slices_too(self):

@@ -64,7 +64,11 @@ bool unit_query_gives(const char *text, const char *parameter)
 pe_status unit_request(const char *scheme, const char *query, const pe_limits *limits,
                        pe_request **ret_request, pe_error *reterr)
 {
-    const pe_scheme *found = pe_scheme_find(scheme);
+    static const char similarity[] = "similarity/";
+    size_t prefix = sizeof similarity - 1;
+    const pe_scheme *found = strncmp(scheme, similarity, prefix) == 0
+                                 ? pe_similarity_find(scheme + prefix)
+                                 : pe_scheme_find(scheme);
     if (!found)
         ck_abort_msg("there is no scheme %s", scheme);
     unit_query parsed = unit_query_of(query);
@@ -132,6 +136,19 @@ const pe_problem *unit_problem(const pe_error *error, const char *parameter)
 bool unit_error_names(const pe_error *error, const char *parameter)
 {
     return unit_problem(error, parameter) != NULL;
+}
+
+const char *unit_needs(const pe_scheme_info *info)
+{
+    static const char *const NEEDS[][2] = {
+        {"binary", "&width=54"},
+        {"hierarchical", "&dim=4&base_length=20"},
+        {"complex_order", "&dim=4&vocab=1"},
+    };
+    for (size_t i = 0; i < UNIT_COUNT(NEEDS); i++)
+        if (strcmp(NEEDS[i][0], info->name) == 0)
+            return NEEDS[i][1];
+    return unit_scheme_takes(info, "dim") ? "&dim=4" : "";
 }
 
 bool unit_scheme_takes(const pe_scheme_info *info, const char *parameter)

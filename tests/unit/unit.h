@@ -42,7 +42,7 @@ void unit_query_free(unit_query *query);
 /* Whether a query gives a parameter. */
 bool unit_query_gives(const char *text, const char *parameter);
 
-/* A request for "scheme" and a query. */
+/* A request for "scheme" or "similarity/scheme" and a query. */
 pe_status unit_request(const char *scheme, const char *query, const pe_limits *limits,
                        pe_request **ret_request, pe_error *reterr);
 
@@ -64,6 +64,9 @@ bool unit_error_names(const pe_error *error, const char *parameter);
 
 /* Whether a scheme has a parameter of its own of that name. */
 bool unit_scheme_takes(const pe_scheme_info *info, const char *parameter);
+
+/* What a position-indexed scheme needs beside its positions, as "&name=value…". */
+const char *unit_needs(const pe_scheme_info *info);
 
 /* ---- element types, independent of the library ---- */
 

@@ -44,9 +44,28 @@ START_TEST(if_none_match_is_a_list_compared_weakly)
 }
 END_TEST
 
+START_TEST(if_match_takes_no_weak_tag)
+{
+    static const char tag[] = "\"abc\"";
+    static const char *const matching[] = {
+        "\"abc\"", "*", " * ", "\"x\", \"abc\"", "W/\"abc\", \"abc\"", "\"abc\",W/\"x\""};
+    static const char *const others[] = {
+        "W/\"abc\"", "\"x\", W/\"abc\"", "abc", "\"ABC\"", "\"*\"", "", "**", "*a", "\"abc"};
+    for (size_t i = 0; i < UNIT_COUNT(matching); i++) {
+        ck_assert_msg(api_tag_is_listed(tag, matching[i], true), "%s", matching[i]);
+        ck_assert_msg(api_tag_is_listed(tag, matching[i], false), "%s", matching[i]);
+    }
+    for (size_t i = 0; i < UNIT_COUNT(others); i++)
+        ck_assert_msg(!api_tag_is_listed(tag, others[i], true), "%s", others[i]);
+    ck_assert(api_tag_is_listed(tag, others[0], false));
+    ck_assert(api_tag_is_listed(tag, others[1], false));
+}
+END_TEST
+
 Suite *etag_suite(void)
 {
     const TTest *const tests[] = {sha256_is_the_standards, pieces_do_not_run_together,
-                                  if_none_match_is_a_list_compared_weakly, NULL};
+                                  if_none_match_is_a_list_compared_weakly,
+                                  if_match_takes_no_weak_tag, NULL};
     return unit_suite("etag", tests);
 }

@@ -142,16 +142,16 @@ START_TEST(safetensors_data_is_aligned)
 }
 END_TEST
 
-/* Fail the k-th allocation of a request, for every k: the answer is the right one or a 503, and
- * the next request is answered. */
-static void starve_within(uint64_t table_bytes, const char *method, const char *target,
-                          const char *body, unsigned wanted)
+/* Fail the k-th allocation of a request, for every k (of large documents, for some of them):
+ * the answer is the right one or a 503, and the next request is answered. */
+static void starve_within(uint64_t table_bytes, size_t fineness, const char *method,
+                          const char *target, const char *body, unsigned wanted)
 {
     static const char *const json[] = {"Content-Type", "application/json", NULL};
     unit_service service;
     unit_service_start(&service);
     service.host.limits.table_bytes = table_bytes;
-    for (size_t k = 0;; k++) {
+    for (size_t k = 0;; k += 1 + k / fineness) {
         unit_fail_allocations(k, 1);
         api_reply *reply = unit_ask(&service, method, target, body ? json : NULL, body);
         bool failed = unit_allow_allocations().failed > 0;
@@ -161,7 +161,7 @@ static void starve_within(uint64_t table_bytes, const char *method, const char *
         api_reply_unref(reply);
         if (!failed)
             break;
-        ck_assert_uint_lt(k, 20000);
+        ck_assert_uint_lt(k, 200000);
     }
     ck_assert_uint_eq(status_of(&service, "GET", TARGET), 200);
     unit_service_stop(&service);
@@ -169,7 +169,7 @@ static void starve_within(uint64_t table_bytes, const char *method, const char *
 
 static void starve(const char *method, const char *target, const char *body, unsigned wanted)
 {
-    starve_within(1 << 22, method, target, body, wanted);
+    starve_within(1 << 22, 500, method, target, body, wanted);
 }
 
 START_TEST(survives_every_failing_allocation)
@@ -185,13 +185,15 @@ START_TEST(survives_every_failing_allocation)
     starve("GET", "/v1/schemes/binary", NULL, 200);
     starve("GET", "/metrics", NULL, 200);
     starve("GET", "/nothing", NULL, 404);
-    starve("GET", "/openapi.json", NULL, 200);
+    starve("GET", TARGET "&format=npy&dtype=bf16", NULL, 406);
+    starve("GET", TARGET "&format=html", NULL, 400);
+    starve_within(1 << 22, 20, "GET", "/openapi.json", NULL, 200);
     starve("DELETE", TARGET, NULL, 405);
     static const char *const formats[] = {"json", "npy", "safetensors", "raw"};
     for (size_t i = 0; i < UNIT_COUNT(formats); i++) { /* streamed */
         char target[100];
         snprintf(target, sizeof target, TARGET "&format=%s", formats[i]);
-        starve_within(1, "GET", target, NULL, 200);
+        starve_within(1, 500, "GET", target, NULL, 200);
     }
 }
 END_TEST

@@ -12,7 +12,7 @@ static api_body *write_json(const char *query, pe_table **ret_table, size_t *ret
 {
     pe_request *request = unit_legal_request("sinusoidal", query);
     *ret_table = unit_table("sinusoidal", query);
-    api_selection selection = {request, 0, 1, NULL};
+    api_selection selection = {.request = request, .count = 1};
     api_body *body = api_format_find("json")->write(&selection, *ret_table, ret_bytes);
     pe_request_free(request);
     return body;
@@ -60,7 +60,7 @@ START_TEST(a_body_that_runs_out_of_memory_is_none)
     for (size_t first = 0; failed > 0; first++) {
         pe_request *request = unit_legal_request("sinusoidal", "length=9&dim=4");
         pe_table *table = unit_table("sinusoidal", "length=9&dim=4");
-        api_selection selection = {request, 0, 1, NULL};
+        api_selection selection = {.request = request, .count = 1};
         size_t bytes;
         unit_fail_allocations(first, 1);
         api_body *body = api_format_find("json")->write(&selection, table, &bytes);

@@ -44,6 +44,41 @@ START_TEST(qualities_are_thousandths)
 }
 END_TEST
 
+/* Binary forms have no coding: where identity is excluded they cannot be had. */
+START_TEST(a_format_without_an_acceptable_coding_is_passed_over)
+{
+    static const struct {
+        const char *asked, *accept, *coding, *format; /* format NULL: not acceptable */
+    } cases[] = {
+        {NULL, "application/x-npy, application/json;q=0.1", "gzip, identity;q=0", "json"},
+        {NULL, "application/x-npy, application/json;q=0.1", "gzip", "npy"},
+        {NULL, "application/x-npy", "gzip, *;q=0", NULL},
+        {NULL, NULL, "gzip, *;q=0", "json"},
+        {NULL, NULL, "br, *;q=0", NULL},
+        {"json", NULL, "identity;q=0", NULL},
+        {"json", NULL, "gzip, identity;q=0", "json"},
+        {"npy", NULL, "gzip, identity;q=0", NULL},
+        {"npy", NULL, "gzip, *;q=0, identity;q=0.1", "npy"},
+    };
+    pe_tensor tensor = {.name = "encoding", .dtype = PE_F32, .rank = 1, .elements = 1};
+    for (size_t i = 0; i < UNIT_COUNT(cases); i++) {
+        char reason[256] = "";
+        const api_format *format = NULL;
+        api_choice choice =
+            api_choose_format(cases[i].asked ? api_format_find(cases[i].asked) : NULL,
+                              cases[i].accept, api_accept_codings(cases[i].coding), &tensor, 1,
+                              100, &format, reason, sizeof reason);
+        if (cases[i].format) {
+            ck_assert_int_eq(choice, API_CHOSEN);
+            ck_assert_str_eq(format->name, cases[i].format);
+        } else {
+            ck_assert_int_eq(choice, API_CHOICE_NOT_ACCEPTABLE);
+            ck_assert_ptr_nonnull(strstr(reason, "Accept-Encoding"));
+        }
+    }
+}
+END_TEST
+
 typedef struct outcome {
     api_choice choice;
     const api_format *format;
@@ -54,9 +89,9 @@ static outcome choose(const char *asked, const char *accept, pe_dtype dtype, uin
 {
     outcome result = {.format = NULL};
     pe_tensor tensor = {.name = "encoding", .dtype = dtype, .rank = 1, .elements = elements};
-    result.choice =
-        api_choose_format(asked ? api_format_find(asked) : NULL, accept, &tensor, elements, 100,
-                          &result.format, result.reason, sizeof result.reason);
+    result.choice = api_choose_format(asked ? api_format_find(asked) : NULL, accept,
+                                      api_accept_codings(NULL), &tensor, elements, 100,
+                                      &result.format, result.reason, sizeof result.reason);
     return result;
 }
 
@@ -102,6 +137,7 @@ Suite *negotiate_suite(void)
                                   a_named_format_beats_accept,
                                   json_is_the_default_up_to_its_limit,
                                   accept_chooses_what_can_carry_the_dtype,
+                                  a_format_without_an_acceptable_coding_is_passed_over,
                                   NULL};
     return unit_suite("negotiate", tests);
 }

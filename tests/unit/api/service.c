@@ -1,6 +1,7 @@
 /* A service without a server. */
 #include "service.h"
 
+#include "../../../server/store.h"
 #include "../unit.h"
 
 #include <stdlib.h>
@@ -31,8 +32,13 @@ static char *metrics(void *context)
 void unit_service_start(unit_service *ret_service)
 {
     static const api_limit published[] = {{"some-limit", "bytes", "a limit", 42}};
+    static const store_settings in_memory = {"", 8, 1 << 20, 0};
+    char reason[128];
+    store *sets = store_open(&in_memory, reason, sizeof reason);
+    ck_assert_msg(sets != NULL, "%s", reason);
     *ret_service = (unit_service){
         .cache = pe_cache_new(1 << 24),
+        .store = sets,
         .ready = true,
         .host =
             {
@@ -43,7 +49,11 @@ void unit_service_start(unit_service *ret_service)
                 .metrics = metrics,
                 .json_elements = 1000,
                 .target_bytes = 512,
-                .limits = {1 << 30, 1 << 22, 1 << 16},
+                .body_bytes = 1 << 16,
+                .upload_bytes = 1 << 20,
+                .store = store_for_api(sets),
+                .local = true,
+                .limits = {1 << 30, 1 << 22, 1 << 16, NULL},
                 .published = published,
                 .published_count = 1,
             },
@@ -56,30 +66,57 @@ void unit_service_stop(unit_service *service)
 {
     api_service_free(service->service);
     pe_cache_free(service->cache);
+    store_close(service->store);
 }
+
+typedef struct sent {
+    const char *const *headers;
+    char *body;
+} sent;
 
 static const char *find_header(void *context, const char *name)
 {
-    for (const char *const *at = context; at && *at; at += 2)
+    for (const char *const *at = ((const sent *)context)->headers; at && *at; at += 2)
         if (strcasecmp(at[0], name) == 0)
             return at[1];
     return NULL;
 }
 
-api_reply *unit_ask(unit_service *service, const char *method, const char *target,
-                    const char *const *headers, const char *body)
+static char *take_body(void *context)
 {
-    api_request request = {
+    sent *of = context;
+    char *body = of->body;
+    of->body = NULL;
+    return body;
+}
+
+api_reply *unit_send(unit_service *service, const char *method, const char *target,
+                     const char *const *headers, const char *body, size_t size)
+{
+    sent of = {headers, NULL};
+    if (body && posix_memalign((void **)&of.body, 64, size + 1) != 0) /* never made to fail */
+        abort();
+    if (body)
+        memcpy(of.body, body, size);
+    const api_request request = {
         .method = method,
         .target = target,
         .header = find_header,
-        .context = (void *)(uintptr_t)headers,
-        .body = body,
-        .body_size = body ? strlen(body) : 0,
+        .context = &of,
+        .body = of.body,
+        .body_size = size,
+        .take_body = take_body,
     };
     api_reply *reply = NULL;
     api_progress progress = api_handle(service->service, &request, &reply);
+    free(of.body);
     return progress == API_DONE ? reply : NULL;
+}
+
+api_reply *unit_ask(unit_service *service, const char *method, const char *target,
+                    const char *const *headers, const char *body)
+{
+    return unit_send(service, method, target, headers, body, body ? strlen(body) : 0);
 }
 
 const char *unit_field(const api_reply *reply, const char *name)

@@ -4,8 +4,11 @@
 
 #include "api.h"
 
+struct store;
+
 typedef struct unit_service {
     pe_cache *cache;
+    struct store *store; /* in memory, open to everybody */
     api_host host;
     api_service *service;
     uint64_t time; /* the clock: moves by one at each look */
@@ -16,7 +19,9 @@ typedef struct unit_service {
 void unit_service_start(unit_service *ret_service);
 void unit_service_stop(unit_service *service);
 
-/* Answer "GET /target" with headers as name, value, …, NULL; `body` for POST. */
+/* Answer "GET /target" with headers as name, value, …, NULL; `body` for POST, as a text. */
+api_reply *unit_send(unit_service *service, const char *method, const char *target,
+                     const char *const *headers, const char *body, size_t size);
 api_reply *unit_ask(unit_service *service, const char *method, const char *target,
                     const char *const *headers, const char *body);
 

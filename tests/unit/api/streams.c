@@ -22,9 +22,12 @@ static void plan_several(const pe_values *values, pe_plan *ret_plan, pe_error *r
     ret_plan->tensors[3].rows = 20; /* a fifth of a line */
 }
 
+static uint64_t filled[4]; /* rows of each tensor */
+
 static void fill_several(const pe_values *values, const pe_plan *plan, const void *state,
                          pe_window window, void *dst)
 {
+    filled[window.tensor] += window.rows;
     (void)values, (void)state;
     const pe_tensor *tensor = &plan->tensors[window.tensor];
     uint64_t row = tensor->elements / tensor->rows;
@@ -88,7 +91,7 @@ static char *read_all(api_body *body, size_t room, size_t *ret_size)
 static void compare(const api_format *format, pe_request *request, size_t first, size_t count)
 {
     static const size_t ROOMS[] = {1, 7, 4096, 65537, 1 << 20};
-    api_selection selection = {request, first, count, NULL};
+    api_selection selection = {.request = request, .first = first, .count = count};
     pe_table *table;
     pe_error error;
     size_t extra, size, streamed_size;
@@ -161,6 +164,47 @@ START_TEST(several_tensors_follow_one_another)
 }
 END_TEST
 
+START_TEST(a_part_computes_the_rows_that_it_needs_and_no_others)
+{
+    pe_argument argument = {"length", "1000", PE_KIND_ANY};
+    pe_request *request;
+    pe_error error;
+    char read[30000];
+    ck_assert_int_eq(pe_request_new(&SEVERAL, &argument, 1, &UNIT_LIMITS, &request, &error),
+                     PE_OK);
+    const api_format *format = api_format_find("safetensors");
+    api_selection selection = {.request = request, .count = 4};
+    /* in the file: header, block (48 bytes a row), matrix (12), line (4), cube (2000) */
+    uint64_t data = format->length(&selection) - 1000 * (48 + 12 + 4) - 20 * 2000;
+    const struct {
+        uint64_t from, size, rows[4]; /* in the order of the plan */
+    } cases[] = {
+        {0, 8, {0, 0, 0, 0}},
+        {0, data, {0, 0, 0, 0}},
+        {data, 1, {0, 0, 1, 0}},
+        {data - 1, 50, {0, 0, 2, 0}},
+        {data + 48 * 500 + 47, 2, {0, 0, 2, 0}},
+        {data + 48 * 999, 48 + 12 * 1000 + 5, {1000, 2, 1, 0}},
+        {data + 48 * 1000, 12, {1, 0, 0, 0}},
+        {data + 64 * 1000 + 2000 * 19 + 1990, 10, {0, 0, 0, 1}},
+        {data + 60 * 1000 + 4 * 998, 8 + 2001, {0, 2, 0, 2}},
+    };
+    for (size_t i = 0; i < UNIT_COUNT(cases); i++) {
+        selection.from = cases[i].from;
+        selection.until = cases[i].from + cases[i].size;
+        api_body *body = format->stream(&selection);
+        memset(filled, 0, sizeof filled);
+        ck_assert_uint_eq(api_body_read(body, cases[i].from, read, (size_t)cases[i].size),
+                          cases[i].size);
+        for (size_t t = 0; t < 4; t++)
+            ck_assert_msg(filled[t] == cases[i].rows[t], "case %zu, tensor %zu: %llu rows", i,
+                          t, (unsigned long long)filled[t]);
+        api_body_unref(body);
+    }
+    pe_request_free(request);
+}
+END_TEST
+
 START_TEST(a_document_of_several_tensors_reads_as_written)
 {
     pe_argument argument = {"length", "1", PE_KIND_ANY};
@@ -169,7 +213,8 @@ START_TEST(a_document_of_several_tensors_reads_as_written)
     size_t size;
     ck_assert_int_eq(pe_request_new(&SEVERAL, &argument, 1, &UNIT_LIMITS, &request, &error),
                      PE_OK);
-    api_body *body = api_format_find("json")->stream(&(api_selection){request, 0, 3, NULL});
+    api_body *body =
+        api_format_find("json")->stream(&(api_selection){.request = request, .count = 3});
     char *text = read_all(body, 100, &size);
     static const char expected[] =
         "{\"scheme\":\"several\",\n \"parameters\":{\"length\":1,\"dtype\":\"f32\"},\n"
@@ -216,6 +261,7 @@ Suite *streams_suite(void)
     const TTest *const tests[] = {
         a_stream_has_the_bytes_of_the_body_in_one_piece,
         several_tensors_follow_one_another,
+        a_part_computes_the_rows_that_it_needs_and_no_others,
         a_document_of_several_tensors_reads_as_written,
         opening_a_stream_is_not_quick,
         NULL,

@@ -95,6 +95,36 @@ START_TEST(evicted_tables_leave_their_memory_to_the_next)
 }
 END_TEST
 
+/* The computation fails once memory has been made free for it: there it must lie. */
+START_TEST(what_is_evicted_for_a_table_becomes_idle)
+{
+    pe_cache *cache = pe_cache_new(24 * MEBIBYTE);
+    pe_entry *entry;
+    pe_outcome outcome;
+    pe_error error;
+    pe_cache_stats stats;
+    for (int i = 0; i < 3; i++) {
+        char query[64];
+        pe_request *request;
+        snprintf(query, sizeof query, "length=4096&dim=512&offset=%d", i);
+        ck_assert_int_eq(unit_request("sinusoidal", query, &UNIT_LIMITS, &request, &error),
+                         PE_OK);
+        unit_fail_allocations(i < 2 ? SIZE_MAX : 2, 1000); /* the entry has two */
+        pe_status status = pe_cache_get(cache, request, &entry, &outcome, &error);
+        unit_allow_allocations();
+        ck_assert_int_eq(status, i < 2 ? PE_OK : PE_NO_MEMORY);
+        pe_request_free(request);
+        if (i < 2)
+            pe_entry_unref(entry);
+    }
+    pe_cache_read_stats(cache, &stats);
+    ck_assert_uint_eq(stats.entries, 1);
+    ck_assert_uint_ge(stats.idle, 8 * MEBIBYTE);
+    ck_assert_uint_le(stats.bytes + stats.idle, stats.budget);
+    pe_cache_free(cache);
+}
+END_TEST
+
 Suite *buffer_suite(void)
 {
     const TTest *const tests[] = {blocks_are_aligned_and_large_enough,
@@ -102,6 +132,7 @@ Suite *buffer_suite(void)
                                   idle_memory_stays_within_its_limit,
                                   an_absurd_size_is_refused,
                                   evicted_tables_leave_their_memory_to_the_next,
+                                  what_is_evicted_for_a_table_becomes_idle,
                                   NULL};
     return unit_suite("buffer", tests);
 }

@@ -266,6 +266,38 @@ START_TEST(the_nearest_of_several_is_suggested)
 }
 END_TEST
 
+START_TEST(capitals_and_what_parts_words_do_not_count)
+{
+    suggests("LENGTH", "length");
+    suggests("SinusoidAl-2D", "sinusoidal_2d");
+    suggests("Sinusodial.2d", "sinusoidal_2d");
+}
+END_TEST
+
+START_TEST(a_name_that_shares_words_is_nearer_than_one_of_similar_letters)
+{
+    static const char *const ROPE[] = {"dtype",     "length",      "rope_type", "rope_theta",
+                                       "dim",       "long_factor", "factor",    "heads",
+                                       "head_size", "llama2",      "llama_x"};
+    static const char *const PAIRS[][2] = {
+        {"type", "rope_type"},
+        {"theta", "rope_theta"},
+        {"head_dim", "dim"},
+        {"scaling_factor", "factor"},
+        {"longest-factor", "factor"},
+        {"max_length", "length"},
+        {"head", "heads"},
+        {"llama", "llama2"},
+        {"size", "head_size"},
+        {"_type", "dtype"},
+        {"type_", "dtype"},
+    };
+    for (size_t i = 0; i < UNIT_COUNT(PAIRS); i++)
+        ck_assert_str_eq(pe_nearest(PAIRS[i][0], ROPE, UNIT_COUNT(ROPE)), PAIRS[i][1]);
+    ck_assert_ptr_null(pe_nearest("rope_scaling", ROPE, UNIT_COUNT(ROPE)));
+}
+END_TEST
+
 START_TEST(a_swap_is_one_slip)
 {
     static const char *const SHORT[] = {"kv", "mn"};
@@ -309,6 +341,8 @@ Suite *error_suite(void)
         slips_of_the_pen_find_the_word,
         words_that_are_far_away_find_nothing,
         the_nearest_of_several_is_suggested,
+        capitals_and_what_parts_words_do_not_count,
+        a_name_that_shares_words_is_nearer_than_one_of_similar_letters,
         a_swap_is_one_slip,
         words_of_any_length_may_be_compared,
         NULL,

@@ -95,13 +95,16 @@ static const struct {
 #include "checksums.def"
 };
 
+/* Of all tensors, one after the other. */
 static uint64_t sum_of(const char *scheme, const char *query)
 {
     pe_table *table = unit_table(scheme, query);
-    const unsigned char *data = pe_table_data(table, 0);
-    uint64_t sum = 0xcbf29ce484222325, bytes = pe_table_tensor(table, 0)->bytes;
-    for (uint64_t i = 0; i < bytes; i++)
-        sum = (sum ^ data[i]) * 0x100000001b3;
+    uint64_t sum = 0xcbf29ce484222325;
+    for (size_t t = 0; t < pe_table_tensor_count(table); t++) {
+        const unsigned char *data = pe_table_data(table, t);
+        for (uint64_t i = 0; i < pe_table_tensor(table, t)->bytes; i++)
+            sum = (sum ^ data[i]) * 0x100000001b3;
+    }
     pe_table_unref(table);
     return sum;
 }

@@ -163,8 +163,7 @@ START_TEST(every_position_indexed_scheme_has_these_bounds)
         if (!unit_scheme_takes(info, "offset"))
             continue;
         char query[200];
-        snprintf(query, sizeof query, "length=2&offset=9007199254740992%s",
-                 unit_scheme_takes(info, "dim") ? "&dim=4" : "");
+        snprintf(query, sizeof query, "length=2&offset=9007199254740992%s", unit_needs(info));
         unit_refuses(info->name, query, PE_OUT_OF_RANGE, "length", "2^53");
     }
 }

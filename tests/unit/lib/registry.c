@@ -19,6 +19,14 @@ static bool is_name(const char *name)
            strlen(name) < 40;
 }
 
+/* The same with points: llama3.1. */
+static bool is_preset_name(const char *name)
+{
+    return name && name[0] >= 'a' && name[0] <= 'z' &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_.") == strlen(name) &&
+           strlen(name) < 40;
+}
+
 /* Some words on one line. */
 static bool is_line(const char *text)
 {
@@ -76,9 +84,8 @@ END_TEST
 
 START_TEST(parameters_have_names_of_their_own)
 {
-    static const char *const RESERVED[] = {"format",     "dtype", "tensor", "preset",
-                                           "parameters", "seed",  "metric", "rows",
-                                           "colormap",   "scale"};
+    static const char *const RESERVED[] = {"format", "dtype", "tensor",   "preset",
+                                           "metric", "rows",  "colormap", "scale"};
     for (size_t s = 0; s < pe_scheme_count(); s++) {
         const pe_scheme_info *info = info_at(s);
         ck_assert_uint_lt(info->parameter_count, 60);
@@ -89,6 +96,11 @@ START_TEST(parameters_have_names_of_their_own)
                 ck_assert_msg(strcmp(name, RESERVED[r]) != 0, "%s: %s is reserved", info->name,
                               name);
             ck_assert_uint_eq(pe_parameter_index(info, name), i); /* the first of its name */
+            /* these mean trained tensors in every scheme */
+            ck_assert_int_eq(strcmp(name, "parameters") == 0,
+                             info->parameters[i].type == PE_STORED);
+            ck_assert(strcmp(name, "seed") != 0 ||
+                      strcmp(info->parameters[i].unless, "parameters") == 0);
         }
         ck_assert_uint_eq(pe_parameter_index(info, "dtype"), info->parameter_count);
         ck_assert_uint_eq(pe_parameter_index(info, "no_such_name"),
@@ -123,11 +135,40 @@ static void check_parameter(const pe_scheme_info *info, const pe_parameter *para
     }
 }
 
+/* A parameter that depends on another one's choice leaves the rest of its row to the cases. */
+static void check_cases(const pe_scheme_info *info, size_t index)
+{
+    const pe_parameter *parameter = &info->parameters[index], *by;
+    size_t decides = pe_parameter_index(info, parameter->when);
+    ck_assert_msg(decides < index, "%s: %s stands after %s", info->name, parameter->name,
+                  parameter->when);
+    by = &info->parameters[decides];
+    ck_assert(by->type == PE_CHOICE && by->default_text && !by->when);
+    ck_assert(!parameter->required && !parameter->default_text);
+    ck_assert_ptr_nonnull(parameter->cases[0].choice);
+    for (const pe_case *at = parameter->cases; at->choice; at++) {
+        size_t choice = 0;
+        while (by->choices[choice] && strcmp(by->choices[choice], at->choice) != 0)
+            choice++;
+        ck_assert_msg(by->choices[choice] != NULL, "%s: %s is no choice", parameter->name,
+                      at->choice);
+        ck_assert_ptr_eq(pe_parameter_case(parameter, at->choice), at); /* the only one */
+        ck_assert(!(at->required && at->default_text));
+    }
+}
+
 START_TEST(parameters_are_whole)
 {
     for (size_t s = 0; s < pe_scheme_count(); s++)
         for (size_t i = 0; i < pe_all_parameter_count(info_at(s)); i++)
             check_parameter(info_at(s), pe_parameter_at(info_at(s), i));
+    for (size_t s = 0; s < pe_scheme_count(); s++)
+        for (size_t i = 0; i < info_at(s)->parameter_count; i++) {
+            ck_assert_int_eq(info_at(s)->parameters[i].when != NULL,
+                             info_at(s)->parameters[i].cases != NULL);
+            if (info_at(s)->parameters[i].when)
+                check_cases(info_at(s), i);
+        }
 }
 END_TEST
 
@@ -151,6 +192,9 @@ START_TEST(every_default_is_legal)
             const pe_parameter *parameter = pe_parameter_at(info_at(s), i);
             if (parameter->default_text)
                 legal_value(info_at(s), parameter->name, parameter->default_text);
+            for (const pe_case *at = parameter->cases; at && at->choice; at++)
+                if (at->default_text)
+                    legal_value(info_at(s), parameter->name, at->default_text);
         }
     }
 }
@@ -162,7 +206,7 @@ START_TEST(every_preset_is_legal_and_has_a_name_of_its_own)
         const pe_scheme_info *info = info_at(s);
         for (size_t p = 0; p < info->preset_count; p++) {
             const pe_preset *preset = &info->presets[p];
-            ck_assert(is_name(preset->name) && is_line(preset->help));
+            ck_assert(is_preset_name(preset->name) && is_line(preset->help));
             for (size_t other = 0; other < p; other++)
                 ck_assert_str_ne(preset->name, info->presets[other].name);
             for (size_t v = 0; preset->values[v]; v += 2) {

@@ -199,15 +199,14 @@ START_TEST(positions_stand_instead_of_length_offset_and_step)
         const pe_scheme_info *info = pe_scheme_describe(pe_scheme_at(s));
         if (!unit_scheme_takes(info, "positions"))
             continue;
-        bool has_dim = unit_scheme_takes(info, "dim");
         for (size_t i = 0; i < UNIT_COUNT(OTHERS); i++) {
             char query[100];
-            snprintf(query, sizeof query, "positions=1,2%s&%s=1", has_dim ? "&dim=4" : "",
-                     OTHERS[i]);
+            snprintf(query, sizeof query, "positions=1,2%s&%s=1", unit_needs(info), OTHERS[i]);
             unit_refuses(info->name, query, PE_OUT_OF_RANGE, OTHERS[i], "positions");
         }
-        pe_request *request =
-            unit_legal_request(info->name, has_dim ? "positions=1,2&dim=4" : "positions=1,2");
+        char query[100];
+        snprintf(query, sizeof query, "positions=1,2%s", unit_needs(info));
+        pe_request *request = unit_legal_request(info->name, query);
         for (size_t i = 0; i < UNIT_COUNT(OTHERS); i++)
             ck_assert(!value_of(request, OTHERS[i])->present);
         ck_assert_uint_eq(value_of(request, "positions")->count, 2);
@@ -244,6 +243,11 @@ START_TEST(values_are_those_given_else_the_defaults)
                 if (strcmp(query.arguments[a].name, parameter->name) == 0)
                     text = query.arguments[a].text;
             const pe_value *value = pe_request_value(request, i);
+            if (!text && parameter->default_of) { /* computed: see computed_defaults below */
+                ck_assert_int_eq(value->present,
+                                 value_of(request, parameter->default_of)->present);
+                continue;
+            }
             ck_assert_int_eq(value->present, text != NULL);
             if (text && (parameter->type == PE_INTEGER || parameter->type == PE_REAL))
                 ck_assert_double_eq(value->real, strtod(text, NULL));
@@ -257,6 +261,35 @@ START_TEST(values_are_those_given_else_the_defaults)
         unit_query_free(&query);
         pe_request_free(request);
     }
+}
+END_TEST
+
+static void is_computed(const char *scheme, const char *query, const char *name, int64_t value)
+{
+    pe_request *request = unit_legal_request(scheme, query);
+    ck_assert(value_of(request, name)->present);
+    ck_assert_int_eq(value_of(request, name)->integer, value);
+    ck_assert_double_eq(value_of(request, name)->real, (double)value);
+    pe_request_free(request);
+}
+
+START_TEST(computed_defaults)
+{
+    is_computed("alibi", "length=7&heads=1", "query_length", 7);
+    is_computed("alibi", "length=7&heads=1", "query_offset", 0);
+    is_computed("alibi", "length=7&heads=1&query_length=3", "query_offset", 4);
+    is_computed("alibi", "length=7&heads=1&query_length=3&query_offset=-2", "query_offset", -2);
+    is_computed("levit", "height=3&width=5&heads=1", "length", 15);
+    is_computed("levit", "height=3&width=5&heads=1&query_length=2", "query_offset", 13);
+    is_computed("levit", "length=6&heads=1", "query_length", 6);
+    unit_refuses("alibi", "length=3&heads=1&query_length=4", PE_OUT_OF_RANGE, "query_offset",
+                 "length is less than query_length");
+    unit_refuses("levit", "height=65536&width=65536&heads=1", PE_OUT_OF_RANGE, "height",
+                 "length is at most");
+    unit_refuses("levit", "heads=1", PE_MALFORMED, "length", "required");
+    unit_refuses("levit", "heads=1&height=3", PE_OUT_OF_RANGE, "width", "given with height");
+    unit_refuses("levit", "heads=1&height=3&width=2&length=5", PE_OUT_OF_RANGE, "length",
+                 "height * width");
 }
 END_TEST
 
@@ -379,6 +412,7 @@ Suite *request_suite(void)
         positions_stand_instead_of_length_offset_and_step,
         wrong_positions_do_not_make_the_length_required,
         values_are_those_given_else_the_defaults,
+        computed_defaults,
         a_request_keeps_nothing_of_its_arguments,
         json_kinds_must_fit_the_parameter,
         an_unreadable_argument_fails_and_is_its_callers_to_report,

@@ -141,7 +141,7 @@ START_TEST(a_preparation_can_be_ended)
     pe_stream *stream = NULL;
     pe_error error;
     ck_assert_int_eq(pe_request_new(&SLOW, NULL, 0, &UNIT_LIMITS, &request, &error), PE_OK);
-    ck_assert(pe_request_takes_long(request));
+    ck_assert(pe_request_takes_long(request) && pe_scheme_takes_long(&SLOW));
     for (share = 0; share < 1; share += 0.125) {
         ck_assert_int_eq(pe_table_compute(request, &runner, &table, &error), PE_CANCELLED);
         ck_assert_int_eq(pe_stream_new(request, 0, 4096, &runner, &stream, &error),

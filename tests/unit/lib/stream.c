@@ -279,6 +279,65 @@ START_TEST(extra_tokens_come_before_the_cells_of_any_window)
 }
 END_TEST
 
+/* ---- what is computed for a part ---- */
+
+static uint64_t rows_filled, rows_seen; /* how many, and the largest index + 1 */
+
+static void plan_counted(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
+{
+    (void)values, (void)reterr;
+    pe_plan_add(ret_plan, "encoding", PE_F32, 2, (uint64_t[]){1000, 3});
+}
+
+static void fill_counted(const pe_values *values, const pe_plan *plan, const void *state,
+                         pe_window window, void *dst)
+{
+    (void)values, (void)plan, (void)state;
+    rows_filled += window.rows;
+    if (window.first + window.rows > rows_seen)
+        rows_seen = window.first + window.rows;
+    for (uint64_t e = 0; e < window.rows * 3; e++)
+        ((float *)dst)[e] = (float)(window.first * 3 + e);
+}
+
+START_TEST(only_the_rows_of_the_part_that_is_read_are_computed)
+{
+    static const pe_scheme counted = {
+        .info = {.name = "counted", .formula = "", .convention = "", .reference = ""},
+        .plan = plan_counted,
+        .fill = fill_counted,
+        .streamable = true,
+    };
+    static const uint64_t PARTS[][2] = {
+        /* bytes; a row has 12, a block of 10000 holds 833 */
+        {0, 1},        {0, 12},       {0, 13},        {11, 13},       {600, 612},   {605, 607},
+        {9990, 10010}, {1200, 12000}, {11999, 12000}, {11988, 12000}, {3000, 3000}, {5, 11995}};
+    pe_request *request;
+    pe_error error;
+    ck_assert_int_eq(pe_request_new(&counted, NULL, 0, &ENDLESS, &request, &error), PE_OK);
+    for (size_t i = 0; i < UNIT_COUNT(PARTS); i++) {
+        uint64_t from = PARTS[i][0], until = PARTS[i][1];
+        unsigned char read[12000];
+        pe_stream *stream = open_stream(request, 0);
+        pe_stream_end_at(stream, until);
+        rows_filled = rows_seen = 0;
+        size_t size = (size_t)(until - from);
+        ck_assert_uint_eq(pe_stream_read(stream, from, read, size), size);
+        for (size_t b = 0; b < size; b++) {
+            float number = (float)((from + b) / 4);
+            unit_assert(read[b] == ((unsigned char *)&number)[(from + b) % 4]);
+        }
+        uint64_t last = (until + 11) / 12;
+        ck_assert_uint_eq(rows_filled, size ? last - from / 12 : 0);
+        ck_assert_uint_eq(rows_seen, size ? last : 0);
+        ck_assert_uint_eq(pe_stream_read(stream, 11990, read, 100),
+                          10); /* it may all the same */
+        pe_stream_free(stream);
+    }
+    pe_request_free(request);
+}
+END_TEST
+
 Suite *stream_suite(void)
 {
     const TTest *const tests[] = {
@@ -287,6 +346,7 @@ Suite *stream_suite(void)
         without_memory_there_is_no_stream,
         a_grid_too_long_to_hold_has_the_rows_of_one_dimensional_tables,
         extra_tokens_come_before_the_cells_of_any_window,
+        only_the_rows_of_the_part_that_is_read_are_computed,
         NULL,
     };
     return unit_suite("stream", tests);

@@ -33,7 +33,9 @@ static column column_of(const pe_wave *wave, size_t index)
         of.cosine = index % 2;
         break;
     case PE_WAVE_SINES:
-        of.frequency = index;
+    case PE_WAVE_COSINES:
+        of.frequency = wave->copies == PE_WAVE_IN_PAIRS ? index / 2 : index % wave->count;
+        of.cosine = wave->layout == PE_WAVE_COSINES;
         break;
     }
     return of;
@@ -64,7 +66,7 @@ static void check_row(const pe_wave *wave, uint64_t row, const unsigned char *el
                     pe_position_phase(&wave->positions, row, wave->frequencies[of.frequency]),
                     &parts[0], &parts[1]);
             known = of.frequency;
-            reference = dd_mul_double(parts[of.cosine], wave->amplitude);
+            reference = dd_mul(parts[of.cosine], (dd){wave->amplitude, wave->amplitude_rest});
         }
         if (!is_right(wave->dtype, elements + c * size, reference, wave->amplitude))
             ck_abort_msg("%s at position %.17g, column %zu: %a is not %a + %a",
@@ -206,6 +208,25 @@ START_TEST(sines_half_way_between_two_floats_round_once)
 }
 END_TEST
 
+/* The same where rows are made from their distances, and with amplitudes: the first of three
+ * rows is the near tie. */
+START_TEST(rows_at_equal_distances_that_begin_half_way_between_two_floats_round_once)
+{
+    static const double AMPLITUDES[] = {1, 0.25, -3.7};
+    uint64_t state = 10;
+    for (size_t i = 0; i < 300; i++) {
+        double amplitude = AMPLITUDES[i % UNIT_COUNT(AMPLITUDES)];
+        double middle = (double)(2 * ((unit_random(&state) >> 41) | 1 << 23) + 1) * 0x1p-25;
+        double entry = amplitude == 0.25 ? middle / 4 : middle;
+        double position = asin(entry / fabs(amplitude));
+        for (int side = 0; side < 3; side++) {
+            check_positions((pe_positions){3, position, 1, NULL}, 1, amplitude);
+            position = nextafter(position, side);
+        }
+    }
+}
+END_TEST
+
 /* sin x < x: a tiny position half-way between two elements belongs to the lower one, by far
  * less than the last place of 2π. */
 START_TEST(tiny_positions_between_two_elements_round_towards_zero)
@@ -245,8 +266,8 @@ START_TEST(every_layout_puts_every_frequency_in_its_column)
     for (size_t i = 0; i < UNIT_COUNT(COUNTS); i++) {
         size_t count = COUNTS[i];
         pe_wide *frequencies = pe_wave_geometric(count, 100, 1, count);
-        for (int layout = PE_WAVE_INTERLEAVED; layout <= PE_WAVE_SINES; layout++) {
-            bool pairs = layout < PE_WAVE_ALTERNATING;
+        for (int layout = PE_WAVE_INTERLEAVED; layout <= PE_WAVE_COSINES; layout++) {
+            bool pairs = layout < PE_WAVE_ALTERNATING, alone = layout >= PE_WAVE_SINES;
             pe_wave wave = {.positions = {7, -3, 1.5, NULL},
                             .frequencies = frequencies,
                             .count = count,
@@ -257,7 +278,7 @@ START_TEST(every_layout_puts_every_frequency_in_its_column)
             check_wave(wave);
             wave.row_columns += 3; /* zeros behind */
             check_wave(wave);
-            if (wave.columns > 1)
+            if (wave.columns > 1 && !alone)
                 wave.columns -= 1; /* the last one dropped */
             wave.row_columns = wave.columns;
             check_wave(wave);
@@ -372,6 +393,7 @@ Suite *wave_suite(void)
         random_positions_round_once,
         positions_close_to_quarter_turns_round_once,
         sines_half_way_between_two_floats_round_once,
+        rows_at_equal_distances_that_begin_half_way_between_two_floats_round_once,
         tiny_positions_between_two_elements_round_towards_zero,
         every_layout_puts_every_frequency_in_its_column,
         amplitudes_are_rounded_with_the_entry,

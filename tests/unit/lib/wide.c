@@ -349,6 +349,52 @@ START_TEST(powers_that_are_powers_of_two_are_exact)
 }
 END_TEST
 
+/* Expected: mpmath, cut. */
+static const struct {
+    pe_wide a;
+    double x;
+    pe_wide quotient;
+} DOUBLE_QUOTIENTS[] = {
+    {{{0x4d5b89b0a62f64e8, 0x24b6cb184bf5803d, 0xe04d3ff2b7d3ec16, 0x562bb479fa1b5e5d}},
+     1.0,
+     {{0x4d5b89b0a62f64e8, 0x24b6cb184bf5803d, 0xe04d3ff2b7d3ec16, 0x562bb479fa1b5e5d}}},
+    {{{0xdc5e383f7ef73276, 0xcfe046dbf80bcbd9, 0x89406bff9c91f45f, 0x4f7549c962e137f1}},
+     2.0,
+     {{0xee2f1c1fbf7b993b, 0xe7f0236dfc05e5ec, 0xc4a035ffce48fa2f, 0x27baa4e4b1709bf8}}},
+    {{{0x1980c415fa332161, 0x54f4d49dc0e1422, 0x100fc36bf5da2a7e, 0x261256ffa53139fc}},
+     0.5,
+     {{0x3301882bf46642c2, 0xa9e9a93b81c2844, 0x201f86d7ebb454fc, 0x4c24adff4a6273f8}}},
+    {{{0x25ba9399c9a1f6a7, 0x8d63bd85b2d95bdd, 0x3da465cfd147f6f6, 0x19880e23d45f1fb5}},
+     3.0,
+     {{0xc938688988b5237, 0x2f213f2c90f31e9f, 0x148c21eff06d5252, 0x882af6146ca5fe7}}},
+    {{{0xb145f1400157c7d6, 0x9031d5c4e2fe3dda, 0xdf71cde08304dcd8, 0x58d3eb725dd571a6}},
+     8.0,
+     {{0x5628be28002af8fa, 0x12063ab89c5fc7bb, 0xdbee39bc10609b9b, 0xb1a7d6e4bbaae34}}},
+    {{{0x8e4743fa4e690882, 0x81389e2f438b20f2, 0x3a90d8e9eb3a5489, 0x3f469071a7cf4df7}},
+     1.1,
+     {{0x35d752bcfb193adf, 0x298fa2066a11813, 0xfb3fbe8db9d0ea0d, 0x3985f7ad2430d134}}},
+    {{{0xc726b365d8d3bf51, 0xa72436fcd9c624f5, 0x305e09e399c82079, 0x8b47e126082711}},
+     40.7,
+     {{0xcc84b49d3d20640f, 0x91099410fb7fc938, 0x722b7e25f7dc1532, 0x36c10da90de5d}}},
+    {{{0x1c0418447bd92c64, 0x95845b194943e8d7, 0xaa956d5731666149, 0x110c4a6b8c88d899}},
+     1000000000.0,
+     {{0xb56a3e69c09d14d, 0xe84531694649c8af, 0x25212ce3bb4e5893, 0x49387c60}}},
+    {{{0xeceafb7db7398fbe, 0x4790f6dd2f415e60, 0x2683bb6c37376b6f, 0x40132440abcf51b5}},
+     0.75,
+     {{0x91394f5249a214fd, 0xb4c14926e9ac7dd6, 0x88afa490499f39e9, 0x556edb00e5146cf1}}},
+    {{{0x129a55c5482b5f44, 0xfcc7bc152d27ebd6, 0x7a8f774b1385906f, 0x62d36c3c62f9e742}},
+     1.0000000000000002,
+     {{0xb24e772efcafb41f, 0x41b604bde964b7ba, 0x43cbb11b75743c33, 0x62d36c3c62f9e115}}},
+};
+
+START_TEST(quotients_by_doubles_are_cut)
+{
+    for (size_t i = 0; i < UNIT_COUNT(DOUBLE_QUOTIENTS); i++)
+        equals(pe_wide_div_double(DOUBLE_QUOTIENTS[i].a, DOUBLE_QUOTIENTS[i].x),
+               DOUBLE_QUOTIENTS[i].quotient, i);
+}
+END_TEST
+
 START_TEST(a_radian_is_one_turn_by_two_pi)
 {
     const pe_wide radian = {{0x7f9458eaf7aef158, 0x36d8a5664f10e410, 0x7f09d5f47d4d3770,
@@ -368,6 +414,7 @@ Suite *wide_suite(void)
         multiples_by_doubles_are_cut_towards_zero,
         powers_are_good_to_240_bits,
         powers_that_are_powers_of_two_are_exact,
+        quotients_by_doubles_are_cut,
         a_radian_is_one_turn_by_two_pi,
         NULL,
     };

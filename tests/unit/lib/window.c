@@ -19,15 +19,18 @@ static rows rows_of(const pe_table *table, size_t tensor)
     return (rows){pe_table_data(table, tensor), (size_t)(shape->bytes / shape->rows)};
 }
 
-/* Every row of `part` is the row of `whole` that is `first` further on. */
+/* Every row of `part` is the row of `whole` that is `first` further on; a tensor of as many
+ * rows in both has nothing to do with positions and is the same. */
 static void is_slice(const pe_table *whole, const pe_table *part, size_t first,
                      const char *what)
 {
     for (size_t t = 0; t < pe_table_tensor_count(whole); t++) {
         rows all = rows_of(whole, t), some = rows_of(part, t);
+        size_t count = (size_t)pe_table_tensor(part, t)->rows;
+        size_t start = count == pe_table_tensor(whole, t)->rows ? 0 : first;
         ck_assert_uint_eq(all.bytes, some.bytes);
-        for (size_t row = 0; row < pe_table_tensor(part, t)->rows; row++)
-            if (memcmp(all.data + (first + row) * all.bytes, some.data + row * some.bytes,
+        for (size_t row = 0; row < count; row++)
+            if (memcmp(all.data + (start + row) * all.bytes, some.data + row * some.bytes,
                        all.bytes) != 0)
                 ck_abort_msg("%s: row %zu of the slice at %zu differs", what, row, first);
     }
@@ -56,6 +59,11 @@ static const char *const VARIANTS[][2] = {
     {"sinusoidal", "&dim=7&odd_dim=pad&frequencies=per_column"},
     {"sinusoidal", "&dim=7&odd_dim=truncate&amplitude=3.7"},
     {"sinusoidal", "&dim=8&zero_first_row=true&base=1"},
+    {"rope", "&dim=140&table=full&rope_type=linear&factor=3"},
+    {"rope", "&dim=70&table=full&layout=interleaved"},
+    {"rope", "&dim=8&rope_type=yarn&factor=4&original_max_position_embeddings=64"},
+    {"rope", "&dim=12&rope_type=proportional&partial_rotary_factor=0.5&table=full"},
+    {"rotation_matrix", "&dim=6&convention=shift"},
 };
 
 /* Call `check` for every position-indexed scheme, its variants, and every dtype. */
@@ -66,9 +74,7 @@ static void for_all_schemes(void (*check)(const char *scheme, const char *option
         char options[200];
         for (size_t s = 0; s < pe_scheme_count(); s++) {
             const pe_scheme_info *info = pe_scheme_describe(pe_scheme_at(s));
-            snprintf(options, sizeof options, "%s%s&dtype=%s",
-                     unit_scheme_takes(info, "dim") ? "&dim=4" : "",
-                     strcmp(info->name, "binary") == 0 ? "&width=54" : "", name);
+            snprintf(options, sizeof options, "%s&dtype=%s", unit_needs(info), name);
             if (unit_scheme_takes(info, "offset"))
                 check(info->name, options);
         }
@@ -225,6 +231,10 @@ START_TEST(fill_writes_any_rows_of_any_scheme)
 {
     static const char *const MORE[][2] = {
         {"normalized", "length=1000&dtype=f64"},
+        {"learned", "length=50&dim=300&init=uniform"},
+        {"hierarchical", "length=50&base_length=9&dim=300"},
+        {"complex_order", "length=50&offset=-7.3&vocab=9&dim=140&dtype=f16"},
+        {"hierarchical", "length=9&base_length=1100&dim=1000&step=100000&dtype=f64"},
         {"binary", "length=300&order=lsb&dtype=f16"},
         {"periodic", "length=200&offset=-100&dim=35"},
         {"sinusoidal", "length=200&offset=-100&dim=66&dtype=bf16"},
@@ -233,6 +243,10 @@ START_TEST(fill_writes_any_rows_of_any_scheme)
         {"sinusoidal_2d", "height=5&width=7&dim=12&shape=hwc&axis_order=height_first"},
         {"sinusoidal_2d", "height=5&width=7&dim=12&shape=nc&extra_tokens=3&dtype=f16"},
         {"sinusoidal_2d", "height=70&width=2&dim=8&layout=concat&grouping=function"},
+        {"rope", "length=200&offset=-100&dim=150&table=full&dtype=bf16"},
+        {"rope", "length=100&step=0.3&dim=12&table=full&layout=interleaved&dtype=f64"},
+        {"rope", "length=90&dim=12&rope_type=proportional&partial_rotary_factor=0.5"},
+        {"rotation_matrix", "length=70&dim=6&dtype=f16"},
     };
     for (size_t s = 0; s < pe_scheme_count(); s++) {
         const pe_scheme_info *info = pe_scheme_describe(pe_scheme_at(s));
@@ -268,6 +282,7 @@ START_TEST(threads_at_work_at_once_get_the_same_bits)
         {"periodic", "length=500&offset=1e12&dim=70&dtype=f64"},
         {"sinusoidal_2d", "height=20&width=30&dim=64&shape=nc"},
         {"integer", "length=10000&dtype=bf16"},
+        {"hierarchical", "length=200&base_length=20&dim=50"},
     };
     for (size_t i = 0; i < UNIT_COUNT(QUERIES); i++) {
         pe_request *request = unit_legal_request(QUERIES[i][0], QUERIES[i][1]);

@@ -1,9 +1,11 @@
-/* Worker threads: shared work. Jobs are tested through the server (tests/http). */
+/* Worker threads: shared work, and jobs with keys; the rest of jobs is tested through the
+ * server (tests/http). */
 #include "../../../server/workers.h"
 
 #include "../unit.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <time.h>
 
@@ -74,9 +76,107 @@ START_TEST(several_split_at_once_and_after_the_stop)
 }
 END_TEST
 
+/* ---- jobs with keys ---- */
+
+typedef struct keyed_job {
+    worker_job job; /* first: a job is cast to this */
+    worker_set *workers;
+    struct keyed_job *other; /* submitted while this one runs */
+    atomic_bool ended;
+    bool other_ended_first;
+} keyed_job;
+
+static bool run_at_once(worker_job *job)
+{
+    (void)job;
+    return true;
+}
+
+static bool submit_other(worker_job *job)
+{
+    keyed_job *mine = (keyed_job *)job;
+    const struct timespec moment = {.tv_nsec = 1000 * 1000};
+    workers_submit(mine->workers, &mine->other->job);
+    for (int i = 0; i < 200 && !atomic_load(&mine->other->ended); i++)
+        nanosleep(&moment, NULL);
+    mine->other_ended_first = atomic_load(&mine->other->ended);
+    return true;
+}
+
+static void note_end(worker_job *job)
+{
+    atomic_store(&((keyed_job *)job)->ended, true);
+}
+
+/* Whether a job of one key runs while one of another key runs. */
+static bool runs_beside(const char *key, const char *running)
+{
+    worker_set *workers = workers_start(2, 4);
+    keyed_job other = {
+        .job = {.key = key, .run = run_at_once, .end = note_end, .abandon = note_end}};
+    keyed_job first = {
+        .job = {.key = running, .run = submit_other, .end = note_end, .abandon = note_end},
+        .workers = workers,
+        .other = &other};
+    const struct timespec moment = {.tv_nsec = 1000 * 1000};
+    ck_assert(workers_submit(workers, &first.job));
+    for (int i = 0; i < 10000 && !(atomic_load(&first.ended) && atomic_load(&other.ended)); i++)
+        nanosleep(&moment, NULL);
+    workers_free(workers);
+    ck_assert(atomic_load(&first.ended) && atomic_load(&other.ended));
+    return first.other_ended_first;
+}
+
+START_TEST(a_job_waits_for_one_that_runs_with_its_key)
+{
+    char key[] = "one"; /* equal by its text */
+    ck_assert(!runs_beside(key, "one"));
+    ck_assert(runs_beside("two", "one"));
+    ck_assert(runs_beside(NULL, "one"));
+    ck_assert(runs_beside(NULL, NULL));
+}
+END_TEST
+
+typedef struct short_job {
+    worker_job job; /* first */
+    atomic_bool ended;
+} short_job;
+
+/* As its owner may free it: whoever still reads the key fails. */
+static void end_for_good(worker_job *job)
+{
+    job->key = (const char *)1;
+    atomic_store(&((short_job *)job)->ended, true);
+}
+
+START_TEST(a_job_that_has_ended_is_left_alone)
+{
+    static const char *const keys[] = {"a", "b", "c", "d"};
+    worker_set *workers = workers_start(4, 64);
+    short_job jobs[32];
+    for (size_t i = 0; i < UNIT_COUNT(jobs); i++)
+        atomic_init(&jobs[i].ended, true);
+    for (size_t i = 0; i < 100000; i++) {
+        short_job *next = &jobs[i % UNIT_COUNT(jobs)];
+        while (!atomic_load(&next->ended))
+            sched_yield();
+        atomic_store(&next->ended, false);
+        next->job = (worker_job){.key = keys[i % 4],
+                                 .run = run_at_once,
+                                 .end = end_for_good,
+                                 .abandon = end_for_good};
+        unit_assert(workers_submit(workers, &next->job));
+    }
+    workers_free(workers);
+    for (size_t i = 0; i < UNIT_COUNT(jobs); i++)
+        ck_assert(atomic_load(&jobs[i].ended));
+}
+END_TEST
+
 Suite *workers_suite(void)
 {
-    const TTest *const tests[] = {each_part_is_done_once_and_by_several_threads,
-                                  several_split_at_once_and_after_the_stop, NULL};
+    const TTest *const tests[] = {
+        each_part_is_done_once_and_by_several_threads, several_split_at_once_and_after_the_stop,
+        a_job_waits_for_one_that_runs_with_its_key, a_job_that_has_ended_is_left_alone, NULL};
     return unit_suite("workers", tests);
 }

@@ -1,0 +1,114 @@
+/* Bodies of encodings: built once for an entry of the cache and attached to it, or streamed, in
+ * their coding, whole or a part. */
+#include "encoding.h"
+#include "gzip.h"
+#include "reply.h"
+
+unsigned api_attachment_id(const api_encoding *encoding, api_attachment kind)
+{
+    unsigned format = 0;
+    while (api_format_at(format) != encoding->format)
+        format++;
+    unsigned tensors = (unsigned)(encoding->selection.first * 16 + encoding->selection.count);
+    return ((format * 256 + tensors) * 2 + (unsigned)encoding->coding) * 4 + (unsigned)kind;
+}
+
+static void drop_body(void *body)
+{
+    api_body_unref(body);
+}
+
+static bool build_body(pe_table *table, void *context, pe_attachment *ret_attachment)
+{
+    const api_encoding *encoding = context;
+    size_t bytes;
+    api_body *body = encoding->format->write(&encoding->selection, table, &bytes);
+    *ret_attachment = (pe_attachment){body, bytes + api_body_footprint(), drop_body};
+    return body != NULL;
+}
+
+static api_body *plain_body(const api_encoding *encoding, pe_entry *entry)
+{
+    api_body *body = pe_entry_attachment(encoding->call->service->cache, entry,
+                                         api_attachment_id(encoding, API_BODY), build_body,
+                                         (void *)(uintptr_t)encoding);
+    return body ? api_body_ref(body) : NULL;
+}
+
+/* ---- gzip ---- */
+
+/* The body without its coding: the one that is kept, or one for this alone. */
+static api_body *uncoded_body(const api_encoding *encoding, pe_entry *entry)
+{
+    api_encoding plain = *encoding;
+    size_t bytes;
+    plain.coding = API_IDENTITY;
+    api_body *kept = pe_entry_attachment(encoding->call->service->cache, entry,
+                                         api_attachment_id(&plain, API_BODY), NULL, NULL);
+    if (kept)
+        return api_body_ref(kept);
+    return encoding->format->write(&encoding->selection, pe_entry_table(entry), &bytes);
+}
+
+typedef struct made_body {
+    api_body *body;
+    size_t bytes;
+} made_body;
+
+static bool attach_made(pe_table *table, void *context, pe_attachment *ret_attachment)
+{
+    (void)table;
+    const made_body *made = context;
+    *ret_attachment = (pe_attachment){api_body_ref(made->body),
+                                      made->bytes + api_body_footprint(), drop_body};
+    return true;
+}
+
+/* Compressing a large text takes seconds, in which the entry's other attachments are asked for:
+ * it is made first and attached then. Whoever has made it meanwhile was first. */
+static api_body *gzip_body(const api_encoding *encoding, pe_entry *entry)
+{
+    pe_cache *cache = encoding->call->service->cache;
+    unsigned id = api_attachment_id(encoding, API_BODY);
+    api_body *kept = pe_entry_attachment(cache, entry, id, NULL, NULL);
+    if (kept)
+        return api_body_ref(kept);
+    api_body *plain = uncoded_body(encoding, entry);
+    made_body made = {NULL, 0};
+    if (plain)
+        made.body = api_gzip_body(plain, &made.bytes);
+    api_body_unref(plain);
+    if (made.body)
+        kept = pe_entry_attachment(cache, entry, id, attach_made, &made);
+    api_body *body = kept ? api_body_ref(kept) : NULL;
+    api_body_unref(made.body);
+    return body;
+}
+
+api_body *api_encoding_body(const api_encoding *encoding, pe_entry *entry)
+{
+    return encoding->coding == API_GZIP ? gzip_body(encoding, entry)
+                                        : plain_body(encoding, entry);
+}
+
+/* ---- streams and parts ---- */
+
+api_body *api_encoding_stream(const api_encoding *encoding)
+{
+    api_selection selection = encoding->selection;
+    if (encoding->part.whole) {
+        selection.from = encoding->part.first;
+        selection.until = selection.from + encoding->part.size;
+    }
+    api_body *body = encoding->format->stream(&selection);
+    return encoding->coding == API_GZIP ? api_gzip_stream(body) : body;
+}
+
+api_body *api_encoding_part(const api_encoding *encoding, api_body *whole)
+{
+    if (!whole || !encoding->part.whole)
+        return whole;
+    api_body *part = api_body_part(whole, encoding->part.first, encoding->part.size);
+    api_body_unref(whole);
+    return part;
+}

@@ -1,0 +1,141 @@
+/* Compressing bodies, in one piece and as they are read. */
+#include "gzip.h"
+
+#include "reply.h"
+#include "text.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <zlib.h>
+
+#define LEVEL       1
+#define GZIP_WINDOW (15 + 16) /* the largest; 16 asks for gzip's header and trailer */
+#define MEMORY      8         /* zlib's default */
+#define OUT_ROOM    ((size_t)64 << 10)
+#define STEP        ((size_t)1 << 30) /* at a time: zlib counts in unsigned int */
+
+static voidpf allocate(voidpf context, uInt count, uInt size)
+{
+    (void)context;
+    return malloc((size_t)count * size);
+}
+
+static void release(voidpf context, voidpf block)
+{
+    (void)context;
+    free(block);
+}
+
+static bool begin(z_stream *stream)
+{
+    *stream = (z_stream){.zalloc = allocate, .zfree = release};
+    return deflateInit2(stream, LEVEL, Z_DEFLATED, GZIP_WINDOW, MEMORY, Z_DEFAULT_STRATEGY) ==
+           Z_OK;
+}
+
+/* ---- in one piece ---- */
+
+/* Append what becomes of some input, and with Z_FINISH of all that is still within zlib. */
+static bool compress_part(z_stream *stream, const void *data, size_t size, int flush,
+                          api_text *out)
+{
+    stream->next_in = (z_const Bytef *)(uintptr_t)data;
+    stream->avail_in = (uInt)size;
+    do {
+        char *at = api_text_room(out, OUT_ROOM);
+        if (!at)
+            return false;
+        size_t room = out->capacity - out->size;
+        stream->next_out = (Bytef *)at;
+        stream->avail_out = (uInt)(room < STEP ? room : STEP);
+        deflate(stream, flush); /* fails for mistakes of ours alone */
+        out->size += (size_t)(stream->next_out - (Bytef *)at);
+    } while (stream->avail_out == 0);
+    assert(stream->avail_in == 0);
+    return true;
+}
+
+static bool compress_segment(z_stream *stream, const api_segment *segment, api_text *out)
+{
+    size_t part;
+    for (size_t at = 0; at < segment->size; at += part) {
+        part = segment->size - at < STEP ? segment->size - at : STEP;
+        if (!compress_part(stream, (const char *)segment->data + at, part, Z_NO_FLUSH, out))
+            return false;
+    }
+    return true;
+}
+
+api_body *api_gzip_body(const api_body *plain, size_t *ret_bytes)
+{
+    const api_segment *segments;
+    size_t count = api_body_segments(plain, &segments);
+    z_stream stream;
+    api_text out;
+    if (!begin(&stream))
+        return NULL;
+    /* printed numbers shrink to somewhat less than half; growing would cost fresh memory */
+    api_text_begin(&out, (size_t)api_body_size(plain) / 2 + OUT_ROOM);
+    bool complete = !out.failed;
+    for (size_t i = 0; complete && i < count; i++)
+        complete = compress_segment(&stream, &segments[i], &out);
+    complete = complete && compress_part(&stream, NULL, 0, Z_FINISH, &out);
+    deflateEnd(&stream);
+    out.failed = !complete;
+    return api_body_take_text(&out, ret_bytes);
+}
+
+/* ---- as it is read ---- */
+
+typedef struct gzip_source {
+    api_body *plain;
+    uint64_t taken; /* bytes of it */
+    z_stream stream;
+    bool ended;
+    char in[32768];
+} gzip_source;
+
+static void free_source(void *state)
+{
+    gzip_source *source = state;
+    deflateEnd(&source->stream);
+    api_body_unref(source->plain);
+    free(source);
+}
+
+/* Up to `room` bytes, of as little input as gives any: zlib keeps some for long. */
+static size_t read_source(void *state, uint64_t offset, char *dst, size_t room)
+{
+    (void)offset;
+    gzip_source *source = state;
+    z_stream *stream = &source->stream;
+    uInt size = (uInt)(room < STEP ? room : STEP);
+    stream->next_out = (Bytef *)dst;
+    stream->avail_out = size;
+    while (size > 0) {
+        int result = deflate(stream, source->ended ? Z_FINISH : Z_NO_FLUSH);
+        if (result == Z_STREAM_END || stream->avail_out < size)
+            break;
+        size_t got = api_body_read(source->plain, source->taken, source->in, sizeof source->in);
+        source->taken += got;
+        source->ended = got == 0;
+        stream->next_in = (Bytef *)source->in;
+        stream->avail_in = (uInt)got;
+    }
+    return size - stream->avail_out;
+}
+
+api_body *api_gzip_stream(api_body *plain)
+{
+    gzip_source *source = plain ? malloc(sizeof *source) : NULL;
+    if (!source || !begin(&source->stream)) {
+        free(source);
+        api_body_unref(plain);
+        return NULL;
+    }
+    source->plain = plain;
+    source->taken = 0;
+    source->ended = false;
+    return api_body_from_source(
+        &(api_source){source, API_LENGTH_UNKNOWN, read_source, free_source});
+}

@@ -1,0 +1,139 @@
+/* Blending: double-double with a bound of the error; where that leaves two elements, an exact
+ * comparison with what lies between them. */
+#include "blend.h"
+
+#include "dtype.h"
+#include "exact.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+pe_blend pe_blend_of(double alpha, pe_dtype dtype)
+{
+    dd complement = dd_two_sum(1, -alpha); /* exactly */
+    double quotient = alpha / complement.hi;
+    dd rest = dd_add((dd){alpha, 0}, dd_neg(dd_mul_double(complement, quotient)));
+    return (pe_blend){alpha, dd_quick_two_sum(quotient, rest.hi / complement.hi), dtype};
+}
+
+double pe_blend_magnitude(const pe_blend *blend, double magnitude)
+{
+    return (magnitude + 2 * magnitude * blend->ratio.hi) * (1 + 0x1p-40);
+}
+
+/* ---- exactly ---- */
+
+/* Elements in their order: 0 is zero, ±1 the smallest magnitudes. */
+static int64_t order_of(pe_dtype dtype, const void *element)
+{
+    size_t size = pe_dtype_size(dtype);
+    uint64_t bits = 0, sign = 1ULL << (8 * size - 1);
+    memcpy(&bits, element, size);
+    return bits & sign ? -(int64_t)(bits & ~sign) : (int64_t)bits;
+}
+
+static double element_at(pe_dtype dtype, int64_t order, void *ret_element)
+{
+    size_t size = pe_dtype_size(dtype);
+    uint64_t bits = (uint64_t)(order < 0 ? -order : order);
+    if (order < 0)
+        bits |= 1ULL << (8 * size - 1);
+    memcpy(ret_element, &bits, size);
+    return pe_element_value(dtype, ret_element);
+}
+
+/* One entry's exact value. */
+typedef struct entry {
+    double alpha, a, b, p;
+} entry;
+
+/* The sign of the entry less (low + high)/2, all times 2 (1 - α). */
+static int compare(const entry *x, double low, double high)
+{
+    pe_exact sum = {{0}};
+    pe_exact_add(&sum, x->a, 2);
+    pe_exact_add(&sum, x->a, -2 * x->alpha);
+    pe_exact_add(&sum, x->b, 2 * x->alpha);
+    pe_exact_add(&sum, x->p, -2 * x->alpha);
+    pe_exact_add(&sum, low, -1);
+    pe_exact_add(&sum, low, x->alpha);
+    pe_exact_add(&sum, high, -1);
+    pe_exact_add(&sum, high, x->alpha);
+    return pe_exact_sign(&sum);
+}
+
+/* The nearest of the elements from `low` to `high`, which enclose it, into *dst. */
+static void round_exactly(pe_dtype dtype, const entry *x, const void *low_element,
+                          const void *high_element, void *dst)
+{
+    unsigned char element[8];
+    int64_t low = order_of(dtype, low_element), high = order_of(dtype, high_element);
+    while (low < high) {
+        int64_t middle = (low >> 1) + (high >> 1) + (low & high & 1); /* rounded down */
+        double below = element_at(dtype, middle, element);
+        double above = element_at(dtype, middle + 1, element);
+        int sign = compare(x, below, above);
+        if (sign == 0)
+            low = high = middle % 2 == 0 ? middle : middle + 1; /* a tie: to even */
+        else if (sign > 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    element_at(dtype, low, dst);
+}
+
+/* ---- quickly ---- */
+
+#define HUGE_MAGNITUDE 0x1p900 /* what products in halves can take */
+#define TINY_MAGNITUDE 0x1p-900
+
+/* Doubles that enclose the entry: as near as a double can tell for f64, else two units apart,
+ * which seldom leaves two elements. */
+static void enclose(const pe_blend *blend, const entry *x, double *ret_low, double *ret_high)
+{
+    dd way = dd_two_sum(x->b, -x->p);
+    double largest = fmax(fmax(fabs(x->a), fabs(x->b)), fabs(x->p));
+    double product = fabs(way.hi * blend->ratio.hi);
+    if (way.hi == 0 && way.lo == 0) {
+        *ret_low = *ret_high = x->a;
+        return;
+    }
+    if (!(largest < HUGE_MAGNITUDE && product < HUGE_MAGNITUDE && product > TINY_MAGNITUDE)) {
+        double most = pe_blend_magnitude(blend, largest);
+        *ret_low = -most;
+        *ret_high = most;
+        return;
+    }
+    dd value = dd_add((dd){x->a, 0}, dd_mul(way, blend->ratio));
+    double error = (fabs(x->a) + product) * 0x1p-95;
+    if (blend->dtype == PE_F64) {
+        *ret_low = value.hi + (value.lo - error);
+        *ret_high = value.hi + (value.lo + error);
+    } else {
+        double margin = fabs(value.hi) * 0x1p-51 + error;
+        *ret_low = value.hi - margin;
+        *ret_high = value.hi + margin;
+    }
+}
+
+void pe_blend_row(const pe_blend *blend, const double *a, const double *b, const double *p,
+                  size_t count, void *dst)
+{
+    double low[PE_BLEND_ENTRIES], high[PE_BLEND_ENTRIES];
+    unsigned char above[PE_BLEND_ENTRIES * sizeof(double)], *at = dst;
+    size_t size = pe_dtype_size(blend->dtype);
+    assert(count <= PE_BLEND_ENTRIES);
+    for (size_t i = 0; i < count; i++)
+        enclose(blend, &(entry){blend->alpha, a[i], b[i], p[i]}, &low[i], &high[i]);
+    pe_round_row(blend->dtype, low, count, dst);
+    pe_round_row(blend->dtype, high, count, above);
+    if (memcmp(dst, above, count * size) == 0)
+        return;
+    for (size_t i = 0; i < count; i++)
+        if (memcmp(at + i * size, above + i * size, size) != 0)
+            round_exactly(blend->dtype, &(entry){blend->alpha, a[i], b[i], p[i]}, at + i * size,
+                          above + i * size, at + i * size);
+}

@@ -1,0 +1,211 @@
+/* ALiBi: a bias of attention that falls with the distance, at a slope for each head. */
+#include "../dtype.h"
+#include "../exponent.h"
+#include "../relative.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const char *const MASKS[] = {"symmetric", "causal", "key_only", NULL};
+enum mask { SYMMETRIC, CAUSAL, KEY_ONLY };
+
+static const char *const RULES[] = {"official", "geometric", NULL};
+enum rule { OFFICIAL, GEOMETRIC };
+
+static const pe_parameter PARAMETERS[] = {
+    PE_RELATIVE_PARAMETERS,
+    {.name = "heads",
+     .type = PE_INTEGER,
+     .required = true,
+     .minimum = 1,
+     .maximum = 65536,
+     .unit = "heads",
+     .help = "number of heads H"},
+    {.name = "alibi_bias_max",
+     .type = PE_REAL,
+     .default_text = "8",
+     .minimum = 0.001,
+     .maximum = 100,
+     .help = "the last slope is 2^-alibi_bias_max"},
+    {.name = "mask",
+     .type = PE_CHOICE,
+     .default_text = "symmetric",
+     .choices = MASKS,
+     .help = "symmetric: -m|i-j|; causal: -m(i-j), -inf above the diagonal; key_only: m*j, "
+             "which differs from causal by a constant of each row"},
+    {.name = "non_power_of_two",
+     .type = PE_CHOICE,
+     .default_text = "official",
+     .choices = RULES,
+     .help = "slopes where H is no power of two; official: those of the largest power P of two "
+             "below H, then the 1st, 3rd, 5th ... of 2P; geometric: 2^(-max*h/H) all the same"},
+};
+
+static const pe_tensor_help TENSORS[] = {
+    {"bias", "[heads, queries, keys] or [heads, queries+keys-1]",
+     "what is added to the attention scores"},
+    {"slopes", "[heads]", "m of each head"},
+    {"distance", "[queries+keys-1]", "key minus query; only with form=compact"},
+};
+
+/* Slope h (from 1) of `heads`: 2^(-max·h/heads). */
+static dd slope(double max, size_t h, size_t heads)
+{
+    dd exponent = dd_mul_double(dd_div((double)h, (double)heads), -max);
+    dd product = dd_two_prod(max, (double)h); /* exact where the quotient is */
+    double quotient = product.hi / (double)heads;
+    if (product.lo == 0 && quotient == floor(quotient) &&
+        quotient * (double)heads == product.hi)
+        exponent = (dd){-quotient, 0};
+    return pe_exp2(exponent);
+}
+
+/* The largest power of two that is at most `heads`. */
+static size_t power_below(size_t heads)
+{
+    size_t power = 1;
+    while (2 * power <= heads)
+        power *= 2;
+    return power;
+}
+
+/* The largest finite value. */
+static double magnitude(const pe_values *values, const pe_relative *relative)
+{
+    size_t heads = (size_t)pe_integer(values, "heads"), power = power_below(heads);
+    size_t steps = pe_choice(values, "non_power_of_two") == GEOMETRIC || power == heads
+                       ? heads
+                       : 2 * power; /* its first slope is the largest of all */
+    double before = -(double)pe_relative_first(relative);
+    double after = (double)relative->keys - 1 - (double)relative->offset;
+    if (pe_choice(values, "mask") == KEY_ONLY)
+        before = after = (double)relative->keys - 1;
+    else if (pe_choice(values, "mask") == CAUSAL)
+        after = 0;
+    return slope(pe_real(values, "alibi_bias_max"), 1, steps).hi * fmax(0, fmax(before, after));
+}
+
+static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
+{
+    pe_relative relative = pe_relative_read(values, reterr);
+    uint64_t heads = (uint64_t)pe_integer(values, "heads");
+    pe_dtype dtype = pe_requested_dtype(values);
+    if (relative.compact && pe_choice(values, "mask") == KEY_ONLY)
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "form", "compact",
+                     "expanded with mask=key_only: its bias depends on the key, not on the "
+                     "distance");
+    pe_check_magnitude(values, "length", magnitude(values, &relative), reterr);
+    pe_relative_add(ret_plan, &relative, "bias", dtype, heads, 0);
+    pe_plan_add(ret_plan, "slopes", dtype, 1, &heads);
+    pe_relative_add_distance(ret_plan, &relative);
+}
+
+typedef struct alibi {
+    pe_toeplitz bias;
+    pe_relative relative;
+    int mask;
+    pe_dtype dtype;
+    size_t heads;
+    dd slopes[];
+} alibi;
+
+static void make_slopes(alibi *state, double max, int rule)
+{
+    size_t heads = state->heads, power = power_below(heads);
+    for (size_t h = 0; h < heads; h++) {
+        if (rule == GEOMETRIC)
+            state->slopes[h] = slope(max, h + 1, heads);
+        else if (h < power)
+            state->slopes[h] = slope(max, h + 1, power);
+        else
+            state->slopes[h] = slope(max, 2 * (h - power) + 1, 2 * power);
+    }
+}
+
+/* The bias of one head at consecutive distances; or, for key_only, of consecutive keys. */
+static void write_bias(const void *of, size_t head, int64_t first, uint64_t count, void *dst)
+{
+    const alibi *state = of;
+    size_t size = pe_dtype_size(state->dtype);
+    dd fall = dd_neg(state->slopes[head]);
+    unsigned char *to = dst;
+    for (uint64_t t = 0; t < count; t++, to += size) {
+        int64_t distance = first + (int64_t)t;
+        if (state->mask == CAUSAL && distance > 0)
+            pe_round_row(state->dtype, &(double){-INFINITY}, 1, to);
+        else if (state->mask == KEY_ONLY)
+            pe_round_dd(state->dtype, dd_mul_double(state->slopes[head], (double)distance), to);
+        else
+            pe_round_dd(state->dtype, dd_mul_double(fall, fabs((double)distance)), to);
+    }
+}
+
+static void release(void *of)
+{
+    alibi *state = of;
+    if (state)
+        pe_toeplitz_done(&state->bias);
+    free(state);
+}
+
+static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
+                     pe_error *reterr)
+{
+    (void)runner;
+    size_t heads = (size_t)pe_integer(values, "heads");
+    alibi *state = malloc(sizeof *state + heads * sizeof *state->slopes);
+    if (!state)
+        return NULL;
+    *state = (alibi){.relative = pe_relative_read(values, reterr),
+                     .mask = pe_choice(values, "mask"),
+                     .dtype = pe_requested_dtype(values),
+                     .heads = heads};
+    make_slopes(state, pe_real(values, "alibi_bias_max"),
+                pe_choice(values, "non_power_of_two"));
+    state->relative.by_key = state->mask == KEY_ONLY;
+    if (pe_toeplitz_init(&state->bias, &state->relative, &plan->tensors[0], heads, write_bias,
+                         state))
+        return state;
+    free(state);
+    return NULL;
+}
+
+static void fill(const pe_values *values, const pe_plan *plan, const void *of, pe_window window,
+                 void *dst)
+{
+    (void)values;
+    const alibi *state = of;
+    unsigned char *at = dst;
+    if (window.tensor == 0)
+        pe_toeplitz_fill(&state->bias, window, dst);
+    else if (plan->tensors[window.tensor].dtype == PE_I32)
+        pe_relative_fill_distance(&state->relative, window, dst);
+    else
+        for (uint64_t h = 0; h < window.rows; h++, at += pe_dtype_size(state->dtype))
+            pe_round_dd(state->dtype, state->slopes[window.first + h], at);
+}
+
+const pe_scheme pe_scheme_alibi = {
+    .info =
+        {
+            .name = "alibi",
+            .title = "ALiBi: attention with linear biases",
+            .summary = "A bias of the attention scores that falls linearly with the distance, "
+                       "at a slope for each head.",
+            .family = "relative",
+            .formula = "bias[h, i, j] = -m_h * |i - j|, m_h = 2^(-alibi_bias_max * h / H), "
+                       "h = 1 ... H",
+            .convention = "slopes of the authors' program, heads first; distance is key minus "
+                          "query, the bias is the same for both signs unless masked",
+            .reference = "arXiv:2108.12409, section 3",
+            .example = "length=4&heads=8",
+            .revision = 1,
+            PE_LIST(parameter, PARAMETERS),
+            PE_LIST(tensor, TENSORS),
+        },
+    .plan = plan,
+    .prepare = prepare,
+    .fill = fill,
+    .release = release,
+    .streamable = true,
+};

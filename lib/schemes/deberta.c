@@ -1,0 +1,234 @@
+/* DeBERTa: indices of relative positions for disentangled attention, and their table. */
+#include "../buckets.h"
+#include "../gather.h"
+#include "../wave.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *const READINGS[] = {"code", "paper", NULL};
+enum reading { CODE, PAPER };
+
+static const pe_parameter PARAMETERS[] = {
+    PE_RELATIVE_PARAMETERS,
+    {.name = "dim",
+     .type = PE_INTEGER,
+     .required = true,
+     .stored = "table",
+     .stored_axis = 1,
+     .minimum = 1,
+     .maximum = PE_DIM_MAX,
+     .unit = "columns",
+     .help = "columns of the table"},
+    {.name = "position_buckets",
+     .type = PE_INTEGER,
+     .default_text = "-1",
+     .minimum = -1,
+     .maximum = PE_BUCKETS_MAX,
+     .unit = "buckets",
+     .help = "half of the distances that stay apart; beyond, they share logarithmic buckets; "
+             "-1 or 0: none do"},
+    {.name = "max_relative_positions",
+     .type = PE_INTEGER,
+     .default_text = "512",
+     .minimum = 1,
+     .maximum = PE_DISTANCE_MAX,
+     .unit = "positions",
+     .help = "M: distances of M and more count as M-1 with buckets, and are clipped without"},
+    {.name = "p2c",
+     .type = PE_CHOICE,
+     .default_text = "code",
+     .choices = READINGS,
+     .help = "position-to-content index; code: the same as content-to-position; paper: of the "
+             "opposite distance"},
+    PE_TRAINED_PARAMETERS("table [2*span, dim]"),
+};
+
+static const pe_tensor_help TENSORS[] = {
+    {"c2p_index", "[queries, keys] or [queries+keys-1]",
+     "clip(relative_position + span, 0, 2*span-1): row of the table for content to position"},
+    {"p2c_index", "[queries, keys] or [queries+keys-1]", "the same for position to content"},
+    {"relative_position", "[queries, keys] or [queries+keys-1]",
+     "query minus key, in buckets where there are any"},
+    {"table", "[2*span, dim]", "span is position_buckets, or max_relative_positions"},
+    {"distance", "[queries+keys-1]", "key minus query; only with form=compact"},
+};
+enum tensor { C2P, P2C, RELATIVE, TABLE, DISTANCE };
+
+static int64_t span_of(const pe_values *values)
+{
+    int64_t buckets = pe_integer(values, "position_buckets");
+    return buckets > 0 ? buckets : pe_integer(values, "max_relative_positions");
+}
+
+static void check_buckets(const pe_values *values, pe_error *reterr)
+{
+    char given[32];
+    int64_t buckets = pe_integer(values, "position_buckets");
+    int64_t max = pe_integer(values, "max_relative_positions");
+    if (buckets == 1) {
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "position_buckets", "1",
+                     "at least 2, or -1 for none");
+    } else if (buckets > 0 && max - 1 <= buckets / 2) {
+        snprintf(given, sizeof given, "%lld", (long long)max);
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "max_relative_positions", given,
+                     "at least %lld, since the first %lld distances have buckets of their own",
+                     (long long)(buckets / 2 + 2), (long long)(buckets / 2));
+    }
+}
+
+static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
+{
+    uint64_t rows = 2 * (uint64_t)span_of(values);
+    const uint64_t shape[2] = {rows, 0};
+    if (!pe_trained_check(values, "table", 2, shape, reterr))
+        return;
+    pe_relative relative = pe_relative_read(values, reterr);
+    check_buckets(values, reterr);
+    pe_relative_add(ret_plan, &relative, "c2p_index", PE_I32, 0, 0);
+    pe_relative_add(ret_plan, &relative, "p2c_index", PE_I32, 0, 0);
+    pe_relative_add(ret_plan, &relative, "relative_position", PE_I32, 0, 0);
+    pe_plan_add(ret_plan, "table", pe_requested_dtype(values), 2,
+                (uint64_t[]){rows, (uint64_t)pe_integer(values, "dim")});
+    pe_relative_add_distance(ret_plan, &relative);
+}
+
+typedef struct deberta {
+    pe_toeplitz indices[3];
+    pe_trained table;
+    int64_t mid, last, span; /* mid 0: no buckets */
+    bool paper;
+    uint32_t ends[PE_BUCKETS_MAX];
+} deberta;
+
+/* The bucket of query minus key. */
+static int64_t bucket_of(const deberta *state, int64_t relative)
+{
+    int64_t magnitude = relative < 0 ? -relative : relative;
+    if (state->mid == 0 || magnitude <= state->mid)
+        return relative;
+    if (magnitude > state->last)
+        magnitude = state->last;
+    int64_t low = 0, high = state->mid - 1; /* the least t whose bucket ends at or after it */
+    while (low < high) {
+        int64_t middle = (low + high) / 2;
+        if (state->ends[middle] >= magnitude)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return relative < 0 ? -(state->mid + low) : state->mid + low;
+}
+
+static int64_t index_of(const deberta *state, int64_t bucket)
+{
+    int64_t index = bucket + state->span;
+    return index < 0 ? 0 : index > 2 * state->span - 1 ? 2 * state->span - 1 : index;
+}
+
+static void write_c2p(const void *of, size_t head, int64_t first, uint64_t count, void *dst)
+{
+    (void)head;
+    for (uint64_t t = 0; t < count; t++)
+        ((int32_t *)dst)[t] = (int32_t)index_of(of, bucket_of(of, -(first + (int64_t)t)));
+}
+
+static void write_p2c(const void *of, size_t head, int64_t first, uint64_t count, void *dst)
+{
+    const deberta *state = of;
+    if (!state->paper) {
+        write_c2p(of, head, first, count, dst);
+        return;
+    }
+    for (uint64_t t = 0; t < count; t++)
+        ((int32_t *)dst)[t] = (int32_t)index_of(of, bucket_of(of, first + (int64_t)t));
+}
+
+static void write_relative(const void *of, size_t head, int64_t first, uint64_t count,
+                           void *dst)
+{
+    (void)head;
+    for (uint64_t t = 0; t < count; t++)
+        ((int32_t *)dst)[t] = (int32_t)bucket_of(of, -(first + (int64_t)t));
+}
+
+static void release(void *of)
+{
+    deberta *state = of;
+    for (size_t i = 0; state && i < 3; i++)
+        pe_toeplitz_done(&state->indices[i]);
+    free(state);
+}
+
+static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
+                     pe_error *reterr)
+{
+    static const pe_write_distances writers[] = {write_c2p, write_p2c, write_relative};
+    (void)runner;
+    deberta *state = calloc(1, sizeof *state);
+    if (!state)
+        return NULL;
+    pe_relative relative = pe_relative_read(values, reterr);
+    int64_t buckets = pe_integer(values, "position_buckets");
+    state->span = span_of(values);
+    state->paper = pe_choice(values, "p2c") == PAPER;
+    state->last = pe_integer(values, "max_relative_positions") - 1;
+    if (buckets > 0) {
+        state->mid = buckets / 2;
+        pe_buckets_deberta((uint32_t)state->mid, (uint32_t)state->last, state->ends);
+    }
+    state->table =
+        pe_trained_of(values, "table", plan->tensors[TABLE].shape[1], &PE_RELATIVE_RECIPE);
+    pe_trained_check_magnitude(values, &state->table, &PE_RELATIVE_RECIPE,
+                               plan->tensors[TABLE].shape[0], 1, reterr);
+    bool ready = reterr->status == PE_OK;
+    for (size_t i = 0; ready && i < 3; i++)
+        ready = pe_toeplitz_init(&state->indices[i], &relative, &plan->tensors[i], 1,
+                                 writers[i], state);
+    if (ready)
+        return state;
+    release(state);
+    return NULL;
+}
+
+static void fill(const pe_values *values, const pe_plan *plan, const void *of, pe_window window,
+                 void *dst)
+{
+    (void)values;
+    const deberta *state = of;
+    if (window.tensor < TABLE)
+        pe_toeplitz_fill(&state->indices[window.tensor], window, dst);
+    else if (window.tensor == TABLE)
+        pe_trained_fill(&state->table, plan->tensors[TABLE].dtype, window.first, window.rows,
+                        dst);
+    else
+        pe_relative_fill_distance(&state->indices[0].relative, window, dst);
+}
+
+const pe_scheme pe_scheme_deberta = {
+    .info =
+        {
+            .name = "deberta",
+            .title = "DeBERTa's relative positions",
+            .summary =
+                "Indices of relative positions for disentangled attention, and the table "
+                "they point into.",
+            .family = "relative",
+            .formula =
+                "c2p_index[i, j] = clip(bucket(i - j) + span, 0, 2*span-1); a distance a "
+                "above mid = position_buckets/2 has bucket mid + ceil(ln(a/mid) / "
+                "ln((M-1)/mid) * (mid-1))",
+            .convention = "Hugging Face's DeBERTa v2: relative positions are query minus key, "
+                          "the tensor distance is key minus query",
+            .reference = "arXiv:2006.03654, section 3.1",
+            .example = "length=4&dim=8&max_relative_positions=16",
+            .revision = 1,
+            PE_LIST(parameter, PARAMETERS),
+            PE_LIST(tensor, TENSORS),
+        },
+    .plan = plan,
+    .prepare = prepare,
+    .fill = fill,
+    .release = release,
+    .streamable = true,
+};

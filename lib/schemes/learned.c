@@ -1,0 +1,192 @@
+/* The learned encoding: a row of a table for each position. */
+#include "../dtype.h"
+#include "../positions.h"
+#include "../trained.h"
+#include "../wave.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *const EXTENSIONS[] = {"reject", "random", NULL};
+enum extension { REJECT, RANDOM };
+
+#define BASE_LENGTH_MAX 4503599627370496.0 /* 2^52: fan_in + fan_out is an exact double */
+
+static const pe_parameter PARAMETERS[] = {
+    PE_POSITION_PARAMETERS,
+    {.name = "dim",
+     .type = PE_INTEGER,
+     .required = true,
+     .stored = "table",
+     .stored_axis = 1,
+     .minimum = 1,
+     .maximum = PE_DIM_MAX,
+     .unit = "columns",
+     .help = "columns; of a stored table its own"},
+    {.name = "init",
+     .type = PE_CHOICE,
+     .default_text = "normal",
+     .choices = PE_INITIALISERS,
+     .help = "how rows that are not stored are drawn; xavier_… needs base_length"},
+    {.name = "std",
+     .type = PE_REAL,
+     .default_text = "0.02",
+     .minimum = 0,
+     .maximum = 1e30,
+     .help =
+         "standard deviation of normal and uniform; of trunc_normal before it is cut at two "
+         "of them"},
+    PE_TRAINED_PARAMETERS("table [N, dim]"),
+    {.name = "base_length",
+     .type = PE_INTEGER,
+     .stored = "table",
+     .stored_axis = 0,
+     .minimum = 1,
+     .maximum = BASE_LENGTH_MAX,
+     .unit = "rows",
+     .help = "rows N of the table; a seeded one has no end unless given"},
+    {.name = "extend",
+     .type = PE_CHOICE,
+     .default_text = "reject",
+     .choices = EXTENSIONS,
+     .help = "what lies beyond N rows: nothing (reject), or rows drawn by init (random), with "
+             "seed 0 beyond a stored table"},
+};
+
+static const pe_tensor_help TENSORS[] = {{"encoding", "[n, dim]", "row k of the table"}};
+
+static pe_recipe recipe_of(const pe_values *values)
+{
+    uint64_t rows = 0;
+    if (pe_is_present(values, "base_length"))
+        rows = (uint64_t)pe_integer(values, "base_length");
+    return (pe_recipe){.initialiser = (pe_initialiser)pe_choice(values, "init"),
+                       .std = pe_real(values, "std"),
+                       .fans = rows + (uint64_t)pe_integer(values, "dim")};
+}
+
+static void check_end(const pe_values *values, const char *culprit, double last,
+                      pe_error *reterr)
+{
+    char given[48];
+    int64_t rows = pe_integer(values, "base_length");
+    if (pe_choice(values, "extend") == RANDOM || last < (double)rows)
+        return;
+    snprintf(given, sizeof given, "last position %.0f", last);
+    pe_error_add(reterr, PE_OUT_OF_RANGE, culprit, given,
+                 "positions below %lld, the rows of the table, or extend=random",
+                 (long long)rows);
+}
+
+static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
+{
+    double low, high;
+    size_t before = reterr->count;
+    const uint64_t shape[2] = {0, 0};
+    pe_positions positions = pe_positions_read_natural(values, reterr);
+    if (!pe_trained_check(values, "table", 2, shape, reterr) || reterr->count > before)
+        return;
+    uint64_t dim = (uint64_t)pe_integer(values, "dim");
+    const char *culprit = positions.list ? "positions" : "length";
+    pe_recipe recipe = recipe_of(values);
+    bool xavier =
+        recipe.initialiser == PE_XAVIER_UNIFORM || recipe.initialiser == PE_XAVIER_NORMAL;
+    pe_positions_range(&positions, &low, &high);
+    if (pe_is_present(values, "base_length"))
+        check_end(values, culprit, high, reterr);
+    else if (xavier)
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "base_length", "",
+                     "the rows of the table with init=%s: its scale depends on them",
+                     PE_INITIALISERS[recipe.initialiser]);
+    pe_trained_check_index(culprit, high, dim, reterr);
+    if (!pe_values_set(values) || pe_choice(values, "extend") == RANDOM)
+        pe_check_magnitude(values, "std", pe_recipe_magnitude(&recipe), reterr);
+    pe_plan_add(ret_plan, "encoding", pe_requested_dtype(values), 2,
+                (uint64_t[]){positions.count, dim});
+}
+
+/* The largest magnitude that the rows take from a stored table. */
+static double stored_magnitude(const pe_values *values, const pe_trained *table)
+{
+    double magnitude = 0, low, high, end = (double)table->stored_rows;
+    pe_error none;
+    pe_error_init(&none);
+    pe_positions positions = pe_positions_read(values, &none);
+    if (positions.list) {
+        for (uint64_t row = 0; row < positions.count; row++)
+            if (positions.list[row] < end)
+                magnitude = fmax(
+                    magnitude, pe_trained_row_magnitude(table, (uint64_t)positions.list[row]));
+        return magnitude;
+    }
+    pe_positions_range(&positions, &low, &high);
+    double step = positions.step == 0 ? 1 : fabs(positions.step);
+    for (double at = low; at <= high && at < end; at += step)
+        magnitude = fmax(magnitude, pe_trained_row_magnitude(table, (uint64_t)at));
+    return magnitude;
+}
+
+static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
+                     pe_error *reterr)
+{
+    (void)runner;
+    pe_recipe recipe = recipe_of(values);
+    pe_trained *table = malloc(sizeof *table);
+    if (!table)
+        return NULL;
+    *table = pe_trained_of(values, "table", plan->tensors[0].shape[1], &recipe);
+    if (!pe_trained_fits(table, pe_requested_dtype(values)))
+        pe_check_magnitude(values, "parameters", stored_magnitude(values, table), reterr);
+    if (reterr->status == PE_OK)
+        return table;
+    free(table);
+    return NULL;
+}
+
+static void fill(const pe_values *values, const pe_plan *plan, const void *state,
+                 pe_window window, void *dst)
+{
+    enum { PART = 256 };
+    pe_error none;
+    pe_error_init(&none);
+    uint64_t dim = plan->tensors[0].shape[1];
+    pe_positions positions = pe_positions_read(values, &none);
+    pe_dtype dtype = pe_requested_dtype(values);
+    unsigned char *at = dst;
+    for (uint64_t row = window.first; row < window.first + window.rows; row++) {
+        uint64_t position = (uint64_t)pe_position_at(&positions, row).hi;
+        for (uint64_t first = 0; first < dim; first += PART) {
+            double elements[PART];
+            size_t count = dim - first < PART ? (size_t)(dim - first) : PART;
+            pe_trained_row(state, position, first, count, elements);
+            pe_round_row(dtype, elements, count, at);
+            at += count * pe_dtype_size(dtype);
+        }
+    }
+}
+
+const pe_scheme pe_scheme_learned = {
+    .info =
+        {
+            .name = "learned",
+            .title = "Learned position embedding",
+            .summary =
+                "A table with a row for each position: a trained one, or a random one to "
+                "begin training with.",
+            .family = "absolute",
+            .formula = "encoding[r] = table[k]; a seeded table[k, j] is drawn from seed and "
+                       "element k * dim + j alone",
+            .convention = "normal(0, 0.02), as BERT and GPT-2 begin",
+            .reference = "arXiv:1705.03122, section 3.1; arXiv:1810.04805",
+            .example = "length=4&dim=8",
+            .revision = 1,
+            PE_LIST(parameter, PARAMETERS),
+            PE_LIST(tensor, TENSORS),
+        },
+    .plan = plan,
+    .prepare = prepare,
+    .fill = fill,
+    .streamable = true,
+    .takes_long = true,
+};

@@ -1,0 +1,189 @@
+"""The golden cases of rope and rotation_matrix: {scheme: {case name: query string}}."""
+
+from itertools import product
+
+from cases import DTYPES, MIXED_POSITIONS, MIXED_POSITIONS_TO_2_48
+
+LONGROPE = "short_factor=1,1.05,1.25,2.5&long_factor=1.5,3.75,12.1,40"
+
+# Parameters of a small table of each type, so that every branch of its rule is taken.
+SMALL = {
+    "default": "dim=8",
+    "linear": "dim=8&rope_type=linear&factor=2.5",
+    "ntk": "dim=8&rope_type=ntk&factor=4",
+    "dynamic": "dim=8&rope_type=dynamic&factor=2&original_max_position_embeddings=2048"
+    "&seq_len=5000",
+    "yarn": "dim=16&rope_type=yarn&factor=4&original_max_position_embeddings=4096",
+    "longrope": f"dim=8&rope_type=longrope&factor=32&original_max_position_embeddings=4096"
+    f"&seq_len=131072&{LONGROPE}",
+    "llama3": "dim=16&rope_type=llama3&rope_theta=500000",
+    "proportional": "dim=8&rope_type=proportional&partial_rotary_factor=0.5&factor=8",
+}
+
+ROPE_POSITIONS = {
+    "first_rows": "length=16&dim=8",
+    "one_row": "length=1&offset=17&dim=6",
+    "dim_2": "length=6&offset=-2&dim=2",
+    "around_1e9": "length=4&offset=999999998&dim=16",
+    "around_2_40": "length=4&offset=1099511627774&dim=16",
+    "up_to_2_53": "length=4&offset=9007199254740989&dim=16",
+    "negative_offset": "length=8&offset=-5&dim=8",
+    "quarter_steps": "length=12&offset=-1.25&step=0.25&dim=6",
+    "tenth_steps": "length=12&offset=-0.3&step=0.1&dim=6",
+    "negative_step": "length=9&offset=4&step=-1.5&dim=6",
+    "offset_60_length_10": "length=10&offset=60&dim=8",
+    "known_hard_positions": "positions=131071,1048575,1000000000&dim=32",
+    "mixed": f"positions={MIXED_POSITIONS}&dim=8",
+    "mixed_f64": f"positions={MIXED_POSITIONS_TO_2_48}&dim=8&dtype=f64",
+}
+
+ROPE_SHAPES = {
+    **{
+        f"{layout}_{table}_{dtype}": f"length=5&offset=7&dim=8&layout={layout}&table={table}"
+        f"&dtype={dtype}"
+        for layout, table, dtype in product(
+            ("half", "interleaved"), ("half_width", "full"), DTYPES
+        )
+    },
+    "dim_128": "length=1&offset=4321&dim=128",
+    "theta_1e6": "length=4&offset=9&dim=16&rope_theta=1000000",
+    "theta_12345.678": "length=4&offset=9&dim=16&rope_theta=12345.678",
+    "theta_100": "length=4&offset=9&dim=16&rope_theta=100",
+    "type_default": "length=4&offset=9&dim=16&rope_type=default",
+    # 0.4 * 80 and 0.35 * 40 are integers as products of doubles, rounded once.
+    "partial_0.25": "length=4&dim=32&partial_rotary_factor=0.25",
+    "partial_0.25_full": "length=4&dim=32&partial_rotary_factor=0.25&table=full",
+    "partial_0.25_interleaved": "length=4&dim=32&partial_rotary_factor=0.25&table=full"
+    "&layout=interleaved",
+    "partial_0.4_of_80": "length=3&offset=50&dim=80&partial_rotary_factor=0.4",
+    "partial_0.35_of_40": "length=3&offset=50&dim=40&partial_rotary_factor=0.35",
+    "partial_1": "length=3&offset=50&dim=8&partial_rotary_factor=1",
+    **{
+        f"preset_{name}": f"preset={name}&length=3&offset=1000&dim=16&table=full"
+        for name in ("gpt_neox", "llama2", "llama3", "llama3.1", "meta_llama", "qwen2")
+    },
+    "preset_gpt_neox_partial": "preset=gpt_neox&length=3&dim=64&partial_rotary_factor=0.25",
+    "preset_llama3.1_dim_128": "preset=llama3.1&length=1&offset=8191&dim=128",
+    "preset_llama3.1_factor_32": "preset=llama3.1&length=1&offset=8191&dim=64&factor=32",
+    "preset_meta_llama_half": "preset=meta_llama&length=3&dim=8&table=full&layout=half",
+    "preset_qwen2_yarn": "preset=qwen2&length=1&offset=100000&dim=64&rope_type=yarn&factor=4"
+    "&original_max_position_embeddings=32768",
+}
+
+ROPE_TYPES = {
+    **{
+        f"{rope_type}_{dtype}": f"length=3&offset=99&dtype={dtype}&{small}"
+        for (rope_type, small), dtype in product(SMALL.items(), DTYPES)
+        if rope_type != "default"
+    },
+    **{
+        f"{rope_type}_partial_0.5": "length=3&offset=99&partial_rotary_factor=0.5&"
+        + small.replace("dim=16", "dim=32").replace("dim=8", "dim=16")
+        for rope_type, small in SMALL.items()
+        if rope_type not in ("default", "proportional")
+    },
+    **{
+        f"{rope_type}_{where}": f"positions={positions}&{small}"
+        for (rope_type, small), (where, positions) in product(
+            SMALL.items(),
+            (
+                ("mixed", "0,-3,0.5,-1048575.75,0.1"),
+                ("huge", "1000000000,-999999999,1099511627776,1099511627777,9007199254740991"),
+            ),
+        )
+        if rope_type != "default"
+    },
+    **{
+        f"{rope_type}_interleaved": f"length=2&offset=31&table=full&layout=interleaved&{small}"
+        for rope_type, small in SMALL.items()
+        if rope_type != "default"
+    },
+    "linear_factor_1": "length=3&dim=8&rope_type=linear&factor=1",
+    "linear_factor_3": "length=3&dim=8&rope_type=linear&factor=3",
+    "ntk_dim_4": "length=4&dim=4&rope_type=ntk&factor=2.5",
+    "ntk_dim_128": "length=1&offset=20000&dim=128&rope_type=ntk&factor=8",
+    "dynamic_within": "length=3&dim=8&rope_type=dynamic&factor=2"
+    "&original_max_position_embeddings=2048&seq_len=100",
+    "dynamic_one_beyond": "length=3&dim=8&rope_type=dynamic&factor=2"
+    "&original_max_position_embeddings=2048&seq_len=2049",
+    "dynamic_max_position_embeddings": "length=3&dim=8&rope_type=dynamic&factor=2.5"
+    "&max_position_embeddings=2048&seq_len=8192",
+    "dynamic_dim_128": "length=1&offset=20000&dim=128&rope_type=dynamic&factor=4"
+    "&max_position_embeddings=4096&seq_len=32768",
+    "longrope_short_at_the_limit": "length=3&dim=8&rope_type=longrope&factor=32"
+    f"&original_max_position_embeddings=4096&seq_len=4096&{LONGROPE}",
+    "longrope_long_beyond_the_limit": "length=3&dim=8&rope_type=longrope&factor=32"
+    f"&original_max_position_embeddings=4096&seq_len=4097&{LONGROPE}",
+    "longrope_max_position_embeddings": "length=3&dim=8&rope_type=longrope"
+    "&max_position_embeddings=131072&original_max_position_embeddings=4096&seq_len=8000"
+    f"&{LONGROPE}",
+    "longrope_factor_1": "length=3&dim=8&rope_type=longrope&factor=1"
+    f"&original_max_position_embeddings=4096&seq_len=4096&{LONGROPE}",
+    "longrope_attention_factor": "length=3&dim=8&rope_type=longrope&factor=32"
+    f"&original_max_position_embeddings=4096&seq_len=8000&attention_factor=1.25&{LONGROPE}",
+    "llama3_dim_128_low_2_high_5": "length=1&offset=8191&dim=128&rope_type=llama3&factor=16"
+    "&low_freq_factor=2&high_freq_factor=5.5&original_max_position_embeddings=4096",
+    "llama3_defaults": "length=1&offset=77&dim=64&rope_type=llama3",
+    "proportional_defaults": "length=3&dim=8&rope_type=proportional",
+    "proportional_rounds_down": "length=3&offset=5&dim=10&rope_type=proportional"
+    "&partial_rotary_factor=0.5",
+    # 0.3 * 20 / 2 is 3 with one rounding; the double nearest to 0.3 is below 3/10.
+    "proportional_0.3_of_20": "length=3&offset=5&dim=20&rope_type=proportional"
+    "&partial_rotary_factor=0.3&factor=2.5",
+}
+
+YARN = "rope_type=yarn&original_max_position_embeddings"
+
+ROPE_YARN = {
+    "yarn_truncate_false": f"length=3&offset=99&dim=16&{YARN}=4096&factor=4&truncate=false",
+    "yarn_truncate_true": f"length=3&offset=99&dim=16&{YARN}=4096&factor=4&truncate=true",
+    "yarn_betas_16_2": f"length=3&offset=99&dim=32&{YARN}=2048&factor=8.5&beta_fast=16"
+    "&beta_slow=2",
+    "yarn_betas_fractional": f"length=3&offset=99&dim=32&{YARN}=2048&factor=8&beta_fast=20.5"
+    "&beta_slow=0.75&truncate=false",
+    "yarn_equal_bounds": f"length=3&offset=99&dim=16&{YARN}=4096&factor=4&beta_fast=2"
+    "&beta_slow=2&truncate=false",
+    "yarn_equal_bounds_at_0": f"length=3&offset=99&dim=16&{YARN}=6&factor=4",
+    "yarn_low_clamped": f"length=3&offset=99&dim=16&{YARN}=100&factor=4",
+    "yarn_high_clamped": f"length=3&offset=9&dim=8&rope_theta=10&{YARN}=650&factor=4",
+    "yarn_factor_1": f"length=3&offset=99&dim=16&{YARN}=4096&factor=1",
+    "yarn_attention_factor_1": f"length=3&dim=16&{YARN}=4096&factor=4&attention_factor=1",
+    "yarn_attention_factor_0.8": f"length=3&dim=16&{YARN}=4096&factor=4&attention_factor=0.8",
+    "yarn_attention_factor_f64": f"length=3&dim=16&{YARN}=4096&factor=4&attention_factor=3.75"
+    "&dtype=f64",
+    "yarn_mscales": f"length=3&dim=16&{YARN}=4096&factor=40&mscale=1&mscale_all_dim=0.8",
+    "yarn_mscales_equal": f"length=3&dim=16&{YARN}=4096&factor=40&mscale=0.707"
+    "&mscale_all_dim=0.707",
+    "yarn_mscales_bf16": f"length=3&dim=16&{YARN}=4096&factor=40&mscale=0.707"
+    "&mscale_all_dim=1&dtype=bf16",
+    "yarn_dim_64": f"length=2&offset=131070&dim=64&{YARN}=4096&factor=32",
+}
+
+ROTATION_MATRIX = {
+    **{
+        f"{convention}_{dtype}": f"length=5&offset=-2&dim=6&convention={convention}"
+        f"&dtype={dtype}"
+        for convention, dtype in product(("rope", "shift"), DTYPES)
+    },
+    **{
+        f"{convention}_mixed": f"positions={MIXED_POSITIONS}&dim=4&convention={convention}"
+        for convention in ("rope", "shift")
+    },
+    "defaults": "length=5&dim=6",
+    "dim_2": "length=20&offset=3&dim=2",
+    "dim_12": "length=1&offset=12345&dim=12",
+    "mixed_f64": f"positions={MIXED_POSITIONS_TO_2_48}&dim=4&dtype=f64",
+    "around_1e9": "length=4&offset=999999998&dim=6",
+    "around_2_40": "length=4&offset=1099511627774&dim=6",
+    "up_to_2_53": "length=4&offset=9007199254740989&dim=6",
+    "negative_offset_shift": "length=4&offset=-1000003&dim=6&convention=shift",
+    "tenth_steps": "length=8&offset=-0.3&step=0.1&dim=4",
+    "negative_step": "length=8&offset=4&step=-1.5&dim=4",
+    "base_10": "length=4&offset=20&dim=6&base=10",
+    "base_12345.678_shift": "length=4&offset=20&dim=6&base=12345.678&convention=shift",
+}
+
+ROTARY_CASES = {
+    "rope": {**ROPE_POSITIONS, **ROPE_SHAPES, **ROPE_TYPES, **ROPE_YARN},
+    "rotation_matrix": ROTATION_MATRIX,
+}

@@ -1,0 +1,244 @@
+"""Rotary position embeddings (Su et al. 2021) and the frequency rules of ENCODINGS section 3.
+
+A scheme takes the arguments of a query and returns its tensors, {name: (shape, entries)}, and
+the absolute tolerance of their f64 entries.
+"""
+
+import math
+from fractions import Fraction
+
+import mpmath
+from schemes import cosine, frequency, nearest_double, real, row_positions, sine, with_defaults
+
+F64_TOLERANCE = 2.0**-51
+
+ROPE_PRESETS = {
+    "gpt_neox": {},
+    "llama2": {},
+    "llama3": {"rope_theta": "500000"},
+    "llama3.1": {
+        "rope_theta": "500000",
+        "rope_type": "llama3",
+        "factor": "8",
+        "low_freq_factor": "1",
+        "high_freq_factor": "4",
+        "original_max_position_embeddings": "8192",
+    },
+    "meta_llama": {"layout": "interleaved"},
+    "qwen2": {"rope_theta": "1000000"},
+}
+
+ROPE_DEFAULTS = {
+    "rope_theta": "10000",
+    "layout": "half",
+    "table": "half_width",
+    "rope_type": "default",
+    "partial_rotary_factor": "1",
+}
+
+TYPE_DEFAULTS = {
+    "yarn": {"beta_fast": "32", "beta_slow": "1", "truncate": "true"},
+    "llama3": {
+        "factor": "8",
+        "low_freq_factor": "1",
+        "high_freq_factor": "4",
+        "original_max_position_embeddings": "8192",
+    },
+    "proportional": {"factor": "1"},
+}
+
+
+def number(options, name):
+    return real(nearest_double(options[name]))
+
+
+def share_of_dim(options):
+    """dim * partial_rotary_factor as a product of doubles, like int(head_dim * factor)."""
+    return float(options["dim"]) * float(options["partial_rotary_factor"])
+
+
+def rotary_width(options):
+    width = int(share_of_dim(options))
+    if width != share_of_dim(options) or width % 2:
+        raise ValueError("the rotary width must be even")
+    return width
+
+
+def geometric(theta, width):
+    """theta^(-2i/width)"""
+    return [frequency(theta, Fraction(2 * i, width)) for i in range(width // 2)]
+
+
+def plain(options):
+    return geometric(number(options, "rope_theta"), rotary_width(options))
+
+
+def original_length(options):
+    return number(options, "original_max_position_embeddings")
+
+
+# Each rule returns the frequencies and the factor of all cosines and sines.
+
+
+def default(options):
+    return plain(options), Fraction(1)
+
+
+def linear(options):
+    return [w / number(options, "factor") for w in plain(options)], Fraction(1)
+
+
+def with_larger_theta(options, growth):
+    width = rotary_width(options)
+    theta = number(options, "rope_theta") * growth ** (mpmath.mpf(width) / (width - 2))
+    return geometric(theta, width), Fraction(1)
+
+
+def ntk(options):
+    return with_larger_theta(options, number(options, "factor"))
+
+
+def dynamic(options):
+    factor = number(options, "factor")
+    if "max_position_embeddings" in options:
+        trained = number(options, "max_position_embeddings")
+    else:
+        trained = original_length(options)
+    length = max(number(options, "seq_len"), trained)
+    return with_larger_theta(options, factor * length / trained - (factor - 1))
+
+
+def yarn_attention_factor(options):
+    if "attention_factor" in options:
+        return nearest_double(options["attention_factor"])
+
+    def scale(mscale):
+        return mscale * mpmath.log(number(options, "factor")) / 10 + 1
+
+    if "mscale" in options:
+        return scale(number(options, "mscale")) / scale(number(options, "mscale_all_dim"))
+    return scale(1)
+
+
+def yarn(options):
+    width, factor = rotary_width(options), number(options, "factor")
+
+    def dimension(rotations):
+        periods = original_length(options) / (2 * mpmath.pi * rotations)
+        return width * mpmath.log(periods) / (2 * mpmath.log(number(options, "rope_theta")))
+
+    low = dimension(number(options, "beta_fast"))
+    high = dimension(number(options, "beta_slow"))
+    if options["truncate"] == "true":
+        low, high = mpmath.floor(low), mpmath.ceil(high)
+    low, high = (min(max(bound, mpmath.mpf(0)), width - 1) for bound in (low, high))
+    if low == high:
+        high += mpmath.mpf(1) / 1000
+    frequencies = []
+    for i, w in enumerate(plain(options)):
+        ramp = min(max((i - low) / (high - low), mpmath.mpf(0)), mpmath.mpf(1))
+        frequencies.append(w / factor * ramp + w * (1 - ramp))
+    return frequencies, yarn_attention_factor(options)
+
+
+def longrope(options):
+    original = original_length(options)
+    chosen = "long_factor" if number(options, "seq_len") > original else "short_factor"
+    divisors = [real(nearest_double(text)) for text in options[chosen].split(",")]
+    frequencies = plain(options)
+    if len(divisors) != len(frequencies):
+        raise ValueError(f"{chosen} needs {len(frequencies)} numbers")
+    frequencies = [w / divisor for w, divisor in zip(frequencies, divisors)]
+    if "factor" in options:
+        factor = number(options, "factor")
+    else:
+        factor = number(options, "max_position_embeddings") / original
+    if "attention_factor" in options:
+        return frequencies, nearest_double(options["attention_factor"])
+    if factor <= 1:
+        return frequencies, Fraction(1)
+    return frequencies, mpmath.sqrt(1 + mpmath.log(factor) / mpmath.log(original))
+
+
+def llama3(options):
+    factor, original = number(options, "factor"), original_length(options)
+    low, high = number(options, "low_freq_factor"), number(options, "high_freq_factor")
+    frequencies = []
+    for w in plain(options):
+        wavelength = 2 * mpmath.pi / w
+        smooth = (original / wavelength - low) / (high - low)
+        if wavelength > original / low:
+            w = w / factor
+        elif wavelength >= original / high:
+            w = (1 - smooth) * w / factor + smooth * w
+        frequencies.append(w)
+    return frequencies, Fraction(1)
+
+
+def proportional(options):
+    dim, turning = int(options["dim"]), math.floor(share_of_dim(options) / 2)
+    frequencies = geometric(number(options, "rope_theta"), dim)[:turning]
+    still = [mpmath.mpf(0)] * (dim // 2 - turning)
+    return [w / number(options, "factor") for w in frequencies + still], Fraction(1)
+
+
+ROPE_TYPES = {
+    rule.__name__: rule
+    for rule in (default, linear, ntk, dynamic, yarn, longrope, llama3, proportional)
+}
+
+
+def product(value, factor):
+    """Exact if both are."""
+    if isinstance(value, Fraction) and isinstance(factor, Fraction):
+        return value * factor
+    return as_mpf(value) * as_mpf(factor)
+
+
+def as_mpf(value):
+    return real(value) if isinstance(value, Fraction) else value
+
+
+def widen(row, options):
+    """A row of one entry per frequency as the requested table has it."""
+    if options["table"] == "half_width":
+        return row
+    if options["layout"] == "half":
+        return row + row
+    return [entry for entry in row for _ in range(2)]
+
+
+def rope(arguments):
+    options = with_defaults(arguments, ROPE_DEFAULTS, ROPE_PRESETS)
+    options = {**TYPE_DEFAULTS.get(options["rope_type"], {}), **options}
+    frequencies, factor = ROPE_TYPES[options["rope_type"]](options)
+    positions = row_positions(options)
+    tensors = {}
+    for name, function in (("cos", cosine), ("sin", sine)):
+        rows = [
+            widen([product(function(k, w), factor) for w in frequencies], options)
+            for k in positions
+        ]
+        entries = [entry for row in rows for entry in row]
+        tensors[name] = [len(rows), len(rows[0])], entries
+    tensors["inv_freq"] = [len(frequencies)], frequencies
+    return tensors, F64_TOLERANCE * max(1, math.ceil(factor))
+
+
+def rotation_matrix(arguments):
+    options = with_defaults(arguments, {"base": "10000", "convention": "rope"}, {})
+    positions, dim = row_positions(options), int(options["dim"])
+    frequencies = geometric(number(options, "base"), dim)
+    entries = []
+    for k in positions:
+        matrix = [[Fraction(0)] * dim for _ in range(dim)]
+        for i, w in enumerate(frequencies):
+            c, s = cosine(k, w), sine(k, w)
+            upper, lower = (-s, s) if options["convention"] == "rope" else (s, -s)
+            matrix[2 * i][2 * i : 2 * i + 2] = c, upper
+            matrix[2 * i + 1][2 * i : 2 * i + 2] = lower, c
+        entries += [entry for row in matrix for entry in row]
+    return {"matrix": ([len(positions), dim, dim], entries)}, F64_TOLERANCE
+
+
+ROTARY = {"rope": rope, "rotation_matrix": rotation_matrix}

@@ -1,0 +1,70 @@
+"""Tables whose preparation takes long: deadline, progress, stopping, and everything beside them."""
+
+import signal
+import time
+import unittest
+
+from server import PATIENCE, Server, ServerCase, wait_until
+
+ENDLESS = "/v1/encodings/floater?length=3&offset=1000000&dim=256&format=raw"
+QUICK = "/v1/encodings/floater?length=3&dim=4"
+RATIO = 'posenc_preparation_progress_ratio{scheme="floater"}'
+SOON = 20  # seconds that count as at once, also under a sanitizer on a busy machine
+
+
+class Deadline(ServerCase):
+    flags = ("--compute-seconds", "1")
+
+    def test_a_preparation_ends_at_its_deadline(self):
+        begun = time.monotonic()
+        reply = self.get(ENDLESS)
+        self.assert_problem(reply, 503)
+        self.assertEqual(reply.json()["code"], "unavailable")
+        self.assertEqual(reply.header("Retry-After"), "1")
+        self.assertGreaterEqual(time.monotonic() - begun, 1)
+        self.assertLess(time.monotonic() - begun, SOON)
+        self.assertEqual(self.server.metrics()[RATIO], 1)
+        self.assert_ok(self.get(QUICK))  # which has its own second
+
+    def test_head_needs_no_preparation(self):
+        reply = self.head(ENDLESS)
+        self.assertEqual(reply.status, 200)
+        self.assertEqual(reply.header("Content-Length"), str(3 * 256 * 4))
+
+
+class Progress(unittest.TestCase):
+    def setUp(self):
+        self.server = Server("--threads", "2", "--compute-seconds", "600")
+        self.addCleanup(self.server.stop)
+
+    def ratio(self):
+        return self.server.metrics()[RATIO]
+
+    def begin(self):
+        wire = self.server.wire()
+        self.addCleanup(wire.close)
+        wire.ask("GET", ENDLESS)
+        wait_until(lambda: 0 < self.ratio() < 1, "the preparation has begun")
+
+    def test_progress_grows_while_others_are_answered(self):
+        self.begin()
+        before = self.ratio()
+        wait_until(lambda: self.ratio() > before, "progress")
+        self.assertLess(self.ratio(), 1)
+        for target in (QUICK, "/v1/encodings/learned?length=4&dim=4", "/health/ready"):
+            self.assertEqual(self.server.request("GET", target).status, 200)
+
+    def test_a_server_that_stops_ends_its_preparations(self):
+        for one in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(one.name):
+                self.server = Server("--drain-seconds", "1", "--compute-seconds", "600")
+                self.addCleanup(self.server.stop)
+                self.begin()
+                begun = time.monotonic()
+                self.server.signal(one)
+                self.server.wait(PATIENCE)
+                self.assertLess(time.monotonic() - begun, SOON)
+
+
+if __name__ == "__main__":
+    unittest.main()
