@@ -122,7 +122,8 @@ static void unlist(pe_cache *cache, pe_entry *entry)
 /* Memory that is idle for the next table counts as well: it gets what entries leave. */
 static void share_rest(pe_cache *cache)
 {
-    pe_buffer_limit_idle(cache->stats.budget - cache->stats.bytes);
+    const pe_cache_stats *stats = &cache->stats; /* over the budget while entries are dropped */
+    pe_buffer_limit_idle(stats->budget > stats->bytes ? stats->budget - stats->bytes : 0);
 }
 
 /* Evict one entry. */
@@ -140,9 +141,8 @@ static void drop(pe_cache *cache, pe_entry *entry)
 
 static void evict_to_budget(pe_cache *cache, uint64_t incoming)
 {
-    while (cache->oldest && cache->stats.bytes + incoming > cache->stats.budget) {
+    while (cache->oldest && cache->stats.bytes + incoming > cache->stats.budget)
         drop(cache, cache->oldest);
-    }
 }
 
 /* A computation has ended well: keep the entry if the budget can hold it at all. */
@@ -172,10 +172,8 @@ static void compute(pe_cache *cache, const pe_request *request, pe_entry *entry)
     bool large = request->bytes >= PE_BUFFER_RECYCLED && request->bytes < cache->stats.budget;
     uint64_t room = large ? request->bytes : 0;
     cache->reserved += room;
-    if (large) {
+    if (large)
         evict_to_budget(cache, cache->reserved);
-        share_rest(cache);
-    }
     pthread_mutex_unlock(&cache->lock);
     pe_status status = pe_table_compute(request, cache->runner, &entry->table, &error);
     pthread_mutex_lock(&cache->lock);
@@ -298,7 +296,6 @@ static void charge(pe_cache *cache, pe_entry *entry, size_t bytes)
     pthread_mutex_lock(&cache->lock);
     if (entry->listed && entry->bytes + bytes > cache->stats.budget) {
         drop(cache, entry); /* rather than all others, and then this one */
-        share_rest(cache);
     } else if (entry->listed) {
         cache->stats.bytes += bytes;
         entry->bytes += bytes;
