@@ -2,38 +2,10 @@
 
 #include "dtype.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 const pe_recipe PE_RELATIVE_RECIPE = {.initialiser = PE_NORMAL, .std = 0.02};
-
-#define PART 256 /* elements drawn at a time */
-
-void pe_trained_fill(const pe_trained *trained, pe_dtype dtype, uint64_t first, uint64_t rows,
-                     void *dst)
-{
-    unsigned char *at = dst;
-    double elements[PART];
-    for (uint64_t row = first; row < first + rows; row++)
-        for (uint64_t c = 0; c < trained->columns; c += PART) {
-            size_t count = trained->columns - c < PART ? (size_t)(trained->columns - c) : PART;
-            pe_trained_row(trained, row, c, count, elements);
-            pe_round_row(dtype, elements, count, at);
-            at += count * pe_dtype_size(dtype);
-        }
-}
-
-void pe_trained_check_magnitude(const pe_values *values, const pe_trained *trained,
-                                const pe_recipe *recipe, uint64_t rows, double factor,
-                                pe_error *reterr)
-{
-    double magnitude = trained->stored ? 0 : pe_recipe_magnitude(recipe);
-    for (uint64_t row = 0; trained->stored && row < rows; row++)
-        magnitude = fmax(magnitude, pe_trained_row_magnitude(trained, row));
-    pe_check_magnitude(values, trained->stored ? "parameters" : "seed", magnitude * factor,
-                       reterr);
-}
 
 uint64_t pe_gather_bytes(const pe_values *values, uint64_t rows, uint64_t heads)
 {

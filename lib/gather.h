@@ -33,16 +33,6 @@ void pe_gather_write_rows(const void *of, size_t head, int64_t first, uint64_t c
 /* The bytes that a table of these extents holds, for pe_plan.held. */
 uint64_t pe_gather_bytes(const pe_values *values, uint64_t rows, uint64_t heads);
 
-/* A trained tensor as it is, in rows. */
-void pe_trained_fill(const pe_trained *trained, pe_dtype dtype, uint64_t first, uint64_t rows,
-                     void *dst);
-
-/* Check that the values of a stored tensor, times `factor`, fit the requested dtype, and so do
- * seeded ones. */
-void pe_trained_check_magnitude(const pe_values *values, const pe_trained *trained,
-                                const pe_recipe *recipe, uint64_t rows, double factor,
-                                pe_error *reterr);
-
 /* What most relative schemes draw from: normal(0, 0.02). */
 extern const pe_recipe PE_RELATIVE_RECIPE;
 

@@ -29,6 +29,19 @@ pe_relative pe_relative_read(const pe_values *values, pe_error *reterr)
     return relative;
 }
 
+void pe_relative_check_queries(const pe_relative *relative, const char *reason,
+                               pe_error *reterr)
+{
+    char given[48];
+    if (relative->offset >= 0 &&
+        (uint64_t)relative->offset + relative->queries <= relative->keys)
+        return;
+    snprintf(given, sizeof given, "queries %lld to %lld", (long long)relative->offset,
+             (long long)relative->offset + (long long)relative->queries - 1);
+    pe_error_add(reterr, PE_OUT_OF_RANGE, "query_offset", given, "queries from 0 to %llu%s",
+                 (unsigned long long)(relative->keys - 1), reason);
+}
+
 uint64_t pe_relative_distances(const pe_relative *relative)
 {
     return relative->by_key ? relative->keys : relative->queries + relative->keys - 1;

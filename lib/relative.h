@@ -22,6 +22,8 @@ typedef struct pe_relative {
 #define PE_RELATIVE_MAX 2147483648.0 /* 2^31: distances are i32 */
 #define PE_LENGTH_PARAMETER                                                                    \
     .name = "length", .type = PE_INTEGER, .minimum = 1, .maximum = 1073741824, .unit = "keys"
+#define PE_HEADS_PARAMETER                                                                     \
+    .name = "heads", .type = PE_INTEGER, .minimum = 1, .maximum = 65536, .unit = "heads"
 #define PE_QUERY_PARAMETERS                                                                    \
     {.name = "query_length",                                                                   \
      .type = PE_INTEGER,                                                                       \
@@ -50,6 +52,10 @@ extern const char *const PE_FORMS[]; /* "expanded", "compact" */
 
 /* Read the parameters and check that every distance is an i32. */
 pe_relative pe_relative_read(const pe_values *values, pe_error *reterr);
+
+/* Check that every query is one of the keys; `reason` ends the rule's sentence. */
+void pe_relative_check_queries(const pe_relative *relative, const char *reason,
+                               pe_error *reterr);
 
 /* How many distances there are, and the first (least) one. */
 uint64_t pe_relative_distances(const pe_relative *relative);

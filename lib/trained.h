@@ -19,6 +19,12 @@ typedef enum pe_initialiser {
 /* Their names, for a parameter table; NULL-terminated. */
 extern const char *const PE_INITIALISERS[];
 
+/* What rows of parameter tables say of `dim` where it is the second axis of a tensor that may
+ * be stored; they add the help. */
+#define PE_TRAINED_DIM(tensor)                                                                 \
+    .name = "dim", .type = PE_INTEGER, .required = true, .stored = (tensor), .stored_axis = 1, \
+    .minimum = 1, .maximum = PE_DIM_MAX, .unit = "columns"
+
 /* How to make a tensor that is not stored. */
 typedef struct pe_recipe {
     pe_initialiser initialiser;
@@ -62,5 +68,15 @@ bool pe_trained_fits(const pe_trained *trained, pe_dtype dtype);
 
 /* The largest magnitude in a stored row; 0 for one that is not stored. */
 double pe_trained_row_magnitude(const pe_trained *trained, uint64_t row);
+
+/* Write rows [first, first + rows), each element rounded to the dtype once. */
+void pe_trained_fill(const pe_trained *trained, pe_dtype dtype, uint64_t first, uint64_t rows,
+                     void *dst);
+
+/* Check that the values of a stored tensor, times `factor`, fit the requested dtype, and so do
+ * seeded ones. */
+void pe_trained_check_magnitude(const pe_values *values, const pe_trained *trained,
+                                const pe_recipe *recipe, uint64_t rows, double factor,
+                                pe_error *reterr);
 
 #endif

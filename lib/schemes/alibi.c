@@ -1,6 +1,6 @@
 /* ALiBi: a bias of attention that falls with the distance, at a slope for each head. */
 #include "../dtype.h"
-#include "../exponent.h"
+#include "../fixed.h"
 #include "../relative.h"
 
 #include <math.h>
@@ -14,13 +14,7 @@ enum rule { OFFICIAL, GEOMETRIC };
 
 static const pe_parameter PARAMETERS[] = {
     PE_RELATIVE_PARAMETERS,
-    {.name = "heads",
-     .type = PE_INTEGER,
-     .required = true,
-     .minimum = 1,
-     .maximum = 65536,
-     .unit = "heads",
-     .help = "number of heads H"},
+    {PE_HEADS_PARAMETER, .required = true, .help = "number of heads H"},
     {.name = "alibi_bias_max",
      .type = PE_REAL,
      .default_text = "8",
@@ -51,13 +45,10 @@ static const pe_tensor_help TENSORS[] = {
 /* Slope h (from 1) of `heads`: 2^(-max·h/heads). */
 static dd slope(double max, size_t h, size_t heads)
 {
-    dd exponent = dd_mul_double(dd_div((double)h, (double)heads), -max);
-    dd product = dd_two_prod(max, (double)h); /* exact where the quotient is */
-    double quotient = product.hi / (double)heads;
-    if (product.lo == 0 && quotient == floor(quotient) &&
-        quotient * (double)heads == product.hi)
-        exponent = (dd){-quotient, 0};
-    return pe_exp2(exponent);
+    pe_fixed exponent = pe_fixed_div(pe_fixed_mul_integer(pe_fixed_of(max), (int64_t)h),
+                                     pe_fixed_of((double)heads));
+    pe_wide power = pe_wide_power_of_log2((uint64_t)exponent.whole, exponent.part, 1, 1);
+    return pe_fixed_to_dd((pe_fixed){0, power});
 }
 
 /* The largest power of two that is at most `heads`. */

@@ -19,15 +19,7 @@ enum sharing { WORD_DIM, WORD, DIM };
 
 static const pe_parameter PARAMETERS[] = {
     PE_POSITION_PARAMETERS,
-    {.name = "dim",
-     .type = PE_INTEGER,
-     .required = true,
-     .stored = "amplitude",
-     .stored_axis = 1,
-     .minimum = 1,
-     .maximum = PE_DIM_MAX,
-     .unit = "columns",
-     .help = "columns; of stored amplitudes their own"},
+    {PE_TRAINED_DIM("amplitude"), .help = "columns; of stored amplitudes their own"},
     {.name = "vocab",
      .type = PE_INTEGER,
      .required = true,

@@ -11,15 +11,7 @@ enum reading { CODE, PAPER };
 
 static const pe_parameter PARAMETERS[] = {
     PE_RELATIVE_PARAMETERS,
-    {.name = "dim",
-     .type = PE_INTEGER,
-     .required = true,
-     .stored = "table",
-     .stored_axis = 1,
-     .minimum = 1,
-     .maximum = PE_DIM_MAX,
-     .unit = "columns",
-     .help = "columns of the table"},
+    {PE_TRAINED_DIM("table"), .help = "columns of the table"},
     {.name = "position_buckets",
      .type = PE_INTEGER,
      .default_text = "-1",

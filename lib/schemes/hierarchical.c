@@ -15,15 +15,7 @@
 
 static const pe_parameter PARAMETERS[] = {
     PE_POSITION_PARAMETERS,
-    {.name = "dim",
-     .type = PE_INTEGER,
-     .required = true,
-     .stored = "table",
-     .stored_axis = 1,
-     .minimum = 1,
-     .maximum = PE_DIM_MAX,
-     .unit = "columns",
-     .help = "columns; of a stored table its own"},
+    {PE_TRAINED_DIM("table"), .help = "columns; of a stored table its own"},
     {.name = "base_length",
      .type = PE_INTEGER,
      .required = true,

@@ -15,15 +15,7 @@ enum extension { REJECT, RANDOM };
 
 static const pe_parameter PARAMETERS[] = {
     PE_POSITION_PARAMETERS,
-    {.name = "dim",
-     .type = PE_INTEGER,
-     .required = true,
-     .stored = "table",
-     .stored_axis = 1,
-     .minimum = 1,
-     .maximum = PE_DIM_MAX,
-     .unit = "columns",
-     .help = "columns; of a stored table its own"},
+    {PE_TRAINED_DIM("table"), .help = "columns; of a stored table its own"},
     {.name = "init",
      .type = PE_CHOICE,
      .default_text = "normal",
@@ -147,7 +139,6 @@ static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runn
 static void fill(const pe_values *values, const pe_plan *plan, const void *state,
                  pe_window window, void *dst)
 {
-    enum { PART = 256 };
     pe_error none;
     pe_error_init(&none);
     uint64_t dim = plan->tensors[0].shape[1];
@@ -156,13 +147,8 @@ static void fill(const pe_values *values, const pe_plan *plan, const void *state
     unsigned char *at = dst;
     for (uint64_t row = window.first; row < window.first + window.rows; row++) {
         uint64_t position = (uint64_t)pe_position_at(&positions, row).hi;
-        for (uint64_t first = 0; first < dim; first += PART) {
-            double elements[PART];
-            size_t count = dim - first < PART ? (size_t)(dim - first) : PART;
-            pe_trained_row(state, position, first, count, elements);
-            pe_round_row(dtype, elements, count, at);
-            at += count * pe_dtype_size(dtype);
-        }
+        pe_trained_fill(state, dtype, position, 1, at);
+        at += dim * pe_dtype_size(dtype);
     }
 }
 

@@ -26,14 +26,7 @@ static const pe_parameter PARAMETERS[] = {
      .help = "number of keys: required, or height and width"},
     PE_QUERY_PARAMETERS,
     PE_FORM_PARAMETER,
-    {.name = "heads",
-     .type = PE_INTEGER,
-     .required = true,
-     .stored = "table",
-     .stored_axis = 1,
-     .minimum = 1,
-     .maximum = 65536,
-     .unit = "heads",
+    {PE_HEADS_PARAMETER, .required = true, .stored = "table", .stored_axis = 1,
      .help = "number of heads"},
     {.name = "dim_head",
      .type = PE_REAL,
@@ -76,15 +69,7 @@ static void check_window(const pe_values *values, const pe_relative *relative, p
     if (relative->compact && pe_is_present(values, "height"))
         pe_error_add(reterr, PE_OUT_OF_RANGE, "form", "compact",
                      "expanded for a grid: its bias does not depend on one distance");
-    if (relative->offset < 0 ||
-        (uint64_t)relative->offset + relative->queries > relative->keys) {
-        char given[48];
-        snprintf(given, sizeof given, "queries %lld to %lld", (long long)relative->offset,
-                 (long long)relative->offset + (long long)relative->queries - 1);
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "query_offset", given,
-                     "queries from 0 to %llu, which are tokens as the keys are",
-                     (unsigned long long)(relative->keys - 1));
-    }
+    pe_relative_check_queries(relative, ", which are tokens as the keys are", reterr);
 }
 
 static size_t width_of(const pe_values *values)

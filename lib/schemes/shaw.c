@@ -13,15 +13,7 @@ enum source { LEARNED, SINUSOIDAL };
 
 static const pe_parameter PARAMETERS[] = {
     PE_RELATIVE_PARAMETERS,
-    {.name = "dim",
-     .type = PE_INTEGER,
-     .required = true,
-     .stored = "keys",
-     .stored_axis = 1,
-     .minimum = 1,
-     .maximum = PE_DIM_MAX,
-     .unit = "columns",
-     .help = "length of a vector; even with source=sinusoidal"},
+    {PE_TRAINED_DIM("keys"), .help = "length of a vector; even with source=sinusoidal"},
     {.name = "max_distance",
      .type = PE_INTEGER,
      .default_text = "16",

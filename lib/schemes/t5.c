@@ -7,14 +7,7 @@
 
 static const pe_parameter PARAMETERS[] = {
     PE_RELATIVE_PARAMETERS,
-    {.name = "heads",
-     .type = PE_INTEGER,
-     .required = true,
-     .stored = "table",
-     .stored_axis = 1,
-     .minimum = 1,
-     .maximum = 65536,
-     .unit = "heads",
+    {PE_HEADS_PARAMETER, .required = true, .stored = "table", .stored_axis = 1,
      .help = "number of heads"},
     {.name = "num_buckets",
      .type = PE_INTEGER,

@@ -2,7 +2,6 @@
 #include "../dtype.h"
 #include "../gather.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 static const char *const INITIALISERS[] = {"ones", "normal", NULL};
@@ -10,14 +9,7 @@ enum initialiser { ONES, NORMAL };
 
 static const pe_parameter PARAMETERS[] = {
     PE_RELATIVE_PARAMETERS,
-    {.name = "heads",
-     .type = PE_INTEGER,
-     .default_text = "1",
-     .stored = "g",
-     .stored_axis = 0,
-     .minimum = 1,
-     .maximum = 65536,
-     .unit = "heads",
+    {PE_HEADS_PARAMETER, .default_text = "1", .stored = "g", .stored_axis = 0,
      .help = "number of heads"},
     {.name = "init",
      .type = PE_CHOICE,
@@ -39,14 +31,7 @@ static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
     const uint64_t shape[2] = {0, 2 * relative.keys - 1};
     if (!pe_trained_check(values, "g", 2, shape, reterr))
         return;
-    if (relative.offset < 0 || (uint64_t)relative.offset + relative.queries > relative.keys) {
-        char given[48];
-        snprintf(given, sizeof given, "queries %lld to %lld", (long long)relative.offset,
-                 (long long)relative.offset + (long long)relative.queries - 1);
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "query_offset", given,
-                     "queries from 0 to %llu: g has no numbers for other distances",
-                     (unsigned long long)(relative.keys - 1));
-    }
+    pe_relative_check_queries(&relative, ": g has no numbers for other distances", reterr);
     pe_relative_add(ret_plan, &relative, "toeplitz", pe_requested_dtype(values),
                     (uint64_t)pe_integer(values, "heads"), 0);
     pe_relative_add_distance(ret_plan, &relative);
