@@ -1,8 +1,7 @@
-"""Encodings from stored sets, by the scheme `learned` where the server has it."""
+"""Encodings from stored sets, by the scheme `learned`."""
 
 import gzip
 import struct
-import sys
 import tempfile
 import threading
 import unittest
@@ -21,15 +20,6 @@ def table(first):
 
 
 class Trained(ServerCase):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        listed = cls.server.request("GET", "/v1/schemes").json()["schemes"]
-        if "learned" not in [scheme["name"] for scheme in listed]:
-            reason = "test_trained: skipped: /v1/schemes does not list learned"
-            print(reason, file=sys.stderr)
-            raise unittest.SkipTest(reason)
-
     def put(self, server, name, body):
         return server.request("PUT", f"{PATH}/{name}", None, body).status
 

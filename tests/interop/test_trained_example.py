@@ -26,9 +26,6 @@ def section(title):
 
 class TrainedExample(ServiceTest):
     def setUp(self):
-        if "hierarchical" not in [scheme["name"] for scheme in self.schemes()]:
-            print("test_trained_example: /v1/schemes does not list hierarchical", file=sys.stderr)
-            self.skipTest("/v1/schemes does not list hierarchical")
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
