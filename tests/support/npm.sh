@@ -1,0 +1,17 @@
+#!/bin/sh
+# Install, in each named folder, the packages of the npm registry that its lock file pins. npm itself
+# comes from Debian only where there is none: another one would clash with Debian's package.
+set -eu
+
+if ! command -v npm >/dev/null 2>&1; then
+    sh "$(dirname "$0")/deps.sh" npm
+fi
+for folder in "$@"; do
+    installed=$folder/node_modules/.package-lock.json
+    if [ -e "$installed" ] && [ ! "$folder/package-lock.json" -nt "$installed" ]; then
+        echo "posenc: the packages of $folder are installed"
+        continue
+    fi
+    echo "posenc: installing the packages of $folder"
+    (cd "$folder" && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error)
+done
