@@ -42,7 +42,7 @@ static api_body *plain_body(const api_encoding *encoding, pe_entry *entry)
     return body ? api_body_ref(body) : NULL;
 }
 
-/* ---- gzip ---- */
+/* ---- what takes long to make ---- */
 
 /* The body without its coding: the one that is kept, or one for this alone. */
 static api_body *uncoded_body(const api_encoding *encoding, pe_entry *entry)
@@ -61,6 +61,24 @@ typedef struct made_body {
     size_t bytes;
 } made_body;
 
+static made_body gzip_body(const api_encoding *encoding, pe_entry *entry)
+{
+    made_body made = {NULL, 0};
+    api_body *plain = uncoded_body(encoding, entry);
+    if (plain)
+        made.body = api_gzip_body(plain, &made.bytes);
+    api_body_unref(plain);
+    return made;
+}
+
+static made_body drawn_body(const api_encoding *encoding, pe_entry *entry)
+{
+    made_body made = {NULL, 0};
+    made.body =
+        encoding->format->write(&encoding->selection, pe_entry_table(entry), &made.bytes);
+    return made;
+}
+
 static bool attach_made(pe_table *table, void *context, pe_attachment *ret_attachment)
 {
     (void)table;
@@ -70,18 +88,16 @@ static bool attach_made(pe_table *table, void *context, pe_attachment *ret_attac
     return true;
 }
 
-/* Compressing a large text takes seconds, in which the entry's other attachments are asked for:
- * it is made first and attached then. Whoever has made it meanwhile was first. */
-static api_body *gzip_body(const api_encoding *encoding, pe_entry *entry)
+/* Compressing a large text takes seconds, and so does a large picture, in which the entry's
+ * other attachments are asked for: it is made first and attached then. Whoever has made it
+ * meanwhile was first. */
+static api_body *made_first(const api_encoding *encoding, pe_entry *entry,
+                            made_body (*make)(const api_encoding *, pe_entry *))
 {
     api_body *kept = api_attachment(encoding, entry, API_BODY, NULL, NULL);
     if (kept)
         return api_body_ref(kept);
-    api_body *plain = uncoded_body(encoding, entry);
-    made_body made = {NULL, 0};
-    if (plain)
-        made.body = api_gzip_body(plain, &made.bytes);
-    api_body_unref(plain);
+    made_body made = make(encoding, entry);
     if (made.body)
         kept = api_attachment(encoding, entry, API_BODY, attach_made, &made);
     api_body *body = kept ? api_body_ref(kept) : NULL;
@@ -91,8 +107,11 @@ static api_body *gzip_body(const api_encoding *encoding, pe_entry *entry)
 
 api_body *api_encoding_body(const api_encoding *encoding, pe_entry *entry)
 {
-    return encoding->coding == API_GZIP ? gzip_body(encoding, entry)
-                                        : plain_body(encoding, entry);
+    if (encoding->coding == API_GZIP)
+        return made_first(encoding, entry, gzip_body);
+    if (encoding->format->measure == API_PIXELS)
+        return made_first(encoding, entry, drawn_body);
+    return plain_body(encoding, entry);
 }
 
 /* ---- streams and parts ---- */
