@@ -189,6 +189,22 @@ static api_choice check_asked(const api_format *asked, api_codings codings,
     return API_CHOSEN;
 }
 
+/* The quality that Accept gives a format. A browser on its way to a page says which pictures
+ * the page may hold, as if these would do in its place: then a picture is the last thing to
+ * send, and not asked for by name. */
+static unsigned quality_for(const char *accept, const api_format *format, int *ret_specificity)
+{
+    int page;
+    unsigned quality = api_accept_quality(accept, format->media_type, ret_specificity);
+    if (quality == 0 || format->measure != API_PIXELS)
+        return quality;
+    unsigned of_page = api_accept_quality(accept, "text/html", &page);
+    if (page < 3 || of_page < quality)
+        return quality;
+    *ret_specificity = 1;
+    return 1;
+}
+
 /* What there is to say of the formats that a request accepts and cannot have. */
 typedef struct obstacles {
     const api_format *over, *wrong;
@@ -229,7 +245,7 @@ api_choice api_choose_format(const api_format *asked, const char *accept, api_co
     for (size_t i = 0; i < api_format_count(); i++) {
         const api_format *format = api_format_at(i);
         int specific;
-        unsigned quality = api_accept_quality(accept, format->media_type, &specific);
+        unsigned quality = quality_for(accept, format, &specific);
         if (quality == 0 || quality <= best_quality)
             continue;
         if (found.over && specific < 3) /* nobody gets another form unless asked for by name */

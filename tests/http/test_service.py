@@ -11,6 +11,7 @@ LIMITS = {
     "cache-bytes": 2 << 20,
     "max-elements": 5000,
     "json-max-elements": 4000,
+    "png-max-pixels": 6000,
     "max-list-length": 300,
     "max-target-bytes": 2000,
     "max-body-bytes": 1000,
@@ -43,6 +44,9 @@ class Info(ServerCase):
         self.assert_problem(self.get(f"{encoding}?length=5001&format=raw"), 422, "length")
         self.assert_ok(self.get(f"{encoding}?length=4000&format=json"))
         self.assert_problem(self.get(f"{encoding}?length=4001&format=json"), 422, "format")
+        self.assert_problem(self.get(f"{encoding}?length=4001&format=csv"), 422, "format")
+        self.assert_ok(self.get(f"{encoding}?length=1500&format=png&scale=2"))
+        self.assert_problem(self.get(f"{encoding}?length=1501&format=png&scale=2"), 422, "format")
         self.assert_ok(self.get(f"{encoding}?positions=0{',0' * 299}"))
         self.assert_problem(self.get(f"{encoding}?positions=0{',0' * 300}"), 422, "positions")
         self.assert_problem(self.get(f"/{'a' * 2000}"), 414)
@@ -62,6 +66,8 @@ class Info(ServerCase):
                 "npy": "application/x-npy",
                 "safetensors": "application/vnd.safetensors",
                 "raw": "application/octet-stream",
+                "csv": "text/csv",
+                "png": "image/png",
             },
         )
         self.assertEqual(set(document["dtypes"]), {"f32", "f64", "f16", "bf16"})
@@ -308,7 +314,7 @@ class OpenApi(ServerCase):
     def test_formats_tensors_and_presets_are_enumerated(self):
         for path, scheme in self.tables():
             query = self.query(path)
-            formats = ["json", "npy", "safetensors", "raw"]
+            formats = ["json", "npy", "safetensors", "raw", "csv", "png"]
             self.assertEqual(query["format"]["schema"]["enum"], formats)
             tensors = [tensor["name"] for tensor in scheme["tensors"]]
             if "similarity" in path:
