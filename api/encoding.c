@@ -149,9 +149,12 @@ bool api_encoding_read(api_encoding *ret_encoding, const api_call *call,
     api_options_read(&ret_encoding->options, arguments, found);
     if (!make_request(ret_encoding, scheme, arguments, &error, ret_reply))
         return false;
-    for (size_t i = 0; i < found->count; i++)
-        pe_error_add(&error, found->status, found->problems[i].parameter,
-                     found->problems[i].given, "%s", found->problems[i].allowed);
+    for (size_t i = 0; i < found->count; i++) {
+        const pe_problem *from = &found->problems[i];
+        pe_problem *to = pe_error_add(&error, found->status, from->parameter, from->given, "%s",
+                                      from->allowed);
+        pe_problem_suggest(to, from->did_you_mean);
+    }
     error.dropped += found->dropped;
     if (format && !(asked = api_format_find(format)))
         pe_error_add_choice(&error, "format", format, api_format_names(), api_format_count());

@@ -138,7 +138,7 @@ class Pictures(ServerCase):
         second = self.assert_ok(self.get(target), "image/png")
         self.assertEqual(first.body, second.body)
         self.assertIn("hit", second.header("Cache-Status"))
-        self.assertIn('filename="alibi_2x8x8_f32_slice1_scale3.png"',
+        self.assertIn('filename="alibi_bias_2x8x8_f32_slice1_scale3.png"',
                       first.header("Content-Disposition"))
         self.assertIsNone(first.header("Accept-Ranges"))
         whole = self.assert_ok(self.get(target, {"Range": "bytes=0-3"}), "image/png")
