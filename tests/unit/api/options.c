@@ -51,7 +51,8 @@ START_TEST(rows_of_options_are_legal_and_no_scheme_has_their_names)
             for (size_t o = 0; o < api_format_at(f)->option_count; o++) {
                 const pe_parameter *other = &api_format_at(f)->options[o];
                 if (strcmp(other->name, name) == 0)
-                    ck_assert(other->type == rows[i]->type && other->help == rows[i]->help &&
+                    ck_assert(other->type == rows[i]->type &&
+                              strcmp(other->help, rows[i]->help) == 0 &&
                               other->minimum == rows[i]->minimum &&
                               other->maximum == rows[i]->maximum &&
                               other->default_text == rows[i]->default_text &&
