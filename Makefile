@@ -135,8 +135,8 @@ golden: ## recompute the golden files with mpmath and compare
 http: all ## black-box tests of the server over real sockets
 	PYTHONDONTWRITEBYTECODE=1 TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -m unittest discover -s tests/http -p 'test_*.py'
 
-browser: all ## the visualiser in a real browser; screenshots go to build/screenshots
-	TEST_SERVER=$(BUILD)/posenc-server SCREENSHOTS=$(BUILD)/screenshots node --test --test-concurrency=1 tests/browser/
+browser: all ## the visualiser in a real browser (VIEW=heatmap: one file); screenshots go to build/screenshots
+	TEST_SERVER=$(BUILD)/posenc-server SCREENSHOTS=$(BUILD)/screenshots node tests/browser/main.js $(VIEW)
 
 interop: all ## real clients: curl, numpy; exactness against mpmath
 	PYTHONDONTWRITEBYTECODE=1 TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -m unittest discover -s tests/interop -p 'test_*.py'

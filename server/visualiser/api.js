@@ -43,15 +43,38 @@ export function addressOf(settings, extra = {}) {
   return `/v1/encodings/${settings.scheme}${text && '?'}${text}`;
 }
 
-// What a request would give, without computing: {name, dtype, shape}.
-export async function describe(settings, tensor, signal) {
-  const address = addressOf(settings, {tensor, format: 'raw'});
-  const response = await send(address, {method: 'HEAD', signal, cache: 'no-store'});
-  if (!response.ok) throw await problemOf(await send(address, {signal})); // HEAD has no document
+// Bytes [first, end) of a form, or fewer at its end.
+async function getPart(settings, extra, first, end, signal) {
+  const address = addressOf(settings, extra);
+  const response = await send(address, {headers: {Range: `bytes=${first}-${end - 1}`}, signal, cache: 'no-store'});
+  if (!response.ok) throw await problemOf(response);
+  return response;
+}
+
+// Whether the service had the table, and how long it took: {cache: 'hit' | 'miss', timing}.
+function effortOf({headers}) {
   return {
-    name: response.headers.get('Tensor-Name'),
-    dtype: response.headers.get('Tensor-Dtype'),
-    shape: response.headers.get('Tensor-Shape').split(',').map(Number),
+    cache: /\bhit\b/.test(headers.get('Cache-Status') ?? '') ? 'hit' : 'miss',
+    timing: headers.get('Server-Timing') ?? '',
+  };
+}
+
+const HEAD_BYTES = 4096; // mostly enough for the head of a safetensors file
+
+// What a request gives: {tensors: [{name, dtype, shape}], parameters: all as texts, cache, timing}.
+// The head of the safetensors form knows, so that nothing else is sent, nor computed of a large table.
+export async function describe(settings, signal) {
+  const extra = {format: 'safetensors'};
+  const response = await getPart(settings, extra, 0, HEAD_BYTES, signal);
+  const start = new Uint8Array(await response.arrayBuffer());
+  const end = 8 + Number(new DataView(start.buffer).getBigUint64(0, true));
+  const parts = [start.subarray(0, end)];
+  if (end > start.length) parts.push(new Uint8Array(await (await getPart(settings, extra, start.length, end, signal)).arrayBuffer()));
+  const {__metadata__: parameters, ...tensors} = JSON.parse((await new Blob(parts).text()).slice(8));
+  return {
+    tensors: Object.entries(tensors).map(([name, {dtype, shape}]) => ({name, dtype: dtype.toLowerCase(), shape})),
+    parameters,
+    ...effortOf(response),
   };
 }
 
@@ -85,8 +108,7 @@ export async function getElements(settings, {name, dtype, shape}, first, count, 
   const buffer = await readBody(response, count * size, progress);
   return {
     data: decode(dtype, buffer),
-    cache: /\bhit\b/.test(response.headers.get('Cache-Status') ?? '') ? 'hit' : 'miss',
-    timing: response.headers.get('Server-Timing') ?? '',
+    ...effortOf(response),
     bytes: buffer.byteLength,
     milliseconds: performance.now() - start,
   };

@@ -92,7 +92,7 @@ export function createForm(side, change) {
     const slid = choices ? null : slider(parameter, id);
     const error = h('p', {id: `${id}-error`, class: 'error', hidden: true});
     const row = h('div', {class: 'field'},
-      h('label', {for: id, id: `${id}-label`}, plain(name), unit ? h('span', {class: 'unit'}, ` ${unit}`) : null),
+      h('label', {for: id, id: `${id}-label`, title: help}, plain(name), unit && unit !== name ? h('span', {class: 'unit'}, ` ${unit}`) : null),
       made.control, slid?.control, h('p', {id: `${id}-help`, class: 'help'}, help), error);
     return {parameter, row, made, slid, error};
   }
@@ -144,14 +144,18 @@ export function createForm(side, change) {
 
   function complain(problem) {
     let told = false;
-    for (const {parameter, error, made} of fields) {
+    for (const field of fields) {
+      const {parameter, error, made} = field;
       const wrong = problem?.of(parameter.name);
       const suggestion = wrong?.did_you_mean;
+      told ||= Boolean(wrong);
+      const news = JSON.stringify(wrong);
+      if (news === field.news) continue; // a button in it may be under a finger
+      field.news = news;
       error.hidden = !wrong;
       made.control.toggleAttribute('aria-invalid', false);
       error.replaceChildren();
       if (!wrong) continue;
-      told = true;
       made.control.setAttribute('aria-invalid', 'true');
       error.append(wrong.allowed);
       if (suggestion) error.append('; did you mean ', h('button', {type: 'button', onclick: () => edit(parameter.name, suggestion, true)}, suggestion), '?');
@@ -161,10 +165,15 @@ export function createForm(side, change) {
     general.hidden = !problem || (told && strangers.length === 0);
     general.replaceChildren();
     if (general.hidden) return;
-    general.append(problem.message);
-    if (problem.document.did_you_mean && strangers.length) general.append(`; did you mean ${problem.document.did_you_mean}?`);
-    for (const {parameter} of strangers)
-      if (parameter in settings.parameters) general.append(' ', h('button', {type: 'button', onclick: () => edit(parameter, '', true)}, `remove ${parameter}`));
+    if (strangers.length === 0) general.append(problem.message);
+    for (const {parameter, allowed, did_you_mean: suggestion} of strangers) general.append(...aboutStranger(parameter, allowed, suggestion));
+  }
+
+  // What the address gives and the form has no field for.
+  function aboutStranger(parameter, allowed, suggestion) {
+    const parts = [`${parameter}: ${allowed}${suggestion ? `; did you mean ${suggestion}?` : ''} `];
+    if (parameter in settings.parameters) parts.push(h('button', {type: 'button', onclick: () => edit(parameter, '', true)}, `remove ${parameter}`));
+    return parts;
   }
 
   return {

@@ -21,9 +21,10 @@ let drawing = null; // {controller, dispose} of the view on the screen
 
 const schemeOf = (name) => schemes.find((scheme) => scheme.name === name);
 
-function say(text, failed = false) {
+// The live line above the view: '', 'told' or 'failed'.
+function say(text, kind = '') {
   byId('message').textContent = text;
-  byId('message').classList.toggle('failed', failed);
+  byId('message').className = kind;
 }
 
 // ---- settings ----
@@ -32,7 +33,7 @@ function say(text, failed = false) {
 async function begin(name) {
   const {comfortable, example} = beginningsOf(schemeOf(name));
   const settings = {scheme: name, parameters: comfortable};
-  return describe(settings, schemeOf(name).tensors[0].name).then(() => settings, () => ({scheme: name, parameters: example}));
+  return describe(settings).then(() => settings, () => ({scheme: name, parameters: example}));
 }
 
 // Another scheme keeps the view and the training length, but no place within the tensor.
@@ -100,7 +101,7 @@ async function load(state) {
     if (loading !== controller) return;
     show(sides, results);
   } catch (error) {
-    say(error.message, true);
+    say(error.message, 'failed');
   } finally {
     clearTimeout(reveal);
     if (loading === controller) {
@@ -116,7 +117,7 @@ function show(sides, results) {
   const failure = failures.find(Boolean);
   if (failure) {
     if (!(failure instanceof Problem) && failure.name !== 'AbortError') console.error(failure);
-    say(failure.name === 'AbortError' ? 'Cancelled.' : failure.message, failure.name !== 'AbortError');
+    say(...(failure.name === 'AbortError' ? ['Cancelled.', 'told'] : [failure.message, 'failed']));
     document.body.classList.add('stale');
     return;
   }
@@ -177,7 +178,7 @@ let place = '';
 const loadSoon = later(load, 120);
 
 function changed(state, kind) {
-  if (!state.left) return void start();
+  if (!state.left || (schemeOf(state.left.scheme) && Object.keys(state.left.parameters).length === 0 && kind !== 'settings')) return void start(state);
   showSettings(state);
   if (placeOf(state) === place) return draw();
   place = placeOf(state);
@@ -206,8 +207,10 @@ function connect() {
   }).observe(byId('view'));
 }
 
-async function start() {
-  store.update({left: await begin((schemeOf(START) ?? schemes[0]).name)}, 'initial');
+// Settings for an address that names none, or a scheme alone.
+async function start(state) {
+  const named = schemeOf(state.left?.scheme) ?? schemeOf(START) ?? schemes[0];
+  store.update({left: await begin(named.name)}, 'initial');
 }
 
 async function main() {
@@ -217,8 +220,7 @@ async function main() {
   store = createStore(changed);
   tools = createTools(byId('tools'), (patch) => store.update({options: {...store.get().options, ...patch}}));
   connect();
-  if (store.get().left) changed(store.get(), 'initial');
-  else await start();
+  changed(store.get(), 'initial');
 }
 
-main().catch((error) => say(error.message, true));
+main().catch((error) => say(error.message, 'failed'));

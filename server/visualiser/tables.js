@@ -11,6 +11,7 @@ const KEPT_BYTES = 96 * 2 ** 20; // of windows that were looked at before
 //   data            a typed array of rows * columns elements, row-major; f16 and bf16 as Float32Array
 //   dtype           'f32', 'f64', 'f16', 'bf16', 'i32'
 //   tensor          {name, dtype, shape (of the whole), axes (a name for each), primary}
+//   available       the scheme's documented tensors that these settings make
 //   settings        {scheme: name, parameters: {name: text}}; `scheme` is the descriptor
 //   effective       every known parameter as text, defaults included
 //   totalRows       of the whole tensor; `slice` the indices of its leading axes
@@ -89,8 +90,10 @@ function shapeOf({shape}) {
 // Load a window. options: {tensor, slice: "0,3", row, signal, progress(received, size)}; further
 // {rows} to ask for fewer rows than fit. Throws a Problem, or an AbortError if cancelled.
 export async function loadTable(scheme, settings, {tensor: name, slice: text = '', row = 0, rows: most = Infinity, signal, progress} = {}) {
-  const documented = scheme.tensors.find((each) => each.name === name) ?? scheme.tensors[0];
-  const tensor = await describe(settings, documented.name, signal);
+  const described = await describe(settings, signal);
+  const available = scheme.tensors.filter((each) => described.tensors.some((made) => made.name === each.name));
+  const documented = available.find((each) => each.name === name) ?? available[0];
+  const tensor = described.tensors.find((each) => each.name === documented.name);
   const effective = effectiveOf(scheme, settings.parameters);
   tensor.axes = axesOf(documented.shape, tensor.shape, effective);
   tensor.primary = Boolean(documented.primary);
@@ -100,14 +103,15 @@ export async function loadTable(scheme, settings, {tensor: name, slice: text = '
   const rows = Math.max(1, Math.min(totalRows, most, Math.floor(WINDOW_ELEMENTS / width)));
   const firstRow = clamp(Number(row), 0, totalRows - rows);
   const plane = indices.reduce((index, each, i) => index * leading[i] + each, 0);
-  const {data, ...reply} = await elements(settings, tensor, (plane * totalRows + firstRow) * width, rows * columns, {signal, progress});
+  const {data, ...sent} = await elements(settings, tensor, (plane * totalRows + firstRow) * width, rows * columns, {signal, progress});
+  const reply = described.cache === 'miss' ? {...sent, cache: 'miss', timing: described.timing} : sent;
   const vector = tensor.shape.length === 1;
   const axis = (axisName, first) => {
     const at = coordinatesOf(axisName, effective);
     return {axis: axisName, title: axisTitle(axisName), at: (i) => at(first + i)};
   };
   const table = new Table({
-    scheme, settings, effective, tensor, dtype: tensor.dtype, data, rows, columns, totalRows, firstRow,
+    scheme, settings, effective, tensor, available, dtype: tensor.dtype, data, rows, columns, totalRows, firstRow,
     slice: indices, leading, reply, wavelengths: null,
     row: axis(tensor.axes.at(vector ? -1 : -2), firstRow),
     column: vector ? {axis: '', title: '', at: () => 0} : axis(tensor.axes.at(-1), 0),

@@ -7,10 +7,10 @@ const OUT_OF_VIEW = {zoom: ''}; // a place within what was seen before
 export function createTools(element, update) {
   const labelled = (text, control) => h('label', {}, `${text} `, control);
 
-  function tensors({scheme, tensor}) {
-    if (scheme.tensors.length < 2) return null;
+  function tensors({available, tensor}) {
+    if (available.length < 2) return null;
     const select = h('select', {onchange: () => update({tensor: select.value, slice: '', row: '', ...OUT_OF_VIEW})},
-      ...scheme.tensors.map(({name, help}) => h('option', {value: name, title: help, selected: name === tensor.name}, name)));
+      ...available.map(({name, help}) => h('option', {value: name, title: help, selected: name === tensor.name}, name)));
     return labelled('tensor', select);
   }
 

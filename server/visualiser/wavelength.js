@@ -1,7 +1,7 @@
 // The wavelengths of a table's columns, measured: for a wave of angular frequency w,
 // x(k - h) + x(k + h) = 2 cos(w h) x(k), whatever its amplitude and phase. Distances h grow until w h
 // is large enough to be exact; a column that does not obey is no wave of the position.
-import {describe, getElements} from './api.js';
+import {getElements} from './api.js';
 
 const COUNT = 16; // positions of one probe
 const GROWTH = 16;
@@ -30,8 +30,8 @@ async function probe(table, distance, signal) {
   for (const {name, unless} of scheme.parameters) if (unless === 'positions') delete parameters[name];
   parameters.positions = Array.from({length: COUNT}, (_, i) => i * distance).join();
   const probed = {...settings, parameters};
-  const described = await describe(probed, tensor.name, signal);
-  return (await getElements(probed, described, 0, COUNT * table.columns, {signal})).data;
+  const made = {name: tensor.name, dtype: 'f64', shape: [COUNT, table.columns]};
+  return (await getElements(probed, made, 0, COUNT * table.columns, {signal})).data;
 }
 
 // A Float64Array, or null where rows are no positions of the caller's choice.

@@ -71,7 +71,7 @@ function createPanel(table, title, scale, colours, mark) {
     Object.assign(size, {width, height});
     canvas.width = Math.round((width + MARGIN.left + MARGIN.right) * ratio);
     canvas.height = Math.round((height + MARGIN.top + MARGIN.bottom) * ratio);
-    canvas.style.width = `${width + MARGIN.left + MARGIN.right}px`;
+    element.style.width = canvas.style.width = `${width + MARGIN.left + MARGIN.right}px`;
     canvas.style.height = `${height + MARGIN.top + MARGIN.bottom}px`;
   }
 
@@ -199,14 +199,15 @@ function render(container, {tables, difference, options, update, hover, mark, co
     .scaleExtent(scaleExtent)
     .extent([[0, 0], [most, high]])
     .translateExtent([[0, 0], [most, high]])
-    .filter((event) => !event.button && (event.type !== 'wheel' || event.ctrlKey || document.activeElement === event.target))
+    .filter((event) => !event.button && (event.type !== 'touchstart' || transform.k > 1 || event.touches.length > 1) && (event.type !== 'wheel' || event.ctrlKey || document.activeElement === event.target))
     .on('zoom', (event) => {
       if (event.transform === transform) return;
-      follow(event.transform, event.sourceEvent?.currentTarget ?? null);
+      follow(event.transform);
     });
   // The pointer's place is of the canvas; transforms are of the picture within it.
   function follow(to) {
     transform = to;
+    panels.classList.toggle('zoomed', to.k > 1);
     for (const {canvas} of shown) canvas.__zoom = to; // d3's own place for it: panels stay linked
     redraw();
     remember();
