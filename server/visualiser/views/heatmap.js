@@ -110,11 +110,17 @@ function createPanel(table, title, scale, colours, mark) {
     while (row < table.rows && table.row.at(row) < mark) row++;
     const y = ((row - view.rows[0]) / (view.rows[1] - view.rows[0])) * size.height;
     if (row === 0 || row === table.rows || y < 0 || y > size.height) return;
+    const text = `trained to ${brief(mark)}`;
+    const wide = context.measureText(text).width + 8;
+    const above = y > 20 ? y - 18 : y + 2;
+    context.fillStyle = colours.paper;
+    context.fillRect(0, y - 2, size.width, 4);
+    context.fillRect(size.width - wide, above, wide, 16);
     context.fillStyle = colours.mark;
     context.fillRect(0, y - 1, size.width, 2);
     context.textAlign = 'right';
-    context.textBaseline = 'bottom';
-    context.fillText(`trained to ${brief(mark)}`, size.width - 4, y - 3);
+    context.textBaseline = 'middle';
+    context.fillText(text, size.width - 4, above + 8);
   }
 
   function crosshair(context, view, cell) {
