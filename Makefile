@@ -49,11 +49,11 @@ DEPS      := gcc libc6-dev make pkg-config libmicrohttpd-dev libjansson-dev libp
              nettle-dev zlib1g-dev
 DEPS_BENCH := $(DEPS) python3 python3-numpy python3-torch python3-fastapi python3-uvicorn python3-httptools \
               python3-uvloop nginx-light lighttpd wrk
-DEPS_TEST := $(DEPS) check clang clang-format curl g++ python3 python3-mpmath python3-numpy \
+DEPS_TEST := $(DEPS) check chromium clang clang-format curl g++ python3 python3-mpmath python3-numpy \
              python3-scipy
 
-.PHONY: all run test unit digits buckets http interop golden check check-builds sanitize format install \
-        slow bench deps deps-test deps-bench clean help
+.PHONY: all run test unit digits buckets http browser interop golden check check-builds sanitize format install \
+        slow bench deps deps-test deps-bench clean help FORCE
 
 all: $(BUILD)/posenc-server ## build the server (the default)
 
@@ -69,7 +69,15 @@ $(BUILD)/%.a:
 	$(Q)rm -f $@
 	$(Q)$(AR) rcs $@ $^
 
-$(BUILD)/posenc-server: $(call objects,$(SERVER_SOURCES)) $(BUILD)/libposenc-api.a $(BUILD)/libposenc.a
+# the visualiser's page as C, newer than its sources; without its packages a line that says so
+$(BUILD)/visualiser/assets.c: FORCE
+	@sh server/visualiser/build.sh $@
+FORCE:
+$(BUILD)/visualiser/assets.o: $(BUILD)/visualiser/assets.c
+	$(call say,CC    $<)
+	$(Q)$(CC) $(POSENC_CFLAGS) -Iserver $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
+
+$(BUILD)/posenc-server: $(call objects,$(SERVER_SOURCES)) $(BUILD)/visualiser/assets.o $(BUILD)/libposenc-api.a $(BUILD)/libposenc.a
 	$(call say,LINK  $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $^ $(SERVER_LIBS)
 
@@ -107,13 +115,13 @@ $(BUILD)/lib/%-v3.o: lib/%.c
 $(BUILD)/lib/%-v4.o: lib/%.c
 	$(call compile_for_set,v4)
 
--include $(BUILD)/digits-tests.d $(KERNEL_OBJECTS:.o=.d) $(patsubst %.c,$(BUILD)/%.d,$(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) $(BENCH_SOURCES) tests/buckets/main.c)
+-include $(BUILD)/digits-tests.d $(KERNEL_OBJECTS:.o=.d) $(patsubst %.c,$(BUILD)/%.d,$(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) $(BENCH_SOURCES) tests/buckets/main.c) $(BUILD)/visualiser/assets.d
 
 # ---- testing ----
 
 test: ## run every test
 	$(BUILDING) all $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/bucket-runs
-	$(MAKE) -j1 check unit digits buckets golden http interop check-builds sanitize
+	$(MAKE) -j1 check unit digits buckets golden http browser interop check-builds sanitize
 	@echo "all tests passed"
 
 unit: $(BUILD)/unit-tests ## unit tests, with the golden files
@@ -130,6 +138,9 @@ golden: ## recompute the golden files with mpmath and compare
 
 http: all ## black-box tests of the server over real sockets
 	PYTHONDONTWRITEBYTECODE=1 TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -m unittest discover -s tests/http -p 'test_*.py'
+
+browser: all ## the visualiser in a real browser (VIEW=heatmap: one file); screenshots go to build/screenshots
+	TEST_SERVER=$(BUILD)/posenc-server SCREENSHOTS=$(BUILD)/screenshots node tests/browser/main.js $(VIEW)
 
 interop: all ## real clients: curl, numpy; exactness against mpmath
 	PYTHONDONTWRITEBYTECODE=1 TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -m unittest discover -s tests/interop -p 'test_*.py'
@@ -173,9 +184,11 @@ install: all ## install under PREFIX (default /usr/local), below DESTDIR
 
 deps: ## install what building needs, as far as it is missing
 	@sh tests/support/deps.sh $(DEPS)
+	@sh tests/support/npm.sh server/visualiser
 
 deps-test: ## install what the tests need, as far as it is missing
 	@sh tests/support/deps.sh $(DEPS_TEST)
+	@sh tests/support/npm.sh server/visualiser tests/browser
 
 deps-bench: ## install the peers of the benchmark, as far as they are missing
 	@sh tests/support/deps.sh $(DEPS_BENCH)

@@ -16,6 +16,8 @@
 #define STORE_ONLY api_refuse_access, NULL
 
 static const api_route ROUTES[] = {
+    {"GET", "/", api_get_asset, "The visualiser", OPEN},
+    {"GET", "/assets/{file}", api_get_asset, "What the visualiser's page loads", OPEN},
     {"GET", "/v1/schemes", api_list_schemes, "All schemes with their parameters", OPEN},
     {"GET", "/v1/schemes/{scheme}", api_describe_scheme, "One scheme with its parameters",
      OPEN},

@@ -50,6 +50,7 @@ api_endpoint api_list_schemes, api_describe_scheme;
 api_endpoint api_get_encoding, api_post_encoding;
 api_endpoint api_get_similarity, api_post_similarity;
 api_endpoint api_list_sets, api_get_set, api_put_set, api_delete_set, api_refuse_upload;
+api_endpoint api_get_asset; /* documents of people, not part of the described interface */
 api_endpoint api_info, api_health_live, api_health_ready, api_metrics, api_openapi;
 
 #endif

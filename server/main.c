@@ -1,4 +1,5 @@
 /* posenc-server: start, wait, drain, stop. */
+#include "assets.h"
 #include "http.h"
 #include "key_file.h"
 #include "listen.h"
@@ -121,6 +122,8 @@ static void fill_host(server_process *process)
         .local = listen_is_local(process->listen_fd),
         .published = process->published,
         .published_count = settings_limits(settings, process->published, LIMITS_ROOM),
+        .assets = visualiser_assets,
+        .asset_count = visualiser_asset_count,
     };
 }
 

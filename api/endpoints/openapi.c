@@ -393,7 +393,8 @@ api_reply *api_openapi(const api_call *call)
     size_t count = api_routes(&routes);
     json_t *paths = json_object();
     for (size_t i = 0; i < count; i++)
-        if (strcmp(routes[i].pattern, "/v1/encodings/{scheme}") != 0 &&
+        if (routes[i].endpoint != api_get_asset &&
+            strcmp(routes[i].pattern, "/v1/encodings/{scheme}") != 0 &&
             strcmp(routes[i].pattern, "/v1/similarity/{scheme}") != 0)
             add_plain_route(paths, &routes[i]);
     for (size_t i = 0; i < pe_scheme_count(); i++) {
