@@ -70,6 +70,9 @@ export function chooser(context, name, label, choices, standard) {
 // Make the next drawing give the focus to the control of this id.
 export const keepFocus = (id) => { focused = id; };
 
+// An address without the middle of a long list.
+const brieflyOf = (address) => address.replace(/(=[^&]{60})[^&]*(,[^&]{20})/, '$1…$2');
+
 const restoreFocus = (container) => { if (focused) container.querySelector(`[id="${focused}"]`)?.focus(); };
 
 // Load what a view needs and then draw it below its controls. `draw(element, loaded)` may return a
@@ -88,7 +91,7 @@ export function present(container, {signal}, controls, load, draw) {
     dispose = draw(place, loaded, news);
     restoreFocus(container);
     focused = '';
-    addresses.append(...loaded.flat().map(({address, reply}) => h('p', {class: 'reply'}, h('code', {}, `GET ${address}`), ` cache ${reply.cache}`)));
+    addresses.append(...loaded.flat().map(({address, reply}) => h('p', {class: 'reply'}, h('code', {}, `GET ${brieflyOf(address)}`), ` cache ${reply.cache}`)));
   }).catch((error) => {
     if (signal.aborted || error.name === 'AbortError') return;
     if (error.status === undefined) console.error(error);

@@ -24,8 +24,8 @@ function roomy([least, most]) {
   return [least - room, most + room];
 }
 
-// Points of half a cloud cover fewer pixels the more there are.
-const sizeOf = (count) => (count < 4e3 ? 4 : count < 4e4 ? 3 : 2);
+// A point covers the fewer pixels the more there are.
+const sizeOf = (count) => (count < 4e3 ? 4 : count < 4e4 ? 3 : count < 2e5 ? 2 : 1);
 
 // One cloud: {title, x, y: matrices, pairs}.
 function createCloud(cloud, scales, side, {colours}) {
@@ -44,7 +44,7 @@ function createCloud(cloud, scales, side, {colours}) {
   function paint() {
     const image = new ImageData(Math.round(wide * ratio), Math.round(high * ratio));
     const marks = new Uint8Array(image.width * image.height);
-    const size = Math.round((sizeOf(at.length) * ratio) / 1.5);
+    const size = Math.round(sizeOf(at.length) * ratio);
     for (const index of at) {
       const [px, py] = placeOf(index);
       nearby[clamp(Math.floor(py), 0, high - 1) * wide + clamp(Math.floor(px), 0, wide - 1)] = index;
@@ -81,7 +81,7 @@ function createCloud(cloud, scales, side, {colours}) {
       context.fillText(brief(tick), -6, py);
     }
     context.save();
-    context.translate(8 - MARGIN.left, high / 2);
+    context.translate(10 - MARGIN.left, high / 2);
     context.rotate(-Math.PI / 2);
     context.textAlign = 'center';
     context.fillText(y.tensor.name, 0, 0);

@@ -178,11 +178,12 @@ export function describeCell(tables, difference, {row, column}) {
   return parts.join(' · ');
 }
 
-// `square`: cells as high as they are wide, for what compares an axis with itself.
-function render(container, {tables, difference, options, update, hover, mark, colours, signal, width, square = false}) {
+// Views that draw matrices of their own may give `titles` of the panels, and `square`: cells as high as they
+// are wide, for what compares an axis with itself.
+function render(container, {tables, difference, options, update, hover, mark, colours, signal, width, titles, square = false}) {
   const shared = scaleOf(colours, tables.map(({extent}) => extent));
-  const shown = tables.map((table, i) => createPanel(table, tables.length > 1 ? `${'AB'[i]}: ${table.settings.scheme}` : `${table.tensor.name}`, shared, colours, mark));
-  if (difference) shown.push(createPanel(difference, 'A − B', scaleOf(colours, [difference.extent]), colours, mark));
+  const shown = tables.map((table, i) => createPanel(table, titles?.[i] ?? (tables.length > 1 ? `${'AB'[i]}: ${table.settings.scheme}` : `${table.tensor.name}`), shared, colours, mark));
+  if (difference) shown.push(createPanel(difference, 'A − B', scaleOf(colours, [difference.extent, difference.extent.map((value) => -value)]), colours, mark));
   const whole = {
     rows: Math.max(...tables.map(({rows}) => rows)),
     columns: Math.max(...tables.map(({columns}) => columns)),

@@ -2,7 +2,7 @@
 // its rows.
 import {WINDOW_ELEMENTS} from '../api.js';
 import {h} from '../dom.js';
-import {METRICS, chooser, comparable, hasSimilarity, keepFocus, loadSimilarity, present} from '../similarity.js';
+import {METRICS, chooser, comparable, hasSimilarity, keepFocus, loadSimilarity, present, titlesOf} from '../similarity.js';
 import {differenceOf} from '../tables.js';
 import heatmap from './heatmap.js';
 
@@ -39,7 +39,7 @@ function render(container, context) {
     const [left, right] = tables;
     const difference = right && left.firstRow === right.firstRow ? differenceOf(left, right) : null;
     news.textContent = note;
-    return heatmap.render(place, {...context, tables, difference, square: true});
+    return heatmap.render(place, {...context, tables, difference, square: true, titles: right && titlesOf(having)});
   });
 }
 
