@@ -6,7 +6,8 @@ export const WINDOW_ELEMENTS = 2 ** 22; // the most that one request asks for
 // A problem document of the service (RFC 9457), or what stands for one.
 export class Problem extends Error {
   constructor(document, status) {
-    super(document.detail ?? document.title ?? `status ${status}`);
+    const several = document.errors?.length > 1 && document.errors.map(({parameter, allowed}) => `${parameter}: ${allowed}`).join('; ');
+    super(several || (document.detail ?? document.title ?? `status ${status}`));
     this.document = document;
     this.status = status;
   }

@@ -92,8 +92,8 @@ export function createForm(side, change) {
     const slid = choices ? null : slider(parameter, id);
     const error = h('p', {id: `${id}-error`, class: 'error', hidden: true});
     const row = h('div', {class: 'field'},
-      h('label', {for: id, id: `${id}-label`, title: help}, plain(name), unit && unit !== name ? h('span', {class: 'unit'}, ` ${unit}`) : null),
-      made.control, slid?.control, h('p', {id: `${id}-help`, class: 'help'}, help), error);
+      h('label', {for: id, id: `${id}-label`}, plain(name), unit && unit !== name ? h('span', {class: 'unit'}, ` ${unit}`) : null),
+      made.control, slid?.control, error, h('p', {id: `${id}-help`, class: 'help'}, help));
     return {parameter, row, made, slid, error};
   }
 

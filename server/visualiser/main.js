@@ -87,7 +87,6 @@ async function load(state) {
   const sides = SIDES.filter((side) => state[side]);
   const parts = sides.map(() => ({received: 0, total: 0}));
   const reveal = setTimeout(() => document.body.classList.add('loading'), 80);
-  document.body.classList.add('busy');
   say('Loading …');
   showProgress(parts);
   try {
@@ -183,6 +182,7 @@ function changed(state, kind) {
   showSettings(state);
   if (placeOf(state) === place) return draw();
   place = placeOf(state);
+  document.body.classList.add('busy');
   if (kind === 'adjust') loadSoon(state);
   else load(state);
 }

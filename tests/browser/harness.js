@@ -86,7 +86,7 @@ export async function drawn(page) {
 
 // Wait until nothing is under way, also nothing that waits for a pause in typing.
 export async function settled(page) {
-  await page.waitForTimeout(150);
+  await page.waitForTimeout(20); // until an event has been heard of
   await page.waitForFunction(() => !document.body.classList.contains('busy'));
 }
 

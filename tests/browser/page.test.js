@@ -6,13 +6,17 @@ import {drawn, open, pageTest, readout, schemes, settled, url} from './harness.j
 const MOST_BYTES = 400e3; // of a cold load, over the wire
 const REFUSED = /status of 4\d\d/; // what Chromium says of every answer that is a problem document
 
+async function choose(page, scheme) {
+  await page.selectOption('#left-scheme', scheme);
+  await page.waitForFunction((name) => new URLSearchParams(location.search).get('scheme') === name, scheme);
+}
+
 test('the registry has schemes', () => assert.ok(schemes.length >= 20));
 
 pageTest('every tensor of every scheme is drawn', {}, async (page) => {
   await open(page);
   for (const {name, tensors} of schemes) {
-    await page.selectOption('#left-scheme', name);
-    await page.waitForFunction((expected) => new URLSearchParams(location.search).get('scheme') === expected, name);
+    await choose(page, name);
     await drawn(page);
     const {tensors: made} = await (await fetch(`${url}/v1/encodings/${name}${new URL(page.url()).search.replace(/scheme=[^&]*&|&view.*/g, '')}`)).json();
     for (const tensor of tensors.filter((each) => made.some((one) => one.name === each.name))) {
@@ -26,9 +30,8 @@ pageTest('every tensor of every scheme is drawn', {}, async (page) => {
 
 pageTest('the form has every parameter, choice, preset and help text', {}, async (page) => {
   await open(page);
-  for (const {name, parameters, presets, example} of schemes) {
-    await page.goto(`${url}/?scheme=${name}&${example}`);
-    await drawn(page);
+  for (const {name, parameters, presets} of schemes) {
+    await choose(page, name);
     const fields = await page.evaluate(() => Object.fromEntries([...document.querySelectorAll('#left [id^="left-"]')].map((element) => [element.id, element.tagName === 'SELECT' ? [...element.options].map(({value}) => value) : element.textContent])));
     for (const parameter of parameters) {
       assert.ok(`left-${parameter.name}` in fields, `${name} ${parameter.name}`);
@@ -83,6 +86,7 @@ pageTest('mistakes are told beside their fields, by the problem document', {expe
   assert.equal(await page.isVisible('#left-base-error'), false);
   assert.match(await page.textContent('#left-problem'), /did you mean length/);
   await page.click('#left-problem button');
+  await settled(page); // what is below moves up
   await page.click('#left-layout-error button'); // did you mean interleaved
   await page.fill('#left-dim', '8');
   await drawn(page);

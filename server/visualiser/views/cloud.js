@@ -137,7 +137,7 @@ function newsOf(cloud, prefix, triangle) {
   const parts = [`${at.length.toLocaleString('en')} ${thinned || x.rows < x.columns ? `of ${all.toLocaleString('en')} ordered pairs, thinned by a fixed rule` : 'ordered pairs'}`];
   if (x.rows < x.columns) parts.push(`${x.rows} of ${x.columns} rows compared with all`);
   if (undefinedPairs > 0) parts.push(`${undefinedPairs.toLocaleString('en')} without a ${y.tensor.name}, which a constant row does not have`);
-  if (mirrored > 0) parts.push(different === 0 ? 'both triangles coincide: the matrices are symmetric' : `${different.toLocaleString('en')} of ${mirrored.toLocaleString('en')} pairs differ between the triangles`);
+  if (at.length > 0 && mirrored > 0) parts.push(different === 0 ? 'both triangles coincide: the matrices are symmetric' : `${different.toLocaleString('en')} of ${mirrored.toLocaleString('en')} pairs differ between the triangles`);
   return h('p', {class: 'cloud-news'}, `${prefix}${parts.join('; ')}.`);
 }
 

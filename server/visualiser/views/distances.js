@@ -64,7 +64,7 @@ function pointsOf({positions, rows}, value) {
 function chartOf(curves, {title, axis, x, context}) {
   const {colours, width, mark} = context;
   const [from, to] = x;
-  return plot({
+  const chart = plot({
     width: Math.min(width, 1100), height: 320, className: 'plot-distances', ariaLabel: title,
     marginTop: MARGIN.top, marginRight: MARGIN.right, marginBottom: MARGIN.bottom, marginLeft: MARGIN.left,
     style: {color: colours.ink, background: 'transparent', fontSize: '12px'},
@@ -77,6 +77,9 @@ function chartOf(curves, {title, axis, x, context}) {
       ...curves.map(({chosen, colour}) => ruleX([chosen], {stroke: colour, strokeOpacity: 0.35})),
     ],
   });
+  chart.setAttribute('role', 'img');
+  for (const group of chart.querySelectorAll('g[aria-label]')) group.removeAttribute('aria-label'); // a g has no role to be named
+  return chart;
 }
 
 // The vertical line under the pointer, in a chart.

@@ -116,13 +116,20 @@ function createPanel(table, title, scale, colours, mark) {
   function markLine(context, view) {
     const x = markOn(table.column, table.columns, view.columns, size.width);
     const y = markOn(table.row, table.rows, view.rows, size.height);
+    const text = `trained to ${brief(mark)}`;
+    const wide = context.measureText(text).width + 8;
+    const above = y > 20 ? y - 18 : y + 2;
+    context.fillStyle = colours.paper;
+    if (x != null) context.fillRect(x - 2, 0, 4, size.height);
+    if (y != null) context.fillRect(0, y - 2, size.width, 4);
+    if (y != null) context.fillRect(size.width - wide, above, wide, 16);
     context.fillStyle = colours.mark;
     if (x != null) context.fillRect(x - 1, 0, 2, size.height);
     if (y == null) return;
     context.fillRect(0, y - 1, size.width, 2);
     context.textAlign = 'right';
-    context.textBaseline = 'bottom';
-    context.fillText(`trained to ${brief(mark)}`, size.width - 4, y - 3);
+    context.textBaseline = 'middle';
+    context.fillText(text, size.width - 4, above + 8);
   }
 
   function crosshair(context, view, cell) {
