@@ -27,83 +27,93 @@ function roomy([least, most]) {
 // A point covers the fewer pixels the more there are.
 const sizeOf = (count) => (count < 4e3 ? 4 : count < 4e4 ? 3 : count < 2e5 ? 2 : 1);
 
-// One cloud: {title, x, y: matrices, pairs}.
-function createCloud(cloud, scales, side, {colours}) {
-  const {x, y, pairs: {at}, title} = cloud;
-  const canvas = h('canvas', {class: 'plot', tabindex: 0, role: 'application', 'aria-roledescription': 'point cloud'});
-  const ratio = Math.min(devicePixelRatio || 1, 2);
-  const high = side.high, wide = side.wide;
-  canvas.width = Math.round((wide + MARGIN.left + MARGIN.right) * ratio);
-  canvas.height = Math.round((high + MARGIN.top + MARGIN.bottom) * ratio);
-  canvas.style.width = `${wide + MARGIN.left + MARGIN.right}px`;
-  canvas.style.height = `${high + MARGIN.top + MARGIN.bottom}px`;
-  const nearby = new Int32Array(wide * high).fill(-1); // an index of the matrices for each pixel
-  const triangleOf = (index) => (index % x.columns > x.numbers(Math.floor(index / x.columns)) ? UPPER : LOWER);
-  const placeOf = (index) => [scales.x(x.data[index]), scales.y(y.data[index])];
+// Where a point lies in pixels, and in which triangle.
+const placeOf = ({x, y, scales}, index) => [scales.x(x.data[index]), scales.y(y.data[index])];
+const triangleOf = ({x}, index) => (index % x.columns > x.numbers(Math.floor(index / x.columns)) ? UPPER : LOWER);
 
-  function paint() {
-    const image = new ImageData(Math.round(wide * ratio), Math.round(high * ratio));
-    const marks = new Uint8Array(image.width * image.height);
-    const size = Math.round(sizeOf(at.length) * ratio);
-    for (const index of at) {
-      const [px, py] = placeOf(index);
-      nearby[clamp(Math.floor(py), 0, high - 1) * wide + clamp(Math.floor(px), 0, wide - 1)] = index;
-      const left = clamp(Math.round(px * ratio - size / 2), 0, image.width - size), top = clamp(Math.round(py * ratio - size / 2), 0, image.height - size);
-      const triangle = triangleOf(index);
-      for (let row = 0; row < size; row++)
-        for (let column = 0; column < size; column++) marks[(top + row) * image.width + left + column] |= triangle;
-    }
-    const inks = Object.entries(inksOf(colours)).reduce((words, [mark, hex]) => { words[mark] = wordOf(hex); return words; }, new Uint32Array(4));
-    const words = new Uint32Array(image.data.buffer);
-    for (let i = 0; i < marks.length; i++) words[i] = inks[marks[i]];
-    return image;
+// The points as a canvas of their own, for putImageData would take away the grid below them; and for
+// each pixel a point that lies in it, as an index into the matrices, or -1.
+function paint(cloud, {wide, high, ratio}, colours) {
+  const {at} = cloud.pairs;
+  const nearby = new Int32Array(wide * high).fill(-1);
+  const image = new ImageData(Math.round(wide * ratio), Math.round(high * ratio));
+  const marks = new Uint8Array(image.width * image.height);
+  const size = Math.round(sizeOf(at.length) * ratio);
+  for (const index of at) {
+    const [px, py] = placeOf(cloud, index);
+    nearby[clamp(Math.floor(py), 0, high - 1) * wide + clamp(Math.floor(px), 0, wide - 1)] = index;
+    const left = clamp(Math.round(px * ratio - size / 2), 0, image.width - size), top = clamp(Math.round(py * ratio - size / 2), 0, image.height - size);
+    const triangle = triangleOf(cloud, index);
+    for (let row = 0; row < size; row++)
+      for (let column = 0; column < size; column++) marks[(top + row) * image.width + left + column] |= triangle;
   }
-  const image = paint();
-
-  function axes(context) {
-    context.font = FONT;
-    context.fillStyle = colours.quiet;
-    context.strokeStyle = colours.grid;
-    context.lineWidth = 1;
-    context.textAlign = 'center';
-    context.textBaseline = 'top';
-    for (const tick of scales.x.ticks(Math.max(2, wide / 70))) {
-      const px = Math.round(scales.x(tick)) + 0.5;
-      context.strokeRect(px, 0, 0, high);
-      context.fillText(brief(tick), px, high + 5);
-    }
-    context.fillText(x.tensor.name, wide / 2, high + 22);
-    context.textAlign = 'right';
-    context.textBaseline = 'middle';
-    for (const tick of scales.y.ticks(Math.max(2, high / 60))) {
-      const py = Math.round(scales.y(tick)) + 0.5;
-      context.strokeRect(0, py, wide, 0);
-      context.fillText(brief(tick), -6, py);
-    }
-    context.save();
-    context.translate(10 - MARGIN.left, high / 2);
-    context.rotate(-Math.PI / 2);
-    context.textAlign = 'center';
-    context.fillText(y.tensor.name, 0, 0);
-    context.restore();
-  }
-
-  // The points are put over the grid by way of a canvas, since putImageData would take the grid away.
+  const inks = new Uint32Array(4);
+  for (const [mark, hex] of Object.entries(inksOf(colours))) inks[mark] = wordOf(hex);
+  const words = new Uint32Array(image.data.buffer);
+  for (let i = 0; i < marks.length; i++) words[i] = inks[marks[i]];
   const points = h('canvas', {width: image.width, height: image.height});
   points.getContext('2d').putImageData(image, 0, 0);
+  return {points, nearby};
+}
+
+function drawAxes(context, {x, y, scales}, {wide, high}, colours) {
+  context.font = FONT;
+  context.fillStyle = colours.quiet;
+  context.strokeStyle = colours.grid;
+  context.lineWidth = 1;
+  context.textAlign = 'center';
+  context.textBaseline = 'top';
+  for (const tick of scales.x.ticks(Math.max(2, wide / 70))) {
+    const px = Math.round(scales.x(tick)) + 0.5;
+    context.strokeRect(px, 0, 0, high);
+    context.fillText(brief(tick), px, high + 5);
+  }
+  context.fillText(x.tensor.name, wide / 2, high + 22);
+  context.textAlign = 'right';
+  context.textBaseline = 'middle';
+  for (const tick of scales.y.ticks(Math.max(2, high / 60))) {
+    const py = Math.round(scales.y(tick)) + 0.5;
+    context.strokeRect(0, py, wide, 0);
+    context.fillText(brief(tick), -6, py);
+  }
+  context.save();
+  context.translate(10 - MARGIN.left, high / 2);
+  context.rotate(-Math.PI / 2);
+  context.textAlign = 'center';
+  context.fillText(y.tensor.name, 0, 0);
+  context.restore();
+}
+
+// What a cloud shows, in words.
+function labelOf({x, y, pairs: {at}, title}) {
+  const range = (matrix) => `${matrix.tensor.name} from ${extentOf(matrix, at).map(brief).join(' to ')}`;
+  return `${title}: ${at.length > 0 ? `${at.length} pairs of positions, ${range(x)}, ${range(y)}` : 'no pairs with both numbers'}. Arrow keys choose the two positions.`;
+}
+
+// One cloud: {title, x, y: matrices, pairs, scales}; draw(index) rings a point, find(event) finds one.
+function createCloud(cloud, {wide, high}, {colours}) {
+  const {x, y} = cloud;
+  const canvas = h('canvas', {class: 'plot', tabindex: 0, role: 'application', 'aria-roledescription': 'point cloud', 'aria-label': labelOf(cloud)});
+  const ratio = Math.min(devicePixelRatio || 1, 2);
+  const outer = {wide: wide + MARGIN.left + MARGIN.right, high: high + MARGIN.top + MARGIN.bottom};
+  canvas.width = Math.round(outer.wide * ratio);
+  canvas.height = Math.round(outer.high * ratio);
+  canvas.style.width = `${outer.wide}px`;
+  canvas.style.height = `${outer.high}px`;
+  const {points, nearby} = paint(cloud, {wide, high, ratio}, colours);
 
   function draw(index) {
     const context = canvas.getContext('2d');
     context.setTransform(ratio, 0, 0, ratio, MARGIN.left * ratio, MARGIN.top * ratio);
-    context.clearRect(-MARGIN.left, -MARGIN.top, wide + MARGIN.left + MARGIN.right, high + MARGIN.top + MARGIN.bottom);
-    axes(context);
+    context.clearRect(-MARGIN.left, -MARGIN.top, outer.wide, outer.high);
+    drawAxes(context, cloud, {wide, high}, colours);
     context.drawImage(points, 0, 0, wide, high);
     if (index < 0 || !Number.isFinite(x.data[index]) || !Number.isFinite(y.data[index])) return;
     for (const [colour, line] of [[colours.paper, 5], [colours.ink, 2]]) {
       context.strokeStyle = colour;
       context.lineWidth = line;
       context.beginPath();
-      context.arc(...placeOf(index), 6, 0, 2 * Math.PI);
+      context.arc(...placeOf(cloud, index), 6, 0, 2 * Math.PI);
       context.stroke();
     }
   }
@@ -122,10 +132,7 @@ function createCloud(cloud, scales, side, {colours}) {
     return best;
   }
 
-  const [fromX, toX] = extentOf(x, at), [fromY, toY] = extentOf(y, at);
-  const range = at.length > 0 ? `${at.length} pairs of positions, ${x.tensor.name} from ${brief(fromX)} to ${brief(toX)}, ${y.tensor.name} from ${brief(fromY)} to ${brief(toY)}` : 'no pairs with both numbers';
-  canvas.setAttribute('aria-label', `${title}: ${range}. Arrow keys choose the two positions.`);
-  return {element: h('figure', {class: 'panel'}, h('figcaption', {}, title), canvas), canvas, draw, find, cloud};
+  return {element: h('figure', {class: 'panel'}, h('figcaption', {}, cloud.title), canvas), canvas, draw, find, cloud};
 }
 
 // ---- what is said ----
@@ -226,7 +233,7 @@ function render(container, context) {
     const wide = Math.floor(clamp(width / across - 12, 200, SIDE_MOST + MARGIN.left + MARGIN.right)) - MARGIN.left - MARGIN.right;
     const size = {wide, high: Math.min(wide, 420)};
     const scales = sharedScales(clouds, size);
-    const panels = clouds.map((cloud) => createCloud(cloud, scales, size, context));
+    const panels = clouds.map((cloud) => createCloud({...cloud, scales}, size, context));
     news.textContent = note;
     place.append(legend(colours), h('div', {class: 'panels'}, ...panels.map(({element}) => element)),
       ...clouds.map((cloud, side) => newsOf(cloud, clouds.length > 1 ? `${'AB'[side]}: ` : '', triangle.value)));

@@ -169,8 +169,33 @@ function connect(place, charts, order, {colours, signal}, tell, toggle) {
   }, {signal});
 }
 
+// What is above the picture: curves that are not there, and how long ones are drawn.
+function newsOf(curves, {orders, chosen, note}) {
+  const absent = chosen.filter((position) => !curves.some((curve) => curve.chosen === position));
+  const thinned = orders.some(({rows}) => rows.length > 2 * BUCKETS);
+  return [note, absent.length > 0 && `No curve of ${absent.join(', ')}: the table has no such position, or they are too many for its length.`,
+    thinned && `Drawn by the least and greatest values of ${BUCKETS} parts; numbers below the picture are of the position itself.`].filter(Boolean).join(' ');
+}
+
+function drawCurves(place, news, drawing, context) {
+  const {tables, orders, chosen, metric, choose, toggle} = drawing;
+  const longest = orders.reduce((one, other) => (other.rows.length > one.rows.length ? other : one));
+  const curves = curvesOf(tables, orders, chosen, context.colours);
+  const differences = orders.length > 1 ? differencesOf(curves, orders) : [];
+  const ends = orders.flatMap(({positions, rows}) => [positions[rows[0]], positions[rows.at(-1)]]);
+  const look = {axis: context.tables[0].row.title, x: [Math.min(...ends), Math.max(...ends)], context};
+  const about = `${METRICS[metric]} of positions ${chosen.join(', ')} to every position`;
+  const charts = [chartOf(curves, {title: about, ...look})];
+  if (differences.length > 0) charts.push(chartOf(differences, {title: `A minus B: ${about}`, ...look}));
+  const element = h('div', {id: 'distances-charts', tabindex: 0, role: 'application', 'aria-label': `${about}. Arrow keys move the line, Enter chooses its position.`});
+  charts.forEach((chart, i) => element.append(h('p', {class: 'distances-title'}, `${i === 0 ? '' : 'A − B: '}${METRICS[metric]} to`), chart));
+  news.textContent = newsOf(curves, drawing);
+  place.append(legendOf(chosen, context.colours, choose, orders.length), element);
+  connect(element, charts, longest, context, (position) => context.hover(position == null ? '' : describeAt(position, curves, orders, metric)), toggle);
+}
+
 function render(container, context) {
-  const {options, update, hover, colours, signal} = context;
+  const {options, update, signal} = context;
   const {having, note} = comparable(context.tables);
   const orders = having.map(orderOf);
   const asked = read(options[OPTION] ?? '');
@@ -196,22 +221,7 @@ function render(container, context) {
   }));
   return present(container, context, controls, load, (place, loaded, news) => {
     const tables = loaded.map(([table]) => table);
-    const longest = orders.reduce((one, other) => (other.rows.length > one.rows.length ? other : one));
-    const curves = curvesOf(tables, orders, chosen, colours);
-    const absent = chosen.filter((position) => !curves.some((curve) => curve.chosen === position));
-    const thinned = orders.some(({rows}) => rows.length > 2 * BUCKETS);
-    news.textContent = [note, absent.length && `No curve of ${absent.join(', ')}: the table has no such position, or they are too many for its length.`,
-      thinned && `Drawn by the least and greatest values of ${BUCKETS} parts; numbers below the picture are of the position itself.`].filter(Boolean).join(' ');
-    const ends = orders.flatMap(({positions, rows}) => [positions[rows[0]], positions[rows.at(-1)]]);
-    const look = {axis: having[0].row.title, x: [Math.min(...ends), Math.max(...ends)], context};
-    const about = `${METRICS[metric.value]} of positions ${chosen.join(', ')} to every position`;
-    const differences = orders.length > 1 ? differencesOf(curves, orders) : [];
-    const charts = [chartOf(curves, {title: about, ...look})];
-    if (differences.length > 0) charts.push(chartOf(differences, {title: `A minus B: ${about}`, ...look}));
-    const element = h('div', {id: 'distances-charts', tabindex: 0, role: 'application', 'aria-label': `${about}. Arrow keys move the line, Enter chooses its position.`});
-    charts.forEach((chart, i) => element.append(h('p', {class: 'distances-title'}, `${i === 0 ? '' : 'A − B: '}${METRICS[metric.value]} to`), chart));
-    place.append(legendOf(chosen, colours, choose, orders.length), element);
-    connect(element, charts, longest, context, (position) => hover(position == null ? '' : describeAt(position, curves, orders, metric.value)), toggle);
+    drawCurves(place, news, {tables: loaded.map(([table]) => table), orders, chosen, metric: metric.value, note, choose, toggle}, context);
   });
 }
 
