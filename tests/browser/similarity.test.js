@@ -68,6 +68,7 @@ pageTest('two matrices share their scale and have a difference', {}, async (page
   const scales = await page.locator('.panel .scale').allTextContents();
   assert.equal(scales.length, 3);
   assert.equal(scales[0], scales[1]);
+  assert.match(scales[2], /^-([\d.]+)\1$/, 'the difference is symmetric about 0');
   const {width, height} = await page.locator('canvas.plot').first().boundingBox();
   assert.equal(width - 72, height - 40, 'cells are square');
 });

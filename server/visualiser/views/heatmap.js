@@ -66,6 +66,7 @@ function createPanel(table, title, scale, colours, mark) {
     h('figcaption', {}, h('span', {}, title), h('span', {class: 'scale'}, brief(from), bar, brief(to))), canvas);
   const ratio = Math.min(devicePixelRatio || 1, 2);
   const size = {width: 0, height: 0};
+  let painted = {place: '', picture: null};
 
   function resize(width, height) {
     Object.assign(size, {width, height});
@@ -150,9 +151,12 @@ function createPanel(table, title, scale, colours, mark) {
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.clearRect(0, 0, canvas.width, canvas.height);
     const wide = Math.round(size.width * ratio), high = Math.round(size.height * ratio);
-    const picture = new ImageData(wide, high);
-    paint(picture, table, scale, cellsOf(edges(wide, ...view.columns, table.columns), table.columns), cellsOf(edges(high, ...view.rows, table.rows), table.rows));
-    context.putImageData(picture, Math.round(MARGIN.left * ratio), Math.round(MARGIN.top * ratio));
+    const place = [wide, high, ...view.columns, ...view.rows].join();
+    if (place !== painted.place) { // a crosshair that moves leaves the picture as it is
+      painted = {place, picture: new ImageData(wide, high)};
+      paint(painted.picture, table, scale, cellsOf(edges(wide, ...view.columns, table.columns), table.columns), cellsOf(edges(high, ...view.rows, table.rows), table.rows));
+    }
+    context.putImageData(painted.picture, Math.round(MARGIN.left * ratio), Math.round(MARGIN.top * ratio));
     context.setTransform(ratio, 0, 0, ratio, MARGIN.left * ratio, MARGIN.top * ratio);
     axes(context, view);
     context.save();
@@ -190,7 +194,7 @@ export function describeCell(tables, difference, {row, column}) {
 function render(container, {tables, difference, options, update, hover, mark, colours, signal, width, titles, square = false}) {
   const shared = scaleOf(colours, tables.map(({extent}) => extent));
   const shown = tables.map((table, i) => createPanel(table, titles?.[i] ?? (tables.length > 1 ? `${'AB'[i]}: ${table.settings.scheme}` : `${table.tensor.name}`), shared, colours, mark));
-  if (difference) shown.push(createPanel(difference, 'A − B', scaleOf(colours, [difference.extent, difference.extent.map((value) => -value)]), colours, mark));
+  if (difference) shown.push(createPanel(difference, 'A − B', scaleOf(colours, [difference.extent, difference.extent.map((value) => -value).reverse()]), colours, mark));
   const whole = {
     rows: Math.max(...tables.map(({rows}) => rows)),
     columns: Math.max(...tables.map(({columns}) => columns)),
