@@ -1,8 +1,8 @@
 /* Counting, and the exposition format. */
 #include "metrics.h"
 
+#include <fcntl.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -90,38 +90,40 @@ void metrics_count_late(server_metrics *metrics)
     atomic_fetch_add_explicit(&metrics->late, 1, memory_order_relaxed);
 }
 
+/* Read without stdio, which would need memory. */
 static unsigned long long resident_bytes(void)
 {
+    char text[64];
     unsigned long long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (file) {
-        if (fscanf(file, "%*s %llu", &pages) != 1)
-            pages = 0;
-        fclose(file);
-    }
+    int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    ssize_t size = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    if (fd >= 0)
+        close(fd);
+    text[size > 0 ? size : 0] = '\0';
+    const char *second = strchr(text, ' ');
+    if (second)
+        pages = strtoull(second, NULL, 10);
     return pages * (unsigned long long)sysconf(_SC_PAGESIZE);
 }
 
-static void write_head(FILE *out, const char *name, const char *type, const char *help)
+static void write_head(api_text *out, const char *name, const char *type, const char *help)
 {
-    fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+    api_text_add(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-static void write_requests(server_metrics *metrics, FILE *out)
+static void write_requests(server_metrics *metrics, api_text *out)
 {
     write_head(out, "posenc_requests_total", "counter",
                "Requests answered, by route and status.");
     for (size_t i = 0; i < metrics->route_count; i++)
         for (unsigned class = 2; class < STATUS_CLASSES; class ++)
-            fprintf(out, "posenc_requests_total{route=\"%s\",status=\"%uxx\"} %llu\n",
-                    metrics->routes[i], class, atomic_load(&metrics->requests[i][class]));
+            api_text_add(out, "posenc_requests_total{route=\"%s\",status=\"%uxx\"} %llu\n",
+                         metrics->routes[i], class, atomic_load(&metrics->requests[i][class]));
 }
 
 char *metrics_text(server_metrics *metrics, const api_store *store, size_t waiting,
                    preparation_set *preparations)
 {
-    char *text = NULL;
-    size_t size;
     pe_cache_stats cache;
     uint64_t sets, set_bytes;
     pe_cache_read_stats(metrics->cache, &cache);
@@ -166,20 +168,14 @@ char *metrics_text(server_metrics *metrics, const api_store *store, size_t waiti
         {"process_start_time_seconds", "gauge", "Start time since the epoch in seconds.",
          (unsigned long long)metrics->started},
     };
-    FILE *out = open_memstream(&text, &size);
-    if (!out)
-        return NULL;
-    write_head(out, "posenc_build_info", "gauge", "The version, as a label.");
-    fprintf(out, "posenc_build_info{version=\"%s\"} 1\n", PE_VERSION);
+    api_text text = {0};
+    write_head(&text, "posenc_build_info", "gauge", "The version, as a label.");
+    api_text_add(&text, "posenc_build_info{version=\"%s\"} 1\n", PE_VERSION);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        write_head(out, rows[i].name, rows[i].type, rows[i].help);
-        fprintf(out, "%s %llu\n", rows[i].name, rows[i].value);
+        write_head(&text, rows[i].name, rows[i].type, rows[i].help);
+        api_text_add(&text, "%s %llu\n", rows[i].name, rows[i].value);
     }
-    preparations_write(preparations, out);
-    write_requests(metrics, out);
-    if (fclose(out) != 0) {
-        free(text);
-        return NULL;
-    }
-    return text;
+    preparations_write(preparations, &text);
+    write_requests(metrics, &text);
+    return api_text_take(&text);
 }
