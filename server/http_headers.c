@@ -46,21 +46,24 @@ static enum MHD_Result visit_header(void *cls, enum MHD_ValueKind kind, const ch
     return MHD_YES;
 }
 
-static const char *find_header(struct MHD_Connection *connection, const char *name,
-                               http_joined **joined)
+/* False if memory ran out. */
+static bool find_header(struct MHD_Connection *connection, const char *name,
+                        const char **ret_value, http_joined **joined)
 {
     header_search search = {.name = name, .name_size = strlen(name)};
     MHD_get_connection_values_n(connection, MHD_HEADER_KIND, visit_header, &search);
+    *ret_value = search.first;
     if (search.lines <= 1)
-        return search.first;
+        return true;
     http_joined *all = malloc(sizeof *all + search.bytes + 1);
     if (!all)
-        return ""; /* what is given must not look absent */
+        return false;
     search = (header_search){.name = name, .name_size = strlen(name), .at = all->text};
     MHD_get_connection_values_n(connection, MHD_HEADER_KIND, visit_header, &search);
     all->next = *joined;
     *joined = all;
-    return all->text;
+    *ret_value = all->text;
+    return true;
 }
 
 /* ---- several at once, in one walk ---- */
@@ -87,7 +90,7 @@ static enum MHD_Result note_header(void *cls, enum MHD_ValueKind kind, const cha
     return MHD_YES;
 }
 
-void http_find_headers(struct MHD_Connection *connection, const char *const *names,
+bool http_find_headers(struct MHD_Connection *connection, const char *const *names,
                        size_t count, const char **ret_values, http_joined **joined)
 {
     header_walk walk = {names, ret_values, count, false};
@@ -95,5 +98,7 @@ void http_find_headers(struct MHD_Connection *connection, const char *const *nam
         ret_values[i] = NULL;
     MHD_get_connection_values(connection, MHD_HEADER_KIND, note_header, &walk);
     for (size_t i = 0; walk.repeated && i < count; i++)
-        ret_values[i] = find_header(connection, names[i], joined);
+        if (!find_header(connection, names[i], &ret_values[i], joined))
+            return false;
+    return true;
 }
