@@ -41,7 +41,7 @@ BENCH_SOURCES  := $(wildcard tests/bench/*.c)
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 HEADERS   := $(wildcard lib/*.h api/*.h server/*.h tests/unit/*.h)
 FORMATTED := $(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) $(BENCH_SOURCES) \
-             tests/digits/main.cc tests/buckets/main.c $(HEADERS)
+             tests/digits/main.cc tests/buckets/main.c tests/faults/faults.c $(HEADERS)
 
 DEPS      := gcc libc6-dev make pkg-config libmicrohttpd-dev libjansson-dev libsqlite3-dev nettle-dev \
              zlib1g-dev
@@ -77,6 +77,12 @@ SERVER_PARTS := $(filter-out $(BUILD)/server/main.o $(BUILD)/server/http%.o,$(ca
 $(BUILD)/unit-tests: $(call objects,$(UNIT_SOURCES)) $(SERVER_PARTS) $(BUILD)/libposenc-api.a $(BUILD)/libposenc.a
 	$(call say,LINK  $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pthread $(UNIT_WRAPS) -o $@ $^ $(CHECK_LIBS)
+
+# loaded before a server, whose allocations it makes fail; without the sanitizers' CFLAGS
+$(BUILD)/faults.so: tests/faults/faults.c
+	$(call say,CC    $<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -pthread $(WARNINGS) -O1 -g -fPIC -shared -o $@ $< -ldl
 
 $(BUILD)/digits-tests: tests/digits/main.cc $(BUILD)/libposenc.a
 	$(call say,CXX   $<)
@@ -124,7 +130,7 @@ buckets: $(BUILD)/bucket-runs ## buckets of distances against thresholds in big 
 golden: ## recompute the golden files with mpmath and compare
 	PYTHONDONTWRITEBYTECODE=1 $(PYTHON) tests/golden/write_golden.py --check
 
-http: all ## black-box tests of the server over real sockets
+http: all $(BUILD)/faults.so ## black-box tests of the server over real sockets
 	PYTHONDONTWRITEBYTECODE=1 TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -m unittest discover -s tests/http -p 'test_*.py'
 
 interop: all ## real clients: curl, numpy; exactness against mpmath
