@@ -51,7 +51,7 @@ DEPS_TEST := $(DEPS) check clang clang-format curl g++ python3 python3-mpmath py
              python3-scipy
 
 .PHONY: all run test unit digits buckets http interop golden check check-builds sanitize format install \
-        slow bench deps deps-test deps-bench clean help
+        slow soak bench deps deps-test deps-bench clean help
 
 all: $(BUILD)/posenc-server ## build the server (the default)
 
@@ -147,6 +147,9 @@ check-builds: ## gcc and clang build without a warning, and give the same bits a
 	$(MAKE) BUILD=$(BUILD)/clang-3 CC=clang CFLAGS="-O3" SUITE=kernel unit
 
 BENCH_TOOLS := $(patsubst tests/bench/%.c,$(BUILD)/bench-%,$(BENCH_SOURCES))
+soak: all ## ten minutes of random traffic, and the bound on memory (SOAK_SECONDS, SOAK_SEED)
+	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/http/soak.py
+
 bench: all $(BENCH_TOOLS) ## ratios against the peers that are installed (BENCH="--quick", --help)
 	BENCH_BUILD=$(BUILD) $(PYTHON) -B tests/bench/bench.py $(BENCH)
 

@@ -7,6 +7,7 @@
 #include "http_connections.h"
 
 #include "acceptor.h"
+#include "heap.h"
 #include "log.h"
 #include "shed.h"
 #include "systemd.h"
@@ -72,9 +73,8 @@ static void take(void *context, int fd, const struct sockaddr *address, socklen_
 
 /* A socket that is not connected, which is noticed and closed. By its number libmicrohttpd
  * chooses the thread. */
-static void wake_threads(void *context, size_t watched)
+static void wake_threads(const http_connections *self, size_t watched)
 {
-    const http_connections *self = context;
     const struct sockaddr nobody = {.sa_family = AF_UNSPEC};
     for (unsigned i = 0; i < self->threads && watched >= EVENTS_AT_ONCE - 1; i++) {
         int lowest = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -84,6 +84,13 @@ static void wake_threads(void *context, size_t watched)
         if (fd >= 0)
             MHD_add_connection(self->daemon, fd, &nobody, sizeof nobody);
     }
+}
+
+/* After each round of the watch. */
+static void tend(void *context, size_t watched)
+{
+    heap_trim();
+    wake_threads(context, watched);
 }
 
 static bool is_nobody(struct MHD_Connection *connection)
@@ -191,7 +198,7 @@ http_connections *http_connections_new(const server_settings *settings, api_serv
     const watch_limits limits = {settings->idle_seconds, settings->header_seconds,
                                  settings->body_seconds, settings->send_seconds,
                                  settings->min_rate};
-    const watch_host host = {made, count_late, wake_threads};
+    const watch_host host = {made, count_late, tend};
     api_reply *refusal = api_fault_reply_with(service, API_FAULT_OVERLOADED,
                                               "too many connections are open; try again");
     made->limit = settings->connections;

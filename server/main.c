@@ -1,4 +1,5 @@
 /* posenc-server: start, wait, drain, stop. */
+#include "heap.h"
 #include "http.h"
 #include "key_file.h"
 #include "listen.h"
@@ -9,7 +10,6 @@
 #include "store.h"
 #include "systemd.h"
 
-#include <malloc.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -217,19 +217,10 @@ static void stop(server_process *process, unsigned seconds)
     free(process->api_key);
 }
 
-/* Keep the heap's memory: what is freed is wanted again soon, and fresh pages are slow. */
-static void keep_heap(void)
-{
-#if defined(M_MMAP_THRESHOLD) && defined(M_TRIM_THRESHOLD)
-    mallopt(M_MMAP_THRESHOLD, 4 << 20);
-    mallopt(M_TRIM_THRESHOLD, 32 << 20);
-#endif
-}
-
 static int serve(server_process *process)
 {
     sigset_t signals;
-    keep_heap();
+    heap_set_up();
     log_use_json(strcmp(process->settings.log_format, "json") == 0);
     block_signals(&signals);
     bool started = start(process);

@@ -1,12 +1,12 @@
 /* Counting, and the exposition format. */
 #include "metrics.h"
 
-#include <fcntl.h>
+#include "heap.h"
+
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #define STATUS_CLASSES 6 /* 1xx … 5xx by their first digit */
 
@@ -90,22 +90,6 @@ void metrics_count_late(server_metrics *metrics)
     atomic_fetch_add_explicit(&metrics->late, 1, memory_order_relaxed);
 }
 
-/* Read without stdio, which would need memory. */
-static unsigned long long resident_bytes(void)
-{
-    char text[64];
-    unsigned long long pages = 0;
-    int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-    ssize_t size = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
-    if (fd >= 0)
-        close(fd);
-    text[size > 0 ? size : 0] = '\0';
-    const char *second = strchr(text, ' ');
-    if (second)
-        pages = strtoull(second, NULL, 10);
-    return pages * (unsigned long long)sysconf(_SC_PAGESIZE);
-}
-
 static void write_head(api_text *out, const char *name, const char *type, const char *help)
 {
     api_text_add(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
@@ -125,7 +109,7 @@ char *metrics_text(server_metrics *metrics, const api_store *store, size_t waiti
                    preparation_set *preparations)
 {
     pe_cache_stats cache;
-    uint64_t sets, set_bytes;
+    uint64_t sets, set_bytes, of_files;
     pe_cache_read_stats(metrics->cache, &cache);
     store->totals(store->context, &sets, &set_bytes);
     const struct {
@@ -164,7 +148,7 @@ char *metrics_text(server_metrics *metrics, const api_store *store, size_t waiti
         {"posenc_jobs_waiting", "gauge", "Requests that wait for a worker or its result.",
          waiting},
         {"process_resident_memory_bytes", "gauge", "Resident memory size in bytes.",
-         resident_bytes()},
+         heap_resident(&of_files)},
         {"process_start_time_seconds", "gauge", "Start time since the epoch in seconds.",
          (unsigned long long)metrics->started},
     };
