@@ -72,7 +72,7 @@ $(BUILD)/posenc-server: $(call objects,$(SERVER_SOURCES)) $(BUILD)/libposenc-api
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $^ $(SERVER_LIBS)
 
 # every allocation of the code under test passes through the test's hands
-UNIT_WRAPS := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc
+UNIT_WRAPS := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=strdup,--wrap=mmap
 SERVER_PARTS := $(filter-out $(BUILD)/server/main.o $(BUILD)/server/http%.o,$(call objects,$(SERVER_SOURCES)))
 $(BUILD)/unit-tests: $(call objects,$(UNIT_SOURCES)) $(SERVER_PARTS) $(BUILD)/libposenc-api.a $(BUILD)/libposenc.a
 	$(call say,LINK  $@)
