@@ -22,7 +22,6 @@
 #include "http_upload.h"
 #include "log.h"
 
-#include <assert.h>
 #include <microhttpd.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -47,12 +46,6 @@ struct http_server {
     atomic_bool draining;
 };
 
-/* What the api reads. */
-static const char *const HEADERS[] = {
-    "Accept",   "Accept-Encoding", "Authorization", "Content-Range", "Content-Type", "Host",
-    "If-Match", "If-None-Match",   "If-Range",      "Origin",        "Range"};
-#define HEADER_COUNT (sizeof HEADERS / sizeof *HEADERS)
-
 /* One request while libmicrohttpd handles it. */
 typedef struct http_exchange {
     worker_job job; /* first: a job is cast to its exchange */
@@ -60,7 +53,7 @@ typedef struct http_exchange {
     struct MHD_Connection *connection;
     watch_mark *mark;
     const char *method;
-    const char *headers[HEADER_COUNT];
+    const char *headers[HTTP_HEADERS];
     api_reply *reply; /* made by a worker or from the head, not yet queued */
     char *target;
     http_upload body;
@@ -111,12 +104,7 @@ static void end_exchange(void *cls, struct MHD_Connection *connection, void **co
 
 static const char *known_header(void *context, const char *name)
 {
-    const http_exchange *exchange = context;
-    for (size_t i = 0; i < HEADER_COUNT; i++)
-        if (*HEADERS[i] == *name && strcmp(HEADERS[i], name) == 0)
-            return exchange->headers[i];
-    assert(false && "a header of HEADERS");
-    return NULL;
+    return http_header_of(((const http_exchange *)context)->headers, name);
 }
 
 static char *take_body(void *context)
@@ -153,25 +141,15 @@ static api_reply *within_streams(http_server *server, api_reply *reply)
                                 "too many streams are under way; try again");
 }
 
-/* Prepare a reply's response, or where that cannot be, put the one that was made beforehand in
- * its place. */
-static api_reply *prepare(http_server *server, api_reply *reply, http_response *ret_prepared)
-{
-    bool last = atomic_load_explicit(&server->draining, memory_order_relaxed);
-    if (http_response_prepare(reply, server->metrics, last, ret_prepared))
-        return reply;
-    api_reply_unref(reply);
-    http_response_prepare(server->out_of_memory, server->metrics, false, ret_prepared);
-    return api_reply_ref(server->out_of_memory);
-}
-
 /* Count, log and queue a reply. */
 static enum MHD_Result finish(http_exchange *exchange, api_reply *reply)
 {
     http_server *server = exchange->server;
     http_response prepared;
     watch_enter(exchange->mark, WATCH_SEND);
-    reply = prepare(server, within_streams(server, reply), &prepared);
+    bool last = atomic_load_explicit(&server->draining, memory_order_relaxed);
+    reply = http_response_prepare(within_streams(server, reply), server->out_of_memory,
+                                  server->metrics, last, &prepared);
     api_body *body = api_reply_body(reply);
     uint64_t bytes = body ? api_body_size(body) : 0;
     metrics_count_request(server->metrics, api_route_label(exchange->target),
@@ -188,7 +166,8 @@ static enum MHD_Result finish_starved(http_server *server, struct MHD_Connection
                                       const char *url)
 {
     http_response prepared;
-    api_reply *reply = prepare(server, api_reply_ref(server->out_of_memory), &prepared);
+    api_reply *reply = http_response_prepare(api_reply_ref(server->out_of_memory), NULL,
+                                             server->metrics, false, &prepared);
     metrics_count_request(server->metrics, api_route_label(url), api_reply_status(reply));
     return http_response_queue(connection, reply, &prepared);
 }
@@ -287,8 +266,7 @@ static bool admit(http_exchange *exchange, const http_head *head)
     if (exchange->reply)
         return false;
     const api_request request = request_of(exchange, true);
-    if (http_find_headers(exchange->connection, HEADERS, HEADER_COUNT, exchange->headers,
-                          &exchange->joined))
+    if (http_find_headers(exchange->connection, exchange->headers, &exchange->joined))
         exchange->reply = api_judge_head(server->service, &request, &body->limit);
     else
         exchange->reply = api_reply_ref(server->out_of_memory);
@@ -361,8 +339,9 @@ http_server *http_start(const server_settings *settings, int listen_fd, api_serv
                   "are not seen",
                   NULL);
     http_response prepared;
-    server->out_of_memory = api_fault_reply(service, API_FAULT_UNAVAILABLE);
-    if (http_response_prepare(server->out_of_memory, metrics, false, &prepared))
+    server->out_of_memory = http_response_prepare(
+        api_fault_reply(service, API_FAULT_UNAVAILABLE), NULL, metrics, false, &prepared);
+    if (server->out_of_memory)
         server->connections = http_connections_new(settings, service, metrics);
     if (server->connections)
         server->daemon = start_daemon(server);

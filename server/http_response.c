@@ -125,8 +125,8 @@ static struct MHD_Response *new_response(const api_reply *reply, server_metrics 
     return response;
 }
 
-bool http_response_prepare(api_reply *reply, server_metrics *metrics, bool close,
-                           http_response *ret_prepared)
+api_reply *http_response_prepare(api_reply *reply, api_reply *spare, server_metrics *metrics,
+                                 bool close, http_response *ret_prepared)
 {
     struct MHD_Response *response = close ? NULL : api_reply_transport(reply);
     if (!response) {
@@ -135,7 +135,13 @@ bool http_response_prepare(api_reply *reply, server_metrics *metrics, bool close
             response = api_reply_set_transport(reply, response, free_response);
     }
     *ret_prepared = (http_response){response, close};
-    return response != NULL;
+    if (response)
+        return reply;
+    api_reply_unref(reply);
+    if (!spare)
+        return NULL;
+    *ret_prepared = (http_response){api_reply_transport(spare), false};
+    return api_reply_ref(spare);
 }
 
 enum MHD_Result http_response_queue(struct MHD_Connection *connection, api_reply *reply,

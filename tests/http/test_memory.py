@@ -188,6 +188,25 @@ class Requests(Starved):
         dropped = self.counts["dropped"]
         self.assertGreater(dropped, LIMIT)
 
+    def test_those_who_wait_for_what_fails(self):
+        """Several ask for one table; one computes it, or fails, and the others wait for that."""
+        for k in range(0, MOST, 3):
+            type(self).number += 1
+            asked = ask("GET", ENCODINGS + f"integer?length=70000&offset={self.number}&format=raw")
+            with contextlib.ExitStack() as stack:
+                wires = [stack.enter_context(self.server.wire()) for _ in range(6)]
+                for wire in wires:
+                    wire.exchange("GET", "/health/live")
+                self.faults.arm(k)
+                for wire in wires:
+                    wire.ask(*asked)
+                replies = [wire.receive() for wire in wires]
+                _, failed, askers = self.faults.disarm()
+            for reply in replies:
+                self.judge(asked, reply, failed, askers, True)
+            if not failed:
+                break
+
     def test_nothing_is_left_under_way(self):
         self.starve("a stream", COLD["a stream"])
         names = ("posenc_requests_under_way", "posenc_streams", "posenc_jobs_waiting")
