@@ -13,6 +13,8 @@ PYTHON  ?= /usr/bin/python3
 
 CFLAGS   ?= -O2 -g
 CXXFLAGS ?= -O2 -g
+# building uses every core; tests run one after the other
+BUILDING = $(MAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 # `make V=1` shows whole commands
 Q := $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1)")
@@ -115,7 +117,9 @@ $(BUILD)/lib/%-v4.o: lib/%.c
 
 # ---- testing ----
 
-test: check unit digits buckets golden http interop check-builds sanitize ## run every test
+test: ## run every test
+	$(BUILDING) all $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/bucket-runs
+	$(MAKE) -j1 check unit digits buckets golden http interop check-builds sanitize
 	@echo "all tests passed"
 
 unit: $(BUILD)/unit-tests ## unit tests, with the golden files
@@ -141,10 +145,10 @@ check: ## architecture, registration, headers, formatting
 	clang-format --dry-run --Werror $(FORMATTED)
 
 check-builds: ## gcc and clang build without a warning, and give the same bits at every level
-	$(MAKE) BUILD=$(BUILD)/gcc CC=gcc CFLAGS="-O3" all unit
-	$(MAKE) BUILD=$(BUILD)/gcc-1 CC=gcc CFLAGS="-O1" KERNEL_CFLAGS= SUITE=kernel unit
-	$(MAKE) BUILD=$(BUILD)/clang CC=clang CFLAGS="-O1" KERNEL_CFLAGS= all unit
-	$(MAKE) BUILD=$(BUILD)/clang-3 CC=clang CFLAGS="-O3" SUITE=kernel unit
+	$(BUILDING) BUILD=$(BUILD)/gcc CC=gcc CFLAGS="-O3" all unit
+	$(BUILDING) BUILD=$(BUILD)/gcc-1 CC=gcc CFLAGS="-O1" KERNEL_CFLAGS= SUITE=kernel unit
+	$(BUILDING) BUILD=$(BUILD)/clang CC=clang CFLAGS="-O1" KERNEL_CFLAGS= all unit
+	$(BUILDING) BUILD=$(BUILD)/clang-3 CC=clang CFLAGS="-O3" SUITE=kernel unit
 
 BENCH_TOOLS := $(patsubst tests/bench/%.c,$(BUILD)/bench-%,$(BENCH_SOURCES))
 soak: all ## ten minutes of random traffic, and the bound on memory (SOAK_SECONDS, SOAK_SEED)
@@ -164,7 +168,8 @@ slow: $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/bucket-runs ## the long
 
 SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 sanitize: ## the suite under AddressSanitizer and UndefinedBehaviorSanitizer
-	$(MAKE) BUILD=$(BUILD)/sanitize CFLAGS="$(SANITIZE)" unit http
+	$(BUILDING) BUILD=$(BUILD)/sanitize CFLAGS="$(SANITIZE)" all $(BUILD)/sanitize/unit-tests
+	$(MAKE) -j1 BUILD=$(BUILD)/sanitize CFLAGS="$(SANITIZE)" unit http
 
 format: ## format the sources in place
 	clang-format -i $(FORMATTED)
