@@ -83,7 +83,7 @@ def report(seed, seconds, ledger, watch):
     aborted = sum(ledger.counts.values()) - answered
     lines = [
         f"soak: seed {seed}, {seconds:.0f} s, {answered} requests, {aborted} aborts",
-        f"  peak {watch.peak / MEBI:.1f} MiB; with nothing in flight at most {watch.quiet / MEBI:.1f} MiB",
+        f"  peak {watch.peak / MEBI:.1f} MiB; in the lulls {watch.quiet / MEBI:.1f} MiB",
         f"  nearest to its bound: {size / MEBI:.1f} of {bound / MEBI:.1f} MiB ({share:.0%}), "
         f"{anonymous / MEBI:.1f} MiB of it not of files",
         f"  {dict(sorted(ledger.counts.items(), key=str))}",
@@ -115,4 +115,4 @@ def soak(seconds, seed):
 if __name__ == "__main__":
     found = soak(float(os.environ.get("SOAK_SECONDS", "600")),
                  os.environ.get("SOAK_SEED", str(time.time_ns() % 10**9)))
-    sys.exit("\n".join(found))
+    sys.exit("\n".join(found) or 0)

@@ -104,10 +104,10 @@ class Starved(ServerCase):
             return wire.exchange(*asked)
 
     def starve(self, case, request, count=1, kept=True):
-        """Fail `count` allocations from the k-th on, for every k, on a connection that has been
-        used before, or else on a new one."""
+        """Fail the k-th allocation for every k, or all from there on for some, on a connection
+        that has been used before, or else on a new one."""
         method, target, headers, body = request
-        for k in range(MOST):
+        for k in range(0, MOST, 1 if count == 1 else 4):
             type(self).number += 1
             number = str(self.number)
             asked = method, target.replace("{}", number), headers, body.replace(b"{}", number.encode())
