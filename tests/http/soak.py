@@ -36,7 +36,7 @@ class Watch:
 
     def fields(self):
         lines = (self.process / "status").read_text().splitlines()
-        return {line.split(":")[0]: line.split()[1] for line in lines if line.startswith(("Vm", "Rss"))}
+        return {line.split(":")[0]: line.split()[1] for line in lines if line[:2] in ("Vm", "Rs")}
 
     def look(self, quiet):
         """Look at the most since the last look."""
@@ -60,7 +60,8 @@ def traffic(server, seed, seconds):
     ledger = Ledger(EACH_CONNECTION)
     watch = Watch(server.pid, ledger)
     begun = time.monotonic()
-    clients = [Client(server.address, ledger, f"{seed}-{i}", begun + seconds) for i in range(CLIENTS)]
+    end = begun + seconds
+    clients = [Client(server.address, ledger, f"{seed}-{i}", end) for i in range(CLIENTS)]
     for client in clients:
         client.start()
     while any(client.is_alive() for client in clients):

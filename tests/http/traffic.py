@@ -163,7 +163,8 @@ class Client(threading.Thread):
         while taken < left and not (length is None and chunks_end.endswith(b"0\r\n\r\n")):
             if taken > stop:
                 self.leave(wire, "aborted bodies")
-            got = wire.socket.recv_into(self.buffer, min(len(self.buffer), left - taken) if length else 0)
+            room = min(len(self.buffer), left - taken) if length else len(self.buffer)
+            got = wire.socket.recv_into(self.buffer, room)
             if got == 0:
                 raise AssertionError(f"{request.target}: cut off at {taken} of {length}")
             taken += got
@@ -201,7 +202,9 @@ class Client(threading.Thread):
 
     def table(self):
         query, elements, dtype = self.query(2 ** self.random.uniform(1, 20))
-        headers = {"Range": f"bytes={self.random.randrange(64)}-"} if self.random.random() < 0.2 else {}
+        headers = {}
+        if self.random.random() < 0.2:
+            headers["Range"] = f"bytes={self.random.randrange(64)}-"
         return Request("GET", f"/v1/encodings/sinusoidal?{query}&format={self.binary(dtype)}",
                        rounded(elements * SIZES[dtype] + 4096), (200, 206, 416), headers)
 
@@ -240,7 +243,8 @@ class Client(threading.Thread):
 
     def similarity(self):
         rows = self.random.randrange(1, 300)
-        return Request("GET", f"/v1/similarity/sinusoidal?length={rows}&dim=32&metric=l2&format=raw",
+        query = f"length={rows}&dim=32&metric=l2&format=raw"
+        return Request("GET", f"/v1/similarity/sinusoidal?{query}",
                        rounded(rows * rows * 8 + (64 << 10)))
 
     def posted(self):
@@ -248,7 +252,8 @@ class Client(threading.Thread):
         positions = [self.random.randrange(1 << 20) for _ in range(count)]
         body = json.dumps({"positions": positions, "dim": 32, "format": "raw"}).encode()
         # the text, jansson's values, the arguments' text, the list; then the table
-        return Request("POST", "/v1/encodings/sinusoidal", 6 * len(body) + rounded(count * 128 + 4096),
+        size = 6 * len(body) + rounded(count * 128 + 4096)
+        return Request("POST", "/v1/encodings/sinusoidal", size,
                        headers={"Content-Type": "application/json"}, body=body)
 
     def dry(self):
