@@ -41,7 +41,9 @@ COLD = {
     "posted": ask("POST", ENCODINGS + "sinusoidal", JSON, b'{"positions":[1,2,{}],"dim":4}'),
     "off the event thread": ask("GET", ENCODINGS + "integer?length=70000&offset={}&format=raw"),
     "a mapping": ask("GET", ENCODINGS + "integer?length=524288&offset={}&format=raw"),
-    "text in a mapping": ask("GET", ENCODINGS + "sinusoidal?length=999&dim=110&offset={}&dtype=f64"),
+    "text in a mapping": ask(
+        "GET", ENCODINGS + "sinusoidal?length=999&dim=110&offset={}&dtype=f64"
+    ),
     "a stream": ask("GET", ENCODINGS + "integer?length=525000&offset={}&format=raw"),
     "a streamed part": ask(
         "GET",
