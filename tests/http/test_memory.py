@@ -32,6 +32,8 @@ COLD = {
     "npy": ask("GET", ENCODINGS + "rope?length=4&dim=8&offset={}&format=npy&tensor=cos"),
     "safetensors": ask("GET", ENCODINGS + "rope?length=4&dim=8&offset={}&format=safetensors"),
     "json": ask("GET", ENCODINGS + "alibi?length=4&heads=2&offset={}"),
+    "csv": ask("GET", ENCODINGS + "sinusoidal?length=4&dim=8&offset={}&format=csv"),
+    "a picture": ask("GET", ENCODINGS + "sinusoidal?length=4&dim=8&offset={}&format=png"),
     "gzip": ask("GET", ENCODINGS + "integer?length=400&offset={}", GZIP),
     "a range": ask(
         "GET", ENCODINGS + "integer?length=64&offset={}&format=npy", {"Range": "bytes=99-200"}

@@ -176,7 +176,7 @@ class Client(threading.Thread):
 
     def choose(self):
         kinds = {
-            self.hit: 20, self.table: 30, self.large: 4, self.stream: 3, self.text: 8,
+            self.hit: 20, self.table: 30, self.large: 4, self.stream: 3, self.text: 8, self.drawn: 4,
             self.tensors: 6, self.similarity: 3, self.posted: 5, self.dry: 5, self.document: 5,
             self.mistake: 4, self.upload: 5, self.removal: 2, self.trained: 5,
         }
@@ -230,6 +230,12 @@ class Client(threading.Thread):
             headers["Accept-Encoding"] = "gzip"
             size += rounded(elements * DIGITS[dtype] // 2 + (400 << 10))
         return Request("GET", f"/v1/encodings/sinusoidal?{query}", size, headers=headers)
+
+    def drawn(self):
+        query, elements, dtype = self.query(2 ** self.random.uniform(1, 17))
+        form = self.random.choice(("png", "csv"))
+        return Request("GET", f"/v1/encodings/sinusoidal?{query}&format={form}",
+                       rounded(elements * SIZES[dtype]) + rounded(elements * DIGITS[dtype] + MEBI))
 
     def tensors(self):
         length, dim = self.random.randrange(1, 100), 2 * self.random.randrange(1, 65)
