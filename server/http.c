@@ -15,6 +15,7 @@
  * so a body over the limit is read and dropped, unless it is announced as larger still. */
 #include "http.h"
 
+#include "http_access.h"
 #include "http_connections.h"
 #include "http_guard.h"
 #include "http_headers.h"
@@ -22,7 +23,6 @@
 #include "http_upload.h"
 #include "log.h"
 
-#include <assert.h>
 #include <microhttpd.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -43,14 +43,8 @@ struct http_server {
     server_metrics *metrics;
     worker_set *workers;
     http_upload_budget uploads;
-    atomic_bool draining;
+    atomic_bool draining, stopping;
 };
-
-/* What the api reads. */
-static const char *const HEADERS[] = {
-    "Accept",   "Accept-Encoding", "Authorization", "Content-Range", "Content-Type", "Host",
-    "If-Match", "If-None-Match",   "If-Range",      "Origin",        "Range"};
-#define HEADER_COUNT (sizeof HEADERS / sizeof *HEADERS)
 
 /* One request while libmicrohttpd handles it. */
 typedef struct http_exchange {
@@ -58,14 +52,15 @@ typedef struct http_exchange {
     http_server *server;
     struct MHD_Connection *connection;
     watch_mark *mark;
+    uint64_t began; /* when the head was whole */
     const char *method;
-    const char *headers[HEADER_COUNT];
-    api_reply *reply; /* made by a worker or from the head, not yet queued */
+    http_headers headers; /* found before the connection rests */
+    api_reply *reply;     /* made by a worker or from the head, not yet queued */
+    rejection rejected;
     char *target;
     http_upload body;
-    bool crowded;               /* too many others are under way */
-    bool seen, awaited, looked; /* looked: for the headers, before the connection rests */
-    http_joined *joined;
+    bool crowded; /* too many others are under way */
+    bool seen, awaited;
 } http_exchange;
 
 /* ---- requests ---- */
@@ -100,7 +95,7 @@ static void end_exchange(void *cls, struct MHD_Connection *connection, void **co
         return;
     watch_enter(ended->mark, WATCH_HEAD);
     metrics_count_under_way(ended->server->metrics, -1);
-    http_joined_free(ended->joined);
+    http_headers_done(&ended->headers);
     api_reply_unref(ended->reply);
     http_upload_done(&ended->body, &ended->server->uploads);
     free(ended->target);
@@ -111,15 +106,8 @@ static void end_exchange(void *cls, struct MHD_Connection *connection, void **co
 static const char *known_header(void *context, const char *name)
 {
     http_exchange *exchange = context;
-    if (!exchange->looked)
-        http_find_headers(exchange->connection, HEADERS, HEADER_COUNT, exchange->headers,
-                          &exchange->joined);
-    exchange->looked = true;
-    for (size_t i = 0; i < HEADER_COUNT; i++)
-        if (*HEADERS[i] == *name && strcmp(HEADERS[i], name) == 0)
-            return exchange->headers[i];
-    assert(false && "a header of HEADERS");
-    return NULL;
+    http_headers_find(&exchange->headers, exchange->connection);
+    return http_headers_value(&exchange->headers, name);
 }
 
 static char *take_body(void *context)
@@ -132,46 +120,58 @@ static char *take_body(void *context)
 
 /* ---- replies ---- */
 
-/* `bytes` of the body; API_LENGTH_UNKNOWN where they will only show. */
-static void log_access(const http_exchange *exchange, const char *method,
-                       const api_reply *reply, uint64_t bytes)
+/* A reply that says why: counted and logged as such. */
+static api_reply *reject(http_exchange *exchange, rejection why, api_fault fault,
+                         const char *detail)
 {
-    log_event(LOG_INFO, "request",
-              (const log_field[]){{"method", method, 0},
-                                  {"target", exchange->target, 0},
-                                  {"status", NULL, api_reply_status(reply)},
-                                  {bytes == API_LENGTH_UNKNOWN ? NULL : "bytes", NULL, bytes},
-                                  {NULL, NULL, 0}});
+    exchange->rejected = why;
+    return api_fault_reply_with(exchange->server->service, fault, detail);
 }
 
 /* The reply, or where it is a stream too many, a refusal in its place. */
-static api_reply *within_streams(http_server *server, api_reply *reply)
+static api_reply *within_streams(http_exchange *exchange, api_reply *reply)
 {
+    http_server *server = exchange->server;
     api_body *body = api_reply_body(reply);
     if (!body || !api_body_is_stream(body) ||
         metrics_count_stream(server->metrics, 0) < server->settings->streams)
         return reply;
     api_reply_unref(reply);
-    return api_fault_reply_with(server->service, API_FAULT_OVERLOADED,
-                                "too many streams are under way; try again");
+    return reject(exchange, REJECTED_STREAM_LIMIT, API_FAULT_OVERLOADED,
+                  "too many streams are under way; try again");
 }
 
 /* Count, log and queue a reply. */
 static enum MHD_Result finish(http_exchange *exchange, api_reply *reply)
 {
     http_server *server = exchange->server;
-    watch_enter(exchange->mark, WATCH_SEND);
-    reply = within_streams(server, reply);
-    api_body *body = api_reply_body(reply);
-    uint64_t bytes = body ? api_body_size(body) : 0;
-    metrics_count_request(server->metrics, api_route_label(exchange->target),
-                          api_reply_status(reply));
-    if (body && !api_body_is_stream(body)) /* a stream's are counted as they go */
-        metrics_count_bytes(server->metrics, bytes);
-    if (server->settings->access_log)
-        log_access(exchange, exchange->method, reply, bytes);
+    bool logged = server->settings->access_log;
     bool last = atomic_load_explicit(&server->draining, memory_order_relaxed);
-    return http_response_queue(exchange->connection, reply, server->metrics, last);
+    http_echo echo;
+    watch_enter(exchange->mark, WATCH_SEND);
+    reply = within_streams(exchange, reply);
+    api_body *body = api_reply_body(reply);
+    http_headers_find(&exchange->headers, exchange->connection);
+    const http_access access = {exchange->connection,
+                                exchange->method,
+                                exchange->target,
+                                &exchange->headers,
+                                api_route_of(exchange->method, exchange->target),
+                                exchange->began,
+                                http_access_reason(reply, exchange->rejected, last)};
+    metrics_count_request(server->metrics, access.route, api_reply_status(reply),
+                          http_access_now() - access.began);
+    metrics_count_rejected(server->metrics, access.rejected);
+    if (body && !api_body_is_stream(body)) /* a stream's are counted as they go */
+        metrics_count_bytes(server->metrics, api_body_size(body));
+    http_access_echo(&access, logged, &echo);
+    const http_sending sending = {.metrics = server->metrics,
+                                  .fields = echo.fields,
+                                  .close = last,
+                                  .line = logged ? http_access_begin_line(&access, &echo, reply)
+                                                 : NULL,
+                                  .began = access.began};
+    return http_response_queue(exchange->connection, reply, &sending);
 }
 
 static api_request request_of(http_exchange *exchange, bool quick)
@@ -215,7 +215,10 @@ static void end_job(worker_job *job)
 static void abandon_job(worker_job *job)
 {
     http_exchange *exchange = (http_exchange *)job;
-    exchange->reply = api_fault_reply(exchange->server->service, API_FAULT_OVERLOADED);
+    rejection why =
+        atomic_load(&exchange->server->stopping) ? REJECTED_DRAINING : REJECTED_QUEUE_FULL;
+    exchange->reply = reject(exchange, why, API_FAULT_OVERLOADED,
+                             "too many computations are waiting; try again");
     end_job(job);
 }
 
@@ -223,7 +226,7 @@ static enum MHD_Result hand_over(http_exchange *exchange, api_progress progress,
 {
     worker_set *workers = exchange->server->workers;
     bool reads = strcmp(exchange->method, "GET") == 0 && !exchange->body.data;
-    known_header(exchange, HEADERS[0]);
+    http_headers_find(&exchange->headers, exchange->connection);
     exchange->job = (worker_job){.seen = seen,
                                  .key = reads ? exchange->target : NULL,
                                  .run = run_job,
@@ -250,7 +253,8 @@ static enum MHD_Result answer(http_exchange *exchange)
     if (exchange->body.too_large)
         return finish(exchange, api_fault_reply(server->service, API_FAULT_PAYLOAD_TOO_LARGE));
     if (exchange->body.out_of_memory)
-        return finish(exchange, api_fault_reply(server->service, API_FAULT_UNAVAILABLE));
+        return finish(exchange,
+                      reject(exchange, REJECTED_UPLOAD_MEMORY, API_FAULT_UNAVAILABLE, NULL));
     uint64_t seen = workers_landings(server->workers);
     api_progress progress = ask(exchange, true, &reply);
     if (progress == API_DONE)
@@ -264,8 +268,8 @@ static bool admit(http_exchange *exchange, const http_head *head)
 {
     http_server *server = exchange->server;
     http_upload *body = &exchange->body;
-    exchange->reply =
-        http_admit(server->service, exchange->connection, head, exchange->crowded);
+    exchange->reply = http_admit(server->service, exchange->connection, head, exchange->crowded,
+                                 &exchange->rejected);
     if (exchange->reply)
         return false;
     const api_request request = request_of(exchange, true);
@@ -286,6 +290,7 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, cons
     if (!exchange->seen) {
         exchange->seen = true;
         exchange->connection = connection;
+        exchange->began = http_access_now();
         exchange->method = method;
         watch_enter(exchange->mark, WATCH_BODY);
         const http_head head = {method, url, version, exchange->target};
@@ -381,6 +386,7 @@ unsigned http_stop(http_server *server, unsigned seconds)
 {
     await_end(server, 100 * seconds);
     unsigned cut_off = (unsigned)metrics_count_under_way(server->metrics, 0);
+    atomic_store(&server->stopping, true);
     workers_stop(server->workers); /* no connection may rest when the daemon stops */
     if (cut_off > 0)
         await_end(server, 20); /* so that those who waited for a worker are told */

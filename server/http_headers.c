@@ -1,23 +1,29 @@
 /* Finding headers among libmicrohttpd's. */
 #include "http_headers.h"
 
-#include <stdbool.h>
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+static const char *const NAMES[HTTP_HEADERS_READ] = {"Accept",
+                                                     "Accept-Encoding",
+                                                     "Authorization",
+                                                     "Content-Range",
+                                                     "Content-Type",
+                                                     "Host",
+                                                     "If-Match",
+                                                     "If-None-Match",
+                                                     "If-Range",
+                                                     "Origin",
+                                                     "Range",
+                                                     [HTTP_X_REQUEST_ID] = "X-Request-Id",
+                                                     [HTTP_TRACEPARENT] = "traceparent"};
 
 struct http_joined {
     struct http_joined *next;
     char text[];
 };
-
-void http_joined_free(http_joined *joined)
-{
-    for (http_joined *next; joined; joined = next) {
-        next = joined->next;
-        free(joined);
-    }
-}
 
 typedef struct header_search {
     const char *name, *first;
@@ -66,9 +72,7 @@ static const char *find_header(struct MHD_Connection *connection, const char *na
 /* ---- several at once, in one walk ---- */
 
 typedef struct header_walk {
-    const char *const *names;
-    const char **values;
-    size_t count;
+    http_headers *headers;
     bool repeated;
 } header_walk;
 
@@ -77,23 +81,40 @@ static enum MHD_Result note_header(void *cls, enum MHD_ValueKind kind, const cha
 {
     (void)kind;
     header_walk *walk = cls;
-    for (size_t i = 0; i < walk->count; i++)
-        if ((*name | 0x20) == (*walk->names[i] | 0x20) &&
-            strcasecmp(name, walk->names[i]) == 0) {
-            walk->repeated = walk->repeated || walk->values[i];
-            walk->values[i] = value;
+    const char **values = walk->headers->values;
+    for (size_t i = 0; i < HTTP_HEADERS_READ; i++)
+        if ((*name | 0x20) == (*NAMES[i] | 0x20) && strcasecmp(name, NAMES[i]) == 0) {
+            walk->repeated = walk->repeated || values[i];
+            values[i] = value;
             break;
         }
     return MHD_YES;
 }
 
-void http_find_headers(struct MHD_Connection *connection, const char *const *names,
-                       size_t count, const char **ret_values, http_joined **joined)
+void http_headers_find(http_headers *headers, struct MHD_Connection *connection)
 {
-    header_walk walk = {names, ret_values, count, false};
-    for (size_t i = 0; i < count; i++)
-        ret_values[i] = NULL;
+    header_walk walk = {headers, false};
+    if (headers->found)
+        return;
+    headers->found = true;
     MHD_get_connection_values(connection, MHD_HEADER_KIND, note_header, &walk);
-    for (size_t i = 0; walk.repeated && i < count; i++)
-        ret_values[i] = find_header(connection, names[i], joined);
+    for (size_t i = 0; walk.repeated && i < HTTP_HEADERS_READ; i++)
+        headers->values[i] = find_header(connection, NAMES[i], &headers->joined);
+}
+
+const char *http_headers_value(const http_headers *headers, const char *name)
+{
+    for (size_t i = 0; i < HTTP_HEADERS_READ; i++)
+        if (*NAMES[i] == *name && strcmp(NAMES[i], name) == 0)
+            return headers->values[i];
+    assert(false && "a header of NAMES");
+    return NULL;
+}
+
+void http_headers_done(http_headers *headers)
+{
+    for (http_joined *next, *joined = headers->joined; joined; joined = next) {
+        next = joined->next;
+        free(joined);
+    }
 }

@@ -9,6 +9,8 @@
  */
 #include "http_response.h"
 
+#include "http_access.h"
+
 #include <stdlib.h>
 
 #define STREAM_BLOCK (512 * 1024)
@@ -35,10 +37,22 @@ static struct MHD_Response *empty_response(const api_reply *reply)
                                              NULL, NULL);
 }
 
+/* The end of the access log's line. */
+static void end_line(log_line *line, uint64_t bytes, uint64_t began)
+{
+    if (!line)
+        return;
+    log_number(line, "bytes", bytes);
+    log_seconds(line, "duration", http_access_now() - began);
+    log_end(line);
+}
+
 /* A streamed body on its way; its bytes are counted as they go. */
 typedef struct body_stream {
     api_body *body;
     server_metrics *metrics;
+    log_line *line;
+    uint64_t began, bytes;
 } body_stream;
 
 static ssize_t read_stream(void *cls, uint64_t position, char *buffer, size_t room)
@@ -46,6 +60,7 @@ static ssize_t read_stream(void *cls, uint64_t position, char *buffer, size_t ro
     body_stream *stream = cls;
     size_t size = api_body_read(stream->body, position, buffer, room);
     metrics_count_bytes(stream->metrics, size);
+    stream->bytes += size;
     return size > 0 ? (ssize_t)size : MHD_CONTENT_READER_END_OF_STREAM;
 }
 
@@ -53,19 +68,25 @@ static void free_stream(void *cls)
 {
     body_stream *stream = cls;
     metrics_count_stream(stream->metrics, -1);
+    end_line(stream->line, stream->bytes, stream->began);
     api_body_unref(stream->body);
     free(stream);
 }
 
 /* A response that reads the body as the client takes it, and stops when it goes away. Where the
  * size is unknown it goes in chunks, or to an HTTP/1.0 client until the connection closes. */
-static struct MHD_Response *stream_response(api_body *body, server_metrics *metrics)
+static struct MHD_Response *stream_response(api_body *body, const http_sending *sending)
 {
     body_stream *stream = malloc(sizeof *stream);
-    if (!stream)
+    if (!stream) {
+        end_line(sending->line, 0, sending->began);
         return NULL;
-    *stream = (body_stream){api_body_ref(body), metrics};
-    metrics_count_stream(metrics, 1);
+    }
+    *stream = (body_stream){.body = api_body_ref(body),
+                            .metrics = sending->metrics,
+                            .line = sending->line,
+                            .began = sending->began};
+    metrics_count_stream(sending->metrics, 1);
     struct MHD_Response *response = MHD_create_response_from_callback(
         size_of(api_body_size(body)), STREAM_BLOCK, read_stream, stream, free_stream);
     if (!response)
@@ -73,10 +94,10 @@ static struct MHD_Response *stream_response(api_body *body, server_metrics *metr
     return response;
 }
 
-static struct MHD_Response *body_response(api_body *body, server_metrics *metrics)
+static struct MHD_Response *body_response(api_body *body, const http_sending *sending)
 {
     if (api_body_is_stream(body))
-        return stream_response(body, metrics);
+        return stream_response(body, sending);
     const api_segment *segments;
     struct MHD_IoVec pieces[16];
     size_t count = api_body_segments(body, &segments);
@@ -99,24 +120,29 @@ static void free_response(void *response)
     MHD_destroy_response(response);
 }
 
-/* With `close` it ends the connection. NULL if memory ran out. */
-static struct MHD_Response *new_response(const api_reply *reply, server_metrics *metrics,
-                                         bool close)
+static bool add_field(struct MHD_Response *response, const api_field *field)
+{
+    return MHD_add_response_header(response, field->name, field->value) == MHD_YES;
+}
+
+/* With all that is for this request alone. NULL if memory ran out. */
+static struct MHD_Response *new_response(const api_reply *reply, const http_sending *sending)
 {
     const api_field *fields;
     size_t count = api_reply_fields(reply, &fields);
     api_body *body = api_reply_body(reply);
-    struct MHD_Response *response = body ? body_response(body, metrics) : empty_response(reply);
+    struct MHD_Response *response = body ? body_response(body, sending) : empty_response(reply);
     bool endless = !body && api_reply_length(reply) == API_LENGTH_UNKNOWN &&
                    api_reply_status(reply) != MHD_HTTP_NO_CONTENT;
     bool complete = response != NULL;
     for (size_t i = 0; complete && i < count; i++)
-        complete =
-            MHD_add_response_header(response, fields[i].name, fields[i].value) == MHD_YES;
+        complete = add_field(response, &fields[i]);
+    for (const api_field *own = sending->fields; complete && own->name; own++)
+        complete = add_field(response, own);
     if (complete && endless) /* closes, without chunks */
         complete = MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT,
                                             MHD_RO_END) == MHD_YES;
-    if (complete && close)
+    if (complete && sending->close)
         complete = MHD_add_response_header(response, "Connection", "close") == MHD_YES;
     if (!complete && response) {
         MHD_destroy_response(response);
@@ -125,25 +151,30 @@ static struct MHD_Response *new_response(const api_reply *reply, server_metrics 
     return response;
 }
 
+/* The prepared response of a reply that hits share; the reply's. */
+static struct MHD_Response *shared_response(api_reply *reply, const http_sending *sending)
+{
+    struct MHD_Response *response = api_reply_transport(reply);
+    if (!response && (response = new_response(reply, sending)))
+        response = api_reply_set_transport(reply, response, free_response);
+    return response;
+}
+
 enum MHD_Result http_response_queue(struct MHD_Connection *connection, api_reply *reply,
-                                    server_metrics *metrics, bool close)
+                                    const http_sending *sending)
 {
     enum MHD_Result result = MHD_NO;
-    struct MHD_Response *response;
     unsigned status = api_reply_status(reply);
-    if (close) {
-        response = new_response(reply, metrics, true);
-        if (response) {
-            result = MHD_queue_response(connection, status, response);
-            MHD_destroy_response(response);
-        }
-    } else {
-        response = api_reply_transport(reply);
-        if (!response && (response = new_response(reply, metrics, false)))
-            response = api_reply_set_transport(reply, response, free_response);
-        if (response)
-            result = MHD_queue_response(connection, status, response);
-    }
+    bool own = sending->close || sending->fields->name;
+    api_body *body = api_reply_body(reply);
+    if (!body || !api_body_is_stream(body))
+        end_line(sending->line, body ? api_body_size(body) : 0, sending->began);
+    struct MHD_Response *response =
+        own ? new_response(reply, sending) : shared_response(reply, sending);
+    if (response)
+        result = MHD_queue_response(connection, status, response);
+    if (response && own)
+        MHD_destroy_response(response);
     api_reply_unref(reply);
     return result;
 }
