@@ -24,7 +24,7 @@ START_TEST(every_route_answers_and_refuses_other_methods)
         "/v1/schemes",  "/v1/schemes/binary", TARGET,          "/v1/info",
         "/health/live", "/health/ready",      "/openapi.json", "/metrics"};
     const api_route_name *routes;
-    ck_assert_uint_eq(api_route_of("GET", "/"), api_route_names(&routes) - 1);
+    ck_assert_uint_eq(api_route_of("GET", "/nowhere"), api_route_names(&routes) - 1);
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
         ck_assert_uint_eq(status_of(&service, "GET", targets[i]), 200);
         ck_assert_uint_eq(status_of(&service, "HEAD", targets[i]), 200);
