@@ -38,9 +38,11 @@ API_SOURCES    := $(wildcard api/*.c api/*/*.c)
 SERVER_SOURCES := $(wildcard server/*.c)
 UNIT_SOURCES   := $(wildcard tests/unit/*.c tests/unit/*/*.c)
 BENCH_SOURCES  := $(wildcard tests/bench/*.c)
+HARNESSES      := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
+FUZZ_SOURCES   := $(wildcard tests/fuzz/*.c tests/fuzz/support/*.c)
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
-HEADERS   := $(wildcard lib/*.h api/*.h server/*.h tests/unit/*.h)
-FORMATTED := $(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) $(BENCH_SOURCES) \
+HEADERS   := $(wildcard lib/*.h api/*.h server/*.h tests/unit/*.h tests/fuzz/support/*.h)
+FORMATTED := $(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) $(BENCH_SOURCES) $(FUZZ_SOURCES) \
              tests/digits/main.cc tests/buckets/main.c $(HEADERS)
 
 DEPS      := gcc libc6-dev make pkg-config libmicrohttpd-dev libjansson-dev libsqlite3-dev nettle-dev \
@@ -50,7 +52,7 @@ DEPS_BENCH := $(DEPS) python3 python3-numpy python3-torch python3-fastapi python
 DEPS_TEST := $(DEPS) check clang clang-format curl g++ python3 python3-mpmath python3-numpy \
              python3-scipy
 
-.PHONY: all run test unit digits buckets http interop golden check check-builds sanitize format install \
+.PHONY: all run test unit fuzz fuzz-corpus digits buckets http interop golden check check-builds sanitize format install \
         slow bench deps deps-test deps-bench clean help
 
 all: $(BUILD)/posenc-server ## build the server (the default)
@@ -77,6 +79,19 @@ SERVER_PARTS := $(filter-out $(BUILD)/server/main.o $(BUILD)/server/http%.o,$(ca
 $(BUILD)/unit-tests: $(call objects,$(UNIT_SOURCES)) $(SERVER_PARTS) $(BUILD)/libposenc-api.a $(BUILD)/libposenc.a
 	$(call say,LINK  $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pthread $(UNIT_WRAPS) -o $@ $^ $(CHECK_LIBS)
+
+# all harnesses in one program, each under a name of its own
+FUZZ_SUPPORT := $(BUILD)/tests/fuzz/support/fuzz.o $(BUILD)/tests/fuzz/support/service.o
+FUZZ_LIBS     = $(shell pkg-config --libs jansson nettle sqlite3 zlib) -lm
+$(HARNESSES:%=$(BUILD)/tests/fuzz/replay/%.o): $(BUILD)/tests/fuzz/replay/%.o: tests/fuzz/%.c
+	$(call say,CC    $<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(POSENC_CFLAGS) $(CPPFLAGS) $(CFLAGS) -DLLVMFuzzerTestOneInput=harness_$* -c -o $@ $<
+$(BUILD)/fuzz-replay: tests/fuzz/support/replay.c $(BUILD)/tests/fuzz/support/mutate.o $(FUZZ_SUPPORT) \
+                      $(HARNESSES:%=$(BUILD)/tests/fuzz/replay/%.o) $(SERVER_PARTS) \
+                      $(BUILD)/libposenc-api.a $(BUILD)/libposenc.a
+	$(call say,LINK  $@)
+	$(Q)$(CC) $(POSENC_CFLAGS) -DHARNESSES='$(patsubst %,HARNESS(%),$(HARNESSES))' $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(FUZZ_LIBS)
 
 $(BUILD)/digits-tests: tests/digits/main.cc $(BUILD)/libposenc.a
 	$(call say,CXX   $<)
@@ -105,11 +120,12 @@ $(BUILD)/lib/%-v3.o: lib/%.c
 $(BUILD)/lib/%-v4.o: lib/%.c
 	$(call compile_for_set,v4)
 
--include $(BUILD)/digits-tests.d $(KERNEL_OBJECTS:.o=.d) $(patsubst %.c,$(BUILD)/%.d,$(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) $(BENCH_SOURCES) tests/buckets/main.c)
+-include $(BUILD)/digits-tests.d $(KERNEL_OBJECTS:.o=.d) $(patsubst %.c,$(BUILD)/%.d,$(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) $(BENCH_SOURCES) $(FUZZ_SOURCES) tests/buckets/main.c)
+-include $(BUILD)/fuzz-replay.d $(HARNESSES:%=$(BUILD)/tests/fuzz/replay/%.d)
 
 # ---- testing ----
 
-test: check unit digits buckets golden http interop check-builds sanitize ## run every test
+test: check unit fuzz-corpus digits buckets golden http interop check-builds sanitize ## run every test
 	@echo "all tests passed"
 
 unit: $(BUILD)/unit-tests ## unit tests, with the golden files
@@ -120,6 +136,27 @@ digits: $(BUILD)/digits-tests ## printed numbers against those of std::to_chars
 
 buckets: $(BUILD)/bucket-runs ## buckets of distances against thresholds in big integers
 	$(PYTHON) -B tests/buckets/check.py $(BUILD)/bucket-runs
+
+fuzz-corpus: $(BUILD)/fuzz-replay ## every harness over its corpus, and mutations of it (MUTATIONS=3000)
+	$(BUILD)/fuzz-replay --mutations $(or $(MUTATIONS),3000) $(FUZZ)
+
+# what this finds stays under $(BUILD)/fuzz: new inputs in found/, crashes in crashes/
+FUZZ_FLAGS := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
+              -fno-omit-frame-pointer
+fuzz: ## libFuzzer with clang on every harness, FUZZ_SECONDS=300 each (FUZZ="query json": these)
+	$(MAKE) -k -j$(shell nproc) BUILD=$(BUILD)/fuzz CC=clang CFLAGS="$(FUZZ_FLAGS)" \
+		$(patsubst %,fuzz-run-%,$(or $(FUZZ),$(HARNESSES)))
+
+$(BUILD)/fuzz-with-%: $(BUILD)/tests/fuzz/%.o $(FUZZ_SUPPORT) $(SERVER_PARTS) \
+                      $(BUILD)/libposenc-api.a $(BUILD)/libposenc.a
+	$(call say,LINK  $@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer -pthread -o $@ $^ $(FUZZ_LIBS)
+
+$(BUILD)/fuzz.dict: $(BUILD)/fuzz-replay
+	$(Q)$(BUILD)/fuzz-replay --dictionary > $@
+
+fuzz-run-%: $(BUILD)/fuzz-with-% $(BUILD)/fuzz.dict
+	sh tests/fuzz/support/run.sh $* $(BUILD) $(or $(FUZZ_SECONDS),300)
 
 golden: ## recompute the golden files with mpmath and compare
 	PYTHONDONTWRITEBYTECODE=1 $(PYTHON) tests/golden/write_golden.py --check
@@ -155,7 +192,7 @@ slow: $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/bucket-runs ## the long
 
 SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 sanitize: ## the suite under AddressSanitizer and UndefinedBehaviorSanitizer
-	$(MAKE) BUILD=$(BUILD)/sanitize CFLAGS="$(SANITIZE)" unit http
+	$(MAKE) BUILD=$(BUILD)/sanitize CFLAGS="$(SANITIZE)" unit fuzz-corpus http
 
 format: ## format the sources in place
 	clang-format -i $(FORMATTED)
