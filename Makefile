@@ -91,7 +91,7 @@ $(BUILD)/fuzz-replay: tests/fuzz/support/replay.c $(BUILD)/tests/fuzz/support/mu
                       $(HARNESSES:%=$(BUILD)/tests/fuzz/replay/%.o) $(SERVER_PARTS) \
                       $(BUILD)/libposenc-api.a $(BUILD)/libposenc.a
 	$(call say,LINK  $@)
-	$(Q)$(CC) $(POSENC_CFLAGS) -DHARNESSES='$(patsubst %,HARNESS(%),$(HARNESSES))' $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(FUZZ_LIBS)
+	$(Q)$(CC) $(POSENC_CFLAGS) -DHARNESSES='$(patsubst %,HARNESS(%),$(HARNESSES))' $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(filter-out %.h,$^) $(FUZZ_LIBS)
 
 $(BUILD)/digits-tests: tests/digits/main.cc $(BUILD)/libposenc.a
 	$(call say,CXX   $<)
