@@ -23,13 +23,52 @@ static char *query_key(const pe_scheme *scheme, const api_arguments *arguments)
     return key;
 }
 
+static json_t *read_object(const char *body, size_t size)
+{
+    json_t *object =
+        json_loadb(body, size, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, NULL);
+    fuzz_check(json_is_object(object), "jansson refuses what was read");
+    return object;
+}
+
+/* Whether a text says what a JSON value says. */
+static bool is_said(const json_t *value, const char *text)
+{
+    if (json_is_string(value))
+        return strcmp(text, json_string_value(value)) == 0;
+    if (json_is_boolean(value))
+        return strcmp(text, json_is_true(value) ? "true" : "false") == 0;
+    if (json_is_number(value))
+        return strtod(text, NULL) == json_number_value(value);
+    for (size_t i = 0; i < json_array_size(value); i++) {
+        if (!is_said(json_array_get(value, i), text))
+            return false;
+        text += strcspn(text, ",");
+        if ((*text == ',') != (i + 1 < json_array_size(value)))
+            return false;
+        text += *text == ',';
+    }
+    return json_is_array(value);
+}
+
+static void check_values(const api_arguments *arguments, const char *body, size_t size)
+{
+    json_t *object = read_object(body, size);
+    fuzz_check(json_object_size(object) == arguments->count, "%zu members", arguments->count);
+    for (size_t i = 0; i < arguments->count; i++) {
+        const pe_argument *item = &arguments->items[i];
+        fuzz_check(is_said(json_object_get(object, item->name), item->text), "%s is %s",
+                   item->name, item->text);
+    }
+    json_decref(object);
+}
+
 /* The key of the body's object, sorted, indented and in ASCII. */
 static char *rewritten_key(const pe_scheme *scheme, const char *body, size_t size)
 {
     api_arguments arguments;
     pe_error error;
-    json_t *object = json_loadb(body, size, JSON_DECODE_INT_AS_REAL, NULL);
-    fuzz_check(object, "jansson refuses what was read");
+    json_t *object = read_object(body, size);
     char *text = json_dumps(object, JSON_ENSURE_ASCII | JSON_SORT_KEYS | JSON_INDENT(3));
     json_decref(object);
     pe_error_init(&error);
@@ -90,7 +129,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_items(&arguments, &error);
         if (error.status != PE_OK)
             fuzz_check_error(&error);
-        else if (scheme)
+        else
+            check_values(&arguments, body, rest);
+        if (error.status == PE_OK && scheme)
             check_request(scheme, &arguments, body, rest);
         api_arguments_done(&arguments);
     } else {

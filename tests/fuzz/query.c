@@ -87,6 +87,36 @@ static void check_order(const pe_scheme *scheme, const api_arguments *arguments,
     free(other);
 }
 
+/* A number written otherwise, 4 as 4e0 and -0 as 0e0; other texts as they are. To be freed. */
+static char *respell(const char *text)
+{
+    size_t size = strlen(text);
+    if (size > 400 || !fuzz_fits("-?(0|[1-9][0-9]*)(\\.[0-9]+)?", text, size))
+        return fuzz_copy(text, size);
+    text += *text == '-' && strtod(text, NULL) == 0;
+    char *spelling = malloc(size + 3);
+    fuzz_check(spelling, "memory");
+    sprintf(spelling, "%se0", text);
+    return spelling;
+}
+
+/* The same numbers written otherwise. */
+static void check_spelling(const pe_scheme *scheme, const api_arguments *arguments,
+                           const char *key)
+{
+    pe_argument respelt[API_ARGUMENTS_MAX];
+    pe_error error;
+    for (size_t i = 0; i < arguments->count; i++) {
+        respelt[i] = arguments->items[i];
+        respelt[i].text = respell(respelt[i].text);
+    }
+    char *other = fuzz_key(scheme, respelt, arguments->count, &error);
+    fuzz_check(other && strcmp(key, other) == 0, "with other spellings %s, not %s", other, key);
+    for (size_t i = 0; i < arguments->count; i++)
+        free((void *)(uintptr_t)respelt[i].text);
+    free(other);
+}
+
 static void check_request(const pe_scheme *scheme, const api_arguments *arguments, bool whole)
 {
     pe_error error;
@@ -95,8 +125,10 @@ static void check_request(const pe_scheme *scheme, const api_arguments *argument
         fuzz_check(!whole || error.count, "a refusal without a reason");
     if (!key && error.count)
         fuzz_check_error(&error);
-    if (key)
+    if (key) {
         check_fixpoint(scheme, key);
+        check_spelling(scheme, arguments, key);
+    }
     for (size_t first = 0; first < arguments->count && first < 3; first++)
         check_order(scheme, arguments, first, key);
     free(key);

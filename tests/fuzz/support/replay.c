@@ -14,8 +14,10 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -58,18 +60,21 @@ static struct {
     size_t size;
 } under_way;
 
+/* Only with functions that may be called from a signal's handler, whatever it has interrupted.
+ */
 static void report(int number)
 {
-    char path[256];
+    char path[256], line[800];
     snprintf(path, sizeof path, "%s-crash-%s", under_way.program, under_way.name);
-    FILE *crash = fopen(path, "wb");
-    if (crash) {
-        fwrite(under_way.data, 1, under_way.size, crash);
-        fclose(crash);
-    }
-    fprintf(stderr, "\nfuzz-replay: %s: signal %d (%s) at mutation %zu of %s, written to %s\n",
-            under_way.name, number, strsignal(number), under_way.mutation, under_way.file,
-            path);
+    int length =
+        snprintf(line, sizeof line,
+                 "\nfuzz-replay: %s: signal %d%s at mutation %zu of %s, written to %s\n",
+                 under_way.name, number, number == SIGALRM ? " (it takes too long)" : "",
+                 under_way.mutation, under_way.file, path);
+    int crash = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    bool written = crash >= 0 && write(crash, under_way.data, under_way.size) >= 0;
+    if (write(STDERR_FILENO, line, (size_t)length) < 0 || !written)
+        _exit(2);
     _exit(1);
 }
 
@@ -242,6 +247,12 @@ static bool is_asked(const char *name, int count, char **names)
     return count == 0;
 }
 
+static bool is_file(const char *path)
+{
+    struct stat found;
+    return stat(path, &found) == 0 && S_ISREG(found.st_mode);
+}
+
 static const harness *find(const char *name)
 {
     for (size_t i = 0; i < FUZZ_COUNT(ALL); i++)
@@ -266,7 +277,7 @@ int main(int count, char **arguments)
         mutations = strtoul(arguments[1], NULL, 10);
         count -= 2, arguments += 2;
     }
-    if (count == 2 && access(arguments[1], R_OK) == 0) {
+    if (count == 2 && is_file(arguments[1])) {
         fuzz_input input = read_file(arguments[1]);
         uint8_t *exact = (uint8_t *)fuzz_exact(input.data, input.size);
         run(find(arguments[0]), arguments[1], 0, exact, input.size);
