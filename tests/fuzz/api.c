@@ -242,6 +242,24 @@ static void check_part(fuzz_service *service, const fuzz_message *message,
     fuzz_answer_done(&whole);
 }
 
+/* Allow names the methods that are not answered with 405, and no others. */
+static void check_allow(fuzz_service *service, const fuzz_message *message,
+                        const fuzz_answer *refusal)
+{
+    static const char *const methods[] = {"GET", "HEAD", "POST", "OPTIONS"};
+    const char *allow = fuzz_answer_field(refusal, "Allow");
+    for (size_t i = 0; i < FUZZ_COUNT(methods); i++) {
+        fuzz_message other = *message;
+        other.method = methods[i];
+        fuzz_answer answer = fuzz_ask(service, &other);
+        check_answer(service, &other, &answer);
+        fuzz_check((answer.status == 405) == (strstr(allow, methods[i]) == NULL),
+                   "%s answers %s with %u, and allows %s", message->target, methods[i],
+                   answer.status, allow);
+        fuzz_answer_done(&answer);
+    }
+}
+
 static void check_otherwise(fuzz_service *service, const fuzz_message *message,
                             const fuzz_answer *first)
 {
@@ -249,6 +267,8 @@ static void check_otherwise(fuzz_service *service, const fuzz_message *message,
     check_answer(service, message, &again);
     check_same(message, first, &again, "again");
     fuzz_answer_done(&again);
+    if (first->status == 405)
+        check_allow(service, message, first);
     if (strcmp(message->method, "GET") != 0)
         return;
     if (first->status == 200) {
