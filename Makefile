@@ -13,6 +13,8 @@ PYTHON  ?= /usr/bin/python3
 
 CFLAGS   ?= -O2 -g
 CXXFLAGS ?= -O2 -g
+# building uses every core; tests run one after the other
+BUILDING = $(MAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 # `make V=1` shows whole commands
 Q := $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1)")
@@ -42,18 +44,18 @@ HARNESSES      := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
 FUZZ_SOURCES   := $(wildcard tests/fuzz/*.c tests/fuzz/support/*.c)
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 HEADERS   := $(wildcard lib/*.h api/*.h server/*.h tests/unit/*.h tests/fuzz/support/*.h)
-FORMATTED := $(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) $(BENCH_SOURCES) $(FUZZ_SOURCES) \
-             tests/digits/main.cc tests/buckets/main.c $(HEADERS)
+FORMATTED := $(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) $(BENCH_SOURCES) \
+             $(FUZZ_SOURCES) tests/digits/main.cc tests/buckets/main.c $(HEADERS)
 
 DEPS      := gcc libc6-dev make pkg-config libmicrohttpd-dev libjansson-dev libsqlite3-dev nettle-dev \
              zlib1g-dev
 DEPS_BENCH := $(DEPS) python3 python3-numpy python3-torch python3-fastapi python3-uvicorn python3-httptools \
               python3-uvloop nginx-light lighttpd wrk
-DEPS_TEST := $(DEPS) check clang clang-format curl g++ python3 python3-mpmath python3-numpy \
-             python3-scipy
+DEPS_TEST := $(DEPS) check clang clang-format curl g++ libclang-rt-dev python3 python3-mpmath \
+             python3-numpy python3-scipy
 
-.PHONY: all run test unit fuzz fuzz-corpus digits buckets http interop golden check check-builds sanitize format install \
-        slow bench deps deps-test deps-bench clean help
+.PHONY: all run test unit fuzz fuzz-corpus digits buckets http interop golden check check-builds sanitize \
+        format install slow bench deps deps-test deps-bench clean help
 
 all: $(BUILD)/posenc-server ## build the server (the default)
 
@@ -125,7 +127,9 @@ $(BUILD)/lib/%-v4.o: lib/%.c
 
 # ---- testing ----
 
-test: check unit fuzz-corpus digits buckets golden http interop check-builds sanitize ## run every test
+test: ## run every test
+	$(BUILDING) all $(BUILD)/unit-tests $(BUILD)/fuzz-replay $(BUILD)/digits-tests $(BUILD)/bucket-runs
+	$(MAKE) -j1 check unit fuzz-corpus digits buckets golden http interop check-builds sanitize
 	@echo "all tests passed"
 
 unit: $(BUILD)/unit-tests ## unit tests, with the golden files
@@ -172,10 +176,10 @@ check: ## architecture, registration, headers, formatting
 	clang-format --dry-run --Werror $(FORMATTED)
 
 check-builds: ## gcc and clang build without a warning, and give the same bits at every level
-	$(MAKE) BUILD=$(BUILD)/gcc CC=gcc CFLAGS="-O3" all unit
-	$(MAKE) BUILD=$(BUILD)/gcc-1 CC=gcc CFLAGS="-O1" KERNEL_CFLAGS= SUITE=kernel unit
-	$(MAKE) BUILD=$(BUILD)/clang CC=clang CFLAGS="-O1" KERNEL_CFLAGS= all unit
-	$(MAKE) BUILD=$(BUILD)/clang-3 CC=clang CFLAGS="-O3" SUITE=kernel unit
+	$(BUILDING) BUILD=$(BUILD)/gcc CC=gcc CFLAGS="-O3" all unit
+	$(BUILDING) BUILD=$(BUILD)/gcc-1 CC=gcc CFLAGS="-O1" KERNEL_CFLAGS= SUITE=kernel unit
+	$(BUILDING) BUILD=$(BUILD)/clang CC=clang CFLAGS="-O1" KERNEL_CFLAGS= all unit
+	$(BUILDING) BUILD=$(BUILD)/clang-3 CC=clang CFLAGS="-O3" SUITE=kernel unit
 
 BENCH_TOOLS := $(patsubst tests/bench/%.c,$(BUILD)/bench-%,$(BENCH_SOURCES))
 bench: all $(BENCH_TOOLS) ## ratios against the peers that are installed (BENCH="--quick", --help)
@@ -192,7 +196,9 @@ slow: $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/bucket-runs ## the long
 
 SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 sanitize: ## the suite under AddressSanitizer and UndefinedBehaviorSanitizer
-	$(MAKE) BUILD=$(BUILD)/sanitize CFLAGS="$(SANITIZE)" unit fuzz-corpus http
+	$(BUILDING) BUILD=$(BUILD)/sanitize CFLAGS="$(SANITIZE)" all $(BUILD)/sanitize/unit-tests \
+		$(BUILD)/sanitize/fuzz-replay
+	$(MAKE) -j1 BUILD=$(BUILD)/sanitize CFLAGS="$(SANITIZE)" unit fuzz-corpus http
 
 format: ## format the sources in place
 	clang-format -i $(FORMATTED)
