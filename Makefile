@@ -25,8 +25,8 @@ WARNINGS := $(CXX_WARNINGS) -Wmissing-prototypes
 POSENC_CFLAGS := -std=c11 -D_GNU_SOURCE -pthread -ffp-contract=off $(WARNINGS) -MMD -MP -Ilib -Iapi
 
 # evaluated when used, so that `make deps run` works in one go
-SERVER_LIBS = $(shell pkg-config --libs libmicrohttpd jansson nettle sqlite3 zlib) -lm
-CHECK_LIBS  = $(shell pkg-config --libs check jansson nettle sqlite3 zlib) -lm
+SERVER_LIBS = $(shell pkg-config --libs libmicrohttpd jansson libpng nettle sqlite3 zlib) -lm
+CHECK_LIBS  = $(shell pkg-config --libs check jansson libpng nettle sqlite3 zlib) -lm
 
 LIB_SOURCES    := $(wildcard lib/*.c lib/schemes/*.c)
 # these are compiled once more for each instruction set that is chosen at run time
@@ -45,17 +45,17 @@ FUZZ_SOURCES   := $(wildcard tests/fuzz/*.c tests/fuzz/support/*.c)
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 HEADERS   := $(wildcard lib/*.h api/*.h server/*.h tests/unit/*.h tests/fuzz/support/*.h)
 FORMATTED := $(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) $(BENCH_SOURCES) \
-             $(FUZZ_SOURCES) tests/digits/main.cc tests/buckets/main.c $(HEADERS)
+             $(FUZZ_SOURCES) tests/digits/main.cc tests/buckets/main.c tests/faults/faults.c $(HEADERS)
 
-DEPS      := gcc libc6-dev make pkg-config libmicrohttpd-dev libjansson-dev libsqlite3-dev nettle-dev \
-             zlib1g-dev
+DEPS      := gcc libc6-dev make pkg-config libmicrohttpd-dev libjansson-dev libpng-dev libsqlite3-dev \
+             nettle-dev zlib1g-dev
 DEPS_BENCH := $(DEPS) python3 python3-numpy python3-torch python3-fastapi python3-uvicorn python3-httptools \
               python3-uvloop nginx-light lighttpd wrk
-DEPS_TEST := $(DEPS) check clang clang-format curl g++ libclang-rt-dev python3 python3-mpmath \
+DEPS_TEST := $(DEPS) check chromium clang clang-format curl g++ libclang-rt-dev python3 python3-mpmath \
              python3-numpy python3-scipy
 
-.PHONY: all run test unit fuzz fuzz-corpus digits buckets http interop golden check check-builds sanitize \
-        format install slow bench deps deps-test deps-bench clean help
+.PHONY: all run test unit fuzz fuzz-corpus digits buckets http browser interop golden check check-builds \
+        sanitize format install slow bench deps deps-test deps-bench clean help soak FORCE
 
 all: $(BUILD)/posenc-server ## build the server (the default)
 
@@ -71,12 +71,20 @@ $(BUILD)/%.a:
 	$(Q)rm -f $@
 	$(Q)$(AR) rcs $@ $^
 
-$(BUILD)/posenc-server: $(call objects,$(SERVER_SOURCES)) $(BUILD)/libposenc-api.a $(BUILD)/libposenc.a
+# the visualiser's page as C, newer than its sources; without its packages a line that says so
+$(BUILD)/visualiser/assets.c: FORCE
+	@sh server/visualiser/build.sh $@
+FORCE:
+$(BUILD)/visualiser/assets.o: $(BUILD)/visualiser/assets.c
+	$(call say,CC    $<)
+	$(Q)$(CC) $(POSENC_CFLAGS) -Iserver $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
+
+$(BUILD)/posenc-server: $(call objects,$(SERVER_SOURCES)) $(BUILD)/visualiser/assets.o $(BUILD)/libposenc-api.a $(BUILD)/libposenc.a
 	$(call say,LINK  $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $^ $(SERVER_LIBS)
 
 # every allocation of the code under test passes through the test's hands
-UNIT_WRAPS := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc
+UNIT_WRAPS := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=strdup,--wrap=mmap
 SERVER_PARTS := $(filter-out $(BUILD)/server/main.o $(BUILD)/server/http%.o,$(call objects,$(SERVER_SOURCES)))
 $(BUILD)/unit-tests: $(call objects,$(UNIT_SOURCES)) $(SERVER_PARTS) $(BUILD)/libposenc-api.a $(BUILD)/libposenc.a
 	$(call say,LINK  $@)
@@ -84,7 +92,7 @@ $(BUILD)/unit-tests: $(call objects,$(UNIT_SOURCES)) $(SERVER_PARTS) $(BUILD)/li
 
 # all harnesses in one program, each under a name of its own
 FUZZ_SUPPORT := $(BUILD)/tests/fuzz/support/fuzz.o $(BUILD)/tests/fuzz/support/service.o
-FUZZ_LIBS     = $(shell pkg-config --libs jansson nettle sqlite3 zlib) -lm
+FUZZ_LIBS     = $(shell pkg-config --libs jansson libpng nettle sqlite3 zlib) -lm
 $(HARNESSES:%=$(BUILD)/tests/fuzz/replay/%.o): $(BUILD)/tests/fuzz/replay/%.o: tests/fuzz/%.c
 	$(call say,CC    $<)
 	@mkdir -p $(@D)
@@ -94,6 +102,12 @@ $(BUILD)/fuzz-replay: tests/fuzz/support/replay.c $(BUILD)/tests/fuzz/support/mu
                       $(BUILD)/libposenc-api.a $(BUILD)/libposenc.a
 	$(call say,LINK  $@)
 	$(Q)$(CC) $(POSENC_CFLAGS) -DHARNESSES='$(patsubst %,HARNESS(%),$(HARNESSES))' $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(filter-out %.h,$^) $(FUZZ_LIBS)
+
+# loaded before a server, whose allocations it makes fail; without the sanitizers' CFLAGS
+$(BUILD)/faults.so: tests/faults/faults.c
+	$(call say,CC    $<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -pthread $(WARNINGS) -O1 -g -fPIC -shared -o $@ $< -ldl
 
 $(BUILD)/digits-tests: tests/digits/main.cc $(BUILD)/libposenc.a
 	$(call say,CXX   $<)
@@ -122,14 +136,14 @@ $(BUILD)/lib/%-v3.o: lib/%.c
 $(BUILD)/lib/%-v4.o: lib/%.c
 	$(call compile_for_set,v4)
 
--include $(BUILD)/digits-tests.d $(KERNEL_OBJECTS:.o=.d) $(patsubst %.c,$(BUILD)/%.d,$(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) $(BENCH_SOURCES) $(FUZZ_SOURCES) tests/buckets/main.c)
+-include $(BUILD)/digits-tests.d $(KERNEL_OBJECTS:.o=.d) $(patsubst %.c,$(BUILD)/%.d,$(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) $(BENCH_SOURCES) $(FUZZ_SOURCES) tests/buckets/main.c) $(BUILD)/visualiser/assets.d
 -include $(BUILD)/fuzz-replay.d $(HARNESSES:%=$(BUILD)/tests/fuzz/replay/%.d)
 
 # ---- testing ----
 
 test: ## run every test
 	$(BUILDING) all $(BUILD)/unit-tests $(BUILD)/fuzz-replay $(BUILD)/digits-tests $(BUILD)/bucket-runs
-	$(MAKE) -j1 check unit fuzz-corpus digits buckets golden http interop check-builds sanitize
+	$(MAKE) -j1 check unit fuzz-corpus digits buckets golden http browser interop check-builds sanitize
 	@echo "all tests passed"
 
 unit: $(BUILD)/unit-tests ## unit tests, with the golden files
@@ -165,8 +179,11 @@ fuzz-run-%: $(BUILD)/fuzz-with-% $(BUILD)/fuzz.dict
 golden: ## recompute the golden files with mpmath and compare
 	PYTHONDONTWRITEBYTECODE=1 $(PYTHON) tests/golden/write_golden.py --check
 
-http: all ## black-box tests of the server over real sockets
+http: all $(BUILD)/faults.so ## black-box tests of the server over real sockets
 	PYTHONDONTWRITEBYTECODE=1 TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -m unittest discover -s tests/http -p 'test_*.py'
+
+browser: all ## the visualiser in a real browser (VIEW=heatmap: one file); screenshots go to build/screenshots
+	TEST_SERVER=$(BUILD)/posenc-server SCREENSHOTS=$(BUILD)/screenshots node tests/browser/main.js $(VIEW)
 
 interop: all ## real clients: curl, numpy; exactness against mpmath
 	PYTHONDONTWRITEBYTECODE=1 TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -m unittest discover -s tests/interop -p 'test_*.py'
@@ -182,6 +199,9 @@ check-builds: ## gcc and clang build without a warning, and give the same bits a
 	$(BUILDING) BUILD=$(BUILD)/clang-3 CC=clang CFLAGS="-O3" SUITE=kernel unit
 
 BENCH_TOOLS := $(patsubst tests/bench/%.c,$(BUILD)/bench-%,$(BENCH_SOURCES))
+soak: all ## ten minutes of random traffic, and the bound on memory (SOAK_SECONDS, SOAK_SEED)
+	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/http/soak.py
+
 bench: all $(BENCH_TOOLS) ## ratios against the peers that are installed (BENCH="--quick", --help)
 	BENCH_BUILD=$(BUILD) $(PYTHON) -B tests/bench/bench.py $(BENCH)
 
@@ -211,9 +231,11 @@ install: all ## install under PREFIX (default /usr/local), below DESTDIR
 
 deps: ## install what building needs, as far as it is missing
 	@sh tests/support/deps.sh $(DEPS)
+	@sh tests/support/npm.sh server/visualiser
 
 deps-test: ## install what the tests need, as far as it is missing
 	@sh tests/support/deps.sh $(DEPS_TEST)
+	@sh tests/support/npm.sh server/visualiser tests/browser
 
 deps-bench: ## install the peers of the benchmark, as far as they are missing
 	@sh tests/support/deps.sh $(DEPS_BENCH)

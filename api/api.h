@@ -11,6 +11,19 @@
 
 /* ---- what the host process provides ---- */
 
+/* A file that is served as it is, in two codings that were made beforehand. */
+typedef struct api_asset_form {
+    const void *data; /* NULL: there is no such form */
+    size_t size;
+    const char *etag; /* quoted */
+} api_asset_form;
+
+typedef struct api_asset {
+    const char *path; /* "/", or "/assets/…" with a digest of the content in the name */
+    const char *media_type;
+    api_asset_form plain, gzip;
+} api_asset;
+
 /* A limit or setting to publish in /v1/info. */
 typedef struct api_limit {
     const char *name, *unit, *help;
@@ -24,7 +37,8 @@ typedef struct api_host {
     void (*landed)(void *context);   /* a table has been computed: see API_BUSY */
     char *(*metrics)(void *context); /* Prometheus text from malloc, NULL if memory ran out */
     const pe_runner *runner;         /* for streams; the cache has its own; or NULL */
-    uint64_t json_elements;          /* the most elements that JSON may carry */
+    uint64_t json_elements;          /* the most elements that JSON and CSV may carry */
+    uint64_t png_pixels;             /* the most pixels of a PNG */
     size_t target_bytes;             /* the longest request target */
     uint64_t body_bytes;             /* the longest body, but for uploads: */
     uint64_t upload_bytes;
@@ -34,6 +48,8 @@ typedef struct api_host {
     bool local;             /* it is open if the server listens on loopback or a Unix socket */
     const api_limit *published; /* for /v1/info */
     size_t published_count;
+    const api_asset *assets; /* the visualiser's page and what it loads */
+    size_t asset_count;
 } api_host;
 
 typedef struct api_service api_service;

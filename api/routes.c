@@ -16,6 +16,8 @@
 #define STORE_ONLY api_refuse_access, NULL
 
 static const api_route ROUTES[] = {
+    {"GET", "/", api_get_asset, "The visualiser", OPEN},
+    {"GET", "/assets/{file}", api_get_asset, "What the visualiser's page loads", OPEN},
     {"GET", "/v1/schemes", api_list_schemes, "All schemes with their parameters", OPEN},
     {"GET", "/v1/schemes/{scheme}", api_describe_scheme, "One scheme with its parameters",
      OPEN},
@@ -198,6 +200,7 @@ api_reply *api_judge_head(api_service *service, const api_request *request, uint
     api_call call;
     api_progress progress;
     *ret_limit = service->host->body_bytes;
+    api_document_begin();
     for (size_t i = 0; i < ROUTE_COUNT; i++) {
         if (!ROUTES[i].precede || strcmp(request->method, ROUTES[i].method) != 0 ||
             !begin_call(service, request, &ROUTES[i], &progress, parameter, &call))
@@ -224,6 +227,7 @@ api_progress api_handle(api_service *service, const api_request *request, api_re
 {
     api_progress progress = API_DONE;
     api_reply *reply = api_shortcut_reply(service, request);
+    api_document_begin();
     if (!reply)
         reply = dispatch(service, request, &progress);
     if (progress == API_DONE)
@@ -244,6 +248,7 @@ static const struct {
 
 api_reply *api_fault_reply_with(api_service *service, api_fault fault, const char *detail)
 {
+    api_document_begin();
     api_reply *reply = detail ? api_problem(FAULTS[fault].code, detail, NULL, NULL) : NULL;
     return reply ? reply : api_reply_ref(service->out_of_memory);
 }

@@ -1,5 +1,5 @@
 /* Accept and Accept-Encoding. The input is lines: Accept, Accept-Encoding, the format asked
- * for, dtype, elements; an empty line is none. What is chosen is registered, can carry the
+ * for, dtype, length; an empty line is none. What is chosen is registered, can carry the
  * tensor and is not excluded; where the header is well-formed, a reader of this file's own
  * agrees on every quality, and nothing that could be chosen is more welcome. */
 #include "support/fuzz.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define LIMIT 1000 /* elements of limited formats */
+#define LIMIT 1000 /* elements of text; twice as many pixels */
 
 #define TOKEN  "[]!#$%&'*+.^_`|~0-9A-Za-z-]+" /* with brackets, which do no harm */
 #define WEIGHT "[ \t]*;[ \t]*[qQ]=(0(\\.[0-9]{0,3})?|1(\\.0{0,3})?)"
@@ -69,46 +69,72 @@ static void check_qualities(const char *list, const char *type)
 typedef struct question {
     const char *accept, *encoding; /* or NULL */
     const api_format *asked;
-    pe_tensor tensor;
-    uint64_t elements;
+    api_selection selection;
 } question;
+
+static const api_host HOST = {.json_elements = LIMIT, .png_pixels = 2 * LIMIT};
+
+/* Whether the work of a format passes its limit. */
+static bool is_over(const question *of, const api_format *format)
+{
+    uint64_t limit = format->measure == API_ELEMENTS ? HOST.json_elements : HOST.png_pixels;
+    return format->measure != API_BYTES && format->work(&of->selection) > limit;
+}
 
 static bool is_possible(const question *of, const api_format *format)
 {
-    return !(format->refuses && format->refuses(of->tensor.dtype)) &&
-           !(format->limited && of->elements > LIMIT);
+    pe_error error;
+    pe_error_init(&error);
+    if (format->check)
+        format->check(&of->selection, &error);
+    const pe_tensor *tensor = pe_request_tensor(of->selection.request, 0);
+    return error.count == 0 && !(format->refuses && format->refuses(tensor->dtype)) &&
+           !is_over(of, format);
+}
+
+/* No other format that would do is more welcome: pictures aside, where a page is asked for, and
+ * where one form would be too large, others that are not named. */
+static void check_best(const question *of, api_codings codings, const api_format *chosen)
+{
+    int specific;
+    api_coding coding;
+    bool over = false, page = of->accept && strcasestr(of->accept, "text/html");
+    unsigned quality = api_accept_quality(of->accept, chosen->media_type, &specific);
+    fuzz_check(quality > 0, "%s is not accepted", chosen->name);
+    for (size_t i = 0; i < api_format_count(); i++)
+        over |= is_over(of, api_format_at(i));
+    for (size_t i = 0; i < api_format_count(); i++) {
+        const api_format *other = api_format_at(i);
+        unsigned own = api_accept_quality(of->accept, other->media_type, &specific);
+        if (is_possible(of, other) && api_choose_coding(codings, other->text, &coding) &&
+            (!over || specific == 3) && !(page && other->measure == API_PIXELS))
+            fuzz_check(own <= quality, "%s is more welcome than %s", other->name, chosen->name);
+    }
 }
 
 static void check_choice(const question *of, api_codings codings)
 {
     char reason[512] = "";
-    int specific;
     api_coding coding;
     const api_format *chosen = NULL;
-    api_choice choice = api_choose_format(of->asked, of->accept, codings, &of->tensor,
-                                          of->elements, LIMIT, &chosen, reason, sizeof reason);
-    if (choice != API_CHOSEN) {
+    pe_error error;
+    pe_error_init(&error);
+    api_choice choice = api_choose_format(of->asked, of->accept, codings, &of->selection, &HOST,
+                                          &chosen, reason, sizeof reason, &error);
+    if (choice == API_CHOICE_WRONG)
+        fuzz_check_error(&error);
+    else if (choice != API_CHOSEN)
         fuzz_check(reason[0] && strlen(reason) < sizeof reason, "no reason");
+    if (choice != API_CHOSEN)
         return;
-    }
     fuzz_check(chosen && api_format_find(chosen->name) == chosen, "no registered format");
     fuzz_check(is_possible(of, chosen), "%s cannot carry this", chosen->name);
-    fuzz_check(api_choose_coding(codings, chosen->limited, &coding), "%s without a coding",
+    fuzz_check(api_choose_coding(codings, chosen->text, &coding), "%s without a coding",
                chosen->name);
-    if (of->asked) {
+    if (of->asked)
         fuzz_check(chosen == of->asked, "%s, not %s", chosen->name, of->asked->name);
-        return;
-    }
-    unsigned quality = api_accept_quality(of->accept, chosen->media_type, &specific);
-    fuzz_check(quality > 0, "%s is not accepted", chosen->name);
-    for (size_t i = 0; i < api_format_count(); i++) {
-        const api_format *other = api_format_at(i);
-        bool limits = api_format_at(0)->limited && of->elements > LIMIT; /* see negotiate.c */
-        if (is_possible(of, other) && !limits &&
-            api_choose_coding(codings, other->limited, &coding))
-            fuzz_check(api_accept_quality(of->accept, other->media_type, &specific) <= quality,
-                       "%s is more welcome than %s", other->name, chosen->name);
-    }
+    else
+        check_best(of, codings, chosen);
 }
 
 /* gzip only where it is named or starred, and neither where it is excluded. */
@@ -133,6 +159,19 @@ static api_codings check_codings(const char *encoding)
     return codings;
 }
 
+/* A tensor of so many elements; NULL if that is not legal. */
+static pe_request *request_of(const char *dtype, const char *length)
+{
+    static const pe_limits limits = {
+        .elements = 1 << 20, .table_bytes = 1 << 24, .list_length = 64};
+    const pe_argument arguments[] = {{"length", length, PE_KIND_ANY},
+                                     {"dtype", dtype, PE_KIND_ANY}};
+    pe_request *request = NULL;
+    pe_error error;
+    pe_request_new(pe_scheme_find("integer"), arguments, 2, &limits, &request, &error);
+    return request;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size > 600) /* regular expressions take their time */
@@ -142,16 +181,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     question of = {.accept = *accept ? accept : NULL,
                    .encoding = *encoding ? encoding : NULL,
                    .asked = api_format_find(fuzz_line(&at))};
-    const char *dtype = fuzz_line(&at);
-    of.tensor = (pe_tensor){.name = "x", .dtype = PE_F32, .rank = 1};
-    for (pe_dtype d = 0; d < PE_DTYPE_COUNT; d++)
-        if (strcmp(pe_dtype_name(d), dtype) == 0)
-            of.tensor.dtype = d;
-    of.elements = of.tensor.elements = of.tensor.shape[0] = strtoull(fuzz_line(&at), NULL, 10);
+    const char *dtype = fuzz_line(&at), *elements = fuzz_line(&at);
+    of.selection.request = request_of(dtype, elements);
+    of.selection.count = 1;
     if (of.accept)
         for (size_t i = 0; i < api_format_count(); i++)
             check_qualities(of.accept, api_format_at(i)->media_type);
-    check_choice(&of, check_codings(of.encoding));
+    api_codings codings = check_codings(of.encoding);
+    if (of.selection.request)
+        check_choice(&of, codings);
+    pe_request_free(of.selection.request);
     free(text);
     return 0;
 }

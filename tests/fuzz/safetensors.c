@@ -104,7 +104,8 @@ static void use(const pe_scheme *scheme, pe_set *tensors)
     static const pe_argument arguments[] = {{"parameters", "set", PE_KIND_ANY},
                                             {"length", "3", PE_KIND_ANY}};
     const pe_sets sets = {tensors, find};
-    const pe_limits limits = {1 << 14, 1 << 16, 64, &sets};
+    const pe_limits limits = {
+        .elements = 1 << 14, .table_bytes = 1 << 16, .list_length = 64, .sets = &sets};
     pe_request *request;
     pe_table *table;
     pe_error error;

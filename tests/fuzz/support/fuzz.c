@@ -115,7 +115,8 @@ static pe_status find_set(void *context, const char *name, pe_set **ret_set)
 }
 
 static const pe_sets SETS = {NULL, find_set};
-const pe_limits FUZZ_LIMITS = {4096, 1 << 15, 64, &SETS};
+const pe_limits FUZZ_LIMITS = {
+    .elements = 4096, .table_bytes = 1 << 15, .list_length = 64, .sets = &SETS};
 
 const pe_scheme *fuzz_scheme(const char *name)
 {

@@ -45,25 +45,31 @@ void fuzz_service_start(fuzz_service *ret_service, uint64_t table_bytes, const c
 {
     static const store_settings in_memory = {"", 4, 1 << 14, 0};
     static const api_limit published[] = {{"some-limit", "bytes", "a limit", 42}};
+    static const api_asset assets[] = {
+        {"/", "text/html; charset=utf-8", {"<p>", 3, "\"page\""}, {NULL, 0, NULL}}};
     char reason[128];
-    *ret_service = (fuzz_service){.cache = pe_cache_new(FUZZ_CACHE),
-                                  .store = store_open(&in_memory, reason, sizeof reason),
-                                  .runner = {.context = ret_service, .go_on = go_on},
-                                  .host = {.context = ret_service,
-                                           .now = now,
-                                           .is_ready = is_ready,
-                                           .landed = landed,
-                                           .metrics = metrics,
-                                           .runner = &ret_service->runner,
-                                           .json_elements = 1000,
-                                           .target_bytes = 1024,
-                                           .body_bytes = FUZZ_BODY_MAX,
-                                           .upload_bytes = FUZZ_UPLOAD_MAX,
-                                           .api_key = key,
-                                           .local = local,
-                                           .limits = {4096, table_bytes, 64, NULL},
-                                           .published = published,
-                                           .published_count = 1}};
+    *ret_service = (fuzz_service){
+        .cache = pe_cache_new(FUZZ_CACHE),
+        .store = store_open(&in_memory, reason, sizeof reason),
+        .runner = {.context = ret_service, .go_on = go_on},
+        .host = {.context = ret_service,
+                 .now = now,
+                 .is_ready = is_ready,
+                 .landed = landed,
+                 .metrics = metrics,
+                 .runner = &ret_service->runner,
+                 .json_elements = 1000,
+                 .png_pixels = 1000,
+                 .assets = assets,
+                 .asset_count = FUZZ_COUNT(assets),
+                 .target_bytes = 1024,
+                 .body_bytes = FUZZ_BODY_MAX,
+                 .upload_bytes = FUZZ_UPLOAD_MAX,
+                 .api_key = key,
+                 .local = local,
+                 .limits = {.elements = 4096, .table_bytes = table_bytes, .list_length = 64},
+                 .published = published,
+                 .published_count = 1}};
     fuzz_check(ret_service->cache && ret_service->store, "memory");
     pe_cache_use(ret_service->cache, &ret_service->runner);
     ret_service->host.store = store_for_api(ret_service->store);
