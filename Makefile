@@ -22,6 +22,22 @@ WARNINGS := $(CXX_WARNINGS) -Wmissing-prototypes
 # -ffp-contract=off: a fused multiply-add would change bits between instruction sets
 POSENC_CFLAGS := -std=c11 -D_GNU_SOURCE -pthread -ffp-contract=off $(WARNINGS) -MMD -MP -Ilib -Iapi
 
+# Hardening. It stands before CPPFLAGS, CFLAGS and LDFLAGS, so that a distribution's flags win;
+# HARDENING= and HARDENING_LINK= are for replacing all of it. Asked of the compiler once, when used.
+if_known = $(foreach flag,$(1),$(shell $(CC) -O1 -Werror $(flag) -include string.h -x c -c -o /dev/null \
+    /dev/null 2>/dev/null && echo " $(flag)"))
+HARDENING ?= $(eval HARDENING := -fPIE -fstack-protector-strong -Wformat=2 -Wformat-security \
+    $(call if_known,-fstack-clash-protection -fcf-protection))$(HARDENING)
+HARDENING_LINK ?= -pie -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack
+# needs an optimiser, takes the place of sanitizers' own checks, and may be the distribution's
+FORTIFY_LEVEL = $(eval FORTIFY_LEVEL := $(or $(subst -D_FORTIFY_SOURCE=,,$(call \
+    if_known,-D_FORTIFY_SOURCE=3)),2))$(FORTIFY_LEVEL)
+optimises = $(filter-out -O0,$(lastword $(filter -O%,$(CFLAGS))))
+FORTIFY = $(if $(HARDENING),$(if $(optimises),$(if $(findstring -fsanitize,$(CFLAGS))$(findstring \
+    _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=$(FORTIFY_LEVEL))))
+COMPILE = $(CC) $(POSENC_CFLAGS) $(HARDENING) $(FORTIFY) $(CPPFLAGS) $(CFLAGS)
+LINK = $(CC) $(CFLAGS) $(HARDENING_LINK) $(LDFLAGS) -pthread
+
 # evaluated when used, so that `make deps run` works in one go
 SERVER_LIBS = $(shell pkg-config --libs libmicrohttpd jansson nettle sqlite3 zlib) -lm
 CHECK_LIBS  = $(shell pkg-config --libs check jansson nettle sqlite3 zlib) -lm
@@ -50,8 +66,8 @@ DEPS_BENCH := $(DEPS) python3 python3-numpy python3-torch python3-fastapi python
 DEPS_TEST := $(DEPS) check clang clang-format curl g++ python3 python3-mpmath python3-numpy \
              python3-scipy
 
-.PHONY: all run test unit digits buckets http interop golden check check-builds sanitize format install \
-        slow bench deps deps-test deps-bench clean help
+.PHONY: all run test unit digits buckets http interop golden check check-builds hardening sanitize format \
+        install slow bench deps deps-test deps-bench clean help
 
 all: $(BUILD)/posenc-server ## build the server (the default)
 
@@ -69,14 +85,14 @@ $(BUILD)/%.a:
 
 $(BUILD)/posenc-server: $(call objects,$(SERVER_SOURCES)) $(BUILD)/libposenc-api.a $(BUILD)/libposenc.a
 	$(call say,LINK  $@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $^ $(SERVER_LIBS)
+	$(Q)$(LINK) -o $@ $^ $(SERVER_LIBS)
 
 # every allocation of the code under test passes through the test's hands
 UNIT_WRAPS := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc
 SERVER_PARTS := $(filter-out $(BUILD)/server/main.o $(BUILD)/server/http%.o,$(call objects,$(SERVER_SOURCES)))
 $(BUILD)/unit-tests: $(call objects,$(UNIT_SOURCES)) $(SERVER_PARTS) $(BUILD)/libposenc-api.a $(BUILD)/libposenc.a
 	$(call say,LINK  $@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pthread $(UNIT_WRAPS) -o $@ $^ $(CHECK_LIBS)
+	$(Q)$(LINK) $(UNIT_WRAPS) -o $@ $^ $(CHECK_LIBS)
 
 $(BUILD)/digits-tests: tests/digits/main.cc $(BUILD)/libposenc.a
 	$(call say,CXX   $<)
@@ -84,18 +100,20 @@ $(BUILD)/digits-tests: tests/digits/main.cc $(BUILD)/libposenc.a
 
 $(BUILD)/bucket-runs: $(BUILD)/tests/buckets/main.o $(BUILD)/libposenc.a
 	$(call say,LINK  $@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $^ -lm
+	$(Q)$(LINK) -o $@ $^ -lm
 
 $(BUILD)/%.o: %.c
 	$(call say,CC    $<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(POSENC_CFLAGS) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
+	$(Q)$(COMPILE) -c -o $@ $<
 
 $(KERNEL_PARTS:%=$(BUILD)/lib/%.o): CFLAGS += $(KERNEL_CFLAGS)
+# the checked copies make printing a third slower; what the kernels read and write is of our own making
+$(KERNEL_PARTS:%=$(BUILD)/lib/%.o) $(KERNEL_OBJECTS): FORTIFY =
 define compile_for_set # $(1): v3 or v4
 	$(call say,CC    $< ($(1)))
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(POSENC_CFLAGS) $(CPPFLAGS) $(CFLAGS) $(KERNEL_CFLAGS) -march=x86-64-$(1) \
+	$(Q)$(COMPILE) $(KERNEL_CFLAGS) -march=x86-64-$(1) \
 		$(if $(filter v4,$(1)),-mprefer-vector-width=512) -DPE_KERNEL_SYMBOL=pe_kernel_$(1) \
 		-DPE_KERNEL_NAME='"x86-64-$(1)"' -DPE_PRINT_SYMBOL=pe_print_batches_$(1) \
 		-DPE_MATRIX_SYMBOL=pe_matrix_multiply_$(1) -DPE_PAIRS_SYMBOL=pe_pairs_$(1) -c -o $@ $<
@@ -109,7 +127,7 @@ $(BUILD)/lib/%-v4.o: lib/%.c
 
 # ---- testing ----
 
-test: check unit digits buckets golden http interop check-builds sanitize ## run every test
+test: check hardening unit digits buckets golden http interop check-builds sanitize ## run every test
 	@echo "all tests passed"
 
 unit: $(BUILD)/unit-tests ## unit tests, with the golden files
@@ -134,10 +152,13 @@ check: ## architecture, registration, headers, formatting
 	CC="$(CC)" BUILD="$(BUILD)" sh tests/support/check.sh
 	clang-format --dry-run --Werror $(FORMATTED)
 
+hardening: all ## what the built program says of its protection
+	sh tests/support/hardening.sh $(BUILD)/posenc-server
+
 check-builds: ## gcc and clang build without a warning, and give the same bits at every level
-	$(MAKE) BUILD=$(BUILD)/gcc CC=gcc CFLAGS="-O3" all unit
+	$(MAKE) BUILD=$(BUILD)/gcc CC=gcc CFLAGS="-O3" all unit hardening
 	$(MAKE) BUILD=$(BUILD)/gcc-1 CC=gcc CFLAGS="-O1" KERNEL_CFLAGS= SUITE=kernel unit
-	$(MAKE) BUILD=$(BUILD)/clang CC=clang CFLAGS="-O1" KERNEL_CFLAGS= all unit
+	$(MAKE) BUILD=$(BUILD)/clang CC=clang CFLAGS="-O1" KERNEL_CFLAGS= all unit hardening
 	$(MAKE) BUILD=$(BUILD)/clang-3 CC=clang CFLAGS="-O3" SUITE=kernel unit
 
 BENCH_TOOLS := $(patsubst tests/bench/%.c,$(BUILD)/bench-%,$(BENCH_SOURCES))
@@ -146,7 +167,7 @@ bench: all $(BENCH_TOOLS) ## ratios against the peers that are installed (BENCH=
 
 $(BUILD)/bench-%: $(BUILD)/tests/bench/%.o $(BUILD)/libposenc.a
 	$(call say,LINK  $@)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $^ $(shell pkg-config --libs jansson) -lm
+	$(Q)$(LINK) -o $@ $^ $(shell pkg-config --libs jansson) -lm
 
 slow: $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/bucket-runs ## the long forms of tests: 10^8 entries, all f32 printed, all buckets
 	$(PYTHON) -B tests/buckets/check.py $(BUILD)/bucket-runs all
