@@ -66,8 +66,8 @@ DEPS_BENCH := $(DEPS) python3 python3-numpy python3-torch python3-fastapi python
 DEPS_TEST := $(DEPS) check clang clang-format curl g++ python3 python3-mpmath python3-numpy \
              python3-scipy
 
-.PHONY: all run test unit digits buckets http interop golden check check-builds hardening sanitize format \
-        install slow bench deps deps-test deps-bench clean help
+.PHONY: all run test unit digits buckets http interop golden check check-builds hardening sanitize tsan valgrind \
+        analyze format install slow bench deps deps-test deps-bench clean help
 
 all: $(BUILD)/posenc-server ## build the server (the default)
 
@@ -177,6 +177,12 @@ slow: $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/bucket-runs ## the long
 SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 sanitize: ## the suite under AddressSanitizer and UndefinedBehaviorSanitizer
 	$(MAKE) BUILD=$(BUILD)/sanitize CFLAGS="$(SANITIZE)" unit http
+
+TSAN := -O1 -g -fsanitize=thread
+TSAN_SUITES := cache flight attachments names buffer runner workers preparations store
+tsan: ## concurrent suites and a mixed load under ThreadSanitizer
+	$(MAKE) BUILD=$(BUILD)/tsan CFLAGS="$(TSAN)" $(BUILD)/tsan/posenc-server $(BUILD)/tsan/unit-tests
+	PYTHON=$(PYTHON) sh tests/support/tsan.sh $(BUILD)/tsan $(TSAN_SUITES)
 
 format: ## format the sources in place
 	clang-format -i $(FORMATTED)
