@@ -63,11 +63,11 @@ DEPS      := gcc libc6-dev make pkg-config libmicrohttpd-dev libjansson-dev libs
              zlib1g-dev
 DEPS_BENCH := $(DEPS) python3 python3-numpy python3-torch python3-fastapi python3-uvicorn python3-httptools \
               python3-uvloop nginx-light lighttpd wrk
-DEPS_TEST := $(DEPS) check clang clang-format curl g++ python3 python3-mpmath python3-numpy \
-             python3-scipy
+DEPS_TEST := $(DEPS) binutils check clang clang-format clang-tidy cppcheck curl g++ python3 python3-mpmath \
+             python3-numpy python3-scipy util-linux valgrind
 
 .PHONY: all run test unit digits buckets http interop golden check check-builds hardening sanitize tsan valgrind \
-        analyze format install slow bench deps deps-test deps-bench clean help
+        analyze analyze-quick format install slow bench deps deps-test deps-bench clean help
 
 all: $(BUILD)/posenc-server ## build the server (the default)
 
@@ -127,7 +127,7 @@ $(BUILD)/lib/%-v4.o: lib/%.c
 
 # ---- testing ----
 
-test: check hardening unit digits buckets golden http interop check-builds sanitize ## run every test
+test: check hardening unit digits buckets golden http interop check-builds sanitize tsan valgrind analyze-quick ## run every test
 	@echo "all tests passed"
 
 unit: $(BUILD)/unit-tests ## unit tests, with the golden files
@@ -169,10 +169,13 @@ $(BUILD)/bench-%: $(BUILD)/tests/bench/%.o $(BUILD)/libposenc.a
 	$(call say,LINK  $@)
 	$(Q)$(LINK) -o $@ $^ $(shell pkg-config --libs jansson) -lm
 
-slow: $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/bucket-runs ## the long forms of tests: 10^8 entries, all f32 printed, all buckets
+slow: $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/bucket-runs ## the long forms of tests: 10^8 entries, all f32 printed, all buckets, whole analysis
 	$(PYTHON) -B tests/buckets/check.py $(BUILD)/bucket-runs all
 	ROUNDING_ENTRIES=100000000 $(BUILD)/unit-tests rounding
 	$(BUILD)/digits-tests 50000000 all
+	$(MAKE) analyze
+	$(MAKE) VALGRIND_SUITES="$(VALGRIND_SLOW)" valgrind
+	MIXED_REQUESTS=2000 $(MAKE) tsan
 
 SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 sanitize: ## the suite under AddressSanitizer and UndefinedBehaviorSanitizer
@@ -183,6 +186,18 @@ TSAN_SUITES := cache flight attachments names buffer runner workers preparations
 tsan: ## concurrent suites and a mixed load under ThreadSanitizer
 	$(MAKE) BUILD=$(BUILD)/tsan CFLAGS="$(TSAN)" $(BUILD)/tsan/posenc-server $(BUILD)/tsan/unit-tests
 	PYTHON=$(PYTHON) sh tests/support/tsan.sh $(BUILD)/tsan $(TSAN_SUITES)
+
+# the quick ones; `make slow` takes more
+VALGRIND_SUITES := arguments negotiate etag access key error plan ranges names parameters settings preparations workers
+VALGRIND_SLOW   := $(VALGRIND_SUITES) cache flight attachments set coding guard request store
+valgrind: all $(BUILD)/unit-tests ## some suites and a server under valgrind's memcheck
+	PYTHON=$(PYTHON) sh tests/support/valgrind.sh $(BUILD) $(VALGRIND_SUITES)
+
+analyze: ## gcc -fanalyzer, clang-tidy and cppcheck over lib, api and server
+	$(PYTHON) -B tests/analysis/analyze.py full
+
+analyze-quick: ## the same without clang-tidy's path analysis, which takes most of the time
+	$(PYTHON) -B tests/analysis/analyze.py quick
 
 format: ## format the sources in place
 	clang-format -i $(FORMATTED)

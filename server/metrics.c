@@ -93,7 +93,7 @@ void metrics_count_late(server_metrics *metrics)
 static unsigned long long resident_bytes(void)
 {
     unsigned long long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
+    FILE *file = fopen("/proc/self/statm", "re");
     if (file) {
         if (fscanf(file, "%*s %llu", &pages) != 1)
             pages = 0;
