@@ -158,9 +158,10 @@ class MixedLoad(ServerCase):
         with ThreadPoolExecutor(CLIENTS) as pool:
             list(pool.map(self.run_client, range(CLIENTS)))
         metrics = self.server.metrics()
-        self.assertGreater(metrics["posenc_cache_evictions_total"], WORKING_SET)
+        asked = CLIENTS * REQUESTS
+        self.assertGreater(metrics["posenc_cache_evictions_total"], min(WORKING_SET, asked // 8))
         self.assertLessEqual(metrics["posenc_cache_bytes"], 256 << 10)
-        self.assertGreater(len(self.digests), WORKING_SET // 2)
+        self.assertGreater(len(self.digests), min(WORKING_SET // 2, asked // 4))
 
     def test_it_stops_in_the_middle(self):
         server = self.start("--cache-bytes", "256KiB", "--threads", "3", "--drain-seconds", "1",
