@@ -13,6 +13,8 @@ PYTHON  ?= /usr/bin/python3
 
 CFLAGS   ?= -O2 -g
 CXXFLAGS ?= -O2 -g
+# building uses every core; tests run one after the other
+BUILDING = $(MAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 # `make V=1` shows whole commands
 Q := $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1)")
@@ -39,8 +41,8 @@ COMPILE = $(CC) $(POSENC_CFLAGS) $(HARDENING) $(FORTIFY) $(CPPFLAGS) $(CFLAGS)
 LINK = $(CC) $(CFLAGS) $(HARDENING_LINK) $(LDFLAGS) -pthread
 
 # evaluated when used, so that `make deps run` works in one go
-SERVER_LIBS = $(shell pkg-config --libs libmicrohttpd jansson nettle sqlite3 zlib) -lm
-CHECK_LIBS  = $(shell pkg-config --libs check jansson nettle sqlite3 zlib) -lm
+SERVER_LIBS = $(shell pkg-config --libs libmicrohttpd jansson libpng nettle sqlite3 zlib) -lm
+CHECK_LIBS  = $(shell pkg-config --libs check jansson libpng nettle sqlite3 zlib) -lm
 
 LIB_SOURCES    := $(wildcard lib/*.c lib/schemes/*.c)
 # these are compiled once more for each instruction set that is chosen at run time
@@ -59,8 +61,8 @@ HEADERS   := $(wildcard lib/*.h api/*.h server/*.h tests/unit/*.h)
 FORMATTED := $(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) $(BENCH_SOURCES) \
              tests/digits/main.cc tests/buckets/main.c $(HEADERS)
 
-DEPS      := gcc libc6-dev make pkg-config libmicrohttpd-dev libjansson-dev libsqlite3-dev nettle-dev \
-             zlib1g-dev
+DEPS      := gcc libc6-dev make pkg-config libmicrohttpd-dev libjansson-dev libpng-dev libsqlite3-dev \
+             nettle-dev zlib1g-dev
 DEPS_BENCH := $(DEPS) python3 python3-numpy python3-torch python3-fastapi python3-uvicorn python3-httptools \
               python3-uvloop nginx-light lighttpd wrk
 DEPS_TEST := $(DEPS) binutils check clang clang-format clang-tidy cppcheck curl g++ python3 python3-mpmath \
@@ -127,7 +129,10 @@ $(BUILD)/lib/%-v4.o: lib/%.c
 
 # ---- testing ----
 
-test: check hardening unit digits buckets golden http interop check-builds sanitize tsan valgrind analyze-quick ## run every test
+test: ## run every test
+	$(BUILDING) all $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/bucket-runs
+	$(MAKE) -j1 check hardening unit digits buckets golden http interop check-builds sanitize tsan valgrind
+	$(MAKE) analyze-quick
 	@echo "all tests passed"
 
 unit: $(BUILD)/unit-tests ## unit tests, with the golden files
@@ -156,10 +161,10 @@ hardening: all ## what the built program says of its protection
 	sh tests/support/hardening.sh $(BUILD)/posenc-server
 
 check-builds: ## gcc and clang build without a warning, and give the same bits at every level
-	$(MAKE) BUILD=$(BUILD)/gcc CC=gcc CFLAGS="-O3" all unit hardening
-	$(MAKE) BUILD=$(BUILD)/gcc-1 CC=gcc CFLAGS="-O1" KERNEL_CFLAGS= SUITE=kernel unit
-	$(MAKE) BUILD=$(BUILD)/clang CC=clang CFLAGS="-O1" KERNEL_CFLAGS= all unit hardening
-	$(MAKE) BUILD=$(BUILD)/clang-3 CC=clang CFLAGS="-O3" SUITE=kernel unit
+	$(BUILDING) BUILD=$(BUILD)/gcc CC=gcc CFLAGS="-O3" all unit hardening
+	$(BUILDING) BUILD=$(BUILD)/gcc-1 CC=gcc CFLAGS="-O1" KERNEL_CFLAGS= SUITE=kernel unit
+	$(BUILDING) BUILD=$(BUILD)/clang CC=clang CFLAGS="-O1" KERNEL_CFLAGS= all unit hardening
+	$(BUILDING) BUILD=$(BUILD)/clang-3 CC=clang CFLAGS="-O3" SUITE=kernel unit
 
 BENCH_TOOLS := $(patsubst tests/bench/%.c,$(BUILD)/bench-%,$(BENCH_SOURCES))
 bench: all $(BENCH_TOOLS) ## ratios against the peers that are installed (BENCH="--quick", --help)
@@ -179,12 +184,13 @@ slow: $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/bucket-runs ## the long
 
 SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 sanitize: ## the suite under AddressSanitizer and UndefinedBehaviorSanitizer
-	$(MAKE) BUILD=$(BUILD)/sanitize CFLAGS="$(SANITIZE)" unit http
+	$(BUILDING) BUILD=$(BUILD)/sanitize CFLAGS="$(SANITIZE)" all $(BUILD)/sanitize/unit-tests
+	$(MAKE) -j1 BUILD=$(BUILD)/sanitize CFLAGS="$(SANITIZE)" unit http
 
 TSAN := -O1 -g -fsanitize=thread
 TSAN_SUITES := cache flight attachments names buffer runner workers preparations store
 tsan: ## concurrent suites and a mixed load under ThreadSanitizer
-	$(MAKE) BUILD=$(BUILD)/tsan CFLAGS="$(TSAN)" $(BUILD)/tsan/posenc-server $(BUILD)/tsan/unit-tests
+	$(BUILDING) BUILD=$(BUILD)/tsan CFLAGS="$(TSAN)" $(BUILD)/tsan/posenc-server $(BUILD)/tsan/unit-tests
 	PYTHON=$(PYTHON) sh tests/support/tsan.sh $(BUILD)/tsan $(TSAN_SUITES)
 
 # the quick ones; `make slow` takes more
