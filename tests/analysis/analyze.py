@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).parent
-DEFINES = ["-std=c11", "-D_GNU_SOURCE", "-DPE_KERNEL_X86", "-Ilib", "-Iapi"]
+DEFINES = ["-D_GNU_SOURCE", "-DPE_KERNEL_X86", "-Ilib", "-Iapi"]
 FINDING = re.compile(r"(?P<file>[^\s:]+):(?P<line>\d+):(?:\d+:)? (?P<kind>warning|error|style|"
                      r"performance|portability): (?P<text>.*) \[(?P<check>[^]]+)\]$")
 SOURCES = sorted(str(path) for folder in ("lib", "api", "server")
@@ -26,7 +26,7 @@ def run(command):
 
 
 def gcc(source):
-    return run(["gcc", *DEFINES, "-O1", "-pthread", "-Wall", "-Wextra", "-fanalyzer",
+    return run(["gcc", "-std=c11", *DEFINES, "-O1", "-pthread", "-Wall", "-Wextra", "-fanalyzer",
                 "-c", "-o", os.devnull, source])
 
 
@@ -34,13 +34,13 @@ def tidy(full):
     checks = [] if full else ["--checks=-clang-analyzer-*"]
 
     def look(source):
-        return run(["clang-tidy", "--quiet", *checks, source, "--", *DEFINES])
+        return run(["clang-tidy", "--quiet", *checks, source, "--", "-std=c11", *DEFINES])
 
     return look
 
 
 def cppcheck(folder):
-    return run(["cppcheck", "--quiet", "--enable=warning,performance,portability", *DEFINES,
+    return run(["cppcheck", "--quiet", "--std=c11", "--enable=warning,performance,portability", *DEFINES,
                 "--error-exitcode=0", "--template={file}:{line}: {severity}: {message} [{id}]",
                 folder])
 
@@ -78,8 +78,8 @@ def is_entry(entry, finding):
 
 def main():
     full = sys.argv[1:] == ["full"]
-    jobs = [(tool, source) for source in SOURCES for tool in (tidy(full), gcc)]
-    jobs += [(cppcheck, folder) for folder in ("lib", "api", "server")]
+    jobs = [(cppcheck, folder) for folder in ("lib", "api", "server")]
+    jobs += [(tool, source) for source in SOURCES for tool in (tidy(full), gcc)]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(lambda job: job[0](job[1]), jobs))
     found = set()
