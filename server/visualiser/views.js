@@ -29,9 +29,15 @@
 // and <style> elements are refused by the page's policy. Observable Plot may be used as it is.
 // Give every drawing a text alternative (aria-label), and every control a label.
 import heatmap from './views/heatmap.js';
+import profiles from './views/profiles.js';
+import spectrum from './views/spectrum.js';
+import waves from './views/waves.js';
 
 export const VIEWS = [
   heatmap,
+  waves,
+  profiles,
+  spectrum,
 ];
 
 export const viewsFor = (tensor, scheme) => VIEWS.filter((view) => view.applies(tensor, scheme));
