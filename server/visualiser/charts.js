@@ -62,6 +62,33 @@ export function reachOf(series, along = 'y') {
   return least > most ? [0, 1] : least === most ? [least - 0.5, most + 0.5] : [least, most];
 }
 
+// A domain with a little room above and below.
+export function roomy([from, to]) {
+  const room = (to - from) * 0.04;
+  return [from - room, to + room];
+}
+
+// The decades that hold all values above 0; [0.1, 1] without any.
+export function decadesOf(values) {
+  let least = Infinity, most = 0;
+  for (const value of values) {
+    if (value > 0 && value < least) least = value;
+    if (value > most && value < Infinity) most = value;
+  }
+  if (most === 0) return [0.1, 1];
+  const from = Math.floor(Math.log10(least)), to = Math.ceil(Math.log10(most));
+  return [Number(`1e${from}`), Number(`1e${Math.max(to, from + 1)}`)];
+}
+
+const briefPower = (x) => (x >= 1e6 ? x.toExponential().replace('e+', 'e') : brief(x));
+
+// Powers of ten within decades, so many as have room.
+function powersOf([from, to], most) {
+  const first = Math.round(Math.log10(from)), last = Math.round(Math.log10(to));
+  const step = Math.max(1, Math.ceil((last - first) / Math.max(2, most)));
+  return Array.from({length: Math.floor((last - first) / step) + 1}, (_, i) => Number(`1e${first + i * step}`));
+}
+
 // A mark of `rules`, {x or y, text}, with its words where there is room.
 function ruleMarks({rules = [], colours, x, y}) {
   const within = (value, [from, to]) => value >= from && value <= to;
@@ -85,7 +112,7 @@ function element(name, attributes) {
 
 // x, y: {title, type: 'linear' | 'log', domain}; label: the text alternative. {element, show(x)}.
 export function createChart({series, x, y, rules, colours, label, width, height = 320}) {
-  const axis = ({title, type = 'linear', domain}, pixels) => ({type, domain, label: title, labelAnchor: 'center', labelArrow: 'none', tickFormat: brief, ticks: Math.max(2, Math.round(pixels)), ...(type === 'linear' && {nice: false})});
+  const axis = ({title, type = 'linear', domain}, pixels) => ({type, domain, label: title, labelAnchor: 'center', labelArrow: 'none', tickFormat: type === 'log' ? briefPower : brief, ticks: type === 'log' ? powersOf(domain, pixels) : Math.max(2, Math.round(pixels))});
   const svg = plot({
     ...MARGIN, width, height, ariaLabel: label, className: 'plot-chart',
     style: {background: 'transparent', color: colours.ink, fontSize: '12px', fontFamily: 'inherit'},
@@ -176,11 +203,12 @@ export function linkCharts(charts, {tell, signal}) {
   }
 }
 
-// What the lines are: [{name, colour, dashed}].
+// What the lines are: [{name, colour, dashed, dots}].
 export function legendOf(entries) {
-  return h('ul', {class: 'chart-legend'}, ...entries.map(({name, colour, dashed}) => {
-    const sample = h('span', {class: dashed ? 'chart-dashed' : 'chart-solid', 'aria-hidden': 'true'});
+  return h('ul', {class: 'chart-legend'}, ...entries.map(({name, colour, dashed, dots}) => {
+    const sample = h('span', {class: `${dots ? 'chart-dot ' : ''}${dashed ? 'chart-dashed' : 'chart-solid'}`, 'aria-hidden': 'true'});
     sample.style.borderColor = colour;
+    if (dots && !dashed) sample.style.background = colour;
     return h('li', {}, sample, name);
   }));
 }

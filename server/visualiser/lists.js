@@ -26,8 +26,8 @@ export function spread(extent) {
 }
 
 // A labelled text field; `changed(text)` when it is left or entered.
-export function listField({id, label, value, mistake, changed}) {
-  const input = h('input', {type: 'text', id, value, size: 18, 'aria-invalid': mistake ? 'true' : null, 'aria-describedby': mistake ? `${id}-error` : null, onchange: () => changed(input.value.trim())});
+export function listField({id, label, value, mistake, size = 18, changed}) {
+  const input = h('input', {type: 'text', id, value, size, 'aria-invalid': mistake ? 'true' : null, 'aria-describedby': mistake ? `${id}-error` : null, onchange: () => changed(input.value.trim())});
   return h('span', {class: 'chart-field'}, h('label', {for: id}, label), ' ', input, mistake ? h('span', {class: 'error', id: `${id}-error`}, mistake) : null);
 }
 

@@ -48,27 +48,39 @@ export function unitOf(value) {
 const NEAR = 1e-5; // of an index of a frequency to an integer
 const FIT = 1e-9; // of a column to its wave
 
-// The frequencies of columns as base^(-numerator/denominator): the denominator follows from the two that
-// are greatest; a numerator is NaN where a column has another frequency.
-export function exponentsOf(wavelengths, base) {
-  const logarithms = Array.from(wavelengths, (each) => Math.log(each / (2 * Math.PI)) / Math.log(base));
-  const known = [...new Set(logarithms.filter(Number.isFinite).map((each) => Math.round(each * 1e9) / 1e9))].sort((a, b) => a - b);
-  const denominator = known.length > 1 ? Math.round(2 / (known[1] - known[0])) : 2;
-  const numerators = logarithms.map((each) => {
-    const index = (each * denominator) / 2;
+// Indices of the columns' frequencies in the row base^(-2i/denominator); NaN where it has no such.
+function numeratorsOf(logarithms, base, denominator) {
+  return logarithms.map((each) => {
+    const index = (each / Math.log(base)) * (denominator / 2);
     return Math.abs(index - Math.round(index)) <= NEAR ? 2 * Math.round(index) : NaN;
   });
-  return {denominator, numerators};
 }
 
-// Positions at which probeWaves wants the table, in f64.
+const fitting = (numerators) => numerators.filter((each) => !Number.isNaN(each)).length;
+
+// The frequencies of columns as base^(-numerator/denominator): {base, denominator, numerators}; a
+// numerator is NaN where a column has another frequency. The denominator follows from the two frequencies
+// that are greatest. Where the base does not fit, one that was scaled may: the geometric mean tells it.
+export function exponentsOf(wavelengths, base) {
+  const logarithms = Array.from(wavelengths, (each) => Math.log(each / (2 * Math.PI)));
+  const known = logarithms.filter(Number.isFinite).sort((a, b) => a - b).filter((each, i, all) => i === 0 || each - all[i - 1] > NEAR);
+  const denominator = known.length > 1 ? Math.round((2 * Math.log(base)) / (known[1] - known[0])) : 2;
+  const numerators = numeratorsOf(logarithms, base, denominator);
+  const usual = {base, denominator, numerators};
+  if (known.length < 3 || 2 * fitting(numerators) >= logarithms.length) return usual;
+  const scaled = Math.exp(((known.at(-1) - known[0]) * known.length) / (known.length - 1));
+  const others = numeratorsOf(logarithms, scaled, 2 * known.length);
+  return fitting(others) > fitting(numerators) ? {base: scaled, denominator: 2 * known.length, numerators: others} : usual;
+}
+
+// Positions at which wavesOf wants the table, in f64.
 export const PROBES = Array.from({length: 26}, (_, i) => 4 ** i);
 
 // What each column is: {column, sine, amplitude, exact, numerator, denominator, base}; columns that are
 // no sine or cosine without a phase are left out. data: rows PROBES of the table, in f64.
-export function wavesOf(wavelengths, base, data) {
+export function wavesOf(wavelengths, givenBase, data) {
   const columns = wavelengths.length;
-  const {denominator, numerators} = exponentsOf(wavelengths, base);
+  const {base, denominator, numerators} = exponentsOf(wavelengths, givenBase);
   const waves = [];
   for (let column = 0; column < columns; column++) {
     const numerator = numerators[column];

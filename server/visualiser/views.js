@@ -29,6 +29,7 @@
 // and <style> elements are refused by the page's policy. Observable Plot may be used as it is.
 // Give every drawing a text alternative (aria-label), and every control a label.
 import heatmap from './views/heatmap.js';
+import precision from './views/precision.js';
 import profiles from './views/profiles.js';
 import spectrum from './views/spectrum.js';
 import waves from './views/waves.js';
@@ -38,6 +39,7 @@ export const VIEWS = [
   waves,
   profiles,
   spectrum,
+  precision,
 ];
 
 export const viewsFor = (tensor, scheme) => VIEWS.filter((view) => view.applies(tensor, scheme));

@@ -1,15 +1,8 @@
 // The wavelength of each column over the dimension: which columns never complete a turn in training.
-import {createChart, indexOf, legendOf, linkCharts, titled} from '../charts.js';
+import {createChart, decadesOf, indexOf, legendOf, linkCharts, titled} from '../charts.js';
 import {h} from '../dom.js';
 import {brief} from '../numbers.js';
 import {isReal, sideName} from './waves.js';
-
-// The least and the greatest decade around all values.
-function decades(values) {
-  const logarithms = values.map(Math.log10);
-  const from = Math.floor(Math.min(...logarithms)), to = Math.ceil(Math.max(...logarithms));
-  return [10 ** from, 10 ** (to > from ? to : from + 1)];
-}
 
 const count = (number, word) => `${number} ${word}${number === 1 ? '' : 's'}`;
 
@@ -33,7 +26,7 @@ function draw(container, {tables, hover, mark, colours, signal, width}) {
   const values = series.flatMap(({length, y}) => Array.from({length}, (_, i) => y(i)));
   if (values.length === 0) return container.append(...words);
   const x = {title: 'dimension', domain: [0, Math.max(1, ...tables.map(({columns}) => columns - 1))]};
-  const y = {title: 'wavelength in positions', type: 'log', domain: decades([limit, values.reduce((a, b) => Math.min(a, b)), values.reduce((a, b) => Math.max(a, b))])};
+  const y = {title: 'wavelength in positions', type: 'log', domain: decadesOf([limit, ...values])};
   const chart = createChart({
     series, x, y, colours, width, height: 360, rules: [{y: limit, text: mark > 0 ? `trained to ${brief(mark)}` : `${brief(limit)} rows`}],
     label: `Wavelength of each column on a logarithmic axis. ${words.map(({textContent}) => textContent).join(' ')} Arrow keys move the cursor.`,

@@ -1,5 +1,5 @@
 // Single columns (mostly dimensions) as lines over the rows (mostly positions).
-import {createChart, indexOf, legendOf, linkCharts, reachOf, titled} from '../charts.js';
+import {createChart, indexOf, legendOf, linkCharts, reachOf, roomy, titled} from '../charts.js';
 import {h} from '../dom.js';
 import {choiceField, listField, parseList, spread} from '../lists.js';
 import {brief} from '../numbers.js';
@@ -51,14 +51,15 @@ function render(container, {tables, difference, options, update, hover, mark, co
   }));
   const all = tables.map((table, i) => seriesOf(table, orders[i], i));
   const groups = arrangement === 'difference' ? [['A − B', seriesOf(difference, orderOf(difference), 0)]]
-    : arrangement === 'apart' ? all.map((series, i) => [`${sideName(tables, i)}: ${tables[i].settings.scheme}`, series.map((each) => ({...each, dashed: false}))])
+    : arrangement === 'apart' ? all.map((series, i) => [`${'AB'[i]}: ${tables[i].settings.scheme}`, series.map((each) => ({...each, dashed: false}))])
       : [[tables.length > 1 ? 'A solid, B dashed' : '', all.flat()]];
   const shown = groups.flatMap(([, series]) => series);
   const x = {title: row.title, domain: reachOf(shown.map((each) => ({...each, y: each.x})))};
-  const y = {title: 'value', domain: reachOf(shown)};
+  const [least, most] = reachOf(shown);
+  const y = {title: 'value', domain: roomy([least, most])};
   const charts = groups.map(([title, series]) => createChart({
     series, x, y, rules: markRules(mark, row), colours, width, height: groups.length > 1 ? 230 : 320,
-    label: `${title ? `${title}: ` : ''}${column.title || 'column'} ${columns.join(', ')} over ${row.title} ${brief(x.domain[0])} to ${brief(x.domain[1])}, values from ${brief(y.domain[0])} to ${brief(y.domain[1])}. Arrow keys move the cursor.`,
+    label: `${title ? `${title}: ` : ''}${column.title || 'column'} ${columns.join(', ')} over ${row.title} ${brief(x.domain[0])} to ${brief(x.domain[1])}, values from ${brief(least)} to ${brief(most)}. Arrow keys move the cursor.`,
   }));
   container.append(
     h('div', {class: 'buttons'},
