@@ -40,12 +40,15 @@ function pointsOf(series, width) {
   }
   for (let pixel = 0; pixel < width; pixel++) {
     const first = Math.floor((pixel * length) / width), end = Math.floor(((pixel + 1) * length) / width);
-    let least = first, most = first;
+    let least = -1, most = -1;
     for (let i = first; i < end; i++) {
-      if (y(i) < y(least)) least = i;
-      if (y(i) > y(most)) most = i;
+      const value = y(i);
+      if (!Number.isFinite(value)) continue;
+      if (least < 0 || value < y(least)) least = i;
+      if (most < 0 || value > y(most)) most = i;
     }
-    for (const i of least < most ? [least, most] : [most, least]) points.push([x(i), finite(y(i))]);
+    if (least < 0) points.push([x(first), NaN]); // a gap
+    else for (const i of least < most ? [least, most] : [most, least]) points.push([x(i), y(i)]);
   }
   return points;
 }
@@ -122,8 +125,12 @@ export function createChart({series, x, y, rules, colours, label, width, height 
   svg.setAttribute('role', 'img');
   svg.setAttribute('tabindex', '0');
   svg.classList.add('chart');
+  for (const each of svg.querySelectorAll('[aria-label]')) { // a group without a role may have no label
+    each.dataset.mark = each.getAttribute('aria-label');
+    each.removeAttribute('aria-label');
+  }
   const [across, along] = [svg.scale('x'), svg.scale('y')];
-  const cursor = svg.appendChild(element('g', {visibility: 'hidden', 'pointer-events': 'none'}));
+  const cursor = svg.appendChild(element('g', {class: 'chart-cursor', visibility: 'hidden', 'pointer-events': 'none'}));
   const rule = cursor.appendChild(element('line', {y1: MARGIN.marginTop, y2: height - MARGIN.marginBottom, stroke: colours.ink, 'stroke-width': 1.5}));
   const rings = series.map(({colour}) => cursor.appendChild(element('circle', {r: 4, fill: colour, stroke: colours.paper, 'stroke-width': 1.5})));
 

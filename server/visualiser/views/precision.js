@@ -6,7 +6,7 @@ import {h} from '../dom.js';
 import {choiceField, listField} from '../lists.js';
 import {brief, shortest} from '../numbers.js';
 import {PROBES, RECIPES, entryOf, unitOf, wavesOf} from '../recipes.js';
-import {mayWave} from './spectrum.js';
+import {NOT_MEASURED, mayWave} from './spectrum.js';
 import {markRules, sideName} from './waves.js';
 
 const SUBJECT = 131071; // the last position of a context of 128 Ki
@@ -72,11 +72,12 @@ function chooseRecipe(name, waves, scheme) {
   return RECIPES.find((each) => each.name === (name || (geometric ? usual : 'rounded'))) ?? RECIPES[0];
 }
 
-// All that is shown of one table; null where no column is a plain sine or cosine.
+// All that is shown of one table; null where no column is a wave.
 async function judge(table, {recipe: name, offset, rows}, signal) {
   await table.wavelengthsKnown;
   const {scheme, effective, wavelengths, columns} = table;
-  if (!wavelengths?.some(Number.isFinite)) return null;
+  if (!wavelengths) return {recipe: null, waves: []};
+  if (!wavelengths.some(Number.isFinite)) return null;
   const base = Number(effective[baseOf(scheme).name]);
   const probes = await exactRows(table, PROBES.length, {dtype: 'f64', positions: PROBES.join()}, signal);
   const all = wavesOf(wavelengths, base, probes);
@@ -91,23 +92,31 @@ async function judge(table, {recipe: name, offset, rows}, signal) {
 
 const places = (error) => Math.max(0, Math.floor(-Math.log10(2 * Math.abs(error))));
 const unitsOff = ({error, exact}) => Math.abs(error) / unitOf(exact);
-const brieflyUnits = (units) => (units < 1e6 ? Math.round(units).toLocaleString('en') : units.toExponential(1).replace('e+', 'e'));
 
-const entryText = ({exact, recipe, error}) => `exact ${shortest('f32', exact)}, recipe ${shortest('f32', recipe)}, error ${brief(error)}`;
+// Units in the last place in words; '' at the exact value 0, whose own are next to nothing.
+function unitsText(entry) {
+  const units = unitsOff(entry);
+  if (entry.exact === 0) return '';
+  return `${units < 1e6 ? Math.round(units).toLocaleString('en') : units.toExponential(1).replace('e+', 'e')} unit${units === 1 ? '' : 's'} in the last place`;
+}
+
+const entryText = (entry) => [`exact ${shortest('f32', entry.exact)}`, `recipe ${shortest('f32', entry.recipe)}`, `error ${brief(entry.error)}`, unitsText(entry)].filter(Boolean).join(', ');
+const plural = (number, word) => `${number} ${word}${number === 1 ? '' : 's'}`;
 
 // The judgement in words.
 export function describeLoss(judged, columns) {
   if (!judged) return 'No column is a sine or a cosine of the position, so that there is no recipe to compare with.';
   const {waves, worst, wrong, entries, positions, recipe, rowWorst, givenBase} = judged;
+  if (!recipe) return NOT_MEASURED;
   if (waves.length === 0) return `No column has a frequency of base^(−2i/dim) that this recipe (${recipe.code}) makes; choose the rounded one.`;
   const left = columns - waves.length;
-  const omitted = left > 0 ? ` ${left} of ${columns} columns are left out: they are no plain sines or cosines at frequencies of this recipe.` : '';
+  const omitted = left > 0 ? ` Columns left out, since they are no plain sines or cosines at frequencies of this recipe: ${left} of ${columns}.` : '';
   const scaled = recipe.geometric && waves[0].base !== givenBase ? ` The recipe takes the scaled base ${brief(waves[0].base)}.` : '';
   const span = `At positions ${positions[0]} to ${positions.at(-1)}`;
   const middle = rowWorst[Math.floor((positions.length - 1) / 2)];
   const subject = positions.length > 1 ? ` In the middle, at position ${middle.position}, the worst error is ${brief(Math.abs(middle.error))}, in dimension ${middle.column}.` : '';
   if (worst.error === 0) return `${span} the recipe gives the exact table.${omitted}`;
-  return `${span} the recipe is wrong by up to ${brief(Math.abs(worst.error))}: at position ${worst.position}, dimension ${worst.column}, it gives ${shortest('f32', worst.recipe)} where the exact value is ${shortest('f32', worst.exact)}. That is ${brieflyUnits(unitsOff(worst))} units in the last place of float32, and leaves about ${places(worst.error)} decimal places right. Of ${entries.toLocaleString('en')} entries ${wrong.toLocaleString('en')} (${brief(Number(((100 * wrong) / entries).toPrecision(3)))} %) are not the exact ones.${subject}${scaled}${omitted}`;
+  return `${span} the recipe is wrong by up to ${brief(Math.abs(worst.error))}: at position ${worst.position}, dimension ${worst.column}, it gives ${shortest('f32', worst.recipe)} where the exact value is ${shortest('f32', worst.exact)}. ${worst.exact === 0 ? 'That' : `That is ${unitsText(worst)} of float32, and`} leaves about ${plural(places(worst.error), 'decimal place')} right. Of ${entries.toLocaleString('en')} entries ${wrong.toLocaleString('en')} (${brief(Number(((100 * wrong) / entries).toPrecision(3)))} %) are not the exact ones.${subject}${scaled}${omitted}`;
 }
 
 function lines(judgements, tables, colours, pick) {
@@ -132,7 +141,7 @@ function errorChart(title, axis, series, {colours, width, hover, signal, rules =
   linkCharts([chart], {signal, tell(at) {
     const parts = at == null ? [] : series.flatMap(({length, x, entry, side}) => {
       const k = Array.from({length}, (_, i) => i).find((i) => x(i) === at);
-      return k === undefined ? [] : [`${side}position ${entry(k).position}, dimension ${entry(k).column}: ${entryText(entry(k))}, ${brieflyUnits(unitsOff(entry(k)))} units in the last place`];
+      return k === undefined ? [] : [`${side}position ${entry(k).position}, dimension ${entry(k).column}: ${entryText(entry(k))}`];
     });
     hover(parts.join(' · '));
   }});
@@ -173,11 +182,13 @@ function settingsOf(options, tables) {
   return {recipe: options['precision.recipe'] ?? '', offset, rows};
 }
 
+const mistakeOf = (given, taken) => (!given || Number(given) === taken ? '' : `${given} cannot be had; ${taken} is taken`);
+
 function render(container, context) {
   const {tables, options, update, signal} = context;
   const settings = settingsOf(options, tables);
   const body = h('div', {class: 'precision-body', 'aria-busy': 'true'}, h('p', {class: 'quiet'}, 'Computing the recipe …'));
-  const number = (name, label, value) => listField({id: `precision-${name}`, label, value, size: 9, changed: (text) => update({[`precision.${name}`]: text})});
+  const number = (name, label, value) => listField({id: `precision-${name}`, label, value, size: 9, mistake: mistakeOf(options[`precision.${name}`], value), changed: (text) => update({[`precision.${name}`]: text})});
   container.append(
     h('div', {class: 'buttons'},
       choiceField({id: 'precision-recipe', label: 'float32 recipe', value: settings.recipe, choices: [['', 'the usual one'], ...RECIPES.map(({name, title}) => [name, title])], changed: (value) => update({'precision.recipe': value})}),
@@ -185,7 +196,7 @@ function render(container, context) {
     body);
   Promise.all(tables.map((table) => judge(table, settings, signal))).then((judgements) => {
     if (signal.aborted) return;
-    const codes = [...new Set(judgements.map((judged) => judged?.recipe.code).filter(Boolean))];
+    const codes = [...new Set(judgements.map((judged) => judged?.recipe?.code).filter(Boolean))];
     body.replaceChildren(...codes.map((code) => h('p', {class: 'precision-code'}, h('code', {}, code), ', then sin and cos of position × frequency, all in float32')));
     draw(body, judgements, context);
   }).catch((error) => {

@@ -6,8 +6,11 @@ import {isReal, sideName} from './waves.js';
 
 const count = (number, word) => `${number} ${word}${number === 1 ? '' : 's'}`;
 
+export const NOT_MEASURED = 'The wavelengths of this table could not be measured.';
+
 // What the spectrum of one table says, in words.
 export function describeSpectrum(wavelengths, limit, limitName) {
+  if (!wavelengths) return NOT_MEASURED;
   const finite = Array.from(wavelengths).filter(Number.isFinite);
   if (finite.length === 0) return 'No column is a wave of the position.';
   const longer = finite.filter((each) => each > limit).length;
@@ -22,7 +25,7 @@ function draw(container, {tables, hover, mark, colours, signal, width}) {
     const columns = Array.from(wavelengths?.keys() ?? []).filter((k) => Number.isFinite(wavelengths[k]));
     return {dots: true, length: columns.length, x: (k) => columns[k], y: (k) => wavelengths[columns[k]], colour: [colours.left, colours.right][i], dashed: i === 1, name: `${sideName(tables, i)}${tables[i].settings.scheme}`};
   });
-  const words = tables.map((table, i) => h('p', {class: 'spectrum-words'}, tables.length > 1 ? h('b', {}, `${'AB'[i]}: `) : null, describeSpectrum(table.wavelengths ?? [], limit, limitName)));
+  const words = tables.map((table, i) => h('p', {class: 'spectrum-words'}, tables.length > 1 ? h('b', {}, `${'AB'[i]}: `) : null, describeSpectrum(table.wavelengths, limit, limitName)));
   const values = series.flatMap(({length, y}) => Array.from({length}, (_, i) => y(i)));
   if (values.length === 0) return container.append(...words);
   const x = {title: 'dimension', domain: [0, Math.max(1, ...tables.map(({columns}) => columns - 1))]};
