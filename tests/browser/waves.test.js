@@ -162,6 +162,8 @@ test('lists are read as people type them', () => {
   assert.match(parseList('1,x', below, 'so').mistake, /“x” is no number; so/);
   assert.match(parseList('1,10', below, 'so').mistake, /10 is not there; so/);
   assert.equal(parseList('0..1e9', () => true, '').numbers.length, 24);
+  assert.deepEqual(parseList('0..24', () => true, ''), {numbers: Array.from({length: 24}, (_, i) => i), mistake: 'at most 24 lines are drawn'});
+  assert.equal(parseList('0..23', () => true, '').mistake, '');
   assert.deepEqual(spread(3), [0, 1, 2]);
   assert.deepEqual(spread(64), [0, 4, 8, 16, 32]);
 });

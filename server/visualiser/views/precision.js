@@ -167,7 +167,7 @@ function draw(container, judgements, {tables, hover, mark, colours, signal, widt
   container.append(
     legendOf(tables.length > 1 ? byPosition.map(({side, ...each}) => ({...each, name: `${side}${tables[each.dashed ? 1 : 0].settings.scheme}`})) : []),
     errorChart('The worst error at each position', 'position', byPosition, {...all, rules}),
-    errorChart('The worst error in each dimension', 'dimension', byDimension, all),
+    errorChart('The worst error in each dimension, a gap where there is none', 'dimension', byDimension, all),
     errorChart(`How the error grows: the worst of up to ${SAMPLES} positions from each on`, 'position', growth, {...all, rules, type: 'log'}),
     growthTable(judgements, tables));
 }
