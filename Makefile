@@ -25,8 +25,8 @@ WARNINGS := $(CXX_WARNINGS) -Wmissing-prototypes
 POSENC_CFLAGS := -std=c11 -D_GNU_SOURCE -pthread -ffp-contract=off $(WARNINGS) -MMD -MP -Ilib -Iapi
 
 # evaluated when used, so that `make deps run` works in one go
-SERVER_LIBS = $(shell pkg-config --libs libmicrohttpd jansson nettle sqlite3 zlib) -lm
-CHECK_LIBS  = $(shell pkg-config --libs check jansson nettle sqlite3 zlib) -lm
+SERVER_LIBS = $(shell pkg-config --libs libmicrohttpd jansson libpng nettle sqlite3 zlib) -lm
+CHECK_LIBS  = $(shell pkg-config --libs check jansson libpng nettle sqlite3 zlib) -lm
 
 LIB_SOURCES    := $(wildcard lib/*.c lib/schemes/*.c)
 # these are compiled once more for each instruction set that is chosen at run time
@@ -45,8 +45,8 @@ HEADERS   := $(wildcard lib/*.h api/*.h server/*.h tests/unit/*.h)
 FORMATTED := $(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) $(BENCH_SOURCES) \
              tests/digits/main.cc tests/buckets/main.c $(HEADERS)
 
-DEPS      := gcc libc6-dev make pkg-config libmicrohttpd-dev libjansson-dev libsqlite3-dev nettle-dev \
-             zlib1g-dev
+DEPS      := gcc libc6-dev make pkg-config libmicrohttpd-dev libjansson-dev libpng-dev libsqlite3-dev \
+             nettle-dev zlib1g-dev
 DEPS_BENCH := $(DEPS) python3 python3-numpy python3-torch python3-fastapi python3-uvicorn python3-httptools \
               python3-uvloop nginx-light lighttpd wrk
 DEPS_TEST := $(DEPS) check chromium clang clang-format curl g++ python3 python3-mpmath python3-numpy \
