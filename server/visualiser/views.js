@@ -29,8 +29,11 @@
 // and <style> elements are refused by the page's policy. Observable Plot may be used as it is.
 // Give every drawing a text alternative (aria-label), and every control a label.
 import heatmap from './views/heatmap.js';
+import cloud from './views/cloud.js';
+import distances from './views/distances.js';
 import precision from './views/precision.js';
 import profiles from './views/profiles.js';
+import similarity from './views/similarity.js';
 import spectrum from './views/spectrum.js';
 import waves from './views/waves.js';
 
@@ -40,6 +43,9 @@ export const VIEWS = [
   profiles,
   spectrum,
   precision,
+  similarity,
+  distances,
+  cloud,
 ];
 
 export const viewsFor = (tensor, scheme) => VIEWS.filter((view) => view.applies(tensor, scheme));
