@@ -25,6 +25,8 @@ export function spread(extent) {
   return [...new Set(wanted)].filter((each) => each < extent);
 }
 
+export const pluralOf = (word) => `${word.replace(/y$/, 'ie')}s`;
+
 // A labelled text field; `changed(text)` when it is left or entered.
 export function listField({id, label, value, mistake, size = 18, changed}) {
   const input = h('input', {type: 'text', id, value, size, 'aria-invalid': mistake ? 'true' : null, 'aria-describedby': mistake ? `${id}-error` : null, onchange: () => changed(input.value.trim())});

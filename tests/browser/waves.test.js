@@ -139,6 +139,9 @@ pageTest('integers are no waves, and biases are over their queries', {}, async (
   assert.ok(!(await page.$$eval('#tabs button', (all) => all.map((each) => each.textContent))).includes('Waves'));
   await open(page, '?scheme=alibi&length=40&heads=2&view=waves&view.mark=20');
   assert.match(await press(page, 'ArrowRight', 'ArrowRight'), /^query 1 · key 0: /);
+  await page.click('button:text-is("Profiles")');
+  await drawn(page);
+  assert.equal(await page.textContent('label[for=profiles-positions]'), 'queries');
 });
 
 for (const [colorScheme, width] of [['light', 400], ['dark', 1280]])

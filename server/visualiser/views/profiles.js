@@ -1,7 +1,7 @@
 // Single rows (mostly positions) as lines over the columns (mostly dimensions).
 import {createChart, indexOf, legendOf, linkCharts, reachOf, roomy, titled} from '../charts.js';
 import {h} from '../dom.js';
-import {choiceField, listField, parseList, spread} from '../lists.js';
+import {choiceField, listField, parseList, pluralOf, spread} from '../lists.js';
 import {brief} from '../numbers.js';
 import {isReal, orderOf, sideName} from './waves.js';
 
@@ -52,7 +52,7 @@ function render(container, {tables, difference, options, update, hover, colours,
   }));
   container.append(
     h('div', {class: 'buttons'},
-      listField({id: 'profiles-positions', label: `${row.title}s`, value: options['profiles.positions'] || positions.join(', '), mistake: given.mistake, changed: (text) => update({'profiles.positions': text.replace(/[\s,;]+/g, ',')})}),
+      listField({id: 'profiles-positions', label: pluralOf(row.title), value: options['profiles.positions'] || positions.join(', '), mistake: given.mistake, changed: (text) => update({'profiles.positions': text.replace(/[\s,;]+/g, ',')})}),
       difference ? choiceField({id: 'profiles-arrangement', label: 'A and B', value: arrangement, choices: ARRANGEMENTS, changed: (value) => update({'profiles.arrangement': value})}) : null),
     legendOf(positions.map((position) => ({name: `${row.title} ${position}`, colour: colourOf(position)}))),
     ...groups.map(([title], i) => titled(title, charts[i])));

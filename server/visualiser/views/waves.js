@@ -1,7 +1,7 @@
 // Single columns (mostly dimensions) as lines over the rows (mostly positions).
 import {createChart, indexOf, legendOf, linkCharts, reachOf, roomy, titled} from '../charts.js';
 import {h} from '../dom.js';
-import {choiceField, listField, parseList, spread} from '../lists.js';
+import {choiceField, listField, parseList, pluralOf, spread} from '../lists.js';
 import {brief} from '../numbers.js';
 
 const ARRANGEMENTS = [['', 'on the same axes'], ['apart', 'one above the other'], ['difference', 'their difference']];
@@ -40,7 +40,7 @@ function tellRow(at, {tables, difference, columns, orders}) {
 function render(container, {tables, difference, options, update, hover, mark, colours, signal, width}) {
   const [{row, column}] = tables;
   const extent = Math.max(...tables.map(({columns}) => columns));
-  const rule = `${column.title || 'column'}s go from 0 to ${extent - 1}, such as ${spread(extent)}`;
+  const rule = `${pluralOf(column.title || 'column')} go from 0 to ${extent - 1}, such as ${spread(extent)}`;
   const given = parseList(options['waves.columns'] ?? '', (each) => Number.isInteger(each) && each >= 0 && each < extent, rule);
   const columns = given.numbers.length > 0 ? given.numbers : spread(extent);
   const arrangement = difference ? options['waves.arrangement'] ?? '' : '';
@@ -63,7 +63,7 @@ function render(container, {tables, difference, options, update, hover, mark, co
   }));
   container.append(
     h('div', {class: 'buttons'},
-      extent > 1 ? listField({id: 'waves-columns', label: `${column.title}s`, value: options['waves.columns'] || columns.join(', '), mistake: given.mistake, changed: (text) => update({'waves.columns': text.replace(/[\s,;]+/g, ',')})}) : null,
+      extent > 1 ? listField({id: 'waves-columns', label: pluralOf(column.title), value: options['waves.columns'] || columns.join(', '), mistake: given.mistake, changed: (text) => update({'waves.columns': text.replace(/[\s,;]+/g, ',')})}) : null,
       difference ? choiceField({id: 'waves-arrangement', label: 'A and B', value: arrangement, choices: ARRANGEMENTS, changed: (value) => update({'waves.arrangement': value})}) : null),
     legendOf(extent > 1 ? columns.map((k) => ({name: `${column.title} ${column.at(k)}`, colour: colourOf(k)})) : []),
     ...groups.map(([title], i) => titled(title, charts[i])));
