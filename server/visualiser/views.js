@@ -31,10 +31,18 @@
 import heatmap from './views/heatmap.js';
 import cloud from './views/cloud.js';
 import distances from './views/distances.js';
+import precision from './views/precision.js';
+import profiles from './views/profiles.js';
 import similarity from './views/similarity.js';
+import spectrum from './views/spectrum.js';
+import waves from './views/waves.js';
 
 export const VIEWS = [
   heatmap,
+  waves,
+  profiles,
+  spectrum,
+  precision,
   similarity,
   distances,
   cloud,
