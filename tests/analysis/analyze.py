@@ -12,11 +12,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).parent
-DEFINES = ["-D_GNU_SOURCE", "-DPE_KERNEL_X86", "-Ilib", "-Iapi"]
+DEFINES = ["-D_GNU_SOURCE", "-DPE_KERNEL_X86", "-Ilib", "-Iapi", "-Iserver"]
 FINDING = re.compile(r"(?P<file>[^\s:]+):(?P<line>\d+):(?:\d+:)? (?P<kind>warning|error|style|"
                      r"performance|portability): (?P<text>.*) \[(?P<check>[^]]+)\]$")
 SOURCES = sorted(str(path) for folder in ("lib", "api", "server")
-                 for path in Path(folder).rglob("*.c"))
+                 for path in Path(folder).rglob("*.c")
+                 if "node_modules" not in path.parts)
 
 
 def run(command):
