@@ -16,7 +16,8 @@
 //                 (tensor, slice, row, mark: see state.js)
 //   update(patch, {quiet})  change options: {zoom: '2,0,0'}; '' removes one. It makes an entry of the
 //                 history and renders anew; `quiet` does neither (pan, zoom, what lies under the mouse).
-//                 Prefix what is your own with the view's name: {'waves.columns': '0,1'}
+//                 Prefix what is your own with the view's name: {'waves.columns': '0,1'}.
+//                 {view: 'heatmap'} goes to another view
 //   mark          the training length as a number, or null
 //   hover(text)   the line under the view, which screen readers hear; '' empties it
 //   load(side, options)  another table of the same settings: load(0, {tensor: 'sin', row: 0, rows: 64});
@@ -29,9 +30,11 @@
 // and <style> elements are refused by the page's policy. Observable Plot may be used as it is.
 // Give every drawing a text alternative (aria-label), and every control a label.
 import heatmap from './views/heatmap.js';
+import rotation from './views/rotation.js';
 
 export const VIEWS = [
   heatmap,
+  rotation,
 ];
 
 export const viewsFor = (tensor, scheme) => VIEWS.filter((view) => view.applies(tensor, scheme));
