@@ -29,12 +29,14 @@
 // Styles: set properties (element.style.x = …) or classes in style.css; style attributes in HTML text
 // and <style> elements are refused by the page's policy. Observable Plot may be used as it is.
 // Give every drawing a text alternative (aria-label), and every control a label.
+import heads from './views/heads.js';
 import heatmap from './views/heatmap.js';
 import rotation from './views/rotation.js';
 
 export const VIEWS = [
   heatmap,
   rotation,
+  heads,
 ];
 
 export const viewsFor = (tensor, scheme) => VIEWS.filter((view) => view.applies(tensor, scheme));

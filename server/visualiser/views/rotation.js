@@ -201,7 +201,7 @@ function render(container, context) {
     go(row + rows);
   });
   const controls = createControls(context, source, {go, toggle: () => (player.playing() ? pause() : play()), setSpeed: (speed) => update({'rotation.speed': speed === STANDARD_SPEED ? '' : speed}, {quiet: true})});
-  const numbers = h('details', {ontoggle: () => tell()}, h('summary', {}, 'Numbers of these pairs'), h('div', {class: 'numbers-frame'}));
+  const numbers = h('details', {ontoggle: () => tell()}, h('summary', {}, 'Numbers of these pairs'), h('div', {class: 'numbers-frame', tabindex: 0, role: 'region', 'aria-label': 'Numbers of these pairs'}));
   const grid = h('div', {class: 'rotation-dials', role: 'group', 'aria-label': 'Pairs as vectors in unit circles. Left and right choose a pair, up and down move the position.'}, ...dials.map(({element}) => element));
   container.append(controls.element, controls.track, controls.status, legendOf(sides, tables, colours, mark), grid, numbers);
 
