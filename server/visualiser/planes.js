@@ -55,13 +55,13 @@ async function dataOf({tensor, firstRow, totalRows}, form, indices, load) {
 // What an index of the columns stands for: a key, or a distance as the scheme's own tensor says.
 async function columnOf({tensor, effective, available, described}, {column}, load) {
   const axis = tensor.axes[column];
-  const distances = available.some(({name}) => name === 'distance') && described.tensors.find(({name}) => name === 'distance');
-  if (DISTANCES.test(axis) && distances?.shape.length === 1 && distances.shape[0] === tensor.shape[column]) {
+  const distances = described.tensors.find(({name}) => name === 'distance');
+  const {help} = available.find(({name}) => name === 'distance') ?? {};
+  if (DISTANCES.test(axis) && help && distances?.shape.join() === String(tensor.shape[column])) {
     const {data} = await load({tensor: 'distance', waves: false});
-    const {help} = available.find(({name}) => name === 'distance');
     return {axis, title: 'distance', explained: `distance, ${help.split(/ of each row|[;,]/)[0]}`, at: (i) => data[i]};
   }
-  return {axis, title: DISTANCES.test(axis) ? 'distance, row' : axisTitle(axis), at: coordinatesOf(axis, effective)};
+  return {axis, title: DISTANCES.test(axis) ? 'row of the table' : axisTitle(axis), at: coordinatesOf(axis, effective)};
 }
 
 // {count, title, label(i), rows, columns, row, column: as in Table, planes: Map of typed arrays, value, text,

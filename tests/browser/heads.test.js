@@ -63,6 +63,7 @@ pageTest('one scale for all heads and both sides', {}, async (page) => {
   assert.equal(await pixelOf(page, 0, ...equal), await pixelOf(page, 15, ...equal));
   assert.notEqual(await pixelOf(page, 0, 23.5 / 24, 0.5 / 24), await pixelOf(page, 7, 23.5 / 24, 0.5 / 24), 'a steep and a flat head');
   await point(page, 9, 2, 20, 24, 24);
+  assert.ok(Object.is(Math.fround(Number(await page.locator('.heads-value').nth(8 + 5).textContent())), b[(5 * 24 + 2) * 24 + 20]), 'the value beside its head');
   const shown = await cells(page);
   shown.forEach(([, left, right, difference], head) => {
     const at = (head * 24 + 2) * 24 + 20;
@@ -122,6 +123,13 @@ pageTest('lines stand over the distances of the scheme, in both forms', {}, asyn
   const shown = await cells(page);
   assert.equal(await page.textContent('.numbers caption'), `distance ${distances[2]}`);
   shown.forEach(([, text], head) => assert.equal(Math.fround(Number(text)), body[head * 39 + 2]));
+
+  const compact = 'length=20&dim=4&max_distance=3&form=compact';
+  await show(page, `?scheme=shaw&${compact}&view=heads`);
+  const table = await values('shaw', `${compact}&tensor=keys`);
+  await page.locator('.heads-chart').focus();
+  for (const key of ['Home', 'ArrowRight']) await page.keyboard.press(key);
+  assert.deepEqual((await cells(page)).map(([, text]) => Math.fround(Number(text))), [...table.slice(4, 8)]);
 
   await show(page, `?scheme=t5&length=20&heads=8&view=heads&view.heads.form=lines&view.heads.query=4`);
   const whole = await values('t5', 'length=20&heads=8');

@@ -65,10 +65,12 @@ function describe(sets, {index, ...cell}) {
 
 // ---- the view ----
 
+const several = (title) => (title === 'query' ? 'queries' : title.replace(/^\w+/, '$&s'));
+
 function axesSentence([{row, column, rows, columns, wholeRows, first, title}]) {
-  const span = (axis, count) => `${axis.title}s ${axis.at(0)} to ${axis.at(count - 1)}`;
+  const span = (axis, count) => `${several(axis.title)} ${axis.at(0)} to ${axis.at(count - 1)}`;
   const part = row && rows < wholeRows ? ` These are rows ${first} to ${first + rows - 1} of ${wholeRows}.` : '';
-  return `${row ? `Downwards ${span(row, rows)}, to the right ${span(column, columns)}` : `To the right ${span(column, columns).replace(', rows', ', rows of the table')}`}.${part} Arrow keys move the crosshair; a click or Enter opens ${row ? `a ${title}` : 'the tensor'} in the heatmap.`;
+  return `${row ? `Downwards ${span(row, rows)}, to the right ${span(column, columns)}` : `To the right ${span(column, columns)}`}.${part} Arrow keys move the crosshair; a click or Enter opens ${row ? `a ${title}` : 'the tensor'} in the heatmap.`;
 }
 
 function opener({tables: [{tensor}], update}) {
@@ -77,7 +79,7 @@ function opener({tables: [{tensor}], update}) {
 }
 
 function show(container, context, sides, {form, indices}) {
-  const {colours, hover, options, update} = context;
+  const {colours, hover, mark, options, update} = context;
   const sets = sides.map((planes, side) => ({...planes, letter: sides.length > 1 ? 'AB'[side] : '', heading: sides.length > 1 ? `${'AB'[side]}: ${context.tables[side].scheme.name}` : ''}));
   const shared = scaleAbout(colours, sets);
   sets.forEach((set) => { set.scale = shared; });
@@ -90,10 +92,11 @@ function show(container, context, sides, {form, indices}) {
     hover(cell ? describe(sets, cell) : '');
     if (cell) numbers.replaceChildren(numbersOf(sets, indices, cell));
   };
-  const legends = h('p', {class: 'heads-legend'}, legend(shared, sets.length > 1 ? 'A and B' : 'all', colours), sets[2] ? legend(sets[2].scale, 'A − B', colours) : null);
+  const trained = mark == null ? null : h('span', {class: 'heads-trained'}, `line: trained to ${brief(mark)}`);
+  const legends = h('p', {class: 'heads-legend'}, ...[legend(shared, sets.length > 1 ? 'A and B' : 'all', colours), sets[2] ? legend(sets[2].scale, 'A − B', colours) : null, trained].filter(Boolean));
   const common = {...context, sets, indices, point, open: opener(context)};
   if (form === 'maps') container.append(legends, createMaps(common), h('p', {class: 'quiet heads-axes'}, axesSentence(sets)), numbers);
-  else container.append(createLines({...common, row: clamp(options['heads.query'] ?? Infinity, 0, sets[0].rows - 1), chooseRow: (row) => update({'heads.query': String(row)})}), numbers);
+  else container.append(...[trained, createLines({...common, row: clamp(options['heads.query'] ?? sets[0].rows / 2, 0, sets[0].rows - 1), chooseRow: (row) => update({'heads.query': String(row)})}), numbers].filter(Boolean));
 }
 
 function render(container, context) {

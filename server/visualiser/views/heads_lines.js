@@ -5,13 +5,15 @@ import {brief} from '../numbers.js';
 
 const POINTS_MOST = 1200; // of one line
 const DASHES = ['', '6 3', '2 2'];
-const HEIGHT = 260;
+const HEIGHT = 270;
+const TOP = 26, BOTTOM = 44;
 
 // Where a column of a set stands: its distance, of keys from the query of the row.
 const distanceAt = ({row: axis, column}, row) => (axis ? (i) => column.at(i) - axis.at(row) : column.at);
 
+// All lines of a page differ in their colour or their dashes; two blues are too much alike.
 function styleOf(colours, order) {
-  const {categorical} = colours;
+  const categorical = colours.categorical.filter((_, i) => i !== 5);
   return {stroke: categorical[order % categorical.length], strokeDasharray: DASHES[Math.floor(order / categorical.length) % DASHES.length]};
 }
 
@@ -26,8 +28,8 @@ function chartOf(set, row, domains, {indices, colours, width, mark}) {
   const shown = indices.filter((index) => set.planes.has(index));
   const marks = mark == null ? [] : [-mark, mark].filter((x) => x > domains.x[0] && x < domains.x[1]);
   return plot({
-    width, height: HEIGHT, marginLeft: 64, marginBottom: 36, style: {color: colours.quiet, fontSize: '12px'},
-    x: {domain: domains.x, label: set.row ? 'distance, key minus query' : set.column.explained ?? set.column.title, tickFormat: brief, ticks: Math.max(3, width / 90)},
+    width, height: HEIGHT, marginLeft: 64, marginTop: TOP, marginBottom: BOTTOM, style: {color: colours.quiet, fontSize: '12px'},
+    x: {domain: domains.x, label: set.row ? 'distance, key minus query' : set.column.explained ?? set.column.title, labelOffset: BOTTOM - 8, tickFormat: brief, ticks: Math.max(3, width / 90)},
     y: {domain: domains.y, label: set.difference ? 'A − B' : 'value', grid: true, tickFormat: brief},
     ariaLabel: `${set.heading || 'values'}: ${shown.length} lines, one for each ${set.title}, against the distance, from ${brief(set.extent[0])} to ${brief(set.extent[1])}`,
     marks: [
@@ -65,13 +67,13 @@ function domainsOf(sets, row, difference) {
 function queryChooser({sets: [set], row, chooseRow}) {
   if (!set.row) return null;
   const input = h('input', {type: 'number', min: 0, max: set.rows - 1, value: row, onchange: () => chooseRow(Math.max(0, Math.min(Math.trunc(Number(input.value)) || 0, set.rows - 1)))});
-  return h('label', {class: 'heads-query'}, `${set.row.title}, row of ${set.rows} `, input);
+  return h('label', {class: 'heads-query'}, `at ${set.row.title} row (of ${set.rows}) `, input);
 }
 
 // A line under the pointer, in all charts at the same column.
 function connect(charts, {sets, indices, point, signal, colours, row}) {
   const rules = charts.map(({chart}) => {
-    const rule = svg('line', {y1: 8, y2: HEIGHT - 36, stroke: colours.ink, visibility: 'hidden'});
+    const rule = svg('line', {y1: TOP, y2: HEIGHT - BOTTOM, stroke: colours.ink, visibility: 'hidden'});
     chart.append(rule);
     return rule;
   });

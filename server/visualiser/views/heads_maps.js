@@ -51,7 +51,13 @@ function createMap(set, index, {wide, high}, {colours, mark}) {
     }
   }
   draw(null);
-  return {canvas, index, set, draw, element: h('figure', {class: 'heads-map'}, h('figcaption', {}, `${set.title} ${set.label(index)}`), canvas)};
+  const value = h('span', {class: 'heads-value'});
+  const element = h('figure', {class: 'heads-map'}, h('figcaption', {}, h('span', {}, `${set.title} ${set.label(index)}`), value), canvas);
+  element.style.width = `${wide}px`;
+  return {canvas, index, set, element, show(cell) {
+    draw(cell);
+    value.textContent = cell ? set.text(index, cell.row, cell.column) : '';
+  }};
 }
 
 // context: what render got, and {sets, indices, point(cell), open(cell)}.
@@ -65,7 +71,7 @@ export function createMaps(context) {
 
   function move(to, index) {
     cell = to && {index, row: clamp(to.row, 0, most.rows - 1), column: clamp(to.column, 0, most.columns - 1)};
-    maps.forEach((map) => map.draw(cell));
+    maps.forEach((map) => map.show(cell));
     point(cell);
   }
   const cellAt = ({offsetX, offsetY}, {set}) => ({
