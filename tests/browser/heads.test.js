@@ -62,6 +62,7 @@ pageTest('one scale for all heads and both sides', {}, async (page) => {
   const equal = [0.5 / 24, 0.5 / 24]; // the diagonal is 0 in all heads of both sides
   assert.equal(await pixelOf(page, 0, ...equal), await pixelOf(page, 15, ...equal));
   assert.notEqual(await pixelOf(page, 0, 23.5 / 24, 0.5 / 24), await pixelOf(page, 7, 23.5 / 24, 0.5 / 24), 'a steep and a flat head');
+  assert.notEqual(await pixelOf(page, 0, 23.5 / 24, 0.5 / 24), await pixelOf(page, 8, 23.5 / 24, 0.5 / 24), 'the same head of A and B');
   await point(page, 9, 2, 20, 24, 24);
   assert.ok(Object.is(Math.fround(Number(await page.locator('.heads-value').nth(8 + 5).textContent())), b[(5 * 24 + 2) * 24 + 20]), 'the value beside its head');
   const shown = await cells(page);

@@ -46,8 +46,11 @@ function scaleAbout(colours, sets) {
 
 // ---- the numbers under the crosshair ----
 
-function numbersOf(sets, indices, {row, column}) {
-  const [first] = sets;
+const sameAxes = (a, b) => a.column.axis === b.column.axis && a.row?.axis === b.row?.axis;
+
+function numbersOf(all, indices, {row, column}) {
+  const [first] = all;
+  const sets = all.filter((set) => sameAxes(first, set));
   const names = sets.map(({letter}) => letter || 'value');
   const rows = indices.filter((index) => sets.some(({planes}) => planes.has(index))).map((index) => h('tr', {}, h('th', {scope: 'row'}, `${first.title} ${first.label(index)}`), ...sets.map((set) => h('td', {}, set.text(index, row, column)))));
   return h('table', {class: 'numbers'}, h('caption', {}, placeOf(sets, {row, column})),
@@ -58,8 +61,9 @@ function placeOf([set], {row, column}) {
   return [set.row ? `${set.row.title} ${set.row.at(row)}` : null, `${set.column.title} ${set.column.at(column)}`].filter(Boolean).join(' · ');
 }
 
-function describe(sets, {index, ...cell}) {
-  const [first] = sets;
+function describe(all, {index, ...cell}) {
+  const [first] = all;
+  const sets = all.filter((set) => sameAxes(first, set));
   return [`${first.title} ${first.label(index)}`, placeOf(sets, cell), ...sets.map((set) => `${set.letter || 'value'} ${set.text(index, cell.row, cell.column)}`)].join(' · ');
 }
 
@@ -85,7 +89,7 @@ function show(container, context, sides, {form, indices}) {
   sets.forEach((set) => { set.scale = shared; });
   if (sets.length > 1) {
     const difference = {...differenceOfPlanes(sets[0], sets[1]), letter: 'A − B', heading: 'A − B'};
-    if (difference.planes.size > 0) sets.push({...difference, scale: scaleAbout(colours, [difference])});
+    if (sameAxes(sets[0], sets[1]) && difference.planes.size > 0) sets.push({...difference, scale: scaleAbout(colours, [difference])});
   }
   const numbers = h('div', {class: 'numbers-frame', tabindex: 0, role: 'region', 'aria-label': 'Values at the crosshair'});
   const point = (cell) => {
@@ -115,7 +119,8 @@ function render(container, context) {
   container.append(h('div', {class: 'buttons'}, ...[lines ? forms({options, update}, form, standard) : null, pages({update}, page, count, title)].filter(Boolean)), news, body);
   Promise.all(usable.map((table) => loadPlanes(table, indices, (wanted) => load(tables.indexOf(table), wanted)))).then((sides) => {
     if (signal.aborted) return;
-    news.textContent = usable.length < tables.length ? 'B has no heads or planes.' : '';
+    const other = sides[1] && !sameAxes(sides[0], sides[1]) ? 'B has other axes: the numbers are those of A.' : '';
+    news.textContent = usable.length < tables.length ? 'B has no heads or planes.' : other;
     news.hidden = !news.textContent;
     show(body, context, sides, {form, indices});
     container.dataset.heads = form;

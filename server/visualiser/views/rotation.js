@@ -149,9 +149,8 @@ function createControls(context, source, {go, toggle, setSpeed}) {
   const entry = h('input', {type: 'number', step: 'any', value: 0, onchange: () => go(source.rowOf(Number(entry.value)))});
   const status = h('p', {class: 'rotation-status'});
   const track = h('div', {class: 'rotation-track'}, slider);
-  let row = 0;
-  while (mark != null && row <= last && row < 2 ** 20 && source.at(row) < mark) row++;
-  if (mark != null && row > 0 && row <= last) {
+  const row = mark == null ? -1 : source.rowOf(mark);
+  if (row > 0) {
     const tick = h('span', {class: 'rotation-mark', title: `trained to ${brief(mark)}`});
     tick.style.left = `calc(8px + ${row / last} * (100% - 16px))`;
     track.append(tick);
