@@ -40,20 +40,23 @@ API_SOURCES    := $(wildcard api/*.c api/*/*.c)
 SERVER_SOURCES := $(wildcard server/*.c)
 UNIT_SOURCES   := $(wildcard tests/unit/*.c tests/unit/*/*.c)
 BENCH_SOURCES  := $(wildcard tests/bench/*.c)
+HARNESSES      := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
+FUZZ_SOURCES   := $(wildcard tests/fuzz/*.c tests/fuzz/support/*.c)
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
-HEADERS   := $(wildcard lib/*.h api/*.h server/*.h tests/unit/*.h)
+HEADERS   := $(wildcard lib/*.h api/*.h server/*.h tests/unit/*.h tests/fuzz/support/*.h)
 FORMATTED := $(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) $(BENCH_SOURCES) \
-             tests/digits/main.cc tests/buckets/main.c $(HEADERS)
+             $(FUZZ_SOURCES) tests/digits/main.cc tests/buckets/main.c tests/faults/faults.c $(HEADERS)
 
 DEPS      := gcc libc6-dev make pkg-config libmicrohttpd-dev libjansson-dev libpng-dev libsqlite3-dev \
              nettle-dev zlib1g-dev
 DEPS_BENCH := $(DEPS) python3 python3-numpy python3-torch python3-fastapi python3-uvicorn python3-httptools \
               python3-uvloop nginx-light lighttpd wrk
-DEPS_TEST := $(DEPS) check chromium clang clang-format curl g++ python3 python3-mpmath python3-numpy \
-             python3-scipy
+# prometheus: for its promtool
+DEPS_TEST := $(DEPS) check chromium clang clang-format curl g++ libclang-rt-dev prometheus python3 \
+             python3-mpmath python3-numpy python3-scipy
 
-.PHONY: all run test unit digits buckets http browser interop golden check check-builds sanitize format install \
-        slow bench deps deps-test deps-bench clean help FORCE
+.PHONY: all run test unit fuzz fuzz-corpus digits buckets http browser interop golden check check-builds \
+        sanitize format install slow bench deps deps-test deps-bench clean help soak FORCE
 
 all: $(BUILD)/posenc-server ## build the server (the default)
 
@@ -82,11 +85,30 @@ $(BUILD)/posenc-server: $(call objects,$(SERVER_SOURCES)) $(BUILD)/visualiser/as
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $^ $(SERVER_LIBS)
 
 # every allocation of the code under test passes through the test's hands
-UNIT_WRAPS := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc
+UNIT_WRAPS := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=strdup,--wrap=mmap
 SERVER_PARTS := $(filter-out $(BUILD)/server/main.o $(BUILD)/server/http%.o,$(call objects,$(SERVER_SOURCES)))
 $(BUILD)/unit-tests: $(call objects,$(UNIT_SOURCES)) $(SERVER_PARTS) $(BUILD)/libposenc-api.a $(BUILD)/libposenc.a
 	$(call say,LINK  $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pthread $(UNIT_WRAPS) -o $@ $^ $(CHECK_LIBS)
+
+# all harnesses in one program, each under a name of its own
+FUZZ_SUPPORT := $(BUILD)/tests/fuzz/support/fuzz.o $(BUILD)/tests/fuzz/support/service.o
+FUZZ_LIBS     = $(shell pkg-config --libs jansson libpng nettle sqlite3 zlib) -lm
+$(HARNESSES:%=$(BUILD)/tests/fuzz/replay/%.o): $(BUILD)/tests/fuzz/replay/%.o: tests/fuzz/%.c
+	$(call say,CC    $<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(POSENC_CFLAGS) $(CPPFLAGS) $(CFLAGS) -DLLVMFuzzerTestOneInput=harness_$* -c -o $@ $<
+$(BUILD)/fuzz-replay: tests/fuzz/support/replay.c $(BUILD)/tests/fuzz/support/mutate.o $(FUZZ_SUPPORT) \
+                      $(HARNESSES:%=$(BUILD)/tests/fuzz/replay/%.o) $(SERVER_PARTS) \
+                      $(BUILD)/libposenc-api.a $(BUILD)/libposenc.a
+	$(call say,LINK  $@)
+	$(Q)$(CC) $(POSENC_CFLAGS) -DHARNESSES='$(patsubst %,HARNESS(%),$(HARNESSES))' $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(filter-out %.h,$^) $(FUZZ_LIBS)
+
+# loaded before a server, whose allocations it makes fail; without the sanitizers' CFLAGS
+$(BUILD)/faults.so: tests/faults/faults.c
+	$(call say,CC    $<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -pthread $(WARNINGS) -O1 -g -fPIC -shared -o $@ $< -ldl
 
 $(BUILD)/digits-tests: tests/digits/main.cc $(BUILD)/libposenc.a
 	$(call say,CXX   $<)
@@ -115,13 +137,14 @@ $(BUILD)/lib/%-v3.o: lib/%.c
 $(BUILD)/lib/%-v4.o: lib/%.c
 	$(call compile_for_set,v4)
 
--include $(BUILD)/digits-tests.d $(KERNEL_OBJECTS:.o=.d) $(patsubst %.c,$(BUILD)/%.d,$(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) $(BENCH_SOURCES) tests/buckets/main.c) $(BUILD)/visualiser/assets.d
+-include $(BUILD)/digits-tests.d $(KERNEL_OBJECTS:.o=.d) $(patsubst %.c,$(BUILD)/%.d,$(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) $(BENCH_SOURCES) $(FUZZ_SOURCES) tests/buckets/main.c) $(BUILD)/visualiser/assets.d
+-include $(BUILD)/fuzz-replay.d $(HARNESSES:%=$(BUILD)/tests/fuzz/replay/%.d)
 
 # ---- testing ----
 
 test: ## run every test
-	$(BUILDING) all $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/bucket-runs
-	$(MAKE) -j1 check unit digits buckets golden http browser interop check-builds sanitize
+	$(BUILDING) all $(BUILD)/unit-tests $(BUILD)/fuzz-replay $(BUILD)/digits-tests $(BUILD)/bucket-runs
+	$(MAKE) -j1 check unit fuzz-corpus digits buckets golden http browser interop check-builds sanitize
 	@echo "all tests passed"
 
 unit: $(BUILD)/unit-tests ## unit tests, with the golden files
@@ -133,10 +156,31 @@ digits: $(BUILD)/digits-tests ## printed numbers against those of std::to_chars
 buckets: $(BUILD)/bucket-runs ## buckets of distances against thresholds in big integers
 	$(PYTHON) -B tests/buckets/check.py $(BUILD)/bucket-runs
 
+fuzz-corpus: $(BUILD)/fuzz-replay ## every harness over its corpus, and mutations of it (MUTATIONS=3000)
+	$(BUILD)/fuzz-replay --mutations $(or $(MUTATIONS),3000) $(FUZZ)
+
+# what this finds stays under $(BUILD)/fuzz: new inputs in found/, crashes in crashes/
+FUZZ_FLAGS := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
+              -fno-omit-frame-pointer
+fuzz: ## libFuzzer with clang on every harness, FUZZ_SECONDS=300 each (FUZZ="query json": these)
+	$(MAKE) -k -j$(shell nproc) BUILD=$(BUILD)/fuzz CC=clang CFLAGS="$(FUZZ_FLAGS)" \
+		$(patsubst %,fuzz-run-%,$(or $(FUZZ),$(HARNESSES)))
+
+$(BUILD)/fuzz-with-%: $(BUILD)/tests/fuzz/%.o $(FUZZ_SUPPORT) $(SERVER_PARTS) \
+                      $(BUILD)/libposenc-api.a $(BUILD)/libposenc.a
+	$(call say,LINK  $@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer -pthread -o $@ $^ $(FUZZ_LIBS)
+
+$(BUILD)/fuzz.dict: $(BUILD)/fuzz-replay
+	$(Q)$(BUILD)/fuzz-replay --dictionary > $@
+
+fuzz-run-%: $(BUILD)/fuzz-with-% $(BUILD)/fuzz.dict
+	sh tests/fuzz/support/run.sh $* $(BUILD) $(or $(FUZZ_SECONDS),300)
+
 golden: ## recompute the golden files with mpmath and compare
 	PYTHONDONTWRITEBYTECODE=1 $(PYTHON) tests/golden/write_golden.py --check
 
-http: all ## black-box tests of the server over real sockets
+http: all $(BUILD)/faults.so ## black-box tests of the server over real sockets
 	PYTHONDONTWRITEBYTECODE=1 TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -m unittest discover -s tests/http -p 'test_*.py'
 
 browser: all ## the visualiser in a real browser (VIEW=heatmap: one file); screenshots go to build/screenshots
@@ -156,6 +200,9 @@ check-builds: ## gcc and clang build without a warning, and give the same bits a
 	$(BUILDING) BUILD=$(BUILD)/clang-3 CC=clang CFLAGS="-O3" SUITE=kernel unit
 
 BENCH_TOOLS := $(patsubst tests/bench/%.c,$(BUILD)/bench-%,$(BENCH_SOURCES))
+soak: all ## ten minutes of random traffic, and the bound on memory (SOAK_SECONDS, SOAK_SEED)
+	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/http/soak.py
+
 bench: all $(BENCH_TOOLS) ## ratios against the peers that are installed (BENCH="--quick", --help)
 	BENCH_BUILD=$(BUILD) $(PYTHON) -B tests/bench/bench.py $(BENCH)
 
@@ -170,8 +217,9 @@ slow: $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/bucket-runs ## the long
 
 SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 sanitize: ## the suite under AddressSanitizer and UndefinedBehaviorSanitizer
-	$(BUILDING) BUILD=$(BUILD)/sanitize CFLAGS="$(SANITIZE)" all $(BUILD)/sanitize/unit-tests
-	$(MAKE) -j1 BUILD=$(BUILD)/sanitize CFLAGS="$(SANITIZE)" unit http
+	$(BUILDING) BUILD=$(BUILD)/sanitize CFLAGS="$(SANITIZE)" all $(BUILD)/sanitize/unit-tests \
+		$(BUILD)/sanitize/fuzz-replay
+	$(MAKE) -j1 BUILD=$(BUILD)/sanitize CFLAGS="$(SANITIZE)" unit fuzz-corpus http
 
 format: ## format the sources in place
 	clang-format -i $(FORMATTED)

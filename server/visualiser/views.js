@@ -29,14 +29,20 @@
 // Styles: set properties (element.style.x = …) or classes in style.css; style attributes in HTML text
 // and <style> elements are refused by the page's policy. Observable Plot may be used as it is.
 // Give every drawing a text alternative (aria-label), and every control a label.
+import cloud from './views/cloud.js';
+import distances from './views/distances.js';
 import heads from './views/heads.js';
 import heatmap from './views/heatmap.js';
 import rotation from './views/rotation.js';
+import similarity from './views/similarity.js';
 
 export const VIEWS = [
   heatmap,
   rotation,
   heads,
+  similarity,
+  distances,
+  cloud,
 ];
 
 export const viewsFor = (tensor, scheme) => VIEWS.filter((view) => view.applies(tensor, scheme));
