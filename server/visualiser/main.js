@@ -165,8 +165,8 @@ function contextOf(state, signal, container) {
     signal,
     width: container.clientWidth,
     hover: (text) => { byId('readout').textContent = text; },
-    update: (patch, {quiet = false} = {}) => store.update({options: {...store.get().options, ...patch}}, quiet ? 'quiet' : 'view'),
-    load: (side, options) => loadTable(tables[side].scheme, tables[side].settings, {...options, signal}),
+    update: (patch, {quiet = false, view = store.get().view} = {}) => store.update({view, options: {...store.get().options, ...patch}}, quiet ? 'quiet' : 'view'),
+    load: (side, options) => loadTable(tables[side].scheme, tables[side].settings, {described: tables[side].described, ...options, signal}),
   };
 }
 

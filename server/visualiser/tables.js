@@ -19,6 +19,7 @@ const KEPT_BYTES = 96 * 2 ** 20; // of windows that were looked at before
 //   wavelengths     of the columns in positions, NaN where a column is no wave of the position; null
 //                   until known (await `wavelengthsKnown`) or where it makes no sense
 //   reply           {cache: 'hit' | 'miss', timing, bytes, milliseconds}; null for a difference
+//   described       all tensors of these settings: see describe
 export class Table {
   constructor(fields) {
     Object.assign(this, fields);
@@ -88,35 +89,39 @@ function shapeOf({shape}) {
   return {rows, columns, leading: shape.slice(0, -2)};
 }
 
+const flatShapeOf = ({shape: [rows, ...rest]}) => ({rows, columns: rest.reduce((product, extent) => product * extent, 1), leading: []});
+
 // Load a window. options: {tensor, slice: "0,3", row, signal, progress(received, size)}; further
-// {rows} to ask for fewer rows than fit. Throws a Problem, or an AbortError if cancelled.
-export async function loadTable(scheme, settings, {tensor: name, slice: text = '', row = 0, rows: most = Infinity, signal, progress} = {}) {
-  const described = await describe(settings, signal);
+// {rows} to ask for fewer rows than fit, {waves: false} where nobody asks for wavelengths, {described} of a
+// table of the same settings, so that it is not asked for again; {flat: true} takes the first axis as rows
+// and all others as columns. Throws a Problem, or an AbortError if cancelled.
+export async function loadTable(scheme, settings, {tensor: name, slice: text = '', row = 0, rows: most = Infinity, flat = false, waves = true, described: known, signal, progress} = {}) {
+  const described = known ?? await describe(settings, signal);
   const available = scheme.tensors.filter((each) => described.tensors.some((made) => made.name === each.name));
   const documented = available.find((each) => each.name === name) ?? available[0];
   const tensor = described.tensors.find((each) => each.name === documented.name);
   const effective = effectiveOf(scheme, settings.parameters);
   tensor.axes = axesOf(documented.shape, tensor.shape, effective);
   tensor.primary = Boolean(documented.primary);
-  const {rows: totalRows, columns: width, leading} = shapeOf(tensor);
+  const {rows: totalRows, columns: width, leading} = flat ? flatShapeOf(tensor) : shapeOf(tensor);
   const indices = leading.map((extent, i) => clamp(Number(String(text).split(',')[i]), 0, extent - 1));
   const columns = Math.min(width, WINDOW_ELEMENTS);
   const rows = Math.max(1, Math.min(totalRows, most, Math.floor(WINDOW_ELEMENTS / width)));
   const firstRow = clamp(Number(row), 0, totalRows - rows);
   const plane = indices.reduce((index, each, i) => index * leading[i] + each, 0);
   const {data, ...sent} = await elements(settings, tensor, (plane * totalRows + firstRow) * width, rows * columns, {signal, progress});
-  const reply = described.cache === 'miss' ? {...sent, cache: 'miss', timing: described.timing} : sent;
+  const reply = described.cache === 'miss' && !known ? {...sent, cache: 'miss', timing: described.timing} : sent;
   const vector = tensor.shape.length === 1;
   const axis = (axisName, first) => {
     const at = coordinatesOf(axisName, effective);
     return {axis: axisName, title: axisTitle(axisName), at: (i) => at(first + i)};
   };
   const table = new Table({
-    scheme, settings, effective, tensor, available, dtype: tensor.dtype, data, rows, columns, totalRows, firstRow,
+    scheme, settings, effective, tensor, available, described, dtype: tensor.dtype, data, rows, columns, totalRows, firstRow,
     slice: indices, leading, reply, wavelengths: null,
     row: axis(tensor.axes.at(vector ? -1 : -2), firstRow),
     column: vector ? {axis: '', title: '', at: () => 0} : axis(tensor.axes.at(-1), 0),
   });
-  table.wavelengthsKnown = findWavelengths(table, signal).then((wavelengths) => { table.wavelengths = wavelengths; }, () => {});
+  table.wavelengthsKnown = (waves ? findWavelengths(table, signal) : Promise.resolve(null)).then((wavelengths) => { table.wavelengths = wavelengths; }, () => {});
   return table;
 }

@@ -16,7 +16,8 @@
 //                 (tensor, slice, row, mark: see state.js)
 //   update(patch, {quiet})  change options: {zoom: '2,0,0'}; '' removes one. It makes an entry of the
 //                 history and renders anew; `quiet` does neither (pan, zoom, what lies under the mouse).
-//                 Prefix what is your own with the view's name: {'waves.columns': '0,1'}
+//                 Prefix what is your own with the view's name: {'waves.columns': '0,1'}.
+//                 {view: 'heatmap'} goes to another view
 //   mark          the training length as a number, or null
 //   hover(text)   the line under the view, which screen readers hear; '' empties it
 //   load(side, options)  another table of the same settings: load(0, {tensor: 'sin', row: 0, rows: 64});
@@ -28,11 +29,13 @@
 // Styles: set properties (element.style.x = …) or classes in style.css; style attributes in HTML text
 // and <style> elements are refused by the page's policy. Observable Plot may be used as it is.
 // Give every drawing a text alternative (aria-label), and every control a label.
-import heatmap from './views/heatmap.js';
 import cloud from './views/cloud.js';
 import distances from './views/distances.js';
 import precision from './views/precision.js';
 import profiles from './views/profiles.js';
+import heads from './views/heads.js';
+import heatmap from './views/heatmap.js';
+import rotation from './views/rotation.js';
 import similarity from './views/similarity.js';
 import spectrum from './views/spectrum.js';
 import waves from './views/waves.js';
@@ -43,6 +46,8 @@ export const VIEWS = [
   profiles,
   spectrum,
   precision,
+  rotation,
+  heads,
   similarity,
   distances,
   cloud,

@@ -17,14 +17,14 @@ const FONT = '12px system-ui, sans-serif';
 const clamp = (value, least, most) => Math.max(least, Math.min(value, most));
 
 // Where each pixel of an axis begins in cells, for `pixels` pixels of a view [from, to).
-function edges(pixels, from, to, extent) {
+export function edges(pixels, from, to, extent) {
   const at = new Float64Array(pixels + 1);
   for (let i = 0; i <= pixels; i++) at[i] = clamp(from + ((to - from) * i) / pixels, 0, extent);
   return at;
 }
 
 // The cells that pixel i shows: those it covers, thinned out, or the one it lies in.
-function cellsOf(at, extent) {
+export function cellsOf(at, extent) {
   return Array.from({length: at.length - 1}, (_, i) => {
     const first = Math.min(Math.floor(at[i]), extent - 1);
     const last = Math.max(first + 1, Math.min(Math.floor(at[i + 1]), extent));
@@ -35,7 +35,7 @@ function cellsOf(at, extent) {
   });
 }
 
-function paint(image, table, scale, columnCells, rowCells) {
+export function paint(image, table, scale, columnCells, rowCells) {
   const words = new Uint32Array(image.data.buffer);
   const {data, columns} = table;
   const same = rowCells.map((cells, y) => y > 0 && cells.length === 1 && rowCells[y - 1].length === 1 && rowCells[y - 1][0] === cells[0]);

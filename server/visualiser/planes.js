@@ -1,0 +1,107 @@
+// Tensors as planes: a matrix or a line for each head, or for what else stands on one of the axes.
+import {WINDOW_ELEMENTS} from './api.js';
+import {shortest} from './numbers.js';
+import {axisTitle, coordinatesOf} from './schema.js';
+
+const HEADS = /\b(heads|buckets)\b/;
+const DISTANCES = /^(distances|queries\+keys-1)$/;
+const WIDTH = /^dim\b/;
+
+// {lead: the axis that a plane is one index of, row, column: those of a plane (row null in lines)}, or
+// null where a tensor is no such thing. Columns of a width are planes where the other axes are places.
+export function planesIn({shape, axes}) {
+  if (shape.length === 3) return WIDTH.test(axes[2]) && !WIDTH.test(axes[1]) ? {lead: 2, row: 0, column: 1} : {lead: 0, row: 1, column: 2};
+  if (shape.length !== 2) return null;
+  if (HEADS.test(axes[0])) return {lead: 0, row: null, column: 1};
+  return DISTANCES.test(axes[0]) ? {lead: 1, row: null, column: 0} : null;
+}
+
+// Whether the columns of one row of a plane can be drawn against a distance.
+export function hasDistances({axes}, {row, column}) {
+  return row == null ? DISTANCES.test(axes[column]) : axes[row] === 'queries' && axes[column] === 'keys';
+}
+
+const size = (shape) => shape.reduce((product, extent) => product * extent, 1);
+
+// One plane out of the elements of whole rows of the first axis.
+function planeOf(flat, {lead}, index, {rows, columns, extent}) {
+  if (lead === 0) return flat.data.subarray(index * rows * columns, (index + 1) * rows * columns);
+  const data = new flat.data.constructor(rows * columns);
+  const width = flat.columns;
+  for (let row = 0; row < rows; row++)
+    for (let column = 0; column < columns; column++)
+      data[row * columns + column] = lead === 2 ? flat.data[row * width + column * extent + index] : flat.data[column * width + index];
+  return data;
+}
+
+// The planes of a tensor that fits one window, all from one request; of others as much as fits of those asked for.
+async function dataOf({tensor, firstRow, totalRows}, form, indices, load) {
+  const {shape} = tensor, {lead, row, column} = form;
+  const options = {tensor: tensor.name, waves: false};
+  const whole = {rows: row == null ? 1 : shape[row], columns: shape[column], extent: shape[lead]};
+  if (lead > 0 || size(shape) <= WINDOW_ELEMENTS) {
+    const flat = await load({...options, flat: true});
+    if (lead === 2) Object.assign(whole, {rows: flat.rows, columns: Math.min(whole.columns, Math.floor(flat.columns / whole.extent))});
+    if (lead === 1) whole.columns = flat.rows;
+    const count = lead === 0 ? flat.rows : Math.min(whole.extent, flat.columns);
+    return {...whole, first: 0, planes: new Map(Array.from({length: count}, (_, i) => [i, i]).filter((i) => indices.includes(i[0])).map(([i]) => [i, planeOf(flat, form, i, whole)])), everything: flat.data};
+  }
+  const most = Math.max(1, Math.floor(WINDOW_ELEMENTS / indices.length / whole.columns));
+  const loaded = await Promise.all(indices.map((index) => load(row == null ? {...options, row: index, rows: 1} : {...options, slice: index, row: firstRow, rows: Math.min(most, totalRows - firstRow)})));
+  const [{rows, columns, firstRow: first}] = loaded;
+  return {rows, columns, first: row == null ? 0 : first, planes: new Map(loaded.map(({data}, i) => [indices[i], data]))};
+}
+
+// What an index of the columns stands for: a key, or a distance as the scheme's own tensor says.
+async function columnOf({tensor, effective, available, described}, {column}, load) {
+  const axis = tensor.axes[column];
+  const distances = described.tensors.find(({name}) => name === 'distance');
+  const {help} = available.find(({name}) => name === 'distance') ?? {};
+  if (DISTANCES.test(axis) && help && distances?.shape.join() === String(tensor.shape[column])) {
+    const {data} = await load({tensor: 'distance', waves: false});
+    return {axis, title: 'distance', explained: `distance, ${help.split(/ of each row|[;,]/)[0]}`, at: (i) => data[i]};
+  }
+  return {axis, title: DISTANCES.test(axis) ? 'row of the table' : axisTitle(axis), at: coordinatesOf(axis, effective)};
+}
+
+// {count, title, label(i), rows, columns, row, column: as in Table, planes: Map of typed arrays, value, text,
+// extent: least and greatest finite value of all that is loaded}.
+export async function loadPlanes(table, indices, load) {
+  const {tensor, effective, dtype} = table;
+  const form = planesIn(tensor);
+  const count = tensor.shape[form.lead];
+  const [{everything, ...made}, column] = await Promise.all([dataOf(table, form, indices.filter((index) => index < count), load), columnOf(table, form, load)]);
+  const rowAt = form.row == null ? () => 0 : coordinatesOf(tensor.axes[form.row], effective);
+  const label = coordinatesOf(tensor.axes[form.lead], effective);
+  return finish({
+    ...made, form, count, dtype, column, label, title: axisTitle(tensor.axes[form.lead]),
+    row: form.row == null ? null : {axis: tensor.axes[form.row], title: axisTitle(tensor.axes[form.row]), at: (i) => rowAt(made.first + i)},
+    wholeRows: form.row == null ? 1 : tensor.shape[form.row],
+  }, everything ? [everything] : [...made.planes.values()]);
+}
+
+function finish(planes, arrays) {
+  let least = Infinity, most = -Infinity;
+  for (const data of arrays)
+    for (const value of data) {
+      if (value < least && value !== -Infinity) least = value;
+      if (value > most && value !== Infinity) most = value;
+    }
+  const value = (index, row, column) => (row < planes.rows && column < planes.columns ? planes.planes.get(index)?.[row * planes.columns + column] : undefined);
+  const text = (index, row, column) => { const found = value(index, row, column); return found === undefined ? '–' : shortest(planes.dtype, found); };
+  return {...planes, value, text, extent: least <= most ? [least, most] : [0, 0]};
+}
+
+// A minus B where both have planes, rows and columns.
+export function differenceOfPlanes(a, b) {
+  const rows = Math.min(a.rows, b.rows), columns = Math.min(a.columns, b.columns);
+  const planes = new Map();
+  for (const index of a.planes.keys()) {
+    if (!b.planes.has(index)) continue;
+    const data = new Float64Array(rows * columns);
+    for (let row = 0; row < rows; row++)
+      for (let column = 0; column < columns; column++) data[row * columns + column] = a.value(index, row, column) - b.value(index, row, column);
+    planes.set(index, data);
+  }
+  return finish({...a, rows, columns, planes, dtype: 'f64', difference: true}, [...planes.values()]);
+}

@@ -1,0 +1,141 @@
+// Heads side by side: a small heatmap for each, on one scale, or a line for each against the distance.
+// With two settings A stands above B, and their difference below.
+import {scaleOf} from '../colours.js';
+import {h} from '../dom.js';
+import {brief} from '../numbers.js';
+import {differenceOfPlanes, hasDistances, loadPlanes, planesIn} from '../planes.js';
+import {createLines} from './heads_lines.js';
+import {createMaps} from './heads_maps.js';
+
+const PAGE = 16;
+const clamp = (value, least, most) => Math.max(least, Math.min(Math.trunc(value) || 0, most));
+
+// ---- controls ----
+
+function forms({options, update}, form, standard) {
+  const button = (name, title) => h('button', {type: 'button', 'aria-pressed': String(form === name), onclick: () => update({'heads.form': name === standard ? '' : name})}, title);
+  return h('span', {class: 'buttons', role: 'group', 'aria-label': 'Form'}, button('maps', 'Maps'), button('lines', 'Lines'));
+}
+
+function pages({update}, page, count, title) {
+  if (count <= PAGE) return null;
+  const go = (to) => update({'heads.page': to ? String(to) : ''});
+  const first = page * PAGE;
+  return h('span', {class: 'window', role: 'group', 'aria-label': `Which ${title}s`}, `${title}s ${first} to ${Math.min(count, first + PAGE) - 1} of ${count} `,
+    h('button', {type: 'button', disabled: page === 0, onclick: () => go(page - 1)}, 'Back'),
+    h('button', {type: 'button', disabled: first + PAGE >= count, onclick: () => go(page + 1)}, 'On'));
+}
+
+function legend(scale, title, colours) {
+  const bar = h('canvas', {class: 'bar', 'aria-hidden': 'true', width: scale.words.length / 4, height: 1});
+  const image = new ImageData(scale.words.length / 4, 1);
+  new Uint32Array(image.data.buffer).set(scale.words.filter((_, i) => i % 4 === 0));
+  bar.getContext('2d').putImageData(image, 0, 0);
+  const swatch = h('span', {class: 'heads-swatch', 'aria-hidden': 'true'});
+  swatch.style.background = colours.missing;
+  return h('span', {class: 'scale'}, `${title} `, brief(scale.domain[0]), bar, brief(scale.domain[1]), ...(scale.infinite ? [swatch, 'infinite or undefined'] : []));
+}
+
+// One scale about 0 for several sets of planes.
+function scaleAbout(colours, sets) {
+  const reach = Math.max(...sets.flatMap(({extent}) => extent.map(Math.abs))) || 1;
+  const scale = scaleOf(colours, [[-reach, reach]]);
+  const infinite = sets.some(({planes}) => [...planes.values()].some((data) => data.some((value) => !Number.isFinite(value))));
+  return {...scale, infinite, word: (value) => (Number.isFinite(value) ? scale.word(value) : colours.missingWord)};
+}
+
+// ---- the numbers under the crosshair ----
+
+const sameAxes = (a, b) => a.column.axis === b.column.axis && a.row?.axis === b.row?.axis;
+
+function numbersOf(all, indices, {row, column}) {
+  const [first] = all;
+  const sets = all.filter((set) => sameAxes(first, set));
+  const names = sets.map(({letter}) => letter || 'value');
+  const rows = indices.filter((index) => sets.some(({planes}) => planes.has(index))).map((index) => h('tr', {}, h('th', {scope: 'row'}, `${first.title} ${first.label(index)}`), ...sets.map((set) => h('td', {}, set.text(index, row, column)))));
+  return h('table', {class: 'numbers'}, h('caption', {}, placeOf(sets, {row, column})),
+    h('thead', {}, h('tr', {}, h('th', {scope: 'col'}, first.title), ...names.map((name) => h('th', {scope: 'col'}, name)))), h('tbody', {}, ...rows));
+}
+
+function placeOf([set], {row, column}) {
+  return [set.row ? `${set.row.title} ${set.row.at(row)}` : null, `${set.column.title} ${set.column.at(column)}`].filter(Boolean).join(' · ');
+}
+
+function describe(all, {index, ...cell}) {
+  const [first] = all;
+  const sets = all.filter((set) => sameAxes(first, set));
+  return [`${first.title} ${first.label(index)}`, placeOf(sets, cell), ...sets.map((set) => `${set.letter || 'value'} ${set.text(index, cell.row, cell.column)}`)].join(' · ');
+}
+
+// ---- the view ----
+
+const several = (title) => (title === 'query' ? 'queries' : title.replace(/^\w+/, '$&s'));
+
+function axesSentence([{row, column, rows, columns, wholeRows, first, title}]) {
+  const span = (axis, count) => `${several(axis.title)} ${axis.at(0)} to ${axis.at(count - 1)}`;
+  const part = row && rows < wholeRows ? ` These are rows ${first} to ${first + rows - 1} of ${wholeRows}.` : '';
+  return `${row ? `Downwards ${span(row, rows)}, to the right ${span(column, columns)}` : `To the right ${span(column, columns)}`}.${part} Arrow keys move the crosshair; a click or Enter opens ${row ? `a ${title}` : 'the tensor'} in the heatmap.`;
+}
+
+function opener({tables: [{tensor}], update}) {
+  const {lead, row} = planesIn(tensor);
+  return (cell) => update({zoom: '', ...(row != null && {slice: String(lead === 0 ? cell.index : cell.row)})}, {view: 'heatmap'});
+}
+
+function show(container, context, sides, {form, indices}) {
+  const {colours, hover, mark, options, update} = context;
+  const sets = sides.map((planes, side) => ({...planes, letter: sides.length > 1 ? 'AB'[side] : '', heading: sides.length > 1 ? `${'AB'[side]}: ${context.tables[side].scheme.name}` : ''}));
+  const shared = scaleAbout(colours, sets);
+  sets.forEach((set) => { set.scale = shared; });
+  if (sets.length > 1) {
+    const difference = {...differenceOfPlanes(sets[0], sets[1]), letter: 'A − B', heading: 'A − B'};
+    if (sameAxes(sets[0], sets[1]) && difference.planes.size > 0) sets.push({...difference, scale: scaleAbout(colours, [difference])});
+  }
+  const numbers = h('div', {class: 'numbers-frame', tabindex: 0, role: 'region', 'aria-label': 'Values at the crosshair'});
+  const point = (cell) => {
+    hover(cell ? describe(sets, cell) : '');
+    if (cell) numbers.replaceChildren(numbersOf(sets, indices, cell));
+  };
+  const trained = mark == null ? null : h('span', {class: 'heads-trained'}, `line: trained to ${brief(mark)}`);
+  const legends = h('p', {class: 'heads-legend'}, ...[legend(shared, sets.length > 1 ? 'A and B' : 'all', colours), sets[2] ? legend(sets[2].scale, 'A − B', colours) : null, trained].filter(Boolean));
+  const common = {...context, sets, indices, point, open: opener(context)};
+  if (form === 'maps') container.append(legends, createMaps(common), h('p', {class: 'quiet heads-axes'}, axesSentence(sets)), numbers);
+  else container.append(...[trained, createLines({...common, row: clamp(options['heads.query'] ?? sets[0].rows / 2, 0, sets[0].rows - 1), chooseRow: (row) => update({'heads.query': String(row)})}), numbers].filter(Boolean));
+}
+
+function render(container, context) {
+  const {tables, options, update, load, signal} = context;
+  const usable = tables.filter(({tensor}) => planesIn(tensor));
+  const counts = usable.map(({tensor}) => tensor.shape[planesIn(tensor).lead]);
+  const count = Math.max(...counts);
+  const page = clamp(options['heads.page'] ?? 0, 0, Math.ceil(count / PAGE) - 1);
+  const indices = Array.from({length: Math.min(PAGE, count - page * PAGE)}, (_, i) => page * PAGE + i);
+  const lines = usable.every(({tensor}) => hasDistances(tensor, planesIn(tensor)));
+  const standard = lines && usable[0].tensor.shape.length === 2 ? 'lines' : 'maps';
+  const form = lines && ['maps', 'lines'].includes(options['heads.form']) ? options['heads.form'] : standard;
+  const news = h('p', {class: 'quiet', role: 'status'}, 'Loading …');
+  const body = h('div', {});
+  const title = planesIn(usable[0].tensor).lead === 0 && usable[0].tensor.axes[0] === 'heads' ? 'head' : 'plane';
+  container.append(h('div', {class: 'buttons'}, ...[lines ? forms({options, update}, form, standard) : null, pages({update}, page, count, title)].filter(Boolean)), news, body);
+  Promise.all(usable.map((table) => loadPlanes(table, indices, (wanted) => load(tables.indexOf(table), wanted)))).then((sides) => {
+    if (signal.aborted) return;
+    const other = sides[1] && !sameAxes(sides[0], sides[1]) ? 'B has other axes: the numbers are those of A.' : '';
+    news.textContent = usable.length < tables.length ? 'B has no heads or planes.' : other;
+    news.hidden = !news.textContent;
+    show(body, context, sides, {form, indices});
+    container.dataset.heads = form;
+  }).catch((error) => {
+    if (signal.aborted || error.name === 'AbortError') return;
+    if (error.status === undefined) console.error(error);
+    news.textContent = error.message;
+    news.className = 'failed';
+  });
+  return () => { delete container.dataset.heads; };
+}
+
+export default {
+  name: 'heads',
+  title: 'Heads',
+  applies: (tensor) => Boolean(planesIn(tensor)),
+  render,
+};
