@@ -50,7 +50,7 @@ DEPS_BENCH := $(DEPS) python3 python3-numpy python3-torch python3-fastapi python
 DEPS_TEST := $(DEPS) check clang clang-format curl g++ python3 python3-mpmath python3-numpy \
              python3-scipy
 
-.PHONY: all run test unit digits buckets http interop golden check check-builds sanitize format install \
+.PHONY: all run test unit digits buckets http interop contract golden check check-builds sanitize format install \
         slow bench deps deps-test deps-bench clean help
 
 all: $(BUILD)/posenc-server ## build the server (the default)
@@ -109,7 +109,7 @@ $(BUILD)/lib/%-v4.o: lib/%.c
 
 # ---- testing ----
 
-test: check unit digits buckets golden http interop check-builds sanitize ## run every test
+test: check unit digits buckets golden http interop contract check-builds sanitize ## run every test
 	@echo "all tests passed"
 
 unit: $(BUILD)/unit-tests ## unit tests, with the golden files
@@ -129,6 +129,10 @@ http: all ## black-box tests of the server over real sockets
 
 interop: all ## real clients: curl, numpy; exactness against mpmath
 	PYTHONDONTWRITEBYTECODE=1 TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -m unittest discover -s tests/interop -p 'test_*.py'
+
+contract: all ## /openapi.json for two linters, and the HTTP tests through a validating proxy
+	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/contract/lint.py
+	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/contract/suite.py
 
 check: ## architecture, registration, headers, formatting
 	CC="$(CC)" BUILD="$(BUILD)" sh tests/support/check.sh
@@ -171,6 +175,7 @@ deps: ## install what building needs, as far as it is missing
 
 deps-test: ## install what the tests need, as far as it is missing
 	@sh tests/support/deps.sh $(DEPS_TEST)
+	@sh tests/support/npm.sh tests/contract
 
 deps-bench: ## install the peers of the benchmark, as far as they are missing
 	@sh tests/support/deps.sh $(DEPS_BENCH)
