@@ -24,7 +24,8 @@ typedef struct api_host {
     void (*landed)(void *context);   /* a table has been computed: see API_BUSY */
     char *(*metrics)(void *context); /* Prometheus text from malloc, NULL if memory ran out */
     const pe_runner *runner;         /* for streams; the cache has its own; or NULL */
-    uint64_t json_elements;          /* the most elements that JSON may carry */
+    uint64_t json_elements;          /* the most elements that JSON and CSV may carry */
+    uint64_t png_pixels;             /* the most pixels of a PNG */
     size_t target_bytes;             /* the longest request target */
     uint64_t body_bytes;             /* the longest body, but for uploads: */
     uint64_t upload_bytes;

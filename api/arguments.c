@@ -238,23 +238,35 @@ bool api_arguments_from_json(const char *body, size_t size, api_arguments *ret_a
     return read;
 }
 
-const char *api_arguments_take(api_arguments *arguments, const char *name, pe_error *reterr)
+bool api_arguments_take_any(api_arguments *arguments, const char *name,
+                            pe_argument *ret_argument, pe_error *reterr)
 {
-    const char *found = NULL;
     size_t kept = 0, seen = 0;
+    bool found = false;
     for (size_t i = 0; i < arguments->count; i++) {
         const pe_argument argument = arguments->items[i];
-        if (strcmp(argument.name, name) != 0)
+        if (strcmp(argument.name, name) != 0) {
             arguments->items[kept++] = argument;
-        else if (!argument.text)
+        } else if (!argument.text) {
             seen++; /* reported where it was read */
-        else if (seen++ > 0)
+        } else if (seen++ > 0) {
             pe_error_add(reterr, PE_MALFORMED, name, argument.text, "given once");
-        else if (argument.kind == PE_KIND_ANY || argument.kind == PE_KIND_STRING)
-            found = argument.text;
-        else
-            pe_error_add(reterr, PE_MALFORMED, name, argument.text, "a JSON string");
+        } else {
+            *ret_argument = argument;
+            found = true;
+        }
     }
     arguments->count = kept;
     return found;
+}
+
+const char *api_arguments_take(api_arguments *arguments, const char *name, pe_error *reterr)
+{
+    pe_argument argument;
+    if (!api_arguments_take_any(arguments, name, &argument, reterr))
+        return NULL;
+    if (argument.kind == PE_KIND_ANY || argument.kind == PE_KIND_STRING)
+        return argument.text;
+    pe_error_add(reterr, PE_MALFORMED, name, argument.text, "a JSON string");
+    return NULL;
 }

@@ -23,6 +23,11 @@ void api_arguments_from_query(const char *query, api_arguments *ret_arguments,
 bool api_arguments_from_json(const char *body, size_t size, api_arguments *ret_arguments,
                              pe_error *reterr);
 
+/* Take an argument out by name, of any kind; false if there is none to read. A second one of
+ * the name is a problem. */
+bool api_arguments_take_any(api_arguments *arguments, const char *name,
+                            pe_argument *ret_argument, pe_error *reterr);
+
 /* Take an argument out by name: its text, or NULL if there is none to read. A second one of the
  * name, or one that JSON did not write as a string, is a problem. */
 const char *api_arguments_take(api_arguments *arguments, const char *name, pe_error *reterr);

@@ -4,13 +4,21 @@
 #include "gzip.h"
 #include "reply.h"
 
-unsigned api_attachment_id(const api_encoding *encoding, api_attachment kind)
+/* Of its kind, form, tensors and coding; its options are the variant. */
+static unsigned attachment_id(const api_encoding *encoding, api_attachment_kind kind)
 {
     unsigned format = 0;
     while (api_format_at(format) != encoding->format)
         format++;
     unsigned tensors = (unsigned)(encoding->selection.first * 16 + encoding->selection.count);
     return ((format * 256 + tensors) * 2 + (unsigned)encoding->coding) * 4 + (unsigned)kind;
+}
+
+void *api_attachment(const api_encoding *encoding, pe_entry *entry, api_attachment_kind kind,
+                     pe_attachment_builder build, void *context)
+{
+    return pe_entry_variant(encoding->call->service->cache, entry,
+                            attachment_id(encoding, kind), encoding->variant, build, context);
 }
 
 static void drop_body(void *body)
@@ -29,13 +37,12 @@ static bool build_body(pe_table *table, void *context, pe_attachment *ret_attach
 
 static api_body *plain_body(const api_encoding *encoding, pe_entry *entry)
 {
-    api_body *body = pe_entry_attachment(encoding->call->service->cache, entry,
-                                         api_attachment_id(encoding, API_BODY), build_body,
-                                         (void *)(uintptr_t)encoding);
+    api_body *body =
+        api_attachment(encoding, entry, API_BODY, build_body, (void *)(uintptr_t)encoding);
     return body ? api_body_ref(body) : NULL;
 }
 
-/* ---- gzip ---- */
+/* ---- what takes long to make ---- */
 
 /* The body without its coding: the one that is kept, or one for this alone. */
 static api_body *uncoded_body(const api_encoding *encoding, pe_entry *entry)
@@ -43,8 +50,7 @@ static api_body *uncoded_body(const api_encoding *encoding, pe_entry *entry)
     api_encoding plain = *encoding;
     size_t bytes;
     plain.coding = API_IDENTITY;
-    api_body *kept = pe_entry_attachment(encoding->call->service->cache, entry,
-                                         api_attachment_id(&plain, API_BODY), NULL, NULL);
+    api_body *kept = api_attachment(&plain, entry, API_BODY, NULL, NULL);
     if (kept)
         return api_body_ref(kept);
     return encoding->format->write(&encoding->selection, pe_entry_table(entry), &bytes);
@@ -55,6 +61,24 @@ typedef struct made_body {
     size_t bytes;
 } made_body;
 
+static made_body gzip_body(const api_encoding *encoding, pe_entry *entry)
+{
+    made_body made = {NULL, 0};
+    api_body *plain = uncoded_body(encoding, entry);
+    if (plain)
+        made.body = api_gzip_body(plain, &made.bytes);
+    api_body_unref(plain);
+    return made;
+}
+
+static made_body drawn_body(const api_encoding *encoding, pe_entry *entry)
+{
+    made_body made = {NULL, 0};
+    made.body =
+        encoding->format->write(&encoding->selection, pe_entry_table(entry), &made.bytes);
+    return made;
+}
+
 static bool attach_made(pe_table *table, void *context, pe_attachment *ret_attachment)
 {
     (void)table;
@@ -64,22 +88,18 @@ static bool attach_made(pe_table *table, void *context, pe_attachment *ret_attac
     return true;
 }
 
-/* Compressing a large text takes seconds, in which the entry's other attachments are asked for:
- * it is made first and attached then. Whoever has made it meanwhile was first. */
-static api_body *gzip_body(const api_encoding *encoding, pe_entry *entry)
+/* Compressing a large text takes seconds, and so does a large picture, in which the entry's
+ * other attachments are asked for: it is made first and attached then. Whoever has made it
+ * meanwhile was first. */
+static api_body *made_first(const api_encoding *encoding, pe_entry *entry,
+                            made_body (*make)(const api_encoding *, pe_entry *))
 {
-    pe_cache *cache = encoding->call->service->cache;
-    unsigned id = api_attachment_id(encoding, API_BODY);
-    api_body *kept = pe_entry_attachment(cache, entry, id, NULL, NULL);
+    api_body *kept = api_attachment(encoding, entry, API_BODY, NULL, NULL);
     if (kept)
         return api_body_ref(kept);
-    api_body *plain = uncoded_body(encoding, entry);
-    made_body made = {NULL, 0};
-    if (plain)
-        made.body = api_gzip_body(plain, &made.bytes);
-    api_body_unref(plain);
+    made_body made = make(encoding, entry);
     if (made.body)
-        kept = pe_entry_attachment(cache, entry, id, attach_made, &made);
+        kept = api_attachment(encoding, entry, API_BODY, attach_made, &made);
     api_body *body = kept ? api_body_ref(kept) : NULL;
     api_body_unref(made.body);
     return body;
@@ -87,8 +107,11 @@ static api_body *gzip_body(const api_encoding *encoding, pe_entry *entry)
 
 api_body *api_encoding_body(const api_encoding *encoding, pe_entry *entry)
 {
-    return encoding->coding == API_GZIP ? gzip_body(encoding, entry)
-                                        : plain_body(encoding, entry);
+    if (encoding->coding == API_GZIP)
+        return made_first(encoding, entry, gzip_body);
+    if (encoding->format->measure == API_PIXELS)
+        return made_first(encoding, entry, drawn_body);
+    return plain_body(encoding, entry);
 }
 
 /* ---- streams and parts ---- */

@@ -6,8 +6,9 @@
 
 uint64_t api_encoding_length(const api_encoding *encoding)
 {
-    return encoding->coding == API_IDENTITY ? encoding->format->length(&encoding->selection)
-                                            : API_LENGTH_UNKNOWN;
+    return encoding->coding == API_IDENTITY && encoding->format->length
+               ? encoding->format->length(&encoding->selection)
+               : API_LENGTH_UNKNOWN;
 }
 
 bool api_encoding_judge(const api_encoding *encoding, api_reply **ret_reply)
@@ -45,7 +46,7 @@ bool api_encoding_take_part(api_encoding *encoding, api_reply **ret_reply)
 {
     const api_call *call = encoding->call;
     const char *range = api_call_header(call, "Range");
-    if (!range || encoding->post || call->head || encoding->format->limited ||
+    if (!range || encoding->post || call->head || encoding->format->measure != API_BYTES ||
         !range_holds(encoding))
         return true;
     uint64_t whole = api_encoding_length(encoding);

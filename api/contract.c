@@ -190,15 +190,20 @@ static void add_content(json_t *content, const char *media_type, const char *sch
     json_object_set_new(content, media_type, described);
 }
 
-/* The forms of tensors, or those that are served in parts; only JSON has a schema. */
+/* The forms of tensors, or those that are served in parts; of text JSON alone has members. */
 static void add_forms(json_t *content, bool parts)
 {
     for (size_t i = 0; i < api_format_count(); i++) {
         const api_format *format = api_format_at(i);
-        if (strcmp(format->media_type, "application/json") == 0 && !parts)
-            add_content(content, format->media_type, "Tensors");
-        else if (!format->limited || !parts)
+        if (parts && format->measure != API_BYTES)
+            continue;
+        if (!format->schema_type)
             json_object_set_new(content, format->media_type, json_object());
+        else if (strcmp(format->schema_type, "object") == 0)
+            add_content(content, format->media_type, "Tensors");
+        else
+            json_object_set_new(content, format->media_type,
+                                json_pack("{s:{s:s}}", "schema", "type", format->schema_type));
     }
 }
 

@@ -81,6 +81,7 @@ static const struct {
     {"Format", "media_type", "string", "what Accept names"},
     {"Format", "extension", "string", "of files"},
     {"Format", "help", "string", "what it is"},
+    {"Format", "options", "[Parameter]", "what a request may give for it"},
 
     {"Store", "kind", "string", "where sets are kept"},
     {"Store", "sets", "integer", "number of sets"},

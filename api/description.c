@@ -7,12 +7,15 @@
 
 void api_encoding_etag(const api_encoding *encoding, api_etag *ret_etag)
 {
-    char what[128];
+    char what[128 + API_VARIANT_BYTES];
     size_t key_length;
     const char *key = pe_request_key(encoding->request, &key_length);
-    int length = snprintf(what, sizeof what, "%s.%u tensors %zu+%zu %s", encoding->format->name,
-                          encoding->format->revision, encoding->selection.first,
-                          encoding->selection.count, api_coding_tag(encoding->coding));
+    int length = snprintf(
+        what, sizeof what, "%s.%u tensors %zu+%zu %s%s%s%s%s", encoding->format->name,
+        encoding->format->revision, encoding->selection.first, encoding->selection.count,
+        api_coding_tag(encoding->coding), encoding->format->maker ? " by " : "",
+        encoding->format->maker ? encoding->format->maker : "", encoding->variant[0] ? "?" : "",
+        encoding->variant);
     const pe_scheme_info *info = pe_scheme_describe(pe_request_scheme(encoding->request));
     const api_segment pieces[] = {
         {key, key_length},
@@ -36,7 +39,7 @@ static void write_shape(const pe_tensor *tensor, const char *separator, char *ds
  * answer. */
 static const char *vary_of(const api_encoding *encoding)
 {
-    if (!encoding->format->limited)
+    if (!encoding->format->text)
         return "Accept";
     return encoding->negotiated ? "Accept, Accept-Encoding" : "Accept-Encoding";
 }
@@ -49,18 +52,30 @@ void api_encoding_add_validators(const api_encoding *encoding, const api_etag *e
                   pe_request_set(encoding->request) /* which may be replaced at any time */
                       ? "no-cache"
                       : "public, max-age=86400, stale-while-revalidate=604800");
-    if (encoding->negotiated || encoding->format->limited)
+    if (encoding->negotiated || encoding->format->text)
         api_reply_add(reply, "Vary", "%s", vary_of(encoding));
+}
+
+/* "_slice3_scale4" for "slice=3&scale=4": the options in a file name. */
+static void write_variant(const char *variant, char dst[API_VARIANT_BYTES + 1])
+{
+    if (*variant)
+        *dst++ = '_';
+    for (; *variant; variant++)
+        if (*variant != '=')
+            *dst++ = *variant == '&' ? '_' : (char)(*variant == ',' ? '-' : *variant);
+    *dst = '\0';
 }
 
 /* What describes the representation: type, file name, tensor. */
 static void add_description(const api_encoding *encoding, api_reply *reply)
 {
-    char shape[96];
+    char shape[96], variant[API_VARIANT_BYTES + 1];
     const char *scheme = pe_scheme_describe(pe_request_scheme(encoding->request))->name;
     const pe_tensor *tensor = pe_request_tensor(encoding->request, encoding->selection.first);
     bool one_of_many = encoding->selection.count < pe_request_tensor_count(encoding->request);
-    api_reply_add(reply, "Content-Type", "%s", encoding->format->media_type);
+    api_reply_add(reply, "Content-Type", "%s%s", encoding->format->media_type,
+                  encoding->format->media_parameters ? encoding->format->media_parameters : "");
     if (encoding->coding == API_GZIP)
         api_reply_add(reply, "Content-Encoding", "gzip");
     if (encoding->part.whole)
@@ -68,12 +83,13 @@ static void add_description(const api_encoding *encoding, api_reply *reply)
                       (unsigned long long)encoding->part.first,
                       (unsigned long long)(encoding->part.first + encoding->part.size - 1),
                       (unsigned long long)encoding->part.whole);
-    if (!encoding->format->limited && !encoding->post)
+    if (encoding->format->measure == API_BYTES && !encoding->post)
         api_reply_add(reply, "Accept-Ranges", "bytes");
     write_shape(tensor, "x", shape, sizeof shape);
-    api_reply_add(reply, "Content-Disposition", "inline; filename=\"%s%s%s_%s_%s.%s\"", scheme,
-                  one_of_many ? "_" : "", one_of_many ? tensor->name : "", shape,
-                  pe_dtype_name(tensor->dtype), encoding->format->extension);
+    write_variant(encoding->variant, variant);
+    api_reply_add(reply, "Content-Disposition", "inline; filename=\"%s%s%s_%s_%s%s.%s\"",
+                  scheme, one_of_many ? "_" : "", one_of_many ? tensor->name : "", shape,
+                  pe_dtype_name(tensor->dtype), variant, encoding->format->extension);
     write_shape(tensor, ", ", shape, sizeof shape);
     api_reply_add(reply, "Tensor-Name", "%s", tensor->name);
     api_reply_add(reply, "Tensor-Dtype", "%s", pe_dtype_name(tensor->dtype));

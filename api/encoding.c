@@ -20,6 +20,7 @@ static void select_tensors(api_encoding *encoding, const char *asked, pe_error *
     const char *names[16];
     encoding->selection = (api_selection){.request = encoding->request,
                                           .count = count,
+                                          .options = &encoding->options,
                                           .runner = encoding->call->service->host->runner};
     if (!asked)
         return;
@@ -51,22 +52,21 @@ static bool choose_format(api_encoding *encoding, const api_format *asked,
                           api_reply **ret_reply)
 {
     char reason[512];
-    uint64_t elements = 0;
-    const pe_tensor *tensor = pe_request_tensor(encoding->request, encoding->selection.first);
     pe_error error;
-    for (size_t i = 0; i < encoding->selection.count; i++)
-        elements +=
-            pe_request_tensor(encoding->request, encoding->selection.first + i)->elements;
     encoding->negotiated = !asked;
     pe_error_init(&error);
     api_codings codings =
         api_accept_codings(api_call_header(encoding->call, "Accept-Encoding"));
-    switch (api_choose_format(asked, api_call_header(encoding->call, "Accept"), codings, tensor,
-                              elements, encoding->call->service->host->json_elements,
-                              &encoding->format, reason, sizeof reason)) {
+    switch (api_choose_format(asked, api_call_header(encoding->call, "Accept"), codings,
+                              &encoding->selection, encoding->call->service->host,
+                              &encoding->format, reason, sizeof reason, &error)) {
     case API_CHOSEN:
-        api_choose_coding(codings, encoding->format->limited, &encoding->coding);
-        break;
+        api_options_check(&encoding->options, encoding->format,
+                          &error); /* once more if asked */
+        if (error.count == 0)
+            break;
+        *ret_reply = api_problem_from_error(&error);
+        return false;
     case API_CHOICE_NOT_ACCEPTABLE:
         *ret_reply = api_problem(API_NOT_ACCEPTABLE, reason, NULL, NULL);
         return false;
@@ -78,7 +78,12 @@ static bool choose_format(api_encoding *encoding, const api_format *asked,
         pe_error_add(&error, PE_TOO_LARGE, "format", asked->name, "%s", reason);
         *ret_reply = api_problem_from_error(&error);
         return false;
+    case API_CHOICE_WRONG:
+        *ret_reply = api_problem_from_error(&error);
+        return false;
     }
+    api_choose_coding(codings, encoding->format->text, &encoding->coding);
+    api_options_variant(&encoding->options, encoding->format, encoding->variant);
     if (encoding->format->single)
         encoding->selection.count = 1;
     return true;
@@ -114,8 +119,13 @@ static bool make_request(api_encoding *encoding, const pe_scheme *scheme,
     set_search search = {encoding->call, API_STORE_DONE};
     const api_host *host = encoding->call->service->host;
     const pe_sets sets = {&search, find_set};
+    const char *names[API_OPTIONS_MAX + 3] = {"format", "tensor"};
+    const pe_parameter *options[API_OPTIONS_MAX];
     pe_limits limits = host->limits;
+    for (size_t i = api_option_rows(options); i-- > 0;)
+        names[i + 2] = options[i]->name;
     limits.sets = &sets;
+    limits.names = names;
     pe_request_new(scheme, arguments->items, arguments->count, &limits, &encoding->request,
                    reterr);
     if (search.status == API_STORE_LATER)
@@ -136,14 +146,20 @@ bool api_encoding_read(api_encoding *ret_encoding, const api_call *call,
     *ret_encoding = (api_encoding){.call = call};
     const char *format = api_arguments_take(arguments, "format", found);
     const char *tensor = api_arguments_take(arguments, "tensor", found);
+    api_options_read(&ret_encoding->options, arguments, found);
     if (!make_request(ret_encoding, scheme, arguments, &error, ret_reply))
         return false;
-    for (size_t i = 0; i < found->count; i++)
-        pe_error_add(&error, found->status, found->problems[i].parameter,
-                     found->problems[i].given, "%s", found->problems[i].allowed);
+    for (size_t i = 0; i < found->count; i++) {
+        const pe_problem *from = &found->problems[i];
+        pe_problem *to = pe_error_add(&error, found->status, from->parameter, from->given, "%s",
+                                      from->allowed);
+        pe_problem_suggest(to, from->did_you_mean);
+    }
     error.dropped += found->dropped;
     if (format && !(asked = api_format_find(format)))
         pe_error_add_choice(&error, "format", format, api_format_names(), api_format_count());
+    if (asked)
+        api_options_check(&ret_encoding->options, asked, &error);
     if (ret_encoding->request)
         select_tensors(ret_encoding, tensor, &error);
     else if (tensor)
@@ -187,14 +203,12 @@ static bool build_hit(pe_table *table, void *context, pe_attachment *ret_attachm
 
 static api_reply *hit_reply(const api_encoding *encoding, pe_entry *entry)
 {
-    pe_cache *cache = encoding->call->service->cache;
-    unsigned id = api_attachment_id(encoding, encoding->negotiated ? API_NEGOTIATED_HIT_REPLY
-                                                                   : API_HIT_REPLY);
-    api_reply *reply = pe_entry_attachment(cache, entry, id, NULL, NULL);
+    api_attachment_kind kind = encoding->negotiated ? API_NEGOTIATED_HIT_REPLY : API_HIT_REPLY;
+    api_reply *reply = api_attachment(encoding, entry, kind, NULL, NULL);
     if (!reply) {
         hit of = {encoding, api_encoding_body(encoding, entry)};
         if (of.body)
-            reply = pe_entry_attachment(cache, entry, id, build_hit, &of);
+            reply = api_attachment(encoding, entry, kind, build_hit, &of);
         api_body_unref(of.body);
     }
     if (reply)
@@ -230,28 +244,40 @@ static api_reply *own_reply(const api_encoding *encoding, pe_entry *entry, pe_ou
 
 /* ---- answering ---- */
 
-/* Elements up to which a quick request may compute a table, or print it, or compress that. */
-#define QUICK_TABLE 65536
-#define QUICK_TEXT  16384
-#define QUICK_GZIP  2048
+/* Elements up to which a quick request may compute a table; elements up to which it may print
+ * that, or compress the text; pixels that it may draw. */
+#define QUICK_TABLE  65536
+#define QUICK_TEXT   16384
+#define QUICK_GZIP   2048
+#define QUICK_PIXELS 16384
 
-static bool is_quick(const api_encoding *encoding, bool compute)
+static bool is_quick_to_write(const api_encoding *encoding)
+{
+    const api_format *format = encoding->format;
+    switch (format->measure) {
+    case API_BYTES:
+        break;
+    case API_ELEMENTS:
+        return format->work(&encoding->selection) <=
+               (encoding->coding == API_GZIP ? QUICK_GZIP : QUICK_TEXT);
+    case API_PIXELS:
+        return format->work(&encoding->selection) <= QUICK_PIXELS;
+    }
+    return true;
+}
+
+static bool is_quick_to_compute(const api_encoding *encoding)
 {
     uint64_t elements = 0;
     for (size_t i = 0; i < pe_request_tensor_count(encoding->request); i++)
         elements += pe_request_tensor(encoding->request, i)->elements;
-    return elements <= (encoding->coding == API_GZIP ? QUICK_GZIP
-                        : encoding->format->limited  ? QUICK_TEXT
-                        : compute                    ? QUICK_TABLE
-                                                     : UINT64_MAX);
+    return elements <= QUICK_TABLE;
 }
 
 /* Whether the entry has what the reply needs, or making it is quick. */
 static bool is_prepared(const api_encoding *encoding, pe_entry *entry)
 {
-    pe_cache *cache = encoding->call->service->cache;
-    return is_quick(encoding, false) ||
-           pe_entry_attachment(cache, entry, api_attachment_id(encoding, API_BODY), NULL, NULL);
+    return is_quick_to_write(encoding) || api_attachment(encoding, entry, API_BODY, NULL, NULL);
 }
 
 /* The reply from an entry that was there. */
@@ -331,7 +357,8 @@ api_reply *api_encoding_reply(api_encoding *encoding)
     case PE_ABSENT:
         break;
     }
-    if (slow || (request->quick && !is_quick(encoding, true)))
+    bool quick = is_quick_to_compute(encoding) && is_quick_to_write(encoding);
+    if (slow || (request->quick && !quick))
         return api_not_yet(encoding->call, API_LATER);
     return compute(encoding);
 }

@@ -7,6 +7,7 @@
 #include "coding.h"
 #include "etag.h"
 #include "formats.h"
+#include "options.h"
 #include "service.h"
 
 typedef struct api_encoding {
@@ -14,6 +15,8 @@ typedef struct api_encoding {
     pe_request *request;
     const api_format *format;
     api_selection selection;
+    api_options options; /* which the selection points to: an encoding stays where it is */
+    char variant[API_VARIANT_BYTES]; /* the options that differ from their defaults, as text */
     api_coding coding;
     bool negotiated; /* the format was not named by the request */
     bool post;
@@ -55,19 +58,22 @@ uint64_t api_encoding_length(const api_encoding *encoding);
  * are not looked at: no reply has a date. */
 bool api_encoding_judge(const api_encoding *encoding, api_reply **ret_reply);
 
-/* Note the part that a GET of a binary form asks for. False: there is no such part, and
- * ret_reply is 416, NULL without memory. Text has no parts: its length shows only when it is
- * written. */
+/* Note the part that a GET of a form of known length asks for. False: there is no such part,
+ * and ret_reply is 416, NULL without memory. Text and pictures have no parts: their length
+ * shows only when they are written. */
 bool api_encoding_take_part(api_encoding *encoding, api_reply **ret_reply);
 
 /* ---- representations, attached to the cache's entry: bodies.c ---- */
 
-typedef enum api_attachment {
+typedef enum api_attachment_kind {
     API_BODY,
     API_HIT_REPLY,
     API_NEGOTIATED_HIT_REPLY
-} api_attachment;
-unsigned api_attachment_id(const api_encoding *encoding, api_attachment kind);
+} api_attachment_kind;
+
+/* What is attached to an entry for this encoding, as pe_entry_attachment. */
+void *api_attachment(const api_encoding *encoding, pe_entry *entry, api_attachment_kind kind,
+                     pe_attachment_builder build, void *context);
 
 /* A new reference to the whole body from an entry, built if need be. NULL without memory. */
 api_body *api_encoding_body(const api_encoding *encoding, pe_entry *entry);

@@ -17,13 +17,15 @@ typedef enum api_choice {
     API_CHOICE_NOT_ACCEPTABLE, /* nothing that Accept or the codings admit can carry this */
     API_CHOICE_TOO_LARGE,      /* the format asked for by name is over its limit */
     API_CHOICE_REFUSED,        /* the format asked for by name cannot carry the dtype */
+    API_CHOICE_WRONG,          /* its options, or those of all that are accepted, are wrong */
 } api_choice;
 
-/* Choose a format for `tensor` (elements: of the whole selection). `asked` is the format named
- * by the request, or NULL. ret_reason is a sentence for the failures. */
+/* Choose a format for the selected tensors. `asked` is the format named by the request, or
+ * NULL. ret_reason is a sentence for the failures; of API_CHOICE_WRONG `error` tells instead.
+ */
 api_choice api_choose_format(const api_format *asked, const char *accept, api_codings codings,
-                             const pe_tensor *tensor, uint64_t elements,
-                             uint64_t limited_elements, const api_format **ret_format,
-                             char *ret_reason, size_t reason_size);
+                             const api_selection *selection, const api_host *host,
+                             const api_format **ret_format, char *ret_reason,
+                             size_t reason_size, pe_error *error);
 
 #endif

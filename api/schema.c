@@ -167,3 +167,23 @@ json_t *api_schema_of(const pe_parameter *parameter)
         json_object_set_new(schema, "x-when", api_cases_of(parameter));
     return schema;
 }
+
+json_t *api_describe_parameter(const pe_parameter *parameter)
+{
+    json_t *object = json_object();
+    json_object_set_new(object, "name", json_string(parameter->name));
+    json_object_set_new(object, "type", json_string(api_type_name(parameter->type)));
+    json_object_set_new(object, "required", json_boolean(parameter->required));
+    json_object_set_new(object, "default", api_default_value(parameter));
+    if (parameter->default_of)
+        json_object_set_new(object, "default_of", api_default_of(parameter));
+    api_add_range(object, parameter);
+    if (parameter->unless)
+        json_object_set_new(object, "unless", json_string(parameter->unless));
+    if (parameter->when)
+        json_object_set_new(object, "when", api_cases_of(parameter));
+    if (parameter->unit)
+        json_object_set_new(object, "unit", json_string(parameter->unit));
+    json_object_set_new(object, "help", json_string(parameter->help));
+    return object;
+}

@@ -30,6 +30,9 @@ json_t *api_cases_of(const pe_parameter *parameter);
  * set has to do with it. */
 void api_add_range(json_t *object, const pe_parameter *parameter);
 
+/* A row of a table as /v1/schemes and /v1/info show it. */
+json_t *api_describe_parameter(const pe_parameter *parameter);
+
 /* The parameter's JSON Schema. */
 json_t *api_schema_of(const pe_parameter *parameter);
 

@@ -308,8 +308,14 @@ static void charge(pe_cache *cache, pe_entry *entry, size_t bytes)
 void *pe_entry_attachment(pe_cache *cache, pe_entry *entry, unsigned id,
                           pe_attachment_builder build, void *context)
 {
+    return pe_entry_variant(cache, entry, id, "", build, context);
+}
+
+void *pe_entry_variant(pe_cache *cache, pe_entry *entry, unsigned id, const char *variant,
+                       pe_attachment_builder build, void *context)
+{
     size_t gained = 0;
-    void *object = pe_entry_find_attachment(entry, id, build, context, &gained);
+    void *object = pe_entry_find_attachment(entry, id, variant, build, context, &gained);
     if (gained)
         charge(cache, entry, gained);
     return object;

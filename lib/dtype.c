@@ -172,3 +172,17 @@ double pe_element_value(pe_dtype dtype, const void *element)
     assert(false && "a real dtype");
     return 0;
 }
+
+void pe_read_row(double *dst, pe_dtype dtype, const void *elements, size_t count)
+{
+    const unsigned char *from = elements;
+    size_t size = pe_dtype_size(dtype);
+    int32_t whole;
+    for (size_t i = 0; i < count; i++, from += size)
+        if (dtype == PE_I32) {
+            memcpy(&whole, from, sizeof whole);
+            dst[i] = whole;
+        } else {
+            dst[i] = pe_element_value(dtype, from);
+        }
+}

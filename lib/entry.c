@@ -8,6 +8,7 @@ typedef struct pe_kept {
     struct pe_kept *next;
     unsigned id;
     pe_attachment attachment;
+    char variant[];
 } pe_kept;
 
 pe_entry *pe_entry_new(const pe_request *request)
@@ -56,31 +57,37 @@ pe_table *pe_entry_table(pe_entry *entry)
     return entry->table;
 }
 
-static pe_kept *build_attachment(pe_entry *entry, unsigned id, pe_attachment_builder build,
-                                 void *context)
+static size_t kept_size(const char *variant)
 {
-    pe_kept *kept = calloc(1, sizeof *kept);
+    return sizeof(pe_kept) + strlen(variant) + 1;
+}
+
+static pe_kept *build_attachment(pe_entry *entry, unsigned id, const char *variant,
+                                 pe_attachment_builder build, void *context)
+{
+    pe_kept *kept = calloc(1, kept_size(variant));
     if (!kept || !build(entry->table, context, &kept->attachment)) {
         free(kept);
         return NULL;
     }
     kept->id = id;
+    memcpy(kept->variant, variant, strlen(variant) + 1);
     kept->next = entry->attachments;
     entry->attachments = kept;
     return kept;
 }
 
-void *pe_entry_find_attachment(pe_entry *entry, unsigned id, pe_attachment_builder build,
-                               void *context, size_t *ret_gained)
+void *pe_entry_find_attachment(pe_entry *entry, unsigned id, const char *variant,
+                               pe_attachment_builder build, void *context, size_t *ret_gained)
 {
     *ret_gained = 0;
     pthread_mutex_lock(&entry->attachments_lock);
     pe_kept *kept = entry->attachments;
-    while (kept && kept->id != id)
+    while (kept && (kept->id != id || strcmp(kept->variant, variant) != 0))
         kept = kept->next;
     if (!kept && build) {
-        kept = build_attachment(entry, id, build, context);
-        *ret_gained = kept ? kept->attachment.bytes + sizeof *kept : 0;
+        kept = build_attachment(entry, id, variant, build, context);
+        *ret_gained = kept ? kept->attachment.bytes + kept_size(variant) : 0;
     }
     void *object = kept ? kept->attachment.object : NULL;
     pthread_mutex_unlock(&entry->attachments_lock);

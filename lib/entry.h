@@ -39,8 +39,8 @@ struct pe_entry {
 pe_entry *pe_entry_new(const pe_request *request);
 pe_entry *pe_entry_ref(pe_entry *entry);
 
-/* As pe_entry_attachment, without the cache: ret_gained is the memory that building it took. */
-void *pe_entry_find_attachment(pe_entry *entry, unsigned id, pe_attachment_builder build,
-                               void *context, size_t *ret_gained);
+/* As pe_entry_variant, without the cache: ret_gained is the memory that building it took. */
+void *pe_entry_find_attachment(pe_entry *entry, unsigned id, const char *variant,
+                               pe_attachment_builder build, void *context, size_t *ret_gained);
 
 #endif

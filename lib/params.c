@@ -258,3 +258,18 @@ void pe_parameter_read(const pe_parameter *parameter, const char *text, pe_kind 
         return;
     }
 }
+
+bool pe_argument_read(const pe_parameter *row, const pe_argument *argument, double *items,
+                      size_t room, pe_value *ret_value, pe_error *error)
+{
+    const pe_limits limits = {.list_length = room};
+    pe_owned_value owned = {.list = NULL};
+    pe_parameter_read(row, argument->text, argument->kind, &limits, &owned, error);
+    *ret_value = owned.value;
+    if (owned.list) {
+        memcpy(items, owned.list, owned.value.count * sizeof *items);
+        ret_value->items = items;
+    }
+    pe_owned_value_done(&owned);
+    return ret_value->present;
+}

@@ -98,6 +98,9 @@ size_t pe_print_number(char *dst, double number);
  * count * PE_PRINT_MAX bytes, all of which may be written to. Returns the length. */
 size_t pe_print_row(char *dst, pe_dtype dtype, const void *elements, size_t count);
 
+/* The values of `count` consecutive elements (native byte order, any alignment), exactly. */
+void pe_read_row(double *dst, pe_dtype dtype, const void *elements, size_t count);
+
 /* ---- schemes ---- */
 
 typedef enum pe_type {
@@ -254,10 +257,12 @@ typedef struct pe_sets {
 
 /* What the owner of the process allows and provides. */
 typedef struct pe_limits {
-    uint64_t elements;    /* elements of all tensors of one request together */
-    uint64_t table_bytes; /* bytes of all tensors together, where they cannot be streamed */
-    size_t list_length;   /* items of one list parameter */
-    const pe_sets *sets;  /* NULL: nothing is stored */
+    uint64_t elements;        /* elements of all tensors of one request together */
+    uint64_t table_bytes;     /* bytes of all tensors together, where they cannot be streamed */
+    size_t list_length;       /* items of one list parameter */
+    const pe_sets *sets;      /* NULL: nothing is stored */
+    const char *const *names; /* what the caller takes besides, to suggest it for a misspelt
+                               * name: NULL-terminated, or NULL */
 } pe_limits;
 
 /* A parameter's value after defaulting. */
@@ -270,6 +275,12 @@ typedef struct pe_value {
     const char *text;  /* PE_STORED: the set's name */
     const pe_set *set; /* PE_STORED */
 } pe_value;
+
+/* Read one argument by a row of a table of the caller's own, of any type but PE_STORED. Items
+ * of a list go to `items`, which has room for so many. False: one problem was added to `error`.
+ */
+bool pe_argument_read(const pe_parameter *row, const pe_argument *argument, double *items,
+                      size_t room, pe_value *ret_value, pe_error *error);
 
 /* A checked request: scheme, every parameter after defaulting, shapes. Immutable. */
 typedef struct pe_request pe_request;
@@ -448,5 +459,10 @@ typedef bool (*pe_attachment_builder)(pe_table *table, void *context,
  * there is none. It lives as long as the caller holds the entry. Ids are the caller's. */
 void *pe_entry_attachment(pe_cache *cache, pe_entry *entry, unsigned id,
                           pe_attachment_builder build, void *context);
+
+/* The same of a variant: attachments of one id differ by a text, which is copied. That of
+ * pe_entry_attachment is empty. */
+void *pe_entry_variant(pe_cache *cache, pe_entry *entry, unsigned id, const char *variant,
+                       pe_attachment_builder build, void *context);
 
 #endif

@@ -12,12 +12,13 @@
 
 /* Refuse an argument that is no parameter, suggesting the nearest that is; that one then counts
  * as given, if wrongly, so that a misspelling is not reported as missing as well. */
-static void refuse_name(const pe_scheme_info *info, const pe_argument *argument, bool *given,
-                        pe_error *reterr)
+static void refuse_name(const pe_scheme_info *info, const pe_argument *argument,
+                        const pe_limits *limits, bool *given, pe_error *reterr)
 {
-    const char *names[NAMES_MAX] = {"preset", "format",
-                                    "tensor"}; /* the last two are callers' */
-    size_t count = 3, all = pe_all_parameter_count(info);
+    const char *names[NAMES_MAX] = {"preset"};
+    size_t count = 1, all = pe_all_parameter_count(info);
+    for (size_t i = 0; limits->names && limits->names[i] && count < NAMES_MAX; i++)
+        names[count++] = limits->names[i];
     for (size_t i = 0; i < all && count < NAMES_MAX; i++)
         names[count++] = pe_parameter_at(info, i)->name;
     pe_problem *problem =
@@ -87,7 +88,7 @@ static const pe_preset *read_arguments(pe_request *request, const pe_argument *a
         else if (strcmp(argument->name, "preset") == 0)
             preset = find_preset(info, argument, reterr);
         else
-            refuse_name(info, argument, given, reterr);
+            refuse_name(info, argument, limits, given, reterr);
     }
     return preset;
 }

@@ -22,7 +22,8 @@ typedef struct server_settings {
     uint64_t port, threads, connections, send_buffer, idle_seconds, drain_seconds,
         compute_queue, compute_seconds, header_seconds, body_seconds, send_seconds, min_rate,
         requests, streams;
-    uint64_t cache_bytes, elements, json_elements, list_length, target_bytes, body_bytes;
+    uint64_t cache_bytes, elements, json_elements, png_pixels, list_length, target_bytes,
+        body_bytes;
     const char *data_directory, *api_key_file; /* "": none */
     uint64_t upload_bytes, store_bytes, stored_sets, set_cache_bytes;
 } server_settings;

@@ -2,6 +2,7 @@
 #include "../document.h"
 #include "../formats.h"
 #include "../reply.h"
+#include "../schema.h"
 #include "../service.h"
 
 #include <string.h>
@@ -26,9 +27,13 @@ api_reply *api_info(const api_call *call)
     }
     for (size_t i = 0; i < api_format_count(); i++) {
         const api_format *format = api_format_at(i);
-        json_array_append_new(formats, json_pack("{s:s, s:s, s:s, s:s}", "name", format->name,
-                                                 "media_type", format->media_type, "extension",
-                                                 format->extension, "help", format->help));
+        json_t *options = json_array();
+        for (size_t o = 0; o < format->option_count; o++)
+            json_array_append_new(options, api_describe_parameter(&format->options[o]));
+        json_array_append_new(formats, json_pack("{s:s, s:s, s:s, s:s, s:o}", "name",
+                                                 format->name, "media_type", format->media_type,
+                                                 "extension", format->extension, "help",
+                                                 format->help, "options", options));
     }
     size_t common;
     const pe_parameter *dtype = pe_common_parameters(&common); /* the first one is dtype */

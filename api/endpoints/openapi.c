@@ -3,6 +3,7 @@
 #include "../contract.h"
 #include "../document.h"
 #include "../formats.h"
+#include "../options.h"
 #include "../schema.h"
 #include "../service.h"
 
@@ -18,7 +19,29 @@ static json_t *choices(const char *const *names, size_t count)
     return array;
 }
 
-/* Add what a request may hold besides the scheme's parameters: format, tensor, preset. */
+/* Add the options of formats, each with the formats that take it. */
+static void add_format_options(void (*add)(json_t *, const char *, const char *, json_t *),
+                               json_t *where)
+{
+    const pe_parameter *rows[API_OPTIONS_MAX];
+    size_t count = api_option_rows(rows);
+    for (size_t i = 0; i < count; i++) {
+        char help[256];
+        size_t used = (size_t)snprintf(help, sizeof help, "%s; with", rows[i]->help);
+        const char *separator = " format=";
+        for (size_t f = 0; f < api_format_count() && used < sizeof help; f++) {
+            if (!api_takes_option(api_format_at(f), rows[i]->name))
+                continue;
+            used += (size_t)snprintf(help + used, sizeof help - used, "%s%s", separator,
+                                     api_format_at(f)->name);
+            separator = ", ";
+        }
+        add(where, rows[i]->name, help, api_schema_of(rows[i]));
+    }
+}
+
+/* Add what a request may hold besides the scheme's parameters: format and its options, tensor,
+ * preset. */
 static void add_request_options(const pe_scheme_info *info,
                                 void (*add)(json_t *, const char *, const char *, json_t *),
                                 json_t *where)
@@ -31,7 +54,8 @@ static void add_request_options(const pe_scheme_info *info,
     add(where, "format", "representation; beats Accept",
         json_pack("{s:s, s:o}", "type", "string", "enum",
                   choices(api_format_names(), api_format_count())));
-    add(where, "tensor", "one tensor of several; npy and raw carry the first unless told",
+    add_format_options(add, where);
+    add(where, "tensor", "one tensor of several; forms of one carry the first unless told",
         json_pack("{s:s, s:o}", "type", "string", "enum", tensors));
     if (info->preset_count > 0)
         add(where, "preset", "a named row of values under the explicit ones",

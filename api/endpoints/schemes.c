@@ -17,26 +17,6 @@ api_reply *api_unknown_scheme(const char *name)
                        pe_nearest(name, names, count), NULL);
 }
 
-static json_t *describe_parameter(const pe_parameter *parameter)
-{
-    json_t *object = json_object();
-    json_object_set_new(object, "name", json_string(parameter->name));
-    json_object_set_new(object, "type", json_string(api_type_name(parameter->type)));
-    json_object_set_new(object, "required", json_boolean(parameter->required));
-    json_object_set_new(object, "default", api_default_value(parameter));
-    if (parameter->default_of)
-        json_object_set_new(object, "default_of", api_default_of(parameter));
-    api_add_range(object, parameter);
-    if (parameter->unless)
-        json_object_set_new(object, "unless", json_string(parameter->unless));
-    if (parameter->when)
-        json_object_set_new(object, "when", api_cases_of(parameter));
-    if (parameter->unit)
-        json_object_set_new(object, "unit", json_string(parameter->unit));
-    json_object_set_new(object, "help", json_string(parameter->help));
-    return object;
-}
-
 static json_t *describe_presets(const pe_scheme_info *info)
 {
     json_t *presets = json_array();
@@ -61,7 +41,7 @@ static json_t *describe_scheme(const api_call *call, const pe_scheme *scheme)
     bool similar = api_has_similarity(scheme, &call->service->host->limits);
     json_t *parameters = json_array(), *tensors = json_array();
     for (size_t i = 0; i < pe_all_parameter_count(info); i++)
-        json_array_append_new(parameters, describe_parameter(pe_parameter_at(info, i)));
+        json_array_append_new(parameters, api_describe_parameter(pe_parameter_at(info, i)));
     for (size_t i = 0; i < info->tensor_count; i++)
         json_array_append_new(tensors,
                               json_pack("{s:s, s:s, s:s, s:b}", "name", info->tensors[i].name,

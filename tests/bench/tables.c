@@ -38,7 +38,7 @@ static void keep_least(double *least, double value)
 
 static pe_request *request_for(const pe_scheme *scheme, const bench_query *query)
 {
-    const pe_limits limits = {1ULL << 40, 1ULL << 40, 1 << 20, NULL};
+    const pe_limits limits = {1ULL << 40, 1ULL << 40, 1 << 20, NULL, NULL};
     pe_request *request = NULL;
     pe_error error;
     if (pe_request_new(scheme, query->arguments, query->count, &limits, &request, &error))

@@ -52,7 +52,7 @@ static int answer(char *line)
         arguments[i] = (pe_argument){.name = strsep(&pairs[i], "=")};
         arguments[i].text = pairs[i];
     }
-    const pe_limits limits = {1 << 20, 1 << 24, 1 << 10, NULL};
+    const pe_limits limits = {1 << 20, 1 << 24, 1 << 10, NULL, NULL};
     const pe_scheme *found = pe_scheme_find(scheme);
     pe_request *request;
     pe_table *table;

@@ -8,7 +8,7 @@ import unittest
 from server import Server, ServerCase, run
 
 FLAGS = {
-    "bind", "port", "unix-socket", "cache-bytes", "max-elements", "json-max-elements",
+    "bind", "port", "unix-socket", "cache-bytes", "max-elements", "json-max-elements", "png-max-pixels",
     "max-list-length", "max-target-bytes", "max-body-bytes", "max-connections", "drain-seconds",
     "log-format", "access-log", "data-dir", "api-key-file", "max-upload-bytes",
     "max-store-bytes", "max-stored-sets", "set-cache-bytes",
@@ -58,6 +58,7 @@ class CommandLine(unittest.TestCase):
             "cache-bytes": str(256 << 20),
             "max-elements": str(2**36),
             "json-max-elements": str(2**24),
+            "png-max-pixels": str(2**24),
             "max-list-length": str(2**20),
             "max-target-bytes": str(16 << 10),
             "max-body-bytes": str(8 << 20),

@@ -7,13 +7,41 @@ from server import ServerCase
 TARGET = "/v1/encodings/sinusoidal?length=4&dim=8"
 JSON, NPY = "application/json", "application/x-npy"
 SAFETENSORS, RAW = "application/vnd.safetensors", "application/octet-stream"
-FORMATS = {"json": JSON, "npy": NPY, "safetensors": SAFETENSORS, "raw": RAW}
+CSV, PNG = "text/csv; charset=utf-8; header=absent", "image/png"
+FORMATS = {"json": JSON, "npy": NPY, "safetensors": SAFETENSORS, "raw": RAW, "csv": CSV, "png": PNG}
+TEXTS = {JSON, CSV}
 FIREFOX = (
     "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/png,"
     "image/svg+xml,*/*;q=0.8"
 )
+CHROME = (
+    "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,"
+    "*/*;q=0.8,application/signed-exchange;v=b3;q=0.7"
+)
+SAFARI = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+IMG = {  # what browsers ask for an <img>
+    "Chrome": "image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8",
+    "Firefox": "image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5",
+    "Safari": "image/webp,image/avif,image/jxl,image/heic,image/heic-sequence,video/*;q=0.8,"
+    "image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5",
+}
 CHOICES = {
     "*/*": JSON,
+    CHROME: JSON,
+    SAFARI: JSON,
+    **{accept: PNG for accept in IMG.values()},
+    PNG: PNG,
+    "image/*": PNG,
+    "image/*;q=0.1, text/html": PNG,
+    "text/html, image/png": PNG,
+    f"text/html, image/png, {JSON};q=0.01": JSON,
+    f"text/html;q=0.5, image/png, {JSON};q=0.9": PNG,
+    f"image/*, {PNG};q=0, {RAW};q=0.1": RAW,
+    "text/csv": CSV,
+    "text/csv; header=present, application/json;q=0.5": CSV,
+    "text/*": CSV,
+    "image/*, text/*": CSV,
+    f"image/*, {JSON}": JSON,
     "application/*": JSON,
     FIREFOX: JSON,
     JSON: JSON,
@@ -30,10 +58,11 @@ CHOICES = {
     f"{NPY};q=0.2, */*;q=0.1": NPY,
     f"*/*, {JSON};q=0.5, {NPY};q=0.5, {RAW};q=0.5": SAFETENSORS,
     f"application/*;q=0.3, {JSON};q=0.1, {NPY};q=0.2, {RAW};q=0": SAFETENSORS,
-    f"*/*;q=0.9, application/*;q=0.1, {RAW};q=0.2": RAW,
+    f"*/*;q=0.9, application/*;q=0.1, {RAW};q=0.2": CSV,
+    f"*/*;q=0.1, application/*;q=0.05, {RAW};q=0.2": RAW,
     f"{JSON};q=0, {NPY};q=0, {RAW};q=0, */*": SAFETENSORS,
     f"*/*;q=0, {RAW}": RAW,
-    f"text/*, {NPY};q=0.1": NPY,
+    f"text/*;q=0, {NPY};q=0.1": NPY,
     f"  {NPY} ;\tq=1.000 , {JSON} ; q=0.9": NPY,
     f"{NPY};Q=0.1,{RAW};Q=0.2": RAW,
     f",, {NPY} ,,": NPY,
@@ -41,7 +70,7 @@ CHOICES = {
 }
 REFUSED = [
     "text/html",
-    "image/*, text/*",
+    "image/webp, text/plain",
     f"{JSON};q=0",
     f"{JSON};q=0.000, {NPY};q=0",
     "*/*;q=0",
@@ -58,7 +87,7 @@ class Negotiation(ServerCase):
         for accept, media_type in CHOICES.items():
             with self.subTest(accept):
                 reply = self.assert_ok(self.get(TARGET, {"Accept": accept}), media_type)
-                text = media_type == JSON
+                text = media_type in TEXTS
                 vary = "Accept, Accept-Encoding" if text else "Accept"
                 self.assertEqual(reply.header("Vary"), vary)
 
@@ -77,7 +106,7 @@ class Negotiation(ServerCase):
             for accept in ("text/html", JSON, NPY, "*/*;q=0"):
                 reply = self.get(f"{TARGET}&format={name}", {"Accept": accept})
                 self.assert_ok(reply, media_type)
-                vary = "Accept-Encoding" if name == "json" else None
+                vary = "Accept-Encoding" if media_type in TEXTS else None
                 self.assertEqual(reply.header("Vary"), vary)
 
     def test_what_cannot_be_had_is_406_with_the_alternatives(self):
@@ -87,7 +116,7 @@ class Negotiation(ServerCase):
                 problem = self.assert_problem(reply, 406, code="not_acceptable")
                 for name, media_type in FORMATS.items():
                     self.assertIn(name, problem["detail"])
-                    self.assertIn(media_type, problem["detail"])
+                    self.assertIn(media_type.split(";")[0], problem["detail"])
 
     def test_a_malformed_accept_never_breaks_the_answer(self):
         malformed = [";", ",", "/", "q=1", "*", "*/*;q=", "*/*;q=x", f"{JSON};q=2", "a" * 5000]

@@ -13,7 +13,7 @@ FORMATS = {
     "raw": "application/octet-stream",
 }
 FIRST_SCHEMES = {"integer", "normalized", "binary", "periodic", "sinusoidal", "sinusoidal_2d"}
-RESERVED = {"format", "tensor", "preset", "metric", "rows", "colormap", "scale"}
+RESERVED = {"format", "tensor", "preset", "metric", "rows", "colormap", "scale", "slice"}
 STORED = "parameters"  # its values are names of sets that the process holds
 # what a choice asks for by a rule of the scheme: one of several keys
 ONE_OF = {"dynamic": {"max_position_embeddings": "4"}, "longrope": {"factor": "2"}}

@@ -11,6 +11,7 @@ LIMITS = {
     "cache-bytes": 2 << 20,
     "max-elements": 5000,
     "json-max-elements": 4000,
+    "png-max-pixels": 6000,
     "max-list-length": 300,
     "max-target-bytes": 2000,
     "max-body-bytes": 1000,
@@ -43,6 +44,9 @@ class Info(ServerCase):
         self.assert_problem(self.get(f"{encoding}?length=5001&format=raw"), 422, "length")
         self.assert_ok(self.get(f"{encoding}?length=4000&format=json"))
         self.assert_problem(self.get(f"{encoding}?length=4001&format=json"), 422, "format")
+        self.assert_problem(self.get(f"{encoding}?length=4001&format=csv"), 422, "format")
+        self.assert_ok(self.get(f"{encoding}?length=1500&format=png&scale=2"))
+        self.assert_problem(self.get(f"{encoding}?length=1501&format=png&scale=2"), 422, "format")
         self.assert_ok(self.get(f"{encoding}?positions=0{',0' * 299}"))
         self.assert_problem(self.get(f"{encoding}?positions=0{',0' * 300}"), 422, "positions")
         self.assert_problem(self.get(f"/{'a' * 2000}"), 414)
@@ -62,6 +66,8 @@ class Info(ServerCase):
                 "npy": "application/x-npy",
                 "safetensors": "application/vnd.safetensors",
                 "raw": "application/octet-stream",
+                "csv": "text/csv",
+                "png": "image/png",
             },
         )
         self.assertEqual(set(document["dtypes"]), {"f32", "f64", "f16", "bf16"})
@@ -283,11 +289,30 @@ class OpenApi(ServerCase):
             for step in reference.removeprefix("#/").split("/"):
                 node = node[step]
 
+    def test_options_of_formats_are_described(self):
+        formats = {form["name"]: form for form in self.get("/v1/info").json()["formats"]}
+        for name, names in (("json", []), ("csv", ["slice"]),
+                            ("png", ["slice", "colormap", "scale"])):
+            listed = [option["name"] for option in formats[name]["options"]]
+            self.assertEqual(listed, names)
+        colormap, scale = formats["png"]["options"][1:]
+        self.assertEqual(colormap["choices"], ["diverging", "viridis", "gray"])
+        self.assertEqual((scale["minimum"], scale["maximum"], scale["default"]), (1, 16, 1))
+        for path, _ in self.tables():
+            query, properties = self.query(path), self.properties(path)
+            for where in (query["scale"]["schema"], properties["scale"]):
+                self.assertEqual((where["minimum"], where["maximum"]), (1, 16))
+            self.assertIn("format=png", query["scale"]["description"])
+            self.assertIn("format=csv, png", query["slice"]["description"])
+            self.assertEqual(query["colormap"]["schema"]["enum"], colormap["choices"])
+
     def test_every_parameter_of_the_registry_is_there_with_its_limits(self):
         for path, scheme in self.tables():
             query, properties = self.query(path), self.properties(path)
             expected = {parameter["name"] for parameter in scheme["parameters"]}
             expected |= {"format", "tensor"}
+            for form in self.get("/v1/info").json()["formats"]:
+                expected |= {option["name"] for option in form["options"]}
             expected |= {"preset"} if scheme["presets"] else set()
             expected |= {"metric", "rows"} if "similarity" in path else set()
             self.assertEqual(set(query), expected)
@@ -326,7 +351,7 @@ class OpenApi(ServerCase):
     def test_formats_tensors_and_presets_are_enumerated(self):
         for path, scheme in self.tables():
             query = self.query(path)
-            formats = ["json", "npy", "safetensors", "raw"]
+            formats = ["json", "npy", "safetensors", "raw", "csv", "png"]
             self.assertEqual(query["format"]["schema"]["enum"], formats)
             tensors = [tensor["name"] for tensor in scheme["tensors"]]
             if "similarity" in path:
@@ -371,7 +396,13 @@ class OpenApi(ServerCase):
                 for media_type in self.response(operation, "200")["content"]:
                     target = f"{path}?{scheme['example']}"
                     target += "&metric=l2" if "similarity" in path else ""
-                    self.assert_ok(self.get(target, {"Accept": media_type}), media_type)
+                    reply = self.get(target, {"Accept": media_type})
+                    if reply.status == 422 and media_type == "image/png":
+                        self.assert_problem(reply, 422, "slice")
+                        self.assertGreaterEqual(scheme["tensors"][0]["shape"].count(","), 2)
+                        continue
+                    self.assert_ok(reply)
+                    self.assertEqual(reply.header("Content-Type").split(";")[0], media_type)
 
     def test_every_plain_path_answers_what_it_describes(self):
         table = b'{"t":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'

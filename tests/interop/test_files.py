@@ -53,6 +53,29 @@ class FileTest(ServiceTest):
         return self.encoding(scheme["name"], {**options, "format": form}).body
 
 
+class CsvTest(FileTest):
+    def test_numpy_reads_every_schemes_example_as_it_is_in_npy(self):
+        seen = 0
+        for scheme, options, raws in self.each(REAL):
+            for name in raws:
+                one = {**options, "tensor": name}
+                table = np.load(io.BytesIO(self.file(scheme, one, "npy")))
+                text = self.file(scheme, one, "csv").decode("ascii")
+                read = np.loadtxt(io.StringIO(text), delimiter=",", dtype=table.dtype, ndmin=1)
+                self.assertEqual(read.reshape(table.shape).tobytes(), table.tobytes(),
+                                 (scheme["name"], one))
+                seen += 1
+        self.assertGreater(seen, 60)
+
+    def test_infinities_read_back(self):
+        options = {"length": 5, "heads": 2, "mask": "causal"}
+        text = self.encoding("alibi", {**options, "format": "csv", "slice": 1}).body.decode()
+        table = np.load(io.BytesIO(self.encoding("alibi", {**options, "format": "npy"}).body))
+        read = np.loadtxt(io.StringIO(text), delimiter=",", dtype="f4")
+        self.assertTrue(np.isinf(read).any())
+        np.testing.assert_array_equal(read, table[1])
+
+
 class NpyTest(FileTest):
     def test_numpy_loads_every_schemes_example_equal_to_raw(self):
         seen = set()

@@ -17,7 +17,7 @@ forbid() {
     found=$(grep -nE "#include +[<\"]($pattern)" "$@" || true)
     [ -z "$found" ] || fail "$reason: $found"
 }
-forbid 'microhttpd|jansson|nettle|zlib|sys/socket|time\.h|(\.\./)*(api|server)/' \
+forbid 'microhttpd|jansson|nettle|zlib|png|sys/socket|time\.h|(\.\./)*(api|server)/' \
     "lib knows neither HTTP nor JSON nor the clock" lib/*.[ch] lib/schemes/*.[ch]
 forbid 'microhttpd|sys/socket|netinet|pthread|time\.h|(\.\./)*server/' \
     "api knows neither sockets nor threads nor the clock" api/*.[ch] api/*/*.[ch]
@@ -27,6 +27,9 @@ forbid 'microhttpd' "only server/http.c and http_* include microhttpd.h" $others
 others=$(find server -name '*.[ch]' ! -name 'database.c')
 # shellcheck disable=SC2086 # a list of files
 forbid 'sqlite3' "only server/database.c includes sqlite3.h" $others api/*.[ch] api/*/*.c lib/*.[ch]
+others=$(find api server lib -name '*.[ch]' ! -path api/formats/png.c)
+# shellcheck disable=SC2086 # a list of files
+forbid 'png' "only api/formats/png.c includes png.h" $others
 inner=$(cd lib && ls ./*.h | sed -n 's/^\.\/\(.*\)\.h$/\1/p' | grep -v '^posenc$' | paste -sd '|')
 forbid "(\.\./)*(lib/)?($inner)\.h" "api and server use lib by posenc.h alone" api/*.[ch] api/*/*.c server/*.[ch]
 found=$(grep -nE '[^_a-z](printf|puts|exit|getenv|abort)\(' lib/*.c lib/schemes/*.c api/*.c api/*/*.c || true)

@@ -6,12 +6,12 @@ set -eu
 if ! command -v apt-get >/dev/null 2>&1; then
     cat >&2 <<'NAMES'
 posenc: this system has no apt-get, so nothing was installed. Install these yourself:
-  Fedora, RHEL   dnf install gcc make pkgconf libmicrohttpd-devel jansson-devel nettle-devel sqlite-devel zlib-devel
-                 tests: check-devel clang clang-tools-extra curl gcc-c++ python3 python3-mpmath python3-numpy python3-scipy
-  Arch           pacman -S gcc make pkgconf libmicrohttpd jansson nettle sqlite zlib
-                 tests: check clang curl python python-mpmath python-numpy python-scipy
-  Alpine         apk add gcc musl-dev make pkgconf libmicrohttpd-dev jansson-dev nettle-dev sqlite-dev zlib-dev
-                 tests: check-dev clang clang-extra-tools curl g++ python3 py3-mpmath py3-numpy py3-scipy
+  Fedora, RHEL   dnf install gcc make pkgconf libmicrohttpd-devel jansson-devel libpng-devel nettle-devel sqlite-devel zlib-devel
+                 tests: npm check-devel clang clang-tools-extra curl gcc-c++ python3 python3-mpmath python3-numpy python3-scipy
+  Arch           pacman -S gcc make pkgconf libmicrohttpd jansson libpng nettle sqlite zlib
+                 tests: npm check clang curl python python-mpmath python-numpy python-scipy
+  Alpine         apk add gcc musl-dev make pkgconf libmicrohttpd-dev jansson-dev libpng-dev nettle-dev sqlite-dev zlib-dev
+                 tests: npm check-dev clang clang-extra-tools curl g++ python3 py3-mpmath py3-numpy py3-scipy
 NAMES
     exit 1
 fi

@@ -15,7 +15,7 @@ static pe_status find(void *context, const char *name, pe_set **ret_set)
 }
 
 static const pe_sets SETS = {NULL, find};
-const pe_limits UNIT_SET_LIMITS = {1ULL << 36, 1ULL << 30, 1 << 20, &SETS};
+const pe_limits UNIT_SET_LIMITS = {1ULL << 36, 1ULL << 30, 1 << 20, &SETS, NULL};
 
 /* Narrow a double to an element: f64, f32, i32, and bf16 where it holds the value. */
 static void put(pe_dtype dtype, double value, unsigned char *dst)

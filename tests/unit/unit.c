@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const pe_limits UNIT_LIMITS = {1ULL << 36, 1ULL << 30, 1 << 20, NULL};
+static const char *const NAMES[] = {"format", "tensor", NULL};
+const pe_limits UNIT_LIMITS = {1ULL << 36, 1ULL << 30, 1 << 20, NULL, NAMES};
 
 Suite *unit_suite(const char *name, const TTest *const *tests)
 {

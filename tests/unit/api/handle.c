@@ -1,5 +1,6 @@
 /* api_handle: routing, conditions, representations, and what happens when memory runs out. */
 #include "../unit.h"
+#include "formats.h"
 #include "service.h"
 
 #include <jansson.h>
@@ -175,9 +176,7 @@ static void starve(const char *method, const char *target, const char *body, uns
 START_TEST(survives_every_failing_allocation)
 {
     starve("GET", TARGET, NULL, 200);
-    starve("GET", TARGET "&format=npy", NULL, 200);
     starve("GET", TARGET "&format=safetensors&dtype=bf16", NULL, 200);
-    starve("GET", TARGET "&format=raw", NULL, 200);
     starve("HEAD", TARGET "&format=safetensors", NULL, 200);
     starve("GET", "/v1/encodings/sinusoidal?positions=1,2,3&dim=4", NULL, 200);
     starve("POST", "/v1/encodings/sinusoidal", "{\"positions\":[1,2],\"dim\":4}", 200);
@@ -189,12 +188,15 @@ START_TEST(survives_every_failing_allocation)
     starve("GET", TARGET "&format=html", NULL, 400);
     starve_within(1 << 22, 20, "GET", "/openapi.json", NULL, 200);
     starve("DELETE", TARGET, NULL, 405);
-    static const char *const formats[] = {"json", "npy", "safetensors", "raw"};
-    for (size_t i = 0; i < UNIT_COUNT(formats); i++) { /* streamed */
+    for (size_t i = 0; i < api_format_count(); i++) { /* held, and streamed */
         char target[100];
-        snprintf(target, sizeof target, TARGET "&format=%s", formats[i]);
+        snprintf(target, sizeof target, TARGET "&format=%s", api_format_at(i)->name);
+        starve("GET", target, NULL, 200);
         starve_within(1, 500, "GET", target, NULL, 200);
     }
+    starve("GET", "/v1/encodings/alibi?length=4&heads=2&format=png&slice=1&scale=2", NULL, 200);
+    starve("POST", "/v1/encodings/alibi",
+           "{\"length\": 4, \"heads\": 2, \"format\": \"csv\", \"slice\": [1]}", 200);
 }
 END_TEST
 

@@ -3,6 +3,7 @@
 
 #include "../unit.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char JSON[] = "application/json", NPY[] = "application/x-npy";
@@ -44,6 +45,36 @@ START_TEST(qualities_are_thousandths)
 }
 END_TEST
 
+typedef struct outcome {
+    api_choice choice;
+    const api_format *format;
+    char reason[256];
+    pe_error error;
+} outcome;
+
+static outcome choose_of(const char *scheme, const char *query, const char *asked,
+                         const char *accept, const char *coding)
+{
+    static const api_host host = {.json_elements = 100, .png_pixels = 200};
+    outcome result = {.format = NULL};
+    pe_request *request = unit_legal_request(scheme, query);
+    const api_selection selection = {.request = request,
+                                     .count = pe_request_tensor_count(request)};
+    pe_error_init(&result.error);
+    result.choice = api_choose_format(
+        asked ? api_format_find(asked) : NULL, accept, api_accept_codings(coding), &selection,
+        &host, &result.format, result.reason, sizeof result.reason, &result.error);
+    pe_request_free(request);
+    return result;
+}
+
+static outcome choose(const char *asked, const char *accept, pe_dtype dtype, unsigned elements)
+{
+    char query[64];
+    snprintf(query, sizeof query, "length=%u&dtype=%s", elements, pe_dtype_name(dtype));
+    return choose_of("integer", query, asked, accept, NULL);
+}
+
 /* Binary forms have no coding: where identity is excluded they cannot be had. */
 START_TEST(a_format_without_an_acceptable_coding_is_passed_over)
 {
@@ -60,40 +91,19 @@ START_TEST(a_format_without_an_acceptable_coding_is_passed_over)
         {"npy", NULL, "gzip, identity;q=0", NULL},
         {"npy", NULL, "gzip, *;q=0, identity;q=0.1", "npy"},
     };
-    pe_tensor tensor = {.name = "encoding", .dtype = PE_F32, .rank = 1, .elements = 1};
     for (size_t i = 0; i < UNIT_COUNT(cases); i++) {
-        char reason[256] = "";
-        const api_format *format = NULL;
-        api_choice choice =
-            api_choose_format(cases[i].asked ? api_format_find(cases[i].asked) : NULL,
-                              cases[i].accept, api_accept_codings(cases[i].coding), &tensor, 1,
-                              100, &format, reason, sizeof reason);
+        outcome result =
+            choose_of("integer", "length=1", cases[i].asked, cases[i].accept, cases[i].coding);
         if (cases[i].format) {
-            ck_assert_int_eq(choice, API_CHOSEN);
-            ck_assert_str_eq(format->name, cases[i].format);
+            ck_assert_int_eq(result.choice, API_CHOSEN);
+            ck_assert_str_eq(result.format->name, cases[i].format);
         } else {
-            ck_assert_int_eq(choice, API_CHOICE_NOT_ACCEPTABLE);
-            ck_assert_ptr_nonnull(strstr(reason, "Accept-Encoding"));
+            ck_assert_int_eq(result.choice, API_CHOICE_NOT_ACCEPTABLE);
+            ck_assert_ptr_nonnull(strstr(result.reason, "Accept-Encoding"));
         }
     }
 }
 END_TEST
-
-typedef struct outcome {
-    api_choice choice;
-    const api_format *format;
-    char reason[256];
-} outcome;
-
-static outcome choose(const char *asked, const char *accept, pe_dtype dtype, uint64_t elements)
-{
-    outcome result = {.format = NULL};
-    pe_tensor tensor = {.name = "encoding", .dtype = dtype, .rank = 1, .elements = elements};
-    result.choice = api_choose_format(asked ? api_format_find(asked) : NULL, accept,
-                                      api_accept_codings(NULL), &tensor, elements, 100,
-                                      &result.format, result.reason, sizeof result.reason);
-    return result;
-}
 
 START_TEST(a_named_format_beats_accept)
 {

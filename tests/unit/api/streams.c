@@ -1,7 +1,7 @@
 /* Streamed bodies: every format's bytes are those of the body in one piece, however they are
  * read. */
 #include "../unit.h"
-#include "formats.h"
+#include "options.h"
 #include "scheme.h"
 #include "service.h"
 
@@ -88,10 +88,12 @@ static char *read_all(api_body *body, size_t room, size_t *ret_size)
 }
 
 /* The body in one piece, and streams read with different rooms. */
-static void compare(const api_format *format, pe_request *request, size_t first, size_t count)
+static void compare_with(const api_format *format, pe_request *request, size_t first,
+                         size_t count, const api_options *options)
 {
     static const size_t ROOMS[] = {1, 7, 4096, 65537, 1 << 20};
-    api_selection selection = {.request = request, .first = first, .count = count};
+    api_selection selection = {
+        .request = request, .first = first, .count = count, .options = options};
     pe_table *table;
     pe_error error;
     size_t extra, size, streamed_size;
@@ -100,9 +102,9 @@ static void compare(const api_format *format, pe_request *request, size_t first,
     char *expected = read_all(body, 0, &size);
     for (size_t i = 0; i < UNIT_COUNT(ROOMS); i++) {
         api_body *stream = format->stream(&selection);
-        ck_assert(api_body_is_stream(stream));
+        ck_assert(api_body_is_stream(stream) == (format->measure != API_PIXELS));
         uint64_t announced = api_body_size(stream);
-        ck_assert(announced == size || (format->limited && announced == API_LENGTH_UNKNOWN));
+        ck_assert(announced == size || (format->text && announced == API_LENGTH_UNKNOWN));
         char *read = read_all(stream, ROOMS[i], &streamed_size);
         size_t key_length;
         ck_assert_msg(size == streamed_size && memcmp(expected, read, size) == 0,
@@ -115,6 +117,31 @@ static void compare(const api_format *format, pe_request *request, size_t first,
     api_body_unref(body);
     pe_table_unref(table);
 }
+
+static void compare(const api_format *format, pe_request *request, size_t first, size_t count)
+{
+    compare_with(format, request, first, count, NULL);
+}
+
+START_TEST(a_slice_is_the_same_streamed_or_held)
+{
+    static const char *const SLICES[] = {"slice=0", "slice=1", "slice=11&scale=3"};
+    pe_request *request = unit_legal_request("alibi", "length=70&heads=12&dtype=f64");
+    for (size_t i = 0; i < UNIT_COUNT(SLICES); i++) {
+        api_arguments arguments;
+        api_options options;
+        pe_error error;
+        pe_error_init(&error);
+        api_arguments_from_query(SLICES[i], &arguments, &error);
+        api_options_read(&options, &arguments, &error);
+        ck_assert_uint_eq(error.count, 0);
+        compare_with(api_format_find("csv"), request, 0, 1, &options);
+        compare_with(api_format_find("png"), request, 0, 1, &options);
+        api_arguments_done(&arguments);
+    }
+    pe_request_free(request);
+}
+END_TEST
 
 START_TEST(a_stream_has_the_bytes_of_the_body_in_one_piece)
 {
@@ -137,7 +164,11 @@ START_TEST(a_stream_has_the_bytes_of_the_body_in_one_piece)
             const api_format *format = api_format_at(f);
             pe_request *request = unit_legal_request(QUERIES[i][0], QUERIES[i][1]);
             pe_dtype dtype = pe_request_tensor(request, 0)->dtype;
-            if (!format->refuses || !format->refuses(dtype))
+            pe_error error;
+            pe_error_init(&error);
+            if (format->check)
+                format->check(&(api_selection){.request = request, .count = 1}, &error);
+            if (error.count == 0 && (!format->refuses || !format->refuses(dtype)))
                 compare(format, request, 0, 1);
             pe_request_free(request);
         }
@@ -158,6 +189,7 @@ START_TEST(several_tensors_follow_one_another)
         for (size_t t = 0; t < 4; t++) {
             compare(api_format_find("json"), request, t, 1);
             compare(api_format_find("raw"), request, t, 1);
+            compare(api_format_find("csv"), request, t, 1);
         }
         pe_request_free(request);
     }
@@ -260,6 +292,7 @@ Suite *streams_suite(void)
 {
     const TTest *const tests[] = {
         a_stream_has_the_bytes_of_the_body_in_one_piece,
+        a_slice_is_the_same_streamed_or_held,
         several_tensors_follow_one_another,
         a_part_computes_the_rows_that_it_needs_and_no_others,
         a_document_of_several_tensors_reads_as_written,

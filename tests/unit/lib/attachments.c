@@ -96,6 +96,28 @@ START_TEST(each_id_has_its_own)
 }
 END_TEST
 
+START_TEST(each_variant_has_its_own)
+{
+    static const char *const VARIANTS[] = {"", "slice=1", "slice=11", "slice=1&scale=2"};
+    pe_cache *cache = pe_cache_new(1 << 20);
+    maker own = {.bytes = 10};
+    pe_entry *entry = get(cache, "length=4");
+    for (size_t i = 0; i < UNIT_COUNT(VARIANTS); i++) {
+        char text[32];
+        snprintf(text, sizeof text, "%s", VARIANTS[i]);
+        int *object = pe_entry_variant(cache, entry, 3, text, build, &own);
+        text[0] = '!'; /* it was copied */
+        ck_assert_int_eq(*object, 101 + (int)i);
+        ck_assert_ptr_eq(pe_entry_variant(cache, entry, 3, VARIANTS[i], build, &own), object);
+        ck_assert_ptr_null(pe_entry_variant(cache, entry, 4, VARIANTS[i], NULL, NULL));
+    }
+    ck_assert_int_eq(*(int *)pe_entry_attachment(cache, entry, 3, NULL, NULL), 101);
+    pe_entry_unref(entry);
+    pe_cache_free(cache);
+    ck_assert_int_eq(destroyed, 4);
+}
+END_TEST
+
 START_TEST(without_a_builder_one_only_looks)
 {
     pe_cache *cache = pe_cache_new(1 << 20);
@@ -241,6 +263,7 @@ Suite *attachments_suite(void)
     const TTest *const tests[] = {
         an_attachment_is_built_once,
         each_id_has_its_own,
+        each_variant_has_its_own,
         without_a_builder_one_only_looks,
         a_failed_builder_leaves_nothing_and_may_try_again,
         attachments_count_in_the_budget_until_they_go,

@@ -105,7 +105,7 @@ START_TEST(the_element_limit_is_inclusive)
         {"normalized", "length=9&dtype=bf16", "length", 9},
     };
     for (size_t i = 0; i < UNIT_COUNT(CASES); i++) {
-        pe_limits limits = {CASES[i].elements, 1 << 20, 100, NULL};
+        pe_limits limits = {CASES[i].elements, 1 << 20, 100, NULL, NULL};
         ck_assert(passes(CASES[i].scheme, CASES[i].query, limits, CASES[i].parameter));
         limits.elements--;
         ck_assert(!passes(CASES[i].scheme, CASES[i].query, limits, CASES[i].parameter));
@@ -123,7 +123,7 @@ START_TEST(the_byte_limit_counts_the_dtype)
     for (size_t i = 0; i < UNIT_COUNT(CASES); i++) {
         char query[100];
         snprintf(query, sizeof query, "height=5&width=3&dim=4&dtype=%s", CASES[i].dtype);
-        pe_limits limits = {1 << 20, CASES[i].bytes, 100, NULL};
+        pe_limits limits = {1 << 20, CASES[i].bytes, 100, NULL, NULL};
         ck_assert(scheme_passes(&held, query, limits, "height"));
         limits.table_bytes--;
         ck_assert(!scheme_passes(&held, query, limits, "height"));
@@ -146,8 +146,8 @@ START_TEST(limits_are_for_all_tensors_together)
     pe_values values = {&held, items};
     for (int i = 0; i < 4; i++)
         pe_plan_add(&plan, "t", PE_F32, 1, (uint64_t[]){25});
-    pe_limits limits = {100, 400, 1, NULL}, fewer = {99, 400, 1, NULL},
-              less = {100, 399, 1, NULL};
+    pe_limits limits = {100, 400, 1, NULL, NULL}, fewer = {99, 400, 1, NULL, NULL},
+              less = {100, 399, 1, NULL, NULL};
     pe_error_init(&error);
     ck_assert_uint_eq(pe_plan_check(&plan, &values, &limits, &error), 400);
     ck_assert_uint_eq(error.count, 0);
@@ -162,7 +162,7 @@ END_TEST
 
 START_TEST(the_list_limit_is_inclusive)
 {
-    pe_limits limits = {1 << 20, 1 << 20, 3, NULL};
+    pe_limits limits = {1 << 20, 1 << 20, 3, NULL, NULL};
     ck_assert(passes("integer", "positions=1,2,3", limits, "positions"));
     ck_assert(!passes("integer", "positions=1,2,3,4", limits, "positions"));
 }
@@ -198,7 +198,7 @@ END_TEST
 
 START_TEST(a_legal_request_of_many_gigabytes_allocates_little)
 {
-    pe_limits limits = {1ULL << 50, 1ULL << 53, 1, NULL};
+    pe_limits limits = {1ULL << 50, 1ULL << 53, 1, NULL, NULL};
     unit_query query = unit_query_of("length=1048576&dim=1048576&dtype=f64");
     pe_request *request = NULL;
     pe_error error;

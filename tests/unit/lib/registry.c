@@ -84,8 +84,8 @@ END_TEST
 
 START_TEST(parameters_have_names_of_their_own)
 {
-    static const char *const RESERVED[] = {"format", "dtype", "tensor",   "preset",
-                                           "metric", "rows",  "colormap", "scale"};
+    static const char *const RESERVED[] = {"format", "dtype",    "tensor", "preset", "metric",
+                                           "rows",   "colormap", "scale",  "slice"};
     for (size_t s = 0; s < pe_scheme_count(); s++) {
         const pe_scheme_info *info = info_at(s);
         ck_assert_uint_lt(info->parameter_count, 60);

@@ -133,7 +133,7 @@ END_TEST
 
 START_TEST(a_table_that_cannot_be_held_is_refused_whatever_the_rows)
 {
-    const pe_limits limits = {1ULL << 40, 1 << 20, 1 << 20, NULL};
+    const pe_limits limits = {1ULL << 40, 1 << 20, 1 << 20, NULL, NULL};
     pe_request *request;
     pe_error error;
     /* 16384 x 8 doubles are the megabyte */

@@ -72,7 +72,7 @@ static pe_status find_set(void *context, const char *name, pe_set **ret_set)
 }
 
 static const pe_sets SETS = {NULL, find_set};
-static const pe_limits WITH_SETS = {1 << 20, 1 << 20, 100, &SETS};
+static const pe_limits WITH_SETS = {1 << 20, 1 << 20, 100, &SETS, NULL};
 
 static pe_status ask(const char *query, const pe_limits *limits, pe_request **ret_request,
                      pe_error *reterr)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Elements without end; no table may be held. */
-static const pe_limits ENDLESS = {1ULL << 60, 1, 1 << 16, NULL};
+static const pe_limits ENDLESS = {1ULL << 60, 1, 1 << 16, NULL, NULL};
 
 static pe_request *endless_request(const char *scheme, const char *query)
 {
