@@ -57,6 +57,8 @@ class Lint(unittest.TestCase):
     def test_planted_errors_are_found(self):
         planted = copy.deepcopy(self.document)
         paths = planted["paths"]
+        for path in [path for path in paths if "encodings" in path or "similarity" in path]:
+            del paths[path]  # linting takes its time
         paths["/v1/info"]["get"]["operationId"] = paths["/v1/schemes"]["get"]["operationId"]
         del paths["/v1/parameters/{name}"]["get"]["parameters"][0]
         paths["/metrics"]["get"]["responses"]["200"] = {"$ref": "#/components/responses/None"}
