@@ -43,17 +43,17 @@ BENCH_SOURCES  := $(wildcard tests/bench/*.c)
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 HEADERS   := $(wildcard lib/*.h api/*.h server/*.h tests/unit/*.h)
 FORMATTED := $(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) $(BENCH_SOURCES) \
-             tests/digits/main.cc tests/buckets/main.c $(HEADERS)
+             tests/digits/main.cc tests/buckets/main.c tests/faults/faults.c $(HEADERS)
 
 DEPS      := gcc libc6-dev make pkg-config libmicrohttpd-dev libjansson-dev libpng-dev libsqlite3-dev \
              nettle-dev zlib1g-dev
 DEPS_BENCH := $(DEPS) python3 python3-numpy python3-torch python3-fastapi python3-uvicorn python3-httptools \
               python3-uvloop nginx-light lighttpd wrk
-DEPS_TEST := $(DEPS) check clang clang-format curl g++ python3 python3-mpmath python3-numpy \
+DEPS_TEST := $(DEPS) check chromium clang clang-format curl g++ python3 python3-mpmath python3-numpy \
              python3-scipy
 
-.PHONY: all run test unit digits buckets http interop contract golden check check-builds sanitize format install \
-        slow bench deps deps-test deps-bench clean help
+.PHONY: all run test unit digits buckets http browser interop contract golden check check-builds sanitize format \
+        install slow bench deps deps-test deps-bench clean help soak FORCE
 
 all: $(BUILD)/posenc-server ## build the server (the default)
 
@@ -69,16 +69,30 @@ $(BUILD)/%.a:
 	$(Q)rm -f $@
 	$(Q)$(AR) rcs $@ $^
 
-$(BUILD)/posenc-server: $(call objects,$(SERVER_SOURCES)) $(BUILD)/libposenc-api.a $(BUILD)/libposenc.a
+# the visualiser's page as C, newer than its sources; without its packages a line that says so
+$(BUILD)/visualiser/assets.c: FORCE
+	@sh server/visualiser/build.sh $@
+FORCE:
+$(BUILD)/visualiser/assets.o: $(BUILD)/visualiser/assets.c
+	$(call say,CC    $<)
+	$(Q)$(CC) $(POSENC_CFLAGS) -Iserver $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
+
+$(BUILD)/posenc-server: $(call objects,$(SERVER_SOURCES)) $(BUILD)/visualiser/assets.o $(BUILD)/libposenc-api.a $(BUILD)/libposenc.a
 	$(call say,LINK  $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $^ $(SERVER_LIBS)
 
 # every allocation of the code under test passes through the test's hands
-UNIT_WRAPS := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc
+UNIT_WRAPS := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=strdup,--wrap=mmap
 SERVER_PARTS := $(filter-out $(BUILD)/server/main.o $(BUILD)/server/http%.o,$(call objects,$(SERVER_SOURCES)))
 $(BUILD)/unit-tests: $(call objects,$(UNIT_SOURCES)) $(SERVER_PARTS) $(BUILD)/libposenc-api.a $(BUILD)/libposenc.a
 	$(call say,LINK  $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pthread $(UNIT_WRAPS) -o $@ $^ $(CHECK_LIBS)
+
+# loaded before a server, whose allocations it makes fail; without the sanitizers' CFLAGS
+$(BUILD)/faults.so: tests/faults/faults.c
+	$(call say,CC    $<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -pthread $(WARNINGS) -O1 -g -fPIC -shared -o $@ $< -ldl
 
 $(BUILD)/digits-tests: tests/digits/main.cc $(BUILD)/libposenc.a
 	$(call say,CXX   $<)
@@ -107,13 +121,13 @@ $(BUILD)/lib/%-v3.o: lib/%.c
 $(BUILD)/lib/%-v4.o: lib/%.c
 	$(call compile_for_set,v4)
 
--include $(BUILD)/digits-tests.d $(KERNEL_OBJECTS:.o=.d) $(patsubst %.c,$(BUILD)/%.d,$(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) $(BENCH_SOURCES) tests/buckets/main.c)
+-include $(BUILD)/digits-tests.d $(KERNEL_OBJECTS:.o=.d) $(patsubst %.c,$(BUILD)/%.d,$(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) $(BENCH_SOURCES) tests/buckets/main.c) $(BUILD)/visualiser/assets.d
 
 # ---- testing ----
 
 test: ## run every test
 	$(BUILDING) all $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/bucket-runs
-	$(MAKE) -j1 check unit digits buckets golden http interop contract check-builds sanitize
+	$(MAKE) -j1 check unit digits buckets golden http browser interop contract check-builds sanitize
 	@echo "all tests passed"
 
 unit: $(BUILD)/unit-tests ## unit tests, with the golden files
@@ -128,8 +142,11 @@ buckets: $(BUILD)/bucket-runs ## buckets of distances against thresholds in big 
 golden: ## recompute the golden files with mpmath and compare
 	PYTHONDONTWRITEBYTECODE=1 $(PYTHON) tests/golden/write_golden.py --check
 
-http: all ## black-box tests of the server over real sockets
+http: all $(BUILD)/faults.so ## black-box tests of the server over real sockets
 	PYTHONDONTWRITEBYTECODE=1 TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -m unittest discover -s tests/http -p 'test_*.py'
+
+browser: all ## the visualiser in a real browser (VIEW=heatmap: one file); screenshots go to build/screenshots
+	TEST_SERVER=$(BUILD)/posenc-server SCREENSHOTS=$(BUILD)/screenshots node tests/browser/main.js $(VIEW)
 
 interop: all ## real clients: curl, numpy; exactness against mpmath
 	PYTHONDONTWRITEBYTECODE=1 TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -m unittest discover -s tests/interop -p 'test_*.py'
@@ -149,6 +166,9 @@ check-builds: ## gcc and clang build without a warning, and give the same bits a
 	$(BUILDING) BUILD=$(BUILD)/clang-3 CC=clang CFLAGS="-O3" SUITE=kernel unit
 
 BENCH_TOOLS := $(patsubst tests/bench/%.c,$(BUILD)/bench-%,$(BENCH_SOURCES))
+soak: all ## ten minutes of random traffic, and the bound on memory (SOAK_SECONDS, SOAK_SEED)
+	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/http/soak.py
+
 bench: all $(BENCH_TOOLS) ## ratios against the peers that are installed (BENCH="--quick", --help)
 	BENCH_BUILD=$(BUILD) $(PYTHON) -B tests/bench/bench.py $(BENCH)
 
@@ -177,10 +197,11 @@ install: all ## install under PREFIX (default /usr/local), below DESTDIR
 
 deps: ## install what building needs, as far as it is missing
 	@sh tests/support/deps.sh $(DEPS)
+	@sh tests/support/npm.sh server/visualiser
 
 deps-test: ## install what the tests need, as far as it is missing
 	@sh tests/support/deps.sh $(DEPS_TEST)
-	@sh tests/support/npm.sh tests/contract
+	@sh tests/support/npm.sh server/visualiser tests/browser tests/contract
 
 deps-bench: ## install the peers of the benchmark, as far as they are missing
 	@sh tests/support/deps.sh $(DEPS_BENCH)

@@ -11,6 +11,19 @@
 
 /* ---- what the host process provides ---- */
 
+/* A file that is served as it is, in two codings that were made beforehand. */
+typedef struct api_asset_form {
+    const void *data; /* NULL: there is no such form */
+    size_t size;
+    const char *etag; /* quoted */
+} api_asset_form;
+
+typedef struct api_asset {
+    const char *path; /* "/", or "/assets/…" with a digest of the content in the name */
+    const char *media_type;
+    api_asset_form plain, gzip;
+} api_asset;
+
 /* A limit or setting to publish in /v1/info. */
 typedef struct api_limit {
     const char *name, *unit, *help;
@@ -35,6 +48,8 @@ typedef struct api_host {
     bool local;             /* it is open if the server listens on loopback or a Unix socket */
     const api_limit *published; /* for /v1/info */
     size_t published_count;
+    const api_asset *assets; /* the visualiser's page and what it loads */
+    size_t asset_count;
 } api_host;
 
 typedef struct api_service api_service;

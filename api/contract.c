@@ -9,8 +9,11 @@
 #define COUNT_OF(table) (sizeof(table) / sizeof *(table))
 
 #define STORE (API_SETS | API_SET | API_UPLOAD | API_REMOVAL)
-#define READ  (API_TENSORS | API_DOCUMENT | API_SETS | API_SET) /* may be read on condition */
-#define CODED (API_TENSORS | API_TENSORS_BY_POST | API_DOCUMENT | API_TEXT | API_SETS)
+#define READ                                                                                   \
+    (API_TENSORS | API_DOCUMENT | API_SETS | API_SET | API_ASSET) /* may be read on condition  \
+                                                                   */
+#define CODED                                                                                  \
+    (API_TENSORS | API_TENSORS_BY_POST | API_DOCUMENT | API_TEXT | API_SETS | API_ASSET)
 #define EVERY (READ | STORE | CODED | API_STATE)
 
 /* ---- request headers ---- */
@@ -59,8 +62,6 @@ void api_contract_add_parameters(json_t *parameters, api_kind kind)
 
 /* ---- response headers ---- */
 
-#define TAG "\"[0-9a-f]+\""
-
 static const struct {
     const char *name, *help, *pattern;
 } HEADERS[] = {
@@ -76,7 +77,10 @@ static const struct {
     {"Content-Encoding", "of a text form", "^gzip$"},
     {"Content-Range", "where the part lies, and how long the whole is",
      "^bytes ([0-9]+-[0-9]+|\\*)/[0-9]+$"},
-    {"ETag", "strong; of this form, these parameters and this coding alone", "^" TAG "$"},
+    {"Content-Security-Policy", "what the page may load", "^default-src 'self';"},
+    {"ETag", "strong; of this form, these parameters and this coding alone",
+     "^\"[0-9a-z-]+\"$"},
+    {"Referrer-Policy", "what links tell", "^no-referrer$"},
     {"Retry-After", "seconds", "^[0-9]+$"},
     {"Server-Timing", "what computing took", "^compute;dur=[0-9.]+, format;dur=[0-9.]+$"},
     {"Tensor-Byte-Order", "of binary forms", "^little$"},
@@ -115,8 +119,13 @@ typedef enum body_kind {
     FORMS, /* of tensors */
     PARTS, /* of those that are binary */
     SET_FILE,
+    ASSET,
     TEXT
 } body_kind;
+
+/* text/plain where the page was not built in */
+static const char *const ASSET_TYPES[] = {"text/html", "text/css", "text/javascript",
+                                          "image/svg+xml", "text/plain"};
 
 /* A header with a question mark is not always there. Without a component the response stands in
  * the operation itself. */
@@ -136,6 +145,8 @@ static const struct {
     {"200", NULL, "The text", API_TEXT, TEXT, COMMON "Vary Content-Encoding?"},
     {"200", NULL, "The file, byte for byte", API_SET, SET_FILE,
      COMMON "ETag Content-Disposition?"},
+    {"200", "Asset", "The page or file", API_ASSET, ASSET,
+     COMMON "ETag Vary Content-Encoding? Content-Security-Policy Referrer-Policy"},
     {"201", NULL, "It is stored", API_UPLOAD, ANSWER, COMMON "ETag"},
     {"204", "Replaced", "It has taken another one's place", API_UPLOAD, NOTHING, COMMON "ETag"},
     {"204", "Removed", "It is removed", API_REMOVAL, NOTHING, COMMON},
@@ -147,8 +158,8 @@ static const struct {
     {"401", "Unauthorized", "The bearer token is missing or wrong", STORE, PROBLEM,
      COMMON "WWW-Authenticate"},
     {"403", "Forbidden", "The store is not open to this request", STORE, PROBLEM, COMMON},
-    {"404", "Unknown", "There is no such scheme or stored set", API_DOCUMENT | STORE, PROBLEM,
-     COMMON},
+    {"404", "Unknown", "There is no such scheme, stored set or file",
+     API_DOCUMENT | STORE | API_ASSET, PROBLEM, COMMON},
     {"406", "NotAcceptable", "No acceptable representation", CODED, PROBLEM, COMMON},
     {"412", "ConditionFailed", "The condition does not hold", READ | STORE, PROBLEM, COMMON},
     {"413", "TooLarge", "The body is too large", EVERY, PROBLEM, COMMON},
@@ -229,6 +240,11 @@ static json_t *content_of(body_kind body, const char *schema)
         break;
     case SET_FILE:
         json_object_set_new(content, "application/vnd.safetensors", json_object());
+        break;
+    case ASSET:
+        for (size_t i = 0; i < COUNT_OF(ASSET_TYPES); i++)
+            json_object_set_new(content, ASSET_TYPES[i],
+                                json_pack("{s:{s:s}}", "schema", "type", "string"));
         break;
     case TEXT:
         json_object_set_new(content, "text/plain",

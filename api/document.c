@@ -44,6 +44,16 @@ void api_document_drop(json_t *document)
     memory_ran_out = false;
 }
 
+void api_document_begin(void)
+{
+    memory_ran_out = false;
+}
+
+void api_document_spoil(void)
+{
+    memory_ran_out = true;
+}
+
 /* Consume the document and return its text as a body. */
 static api_body *body_of(json_t *document)
 {

@@ -35,6 +35,13 @@ char *api_document_text(json_t *document, size_t flags);
 /* Give a document up, and forget that memory ran out for it: the next one may succeed. */
 void api_document_drop(json_t *document);
 
+/* Forget what failed in this thread before: jansson may have served others, such as a log. */
+void api_document_begin(void);
+
+/* Give up the document that is under way in this thread: for want of memory something that it
+ * is to say is not known. */
+void api_document_spoil(void);
+
 /* A number as JSON, an integer where it is integral. */
 json_t *api_document_number(double number);
 

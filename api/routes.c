@@ -16,6 +16,9 @@
 #define STORE_ONLY api_refuse_access, NULL
 
 static const api_route ROUTES[] = {
+    {"GET", "/", api_get_asset, "The visualiser", API_ASSET, NULL, OPEN},
+    {"GET", "/assets/{file}", api_get_asset, "What the visualiser's page loads", API_ASSET,
+     NULL, OPEN},
     {"GET", "/v1/schemes", api_list_schemes, "All schemes with their parameters", API_DOCUMENT,
      "Schemes", OPEN},
     {"GET", "/v1/schemes/{scheme}", api_describe_scheme, "One scheme with its parameters",
@@ -207,6 +210,7 @@ api_reply *api_judge_head(api_service *service, const api_request *request, uint
     api_call call;
     api_progress progress;
     *ret_limit = service->host->body_bytes;
+    api_document_begin();
     for (size_t i = 0; i < ROUTE_COUNT; i++) {
         if (!ROUTES[i].precede || strcmp(request->method, ROUTES[i].method) != 0 ||
             !begin_call(service, request, &ROUTES[i], &progress, parameter, &call))
@@ -233,6 +237,7 @@ api_progress api_handle(api_service *service, const api_request *request, api_re
 {
     api_progress progress = API_DONE;
     api_reply *reply = api_shortcut_reply(service, request);
+    api_document_begin();
     if (!reply)
         reply = dispatch(service, request, &progress);
     if (progress == API_DONE)
@@ -253,6 +258,7 @@ static const struct {
 
 api_reply *api_fault_reply_with(api_service *service, api_fault fault, const char *detail)
 {
+    api_document_begin();
     api_reply *reply = detail ? api_problem(FAULTS[fault].code, detail, NULL, NULL) : NULL;
     return reply ? reply : api_reply_ref(service->out_of_memory);
 }

@@ -30,7 +30,7 @@ const char *api_call_header(const api_call *call, const char *name);
 api_reply *api_unknown_scheme(const char *name);
 
 /* Whether the rows of a scheme can be compared: its example's primary tensor is a real matrix.
- */
+ * For want of memory it spoils the document that asks. */
 bool api_has_similarity(const pe_scheme *scheme, const pe_limits *limits);
 
 /* Say that a call cannot be answered yet; returns NULL. */
@@ -48,6 +48,7 @@ typedef enum api_kind {
     API_SET = 1 << 6,
     API_UPLOAD = 1 << 7,
     API_REMOVAL = 1 << 8,
+    API_ASSET = 1 << 9, /* of the visualiser */
 } api_kind;
 
 typedef struct api_route {
@@ -67,6 +68,7 @@ api_endpoint api_list_schemes, api_describe_scheme;
 api_endpoint api_get_encoding, api_post_encoding;
 api_endpoint api_get_similarity, api_post_similarity;
 api_endpoint api_list_sets, api_get_set, api_put_set, api_delete_set, api_refuse_upload;
+api_endpoint api_get_asset; /* documents of people, not part of the described interface */
 api_endpoint api_info, api_health_live, api_health_ready, api_metrics, api_openapi;
 
 #endif

@@ -22,7 +22,6 @@
 #include "http_upload.h"
 #include "log.h"
 
-#include <assert.h>
 #include <microhttpd.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -43,14 +42,9 @@ struct http_server {
     server_metrics *metrics;
     worker_set *workers;
     http_upload_budget uploads;
+    api_reply *out_of_memory; /* with its response */
     atomic_bool draining;
 };
-
-/* What the api reads. */
-static const char *const HEADERS[] = {
-    "Accept",   "Accept-Encoding", "Authorization", "Content-Range", "Content-Type", "Host",
-    "If-Match", "If-None-Match",   "If-Range",      "Origin",        "Range"};
-#define HEADER_COUNT (sizeof HEADERS / sizeof *HEADERS)
 
 /* One request while libmicrohttpd handles it. */
 typedef struct http_exchange {
@@ -59,12 +53,12 @@ typedef struct http_exchange {
     struct MHD_Connection *connection;
     watch_mark *mark;
     const char *method;
-    const char *headers[HEADER_COUNT];
+    const char *headers[HTTP_HEADERS];
     api_reply *reply; /* made by a worker or from the head, not yet queued */
     char *target;
     http_upload body;
-    bool crowded;               /* too many others are under way */
-    bool seen, awaited, looked; /* looked: for the headers, before the connection rests */
+    bool crowded; /* too many others are under way */
+    bool seen, awaited;
     http_joined *joined;
 } http_exchange;
 
@@ -110,16 +104,7 @@ static void end_exchange(void *cls, struct MHD_Connection *connection, void **co
 
 static const char *known_header(void *context, const char *name)
 {
-    http_exchange *exchange = context;
-    if (!exchange->looked)
-        http_find_headers(exchange->connection, HEADERS, HEADER_COUNT, exchange->headers,
-                          &exchange->joined);
-    exchange->looked = true;
-    for (size_t i = 0; i < HEADER_COUNT; i++)
-        if (*HEADERS[i] == *name && strcmp(HEADERS[i], name) == 0)
-            return exchange->headers[i];
-    assert(false && "a header of HEADERS");
-    return NULL;
+    return http_header_of(((const http_exchange *)context)->headers, name);
 }
 
 static char *take_body(void *context)
@@ -160,8 +145,11 @@ static api_reply *within_streams(http_server *server, api_reply *reply)
 static enum MHD_Result finish(http_exchange *exchange, api_reply *reply)
 {
     http_server *server = exchange->server;
+    http_response prepared;
     watch_enter(exchange->mark, WATCH_SEND);
-    reply = within_streams(server, reply);
+    bool last = atomic_load_explicit(&server->draining, memory_order_relaxed);
+    reply = http_response_prepare(within_streams(server, reply), server->out_of_memory,
+                                  server->metrics, last, &prepared);
     api_body *body = api_reply_body(reply);
     uint64_t bytes = body ? api_body_size(body) : 0;
     metrics_count_request(server->metrics, api_route_label(exchange->target),
@@ -170,8 +158,18 @@ static enum MHD_Result finish(http_exchange *exchange, api_reply *reply)
         metrics_count_bytes(server->metrics, bytes);
     if (server->settings->access_log)
         log_access(exchange, exchange->method, reply, bytes);
-    bool last = atomic_load_explicit(&server->draining, memory_order_relaxed);
-    return http_response_queue(exchange->connection, reply, server->metrics, last);
+    return http_response_queue(exchange->connection, reply, &prepared);
+}
+
+/* Answer without an exchange, for which there was no memory; the connection closes. */
+static enum MHD_Result finish_starved(http_server *server, struct MHD_Connection *connection,
+                                      const char *url)
+{
+    http_response prepared;
+    api_reply *reply = http_response_prepare(api_reply_ref(server->out_of_memory), NULL,
+                                             server->metrics, false, &prepared);
+    metrics_count_request(server->metrics, api_route_label(url), api_reply_status(reply));
+    return http_response_queue(connection, reply, &prepared);
 }
 
 static api_request request_of(http_exchange *exchange, bool quick)
@@ -223,7 +221,6 @@ static enum MHD_Result hand_over(http_exchange *exchange, api_progress progress,
 {
     worker_set *workers = exchange->server->workers;
     bool reads = strcmp(exchange->method, "GET") == 0 && !exchange->body.data;
-    known_header(exchange, HEADERS[0]);
     exchange->job = (worker_job){.seen = seen,
                                  .key = reads ? exchange->target : NULL,
                                  .run = run_job,
@@ -269,7 +266,10 @@ static bool admit(http_exchange *exchange, const http_head *head)
     if (exchange->reply)
         return false;
     const api_request request = request_of(exchange, true);
-    exchange->reply = api_judge_head(server->service, &request, &body->limit);
+    if (http_find_headers(exchange->connection, exchange->headers, &exchange->joined))
+        exchange->reply = api_judge_head(server->service, &request, &body->limit);
+    else
+        exchange->reply = api_reply_ref(server->out_of_memory);
     body->refused = exchange->reply != NULL;
     return http_upload_announce(body, exchange->connection,
                                 DROPPED_MAX + server->settings->body_bytes);
@@ -279,10 +279,9 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, cons
                               const char *method, const char *version, const char *upload,
                               size_t *upload_size, void **context)
 {
-    (void)cls;
     http_exchange *exchange = *context;
-    if (!exchange)
-        return MHD_NO; /* begin_exchange had no memory */
+    if (!exchange) /* begin_exchange had no memory */
+        return finish_starved(cls, connection, url);
     if (!exchange->seen) {
         exchange->seen = true;
         exchange->connection = connection;
@@ -339,7 +338,11 @@ http_server *http_start(const server_settings *settings, int listen_fd, api_serv
                   "this libmicrohttpd is not 0.9.75: bare LF, NUL and folded lines in a head "
                   "are not seen",
                   NULL);
-    server->connections = http_connections_new(settings, service, metrics);
+    http_response prepared;
+    server->out_of_memory = http_response_prepare(
+        api_fault_reply(service, API_FAULT_UNAVAILABLE), NULL, metrics, false, &prepared);
+    if (server->out_of_memory)
+        server->connections = http_connections_new(settings, service, metrics);
     if (server->connections)
         server->daemon = start_daemon(server);
     if (server->daemon && http_connections_open(server->connections, server->daemon, listen_fd))
@@ -347,6 +350,7 @@ http_server *http_start(const server_settings *settings, int listen_fd, api_serv
     if (server->daemon)
         MHD_stop_daemon(server->daemon);
     http_connections_free(server->connections);
+    api_reply_unref(server->out_of_memory);
     free(server);
     return NULL;
 }
@@ -386,6 +390,7 @@ unsigned http_stop(http_server *server, unsigned seconds)
         await_end(server, 20); /* so that those who waited for a worker are told */
     MHD_stop_daemon(server->daemon);
     http_connections_free(server->connections);
+    api_reply_unref(server->out_of_memory);
     free(server);
     return cut_off;
 }

@@ -125,25 +125,32 @@ static struct MHD_Response *new_response(const api_reply *reply, server_metrics 
     return response;
 }
 
-enum MHD_Result http_response_queue(struct MHD_Connection *connection, api_reply *reply,
-                                    server_metrics *metrics, bool close)
+api_reply *http_response_prepare(api_reply *reply, api_reply *spare, server_metrics *metrics,
+                                 bool close, http_response *ret_prepared)
 {
-    enum MHD_Result result = MHD_NO;
-    struct MHD_Response *response;
-    unsigned status = api_reply_status(reply);
-    if (close) {
-        response = new_response(reply, metrics, true);
-        if (response) {
-            result = MHD_queue_response(connection, status, response);
-            MHD_destroy_response(response);
-        }
-    } else {
-        response = api_reply_transport(reply);
-        if (!response && (response = new_response(reply, metrics, false)))
+    struct MHD_Response *response = close ? NULL : api_reply_transport(reply);
+    if (!response) {
+        response = new_response(reply, metrics, close);
+        if (response && !close)
             response = api_reply_set_transport(reply, response, free_response);
-        if (response)
-            result = MHD_queue_response(connection, status, response);
     }
+    *ret_prepared = (http_response){response, close};
+    if (response)
+        return reply;
+    api_reply_unref(reply);
+    if (!spare)
+        return NULL;
+    *ret_prepared = (http_response){api_reply_transport(spare), false};
+    return api_reply_ref(spare);
+}
+
+enum MHD_Result http_response_queue(struct MHD_Connection *connection, api_reply *reply,
+                                    const http_response *prepared)
+{
+    enum MHD_Result result =
+        MHD_queue_response(connection, api_reply_status(reply), prepared->response);
+    if (prepared->own)
+        MHD_destroy_response(prepared->response);
     api_reply_unref(reply);
     return result;
 }

@@ -1,7 +1,9 @@
 /* Log lines. */
 #include "log.h"
 
-#include <jansson.h>
+#include "document.h"
+#include "text.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +30,8 @@ static void write_line(char *line, size_t length)
 static json_t *json_ascii(const char *text)
 {
     char *copy = strdup(text);
+    if (!copy)
+        api_document_spoil();
     for (char *at = copy; at && *at; at++)
         if ((unsigned char)*at >= 0x80)
             *at = '?';
@@ -39,6 +43,7 @@ static json_t *json_ascii(const char *text)
 static char *json_line(const char *stamp, log_level level, const char *message,
                        const log_field *fields)
 {
+    api_document_begin();
     json_t *object = json_object();
     json_object_set_new(object, "time", json_string(stamp));
     json_object_set_new(object, "level", json_string(LEVELS[level]));
@@ -47,46 +52,37 @@ static char *json_line(const char *stamp, log_level level, const char *message,
         json_object_set_new(object, fields->name,
                             fields->text ? json_ascii(fields->text)
                                          : json_integer((json_int_t)fields->number));
-    char *text = json_dumps(object, JSON_COMPACT);
-    json_decref(object);
-    return text;
+    return api_document_text(object, JSON_COMPACT);
 }
 
 /* A field's text without blanks, so that it cannot pass for further fields: what is not visible
  * ASCII becomes \xNN, a backslash is doubled. */
-static void write_visible(const char *text, FILE *out)
+static void write_visible(const char *text, api_text *out)
 {
     for (; *text; text++) {
         unsigned char c = (unsigned char)*text;
         if (c == '\\')
-            fputs("\\\\", out);
+            api_text_put(out, "\\\\", 2);
         else if (c > ' ' && c <= '~')
-            fputc(c, out);
+            api_text_put(out, text, 1);
         else
-            fprintf(out, "\\x%02x", c);
+            api_text_add(out, "\\x%02x", c);
     }
 }
 
 static char *text_line(const char *stamp, log_level level, const char *message,
                        const log_field *fields)
 {
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    if (!out)
-        return NULL;
-    fprintf(out, "%s %s %s", stamp, LEVELS[level], message);
+    api_text text = {0};
+    api_text_add(&text, "%s %s %s", stamp, LEVELS[level], message);
     for (; fields && fields->name; fields++) {
-        fprintf(out, " %s=", fields->name);
+        api_text_add(&text, " %s=", fields->name);
         if (fields->text)
-            write_visible(fields->text, out);
+            write_visible(fields->text, &text);
         else
-            fprintf(out, "%llu", (unsigned long long)fields->number);
+            api_text_add(&text, "%llu", (unsigned long long)fields->number);
     }
-    if (fclose(out) == 0)
-        return text;
-    free(text);
-    return NULL;
+    return api_text_take(&text);
 }
 
 void log_event(log_level level, const char *message, const log_field *fields)

@@ -1,4 +1,6 @@
 /* posenc-server: start, wait, drain, stop. */
+#include "assets.h"
+#include "heap.h"
 #include "http.h"
 #include "key_file.h"
 #include "listen.h"
@@ -9,7 +11,6 @@
 #include "store.h"
 #include "systemd.h"
 
-#include <malloc.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -121,20 +122,15 @@ static void fill_host(server_process *process)
         .local = listen_is_local(process->listen_fd),
         .published = process->published,
         .published_count = settings_limits(settings, process->published, LIMITS_ROOM),
+        .assets = visualiser_assets,
+        .asset_count = visualiser_asset_count,
     };
 }
 
-/* Build everything between the settings and the socket. False: a line has been logged. */
-static bool start(server_process *process)
+/* Build everything between the settings and the socket. NULL, or what is wrong. */
+static const char *build(server_process *process)
 {
-    char text[512];
     const server_settings *settings = &process->settings;
-    if (open_store(process, text, sizeof text))
-        process->listen_fd = listen_open(settings, text, sizeof text);
-    if (process->listen_fd < 0) {
-        log_event(LOG_ERROR, text, NULL);
-        return false;
-    }
     process->cache = pe_cache_new(settings->cache_bytes);
     process->metrics = process->cache ? metrics_new(process->cache) : NULL;
     process->preparations = preparations_new(settings->compute_seconds);
@@ -144,13 +140,32 @@ static bool start(server_process *process)
     fill_host(process);
     if (process->metrics && process->preparations)
         process->service = api_service_new(&process->host, process->cache);
-    if (process->service)
-        process->workers = workers_start(settings_threads(settings), settings->compute_queue);
-    if (process->workers)
-        process->server = http_start(settings, process->listen_fd, process->service,
-                                     process->metrics, process->workers);
-    if (!process->server) {
-        log_event(LOG_ERROR, "cannot start the server", NULL);
+    if (!process->service)
+        return "cannot start the server: memory is missing";
+    process->workers = workers_start(settings_threads(settings), settings->compute_queue);
+    if (!process->workers)
+        return "cannot start the server: memory or threads for the workers are missing";
+    process->server = http_start(settings, process->listen_fd, process->service,
+                                 process->metrics, process->workers);
+    if (!process->server)
+        return "cannot start the server: memory, threads or descriptors for connections are "
+               "missing";
+    return NULL;
+}
+
+/* False: a line has been logged. */
+static bool start(server_process *process)
+{
+    char text[512];
+    if (open_store(process, text, sizeof text))
+        process->listen_fd = listen_open(&process->settings, text, sizeof text);
+    if (process->listen_fd < 0) {
+        log_event(LOG_ERROR, text, NULL);
+        return false;
+    }
+    const char *problem = build(process);
+    if (problem) {
+        log_event(LOG_ERROR, problem, NULL);
         return false;
     }
     printf("posenc %s listening on %s\n", PE_VERSION, text);
@@ -206,19 +221,10 @@ static void stop(server_process *process, unsigned seconds)
     free(process->api_key);
 }
 
-/* Keep the heap's memory: what is freed is wanted again soon, and fresh pages are slow. */
-static void keep_heap(void)
-{
-#if defined(M_MMAP_THRESHOLD) && defined(M_TRIM_THRESHOLD)
-    mallopt(M_MMAP_THRESHOLD, 4 << 20);
-    mallopt(M_TRIM_THRESHOLD, 32 << 20);
-#endif
-}
-
 static int serve(server_process *process)
 {
     sigset_t signals;
-    keep_heap();
+    heap_set_up();
     log_use_json(strcmp(process->settings.log_format, "json") == 0);
     block_signals(&signals);
     bool started = start(process);

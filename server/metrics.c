@@ -1,12 +1,12 @@
 /* Counting, and the exposition format. */
 #include "metrics.h"
 
+#include "heap.h"
+
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #define STATUS_CLASSES 6 /* 1xx … 5xx by their first digit */
 
@@ -90,40 +90,26 @@ void metrics_count_late(server_metrics *metrics)
     atomic_fetch_add_explicit(&metrics->late, 1, memory_order_relaxed);
 }
 
-static unsigned long long resident_bytes(void)
+static void write_head(api_text *out, const char *name, const char *type, const char *help)
 {
-    unsigned long long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (file) {
-        if (fscanf(file, "%*s %llu", &pages) != 1)
-            pages = 0;
-        fclose(file);
-    }
-    return pages * (unsigned long long)sysconf(_SC_PAGESIZE);
+    api_text_add(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-static void write_head(FILE *out, const char *name, const char *type, const char *help)
-{
-    fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
-}
-
-static void write_requests(server_metrics *metrics, FILE *out)
+static void write_requests(server_metrics *metrics, api_text *out)
 {
     write_head(out, "posenc_requests_total", "counter",
                "Requests answered, by route and status.");
     for (size_t i = 0; i < metrics->route_count; i++)
         for (unsigned class = 2; class < STATUS_CLASSES; class ++)
-            fprintf(out, "posenc_requests_total{route=\"%s\",status=\"%uxx\"} %llu\n",
-                    metrics->routes[i], class, atomic_load(&metrics->requests[i][class]));
+            api_text_add(out, "posenc_requests_total{route=\"%s\",status=\"%uxx\"} %llu\n",
+                         metrics->routes[i], class, atomic_load(&metrics->requests[i][class]));
 }
 
 char *metrics_text(server_metrics *metrics, const api_store *store, size_t waiting,
                    preparation_set *preparations)
 {
-    char *text = NULL;
-    size_t size;
     pe_cache_stats cache;
-    uint64_t sets, set_bytes;
+    uint64_t sets, set_bytes, of_files;
     pe_cache_read_stats(metrics->cache, &cache);
     store->totals(store->context, &sets, &set_bytes);
     const struct {
@@ -162,24 +148,18 @@ char *metrics_text(server_metrics *metrics, const api_store *store, size_t waiti
         {"posenc_jobs_waiting", "gauge", "Requests that wait for a worker or its result.",
          waiting},
         {"process_resident_memory_bytes", "gauge", "Resident memory size in bytes.",
-         resident_bytes()},
+         heap_resident(&of_files)},
         {"process_start_time_seconds", "gauge", "Start time since the epoch in seconds.",
          (unsigned long long)metrics->started},
     };
-    FILE *out = open_memstream(&text, &size);
-    if (!out)
-        return NULL;
-    write_head(out, "posenc_build_info", "gauge", "The version, as a label.");
-    fprintf(out, "posenc_build_info{version=\"%s\"} 1\n", PE_VERSION);
+    api_text text = {0};
+    write_head(&text, "posenc_build_info", "gauge", "The version, as a label.");
+    api_text_add(&text, "posenc_build_info{version=\"%s\"} 1\n", PE_VERSION);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        write_head(out, rows[i].name, rows[i].type, rows[i].help);
-        fprintf(out, "%s %llu\n", rows[i].name, rows[i].value);
+        write_head(&text, rows[i].name, rows[i].type, rows[i].help);
+        api_text_add(&text, "%s %llu\n", rows[i].name, rows[i].value);
     }
-    preparations_write(preparations, out);
-    write_requests(metrics, out);
-    if (fclose(out) != 0) {
-        free(text);
-        return NULL;
-    }
-    return text;
+    preparations_write(preparations, &text);
+    write_requests(metrics, &text);
+    return api_text_take(&text);
 }

@@ -146,10 +146,13 @@ static json_t *post_operation(const pe_scheme_info *info)
                      api_contract_responses_of(API_TENSORS_BY_POST, NULL));
 }
 
-/* GET of "/v1/schemes" as "v1_schemes", PUT as "put_v1_schemes": an operation's name. */
+/* GET of "/v1/schemes" as "v1_schemes", PUT as "put_v1_schemes", "page" of "/": an operation's
+ * name. */
 static json_t *operation_id(const api_route *route)
 {
     char name[64] = "";
+    if (strcmp(route->pattern, "/") == 0)
+        return json_string("page");
     if (strcmp(route->method, "GET") != 0)
         snprintf(name, sizeof name, "%s_", route->method);
     for (char *at = name; *at; at++)
@@ -162,18 +165,25 @@ static json_t *operation_id(const api_route *route)
     return json_string(name);
 }
 
+static const struct {
+    const char *name, *help, *pattern, *example; /* no example: the first scheme */
+} PATH_PARAMETERS[] = {
+    {"scheme", "name of a scheme", "^[a-z0-9_]+$", NULL},
+    {"name", "name of a stored set", API_STORED_NAME_PATTERN, "bert-positions"},
+    {"file", "name of a file, as the page has it", "^[A-Za-z0-9._-]+$", "main.0a1b2c3d.js"},
+};
+
 /* The parameter that a pattern's {…} stands for. */
 static json_t *path_parameter(const char *brace)
 {
-    bool scheme = strcmp(brace, "{scheme}") == 0;
-    json_t *schema = json_pack("{s:s}", "type", "string");
-    if (!scheme)
-        json_object_set_new(schema, "pattern", json_string(API_STORED_NAME_PATTERN));
-    return json_pack("{s:s, s:s, s:b, s:s, s:o, s:s}", "name", scheme ? "scheme" : "name", "in",
-                     "path", "required", 1, "description",
-                     scheme ? "name of a scheme" : "name of a stored set", "schema", schema,
-                     "example",
-                     scheme ? pe_scheme_describe(pe_scheme_at(0))->name : "bert-positions");
+    size_t i = 0;
+    while (strncmp(brace + 1, PATH_PARAMETERS[i].name, strcspn(brace, "}") - 1) != 0)
+        i++;
+    const char *example = PATH_PARAMETERS[i].example;
+    return json_pack("{s:s, s:s, s:b, s:s, s:{s:s, s:s}, s:s}", "name", PATH_PARAMETERS[i].name,
+                     "in", "path", "required", 1, "description", PATH_PARAMETERS[i].help,
+                     "schema", "type", "string", "pattern", PATH_PARAMETERS[i].pattern,
+                     "example", example ? example : pe_scheme_describe(pe_scheme_at(0))->name);
 }
 
 static json_t *upload_body(void)

@@ -25,6 +25,8 @@ OUTSIDE = {
     "test_deadlines": "clients that stop in the middle, watched by the clock",
     "test_overload": "queues held full for moments",
     "test_load": "many clients at once, and what they cost the server",
+    "test_soak": "random traffic, much of it broken off, on sockets of its own",
+    "test_memory": "thousands of times the same request, one allocation of which fails each time",
     "test_floater.Load": "how long a hit may take beside a long computation",
     "test_lifecycle": "processes that end, sockets handed over, Unix sockets",
 }

@@ -6,6 +6,7 @@ from urllib.parse import quote
 from server import ServerCase
 
 PATHS = {
+    "/": {"GET"},
     "/v1/schemes": {"GET"},
     "/v1/schemes/sinusoidal": {"GET"},
     "/v1/encodings/sinusoidal": {"GET", "POST"},

@@ -221,7 +221,7 @@ class OpenApi(ServerCase):
 
     def test_every_path_is_there_with_its_methods(self):
         expected = {"/v1/schemes", "/v1/schemes/{scheme}", "/v1/info", "/health/live"}
-        expected |= {"/health/ready", "/metrics", "/openapi.json"}
+        expected |= {"/health/ready", "/metrics", "/openapi.json", "/", "/assets/{file}"}
         stored = {"/v1/parameters": {"get"}, "/v1/parameters/{name}": {"get", "put", "delete"}}
         tables = {path for path, _ in self.tables()}
         self.assertEqual(set(self.document["paths"]), expected | tables | set(stored))
@@ -412,14 +412,16 @@ class OpenApi(ServerCase):
         self.assertEqual(reply.status, 201, reply)
         tables = {path for path, _ in self.tables()}
         for path, method, operation in self.operations():
-            if path in tables or method != "get":
-                continue
+            if path in tables or method != "get" or path == "/assets/{file}":
+                continue  # the names of files change with the build: test_visualiser.py has them
             with self.subTest(path):
                 for parameter in operation["parameters"]:
                     if parameter.get("in") == "path":
                         path = path.replace(f"{{{parameter['name']}}}", parameter["example"])
                 served = self.assert_ok(self.get(path)).header("Content-Type").split(";")[0]
-                self.assertEqual([served], list(self.response(operation, "200")["content"]))
+                described = list(self.response(operation, "200")["content"])
+                self.assertIn(served, described)
+                self.assertTrue(path == "/" or len(described) == 1, described)
 
 
 if __name__ == "__main__":

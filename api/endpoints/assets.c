@@ -1,0 +1,78 @@
+/* The visualiser: its page at `/`, and the scripts and styles that the page loads. The host
+ * provides them in both codings with their tags, so that nothing is computed here. */
+#include "../coding.h"
+#include "../etag.h"
+#include "../problem.h"
+#include "../reply.h"
+#include "../service.h"
+
+#include <string.h>
+
+/* Everything comes from this origin: no script or style stands in the page itself. */
+static const char POLICY[] =
+    "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; "
+    "object-src 'none'";
+
+static const api_asset *find_asset(const api_call *call)
+{
+    const api_host *host = call->service->host;
+    const char *path = call->request->target;
+    size_t length = strcspn(path, "?");
+    for (size_t i = 0; i < host->asset_count; i++)
+        if (strlen(host->assets[i].path) == length &&
+            memcmp(host->assets[i].path, path, length) == 0)
+            return &host->assets[i];
+    return NULL;
+}
+
+/* The form in the coding that the call prefers, NULL if none is acceptable. */
+static const api_asset_form *choose_form(const api_call *call, const api_asset *asset,
+                                         api_coding *ret_coding)
+{
+    api_codings codings = api_accept_codings(api_call_header(call, "Accept-Encoding"));
+    if (!api_choose_coding(codings, asset->gzip.data != NULL, ret_coding))
+        return NULL;
+    return *ret_coding == API_GZIP ? &asset->gzip : &asset->plain;
+}
+
+static api_reply *describe(const api_asset *asset, const api_asset_form *form,
+                           api_coding coding, unsigned status)
+{
+    bool page = strcmp(asset->path, "/") == 0;
+    api_reply *reply = api_reply_new(status);
+    api_reply_add(reply, "ETag", "%s", form->etag);
+    api_reply_add(reply, "Cache-Control", "%s",
+                  page ? "no-cache" : "public, max-age=31536000, immutable");
+    api_reply_add(reply, "Vary", "Accept-Encoding");
+    api_reply_add(reply, "Content-Security-Policy", "%s", POLICY);
+    api_reply_add(reply, "Referrer-Policy", "no-referrer");
+    if (coding == API_GZIP)
+        api_reply_add(reply, "Content-Encoding", "gzip");
+    if (status == 200)
+        api_reply_add(reply, "Content-Type", "%s", asset->media_type);
+    return reply;
+}
+
+api_reply *api_get_asset(const api_call *call)
+{
+    const char *match = api_call_header(call, "If-Match");
+    const char *none_match = api_call_header(call, "If-None-Match");
+    api_coding coding;
+    api_etag etag;
+    const api_asset *asset = find_asset(call);
+    if (!asset)
+        return api_problem(API_NOT_FOUND, "GET / serves the page that names its files", NULL,
+                           NULL);
+    const api_asset_form *form = choose_form(call, asset, &coding);
+    if (!form)
+        return api_problem(API_NOT_ACCEPTABLE,
+                           "Accept-Encoding admits neither identity nor gzip", NULL, NULL);
+    strncpy(etag.text, form->etag, sizeof etag.text - 1);
+    etag.text[sizeof etag.text - 1] = '\0';
+    if (match && !api_tag_is_listed(etag.text, match, true))
+        return api_problem_of_if_match(&etag);
+    bool matches = none_match && api_etag_matches(&etag, none_match);
+    api_body *body = api_body_from_table(NULL, NULL, &(api_segment){form->data, form->size}, 1);
+    return api_reply_with_body(describe(asset, form, coding, matches ? 304 : 200), body,
+                               call->head || matches);
+}

@@ -1,0 +1,21 @@
+#!/bin/sh
+# Make FILE, the C source of the visualiser's assets, if it is older than what it is made of. Without
+# node or the packages it says how to get the page; but a FILE made before, elsewhere too, stands.
+set -eu
+file=$1
+here=$(dirname "$0")
+installed=$here/node_modules/.package-lock.json
+
+if ! command -v node >/dev/null 2>&1 || [ ! -e "$installed" ]; then
+    [ -e "$file" ] && exit 0
+    mkdir -p "$(dirname "$file")"
+    cp "$here/absent.c" "$file"
+    exit 0
+fi
+if [ -e "$file" ]; then
+    newer=$(find "$here" -path "$here/node_modules" -prune -o -type f -newer "$file" -print)
+    [ -n "$newer" ] || [ "$installed" -nt "$file" ] || exit 0
+fi
+mkdir -p "$(dirname "$file")"
+echo "  PAGE  $file"
+node "$here/build.mjs" "$file"

@@ -1,0 +1,190 @@
+// The form of one side, drawn from a scheme's document: every parameter, preset and help text.
+import {h} from './dom.js';
+import {brief} from './numbers.js';
+import {conditionsOf, effectiveOf} from './schema.js';
+
+const STEPS = 1000; // of a slider
+const SIZE_MAX = 65536; // sizes beyond are typed, not slid
+
+// The range of a slider, or null where none is apt: {from, to, log}.
+function rangeOf({type, minimum, maximum, default: standard, unit, format}) {
+  if ((type !== 'integer' && type !== 'number') || format) return null;
+  if (type === 'integer' && minimum >= 0) {
+    const to = Math.min(maximum, unit === 'columns' || unit === 'units' || unit === 'heads' ? 4096 : SIZE_MAX);
+    return unit || maximum <= SIZE_MAX ? {from: minimum, to, log: to - minimum > 128} : null;
+  }
+  if (maximum - minimum <= 1024) return {from: minimum, to: maximum, log: false};
+  if (minimum < 0 || !(standard > 0)) return null;
+  const from = Math.max(minimum, standard * 1e-4), to = Math.min(maximum, standard * 1e4);
+  return {from, to, log: true};
+}
+
+function toSlider({from, to, log}, value) {
+  const shift = log && from <= 0 ? 1 - from : 0; // so that logarithms exist
+  const part = log ? Math.log((value + shift) / (from + shift)) / Math.log((to + shift) / (from + shift)) : (value - from) / (to - from);
+  return Math.round(STEPS * Math.max(0, Math.min(1, part)));
+}
+
+function fromSlider({from, to, log}, at, {type, minimum, multiple_of: multiple}) {
+  const shift = log && from <= 0 ? 1 - from : 0;
+  const part = at / STEPS;
+  const value = log ? (from + shift) * ((to + shift) / (from + shift)) ** part - shift : from + part * (to - from);
+  if (type !== 'integer') return String(Number(value.toPrecision(3)));
+  const unit = multiple || 1;
+  return String(Math.max(Math.ceil(minimum / unit), Math.round(value / unit)) * unit);
+}
+
+const plain = (name) => name.replace(/_/g, ' ');
+
+// create(side, change): `change(parameters, kind)` hears of every edit. The result has `element`,
+// `show(scheme, settings)` and `complain(problem)`.
+export function createForm(side, change) {
+  const element = h('div', {class: 'form'});
+  let scheme, settings, fields, gesture = false;
+
+  const edit = (name, text, done) => {
+    const parameters = {...settings.parameters};
+    if (text === '') delete parameters[name];
+    else parameters[name] = text;
+    settings = {...settings, parameters};
+    refresh();
+    change(parameters, gesture ? 'adjust' : 'settings');
+    gesture = !done;
+  };
+
+  function chooser(name, options, label) {
+    const select = h('select', {onchange: () => edit(name, select.value, true)});
+    const standard = h('option', {value: ''}, label);
+    select.append(standard, ...options.map((option) => h('option', {value: option}, option)));
+    return {control: select, standard, set: (text) => {
+      if (text && !options.includes(text)) select.append(h('option', {value: text}, text)); // wrong, but the service says so
+      select.value = text;
+    }};
+  }
+
+  function typed(parameter) {
+    const numeric = parameter.type === 'integer' || parameter.type === 'number';
+    const input = h('input', {type: 'text', inputmode: numeric ? 'decimal' : 'text', autocomplete: 'off', spellcheck: 'false',
+      oninput: () => edit(parameter.name, input.value.trim(), false),
+      onchange: () => { gesture = false; }});
+    return {control: input, set: (text) => { if (input.value.trim() !== text) input.value = text; }, hint: (text) => { input.placeholder = text; }};
+  }
+
+  function slider(parameter, id) {
+    const range = rangeOf(parameter);
+    if (!range || range.to <= range.from) return null;
+    const input = h('input', {type: 'range', min: 0, max: STEPS, 'aria-labelledby': `${id}-label`,
+      oninput: () => edit(parameter.name, fromSlider(range, Number(input.value), parameter), false),
+      onchange: () => { gesture = false; }});
+    return {control: input, set: (text) => {
+      input.value = toSlider(range, Number(text) || 0);
+      input.setAttribute('aria-valuetext', text);
+    }};
+  }
+
+  function field(parameter) {
+    const id = `${side}-${parameter.name}`;
+    const {name, type, help, unit} = parameter;
+    const choices = type === 'boolean' ? ['true', 'false'] : parameter.choices?.map(String);
+    const made = choices ? chooser(name, choices, '') : typed(parameter);
+    made.control.id = id;
+    made.control.setAttribute('aria-describedby', `${id}-help ${id}-error`);
+    const slid = choices ? null : slider(parameter, id);
+    const error = h('p', {id: `${id}-error`, class: 'error', hidden: true});
+    const row = h('div', {class: 'field'},
+      h('label', {for: id, id: `${id}-label`}, plain(name), unit && unit !== name ? h('span', {class: 'unit'}, ` ${unit}`) : null),
+      made.control, slid?.control, error, h('p', {id: `${id}-help`, class: 'help'}, help));
+    return {parameter, row, made, slid, error};
+  }
+
+  function refresh() {
+    const effective = effectiveOf(scheme, settings.parameters);
+    const preset = scheme.presets.find(({name}) => name === settings.parameters.preset);
+    for (const {parameter, row, made, slid} of fields) {
+      const {name} = parameter;
+      const given = settings.parameters[name] ?? '';
+      const conditions = conditionsOf(scheme, parameter, effective);
+      row.hidden = !conditions.legal && given === '' && !conditions.blocked;
+      made.control.disabled = Boolean(conditions.blocked) && given === '';
+      if (slid) slid.control.disabled = made.control.disabled;
+      made.control.toggleAttribute('aria-required', false);
+      if (conditions.required) made.control.setAttribute('aria-required', 'true');
+      const computed = parameter.default_of && effective[name] == null ? ` = ${parameter.default_of}` : effective[name] ?? '';
+      const hint = conditions.blocked ? `not with ${plain(conditions.blocked)}` : conditions.required ? 'required' : computed || (parameter.stored ? 'from the stored set' : 'none');
+      made.hint?.(hint);
+      if (made.standard) made.standard.textContent = given === '' ? hint : `default`;
+      made.set(given);
+      slid?.set(effective[name] ?? '');
+    }
+    return preset;
+  }
+
+  function draw() {
+    const preset = scheme.presets.length ? chooser('preset', scheme.presets.map(({name}) => name), 'none') : null;
+    const helps = h('p', {class: 'help', id: `${side}-preset-help`});
+    fields = scheme.parameters.map(field);
+    const start = [];
+    if (preset) {
+      preset.control.id = `${side}-preset`;
+      preset.control.setAttribute('aria-describedby', `${side}-preset-help`);
+      const error = h('p', {class: 'error', id: `${side}-preset-error`, hidden: true});
+      const row = h('div', {class: 'field'}, h('label', {for: `${side}-preset`}, 'preset'), preset.control, helps, error);
+      const set = (text) => {
+        preset.set(text);
+        const chosen = scheme.presets.find(({name}) => name === text);
+        helps.textContent = chosen ? `${chosen.help}${Object.keys(chosen.values).length ? `: ${Object.entries(chosen.values).map(([key, value]) => `${plain(key)} ${typeof value === 'number' ? brief(value) : value}`).join(', ')}` : ''}` : `${scheme.presets.length} named settings of libraries and papers`;
+      };
+      fields.unshift({parameter: {name: 'preset'}, row, made: {control: preset.control, set}, error});
+      start.push(row);
+    }
+    const general = h('p', {class: 'error general', hidden: true, id: `${side}-problem`});
+    const about = h('details', {class: 'about'}, h('summary', {}, scheme.title), h('p', {}, scheme.summary), h('p', {class: 'formula'}, scheme.formula), h('p', {}, scheme.convention), h('p', {class: 'quiet'}, scheme.reference));
+    element.replaceChildren(about, general, ...start, ...scheme.parameters.map(({name}) => fields.find(({parameter}) => parameter.name === name).row));
+  }
+
+  function complain(problem) {
+    let told = false;
+    for (const field of fields) {
+      const {parameter, error, made} = field;
+      const wrong = problem?.of(parameter.name);
+      const suggestion = wrong?.did_you_mean;
+      told ||= Boolean(wrong);
+      const news = JSON.stringify(wrong);
+      if (news === field.news) continue; // a button in it may be under a finger
+      field.news = news;
+      error.hidden = !wrong;
+      made.control.toggleAttribute('aria-invalid', false);
+      error.replaceChildren();
+      if (!wrong) continue;
+      made.control.setAttribute('aria-invalid', 'true');
+      error.append(wrong.allowed);
+      if (suggestion) error.append('; did you mean ', h('button', {type: 'button', onclick: () => edit(parameter.name, suggestion, true)}, suggestion), '?');
+    }
+    const general = element.querySelector('.general');
+    const strangers = problem?.document.errors?.filter(({parameter}) => !fields.some((each) => each.parameter.name === parameter)) ?? [];
+    general.hidden = !problem || (told && strangers.length === 0);
+    general.replaceChildren();
+    if (general.hidden) return;
+    if (strangers.length === 0) general.append(problem.message);
+    for (const {parameter, allowed, did_you_mean: suggestion} of strangers) general.append(...aboutStranger(parameter, allowed, suggestion));
+  }
+
+  // What the address gives and the form has no field for.
+  function aboutStranger(parameter, allowed, suggestion) {
+    const parts = [`${parameter}: ${allowed}${suggestion ? `; did you mean ${suggestion}?` : ''} `];
+    if (parameter in settings.parameters) parts.push(h('button', {type: 'button', onclick: () => edit(parameter, '', true)}, `remove ${parameter}`));
+    return parts;
+  }
+
+  return {
+    element,
+    complain,
+    show(newScheme, newSettings) {
+      const drawn = scheme === newScheme;
+      scheme = newScheme;
+      settings = newSettings;
+      if (!drawn) draw();
+      refresh();
+    },
+  };
+}

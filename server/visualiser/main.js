@@ -1,0 +1,228 @@
+// The page: state, forms, tables and the view that is chosen.
+import {Problem, addressOf, getDocument, describe} from './api.js';
+import {coloursOf} from './colours.js';
+import {h, later} from './dom.js';
+import {showExamples} from './examples.js';
+import {createForm} from './form.js';
+import {beginningsOf} from './schema.js';
+import {SHARED, createStore} from './state.js';
+import {differenceOf, loadTable} from './tables.js';
+import {createTheme} from './theme.js';
+import {createTools} from './tools.js';
+import {VIEWS, viewsFor} from './views.js';
+
+const START = 'sinusoidal'; // where a visit begins, if there is such a scheme
+const SIDES = ['left', 'right'];
+const byId = (id) => document.getElementById(id);
+const forms = {};
+let schemes, store, tools, theme;
+let loading = null; // the AbortController of what is under way
+let tables = []; // what is shown
+let drawing = null; // {controller, dispose} of the view on the screen
+
+const schemeOf = (name) => schemes.find((scheme) => scheme.name === name);
+
+// The live line above the view: '', 'told' or 'failed'.
+function say(text, kind = '') {
+  byId('message').textContent = text;
+  byId('message').className = kind;
+}
+
+// ---- settings ----
+
+// The settings that a scheme begins with: comfortable ones, or its example where they are refused.
+async function begin(name) {
+  const {comfortable, example} = beginningsOf(schemeOf(name));
+  const settings = {scheme: name, parameters: comfortable};
+  return describe(settings).then(() => settings, () => ({scheme: name, parameters: example}));
+}
+
+// Another scheme keeps the view and the training length, but no place within the tensor.
+const placeless = (options) => (options.mark ? {mark: options.mark} : {});
+
+async function chooseScheme(side, name) {
+  const settings = await begin(name);
+  store.update({[side]: settings, options: placeless(store.get().options)}, 'settings');
+}
+
+function showSettings(state) {
+  for (const side of SIDES) {
+    const settings = state[side];
+    byId(side).hidden = !settings;
+    if (!settings) continue;
+    const known = schemeOf(settings.scheme);
+    byId(`${side}-scheme`).value = known ? settings.scheme : '';
+    if (known) forms[side].show(known, settings);
+  }
+  byId('left-title').textContent = state.right ? 'A' : 'Settings';
+  byId('compare').setAttribute('aria-pressed', String(Boolean(state.right)));
+  document.body.classList.toggle('comparing', Boolean(state.right));
+}
+
+// ---- loading ----
+
+const size = (bytes) => (bytes < 1e4 ? `${bytes} B` : bytes < 1e7 ? `${(bytes / 1e3).toFixed(0)} kB` : `${(bytes / 1e6).toFixed(1)} MB`);
+
+function showProgress(parts) {
+  const received = parts.reduce((sum, part) => sum + part.received, 0);
+  const total = parts.reduce((sum, part) => sum + part.total, 0);
+  byId('progress').value = total ? received / total : 0;
+  byId('loaded').textContent = total ? `${size(received)} of ${size(total)}` : '';
+}
+
+function showReplies() {
+  byId('replies').replaceChildren(...tables.map((table, i) => {
+    const {cache, timing, bytes, milliseconds} = table.reply;
+    const address = addressOf(table.settings, {tensor: table.tensor.name});
+    return h('p', {class: 'reply'}, tables.length > 1 ? `${'AB'[i]}: ` : '', h('code', {}, `GET ${address}`), ` ${table.dtype} [${table.tensor.shape.join(', ')}], ${size(bytes)} in ${milliseconds.toFixed(0)} ms, cache ${cache}${timing && `, ${timing.replace(/;dur=/g, ' ').replace(/(\d),/g, '$1 ms,')} ms`}`);
+  }));
+}
+
+// Load what the state asks for, and draw it. What was under way is given up.
+async function load(state) {
+  loading?.abort();
+  const controller = new AbortController();
+  loading = controller;
+  const {signal} = controller;
+  const sides = SIDES.filter((side) => state[side]);
+  const parts = sides.map(() => ({received: 0, total: 0}));
+  const reveal = setTimeout(() => document.body.classList.add('loading'), 80);
+  say('Loading …');
+  showProgress(parts);
+  try {
+    const results = await Promise.allSettled(sides.map((side, i) => {
+      const scheme = schemeOf(state[side].scheme);
+      if (!scheme) throw new Problem({detail: `There is no scheme ${state[side].scheme}; choose one.`}, 404);
+      return loadTable(scheme, state[side], {...state.options, signal, progress(received, total) {
+        parts[i] = {received, total};
+        showProgress(parts);
+      }}).then((table) => Object.assign(table, {side}));
+    }));
+    if (loading !== controller) return;
+    show(sides, results);
+  } catch (error) {
+    say(error.message, 'failed');
+  } finally {
+    clearTimeout(reveal);
+    if (loading === controller) {
+      loading = null;
+      document.body.classList.remove('loading', 'busy');
+    }
+  }
+}
+
+function show(sides, results) {
+  const failures = results.map(({reason}) => reason);
+  sides.forEach((side, i) => forms[side].complain(failures[i] instanceof Problem ? failures[i] : null));
+  const failure = failures.find(Boolean);
+  if (failure) {
+    if (!(failure instanceof Problem) && failure.name !== 'AbortError') console.error(failure);
+    say(...(failure.name === 'AbortError' ? ['Cancelled.', 'told'] : [failure.message, 'failed']));
+    document.body.classList.add('stale');
+    return;
+  }
+  tables = results.map(({value}) => value);
+  document.body.classList.remove('stale');
+  say('');
+  showReplies();
+  draw();
+}
+
+// ---- the view ----
+
+function showTabs(view, possible) {
+  byId('tabs').replaceChildren(...possible.map((each) => h('button', {type: 'button', 'aria-pressed': String(each === view), onclick: () => store.update({view: each.name})}, each.title)));
+}
+
+function draw() {
+  if (tables.length === 0) return;
+  const state = store.get();
+  const [{tensor, scheme}] = tables;
+  const possible = viewsFor(tensor, scheme);
+  const view = possible.find(({name}) => name === state.view) ?? possible[0];
+  drawing?.dispose?.();
+  drawing?.controller.abort();
+  const controller = new AbortController();
+  drawing = {controller};
+  showTabs(view, possible);
+  tools.show(tables, state);
+  byId('readout').textContent = '';
+  const container = byId('view');
+  container.replaceChildren();
+  container.className = `view-${view.name}`;
+  drawing.dispose = view.render(container, contextOf(state, controller.signal, container));
+  container.dataset.drawn = view.name;
+}
+
+function contextOf(state, signal, container) {
+  const mark = Number(state.options.mark || NaN);
+  return {
+    tables,
+    difference: tables[1] ? differenceOf(tables[0], tables[1]) : null,
+    options: {...state.options},
+    mark: Number.isNaN(mark) ? null : mark,
+    colours: coloursOf(theme.current()),
+    signal,
+    width: container.clientWidth,
+    hover: (text) => { byId('readout').textContent = text; },
+    update: (patch, {quiet = false} = {}) => store.update({options: {...store.get().options, ...patch}}, quiet ? 'quiet' : 'view'),
+    load: (side, options) => loadTable(tables[side].scheme, tables[side].settings, {...options, signal}),
+  };
+}
+
+// ---- life ----
+
+const placeOf = ({left, right, options}) => JSON.stringify([left, right, SHARED.filter((name) => name !== 'mark').map((name) => options[name] || '')]);
+let place = '';
+
+const loadSoon = later(load, 120);
+
+function changed(state, kind) {
+  if (!state.left || (schemeOf(state.left.scheme) && Object.keys(state.left.parameters).length === 0 && kind !== 'settings')) return void start(state);
+  showSettings(state);
+  if (placeOf(state) === place) return draw();
+  place = placeOf(state);
+  document.body.classList.add('busy');
+  if (kind === 'adjust') loadSoon(state);
+  else load(state);
+}
+
+function connect() {
+  for (const side of SIDES) {
+    byId(`${side}-scheme`).append(...schemes.map(({name, title}) => h('option', {value: name, title}, name)));
+    byId(`${side}-scheme`).addEventListener('change', ({target}) => chooseScheme(side, target.value));
+    forms[side] = createForm(side, (parameters, kind) => store.update({[side]: {...store.get()[side], parameters}}, kind));
+    byId(side).append(forms[side].element);
+  }
+  byId('compare').addEventListener('click', () => {
+    const {left, right} = store.get();
+    store.update({right: right ? null : {...left, parameters: {...left.parameters}}}, 'settings');
+  });
+  showExamples(byId('examples'), (address) => store.visit(address));
+  byId('cancel').addEventListener('click', () => loading?.abort());
+  addEventListener('keydown', ({key}) => { if (key === 'Escape') loading?.abort(); });
+  const redraw = later(draw, 60);
+  let width = byId('view').clientWidth;
+  new ResizeObserver(([{contentRect}]) => {
+    if (Math.round(contentRect.width) !== Math.round(width)) redraw();
+    width = contentRect.width;
+  }).observe(byId('view'));
+}
+
+// Settings for an address that names none, or a scheme alone.
+async function start(state) {
+  const named = schemeOf(state.left?.scheme) ?? schemeOf(START) ?? schemes[0];
+  store.update({left: await begin(named.name)}, 'initial');
+}
+
+async function main() {
+  theme = createTheme(byId('theme'), draw);
+  say('Loading …');
+  ({schemes} = await getDocument('/v1/schemes'));
+  store = createStore(changed);
+  tools = createTools(byId('tools'), (patch) => store.update({options: {...store.get().options, ...patch}}));
+  connect();
+  changed(store.get(), 'initial');
+}
+
+main().catch((error) => say(error.message, 'failed'));

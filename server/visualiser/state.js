@@ -1,0 +1,68 @@
+// The state of the page and its address. The address's query is
+//
+//   scheme=rope&length=512&dim=64 & right.scheme=…&right.length=… & view=heatmap & view.row=1024 …
+//
+// : the left settings by the parameters' own names, the right ones, if any, with `right.` before them,
+// and what concerns views with `view.`. No parameter has a dot in its name, so a new one never clashes.
+
+// view members that every view shares; all others belong to the view that set them.
+//   tensor  name, '' for the scheme's first      slice  indices of the leading axes, "3" or "0,3"
+//   row     the window's first row               mark   the training length, a position
+export const SHARED = ['tensor', 'slice', 'row', 'mark'];
+
+export function readAddress(search) {
+  const state = {left: null, right: null, view: 'heatmap', options: {}};
+  const left = {}, right = {};
+  for (const [key, value] of new URLSearchParams(search)) {
+    if (key === 'view') state.view = value;
+    else if (key.startsWith('view.')) state.options[key.slice(5)] = value;
+    else if (key.startsWith('right.')) right[key.slice(6)] = value;
+    else left[key] = value;
+  }
+  const settings = ({scheme, ...parameters}) => (scheme ? {scheme, parameters} : null);
+  state.left = settings(left);
+  state.right = settings(right);
+  return state;
+}
+
+export function writeAddress({left, right, view, options}) {
+  const pairs = [];
+  const add = (prefix, object) => {
+    for (const [key, value] of Object.entries(object ?? {}))
+      if (value != null && value !== '') pairs.push([prefix + key, value]);
+  };
+  add('', left && {scheme: left.scheme, ...left.parameters});
+  add('right.', right && {scheme: right.scheme, ...right.parameters});
+  add('', {view});
+  add('view.', options);
+  return `?${pairs.map(([key, value]) => `${key}=${encodeURIComponent(value).replace(/%2C/g, ',')}`).join('&')}`;
+}
+
+// The one state of the page; `changed(state, kind)` is called after each change.
+export function createStore(changed) {
+  let state = readAddress(location.search);
+  addEventListener('popstate', () => {
+    state = readAddress(location.search);
+    changed(state, 'history');
+  });
+  return {
+    get: () => state,
+    // Go to an address of the page ("?scheme=…").
+    visit(address) {
+      history.pushState(null, '', address);
+      state = readAddress(location.search);
+      changed(state, 'history');
+    },
+    // kind: 'settings' and 'view' make an entry of the history; 'adjust' and 'initial' replace the
+    // last one; 'quiet' replaces it and tells nobody.
+    update(patch, kind = 'view') {
+      state = {...state, ...patch};
+      const address = writeAddress(state);
+      if (address !== location.search) {
+        if (['adjust', 'initial', 'quiet'].includes(kind)) history.replaceState(null, '', address);
+        else history.pushState(null, '', address);
+      }
+      if (kind !== 'quiet') changed(state, kind);
+    },
+  };
+}

@@ -1,0 +1,122 @@
+// Tables: windows of tensors, as views get them.
+import {WINDOW_ELEMENTS, describe, getElements} from './api.js';
+import {shortest} from './numbers.js';
+import {axesOf, axisTitle, coordinatesOf, effectiveOf} from './schema.js';
+import {findWavelengths} from './wavelength.js';
+
+const KEPT_BYTES = 96 * 2 ** 20; // of windows that were looked at before
+
+// A matrix of elements: rows [firstRow, firstRow + rows) of a slice of a tensor.
+//
+//   data            a typed array of rows * columns elements, row-major; f16 and bf16 as Float32Array
+//   dtype           'f32', 'f64', 'f16', 'bf16', 'i32'
+//   tensor          {name, dtype, shape (of the whole), axes (a name for each), primary}
+//   available       the scheme's documented tensors that these settings make
+//   settings        {scheme: name, parameters: {name: text}}; `scheme` is the descriptor
+//   effective       every known parameter as text, defaults included
+//   totalRows       of the whole tensor; `slice` the indices of its leading axes
+//   row, column     {axis, title, at(i)}: what an index of the window stands for
+//   wavelengths     of the columns in positions, NaN where a column is no wave of the position; null
+//                   until known (await `wavelengthsKnown`) or where it makes no sense
+//   reply           {cache: 'hit' | 'miss', timing, bytes, milliseconds}; null for a difference
+export class Table {
+  constructor(fields) {
+    Object.assign(this, fields);
+  }
+  value(row, column) {
+    return this.data[row * this.columns + column];
+  }
+  // The shortest digits of an element in its type.
+  text(row, column) {
+    return shortest(this.dtype, this.value(row, column));
+  }
+  // Least and greatest finite values; [0, 0] if there is none.
+  get extent() {
+    if (this.knownExtent) return this.knownExtent;
+    let least = Infinity, most = -Infinity;
+    for (const value of this.data) {
+      if (value < least && value !== -Infinity) least = value;
+      if (value > most && value !== Infinity) most = value;
+    }
+    this.knownExtent = least <= most ? [least, most] : [0, 0];
+    return this.knownExtent;
+  }
+}
+
+// Left minus right where both have rows and columns, in double precision.
+export function differenceOf(left, right) {
+  const rows = Math.min(left.rows, right.rows), columns = Math.min(left.columns, right.columns);
+  const data = new Float64Array(rows * columns);
+  for (let row = 0; row < rows; row++)
+    for (let column = 0; column < columns; column++)
+      data[row * columns + column] = left.value(row, column) - right.value(row, column);
+  return new Table({...left, data, rows, columns, dtype: 'f64', side: 'difference', knownExtent: null, wavelengths: null, reply: null});
+}
+
+const kept = new Map(); // by address and window, the one used last at the end
+let keptBytes = 0;
+
+function keep(key, reply) {
+  kept.set(key, reply);
+  keptBytes += reply.bytes;
+  for (const [oldest, {bytes}] of kept) {
+    if (keptBytes <= KEPT_BYTES || oldest === key) break;
+    kept.delete(oldest);
+    keptBytes -= bytes;
+  }
+}
+
+// Elements [first, first + count) of a tensor, asked for once: see getElements.
+export async function elements(settings, tensor, first, count, options) {
+  const key = JSON.stringify([settings, tensor.name, first, count]);
+  let reply = kept.get(key);
+  if (reply) {
+    keptBytes -= reply.bytes;
+    kept.delete(key);
+  } else {
+    reply = await getElements(settings, tensor, first, count, options);
+  }
+  keep(key, reply);
+  return reply;
+}
+
+const clamp = (value, least, most) => Math.max(least, Math.min(Math.trunc(value) || 0, most));
+
+// A tensor as rows and columns: its last two axes (a vector is one column), and the leading ones.
+function shapeOf({shape}) {
+  const [rows, columns] = shape.length === 1 ? [shape[0], 1] : shape.slice(-2);
+  return {rows, columns, leading: shape.slice(0, -2)};
+}
+
+// Load a window. options: {tensor, slice: "0,3", row, signal, progress(received, size)}; further
+// {rows} to ask for fewer rows than fit. Throws a Problem, or an AbortError if cancelled.
+export async function loadTable(scheme, settings, {tensor: name, slice: text = '', row = 0, rows: most = Infinity, signal, progress} = {}) {
+  const described = await describe(settings, signal);
+  const available = scheme.tensors.filter((each) => described.tensors.some((made) => made.name === each.name));
+  const documented = available.find((each) => each.name === name) ?? available[0];
+  const tensor = described.tensors.find((each) => each.name === documented.name);
+  const effective = effectiveOf(scheme, settings.parameters);
+  tensor.axes = axesOf(documented.shape, tensor.shape, effective);
+  tensor.primary = Boolean(documented.primary);
+  const {rows: totalRows, columns: width, leading} = shapeOf(tensor);
+  const indices = leading.map((extent, i) => clamp(Number(String(text).split(',')[i]), 0, extent - 1));
+  const columns = Math.min(width, WINDOW_ELEMENTS);
+  const rows = Math.max(1, Math.min(totalRows, most, Math.floor(WINDOW_ELEMENTS / width)));
+  const firstRow = clamp(Number(row), 0, totalRows - rows);
+  const plane = indices.reduce((index, each, i) => index * leading[i] + each, 0);
+  const {data, ...sent} = await elements(settings, tensor, (plane * totalRows + firstRow) * width, rows * columns, {signal, progress});
+  const reply = described.cache === 'miss' ? {...sent, cache: 'miss', timing: described.timing} : sent;
+  const vector = tensor.shape.length === 1;
+  const axis = (axisName, first) => {
+    const at = coordinatesOf(axisName, effective);
+    return {axis: axisName, title: axisTitle(axisName), at: (i) => at(first + i)};
+  };
+  const table = new Table({
+    scheme, settings, effective, tensor, available, dtype: tensor.dtype, data, rows, columns, totalRows, firstRow,
+    slice: indices, leading, reply, wavelengths: null,
+    row: axis(tensor.axes.at(vector ? -1 : -2), firstRow),
+    column: vector ? {axis: '', title: '', at: () => 0} : axis(tensor.axes.at(-1), 0),
+  });
+  table.wavelengthsKnown = findWavelengths(table, signal).then((wavelengths) => { table.wavelengths = wavelengths; }, () => {});
+  return table;
+}

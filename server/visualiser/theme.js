@@ -1,0 +1,23 @@
+// Light or dark: as the system has it, until the button is pressed; the choice is kept.
+const KEY = 'posenc.theme';
+
+const stored = () => { try { return localStorage.getItem(KEY); } catch { return null; } };
+
+export function createTheme(button, changed) {
+  const system = matchMedia('(prefers-color-scheme: dark)');
+  let chosen = stored();
+  const current = () => chosen ?? (system.matches ? 'dark' : 'light');
+  const show = () => {
+    document.documentElement.dataset.theme = current();
+    button.textContent = current() === 'dark' ? 'Light theme' : 'Dark theme';
+  };
+  button.addEventListener('click', () => {
+    chosen = current() === 'dark' ? 'light' : 'dark';
+    try { localStorage.setItem(KEY, chosen); } catch { /* a page without storage forgets it */ }
+    show();
+    changed();
+  });
+  system.addEventListener('change', () => { show(); changed(); });
+  show();
+  return {current};
+}

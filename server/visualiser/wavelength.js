@@ -1,0 +1,54 @@
+// The wavelengths of a table's columns, measured: for a wave of angular frequency w,
+// x(k - h) + x(k + h) = 2 cos(w h) x(k), whatever its amplitude and phase. Distances h grow until w h
+// is large enough to be exact; a column that does not obey is no wave of the position.
+import {getElements} from './api.js';
+
+const COUNT = 16; // positions of one probe
+const GROWTH = 16;
+const ROUNDS = 7;
+const CLEAR = 0.05; // the least w h that is taken as final
+const COLUMNS_MAX = 16384;
+
+// cos(w h) of one column by least squares, NaN if it is no wave.
+function cosineOf(data, columns, column) {
+  let above = 0, below = 0, size = 0;
+  const at = (i) => data[i * columns + column];
+  for (let i = 1; i < COUNT - 1; i++) {
+    above += at(i) * (at(i - 1) + at(i + 1));
+    below += 2 * at(i) * at(i);
+    size = Math.max(size, Math.abs(at(i)));
+  }
+  const cosine = above / below;
+  for (let i = 1; i < COUNT - 1; i++)
+    if (!(Math.abs(at(i - 1) + at(i + 1) - 2 * cosine * at(i)) <= 1e-11 * size)) return NaN;
+  return cosine;
+}
+
+async function probe(table, distance, signal) {
+  const {settings, scheme, tensor} = table;
+  const parameters = {...settings.parameters, dtype: 'f64'};
+  for (const {name, unless} of scheme.parameters) if (unless === 'positions') delete parameters[name];
+  parameters.positions = Array.from({length: COUNT}, (_, i) => i * distance).join();
+  const probed = {...settings, parameters};
+  const made = {name: tensor.name, dtype: 'f64', shape: [COUNT, table.columns]};
+  return (await getElements(probed, made, 0, COUNT * table.columns, {signal})).data;
+}
+
+// A Float64Array, or null where rows are no positions of the caller's choice.
+export async function findWavelengths(table, signal) {
+  const {scheme, tensor, columns} = table;
+  if (tensor.shape.length !== 2 || tensor.axes[0] !== 'n' || columns > COLUMNS_MAX) return null;
+  if (!/^f|^bf/.test(tensor.dtype) || !scheme.parameters.some(({name}) => name === 'positions')) return null;
+  const wavelengths = new Float64Array(columns).fill(NaN);
+  let open = Array.from(wavelengths.keys());
+  for (let round = 0, distance = 1; round < ROUNDS && open.length > 0; round++, distance *= GROWTH) {
+    const data = await probe(table, distance, signal);
+    open = open.filter((column) => {
+      const turned = Math.acos(Math.max(-1, Math.min(1, cosineOf(data, columns, column))));
+      if (Number.isNaN(turned)) return false;
+      wavelengths[column] = turned > 0 ? (2 * Math.PI * distance) / turned : NaN;
+      return turned < CLEAR;
+    });
+  }
+  return wavelengths;
+}

@@ -1,0 +1,98 @@
+// One server and one browser for all tests; pages that fail on any console error, page error or
+// violation of the page's policy.
+import assert from 'node:assert/strict';
+import {spawn} from 'node:child_process';
+import {mkdirSync} from 'node:fs';
+import {join, resolve} from 'node:path';
+import {after, test} from 'node:test';
+import {chromium} from 'playwright-core';
+
+const SERVER = process.env.TEST_SERVER ?? 'build/posenc-server';
+const SCREENSHOTS = process.env.SCREENSHOTS ?? 'build/screenshots';
+const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const FLAGS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+const PATIENCE = 15000; // milliseconds until something that must happen is given up
+
+async function startServer() {
+  const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('POSENC_')));
+  const server = spawn(resolve(SERVER), ['--port', '0'], {env: environment, stdio: ['ignore', 'pipe', 'pipe']});
+  const url = await new Promise((found, failed) => {
+    let said = '';
+    const listen = (chunk) => {
+      said += chunk;
+      const at = /listening on (http:\S+)/.exec(said);
+      if (at) found(at[1]);
+    };
+    server.stdout.on('data', listen);
+    server.stderr.on('data', listen);
+    server.on('exit', (code) => failed(new Error(`the server ended with ${code}: ${said}`)));
+    server.on('error', failed);
+  });
+  const stop = () => new Promise((ended) => {
+    server.removeAllListeners('exit');
+    server.on('exit', ended);
+    server.kill('SIGINT');
+  });
+  return {url, stop};
+}
+
+const server = await startServer();
+export const {url} = server;
+// launch makes a new user data folder, and each context a cache and a storage of its own
+export const browser = await chromium.launch({executablePath: CHROMIUM, headless: true, chromiumSandbox: false, args: FLAGS});
+after(async () => {
+  await browser.close();
+  await server.stop();
+});
+
+export const {schemes} = await (await fetch(`${url}/v1/schemes`)).json();
+
+// A test with a page of its own. options: {expected: pattern of console errors that the test is about,
+// and what Playwright's newContext takes}.
+export function pageTest(name, options, run) {
+  test(name, async (t) => {
+    const {expected, ...settings} = options;
+    const context = await browser.newContext({viewport: {width: 1280, height: 900}, ...settings});
+    context.setDefaultTimeout(PATIENCE);
+    const page = await context.newPage();
+    const mistakes = [];
+    const note = (text) => { if (!expected?.test(text)) mistakes.push(text); };
+    page.on('console', (message) => { if (message.type() === 'error') note(message.text()); });
+    page.on('pageerror', (error) => note(String(error.stack ?? error)));
+    await page.addInitScript(() => {
+      addEventListener('securitypolicyviolation', ({violatedDirective, blockedURI}) => console.error(`policy: ${violatedDirective} ${blockedURI}`));
+    });
+    try {
+      await run(page, t);
+    } finally {
+      await context.close();
+    }
+    assert.deepEqual(mistakes, [], 'errors on the page');
+  });
+}
+
+// Open an address of the page ("?scheme=…") and wait for its drawing.
+export async function open(page, address = '') {
+  await page.goto(`${url}/${address}`);
+  await drawn(page);
+}
+
+// Wait until what the state asks for is loaded and drawn, without a message of failure.
+export async function drawn(page) {
+  await page.waitForSelector('#view[data-drawn]');
+  await settled(page);
+  assert.equal(await page.textContent('#message'), '');
+}
+
+// Wait until nothing is under way, also nothing that waits for a pause in typing.
+export async function settled(page) {
+  await page.waitForTimeout(20); // until an event has been heard of
+  await page.waitForFunction(() => !document.body.classList.contains('busy'));
+}
+
+export const readout = (page) => page.textContent('#readout');
+
+export async function screenshot(page, name) {
+  mkdirSync(SCREENSHOTS, {recursive: true});
+  await page.screenshot({path: join(SCREENSHOTS, `${name}.png`), fullPage: true});
+}
