@@ -49,8 +49,9 @@ DEPS      := gcc libc6-dev make pkg-config libmicrohttpd-dev libjansson-dev libp
              nettle-dev zlib1g-dev
 DEPS_BENCH := $(DEPS) python3 python3-numpy python3-torch python3-fastapi python3-uvicorn python3-httptools \
               python3-uvloop nginx-light lighttpd wrk
-DEPS_TEST := $(DEPS) check chromium clang clang-format curl g++ python3 python3-mpmath python3-numpy \
-             python3-scipy
+# prometheus: for its promtool
+DEPS_TEST := $(DEPS) check chromium clang clang-format curl g++ prometheus python3 python3-mpmath \
+             python3-numpy python3-scipy
 
 .PHONY: all run test unit digits buckets http browser interop contract golden check check-builds sanitize format \
         install slow bench deps deps-test deps-bench clean help soak FORCE

@@ -33,6 +33,10 @@ static const struct {
      "\"3f1c\"", API_TENSORS},
     {"Range", "Range", "of a binary form: bytes=first-last, bytes=first- or bytes=-count",
      "bytes=0-63", API_TENSORS},
+    {"RequestId", "X-Request-Id", "1 to 128 of letters, digits and ._:/+=@-; else replaced",
+     "a5cda1a7", EVERY},
+    {"TraceParent", "traceparent", "W3C Trace Context, version 00; ignored if it is not valid",
+     "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", EVERY},
 };
 
 json_t *api_contract_reference(const char *kind, const char *component)
@@ -69,6 +73,9 @@ static const struct {
     {"Access-Control-Expose-Headers", "what of the head they may read", "^[A-Za-z, -]+$"},
     {"Cross-Origin-Resource-Policy", "and may embed it", "^cross-origin$"},
     {"X-Content-Type-Options", "the type is as told", "^nosniff$"},
+    {"X-Request-Id", "the request's, or a new one for one that was replaced",
+     "^[A-Za-z0-9._:/+=@-]{1,128}$"},
+    {"traceparent", "the request's", "^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$"},
     {"Accept-Ranges", "for binary forms", "^bytes$"},
     {"Cache-Control", "how long this may be kept", "^[a-z0-9=, -]+$"},
     {"Cache-Status", "whether the tensors were there (RFC 9211)",
@@ -106,7 +113,7 @@ static void add_header(json_t *headers, const char *name, bool always)
 
 #define COMMON                                                                                 \
     "Access-Control-Allow-Origin Access-Control-Expose-Headers Cross-Origin-Resource-Policy "  \
-    "X-Content-Type-Options Cache-Control "
+    "X-Content-Type-Options X-Request-Id? traceparent? Cache-Control "
 #define TENSOR                                                                                 \
     "Content-Disposition Tensor-Byte-Order Tensor-Dtype Tensor-Name Tensor-Shape "             \
     "Cache-Status? Server-Timing? "

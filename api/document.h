@@ -35,7 +35,7 @@ char *api_document_text(json_t *document, size_t flags);
 /* Give a document up, and forget that memory ran out for it: the next one may succeed. */
 void api_document_drop(json_t *document);
 
-/* Forget what failed in this thread before: jansson may have served others, such as a log. */
+/* Forget what failed in this thread before: jansson may have served others. */
 void api_document_begin(void);
 
 /* Give up the document that is under way in this thread: for want of memory something that it

@@ -131,7 +131,7 @@ static bool make_request(api_encoding *encoding, const pe_scheme *scheme,
     if (search.status == API_STORE_LATER)
         *ret_reply = api_not_yet(encoding->call, API_LATER);
     else if (search.status == API_STORE_FAILED)
-        *ret_reply = api_problem(API_UNAVAILABLE, "the store cannot be read", NULL, NULL);
+        *ret_reply = api_problem(API_STORE_BROKEN, "the store cannot be read", NULL, NULL);
     else
         return true;
     return false;
@@ -309,6 +309,8 @@ static api_reply *compute(const api_encoding *encoding)
     host->landed(host->context);
     if (status != PE_OK)
         return api_problem_from_error(&error);
+    if (outcome == PE_MISS && host->computed)
+        host->computed(host->context, compute_time);
     api_reply *reply = own_reply(encoding, entry, outcome, compute_time);
     pe_entry_unref(entry);
     return reply;

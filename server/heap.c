@@ -10,7 +10,6 @@
 #include <malloc.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define FREE_MAX ((uint64_t)8 << 20)
@@ -24,28 +23,34 @@ void heap_set_up(void)
 #endif
 }
 
-uint64_t heap_resident(uint64_t *ret_of_files)
+void heap_read_file(const char *path, char *dst, size_t size)
 {
-    char text[96];
-    int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-    ssize_t size = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd >= 0 ? read(fd, dst, size - 1) : -1;
     if (fd >= 0)
         close(fd);
-    text[size > 0 ? size : 0] = '\0';
-    char *at = strchr(text, ' '); /* after the size of all mappings */
+    dst[length > 0 ? length : 0] = '\0';
+}
+
+heap_figures heap_figures_now(void)
+{
+    char text[96], *at = text;
+    heap_figures figures;
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    uint64_t resident = at ? strtoull(at, &at, 10) : 0;
-    *ret_of_files = at ? page * strtoull(at, NULL, 10) : 0;
-    return page * resident;
+    heap_read_file("/proc/self/statm", text, sizeof text);
+    figures.mapped = page * strtoull(at, &at, 10);
+    figures.resident = page * strtoull(at, &at, 10);
+    figures.of_files = page * strtoull(at, NULL, 10);
+    return figures;
 }
 
 #if defined __GLIBC__ && __GLIBC_PREREQ(2, 33)
 void heap_trim(void)
 {
-    uint64_t of_files, resident = heap_resident(&of_files);
+    const heap_figures figures = heap_figures_now();
     struct mallinfo2 heap = mallinfo2();
     uint64_t used = heap.uordblks + heap.hblkhd + pe_buffer_mapped();
-    if (resident - of_files > used + FREE_MAX)
+    if (figures.resident - figures.of_files > used + FREE_MAX)
         malloc_trim(0);
 }
 #else

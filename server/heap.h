@@ -2,6 +2,7 @@
 #ifndef HEAP_H
 #define HEAP_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* Choose how malloc works. Called once, before threads. */
@@ -11,8 +12,14 @@ void heap_set_up(void);
  * there is something to return some milliseconds. */
 void heap_trim(void);
 
-/* Resident memory of the process in bytes, and that part of it that files stand behind; 0 where
- * the system does not tell. Needs no memory. */
-uint64_t heap_resident(uint64_t *ret_of_files);
+/* Memory of the process in bytes; 0 where the system does not tell. */
+typedef struct heap_figures {
+    uint64_t mapped, resident;
+    uint64_t of_files; /* the part of `resident` that files stand behind */
+} heap_figures;
+heap_figures heap_figures_now(void); /* needs no memory */
+
+/* Read the beginning of a file into dst, ended by NUL: "" if there is none. Needs no memory. */
+void heap_read_file(const char *path, char *dst, size_t size);
 
 #endif

@@ -15,6 +15,7 @@
  * so a body over the limit is read and dropped, unless it is announced as larger still. */
 #include "http.h"
 
+#include "http_access.h"
 #include "http_connections.h"
 #include "http_guard.h"
 #include "http_headers.h"
@@ -43,7 +44,7 @@ struct http_server {
     worker_set *workers;
     http_upload_budget uploads;
     api_reply *out_of_memory; /* with its response */
-    atomic_bool draining;
+    atomic_bool draining, stopping;
 };
 
 /* One request while libmicrohttpd handles it. */
@@ -52,14 +53,15 @@ typedef struct http_exchange {
     http_server *server;
     struct MHD_Connection *connection;
     watch_mark *mark;
+    uint64_t began; /* when the head was whole */
     const char *method;
-    const char *headers[HTTP_HEADERS];
-    api_reply *reply; /* made by a worker or from the head, not yet queued */
+    http_headers headers; /* found before the connection rests */
+    api_reply *reply;     /* made by a worker or from the head, not yet queued */
+    rejection rejected;
     char *target;
     http_upload body;
     bool crowded; /* too many others are under way */
     bool seen, awaited;
-    http_joined *joined;
 } http_exchange;
 
 /* ---- requests ---- */
@@ -94,7 +96,7 @@ static void end_exchange(void *cls, struct MHD_Connection *connection, void **co
         return;
     watch_enter(ended->mark, WATCH_HEAD);
     metrics_count_under_way(ended->server->metrics, -1);
-    http_joined_free(ended->joined);
+    http_headers_done(&ended->headers);
     api_reply_unref(ended->reply);
     http_upload_done(&ended->body, &ended->server->uploads);
     free(ended->target);
@@ -104,7 +106,7 @@ static void end_exchange(void *cls, struct MHD_Connection *connection, void **co
 
 static const char *known_header(void *context, const char *name)
 {
-    return http_header_of(((const http_exchange *)context)->headers, name);
+    return http_headers_value(&((const http_exchange *)context)->headers, name);
 }
 
 static char *take_body(void *context)
@@ -117,58 +119,71 @@ static char *take_body(void *context)
 
 /* ---- replies ---- */
 
-/* `bytes` of the body; API_LENGTH_UNKNOWN where they will only show. */
-static void log_access(const http_exchange *exchange, const char *method,
-                       const api_reply *reply, uint64_t bytes)
+/* A reply that says why: counted and logged as such. */
+static api_reply *reject(http_exchange *exchange, rejection why, api_fault fault,
+                         const char *detail)
 {
-    log_event(LOG_INFO, "request",
-              (const log_field[]){{"method", method, 0},
-                                  {"target", exchange->target, 0},
-                                  {"status", NULL, api_reply_status(reply)},
-                                  {bytes == API_LENGTH_UNKNOWN ? NULL : "bytes", NULL, bytes},
-                                  {NULL, NULL, 0}});
+    exchange->rejected = why;
+    return api_fault_reply_with(exchange->server->service, fault, detail);
 }
 
 /* The reply, or where it is a stream too many, a refusal in its place. */
-static api_reply *within_streams(http_server *server, api_reply *reply)
+static api_reply *within_streams(http_exchange *exchange, api_reply *reply)
 {
+    http_server *server = exchange->server;
     api_body *body = api_reply_body(reply);
     if (!body || !api_body_is_stream(body) ||
         metrics_count_stream(server->metrics, 0) < server->settings->streams)
         return reply;
     api_reply_unref(reply);
-    return api_fault_reply_with(server->service, API_FAULT_OVERLOADED,
-                                "too many streams are under way; try again");
+    return reject(exchange, REJECTED_STREAM_LIMIT, API_FAULT_OVERLOADED,
+                  "too many streams are under way; try again");
 }
 
 /* Count, log and queue a reply. */
 static enum MHD_Result finish(http_exchange *exchange, api_reply *reply)
 {
     http_server *server = exchange->server;
+    bool logged = server->settings->access_log;
+    bool last = atomic_load_explicit(&server->draining, memory_order_relaxed);
+    http_echo echo;
     http_response prepared;
     watch_enter(exchange->mark, WATCH_SEND);
-    bool last = atomic_load_explicit(&server->draining, memory_order_relaxed);
-    reply = http_response_prepare(within_streams(server, reply), server->out_of_memory,
-                                  server->metrics, last, &prepared);
+    http_headers_find(&exchange->headers, exchange->connection);
+    http_access access = {.connection = exchange->connection,
+                          .method = exchange->method,
+                          .target = exchange->target,
+                          .headers = &exchange->headers,
+                          .route = api_route_of(exchange->method, exchange->target),
+                          .began = exchange->began};
+    http_access_echo(&access, logged, &echo);
+    const http_sending sending = {server->metrics, echo.fields, last};
+    reply = http_response_prepare(within_streams(exchange, reply), server->out_of_memory,
+                                  &sending, &prepared);
+    access.rejected = http_access_reason(reply, exchange->rejected, last);
     api_body *body = api_reply_body(reply);
-    uint64_t bytes = body ? api_body_size(body) : 0;
-    metrics_count_request(server->metrics, api_route_label(exchange->target),
-                          api_reply_status(reply));
+    metrics_count_request(server->metrics, access.route, api_reply_status(reply),
+                          http_access_now() - access.began);
+    metrics_count_rejected(server->metrics, access.rejected);
     if (body && !api_body_is_stream(body)) /* a stream's are counted as they go */
-        metrics_count_bytes(server->metrics, bytes);
-    if (server->settings->access_log)
-        log_access(exchange, exchange->method, reply, bytes);
+        metrics_count_bytes(server->metrics, api_body_size(body));
+    if (logged)
+        http_response_log(&prepared, reply, http_access_begin_line(&access, &echo, reply),
+                          access.began);
     return http_response_queue(exchange->connection, reply, &prepared);
 }
 
 /* Answer without an exchange, for which there was no memory; the connection closes. */
 static enum MHD_Result finish_starved(http_server *server, struct MHD_Connection *connection,
-                                      const char *url)
+                                      const char *method, const char *url)
 {
     http_response prepared;
-    api_reply *reply = http_response_prepare(api_reply_ref(server->out_of_memory), NULL,
-                                             server->metrics, false, &prepared);
-    metrics_count_request(server->metrics, api_route_label(url), api_reply_status(reply));
+    const http_sending sending = {.metrics = server->metrics};
+    api_reply *reply =
+        http_response_prepare(api_reply_ref(server->out_of_memory), NULL, &sending, &prepared);
+    metrics_count_request(server->metrics, api_route_of(method, url), api_reply_status(reply),
+                          0);
+    metrics_count_rejected(server->metrics, http_access_reason(reply, REJECTED_NOT, false));
     return http_response_queue(connection, reply, &prepared);
 }
 
@@ -213,7 +228,10 @@ static void end_job(worker_job *job)
 static void abandon_job(worker_job *job)
 {
     http_exchange *exchange = (http_exchange *)job;
-    exchange->reply = api_fault_reply(exchange->server->service, API_FAULT_OVERLOADED);
+    rejection why =
+        atomic_load(&exchange->server->stopping) ? REJECTED_DRAINING : REJECTED_QUEUE_FULL;
+    exchange->reply = reject(exchange, why, API_FAULT_OVERLOADED,
+                             "too many computations are waiting; try again");
     end_job(job);
 }
 
@@ -247,7 +265,8 @@ static enum MHD_Result answer(http_exchange *exchange)
     if (exchange->body.too_large)
         return finish(exchange, api_fault_reply(server->service, API_FAULT_PAYLOAD_TOO_LARGE));
     if (exchange->body.out_of_memory)
-        return finish(exchange, api_fault_reply(server->service, API_FAULT_UNAVAILABLE));
+        return finish(exchange,
+                      reject(exchange, REJECTED_UPLOAD_MEMORY, API_FAULT_UNAVAILABLE, NULL));
     uint64_t seen = workers_landings(server->workers);
     api_progress progress = ask(exchange, true, &reply);
     if (progress == API_DONE)
@@ -261,12 +280,12 @@ static bool admit(http_exchange *exchange, const http_head *head)
 {
     http_server *server = exchange->server;
     http_upload *body = &exchange->body;
-    exchange->reply =
-        http_admit(server->service, exchange->connection, head, exchange->crowded);
+    exchange->reply = http_admit(server->service, exchange->connection, head, exchange->crowded,
+                                 &exchange->rejected);
     if (exchange->reply)
         return false;
     const api_request request = request_of(exchange, true);
-    if (http_find_headers(exchange->connection, exchange->headers, &exchange->joined))
+    if (http_headers_find(&exchange->headers, exchange->connection))
         exchange->reply = api_judge_head(server->service, &request, &body->limit);
     else
         exchange->reply = api_reply_ref(server->out_of_memory);
@@ -281,10 +300,11 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, cons
 {
     http_exchange *exchange = *context;
     if (!exchange) /* begin_exchange had no memory */
-        return finish_starved(cls, connection, url);
+        return finish_starved(cls, connection, method, url);
     if (!exchange->seen) {
         exchange->seen = true;
         exchange->connection = connection;
+        exchange->began = http_access_now();
         exchange->method = method;
         watch_enter(exchange->mark, WATCH_BODY);
         const http_head head = {method, url, version, exchange->target};
@@ -339,8 +359,9 @@ http_server *http_start(const server_settings *settings, int listen_fd, api_serv
                   "are not seen",
                   NULL);
     http_response prepared;
+    const http_sending sending = {.metrics = metrics};
     server->out_of_memory = http_response_prepare(
-        api_fault_reply(service, API_FAULT_UNAVAILABLE), NULL, metrics, false, &prepared);
+        api_fault_reply(service, API_FAULT_UNAVAILABLE), NULL, &sending, &prepared);
     if (server->out_of_memory)
         server->connections = http_connections_new(settings, service, metrics);
     if (server->connections)
@@ -385,6 +406,7 @@ unsigned http_stop(http_server *server, unsigned seconds)
 {
     await_end(server, 100 * seconds);
     unsigned cut_off = (unsigned)metrics_count_under_way(server->metrics, 0);
+    atomic_store(&server->stopping, true);
     workers_stop(server->workers); /* no connection may rest when the daemon stops */
     if (cut_off > 0)
         await_end(server, 20); /* so that those who waited for a worker are told */

@@ -54,7 +54,7 @@ static bool has_room(void *context, int fd)
     bool room =
         atomic_load_explicit(&self->count, memory_order_relaxed) < (long long)self->limit;
     if (!room)
-        metrics_count_refused(self->metrics);
+        metrics_count_rejected(self->metrics, REJECTED_CONNECTION_LIMIT);
     return room;
 }
 
@@ -123,9 +123,12 @@ void http_connections_notify(void *cls, struct MHD_Connection *connection,
     atomic_fetch_sub_explicit(&self->count, 1, memory_order_relaxed);
 }
 
-static void count_late(void *context)
+static void count_late(void *context, watch_phase phase)
 {
-    metrics_count_late(((http_connections *)context)->metrics);
+    static const rejection of[WATCH_PHASES] = {[WATCH_HEAD] = REJECTED_HEADER_DEADLINE,
+                                               [WATCH_BODY] = REJECTED_BODY_DEADLINE,
+                                               [WATCH_SEND] = REJECTED_SLOW_READER};
+    metrics_count_rejected(((http_connections *)context)->metrics, of[phase]);
 }
 
 watch_mark *http_connections_mark(struct MHD_Connection *connection)

@@ -6,22 +6,24 @@
 #include <string.h>
 #include <strings.h>
 
-static const char *const NAMES[HTTP_HEADERS] = {
-    "Accept",   "Accept-Encoding", "Authorization", "Content-Range", "Content-Type", "Host",
-    "If-Match", "If-None-Match",   "If-Range",      "Origin",        "Range"};
+static const char *const NAMES[HTTP_HEADERS_READ] = {"Accept",
+                                                     "Accept-Encoding",
+                                                     "Authorization",
+                                                     "Content-Range",
+                                                     "Content-Type",
+                                                     "Host",
+                                                     "If-Match",
+                                                     "If-None-Match",
+                                                     "If-Range",
+                                                     "Origin",
+                                                     "Range",
+                                                     [HTTP_X_REQUEST_ID] = "X-Request-Id",
+                                                     [HTTP_TRACEPARENT] = "traceparent"};
 
 struct http_joined {
     struct http_joined *next;
     char text[];
 };
-
-void http_joined_free(http_joined *joined)
-{
-    for (http_joined *next; joined; joined = next) {
-        next = joined->next;
-        free(joined);
-    }
-}
 
 typedef struct header_search {
     const char *name, *first;
@@ -73,7 +75,7 @@ static bool find_header(struct MHD_Connection *connection, const char *name,
 /* ---- several at once, in one walk ---- */
 
 typedef struct header_walk {
-    const char **values;
+    http_headers *headers;
     bool repeated;
 } header_walk;
 
@@ -82,33 +84,43 @@ static enum MHD_Result note_header(void *cls, enum MHD_ValueKind kind, const cha
 {
     (void)kind;
     header_walk *walk = cls;
-    for (size_t i = 0; i < HTTP_HEADERS; i++)
+    const char **values = walk->headers->values;
+    for (size_t i = 0; i < HTTP_HEADERS_READ; i++)
         if ((*name | 0x20) == (*NAMES[i] | 0x20) && strcasecmp(name, NAMES[i]) == 0) {
-            walk->repeated = walk->repeated || walk->values[i];
-            walk->values[i] = value;
+            walk->repeated = walk->repeated || values[i];
+            values[i] = value;
             break;
         }
     return MHD_YES;
 }
 
-bool http_find_headers(struct MHD_Connection *connection, const char *ret_values[HTTP_HEADERS],
-                       http_joined **joined)
+bool http_headers_find(http_headers *headers, struct MHD_Connection *connection)
 {
-    header_walk walk = {ret_values, false};
-    for (size_t i = 0; i < HTTP_HEADERS; i++)
-        ret_values[i] = NULL;
+    header_walk walk = {headers, false};
+    bool complete = true;
+    if (headers->found)
+        return true;
+    headers->found = true;
     MHD_get_connection_values(connection, MHD_HEADER_KIND, note_header, &walk);
-    for (size_t i = 0; walk.repeated && i < HTTP_HEADERS; i++)
-        if (!find_header(connection, NAMES[i], &ret_values[i], joined))
-            return false;
-    return true;
+    for (size_t i = 0; walk.repeated && i < HTTP_HEADERS_READ; i++)
+        complete = find_header(connection, NAMES[i], &headers->values[i], &headers->joined) &&
+                   complete;
+    return complete;
 }
 
-const char *http_header_of(const char *const values[HTTP_HEADERS], const char *name)
+const char *http_headers_value(const http_headers *headers, const char *name)
 {
-    for (size_t i = 0; i < HTTP_HEADERS; i++)
+    for (size_t i = 0; i < HTTP_HEADERS_READ; i++)
         if (*NAMES[i] == *name && strcmp(NAMES[i], name) == 0)
-            return values[i];
+            return headers->values[i];
     assert(false && "a header of NAMES");
     return NULL;
+}
+
+void http_headers_done(http_headers *headers)
+{
+    for (http_joined *next, *joined = headers->joined; joined; joined = next) {
+        next = joined->next;
+        free(joined);
+    }
 }

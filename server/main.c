@@ -56,6 +56,11 @@ static void landed(void *context)
     workers_landed(((server_process *)context)->workers);
 }
 
+static void computed(void *context, uint64_t nanoseconds)
+{
+    metrics_count_computation(((server_process *)context)->metrics, nanoseconds);
+}
+
 static void run_parts(void *context, void (*task)(void *of, size_t i), void *of, size_t count)
 {
     workers_split(((server_process *)context)->workers, task, of, count);
@@ -108,6 +113,7 @@ static void fill_host(server_process *process)
         .now = now,
         .is_ready = is_ready,
         .landed = landed,
+        .computed = computed,
         .metrics = metrics_of,
         .runner = &process->runner,
         .json_elements = settings->json_elements,

@@ -134,7 +134,7 @@ static void end_connection(connection_watch *watch, watched *ended, verdict why)
     const struct linger at_once = {.l_onoff = 1};
     ended->ended = true;
     if (why == LATE) {
-        watch->host.late(watch->host.context);
+        watch->host.late(watch->host.context, ended->seen % WATCH_PHASES);
         setsockopt(ended->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
     }
     shutdown(ended->fd, SHUT_RDWR);

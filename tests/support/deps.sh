@@ -6,21 +6,12 @@ set -eu
 if ! command -v apt-get >/dev/null 2>&1; then
     cat >&2 <<'NAMES'
 posenc: this system has no apt-get, so nothing was installed. Install these yourself:
-<<<<<<< HEAD
-  Fedora, RHEL   dnf install gcc make pkgconf libmicrohttpd-devel jansson-devel libpng-devel nettle-devel sqlite-devel zlib-devel
-                 tests: npm check-devel clang clang-tools-extra curl gcc-c++ python3 python3-mpmath python3-numpy python3-scipy
-  Arch           pacman -S gcc make pkgconf libmicrohttpd jansson libpng nettle sqlite zlib
-                 tests: npm check clang curl python python-mpmath python-numpy python-scipy
-  Alpine         apk add gcc musl-dev make pkgconf libmicrohttpd-dev jansson-dev libpng-dev nettle-dev sqlite-dev zlib-dev
-                 tests: npm check-dev clang clang-extra-tools curl g++ python3 py3-mpmath py3-numpy py3-scipy
-=======
   Fedora, RHEL   dnf install gcc make pkgconf libmicrohttpd-devel jansson-devel libpng-devel nettle-devel sqlite-devel zlib-devel nodejs-npm
-                 tests: check-devel chromium clang clang-tools-extra curl gcc-c++ python3 python3-mpmath python3-numpy python3-scipy
+                 tests: check-devel chromium clang clang-tools-extra curl gcc-c++ golang-github-prometheus python3 python3-mpmath python3-numpy python3-scipy
   Arch           pacman -S gcc make pkgconf libmicrohttpd jansson libpng nettle sqlite zlib npm
-                 tests: check chromium clang curl python python-mpmath python-numpy python-scipy
+                 tests: check chromium clang curl prometheus python python-mpmath python-numpy python-scipy
   Alpine         apk add gcc musl-dev make pkgconf libmicrohttpd-dev jansson-dev libpng-dev nettle-dev sqlite-dev zlib-dev npm
-                 tests: check-dev chromium clang clang-extra-tools curl g++ python3 py3-mpmath py3-numpy py3-scipy
->>>>>>> main
+                 tests: check-dev chromium clang clang-extra-tools curl g++ prometheus python3 py3-mpmath py3-numpy py3-scipy
 NAMES
     exit 1
 fi
@@ -43,6 +34,13 @@ if [ "$(id -u)" -ne 0 ]; then
         exit 1
     }
     as_root=sudo
+fi
+# Of servers among them (prometheus, nginx) the programs are wanted: the packages start none.
+policy=/usr/sbin/policy-rc.d
+if [ ! -e "$policy" ]; then
+    trap '$as_root rm -f "$policy"' EXIT
+    printf '#!/bin/sh\nexit 101\n' | $as_root tee "$policy" >/dev/null
+    $as_root chmod 755 "$policy"
 fi
 $as_root apt-get update -qq
 # shellcheck disable=SC2086 # a list of package names
