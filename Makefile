@@ -40,21 +40,23 @@ API_SOURCES    := $(wildcard api/*.c api/*/*.c)
 SERVER_SOURCES := $(wildcard server/*.c)
 UNIT_SOURCES   := $(wildcard tests/unit/*.c tests/unit/*/*.c)
 BENCH_SOURCES  := $(wildcard tests/bench/*.c)
+HARNESSES      := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
+FUZZ_SOURCES   := $(wildcard tests/fuzz/*.c tests/fuzz/support/*.c)
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
-HEADERS   := $(wildcard lib/*.h api/*.h server/*.h tests/unit/*.h)
+HEADERS   := $(wildcard lib/*.h api/*.h server/*.h tests/unit/*.h tests/fuzz/support/*.h)
 FORMATTED := $(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) $(BENCH_SOURCES) \
-             tests/digits/main.cc tests/buckets/main.c tests/faults/faults.c $(HEADERS)
+             $(FUZZ_SOURCES) tests/digits/main.cc tests/buckets/main.c tests/faults/faults.c $(HEADERS)
 
 DEPS      := gcc libc6-dev make pkg-config libmicrohttpd-dev libjansson-dev libpng-dev libsqlite3-dev \
              nettle-dev zlib1g-dev
 DEPS_BENCH := $(DEPS) python3 python3-numpy python3-torch python3-fastapi python3-uvicorn python3-httptools \
               python3-uvloop nginx-light lighttpd wrk
 # prometheus: for its promtool
-DEPS_TEST := $(DEPS) check chromium clang clang-format curl g++ prometheus python3 python3-mpmath \
-             python3-numpy python3-scipy
+DEPS_TEST := $(DEPS) check chromium clang clang-format curl g++ libclang-rt-dev prometheus python3 \
+             python3-mpmath python3-numpy python3-scipy
 
-.PHONY: all run test unit digits buckets http browser interop contract golden check check-builds sanitize format \
-        install slow bench deps deps-test deps-bench clean help soak FORCE
+.PHONY: all run test unit fuzz fuzz-corpus digits buckets http browser interop contract golden check check-builds \
+        sanitize format install slow bench deps deps-test deps-bench clean help soak FORCE
 
 all: $(BUILD)/posenc-server ## build the server (the default)
 
@@ -89,6 +91,19 @@ $(BUILD)/unit-tests: $(call objects,$(UNIT_SOURCES)) $(SERVER_PARTS) $(BUILD)/li
 	$(call say,LINK  $@)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pthread $(UNIT_WRAPS) -o $@ $^ $(CHECK_LIBS)
 
+# all harnesses in one program, each under a name of its own
+FUZZ_SUPPORT := $(BUILD)/tests/fuzz/support/fuzz.o $(BUILD)/tests/fuzz/support/service.o
+FUZZ_LIBS     = $(shell pkg-config --libs jansson libpng nettle sqlite3 zlib) -lm
+$(HARNESSES:%=$(BUILD)/tests/fuzz/replay/%.o): $(BUILD)/tests/fuzz/replay/%.o: tests/fuzz/%.c
+	$(call say,CC    $<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(POSENC_CFLAGS) $(CPPFLAGS) $(CFLAGS) -DLLVMFuzzerTestOneInput=harness_$* -c -o $@ $<
+$(BUILD)/fuzz-replay: tests/fuzz/support/replay.c $(BUILD)/tests/fuzz/support/mutate.o $(FUZZ_SUPPORT) \
+                      $(HARNESSES:%=$(BUILD)/tests/fuzz/replay/%.o) $(SERVER_PARTS) \
+                      $(BUILD)/libposenc-api.a $(BUILD)/libposenc.a
+	$(call say,LINK  $@)
+	$(Q)$(CC) $(POSENC_CFLAGS) -DHARNESSES='$(patsubst %,HARNESS(%),$(HARNESSES))' $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(filter-out %.h,$^) $(FUZZ_LIBS)
+
 # loaded before a server, whose allocations it makes fail; without the sanitizers' CFLAGS
 $(BUILD)/faults.so: tests/faults/faults.c
 	$(call say,CC    $<)
@@ -122,13 +137,14 @@ $(BUILD)/lib/%-v3.o: lib/%.c
 $(BUILD)/lib/%-v4.o: lib/%.c
 	$(call compile_for_set,v4)
 
--include $(BUILD)/digits-tests.d $(KERNEL_OBJECTS:.o=.d) $(patsubst %.c,$(BUILD)/%.d,$(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) $(BENCH_SOURCES) tests/buckets/main.c) $(BUILD)/visualiser/assets.d
+-include $(BUILD)/digits-tests.d $(KERNEL_OBJECTS:.o=.d) $(patsubst %.c,$(BUILD)/%.d,$(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(UNIT_SOURCES) $(BENCH_SOURCES) $(FUZZ_SOURCES) tests/buckets/main.c) $(BUILD)/visualiser/assets.d
+-include $(BUILD)/fuzz-replay.d $(HARNESSES:%=$(BUILD)/tests/fuzz/replay/%.d)
 
 # ---- testing ----
 
 test: ## run every test
-	$(BUILDING) all $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/bucket-runs
-	$(MAKE) -j1 check unit digits buckets golden http browser interop contract check-builds sanitize
+	$(BUILDING) all $(BUILD)/unit-tests $(BUILD)/fuzz-replay $(BUILD)/digits-tests $(BUILD)/bucket-runs
+	$(MAKE) -j1 check unit fuzz-corpus digits buckets golden http browser interop contract check-builds sanitize
 	@echo "all tests passed"
 
 unit: $(BUILD)/unit-tests ## unit tests, with the golden files
@@ -139,6 +155,27 @@ digits: $(BUILD)/digits-tests ## printed numbers against those of std::to_chars
 
 buckets: $(BUILD)/bucket-runs ## buckets of distances against thresholds in big integers
 	$(PYTHON) -B tests/buckets/check.py $(BUILD)/bucket-runs
+
+fuzz-corpus: $(BUILD)/fuzz-replay ## every harness over its corpus, and mutations of it (MUTATIONS=3000)
+	$(BUILD)/fuzz-replay --mutations $(or $(MUTATIONS),3000) $(FUZZ)
+
+# what this finds stays under $(BUILD)/fuzz: new inputs in found/, crashes in crashes/
+FUZZ_FLAGS := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
+              -fno-omit-frame-pointer
+fuzz: ## libFuzzer with clang on every harness, FUZZ_SECONDS=300 each (FUZZ="query json": these)
+	$(MAKE) -k -j$(shell nproc) BUILD=$(BUILD)/fuzz CC=clang CFLAGS="$(FUZZ_FLAGS)" \
+		$(patsubst %,fuzz-run-%,$(or $(FUZZ),$(HARNESSES)))
+
+$(BUILD)/fuzz-with-%: $(BUILD)/tests/fuzz/%.o $(FUZZ_SUPPORT) $(SERVER_PARTS) \
+                      $(BUILD)/libposenc-api.a $(BUILD)/libposenc.a
+	$(call say,LINK  $@)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer -pthread -o $@ $^ $(FUZZ_LIBS)
+
+$(BUILD)/fuzz.dict: $(BUILD)/fuzz-replay
+	$(Q)$(BUILD)/fuzz-replay --dictionary > $@
+
+fuzz-run-%: $(BUILD)/fuzz-with-% $(BUILD)/fuzz.dict
+	sh tests/fuzz/support/run.sh $* $(BUILD) $(or $(FUZZ_SECONDS),300)
 
 golden: ## recompute the golden files with mpmath and compare
 	PYTHONDONTWRITEBYTECODE=1 $(PYTHON) tests/golden/write_golden.py --check
@@ -184,8 +221,9 @@ slow: $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/bucket-runs ## the long
 
 SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 sanitize: ## the suite under AddressSanitizer and UndefinedBehaviorSanitizer
-	$(BUILDING) BUILD=$(BUILD)/sanitize CFLAGS="$(SANITIZE)" all $(BUILD)/sanitize/unit-tests
-	$(MAKE) -j1 BUILD=$(BUILD)/sanitize CFLAGS="$(SANITIZE)" unit http
+	$(BUILDING) BUILD=$(BUILD)/sanitize CFLAGS="$(SANITIZE)" all $(BUILD)/sanitize/unit-tests \
+		$(BUILD)/sanitize/fuzz-replay
+	$(MAKE) -j1 BUILD=$(BUILD)/sanitize CFLAGS="$(SANITIZE)" unit fuzz-corpus http
 
 format: ## format the sources in place
 	clang-format -i $(FORMATTED)
