@@ -8,13 +8,12 @@
 
 #define COUNT_OF(table) (sizeof(table) / sizeof *(table))
 
-#define STORE (API_SETS | API_SET | API_UPLOAD | API_REMOVAL)
-#define READ                                                                                   \
-    (API_TENSORS | API_DOCUMENT | API_SETS | API_SET | API_ASSET) /* may be read on condition  \
-                                                                   */
+#define WRITES (API_UPLOAD | API_REMOVAL)
+#define STORE  (API_SETS | API_SET | WRITES)
+#define READS  (API_TENSORS | API_DOCUMENT | API_SETS | API_SET | API_ASSET) /* on condition */
 #define CODED                                                                                  \
     (API_TENSORS | API_TENSORS_BY_POST | API_DOCUMENT | API_TEXT | API_SETS | API_ASSET)
-#define EVERY (READ | STORE | CODED | API_STATE)
+#define EVERY (READS | WRITES | API_TENSORS_BY_POST | API_TEXT | API_STATE)
 
 /* ---- request headers ---- */
 
@@ -25,10 +24,10 @@ static const struct {
     {"AcceptEncoding", "Accept-Encoding", "gzip is there for text forms; 406 without identity",
      "gzip", CODED},
     {"IfMatch", "If-Match", "tags, or a star: 412 unless one is that of what is there", "*",
-     READ | STORE},
+     READS | WRITES},
     {"IfNoneMatch", "If-None-Match",
      "tags, or a star: 304 if one is that of what would come, 412 where something would change",
-     "\"3f1c\"", READ | STORE},
+     "\"3f1c\"", READS | WRITES},
     {"IfRange", "If-Range", "the tag of what the range is of; the whole comes of another",
      "\"3f1c\"", API_TENSORS},
     {"Range", "Range", "of a binary form: bytes=first-last, bytes=first- or bytes=-count",
@@ -159,7 +158,7 @@ static const struct {
     {"204", "Removed", "It is removed", API_REMOVAL, NOTHING, COMMON},
     {"206", "Part", "The bytes that Range asks for", API_TENSORS, PARTS,
      COMMON TENSOR "ETag Vary? Accept-Ranges Content-Range"},
-    {"304", "NotModified", "If-None-Match names what would come", READ, NOTHING,
+    {"304", "NotModified", "If-None-Match names what would come", READS, NOTHING,
      COMMON "ETag Vary?"},
     {"400", "Malformed", "The request is malformed", EVERY, PROBLEM, COMMON},
     {"401", "Unauthorized", "The bearer token is missing or wrong", STORE, PROBLEM,
@@ -168,7 +167,7 @@ static const struct {
     {"404", "Unknown", "There is no such scheme, stored set or file",
      API_DOCUMENT | STORE | API_ASSET, PROBLEM, COMMON},
     {"406", "NotAcceptable", "No acceptable representation", CODED, PROBLEM, COMMON},
-    {"412", "ConditionFailed", "The condition does not hold", READ | STORE, PROBLEM, COMMON},
+    {"412", "ConditionFailed", "The condition does not hold", READS | WRITES, PROBLEM, COMMON},
     {"413", "TooLarge", "The body is too large", EVERY, PROBLEM, COMMON},
     {"414", "TargetTooLong", "The request target is too long", EVERY, PROBLEM, COMMON},
     {"415", "NotJson", "Content-Type is not application/json", API_TENSORS_BY_POST, PROBLEM,
