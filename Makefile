@@ -72,7 +72,7 @@ DEPS_TEST := $(DEPS) binutils check chromium clang clang-format clang-tidy cppch
              libclang-rt-dev prometheus python3 python3-mpmath python3-numpy python3-scipy util-linux \
              valgrind
 
-.PHONY: all run test unit fuzz fuzz-corpus digits buckets http browser interop golden check check-builds \
+.PHONY: all run test unit fuzz fuzz-corpus digits buckets http browser interop contract golden check check-builds \
         hardening sanitize tsan valgrind analyze analyze-quick format install slow bench deps deps-test \
         deps-bench clean help soak FORCE
 
@@ -164,7 +164,7 @@ $(BUILD)/lib/%-v4.o: lib/%.c
 
 test: ## run every test
 	$(BUILDING) all $(BUILD)/unit-tests $(BUILD)/fuzz-replay $(BUILD)/digits-tests $(BUILD)/bucket-runs
-	$(MAKE) -j1 check hardening unit fuzz-corpus digits buckets golden http browser interop check-builds \
+	$(MAKE) -j1 check hardening unit fuzz-corpus digits buckets golden http browser interop contract check-builds \
 		sanitize tsan valgrind
 	$(MAKE) analyze-quick
 	@echo "all tests passed"
@@ -210,6 +210,10 @@ browser: all ## the visualiser in a real browser (VIEW=heatmap: one file); scree
 
 interop: all ## real clients: curl, numpy; exactness against mpmath
 	PYTHONDONTWRITEBYTECODE=1 TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -m unittest discover -s tests/interop -p 'test_*.py'
+
+contract: all ## /openapi.json for two linters, and the HTTP tests through a validating proxy
+	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/contract/lint.py
+	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/contract/suite.py
 
 check: ## architecture, registration, headers, formatting
 	CC="$(CC)" BUILD="$(BUILD)" sh tests/support/check.sh
@@ -282,7 +286,7 @@ deps: ## install what building needs, as far as it is missing
 
 deps-test: ## install what the tests need, as far as it is missing
 	@sh tests/support/deps.sh $(DEPS_TEST)
-	@sh tests/support/npm.sh server/visualiser tests/browser
+	@sh tests/support/npm.sh server/visualiser tests/browser tests/contract
 
 deps-bench: ## install the peers of the benchmark, as far as they are missing
 	@sh tests/support/deps.sh $(DEPS_BENCH)

@@ -109,13 +109,11 @@ static bool has_range(pe_type type)
     return type == PE_INTEGER || type == PE_REAL || is_list(type);
 }
 
-/* What a stored set has to do with a parameter. */
-static void add_stored(json_t *object, const pe_parameter *parameter)
+/* Where a stored set has the parameter's value. */
+static void add_stored(json_t *object, const char *name, const pe_parameter *parameter)
 {
-    if (parameter->type == PE_STORED)
-        json_object_set_new(object, "format", json_string("stored set name"));
     if (parameter->stored)
-        json_object_set_new(object, "stored",
+        json_object_set_new(object, name,
                             json_sprintf("taken from tensor %s axis %zu of the stored set",
                                          parameter->stored, parameter->stored_axis));
 }
@@ -135,7 +133,9 @@ void api_add_range(json_t *object, const pe_parameter *parameter)
         json_object_set_new(object, "multiple_of", json_integer(parameter->multiple_of));
     if (parameter->type == PE_CHOICE)
         json_object_set_new(object, "choices", choices_of(parameter));
-    add_stored(object, parameter);
+    if (parameter->type == PE_STORED)
+        json_object_set_new(object, "format", json_string("stored set name"));
+    add_stored(object, "stored", parameter);
 }
 
 json_t *api_schema_of(const pe_parameter *parameter)
@@ -163,7 +163,7 @@ json_t *api_schema_of(const pe_parameter *parameter)
         json_object_set_new(schema, "default", api_default_value(parameter));
     if (parameter->default_of)
         json_object_set_new(schema, "x-default-of", api_default_of(parameter));
-    add_stored(schema, parameter);
+    add_stored(schema, "x-stored", parameter);
     if (parameter->when)
         json_object_set_new(schema, "x-when", api_cases_of(parameter));
     return schema;

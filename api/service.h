@@ -32,13 +32,31 @@ api_reply *api_unknown_scheme(const char *name);
 /* Whether the rows of a scheme can be compared: its example's primary tensor is a real matrix.
  * For want of memory it spoils the document that asks. */
 bool api_has_similarity(const pe_scheme *scheme, const pe_limits *limits);
+
 /* Say that a call cannot be answered yet; returns NULL. */
 api_reply *api_not_yet(const api_call *call, api_progress progress);
+
+/* What a route is like: the statuses, headers and parameters that the OpenAPI document gives it
+ * (contract.c). */
+typedef enum api_kind {
+    API_TENSORS = 1 << 0,
+    API_TENSORS_BY_POST = 1 << 1,
+    API_DOCUMENT = 1 << 2, /* JSON with an ETag, in a coding */
+    API_STATE = 1 << 3,    /* of the process, small and never kept */
+    API_TEXT = 1 << 4,
+    API_SETS = 1 << 5, /* the list of stored sets */
+    API_SET = 1 << 6,
+    API_UPLOAD = 1 << 7,
+    API_REMOVAL = 1 << 8,
+    API_ASSET = 1 << 9, /* of the visualiser */
+} api_kind;
 
 typedef struct api_route {
     const char *method, *pattern; /* a pattern may end in /{name} */
     api_endpoint *endpoint;
     const char *summary;
+    api_kind kind;
+    const char *schema;  /* of the JSON that it answers with; NULL: something else */
     api_endpoint *guard; /* refuses every request for the path, or returns NULL; or NULL */
     api_endpoint
         *precede; /* refuses a request before its body is read, or returns NULL; or NULL */

@@ -1,151 +1,15 @@
 /* /openapi.json: this interface as an OpenAPI 3.1 document, built from the routes and
  * registries. */
+#include "../contract.h"
 #include "../document.h"
 #include "../formats.h"
 #include "../options.h"
-#include "../parameters.h"
 #include "../schema.h"
 #include "../service.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
-
-/* The responses of an operation: what success carries, and problems. */
-static json_t *responses(json_t *content)
-{
-    json_t *problem =
-        json_pack("{s:s, s:{s:{s:{s:s}}}}", "description", "A problem document", "content",
-                  "application/problem+json", "schema", "$ref", "#/components/schemas/Problem");
-    json_t *success = json_pack("{s:s, s:o}", "description", "The answer", "content", content);
-    return json_pack("{s:o, s:o}", "200", success, "default", problem);
-}
-
-/* ---- conditions, ranges and codings: components that the GETs of tensors refer to ---- */
-
-static const struct {
-    const char *component, *name, *help;
-} REQUEST_HEADERS[] = {
-    {"AcceptEncoding", "Accept-Encoding", "gzip is there for text forms; 406 without identity"},
-    {"IfMatch", "If-Match", "tags, or a star: 412 unless one is that of what would come"},
-    {"IfNoneMatch", "If-None-Match", "tags, or a star: 304 if one is that of what would come"},
-    {"IfRange", "If-Range", "the tag of what the range is of; the whole comes of another"},
-    {"Range", "Range", "of a binary form: bytes=first-last, bytes=first- or bytes=-count"},
-    {"RequestId", "X-Request-Id", "1 to 128 of letters, digits and ._:/+=@-; else replaced"},
-    {"TraceParent", "traceparent", "W3C Trace Context, version 00; ignored if it is not valid"},
-};
-#define REQUEST_HEADER_COUNT (sizeof REQUEST_HEADERS / sizeof *REQUEST_HEADERS)
-
-/* What answers may tell besides; of the status named, or of 200 and 206. */
-static const struct {
-    const char *status, *name, *help;
-} RESPONSE_HEADERS[] = {
-    {NULL, "ETag", "strong; of this form, these parameters and this coding alone"},
-    {"200", "Content-Encoding", "gzip, of a text form"},
-    {"200", "Vary", "which headers the form and its coding were chosen by"},
-    {NULL, "Accept-Ranges", "bytes, for binary forms"},
-    {"206", "Content-Range", "bytes first-last/whole"},
-    {"416", "Content-Range", "bytes */whole"},
-    {NULL, "X-Request-Id", "the request's, or a new one"},
-    {NULL, "traceparent", "the request's"},
-};
-#define RESPONSE_HEADER_COUNT (sizeof RESPONSE_HEADERS / sizeof *RESPONSE_HEADERS)
-
-static const struct {
-    const char *status, *component, *help;
-    bool part, problem;
-} OTHER_RESPONSES[] = {
-    {"206", "Part", "The bytes that Range asks for", true, false},
-    {"304", "NotModified", "If-None-Match names what would come", false, false},
-    {"412", "ConditionFailed", "If-Match names nothing that would come", false, true},
-    {"416", "NoSuchRange", "Range lies behind the end", false, true},
-};
-#define OTHER_RESPONSE_COUNT (sizeof OTHER_RESPONSES / sizeof *OTHER_RESPONSES)
-
-static json_t *reference(const char *kind, const char *component)
-{
-    return json_pack("{s:o}", "$ref", json_sprintf("#/components/%s/%s", kind, component));
-}
-
-/* The headers of a status. */
-static json_t *response_headers(const char *status)
-{
-    json_t *headers = json_object();
-    bool good = strcmp(status, "200") == 0 || strcmp(status, "206") == 0;
-    for (size_t i = 0; i < RESPONSE_HEADER_COUNT; i++) {
-        const char *of = RESPONSE_HEADERS[i].status;
-        if (of ? strcmp(of, status) == 0 : good)
-            json_object_set_new(headers, RESPONSE_HEADERS[i].name,
-                                json_pack("{s:s, s:{s:s}}", "description",
-                                          RESPONSE_HEADERS[i].help, "schema", "type",
-                                          "string"));
-    }
-    return headers;
-}
-
-static json_t *header_components(void)
-{
-    json_t *components = json_object();
-    for (size_t i = 0; i < REQUEST_HEADER_COUNT; i++)
-        json_object_set_new(components, REQUEST_HEADERS[i].component,
-                            json_pack("{s:s, s:s, s:s, s:{s:s}}", "name",
-                                      REQUEST_HEADERS[i].name, "in", "header", "description",
-                                      REQUEST_HEADERS[i].help, "schema", "type", "string"));
-    return components;
-}
-
-static json_t *response_components(void)
-{
-    json_t *components = json_object(), *binary = json_object();
-    for (size_t i = 0; i < api_format_count(); i++)
-        if (api_format_at(i)->measure == API_BYTES)
-            json_object_set_new(binary, api_format_at(i)->media_type, json_object());
-    for (size_t i = 0; i < OTHER_RESPONSE_COUNT; i++) {
-        json_t *response = json_pack("{s:s, s:o}", "description", OTHER_RESPONSES[i].help,
-                                     "headers", response_headers(OTHER_RESPONSES[i].status));
-        if (OTHER_RESPONSES[i].part)
-            json_object_set(response, "content", binary);
-        if (OTHER_RESPONSES[i].problem)
-            json_object_set_new(response, "content",
-                                json_pack("{s:{s:o}}", "application/problem+json", "schema",
-                                          reference("schemas", "Problem")));
-        json_object_set_new(components, OTHER_RESPONSES[i].component, response);
-    }
-    json_decref(binary);
-    return components;
-}
-
-/* Add to a GET of tensors what its headers may ask for and get. */
-static void add_headers(json_t *parameters, json_t *responses)
-{
-    json_object_set_new(json_object_get(responses, "200"), "headers", response_headers("200"));
-    for (size_t i = 0; i < REQUEST_HEADER_COUNT; i++)
-        json_array_append_new(parameters,
-                              reference("parameters", REQUEST_HEADERS[i].component));
-    for (size_t i = 0; i < OTHER_RESPONSE_COUNT; i++)
-        json_object_set_new(responses, OTHER_RESPONSES[i].status,
-                            reference("responses", OTHER_RESPONSES[i].component));
-}
-
-/* ---- operations ---- */
-
-static json_t *json_content(void)
-{
-    return json_pack("{s:{s:{s:s}}}", "application/json", "schema", "type", "object");
-}
-
-/* One media type for each format. */
-static json_t *format_content(void)
-{
-    json_t *content = json_object();
-    for (size_t i = 0; i < api_format_count(); i++) {
-        const api_format *format = api_format_at(i);
-        json_t *schema = format->schema_type ? json_pack("{s:s}", "type", format->schema_type)
-                                             : json_object();
-        json_object_set_new(content, format->media_type, json_pack("{s:o}", "schema", schema));
-    }
-    return content;
-}
 
 static json_t *choices(const char *const *names, size_t count)
 {
@@ -250,11 +114,11 @@ static json_t *get_operation(const pe_scheme_info *info)
             json_object_set_new(added, "required", json_true());
     }
     add_request_options(info, add_query_parameter, parameters);
-    json_t *answers = responses(format_content());
-    add_headers(parameters, answers);
+    api_contract_add_parameters(parameters, API_TENSORS);
     return json_pack("{s:s+, s:s, s:s, s:[s], s:o, s:o}", "operationId", "get_", info->name,
                      "summary", info->title, "description", info->summary, "tags", "encodings",
-                     "parameters", parameters, "responses", answers);
+                     "parameters", parameters, "responses",
+                     api_contract_responses_of(API_TENSORS, NULL));
 }
 
 static json_t *post_operation(const pe_scheme_info *info)
@@ -274,15 +138,21 @@ static json_t *post_operation(const pe_scheme_info *info)
                                properties, "additionalProperties", 0, "required", required);
     json_t *body = json_pack("{s:b, s:{s:{s:o, s:o}}}", "required", 1, "content",
                              "application/json", "schema", schema, "example", example);
-    return json_pack("{s:s+, s:s, s:s, s:[s], s:o, s:o}", "operationId", "post_", info->name,
-                     "summary", info->title, "description", info->summary, "tags", "encodings",
-                     "requestBody", body, "responses", responses(format_content()));
+    json_t *parameters = json_array();
+    api_contract_add_parameters(parameters, API_TENSORS_BY_POST);
+    return json_pack("{s:s+, s:s, s:s, s:[s], s:o, s:o, s:o}", "operationId", "post_",
+                     info->name, "summary", info->title, "description", info->summary, "tags",
+                     "encodings", "parameters", parameters, "requestBody", body, "responses",
+                     api_contract_responses_of(API_TENSORS_BY_POST, NULL));
 }
 
-/* GET of "/v1/schemes" as "v1_schemes", PUT as "put_v1_schemes": an operation's name. */
+/* GET of "/v1/schemes" as "v1_schemes", PUT as "put_v1_schemes", "page" of "/": an operation's
+ * name. */
 static json_t *operation_id(const api_route *route)
 {
     char name[64] = "";
+    if (strcmp(route->pattern, "/") == 0)
+        return json_string("page");
     if (strcmp(route->method, "GET") != 0)
         snprintf(name, sizeof name, "%s_", route->method);
     for (char *at = name; *at; at++)
@@ -295,63 +165,62 @@ static json_t *operation_id(const api_route *route)
     return json_string(name);
 }
 
-static json_t *content_of(const char *media_type, const char *type)
-{
-    return json_pack("{s:{s:{s:s}}}", media_type, "schema", "type", type);
-}
+static const struct {
+    const char *name, *help, *pattern, *example; /* no example: the first scheme */
+} PATH_PARAMETERS[] = {
+    {"scheme", "name of a scheme", "^[a-z0-9_]+$", NULL},
+    {"name", "name of a stored set", API_STORED_NAME_PATTERN, "bert-positions"},
+    {"file", "name of a file, as the page has it", "^[A-Za-z0-9._-]+$", "main.0a1b2c3d.js"},
+};
 
 /* The parameter that a pattern's {…} stands for. */
 static json_t *path_parameter(const char *brace)
 {
-    bool scheme = strcmp(brace, "{scheme}") == 0;
-    json_t *schema = json_pack("{s:s}", "type", "string");
-    if (!scheme)
-        json_object_set_new(schema, "pattern", json_string(API_STORED_NAME_PATTERN));
-    return json_pack("{s:s, s:s, s:b, s:s, s:o, s:s}", "name", scheme ? "scheme" : "name", "in",
-                     "path", "required", 1, "description",
-                     scheme ? "name of a scheme" : "name of a stored set", "schema", schema,
-                     "example",
-                     scheme ? pe_scheme_describe(pe_scheme_at(0))->name : "bert-positions");
+    size_t i = 0;
+    while (strncmp(brace + 1, PATH_PARAMETERS[i].name, strcspn(brace, "}") - 1) != 0)
+        i++;
+    const char *example = PATH_PARAMETERS[i].example;
+    return json_pack("{s:s, s:s, s:b, s:s, s:{s:s, s:s}, s:s}", "name", PATH_PARAMETERS[i].name,
+                     "in", "path", "required", 1, "description", PATH_PARAMETERS[i].help,
+                     "schema", "type", "string", "pattern", PATH_PARAMETERS[i].pattern,
+                     "example", example ? example : pe_scheme_describe(pe_scheme_at(0))->name);
 }
 
-/* PUT and DELETE have no 200. */
-static void describe_change(json_t *operation, bool put)
+static json_t *upload_body(void)
 {
-    json_t *answers = json_object_get(operation, "responses");
-    json_object_del(answers, "200");
-    json_object_set_new(answers, "204",
-                        json_pack("{s:s}", "description",
-                                  put ? "It has taken another one's place" : "It is removed"));
-    if (!put)
-        return;
-    json_object_set_new(
-        answers, "201",
-        json_pack("{s:s, s:o}", "description", "It is stored", "content", json_content()));
-    json_object_set_new(
-        operation, "requestBody",
-        json_pack("{s:b, s:s, s:o}", "required", 1, "description",
-                  "a safetensors file of F64, F32, F16 and BF16 tensors of finite values",
-                  "content", content_of("application/vnd.safetensors", "string")));
+    return json_pack(
+        "{s:b, s:s, s:{s:{}}}", "required", 1, "description",
+        "a safetensors file of F64, F32, F16 and BF16 tensors of finite values; its "
+        "Content-Type may be any",
+        "content", "*/*");
+}
+
+/* "get" of "GET". */
+static const char *method_member(const char *method, char dst[16])
+{
+    snprintf(dst, 16, "%s", method);
+    for (char *at = dst; *at; at++)
+        *at = (char)tolower((unsigned char)*at);
+    return dst;
 }
 
 /* The routes that do not depend on the registry of schemes. */
 static void add_plain_route(json_t *paths, const api_route *route)
 {
+    char method[16];
     const char *brace = strchr(route->pattern, '{');
-    bool changes = strcmp(route->method, "GET") != 0, stored = route->guard != NULL;
-    json_t *content = json_content();
-    if (strcmp(route->pattern, "/metrics") == 0 || (stored && brace)) {
-        json_decref(content);
-        content = content_of(stored ? "application/vnd.safetensors" : "text/plain", "string");
-    }
-    json_t *operation =
-        json_pack("{s:o, s:s, s:s, s:[s], s:o}", "operationId", operation_id(route), "summary",
-                  route->summary, "description", route->summary, "tags",
-                  stored ? "parameters" : "service", "responses", responses(content));
+    bool stored = route->guard != NULL;
+    json_t *parameters = json_array();
     if (brace)
-        json_object_set_new(operation, "parameters", json_pack("[o]", path_parameter(brace)));
-    if (changes)
-        describe_change(operation, strcmp(route->method, "PUT") == 0);
+        json_array_append_new(parameters, path_parameter(brace));
+    api_contract_add_parameters(parameters, route->kind);
+    json_t *operation =
+        json_pack("{s:o, s:s, s:s, s:[s], s:o, s:o}", "operationId", operation_id(route),
+                  "summary", route->summary, "description", route->summary, "tags",
+                  stored ? "parameters" : "service", "parameters", parameters, "responses",
+                  api_contract_responses_of(route->kind, route->schema));
+    if (route->kind == API_UPLOAD)
+        json_object_set_new(operation, "requestBody", upload_body());
     if (stored) /* with or without a key, as the server is set up */
         json_object_set_new(operation, "security", json_pack("[{}, {s:[]}]", "key"));
     json_t *item = json_object_get(paths, route->pattern);
@@ -360,25 +229,7 @@ static void add_plain_route(json_t *paths, const api_route *route)
         if (json_object_set_new(paths, route->pattern, item) != 0)
             item = NULL; /* it is freed */
     }
-    const char *method = !changes                            ? "get"
-                         : strcmp(route->method, "PUT") == 0 ? "put"
-                                                             : "delete";
-    json_object_set_new(item, method, operation);
-}
-
-static json_t *problem_schema(void)
-{
-    json_t *item =
-        json_pack("{s:s, s:{s:{s:s}, s:{s:[s, s]}, s:{s:s}, s:{s:s}}}", "type", "object",
-                  "properties", "parameter", "type", "string", "given", "type", "string",
-                  "null", "allowed", "type", "string", "did_you_mean", "type", "string");
-    return json_pack("{s:s, s:[s, s, s, s], s:{s:{s:s}, s:{s:s}, s:{s:s}, s:{s:s}, s:{s:s}, "
-                     "s:{s:s}, s:{s:s, s:o}}}",
-                     "type", "object", "required", "type", "title", "status", "code",
-                     "properties", "type", "type", "string", "title", "type", "string",
-                     "status", "type", "integer", "code", "type", "string", "detail", "type",
-                     "string", "did_you_mean", "type", "string", "errors", "type", "array",
-                     "items", item);
+    json_object_set_new(item, method_member(route->method, method), operation);
 }
 
 /* Add a scheme's path under /v1/encodings or /v1/similarity. */
@@ -392,15 +243,47 @@ static void add_scheme(json_t *paths, const char *kind, const pe_scheme *scheme)
         json_pack("{s:o, s:o}", "get", get_operation(info), "post", post_operation(info)));
 }
 
+static json_t *head_of_document(void)
+{
+    return json_pack("{s:s, s:s, s:s, s:{s:s}, s:{s:s, s:s}}", "title", "posenc", "version",
+                     PE_VERSION, "description",
+                     "Positional encodings, exact to the last bit, as JSON or binary. Whatever "
+                     "answers GET answers HEAD with the same head. Every path answers OPTIONS "
+                     "with 204 and Allow, another method than its own with 405; what is not "
+                     "here is 404.",
+                     "contact", "name", "the posenc authors", "license", "name", "MIT",
+                     "identifier", "MIT");
+}
+
+static json_t *tags_of_document(void)
+{
+    static const char *const tags[][2] = {
+        {"encodings", "tensors"},
+        {"parameters", "stored sets of trained tensors"},
+        {"service", "what there is, and how the process does"},
+    };
+    json_t *array = json_array();
+    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++)
+        json_array_append_new(
+            array, json_pack("{s:s, s:s}", "name", tags[i][0], "description", tags[i][1]));
+    return array;
+}
+
+static json_t *components(void)
+{
+    return json_pack("{s:o, s:{s:{s:s, s:s, s:s}}, s:o, s:o}", "schemas",
+                     api_contract_schemas(), "securitySchemes", "key", "type", "http", "scheme",
+                     "bearer", "description", "the key of --api-key-file", "parameters",
+                     api_contract_parameters(), "responses", api_contract_responses());
+}
+
 api_reply *api_openapi(const api_call *call)
 {
     const api_route *routes;
     size_t count = api_routes(&routes);
     json_t *paths = json_object();
     for (size_t i = 0; i < count; i++)
-        if (routes[i].endpoint != api_get_asset &&
-            strcmp(routes[i].pattern, "/v1/encodings/{scheme}") != 0 &&
-            strcmp(routes[i].pattern, "/v1/similarity/{scheme}") != 0)
+        if (!(routes[i].kind & (API_TENSORS | API_TENSORS_BY_POST)))
             add_plain_route(paths, &routes[i]);
     for (size_t i = 0; i < pe_scheme_count(); i++) {
         const pe_scheme *scheme = pe_scheme_at(i);
@@ -409,18 +292,9 @@ api_reply *api_openapi(const api_call *call)
             add_scheme(paths, "similarity",
                        pe_similarity_find(pe_scheme_describe(scheme)->name));
     }
-    json_t *head = json_pack("{s:s, s:s, s:s, s:{s:s, s:s}}", "title", "posenc", "version",
-                             PE_VERSION, "description",
-                             "Positional encodings, exact to the last bit, as JSON or binary.",
-                             "license", "name", "MIT", "identifier", "MIT");
     json_t *document = json_pack(
-        "{s:s, s:o, s:[{s:s}], s:[{s:s, s:s}, {s:s, s:s}, {s:s, s:s}], s:o, "
-        "s:{s:{s:o}, s:{s:{s:s, s:s}}, s:o, s:o}}",
-        "openapi", "3.1.0", "info", head, "servers", "url", "/", "tags", "name", "encodings",
-        "description", "tensors", "name", "parameters", "description",
-        "stored sets of trained tensors", "name", "service", "description",
-        "what there is, and how the process does", "paths", paths, "components", "schemas",
-        "Problem", problem_schema(), "securitySchemes", "key", "type", "http", "scheme",
-        "bearer", "parameters", header_components(), "responses", response_components());
+        "{s:s, s:o, s:[{s:s, s:s}], s:[], s:o, s:o, s:o}", "openapi", "3.1.0", "info",
+        head_of_document(), "servers", "url", "/", "description", "this server", "security",
+        "tags", tags_of_document(), "paths", paths, "components", components());
     return api_document_cacheable(call, document);
 }
