@@ -279,6 +279,8 @@ static json_t *components(void)
 
 api_reply *api_openapi(const api_call *call)
 {
+    if (call->request->quick) /* some tens of milliseconds */
+        return api_not_yet(call, API_LATER);
     const api_route *routes;
     size_t count = api_routes(&routes);
     json_t *paths = json_object();
