@@ -32,6 +32,10 @@ api_reply *api_text_reply(const api_call *call, api_reply *reply, api_body *text
  * since the last document. `flags` are jansson's. */
 char *api_document_text(json_t *document, size_t flags);
 
+/* Whether jansson could not read a text for want of memory, which it does not always say:
+ * `problem` must have been cleared before. */
+bool api_document_lacked_memory(const json_error_t *problem);
+
 /* Give a document up, and forget that memory ran out for it: the next one may succeed. */
 void api_document_drop(json_t *document);
 

@@ -52,6 +52,7 @@ static bool choose_format(api_encoding *encoding, const api_format *asked,
                           api_reply **ret_reply)
 {
     char reason[512];
+    const char *given = asked ? asked->name : "";
     pe_error error;
     encoding->negotiated = !asked;
     pe_error_init(&error);
@@ -71,11 +72,11 @@ static bool choose_format(api_encoding *encoding, const api_format *asked,
         *ret_reply = api_problem(API_NOT_ACCEPTABLE, reason, NULL, NULL);
         return false;
     case API_CHOICE_REFUSED:
-        pe_error_add(&error, PE_OUT_OF_RANGE, "format", asked->name, "%s", reason);
+        pe_error_add(&error, PE_OUT_OF_RANGE, "format", given, "%s", reason);
         *ret_reply = api_problem(API_NOT_ACCEPTABLE, reason, NULL, &error);
         return false;
     case API_CHOICE_TOO_LARGE:
-        pe_error_add(&error, PE_TOO_LARGE, "format", asked->name, "%s", reason);
+        pe_error_add(&error, PE_TOO_LARGE, "format", given, "%s", reason);
         *ret_reply = api_problem_from_error(&error);
         return false;
     case API_CHOICE_WRONG:

@@ -60,7 +60,8 @@ api_body *api_body_take_text(api_text *text, size_t *ret_bytes)
 {
     if (!text->failed && !text->block && text->size < text->capacity) {
         char *fitted = realloc(text->data, text->size);
-        text->data = fitted ? fitted : text->data;
+        if (fitted)
+            text->data = fitted;
         text->capacity = text->size;
     }
     api_segment all = {text->data, text->size};

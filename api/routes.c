@@ -200,14 +200,20 @@ api_reply *api_judge_head(api_service *service, const api_request *request, uint
     api_call call;
     api_progress progress;
     *ret_limit = service->host->body_bytes;
+    bool allowed = false;
     api_document_begin();
     for (size_t i = 0; i < ROUTE_COUNT; i++) {
-        if (!ROUTES[i].precede || strcmp(request->method, ROUTES[i].method) != 0 ||
+        if (!ROUTES[i].guard ||
             !begin_call(service, request, &ROUTES[i], &progress, parameter, &call))
             continue;
+        api_reply *refusal = allowed ? NULL : ROUTES[i].guard(&call); /* whatever the method */
+        if (refusal)
+            return refusal;
+        allowed = true;
+        if (!ROUTES[i].precede || strcmp(request->method, ROUTES[i].method) != 0)
+            continue;
         *ret_limit = service->host->upload_bytes;
-        api_reply *refusal = ROUTES[i].guard ? ROUTES[i].guard(&call) : NULL;
-        return refusal ? refusal : ROUTES[i].precede(&call);
+        return ROUTES[i].precede(&call);
     }
     return NULL;
 }

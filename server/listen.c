@@ -90,7 +90,7 @@ static int open_unix(const char *path, char *ret_url, size_t size)
  * the kernel's to give up; of an open one it must not come before the watch, which counts. */
 static void tune(const server_settings *settings, int fd)
 {
-    struct sockaddr_storage address;
+    struct sockaddr_storage address = {0};
     socklen_t length = sizeof address;
     const struct sockaddr *of = (struct sockaddr *)&address;
     int send_buffer = (int)settings->send_buffer;
@@ -194,7 +194,7 @@ int listen_open(const server_settings *settings, char *ret_url, size_t size)
 
 bool listen_is_local(int fd)
 {
-    struct sockaddr_storage address;
+    struct sockaddr_storage address = {0};
     socklen_t length = sizeof address;
     const struct sockaddr *of = (struct sockaddr *)&address;
     return getsockname(fd, (struct sockaddr *)&address, &length) == 0 &&

@@ -357,7 +357,8 @@ static void add_plain_route(json_t *paths, const api_route *route)
     json_t *item = json_object_get(paths, route->pattern);
     if (!item) {
         item = json_object();
-        json_object_set_new(paths, route->pattern, item);
+        if (json_object_set_new(paths, route->pattern, item) != 0)
+            item = NULL; /* it is freed */
     }
     const char *method = !changes                            ? "get"
                          : strcmp(route->method, "PUT") == 0 ? "put"

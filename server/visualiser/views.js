@@ -33,11 +33,19 @@ import cloud from './views/cloud.js';
 import distances from './views/distances.js';
 import heads from './views/heads.js';
 import heatmap from './views/heatmap.js';
+import precision from './views/precision.js';
+import profiles from './views/profiles.js';
 import rotation from './views/rotation.js';
 import similarity from './views/similarity.js';
+import spectrum from './views/spectrum.js';
+import waves from './views/waves.js';
 
 export const VIEWS = [
   heatmap,
+  waves,
+  profiles,
+  spectrum,
+  precision,
   rotation,
   heads,
   similarity,
