@@ -31,10 +31,10 @@
 // Give every drawing a text alternative (aria-label), and every control a label.
 import cloud from './views/cloud.js';
 import distances from './views/distances.js';
-import precision from './views/precision.js';
-import profiles from './views/profiles.js';
 import heads from './views/heads.js';
 import heatmap from './views/heatmap.js';
+import precision from './views/precision.js';
+import profiles from './views/profiles.js';
 import rotation from './views/rotation.js';
 import similarity from './views/similarity.js';
 import spectrum from './views/spectrum.js';
