@@ -37,11 +37,12 @@ export async function getDocument(url, signal) {
   return response.json();
 }
 
-// "/v1/encodings/rope?length=4&dim=8&tensor=cos": empty texts count as absent.
+// "/v1/encodings/rope?length=4&dim=8&tensor=cos": empty texts count as absent. Settings may name another
+// collection of tables: {collection: 'similarity', scheme, parameters}.
 export function addressOf(settings, extra = {}) {
   const query = Object.entries({...settings.parameters, ...extra}).filter(([, text]) => text != null && text !== '');
   const text = query.map(([name, value]) => `${name}=${encodeURIComponent(value).replace(/%2C/g, ',')}`).join('&');
-  return `/v1/encodings/${settings.scheme}${text && '?'}${text}`;
+  return `/v1/${settings.collection ?? 'encodings'}/${settings.scheme}${text && '?'}${text}`;
 }
 
 // Bytes [first, end) of a form, or fewer at its end.

@@ -2,6 +2,7 @@
 import {Problem, addressOf, getDocument, describe} from './api.js';
 import {coloursOf} from './colours.js';
 import {h, later} from './dom.js';
+import {showExamples} from './examples.js';
 import {createForm} from './form.js';
 import {beginningsOf} from './schema.js';
 import {SHARED, createStore} from './state.js';
@@ -197,6 +198,7 @@ function connect() {
     const {left, right} = store.get();
     store.update({right: right ? null : {...left, parameters: {...left.parameters}}}, 'settings');
   });
+  showExamples(byId('examples'), (address) => store.visit(address));
   byId('cancel').addEventListener('click', () => loading?.abort());
   addEventListener('keydown', ({key}) => { if (key === 'Escape') loading?.abort(); });
   const redraw = later(draw, 60);

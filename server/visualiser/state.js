@@ -47,6 +47,12 @@ export function createStore(changed) {
   });
   return {
     get: () => state,
+    // Go to an address of the page ("?scheme=…").
+    visit(address) {
+      history.pushState(null, '', address);
+      state = readAddress(location.search);
+      changed(state, 'history');
+    },
     // kind: 'settings' and 'view' make an entry of the history; 'adjust' and 'initial' replace the
     // last one; 'quiet' replaces it and tells nobody.
     update(patch, kind = 'view') {

@@ -66,7 +66,8 @@ function keep(key, reply) {
   }
 }
 
-async function elements(settings, tensor, first, count, options) {
+// Elements [first, first + count) of a tensor, asked for once: see getElements.
+export async function elements(settings, tensor, first, count, options) {
   const key = JSON.stringify([settings, tensor.name, first, count]);
   let reply = kept.get(key);
   if (reply) {

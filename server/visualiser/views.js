@@ -29,9 +29,15 @@
 // and <style> elements are refused by the page's policy. Observable Plot may be used as it is.
 // Give every drawing a text alternative (aria-label), and every control a label.
 import heatmap from './views/heatmap.js';
+import cloud from './views/cloud.js';
+import distances from './views/distances.js';
+import similarity from './views/similarity.js';
 
 export const VIEWS = [
   heatmap,
+  similarity,
+  distances,
+  cloud,
 ];
 
 export const viewsFor = (tensor, scheme) => VIEWS.filter((view) => view.applies(tensor, scheme));

@@ -104,20 +104,29 @@ function createPanel(table, title, scale, colours, mark) {
     context.restore();
   }
 
-  // A line where the positions reach the training length.
+  // The pixel of an axis where the positions reach the training length, or null.
+  function markOn(axis, extent, [from, to], pixels) {
+    if (mark == null || !['n', 'queries'].includes(axis.axis)) return null;
+    let cell = 0;
+    while (cell < extent && axis.at(cell) < mark) cell++;
+    const at = ((cell - from) / (to - from)) * pixels;
+    return cell === 0 || cell === extent || at < 0 || at > pixels ? null : at;
+  }
+
+  // A line there: of matrices of positions with positions, one of each axis.
   function markLine(context, view) {
-    if (mark == null || !['n', 'queries'].includes(table.row.axis)) return;
-    let row = 0;
-    while (row < table.rows && table.row.at(row) < mark) row++;
-    const y = ((row - view.rows[0]) / (view.rows[1] - view.rows[0])) * size.height;
-    if (row === 0 || row === table.rows || y < 0 || y > size.height) return;
+    const x = markOn(table.column, table.columns, view.columns, size.width);
+    const y = markOn(table.row, table.rows, view.rows, size.height);
     const text = `trained to ${brief(mark)}`;
     const wide = context.measureText(text).width + 8;
     const above = y > 20 ? y - 18 : y + 2;
     context.fillStyle = colours.paper;
-    context.fillRect(0, y - 2, size.width, 4);
-    context.fillRect(size.width - wide, above, wide, 16);
+    if (x != null) context.fillRect(x - 2, 0, 4, size.height);
+    if (y != null) context.fillRect(0, y - 2, size.width, 4);
+    if (y != null) context.fillRect(size.width - wide, above, wide, 16);
     context.fillStyle = colours.mark;
+    if (x != null) context.fillRect(x - 1, 0, 2, size.height);
+    if (y == null) return;
     context.fillRect(0, y - 1, size.width, 2);
     context.textAlign = 'right';
     context.textBaseline = 'middle';
@@ -180,10 +189,12 @@ export function describeCell(tables, difference, {row, column}) {
   return parts.join(' · ');
 }
 
-function render(container, {tables, difference, options, update, hover, mark, colours, signal, width}) {
+// Views that draw matrices of their own may give `titles` of the panels, and `square`: cells as high as they
+// are wide, for what compares an axis with itself.
+function render(container, {tables, difference, options, update, hover, mark, colours, signal, width, titles, square = false}) {
   const shared = scaleOf(colours, tables.map(({extent}) => extent));
-  const shown = tables.map((table, i) => createPanel(table, tables.length > 1 ? `${'AB'[i]}: ${table.settings.scheme}` : `${table.tensor.name}`, shared, colours, mark));
-  if (difference) shown.push(createPanel(difference, 'A − B', scaleOf(colours, [difference.extent]), colours, mark));
+  const shown = tables.map((table, i) => createPanel(table, titles?.[i] ?? (tables.length > 1 ? `${'AB'[i]}: ${table.settings.scheme}` : `${table.tensor.name}`), shared, colours, mark));
+  if (difference) shown.push(createPanel(difference, 'A − B', scaleOf(colours, [difference.extent, difference.extent.map((value) => -value).reverse()]), colours, mark));
   const whole = {
     rows: Math.max(...tables.map(({rows}) => rows)),
     columns: Math.max(...tables.map(({columns}) => columns)),
@@ -198,10 +209,11 @@ function render(container, {tables, difference, options, update, hover, mark, co
   const panels = h('div', {class: 'panels'}, ...shown.map(({element}) => element));
   container.append(buttons, panels);
 
-  const across = width < NARROW ? 1 : shown.length;
+  const across = width < NARROW ? 1 : square ? Math.min(shown.length, 2) : shown.length; // squares grow downwards too
   const wide = Math.max(120, Math.floor(width / across) - MARGIN.left - MARGIN.right - (across > 1 ? 12 : 0));
-  const most = Math.min(wide, Math.max(whole.columns * 24, 160)); // one column needs no whole page
-  const high = Math.min(HEIGHT, Math.max(whole.rows * 24, 96));
+  const even = square && whole.rows === whole.columns;
+  const most = Math.min(even ? HEIGHT : wide, wide, Math.max(whole.columns * 24, 160)); // one column needs no whole page
+  const high = even ? most : Math.min(HEIGHT, Math.max(whole.rows * 24, 96));
   shown.forEach((panel) => panel.resize(most, high));
 
   const scaleExtent = [1, Math.max(1, whole.rows / 4, whole.columns / 4)];
