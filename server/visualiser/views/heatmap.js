@@ -237,7 +237,7 @@ function render(container, {tables, difference, options, update, hover, mark, co
   const remember = later(() => {
     if (signal.aborted) return;
     const {k, x, y} = transform;
-    update({zoom: k === 1 ? '' : [k, x / most, y / high].map((each) => Number(each.toPrecision(5))).join()}, {quiet: true});
+    update({zoom: k === 1 ? '' : [k, x / most, y / high].map((each) => Number(each.toFixed(5))).join()}, {quiet: true});
   }, 250);
 
   const zoomTo = (to) => select(shown[0].canvas).call(behaviour.transform, to);
