@@ -50,7 +50,7 @@ DEPS      := gcc libc6-dev make pkg-config libmicrohttpd-dev libjansson-dev libp
 DEPS_BENCH := $(DEPS) python3 python3-numpy python3-torch python3-fastapi python3-uvicorn python3-httptools \
               python3-uvloop nginx-light lighttpd wrk
 DEPS_TEST := $(DEPS) check chromium clang clang-format curl g++ python3 python3-mpmath python3-numpy \
-             python3-scipy
+             python3-scipy python3-torch
 
 .PHONY: all run test unit digits buckets http browser interop golden check check-builds sanitize format install \
         slow bench deps deps-test deps-bench clean help FORCE
@@ -140,7 +140,7 @@ http: all ## black-box tests of the server over real sockets
 	PYTHONDONTWRITEBYTECODE=1 TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -m unittest discover -s tests/http -p 'test_*.py'
 
 browser: all ## the visualiser in a real browser (VIEW=heatmap: one file); screenshots go to build/screenshots
-	TEST_SERVER=$(BUILD)/posenc-server SCREENSHOTS=$(BUILD)/screenshots node tests/browser/main.js $(VIEW)
+	PYTHON=$(PYTHON) TEST_SERVER=$(BUILD)/posenc-server SCREENSHOTS=$(BUILD)/screenshots node tests/browser/main.js $(VIEW)
 
 interop: all ## real clients: curl, numpy; exactness against mpmath
 	PYTHONDONTWRITEBYTECODE=1 TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -m unittest discover -s tests/interop -p 'test_*.py'

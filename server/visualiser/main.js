@@ -8,6 +8,7 @@ import {byteText} from './numbers.js';
 import {beginningsOf} from './schema.js';
 import {SHARED, createStore} from './state.js';
 import {differenceOf, loadTable} from './tables.js';
+import {createTakeaway} from './takeaway.js';
 import {createTheme} from './theme.js';
 import {createTools} from './tools.js';
 import {VIEWS, viewsFor} from './views.js';
@@ -16,7 +17,7 @@ const START = 'sinusoidal'; // where a visit begins, if there is such a scheme
 const SIDES = ['left', 'right'];
 const byId = (id) => document.getElementById(id);
 const forms = {};
-let schemes, store, tools, theme;
+let schemes, store, tools, takeaway, theme;
 let loading = null; // the AbortController of what is under way
 let overtaken = false; // whether a slider has gone on meanwhile
 let tables = []; // what is shown
@@ -148,6 +149,7 @@ function draw() {
   drawing = {controller};
   showTabs(view, possible);
   tools.show(tables, state);
+  takeaway.show(tables);
   byId('readout').textContent = '';
   const container = byId('view');
   container.replaceChildren();
@@ -237,6 +239,7 @@ async function main() {
   ({schemes} = await getDocument('/v1/schemes'));
   store = createStore(changed);
   tools = createTools(byId('tools'), (patch) => store.update({options: {...store.get().options, ...patch}}));
+  takeaway = createTakeaway(byId('takeaway'));
   connect();
   changed(store.get(), 'initial');
 }
