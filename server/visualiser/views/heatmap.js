@@ -35,16 +35,23 @@ function cellsOf(at, extent) {
   });
 }
 
+// Which pixels of an axis show the one cell that the pixel before shows.
+const repeats = (cells) => cells.map((each, i) => i > 0 && each.length === 1 && cells[i - 1].length === 1 && cells[i - 1][0] === each[0]);
+
 function paint(image, table, scale, columnCells, rowCells) {
   const words = new Uint32Array(image.data.buffer);
   const {data, columns} = table;
-  const same = rowCells.map((cells, y) => y > 0 && cells.length === 1 && rowCells[y - 1].length === 1 && rowCells[y - 1][0] === cells[0]);
+  const sameRow = repeats(rowCells), sameColumn = repeats(columnCells);
   for (let y = 0, at = 0; y < image.height; y++, at += image.width) {
-    if (same[y]) {
+    if (sameRow[y]) {
       words.copyWithin(at, at - image.width, at);
       continue;
     }
     for (let x = 0; x < image.width; x++) {
+      if (sameColumn[x]) {
+        words[at + x] = words[at + x - 1];
+        continue;
+      }
       let sum = 0;
       const across = columnCells[x], down = rowCells[y];
       for (let i = 0; i < down.length; i++)
