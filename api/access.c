@@ -8,7 +8,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Whether text[0, length) is an IPv4 address in 127.0.0.0/8 as four decimal numbers. */
+/* Whether text[0, length) is an IPv4 address in 127.0.0.0/8 as four decimal numbers, without
+ * leading zeros, which others read as octal. */
 static bool is_loopback_address(const char *text, size_t length)
 {
     unsigned parts = 0;
@@ -17,7 +18,8 @@ static bool is_loopback_address(const char *text, size_t length)
         for (; at < length && text[at] >= '0' && text[at] <= '9' && digits < 3; at++, digits++)
             number = 10 * number + (unsigned)(text[at] - '0');
         bool dot = at < length && text[at] == '.';
-        if (digits == 0 || number > 255 || (parts == 0 && number != 127) ||
+        bool octal = digits > 1 && text[at - digits] == '0';
+        if (digits == 0 || octal || number > 255 || (parts == 0 && number != 127) ||
             (dot ? at + 1 == length : at != length))
             return false;
         parts++;

@@ -35,6 +35,7 @@ typedef struct api_host {
     uint64_t (*now)(void *context);  /* a monotonic clock in nanoseconds */
     bool (*is_ready)(void *context); /* false while draining */
     void (*landed)(void *context);   /* a table has been computed: see API_BUSY */
+    void (*computed)(void *context, uint64_t nanoseconds); /* which took so long; or NULL */
     char *(*metrics)(void *context); /* Prometheus text from malloc, NULL if memory ran out */
     const pe_runner *runner;         /* for streams; the cache has its own; or NULL */
     uint64_t json_elements;          /* the most elements that JSON and CSV may carry */
@@ -111,6 +112,25 @@ api_body *api_reply_body(const api_reply *reply);
  */
 uint64_t api_reply_length(const api_reply *reply);
 
+/* Why a reply turns down what may be sound: for want of permission, room or time. */
+typedef enum api_refusal {
+    API_REFUSAL_NONE,
+    API_REFUSAL_UNAUTHORIZED,
+    API_REFUSAL_FORBIDDEN,
+    API_REFUSAL_TARGET_TOO_LONG,
+    API_REFUSAL_BODY_TOO_LARGE,
+    API_REFUSAL_RESULT_TOO_LARGE,
+    API_REFUSAL_STORE_FULL,
+    API_REFUSAL_STORE_FAILED,
+    API_REFUSAL_COMPUTE_DEADLINE,
+    API_REFUSAL_OUT_OF_MEMORY,
+} api_refusal;
+#define API_REFUSALS (API_REFUSAL_OUT_OF_MEMORY + 1)
+api_refusal api_reply_refusal(const api_reply *reply);
+
+/* A word for metrics and logs, such as "store_full". */
+const char *api_refusal_name(api_refusal refusal);
+
 /* A place where the transport keeps what it has prepared for this reply; freed with the reply.
  * Setting it returns the one that stands: another thread may have been first, and then `made`
  * was freed. */
@@ -148,11 +168,15 @@ api_reply *api_fault_reply(api_service *service, api_fault fault);
 /* The same with a detail of the caller's. */
 api_reply *api_fault_reply_with(api_service *service, api_fault fault, const char *detail);
 
-/* The label of the route that a request matches, for metrics: a pattern such as
- * "/v1/encodings/{scheme}", or "other". */
-const char *api_route_label(const char *target);
+/* Routes as metrics and logs name them: a method, where GET stands for HEAD as well, and a
+ * pattern such as "/v1/encodings/{scheme}". The last one, "other" twice, is for requests that
+ * no endpoint answers. */
+typedef struct api_route_name {
+    const char *method, *pattern;
+} api_route_name;
+size_t api_route_names(const api_route_name **ret_names);
 
-/* All labels, for metrics tables; api_route_label returns one of these pointers. */
-size_t api_route_labels(const char *const **ret_labels);
+/* The route that a request matches: an index of the names. */
+size_t api_route_of(const char *method, const char *target);
 
 #endif

@@ -1,6 +1,7 @@
 /* Reading arguments: query strings and flat JSON objects, into names and texts. */
 #include "arguments.h"
 
+#include "document.h"
 #include "text.h"
 
 #include <jansson.h>
@@ -218,7 +219,7 @@ static void add_members(const json_t *object, api_arguments *arguments, pe_error
 bool api_arguments_from_json(const char *body, size_t size, api_arguments *ret_arguments,
                              pe_error *reterr)
 {
-    json_error_t problem;
+    json_error_t problem = {0};
     *ret_arguments = (api_arguments){0};
     json_t *object = json_loadb(body ? body : "", size,
                                 JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &problem);
@@ -226,7 +227,7 @@ bool api_arguments_from_json(const char *body, size_t size, api_arguments *ret_a
         add_members(object, ret_arguments, reterr);
     else if (object)
         pe_error_add(reterr, PE_MALFORMED, "body", "", "one JSON object");
-    else if (json_error_code(&problem) == json_error_out_of_memory)
+    else if (api_document_lacked_memory(&problem))
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the body");
     else
         pe_error_add(reterr, PE_MALFORMED, "body", "",

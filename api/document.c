@@ -26,6 +26,12 @@ void api_document_watch_memory(void)
     json_set_alloc_funcs(allocate, free);
 }
 
+bool api_document_lacked_memory(const json_error_t *problem)
+{
+    enum json_error_code code = json_error_code(problem);
+    return code == json_error_out_of_memory || code == json_error_unknown;
+}
+
 char *api_document_text(json_t *document, size_t flags)
 {
     char *text = document ? json_dumps(document, flags | JSON_REAL_PRECISION(15)) : NULL;
@@ -42,6 +48,16 @@ void api_document_drop(json_t *document)
 {
     json_decref(document);
     memory_ran_out = false;
+}
+
+void api_document_begin(void)
+{
+    memory_ran_out = false;
+}
+
+void api_document_spoil(void)
+{
+    memory_ran_out = true;
 }
 
 /* Consume the document and return its text as a body. */

@@ -32,8 +32,19 @@ api_reply *api_text_reply(const api_call *call, api_reply *reply, api_body *text
  * since the last document. `flags` are jansson's. */
 char *api_document_text(json_t *document, size_t flags);
 
+/* Whether jansson could not read a text for want of memory, which it does not always say:
+ * `problem` must have been cleared before. */
+bool api_document_lacked_memory(const json_error_t *problem);
+
 /* Give a document up, and forget that memory ran out for it: the next one may succeed. */
 void api_document_drop(json_t *document);
+
+/* Forget what failed in this thread before: jansson may have served others. */
+void api_document_begin(void);
+
+/* Give up the document that is under way in this thread: for want of memory something that it
+ * is to say is not known. */
+void api_document_spoil(void);
 
 /* A number as JSON, an integer where it is integral. */
 json_t *api_document_number(double number);

@@ -52,6 +52,7 @@ static bool choose_format(api_encoding *encoding, const api_format *asked,
                           api_reply **ret_reply)
 {
     char reason[512];
+    const char *given = asked ? asked->name : "";
     pe_error error;
     encoding->negotiated = !asked;
     pe_error_init(&error);
@@ -71,11 +72,11 @@ static bool choose_format(api_encoding *encoding, const api_format *asked,
         *ret_reply = api_problem(API_NOT_ACCEPTABLE, reason, NULL, NULL);
         return false;
     case API_CHOICE_REFUSED:
-        pe_error_add(&error, PE_OUT_OF_RANGE, "format", asked->name, "%s", reason);
+        pe_error_add(&error, PE_OUT_OF_RANGE, "format", given, "%s", reason);
         *ret_reply = api_problem(API_NOT_ACCEPTABLE, reason, NULL, &error);
         return false;
     case API_CHOICE_TOO_LARGE:
-        pe_error_add(&error, PE_TOO_LARGE, "format", asked->name, "%s", reason);
+        pe_error_add(&error, PE_TOO_LARGE, "format", given, "%s", reason);
         *ret_reply = api_problem_from_error(&error);
         return false;
     case API_CHOICE_WRONG:
@@ -131,7 +132,7 @@ static bool make_request(api_encoding *encoding, const pe_scheme *scheme,
     if (search.status == API_STORE_LATER)
         *ret_reply = api_not_yet(encoding->call, API_LATER);
     else if (search.status == API_STORE_FAILED)
-        *ret_reply = api_problem(API_UNAVAILABLE, "the store cannot be read", NULL, NULL);
+        *ret_reply = api_problem(API_STORE_BROKEN, "the store cannot be read", NULL, NULL);
     else
         return true;
     return false;
@@ -309,6 +310,8 @@ static api_reply *compute(const api_encoding *encoding)
     host->landed(host->context);
     if (status != PE_OK)
         return api_problem_from_error(&error);
+    if (outcome == PE_MISS && host->computed)
+        host->computed(host->context, compute_time);
     api_reply *reply = own_reply(encoding, entry, outcome, compute_time);
     pe_entry_unref(entry);
     return reply;

@@ -29,7 +29,23 @@ static const struct {
     [API_NOT_IMPLEMENTED] = {"not_implemented", "The request needs what is not known here",
                              501},
     [API_UNAVAILABLE] = {"unavailable", "The service cannot answer now", 503},
+    [API_OUT_OF_MEMORY] = {"unavailable", "The service cannot answer now", 503},
+    [API_OVERDUE] = {"unavailable", "The service cannot answer now", 503},
+    [API_STORE_BROKEN] = {"unavailable", "The service cannot answer now", 503},
     [API_STORE_IS_FULL] = {"store_full", "The store has no room for this", 507},
+};
+
+/* The others are mistakes, not refusals. */
+static const api_refusal REFUSALS[sizeof CODES / sizeof *CODES] = {
+    [API_UNAUTHORIZED] = API_REFUSAL_UNAUTHORIZED,
+    [API_FORBIDDEN] = API_REFUSAL_FORBIDDEN,
+    [API_PAYLOAD_TOO_LARGE] = API_REFUSAL_BODY_TOO_LARGE,
+    [API_TARGET_TOO_LONG] = API_REFUSAL_TARGET_TOO_LONG,
+    [API_TOO_LARGE] = API_REFUSAL_RESULT_TOO_LARGE,
+    [API_OUT_OF_MEMORY] = API_REFUSAL_OUT_OF_MEMORY,
+    [API_OVERDUE] = API_REFUSAL_COMPUTE_DEADLINE,
+    [API_STORE_BROKEN] = API_REFUSAL_STORE_FAILED,
+    [API_STORE_IS_FULL] = API_REFUSAL_STORE_FULL,
 };
 
 static api_code code_of(pe_status status)
@@ -44,8 +60,9 @@ static api_code code_of(pe_status status)
     case PE_TOO_LARGE:
         return API_TOO_LARGE;
     case PE_CANCELLED:
+        return API_OVERDUE;
     case PE_NO_MEMORY:
-        return API_UNAVAILABLE;
+        return API_OUT_OF_MEMORY;
     }
     return API_UNAVAILABLE;
 }
@@ -95,7 +112,8 @@ api_reply *api_problem(api_code code, const char *detail, const char *did_you_me
     }
     api_reply *reply = api_reply_new(status);
     api_reply_add(reply, "Cache-Control", "no-store");
-    if (code == API_UNAVAILABLE)
+    api_reply_set_refusal(reply, REFUSALS[code]);
+    if (status == 503)
         api_reply_add(reply, "Retry-After", "1");
     return api_document_reply(reply, document, "application/problem+json", false);
 }

@@ -22,6 +22,9 @@ typedef enum api_code {
     API_TOO_LARGE,
     API_NOT_IMPLEMENTED,
     API_UNAVAILABLE,
+    API_OUT_OF_MEMORY,
+    API_OVERDUE, /* the preparation may not go on */
+    API_STORE_BROKEN,
     API_STORE_IS_FULL,
 } api_code;
 

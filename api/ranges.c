@@ -18,15 +18,27 @@ static bool read_number(const char **at, const char *end, uint64_t *ret_number)
     return *at > start;
 }
 
+/* Whether the number that begins at `one` is less than that at `other`, of whatever size. */
+static bool is_less(const char *one, const char *other)
+{
+    static const char digits[] = "0123456789";
+    one += strspn(one, "0");
+    other += strspn(other, "0");
+    size_t length = strspn(one, digits), other_length = strspn(other, digits);
+    return length != other_length ? length < other_length : strncmp(one, other, length) < 0;
+}
+
 /* One range, "first-last", "first-" or "-count": the bytes from first to last. */
 static api_range read_one(const char *at, const char *end, uint64_t whole, uint64_t *ret_first,
                           uint64_t *ret_last)
 {
+    const char *first = at;
     bool from = read_number(&at, end, ret_first);
     if (at == end || *at++ != '-')
         return API_RANGE_NONE;
+    const char *last = at;
     bool to = read_number(&at, end, ret_last);
-    if (at < end || (!from && !to) || (from && to && *ret_last < *ret_first))
+    if (at < end || (!from && !to) || (from && to && is_less(last, first)))
         return API_RANGE_NONE;
     if (!from) { /* the last so many */
         uint64_t count = *ret_last < whole ? *ret_last : whole;

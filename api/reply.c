@@ -60,7 +60,8 @@ api_body *api_body_take_text(api_text *text, size_t *ret_bytes)
 {
     if (!text->failed && !text->block && text->size < text->capacity) {
         char *fitted = realloc(text->data, text->size);
-        text->data = fitted ? fitted : text->data;
+        if (fitted)
+            text->data = fitted;
         text->capacity = text->size;
     }
     api_segment all = {text->data, text->size};
@@ -170,13 +171,14 @@ uint64_t api_body_size(const api_body *body)
     return size;
 }
 
-#define TRANSPORT_FOOTPRINT 2816 /* a response with its fields, measured */
+#define TRANSPORT_FOOTPRINT 2848 /* a response with its fields, measured */
 #define FIELDS_MAX          24
 #define TEXT_MAX            1536
 
 struct api_reply {
     atomic_uint references;
     unsigned status;
+    api_refusal refusal;
     api_body *body;
     uint64_t length;
     _Atomic(void *) transport;
@@ -191,7 +193,7 @@ static const api_field COMMON_FIELDS[] = {
     {"Access-Control-Expose-Headers",
      "Accept-Ranges, Cache-Status, Content-Disposition, Content-Encoding, Content-Length, "
      "Content-Range, ETag, Server-Timing, Tensor-Byte-Order, Tensor-Dtype, Tensor-Name, "
-     "Tensor-Shape"},
+     "Tensor-Shape, traceparent, X-Request-Id"},
     {"Cross-Origin-Resource-Policy", "cross-origin"},
     {"X-Content-Type-Options", "nosniff"},
 };
@@ -240,6 +242,12 @@ api_reply *api_reply_with_body(api_reply *reply, api_body *body, bool head)
     return reply;
 }
 
+void api_reply_set_refusal(api_reply *reply, api_refusal refusal)
+{
+    if (reply)
+        reply->refusal = refusal;
+}
+
 void api_reply_set_length(api_reply *reply, uint64_t length)
 {
     if (reply)
@@ -276,6 +284,28 @@ void api_reply_unref(api_reply *reply)
 unsigned api_reply_status(const api_reply *reply)
 {
     return reply->status;
+}
+
+api_refusal api_reply_refusal(const api_reply *reply)
+{
+    return reply->refusal;
+}
+
+const char *api_refusal_name(api_refusal refusal)
+{
+    static const char *const names[API_REFUSALS] = {
+        [API_REFUSAL_NONE] = "none",
+        [API_REFUSAL_UNAUTHORIZED] = "unauthorized",
+        [API_REFUSAL_FORBIDDEN] = "forbidden",
+        [API_REFUSAL_TARGET_TOO_LONG] = "target_too_long",
+        [API_REFUSAL_BODY_TOO_LARGE] = "body_too_large",
+        [API_REFUSAL_RESULT_TOO_LARGE] = "result_too_large",
+        [API_REFUSAL_STORE_FULL] = "store_full",
+        [API_REFUSAL_STORE_FAILED] = "store_failed",
+        [API_REFUSAL_COMPUTE_DEADLINE] = "compute_deadline",
+        [API_REFUSAL_OUT_OF_MEMORY] = "out_of_memory",
+    };
+    return names[refusal];
 }
 
 size_t api_reply_fields(const api_reply *reply, const api_field **ret_fields)

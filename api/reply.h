@@ -48,6 +48,9 @@ void api_reply_add(api_reply *reply, const char *name, const char *value, ...)
  * `body` is NULL the reply is freed. Returns the reply or NULL. */
 api_reply *api_reply_with_body(api_reply *reply, api_body *body, bool head);
 
+/* Say why the reply refuses. */
+void api_reply_set_refusal(api_reply *reply, api_refusal refusal);
+
 /* A reply without a body that says how long one would be. */
 void api_reply_set_length(api_reply *reply, uint64_t length);
 

@@ -62,31 +62,30 @@ static bool matches(const char *pattern, const char *path, size_t length,
     return memchr(path + fixed, '/', length - fixed) == NULL;
 }
 
-static const char OTHER[] = "other";
-
-size_t api_route_labels(const char *const **ret_labels)
+/* Whether a request's method is that of a route; HEAD is answered like GET. */
+static bool has_method(const api_route *route, const char *method)
 {
-    static const char *labels[ROUTE_COUNT + 1]; /* the same values whoever writes them */
-    size_t count = 0;
-    for (size_t i = 0; i < ROUTE_COUNT; i++)
-        if (i == 0 || strcmp(ROUTES[i].pattern, ROUTES[i - 1].pattern) != 0)
-            labels[count++] = ROUTES[i].pattern;
-    labels[count++] = OTHER;
-    *ret_labels = labels;
-    return count;
+    return strcmp(strcmp(method, "HEAD") == 0 ? "GET" : method, route->method) == 0;
 }
 
-const char *api_route_label(const char *target)
+size_t api_route_names(const api_route_name **ret_names)
 {
-    size_t length = strcspn(target, "?");
-    api_segment parameter;
+    static api_route_name names[ROUTE_COUNT + 1]; /* the same values whoever writes them */
     for (size_t i = 0; i < ROUTE_COUNT; i++)
-        if (matches(ROUTES[i].pattern, target, length, &parameter)) {
-            while (i > 0 && strcmp(ROUTES[i].pattern, ROUTES[i - 1].pattern) == 0)
-                i--;
-            return ROUTES[i].pattern;
-        }
-    return OTHER;
+        names[i] = (api_route_name){ROUTES[i].method, ROUTES[i].pattern};
+    names[ROUTE_COUNT] = (api_route_name){"other", "other"};
+    *ret_names = names;
+    return ROUTE_COUNT + 1;
+}
+
+size_t api_route_of(const char *method, const char *target)
+{
+    size_t length = strcspn(target, "?"), i = 0;
+    api_segment parameter;
+    while (i < ROUTE_COUNT && !(matches(ROUTES[i].pattern, target, length, &parameter) &&
+                                has_method(&ROUTES[i], method)))
+        i++;
+    return i;
 }
 
 /* "GET, HEAD, POST, OPTIONS": the methods of a path; empty if there are none. */
@@ -109,7 +108,8 @@ static api_reply *preflight(const char *allow)
     api_reply_add(reply, "Allow", "%s", allow);
     api_reply_add(reply, "Access-Control-Allow-Methods", "GET, HEAD, POST, OPTIONS");
     api_reply_add(reply, "Access-Control-Allow-Headers",
-                  "Accept, Content-Type, If-Match, If-None-Match, If-Range, Range");
+                  "Accept, Content-Type, If-Match, If-None-Match, If-Range, Range, "
+                  "traceparent, X-Request-Id");
     api_reply_add(reply, "Access-Control-Max-Age", "86400");
     return reply;
 }
@@ -188,7 +188,7 @@ static api_reply *dispatch(const api_service *service, const api_request *reques
         if (refusal)
             return refusal;
         allowed = true;
-        if (strcmp(call.head ? "GET" : request->method, ROUTES[i].method) == 0)
+        if (has_method(&ROUTES[i], request->method))
             return ROUTES[i].endpoint(&call);
     }
     return no_route(request->method, path, strcspn(path, "?"));
@@ -200,13 +200,20 @@ api_reply *api_judge_head(api_service *service, const api_request *request, uint
     api_call call;
     api_progress progress;
     *ret_limit = service->host->body_bytes;
+    bool allowed = false;
+    api_document_begin();
     for (size_t i = 0; i < ROUTE_COUNT; i++) {
-        if (!ROUTES[i].precede || strcmp(request->method, ROUTES[i].method) != 0 ||
+        if (!ROUTES[i].guard ||
             !begin_call(service, request, &ROUTES[i], &progress, parameter, &call))
             continue;
+        api_reply *refusal = allowed ? NULL : ROUTES[i].guard(&call); /* whatever the method */
+        if (refusal)
+            return refusal;
+        allowed = true;
+        if (!ROUTES[i].precede || strcmp(request->method, ROUTES[i].method) != 0)
+            continue;
         *ret_limit = service->host->upload_bytes;
-        api_reply *refusal = ROUTES[i].guard ? ROUTES[i].guard(&call) : NULL;
-        return refusal ? refusal : ROUTES[i].precede(&call);
+        return ROUTES[i].precede(&call);
     }
     return NULL;
 }
@@ -226,6 +233,7 @@ api_progress api_handle(api_service *service, const api_request *request, api_re
 {
     api_progress progress = API_DONE;
     api_reply *reply = api_shortcut_reply(service, request);
+    api_document_begin();
     if (!reply)
         reply = dispatch(service, request, &progress);
     if (progress == API_DONE)
@@ -246,6 +254,7 @@ static const struct {
 
 api_reply *api_fault_reply_with(api_service *service, api_fault fault, const char *detail)
 {
+    api_document_begin();
     api_reply *reply = detail ? api_problem(FAULTS[fault].code, detail, NULL, NULL) : NULL;
     return reply ? reply : api_reply_ref(service->out_of_memory);
 }
@@ -264,7 +273,7 @@ api_service *api_service_new(const api_host *host, pe_cache *cache)
     service->cache = cache;
     api_document_watch_memory();
     service->out_of_memory =
-        api_problem(API_UNAVAILABLE, "out of memory; try again later", NULL, NULL);
+        api_problem(API_OUT_OF_MEMORY, "out of memory; try again later", NULL, NULL);
     if (!service->out_of_memory) {
         free(service);
         return NULL;

@@ -146,12 +146,13 @@ json_t *api_schema_of(const pe_parameter *parameter)
         const char *item = parameter->type == PE_REAL_LIST ? "number" : "integer";
         ranged = json_pack("{s:s}", "type", item);
         json_object_set_new(schema, "minItems", json_integer(1));
-        json_object_set_new(schema, "items", ranged);
     }
     if (has_range(parameter->type)) {
         json_object_set_new(ranged, "minimum", api_document_number(parameter->minimum));
         json_object_set_new(ranged, "maximum", api_document_number(parameter->maximum));
     }
+    if (ranged != schema) /* last, since without memory it is freed */
+        json_object_set_new(schema, "items", ranged);
     if (parameter->multiple_of > 1)
         json_object_set_new(schema, "multipleOf", json_integer(parameter->multiple_of));
     if (parameter->type == PE_CHOICE)

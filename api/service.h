@@ -30,7 +30,7 @@ const char *api_call_header(const api_call *call, const char *name);
 api_reply *api_unknown_scheme(const char *name);
 
 /* Whether the rows of a scheme can be compared: its example's primary tensor is a real matrix.
- */
+ * For want of memory it spoils the document that asks. */
 bool api_has_similarity(const pe_scheme *scheme, const pe_limits *limits);
 /* Say that a call cannot be answered yet; returns NULL. */
 api_reply *api_not_yet(const api_call *call, api_progress progress);

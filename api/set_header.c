@@ -1,6 +1,8 @@
 /* Reading safetensors headers: 8 bytes of length, one JSON object padded with blanks, data. */
 #include "set.h"
 
+#include "document.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +34,7 @@ static uint64_t read_length(const char *bytes)
 static json_t *load(const char *bytes, size_t size, size_t *ret_data, pe_error *reterr)
 {
     char given[32];
-    json_error_t problem;
+    json_error_t problem = {0};
     snprintf(given, sizeof given, "%zu bytes", size);
     if (size < LENGTH_SIZE) {
         refuse(reterr, "body", given, "a safetensors file: 8 bytes of header length first");
@@ -55,7 +57,7 @@ static json_t *load(const char *bytes, size_t size, size_t *ret_data, pe_error *
         return NULL;
     }
     json_t *root = json_loadb(text, used, JSON_REJECT_DUPLICATES, &problem);
-    if (!root && json_error_code(&problem) == json_error_out_of_memory)
+    if (!root && api_document_lacked_memory(&problem))
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the header");
     else if (!root)
         pe_error_add(reterr, PE_MALFORMED, "header", "", "JSON in UTF-8; column %d",

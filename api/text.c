@@ -79,6 +79,19 @@ void api_text_add_number(api_text *text, double number)
         text->size += pe_print_number(at, number);
 }
 
+char *api_text_take(api_text *text)
+{
+    assert(!text->block);
+    char *at = api_text_room(text, 1), *taken = text->data;
+    if (!at) {
+        api_text_done(text);
+        return NULL;
+    }
+    *at = '\0';
+    *text = (api_text){0};
+    return taken;
+}
+
 void api_text_done(api_text *text)
 {
     if (text->block)

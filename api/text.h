@@ -28,6 +28,10 @@ void api_text_put(api_text *text, const char *string, size_t length);
 /* Append a number as a query would write it: integers without a point. */
 void api_text_add_number(api_text *text, double number);
 
+/* The text, from malloc and ended by NUL, where nothing was expected of it at its beginning and
+ * something was added; NULL without memory. The text is empty then. */
+char *api_text_take(api_text *text);
+
 /* Free the data. */
 void api_text_done(api_text *text);
 

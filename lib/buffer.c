@@ -2,6 +2,7 @@
 #include "buffer.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -19,6 +20,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static idle_block idle[IDLE_MAX]; /* oldest first */
 static size_t idle_count;
 static uint64_t idle_bytes, idle_limit;
+static atomic_ullong mapped; /* bytes of all large blocks */
 
 /* Take the smallest idle block that fits without wasting more than a quarter; NULL if none
  * does. */
@@ -57,7 +59,14 @@ static void *map(size_t capacity)
         munmap(start, lead);
     munmap(start + lead + capacity, HUGE_PAGE - lead);
     madvise(start + lead, capacity, MADV_HUGEPAGE); /* only a wish */
+    atomic_fetch_add(&mapped, capacity);
     return start + lead;
+}
+
+static void unmap(void *block, size_t capacity)
+{
+    munmap(block, capacity);
+    atomic_fetch_sub(&mapped, capacity);
 }
 
 void *pe_buffer_allocate(size_t size, size_t *ret_capacity)
@@ -82,7 +91,7 @@ static void trim(uint64_t limit)
     size_t dropped = 0;
     while (dropped < idle_count && idle_bytes > limit) {
         idle_bytes -= idle[dropped].capacity;
-        munmap(idle[dropped].block, idle[dropped].capacity);
+        unmap(idle[dropped].block, idle[dropped].capacity);
         dropped++;
     }
     idle_count -= dropped;
@@ -107,7 +116,7 @@ void pe_buffer_release(void *block, size_t capacity)
     }
     pthread_mutex_unlock(&lock);
     if (!kept)
-        munmap(block, capacity);
+        unmap(block, capacity);
 }
 
 void pe_buffer_limit_idle(uint64_t bytes)
@@ -124,4 +133,9 @@ uint64_t pe_buffer_idle(void)
     uint64_t bytes = idle_bytes;
     pthread_mutex_unlock(&lock);
     return bytes;
+}
+
+uint64_t pe_buffer_mapped(void)
+{
+    return atomic_load(&mapped);
 }

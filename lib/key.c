@@ -14,7 +14,7 @@ static char *append(char *at, const char *text)
 /* Write a value as it would stand in a query, at `at`; returns the end. */
 static char *write_value(char *at, const pe_parameter *parameter, const pe_value *value)
 {
-    const char *text = NULL;
+    const char *text = "";
     switch (parameter->type) {
     case PE_INTEGER:
     case PE_REAL:

@@ -339,6 +339,9 @@ void *pe_buffer_allocate(size_t size, size_t *ret_capacity);
 /* Give a block back, with its capacity. NULL is fine. */
 void pe_buffer_release(void *block, size_t capacity);
 
+/* Bytes of large blocks: those in use, and those that are idle. What is smaller is malloc's. */
+uint64_t pe_buffer_mapped(void);
+
 /* ---- tables ---- */
 
 /* The tensors of one request, row-major in native byte order, 64-byte aligned. Immutable. */

@@ -74,9 +74,7 @@ pe_positions pe_positions_read_natural(const pe_values *values, pe_error *reterr
         pe_positions_range(&positions, &low, &high);
         if (positions.offset != floor(positions.offset) || positions.offset < 0)
             culprit = "offset", wrong = positions.offset;
-        else if (positions.step != floor(positions.step))
-            culprit = "step", wrong = positions.step;
-        else if (low < 0)
+        else if (positions.step != floor(positions.step) || low < 0)
             culprit = "step", wrong = positions.step;
     }
     if (culprit) {

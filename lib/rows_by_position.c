@@ -11,6 +11,8 @@
 #include "rows.h"
 #include "seeds.h"
 
+#include <assert.h>
+
 /* The chunk's f64 entries of one row, without the amplitude, by the kernel. */
 static void write_by_doubles(const pe_chunk *chunk, uint64_t row_number, pe_sincos hi,
                              pe_sincos lo, unsigned char *row)
@@ -29,6 +31,7 @@ static void write_block(const pe_chunk *chunk, uint64_t first, size_t rows, pe_s
     const pe_wave *wave = chunk->wave;
     size_t row_bytes = pe_row_bytes(wave);
     pe_rounding rounding;
+    assert(rows > 0 && rows <= 64);
     uint64_t remaining = ~0ULL >> (64 - rows); /* a bit per row */
     if (pe_is_plain(wave) && pe_chunk_rounding(chunk, &rounding))
         remaining = pe_chunk_rotate(chunk, hi, lo, rows, row, NULL, rounding).ahead;

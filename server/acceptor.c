@@ -43,7 +43,7 @@ static bool accept_some(acceptor *self, size_t count)
         int fd = accept4(self->listen_fd, of, &length, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (fd < 0 && (errno == EAGAIN || lacks_resources(errno)))
             return errno == EAGAIN;
-        if (fd >= 0 && self->host.has_room(self->host.context, of))
+        if (fd >= 0 && self->host.has_room(self->host.context, fd))
             self->host.take(self->host.context, fd, of, length);
         else if (fd >= 0)
             shed_take(self->shed, fd);

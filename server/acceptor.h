@@ -12,7 +12,7 @@ typedef struct acceptor acceptor;
 /* What to do with connections; called on the acceptor's thread. */
 typedef struct acceptor_host {
     void *context;
-    bool (*has_room)(void *context, const struct sockaddr *address);
+    bool (*has_room)(void *context, int fd);
     void (*take)(void *context, int fd, const struct sockaddr *address, socklen_t length);
     const char *refusal; /* the whole answer where there is no room */
     bool shared;         /* others accept from the socket, too, and may have who comes last */

@@ -71,11 +71,27 @@ static int64_t integer_of(database *on, const char *sql)
     return value;
 }
 
+/* "" without memory. */
+static const char *text_of(sqlite3_stmt *row, int column)
+{
+    const unsigned char *text = sqlite3_column_text(row, column);
+    return text ? (const char *)text : "";
+}
+
+/* Why a step of opening has failed. Where SQLite had no memory for a part of a statement that
+ * it can do without, it gives no error. */
+static const char *failure_of(database *on)
+{
+    int code = sqlite3_errcode(on->connection);
+    bool told = code != SQLITE_OK && code != SQLITE_ROW && code != SQLITE_DONE;
+    return told ? sqlite3_errmsg(on->connection) : "out of memory";
+}
+
 static bool uses_wal(database *on)
 {
     sqlite3_stmt *statement = prepare(on, "PRAGMA journal_mode");
     bool wal = statement && sqlite3_step(statement) == SQLITE_ROW &&
-               strcmp((const char *)sqlite3_column_text(statement, 0), "wal") == 0;
+               strcmp(text_of(statement, 0), "wal") == 0;
     sqlite3_finalize(statement);
     return wal;
 }
@@ -125,11 +141,13 @@ static const char *check_schema(database *on)
 {
     int64_t application = integer_of(on, "PRAGMA application_id");
     int64_t version = integer_of(on, "PRAGMA user_version");
+    if (application < 0 || version < 0)
+        return failure_of(on);
     if (application == 0 && version == 0 &&
         integer_of(on, "SELECT count(*) FROM sqlite_schema") == 0)
         return run(on, "BEGIN EXCLUSIVE") && run(on, SCHEMA) && run(on, "COMMIT")
                    ? NULL
-                   : sqlite3_errmsg(on->connection);
+                   : failure_of(on);
     if (application != APPLICATION_ID)
         return "the file is not posenc's";
     return version == VERSION ? NULL : "the file was written by another version of posenc";
@@ -143,7 +161,9 @@ static const char *set_up(database *on)
         return sqlite3_errcode(on->connection) == SQLITE_BUSY ? "another server is using it"
                                                               : sqlite3_errmsg(on->connection);
     if (integer_of(on, "PRAGMA synchronous") != 2 || !uses_wal(on))
-        return "SQLite cannot be made to write safely here";
+        return sqlite3_errcode(on->connection) == SQLITE_NOMEM
+                   ? failure_of(on)
+                   : "SQLite cannot be made to write safely here";
     return check_schema(on);
 }
 
@@ -279,6 +299,14 @@ static bool insert_chunks(database *on, int64_t id, const char *bytes, size_t si
     return sqlite3_finalize(row) == SQLITE_OK && done;
 }
 
+/* Begin a transaction. One that could not be taken back for want of memory is so now. */
+static bool begin(database *on)
+{
+    if (!sqlite3_get_autocommit(on->connection))
+        run(on, "ROLLBACK");
+    return run(on, "BEGIN IMMEDIATE");
+}
+
 /* End a transaction; what has failed is taken back. */
 static database_outcome end(database *on, bool done)
 {
@@ -296,8 +324,7 @@ static database_outcome end(database *on, bool done)
 database_outcome database_put(database *into, const api_stored *stored, const char *bytes,
                               int64_t *ret_id)
 {
-    bool done = run(into, "BEGIN IMMEDIATE") && delete_named(into, stored->name) &&
-                insert_row(into, stored);
+    bool done = begin(into) && delete_named(into, stored->name) && insert_row(into, stored);
     int64_t id = sqlite3_last_insert_rowid(into->connection);
     database_outcome outcome =
         end(into, done && insert_chunks(into, id, bytes, (size_t)stored->bytes));
@@ -311,5 +338,5 @@ database_outcome database_put(database *into, const api_stored *stored, const ch
 
 database_outcome database_remove(database *from, int64_t id)
 {
-    return end(from, run(from, "BEGIN IMMEDIATE") && delete_set(from, id));
+    return end(from, begin(from) && delete_set(from, id));
 }

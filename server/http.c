@@ -15,6 +15,7 @@
  * so a body over the limit is read and dropped, unless it is announced as larger still. */
 #include "http.h"
 
+#include "http_access.h"
 #include "http_connections.h"
 #include "http_guard.h"
 #include "http_headers.h"
@@ -22,7 +23,6 @@
 #include "http_upload.h"
 #include "log.h"
 
-#include <assert.h>
 #include <microhttpd.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -43,14 +43,9 @@ struct http_server {
     server_metrics *metrics;
     worker_set *workers;
     http_upload_budget uploads;
-    atomic_bool draining;
+    api_reply *out_of_memory; /* with its response */
+    atomic_bool draining, stopping;
 };
-
-/* What the api reads. */
-static const char *const HEADERS[] = {
-    "Accept",   "Accept-Encoding", "Authorization", "Content-Range", "Content-Type", "Host",
-    "If-Match", "If-None-Match",   "If-Range",      "Origin",        "Range"};
-#define HEADER_COUNT (sizeof HEADERS / sizeof *HEADERS)
 
 /* One request while libmicrohttpd handles it. */
 typedef struct http_exchange {
@@ -58,14 +53,15 @@ typedef struct http_exchange {
     http_server *server;
     struct MHD_Connection *connection;
     watch_mark *mark;
+    uint64_t began; /* when the head was whole */
     const char *method;
-    const char *headers[HEADER_COUNT];
-    api_reply *reply; /* made by a worker or from the head, not yet queued */
+    http_headers headers; /* found before the connection rests */
+    api_reply *reply;     /* made by a worker or from the head, not yet queued */
+    rejection rejected;
     char *target;
     http_upload body;
-    bool crowded;               /* too many others are under way */
-    bool seen, awaited, looked; /* looked: for the headers, before the connection rests */
-    http_joined *joined;
+    bool crowded; /* too many others are under way */
+    bool seen, awaited;
 } http_exchange;
 
 /* ---- requests ---- */
@@ -100,7 +96,7 @@ static void end_exchange(void *cls, struct MHD_Connection *connection, void **co
         return;
     watch_enter(ended->mark, WATCH_HEAD);
     metrics_count_under_way(ended->server->metrics, -1);
-    http_joined_free(ended->joined);
+    http_headers_done(&ended->headers);
     api_reply_unref(ended->reply);
     http_upload_done(&ended->body, &ended->server->uploads);
     free(ended->target);
@@ -110,16 +106,7 @@ static void end_exchange(void *cls, struct MHD_Connection *connection, void **co
 
 static const char *known_header(void *context, const char *name)
 {
-    http_exchange *exchange = context;
-    if (!exchange->looked)
-        http_find_headers(exchange->connection, HEADERS, HEADER_COUNT, exchange->headers,
-                          &exchange->joined);
-    exchange->looked = true;
-    for (size_t i = 0; i < HEADER_COUNT; i++)
-        if (*HEADERS[i] == *name && strcmp(HEADERS[i], name) == 0)
-            return exchange->headers[i];
-    assert(false && "a header of HEADERS");
-    return NULL;
+    return http_headers_value(&((const http_exchange *)context)->headers, name);
 }
 
 static char *take_body(void *context)
@@ -132,46 +119,72 @@ static char *take_body(void *context)
 
 /* ---- replies ---- */
 
-/* `bytes` of the body; API_LENGTH_UNKNOWN where they will only show. */
-static void log_access(const http_exchange *exchange, const char *method,
-                       const api_reply *reply, uint64_t bytes)
+/* A reply that says why: counted and logged as such. */
+static api_reply *reject(http_exchange *exchange, rejection why, api_fault fault,
+                         const char *detail)
 {
-    log_event(LOG_INFO, "request",
-              (const log_field[]){{"method", method, 0},
-                                  {"target", exchange->target, 0},
-                                  {"status", NULL, api_reply_status(reply)},
-                                  {bytes == API_LENGTH_UNKNOWN ? NULL : "bytes", NULL, bytes},
-                                  {NULL, NULL, 0}});
+    exchange->rejected = why;
+    return api_fault_reply_with(exchange->server->service, fault, detail);
 }
 
 /* The reply, or where it is a stream too many, a refusal in its place. */
-static api_reply *within_streams(http_server *server, api_reply *reply)
+static api_reply *within_streams(http_exchange *exchange, api_reply *reply)
 {
+    http_server *server = exchange->server;
     api_body *body = api_reply_body(reply);
     if (!body || !api_body_is_stream(body) ||
         metrics_count_stream(server->metrics, 0) < server->settings->streams)
         return reply;
     api_reply_unref(reply);
-    return api_fault_reply_with(server->service, API_FAULT_OVERLOADED,
-                                "too many streams are under way; try again");
+    return reject(exchange, REJECTED_STREAM_LIMIT, API_FAULT_OVERLOADED,
+                  "too many streams are under way; try again");
 }
 
 /* Count, log and queue a reply. */
 static enum MHD_Result finish(http_exchange *exchange, api_reply *reply)
 {
     http_server *server = exchange->server;
-    watch_enter(exchange->mark, WATCH_SEND);
-    reply = within_streams(server, reply);
-    api_body *body = api_reply_body(reply);
-    uint64_t bytes = body ? api_body_size(body) : 0;
-    metrics_count_request(server->metrics, api_route_label(exchange->target),
-                          api_reply_status(reply));
-    if (body && !api_body_is_stream(body)) /* a stream's are counted as they go */
-        metrics_count_bytes(server->metrics, bytes);
-    if (server->settings->access_log)
-        log_access(exchange, exchange->method, reply, bytes);
+    bool logged = server->settings->access_log;
     bool last = atomic_load_explicit(&server->draining, memory_order_relaxed);
-    return http_response_queue(exchange->connection, reply, server->metrics, last);
+    http_echo echo;
+    http_response prepared;
+    watch_enter(exchange->mark, WATCH_SEND);
+    http_headers_find(&exchange->headers, exchange->connection);
+    http_access access = {.connection = exchange->connection,
+                          .method = exchange->method,
+                          .target = exchange->target,
+                          .headers = &exchange->headers,
+                          .route = api_route_of(exchange->method, exchange->target),
+                          .began = exchange->began};
+    http_access_echo(&access, logged, &echo);
+    const http_sending sending = {server->metrics, echo.fields, last};
+    reply = http_response_prepare(within_streams(exchange, reply), server->out_of_memory,
+                                  &sending, &prepared);
+    access.rejected = http_access_reason(reply, exchange->rejected, last);
+    api_body *body = api_reply_body(reply);
+    metrics_count_request(server->metrics, access.route, api_reply_status(reply),
+                          http_access_now() - access.began);
+    metrics_count_rejected(server->metrics, access.rejected);
+    if (body && !api_body_is_stream(body)) /* a stream's are counted as they go */
+        metrics_count_bytes(server->metrics, api_body_size(body));
+    if (logged)
+        http_response_log(&prepared, reply, http_access_begin_line(&access, &echo, reply),
+                          access.began);
+    return http_response_queue(exchange->connection, reply, &prepared);
+}
+
+/* Answer without an exchange, for which there was no memory; the connection closes. */
+static enum MHD_Result finish_starved(http_server *server, struct MHD_Connection *connection,
+                                      const char *method, const char *url)
+{
+    http_response prepared;
+    const http_sending sending = {.metrics = server->metrics};
+    api_reply *reply =
+        http_response_prepare(api_reply_ref(server->out_of_memory), NULL, &sending, &prepared);
+    metrics_count_request(server->metrics, api_route_of(method, url), api_reply_status(reply),
+                          0);
+    metrics_count_rejected(server->metrics, http_access_reason(reply, REJECTED_NOT, false));
+    return http_response_queue(connection, reply, &prepared);
 }
 
 static api_request request_of(http_exchange *exchange, bool quick)
@@ -215,7 +228,10 @@ static void end_job(worker_job *job)
 static void abandon_job(worker_job *job)
 {
     http_exchange *exchange = (http_exchange *)job;
-    exchange->reply = api_fault_reply(exchange->server->service, API_FAULT_OVERLOADED);
+    rejection why =
+        atomic_load(&exchange->server->stopping) ? REJECTED_DRAINING : REJECTED_QUEUE_FULL;
+    exchange->reply = reject(exchange, why, API_FAULT_OVERLOADED,
+                             "too many computations are waiting; try again");
     end_job(job);
 }
 
@@ -223,7 +239,6 @@ static enum MHD_Result hand_over(http_exchange *exchange, api_progress progress,
 {
     worker_set *workers = exchange->server->workers;
     bool reads = strcmp(exchange->method, "GET") == 0 && !exchange->body.data;
-    known_header(exchange, HEADERS[0]);
     exchange->job = (worker_job){.seen = seen,
                                  .key = reads ? exchange->target : NULL,
                                  .run = run_job,
@@ -250,7 +265,8 @@ static enum MHD_Result answer(http_exchange *exchange)
     if (exchange->body.too_large)
         return finish(exchange, api_fault_reply(server->service, API_FAULT_PAYLOAD_TOO_LARGE));
     if (exchange->body.out_of_memory)
-        return finish(exchange, api_fault_reply(server->service, API_FAULT_UNAVAILABLE));
+        return finish(exchange,
+                      reject(exchange, REJECTED_UPLOAD_MEMORY, API_FAULT_UNAVAILABLE, NULL));
     uint64_t seen = workers_landings(server->workers);
     api_progress progress = ask(exchange, true, &reply);
     if (progress == API_DONE)
@@ -264,12 +280,15 @@ static bool admit(http_exchange *exchange, const http_head *head)
 {
     http_server *server = exchange->server;
     http_upload *body = &exchange->body;
-    exchange->reply =
-        http_admit(server->service, exchange->connection, head, exchange->crowded);
+    exchange->reply = http_admit(server->service, exchange->connection, head, exchange->crowded,
+                                 &exchange->rejected);
     if (exchange->reply)
         return false;
     const api_request request = request_of(exchange, true);
-    exchange->reply = api_judge_head(server->service, &request, &body->limit);
+    if (http_headers_find(&exchange->headers, exchange->connection))
+        exchange->reply = api_judge_head(server->service, &request, &body->limit);
+    else
+        exchange->reply = api_reply_ref(server->out_of_memory);
     body->refused = exchange->reply != NULL;
     return http_upload_announce(body, exchange->connection,
                                 DROPPED_MAX + server->settings->body_bytes);
@@ -279,13 +298,13 @@ static enum MHD_Result handle(void *cls, struct MHD_Connection *connection, cons
                               const char *method, const char *version, const char *upload,
                               size_t *upload_size, void **context)
 {
-    (void)cls;
     http_exchange *exchange = *context;
-    if (!exchange)
-        return MHD_NO; /* begin_exchange had no memory */
+    if (!exchange) /* begin_exchange had no memory */
+        return finish_starved(cls, connection, method, url);
     if (!exchange->seen) {
         exchange->seen = true;
         exchange->connection = connection;
+        exchange->began = http_access_now();
         exchange->method = method;
         watch_enter(exchange->mark, WATCH_BODY);
         const http_head head = {method, url, version, exchange->target};
@@ -339,7 +358,12 @@ http_server *http_start(const server_settings *settings, int listen_fd, api_serv
                   "this libmicrohttpd is not 0.9.75: bare LF, NUL and folded lines in a head "
                   "are not seen",
                   NULL);
-    server->connections = http_connections_new(settings, service, metrics);
+    http_response prepared;
+    const http_sending sending = {.metrics = metrics};
+    server->out_of_memory = http_response_prepare(
+        api_fault_reply(service, API_FAULT_UNAVAILABLE), NULL, &sending, &prepared);
+    if (server->out_of_memory)
+        server->connections = http_connections_new(settings, service, metrics);
     if (server->connections)
         server->daemon = start_daemon(server);
     if (server->daemon && http_connections_open(server->connections, server->daemon, listen_fd))
@@ -347,6 +371,7 @@ http_server *http_start(const server_settings *settings, int listen_fd, api_serv
     if (server->daemon)
         MHD_stop_daemon(server->daemon);
     http_connections_free(server->connections);
+    api_reply_unref(server->out_of_memory);
     free(server);
     return NULL;
 }
@@ -381,11 +406,13 @@ unsigned http_stop(http_server *server, unsigned seconds)
 {
     await_end(server, 100 * seconds);
     unsigned cut_off = (unsigned)metrics_count_under_way(server->metrics, 0);
+    atomic_store(&server->stopping, true);
     workers_stop(server->workers); /* no connection may rest when the daemon stops */
     if (cut_off > 0)
         await_end(server, 20); /* so that those who waited for a worker are told */
     MHD_stop_daemon(server->daemon);
     http_connections_free(server->connections);
+    api_reply_unref(server->out_of_memory);
     free(server);
     return cut_off;
 }

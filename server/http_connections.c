@@ -7,13 +7,14 @@
 #include "http_connections.h"
 
 #include "acceptor.h"
+#include "heap.h"
 #include "log.h"
 #include "shed.h"
 #include "systemd.h"
+#include "text.h"
 
 #include <fcntl.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -31,18 +32,29 @@ struct http_connections {
     uint64_t wakers; /* descriptors from here on are for waking threads */
     unsigned threads;
     atomic_llong count; /* taken and not yet closed */
+    atomic_bool
+        *begun; /* by descriptor, below `wakers`: libmicrohttpd has told of it, or need not
+                 */
 };
 
 /* ---- coming and going ---- */
 
-static bool has_room(void *context, const struct sockaddr *address)
+/* libmicrohttpd tells of a connection when its thread begins with it; one for which that thread
+ * had no memory is closed without a word. Then its descriptor comes again. */
+static void forget_lost(http_connections *self, int fd)
+{
+    if ((uint64_t)fd < self->wakers && !atomic_exchange(&self->begun[fd], true))
+        atomic_fetch_sub_explicit(&self->count, 1, memory_order_relaxed);
+}
+
+static bool has_room(void *context, int fd)
 {
     http_connections *self = context;
-    (void)address;
+    forget_lost(self, fd);
     bool room =
         atomic_load_explicit(&self->count, memory_order_relaxed) < (long long)self->limit;
     if (!room)
-        metrics_count_refused(self->metrics);
+        metrics_count_rejected(self->metrics, REJECTED_CONNECTION_LIMIT);
     return room;
 }
 
@@ -51,17 +63,18 @@ static void take(void *context, int fd, const struct sockaddr *address, socklen_
 {
     http_connections *self = context;
     atomic_fetch_add_explicit(&self->count, 1, memory_order_relaxed);
+    if ((uint64_t)fd < self->wakers)
+        atomic_store(&self->begun[fd], false);
     if (MHD_add_connection(self->daemon, fd, address, length) != MHD_YES) /* has closed it */
-        atomic_fetch_sub_explicit(&self->count, 1, memory_order_relaxed);
+        forget_lost(self, fd);
 }
 
 /* ---- waking the event threads ---- */
 
 /* A socket that is not connected, which is noticed and closed. By its number libmicrohttpd
  * chooses the thread. */
-static void wake_threads(void *context, size_t watched)
+static void wake_threads(const http_connections *self, size_t watched)
 {
-    const http_connections *self = context;
     const struct sockaddr nobody = {.sa_family = AF_UNSPEC};
     for (unsigned i = 0; i < self->threads && watched >= EVENTS_AT_ONCE - 1; i++) {
         int lowest = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -71,6 +84,13 @@ static void wake_threads(void *context, size_t watched)
         if (fd >= 0)
             MHD_add_connection(self->daemon, fd, &nobody, sizeof nobody);
     }
+}
+
+/* After each round of the watch. */
+static void tend(void *context, size_t watched)
+{
+    heap_trim();
+    wake_threads(context, watched);
 }
 
 static bool is_nobody(struct MHD_Connection *connection)
@@ -92,6 +112,8 @@ void http_connections_notify(void *cls, struct MHD_Connection *connection,
         const union MHD_ConnectionInfo *info =
             MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
         *socket_context = info ? watch_add(self->watch, info->connect_fd) : NULL;
+        if (info && (uint64_t)info->connect_fd < self->wakers)
+            atomic_store(&self->begun[info->connect_fd], true);
         metrics_count_connection(self->metrics, 1);
         return;
     }
@@ -101,9 +123,12 @@ void http_connections_notify(void *cls, struct MHD_Connection *connection,
     atomic_fetch_sub_explicit(&self->count, 1, memory_order_relaxed);
 }
 
-static void count_late(void *context)
+static void count_late(void *context, watch_phase phase)
 {
-    metrics_count_late(((http_connections *)context)->metrics);
+    static const rejection of[WATCH_PHASES] = {[WATCH_HEAD] = REJECTED_HEADER_DEADLINE,
+                                               [WATCH_BODY] = REJECTED_BODY_DEADLINE,
+                                               [WATCH_SEND] = REJECTED_SLOW_READER};
+    metrics_count_rejected(((http_connections *)context)->metrics, of[phase]);
 }
 
 watch_mark *http_connections_mark(struct MHD_Connection *connection)
@@ -127,24 +152,20 @@ static char *write_reply(api_reply *reply)
 {
     const api_field *fields;
     const api_segment *body;
-    char *text = NULL;
-    size_t size, count = api_reply_fields(reply, &fields);
-    FILE *out = api_reply_body(reply) ? open_memstream(&text, &size) : NULL;
-    if (!out)
+    api_text text = {0};
+    size_t count = api_reply_fields(reply, &fields);
+    if (!api_reply_body(reply))
         return NULL;
-    fprintf(out, "HTTP/1.1 %u Service Unavailable\r\nConnection: close\r\n",
-            api_reply_status(reply));
+    api_text_add(&text, "HTTP/1.1 %u Service Unavailable\r\nConnection: close\r\n",
+                 api_reply_status(reply));
     for (size_t i = 0; i < count; i++)
-        fprintf(out, "%s: %s\r\n", fields[i].name, fields[i].value);
-    fprintf(out, "Content-Length: %llu\r\n\r\n",
-            (unsigned long long)api_body_size(api_reply_body(reply)));
+        api_text_add(&text, "%s: %s\r\n", fields[i].name, fields[i].value);
+    api_text_add(&text, "Content-Length: %llu\r\n\r\n",
+                 (unsigned long long)api_body_size(api_reply_body(reply)));
     count = api_body_segments(api_reply_body(reply), &body);
     for (size_t i = 0; i < count; i++)
-        fwrite(body[i].data, 1, body[i].size, out);
-    if (fclose(out) == 0)
-        return text;
-    free(text);
-    return NULL;
+        api_text_put(&text, body[i].data, body[i].size);
+    return api_text_take(&text);
 }
 
 /* Allow this process the descriptors it needs, or as many connections as it may have
@@ -166,6 +187,9 @@ static void provide_descriptors(http_connections *self)
         }
     }
     self->wakers = (self->limit + others + self->threads - 1) / self->threads * self->threads;
+    self->begun = malloc(self->wakers * sizeof *self->begun);
+    for (uint64_t i = 0; self->begun && i < self->wakers; i++)
+        atomic_init(&self->begun[i], true);
 }
 
 http_connections *http_connections_new(const server_settings *settings, api_service *service,
@@ -177,7 +201,7 @@ http_connections *http_connections_new(const server_settings *settings, api_serv
     const watch_limits limits = {settings->idle_seconds, settings->header_seconds,
                                  settings->body_seconds, settings->send_seconds,
                                  settings->min_rate};
-    const watch_host host = {made, count_late, wake_threads};
+    const watch_host host = {made, count_late, tend};
     api_reply *refusal = api_fault_reply_with(service, API_FAULT_OVERLOADED,
                                               "too many connections are open; try again");
     made->limit = settings->connections;
@@ -187,7 +211,7 @@ http_connections *http_connections_new(const server_settings *settings, api_serv
     made->refusal = write_reply(refusal);
     api_reply_unref(refusal);
     made->watch = watch_start(&limits, &host);
-    if (made->refusal && made->watch)
+    if (made->begun && made->refusal && made->watch)
         return made;
     http_connections_free(made);
     return NULL;
@@ -231,5 +255,6 @@ void http_connections_free(http_connections *connections)
         return;
     watch_stop(connections->watch);
     free(connections->refusal);
+    free(connections->begun);
     free(connections);
 }

@@ -67,14 +67,15 @@ static bool is_probe(const char *target)
 }
 
 api_reply *http_admit(api_service *service, struct MHD_Connection *connection,
-                      const http_head *head, bool crowded)
+                      const http_head *head, bool crowded, rejection *ret_why)
 {
     guard_rule rule = judge(connection, head);
-    if (rule == GUARD_FINE && crowded && !is_probe(head->target))
+    if (rule == GUARD_FINE && (!crowded || is_probe(head->target)))
+        return NULL;
+    *ret_why = rule == GUARD_FINE ? REJECTED_REQUEST_LIMIT : REJECTED_FRAMING;
+    if (rule == GUARD_FINE)
         return api_fault_reply_with(service, API_FAULT_OVERLOADED,
                                     "too many requests are under way; try again");
-    if (rule == GUARD_FINE)
-        return NULL;
     return api_fault_reply_with(
         service, guard_is_unknown(rule) ? API_FAULT_NOT_IMPLEMENTED : API_FAULT_MALFORMED,
         guard_text(rule));

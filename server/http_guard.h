@@ -2,7 +2,7 @@
 #ifndef HTTP_GUARD_H
 #define HTTP_GUARD_H
 
-#include "api.h"
+#include "metrics.h"
 
 #include <microhttpd.h>
 
@@ -12,9 +12,10 @@ typedef struct http_head {
 } http_head;
 
 /* On the handler's first call: the refusal of a request whose head breaks a rule, or, where it
- * is `crowded`, of any but probes; NULL if it is let in. */
+ * is `crowded`, of any but probes; NULL if it is let in. ret_why is
+ * set where it is refused. */
 api_reply *http_admit(api_service *service, struct MHD_Connection *connection,
-                      const http_head *head, bool crowded);
+                      const http_head *head, bool crowded, rejection *ret_why);
 
 /* Whether the version of libmicrohttpd that runs lets http_admit see how heads came; if not, it
  * only judges what has been made of them. */

@@ -1,23 +1,29 @@
 /* Finding headers among libmicrohttpd's. */
 #include "http_headers.h"
 
-#include <stdbool.h>
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+static const char *const NAMES[HTTP_HEADERS_READ] = {"Accept",
+                                                     "Accept-Encoding",
+                                                     "Authorization",
+                                                     "Content-Range",
+                                                     "Content-Type",
+                                                     "Host",
+                                                     "If-Match",
+                                                     "If-None-Match",
+                                                     "If-Range",
+                                                     "Origin",
+                                                     "Range",
+                                                     [HTTP_X_REQUEST_ID] = "X-Request-Id",
+                                                     [HTTP_TRACEPARENT] = "traceparent"};
 
 struct http_joined {
     struct http_joined *next;
     char text[];
 };
-
-void http_joined_free(http_joined *joined)
-{
-    for (http_joined *next; joined; joined = next) {
-        next = joined->next;
-        free(joined);
-    }
-}
 
 typedef struct header_search {
     const char *name, *first;
@@ -46,29 +52,30 @@ static enum MHD_Result visit_header(void *cls, enum MHD_ValueKind kind, const ch
     return MHD_YES;
 }
 
-static const char *find_header(struct MHD_Connection *connection, const char *name,
-                               http_joined **joined)
+/* False if memory ran out. */
+static bool find_header(struct MHD_Connection *connection, const char *name,
+                        const char **ret_value, http_joined **joined)
 {
     header_search search = {.name = name, .name_size = strlen(name)};
     MHD_get_connection_values_n(connection, MHD_HEADER_KIND, visit_header, &search);
+    *ret_value = search.first;
     if (search.lines <= 1)
-        return search.first;
+        return true;
     http_joined *all = malloc(sizeof *all + search.bytes + 1);
     if (!all)
-        return ""; /* what is given must not look absent */
+        return false;
     search = (header_search){.name = name, .name_size = strlen(name), .at = all->text};
     MHD_get_connection_values_n(connection, MHD_HEADER_KIND, visit_header, &search);
     all->next = *joined;
     *joined = all;
-    return all->text;
+    *ret_value = all->text;
+    return true;
 }
 
 /* ---- several at once, in one walk ---- */
 
 typedef struct header_walk {
-    const char *const *names;
-    const char **values;
-    size_t count;
+    http_headers *headers;
     bool repeated;
 } header_walk;
 
@@ -77,23 +84,43 @@ static enum MHD_Result note_header(void *cls, enum MHD_ValueKind kind, const cha
 {
     (void)kind;
     header_walk *walk = cls;
-    for (size_t i = 0; i < walk->count; i++)
-        if ((*name | 0x20) == (*walk->names[i] | 0x20) &&
-            strcasecmp(name, walk->names[i]) == 0) {
-            walk->repeated = walk->repeated || walk->values[i];
-            walk->values[i] = value;
+    const char **values = walk->headers->values;
+    for (size_t i = 0; i < HTTP_HEADERS_READ; i++)
+        if ((*name | 0x20) == (*NAMES[i] | 0x20) && strcasecmp(name, NAMES[i]) == 0) {
+            walk->repeated = walk->repeated || values[i];
+            values[i] = value;
             break;
         }
     return MHD_YES;
 }
 
-void http_find_headers(struct MHD_Connection *connection, const char *const *names,
-                       size_t count, const char **ret_values, http_joined **joined)
+bool http_headers_find(http_headers *headers, struct MHD_Connection *connection)
 {
-    header_walk walk = {names, ret_values, count, false};
-    for (size_t i = 0; i < count; i++)
-        ret_values[i] = NULL;
+    header_walk walk = {headers, false};
+    bool complete = true;
+    if (headers->found)
+        return true;
+    headers->found = true;
     MHD_get_connection_values(connection, MHD_HEADER_KIND, note_header, &walk);
-    for (size_t i = 0; walk.repeated && i < count; i++)
-        ret_values[i] = find_header(connection, names[i], joined);
+    for (size_t i = 0; walk.repeated && i < HTTP_HEADERS_READ; i++)
+        complete = find_header(connection, NAMES[i], &headers->values[i], &headers->joined) &&
+                   complete;
+    return complete;
+}
+
+const char *http_headers_value(const http_headers *headers, const char *name)
+{
+    for (size_t i = 0; i < HTTP_HEADERS_READ; i++)
+        if (*NAMES[i] == *name && strcmp(NAMES[i], name) == 0)
+            return headers->values[i];
+    assert(false && "a header of NAMES");
+    return NULL;
+}
+
+void http_headers_done(http_headers *headers)
+{
+    for (http_joined *next, *joined = headers->joined; joined; joined = next) {
+        next = joined->next;
+        free(joined);
+    }
 }

@@ -9,6 +9,8 @@
  */
 #include "http_response.h"
 
+#include "http_access.h"
+
 #include <stdlib.h>
 
 #define STREAM_BLOCK (512 * 1024)
@@ -35,10 +37,22 @@ static struct MHD_Response *empty_response(const api_reply *reply)
                                              NULL, NULL);
 }
 
+/* The end of the access log's line. */
+static void end_line(log_line *line, uint64_t bytes, uint64_t began)
+{
+    if (!line)
+        return;
+    log_number(line, "bytes", bytes);
+    log_seconds(line, "duration", http_access_now() - began);
+    log_end(line);
+}
+
 /* A streamed body on its way; its bytes are counted as they go. */
 typedef struct body_stream {
     api_body *body;
     server_metrics *metrics;
+    log_line *line;
+    uint64_t began, bytes;
 } body_stream;
 
 static ssize_t read_stream(void *cls, uint64_t position, char *buffer, size_t room)
@@ -46,6 +60,7 @@ static ssize_t read_stream(void *cls, uint64_t position, char *buffer, size_t ro
     body_stream *stream = cls;
     size_t size = api_body_read(stream->body, position, buffer, room);
     metrics_count_bytes(stream->metrics, size);
+    stream->bytes += size;
     return size > 0 ? (ssize_t)size : MHD_CONTENT_READER_END_OF_STREAM;
 }
 
@@ -53,30 +68,34 @@ static void free_stream(void *cls)
 {
     body_stream *stream = cls;
     metrics_count_stream(stream->metrics, -1);
+    end_line(stream->line, stream->bytes, stream->began);
     api_body_unref(stream->body);
     free(stream);
 }
 
 /* A response that reads the body as the client takes it, and stops when it goes away. Where the
  * size is unknown it goes in chunks, or to an HTTP/1.0 client until the connection closes. */
-static struct MHD_Response *stream_response(api_body *body, server_metrics *metrics)
+static struct MHD_Response *stream_response(api_body *body, server_metrics *metrics,
+                                            body_stream **ret_stream)
 {
     body_stream *stream = malloc(sizeof *stream);
     if (!stream)
         return NULL;
-    *stream = (body_stream){api_body_ref(body), metrics};
+    *stream = (body_stream){.body = api_body_ref(body), .metrics = metrics};
     metrics_count_stream(metrics, 1);
     struct MHD_Response *response = MHD_create_response_from_callback(
         size_of(api_body_size(body)), STREAM_BLOCK, read_stream, stream, free_stream);
+    *ret_stream = stream;
     if (!response)
         free_stream(stream);
     return response;
 }
 
-static struct MHD_Response *body_response(api_body *body, server_metrics *metrics)
+static struct MHD_Response *body_response(api_body *body, server_metrics *metrics,
+                                          body_stream **ret_stream)
 {
     if (api_body_is_stream(body))
-        return stream_response(body, metrics);
+        return stream_response(body, metrics, ret_stream);
     const api_segment *segments;
     struct MHD_IoVec pieces[16];
     size_t count = api_body_segments(body, &segments);
@@ -99,24 +118,31 @@ static void free_response(void *response)
     MHD_destroy_response(response);
 }
 
-/* With `close` it ends the connection. NULL if memory ran out. */
-static struct MHD_Response *new_response(const api_reply *reply, server_metrics *metrics,
-                                         bool close)
+static bool add_field(struct MHD_Response *response, const api_field *field)
+{
+    return MHD_add_response_header(response, field->name, field->value) == MHD_YES;
+}
+
+/* With all that is for this request alone. NULL if memory ran out. */
+static struct MHD_Response *new_response(const api_reply *reply, const http_sending *sending,
+                                         body_stream **ret_stream)
 {
     const api_field *fields;
     size_t count = api_reply_fields(reply, &fields);
     api_body *body = api_reply_body(reply);
-    struct MHD_Response *response = body ? body_response(body, metrics) : empty_response(reply);
+    struct MHD_Response *response =
+        body ? body_response(body, sending->metrics, ret_stream) : empty_response(reply);
     bool endless = !body && api_reply_length(reply) == API_LENGTH_UNKNOWN &&
                    api_reply_status(reply) != MHD_HTTP_NO_CONTENT;
     bool complete = response != NULL;
     for (size_t i = 0; complete && i < count; i++)
-        complete =
-            MHD_add_response_header(response, fields[i].name, fields[i].value) == MHD_YES;
+        complete = add_field(response, &fields[i]);
+    for (const api_field *own = sending->fields; complete && own && own->name; own++)
+        complete = add_field(response, own);
     if (complete && endless) /* closes, without chunks */
         complete = MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT,
                                             MHD_RO_END) == MHD_YES;
-    if (complete && close)
+    if (complete && sending->close)
         complete = MHD_add_response_header(response, "Connection", "close") == MHD_YES;
     if (!complete && response) {
         MHD_destroy_response(response);
@@ -125,25 +151,54 @@ static struct MHD_Response *new_response(const api_reply *reply, server_metrics 
     return response;
 }
 
-enum MHD_Result http_response_queue(struct MHD_Connection *connection, api_reply *reply,
-                                    server_metrics *metrics, bool close)
+/* Whether a response is for one request alone; the others are kept with their replies. */
+static bool is_own(const api_reply *reply, const http_sending *sending)
 {
-    enum MHD_Result result = MHD_NO;
-    struct MHD_Response *response;
-    unsigned status = api_reply_status(reply);
-    if (close) {
-        response = new_response(reply, metrics, true);
-        if (response) {
-            result = MHD_queue_response(connection, status, response);
-            MHD_destroy_response(response);
-        }
-    } else {
-        response = api_reply_transport(reply);
-        if (!response && (response = new_response(reply, metrics, false)))
+    api_body *body = api_reply_body(reply);
+    return sending->close || (sending->fields && sending->fields->name) ||
+           (body && api_body_is_stream(body));
+}
+
+api_reply *http_response_prepare(api_reply *reply, api_reply *spare,
+                                 const http_sending *sending, http_response *ret_prepared)
+{
+    bool own = is_own(reply, sending);
+    body_stream *stream = NULL;
+    struct MHD_Response *response = own ? NULL : api_reply_transport(reply);
+    if (!response) {
+        response = new_response(reply, sending, &stream);
+        if (response && !own)
             response = api_reply_set_transport(reply, response, free_response);
-        if (response)
-            result = MHD_queue_response(connection, status, response);
     }
+    *ret_prepared = (http_response){response, stream, own};
+    if (response)
+        return reply;
+    api_reply_unref(reply);
+    if (!spare)
+        return NULL;
+    *ret_prepared = (http_response){.response = api_reply_transport(spare)};
+    return api_reply_ref(spare);
+}
+
+void http_response_log(const http_response *prepared, const api_reply *reply, log_line *line,
+                       uint64_t began)
+{
+    api_body *body = api_reply_body(reply);
+    if (prepared->stream) {
+        prepared->stream->line = line;
+        prepared->stream->began = began;
+    } else {
+        end_line(line, body ? api_body_size(body) : 0, began);
+    }
+}
+
+enum MHD_Result http_response_queue(struct MHD_Connection *connection, api_reply *reply,
+                                    const http_response *prepared)
+{
+    enum MHD_Result result =
+        MHD_queue_response(connection, api_reply_status(reply), prepared->response);
+    if (prepared->own)
+        MHD_destroy_response(prepared->response);
     api_reply_unref(reply);
     return result;
 }

@@ -87,14 +87,14 @@ static int open_unix(const char *path, char *ret_url, size_t size)
 }
 
 /* What connections take over. A closed one whose client does not take the rest of its answer is
- * the kernel's to give up. */
+ * the kernel's to give up; of an open one it must not come before the watch, which counts. */
 static void tune(const server_settings *settings, int fd)
 {
-    struct sockaddr_storage address;
+    struct sockaddr_storage address = {0};
     socklen_t length = sizeof address;
     const struct sockaddr *of = (struct sockaddr *)&address;
     int send_buffer = (int)settings->send_buffer;
-    unsigned patience = (unsigned)settings->send_seconds * 1000;
+    unsigned patience = ((unsigned)settings->send_seconds + 2) * 1000;
     if (getsockname(fd, (struct sockaddr *)&address, &length) != 0 || of->sa_family == AF_UNIX)
         return;
     setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &patience, sizeof patience);
@@ -194,7 +194,7 @@ int listen_open(const server_settings *settings, char *ret_url, size_t size)
 
 bool listen_is_local(int fd)
 {
-    struct sockaddr_storage address;
+    struct sockaddr_storage address = {0};
     socklen_t length = sizeof address;
     const struct sockaddr *of = (struct sockaddr *)&address;
     return getsockname(fd, (struct sockaddr *)&address, &length) == 0 &&

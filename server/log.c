@@ -1,12 +1,17 @@
-/* Log lines. */
+/* Log lines. Whatever bytes a text has, it is written as visible ASCII. */
 #include "log.h"
 
-#include <jansson.h>
-#include <stdio.h>
+#include "text.h"
+
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#define SECOND 1000000000U
+
+struct log_line {
+    api_text text;
+};
 
 static bool as_json;
 static const char *const LEVELS[] = {"info", "warning", "error"};
@@ -16,91 +21,118 @@ void log_use_json(bool json)
     as_json = json;
 }
 
-/* One write, so that lines of several threads do not mix. */
-static void write_line(char *line, size_t length)
+/* A JSON string. Texts come in any encoding or none: a byte that is not visible ASCII stands as
+ * the code point of its value, so that nothing is lost and every line is valid. */
+static void write_string(const char *text, api_text *out)
 {
-    line[length] = '\n'; /* in place of the NUL */
-    ssize_t written = write(STDERR_FILENO, line, length + 1);
-    (void)written; /* there is nowhere left to complain */
-}
-
-/* JSON needs UTF-8 and does its own quoting: a byte past ASCII becomes a question mark. */
-static json_t *json_ascii(const char *text)
-{
-    char *copy = strdup(text);
-    for (char *at = copy; at && *at; at++)
-        if ((unsigned char)*at >= 0x80)
-            *at = '?';
-    json_t *string = json_string(copy);
-    free(copy);
-    return string;
-}
-
-static char *json_line(const char *stamp, log_level level, const char *message,
-                       const log_field *fields)
-{
-    json_t *object = json_object();
-    json_object_set_new(object, "time", json_string(stamp));
-    json_object_set_new(object, "level", json_string(LEVELS[level]));
-    json_object_set_new(object, "message", json_ascii(message));
-    for (; fields && fields->name; fields++)
-        json_object_set_new(object, fields->name,
-                            fields->text ? json_ascii(fields->text)
-                                         : json_integer((json_int_t)fields->number));
-    char *text = json_dumps(object, JSON_COMPACT);
-    json_decref(object);
-    return text;
+    api_text_put(out, "\"", 1);
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c < ' ' || c > '~')
+            api_text_add(out, "\\u%04x", c);
+        else if (c == '"' || c == '\\')
+            api_text_add(out, "\\%c", c);
+        else
+            api_text_put(out, text, 1);
+    }
+    api_text_put(out, "\"", 1);
 }
 
 /* A field's text without blanks, so that it cannot pass for further fields: what is not visible
  * ASCII becomes \xNN, a backslash is doubled. */
-static void write_visible(const char *text, FILE *out)
+static void write_visible(const char *text, api_text *out)
 {
     for (; *text; text++) {
         unsigned char c = (unsigned char)*text;
         if (c == '\\')
-            fputs("\\\\", out);
+            api_text_put(out, "\\\\", 2);
         else if (c > ' ' && c <= '~')
-            fputc(c, out);
+            api_text_put(out, text, 1);
         else
-            fprintf(out, "\\x%02x", c);
+            api_text_add(out, "\\x%02x", c);
     }
 }
 
-static char *text_line(const char *stamp, log_level level, const char *message,
-                       const log_field *fields)
-{
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    if (!out)
-        return NULL;
-    fprintf(out, "%s %s %s", stamp, LEVELS[level], message);
-    for (; fields && fields->name; fields++) {
-        fprintf(out, " %s=", fields->name);
-        if (fields->text)
-            write_visible(fields->text, out);
-        else
-            fprintf(out, "%llu", (unsigned long long)fields->number);
-    }
-    if (fclose(out) == 0)
-        return text;
-    free(text);
-    return NULL;
-}
-
-void log_event(log_level level, const char *message, const log_field *fields)
+static void write_time(api_text *out)
 {
     char stamp[32];
     struct timespec now;
     struct tm utc;
     clock_gettime(CLOCK_REALTIME, &now);
     gmtime_r(&now.tv_sec, &utc);
-    size_t used = strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%S", &utc);
-    snprintf(stamp + used, sizeof stamp - used, ".%03ldZ", now.tv_nsec / 1000000);
-    char *line = as_json ? json_line(stamp, level, message, fields)
-                         : text_line(stamp, level, message, fields);
-    if (line)
-        write_line(line, strlen(line));
+    strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%S", &utc);
+    api_text_add(out, "%s.%03ldZ", stamp, now.tv_nsec / 1000000);
+}
+
+log_line *log_begin(log_level level, const char *message)
+{
+    log_line *line = calloc(1, sizeof *line);
+    if (!line)
+        return NULL;
+    api_text *out = &line->text;
+    api_text_add(out, "%s", as_json ? "{\"time\":\"" : "");
+    write_time(out);
+    if (as_json) {
+        api_text_add(out, "\",\"level\":\"%s\",\"message\":", LEVELS[level]);
+        write_string(message, out);
+    } else {
+        api_text_add(out, " %s %s", LEVELS[level], message);
+    }
+    return line;
+}
+
+static void begin_field(log_line *line, const char *name)
+{
+    api_text_add(&line->text, as_json ? ",\"%s\":" : " %s=", name);
+}
+
+void log_text(log_line *line, const char *name, const char *text)
+{
+    if (!line || !text)
+        return;
+    begin_field(line, name);
+    (as_json ? write_string : write_visible)(text, &line->text);
+}
+
+void log_number(log_line *line, const char *name, uint64_t number)
+{
+    if (!line)
+        return;
+    begin_field(line, name);
+    api_text_add(&line->text, "%llu", (unsigned long long)number);
+}
+
+void log_seconds(log_line *line, const char *name, uint64_t nanoseconds)
+{
+    if (!line)
+        return;
+    begin_field(line, name);
+    api_text_add(&line->text, "%llu.%09llu", (unsigned long long)(nanoseconds / SECOND),
+                 (unsigned long long)(nanoseconds % SECOND));
+}
+
+/* One write, so that lines of several threads do not mix. A line that lacks something for want
+ * of memory is lost. */
+void log_end(log_line *line)
+{
+    if (!line)
+        return;
+    api_text_add(&line->text, "%s\n", as_json ? "}" : "");
+    if (!line->text.failed) {
+        ssize_t written = write(STDERR_FILENO, line->text.data, line->text.size);
+        (void)written; /* there is nowhere left to complain */
+    }
+    api_text_done(&line->text);
     free(line);
+}
+
+void log_event(log_level level, const char *message, const log_field *fields)
+{
+    log_line *line = log_begin(level, message);
+    for (; fields && fields->name; fields++)
+        if (fields->text)
+            log_text(line, fields->name, fields->text);
+        else
+            log_number(line, fields->name, fields->number);
+    log_end(line);
 }

@@ -20,4 +20,13 @@ typedef struct log_field {
  * field. Without memory the line is lost. */
 void log_event(log_level level, const char *message, const log_field *fields);
 
+/* The same in steps: begin a line, add fields to it, and end it, which writes it. `message` and
+ * names are ours. Without memory log_begin returns NULL, which the others take, too. */
+typedef struct log_line log_line;
+log_line *log_begin(log_level level, const char *message);
+void log_text(log_line *line, const char *name, const char *text); /* NULL: no field */
+void log_number(log_line *line, const char *name, uint64_t number);
+void log_seconds(log_line *line, const char *name, uint64_t nanoseconds);
+void log_end(log_line *line);
+
 #endif

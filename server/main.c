@@ -1,5 +1,6 @@
 /* posenc-server: start, wait, drain, stop. */
 #include "assets.h"
+#include "heap.h"
 #include "http.h"
 #include "key_file.h"
 #include "listen.h"
@@ -10,7 +11,6 @@
 #include "store.h"
 #include "systemd.h"
 
-#include <malloc.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -54,6 +54,11 @@ static bool is_ready(void *context)
 static void landed(void *context)
 {
     workers_landed(((server_process *)context)->workers);
+}
+
+static void computed(void *context, uint64_t nanoseconds)
+{
+    metrics_count_computation(((server_process *)context)->metrics, nanoseconds);
 }
 
 static void run_parts(void *context, void (*task)(void *of, size_t i), void *of, size_t count)
@@ -108,6 +113,7 @@ static void fill_host(server_process *process)
         .now = now,
         .is_ready = is_ready,
         .landed = landed,
+        .computed = computed,
         .metrics = metrics_of,
         .runner = &process->runner,
         .json_elements = settings->json_elements,
@@ -127,17 +133,10 @@ static void fill_host(server_process *process)
     };
 }
 
-/* Build everything between the settings and the socket. False: a line has been logged. */
-static bool start(server_process *process)
+/* Build everything between the settings and the socket. NULL, or what is wrong. */
+static const char *build(server_process *process)
 {
-    char text[512];
     const server_settings *settings = &process->settings;
-    if (open_store(process, text, sizeof text))
-        process->listen_fd = listen_open(settings, text, sizeof text);
-    if (process->listen_fd < 0) {
-        log_event(LOG_ERROR, text, NULL);
-        return false;
-    }
     process->cache = pe_cache_new(settings->cache_bytes);
     process->metrics = process->cache ? metrics_new(process->cache) : NULL;
     process->preparations = preparations_new(settings->compute_seconds);
@@ -147,13 +146,32 @@ static bool start(server_process *process)
     fill_host(process);
     if (process->metrics && process->preparations)
         process->service = api_service_new(&process->host, process->cache);
-    if (process->service)
-        process->workers = workers_start(settings_threads(settings), settings->compute_queue);
-    if (process->workers)
-        process->server = http_start(settings, process->listen_fd, process->service,
-                                     process->metrics, process->workers);
-    if (!process->server) {
-        log_event(LOG_ERROR, "cannot start the server", NULL);
+    if (!process->service)
+        return "cannot start the server: memory is missing";
+    process->workers = workers_start(settings_threads(settings), settings->compute_queue);
+    if (!process->workers)
+        return "cannot start the server: memory or threads for the workers are missing";
+    process->server = http_start(settings, process->listen_fd, process->service,
+                                 process->metrics, process->workers);
+    if (!process->server)
+        return "cannot start the server: memory, threads or descriptors for connections are "
+               "missing";
+    return NULL;
+}
+
+/* False: a line has been logged. */
+static bool start(server_process *process)
+{
+    char text[512];
+    if (open_store(process, text, sizeof text))
+        process->listen_fd = listen_open(&process->settings, text, sizeof text);
+    if (process->listen_fd < 0) {
+        log_event(LOG_ERROR, text, NULL);
+        return false;
+    }
+    const char *problem = build(process);
+    if (problem) {
+        log_event(LOG_ERROR, problem, NULL);
         return false;
     }
     printf("posenc %s listening on %s\n", PE_VERSION, text);
@@ -209,19 +227,10 @@ static void stop(server_process *process, unsigned seconds)
     free(process->api_key);
 }
 
-/* Keep the heap's memory: what is freed is wanted again soon, and fresh pages are slow. */
-static void keep_heap(void)
-{
-#if defined(M_MMAP_THRESHOLD) && defined(M_TRIM_THRESHOLD)
-    mallopt(M_MMAP_THRESHOLD, 4 << 20);
-    mallopt(M_TRIM_THRESHOLD, 32 << 20);
-#endif
-}
-
 static int serve(server_process *process)
 {
     sigset_t signals;
-    keep_heap();
+    heap_set_up();
     log_use_json(strcmp(process->settings.log_format, "json") == 0);
     block_signals(&signals);
     bool started = start(process);

@@ -1,22 +1,24 @@
 /* Counting, and the exposition format. */
 #include "metrics.h"
 
+#include "histogram.h"
+#include "process_figures.h"
+
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
-#define STATUS_CLASSES 6 /* 1xx … 5xx by their first digit */
+#define STATUS_CLASSES 4 /* 2xx … 5xx */
 
 struct server_metrics {
     pe_cache *cache;
-    time_t started;
+    double started;
     size_t route_count;
-    const char *const *routes;
-    atomic_ullong (*requests)[STATUS_CLASSES];
-    atomic_ullong body_bytes, connections_total, refused, late;
+    const api_route_name *routes;
+    histogram (*requests)[STATUS_CLASSES]; /* for each route */
+    histogram computations;
+    atomic_ullong body_bytes, connections_total;
+    atomic_ullong rejected[REJECTIONS];
     atomic_llong connections;
     atomic_ullong under_way, streams;
 };
@@ -27,8 +29,8 @@ server_metrics *metrics_new(pe_cache *cache)
     if (!made)
         return NULL;
     made->cache = cache;
-    made->started = time(NULL);
-    made->route_count = api_route_labels(&made->routes);
+    made->started = process_start_time();
+    made->route_count = api_route_names(&made->routes);
     made->requests = calloc(made->route_count, sizeof *made->requests);
     if (!made->requests) {
         free(made);
@@ -44,12 +46,40 @@ void metrics_free(server_metrics *metrics)
     free(metrics);
 }
 
-void metrics_count_request(server_metrics *metrics, const char *route, unsigned status)
+const char *rejection_name(rejection why)
 {
-    for (size_t i = 0; i < metrics->route_count; i++)
-        if (metrics->routes[i] == route)
-            atomic_fetch_add_explicit(&metrics->requests[i][status / 100 % STATUS_CLASSES], 1,
-                                      memory_order_relaxed);
+    static const char *const names[REJECTED_BY_API] = {
+        [REJECTED_NOT] = "none",
+        [REJECTED_FRAMING] = "framing",
+        [REJECTED_HEADER_DEADLINE] = "header_deadline",
+        [REJECTED_BODY_DEADLINE] = "body_deadline",
+        [REJECTED_SLOW_READER] = "slow_reader",
+        [REJECTED_CONNECTION_LIMIT] = "connection_limit",
+        [REJECTED_REQUEST_LIMIT] = "request_limit",
+        [REJECTED_STREAM_LIMIT] = "stream_limit",
+        [REJECTED_QUEUE_FULL] = "queue_full",
+        [REJECTED_UPLOAD_MEMORY] = "upload_memory",
+        [REJECTED_DRAINING] = "draining",
+    };
+    return why < REJECTED_BY_API ? names[why]
+                                 : api_refusal_name((api_refusal)(why - REJECTED_BY_API));
+}
+
+void metrics_count_request(server_metrics *metrics, size_t route, unsigned status,
+                           uint64_t nanoseconds)
+{
+    histogram_add(&metrics->requests[route][(status / 100 - 2) % STATUS_CLASSES], nanoseconds);
+}
+
+void metrics_count_rejected(server_metrics *metrics, rejection why)
+{
+    if (why != REJECTED_NOT && why != REJECTED_BY_API)
+        atomic_fetch_add_explicit(&metrics->rejected[why], 1, memory_order_relaxed);
+}
+
+void metrics_count_computation(server_metrics *metrics, uint64_t nanoseconds)
+{
+    histogram_add(&metrics->computations, nanoseconds);
 }
 
 void metrics_count_bytes(server_metrics *metrics, uint64_t bytes)
@@ -80,48 +110,59 @@ uint64_t metrics_count_stream(server_metrics *metrics, int change)
     return count(&metrics->streams, change);
 }
 
-void metrics_count_refused(server_metrics *metrics)
+static void write_head(api_text *out, const char *name, const char *type, const char *help)
 {
-    atomic_fetch_add_explicit(&metrics->refused, 1, memory_order_relaxed);
+    api_text_add(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-void metrics_count_late(server_metrics *metrics)
+/* `route="…",method="…",status="2xx"` */
+static const char *labels_of(const server_metrics *metrics, size_t route, unsigned class,
+                             char dst[128])
 {
-    atomic_fetch_add_explicit(&metrics->late, 1, memory_order_relaxed);
+    snprintf(dst, 128, "route=\"%s\",method=\"%s\",status=\"%uxx\"",
+             metrics->routes[route].pattern, metrics->routes[route].method, class + 2);
+    return dst;
 }
 
-static unsigned long long resident_bytes(void)
+static void write_requests(server_metrics *metrics, api_text *out)
 {
-    unsigned long long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (file) {
-        if (fscanf(file, "%*s %llu", &pages) != 1)
-            pages = 0;
-        fclose(file);
-    }
-    return pages * (unsigned long long)sysconf(_SC_PAGESIZE);
-}
-
-static void write_head(FILE *out, const char *name, const char *type, const char *help)
-{
-    fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
-}
-
-static void write_requests(server_metrics *metrics, FILE *out)
-{
+    char labels[128];
     write_head(out, "posenc_requests_total", "counter",
-               "Requests answered, by route and status.");
+               "Requests answered, by route, method (GET: and HEAD) and status.");
     for (size_t i = 0; i < metrics->route_count; i++)
-        for (unsigned class = 2; class < STATUS_CLASSES; class ++)
-            fprintf(out, "posenc_requests_total{route=\"%s\",status=\"%uxx\"} %llu\n",
-                    metrics->routes[i], class, atomic_load(&metrics->requests[i][class]));
+        for (unsigned class = 0; class < STATUS_CLASSES; class ++)
+            api_text_add(out, "posenc_requests_total{%s} %llu\n",
+                         labels_of(metrics, i, class, labels),
+                         (unsigned long long)histogram_count(&metrics->requests[i][class]));
+    write_head(out, "posenc_request_duration_seconds", "histogram",
+               "Time from the end of a request's head until its answer begins.");
+    for (size_t i = 0; i < metrics->route_count; i++)
+        for (unsigned class = 0; class < STATUS_CLASSES; class ++)
+            histogram_write(&metrics->requests[i][class], "posenc_request_duration_seconds",
+                            labels_of(metrics, i, class, labels), out);
+    write_head(out, "posenc_compute_duration_seconds", "histogram",
+               "Time that it took to compute a table.");
+    histogram_write(&metrics->computations, "posenc_compute_duration_seconds", "", out);
+}
+
+static unsigned long long rejected(server_metrics *metrics, rejection why)
+{
+    return atomic_load_explicit(&metrics->rejected[why], memory_order_relaxed);
+}
+
+static void write_rejected(server_metrics *metrics, api_text *out)
+{
+    write_head(out, "posenc_rejected_total", "counter",
+               "Requests and connections turned away, by reason.");
+    for (rejection why = REJECTED_NOT + 1; why < (rejection)REJECTIONS; why++)
+        if (why != REJECTED_BY_API)
+            api_text_add(out, "posenc_rejected_total{reason=\"%s\"} %llu\n",
+                         rejection_name(why), rejected(metrics, why));
 }
 
 char *metrics_text(server_metrics *metrics, const api_store *store, size_t waiting,
                    preparation_set *preparations)
 {
-    char *text = NULL;
-    size_t size;
     pe_cache_stats cache;
     uint64_t sets, set_bytes;
     pe_cache_read_stats(metrics->cache, &cache);
@@ -152,34 +193,29 @@ char *metrics_text(server_metrics *metrics, const api_store *store, size_t waiti
         {"posenc_connections", "gauge", "Connections open.",
          (unsigned long long)atomic_load(&metrics->connections)},
         {"posenc_connections_refused_total", "counter", "Connections turned away at the limit.",
-         atomic_load(&metrics->refused)},
+         rejected(metrics, REJECTED_CONNECTION_LIMIT)},
         {"posenc_connections_late_total", "counter",
-         "Connections closed for missing a deadline.", atomic_load(&metrics->late)},
+         "Connections closed for missing a deadline.",
+         rejected(metrics, REJECTED_HEADER_DEADLINE) +
+             rejected(metrics, REJECTED_BODY_DEADLINE) +
+             rejected(metrics, REJECTED_SLOW_READER)},
         {"posenc_requests_under_way", "gauge", "Requests begun and not yet answered.",
          atomic_load(&metrics->under_way)},
         {"posenc_streams", "gauge", "Tables that are computed as clients read them.",
          atomic_load(&metrics->streams)},
         {"posenc_jobs_waiting", "gauge", "Requests that wait for a worker or its result.",
          waiting},
-        {"process_resident_memory_bytes", "gauge", "Resident memory size in bytes.",
-         resident_bytes()},
-        {"process_start_time_seconds", "gauge", "Start time since the epoch in seconds.",
-         (unsigned long long)metrics->started},
     };
-    FILE *out = open_memstream(&text, &size);
-    if (!out)
-        return NULL;
-    write_head(out, "posenc_build_info", "gauge", "The version, as a label.");
-    fprintf(out, "posenc_build_info{version=\"%s\"} 1\n", PE_VERSION);
+    api_text text = {0};
+    write_head(&text, "posenc_build_info", "gauge", "The version, as a label.");
+    api_text_add(&text, "posenc_build_info{version=\"%s\"} 1\n", PE_VERSION);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        write_head(out, rows[i].name, rows[i].type, rows[i].help);
-        fprintf(out, "%s %llu\n", rows[i].name, rows[i].value);
+        write_head(&text, rows[i].name, rows[i].type, rows[i].help);
+        api_text_add(&text, "%s %llu\n", rows[i].name, rows[i].value);
     }
-    preparations_write(preparations, out);
-    write_requests(metrics, out);
-    if (fclose(out) != 0) {
-        free(text);
-        return NULL;
-    }
-    return text;
+    preparations_write(preparations, &text);
+    write_rejected(metrics, &text);
+    write_requests(metrics, &text);
+    process_figures_write(metrics->started, &text);
+    return api_text_take(&text);
 }

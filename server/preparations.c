@@ -76,18 +76,18 @@ static double progress_of(const preparation_set *preparations, const char *schem
     return least;
 }
 
-void preparations_write(preparation_set *preparations, FILE *out)
+void preparations_write(preparation_set *preparations, api_text *out)
 {
-    fputs("# HELP posenc_preparation_progress_ratio Share done of the scheme's slowest "
-          "preparation under way, 1 without one.\n"
-          "# TYPE posenc_preparation_progress_ratio gauge\n",
-          out);
+    api_text_add(out, "%s",
+                 "# HELP posenc_preparation_progress_ratio Share done of the scheme's slowest "
+                 "preparation under way, 1 without one.\n"
+                 "# TYPE posenc_preparation_progress_ratio gauge\n");
     pthread_mutex_lock(&preparations->lock);
     for (size_t i = 0; i < pe_scheme_count(); i++) {
         const char *name = pe_scheme_describe(pe_scheme_at(i))->name;
         if (pe_scheme_takes_long(pe_scheme_at(i)))
-            fprintf(out, "posenc_preparation_progress_ratio{scheme=\"%s\"} %.6f\n", name,
-                    progress_of(preparations, name));
+            api_text_add(out, "posenc_preparation_progress_ratio{scheme=\"%s\"} %.6f\n", name,
+                         progress_of(preparations, name));
     }
     pthread_mutex_unlock(&preparations->lock);
 }

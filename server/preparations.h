@@ -2,9 +2,10 @@
 #ifndef PREPARATIONS_H
 #define PREPARATIONS_H
 
+#include "text.h"
+
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 /* Times are counted in nanoseconds. */
 typedef struct preparation_set preparation_set;
@@ -22,6 +23,6 @@ bool preparations_go_on(preparation_set *preparations, const char *scheme, doubl
 void preparations_end_at(preparation_set *preparations, uint64_t time);
 
 /* The progress of each scheme's slowest preparation, as Prometheus text. */
-void preparations_write(preparation_set *preparations, FILE *out);
+void preparations_write(preparation_set *preparations, api_text *out);
 
 #endif

@@ -134,7 +134,7 @@ static void end_connection(connection_watch *watch, watched *ended, verdict why)
     const struct linger at_once = {.l_onoff = 1};
     ended->ended = true;
     if (why == LATE) {
-        watch->host.late(watch->host.context);
+        watch->host.late(watch->host.context, ended->seen % WATCH_PHASES);
         setsockopt(ended->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
     }
     shutdown(ended->fd, SHUT_RDWR);
@@ -161,9 +161,12 @@ static void go_round(connection_watch *watch)
 static void *keep_watch(void *context)
 {
     connection_watch *watch = context;
+    bool rested = true; /* there has been a round since the last one has gone */
     pthread_mutex_lock(&watch->lock);
     while (!watch->stopping) {
-        watch->asleep = atomic_load(&watch->count) == 0;
+        bool nobody = atomic_load(&watch->count) == 0;
+        watch->asleep = nobody && rested;
+        rested = nobody;
         if (watch->asleep) {
             pthread_cond_wait(&watch->changed, &watch->lock);
             continue;

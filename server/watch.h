@@ -54,8 +54,8 @@ typedef struct connection_watch connection_watch;
 /* Called on the watch's thread. */
 typedef struct watch_host {
     void *context;
-    void (*late)(void *context);                  /* a connection misses a deadline */
-    void (*round)(void *context, size_t watched); /* after each round */
+    void (*late)(void *context, watch_phase phase); /* a connection misses its deadline */
+    void (*round)(void *context, size_t watched);   /* after each round */
 } watch_host;
 
 /* NULL if memory or threads ran out. */

@@ -2,6 +2,7 @@
  * are.
  */
 #include "../arguments.h"
+#include "../document.h"
 #include "../encoding.h"
 #include "../problem.h"
 #include "../service.h"
@@ -106,6 +107,8 @@ bool api_has_similarity(const pe_scheme *scheme, const pe_limits *limits)
     if (error.status == PE_OK)
         pe_request_new(pe_similarity_find(info->name), arguments.items, arguments.count, limits,
                        &request, &error);
+    if (error.status == PE_NO_MEMORY)
+        api_document_spoil();
     bool has = request != NULL;
     pe_request_free(request);
     api_arguments_done(&arguments);

@@ -31,6 +31,8 @@ static const struct {
     {"IfNoneMatch", "If-None-Match", "tags, or a star: 304 if one is that of what would come"},
     {"IfRange", "If-Range", "the tag of what the range is of; the whole comes of another"},
     {"Range", "Range", "of a binary form: bytes=first-last, bytes=first- or bytes=-count"},
+    {"RequestId", "X-Request-Id", "1 to 128 of letters, digits and ._:/+=@-; else replaced"},
+    {"TraceParent", "traceparent", "W3C Trace Context, version 00; ignored if it is not valid"},
 };
 #define REQUEST_HEADER_COUNT (sizeof REQUEST_HEADERS / sizeof *REQUEST_HEADERS)
 
@@ -44,6 +46,8 @@ static const struct {
     {NULL, "Accept-Ranges", "bytes, for binary forms"},
     {"206", "Content-Range", "bytes first-last/whole"},
     {"416", "Content-Range", "bytes */whole"},
+    {NULL, "X-Request-Id", "the request's, or a new one"},
+    {NULL, "traceparent", "the request's"},
 };
 #define RESPONSE_HEADER_COUNT (sizeof RESPONSE_HEADERS / sizeof *RESPONSE_HEADERS)
 
@@ -353,7 +357,8 @@ static void add_plain_route(json_t *paths, const api_route *route)
     json_t *item = json_object_get(paths, route->pattern);
     if (!item) {
         item = json_object();
-        json_object_set_new(paths, route->pattern, item);
+        if (json_object_set_new(paths, route->pattern, item) != 0)
+            item = NULL; /* it is freed */
     }
     const char *method = !changes                            ? "get"
                          : strcmp(route->method, "PUT") == 0 ? "put"

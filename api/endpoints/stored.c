@@ -70,7 +70,7 @@ static api_reply *refusal_of(const api_call *call, api_store_status status)
                            "remove sets or raise the limits; GET /v1/info states them", NULL,
                            NULL);
     case API_STORE_FAILED:
-        return api_problem(API_UNAVAILABLE, "the store cannot be read or written", NULL, NULL);
+        return api_problem(API_STORE_BROKEN, "the store cannot be read or written", NULL, NULL);
     case API_STORE_NO_MEMORY:
         break;
     }

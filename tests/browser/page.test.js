@@ -163,10 +163,15 @@ pageTest('a slider moved by keys loads as it goes; what comes without a rest is 
     assert.equal(await page.inputValue('#left-dim'), dim);
   }
   await page.focus('#left-length ~ input[type=range]');
+  await page.keyboard.press('PageUp');
+  await page.goBack();
+  await page.waitForFunction(() => location.search.includes('length=16'));
   await page.keyboard.press('PageUp'); // after going back nothing goes on
   await drawn(page);
-  assert.equal(await entries(page), before + 1);
   assert.notEqual(lengthOf(page), 16);
+  await page.goBack();
+  await drawn(page);
+  assert.equal(lengthOf(page), 16);
 });
 
 pageTest('a drag of a slider is one entry of the history, however long it takes', {}, async (page) => {
@@ -193,7 +198,7 @@ pageTest('a slider that overtakes what is loading comes to its last value', {}, 
   await open(page, '?scheme=sinusoidal&length=16&dim=8');
   let asked = 0;
   await page.route('**/v1/encodings/**format=raw**', async (route) => {
-    asked++;
+    if (route.request().url().includes('length=')) asked++; // not what wavelengths are found by
     await new Promise((done) => setTimeout(done, 60));
     await route.continue();
   });

@@ -319,7 +319,7 @@ class Framing(ServerCase):
         self.assertEqual(self.get(PATH).json()["parameters"], [])
 
     def test_every_refusal_is_counted_and_the_server_goes_on(self):
-        name = 'posenc_requests_total{route="/health/live",status="4xx"}'
+        name = 'posenc_requests_total{route="/health/live",method="GET",status="4xx"}'
         before = self.server.metrics()[name]
         self.answers(head(host=b""))
         self.assertEqual(self.server.metrics()[name], before + 1)

@@ -185,7 +185,7 @@ class Methods(StoreCase):
         metrics = self.server.metrics()
         self.assertEqual(metrics["posenc_store_sets"], 2)
         self.assertEqual(metrics["posenc_store_bytes"], size)
-        route = 'posenc_requests_total{route="/v1/parameters/{name}",status="2xx"}'
+        route = 'posenc_requests_total{route="/v1/parameters/{name}",method="PUT",status="2xx"}'
         self.assertGreaterEqual(metrics[route], 2)
 
     def test_readers_never_see_a_mixture(self):

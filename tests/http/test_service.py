@@ -1,4 +1,4 @@
-"""What the process says of itself: /v1/info, /health, /metrics, /openapi.json."""
+"""What the process says of itself: /v1/info, /health, /openapi.json."""
 
 import re
 import struct
@@ -21,11 +21,6 @@ LIMITS = {
     "set-cache-bytes": 0,
     "max-connections": 64,
 }
-SAMPLE = re.compile(
-    r"([a-zA-Z_:][a-zA-Z0-9_:]*)"  # the metric
-    r'(\{(?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\["\\n])*",?)*\})?'  # labels
-    r" (\S+)"  # the value
-)
 
 
 class Info(ServerCase):
@@ -81,81 +76,6 @@ class Health(ServerCase):
             self.assertEqual(reply.header("Cache-Control"), "no-store")
 
 
-class Metrics(ServerCase):
-    def parse(self):
-        """{series: value} and {metric: type}, by the rules of the Prometheus text format."""
-        reply = self.assert_ok(self.get("/metrics"), "text/plain; version=0.0.4; charset=utf-8")
-        text = reply.body.decode()
-        self.assertTrue(text.endswith("\n"))
-        helps, types, series, current = {}, {}, {}, None
-        for line in text.splitlines():
-            if line.startswith("# HELP "):
-                _, _, name, help_text = line.split(" ", 3)
-                self.assertNotIn(name, helps, "one HELP for a metric")
-                self.assertTrue(help_text)
-                helps[name] = help_text
-            elif line.startswith("# TYPE "):
-                _, _, name, kind = line.split(" ")
-                self.assertNotIn(name, types, "one TYPE for a metric")
-                self.assertIn(kind, ("counter", "gauge", "histogram", "summary"))
-                types[name], current = kind, name
-            else:
-                name, labels, value = SAMPLE.fullmatch(line).groups()
-                self.assertIn(name, helps, line)
-                self.assertIn(name, types, line)
-                self.assertEqual(name, current, "the samples of a metric stand together")
-                self.assertNotIn((name, labels), series, "a duplicate series")
-                series[name, labels] = float(value)
-        self.assertEqual(set(helps), set(types))
-        self.assertEqual(set(types), {name for name, _ in series}, "no metric without a sample")
-        return series, types
-
-    def test_the_text_parses_and_repeats_nothing(self):
-        series, types = self.parse()
-        for name, kind in types.items():
-            self.assertEqual(name.endswith("_total"), kind == "counter", name)
-        for value in series.values():
-            self.assertGreaterEqual(value, 0)
-        metrics = ["computed_total", "cache_bytes", "cache_budget_bytes"]
-        metrics += ["store_sets", "store_bytes"]
-        for name in (*metrics, "cache_evictions_total"):
-            self.assertIn((f"posenc_{name}", None), series)
-
-    def test_counters_count(self):
-        target = "/v1/encodings/integer?length=1&offset=31337&format=raw"
-        before, _ = self.parse()
-        for _ in range(3):
-            self.get(target)
-        self.get("/v1/encodings/integer?length=0")
-        self.get("/nothing")
-        after, types = self.parse()
-        moved = {key: after[key] - before[key] for key in after}
-        self.assertEqual(moved["posenc_computed_total", None], 1)
-        self.assertEqual(moved["posenc_cache_misses_total", None], 1)
-        self.assertEqual(moved["posenc_cache_hits_total", None], 2)
-        self.assertEqual(moved["posenc_cache_entries", None], 1)
-        route = '{route="/v1/encodings/{scheme}",status="%s"}'
-        self.assertEqual(moved["posenc_requests_total", route % "2xx"], 3)
-        self.assertEqual(moved["posenc_requests_total", route % "4xx"], 1)
-        self.assertEqual(moved["posenc_requests_total", '{route="other",status="4xx"}'], 1)
-        for (name, labels), change in moved.items():
-            if types[name] == "counter":
-                self.assertGreaterEqual(change, 0, (name, labels))
-
-    def test_series_do_not_multiply_with_what_clients_ask_for(self):
-        before, _ = self.parse()
-        for i in range(50):
-            self.get(f"/v1/encodings/scheme{i}?p{i}=1")
-            self.get(f"/path{i}")
-            self.server.request(f"METHOD{i}", "/v1/info")
-        after, _ = self.parse()
-        self.assertEqual(set(before), set(after))
-
-    def test_the_resident_memory_is_that_of_the_process(self):
-        value = self.server.metrics()["process_resident_memory_bytes"]
-        self.assertLess(abs(value - self.server.resident()), 8 << 20)
-
-
 class OpenApi(ServerCase):
     def setUp(self):
         self.document = self.assert_ok(self.get("/openapi.json"), "application/json").json()
@@ -191,7 +111,9 @@ class OpenApi(ServerCase):
                 if "$ref" in parameter
             }
             conditions = {"If-Match", "If-None-Match", "If-Range", "Range"}
-            self.assertEqual(headers, {"Accept-Encoding", *conditions})
+            ids = {"X-Request-Id", "traceparent"}
+            self.assertEqual(headers, {"Accept-Encoding", *conditions, *ids})
+            self.assertLessEqual(ids, set(get["responses"]["200"]["headers"]))
             self.assertLessEqual({"206", "304", "412", "416"}, set(get["responses"]))
             self.assertIn("Content-Encoding", get["responses"]["200"]["headers"])
         for name, problem in (("Part", False), ("NoSuchRange", True)):

@@ -7,11 +7,11 @@ if ! command -v apt-get >/dev/null 2>&1; then
     cat >&2 <<'NAMES'
 posenc: this system has no apt-get, so nothing was installed. Install these yourself:
   Fedora, RHEL   dnf install gcc make pkgconf libmicrohttpd-devel jansson-devel libpng-devel nettle-devel sqlite-devel zlib-devel nodejs-npm
-                 tests: check-devel chromium clang clang-tools-extra curl gcc-c++ python3 python3-mpmath python3-numpy python3-scipy python3-torch
+                 tests: check-devel chromium clang clang-tools-extra cppcheck compiler-rt curl gcc-c++ libtsan valgrind golang-github-prometheus python3 python3-mpmath python3-numpy python3-scipy python3-torch
   Arch           pacman -S gcc make pkgconf libmicrohttpd jansson libpng nettle sqlite zlib npm
-                 tests: check chromium clang curl python python-mpmath python-numpy python-scipy python-pytorch
+                 tests: check chromium clang cppcheck compiler-rt curl valgrind prometheus python python-mpmath python-numpy python-scipy python-pytorch
   Alpine         apk add gcc musl-dev make pkgconf libmicrohttpd-dev jansson-dev libpng-dev nettle-dev sqlite-dev zlib-dev npm
-                 tests: check-dev chromium clang clang-extra-tools curl g++ python3 py3-mpmath py3-numpy py3-scipy
+                 tests: check-dev chromium clang clang-extra-tools cppcheck compiler-rt curl g++ valgrind prometheus python3 py3-mpmath py3-numpy py3-scipy
 NAMES
     exit 1
 fi
@@ -34,6 +34,13 @@ if [ "$(id -u)" -ne 0 ]; then
         exit 1
     }
     as_root=sudo
+fi
+# Of servers among them (prometheus, nginx) the programs are wanted: the packages start none.
+policy=/usr/sbin/policy-rc.d
+if [ ! -e "$policy" ]; then
+    trap '$as_root rm -f "$policy"' EXIT
+    printf '#!/bin/sh\nexit 101\n' | $as_root tee "$policy" >/dev/null
+    $as_root chmod 755 "$policy"
 fi
 $as_root apt-get update -qq
 # shellcheck disable=SC2086 # a list of package names

@@ -76,7 +76,8 @@ double unit_element(pe_dtype dtype, const void *element);
 /* The value of the dtype nearest to a number, ties to even, as if exponents had no end. */
 double unit_nearest(pe_dtype dtype, double number);
 
-/* ---- allocations: those of the code under test and of check pass through lib/memory.c ---- */
+/* ---- allocations and mappings: those of the code under test, of its jansson and zlib, and of
+ * check pass through lib/memory.c ---- */
 
 /* From now on count this thread's allocations from 0, and let those from `first` to before
  * first + count fail. No ck_assert until unit_allow_allocations: check allocates too. */
@@ -84,6 +85,7 @@ void unit_fail_allocations(size_t first, size_t count);
 
 typedef struct unit_allocations {
     size_t asked, failed, largest; /* largest: bytes of one allocation */
+    size_t unmapped;               /* of those that failed: mappings */
 } unit_allocations;
 
 /* Let all succeed again; returns what happened since. */

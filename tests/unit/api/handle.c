@@ -1,6 +1,5 @@
-/* api_handle: routing, conditions, representations, and what happens when memory runs out. */
+/* api_handle: routing, conditions, representations. */
 #include "../unit.h"
-#include "formats.h"
 #include "service.h"
 
 #include <jansson.h>
@@ -24,12 +23,15 @@ START_TEST(every_route_answers_and_refuses_other_methods)
     static const char *const targets[] = {
         "/v1/schemes",  "/v1/schemes/binary", TARGET,          "/v1/info",
         "/health/live", "/health/ready",      "/openapi.json", "/metrics"};
+    const api_route_name *routes;
+    ck_assert_uint_eq(api_route_of("GET", "/nowhere"), api_route_names(&routes) - 1);
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
         ck_assert_uint_eq(status_of(&service, "GET", targets[i]), 200);
         ck_assert_uint_eq(status_of(&service, "HEAD", targets[i]), 200);
         ck_assert_uint_eq(status_of(&service, "OPTIONS", targets[i]), 204);
         ck_assert_uint_eq(status_of(&service, "PUT", targets[i]), 405);
-        ck_assert_str_ne(api_route_label(targets[i]), "other");
+        ck_assert_str_eq(routes[api_route_of("HEAD", targets[i])].method, "GET");
+        ck_assert_str_eq(routes[api_route_of("BREW", targets[i])].pattern, "other");
     }
     ck_assert_uint_eq(status_of(&service, "POST", "/v1/info"), 405);
     ck_assert_uint_eq(status_of(&service, "GET", "/v1/schemes/"), 404);
@@ -143,63 +145,6 @@ START_TEST(safetensors_data_is_aligned)
 }
 END_TEST
 
-/* Fail the k-th allocation of a request, for every k (of large documents, for some of them):
- * the answer is the right one or a 503, and the next request is answered. */
-static void starve_within(uint64_t table_bytes, size_t fineness, const char *method,
-                          const char *target, const char *body, unsigned wanted)
-{
-    static const char *const json[] = {"Content-Type", "application/json", NULL};
-    unit_service service;
-    unit_service_start(&service);
-    service.host.limits.table_bytes = table_bytes;
-    for (size_t k = 0;; k += 1 + k / fineness) {
-        unit_fail_allocations(k, 1);
-        api_reply *reply = unit_ask(&service, method, target, body ? json : NULL, body);
-        bool failed = unit_allow_allocations().failed > 0;
-        unsigned status = api_reply_status(reply);
-        ck_assert_msg(status == wanted || (failed && status == 503),
-                      "%s %s: %u at allocation %zu", method, target, status, k);
-        api_reply_unref(reply);
-        if (!failed)
-            break;
-        ck_assert_uint_lt(k, 200000);
-    }
-    ck_assert_uint_eq(status_of(&service, "GET", TARGET), 200);
-    unit_service_stop(&service);
-}
-
-static void starve(const char *method, const char *target, const char *body, unsigned wanted)
-{
-    starve_within(1 << 22, 500, method, target, body, wanted);
-}
-
-START_TEST(survives_every_failing_allocation)
-{
-    starve("GET", TARGET, NULL, 200);
-    starve("GET", TARGET "&format=safetensors&dtype=bf16", NULL, 200);
-    starve("HEAD", TARGET "&format=safetensors", NULL, 200);
-    starve("GET", "/v1/encodings/sinusoidal?positions=1,2,3&dim=4", NULL, 200);
-    starve("POST", "/v1/encodings/sinusoidal", "{\"positions\":[1,2],\"dim\":4}", 200);
-    starve("GET", "/v1/encodings/sinusoidal?lenght=4", NULL, 400);
-    starve("GET", "/v1/schemes/binary", NULL, 200);
-    starve("GET", "/metrics", NULL, 200);
-    starve("GET", "/nothing", NULL, 404);
-    starve("GET", TARGET "&format=npy&dtype=bf16", NULL, 406);
-    starve("GET", TARGET "&format=html", NULL, 400);
-    starve_within(1 << 22, 20, "GET", "/openapi.json", NULL, 200);
-    starve("DELETE", TARGET, NULL, 405);
-    for (size_t i = 0; i < api_format_count(); i++) { /* held, and streamed */
-        char target[100];
-        snprintf(target, sizeof target, TARGET "&format=%s", api_format_at(i)->name);
-        starve("GET", target, NULL, 200);
-        starve_within(1, 500, "GET", target, NULL, 200);
-    }
-    starve("GET", "/v1/encodings/alibi?length=4&heads=2&format=png&slice=1&scale=2", NULL, 200);
-    starve("POST", "/v1/encodings/alibi",
-           "{\"length\": 4, \"heads\": 2, \"format\": \"csv\", \"slice\": [1]}", 200);
-}
-END_TEST
-
 Suite *handle_suite(void)
 {
     const TTest *const tests[] = {every_route_answers_and_refuses_other_methods,
@@ -208,7 +153,6 @@ Suite *handle_suite(void)
                                   a_reply_outlives_its_cache,
                                   a_matching_etag_computes_nothing,
                                   safetensors_data_is_aligned,
-                                  survives_every_failing_allocation,
                                   NULL};
     return unit_suite("handle", tests);
 }

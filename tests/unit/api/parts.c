@@ -191,50 +191,6 @@ START_TEST(the_budget_counts_what_gzip_takes)
 }
 END_TEST
 
-/* Fail the k-th allocation, for every k. */
-static void starve(const char *target, uint64_t table_bytes, const char *name,
-                   const char *value, unsigned wanted)
-{
-    const char *headers[] = {name, value, NULL};
-    unit_service service;
-    unit_service_start(&service);
-    service.host.limits.table_bytes = table_bytes;
-    for (size_t k = 0, failed = 1; failed; k++) {
-        char dst[8192];
-        unit_fail_allocations(k, 1);
-        api_reply *reply = unit_ask(&service, "GET", target, headers, NULL);
-        if (api_reply_body(reply) && api_body_is_stream(api_reply_body(reply)))
-            read_body(api_reply_body(reply), 1000, dst);
-        failed = unit_allow_allocations().failed;
-        unsigned status = api_reply_status(reply);
-        ck_assert_msg(status == wanted || (failed && status == 503),
-                      "%s %s: %s: %u at allocation %zu", target, name, value, status, k);
-        api_reply_unref(reply);
-        ck_assert_uint_lt(k, 20000);
-    }
-    unit_service_stop(&service);
-}
-
-START_TEST(survives_every_failing_allocation)
-{
-    static const uint64_t sizes[] = {1 << 22, 1};
-    for (size_t i = 0; i < UNIT_COUNT(sizes); i++) {
-        starve(TARGET "&format=raw", sizes[i], "Range", "bytes=5-70", 206);
-        starve(TARGET "&format=npy", sizes[i], "Range", "bytes=-70", 206);
-        starve(TARGET "&format=safetensors", sizes[i], "Range", "bytes=5-", 206);
-        starve(TARGET "&format=safetensors", sizes[i], "Range", "bytes=50000-", 416);
-        starve(TARGET, sizes[i], "Accept-Encoding", "gzip", 200);
-        starve(TARGET, sizes[i], "Accept-Encoding", "*;q=0", 406);
-        starve(TARGET, sizes[i], "If-Match", "\"x\"", 412);
-    }
-    starve("/v1/info", 1, "Accept-Encoding", "gzip", 200);
-    starve("/v1/info", 1, "Accept-Encoding", "*;q=0", 406);
-    starve("/v1/info", 1, "If-Match", "\"x\"", 412);
-    starve("/metrics", 1, "Accept-Encoding", "gzip", 200);
-    starve("/metrics", 1, "Accept-Encoding", "*;q=0", 406);
-}
-END_TEST
-
 Suite *parts_suite(void)
 {
     const TTest *const tests[] = {
@@ -244,7 +200,6 @@ Suite *parts_suite(void)
         a_range_beyond_the_end_computes_nothing,
         gzip_is_made_once_and_shared,
         the_budget_counts_what_gzip_takes,
-        survives_every_failing_allocation,
         NULL,
     };
     return unit_suite("parts", tests);

@@ -3,17 +3,23 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 
-/* ---- the linker sends malloc, calloc, realloc and aligned_alloc here (--wrap) ---- */
+/* ---- the linker sends these here (--wrap) ---- */
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *block, size_t size);
 void *__real_aligned_alloc(size_t alignment, size_t size);
+char *__real_strdup(const char *text);
+void *__real_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *block, size_t size);
 void *__wrap_aligned_alloc(size_t alignment, size_t size);
+char *__wrap_strdup(const char *text);
+void *__wrap_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset);
 
 static _Thread_local struct {
     bool watching;
@@ -53,11 +59,24 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size)
     return fails(size) ? NULL : __real_aligned_alloc(alignment, size);
 }
 
+char *__wrap_strdup(const char *text)
+{
+    return fails(strlen(text) + 1) ? NULL : __real_strdup(text);
+}
+
+void *__wrap_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset)
+{
+    if (!fails(size))
+        return __real_mmap(at, size, protection, flags, fd, offset);
+    watch.seen.unmapped++;
+    return MAP_FAILED;
+}
+
 void unit_fail_allocations(size_t first, size_t count)
 {
     watch.first = first;
     watch.count = count;
-    watch.seen = (unit_allocations){0, 0, 0};
+    watch.seen = (unit_allocations){0};
     watch.watching = true;
 }
 

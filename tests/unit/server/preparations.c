@@ -40,11 +40,9 @@ END_TEST
 /* The text holds the series of a scheme with this value. */
 static void expect(preparation_set *set, const char *series)
 {
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    preparations_write(set, out);
-    fclose(out);
+    api_text out = {0};
+    preparations_write(set, &out);
+    char *text = api_text_take(&out);
     ck_assert_msg(strstr(text, series) != NULL, "%s in %s", series, text);
     ck_assert_ptr_null(strstr(text, "sinusoidal"));
     free(text);

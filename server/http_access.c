@@ -1,0 +1,99 @@
+/* Ids and log lines of requests. */
+#include "http_access.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+uint64_t http_access_now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000U + (uint64_t)time.tv_nsec;
+}
+
+rejection http_access_reason(const api_reply *reply, rejection found, bool draining)
+{
+    api_refusal refusal = api_reply_refusal(reply);
+    if (found != REJECTED_NOT)
+        return found;
+    return draining && refusal == API_REFUSAL_COMPUTE_DEADLINE
+               ? REJECTED_DRAINING
+               : (rejection)(REJECTED_BY_API + refusal);
+}
+
+void http_access_echo(const http_access *access, bool logged, http_echo *ret_echo)
+{
+    const char *id = access->headers->values[HTTP_X_REQUEST_ID];
+    const char *parent = access->headers->values[HTTP_TRACEPARENT];
+    size_t count = 0;
+    ret_echo->id[0] = ret_echo->parent[0] = '\0';
+    if (id && trace_id_is_legal(id))
+        memcpy(ret_echo->id, id, strlen(id) + 1);
+    else if (id || logged)
+        trace_new_id(ret_echo->id);
+    if (ret_echo->id[0])
+        ret_echo->fields[count++] = (api_field){"X-Request-Id", ret_echo->id};
+    if (parent && trace_read_parent(parent, ret_echo->parent))
+        ret_echo->fields[count++] = (api_field){"traceparent", ret_echo->parent};
+    ret_echo->fields[count] = (api_field){NULL, NULL};
+}
+
+/* ---- the line ---- */
+
+/* What Cache-Status says (RFC 9211), in a word; NULL where nothing is cached. */
+static const char *cache_state(const api_reply *reply)
+{
+    static const char *const states[][2] = {{"hit", "hit"},
+                                            {"collapsed", "coalesced"},
+                                            {"fwd=miss", "miss"},
+                                            {"fwd=bypass", "bypass"}};
+    const api_field *fields;
+    size_t count = api_reply_fields(reply, &fields);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; strcmp(fields[i].name, "Cache-Status") == 0 && k < 4; k++)
+            if (strstr(fields[i].value, states[k][0]))
+                return states[k][1];
+    return NULL;
+}
+
+static const char *peer_of(struct MHD_Connection *connection, char dst[INET6_ADDRSTRLEN])
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    const struct sockaddr *address = info ? info->client_addr : NULL;
+    const void *bytes = NULL;
+    if (address && address->sa_family == AF_INET)
+        bytes = &((const struct sockaddr_in *)(const void *)address)->sin_addr;
+    else if (address && address->sa_family == AF_INET6)
+        bytes = &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
+    return bytes ? inet_ntop(address->sa_family, bytes, dst, INET6_ADDRSTRLEN) : "unix";
+}
+
+log_line *http_access_begin_line(const http_access *access, const http_echo *echo,
+                                 const api_reply *reply)
+{
+    const api_route_name *routes;
+    char peer[INET6_ADDRSTRLEN], trace[33], span[17];
+    api_route_names(&routes);
+    log_line *line = log_begin(LOG_INFO, "request");
+    log_text(line, "method", access->method);
+    log_text(line, "target", access->target);
+    log_text(line, "route", routes[access->route].pattern);
+    log_number(line, "status", api_reply_status(reply));
+    log_text(line, "cache", cache_state(reply));
+    if (access->rejected != REJECTED_NOT && access->rejected != REJECTED_BY_API)
+        log_text(line, "rejected", rejection_name(access->rejected));
+    log_text(line, "peer", peer_of(access->connection, peer));
+    log_text(line, "request_id", echo->id);
+    if (echo->parent[0]) {
+        trace_of_parent(echo->parent, trace, span);
+        log_text(line, "trace_id", trace);
+        log_text(line, "span_id", span);
+    }
+    log_text(line, "user_agent",
+             MHD_lookup_connection_value(access->connection, MHD_HEADER_KIND,
+                                         MHD_HTTP_HEADER_USER_AGENT));
+    return line;
+}

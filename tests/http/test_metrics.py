@@ -1,0 +1,406 @@
+"""/metrics: the text format, its histograms, and a count for every reason to turn someone away."""
+
+import contextlib
+import os
+import re
+import resource
+import shutil
+import sqlite3
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+from pathlib import Path
+
+from server import ServerCase, wait_until
+from stored import PATH, simple
+
+SAMPLE = re.compile(
+    r"([a-zA-Z_:][a-zA-Z0-9_:]*)"  # the metric
+    r'(\{(?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\["\\n])*",?)*\})?'  # labels
+    r" (\S+)"  # the value
+)
+BOUND = re.compile(r'(.*?),?le="([^"]+)"\}')
+RAW = "/v1/encodings/integer?length=4&format=raw"
+LARGE = "/v1/encodings/sinusoidal?length=65536&dim=64&format=raw"
+STREAM = "/v1/encodings/sinusoidal?length=2000000&dim=64&format=raw"
+ENDLESS = "/v1/encodings/floater?length=3&offset=1000000&dim=256&format=raw"
+KEY = "correct-horse-battery-staple"
+LABELS = {
+    "posenc_requests_total": {"route", "method", "status"},
+    "posenc_request_duration_seconds": {"route", "method", "status"},
+    "posenc_rejected_total": {"reason"},
+    "posenc_preparation_progress_ratio": {"scheme"},
+    "posenc_build_info": {"version"},
+}
+PROCESS = {
+    "process_cpu_seconds_total", "process_open_fds", "process_max_fds",
+    "process_virtual_memory_bytes", "process_resident_memory_bytes",
+    "process_start_time_seconds",
+}  # fmt: skip
+
+
+class MetricsCase(ServerCase):
+    def parse(self, server=None):
+        """{series: value} and {metric: type}, by the rules of the Prometheus text format."""
+        reply = (server or self.server).request("GET", "/metrics")
+        self.assert_ok(reply, "text/plain; version=0.0.4; charset=utf-8")
+        text = reply.body.decode()
+        self.assertTrue(text.endswith("\n"))
+        helps, types, series, sampled, current = {}, {}, {}, set(), None
+        for line in text.splitlines():
+            if line.startswith("# HELP "):
+                _, _, name, help_text = line.split(" ", 3)
+                self.assertNotIn(name, helps, "one HELP for a metric")
+                self.assertTrue(help_text)
+                helps[name] = help_text
+            elif line.startswith("# TYPE "):
+                _, _, name, kind = line.split(" ")
+                self.assertNotIn(name, types, "one TYPE for a metric")
+                self.assertIn(kind, ("counter", "gauge", "histogram", "summary"))
+                types[name], current = kind, name
+            else:
+                name, labels, value = SAMPLE.fullmatch(line).groups()
+                family = name
+                if types.get(current) == "histogram":
+                    family = re.sub("_(bucket|sum|count)$", "", name)
+                self.assertEqual(family, current, "the samples of a metric stand together")
+                sampled.add(family)
+                self.assertNotIn((name, labels), series, "a duplicate series")
+                series[name, labels] = float(value)
+        self.assertEqual(set(helps), set(types))
+        self.assertEqual(set(types), sampled, "no metric without a sample")
+        return series, types
+
+
+class Metrics(MetricsCase):
+    def test_the_text_parses_and_repeats_nothing(self):
+        series, types = self.parse()
+        for name, kind in types.items():
+            self.assertEqual(name.endswith("_total"), kind == "counter", name)
+        for value in series.values():
+            self.assertGreaterEqual(value, 0)
+        metrics = ["computed_total", "cache_bytes", "cache_budget_bytes"]
+        metrics += ["store_sets", "store_bytes"]
+        for name in (*metrics, "cache_evictions_total"):
+            self.assertIn((f"posenc_{name}", None), series)
+
+    def test_counters_count(self):
+        target = "/v1/encodings/integer?length=1&offset=31337&format=raw"
+        before, _ = self.parse()
+        for _ in range(3):
+            self.get(target)
+        self.get("/v1/encodings/integer?length=0")
+        self.get("/nothing")
+        after, types = self.parse()
+        moved = {key: after[key] - before[key] for key in after}
+        self.assertEqual(moved["posenc_computed_total", None], 1)
+        self.assertEqual(moved["posenc_cache_misses_total", None], 1)
+        self.assertEqual(moved["posenc_cache_hits_total", None], 2)
+        self.assertEqual(moved["posenc_cache_entries", None], 1)
+        route = '{route="/v1/encodings/{scheme}",method="GET",status="%s"}'
+        self.assertEqual(moved["posenc_requests_total", route % "2xx"], 3)
+        self.assertEqual(moved["posenc_requests_total", route % "4xx"], 1)
+        self.assertEqual(moved["posenc_requests_total", '{route="other",method="other",status="4xx"}'], 1)
+        for (name, labels), change in moved.items():
+            if types.get(name) != "gauge":
+                self.assertGreaterEqual(change, 0, (name, labels))
+
+    def test_series_do_not_multiply_with_what_clients_ask_for(self):
+        before, types = self.parse()
+        self.assertLess(len(before), 1200)
+        for name, labels in before:
+            family = re.sub("_(bucket|sum|count)$", "", name)
+            family = family if types.get(family) == "histogram" else name
+            given = set(re.findall(r'(\w+)="', labels or "")) - {"le"}
+            self.assertEqual(given, LABELS.get(family, set()), name)
+        with self.server.wire() as wire:
+            for i in range(125):
+                wire.exchange("GET", f"/v1/encodings/scheme{i}?p{i}=1")
+                wire.exchange("GET", f"/path{i}", {"X-Request-Id": f"id{i}", "User-Agent": f"u{i}"})
+                wire.exchange(f"METHOD{i}", ("/v1/info", "/metrics", RAW)[i % 3])
+                wire.exchange("GET", f"/v1/encodings/integer?length={i}&format=raw")
+        after, _ = self.parse()
+        self.assertEqual(set(before), set(after))
+
+    def test_the_resident_memory_is_that_of_the_process(self):
+        value = self.server.metrics()["process_resident_memory_bytes"]
+        self.assertLess(abs(value - self.server.resident()), 8 << 20)
+
+    def test_promtool_has_nothing_to_say_of_a_busy_server(self):
+        self.assertTrue(shutil.which("promtool"), "no promtool: make deps-test installs it")
+        for target in (RAW, RAW, LARGE, "/nothing", "/v1/encodings/learned?length=4&dim=4"):
+            self.get(target)
+        text = self.get("/metrics").body
+        command = ["promtool", "check", "metrics"]
+        for body, fine in ((text, True), (text.replace(b"_total", b"_sum_total_s"), False)):
+            said = subprocess.run(command, input=body, capture_output=True, check=False)
+            silent = (said.returncode, said.stdout, said.stderr) == (0, b"", b"")
+            self.assertEqual(silent, fine, said)
+
+    def test_the_process_is_described_under_the_usual_names(self):
+        series, _ = self.parse()
+        figures = {name: value for (name, _), value in series.items() if name in PROCESS}
+        self.assertEqual(set(figures), PROCESS)
+        proc = Path(f"/proc/{self.server.pid}")
+        count = len(os.listdir(proc / "fd"))  # the connection of /metrics may be gone by now
+        self.assertTrue(count <= figures["process_open_fds"] <= count + 2, (figures, count))
+        limit = resource.prlimit(self.server.pid, resource.RLIMIT_NOFILE)[0]
+        self.assertEqual(figures["process_max_fds"], limit)
+        started = proc.stat().st_ctime
+        self.assertLess(abs(figures["process_start_time_seconds"] - started), 2)
+        used = sum(map(int, (proc / "stat").read_text().rsplit(")", 1)[1].split()[11:13]))
+        used /= os.sysconf("SC_CLK_TCK")
+        self.assertLess(abs(figures["process_cpu_seconds_total"] - used), 1)
+
+
+class Histograms(MetricsCase):
+    """Under load, so that what is counted meanwhile would show."""
+
+    def histograms(self, series, types):
+        """{(metric, labels): ([(bound, count)], sum, count)}"""
+        found = {}
+        for (name, labels), value in series.items():
+            family = name.rsplit("_", 1)[0]
+            if types.get(family) != "histogram":
+                continue
+            inner = (labels or "{}")[1:]
+            bound = BOUND.fullmatch(inner)
+            key = family, bound[1] if bound else inner.rstrip("}")
+            entry = found.setdefault(key, {"buckets": []})
+            if bound:
+                entry["buckets"].append((float(bound[2]), value))
+            else:
+                entry[name.rsplit("_", 1)[1]] = value
+        return found
+
+    def check(self, series, types):
+        found = self.histograms(series, types)
+        families = {family for family, _ in found}
+        expected = {"posenc_request_duration_seconds", "posenc_compute_duration_seconds"}
+        self.assertEqual(families, expected)
+        for key, entry in found.items():
+            bounds, counts = zip(*entry["buckets"], strict=True)
+            self.assertEqual(list(bounds), sorted(set(bounds)), key)
+            self.assertEqual(list(counts), sorted(counts), f"{key}: cumulative")
+            self.assertEqual((bounds[-1], counts[-1]), (float("inf"), entry["count"]), key)
+            self.assertGreaterEqual(bounds[-2], 60, "seconds")
+            if key[0].startswith("posenc_request"):
+                total = series["posenc_requests_total", f"{{{key[1]}}}"]
+                self.assertLessEqual(total, entry["count"], "which was read later")
+        return found
+
+    def test_they_are_consistent_and_counters_only_grow(self):
+        ended = threading.Event()
+
+        def ask():
+            with self.server.wire() as wire:
+                while not ended.is_set():
+                    for target in (RAW, "/nothing", "/health/live"):
+                        wire.exchange("GET", target)
+
+        threads = [threading.Thread(target=ask) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        try:
+            before, types = self.parse()
+            for _ in range(20):
+                series, _ = self.parse()
+                self.check(series, types)
+                for key, value in series.items():
+                    if types.get(key[0]) != "gauge":
+                        self.assertGreaterEqual(value, before[key], key)
+                before = series
+        finally:
+            ended.set()
+            for thread in threads:
+                thread.join()
+
+    def test_durations_are_seconds(self):
+        server = self.start("--compute-seconds", "1", "--threads", "2")
+        begun = time.monotonic()
+        self.assertEqual(server.request("GET", ENDLESS).status, 503)
+        took = time.monotonic() - begun
+        server.request("GET", RAW)
+        found = self.histograms(*self.parse(server))
+        route = 'route="/v1/encodings/{scheme}",method="GET",status='
+        late = found["posenc_request_duration_seconds", route + '"5xx"']
+        self.assertEqual(late["count"], 1)
+        self.assertLess(1, late["sum"])
+        self.assertLess(late["sum"], took)
+        self.assertEqual([count for bound, count in late["buckets"] if bound < 1], [0] * 7)
+        computed = found["posenc_compute_duration_seconds", ""]
+        self.assertEqual(computed["count"], 1, "what was given up is not counted")
+        self.assertTrue(0 < computed["sum"] < 1)
+        name = 'posenc_rejected_total{reason="compute_deadline"}'
+        self.assertEqual(server.metrics()[name], 1)
+
+
+class Rejections(MetricsCase):
+    """Every reason, provoked."""
+
+    def rejected(self, server):
+        pairs = server.metrics().items()
+        name = 'posenc_rejected_total{reason="'
+        return {key[len(name) : -2]: value for key, value in pairs if key.startswith(name)}
+
+    @contextlib.contextmanager
+    def one_more(self, server, *reasons):
+        """What happens inside is counted once for each of the reasons, and for no other."""
+        before = self.rejected(server)
+        self.assertLessEqual(set(reasons), set(before))
+        expected = {name: count + reasons.count(name) for name, count in before.items()}
+        yield
+        wait_until(lambda: sum(self.rejected(server).values()) >= sum(expected.values()), reasons)
+        self.assertEqual(self.rejected(server), expected)
+
+    def start_with_key(self, *flags):
+        with tempfile.NamedTemporaryFile("w", delete=False) as file:
+            file.write(KEY + "\n")
+        self.addCleanup(os.unlink, file.name)
+        return self.start("--api-key-file", file.name, *flags)
+
+    def occupy(self, server, target):
+        """A request whose answer is not read."""
+        wire = server.wire(receive_buffer=4096)
+        self.addCleanup(wire.close)
+        wire.ask("GET", target)
+        self.assertEqual(wire.receive_head().status, 200)
+        return wire
+
+    def test_there_is_a_count_for_each_reason_from_the_start(self):
+        reasons = {
+            "framing", "header_deadline", "body_deadline", "slow_reader", "connection_limit",
+            "request_limit", "stream_limit", "queue_full", "upload_memory", "draining",
+            "unauthorized", "forbidden", "target_too_long", "body_too_large",
+            "result_too_large", "store_full", "store_failed", "compute_deadline",
+            "out_of_memory",
+        }  # fmt: skip
+        self.assertEqual(self.rejected(self.start()), dict.fromkeys(reasons, 0))
+
+    def test_mistakes_are_no_rejections(self):
+        with self.one_more(self.server):
+            for target in ("/nothing", "/v1/encodings/integer?length=x", "/v1/encodings/x"):
+                self.assertGreaterEqual(self.get(target).status, 400)
+
+    def test_what_a_request_asks_too_much_of(self):
+        server = self.start_with_key("--max-stored-sets", "1", "--max-elements", "1000")
+        right = {"Authorization": f"Bearer {KEY}"}
+        self.assertEqual(server.request("PUT", f"{PATH}/a", right, simple()).status, 201)
+        json_type = {"Content-Type": "application/json"}
+        large = "/v1/encodings/integer?length=1001"
+        for reason, status, *request in (
+            ("unauthorized", 401, "GET", f"{PATH}/a"),
+            ("unauthorized", 401, "PUT", f"{PATH}/a", {"Authorization": "Bearer x"}, simple()),
+            ("target_too_long", 414, "GET", f"/{'a' * 20000}"),
+            ("result_too_large", 422, "GET", large),
+            ("store_full", 507, "PUT", f"{PATH}/b", right, simple()),
+            ("body_too_large", 413, "POST", RAW, json_type, b" " * (9 << 20)),
+        ):
+            with self.subTest(reason), self.one_more(server, reason):
+                self.assertEqual(server.request(*request).status, status)
+        with self.one_more(server, "framing"), server.wire() as wire:
+            wire.send(b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n")
+            self.assertEqual(wire.receive().status, 400)
+
+    def test_a_page_of_another_origin(self):
+        with self.one_more(self.server, "forbidden"):
+            self.assertEqual(self.get(PATH, {"Origin": "https://example.com"}).status, 403)
+
+    def test_deadlines(self):
+        times = ("--header-seconds", "1", "--body-seconds", "1", "--send-seconds", "1")
+        server = self.start(*times)
+        post = b"POST /v1/encodings/integer HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{"
+        server.request("GET", LARGE)  # and keeps the table
+        slow = ["slow_reader"] * 8  # all of them, before the kernel gives up any
+        with self.one_more(server, "header_deadline", "body_deadline", *slow):
+            for _ in slow:
+                self.occupy(server, LARGE)
+            for begin in (b"GET / HTTP/1.1\r\n", post):
+                wire = server.wire()
+                self.addCleanup(wire.close)
+                wire.send(begin)
+        metrics = server.metrics()
+        self.assertEqual(metrics["posenc_connections_late_total"], 10)
+
+    def test_one_connection_too_many(self):
+        server = self.start("--max-connections", "2")
+        with server.wire() as first, server.wire() as second, server.wire() as third:
+            self.assertEqual(first.exchange("GET", RAW).status, 200)
+            self.assertEqual(second.exchange("GET", RAW).status, 200)
+            self.assertEqual(third.receive().status, 503)
+            text = first.exchange("GET", "/metrics").body
+        self.assertIn(b'posenc_rejected_total{reason="connection_limit"} 1\n', text)
+        self.assertIn(b"posenc_connections_refused_total 1\n", text)
+
+    def test_one_request_or_stream_too_many(self):
+        for flag, reason, target in (
+            ("--max-requests", "request_limit", LARGE),
+            ("--max-streams", "stream_limit", STREAM),
+        ):
+            server = self.start(flag, "1", "--send-seconds", "600")
+            self.occupy(server, target)
+            with self.one_more(server, reason):
+                self.assertEqual(server.request("GET", target).status, 503)
+
+    def test_a_full_queue_and_the_end_of_the_process(self):
+        server = self.start(
+            "--threads", "1", "--compute-queue", "1", "--access-log", "--drain-seconds", "1"
+        )
+        with contextlib.ExitStack() as stack:
+            wires = [stack.enter_context(server.wire()) for _ in range(3)]
+            ratio = 'posenc_preparation_progress_ratio{scheme="floater"}'
+            wires[0].ask("GET", ENDLESS)
+            wait_until(lambda: 0 < server.metrics()[ratio] < 1, "under way")
+            wires[1].ask("GET", f"{ENDLESS}&dtype=f64")
+            wait_until(lambda: server.metrics()["posenc_jobs_waiting"] == 1, "one waits")
+            with self.one_more(server, "queue_full"):
+                wires[2].ask("GET", f"{ENDLESS}&dtype=f16")
+                self.assertEqual(wires[2].receive().status, 503)
+            server.process.terminate()
+            self.assertEqual(wires[1].receive().status, 503)
+            server.wait()
+        (line,) = [line for line in server.log().splitlines() if "dtype=f64" in line]
+        self.assertIn(" rejected=draining ", line)
+
+    def test_uploads_under_way_and_no_memory_for_another(self):
+        server = self.start("--max-upload-bytes", str(64 << 10), "--max-body-bytes", "64")
+        body = simple(15000)
+        put = f"PUT {PATH}/a HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n"
+        with self.one_more(server, "upload_memory"), contextlib.ExitStack() as stack:
+            for _ in range(2):
+                wire = stack.enter_context(server.wire())
+                wire.send(put.encode() + body[:-1])
+            wait_until(lambda: server.metrics()["posenc_requests_under_way"] == 3, "under way")
+            time.sleep(0.1)  # what was sent has been read
+            self.assertEqual(server.request("PUT", f"{PATH}/b", None, body).status, 503)
+
+    def test_a_stored_set_that_is_damaged(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        server = self.start("--data-dir", directory.name)
+        self.assertEqual(server.request("PUT", f"{PATH}/a", None, simple()).status, 201)
+        server.stop()
+        (file,) = Path(directory.name).glob("*.sqlite*")
+        with contextlib.closing(sqlite3.connect(file)) as database:
+            database.execute("UPDATE chunks SET bytes = zeroblob(length(bytes))")
+            database.commit()
+        server = self.start("--data-dir", directory.name)
+        with self.one_more(server, "store_failed"):
+            self.assertEqual(server.request("GET", f"{PATH}/a").status, 503)
+
+    def test_no_memory(self):
+        server = self.start("--cache-bytes", "4GiB", "--threads", "1")
+        server.request("GET", RAW)
+        pages = int(Path(f"/proc/{server.pid}/statm").read_text().split()[0])
+        most = pages * os.sysconf("SC_PAGE_SIZE") + (64 << 20)
+        resource.prlimit(server.pid, resource.RLIMIT_AS, (most, most))
+        with self.one_more(server, "out_of_memory"):
+            target = "/v1/encodings/sinusoidal?length=1048576&dim=128&format=raw"
+            self.assertEqual(server.request("GET", target).status, 503)
+        self.assert_ok(server.request("GET", RAW))
+
+
+if __name__ == "__main__":
+    unittest.main()

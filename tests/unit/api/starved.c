@@ -1,0 +1,243 @@
+/* Out of memory, whole requests: for every k the k-th allocation or mapping fails, or all from
+ * that one on. The answer is a 503 or the right one, and the next answer is right. */
+#include "../unit.h"
+#include "formats.h"
+#include "service.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HELD     (1 << 22) /* bytes of a table that is not streamed */
+#define STREAMED 1
+
+typedef struct starved_case {
+    const char *method, *target;
+    const char *headers[5]; /* name, value, …, NULL */
+    const char *body;
+    bool warm;       /* it has been answered before */
+    size_t fineness; /* 0: every k; else fewer as k grows */
+} starved_case;
+
+static const starved_case CASES[] = {
+    {"GET", "/v1/encodings/sinusoidal?positions=1,2,3&dim=4", {NULL}, NULL, false, 0},
+    {"GET", "/v1/encodings/integer?length=300", {"Accept-Encoding", "gzip"}, NULL, false, 0},
+    {"GET", "/v1/encodings/integer?length=9&format=npy", {"Range", "bytes=9-130"}, 0, 0, 0},
+    {"GET", "/v1/encodings/integer?length=9&format=raw", {"Range", "bytes=99-"}, 0, 0, 0},
+    {"GET", "/v1/encodings/integer?length=9", {"If-None-Match", "*"}, NULL, false, 0},
+    {"GET", "/v1/encodings/integer?length=9", {"If-Match", "\"x\""}, NULL, false, 0},
+    {"GET", "/v1/encodings/integer?length=9", {NULL}, NULL, true, 0},
+    {"GET", "/v1/encodings/integer?length=9&format=npy", {"Range", "bytes=9-"}, 0, true, 0},
+    {"GET", "/v1/encodings/integer?length=300", {"Accept-Encoding", "gzip"}, NULL, true, 0},
+    {"GET", "/v1/encodings/learned?parameters=kept&format=npy", {NULL}, NULL, false, 0},
+    {"GET", "/v1/encodings/integer?length=600000&format=raw", {NULL}, NULL, false, 0},
+    {"GET", "/v1/encodings/alibi?length=4&heads=2&format=png&slice=1&scale=2", {NULL}, 0, 0, 0},
+    {"POST",
+     "/v1/encodings/alibi",
+     {"Content-Type", "application/json"},
+     "{\"length\": 4, \"heads\": 2, \"format\": \"csv\", \"slice\": [1]}",
+     false,
+     0},
+    {"GET", "/v1/similarity/sinusoidal?length=4&dim=8&metric=cosine", {NULL}, NULL, false, 0},
+    {"HEAD", "/v1/encodings/rope?length=4&dim=8&format=safetensors", {NULL}, NULL, false, 0},
+    {"POST",
+     "/v1/encodings/sinusoidal",
+     {"Content-Type", "application/json"},
+     "{\"positions\":[1,2],\"dim\":4,\"format\":\"raw\"}",
+     false,
+     0},
+    {"POST", "/v1/similarity/rope", {"Content-Type", "application/json"}, "{\"x\":[", 0, 0},
+    {"POST", "/v1/encodings/integer", {"Content-Type", "text/plain"}, "{}", false, 0},
+    {"GET", "/v1/encodings/sinusoidal?lenght=4&dim=x", {NULL}, NULL, false, 0},
+    {"GET", "/v1/encodings/sinusoidl", {NULL}, NULL, false, 0},
+    {"GET", "/v1/encodings/integer?length=9&dtype=bf16&format=npy", {NULL}, NULL, false, 0},
+    {"GET", "/nothing", {NULL}, NULL, false, 0},
+    {"DELETE", "/v1/info", {NULL}, NULL, false, 0},
+    {"OPTIONS", "/v1/info", {NULL}, NULL, false, 0},
+    {"GET", "/v1/info", {"Accept-Encoding", "gzip"}, NULL, false, 0},
+    {"GET", "/v1/info", {"Accept-Encoding", "*;q=0"}, NULL, false, 0},
+    {"GET", "/v1/encodings/integer?length=9", {"Accept-Encoding", "*;q=0"}, 0, 0, 0},
+    {"GET", "/v1/encodings/integer?length=9&format=html", {NULL}, NULL, false, 0},
+    {"GET", "/metrics", {NULL}, NULL, false, 0},
+    {"GET", "/health/ready", {NULL}, NULL, false, 0},
+    {"GET", "/v1/parameters", {NULL}, NULL, false, 0},
+    {"GET", "/v1/parameters/kept", {NULL}, NULL, false, 0},
+    {"GET", "/v1/schemes/rope", {NULL}, NULL, false, 3},
+    {"GET", "/v1/schemes", {NULL}, NULL, true, 1},
+    {"GET", "/openapi.json", {"Accept-Encoding", "gzip"}, NULL, true, 1},
+};
+
+static struct {
+    size_t allocations, mappings, answered;
+} survived;
+
+/* ---- answers ---- */
+
+typedef struct answer {
+    unsigned status;
+    char *body, *tag;
+    size_t size;
+} answer;
+
+static char *copy_of(const char *text)
+{
+    size_t size = strlen(text ? text : "") + 1;
+    return memcpy(malloc(size), text ? text : "", size);
+}
+
+/* Bytes of a body, read into memory that is there already where it is a stream. */
+static size_t read_all(const api_reply *reply, char *dst, size_t room)
+{
+    api_body *body = api_reply_body(reply);
+    size_t size = 0;
+    if (!body || !api_body_is_stream(body))
+        return 0;
+    for (size_t got; (got = api_body_read(body, size, dst + size, room - size)) > 0;)
+        size += got;
+    return size;
+}
+
+#define ROOM ((size_t)1 << 20)
+
+/* Ask while allocations fail, and read the whole answer; ret_failed may be NULL: none does. */
+static answer ask(unit_service *service, const starved_case *of, size_t k, size_t count,
+                  unit_allocations *ret_seen)
+{
+    char *streamed = malloc(ROOM);
+    if (ret_seen)
+        unit_fail_allocations(k, count);
+    api_reply *reply = unit_ask(service, of->method, of->target, of->headers, of->body);
+    size_t size = read_all(reply, streamed, ROOM);
+    if (ret_seen)
+        *ret_seen = unit_allow_allocations();
+    ck_assert_ptr_nonnull(reply);
+    answer got = {.status = api_reply_status(reply), .tag = copy_of(unit_field(reply, "ETag"))};
+    if (api_reply_body(reply) && api_body_is_stream(api_reply_body(reply))) {
+        got.body = streamed;
+        got.size = size;
+    } else {
+        free(streamed);
+        got.body = unit_body(reply, &got.size);
+    }
+    if (got.status == 503) {
+        ck_assert_str_eq(unit_field(reply, "Retry-After"), "1");
+        ck_assert_str_eq(unit_field(reply, "Content-Type"), "application/problem+json");
+    }
+    api_reply_unref(reply);
+    return got;
+}
+
+static void drop(answer *of)
+{
+    free(of->body);
+    free(of->tag);
+}
+
+static bool same(const answer *one, const answer *other)
+{
+    return one->status == other->status && one->size == other->size &&
+           memcmp(one->body, other->body, one->size) == 0 && strcmp(one->tag, other->tag) == 0;
+}
+
+/* ---- starving ---- */
+
+static void start(unit_service *service, uint64_t table_bytes, const starved_case *of)
+{
+    static const char header[] =
+        "{\"table\":{\"dtype\":\"F32\",\"shape\":[2,4],\"data_offsets\":[0,32]}}";
+    char file[8 + sizeof header - 1 + 32] = {sizeof header - 1};
+    memcpy(file + 8, header, sizeof header - 1);
+    unit_service_start(service);
+    service->host.limits.table_bytes = table_bytes;
+    api_reply *stored =
+        unit_send(service, "PUT", "/v1/parameters/kept", NULL, file, sizeof file);
+    ck_assert_uint_eq(api_reply_status(stored), 201);
+    api_reply_unref(stored);
+    if (of->warm) {
+        answer before = ask(service, of, 0, 0, NULL);
+        drop(&before);
+    }
+}
+
+/* One k; returns whether anything failed. */
+static bool starve_at(const starved_case *of, uint64_t table_bytes, size_t k, size_t count,
+                      const answer *expected)
+{
+    unit_service service;
+    unit_allocations seen;
+    start(&service, table_bytes, of);
+    answer got = ask(&service, of, k, count, &seen), next = ask(&service, of, 0, 0, NULL);
+    bool right = same(&got, expected);
+    ck_assert_msg(right || (seen.failed > 0 && got.status == 503),
+                  "%s %s: %u at allocation %zu", of->method, of->target, got.status, k);
+    ck_assert_msg(same(&next, expected), "%s %s: %u after allocation %zu", of->method,
+                  of->target, next.status, k);
+    survived.allocations += seen.failed;
+    survived.mappings += seen.unmapped;
+    survived.answered += seen.failed > 0 && right;
+    drop(&got);
+    drop(&next);
+    unit_service_stop(&service);
+    return seen.failed > 0;
+}
+
+static void starve(const starved_case *of, uint64_t table_bytes)
+{
+    unit_service service;
+    start(&service, table_bytes, of);
+    answer expected = ask(&service, of, 0, 0, NULL);
+    unit_service_stop(&service);
+    ck_assert_uint_ne(expected.status, 503);
+    for (size_t k = 0; starve_at(of, table_bytes, k, 1, &expected);
+         k += 1 + (of->fineness ? k / of->fineness : 0))
+        starve_at(of, table_bytes, k, SIZE_MAX, &expected);
+    drop(&expected);
+}
+
+static void report(const char *what)
+{
+    printf("%s: %zu allocations failed, %zu of them mappings; %zu answers were right all the "
+           "same\n",
+           what, survived.allocations, survived.mappings, survived.answered);
+    fflush(stdout);
+}
+
+START_TEST(requests_of_every_kind)
+{
+    for (size_t i = 0; i < UNIT_COUNT(CASES); i++)
+        starve(&CASES[i], HELD);
+    ck_assert_uint_gt(survived.mappings, 0);
+    report("requests");
+}
+END_TEST
+
+START_TEST(every_format_of_every_scheme_held_and_streamed)
+{
+    char target[512];
+    for (size_t i = 0; i < pe_scheme_count(); i++) {
+        const pe_scheme_info *info = pe_scheme_describe(pe_scheme_at(i));
+        snprintf(target, sizeof target, "/v1/encodings/%s?%s&format=%s", info->name,
+                 info->example, api_format_at(i % api_format_count())->name);
+        const starved_case of = {.method = "GET", .target = target};
+        starve(&of, HELD);
+        starve(&of, STREAMED);
+    }
+    for (size_t f = 0; f < api_format_count(); f++) {
+        snprintf(target, sizeof target, "/v1/encodings/rope?length=9&dim=8&format=%s%s",
+                 api_format_at(f)->name, api_format_at(f)->single ? "&tensor=sin" : "");
+        const starved_case of = {"GET", target, {"Accept-Encoding", "gzip"}, NULL, false, 0};
+        const starved_case part = {"GET", target, {"Range", "bytes=3-99"}, NULL, false, 0};
+        starve(&of, HELD);
+        starve(&of, STREAMED);
+        starve(&part, STREAMED);
+    }
+    report("schemes and formats");
+}
+END_TEST
+
+Suite *starved_suite(void)
+{
+    const TTest *const tests[] = {requests_of_every_kind,
+                                  every_format_of_every_scheme_held_and_streamed, NULL};
+    return unit_suite("starved", tests);
+}

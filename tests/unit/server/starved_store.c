@@ -1,0 +1,260 @@
+/* Out of memory in the store and in SQLite beneath it: nothing is half done, and the next try
+ * succeeds. */
+#include "../../../server/store.h"
+
+#include "../unit.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- SQLite's memory, from ours: its size stands before each block ---- */
+
+#define HEAD 16
+
+static void *sqlite_allocate(int size)
+{
+    char *block = malloc((size_t)size + HEAD);
+    if (!block)
+        return NULL;
+    memcpy(block, &size, sizeof size);
+    return block + HEAD;
+}
+
+static void sqlite_release(void *block)
+{
+    free(block ? (char *)block - HEAD : NULL);
+}
+
+static int sqlite_size(void *block)
+{
+    int size;
+    memcpy(&size, (char *)block - HEAD, sizeof size);
+    return size;
+}
+
+static void *sqlite_reallocate(void *block, int size)
+{
+    char *moved = realloc((char *)block - HEAD, (size_t)size + HEAD);
+    if (!moved)
+        return NULL;
+    memcpy(moved, &size, sizeof size);
+    return moved + HEAD;
+}
+
+static int sqlite_round_up(int size)
+{
+    return (size + 7) & ~7;
+}
+
+static int sqlite_begin(void *context)
+{
+    (void)context;
+    return SQLITE_OK;
+}
+
+static void sqlite_end(void *context)
+{
+    (void)context;
+}
+
+static void use_our_memory(void)
+{
+    static const sqlite3_mem_methods methods = {
+        sqlite_allocate, sqlite_release, sqlite_reallocate, sqlite_size,
+        sqlite_round_up, sqlite_begin,   sqlite_end,        NULL};
+    ck_assert_int_eq(sqlite3_config(SQLITE_CONFIG_MALLOC, &methods), SQLITE_OK);
+}
+
+/* ---- directories and sets ---- */
+
+static char directory[] = "/tmp/posenc-starved-XXXXXX";
+
+static void new_directory(void)
+{
+    strcpy(directory + strlen(directory) - 6, "XXXXXX");
+    unit_assert(mkdtemp(directory) != NULL);
+}
+
+static void remove_directory(void)
+{
+    char path[512];
+    DIR *listed = opendir(directory);
+    for (struct dirent *entry; listed && (entry = readdir(listed));) {
+        snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
+        unlink(path);
+    }
+    closedir(listed);
+    rmdir(directory);
+}
+
+static api_set *new_set(void)
+{
+    static const char header[] =
+        "{\"t\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[0,16]}}";
+    pe_error error;
+    size_t size = 8 + sizeof header - 1 + 16;
+    char *bytes = calloc(1, size);
+    bytes[0] = sizeof header - 1;
+    memcpy(bytes + 8, header, sizeof header - 1);
+    api_set *set = api_set_read(bytes, size, &error);
+    unit_assert(set != NULL);
+    return set;
+}
+
+static bool any(void *context, const char *digest)
+{
+    (void)context, (void)digest;
+    return true;
+}
+
+static const api_condition ANY = {NULL, any};
+
+static store *try_open(char reason[256])
+{
+    const store_settings settings = {directory, 8, 1 << 20, 0};
+    return store_open(&settings, reason, 256);
+}
+
+static store *open_store(void)
+{
+    char reason[256];
+    store *made = try_open(reason);
+    ck_assert_msg(made != NULL, "%s", reason);
+    return made;
+}
+
+/* ---- actions ---- */
+
+/* The log has a line for each failure of SQLite's: too many to be read. */
+static int silence(void)
+{
+    int kept = dup(STDERR_FILENO), nowhere = open("/dev/null", O_WRONLY);
+    unit_assert(kept >= 0 && nowhere >= 0 && dup2(nowhere, STDERR_FILENO) >= 0);
+    close(nowhere);
+    return kept;
+}
+
+static void speak(int kept)
+{
+    dup2(kept, STDERR_FILENO);
+    close(kept);
+}
+
+typedef api_store_status action(const api_store *kept);
+
+static api_store_status put(const api_store *kept)
+{
+    api_set *set = new_set();
+    bool replaced;
+    api_store_status status = kept->put(kept->context, "one", set, &ANY, &replaced);
+    api_set_unref(set);
+    return status;
+}
+
+static api_store_status find(const api_store *kept)
+{
+    api_set *set = NULL;
+    api_store_status status = kept->find(kept->context, "one", false, &set);
+    unit_assert((status == API_STORE_DONE) == (set != NULL));
+    api_set_unref(set);
+    return status;
+}
+
+static api_store_status take_out(const api_store *kept)
+{
+    return kept->remove(kept->context, "one", &ANY);
+}
+
+/* With sets made beforehand, so that only the store's allocations fail. */
+static api_set *ready;
+
+static api_store_status put_ready(const api_store *kept)
+{
+    bool replaced;
+    return kept->put(kept->context, "one", ready, &ANY, &replaced);
+}
+
+/* ---- the tests ---- */
+
+/* Fail `count` allocations of an action from the k-th on, for every k, in one store; returns
+ * how many failed. `before` sets the stage for each. */
+static size_t starve(const api_store *kept, action *before, action *starved, size_t count)
+{
+    size_t all = 0;
+    for (size_t k = 0;; k++) {
+        unit_assert(before(kept) == API_STORE_DONE);
+        unit_fail_allocations(k, count);
+        api_store_status status = starved(kept);
+        size_t failed = unit_allow_allocations().failed;
+        ck_assert_msg(status == API_STORE_DONE || (failed && (status == API_STORE_FAILED ||
+                                                              status == API_STORE_NO_MEMORY)),
+                      "status %d at allocation %zu", (int)status, k);
+        if (status != API_STORE_DONE) {
+            api_store_status again = starved(kept);
+            ck_assert_msg(again == API_STORE_DONE, "status %d after allocation %zu", (int)again,
+                          k);
+        }
+        all += failed;
+        if (!failed)
+            return all;
+    }
+}
+
+START_TEST(what_fails_is_not_half_done_and_the_next_try_succeeds)
+{
+    new_directory();
+    use_our_memory();
+    store *opened = open_store();
+    const api_store *kept = store_for_api(opened);
+    size_t failed = 0;
+    ready = new_set();
+    int spoken = silence();
+    for (size_t i = 0; i < 2; i++) {
+        size_t count = i ? SIZE_MAX : 1;
+        failed += starve(kept, put, put_ready, count); /* replaces */
+        failed += starve(kept, put, find, count);
+        failed += starve(kept, put, take_out, count);
+    }
+    speak(spoken);
+    printf("store: %zu allocations failed\n", failed);
+    fflush(stdout);
+    ck_assert_int_eq(put(kept), API_STORE_DONE);
+    store_close(opened);
+    opened = open_store();
+    ck_assert_int_eq(find(store_for_api(opened)), API_STORE_DONE);
+    store_close(opened);
+    api_set_unref(ready);
+    remove_directory();
+}
+END_TEST
+
+START_TEST(a_store_that_cannot_open_says_that_memory_ran_out)
+{
+    new_directory();
+    use_our_memory();
+    store_close(open_store());
+    for (size_t k = 0, failed = 1; failed; k++) {
+        char reason[256] = "";
+        unit_fail_allocations(k, 1);
+        store *opened = try_open(reason);
+        failed = unit_allow_allocations().failed;
+        ck_assert_msg(opened || (failed && strstr(reason, "memory")), "allocation %zu: %s", k,
+                      reason);
+        store_close(opened);
+    }
+    store_close(open_store());
+    remove_directory();
+}
+END_TEST
+
+Suite *starved_store_suite(void)
+{
+    const TTest *const tests[] = {what_fails_is_not_half_done_and_the_next_try_succeeds,
+                                  a_store_that_cannot_open_says_that_memory_ran_out, NULL};
+    return unit_suite("starved_store", tests);
+}
