@@ -69,8 +69,8 @@ DEPS_BENCH := $(DEPS) python3 python3-numpy python3-torch python3-fastapi python
               python3-uvloop nginx-light lighttpd wrk
 # prometheus: for its promtool
 DEPS_TEST := $(DEPS) binutils check chromium clang clang-format clang-tidy cppcheck curl g++ \
-             libclang-rt-dev prometheus python3 python3-mpmath python3-numpy python3-scipy util-linux \
-             valgrind
+             libclang-rt-dev prometheus python3 python3-mpmath python3-numpy python3-scipy python3-torch \
+             util-linux valgrind
 
 .PHONY: all run test unit fuzz fuzz-corpus digits buckets http browser interop contract golden check check-builds \
         hardening sanitize tsan valgrind analyze analyze-quick format install slow bench deps deps-test \
@@ -206,7 +206,7 @@ http: all $(BUILD)/faults.so ## black-box tests of the server over real sockets
 	PYTHONDONTWRITEBYTECODE=1 TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -m unittest discover -s tests/http -p 'test_*.py'
 
 browser: all ## the visualiser in a real browser (VIEW=heatmap: one file); screenshots go to build/screenshots
-	TEST_SERVER=$(BUILD)/posenc-server SCREENSHOTS=$(BUILD)/screenshots node tests/browser/main.js $(VIEW)
+	PYTHON=$(PYTHON) TEST_SERVER=$(BUILD)/posenc-server SCREENSHOTS=$(BUILD)/screenshots node tests/browser/main.js $(VIEW)
 
 interop: all ## real clients: curl, numpy; exactness against mpmath
 	PYTHONDONTWRITEBYTECODE=1 TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -m unittest discover -s tests/interop -p 'test_*.py'

@@ -34,21 +34,32 @@ function fromSlider({from, to, log}, at, {type, minimum, multiple_of: multiple})
   return String(Math.max(Math.ceil(minimum / unit), Math.round(value / unit)) * unit);
 }
 
+// What an arrow key makes of a value: the slider's next step, but of integers at least the next one.
+function stepped(range, text, direction, parameter) {
+  const {type, multiple_of: multiple} = parameter;
+  const next = fromSlider(range, Math.max(0, Math.min(STEPS, toSlider(range, Number(text)) + direction)), parameter);
+  if (type !== 'integer' || (Number(next) - Number(text)) * direction > 0) return next;
+  const unit = multiple || 1;
+  return String(Math.max(Math.ceil(range.from / unit) * unit, Math.min(range.to, Number(text) + direction * unit)));
+}
+
+const ARROWS = {ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1};
 const plain = (name) => name.replace(/_/g, ' ');
 
-// create(side, change): `change(parameters, kind)` hears of every edit. The result has `element`,
-// `show(scheme, settings)` and `complain(problem)`.
+// create(side, change): `change(parameters, {kind, name, held})` hears of every edit: 'slide' or 'settings', of
+// which parameter, and whether the same gesture goes on. The result has `element`, `show(scheme, settings)` and
+// `complain(problem)`.
 export function createForm(side, change) {
   const element = h('div', {class: 'form'});
   let scheme, settings, fields, gesture = false;
 
-  const edit = (name, text, done) => {
+  const edit = (name, text, done, kind = 'settings') => {
     const parameters = {...settings.parameters};
     if (text === '') delete parameters[name];
     else parameters[name] = text;
     settings = {...settings, parameters};
     refresh();
-    change(parameters, gesture ? 'adjust' : 'settings');
+    change(parameters, {kind, name, held: gesture});
     gesture = !done;
   };
 
@@ -74,7 +85,12 @@ export function createForm(side, change) {
     const range = rangeOf(parameter);
     if (!range || range.to <= range.from) return null;
     const input = h('input', {type: 'range', min: 0, max: STEPS, 'aria-labelledby': `${id}-label`,
-      oninput: () => edit(parameter.name, fromSlider(range, Number(input.value), parameter), false),
+      oninput: () => edit(parameter.name, fromSlider(range, Number(input.value), parameter), false, 'slide'),
+      onkeydown: (event) => {
+        if (!(event.key in ARROWS) || event.ctrlKey || event.altKey || event.metaKey) return;
+        event.preventDefault();
+        edit(parameter.name, stepped(range, input.getAttribute('aria-valuetext'), ARROWS[event.key], parameter), true, 'slide');
+      },
       onchange: () => { gesture = false; }});
     return {control: input, set: (text) => {
       input.value = toSlider(range, Number(text) || 0);

@@ -4,9 +4,11 @@ import {coloursOf} from './colours.js';
 import {h, later} from './dom.js';
 import {showExamples} from './examples.js';
 import {createForm} from './form.js';
+import {byteText} from './numbers.js';
 import {beginningsOf} from './schema.js';
 import {SHARED, createStore} from './state.js';
 import {differenceOf, loadTable} from './tables.js';
+import {createTakeaway} from './takeaway.js';
 import {createTheme} from './theme.js';
 import {createTools} from './tools.js';
 import {VIEWS, viewsFor} from './views.js';
@@ -15,8 +17,9 @@ const START = 'sinusoidal'; // where a visit begins, if there is such a scheme
 const SIDES = ['left', 'right'];
 const byId = (id) => document.getElementById(id);
 const forms = {};
-let schemes, store, tools, theme;
+let schemes, store, tools, takeaway, theme;
 let loading = null; // the AbortController of what is under way
+let overtaken = false; // whether a slider has gone on meanwhile
 let tables = []; // what is shown
 let drawing = null; // {controller, dispose} of the view on the screen
 
@@ -61,20 +64,18 @@ function showSettings(state) {
 
 // ---- loading ----
 
-const size = (bytes) => (bytes < 1e4 ? `${bytes} B` : bytes < 1e7 ? `${(bytes / 1e3).toFixed(0)} kB` : `${(bytes / 1e6).toFixed(1)} MB`);
-
 function showProgress(parts) {
   const received = parts.reduce((sum, part) => sum + part.received, 0);
   const total = parts.reduce((sum, part) => sum + part.total, 0);
   byId('progress').value = total ? received / total : 0;
-  byId('loaded').textContent = total ? `${size(received)} of ${size(total)}` : '';
+  byId('loaded').textContent = total ? `${byteText(received)} of ${byteText(total)}` : '';
 }
 
 function showReplies() {
   byId('replies').replaceChildren(...tables.map((table, i) => {
     const {cache, timing, bytes, milliseconds} = table.reply;
     const address = addressOf(table.settings, {tensor: table.tensor.name});
-    return h('p', {class: 'reply'}, tables.length > 1 ? `${'AB'[i]}: ` : '', h('code', {}, `GET ${address}`), ` ${table.dtype} [${table.tensor.shape.join(', ')}], ${size(bytes)} in ${milliseconds.toFixed(0)} ms, cache ${cache}${timing && `, ${timing.replace(/;dur=/g, ' ').replace(/(\d),/g, '$1 ms,')} ms`}`);
+    return h('p', {class: 'reply'}, tables.length > 1 ? `${'AB'[i]}: ` : '', h('code', {}, `GET ${address}`), ` ${table.dtype} [${table.tensor.shape.join(', ')}], ${byteText(bytes)} in ${milliseconds.toFixed(0)} ms, cache ${cache}${timing && `, ${timing.replace(/;dur=/g, ' ').replace(/(\d),/g, '$1 ms,')} ms`}`);
   }));
 }
 
@@ -83,6 +84,7 @@ async function load(state) {
   loading?.abort();
   const controller = new AbortController();
   loading = controller;
+  overtaken = false;
   const {signal} = controller;
   const sides = SIDES.filter((side) => state[side]);
   const parts = sides.map(() => ({received: 0, total: 0}));
@@ -106,7 +108,8 @@ async function load(state) {
     clearTimeout(reveal);
     if (loading === controller) {
       loading = null;
-      document.body.classList.remove('loading', 'busy');
+      if (overtaken) slide(store.get());
+      else document.body.classList.remove('loading', 'busy');
     }
   }
 }
@@ -146,6 +149,7 @@ function draw() {
   drawing = {controller};
   showTabs(view, possible);
   tools.show(tables, state);
+  takeaway.show(tables);
   byId('readout').textContent = '';
   const container = byId('view');
   container.replaceChildren();
@@ -176,14 +180,28 @@ const placeOf = ({left, right, options}) => JSON.stringify([left, right, SHARED.
 let place = '';
 
 const loadSoon = later(load, 120);
+const catchUp = later(() => { if (overtaken) load(store.get()); }, 120);
+
+// A slider moves: load at once; while that is under way, what it has come to next, or when it rests.
+function slide(state) {
+  if (!loading) return load(state);
+  overtaken = true;
+  catchUp();
+}
+
+function cancel() {
+  overtaken = false;
+  loading?.abort();
+}
 
 function changed(state, kind) {
-  if (!state.left || (schemeOf(state.left.scheme) && Object.keys(state.left.parameters).length === 0 && kind !== 'settings')) return void start(state);
+  if (!state.left || (schemeOf(state.left.scheme) && Object.keys(state.left.parameters).length === 0 && !['settings', 'adjust', 'slide'].includes(kind))) return void start(state);
   showSettings(state);
   if (placeOf(state) === place) return draw();
   place = placeOf(state);
   document.body.classList.add('busy');
   if (kind === 'adjust') loadSoon(state);
+  else if (kind === 'slide') slide(state);
   else load(state);
 }
 
@@ -191,7 +209,7 @@ function connect() {
   for (const side of SIDES) {
     byId(`${side}-scheme`).append(...schemes.map(({name, title}) => h('option', {value: name, title}, name)));
     byId(`${side}-scheme`).addEventListener('change', ({target}) => chooseScheme(side, target.value));
-    forms[side] = createForm(side, (parameters, kind) => store.update({[side]: {...store.get()[side], parameters}}, kind));
+    forms[side] = createForm(side, (parameters, {kind, name, held}) => store.update({[side]: {...store.get()[side], parameters}}, kind, {burst: `${side}.${name}`, held}));
     byId(side).append(forms[side].element);
   }
   byId('compare').addEventListener('click', () => {
@@ -199,8 +217,8 @@ function connect() {
     store.update({right: right ? null : {...left, parameters: {...left.parameters}}}, 'settings');
   });
   showExamples(byId('examples'), (address) => store.visit(address));
-  byId('cancel').addEventListener('click', () => loading?.abort());
-  addEventListener('keydown', ({key}) => { if (key === 'Escape') loading?.abort(); });
+  byId('cancel').addEventListener('click', cancel);
+  addEventListener('keydown', ({key}) => { if (key === 'Escape') cancel(); });
   const redraw = later(draw, 60);
   let width = byId('view').clientWidth;
   new ResizeObserver(([{contentRect}]) => {
@@ -221,6 +239,7 @@ async function main() {
   ({schemes} = await getDocument('/v1/schemes'));
   store = createStore(changed);
   tools = createTools(byId('tools'), (patch) => store.update({options: {...store.get().options, ...patch}}));
+  takeaway = createTakeaway(byId('takeaway'));
   connect();
   changed(store.get(), 'initial');
 }

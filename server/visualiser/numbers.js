@@ -56,6 +56,9 @@ export function brief(x) {
   return String(Number(x.toPrecision(5)));
 }
 
+// A number of bytes, for people.
+export const byteText = (bytes) => (bytes < 1e4 ? `${bytes} B` : bytes < 1e7 ? `${(bytes / 1e3).toFixed(0)} kB` : `${(bytes / 1e6).toFixed(1)} MB`);
+
 const scratch = new DataView(new ArrayBuffer(4));
 
 function decodeHalf(bits) {

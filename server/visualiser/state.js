@@ -38,10 +38,14 @@ export function writeAddress({left, right, view, options}) {
   return `?${pairs.map(([key, value]) => `${key}=${encodeURIComponent(value).replace(/%2C/g, ',')}`).join('&')}`;
 }
 
+const PAUSE = 1000; // milliseconds: a longer rest between edits of one parameter makes another entry
+
 // The one state of the page; `changed(state, kind)` is called after each change.
 export function createStore(changed) {
   let state = readAddress(location.search);
+  let last = {burst: '', at: 0}; // what made the last entry
   addEventListener('popstate', () => {
+    last = {burst: '', at: 0};
     state = readAddress(location.search);
     changed(state, 'history');
   });
@@ -49,20 +53,26 @@ export function createStore(changed) {
     get: () => state,
     // Go to an address of the page ("?scheme=…").
     visit(address) {
+      last = {burst: '', at: 0};
       history.pushState(null, '', address);
       state = readAddress(location.search);
       changed(state, 'history');
     },
-    // kind: 'settings' and 'view' make an entry of the history; 'adjust' and 'initial' replace the
-    // last one; 'quiet' replaces it and tells nobody.
-    update(patch, kind = 'view') {
+    // kind: 'settings', 'slide' and 'view' make an entry of the history; 'initial' replaces the last one;
+    // 'quiet' replaces it and tells nobody. Edits with the same `burst` make one entry together, as long as
+    // they are `held` together or no longer apart than PAUSE; 'settings' that go on are told as 'adjust'.
+    update(patch, kind = 'view', {burst = '', held = false} = {}) {
       state = {...state, ...patch};
       const address = writeAddress(state);
+      const now = performance.now();
+      const goesOn = burst !== '' && burst === last.burst && (held || now - last.at < PAUSE);
+      const replaces = goesOn || ['initial', 'quiet'].includes(kind);
+      if (!replaces || goesOn) last = {burst, at: now};
       if (address !== location.search) {
-        if (['adjust', 'initial', 'quiet'].includes(kind)) history.replaceState(null, '', address);
+        if (replaces) history.replaceState(null, '', address);
         else history.pushState(null, '', address);
       }
-      if (kind !== 'quiet') changed(state, kind);
+      if (kind !== 'quiet') changed(state, goesOn && kind === 'settings' ? 'adjust' : kind);
     },
   };
 }

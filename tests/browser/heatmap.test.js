@@ -67,14 +67,42 @@ pageTest('the difference is left minus right, under one crosshair', {}, async (p
   assert.equal(await page.locator('canvas.plot').count(), 3);
 });
 
+const zoomOf = (page) => (new URLSearchParams(new URL(page.url()).search).get('view.zoom') ?? '').split(',').map(Number);
+
 pageTest('wheel and drag move all panels, within the table', {}, async (page) => {
   await open(page, `?scheme=${query.replace('?', '&')}&right.scheme=sinusoidal&right.length=${ROWS}&right.dim=${COLUMNS}&right.offset=7`);
   const first = page.locator('canvas.plot').first(), last = page.locator('canvas.plot').last();
-  const before = await last.screenshot();
+  const moved = async (what, before) => {
+    await page.mouse.move(0, 0); // no crosshair
+    assert.ok(!before.equals(await last.screenshot()), `the difference has not moved with the ${what}`);
+    return last.screenshot();
+  };
+  const whole = await last.screenshot();
   await first.click({position: {x: 120, y: 60}});
   await page.mouse.wheel(0, -400);
   await page.waitForFunction(() => /view\.zoom=[\d.]+,/.test(location.search));
-  assert.ok(!before.equals(await last.screenshot()), 'the difference has moved as well');
+  const [k, x, y] = zoomOf(page);
+  assert.ok(k > 1);
+  const zoomed = await moved('wheel', whole);
+  const box = await first.boundingBox();
+  const high = box.height - 40; // without the axes' margins
+  const drag = async (dx, dy) => {
+    const address = page.url();
+    const from = [box.x + box.width / 2, box.y + box.height / 2];
+    await page.mouse.move(...from);
+    await page.mouse.down();
+    await page.mouse.move(from[0] + dx / 2, from[1] + dy / 2);
+    await page.mouse.move(from[0] + dx, from[1] + dy);
+    await page.mouse.up();
+    await page.waitForFunction((before) => location.href !== before, address);
+    return zoomOf(page);
+  };
+  const [k2, x2, y2] = await drag(0, -40);
+  assert.deepEqual([k2, x2], [k, x]);
+  assert.ok(Math.abs(y2 - (y - 40 / high)) < 1e-3, `${y} to ${y2} for 40 of ${high} pixels`);
+  const dragged = await moved('drag', zoomed);
+  assert.deepEqual(await drag(2000, 2000), [k, 0, 0], 'the first row and column stay at the edge');
+  await moved('drag', dragged);
 });
 
 for (const dtype of ['f16', 'bf16'])

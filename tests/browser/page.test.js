@@ -136,17 +136,78 @@ pageTest('an address restores all that was seen, and back and forward lead throu
   assert.equal(await overMiddle(page), hovered, 'the same place of the table');
 });
 
-pageTest('dragging a slider loads as it goes and leaves one entry of the history', {}, async (page) => {
+const entries = (page) => page.evaluate(() => history.length);
+const lengthOf = (page) => Number(new URLSearchParams(new URL(page.url()).search).get('length'));
+
+pageTest('a slider moved by keys loads as it goes; what comes without a rest is one entry of the history', {}, async (page) => {
   await open(page, '?scheme=sinusoidal&length=16&dim=8');
-  const before = await page.evaluate(() => history.length);
+  const before = await entries(page);
   await page.focus('#left-length ~ input[type=range]');
   for (let i = 0; i < 5; i++) await page.keyboard.press('PageUp');
   await drawn(page);
-  const length = Number(new URLSearchParams(new URL(page.url()).search).get('length'));
-  assert.ok(length > 50, String(length));
-  assert.match(await page.getAttribute('canvas.plot', 'aria-label'), new RegExp(`${length} rows`));
-  const entries = (await page.evaluate(() => history.length)) - before;
-  assert.ok(entries >= 1 && entries <= 5, `${entries} entries`);
+  const first = lengthOf(page);
+  assert.ok(first > 50, String(first));
+  assert.match(await page.getAttribute('canvas.plot', 'aria-label'), new RegExp(`${first} rows`));
+  assert.equal(await entries(page), before + 1);
+  await page.waitForTimeout(1100); // a rest
+  await page.keyboard.press('PageUp');
+  await drawn(page);
+  assert.equal(await entries(page), before + 2);
+  await page.fill('#left-dim', '10'); // another parameter
+  await drawn(page);
+  assert.equal(await entries(page), before + 3);
+  for (const [length, dim] of [[lengthOf(page), '8'], [first, '8'], [16, '8']]) {
+    await page.goBack();
+    await drawn(page);
+    assert.equal(lengthOf(page), length);
+    assert.equal(await page.inputValue('#left-dim'), dim);
+  }
+  await page.focus('#left-length ~ input[type=range]');
+  await page.keyboard.press('PageUp');
+  await page.goBack();
+  await page.waitForFunction(() => location.search.includes('length=16'));
+  await page.keyboard.press('PageUp'); // after going back nothing goes on
+  await drawn(page);
+  assert.notEqual(lengthOf(page), 16);
+  await page.goBack();
+  await drawn(page);
+  assert.equal(lengthOf(page), 16);
+});
+
+pageTest('a drag of a slider is one entry of the history, however long it takes', {}, async (page) => {
+  await open(page, '?scheme=sinusoidal&length=16&dim=8');
+  const before = await entries(page);
+  const box = await page.locator('#left-length ~ input[type=range]').boundingBox();
+  const to = (part) => page.mouse.move(box.x + part * box.width, box.y + box.height / 2);
+  await to(0.3);
+  await page.mouse.down();
+  for (const part of [0.35, 0.4, 0.45]) {
+    await to(part);
+    await drawn(page);
+    assert.match(await page.getAttribute('canvas.plot', 'aria-label'), new RegExp(`${lengthOf(page)} rows`));
+    await page.waitForTimeout(part === 0.4 ? 1100 : 0);
+  }
+  await page.mouse.up();
+  assert.equal(await entries(page), before + 1);
+  await page.goBack();
+  await drawn(page);
+  assert.equal(lengthOf(page), 16);
+});
+
+pageTest('a slider that overtakes what is loading comes to its last value', {}, async (page) => {
+  await open(page, '?scheme=sinusoidal&length=16&dim=8');
+  let asked = 0;
+  await page.route('**/v1/encodings/**format=raw**', async (route) => {
+    if (route.request().url().includes('length=')) asked++; // not what wavelengths are found by
+    await new Promise((done) => setTimeout(done, 60));
+    await route.continue();
+  });
+  await page.focus('#left-length ~ input[type=range]');
+  for (let i = 0; i < 12; i++) await page.keyboard.press('ArrowRight');
+  await drawn(page);
+  assert.equal(lengthOf(page), 28, 'each key is a step');
+  assert.match(await page.getAttribute('canvas.plot', 'aria-label'), new RegExp(`${lengthOf(page)} rows`));
+  assert.ok(asked >= 2 && asked <= 12, `${asked} requests`);
 });
 
 pageTest('loading can be cancelled, and then goes on with the next change', {expected: /ERR_ABORTED|ERR_FAILED/}, async (page) => {

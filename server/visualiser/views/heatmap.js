@@ -35,16 +35,23 @@ export function cellsOf(at, extent) {
   });
 }
 
+// Which pixels of an axis show the one cell that the pixel before shows.
+const repeats = (cells) => cells.map((each, i) => i > 0 && each.length === 1 && cells[i - 1].length === 1 && cells[i - 1][0] === each[0]);
+
 export function paint(image, table, scale, columnCells, rowCells) {
   const words = new Uint32Array(image.data.buffer);
   const {data, columns} = table;
-  const same = rowCells.map((cells, y) => y > 0 && cells.length === 1 && rowCells[y - 1].length === 1 && rowCells[y - 1][0] === cells[0]);
+  const sameRow = repeats(rowCells), sameColumn = repeats(columnCells);
   for (let y = 0, at = 0; y < image.height; y++, at += image.width) {
-    if (same[y]) {
+    if (sameRow[y]) {
       words.copyWithin(at, at - image.width, at);
       continue;
     }
     for (let x = 0; x < image.width; x++) {
+      if (sameColumn[x]) {
+        words[at + x] = words[at + x - 1];
+        continue;
+      }
       let sum = 0;
       const across = columnCells[x], down = rowCells[y];
       for (let i = 0; i < down.length; i++)
@@ -237,7 +244,7 @@ function render(container, {tables, difference, options, update, hover, mark, co
   const remember = later(() => {
     if (signal.aborted) return;
     const {k, x, y} = transform;
-    update({zoom: k === 1 ? '' : [k, x / most, y / high].map((each) => Number(each.toPrecision(5))).join()}, {quiet: true});
+    update({zoom: k === 1 ? '' : [k, x / most, y / high].map((each) => Number(each.toFixed(5))).join()}, {quiet: true});
   }, 250);
 
   const zoomTo = (to) => select(shown[0].canvas).call(behaviour.transform, to);

@@ -1,0 +1,146 @@
+// Take it away: what is shown as code to copy, as files, and as an address. Which formats there are, their
+// options and what they refuse is the service's to say; HEAD asks for all of that but the bytes.
+import {Problem, addressOf, getDocument} from './api.js';
+import {h, later} from './dom.js';
+import {byteText} from './numbers.js';
+import {SNIPPETS} from './snippets.js';
+
+const PIXELS = 1024; // that the longer side of a picture should come close to
+
+const clamp = (value, least, most) => Math.max(least, Math.min(value, most));
+
+// What concerns the tensor that is shown, where there are several.
+const tensorOf = ({available, tensor}) => (available.length > 1 ? {tensor: tensor.name} : {});
+
+// The format's own options, as far as it has them: the slice, and for pictures size and colours.
+function optionsOf({options}, {leading, slice, tensor, extent}) {
+  const values = {
+    slice: () => (leading.length > 0 ? slice.join() : ''),
+    scale: ({minimum, maximum}) => String(clamp(Math.floor(PIXELS / Math.max(...tensor.shape.slice(-2))), minimum, maximum)),
+    colormap: ({choices}) => (extent[0] < 0 ? '' : choices.find((choice) => choice === 'viridis') ?? ''),
+  };
+  return Object.fromEntries(options.map((option) => [option.name, values[option.name]?.(option) ?? '']));
+}
+
+const fileAddress = (format, table) => addressOf(table.settings, {...tensorOf(table), format: format.name, ...optionsOf(format, table)});
+
+// What the service says of an address: {bytes, NaN where unknown} or {refused: why}.
+async function ask(address, signal) {
+  const reply = await fetch(address, {method: 'HEAD', signal});
+  if (reply.ok) return {bytes: Number(reply.headers.get('Content-Length') ?? NaN)};
+  return getDocument(address, signal).then(() => ({bytes: NaN}), (error) => {
+    if (error instanceof Problem) return {refused: error.message};
+    throw error;
+  });
+}
+
+const answers = new Map(); // by address
+async function askOnce(address, signal) {
+  if (!answers.has(address)) answers.set(address, await ask(address, signal));
+  return answers.get(address);
+}
+
+function fileLink(format, address, {bytes, refused}) {
+  const slice = new URLSearchParams(address.split('?')[1]).get('slice');
+  if (refused) return h('li', {class: 'quiet takeaway-refused'}, `no ${format.name}: ${refused}`);
+  const size = Number.isNaN(bytes) || bytes === 0 ? '' : ` ${byteText(bytes)}`;
+  return h('li', {}, h('a', {href: address, download: true, title: format.help}, format.name), slice && ` slice ${slice}`, size);
+}
+
+// Select a text, for people to copy it themselves.
+function select(element) {
+  const range = document.createRange();
+  range.selectNodeContents(element);
+  const selection = getSelection();
+  selection.removeAllRanges();
+  selection.addRange(range);
+}
+
+// Fills a <details>; show(tables) tells it what is on the screen.
+export function createTakeaway(details) {
+  const news = h('span', {role: 'status', id: 'takeaway-news'});
+  const link = h('code', {id: 'permalink'});
+  const sides = h('div');
+  let chosen = SNIPPETS[0], tables = [], formats = null, asking = null;
+
+  async function copy(element, what) {
+    try {
+      await navigator.clipboard.writeText(element.textContent);
+      news.textContent = `${what} copied.`;
+    } catch { // no clipboard here, or none allowed
+      select(element);
+      news.textContent = `${what} selected: copy it with Ctrl+C.`;
+    }
+  }
+
+  const copyButton = (text, element, what) => h('button', {type: 'button', onclick: () => copy(element(), what())}, text);
+
+  function snippetOf(table) {
+    const url = (format) => location.origin + addressOf(table.settings, {...tensorOf(table), format});
+    return chosen.write({dtype: table.dtype, url});
+  }
+
+  function side(table, i) {
+    const name = tables.length > 1 ? 'AB'[i] : '';
+    const code = h('code', {}, snippetOf(table));
+    const files = h('ul', {class: 'takeaway-files', 'aria-label': `Files ${name}`.trim()});
+    const title = `${name && `${name}: `}${table.settings.scheme} ${table.tensor.name}, ${table.dtype} [${table.tensor.shape.join(', ')}]`;
+    const element = h('div', {class: 'takeaway-side'}, h('p', {class: 'takeaway-title'}, title),
+      h('div', {class: 'takeaway-code'}, h('pre', {tabindex: 0, role: 'region', 'aria-label': `Code ${name}`.trim()}, code),
+        copyButton(`Copy ${name}`.trim(), () => code, () => `${chosen.name} code`)),
+      files);
+    return {table, code, files, element};
+  }
+
+  let shown = [];
+  const askSoon = later(async () => {
+    asking?.abort();
+    asking = new AbortController();
+    const {signal} = asking;
+    try {
+      formats ??= (await getDocument('/v1/info', signal)).formats;
+      await Promise.all(shown.map(async ({table, files}) => {
+        const rows = await Promise.all(formats.map(async (format) => {
+          const address = fileAddress(format, table);
+          return fileLink(format, address, await askOnce(address, signal));
+        }));
+        if (!signal.aborted) files.replaceChildren(h('li', {}, 'Download'), ...rows);
+      }));
+    } catch (error) {
+      if (error.name !== 'AbortError') news.textContent = error.message;
+    }
+  }, 200);
+
+  const refreshLink = () => { link.textContent = location.href; }; // which panning changes without a word
+  function render() {
+    asking?.abort();
+    refreshLink();
+    if (!details.open || tables.length === 0) return;
+    shown = tables.map(side);
+    sides.replaceChildren(...shown.map(({element}) => element));
+    news.textContent = '';
+    askSoon();
+  }
+
+  function choose(snippet) {
+    chosen = snippet;
+    for (const button of languages.children) button.setAttribute('aria-pressed', String(button.textContent === chosen.name));
+    for (const {table, code} of shown) code.textContent = snippetOf(table);
+    news.textContent = '';
+  }
+  const languages = h('span', {class: 'buttons', role: 'group', 'aria-label': 'Copy as'},
+    ...SNIPPETS.map((snippet) => h('button', {type: 'button', 'aria-pressed': String(snippet === chosen), onclick: () => choose(snippet)}, snippet.name)));
+
+  details.append(
+    h('div', {class: 'takeaway-bar'}, h('span', {}, 'Copy as'), languages, news),
+    sides,
+    h('div', {class: 'takeaway-bar'}, copyButton('Copy permalink', () => { refreshLink(); return link; }, () => 'Permalink'), link));
+  details.addEventListener('toggle', render);
+  for (const event of ['pointerenter', 'focusin']) details.addEventListener(event, refreshLink);
+  return {
+    show(now) {
+      tables = now;
+      render();
+    },
+  };
+}
