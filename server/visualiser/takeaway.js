@@ -93,19 +93,23 @@ export function createTakeaway(details) {
   }
 
   let shown = [];
+  // The files whose answers are there; what was asked before stands at once.
+  function showFiles() {
+    for (const {table, files} of shown) {
+      const addresses = formats.map((format) => fileAddress(format, table));
+      if (!addresses.every((address) => answers.has(address))) continue;
+      files.replaceChildren(h('li', {}, 'Download'), ...formats.map((format, i) => fileLink(format, addresses[i], answers.get(addresses[i]))));
+    }
+  }
+
   const askSoon = later(async () => {
     asking?.abort();
     asking = new AbortController();
     const {signal} = asking;
     try {
       formats ??= (await getDocument('/v1/info', signal)).formats;
-      await Promise.all(shown.map(async ({table, files}) => {
-        const rows = await Promise.all(formats.map(async (format) => {
-          const address = fileAddress(format, table);
-          return fileLink(format, address, await askOnce(address, signal));
-        }));
-        if (!signal.aborted) files.replaceChildren(h('li', {}, 'Download'), ...rows);
-      }));
+      await Promise.all(shown.flatMap(({table}) => formats.map((format) => askOnce(fileAddress(format, table), signal))));
+      if (!signal.aborted) showFiles();
     } catch (error) {
       if (error.name !== 'AbortError') news.textContent = error.message;
     }
@@ -119,6 +123,7 @@ export function createTakeaway(details) {
     shown = tables.map(side);
     sides.replaceChildren(...shown.map(({element}) => element));
     news.textContent = '';
+    if (formats) showFiles();
     askSoon();
   }
 
