@@ -162,11 +162,13 @@ $(BUILD)/lib/%-v4.o: lib/%.c
 
 # ---- testing ----
 
+# tests of the server wait for time to pass: what only computes is done beside them
 test: ## run every test
 	$(BUILDING) all $(BUILD)/unit-tests $(BUILD)/fuzz-replay $(BUILD)/digits-tests $(BUILD)/bucket-runs
-	$(MAKE) -j1 check hardening unit fuzz-corpus digits buckets golden http browser interop contract check-builds \
-		sanitize tsan valgrind
-	$(MAKE) analyze-quick
+	$(MAKE) -j1 check hardening unit fuzz-corpus digits buckets golden interop browser contract
+	$(BUILDING) $(SANITIZED) all $(BUILD)/sanitize/unit-tests $(BUILD)/sanitize/fuzz-replay
+	sh tests/support/beside.sh "$(MAKE) -j1 http" "$(MAKE) check-builds analyze-quick" $(BUILD)/beside-1.log
+	sh tests/support/beside.sh "$(MAKE) -j1 sanitize" "$(MAKE) tsan valgrind" $(BUILD)/beside-2.log
 	@echo "all tests passed"
 
 unit: $(BUILD)/unit-tests ## unit tests, with the golden files
@@ -222,11 +224,9 @@ check: ## architecture, registration, headers, formatting
 hardening: all ## what the built program says of its protection
 	sh tests/support/hardening.sh $(BUILD)/posenc-server
 
-check-builds: ## gcc and clang build without a warning, and give the same bits at every level
+check-builds: ## gcc and clang build without a warning, and give the same bits; `sanitize` is gcc at -O1
 	$(BUILDING) BUILD=$(BUILD)/gcc CC=gcc CFLAGS="-O3" all unit hardening
-	$(BUILDING) BUILD=$(BUILD)/gcc-1 CC=gcc CFLAGS="-O1" KERNEL_CFLAGS= SUITE=kernel unit
 	$(BUILDING) BUILD=$(BUILD)/clang CC=clang CFLAGS="-O1" KERNEL_CFLAGS= all unit hardening
-	$(BUILDING) BUILD=$(BUILD)/clang-3 CC=clang CFLAGS="-O3" SUITE=kernel unit
 
 soak: all ## ten minutes of random traffic, and the bound on memory (SOAK_SECONDS, SOAK_SEED)
 	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/http/soak.py
@@ -243,15 +243,17 @@ slow: $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/bucket-runs ## the long
 	$(PYTHON) -B tests/buckets/check.py $(BUILD)/bucket-runs all
 	ROUNDING_ENTRIES=100000000 $(BUILD)/unit-tests rounding
 	$(BUILD)/digits-tests 50000000 all
+	$(BUILDING) BUILD=$(BUILD)/gcc-1 CC=gcc CFLAGS="-O1" KERNEL_CFLAGS= SUITE=kernel unit
+	$(BUILDING) BUILD=$(BUILD)/clang-3 CC=clang CFLAGS="-O3" SUITE=kernel unit
 	$(MAKE) analyze
 	$(MAKE) VALGRIND_SUITES="$(VALGRIND_SLOW)" valgrind
 	MIXED_REQUESTS=2000 $(MAKE) tsan
 
 SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+SANITIZED := BUILD=$(BUILD)/sanitize CFLAGS="$(SANITIZE)" KERNEL_CFLAGS=
 sanitize: ## the suite under AddressSanitizer and UndefinedBehaviorSanitizer
-	$(BUILDING) BUILD=$(BUILD)/sanitize CFLAGS="$(SANITIZE)" all $(BUILD)/sanitize/unit-tests \
-		$(BUILD)/sanitize/fuzz-replay
-	$(MAKE) -j1 BUILD=$(BUILD)/sanitize CFLAGS="$(SANITIZE)" unit fuzz-corpus http
+	$(BUILDING) $(SANITIZED) all $(BUILD)/sanitize/unit-tests $(BUILD)/sanitize/fuzz-replay
+	$(MAKE) -j1 $(SANITIZED) unit fuzz-corpus http
 
 TSAN := -O1 -g -fsanitize=thread
 TSAN_SUITES := cache flight attachments names buffer runner workers preparations store
