@@ -164,11 +164,11 @@ $(BUILD)/lib/%-v4.o: lib/%.c
 
 # tests of the server wait for time to pass: what only computes is done beside them
 test: ## run every test
-	$(BUILDING) all $(BUILD)/unit-tests $(BUILD)/fuzz-replay $(BUILD)/digits-tests $(BUILD)/bucket-runs
+	+$(BUILDING) all $(BUILD)/unit-tests $(BUILD)/fuzz-replay $(BUILD)/digits-tests $(BUILD)/bucket-runs
 	$(MAKE) -j1 check hardening unit fuzz-corpus digits buckets golden interop browser contract
-	$(BUILDING) $(SANITIZED) all $(BUILD)/sanitize/unit-tests $(BUILD)/sanitize/fuzz-replay
-	sh tests/support/beside.sh "$(MAKE) -j1 http" "$(MAKE) check-builds analyze-quick" $(BUILD)/beside-1.log
-	sh tests/support/beside.sh "$(MAKE) -j1 sanitize" "$(MAKE) tsan valgrind" $(BUILD)/beside-2.log
+	+$(BUILDING) $(SANITIZED) all $(BUILD)/sanitize/unit-tests $(BUILD)/sanitize/fuzz-replay
+	+sh tests/support/beside.sh "$(MAKE) -j1 http" "$(MAKE) check-builds analyze-quick" $(BUILD)/beside-1.log
+	+sh tests/support/beside.sh "$(MAKE) -j1 sanitize" "$(MAKE) tsan valgrind" $(BUILD)/beside-2.log
 	@echo "all tests passed"
 
 unit: $(BUILD)/unit-tests ## unit tests, with the golden files
@@ -225,8 +225,8 @@ hardening: all ## what the built program says of its protection
 	sh tests/support/hardening.sh $(BUILD)/posenc-server
 
 check-builds: ## gcc and clang build without a warning, and give the same bits; `sanitize` is gcc at -O1
-	$(BUILDING) BUILD=$(BUILD)/gcc CC=gcc CFLAGS="-O3" all unit hardening
-	$(BUILDING) BUILD=$(BUILD)/clang CC=clang CFLAGS="-O1" KERNEL_CFLAGS= all unit hardening
+	+$(BUILDING) BUILD=$(BUILD)/gcc CC=gcc CFLAGS="-O3" all unit hardening
+	+$(BUILDING) BUILD=$(BUILD)/clang CC=clang CFLAGS="-O1" KERNEL_CFLAGS= all unit hardening
 
 soak: all ## ten minutes of random traffic, and the bound on memory (SOAK_SECONDS, SOAK_SEED)
 	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/http/soak.py
@@ -243,8 +243,8 @@ slow: $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/bucket-runs ## the long
 	$(PYTHON) -B tests/buckets/check.py $(BUILD)/bucket-runs all
 	ROUNDING_ENTRIES=100000000 $(BUILD)/unit-tests rounding
 	$(BUILD)/digits-tests 50000000 all
-	$(BUILDING) BUILD=$(BUILD)/gcc-1 CC=gcc CFLAGS="-O1" KERNEL_CFLAGS= SUITE=kernel unit
-	$(BUILDING) BUILD=$(BUILD)/clang-3 CC=clang CFLAGS="-O3" SUITE=kernel unit
+	+$(BUILDING) BUILD=$(BUILD)/gcc-1 CC=gcc CFLAGS="-O1" KERNEL_CFLAGS= SUITE=kernel unit
+	+$(BUILDING) BUILD=$(BUILD)/clang-3 CC=clang CFLAGS="-O3" SUITE=kernel unit
 	$(MAKE) analyze
 	$(MAKE) VALGRIND_SUITES="$(VALGRIND_SLOW)" valgrind
 	MIXED_REQUESTS=2000 $(MAKE) tsan
@@ -252,13 +252,13 @@ slow: $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/bucket-runs ## the long
 SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 SANITIZED := BUILD=$(BUILD)/sanitize CFLAGS="$(SANITIZE)" KERNEL_CFLAGS=
 sanitize: ## the suite under AddressSanitizer and UndefinedBehaviorSanitizer
-	$(BUILDING) $(SANITIZED) all $(BUILD)/sanitize/unit-tests $(BUILD)/sanitize/fuzz-replay
+	+$(BUILDING) $(SANITIZED) all $(BUILD)/sanitize/unit-tests $(BUILD)/sanitize/fuzz-replay
 	$(MAKE) -j1 $(SANITIZED) unit fuzz-corpus http
 
 TSAN := -O1 -g -fsanitize=thread
 TSAN_SUITES := cache flight attachments names buffer runner workers preparations store
 tsan: ## concurrent suites and a mixed load under ThreadSanitizer
-	$(BUILDING) BUILD=$(BUILD)/tsan CFLAGS="$(TSAN)" $(BUILD)/tsan/posenc-server $(BUILD)/tsan/unit-tests
+	+$(BUILDING) BUILD=$(BUILD)/tsan CFLAGS="$(TSAN)" $(BUILD)/tsan/posenc-server $(BUILD)/tsan/unit-tests
 	PYTHON=$(PYTHON) sh tests/support/tsan.sh $(BUILD)/tsan $(TSAN_SUITES)
 
 # the quick ones; `make slow` takes more
@@ -284,7 +284,7 @@ install: all ## install under PREFIX (default /usr/local), below DESTDIR
 
 deps: ## install what building needs, as far as it is missing
 	@sh tests/support/deps.sh $(DEPS)
-	@sh tests/support/npm.sh server/visualiser
+	@sh tests/support/npm.sh server/visualiser || echo "posenc: the server will be built without its visualiser"
 
 deps-test: ## install what the tests need, as far as it is missing
 	@sh tests/support/deps.sh $(DEPS_TEST)

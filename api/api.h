@@ -174,7 +174,8 @@ api_reply *api_fault_reply_with(api_service *service, api_fault fault, const cha
 typedef struct api_route_name {
     const char *method, *pattern;
 } api_route_name;
-size_t api_route_names(const api_route_name **ret_names);
+size_t api_route_count(void); /* with "other" */
+api_route_name api_route_name_at(size_t index);
 
 /* The route that a request matches: an index of the names. */
 size_t api_route_of(const char *method, const char *target);

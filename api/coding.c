@@ -29,5 +29,5 @@ bool api_choose_coding(api_codings codings, bool text, api_coding *ret_coding)
 
 const char *api_coding_tag(api_coding coding)
 {
-    return coding == API_GZIP ? "gzip by zlib " ZLIB_VERSION : "identity";
+    return coding == API_GZIP ? zlibVersion() : "identity";
 }

@@ -7,15 +7,17 @@
 
 void api_encoding_etag(const api_encoding *encoding, api_etag *ret_etag)
 {
-    char what[128 + API_VARIANT_BYTES];
+    char what[192 + API_VARIANT_BYTES];
     size_t key_length;
+    const api_format *format = encoding->format;
     const char *key = pe_request_key(encoding->request, &key_length);
-    int length = snprintf(
-        what, sizeof what, "%s.%u tensors %zu+%zu %s%s%s%s%s", encoding->format->name,
-        encoding->format->revision, encoding->selection.first, encoding->selection.count,
-        api_coding_tag(encoding->coding), encoding->format->maker ? " by " : "",
-        encoding->format->maker ? encoding->format->maker : "", encoding->variant[0] ? "?" : "",
-        encoding->variant);
+    int length =
+        snprintf(what, sizeof what, "%s.%u tensors %zu+%zu %s?%s", format->name,
+                 format->revision, encoding->selection.first, encoding->selection.count,
+                 api_coding_tag(encoding->coding), encoding->variant);
+    for (size_t i = 0; format->versions && format->versions[i]; i++)
+        length += snprintf(what + length, sizeof what - (size_t)length, " %.24s",
+                           format->versions[i]());
     const pe_scheme_info *info = pe_scheme_describe(pe_request_scheme(encoding->request));
     const api_segment pieces[] = {
         {key, key_length},

@@ -24,9 +24,10 @@ typedef enum api_measure {
 
 typedef struct api_format {
     const char *name, *media_type, *extension, *help;
-    const char *media_parameters; /* what Content-Type says behind the type; or NULL */
-    const char *schema_type;      /* its JSON Schema type; NULL: bytes */
-    const char *maker; /* a library whose version may change the bytes, with it; or NULL */
+    const char *media_parameters;         /* what Content-Type says behind the type; or NULL */
+    const char *schema_type;              /* its JSON Schema type; NULL: bytes */
+    const char *(*const *versions)(void); /* of libraries that may change the bytes, up to NULL;
+                                           * or NULL */
     unsigned revision; /* raised whenever the bytes for the same tensor change */
     bool single;       /* holds one tensor: the primary one unless another is asked for */
     bool text;         /* may be compressed */

@@ -78,14 +78,15 @@ static bool has_method(const api_route *route, const char *method)
     return strcmp(strcmp(method, "HEAD") == 0 ? "GET" : method, route->method) == 0;
 }
 
-size_t api_route_names(const api_route_name **ret_names)
+size_t api_route_count(void)
 {
-    static api_route_name names[ROUTE_COUNT + 1]; /* the same values whoever writes them */
-    for (size_t i = 0; i < ROUTE_COUNT; i++)
-        names[i] = (api_route_name){ROUTES[i].method, ROUTES[i].pattern};
-    names[ROUTE_COUNT] = (api_route_name){"other", "other"};
-    *ret_names = names;
     return ROUTE_COUNT + 1;
+}
+
+api_route_name api_route_name_at(size_t index)
+{
+    return index < ROUTE_COUNT ? (api_route_name){ROUTES[index].method, ROUTES[index].pattern}
+                               : (api_route_name){"other", "other"};
 }
 
 size_t api_route_of(const char *method, const char *target)

@@ -31,7 +31,8 @@ struct pe_entry {
     pe_table *table;
     /* guarded by the entry's own mutex */
     pthread_mutex_t attachments_lock;
-    struct pe_kept *attachments;
+    struct pe_kept **attachments; /* chains by hash; NULL before the first one */
+    size_t chains, kept;          /* chains: a power of two */
 };
 
 /* An entry for the request's key, being computed, with two references: the cache's and the

@@ -44,14 +44,30 @@ heap_figures heap_figures_now(void)
     return figures;
 }
 
-#if defined __GLIBC__ && __GLIBC_PREREQ(2, 33)
+#ifdef __GLIBC_PREREQ
+#define HAS_MALLINFO2 __GLIBC_PREREQ(2, 33)
+#else
+#define HAS_MALLINFO2 0
+#endif
+
+#if HAS_MALLINFO2
+/* What a trim leaves it leaves for good: the next one waits until as much has come anew. */
 void heap_trim(void)
 {
+    static uint64_t left; /* after the last trim; one thread's */
     const heap_figures figures = heap_figures_now();
     struct mallinfo2 heap = mallinfo2();
     uint64_t used = heap.uordblks + heap.hblkhd + pe_buffer_mapped();
-    if (figures.resident - figures.of_files > used + FREE_MAX)
+    uint64_t resident = figures.resident - figures.of_files;
+    uint64_t idle = resident > used ? resident - used : 0;
+    if (idle < left)
+        left = idle;
+    if (idle > left + FREE_MAX) {
         malloc_trim(0);
+        const heap_figures after = heap_figures_now();
+        resident = after.resident - after.of_files;
+        left = resident > used ? resident - used : 0;
+    }
 }
 #else
 void heap_trim(void)

@@ -9,7 +9,7 @@
 void heap_set_up(void);
 
 /* Return free memory to the system if much of it is resident. Takes microseconds, and where
- * there is something to return some milliseconds. */
+ * there is something to return some milliseconds. Always the same thread. */
 void heap_trim(void);
 
 /* Memory of the process in bytes; 0 where the system does not tell. */

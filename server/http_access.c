@@ -74,13 +74,11 @@ static const char *peer_of(struct MHD_Connection *connection, char dst[INET6_ADD
 log_line *http_access_begin_line(const http_access *access, const http_echo *echo,
                                  const api_reply *reply)
 {
-    const api_route_name *routes;
     char peer[INET6_ADDRSTRLEN], trace[33], span[17];
-    api_route_names(&routes);
     log_line *line = log_begin(LOG_INFO, "request");
     log_text(line, "method", access->method);
     log_text(line, "target", access->target);
-    log_text(line, "route", routes[access->route].pattern);
+    log_text(line, "route", api_route_name_at(access->route).pattern);
     log_number(line, "status", api_reply_status(reply));
     log_text(line, "cache", cache_state(reply));
     if (access->rejected != REJECTED_NOT && access->rejected != REJECTED_BY_API)

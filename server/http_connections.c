@@ -89,8 +89,8 @@ static void wake_threads(const http_connections *self, size_t watched)
 /* After each round of the watch. */
 static void tend(void *context, size_t watched)
 {
-    heap_trim();
     wake_threads(context, watched);
+    heap_trim();
 }
 
 static bool is_nobody(struct MHD_Connection *connection)

@@ -14,7 +14,6 @@ struct server_metrics {
     pe_cache *cache;
     double started;
     size_t route_count;
-    const api_route_name *routes;
     histogram (*requests)[STATUS_CLASSES]; /* for each route */
     histogram computations;
     atomic_ullong body_bytes, connections_total;
@@ -30,7 +29,7 @@ server_metrics *metrics_new(pe_cache *cache)
         return NULL;
     made->cache = cache;
     made->started = process_start_time();
-    made->route_count = api_route_names(&made->routes);
+    made->route_count = api_route_count();
     made->requests = calloc(made->route_count, sizeof *made->requests);
     if (!made->requests) {
         free(made);
@@ -116,11 +115,11 @@ static void write_head(api_text *out, const char *name, const char *type, const 
 }
 
 /* `route="…",method="…",status="2xx"` */
-static const char *labels_of(const server_metrics *metrics, size_t route, unsigned class,
-                             char dst[128])
+static const char *labels_of(size_t route, unsigned class, char dst[128])
 {
-    snprintf(dst, 128, "route=\"%s\",method=\"%s\",status=\"%uxx\"",
-             metrics->routes[route].pattern, metrics->routes[route].method, class + 2);
+    const api_route_name name = api_route_name_at(route);
+    snprintf(dst, 128, "route=\"%s\",method=\"%s\",status=\"%uxx\"", name.pattern, name.method,
+             class + 2);
     return dst;
 }
 
@@ -131,15 +130,14 @@ static void write_requests(server_metrics *metrics, api_text *out)
                "Requests answered, by route, method (GET: and HEAD) and status.");
     for (size_t i = 0; i < metrics->route_count; i++)
         for (unsigned class = 0; class < STATUS_CLASSES; class ++)
-            api_text_add(out, "posenc_requests_total{%s} %llu\n",
-                         labels_of(metrics, i, class, labels),
+            api_text_add(out, "posenc_requests_total{%s} %llu\n", labels_of(i, class, labels),
                          (unsigned long long)histogram_count(&metrics->requests[i][class]));
     write_head(out, "posenc_request_duration_seconds", "histogram",
                "Time from the end of a request's head until its answer begins.");
     for (size_t i = 0; i < metrics->route_count; i++)
         for (unsigned class = 0; class < STATUS_CLASSES; class ++)
             histogram_write(&metrics->requests[i][class], "posenc_request_duration_seconds",
-                            labels_of(metrics, i, class, labels), out);
+                            labels_of(i, class, labels), out);
     write_head(out, "posenc_compute_duration_seconds", "histogram",
                "Time that it took to compute a table.");
     histogram_write(&metrics->computations, "posenc_compute_duration_seconds", "", out);

@@ -135,6 +135,8 @@ typedef struct matrix {
     uint64_t scale;
     bool finite; /* there is a finite value, and then these are the colormap's ends */
     double low, high;
+    double factor; /* a power of two that brings them to where doubles have all their digits,
+                    * and room for a product */
 } matrix;
 
 /* Read `count` elements from one of the slice on into `values`. */
@@ -174,27 +176,26 @@ static void find_range(matrix *of)
     }
     of->low = low;
     of->high = high;
+    of->factor = fmax(fabs(low), fabs(high)) < 0x1p-500 ? 0x1p520 : 0x1p-16;
 }
 
-/* The nearest of `steps` equal steps from 0 to `end` (> 0) that a value is at. All is made
- * smaller by 256, exactly, since f64 may end next to infinity; of f32 and less the product is
- * exact. */
+/* The nearest of `steps` equal steps from 0 to `end` (> 0) that a value up to `end` is at. */
 static double step_of(double value, double end, int steps)
 {
-    return floor(value * (steps / 256.0) / (end / 256) + 0.5);
+    return floor(value * steps / end + 0.5);
 }
 
 static png_byte entry_of(const matrix *of, double value)
 {
     if (!isfinite(value))
         return 0;
+    double low = of->low * of->factor, high = of->high * of->factor;
+    value *= of->factor;
     if (of->colormap == DIVERGING) {
-        double step = of->high > 0 ? step_of(fabs(value), of->high, HIGH - MIDDLE) : 0;
+        double step = high > 0 ? step_of(fabs(value), high, HIGH - MIDDLE) : 0;
         return (png_byte)(value < 0 ? MIDDLE - step : MIDDLE + step);
     }
-    double end = of->high / 2 - of->low / 2;
-    return end > 0 ? (png_byte)(LOW + step_of(value / 2 - of->low / 2, end, HIGH - LOW))
-                   : MIDDLE;
+    return high > low ? (png_byte)(LOW + step_of(value - low, high - low, HIGH - LOW)) : MIDDLE;
 }
 
 /* Write a row's pixels to dst. */
@@ -364,13 +365,20 @@ static api_body *stream(const api_selection *selection)
     return body;
 }
 
+static const char *libpng_version(void)
+{
+    return png_get_libpng_ver(NULL);
+}
+
+static const char *(*const VERSIONS[])(void) = {libpng_version, zlibVersion, NULL};
+
 const api_format api_format_png = {
     .name = "png",
     .media_type = "image/png",
     .extension = "png",
     .help = "a matrix as a picture, rows downward; NaN and infinities are transparent; of a "
             "tensor with more axes slice picks one",
-    .maker = "libpng " PNG_LIBPNG_VER_STRING " and zlib " ZLIB_VERSION,
+    .versions = VERSIONS,
     .revision = 1,
     .single = true,
     .options = OPTIONS,

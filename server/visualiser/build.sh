@@ -12,10 +12,12 @@ if ! command -v node >/dev/null 2>&1 || [ ! -e "$installed" ]; then
     cp "$here/absent.c" "$file"
     exit 0
 fi
-if [ -e "$file" ]; then
+if [ -e "$file" ] && ! cmp -s "$here/absent.c" "$file"; then
     newer=$(find "$here" -path "$here/node_modules" -prune -o -type f -newer "$file" -print)
     [ -n "$newer" ] || [ "$installed" -nt "$file" ] || exit 0
 fi
 mkdir -p "$(dirname "$file")"
 echo "  PAGE  $file"
-node "$here/build.mjs" "$file"
+node "$here/build.mjs" "$file" && exit 0
+echo "posenc: the visualiser cannot be bundled; the server is built without it" >&2
+cp "$here/absent.c" "$file"

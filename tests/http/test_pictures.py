@@ -15,6 +15,7 @@ MATRICES = [
     ("sinusoidal?length=1500&dim=2&dtype=f16", None),
     ("sinusoidal?length=2&dim=2200&dtype=f64", None),
     ("sinusoidal?length=5&dim=8&dtype=bf16&amplitude=1e30", None),
+    ("sinusoidal?length=5&dim=8&dtype=f64&amplitude=1e-321", None),
     ("integer?length=40&offset=-7", None),
     ("integer?positions=9007199254740992,-9007199254740992,1&dtype=f64", None),
     ("integer?length=5&step=0", None),  # all alike

@@ -39,6 +39,7 @@ fi
 policy=/usr/sbin/policy-rc.d
 if [ ! -e "$policy" ]; then
     trap '$as_root rm -f "$policy"' EXIT
+    trap 'exit 130' INT TERM HUP
     printf '#!/bin/sh\nexit 101\n' | $as_root tee "$policy" >/dev/null
     $as_root chmod 755 "$policy"
 fi

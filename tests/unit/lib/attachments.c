@@ -118,6 +118,29 @@ START_TEST(each_variant_has_its_own)
 }
 END_TEST
 
+START_TEST(a_thousand_variants_are_all_found_again)
+{
+    pe_cache *cache = pe_cache_new(1 << 20);
+    maker own = {.bytes = 10};
+    pe_entry *entry = get(cache, "length=4");
+    int *objects[1000];
+    char text[32];
+    for (int i = 0; i < 1000; i++) {
+        snprintf(text, sizeof text, "slice=%d", i);
+        objects[i] = pe_entry_variant(cache, entry, 3, text, build, &own);
+        ck_assert_int_eq(*objects[i], 101 + i);
+    }
+    for (int i = 0; i < 1000; i++) {
+        snprintf(text, sizeof text, "slice=%d", i);
+        ck_assert_ptr_eq(pe_entry_variant(cache, entry, 3, text, NULL, NULL), objects[i]);
+        ck_assert_ptr_null(pe_entry_variant(cache, entry, 4, text, NULL, NULL));
+    }
+    pe_entry_unref(entry);
+    pe_cache_free(cache);
+    ck_assert_int_eq(destroyed, 1000);
+}
+END_TEST
+
 START_TEST(without_a_builder_one_only_looks)
 {
     pe_cache *cache = pe_cache_new(1 << 20);
@@ -264,6 +287,7 @@ Suite *attachments_suite(void)
         an_attachment_is_built_once,
         each_id_has_its_own,
         each_variant_has_its_own,
+        a_thousand_variants_are_all_found_again,
         without_a_builder_one_only_looks,
         a_failed_builder_leaves_nothing_and_may_try_again,
         attachments_count_in_the_budget_until_they_go,
