@@ -410,6 +410,7 @@ unsigned http_stop(http_server *server, unsigned seconds)
     workers_stop(server->workers); /* no connection may rest when the daemon stops */
     if (cut_off > 0)
         await_end(server, 20); /* so that those who waited for a worker are told */
+    http_connections_leave(server->connections);
     MHD_stop_daemon(server->daemon);
     http_connections_free(server->connections);
     api_reply_unref(server->out_of_memory);

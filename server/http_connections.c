@@ -249,11 +249,16 @@ void http_connections_close(http_connections *connections)
     connections->acceptor = NULL;
 }
 
+void http_connections_leave(http_connections *connections)
+{
+    watch_stop(connections->watch);
+}
+
 void http_connections_free(http_connections *connections)
 {
     if (!connections)
         return;
-    watch_stop(connections->watch);
+    watch_free(connections->watch);
     free(connections->refusal);
     free(connections->begun);
     free(connections);

@@ -30,6 +30,9 @@ bool http_connections_open(http_connections *connections, struct MHD_Daemon *dae
 /* Let nobody in any more. */
 void http_connections_close(http_connections *connections);
 
+/* Leave the daemon alone, which is about to stop. */
+void http_connections_leave(http_connections *connections);
+
 /* Connections so new that their first request may be on its way. */
 size_t http_connections_young(http_connections *connections);
 

@@ -290,12 +290,19 @@ size_t watch_young(connection_watch *watch)
 
 void watch_stop(connection_watch *watch)
 {
-    if (!watch)
-        return;
     pthread_mutex_lock(&watch->lock);
+    bool stopped = watch->stopping;
     watch->stopping = true;
     pthread_cond_signal(&watch->changed);
     pthread_mutex_unlock(&watch->lock);
-    pthread_join(watch->thread, NULL);
+    if (!stopped)
+        pthread_join(watch->thread, NULL);
+}
+
+void watch_free(connection_watch *watch)
+{
+    if (!watch)
+        return;
+    watch_stop(watch);
     free_watch(watch);
 }

@@ -71,7 +71,11 @@ void watch_remove(connection_watch *watch, watch_mark *mark);
 size_t watch_count(connection_watch *watch);
 size_t watch_young(connection_watch *watch);
 
-/* All connections have been removed. NULL is fine. */
+/* Look no more, and call the host no more; connections may still be added and removed. For one
+ * thread, more than once if it likes. */
 void watch_stop(connection_watch *watch);
+
+/* All connections have been removed. NULL is fine. */
+void watch_free(connection_watch *watch);
 
 #endif
