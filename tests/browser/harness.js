@@ -90,6 +90,17 @@ export async function settled(page) {
   await page.waitForFunction(() => !document.body.classList.contains('busy'));
 }
 
+// Try until it holds: a view may be about to be drawn anew.
+export async function eventually(check) {
+  for (const end = Date.now() + PATIENCE; ; await new Promise((wake) => setTimeout(wake, 50))) {
+    try {
+      return await check();
+    } catch (error) {
+      if (Date.now() > end) throw error;
+    }
+  }
+}
+
 export const readout = (page) => page.textContent('#readout');
 
 export async function screenshot(page, name) {

@@ -9,7 +9,7 @@ import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {after, before, test} from 'node:test';
 import {SNIPPETS} from '../../server/visualiser/snippets.js';
-import {browser, drawn, open, pageTest, readout, screenshot, url} from './harness.js';
+import {browser, drawn, eventually, open, pageTest, readout, screenshot, url} from './harness.js';
 
 const PYTHON = process.env.PYTHON ?? '/usr/bin/python3';
 const DRIVER = fileURLToPath(new URL('run_snippets.py', import.meta.url));
@@ -312,7 +312,7 @@ pageTest('permalinks restore every state in a fresh page, and back and forward l
       await fresh.goto(page.url());
       await drawn(fresh);
       if (await page.locator('#view canvas.plot').count()) await fresh.waitForSelector('#view canvas.plot');
-      assert.deepEqual(await seen(fresh), state, what);
+      await eventually(async () => assert.deepEqual(await seen(fresh), state, what));
     } finally {
       await context.close();
     }
@@ -322,7 +322,7 @@ pageTest('permalinks restore every state in a fresh page, and back and forward l
     if (direction === 'goBack') { await page.goBack(); await page.goBack(); await drawn(page); }
     for (const {what, state, address} of way) {
       while (page.url() !== address) { await page[direction](); await drawn(page); }
-      assert.deepEqual(await seen(page), state, `${direction} to ${what}`);
+      await eventually(async () => assert.deepEqual(await seen(page), state, `${direction} to ${what}`));
     }
   }
 });
