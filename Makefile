@@ -261,9 +261,9 @@ tsan: ## concurrent suites and a mixed load under ThreadSanitizer
 	+$(BUILDING) BUILD=$(BUILD)/tsan CFLAGS="$(TSAN)" $(BUILD)/tsan/posenc-server $(BUILD)/tsan/unit-tests
 	PYTHON=$(PYTHON) sh tests/support/tsan.sh $(BUILD)/tsan $(TSAN_SUITES)
 
-# the quick ones; `make slow` takes more
+# the quick ones; `make slow` takes more. flight, attachments and store need a process for each test
 VALGRIND_SUITES := arguments negotiate etag access key error plan ranges names parameters settings preparations workers
-VALGRIND_SLOW   := $(VALGRIND_SUITES) cache flight attachments set coding guard request store
+VALGRIND_SLOW   := $(VALGRIND_SUITES) cache set coding guard request
 valgrind: all $(BUILD)/unit-tests ## some suites and a server under valgrind's memcheck
 	PYTHON=$(PYTHON) sh tests/support/valgrind.sh $(BUILD) $(VALGRIND_SUITES)
 
