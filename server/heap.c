@@ -51,22 +51,26 @@ heap_figures heap_figures_now(void)
 #endif
 
 #if HAS_MALLINFO2
+/* Resident, and in nobody's use. */
+static uint64_t idle_bytes(void)
+{
+    const heap_figures figures = heap_figures_now();
+    const struct mallinfo2 heap = mallinfo2();
+    uint64_t used = heap.uordblks + heap.hblkhd + pe_buffer_mapped();
+    uint64_t resident = figures.resident - figures.of_files;
+    return resident > used ? resident - used : 0;
+}
+
 /* What a trim leaves it leaves for good: the next one waits until as much has come anew. */
 void heap_trim(void)
 {
     static uint64_t left; /* after the last trim; one thread's */
-    const heap_figures figures = heap_figures_now();
-    struct mallinfo2 heap = mallinfo2();
-    uint64_t used = heap.uordblks + heap.hblkhd + pe_buffer_mapped();
-    uint64_t resident = figures.resident - figures.of_files;
-    uint64_t idle = resident > used ? resident - used : 0;
+    uint64_t idle = idle_bytes();
     if (idle < left)
         left = idle;
     if (idle > left + FREE_MAX) {
         malloc_trim(0);
-        const heap_figures after = heap_figures_now();
-        resident = after.resident - after.of_files;
-        left = resident > used ? resident - used : 0;
+        left = idle_bytes();
     }
 }
 #else
