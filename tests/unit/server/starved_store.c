@@ -2,9 +2,9 @@
  * succeeds. */
 #include "../../../server/store.h"
 
+#include "../directory.h"
 #include "../unit.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -70,27 +70,7 @@ static void use_our_memory(void)
     ck_assert_int_eq(sqlite3_config(SQLITE_CONFIG_MALLOC, &methods), SQLITE_OK);
 }
 
-/* ---- directories and sets ---- */
-
-static char directory[] = "/tmp/posenc-starved-XXXXXX";
-
-static void new_directory(void)
-{
-    strcpy(directory + strlen(directory) - 6, "XXXXXX");
-    unit_assert(mkdtemp(directory) != NULL);
-}
-
-static void remove_directory(void)
-{
-    char path[512];
-    DIR *listed = opendir(directory);
-    for (struct dirent *entry; listed && (entry = readdir(listed));) {
-        snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
-        unlink(path);
-    }
-    closedir(listed);
-    rmdir(directory);
-}
+/* ---- sets ---- */
 
 static api_set *new_set(void)
 {
@@ -116,7 +96,7 @@ static const api_condition ANY = {NULL, any};
 
 static store *try_open(char reason[256])
 {
-    const store_settings settings = {directory, 8, 1 << 20, 0};
+    const store_settings settings = {unit_directory(), 8, 1 << 20, 0};
     return store_open(&settings, reason, 256);
 }
 
@@ -207,7 +187,7 @@ static size_t starve(const api_store *kept, action *before, action *starved, siz
 
 START_TEST(what_fails_is_not_half_done_and_the_next_try_succeeds)
 {
-    new_directory();
+    unit_new_directory();
     use_our_memory();
     store *opened = open_store();
     const api_store *kept = store_for_api(opened);
@@ -229,13 +209,13 @@ START_TEST(what_fails_is_not_half_done_and_the_next_try_succeeds)
     ck_assert_int_eq(find(store_for_api(opened)), API_STORE_DONE);
     store_close(opened);
     api_set_unref(ready);
-    remove_directory();
+    unit_remove_directory();
 }
 END_TEST
 
 START_TEST(a_store_that_cannot_open_says_that_memory_ran_out)
 {
-    new_directory();
+    unit_new_directory();
     use_our_memory();
     store_close(open_store());
     for (size_t k = 0, failed = 1; failed; k++) {
@@ -248,7 +228,7 @@ START_TEST(a_store_that_cannot_open_says_that_memory_ran_out)
         store_close(opened);
     }
     store_close(open_store());
-    remove_directory();
+    unit_remove_directory();
 }
 END_TEST
 

@@ -2,10 +2,10 @@
  * fails. */
 #include "../../../server/store.h"
 
+#include "../directory.h"
 #include "../unit.h"
 #include "power.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,28 +42,6 @@ static api_set *set_of(float first, size_t elements)
 static double first_of(const api_set *set)
 {
     return pe_set_element(pe_set_tensor_at(api_set_tensors(set), 0), 0);
-}
-
-static char directory[] = "/tmp/posenc-store-XXXXXX";
-
-static void remove_directory(void)
-{
-    char path[512];
-    DIR *listed = opendir(directory);
-    for (struct dirent *entry; listed && (entry = readdir(listed));) {
-        snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
-        unlink(path);
-    }
-    if (listed)
-        closedir(listed);
-    rmdir(directory);
-}
-
-static const char *new_directory(void)
-{
-    strcpy(directory + strlen(directory) - 6, "XXXXXX");
-    unit_assert(mkdtemp(directory) != NULL);
-    return directory;
 }
 
 static store *open_store(const char *where, uint64_t sets, uint64_t bytes, uint64_t cached)
@@ -167,21 +145,21 @@ static void exercise(const char *where, const char *kind)
 START_TEST(sets_are_kept_by_name)
 {
     exercise("", "memory");
-    exercise(new_directory(), "sqlite");
-    store *again = open_store(directory, 10, 1 << 20, 1 << 20);
+    exercise(unit_new_directory(), "sqlite");
+    store *again = open_store(unit_directory(), 10, 1 << 20, 1 << 20);
     totals_are(again, 3, 90);
     ck_assert(!is_in_memory(again, "z"));
     ck_assert(found(again, "z") == 3 && found(again, "b") == 5 && found(again, "a") == -1);
     ck_assert(is_in_memory(again, "z"));
     store_close(again);
-    remove_directory();
+    unit_remove_directory();
 }
 END_TEST
 
 START_TEST(the_limits_hold)
 {
     for (int disk = 0; disk < 2; disk++) {
-        store *sets = open_store(disk ? new_directory() : "", 2, 20000, 1 << 20);
+        store *sets = open_store(disk ? unit_new_directory() : "", 2, 20000, 1 << 20);
         ck_assert_int_eq(put(sets, "a", 1, 2000), API_STORE_DONE);
         ck_assert_int_eq(put(sets, "b", 2, 3000), API_STORE_FULL);
         ck_assert_int_eq(put(sets, "b", 2, 2000), API_STORE_DONE);
@@ -193,13 +171,13 @@ START_TEST(the_limits_hold)
         ck_assert(found(sets, "b") == 4);
         store_close(sets);
     }
-    remove_directory();
+    unit_remove_directory();
 }
 END_TEST
 
 START_TEST(sets_used_last_stay_in_memory)
 {
-    store *sets = open_store(new_directory(), 10, 1 << 20, 10000);
+    store *sets = open_store(unit_new_directory(), 10, 1 << 20, 10000);
     put(sets, "a", 1, 1000);
     put(sets, "b", 2, 1000);
     ck_assert(is_in_memory(sets, "a") && is_in_memory(sets, "b")); /* b is the last one */
@@ -212,17 +190,17 @@ START_TEST(sets_used_last_stay_in_memory)
     ck_assert(!is_in_memory(sets, "d") && found(sets, "d") == 4);
     ck_assert(!is_in_memory(sets, "d") && is_in_memory(sets, "b"));
     store_close(sets);
-    remove_directory();
+    unit_remove_directory();
 }
 END_TEST
 
 START_TEST(a_large_set_comes_back_bit_for_bit)
 {
     size_t size, back;
-    store *sets = open_store(new_directory(), 10, 1 << 30, 1 << 30);
+    store *sets = open_store(unit_new_directory(), 10, 1 << 30, 1 << 30);
     ck_assert_int_eq(put(sets, "a", 7, 900000), API_STORE_DONE); /* several chunks */
     store_close(sets);
-    sets = open_store(directory, 10, 1 << 30, 1 << 30);
+    sets = open_store(unit_directory(), 10, 1 << 30, 1 << 30);
     api_set *set = NULL, *same = set_of(7, 900000);
     const api_store *of = store_for_api(sets);
     ck_assert_int_eq(of->find(of->context, "a", false, &set), API_STORE_DONE);
@@ -232,15 +210,15 @@ START_TEST(a_large_set_comes_back_bit_for_bit)
     api_set_unref(set);
     api_set_unref(same);
     store_close(sets);
-    remove_directory();
+    unit_remove_directory();
 }
 END_TEST
 
 START_TEST(a_directory_has_one_server)
 {
     char reason[256];
-    store *first = open_store(new_directory(), 10, 1 << 20, 0);
-    const store_settings settings = {directory, 10, 1 << 20, 0};
+    store *first = open_store(unit_new_directory(), 10, 1 << 20, 0);
+    const store_settings settings = {unit_directory(), 10, 1 << 20, 0};
     pid_t child = fork(); /* locks are a process's */
     if (child == 0) {
         store *second = store_open(&settings, reason, sizeof reason);
@@ -250,7 +228,7 @@ START_TEST(a_directory_has_one_server)
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert_int_eq(WEXITSTATUS(status), 7);
     store_close(first);
-    remove_directory();
+    unit_remove_directory();
 }
 END_TEST
 
@@ -266,17 +244,17 @@ static void refuses_to_open(const char *where, const char *why)
 START_TEST(what_is_no_store_is_left_alone)
 {
     char path[512];
-    new_directory();
-    snprintf(path, sizeof path, "%s/missing/deeper", directory);
+    unit_new_directory();
+    snprintf(path, sizeof path, "%s/missing/deeper", unit_directory());
     refuses_to_open(path, "No such file");
-    snprintf(path, sizeof path, "%s/parameters.sqlite", directory);
+    snprintf(path, sizeof path, "%s/parameters.sqlite", unit_directory());
     FILE *file = fopen(path, "w");
     fputs("not a database, but long enough to look like one: it has more than sixteen bytes",
           file);
     fclose(file);
-    refuses_to_open(directory, "not a database");
+    refuses_to_open(unit_directory(), "not a database");
     refuses_to_open(path, "Not a directory");
-    remove_directory();
+    unit_remove_directory();
 }
 END_TEST
 
@@ -289,10 +267,10 @@ START_TEST(what_is_acknowledged_survives_a_power_failure)
     for (size_t after = 1;; after += 1 + after / 8) {
         double kept = 0, last = 0;
         bool removed = false;
-        new_directory();
+        unit_new_directory();
         power_begin(after);
         char reason[256];
-        const store_settings settings = {directory, 10, 1 << 20, 0};
+        const store_settings settings = {unit_directory(), 10, 1 << 20, 0};
         store *sets = store_open(&settings, reason, sizeof reason);
         for (int i = 1; sets && i <= 12 && !power_has_failed(); i++) {
             last = i;
@@ -306,13 +284,13 @@ START_TEST(what_is_acknowledged_survives_a_power_failure)
         store_close(sets);
         power_end(); /* the directory is as the disk has it */
         failures += failed;
-        sets = open_store(directory, 10, 1 << 20, 0);
+        sets = open_store(unit_directory(), 10, 1 << 20, 0);
         double now = found(sets, "a");
         ck_assert_msg(now == kept || (now == last && failed) || (kept == 0 && now == -1),
                       "after %zu writes: %g, acknowledged %g", after, now, kept);
         ck_assert(!removed || found(sets, "b") == -1);
         store_close(sets);
-        remove_directory();
+        unit_remove_directory();
         if (!failed)
             break;
     }
