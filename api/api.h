@@ -11,13 +11,14 @@
 
 /* ---- what the host process provides ---- */
 
-/* A file that is served as it is, in two codings that were made beforehand. */
+/* A file of the visualiser's page in one content coding. */
 typedef struct api_asset_form {
-    const void *data; /* NULL: there is no such form */
+    const void *data; /* NULL: the file does not come in this coding */
     size_t size;
     const char *etag; /* quoted */
 } api_asset_form;
 
+/* A file of the page in the codings that were prepared at build time. */
 typedef struct api_asset {
     const char *path; /* "/", or "/assets/…" with a digest of the content in the name */
     const char *media_type;
@@ -33,23 +34,31 @@ typedef struct api_limit {
 typedef struct api_host {
     void *context;                   /* passed to the functions below */
     uint64_t (*now)(void *context);  /* a monotonic clock in nanoseconds */
-    bool (*is_ready)(void *context); /* false while draining */
-    void (*landed)(void *context);   /* a table has been computed: see API_BUSY */
-    void (*computed)(void *context, uint64_t nanoseconds); /* which took so long; or NULL */
+    bool (*is_ready)(void *context); /* false while the server drains */
+    /* Called whenever a computation of a table has ended: see API_BUSY. */
+    void (*landed)(void *context);
+    /* Called with the time that computing a table took. May be NULL. */
+    void (*computed)(void *context, uint64_t nanoseconds);
     char *(*metrics)(void *context); /* Prometheus text from malloc, NULL if memory ran out */
-    const pe_runner *runner;         /* for streams; the cache has its own; or NULL */
-    uint64_t json_elements;          /* the most elements that JSON and CSV may carry */
-    uint64_t png_pixels;             /* the most pixels of a PNG */
-    size_t target_bytes;             /* the longest request target */
-    uint64_t body_bytes;             /* the longest body, but for uploads: */
-    uint64_t upload_bytes;
+    const pe_runner *runner;         /* for streams; NULL: none. The cache has its own. */
+
+    uint64_t json_elements; /* the most elements of a JSON or CSV representation */
+    uint64_t png_pixels;    /* the most pixels of a PNG */
+    uint64_t compute_cost;  /* the most multiply-adds of one computation; 0: any */
+    size_t target_bytes;    /* the longest request target */
+    uint64_t body_bytes;    /* the longest request body, except for uploads of sets */
+    uint64_t upload_bytes;  /* the longest upload */
+    size_t reply_overhead;  /* bytes that the host keeps for a prepared reply; they count in the
+                             * cache's budget */
     pe_limits limits;       /* without `sets`, which the api provides from the store */
+
     const api_store *store; /* stored sets */
-    const char *api_key;    /* the bearer token that the store asks for; or NULL, and then */
-    bool local;             /* it is open if the server listens on loopback or a Unix socket */
+    const char *api_key;    /* the bearer token that requests to the store need; NULL: none */
+    bool local; /* the server listens on loopback or a Unix socket alone. Without a key the
+                 * store is open only then. */
     const api_limit *published; /* for /v1/info */
     size_t published_count;
-    const api_asset *assets; /* the visualiser's page and what it loads */
+    const api_asset *assets; /* the files of the visualiser's page */
     size_t asset_count;
 } api_host;
 
@@ -61,18 +70,51 @@ void api_service_free(api_service *service);
 
 /* ---- requests and replies ---- */
 
+/* The request headers that the api reads: ROW(identifier, name). A host has to remember these
+ * and no others. */
+#define API_REQUEST_HEADERS(ROW)                                                               \
+    ROW(ACCEPT, "Accept")                                                                      \
+    ROW(ACCEPT_ENCODING, "Accept-Encoding")                                                    \
+    ROW(AUTHORIZATION, "Authorization")                                                        \
+    ROW(CONTENT_ENCODING, "Content-Encoding")                                                  \
+    ROW(CONTENT_RANGE, "Content-Range")                                                        \
+    ROW(CONTENT_TYPE, "Content-Type")                                                          \
+    ROW(HOST, "Host")                                                                          \
+    ROW(IF_MATCH, "If-Match")                                                                  \
+    ROW(IF_NONE_MATCH, "If-None-Match")                                                        \
+    ROW(IF_RANGE, "If-Range")                                                                  \
+    ROW(ORIGIN, "Origin")                                                                      \
+    ROW(RANGE, "Range")
+
+/* API_HEADER_ACCEPT … API_HEADER_RANGE, and how many there are. */
+#define API_HEADER_CONSTANT(identifier, name) API_HEADER_##identifier,
+typedef enum api_header {
+    API_REQUEST_HEADERS(API_HEADER_CONSTANT) API_HEADER_COUNT
+} api_header;
+#undef API_HEADER_CONSTANT
+
 typedef struct api_request {
     const char *method;
-    const char *target; /* as on the wire: path and query, not decoded */
-    const char *(*header)(void *context, const char *name); /* NULL if absent */
+    const char *target; /* path and query, not decoded */
+    /* A header's value, NULL if the request does not have the header. The function may be NULL:
+     * then the request has none of them. */
+    const char *(*header)(void *context, api_header header);
     void *context;
     const char *body; /* NULL if there is none */
     size_t body_size;
-    char *(*take_body)(void *context); /* hand the body's memory, from malloc, over; or NULL */
-    bool quick;   /* do nothing that takes longer than about a millisecond: API_LATER instead */
-    bool awaited; /* this request was answered with API_BUSY before */
+    /* Hands over the memory of the body, which is from malloc. May be NULL. */
+    char *(*take_body)(void *context);
+    bool quick;   /* the caller is an event thread: work of more than about a millisecond is not
+                   * done, and the result is API_LATER */
+    bool awaited; /* api_handle has returned API_BUSY for this request before */
+    /* The api_moment when the request came. What has failed since then failed for this request
+     * as well, and is not computed again. 0: it came just now. */
+    uint64_t arrived;
+    uint64_t *ret_price; /* where the price of the work is stored before API_LATER is returned;
+                            or NULL */
 } api_request;
 
+/* A header field of a reply. */
 typedef struct api_field {
     const char *name, *value;
 } api_field;
@@ -83,101 +125,114 @@ typedef struct api_segment {
 } api_segment;
 
 #define API_LENGTH_UNKNOWN UINT64_MAX
-#define API_TENSORS_MAX    7 /* of one body */
+#define API_SEGMENTS_MAX   (PE_TENSORS_MAX + 1) /* of one body: a header, then the tensors */
 
-/* Bytes to send, counted by references: either immutable segments in memory, or, where
- * api_body_is_stream, made as they are read, in order and by one reader. */
+/* A reference-counted body. It is either a list of immutable segments in memory, or a stream
+ * (api_body_is_stream), which computes its bytes as one reader reads them in order. */
 typedef struct api_body api_body;
 api_body *api_body_ref(api_body *body);
 void api_body_unref(api_body *body);
 size_t api_body_segments(const api_body *body, const api_segment **ret_segments);
-uint64_t api_body_size(const api_body *body); /* API_LENGTH_UNKNOWN for streamed text */
+uint64_t api_body_size(const api_body *body); /* API_LENGTH_UNKNOWN for a stream of text */
 bool api_body_is_stream(const api_body *body);
 
-/* Up to `room` bytes of a stream from `offset` on, which is where the last read ended; 0 at the
- * end. Less than `room` before the end where more would take long. */
+/* Read up to `room` bytes of a stream. `offset` is where the last read ended. Returns how many
+ * bytes were read: 0 only at the end, and fewer than `room` where more would take long. */
 size_t api_body_read(api_body *body, uint64_t offset, char *dst, size_t room);
 
-/* A reply, counted by references. Immutable and often shared between requests. */
+/* A reply: status, header fields and body. Reference-counted, immutable and often shared by
+ * several requests. */
 typedef struct api_reply api_reply;
 api_reply *api_reply_ref(api_reply *reply);
 void api_reply_unref(api_reply *reply);
 unsigned api_reply_status(const api_reply *reply);
 size_t api_reply_fields(const api_reply *reply, const api_field **ret_fields);
 
-/* NULL for a reply to HEAD, for 204 and 304. */
+/* The body; NULL for replies to HEAD, for 204 and 304. Not a new reference. */
 api_body *api_reply_body(const api_reply *reply);
 
-/* What Content-Length must say where there is no body to measure; API_LENGTH_UNKNOWN: nothing.
- */
+/* The Content-Length of a reply without a body; API_LENGTH_UNKNOWN if it gets none. */
 uint64_t api_reply_length(const api_reply *reply);
 
-/* Why a reply turns down what may be sound: for want of permission, room or time. */
+/* Why a reply refuses a request that is not necessarily wrong: permission, space or time is
+ * missing. REFUSAL(NAME, word): the word stands in metrics and logs. */
+#define API_REFUSALS(REFUSAL)                                                                  \
+    REFUSAL(UNAUTHORIZED, "unauthorized")                                                      \
+    REFUSAL(FORBIDDEN, "forbidden")                                                            \
+    REFUSAL(TARGET_TOO_LONG, "target_too_long")                                                \
+    REFUSAL(BODY_TOO_LARGE, "body_too_large")                                                  \
+    REFUSAL(RESULT_TOO_LARGE, "result_too_large")                                              \
+    REFUSAL(STORE_FULL, "store_full")                                                          \
+    REFUSAL(STORE_FAILED, "store_failed")                                                      \
+    REFUSAL(COMPUTE_DEADLINE, "compute_deadline")                                              \
+    REFUSAL(OUT_OF_MEMORY, "out_of_memory")
+
 typedef enum api_refusal {
     API_REFUSAL_NONE,
-    API_REFUSAL_UNAUTHORIZED,
-    API_REFUSAL_FORBIDDEN,
-    API_REFUSAL_TARGET_TOO_LONG,
-    API_REFUSAL_BODY_TOO_LARGE,
-    API_REFUSAL_RESULT_TOO_LARGE,
-    API_REFUSAL_STORE_FULL,
-    API_REFUSAL_STORE_FAILED,
-    API_REFUSAL_COMPUTE_DEADLINE,
-    API_REFUSAL_OUT_OF_MEMORY,
+#define REFUSAL(name, word) API_REFUSAL_##name,
+    API_REFUSALS(REFUSAL)
+#undef REFUSAL
 } api_refusal;
-#define API_REFUSALS (API_REFUSAL_OUT_OF_MEMORY + 1)
 api_refusal api_reply_refusal(const api_reply *reply);
 
-/* A word for metrics and logs, such as "store_full". */
-const char *api_refusal_name(api_refusal refusal);
-
-/* A place where the transport keeps what it has prepared for this reply; freed with the reply.
- * Setting it returns the one that stands: another thread may have been first, and then `made`
- * was freed. */
+/* The object that the host has prepared for sending this reply; NULL if there is none yet. */
 void *api_reply_transport(api_reply *reply);
-void *api_reply_set_transport(api_reply *reply, void *made, void (*free_made)(void *));
+
+/* Let the reply own an object that the host has prepared. Returns the reply's object: where
+ * another thread has set one before, that one, and `prepared` has been freed. */
+void *api_reply_set_transport(api_reply *reply, void *prepared, void (*free_prepared)(void *));
 
 typedef enum api_progress {
     API_DONE,
-    API_LATER, /* too much for a quick request: ask again, from a thread that may take its time
-                */
-    API_BUSY,  /* another request is computing the same: ask again once the host's `landed` was
-                   called after this call began */
+    API_LATER, /* too much work for a quick request: call again from a worker thread */
+    API_BUSY,  /* another request computes the same table (single flight): call again when the
+                * host's `landed` has been called since this call began */
 } api_progress;
 
-/* Answer one request. With API_DONE there is always a reply: where memory runs out it is a 503
- * made beforehand. The caller drops the reference. */
+/* Answer one request. API_DONE comes with a reply, whose reference is the caller's; without
+ * memory it is a 503 that was prepared at the start. */
 api_progress api_handle(api_service *service, const api_request *request,
                         api_reply **ret_reply);
 
-/* Judge a request by its head, before its body is read: the refusal where there is one already,
- * else NULL. ret_limit: how long the body may be. Quick. */
+/* The moment, for api_request.arrived. */
+uint64_t api_moment(const api_service *service);
+
+/* Judge a request by its head, before its body is read. Returns the refusal, or NULL if the
+ * body may be read; ret_limit is the most bytes that it may have. Quick enough for an event
+ * thread.
+ */
 api_reply *api_judge_head(api_service *service, const api_request *request,
                           uint64_t *ret_limit);
 
-/* Replies for what only the transport sees. */
+/* Failures that only the host sees. */
 typedef enum api_fault {
     API_FAULT_PAYLOAD_TOO_LARGE, /* the body passes the limit */
     API_FAULT_UNAVAILABLE,       /* out of memory */
     API_FAULT_OVERLOADED,        /* too much work is waiting */
     API_FAULT_MALFORMED,         /* the message is not framed as it must be */
-    API_FAULT_NOT_IMPLEMENTED,   /* its framing is unknown here */
+    API_FAULT_NOT_IMPLEMENTED,   /* the message is framed in a way that is not implemented */
 } api_fault;
+
+/* A problem document for a failure; never NULL. */
 api_reply *api_fault_reply(api_service *service, api_fault fault);
 
-/* The same with a detail of the caller's. */
+/* The same with another detail; with NULL the 503 that was prepared at the start. */
 api_reply *api_fault_reply_with(api_service *service, api_fault fault, const char *detail);
 
-/* Routes as metrics and logs name them: a method, where GET stands for HEAD as well, and a
- * pattern such as "/v1/encodings/{scheme}". The last one, "other" twice, is for requests that
- * no endpoint answers. */
+/* A route as metrics and logs name it: a method, where GET includes HEAD, and a pattern such as
+ * "/v1/encodings/{scheme}". The last route, whose method and pattern are "other", is for
+ * requests that match no route. */
 typedef struct api_route_name {
     const char *method, *pattern;
 } api_route_name;
-size_t api_route_count(void); /* with "other" */
+size_t api_route_count(void); /* including "other" */
 api_route_name api_route_name_at(size_t index);
 
-/* The route that a request matches: an index of the names. */
+/* The index of the route that a request matches. */
 size_t api_route_of(const char *method, const char *target);
+
+/* Whether a target has the path of a health check or of the metrics, which a host answers under
+ * any load. */
+bool api_is_probe(const char *target);
 
 #endif

@@ -1,4 +1,4 @@
-/* The service, and how a request reaches its endpoint. */
+/* The service, the calls that its endpoints answer, and the endpoints. */
 #ifndef API_SERVICE_H
 #define API_SERVICE_H
 
@@ -7,68 +7,50 @@
 struct api_service {
     const api_host *host;
     pe_cache *cache;
-    api_reply *out_of_memory; /* made beforehand */
+    api_reply *out_of_memory; /* prepared at the start, since it needs memory itself */
+    struct api_kept *kept;    /* documents that are built once */
+    const struct api_route *routes;
+    size_t route_count;
 };
 
-/* One request on its way through an endpoint. */
+/* One request while an endpoint answers it. */
 typedef struct api_call {
     const api_service *service;
     const api_request *request;
     const char *query;      /* NULL if the target has no `?` */
-    const char *parameter;  /* the path's {…} segment, or "" */
-    bool head;              /* answer without a body */
-    api_progress *progress; /* set where the endpoint cannot answer yet and returns NULL */
+    const char *parameter;  /* the text of the path's {…}, or "" */
+    bool head;              /* the method is HEAD: the reply gets no body */
+    api_progress *progress; /* see api_not_yet */
 } api_call;
 
-/* An endpoint answers a call; NULL where memory ran out. */
+/* An endpoint answers a call. NULL if memory ran out, or after api_not_yet. */
 typedef api_reply *api_endpoint(const api_call *call);
 
+/* A guard refuses a call: true, with the reply in ret_refusal, which is NULL if memory ran out
+ * for it. False lets the call in. */
+typedef bool api_guard(const api_call *call, api_reply **ret_refusal);
+
 /* A header of the request, NULL if absent. */
-const char *api_call_header(const api_call *call, const char *name);
+static inline const char *api_call_header(const api_call *call, api_header header)
+{
+    const api_request *request = call->request;
+    return request->header ? request->header(request->context, header) : NULL;
+}
 
-/* The answer where a path names no scheme. */
-api_reply *api_unknown_scheme(const char *name);
-
-/* Whether the rows of a scheme can be compared: its example's primary tensor is a real matrix.
- * For want of memory it spoils the document that asks. */
-bool api_has_similarity(const pe_scheme *scheme, const pe_limits *limits);
-
-/* Say that a call cannot be answered yet; returns NULL. */
-api_reply *api_not_yet(const api_call *call, api_progress progress);
-
-/* What a route is like: the statuses, headers and parameters that the OpenAPI document gives it
- * (contract.c). */
-typedef enum api_kind {
-    API_TENSORS = 1 << 0,
-    API_TENSORS_BY_POST = 1 << 1,
-    API_DOCUMENT = 1 << 2, /* JSON with an ETag, in a coding */
-    API_STATE = 1 << 3,    /* of the process, small and never kept */
-    API_TEXT = 1 << 4,
-    API_SETS = 1 << 5, /* the list of stored sets */
-    API_SET = 1 << 6,
-    API_UPLOAD = 1 << 7,
-    API_REMOVAL = 1 << 8,
-    API_ASSET = 1 << 9, /* of the visualiser */
-} api_kind;
-
-typedef struct api_route {
-    const char *method, *pattern; /* a pattern may end in /{name} */
-    api_endpoint *endpoint;
-    const char *summary;
-    api_kind kind;
-    const char *schema;  /* of the JSON that it answers with; NULL: something else */
-    api_endpoint *guard; /* refuses every request for the path, or returns NULL; or NULL */
-    api_endpoint
-        *precede; /* refuses a request before its body is read, or returns NULL; or NULL */
-} api_route;
-
-size_t api_routes(const api_route **ret_routes);
+/* Note that a call cannot be answered yet, and why. Returns NULL, for the endpoint to return.
+ */
+static inline api_reply *api_not_yet(const api_call *call, api_progress progress)
+{
+    *call->progress = progress;
+    return NULL;
+}
 
 api_endpoint api_list_schemes, api_describe_scheme;
 api_endpoint api_get_encoding, api_post_encoding;
 api_endpoint api_get_similarity, api_post_similarity;
-api_endpoint api_list_sets, api_get_set, api_put_set, api_delete_set, api_refuse_upload;
-api_endpoint api_get_asset; /* documents of people, not part of the described interface */
+api_endpoint api_list_sets, api_get_set, api_put_set, api_delete_set;
+api_guard api_refuse_upload;
+api_endpoint api_get_asset;
 api_endpoint api_info, api_health_live, api_health_ready, api_metrics, api_openapi;
 
 #endif

@@ -1,24 +1,29 @@
 /* posenc: positional encodings, exact to the last bit.
  *
- * This header is the whole public face of the library. A caller
+ * This header is the library's whole public interface, and its manual. A caller
  *
- *   1. finds a scheme in the registry            pe_scheme_find
- *   2. checks its arguments into a request       pe_request_new
- *   3. computes the request's tensors            pe_table_compute
- *      or takes them from a shared cache         pe_cache_get
- *   4. reads the tensors                         pe_table_data
+ *   1. finds a scheme in the registry                   pe_scheme_find
+ *   2. turns arguments into a checked request           pe_request_new
+ *   3. computes the request's tensors as a table        pe_table_compute
+ *      or gets the table from a shared cache            pe_cache_get
+ *      or reads a tensor too large to hold as a stream  pe_stream_new
+ *   4. reads the tensors                                pe_table_data, pe_stream_read
  *
- * Rules that hold throughout:
+ * The sections below are: status and errors, element types, schemes, arguments, tensors and
+ * stored sets, requests, runners, tables, streams, the cache, memory.
  *
- *   - Every function may be called from any thread. Objects marked immutable may be shared; the
- *     cache locks itself; other objects belong to one thread at a time.
- *   - A function that can fail in more than one way returns pe_status and describes the
- *     failure in `reterr`, which it never reads. Every other output is untouched on failure.
- *   - `_free` and `_unref` accept NULL. `_ref` returns its argument.
- *   - The library never logs, prints, exits, reads the environment or the clock. It depends on
- *     the C library alone, and no result depends on locale, compiler, instruction set or
- *     threads.
- *   - Sizes are checked against limits before memory is asked for. */
+ * These rules hold throughout:
+ *
+ *   - Every function may be called from any thread. Immutable objects may be shared by threads,
+ *     and the cache has its own lock. Other objects belong to one thread at a time.
+ *   - A function that can fail in more than one way returns a pe_status and describes the
+ *     failure in `reterr`, which it never reads. On failure no other output is changed.
+ *   - Objects with `_ref` and `_unref` are reference-counted: they start with one reference,
+ *     `_ref` adds one and returns its argument, and the last `_unref` frees the object.
+ *   - `_free` and `_unref` accept NULL.
+ *   - The library never logs, prints, exits, or reads the environment or the clock. It depends
+ *     only on the C library. No result depends on locale, compiler, instruction set or threads.
+ *   - Sizes are checked against limits before memory is allocated. */
 #ifndef POSENC_H
 #define POSENC_H
 
@@ -39,11 +44,45 @@ typedef enum pe_status {
     PE_NO_MEMORY,    /* memory ran out; the same call may succeed later */
 } pe_status;
 
+typedef struct pe_parameter pe_parameter;
+typedef struct pe_scheme pe_scheme;
+
+/* Why a parameter is wrong. A caller that shows problems to others may word them by this. */
+typedef enum pe_reason {
+    PE_REASON_RULE,      /* against a rule, which `allowed` states */
+    PE_REASON_UNKNOWN,   /* the scheme has no parameter of this name */
+    PE_REASON_REPEATED,  /* given more than once */
+    PE_REASON_MISSING,   /* required, but not given */
+    PE_REASON_CONFLICT,  /* of no use with another parameter or choice, and so refused */
+    PE_REASON_KIND,      /* written as another kind than its type asks for */
+    PE_REASON_VALUE,     /* its text is no value of its type */
+    PE_REASON_CHOICE,    /* its text is none of the choices */
+    PE_REASON_RANGE,     /* outside its range, or not a multiple of what it must be */
+    PE_REASON_NO_SET,    /* no stored set has this name */
+    PE_REASON_TOO_LARGE, /* over a size limit of this process */
+    PE_REASON_NO_MEMORY,
+    PE_REASON_CANCELLED,
+} pe_reason;
+
+/* How an argument was written, where the caller's notation can tell: then the kind must fit the
+ * parameter's type. The text of a list is its items joined by commas. */
+typedef enum pe_kind {
+    PE_KIND_ANY,
+    PE_KIND_NUMBER,
+    PE_KIND_STRING,
+    PE_KIND_BOOLEAN,
+    PE_KIND_LIST,
+    PE_KIND_NULL /* explicitly not given: only its name must be one that is known */
+} pe_kind;
+
 /* One wrong parameter. The texts are valid UTF-8 if the arguments were, cut where too long. */
 typedef struct pe_problem {
+    pe_reason reason;
+    const pe_parameter *row; /* the parameter's row of its table, or NULL */
+    pe_kind kind;            /* how it was written */
     char parameter[64];
     char given[96];        /* what was given, empty if nothing was */
-    char allowed[256];     /* the rule it broke, or what is allowed */
+    char allowed[256];     /* a phrase that completes "the parameter must be ..." */
     char did_you_mean[64]; /* a likely spelling, empty if there is none */
 } pe_problem;
 
@@ -52,24 +91,29 @@ typedef struct pe_problem {
 /* All that is wrong with one request; `dropped` counts problems beyond PE_PROBLEM_LIMIT. */
 typedef struct pe_error {
     pe_status status;
+    const pe_scheme *scheme; /* whose request it is, or NULL */
     size_t count, dropped;
     pe_problem problems[PE_PROBLEM_LIMIT];
 } pe_error;
 
 void pe_error_init(pe_error *error);
 
-/* Add one problem; returns it so that a caller may suggest a spelling. `allowed` is a printf
- * format. The gravest status wins, in the order in which pe_status lists them (PE_MALFORMED
- * above PE_OUT_OF_RANGE above PE_TOO_LARGE), PE_NO_MEMORY above all. */
+/* Add one problem and return it, so that a caller may add to it. `allowed` is a printf format.
+ * The reason is that of the status, PE_REASON_RULE for PE_MALFORMED and PE_OUT_OF_RANGE.
+ * The gravest status wins, in the order in which pe_status lists them (PE_MALFORMED above
+ * PE_OUT_OF_RANGE above PE_TOO_LARGE), PE_NO_MEMORY above all. */
 pe_problem *pe_error_add(pe_error *error, pe_status status, const char *parameter,
                          const char *given, const char *allowed, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* Refuse a name that is none of the choices, suggesting the nearest. */
-void pe_error_add_choice(pe_error *error, const char *parameter, const char *given,
-                         const char *const *choices, size_t count);
+/* Add the problems of another error. */
+void pe_error_append(pe_error *error, const pe_error *other);
 
-/* Make `name`, or nothing where it is NULL, what the problem suggests. */
+/* Refuse a name that is none of the choices, suggesting the nearest. */
+pe_problem *pe_error_add_choice(pe_error *error, const char *parameter, const char *given,
+                                const char *const *choices, size_t count);
+
+/* Suggest `name` in place of what was given; NULL suggests nothing. */
 void pe_problem_suggest(pe_problem *problem, const char *name);
 
 /* The candidate nearest to `given` in spelling, NULL if none is near enough to suggest. */
@@ -82,86 +126,87 @@ typedef enum pe_dtype { PE_F32, PE_F64, PE_F16, PE_BF16, PE_I32, PE_DTYPE_COUNT 
 const char *pe_dtype_name(pe_dtype dtype); /* "f32" … */
 size_t pe_dtype_size(pe_dtype dtype);      /* bytes of one element */
 
-/* An upper bound of what pe_print_element writes, with its terminating NUL. */
+/* The most bytes that pe_print_element writes, including the NUL. */
 #define PE_PRINT_MAX 32
 
-/* Print the element at `element` (native byte order, any alignment) as the shortest decimal
- * that reads back as the same element, and among the shortest the closest. Reals always carry a
- * point or an exponent ("1.0", "-0.0", "1e-07"); NaN and infinities print as "null". Returns
- * the length without the NUL. */
+/* Print an element (native byte order, any alignment) as the shortest decimal that reads back
+ * as the same element; of several shortest ones, the closest. Reals always have a point or an
+ * exponent ("1.0", "-0.0", "1e-07"); NaN and infinities are printed as "null". Returns the
+ * length without the NUL. */
 size_t pe_print_element(char *dst, pe_dtype dtype, const void *element);
 
-/* Print a double as a query would write it: as above, but integers without a point. */
+/* The same for a double that is an argument: integers have no point. */
 size_t pe_print_number(char *dst, double number);
 
-/* Print `count` consecutive elements separated by commas, no NUL. `dst` has room for
- * count * PE_PRINT_MAX bytes, all of which may be written to. Returns the length. */
+/* Print `count` consecutive elements separated by commas, without a NUL. `dst` has room for
+ * count * PE_PRINT_MAX bytes; all of them may be written to. Returns the length. */
 size_t pe_print_row(char *dst, pe_dtype dtype, const void *elements, size_t count);
 
-/* The values of `count` consecutive elements (native byte order, any alignment), exactly. */
+/* Convert `count` elements (native byte order, any alignment) to double, exactly. */
 void pe_read_row(double *dst, pe_dtype dtype, const void *elements, size_t count);
 
 /* ---- schemes ---- */
 
 typedef enum pe_type {
     PE_INTEGER, /* |value| <= 2^53 */
-    PE_REAL,    /* the nearest double of the text */
+    PE_REAL,    /* the double nearest to the text */
     PE_BOOLEAN,
     PE_CHOICE,       /* one of a list of names */
     PE_REAL_LIST,    /* at least one real, at most pe_limits.list_length */
-    PE_INTEGER_LIST, /* the same of integers */
+    PE_INTEGER_LIST, /* as PE_REAL_LIST, of integers */
     PE_STORED,       /* the name of a stored set of trained tensors */
 } pe_type;
 
-/* What one choice makes of a parameter that depends on it. */
+/* What one choice means for a parameter that depends on it. */
 typedef struct pe_case {
     const char *choice;
     bool required;
     const char *default_text;
 } pe_case;
 
-/* One row of a scheme's parameter table. It is all that parsing, validation, defaults, help,
- * the HTTP documentation and the tests know of a parameter. */
-typedef struct pe_parameter {
+/* One row of a scheme's parameter table. Parsing, validation, defaults, help, documentation and
+ * tests all read these rows. Members that a row does not set mean "no". */
+struct pe_parameter {
     const char *name;
     pe_type type;
     bool required;
-    const char *unless; /* neither required nor legal where this one is given; or NULL */
-    const char *stored; /* where a stored set is given, the extent of axis `stored_axis` of its
-                         * tensor of this name: then neither required nor defaulted, and a
-                         * given value must agree; or NULL */
+    bool counts_rows;   /* it sets the number of rows, and is blamed where there are too many */
+    const char *unless; /* the parameter that replaces this one: where that is given, this one
+                         * is neither required nor legal */
+    const char *stored; /* the tensor of the stored set whose axis `stored_axis` has this value:
+                         * where a set is given, this one is neither required nor defaulted,
+                         * and a given value must agree */
     size_t stored_axis;
-    const char *when;     /* a choice parameter above this one; or NULL */
-    const pe_case *cases; /* its choices with which this one is legal, and what is required or
-                           * defaulted then, instead of the same members here; the last has
-                           * no name */
-    const char *default_text;   /* as in a query; NULL: absent unless given */
-    const char *default_of;     /* the default is the value of this parameter, which stands */
-    const char *default_times;  /* before it, times that of this one (or NULL), */
-    const char *default_less;   /* less that of this one (or NULL); below 0, refused */
-    double minimum, maximum;    /* inclusive; items of a list alike */
-    int64_t multiple_of;        /* 0: any */
-    const char *const *choices; /* PE_CHOICE: NULL-terminated */
-    const char *unit;           /* NULL: a plain number or name */
-    const char *help;           /* one line */
-} pe_parameter;
+    const char *when;     /* the choice parameter, above this one, that this one depends on */
+    const pe_case *cases; /* the choices with which this one is legal; each says whether it is
+                           * required and what its default is, instead of this row; the last
+                           * case has no name */
+    const char *default_text; /* the default, as the text of an argument */
+    /* A default that is computed from parameters above this one:
+     * default_of * default_times - default_less. A negative result is refused. */
+    const char *default_of, *default_times, *default_less;
+    double minimum, maximum;         /* the range of a number, or of each item of a list */
+    bool open_minimum, open_maximum; /* whether the bound itself is outside the range */
+    int64_t multiple_of;             /* 0: any */
+    const char *const *choices;      /* PE_CHOICE: NULL-terminated */
+    const char *unit;                /* NULL: a plain number or name */
+    const char *help;                /* one line: what the parameter is */
+};
 
-/* A named row of parameter values that stands under the explicit ones. `values` holds name,
- * text, name, text, …, NULL. */
+/* A named set of parameter values, which explicit ones override. `values` holds name, text,
+ * name, text, …, NULL. */
 #define PE_PRESET_VALUES 17
 typedef struct pe_preset {
     const char *name, *help;
     const char *values[PE_PRESET_VALUES];
 } pe_preset;
 
-/* A tensor a scheme makes, as documentation; shapes of one request are in pe_tensor. */
+/* A tensor of a scheme, for documentation; the shapes of one request are in pe_tensor. */
 typedef struct pe_tensor_help {
     const char *name, *shape, *help;
 } pe_tensor_help;
 
-/* A scheme is data. The first group is public; the hooks belong to lib/scheme.h. Immutable. */
-typedef struct pe_scheme pe_scheme;
-
+/* What a scheme says of itself. A pe_scheme is immutable; its functions are in lib/scheme.h. */
 typedef struct pe_scheme_info {
     const char *name;       /* "sinusoidal" */
     const char *title;      /* "Sinusoidal position encoding" */
@@ -178,7 +223,7 @@ typedef struct pe_scheme_info {
     size_t preset_count;
     const pe_tensor_help *tensors; /* the first one is the primary tensor */
     size_t tensor_count;
-    const char *of; /* NULL; or the scheme whose rows a similarity compares */
+    const char *similarity_of; /* NULL; or the scheme whose rows this similarity compares */
 } pe_scheme_info;
 
 size_t pe_scheme_count(void);
@@ -186,199 +231,212 @@ const pe_scheme *pe_scheme_at(size_t index);       /* in the order of schemes.de
 const pe_scheme *pe_scheme_find(const char *name); /* NULL if there is none */
 const pe_scheme_info *pe_scheme_describe(const pe_scheme *scheme);
 
-/* The similarity of the rows of a scheme's primary tensor: a scheme of its own, which takes the
- * same parameters and "metric" and "rows". Not among those above; NULL if there is no scheme of
- * that name. A scheme whose primary tensor is not of rank 2 refuses its requests. */
+/* The scheme that compares the rows of another scheme's primary tensor. It takes the parameters
+ * of that scheme, and "metric" and "rows"; it refuses requests whose primary tensor is not a
+ * real matrix. `name` is that of the other scheme; NULL if there is none. Similarities are not
+ * counted by pe_scheme_count, nor found by pe_scheme_find. */
 const pe_scheme *pe_similarity_find(const char *name);
 
-/* What every scheme takes besides its own parameters; in a request's values these come last. */
+/* The parameters that every scheme takes besides its own. */
 const pe_parameter *pe_common_parameters(size_t *ret_count);
 
 /* All parameters of a scheme: its own, then the common ones. */
 size_t pe_all_parameter_count(const pe_scheme_info *info);
 const pe_parameter *pe_parameter_at(const pe_scheme_info *info, size_t index);
 
-/* ---- requests ---- */
+/* ---- arguments ---- */
 
-/* How an argument was written. A query string cannot tell; a JSON body can, and then the kind
- * must fit the parameter's type. Lists are their items joined by commas. */
-typedef enum pe_kind {
-    PE_KIND_ANY,
-    PE_KIND_NUMBER,
-    PE_KIND_STRING,
-    PE_KIND_BOOLEAN,
-    PE_KIND_LIST
-} pe_kind;
-
+/* One argument of a request. One without a text was given but could not be read: the request
+ * fails, and the caller reports why. */
 typedef struct pe_argument {
     const char *name;
-    const char *text; /* NULL: given, but unreadable: fails, and the caller reports it */
+    const char *text;
     pe_kind kind;
 } pe_argument;
 
-#define PE_RANK_MAX 4
+/* ---- tensors and stored sets ---- */
+
+#define PE_RANK_MAX    4
+#define PE_TENSORS_MAX 6 /* of one request; a scheme documents no more either */
 typedef struct pe_tensor {
     const char *name;
     pe_dtype dtype;
     size_t rank;
     uint64_t shape[PE_RANK_MAX];
     uint64_t elements, bytes;
-    uint64_t rows; /* what a tensor is computed in: one index of its first axis or axes */
+    uint64_t
+        rows; /* the units it is computed in: a row is one index of its first axis or axes */
 } pe_tensor;
 
-/* Trained tensors by name, which a request may refer to. Immutable, counted by references. */
+/* A set of trained tensors, which a request may refer to by the set's name. Immutable and
+ * reference-counted. */
 typedef struct pe_set pe_set;
 
 typedef struct pe_set_tensor {
     pe_tensor tensor;
-    const void *data; /* row-major in native byte order, of any alignment; all finite */
+    const void *data; /* row-major, native byte order, any alignment; all elements finite */
 } pe_set_tensor;
 
-/* A set of the tensors, which are copied; their names and data lie in `memory`, which the set
- * frees. `digest` identifies every bit of the set. NULL if memory ran out: then `memory` stays
- * the caller's. */
+/* Create a set. The array `tensors` is copied; the tensors' names and data lie in `memory`,
+ * which the set frees in the end. `digest` identifies every bit of the set. NULL if memory ran
+ * out; then `memory` still belongs to the caller. */
 #define PE_DIGEST_SIZE 65 /* with its NUL */
 pe_set *pe_set_new(const char *digest, const pe_set_tensor *tensors, size_t count,
                    void *memory);
 pe_set *pe_set_ref(pe_set *set);
 void pe_set_unref(pe_set *set);
 const char *pe_set_digest(const pe_set *set);
+
+/* List the tensors of a set, or find one by name; NULL if there is none. */
 size_t pe_set_tensor_count(const pe_set *set);
 const pe_set_tensor *pe_set_tensor_at(const pe_set *set, size_t index);
-const pe_set_tensor *pe_set_tensor_find(const pe_set *set, const char *name); /* or NULL */
-double pe_set_element(const pe_set_tensor *tensor, uint64_t index);           /* real dtypes */
+const pe_set_tensor *pe_set_tensor_find(const pe_set *set, const char *name);
 
-/* Where stored sets are found. `find` sets *ret_set to a new reference, or to NULL where no set
- * has the name, and returns PE_OK; or it returns PE_NO_MEMORY. */
+/* The value of one element of a tensor, which must have a real dtype. */
+double pe_set_element(const pe_set_tensor *tensor, uint64_t index);
+
+/* Where requests find sets by name. `find` sets *ret_set to a new reference, or to NULL if
+ * there is no set of that name, and returns PE_OK; or it returns PE_NO_MEMORY. */
 typedef struct pe_sets {
     void *context;
     pe_status (*find)(void *context, const char *name, pe_set **ret_set);
 } pe_sets;
 
-/* What the owner of the process allows and provides. */
+/* ---- requests ---- */
+
+/* What the process allows a request, and where it finds sets. `names` are those of arguments
+ * that the caller itself takes: they can be suggested for a misspelt name. */
 typedef struct pe_limits {
-    uint64_t elements;        /* elements of all tensors of one request together */
-    uint64_t table_bytes;     /* bytes of all tensors together, where they cannot be streamed */
+    uint64_t elements;        /* of all tensors of one request together */
+    uint64_t table_bytes;     /* of all tensors together, unless they can be streamed */
     size_t list_length;       /* items of one list parameter */
-    const pe_sets *sets;      /* NULL: nothing is stored */
-    const char *const *names; /* what the caller takes besides, to suggest it for a misspelt
-                               * name: NULL-terminated, or NULL */
+    const pe_sets *sets;      /* NULL if there are no stored sets */
+    const char *const *names; /* NULL-terminated; NULL if there are none */
 } pe_limits;
 
-/* A parameter's value after defaulting. */
+/* The value of a parameter after presets and defaults have been applied. */
 typedef struct pe_value {
-    bool present;        /* false: absent, the rest means nothing */
-    int64_t integer;     /* PE_INTEGER; PE_BOOLEAN 0 or 1; PE_CHOICE the choice's index */
-    double real;         /* PE_REAL, and PE_INTEGER once more */
+    bool present;        /* if false, the other members mean nothing */
+    int64_t integer;     /* PE_INTEGER; PE_BOOLEAN: 0 or 1; PE_CHOICE: the choice's index */
+    double real;         /* PE_REAL and PE_INTEGER */
     const double *items; /* lists */
     size_t count;
     const char *text;  /* PE_STORED: the set's name */
     const pe_set *set; /* PE_STORED */
 } pe_value;
 
-/* Read one argument by a row of a table of the caller's own, of any type but PE_STORED. Items
- * of a list go to `items`, which has room for so many. False: one problem was added to `error`.
+/* Read one argument by a row of the caller's own table, whose type is not PE_STORED. Items of a
+ * list go to `items`, which has room for `room` of them. False: a problem was added to `error`.
  */
 bool pe_argument_read(const pe_parameter *row, const pe_argument *argument, double *items,
                       size_t room, pe_value *ret_value, pe_error *error);
 
-/* A checked request: scheme, every parameter after defaulting, shapes. Immutable. */
+/* A checked request: a scheme, the values of all its parameters, and the shapes of its tensors.
+ * Immutable and reference-counted. */
 typedef struct pe_request pe_request;
 
-/* Check `arguments` (any order) against the scheme's table and rules, apply preset and defaults
- * and plan the tensors. Collects every wrong argument, not only the first; rules between
- * parameters are checked once each argument by itself is right. Allocates nothing that grows
- * with the tensors, and computes none of them. The request keeps no pointer into the arguments.
- * PE_MALFORMED, PE_OUT_OF_RANGE, PE_TOO_LARGE, PE_NO_MEMORY. */
+/* Check `arguments` (in any order) against the scheme's parameter table and rules, apply the
+ * preset and the defaults, and plan the tensors. All wrong arguments are reported, not only the
+ * first; rules between parameters are checked only if every argument by itself is right. No
+ * tensor is computed, and nothing is allocated whose size grows with the tensors. The request
+ * keeps no pointer to the arguments. Fails with PE_MALFORMED, PE_OUT_OF_RANGE, PE_TOO_LARGE or
+ * PE_NO_MEMORY. */
 pe_status pe_request_new(const pe_scheme *scheme, const pe_argument *arguments, size_t count,
                          const pe_limits *limits, pe_request **ret_request, pe_error *reterr);
 pe_request *pe_request_ref(pe_request *request);
-void pe_request_free(pe_request *request); /* drops one reference */
+void pe_request_unref(pe_request *request);
 
 const pe_scheme *pe_request_scheme(const pe_request *request);
 
-/* The canonical form: scheme, revision and every present parameter in the table's order with
- * shortest numbers. Equal keys mean equal bits. Lives as long as the request. */
+/* The canonical text of the request: scheme, revision, and every present parameter in the order
+ * of the table, with shortest numbers. Requests with equal keys have equal bits. Valid as long
+ * as the request. */
 const char *pe_request_key(const pe_request *request, size_t *ret_length);
 
-/* Value `index`: in the order of the scheme's parameter table, then of the common one. */
+/* The value of parameter `index`, which counts as pe_parameter_at does. */
 const pe_value *pe_request_value(const pe_request *request, size_t index);
 
-size_t pe_request_tensor_count(const pe_request *request);
-const pe_tensor *pe_request_tensor(const pe_request *request, size_t index); /* 0 is primary */
-uint64_t pe_request_bytes(const pe_request *request); /* of all tensors */
-
-/* The stored set that the request refers to, NULL if none. */
+/* The stored set that the request refers to, NULL if it refers to none. */
 const pe_set *pe_request_set(const pe_request *request);
 
-/* Whether computing may take seconds however few the elements are. */
-bool pe_scheme_takes_long(const pe_scheme *scheme);
-bool pe_request_takes_long(const pe_request *request);
+/* The name of the preset that the request applied; NULL if none. The key has its values, not
+ * its name. Lives as long as the scheme. */
+const char *pe_request_preset(const pe_request *request);
 
-/* What a caller lends to long computations. Any function may be NULL. */
+/* The tensors of the request; tensor 0 is the primary one. */
+size_t pe_request_tensor_count(const pe_request *request);
+const pe_tensor *pe_request_tensor(const pe_request *request, size_t index);
+uint64_t pe_request_bytes(const pe_request *request); /* of all tensors together */
+
+/* The multiply-adds that computing the request takes, exact in order of magnitude; and those of
+ * the preparation alone, which a stream does before its first byte. One takes about 0.4 ns. */
+double pe_request_price(const pe_request *request);
+double pe_request_preparation_price(const pe_request *request);
+
+/* Check a price, one of the two above, against a limit. If it is above, add a PE_TOO_LARGE that
+ * says the price, the limit and which parameters to reduce, and return false. */
+bool pe_request_check_price(const pe_request *request, double price, uint64_t limit,
+                            pe_error *reterr);
+
+/* ---- runners ---- */
+
+/* Threads and cancellation that a caller provides for long computations. Any function may be
+ * NULL. */
 typedef struct pe_runner {
     void *context;
-    /* Call task(of, i) for all i < count, in any order and on any threads, and return when all
-     * have returned. NULL: on the caller's thread. */
-    void (*run)(void *context, void (*task)(void *of, size_t i), void *of, size_t count);
-    /* Asked by a preparation that may take long, on its own thread: with 0 before it begins,
-     * then now and then with the part of it that is done, between 0 and 1; false ends it with
-     * PE_CANCELLED. At last told 1, however it ended, where the answer means nothing. */
+    /* Call task(job, part) for all parts 0 … count-1, in any order and on any threads, and
+     * return when all calls have returned. NULL: the calling thread does everything. */
+    void (*run)(void *context, void (*task)(void *job, size_t part), void *job, size_t count);
+    /* Called on the thread that computes a table or opens a stream: with 0 before it begins,
+     * then every few milliseconds with the share that is done, between 0 and 1. Returning false
+     * cancels the computation, which fails with PE_CANCELLED. Called with 1 at the end, however
+     * it ended; then the result is ignored. */
     bool (*go_on)(void *context, const pe_scheme *scheme, double done);
+    /* Asked by a cache where go_on has ended a preparation, on the same thread afterwards:
+     * whether that was since the caller no longer needs the table. Others that wait for it
+     * compute anew then. NULL: no, and they fail as well. */
+    bool (*is_abandoned)(void *context);
 } pe_runner;
-/* ---- memory ---- */
-
-/* Fresh pages of 4 KB fill at about 1 GB/s, slower than tables are computed or printed. So
- * blocks from this size on lie in huge pages, and are recycled within the cache's budget. */
-#define PE_BUFFER_RECYCLED ((size_t)2 << 20)
-
-/* A block of at least `size` bytes, 64-byte aligned, contents undefined; ret_capacity is what
- * it takes. NULL if memory ran out. Any thread. */
-void *pe_buffer_allocate(size_t size, size_t *ret_capacity);
-
-/* Give a block back, with its capacity. NULL is fine. */
-void pe_buffer_release(void *block, size_t capacity);
-
-/* Bytes of large blocks: those in use, and those that are idle. What is smaller is malloc's. */
-uint64_t pe_buffer_mapped(void);
 
 /* ---- tables ---- */
 
-/* The tensors of one request, row-major in native byte order, 64-byte aligned. Immutable. */
+/* The tensors of one request, each row-major, in native byte order and 64-byte aligned.
+ * Immutable and reference-counted. */
 typedef struct pe_table pe_table;
 
-/* Room that lies before each tensor's data, for a file header that must be contiguous with it.
- */
-#define PE_TABLE_HEADROOM 256
-
-/* Compute all tensors; `runner` may be NULL. PE_NO_MEMORY, PE_CANCELLED, and PE_OUT_OF_RANGE
- * where a scheme's preparation finds that the values cannot be computed. */
+/* Compute all tensors of a request. `runner` may be NULL. Fails with PE_NO_MEMORY,
+ * PE_CANCELLED, or PE_OUT_OF_RANGE if the scheme's preparation finds that the values cannot be
+ * computed. */
 pe_status pe_table_compute(const pe_request *request, const pe_runner *runner,
                            pe_table **ret_table, pe_error *reterr);
 pe_table *pe_table_ref(pe_table *table);
 void pe_table_unref(pe_table *table);
 
+/* The tensors, as those of the request, which may have been freed. */
 size_t pe_table_tensor_count(const pe_table *table);
 const pe_tensor *pe_table_tensor(const pe_table *table, size_t index);
 const void *pe_table_data(const pe_table *table, size_t index);
 
-/* The PE_TABLE_HEADROOM bytes before tensor `index`. Writing there is the caller's to serialise
- * (a cache entry's attachment builder is), readers of the tensor are not disturbed. */
+/* The PE_TABLE_HEADROOM bytes right before a tensor's data, for a file header that must be
+ * contiguous with it. They may be written while others read the tensor, but by one thread at a
+ * time; the builder of one attachment of a cache entry is one thread. */
+#define PE_TABLE_HEADROOM 256
 unsigned char *pe_table_headroom(pe_table *table, size_t index);
 
-/* Bytes of memory the table holds, headroom and bookkeeping included. */
+/* Bytes of memory that the table takes, including headroom and bookkeeping. */
 size_t pe_table_footprint(const pe_table *table);
 
 /* ---- streams ---- */
 
-/* One tensor's bytes, computed block by block as they are read: for tensors too large to hold.
- * It takes a few MB whatever the tensor's size. One thread at a time. */
+/* The bytes of one tensor, computed block by block as they are read: for tensors that are too
+ * large to hold. A stream takes a few MB, whatever the tensor's size. One thread at a time. */
 typedef struct pe_stream pe_stream;
 
-/* A stream of a tensor of a streamable request, which it holds a reference to. It computes some
- * `block_bytes` at a time, and one row at least: large blocks are made fast (PE_STREAM_FAST),
- * small ones hold up a read for less time. Errors as pe_table_compute; the runner is used
- * during this call alone. */
+/* Open a stream of a tensor. The request's scheme must be streamable, as all schemes are today;
+ * the stream holds a reference to the request. A block has about `block_bytes`, and at least
+ * one row. Large blocks (PE_STREAM_FAST) are computed faster per byte, small ones make a single
+ * read wait less. A block takes about a millisecond at most, unless a single row takes longer.
+ * Fails as pe_table_compute does. The runner is used during this call only. */
 #define PE_STREAM_FAST ((size_t)4 << 20)
 pe_status pe_stream_new(pe_request *request, size_t tensor, size_t block_bytes,
                         const pe_runner *runner, pe_stream **ret_stream, pe_error *reterr);
@@ -386,86 +444,117 @@ void pe_stream_free(pe_stream *stream);
 
 uint64_t pe_stream_size(const pe_stream *stream); /* bytes */
 
-/* Announce that nothing from byte `end` on will be read, so that no row behind it is computed.
- */
+/* Announce that bytes from `end` on will not be read, so that no rows are computed for them. */
 void pe_stream_end_at(pe_stream *stream, uint64_t end);
 
-/* Write up to `size` bytes from `offset` on; returns how many, less only at the end. Reading on
- * from where the last read ended is fast, going elsewhere costs a block. */
+/* Read up to `size` bytes from `offset` on. Returns how many were read: 0 only at the end of
+ * the tensor, and fewer than `size` there and where more would take longer than about a
+ * millisecond. Continuing where the last read ended is fast; another offset costs the
+ * computation of a block. */
 size_t pe_stream_read(pe_stream *stream, uint64_t offset, void *dst, size_t size);
 
-/* ---- cache ---- */
+/* ---- the cache ---- */
 
-/* A least-recently-used cache of tables, keyed by pe_request_key and budgeted in bytes. Entries
- * are reference-counted: eviction never waits for a reader, a reader never loses its table. n
- * concurrent misses of one key compute once; the others wait for that result. */
+/* A least-recently-used cache of tables, with pe_request_key as key and a budget in bytes.
+ * Entries are reference-counted: eviction does not wait for readers, and readers keep their
+ * tables. If several threads miss the same key, one computes and the others wait for its result
+ * (single flight). */
 typedef struct pe_cache pe_cache;
 typedef struct pe_entry pe_entry;
 
+/* How an entry was got: it was there, it was computed by this call, or this call waited for
+ * another thread that computed it. */
 typedef enum pe_outcome { PE_HIT, PE_MISS, PE_COALESCED } pe_outcome;
 
 typedef struct pe_cache_stats {
     uint64_t hits, misses, coalesced, evictions, computed;
     uint64_t bytes, budget, entries;
-    uint64_t idle; /* memory kept for the next table; bytes + idle never pass the budget */
+    uint64_t idle; /* memory kept for the next table; bytes + idle never exceed the budget */
 } pe_cache_stats;
 
-/* NULL if memory ran out. A budget of 0 keeps nothing. */
+/* Create a cache. NULL if memory ran out. With a budget of 0 nothing is kept. */
 pe_cache *pe_cache_new(uint64_t budget_bytes);
 
-/* Compute with a runner, which outlives the cache; before the first pe_cache_get. */
-void pe_cache_use(pe_cache *cache, const pe_runner *runner);
-void pe_cache_free(pe_cache *cache); /* no call may be in flight; entries still held live on */
+/* Set the runner of all computations, which must outlive the cache: before the first
+ * pe_cache_get. */
+void pe_cache_set_runner(pe_cache *cache, const pe_runner *runner);
 
-/* The entry of the request's key, computed if need be. May block on another thread's
- * computation of the same key. Errors as pe_table_compute; a failure is not kept. */
+/* Free the cache, once all calls have returned. Entries that are still held stay valid. */
+void pe_cache_free(pe_cache *cache);
+
+/* Get the entry of the request's key: find it, wait for another thread that computes it, or
+ * compute it. Fails as pe_table_compute does; failures are not kept. */
 pe_status pe_cache_get(pe_cache *cache, const pe_request *request, pe_entry **ret_entry,
                        pe_outcome *ret_outcome, pe_error *reterr);
 
-/* Only look for the entry of the request's key, and never block. `awaited` says that this
- * request was told PE_UNDER_WAY before: finding the entry then counts as coalesced, not as a
- * hit. */
-typedef enum pe_look { PE_FOUND, PE_UNDER_WAY, PE_ABSENT } pe_look;
-pe_look pe_cache_look(pe_cache *cache, const pe_request *request, bool awaited,
-                      pe_entry **ret_entry);
+/* The same without computing and without blocking. PE_IN_FLIGHT: another thread is computing
+ * the entry. `awaited` says that an earlier look-up for the same purpose returned PE_IN_FLIGHT:
+ * then finding the entry counts as coalesced, not as a hit. */
+typedef enum pe_lookup { PE_FOUND, PE_IN_FLIGHT, PE_ABSENT } pe_lookup;
+pe_lookup pe_cache_try_get(pe_cache *cache, const pe_request *request, bool awaited,
+                           pe_entry **ret_entry);
 
-/* Shortcuts. A caller may give an attachment's object a name: a text of its own from which it
- * would always come to this object again, such as a whole HTTP request target. The cache keeps
- * some thousand names, and forgets them with their entry.
+/* A failure is not kept, but all callers that waited for a computation share its failure. A
+ * caller that does not block notes the moment when its request comes. When it asks again, it
+ * learns whether a computation of the key has failed since then, and need not try again. Only
+ * the last few failures are known; an abandoned computation (pe_runner) is not one of them.
+ * Moments are above 0; since 0 nothing has failed. */
+uint64_t pe_cache_moment(pe_cache *cache);
+bool pe_cache_find_failure(pe_cache *cache, const pe_request *request, uint64_t since,
+                           pe_error *reterr);
+
+/* A shortcut leads from a text straight to the object of an attachment: a text for which the
+ * caller would always get this object, such as a whole HTTP request target. The cache keeps
+ * about a thousand shortcuts; they are removed with their entry.
  *
- * pe_cache_look_name returns the object and a reference to its entry, and counts a hit, or
- * returns NULL. */
-void *pe_cache_look_name(pe_cache *cache, const char *text, size_t length,
-                         pe_entry **ret_entry);
-void pe_cache_name(pe_cache *cache, pe_entry *entry, void *object, const char *text,
-                   size_t length);
+ * pe_cache_find_shortcut returns the object and a new reference to its entry, and counts a hit;
+ * or it returns NULL. */
+void *pe_cache_find_shortcut(pe_cache *cache, const char *text, size_t length,
+                             pe_entry **ret_entry);
+void pe_cache_add_shortcut(pe_cache *cache, pe_entry *entry, void *object, const char *text,
+                           size_t length);
 
 void pe_cache_read_stats(pe_cache *cache, pe_cache_stats *ret_stats);
 
 pe_table *pe_entry_table(pe_entry *entry); /* not a new reference */
 void pe_entry_unref(pe_entry *entry);
 
-/* Something derived from an entry's table that is kept and evicted with it and counted in the
- * budget: a representation. */
+/* An object that was built from an entry's table, such as a finished reply. It is kept and
+ * evicted with the entry, and counted in the budget. */
 typedef struct pe_attachment {
     void *object;
-    size_t bytes;                  /* memory it holds beyond the table */
+    size_t bytes;                  /* memory that it takes besides the table */
     void (*destroy)(void *object); /* must not call the cache, which may be locked */
 } pe_attachment;
 
-/* Builds an attachment; called at most once at a time for one entry. False: it failed, nothing
- * is kept. */
+/* Builds an attachment. For one id and variant of an entry, one thread at a time calls it;
+ * other attachments may be built meanwhile, and it may look for them. False if it failed; then
+ * nothing is kept. */
 typedef bool (*pe_attachment_builder)(pe_table *table, void *context,
                                       pe_attachment *ret_attachment);
 
-/* The attachment `id` of the entry, built if it is not there and `build` is not NULL; NULL if
- * there is none. It lives as long as the caller holds the entry. Ids are the caller's. */
-void *pe_entry_attachment(pe_cache *cache, pe_entry *entry, unsigned id,
+/* Get the object of the attachment with this id and variant, a text that is copied; both are
+ * the caller's choice. If there is none, it is built, unless `build` is NULL; while another
+ * thread builds it, this one waits for the result and shares it. NULL if there is none (yet) or
+ * building failed. The object is valid as long as the caller holds the entry. */
+void *pe_entry_attachment(pe_cache *cache, pe_entry *entry, unsigned id, const char *variant,
                           pe_attachment_builder build, void *context);
 
-/* The same of a variant: attachments of one id differ by a text, which is copied. That of
- * pe_entry_attachment is empty. */
-void *pe_entry_variant(pe_cache *cache, pe_entry *entry, unsigned id, const char *variant,
-                       pe_attachment_builder build, void *context);
+/* ---- memory ---- */
+
+/* Blocks of at least this size lie in huge pages and are reused after their release, within the
+ * cache's budget: filling fresh pages of 4 KB, at about 1 GB/s, is slower than computing or
+ * printing a table. */
+#define PE_BUFFER_RECYCLED ((size_t)2 << 20)
+
+/* Allocate a block of at least `size` bytes, 64-byte aligned, with undefined contents. Sets
+ * *ret_capacity to the bytes that it takes. NULL if memory ran out. */
+void *pe_buffer_allocate(size_t size, size_t *ret_capacity);
+
+/* Release a block of this capacity. `block` may be NULL. */
+void pe_buffer_release(void *block, size_t capacity);
+
+/* Bytes of all large blocks, in use and idle. Smaller blocks come from malloc. */
+uint64_t pe_buffer_mapped(void);
 
 #endif

@@ -1,14 +1,16 @@
-/* What a scheme is made of: for the files in schemes/ and the code that runs them.
+/* The interface between schemes and the code that runs them: the manual for files in schemes/.
  *
- * A scheme file ends in one constant `const pe_scheme pe_scheme_NAME`, and one line in
- * schemes/schemes.def registers it. */
+ * A scheme is one file that ends in the constant `const pe_scheme pe_scheme_NAME`, and one line
+ * in schemes/schemes.def that registers it. */
 #ifndef PE_SCHEME_H
 #define PE_SCHEME_H
 
 #include "posenc.h"
 
-/* The values of one request, by parameter name. Asking for a name that the scheme does not
- * have, or for the value of an absent parameter, is a programming error. */
+#define PE_DIM_MAX 1048576 /* the most columns of a table */
+
+/* The values of one request. They are read by the parameter's name; asking for a name that the
+ * scheme does not have, or for the value of an absent parameter, is a programming error. */
 typedef struct pe_values {
     const pe_scheme *scheme;
     const pe_value *items;
@@ -26,28 +28,27 @@ pe_dtype pe_requested_dtype(const pe_values *values);
 const pe_set *pe_values_set(const pe_values *values);
 
 /* The tensors of a request. */
-#define PE_PLAN_TENSORS 6
 typedef struct pe_plan {
-    pe_tensor tensors[PE_PLAN_TENSORS];
+    pe_tensor tensors[PE_TENSORS_MAX];
     size_t count;
-    uint64_t held; /* bytes that computing takes beside the tensors, where these are many */
+    uint64_t held; /* bytes of memory that computing takes besides the tensors, if large */
 } pe_plan;
 
-/* Add a tensor; the first one is primary. Sizes may be anything: limits are checked afterwards.
- * A row is one index of the first axis. */
+/* Add a tensor; the first one is the primary tensor. Sizes may be anything, as limits are
+ * checked afterwards. A row of the tensor is one index of its first axis. */
 void pe_plan_add(pe_plan *plan, const char *name, pe_dtype dtype, size_t rank,
                  const uint64_t *shape);
 
-/* Let the rows of the tensor added last be the indices of its first `axes` axes: where one of
- * the first axis's may be large, since a stream holds at least one row. */
+/* Make a row of the tensor added last one index of its first `axes` axes together. A stream
+ * holds at least one row, so a row must not be large. */
 void pe_plan_rows(pe_plan *plan, size_t axes);
 
-/* Check that values up to `magnitude` fit the requested dtype; `parameter` is what made them so
- * large. */
+/* Check that the requested dtype can hold values up to `magnitude`. `parameter` names the
+ * parameter that makes them so large. */
 void pe_check_magnitude(const pe_values *values, const char *parameter, double magnitude,
                         pe_error *reterr);
 
-/* Rows [first, first + rows) of a tensor, out of pe_tensor.rows. */
+/* Rows [first, first + rows) of a tensor, which has pe_tensor.rows. */
 typedef struct pe_window {
     size_t tensor;
     uint64_t first, rows;
@@ -56,39 +57,70 @@ typedef struct pe_window {
 struct pe_scheme {
     pe_scheme_info info;
 
-    /* Check rules between parameters and add the tensors. Adds problems to reterr, and then
-     * what it planned is ignored. Allocates nothing. */
+    /* Check the rules between parameters and add the tensors. If it adds a problem to reterr,
+     * the tensors are ignored. Allocates nothing. */
     void (*plan)(const pe_values *values, pe_plan *ret_plan, pe_error *reterr);
 
-    /* Compute what every row needs, such as frequencies. NULL where there is nothing. `values`
-     * outlive the state. `runner` is never NULL, its functions may be: see pe_may_go_on.
-     * Returns NULL if memory ran out or a problem was added to reterr. */
+    /* Compute what all rows share, such as frequencies, and return it as the state; NULL if
+     * memory ran out or a problem was added to reterr. `values` outlive the state. `runner` is
+     * not NULL, but its functions may be: see pe_may_go_on. A scheme without a state has no
+     * `prepare`. */
     void *(*prepare)(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
                      pe_error *reterr);
 
-    /* Write a window of a tensor. Cannot fail; any window has the bits of the same slice of the
-     * whole. Several threads may fill windows from one state. */
+    /* Write a window of a tensor. It cannot fail, and a window has the same bits as that part
+     * of the whole tensor. Several threads may call it with the same state at once. */
     void (*fill)(const pe_values *values, const pe_plan *plan, const void *state,
                  pe_window window, void *dst);
 
-    /* Free a state; NULL where `free` does. */
+    /* Free a state, which may be NULL. A scheme whose state is one block from malloc has no
+     * `release`. */
     void (*release)(void *state);
 
-    /* State and rows stay within a few dozen MB whatever the parameters, so that a table of any
-     * size can be made block by block. */
+    /* State and rows take at most a few dozen MB, whatever the parameters, so that a table of
+     * any size can be computed block by block. */
     bool streamable;
 
-    /* `prepare` may take seconds however small the tensors are. */
-    bool takes_long;
+    /* What computing costs in multiply-adds of a simple loop, about 0.4 ns each, exact in order
+     * of magnitude: the preparation (NULL: next to nothing), and one element of a tensor (NULL:
+     * a small constant). */
+    double (*price)(const pe_values *values, const pe_plan *plan);
+    double (*element_price)(const pe_values *values, const pe_plan *plan, size_t tensor);
 };
 
-/* Ask the runner whether to go on, with the share that is done: any number, which is taken as
- * one between 0 and 1. Adds PE_CANCELLED to reterr where not. */
+/* The price of one element, and of one row out of pe_tensor.rows. */
+double pe_element_price(const pe_values *values, const pe_plan *plan, size_t tensor);
+double pe_row_price(const pe_values *values, const pe_plan *plan, size_t tensor);
+
+/* How many rows may be computed for a price; at least one. */
+uint64_t pe_rows_of_price(double row_price, double price);
+
+/* The pace of a preparation whose loops may take long. */
+typedef struct pe_pace {
+    const pe_runner *runner;
+    const pe_values *values;
+    pe_error *reterr;
+    double total;   /* price of the whole request */
+    double done;    /* of the work so far */
+    double unasked; /* of the work since the last question */
+} pe_pace;
+
+#define PE_QUESTION_PRICE 0x1p22 /* of the work between two questions: some milliseconds */
+
+pe_pace pe_pace_of(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
+                   pe_error *reterr);
+
+/* Count work that is about to be done, and ask the runner whether to go on if it has not been
+ * asked for a few milliseconds. False: PE_CANCELLED was added to reterr. */
+bool pe_pace_go_on(pe_pace *pace, double price);
+
+/* Tell the runner the share that is done (limited to 0 … 1), and ask it whether to continue. If
+ * not, adds PE_CANCELLED to reterr and returns false. */
 bool pe_may_go_on(const pe_runner *runner, const pe_values *values, double done,
                   pe_error *reterr);
 
-/* The rows of a parameter table for trained tensors: a stored set, or a seed. `tensors` says
- * which tensors the set has. */
+/* Two rows of a parameter table for trained tensors: `parameters`, a stored set, and `seed`,
+ * for random tensors. The text `tensors` lists the tensors of the set. */
 #define PE_TRAINED_PARAMETERS(tensors)                                                         \
     {.name = "parameters",                                                                     \
      .type = PE_STORED,                                                                        \
@@ -98,8 +130,20 @@ bool pe_may_go_on(const pe_runner *runner, const pe_values *values, double done,
         .maximum = 9007199254740992.0, .help = "seed of the random tensors"                    \
     }
 
-/* Shorthands of the scheme files. */
-#define PE_COUNT(array)       (sizeof(array) / sizeof(array)[0])
-#define PE_LIST(field, array) .field##s = (array), .field##_count = PE_COUNT(array)
+#define PE_COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+/* Initialise a list of a pe_scheme_info and its count, as in PE_LIST(parameter, PARAMETERS). A
+ * list longer than its PE_LIST_MAX_… does not compile. Code that copies lists has arrays of
+ * these sizes. */
+#define PE_LIST_MAX_parameter 44
+#define PE_LIST_MAX_preset    44
+#define PE_LIST_MAX_tensor    PE_TENSORS_MAX
+#define PE_LIST(field, array)                                                                  \
+    .field##s = (array), .field##_count = PE_COUNT_UP_TO(array, PE_LIST_MAX_##field)
+#define PE_COUNT_UP_TO(array, most)                                                            \
+    (PE_COUNT(array) + 0 * sizeof(struct {                                                     \
+                           _Static_assert(PE_COUNT(array) <= (most), "the list is too long");  \
+                           char unused;                                                        \
+                       }))
 
 #endif

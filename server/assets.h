@@ -1,4 +1,5 @@
-/* The visualiser's files, which the build makes of server/visualiser/ and compiles in. */
+/* The files of the visualiser. The build bundles server/visualiser/ and compiles the result in.
+ */
 #ifndef ASSETS_H
 #define ASSETS_H
 

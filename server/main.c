@@ -1,15 +1,18 @@
-/* posenc-server: start, wait, drain, stop. */
+/* posenc-server: start, wait for a signal, drain, stop. */
 #include "assets.h"
-#include "heap.h"
-#include "http.h"
-#include "key_file.h"
-#include "listen.h"
-#include "log.h"
-#include "metrics.h"
-#include "preparations.h"
-#include "settings.h"
-#include "store.h"
-#include "systemd.h"
+#include "clock.h"
+#include "http/http.h"
+#include "http/response.h"
+#include "net/listen.h"
+#include "net/probe.h"
+#include "net/systemd.h"
+#include "observe/heap.h"
+#include "observe/log.h"
+#include "observe/metrics.h"
+#include "settings/key_file.h"
+#include "settings/settings.h"
+#include "store/set_store.h"
+#include "work/preparations.h"
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -23,12 +26,12 @@
 
 typedef struct server_process {
     server_settings settings;
-    api_limit published[LIMITS_ROOM];
+    api_limit published[LIMITS_ROOM]; /* by /v1/info */
     pe_cache *cache;
     server_metrics *metrics;
     preparation_set *preparations;
     char *api_key; /* or NULL */
-    store *store;
+    set_store *store;
     pe_runner runner;
     api_host host;
     api_service *service;
@@ -38,12 +41,12 @@ typedef struct server_process {
     atomic_bool draining;
 } server_process;
 
+/* ---- callbacks of the api and the library; their context is the server_process ---- */
+
 static uint64_t now(void *context)
 {
-    struct timespec time;
     (void)context;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000U + (uint64_t)time.tv_nsec;
+    return clock_now();
 }
 
 static bool is_ready(void *context)
@@ -53,7 +56,7 @@ static bool is_ready(void *context)
 
 static void landed(void *context)
 {
-    workers_landed(((server_process *)context)->workers);
+    workers_completed(((server_process *)context)->workers);
 }
 
 static void computed(void *context, uint64_t nanoseconds)
@@ -61,25 +64,37 @@ static void computed(void *context, uint64_t nanoseconds)
     metrics_count_computation(((server_process *)context)->metrics, nanoseconds);
 }
 
-static void run_parts(void *context, void (*task)(void *of, size_t i), void *of, size_t count)
+static void run_parts(void *context, void (*task)(void *argument, size_t i), void *argument,
+                      size_t count)
 {
-    workers_split(((server_process *)context)->workers, task, of, count);
+    workers_split(((server_process *)context)->workers, task, argument, count);
 }
 
 static bool go_on(void *context, const pe_scheme *scheme, double done)
 {
-    return preparations_go_on(((server_process *)context)->preparations,
-                              pe_scheme_describe(scheme)->name, done, now(NULL));
+    const server_process *process = context;
+    bool in_time = preparations_go_on(process->preparations, pe_scheme_describe(scheme)->name,
+                                      done, clock_now());
+    return in_time && workers_may_go_on(process->workers);
 }
 
-static char *metrics_of(void *context)
+/* A computation that is in time has been cancelled since its clients have left. */
+static bool is_abandoned(void *context)
+{
+    return !workers_may_go_on(((server_process *)context)->workers);
+}
+
+static char *write_metrics(void *context)
 {
     const server_process *process = context;
     return metrics_text(process->metrics, process->host.store,
                         workers_waiting(process->workers), process->preparations);
 }
 
-/* Signals are taken by wait_for_signal alone: every thread started later inherits the mask. */
+/* ---- start ---- */
+
+/* Block the signals that wait_and_drain waits for, in this thread and all that it starts.
+ * Ignore those that a failed write would raise: the write returns an error instead. */
 static void block_signals(sigset_t *ret_signals)
 {
     sigemptyset(ret_signals);
@@ -87,21 +102,23 @@ static void block_signals(sigset_t *ret_signals)
     sigaddset(ret_signals, SIGINT);
     pthread_sigmask(SIG_BLOCK, ret_signals, NULL);
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is an error of the write */
+    signal(SIGXFSZ, SIG_IGN); /* a write above a limit on file sizes */
 }
 
-/* Read the key and open the store. False: the reason is in ret_error. */
-static bool open_store(server_process *process, char *ret_error, size_t size)
+/* Read the key and open the store. False: reterr is one line with the reason. */
+static bool open_store(server_process *process, char *reterr, size_t size)
 {
     const server_settings *settings = &process->settings;
-    const store_settings wanted = {settings->data_directory, settings->stored_sets,
-                                   settings->store_bytes, settings->set_cache_bytes};
+    const set_store_settings store_settings = {.directory = settings->data_directory,
+                                               .sets = settings->stored_sets,
+                                               .bytes = settings->store_bytes,
+                                               .cached_bytes = settings->set_cache_bytes};
     if (settings->api_key_file[0]) {
-        process->api_key = key_file_read(settings->api_key_file, ret_error, size);
+        process->api_key = key_file_read(settings->api_key_file, reterr, size);
         if (!process->api_key)
             return false;
     }
-    process->store = store_open(&wanted, ret_error, size);
+    process->store = set_store_open(&store_settings, reterr, size);
     return process->store != NULL;
 }
 
@@ -114,16 +131,18 @@ static void fill_host(server_process *process)
         .is_ready = is_ready,
         .landed = landed,
         .computed = computed,
-        .metrics = metrics_of,
+        .metrics = write_metrics,
         .runner = &process->runner,
         .json_elements = settings->json_elements,
         .png_pixels = settings->png_pixels,
+        .compute_cost = settings->compute_cost,
         .target_bytes = (size_t)settings->target_bytes,
         .body_bytes = settings->body_bytes,
         .upload_bytes = settings->upload_bytes,
+        .reply_overhead = HTTP_RESPONSE_BYTES,
         .limits = {settings->elements, settings_table_bytes(settings),
                    (size_t)settings->list_length, NULL, NULL},
-        .store = store_for_api(process->store),
+        .store = set_store_for_api(process->store),
         .api_key = process->api_key,
         .local = listen_is_local(process->listen_fd),
         .published = process->published,
@@ -133,22 +152,24 @@ static void fill_host(server_process *process)
     };
 }
 
-/* Build everything between the settings and the socket. NULL, or what is wrong. */
+/* Create everything that serves requests. NULL, or the reason why that failed. */
 static const char *build(server_process *process)
 {
     const server_settings *settings = &process->settings;
     process->cache = pe_cache_new(settings->cache_bytes);
     process->metrics = process->cache ? metrics_new(process->cache) : NULL;
     process->preparations = preparations_new(settings->compute_seconds);
-    process->runner = (pe_runner){.context = process, .run = run_parts, .go_on = go_on};
+    process->runner = (pe_runner){
+        .context = process, .run = run_parts, .go_on = go_on, .is_abandoned = is_abandoned};
     if (process->cache)
-        pe_cache_use(process->cache, &process->runner);
+        pe_cache_set_runner(process->cache, &process->runner);
     fill_host(process);
     if (process->metrics && process->preparations)
         process->service = api_service_new(&process->host, process->cache);
     if (!process->service)
-        return "cannot start the server: memory is missing";
-    process->workers = workers_start(settings_threads(settings), settings->compute_queue);
+        return "cannot start the server: out of memory";
+    unsigned threads = settings_threads(settings);
+    process->workers = workers_start(threads > 1 ? threads : 2, settings->compute_queue);
     if (!process->workers)
         return "cannot start the server: memory or threads for the workers are missing";
     process->server = http_start(settings, process->listen_fd, process->service,
@@ -159,19 +180,19 @@ static const char *build(server_process *process)
     return NULL;
 }
 
-/* False: a line has been logged. */
+/* Start to serve. False: the reason has been logged. */
 static bool start(server_process *process)
 {
     char text[512];
     if (open_store(process, text, sizeof text))
         process->listen_fd = listen_open(&process->settings, text, sizeof text);
     if (process->listen_fd < 0) {
-        log_event(LOG_ERROR, text, NULL);
+        log_event(LOG_LEVEL_ERROR, text, NULL);
         return false;
     }
     const char *problem = build(process);
     if (problem) {
-        log_event(LOG_ERROR, problem, NULL);
+        log_event(LOG_LEVEL_ERROR, problem, NULL);
         return false;
     }
     printf("posenc %s listening on %s\n", PE_VERSION, text);
@@ -180,9 +201,12 @@ static bool start(server_process *process)
     return true;
 }
 
-/* SIGTERM ends readiness and leaves the drain time to load balancers, and as long again to the
- * requests then under way; SIGINT, or any second signal, stops at once. Returns the seconds
- * left to requests. */
+/* ---- stop ---- */
+
+/* Wait for a signal, then drain; returns for how many seconds running requests may go on. After
+ * SIGTERM /health/ready answers 503, and connections are still accepted for drain-seconds, so
+ * that load balancers can react; running requests then get drain-seconds, too. SIGINT or a
+ * second signal stops at once. */
 static unsigned wait_and_drain(server_process *process, const sigset_t *signals)
 {
     int signal = 0;
@@ -193,19 +217,20 @@ static unsigned wait_and_drain(server_process *process, const sigset_t *signals)
     http_drain(process->server);
     if (signal != SIGTERM)
         return 0;
-    log_event(LOG_INFO, "draining",
-              (const log_field[]){{"seconds", NULL, process->settings.drain_seconds},
-                                  {NULL, NULL, 0}});
-    const struct timespec time = {.tv_sec = (time_t)process->settings.drain_seconds};
-    bool again = sigtimedwait(signals, NULL, &time) > 0;
-    return again ? 0 : (unsigned)process->settings.drain_seconds;
+    log_event(
+        LOG_LEVEL_INFO, "draining",
+        (const log_field[]){{.name = "seconds", .number = process->settings.drain_seconds},
+                            {.name = NULL}});
+    const struct timespec drain = {.tv_sec = (time_t)process->settings.drain_seconds};
+    bool second_signal = sigtimedwait(signals, NULL, &drain) > 0;
+    return second_signal ? 0 : (unsigned)process->settings.drain_seconds;
 }
 
-/* Stop whatever has been started. */
+/* Stop and free everything that has been started. */
 static void stop(server_process *process, unsigned seconds)
 {
     if (process->preparations)
-        preparations_end_at(process->preparations, now(NULL) + seconds * 1000000000ULL);
+        preparations_end_at(process->preparations, clock_now() + seconds * CLOCK_SECOND);
     if (process->server)
         http_refuse(process->server);
     if (process->listen_fd >= 0)
@@ -213,17 +238,18 @@ static void stop(server_process *process, unsigned seconds)
     if (process->server) {
         unsigned cut_off = http_stop(process->server, seconds);
         if (cut_off)
-            log_event(LOG_WARNING, "stopped with requests under way",
-                      (const log_field[]){{"requests", NULL, cut_off}, {NULL, NULL, 0}});
+            log_event(
+                LOG_LEVEL_WARNING, "stopped before all requests had ended",
+                (const log_field[]){{.name = "requests", .number = cut_off}, {.name = NULL}});
         else
-            log_event(LOG_INFO, "stopped", NULL);
+            log_event(LOG_LEVEL_INFO, "stopped", NULL);
     }
     workers_free(process->workers);
     api_service_free(process->service);
     metrics_free(process->metrics);
     pe_cache_free(process->cache);
     preparations_free(process->preparations);
-    store_close(process->store);
+    set_store_close(process->store);
     free(process->api_key);
 }
 
@@ -249,13 +275,13 @@ int main(int argc, char **argv)
         settings_print_help(stdout);
         return EXIT_SUCCESS;
     case SETTINGS_VERSION:
-        printf("posenc %s\n", PE_VERSION);
+        printf("posenc %s (libmicrohttpd %s)\n", PE_VERSION, http_library_version());
         return EXIT_SUCCESS;
     case SETTINGS_CHECK:
         settings_print(&process.settings, stdout);
         return EXIT_SUCCESS;
     case SETTINGS_HEALTHCHECK:
-        return listen_probe(&process.settings, stderr) ? EXIT_SUCCESS : EXIT_FAILURE;
+        return probe_server(&process.settings, stderr) ? EXIT_SUCCESS : EXIT_FAILURE;
     case SETTINGS_SERVE:
         break;
     }

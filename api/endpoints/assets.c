@@ -1,14 +1,16 @@
 /* The visualiser: its page at `/`, and the scripts and styles that the page loads. The host
- * provides them in both codings with their tags, so that nothing is computed here. */
-#include "../coding.h"
-#include "../etag.h"
-#include "../problem.h"
-#include "../reply.h"
-#include "../service.h"
+ * provides each file in both content codings with its entity tag, so that nothing is computed
+ * here. */
+#include "bytes/body.h"
+#include "http/coding.h"
+#include "http/etag.h"
+#include "replies/problem.h"
+#include "replies/reply.h"
+#include "service.h"
 
 #include <string.h>
 
-/* Everything comes from this origin: no script or style stands in the page itself. */
+/* The page loads everything from this origin, and has no inline script or style. */
 static const char POLICY[] =
     "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; "
     "object-src 'none'";
@@ -25,18 +27,19 @@ static const api_asset *find_asset(const api_call *call)
     return NULL;
 }
 
-/* The form in the coding that the call prefers, NULL if none is acceptable. */
+/* Choose the content coding of a file; NULL if none is acceptable. */
 static const api_asset_form *choose_form(const api_call *call, const api_asset *asset,
                                          api_coding *ret_coding)
 {
-    api_codings codings = api_accept_codings(api_call_header(call, "Accept-Encoding"));
+    api_codings codings = api_accept_codings(api_call_header(call, API_HEADER_ACCEPT_ENCODING));
     if (!api_choose_coding(codings, asset->gzip.data != NULL, ret_coding))
         return NULL;
     return *ret_coding == API_GZIP ? &asset->gzip : &asset->plain;
 }
 
-static api_reply *describe(const api_asset *asset, const api_asset_form *form,
-                           api_coding coding, unsigned status)
+/* A new reply with the fields of a file. NULL without memory. */
+static api_reply *new_reply(const api_asset *asset, const api_asset_form *form,
+                            api_coding coding, unsigned status)
 {
     bool page = strcmp(asset->path, "/") == 0;
     api_reply *reply = api_reply_new(status);
@@ -55,24 +58,24 @@ static api_reply *describe(const api_asset *asset, const api_asset_form *form,
 
 api_reply *api_get_asset(const api_call *call)
 {
-    const char *match = api_call_header(call, "If-Match");
-    const char *none_match = api_call_header(call, "If-None-Match");
+    const char *match = api_call_header(call, API_HEADER_IF_MATCH);
+    const char *none_match = api_call_header(call, API_HEADER_IF_NONE_MATCH);
     api_coding coding;
     api_etag etag;
     const api_asset *asset = find_asset(call);
     if (!asset)
-        return api_problem(API_NOT_FOUND, "GET / serves the page that names its files", NULL,
-                           NULL);
+        return api_problem(API_NOT_FOUND,
+                           "no file is served at this path; GET / serves the page", NULL, NULL);
     const api_asset_form *form = choose_form(call, asset, &coding);
     if (!form)
-        return api_problem(API_NOT_ACCEPTABLE,
-                           "Accept-Encoding admits neither identity nor gzip", NULL, NULL);
+        return api_problem(API_NOT_ACCEPTABLE, "Accept-Encoding must admit identity or gzip",
+                           NULL, NULL);
     strncpy(etag.text, form->etag, sizeof etag.text - 1);
     etag.text[sizeof etag.text - 1] = '\0';
     if (match && !api_tag_is_listed(etag.text, match, true))
         return api_problem_of_if_match(&etag);
     bool matches = none_match && api_etag_matches(&etag, none_match);
     api_body *body = api_body_from_table(NULL, NULL, &(api_segment){form->data, form->size}, 1);
-    return api_reply_with_body(describe(asset, form, coding, matches ? 304 : 200), body,
+    return api_reply_with_body(new_reply(asset, form, coding, matches ? 304 : 200), body,
                                call->head || matches);
 }

@@ -1,26 +1,26 @@
-/* /v1/encodings/{scheme}: the tensors themselves; /v1/similarity/{scheme}: how alike its rows
- * are.
- */
-#include "../arguments.h"
-#include "../document.h"
-#include "../encoding.h"
-#include "../problem.h"
-#include "../service.h"
+/* /v1/encodings/{scheme}: the tensors of a scheme. /v1/similarity/{scheme}: how similar their
+ * rows are. */
+#include "http/arguments.h"
+#include "replies/problem.h"
+#include "representations/representation.h"
+#include "service.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
+/* Answer a request whose arguments have been read; `error` has what is wrong with them so far.
+ */
 static api_reply *answer(const api_call *call, const pe_scheme *scheme,
                          api_arguments *arguments, pe_error *error, bool post)
 {
-    api_encoding encoding;
+    api_representation representation;
     api_reply *reply;
-    if (api_encoding_read(&encoding, call, scheme, arguments, error, &reply)) {
-        encoding.post = post;
-        reply = api_encoding_reply(&encoding);
+    if (api_representation_select(&representation, call, scheme, arguments, error, &reply)) {
+        representation.post = post;
+        reply = api_representation_reply(&representation);
     }
-    api_encoding_done(&encoding);
+    api_representation_done(&representation);
     api_arguments_done(arguments);
     return reply;
 }
@@ -30,7 +30,7 @@ static api_reply *answer_get(const api_call *call, const pe_scheme *scheme)
     api_arguments arguments;
     pe_error error;
     if (!scheme)
-        return api_unknown_scheme(call->parameter);
+        return api_problem_of_scheme(call->parameter);
     pe_error_init(&error);
     api_arguments_from_query(call->query, &arguments, &error);
     return answer(call, scheme, &arguments, &error, false);
@@ -52,8 +52,8 @@ static api_reply *answer_post(const api_call *call, const pe_scheme *scheme)
     api_arguments arguments;
     pe_error error;
     if (!scheme)
-        return api_unknown_scheme(call->parameter);
-    if (!is_json(api_call_header(call, "Content-Type"))) {
+        return api_problem_of_scheme(call->parameter);
+    if (!is_json(api_call_header(call, API_HEADER_CONTENT_TYPE))) {
         char detail[256];
         const pe_scheme_info *info = pe_scheme_describe(scheme);
         snprintf(detail, sizeof detail,
@@ -65,7 +65,7 @@ static api_reply *answer_post(const api_call *call, const pe_scheme *scheme)
     pe_error_init(&error);
     if (call->query) {
         pe_error_add(&error, PE_MALFORMED, "query", "",
-                     "no query string with POST: the body holds every parameter");
+                     "left out with POST, whose body holds all parameters");
         return api_problem_from_error(&error);
     }
     if (!api_arguments_from_json(call->request->body, call->request->body_size, &arguments,
@@ -92,25 +92,4 @@ api_reply *api_get_similarity(const api_call *call)
 api_reply *api_post_similarity(const api_call *call)
 {
     return answer_post(call, pe_similarity_find(call->parameter));
-}
-
-bool api_has_similarity(const pe_scheme *scheme, const pe_limits *limits)
-{
-    char query[256];
-    api_arguments arguments;
-    pe_request *request = NULL;
-    pe_error error;
-    const pe_scheme_info *info = pe_scheme_describe(scheme);
-    snprintf(query, sizeof query, "%s&metric=l2", info->example);
-    pe_error_init(&error);
-    api_arguments_from_query(query, &arguments, &error);
-    if (error.status == PE_OK)
-        pe_request_new(pe_similarity_find(info->name), arguments.items, arguments.count, limits,
-                       &request, &error);
-    if (error.status == PE_NO_MEMORY)
-        api_document_spoil();
-    bool has = request != NULL;
-    pe_request_free(request);
-    api_arguments_done(&arguments);
-    return has;
 }

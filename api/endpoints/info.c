@@ -1,9 +1,11 @@
-/* /v1/info, the two /health paths and /metrics: the process itself. */
-#include "../document.h"
-#include "../formats.h"
-#include "../reply.h"
-#include "../schema.h"
-#include "../service.h"
+/* /v1/info, the /health paths and /metrics: the state of the server. */
+#include "bytes/body.h"
+#include "negotiation/registry.h"
+#include "replies/cacheable.h"
+#include "replies/document.h"
+#include "replies/reply.h"
+#include "service.h"
+#include "json/schema.h"
 
 #include <string.h>
 
@@ -36,7 +38,7 @@ api_reply *api_info(const api_call *call)
                                                  format->help, "options", options));
     }
     size_t common;
-    const pe_parameter *dtype = pe_common_parameters(&common); /* the first one is dtype */
+    const pe_parameter *dtype = pe_common_parameters(&common); /* it is the first one */
     for (size_t i = 0; dtype->choices[i]; i++)
         json_array_append_new(dtypes, json_string(dtype->choices[i]));
     json_t *document =
@@ -46,6 +48,7 @@ api_reply *api_info(const api_call *call)
     return api_document_cacheable(call, document);
 }
 
+/* The reply of a health check: {"status": …}. */
 static api_reply *status_reply(const api_call *call, unsigned code, const char *status)
 {
     api_reply *reply = api_reply_new(code);

@@ -1,17 +1,19 @@
-/* /openapi.json: this interface as an OpenAPI 3.1 document, built from the routes and
- * registries. */
-#include "../contract.h"
-#include "../document.h"
-#include "../formats.h"
-#include "../options.h"
-#include "../schema.h"
-#include "../service.h"
+/* /openapi.json: this interface as an OpenAPI 3.1 document, built from the table of routes and
+ * the registries of schemes and formats. */
+#include "negotiation/options.h"
+#include "negotiation/registry.h"
+#include "openapi/contract.h"
+#include "replies/kept.h"
+#include "representations/similarity.h"
+#include "service.h"
+#include "json/schema.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-static json_t *choices(const char *const *names, size_t count)
+/* An array of strings. */
+static json_t *string_array(const char *const *names, size_t count)
 {
     json_t *array = json_array();
     for (size_t i = 0; i < count; i++)
@@ -19,9 +21,12 @@ static json_t *choices(const char *const *names, size_t count)
     return array;
 }
 
-/* Add the options of formats, each with the formats that take it. */
-static void add_format_options(void (*add)(json_t *, const char *, const char *, json_t *),
-                               json_t *where)
+/* Adds a parameter of a request to a part of the document: its name, help and schema. */
+typedef void parameter_adder(json_t *document, const char *name, const char *help,
+                             json_t *schema);
+
+/* Add the options of formats; the help of each one lists the formats that take it. */
+static void add_format_options(parameter_adder *add, json_t *document)
 {
     const pe_parameter *rows[API_OPTIONS_MAX];
     size_t count = api_option_rows(rows);
@@ -36,67 +41,83 @@ static void add_format_options(void (*add)(json_t *, const char *, const char *,
                                      api_format_at(f)->name);
             separator = ", ";
         }
-        add(where, rows[i]->name, help, api_schema_of(rows[i]));
+        add(document, rows[i]->name, help, api_parameter_schema(rows[i]));
     }
 }
 
-/* Add what a request may hold besides the scheme's parameters: format and its options, tensor,
- * preset. */
-static void add_request_options(const pe_scheme_info *info,
-                                void (*add)(json_t *, const char *, const char *, json_t *),
-                                json_t *where)
+/* Add what a request may give besides the scheme's parameters: format and its options, tensor
+ * and preset. */
+static void add_request_options(const pe_scheme_info *info, parameter_adder *add,
+                                json_t *document)
 {
     json_t *tensors = json_array(), *presets = json_array();
     for (size_t i = 0; i < info->tensor_count; i++)
         json_array_append_new(tensors, json_string(info->tensors[i].name));
     for (size_t i = 0; i < info->preset_count; i++)
         json_array_append_new(presets, json_string(info->presets[i].name));
-    add(where, "format", "representation; beats Accept",
+    add(document, "format", "representation; beats Accept",
         json_pack("{s:s, s:o}", "type", "string", "enum",
-                  choices(api_format_names(), api_format_count())));
-    add_format_options(add, where);
-    add(where, "tensor", "one tensor of several; forms of one carry the first unless told",
+                  string_array(api_format_names(), api_format_count())));
+    add_format_options(add, document);
+    add(document, "tensor", "one tensor of several; forms of one carry the first unless told",
         json_pack("{s:s, s:o}", "type", "string", "enum", tensors));
     if (info->preset_count > 0)
-        add(where, "preset", "a named row of values under the explicit ones",
+        add(document, "preset", "a named row of values under the explicit ones",
             json_pack("{s:s, s:o}", "type", "string", "enum", presets));
     else
         json_decref(presets);
 }
 
+/* A parameter_adder for the array of an operation's parameters. */
 static void add_query_parameter(json_t *array, const char *name, const char *help,
                                 json_t *schema)
 {
     json_t *parameter = json_pack("{s:s, s:s, s:s, s:o}", "name", name, "in", "query",
                                   "description", help, "schema", schema);
-    if (json_object_get(schema, "items")) { /* a list: one value with commas */
+    if (json_object_get(schema, "items")) { /* a list is one value with commas */
         json_object_set_new(parameter, "style", json_string("form"));
         json_object_set_new(parameter, "explode", json_false());
     }
     json_array_append_new(array, parameter);
 }
 
+/* A parameter_adder for the properties of a JSON body that every body must have. */
 static void add_property(json_t *properties, const char *name, const char *help, json_t *schema)
 {
     json_object_set_new(schema, "description", json_string(help));
     json_object_set_new(properties, name, schema);
 }
 
-/* The value of one parameter in the scheme's example query, as JSON; NULL if it is not there.
+/* A parameter_adder for the other properties: null counts as not given. */
+static void add_optional_property(json_t *properties, const char *name, const char *help,
+                                  json_t *schema)
+{
+    json_t *choices = json_object_get(schema, "enum");
+    json_object_set_new(schema, "type",
+                        json_pack("[O, s]", json_object_get(schema, "type"), "null"));
+    if (choices)
+        json_array_append_new(choices, json_null());
+    add_property(properties, name, help, schema);
+}
+
+/* The value of a parameter in the scheme's example query; NULL if the example does not give it.
  */
 static json_t *example_of(const pe_scheme_info *info, const pe_parameter *parameter)
 {
     size_t length = strlen(parameter->name);
-    if (info->of && strcmp(parameter->name, "metric") == 0)
+    if (info->similarity_of && strcmp(parameter->name, "metric") == 0)
         return json_string(parameter->choices[0]);
-    for (const char *at = info->example; at; at = strchr(at, '&') ? strchr(at, '&') + 1 : NULL)
-        if (strncmp(at, parameter->name, length) == 0 && at[length] == '=') {
-            char text[256]; /* examples are small */
-            const char *value = at + length + 1;
-            snprintf(text, sizeof text, "%.*s", (int)strcspn(value, "&"), value);
-            return api_text_value(parameter, text);
-        }
-    return NULL;
+    const char *pair = info->example; /* "name=value", and then `&` or the end */
+    while (strncmp(pair, parameter->name, length) != 0 || pair[length] != '=') {
+        pair = strchr(pair, '&');
+        if (!pair)
+            return NULL;
+        pair++;
+    }
+    char text[256]; /* examples are short */
+    const char *value = pair + length + 1;
+    snprintf(text, sizeof text, "%.*s", (int)strcspn(value, "&"), value);
+    return api_parameter_value(parameter, text);
 }
 
 static json_t *get_operation(const pe_scheme_info *info)
@@ -105,7 +126,7 @@ static json_t *get_operation(const pe_scheme_info *info)
     for (size_t i = 0; i < pe_all_parameter_count(info); i++) {
         const pe_parameter *parameter = pe_parameter_at(info, i);
         add_query_parameter(parameters, parameter->name, parameter->help,
-                            api_schema_of(parameter));
+                            api_parameter_schema(parameter));
         json_t *added = json_array_get(parameters, json_array_size(parameters) - 1);
         json_t *example = example_of(info, parameter);
         if (example)
@@ -126,14 +147,16 @@ static json_t *post_operation(const pe_scheme_info *info)
     json_t *properties = json_object(), *required = json_array(), *example = json_object();
     for (size_t i = 0; i < pe_all_parameter_count(info); i++) {
         const pe_parameter *parameter = pe_parameter_at(info, i);
-        add_property(properties, parameter->name, parameter->help, api_schema_of(parameter));
+        bool is_required = api_is_required(parameter);
+        parameter_adder *add = is_required ? add_property : add_optional_property;
+        add(properties, parameter->name, parameter->help, api_parameter_schema(parameter));
         json_t *value = example_of(info, parameter);
         if (value)
             json_object_set_new(example, parameter->name, value);
-        if (api_is_required(parameter))
+        if (is_required)
             json_array_append_new(required, json_string(parameter->name));
     }
-    add_request_options(info, add_property, properties);
+    add_request_options(info, add_optional_property, properties);
     json_t *schema = json_pack("{s:s, s:o, s:b, s:o}", "type", "object", "properties",
                                properties, "additionalProperties", 0, "required", required);
     json_t *body = json_pack("{s:b, s:{s:{s:o, s:o}}}", "required", 1, "content",
@@ -146,8 +169,8 @@ static json_t *post_operation(const pe_scheme_info *info)
                      api_contract_responses_of(API_TENSORS_BY_POST, NULL));
 }
 
-/* GET of "/v1/schemes" as "v1_schemes", PUT as "put_v1_schemes", "page" of "/": an operation's
- * name. */
+/* The name of a route's operation: "v1_schemes" for GET of "/v1/schemes", "put_v1_schemes" for
+ * PUT, "page" for "/". */
 static json_t *operation_id(const api_route *route)
 {
     char name[64] = "";
@@ -155,25 +178,26 @@ static json_t *operation_id(const api_route *route)
         return json_string("page");
     if (strcmp(route->method, "GET") != 0)
         snprintf(name, sizeof name, "%s_", route->method);
-    for (char *at = name; *at; at++)
-        *at = (char)tolower((unsigned char)*at);
     size_t used = strlen(name);
-    for (const char *at = route->pattern + 1; *at && used < sizeof name - 1; at++)
-        if (*at != '{' && *at != '}')
-            name[used++] = *at == '/' || *at == '.' ? '_' : *at;
+    for (size_t i = 0; i < used; i++)
+        name[i] = (char)tolower((unsigned char)name[i]);
+    for (const char *next = route->pattern + 1; *next && used < sizeof name - 1; next++)
+        if (*next != '{' && *next != '}')
+            name[used++] = *next == '/' || *next == '.' ? '_' : *next;
     name[used] = '\0';
     return json_string(name);
 }
 
+/* {name, help, pattern, example}; where the example is NULL, it is the first scheme. */
 static const struct {
-    const char *name, *help, *pattern, *example; /* no example: the first scheme */
+    const char *name, *help, *pattern, *example;
 } PATH_PARAMETERS[] = {
     {"scheme", "name of a scheme", "^[a-z0-9_]+$", NULL},
     {"name", "name of a stored set", API_STORED_NAME_PATTERN, "bert-positions"},
     {"file", "name of a file, as the page has it", "^[A-Za-z0-9._-]+$", "main.0a1b2c3d.js"},
 };
 
-/* The parameter that a pattern's {…} stands for. */
+/* The parameter that a pattern's {…} stands for; `brace` points to the {. */
 static json_t *path_parameter(const char *brace)
 {
     size_t i = 0;
@@ -195,21 +219,21 @@ static json_t *upload_body(void)
         "content", "*/*");
 }
 
-/* "get" of "GET". */
+/* The member of a path item for a method: "get" for "GET". Returns dst. */
 static const char *method_member(const char *method, char dst[16])
 {
     snprintf(dst, 16, "%s", method);
-    for (char *at = dst; *at; at++)
-        *at = (char)tolower((unsigned char)*at);
+    for (size_t i = 0; dst[i]; i++)
+        dst[i] = (char)tolower((unsigned char)dst[i]);
     return dst;
 }
 
-/* The routes that do not depend on the registry of schemes. */
+/* Add a route that is one operation; those of tensors are one for each scheme. */
 static void add_plain_route(json_t *paths, const api_route *route)
 {
     char method[16];
     const char *brace = strchr(route->pattern, '{');
-    bool stored = route->guard != NULL;
+    bool stored = route->guard != NULL; /* only the store has a guard */
     json_t *parameters = json_array();
     if (brace)
         json_array_append_new(parameters, path_parameter(brace));
@@ -221,13 +245,13 @@ static void add_plain_route(json_t *paths, const api_route *route)
                   api_contract_responses_of(route->kind, route->schema));
     if (route->kind == API_UPLOAD)
         json_object_set_new(operation, "requestBody", upload_body());
-    if (stored) /* with or without a key, as the server is set up */
+    if (stored) /* a server may have a key or none */
         json_object_set_new(operation, "security", json_pack("[{}, {s:[]}]", "key"));
     json_t *item = json_object_get(paths, route->pattern);
     if (!item) {
         item = json_object();
         if (json_object_set_new(paths, route->pattern, item) != 0)
-            item = NULL; /* it is freed */
+            item = NULL; /* jansson has freed it */
     }
     json_object_set_new(item, method_member(route->method, method), operation);
 }
@@ -237,25 +261,28 @@ static void add_scheme(json_t *paths, const char *kind, const pe_scheme *scheme)
 {
     char path[128];
     const pe_scheme_info *info = pe_scheme_describe(scheme);
-    snprintf(path, sizeof path, "/v1/%s/%s", kind, info->of ? info->of : info->name);
+    snprintf(path, sizeof path, "/v1/%s/%s", kind,
+             info->similarity_of ? info->similarity_of : info->name);
     json_object_set_new(
         paths, path,
         json_pack("{s:o, s:o}", "get", get_operation(info), "post", post_operation(info)));
 }
 
-static json_t *head_of_document(void)
+static json_t *document_info(void)
 {
-    return json_pack("{s:s, s:s, s:s, s:{s:s}, s:{s:s, s:s}}", "title", "posenc", "version",
-                     PE_VERSION, "description",
-                     "Positional encodings, exact to the last bit, as JSON or binary. Whatever "
-                     "answers GET answers HEAD with the same head. Every path answers OPTIONS "
-                     "with 204 and Allow, another method than its own with 405; what is not "
-                     "here is 404.",
-                     "contact", "name", "the posenc authors", "license", "name", "MIT",
-                     "identifier", "MIT");
+    return json_pack(
+        "{s:s, s:s, s:s, s:{s:s}, s:{s:s, s:s}}", "title", "posenc", "version", PE_VERSION,
+        "description",
+        "Positional encodings, exact to the last bit, as JSON or binary. Whatever "
+        "answers GET answers HEAD with the same head, but nothing is computed for it: "
+        "Content-Length of text and pictures, Cache-Status and Server-Timing are "
+        "left out. Every path answers OPTIONS "
+        "with 204 and Allow, another method than its own with 405; what is not "
+        "here is 404.",
+        "contact", "name", "the posenc authors", "license", "name", "MIT", "identifier", "MIT");
 }
 
-static json_t *tags_of_document(void)
+static json_t *document_tags(void)
 {
     static const char *const tags[][2] = {
         {"encodings", "tensors"},
@@ -277,14 +304,11 @@ static json_t *components(void)
                      api_contract_parameters(), "responses", api_contract_responses());
 }
 
-api_reply *api_openapi(const api_call *call)
+static json_t *build_document(const api_call *call)
 {
-    if (call->request->quick) /* some tens of milliseconds */
-        return api_not_yet(call, API_LATER);
-    const api_route *routes;
-    size_t count = api_routes(&routes);
+    const api_route *routes = call->service->routes;
     json_t *paths = json_object();
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < call->service->route_count; i++)
         if (!(routes[i].kind & (API_TENSORS | API_TENSORS_BY_POST)))
             add_plain_route(paths, &routes[i]);
     for (size_t i = 0; i < pe_scheme_count(); i++) {
@@ -294,9 +318,13 @@ api_reply *api_openapi(const api_call *call)
             add_scheme(paths, "similarity",
                        pe_similarity_find(pe_scheme_describe(scheme)->name));
     }
-    json_t *document = json_pack(
-        "{s:s, s:o, s:[{s:s, s:s}], s:[], s:o, s:o, s:o}", "openapi", "3.1.0", "info",
-        head_of_document(), "servers", "url", "/", "description", "this server", "security",
-        "tags", tags_of_document(), "paths", paths, "components", components());
-    return api_document_cacheable(call, document);
+    return json_pack("{s:s, s:o, s:[{s:s, s:s}], s:[], s:o, s:o, s:o}", "openapi", "3.1.0",
+                     "info", document_info(), "servers", "url", "/", "description",
+                     "this server", "security", "tags", document_tags(), "paths", paths,
+                     "components", components());
+}
+
+api_reply *api_openapi(const api_call *call)
+{
+    return api_kept_reply(call, API_KEPT_OPENAPI, build_document);
 }

@@ -1,21 +1,12 @@
-/* /v1/schemes and /v1/schemes/{scheme}: what there is and what it takes. */
-#include "../document.h"
-#include "../parameters.h"
-#include "../problem.h"
-#include "../schema.h"
-#include "../service.h"
+/* /v1/schemes and /v1/schemes/{scheme}: the schemes with their parameters, presets and tensors.
+ */
+#include "replies/kept.h"
+#include "replies/problem.h"
+#include "representations/similarity.h"
+#include "service.h"
+#include "json/schema.h"
 
 #include <string.h>
-
-api_reply *api_unknown_scheme(const char *name)
-{
-    const char *names[256];
-    size_t count = 0;
-    for (; count < pe_scheme_count() && count < 256; count++)
-        names[count] = pe_scheme_describe(pe_scheme_at(count))->name;
-    return api_problem(API_UNKNOWN_SCHEME, "GET /v1/schemes lists the schemes",
-                       pe_nearest(name, names, count), NULL);
-}
 
 static json_t *describe_presets(const pe_scheme_info *info)
 {
@@ -28,7 +19,7 @@ static json_t *describe_presets(const pe_scheme_info *info)
                 if (strcmp(info->parameters[p].name, preset->values[v]) == 0)
                     json_object_set_new(
                         values, preset->values[v],
-                        api_text_value(&info->parameters[p], preset->values[v + 1]));
+                        api_parameter_value(&info->parameters[p], preset->values[v + 1]));
         json_array_append_new(presets, json_pack("{s:s, s:s, s:o}", "name", preset->name,
                                                  "help", preset->help, "values", values));
     }
@@ -55,20 +46,31 @@ static json_t *describe_scheme(const api_call *call, const pe_scheme *scheme)
         describe_presets(info), "tensors", tensors, "similarity", similar);
 }
 
-api_reply *api_list_schemes(const api_call *call)
+static json_t *build_list(const api_call *call)
 {
-    if (call->request->quick) /* some milliseconds */
-        return api_not_yet(call, API_LATER);
     json_t *schemes = json_array();
     for (size_t i = 0; i < pe_scheme_count(); i++)
         json_array_append_new(schemes, describe_scheme(call, pe_scheme_at(i)));
-    return api_document_cacheable(call, json_pack("{s:o}", "schemes", schemes));
+    return json_pack("{s:o}", "schemes", schemes);
+}
+
+static json_t *build_scheme(const api_call *call)
+{
+    return describe_scheme(call, pe_scheme_find(call->parameter));
+}
+
+api_reply *api_list_schemes(const api_call *call)
+{
+    return api_kept_reply(call, API_KEPT_SCHEMES, build_list);
 }
 
 api_reply *api_describe_scheme(const api_call *call)
 {
     const pe_scheme *scheme = pe_scheme_find(call->parameter);
     if (!scheme)
-        return api_unknown_scheme(call->parameter);
-    return api_document_cacheable(call, describe_scheme(call, scheme));
+        return api_problem_of_scheme(call->parameter);
+    size_t index = 0;
+    while (pe_scheme_at(index) != scheme)
+        index++;
+    return api_kept_reply(call, API_KEPT_SCHEME + index, build_scheme);
 }

@@ -1,19 +1,20 @@
 /* /v1/parameters and /v1/parameters/{name}: stored sets of trained tensors. */
-#include "../document.h"
-#include "../etag.h"
-#include "../problem.h"
-#include "../reply.h"
-#include "../service.h"
-#include "../text.h"
+#include "bytes/body.h"
+#include "http/etag.h"
+#include "replies/cacheable.h"
+#include "replies/problem.h"
+#include "replies/reply.h"
+#include "service.h"
+#include "text.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define QUICK_LIST 256 /* sets that an event thread may list */
+#define QUICK_LIST 256 /* the most sets that a quick request may list */
 
-/* ---- names, tags and conditions ---- */
+/* ---- names, tags and preconditions ---- */
 
-/* [a-z0-9][a-z0-9._-]{0,63} */
+/* Whether a name matches API_STORED_NAME_PATTERN. */
 static bool is_set_name(const char *name)
 {
     static const char first[] = "abcdefghijklmnopqrstuvwxyz0123456789";
@@ -22,39 +23,49 @@ static bool is_set_name(const char *name)
            strlen(name) <= API_STORED_NAME_MAX;
 }
 
-/* A set's entity tag is its digest. */
-static const char *tag_of(const char *digest, char dst[PE_DIGEST_SIZE + 2])
+/* Write the entity tag of a set, which is its digest in quotes. Returns dst. */
+static const char *write_tag(const char *digest, char dst[PE_DIGEST_SIZE + 2])
 {
     snprintf(dst, PE_DIGEST_SIZE + 2, "\"%s\"", digest);
     return dst;
 }
 
-/* If-Match and If-None-Match of a request that writes (RFC 9110, section 13.2). */
-static bool conditions_hold(void *context, const char *digest)
+/* Evaluate If-Match and If-None-Match of a request that changes the store (RFC 9110, section
+ * 13.2), given the digest of the set that has the name, NULL if there is none. */
+static bool preconditions_hold(void *context, const char *digest)
 {
     const api_call *call = context;
     char tag[PE_DIGEST_SIZE + 2];
-    const char *match = api_call_header(call, "If-Match");
-    const char *none = api_call_header(call, "If-None-Match");
-    if (match && (!digest || !api_tag_is_listed(tag_of(digest, tag), match, true)))
+    const char *match = api_call_header(call, API_HEADER_IF_MATCH);
+    const char *none = api_call_header(call, API_HEADER_IF_NONE_MATCH);
+    if (match && (!digest || !api_tag_is_listed(write_tag(digest, tag), match, true)))
         return false;
-    return !none || !digest || !api_tag_is_listed(tag_of(digest, tag), none, false);
+    return !none || !digest || !api_tag_is_listed(write_tag(digest, tag), none, false);
 }
 
 static api_reply *unknown_set(void)
 {
-    return api_problem(API_UNKNOWN_SET, "GET /v1/parameters lists the stored sets", NULL, NULL);
-}
-
-static api_reply *condition_failed(void)
-{
-    return api_problem(API_PRECONDITION_FAILED,
-                       "If-Match or If-None-Match does not admit the set that stands", NULL,
+    return api_problem(API_UNKNOWN_SET,
+                       "no stored set has this name; GET /v1/parameters lists them", NULL,
                        NULL);
 }
 
-/* The answer where the store has not done what it was asked. */
-static api_reply *refusal_of(const api_call *call, api_store_status status)
+static api_reply *precondition_failed(void)
+{
+    return api_problem(
+        API_PRECONDITION_FAILED,
+        "If-Match or If-None-Match does not hold for what is stored under this name", NULL,
+        NULL);
+}
+
+static api_reply *store_full(const char *detail)
+{
+    return api_problem(API_STORE_IS_FULL, detail, NULL, NULL);
+}
+
+/* The answer to a call that the store has not done. NULL without memory or after api_not_yet.
+ */
+static api_reply *failure_reply(const api_call *call, api_store_status status)
 {
     switch (status) {
     case API_STORE_DONE:
@@ -64,19 +75,31 @@ static api_reply *refusal_of(const api_call *call, api_store_status status)
     case API_STORE_LATER:
         return api_not_yet(call, API_LATER);
     case API_STORE_REFUSED:
-        return condition_failed();
-    case API_STORE_FULL:
-        return api_problem(API_STORE_IS_FULL,
-                           "remove sets or raise the limits; GET /v1/info states them", NULL,
-                           NULL);
+        return precondition_failed();
+    case API_STORE_TOO_MANY_SETS:
+        return store_full("the store holds as many sets as max-stored-sets allows: remove a "
+                          "set, or raise that limit of the server");
+    case API_STORE_TOO_MANY_BYTES:
+        return store_full("the set does not fit into max-store-bytes beside the other sets: "
+                          "remove sets, or raise that limit of the server");
+    case API_STORE_DISK_FULL:
+        return store_full("the disk is full: remove sets, or make room on the disk of the "
+                          "server's data-dir");
+    case API_STORE_READ_ONLY:
+        return api_problem(API_STORE_BROKEN,
+                           "the server's data-dir has become read-only: stored sets can be "
+                           "used, but not changed",
+                           NULL, NULL);
     case API_STORE_FAILED:
-        return api_problem(API_STORE_BROKEN, "the store cannot be read or written", NULL, NULL);
+        return api_problem(API_STORE_BROKEN,
+                           "the store cannot be read or written; try again later", NULL, NULL);
     case API_STORE_NO_MEMORY:
         break;
     }
     return NULL;
 }
 
+/* A new reply with the fields of a set. NULL without memory. */
 static api_reply *new_reply(unsigned status, const char *tag)
 {
     api_reply *reply = api_reply_new(status);
@@ -87,6 +110,7 @@ static api_reply *new_reply(unsigned status, const char *tag)
 
 /* ---- reading ---- */
 
+/* Append a row of the index as a JSON object. */
 static void append_stored(api_text *text, const api_stored *stored)
 {
     api_text_add(text, "{\"name\":\"%s\",\"digest\":\"%s\",\"bytes\":%llu,\"tensors\":%s}",
@@ -94,9 +118,10 @@ static void append_stored(api_text *text, const api_stored *stored)
                  stored->description);
 }
 
-static void visit_stored(void *of, const api_stored *stored)
+/* Append a row to the list of sets, with a comma if it is not the first one. */
+static void visit_stored(void *state, const api_stored *stored)
 {
-    api_text *text = of;
+    api_text *text = state;
     api_text_add(text, "%s\n ", text->size > 0 && text->data[text->size - 1] == '}' ? "," : "");
     append_stored(text, stored);
 }
@@ -120,22 +145,38 @@ api_reply *api_list_sets(const api_call *call)
                               "private, no-cache");
 }
 
-/* The answer that needs no byte of the set: to HEAD, or where a condition decides; else NULL.
- */
-static api_reply *answer_by_tag(const api_call *call, const char *tag, uint64_t size)
+/* Whether a request for a set is answered without its bytes: a HEAD, or one whose preconditions
+ * decide. ret_reply is the answer then, NULL without memory. */
+static bool answer_by_tag(const api_call *call, const char *tag, uint64_t size,
+                          api_reply **ret_reply)
 {
-    const char *match = api_call_header(call, "If-Match");
-    const char *none = api_call_header(call, "If-None-Match");
-    if (match && !api_tag_is_listed(tag, match, true))
-        return condition_failed();
+    const char *match = api_call_header(call, API_HEADER_IF_MATCH);
+    const char *none = api_call_header(call, API_HEADER_IF_NONE_MATCH);
+    if (match && !api_tag_is_listed(tag, match, true)) {
+        *ret_reply = precondition_failed();
+        return true;
+    }
     bool same = none && api_tag_is_listed(tag, none, false);
     if (!same && !call->head)
-        return NULL;
-    api_reply *reply = new_reply(same ? 304 : 200, tag);
-    api_reply_set_length(reply, size);
+        return false;
+    *ret_reply = new_reply(same ? 304 : 200, tag);
+    api_reply_set_length(*ret_reply, size);
     if (!same)
-        api_reply_add(reply, "Content-Type", "application/vnd.safetensors");
-    return reply;
+        api_reply_add(*ret_reply, "Content-Type", "application/vnd.safetensors");
+    return true;
+}
+
+static void drop_set(void *set)
+{
+    api_set_unref(set);
+}
+
+/* A body of the set's bytes, which are not copied. */
+static api_body *body_of(api_set *set)
+{
+    api_segment bytes;
+    bytes.data = api_set_bytes(set, &bytes.size);
+    return api_body_from_memory(bytes, api_set_ref(set), drop_set);
 }
 
 api_reply *api_get_set(const api_call *call)
@@ -145,26 +186,27 @@ api_reply *api_get_set(const api_call *call)
     uint64_t size;
     if (!store->look(store->context, call->parameter, digest, &size))
         return unknown_set();
-    api_reply *reply = answer_by_tag(call, tag_of(digest, tag), size);
-    if (reply || call->head)
+    api_reply *reply;
+    if (answer_by_tag(call, write_tag(digest, tag), size, &reply))
         return reply;
     api_set *set = NULL;
     api_store_status status =
         store->find(store->context, call->parameter, call->request->quick, &set);
     if (status != API_STORE_DONE)
-        return refusal_of(call, status);
-    reply = new_reply(200, tag_of(api_set_digest(set), tag)); /* it may be another one now */
+        return failure_reply(call, status);
+    /* the set may have been replaced since look(), so the tag is that of the set itself */
+    reply = new_reply(200, write_tag(api_set_digest(set), tag));
     api_reply_add(reply, "Content-Type", "application/vnd.safetensors");
     api_reply_add(reply, "Content-Disposition", "inline; filename=\"%s.safetensors\"",
                   call->parameter);
-    reply = api_reply_with_body(reply, api_body_from_set(set), false);
+    reply = api_reply_with_body(reply, body_of(set), false);
     api_set_unref(set);
     return reply;
 }
 
 /* ---- writing ---- */
 
-api_reply *api_refuse_upload(const api_call *call)
+bool api_refuse_upload(const api_call *call, api_reply **ret_refusal)
 {
     const api_store *store = call->service->host->store;
     char digest[PE_DIGEST_SIZE];
@@ -173,26 +215,30 @@ api_reply *api_refuse_upload(const api_call *call)
     pe_error_init(&error);
     if (!is_set_name(call->parameter))
         pe_error_add(&error, PE_MALFORMED, "name", call->parameter,
-                     "1 to %d of a-z, 0-9, point, underscore and hyphen, the first of them a "
+                     "1 to %d characters of a-z, 0-9, '.', '_' and '-', the first of them a "
                      "letter or digit",
                      API_STORED_NAME_MAX);
     if (call->query)
-        pe_error_add(&error, PE_MALFORMED, "query", "", "no query string with PUT");
-    if (api_call_header(call, "Content-Range"))
-        pe_error_add(&error, PE_MALFORMED, "Content-Range", "", "the whole file at once");
-    if (error.count > 0)
-        return api_problem_from_error(&error);
-    bool stands = store->look(store->context, call->parameter, digest, &size);
-    return conditions_hold((void *)(uintptr_t)call, stands ? digest : NULL)
-               ? NULL
-               : condition_failed();
+        pe_error_add(&error, PE_MALFORMED, "query", "", "left out with PUT");
+    if (api_call_header(call, API_HEADER_CONTENT_RANGE))
+        pe_error_add(&error, PE_MALFORMED, "Content-Range", "",
+                     "left out: a set is uploaded as a whole");
+    if (error.count > 0) {
+        *ret_refusal = api_problem_from_error(&error);
+        return true;
+    }
+    bool exists = store->look(store->context, call->parameter, digest, &size);
+    if (preconditions_hold((void *)(uintptr_t)call, exists ? digest : NULL))
+        return false;
+    *ret_refusal = precondition_failed();
+    return true;
 }
 
-/* 201 with what was stored, or 204 where it took another one's place. */
+/* 201 with a description of the set, or 204 if it has replaced another one. */
 static api_reply *stored_reply(const api_call *call, const api_set *set, bool replaced)
 {
     char tag[PE_DIGEST_SIZE + 2];
-    api_reply *reply = new_reply(replaced ? 204 : 201, tag_of(api_set_digest(set), tag));
+    api_reply *reply = new_reply(replaced ? 204 : 201, write_tag(api_set_digest(set), tag));
     if (replaced)
         return reply;
     api_text text = {0};
@@ -215,8 +261,8 @@ api_reply *api_put_set(const api_call *call)
 {
     const api_store *store = call->service->host->store;
     const api_request *request = call->request;
-    api_reply *refusal = api_refuse_upload(call);
-    if (refusal)
+    api_reply *refusal;
+    if (api_refuse_upload(call, &refusal))
         return refusal;
     if (request->quick)
         return api_not_yet(call, API_LATER);
@@ -226,12 +272,12 @@ api_reply *api_put_set(const api_call *call)
         api_set_read(request->body ? request->take_body(request->context) : NULL, size, &error);
     if (!set)
         return api_problem_from_error(&error);
-    const api_condition condition = {(void *)(uintptr_t)call, conditions_hold};
+    const api_condition condition = {(void *)(uintptr_t)call, preconditions_hold};
     bool replaced;
     api_store_status status =
         store->put(store->context, call->parameter, set, &condition, &replaced);
-    api_reply *reply =
-        status == API_STORE_DONE ? stored_reply(call, set, replaced) : refusal_of(call, status);
+    api_reply *reply = status == API_STORE_DONE ? stored_reply(call, set, replaced)
+                                                : failure_reply(call, status);
     api_set_unref(set);
     return reply;
 }
@@ -241,10 +287,10 @@ api_reply *api_delete_set(const api_call *call)
     const api_store *store = call->service->host->store;
     if (call->request->quick)
         return api_not_yet(call, API_LATER);
-    const api_condition condition = {(void *)(uintptr_t)call, conditions_hold};
+    const api_condition condition = {(void *)(uintptr_t)call, preconditions_hold};
     api_store_status status = store->remove(store->context, call->parameter, &condition);
     if (status != API_STORE_DONE)
-        return refusal_of(call, status);
+        return failure_reply(call, status);
     api_reply *reply = api_reply_new(204);
     api_reply_add(reply, "Cache-Control", "no-store");
     return reply;

@@ -1,8 +1,9 @@
-/* csv: numbers alone, as spreadsheets, pandas and numpy.loadtxt read them (RFC 4180 without a
- * header line, and with lines that end in LF, so that no tool in a pipe meets a CR). A line is
- * a row of the last axis; lines of all leading axes follow one another without blank ones,
- * since RFC 4180 has lines of one length alone. A vector is one number a line. */
-#include "../printed.h"
+/* csv: only numbers, as spreadsheets, pandas and numpy.loadtxt read them. It is RFC 4180
+ * without a header line, and with lines that end in LF, since tools in a pipe do not expect a
+ * CR. A line is a row along the last axis. The rows of all leading axes follow one another
+ * without blank lines, since in RFC 4180 every line has the same number of fields. A vector has
+ * one number on each line. */
+#include "writers/printed.h"
 
 #include <math.h>
 #include <string.h>
@@ -23,35 +24,35 @@ static char *write_after(char *dst, const pe_tensor *tensor, uint64_t end)
     return dst;
 }
 
-/* Print one by one, where some are infinite or NaN: as C, numpy and pandas read these. */
+/* Print elements one by one, with infinities and NaN as C, numpy and pandas read them. */
 static size_t print_any(char *dst, const pe_tensor *tensor, const unsigned char *elements,
                         size_t count)
 {
-    char *at = dst;
+    char *end = dst;
     for (size_t i = 0; i < count; i++, elements += pe_dtype_size(tensor->dtype)) {
         double value;
         pe_read_row(&value, tensor->dtype, elements, 1);
         if (i > 0)
-            *at++ = ',';
+            *end++ = ',';
         if (isfinite(value)) {
-            at += pe_print_element(at, tensor->dtype, elements);
+            end += pe_print_element(end, tensor->dtype, elements);
             continue;
         }
         const char *name = isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
-        memcpy(at, name, strlen(name));
-        at += strlen(name);
+        memcpy(end, name, strlen(name));
+        end += strlen(name);
     }
-    return (size_t)(at - dst);
+    return (size_t)(end - dst);
 }
 
 static size_t print(char *dst, const pe_tensor *tensor, const void *elements, size_t count)
 {
     size_t length = pe_print_row(dst, tensor->dtype, elements, count);
-    if (memchr(dst, 'n', length)) /* null: what JSON has for them */
+    if (memchr(dst, 'n', length)) /* a "null": an element is infinite or NaN */
         length = print_any(dst, tensor, elements, count);
-    if (tensor->rank == 1)
-        for (char *comma = dst; (comma = memchr(comma, ',', length - (size_t)(comma - dst)));)
-            *comma = '\n';
+    char *comma = tensor->rank == 1 ? memchr(dst, ',', length) : NULL;
+    for (; comma; comma = memchr(comma, ',', length - (size_t)(comma - dst)))
+        *comma = '\n';
     return length;
 }
 
@@ -77,9 +78,9 @@ static api_body *write_body(const api_selection *selection, pe_table *table, siz
     return api_printed_body(&PRINTER, selection, table, ret_bytes);
 }
 
-static api_body *stream(const api_selection *selection)
+static api_body *stream(const api_selection *selection, pe_error *reterr)
 {
-    return api_printed_stream(&PRINTER, selection);
+    return api_printed_stream(&PRINTER, selection, reterr);
 }
 
 const api_format api_format_csv = {

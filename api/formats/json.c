@@ -1,6 +1,7 @@
-/* json: readable, one row to a line, shortest digits that read back as the same value. */
-#include "../parameters.h"
-#include "../printed.h"
+/* json: the tensors as nested arrays, one row on each line, with the shortest digits that read
+ * back as the same value. */
+#include "writers/printed.h"
+#include "writers/values.h"
 
 #include <string.h>
 
@@ -8,8 +9,12 @@ static void append_head(api_text *text, const api_selection *selection)
 {
     const pe_request *request = selection->request;
     const pe_scheme_info *info = pe_scheme_describe(pe_request_scheme(request));
-    api_text_add(text, "{\"scheme\":\"%s\",\n \"parameters\":{",
-                 info->of ? info->of : info->name);
+    const char *preset = pe_request_preset(request), *quote = preset ? "\"" : "";
+    api_text_add(text,
+                 "{\"scheme\":\"%s\",\"preset\":%s%s%s,\"release\":\"" PE_VERSION
+                 "\",\n \"parameters\":{",
+                 info->similarity_of ? info->similarity_of : info->name, quote,
+                 preset ? preset : "null", quote);
     for (size_t i = 0; i < pe_all_parameter_count(info); i++) {
         api_text_add(text, "%s\"%s\":", i ? "," : "", pe_parameter_at(info, i)->name);
         api_parameter_append_json(text, request, i);
@@ -31,11 +36,11 @@ static void append_tensor_tail(api_text *text, bool last)
     api_text_add(text, "%s", last ? "]}]}\n" : "]}");
 }
 
-/* One bracket for every inner axis that has `row`, counted along the last axis, at its edge;
- * returns the end. */
+/* Write a bracket for each axis but the first whose brackets open before a row, or close before
+ * it. Rows are counted through all axes but the last. Returns the end. */
 static char *write_brackets(char *dst, const pe_tensor *tensor, uint64_t row, char bracket)
 {
-    uint64_t span = 1; /* rows under one index of the axis */
+    uint64_t span = 1; /* the rows that a pair of brackets of the axis encloses */
     for (size_t axis = tensor->rank - 1; axis > 0 && row % span == 0; axis--) {
         *dst++ = bracket;
         span *= tensor->shape[axis - 1];
@@ -45,7 +50,7 @@ static char *write_brackets(char *dst, const pe_tensor *tensor, uint64_t row, ch
 
 #define ROW_BREAK ",\n   "
 
-/* A line for each run along the last axis. */
+/* A row begins on a line of its own. */
 static char *write_before(char *dst, const pe_tensor *tensor, uint64_t first)
 {
     uint64_t columns = tensor->shape[tensor->rank - 1], row = first / columns;
@@ -90,9 +95,9 @@ static api_body *write_body(const api_selection *selection, pe_table *table, siz
     return api_printed_body(&PRINTER, selection, table, ret_bytes);
 }
 
-static api_body *stream(const api_selection *selection)
+static api_body *stream(const api_selection *selection, pe_error *reterr)
 {
-    return api_printed_stream(&PRINTER, selection);
+    return api_printed_stream(&PRINTER, selection, reterr);
 }
 
 const api_format api_format_json = {
@@ -101,7 +106,8 @@ const api_format api_format_json = {
     .extension = "json",
     .help = "all tensors as nested lists, with scheme and parameters",
     .schema_type = "object",
-    .revision = 1,
+    .revision = 2,
+    .states_parameters = true,
     .text = true,
     .measure = API_ELEMENTS,
     .work = work,

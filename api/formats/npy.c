@@ -1,7 +1,7 @@
-/* npy: numpy's own file format, version 1.0. */
-#include "../formats.h"
-#include "../reply.h"
-#include "../streams.h"
+/* npy: the file format of numpy, version 1.0. */
+#include "bytes/body.h"
+#include "writers/format.h"
+#include "writers/streams.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -11,6 +11,7 @@
 #define PREAMBLE  10 /* magic, version, header length */
 #define ALIGNMENT 64
 
+/* The name that numpy has for a dtype; NULL if it has none. */
 static const char *descriptor(pe_dtype dtype)
 {
     switch (dtype) {
@@ -31,10 +32,10 @@ static const char *descriptor(pe_dtype dtype)
 
 static const char *refuses(pe_dtype dtype)
 {
-    return descriptor(dtype) ? NULL : "numpy has no bf16; safetensors and raw carry it";
+    return descriptor(dtype) ? NULL : "npy has no bf16, but safetensors and raw have";
 }
 
-/* The whole header, padded so that the data is aligned; returns its length. */
+/* Write the header, with padding that aligns the data after it. Returns its length. */
 static size_t make_header(const pe_tensor *tensor, char dst[PE_TABLE_HEADROOM])
 {
     char text[PE_TABLE_HEADROOM];
@@ -64,7 +65,7 @@ static uint64_t length(const api_selection *selection)
     return make_header(tensor, header) + tensor->bytes;
 }
 
-/* The header goes right before the data, so that one contiguous piece is the file. */
+/* The header is written right before the data, so that the file is one contiguous piece. */
 static api_body *write_body(const api_selection *selection, pe_table *table, size_t *ret_bytes)
 {
     char header[PE_TABLE_HEADROOM];
@@ -78,13 +79,13 @@ static api_body *write_body(const api_selection *selection, pe_table *table, siz
                                1);
 }
 
-static api_body *stream(const api_selection *selection)
+static api_body *stream(const api_selection *selection, pe_error *reterr)
 {
     char *header = malloc(PE_TABLE_HEADROOM);
     if (!header)
         return NULL;
     size_t size = make_header(pe_request_tensor(selection->request, selection->first), header);
-    return api_body_from_tensors(selection, header, size, &selection->first);
+    return api_body_from_tensors(selection, header, size, &selection->first, reterr);
 }
 
 const api_format api_format_npy = {

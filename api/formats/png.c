@@ -1,14 +1,12 @@
 /* png: a matrix as a picture, one pixel or a square of `scale` for each element: rows run
- * downward, columns to the right, [0, 0] is at the top left. The only file that knows libpng.
- *
- * The picture has a palette of 256 entries. Entry 0 is for NaN and infinities: transparent, and
- * magenta to whom that means nothing. The others are the colormap from its low end at 1 to its
- * high end at 255: diverging maps -m to the one and m to the other, where m is the largest
- * finite magnitude, so that 0 is the neutral 128; the others map the smallest finite value to
- * the one and the largest to the other, 128 where these are equal. */
-#include "../reply.h"
-#include "../slice.h"
-#include "../streams.h"
+ * downward, columns to the right, [0, 0] is at the top left. The colours are those of
+ * writers/palette.h; the entry of NaN and infinities is transparent. This is the only file that
+ * uses libpng. */
+#include "bytes/body.h"
+#include "writers/option.h"
+#include "writers/palette.h"
+#include "writers/slice.h"
+#include "writers/streams.h"
 
 #include <math.h>
 #include <png.h>
@@ -25,24 +23,24 @@
 
 /* ---- options ---- */
 
-static const char *const COLORMAPS[] = {"diverging", "viridis", "gray", NULL};
-enum { DIVERGING, VIRIDIS, GRAY };
-
+enum { SLICE, COLORMAP, SCALE };
 static const pe_parameter OPTIONS[] = {
-    API_SLICE_ROW,
-    {.name = "colormap",
-     .type = PE_CHOICE,
-     .choices = COLORMAPS,
-     .default_text = "diverging",
-     .help = "colours: diverging is blue below and red above 0, viridis and gray run from the "
+    [SLICE] = API_SLICE_ROW,
+    [COLORMAP] =
+        {.name = "colormap",
+         .type = PE_CHOICE,
+         .choices = api_colormap_names,
+         .default_text = "diverging",
+         .help =
+             "colours: diverging is blue below and red above 0, viridis and gray run from the "
              "smallest to the largest value"},
-    {.name = "scale",
-     .type = PE_INTEGER,
-     .minimum = 1,
-     .maximum = SCALE_MAX,
-     .default_text = "1",
-     .unit = "pixels",
-     .help = "side of the square that is an element"},
+    [SCALE] = {.name = "scale",
+               .type = PE_INTEGER,
+               .minimum = 1,
+               .maximum = SCALE_MAX,
+               .default_text = "1",
+               .unit = "pixels",
+               .help = "side of the square that is an element"},
 };
 
 static void check(const api_selection *selection, pe_error *error)
@@ -52,7 +50,7 @@ static void check(const api_selection *selection, pe_error *error)
 
 static uint64_t scale_of(const api_selection *selection)
 {
-    return (uint64_t)api_option(selection, "scale").integer;
+    return (uint64_t)api_option(selection, &OPTIONS[SCALE]).integer;
 }
 
 static uint64_t work(const api_selection *selection)
@@ -61,93 +59,31 @@ static uint64_t work(const api_selection *selection)
     return slice.rows * slice.columns * scale_of(selection) * scale_of(selection);
 }
 
-/* ---- palettes ---- */
-
-#define LOW    1 /* palette entries */
-#define MIDDLE 128
-#define HIGH   255
-
-/* Colours at equal distances. diverging: two arms of constant hue in Oklab, 258 and 38 degrees,
- * of one lightness; no common colour blindness confuses them. viridis: every fifteenth entry of
- * the table by Nathaniel Smith and Stefan van der Walt (CC0). */
-static const uint32_t DIVERGING_ANCHORS[] = {
-    0x153c72, 0x1852a2, 0x296bc8, 0x4585e3, 0x65a0f7, 0x8cbafe, 0xb4d2ff, 0xd9e8ff, 0xfafafa,
-    0xffdfd5, 0xffbfab, 0xf99d81, 0xe97d5b, 0xd35e39, 0xb64219, 0x932e06, 0x68240d};
-static const uint32_t VIRIDIS_ANCHORS[] = {
-    0x440154, 0x481769, 0x472a7a, 0x433d84, 0x3d4e8a, 0x355e8d, 0x2e6d8e, 0x297b8e, 0x23898e,
-    0x1f978b, 0x21a585, 0x2eb37c, 0x46c06f, 0x65cb5e, 0x89d548, 0xb0dd2f, 0xd8e219, 0xfde725};
-static const uint32_t GRAY_ANCHORS[] = {0x000000, 0xffffff};
-
-static const struct {
-    const uint32_t *anchors;
-    int count;
-} PALETTES[] = {
-    [DIVERGING] = {DIVERGING_ANCHORS, sizeof DIVERGING_ANCHORS / sizeof(uint32_t)},
-    [VIRIDIS] = {VIRIDIS_ANCHORS, sizeof VIRIDIS_ANCHORS / sizeof(uint32_t)},
-    [GRAY] = {GRAY_ANCHORS, sizeof GRAY_ANCHORS / sizeof(uint32_t)},
-};
-
-/* A channel of an anchor; beyond the ends as if the last step went on. */
-static double channel_of(int64_t colormap, int anchor, int shift)
-{
-    const uint32_t *anchors = PALETTES[colormap].anchors;
-    int last = PALETTES[colormap].count - 1;
-    if (anchor < 0)
-        return 2 * channel_of(colormap, 0, shift) - channel_of(colormap, 1, shift);
-    if (anchor > last)
-        return 2 * channel_of(colormap, last, shift) - channel_of(colormap, last - 1, shift);
-    return anchors[anchor] >> shift & 0xff;
-}
-
-/* The channel of a palette entry between four anchors (Catmull and Rom's spline). */
-static png_byte blend_channel(int64_t colormap, int entry, int shift)
-{
-    double at = (double)(entry - LOW) * (PALETTES[colormap].count - 1) / (HIGH - LOW);
-    int left = (int)at < PALETTES[colormap].count - 2 ? (int)at : PALETTES[colormap].count - 2;
-    double t = at - left, a = channel_of(colormap, left - 1, shift),
-           b = channel_of(colormap, left, shift), c = channel_of(colormap, left + 1, shift),
-           d = channel_of(colormap, left + 2, shift);
-    double value =
-        b + t / 2 * (c - a + t * (2 * a - 5 * b + 4 * c - d + t * (3 * (b - c) + d - a)));
-    return (png_byte)fmax(0, fmin(255, floor(value + 0.5)));
-}
-
-static void make_palette(int64_t colormap, png_color palette[HIGH + 1])
-{
-    palette[0] = (png_color){0xff, 0x00, 0xff};
-    for (int entry = LOW; entry <= HIGH; entry++)
-        palette[entry] =
-            (png_color){blend_channel(colormap, entry, 16), blend_channel(colormap, entry, 8),
-                        blend_channel(colormap, entry, 0)};
-}
-
 /* ---- elements ---- */
 
-/* Where a matrix comes from, and what it is drawn with. */
-typedef struct matrix {
+/* The matrix that is drawn, and a piece of it that has been read. */
+typedef struct drawn_matrix {
     api_slice slice;
     pe_dtype dtype;
-    const unsigned char *data; /* the tensor in memory, */
-    pe_stream *stream;         /* or this where it is NULL */
-    double values[PIECE];
-    unsigned char bytes[PIECE * sizeof(double)];
-    int64_t colormap;
+    const unsigned char *data; /* the tensor in memory; or NULL, and then it is read from */
+    pe_stream *stream;
+    api_colour_range range;
     uint64_t scale;
-    bool finite; /* there is a finite value, and then these are the colormap's ends */
-    double low, high;
-    double factor; /* a power of two that brings them to where doubles have all their digits,
-                    * and room for a product */
-} matrix;
+    double values[PIECE];
+    unsigned char bytes[PIECE * sizeof(double)]; /* what the stream gave */
+} drawn_matrix;
 
-/* Read `count` elements from one of the slice on into `values`. */
-static void read_values(matrix *of, uint64_t element, size_t count)
+/* Read `count` elements of the slice, from `element` on, into `values`. */
+static void read_values(drawn_matrix *matrix, uint64_t element, size_t count)
 {
-    size_t size = pe_dtype_size(of->dtype);
-    uint64_t offset = (of->slice.first + element) * size;
-    const unsigned char *from = of->data ? of->data + offset : of->bytes;
-    if (!of->data)
-        pe_stream_read(of->stream, offset, of->bytes, count * size);
-    pe_read_row(of->values, of->dtype, from, count);
+    size_t size = pe_dtype_size(matrix->dtype);
+    uint64_t offset = (matrix->slice.first + element) * size;
+    const unsigned char *bytes = matrix->bytes;
+    if (matrix->data)
+        bytes = matrix->data + offset;
+    else
+        api_stream_read_all(matrix->stream, offset, matrix->bytes, count * size);
+    pe_read_row(matrix->values, matrix->dtype, bytes, count);
 }
 
 static size_t piece_of(uint64_t rest)
@@ -155,71 +91,47 @@ static size_t piece_of(uint64_t rest)
     return rest < PIECE ? (size_t)rest : PIECE;
 }
 
-/* Find the values that the ends of the colormap stand for. */
-static void find_range(matrix *of)
+/* Find the range of the values, which all have to be read for it. */
+static void find_range(drawn_matrix *matrix, api_colormap colormap)
 {
-    uint64_t elements = of->slice.rows * of->slice.columns;
+    uint64_t elements = matrix->slice.rows * matrix->slice.columns;
     double low = INFINITY, high = -INFINITY;
     for (uint64_t first = 0; first < elements; first += PIECE) {
         size_t count = piece_of(elements - first);
-        read_values(of, first, count);
+        read_values(matrix, first, count);
         for (size_t i = 0; i < count; i++) {
-            double value = of->values[i];
+            double value = matrix->values[i];
             low = isfinite(value) && value < low ? value : low;
             high = isfinite(value) && value > high ? value : high;
         }
     }
-    of->finite = low <= high;
-    if (of->colormap == DIVERGING) {
-        high = fmax(fabs(low), fabs(high));
-        low = -high;
-    }
-    of->low = low;
-    of->high = high;
-    of->factor = fmax(fabs(low), fabs(high)) < 0x1p-500 ? 0x1p520 : 0x1p-16;
+    matrix->range = api_colour_range_of(colormap, low, high);
 }
 
-/* The nearest of `steps` equal steps from 0 to `end` (> 0) that a value up to `end` is at. */
-static double step_of(double value, double end, int steps)
+/* Write the pixels of a row of elements to dst. */
+static void draw_row(drawn_matrix *matrix, uint64_t row, png_byte *dst)
 {
-    return floor(value * steps / end + 0.5);
-}
-
-static png_byte entry_of(const matrix *of, double value)
-{
-    if (!isfinite(value))
-        return 0;
-    double low = of->low * of->factor, high = of->high * of->factor;
-    value *= of->factor;
-    if (of->colormap == DIVERGING) {
-        double step = high > 0 ? step_of(fabs(value), high, HIGH - MIDDLE) : 0;
-        return (png_byte)(value < 0 ? MIDDLE - step : MIDDLE + step);
-    }
-    return high > low ? (png_byte)(LOW + step_of(value - low, high - low, HIGH - LOW)) : MIDDLE;
-}
-
-/* Write a row's pixels to dst. */
-static void draw_row(matrix *of, uint64_t row, png_byte *dst)
-{
-    for (uint64_t column = 0; column < of->slice.columns; column += PIECE) {
-        size_t count = piece_of(of->slice.columns - column);
-        read_values(of, row * of->slice.columns + column, count);
-        for (size_t i = 0; i < count; i++, dst += of->scale)
-            memset(dst, entry_of(of, of->values[i]), of->scale);
+    unsigned char entries[PIECE];
+    for (uint64_t column = 0; column < matrix->slice.columns; column += PIECE) {
+        size_t count = piece_of(matrix->slice.columns - column);
+        read_values(matrix, row * matrix->slice.columns + column, count);
+        api_palette_entries(&matrix->range, matrix->values, count, entries);
+        for (size_t i = 0; i < count; i++, dst += matrix->scale)
+            memset(dst, entries[i], matrix->scale);
     }
 }
 
 /* ---- libpng ---- */
 
-typedef struct drawing {
-    jmp_buf failed; /* where libpng's errors lead: memory is all that may be wanting */
+typedef struct png_encoder {
+    jmp_buf failed; /* libpng's errors jump here; only missing memory can cause one */
     png_structp png;
     png_infop info;
-    png_bytep line;
+    png_bytep line; /* the pixels of one row */
     api_text out;
-} drawing;
+} png_encoder;
 
-/* libpng's own memory, by way of ours. */
+/* libpng takes its memory from malloc by these, so that tests can make it fail. */
 static png_voidp allocate(png_structp png, png_alloc_size_t size)
 {
     (void)png;
@@ -235,7 +147,7 @@ static void release(png_structp png, png_voidp block)
 static void on_error(png_structp png, png_const_charp message)
 {
     (void)message;
-    longjmp(((drawing *)png_get_error_ptr(png))->failed, 1);
+    longjmp(((png_encoder *)png_get_error_ptr(png))->failed, 1);
 }
 
 static void on_warning(png_structp png, png_const_charp message)
@@ -245,9 +157,9 @@ static void on_warning(png_structp png, png_const_charp message)
 
 static void on_data(png_structp png, png_bytep data, png_size_t size)
 {
-    drawing *to = png_get_io_ptr(png);
-    api_text_put(&to->out, (const char *)data, size);
-    if (to->out.failed)
+    png_encoder *encoder = png_get_io_ptr(png);
+    api_text_put(&encoder->out, (const char *)data, size);
+    if (encoder->out.failed)
         png_error(png, "memory");
 }
 
@@ -256,112 +168,119 @@ static void on_flush(png_structp png)
     (void)png;
 }
 
-/* What the picture shows: the values at the ends of the colormap, and its name. */
-static void set_texts(drawing *to, const matrix *of)
+/* Add text chunks: the colormap and the values at its ends, so that a picture can be read
+ * back. */
+static void set_texts(png_encoder *encoder, const drawn_matrix *matrix)
 {
     char range[2 * PE_PRINT_MAX + 2] = "none", colormap[16], software[] = "posenc";
     char keys[][16] = {"Software", "Colormap", "Range"};
     char *const values[] = {software, colormap, range};
     png_text texts[3];
-    snprintf(colormap, sizeof colormap, "%s", COLORMAPS[of->colormap]);
-    if (of->finite) {
-        size_t used = pe_print_number(range, of->low);
+    snprintf(colormap, sizeof colormap, "%s", api_colormap_names[matrix->range.colormap]);
+    if (matrix->range.finite) {
+        size_t used = pe_print_number(range, matrix->range.low);
         range[used++] = ',';
         range[used++] = ' ';
-        pe_print_number(range + used, of->high);
+        pe_print_number(range + used, matrix->range.high);
     }
     for (size_t i = 0; i < 3; i++)
         texts[i] = (png_text){
             .compression = PNG_TEXT_COMPRESSION_NONE, .key = keys[i], .text = values[i]};
-    png_set_text(to->png, to->info, texts, 3);
+    png_set_text(encoder->png, encoder->info, texts, 3);
 }
 
-static void set_head(drawing *to, const matrix *of)
+static void set_head(png_encoder *encoder, const drawn_matrix *matrix)
 {
-    png_color palette[HIGH + 1];
+    api_colour colours[API_PALETTE_SIZE];
+    png_color palette[API_PALETTE_SIZE];
     png_byte transparent = 0; /* the opacity of entry 0 */
-    make_palette(of->colormap, palette);
-    png_set_write_fn(to->png, to, on_data, on_flush);
-    png_set_user_limits(to->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
-    png_set_compression_level(to->png, LEVEL);
-    png_set_compression_buffer_size(to->png, CHUNK_BYTES);
-    png_set_filter(to->png, PNG_FILTER_TYPE_BASE, PNG_FILTER_NONE);
-    png_set_IHDR(to->png, to->info, (png_uint_32)(of->slice.columns * of->scale),
-                 (png_uint_32)(of->slice.rows * of->scale), 8, PNG_COLOR_TYPE_PALETTE,
+    api_palette_fill(matrix->range.colormap, colours);
+    for (size_t i = 0; i < API_PALETTE_SIZE; i++)
+        palette[i] = (png_color){colours[i].red, colours[i].green, colours[i].blue};
+    png_set_write_fn(encoder->png, encoder, on_data, on_flush);
+    png_set_user_limits(encoder->png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+    png_set_compression_level(encoder->png, LEVEL);
+    png_set_compression_buffer_size(encoder->png, CHUNK_BYTES);
+    png_set_filter(encoder->png, PNG_FILTER_TYPE_BASE, PNG_FILTER_NONE);
+    png_set_IHDR(encoder->png, encoder->info,
+                 (png_uint_32)(matrix->slice.columns * matrix->scale),
+                 (png_uint_32)(matrix->slice.rows * matrix->scale), 8, PNG_COLOR_TYPE_PALETTE,
                  PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_BASE, PNG_FILTER_TYPE_BASE);
-    png_set_PLTE(to->png, to->info, palette, HIGH + 1);
-    png_set_tRNS(to->png, to->info, &transparent, 1, NULL);
-    set_texts(to, of);
+    png_set_PLTE(encoder->png, encoder->info, palette, API_PALETTE_SIZE);
+    png_set_tRNS(encoder->png, encoder->info, &transparent, 1, NULL);
+    set_texts(encoder, matrix);
 }
 
-/* Draw with a `drawing` that is prepared; libpng leaves by longjmp where memory is wanting. */
-static void draw_rows(drawing *to, matrix *of)
+/* Write the file with an encoder that is prepared. Without memory libpng leaves this function
+ * by longjmp. */
+static void draw_rows(png_encoder *encoder, drawn_matrix *matrix)
 {
-    set_head(to, of);
-    png_write_info(to->png, to->info);
-    for (uint64_t row = 0; row < of->slice.rows; row++) {
-        draw_row(of, row, to->line);
-        for (uint64_t i = 0; i < of->scale; i++)
-            png_write_row(to->png, to->line);
+    set_head(encoder, matrix);
+    png_write_info(encoder->png, encoder->info);
+    for (uint64_t row = 0; row < matrix->slice.rows; row++) {
+        draw_row(matrix, row, encoder->line);
+        for (uint64_t i = 0; i < matrix->scale; i++)
+            png_write_row(encoder->png, encoder->line);
     }
-    png_write_end(to->png, NULL);
+    png_write_end(encoder->png, NULL);
 }
 
-/* The whole file into `to->out`. False without memory. No variable of this function changes
- * after setjmp. */
-static bool draw(drawing *to, matrix *of)
+/* Write the file to the encoder's text. False without memory. No variable of this function may
+ * change after setjmp: its value would be indeterminate after longjmp. */
+static bool draw(png_encoder *encoder, drawn_matrix *matrix)
 {
-    if (setjmp(to->failed) != 0)
+    if (setjmp(encoder->failed) != 0)
         return false;
-    to->png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, to, on_error, on_warning, NULL,
-                                        allocate, release);
-    if (!to->png)
+    encoder->png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, encoder, on_error,
+                                             on_warning, NULL, allocate, release);
+    if (!encoder->png)
         return false;
-    to->info = png_create_info_struct(to->png);
-    if (!to->info)
+    encoder->info = png_create_info_struct(encoder->png);
+    if (!encoder->info)
         return false;
-    draw_rows(to, of);
+    draw_rows(encoder, matrix);
     return true;
 }
 
 /* ---- bodies ---- */
 
-static api_body *draw_body(const api_selection *selection, matrix *of, size_t *ret_bytes)
+static api_body *draw_body(const api_selection *selection, drawn_matrix *matrix,
+                           size_t *ret_bytes)
 {
     const pe_tensor *tensor = pe_request_tensor(selection->request, selection->first);
-    drawing to = {.png = NULL};
-    of->slice = api_slice_of(selection);
-    of->dtype = tensor->dtype;
-    of->colormap = api_option(selection, "colormap").integer;
-    of->scale = scale_of(selection);
-    if (of->stream)
-        pe_stream_end_at(of->stream, (of->slice.first + of->slice.rows * of->slice.columns) *
-                                         pe_dtype_size(of->dtype));
-    find_range(of);
-    to.line = malloc(of->slice.columns * of->scale);
-    api_text_begin(&to.out, 4096 + work(selection) / 16);
-    if (!to.line || to.out.failed || !draw(&to, of))
-        to.out.failed = true;
-    png_destroy_write_struct(&to.png, &to.info);
-    free(to.line);
-    return api_body_take_text(&to.out, ret_bytes);
+    png_encoder encoder = {.png = NULL};
+    matrix->slice = api_slice_of(selection);
+    matrix->dtype = tensor->dtype;
+    matrix->scale = scale_of(selection);
+    if (matrix->stream)
+        pe_stream_end_at(matrix->stream,
+                         (matrix->slice.first + matrix->slice.rows * matrix->slice.columns) *
+                             pe_dtype_size(matrix->dtype));
+    find_range(matrix, (api_colormap)api_option(selection, &OPTIONS[COLORMAP]).integer);
+    encoder.line = malloc(matrix->slice.columns * matrix->scale);
+    api_text_begin(&encoder.out, 4096 + work(selection) / 16);
+    if (!encoder.line || encoder.out.failed || !draw(&encoder, matrix))
+        encoder.out.failed = true;
+    png_destroy_write_struct(&encoder.png, &encoder.info);
+    free(encoder.line);
+    return api_body_take_text(&encoder.out, ret_bytes);
 }
 
 static api_body *write_body(const api_selection *selection, pe_table *table, size_t *ret_bytes)
 {
-    matrix of = {.data = pe_table_data(table, selection->first)};
-    return draw_body(selection, &of, ret_bytes);
+    drawn_matrix matrix = {.data = pe_table_data(table, selection->first)};
+    return draw_body(selection, &matrix, ret_bytes);
 }
 
-/* The tensor is computed twice, for the range and for the pixels. */
-static api_body *stream(const api_selection *selection)
+/* The tensor is computed twice: for the range and for the pixels. */
+static api_body *stream(const api_selection *selection, pe_error *reterr)
 {
-    matrix of = {.data = NULL};
+    drawn_matrix matrix = {.data = NULL};
     size_t bytes;
-    if (!api_open_streams(selection, &selection->first, PE_STREAM_FAST, &of.stream))
+    if (!api_open_streams(selection, &selection->first, PE_STREAM_FAST, &matrix.stream, reterr))
         return NULL;
-    api_body *body = draw_body(selection, &of, &bytes);
-    pe_stream_free(of.stream);
+    api_body *body = draw_body(selection, &matrix, &bytes);
+    pe_stream_free(matrix.stream);
     return body;
 }
 

@@ -1,8 +1,9 @@
-/* raw: the elements alone, row-major and little-endian; the Tensor-* headers say what they are.
+/* raw: only the elements, row-major and little-endian. The Tensor-* header fields describe
+ * them.
  */
-#include "../formats.h"
-#include "../reply.h"
-#include "../streams.h"
+#include "bytes/body.h"
+#include "writers/format.h"
+#include "writers/streams.h"
 
 static uint64_t length(const api_selection *selection)
 {
@@ -17,9 +18,9 @@ static api_body *write_body(const api_selection *selection, pe_table *table, siz
     return api_body_from_table(table, NULL, &data, 1);
 }
 
-static api_body *stream(const api_selection *selection)
+static api_body *stream(const api_selection *selection, pe_error *reterr)
 {
-    return api_body_from_tensors(selection, NULL, 0, &selection->first);
+    return api_body_from_tensors(selection, NULL, 0, &selection->first, reterr);
 }
 
 const api_format api_format_raw = {

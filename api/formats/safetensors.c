@@ -1,17 +1,16 @@
-/* safetensors: all tensors with their metadata, for torch, JAX and numpy alike. */
-#include "../document.h"
-#include "../formats.h"
-#include "../parameters.h"
-#include "../reply.h"
-#include "../streams.h"
+/* safetensors: all tensors with metadata, a file that torch, JAX and numpy read. */
+#include "bytes/body.h"
+#include "writers/format.h"
+#include "writers/streams.h"
+#include "writers/values.h"
+#include "json/document.h"
 
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ALIGNMENT  64
-#define FLAT_LIMIT (1 << 20) /* below, one copied piece is faster to send than two */
-#define ORDER_MAX  API_TENSORS_MAX
+#define FLAT_LIMIT (1 << 20) /* up to this size one copied piece is faster to send than two */
 
 static const char *dtype_name(pe_dtype dtype)
 {
@@ -23,8 +22,9 @@ static const char *dtype_name(pe_dtype dtype)
     return names[dtype];
 }
 
-/* Tensors by descending element size, so that each one is aligned; in their order otherwise. */
-static size_t storage_order(const api_selection *selection, size_t order[ORDER_MAX])
+/* Order the tensors by descending element size, so that each one is aligned. Tensors of one
+ * size keep their order. Returns their number. */
+static size_t storage_order(const api_selection *selection, size_t order[PE_TENSORS_MAX])
 {
     size_t count = 0;
     for (size_t size = 8; size > 0; size /= 2)
@@ -34,13 +34,18 @@ static size_t storage_order(const api_selection *selection, size_t order[ORDER_M
     return count;
 }
 
-/* Every parameter as a string, as the format demands of its metadata. */
+/* The scheme and the values of the parameters; the format allows only strings. NULL without
+ * memory. */
 static json_t *metadata(const pe_request *request)
 {
     const pe_scheme_info *info = pe_scheme_describe(pe_request_scheme(request));
     json_t *object = json_object();
-    json_object_set_new(object, "scheme", json_string(info->of ? info->of : info->name));
+    json_object_set_new(object, "scheme",
+                        json_string(info->similarity_of ? info->similarity_of : info->name));
     json_object_set_new(object, "revision", json_sprintf("%u", info->revision));
+    json_object_set_new(object, "release", json_string(PE_VERSION));
+    if (pe_request_preset(request))
+        json_object_set_new(object, "preset", json_string(pe_request_preset(request)));
     json_object_set_new(object, "scheme.formula", json_string(info->formula));
     json_object_set_new(object, "scheme.convention", json_string(info->convention));
     json_object_set_new(object, "scheme.reference", json_string(info->reference));
@@ -49,7 +54,7 @@ static json_t *metadata(const pe_request *request)
         if (!pe_request_value(request, i)->present)
             continue;
         api_parameter_append_json(&text, request, i);
-        if (text.failed) { /* a NULL value fails the whole */
+        if (text.failed) {
             json_decref(object);
             return NULL;
         }
@@ -62,17 +67,18 @@ static json_t *metadata(const pe_request *request)
     return object;
 }
 
-/* The length word and the header, padded with blanks; NULL without memory. */
+/* The length of the header in 8 bytes, and the header, padded with blanks. ret_size is the size
+ * of both, ret_data that of the tensors' data. NULL without memory. */
 static char *make_header(const api_selection *selection, size_t *ret_size, uint64_t *ret_data)
 {
-    size_t order[ORDER_MAX], count = storage_order(selection, order);
+    size_t order[PE_TENSORS_MAX], count = storage_order(selection, order);
     json_t *root = json_object();
-    json_t *described = metadata(selection->request);
-    if (!described) {
+    json_t *strings = metadata(selection->request);
+    if (!strings) {
         api_document_drop(root);
         return NULL;
     }
-    json_object_set_new(root, "__metadata__", described);
+    json_object_set_new(root, "__metadata__", strings);
     uint64_t offset = 0;
     for (size_t i = 0; i < count; i++) {
         const pe_tensor *tensor = pe_request_tensor(selection->request, order[i]);
@@ -112,30 +118,31 @@ static uint64_t length(const api_selection *selection)
     return header ? size + data : API_LENGTH_UNKNOWN;
 }
 
-/* Header and data copied into one piece. */
+/* Copy the pieces, of which the header is the first, into one. The header is from malloc; it is
+ * consumed. */
 static api_body *flat_body(char *header, size_t size, const api_segment *pieces, size_t count)
 {
-    char *all = realloc(header, size);
-    if (!all) {
+    char *file = realloc(header, size);
+    if (!file) {
         free(header);
         return NULL;
     }
-    char *at = all + pieces[0].size;
+    char *end = file + pieces[0].size;
     for (size_t i = 1; i < count; i++) {
-        memcpy(at, pieces[i].data, pieces[i].size);
-        at += pieces[i].size;
+        memcpy(end, pieces[i].data, pieces[i].size);
+        end += pieces[i].size;
     }
-    return api_body_from_text(all, size);
+    return api_body_from_text(file, size);
 }
 
 static api_body *write_body(const api_selection *selection, pe_table *table, size_t *ret_bytes)
 {
-    size_t header_size, order[ORDER_MAX], count = storage_order(selection, order);
+    size_t header_size, order[PE_TENSORS_MAX], count = storage_order(selection, order);
     uint64_t data;
     char *header = make_header(selection, &header_size, &data);
     if (!header)
         return NULL;
-    api_segment pieces[ORDER_MAX + 1] = {{header, header_size}};
+    api_segment pieces[API_SEGMENTS_MAX] = {{header, header_size}};
     for (size_t i = 0; i < count; i++)
         pieces[i + 1] = (api_segment){pe_table_data(table, order[i]),
                                       (size_t)pe_table_tensor(table, order[i])->bytes};
@@ -146,13 +153,13 @@ static api_body *write_body(const api_selection *selection, pe_table *table, siz
     return flat_body(header, header_size + (size_t)data, pieces, count + 1);
 }
 
-static api_body *stream(const api_selection *selection)
+static api_body *stream(const api_selection *selection, pe_error *reterr)
 {
-    size_t size, order[ORDER_MAX];
+    size_t size, order[PE_TENSORS_MAX];
     uint64_t data;
     storage_order(selection, order);
     char *header = make_header(selection, &size, &data);
-    return header ? api_body_from_tensors(selection, header, size, order) : NULL;
+    return header ? api_body_from_tensors(selection, header, size, order, reterr) : NULL;
 }
 
 const api_format api_format_safetensors = {
@@ -160,7 +167,8 @@ const api_format api_format_safetensors = {
     .media_type = "application/vnd.safetensors",
     .extension = "safetensors",
     .help = "all tensors with scheme and parameters as metadata, data 64-byte aligned",
-    .revision = 1,
+    .revision = 2,
+    .states_parameters = true,
     .length = length,
     .write = write_body,
     .stream = stream,

@@ -1,7 +1,8 @@
-/* ALiBi: a bias of attention that falls with the distance, at a slope for each head. */
-#include "../dtype.h"
-#include "../fixed.h"
-#include "../relative.h"
+/* ALiBi: a bias of the attention scores that falls linearly with the distance, with a slope for
+ * each head. */
+#include "numerics/dtype.h"
+#include "numerics/fixed.h"
+#include "positions/relative.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,29 +21,31 @@ static const pe_parameter PARAMETERS[] = {
      .default_text = "8",
      .minimum = 0.001,
      .maximum = 100,
-     .help = "the last slope is 2^-alibi_bias_max"},
+     .help = "the slope of the last head is 2^-alibi_bias_max"},
     {.name = "mask",
      .type = PE_CHOICE,
      .default_text = "symmetric",
      .choices = MASKS,
-     .help = "symmetric: -m|i-j|; causal: -m(i-j), -inf above the diagonal; key_only: m*j, "
-             "which differs from causal by a constant of each row"},
+     .help = "symmetric: -m*|i-j|; causal: -m*(i-j), and -inf for keys after the query; "
+             "key_only: m*j, which differs from causal by a constant in each row"},
     {.name = "non_power_of_two",
      .type = PE_CHOICE,
      .default_text = "official",
      .choices = RULES,
-     .help = "slopes where H is no power of two; official: those of the largest power P of two "
-             "below H, then the 1st, 3rd, 5th ... of 2P; geometric: 2^(-max*h/H) all the same"},
+     .help =
+         "slopes where the number of heads H is not a power of two; official: the slopes of "
+         "the largest power of two P below H, then the 1st, 3rd, 5th ... slope of 2P heads; "
+         "geometric: 2^(-alibi_bias_max*h/H) for any H"},
 };
 
 static const pe_tensor_help TENSORS[] = {
     {"bias", "[heads, queries, keys] or [heads, queries+keys-1]",
-     "what is added to the attention scores"},
-    {"slopes", "[heads]", "m of each head"},
+     "is added to the attention scores"},
+    {"slopes", "[heads]", "slope m of each head"},
     {"distance", "[queries+keys-1]", "key minus query; only with form=compact"},
 };
 
-/* Slope h (from 1) of `heads`: 2^(-max·h/heads). */
+/* The slope of head h = 1 … heads: 2^(-max·h/heads). */
 static dd slope(double max, size_t h, size_t heads)
 {
     pe_fixed exponent = pe_fixed_div(pe_fixed_mul_integer(pe_fixed_of(max), (int64_t)h),
@@ -60,13 +63,13 @@ static size_t power_below(size_t heads)
     return power;
 }
 
-/* The largest finite value. */
+/* The largest magnitude of any finite value. */
 static double magnitude(const pe_values *values, const pe_relative *relative)
 {
     size_t heads = (size_t)pe_integer(values, "heads"), power = power_below(heads);
     size_t steps = pe_choice(values, "non_power_of_two") == GEOMETRIC || power == heads
                        ? heads
-                       : 2 * power; /* its first slope is the largest of all */
+                       : 2 * power; /* head h = 1 of 2 * power has the largest slope */
     double before = -(double)pe_relative_first(relative);
     double after = (double)relative->keys - 1 - (double)relative->offset;
     if (pe_choice(values, "mask") == KEY_ONLY)
@@ -82,9 +85,10 @@ static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
     uint64_t heads = (uint64_t)pe_integer(values, "heads");
     pe_dtype dtype = pe_requested_dtype(values);
     if (relative.compact && pe_choice(values, "mask") == KEY_ONLY)
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "form", "compact",
-                     "expanded with mask=key_only: its bias depends on the key, not on the "
-                     "distance");
+        pe_error_add(
+            reterr, PE_OUT_OF_RANGE, "form", "compact",
+            "expanded with mask=key_only, whose bias depends on the key instead of the "
+            "distance");
     pe_check_magnitude(values, "length", magnitude(values, &relative), reterr);
     pe_relative_add(ret_plan, &relative, "bias", dtype, heads, 0);
     pe_plan_add(ret_plan, "slopes", dtype, 1, &heads);
@@ -100,10 +104,17 @@ typedef struct alibi {
     dd slopes[];
 } alibi;
 
-static void make_slopes(alibi *state, double max, int rule)
+#define SLOPE_PRICE 17000
+#define BIAS_PRICE  12
+
+/* Compute the slopes of all heads by the rule of non_power_of_two. False: the runner
+ * cancelled it. */
+static bool make_slopes(alibi *state, double max, int rule, pe_pace *pace)
 {
     size_t heads = state->heads, power = power_below(heads);
     for (size_t h = 0; h < heads; h++) {
+        if (!pe_pace_go_on(pace, SLOPE_PRICE))
+            return false;
         if (rule == GEOMETRIC)
             state->slopes[h] = slope(max, h + 1, heads);
         else if (h < power)
@@ -111,12 +122,14 @@ static void make_slopes(alibi *state, double max, int rule)
         else
             state->slopes[h] = slope(max, 2 * (h - power) + 1, 2 * power);
     }
+    return true;
 }
 
-/* The bias of one head at consecutive distances; or, for key_only, of consecutive keys. */
-static void write_bias(const void *of, size_t head, int64_t first, uint64_t count, void *dst)
+/* Write the bias of one head at consecutive distances, or for key_only at consecutive keys. */
+static void write_bias(const void *context, size_t head, int64_t first, uint64_t count,
+                       void *dst)
 {
-    const alibi *state = of;
+    const alibi *state = context;
     size_t size = pe_dtype_size(state->dtype);
     dd fall = dd_neg(state->slopes[head]);
     unsigned char *to = dst;
@@ -131,9 +144,9 @@ static void write_bias(const void *of, size_t head, int64_t first, uint64_t coun
     }
 }
 
-static void release(void *of)
+static void release(void *context)
 {
-    alibi *state = of;
+    alibi *state = context;
     if (state)
         pe_toeplitz_done(&state->bias);
     free(state);
@@ -142,7 +155,7 @@ static void release(void *of)
 static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
                      pe_error *reterr)
 {
-    (void)runner;
+    pe_pace pace = pe_pace_of(values, plan, runner, reterr);
     size_t heads = (size_t)pe_integer(values, "heads");
     alibi *state = malloc(sizeof *state + heads * sizeof *state->slopes);
     if (!state)
@@ -151,21 +164,21 @@ static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runn
                      .mask = pe_choice(values, "mask"),
                      .dtype = pe_requested_dtype(values),
                      .heads = heads};
-    make_slopes(state, pe_real(values, "alibi_bias_max"),
-                pe_choice(values, "non_power_of_two"));
     state->relative.by_key = state->mask == KEY_ONLY;
-    if (pe_toeplitz_init(&state->bias, &state->relative, &plan->tensors[0], heads, write_bias,
-                         state))
+    if (make_slopes(state, pe_real(values, "alibi_bias_max"),
+                    pe_choice(values, "non_power_of_two"), &pace) &&
+        pe_toeplitz_init(&state->bias, &state->relative, &plan->tensors[0], heads, write_bias,
+                         state, BIAS_PRICE, &pace))
         return state;
     free(state);
     return NULL;
 }
 
-static void fill(const pe_values *values, const pe_plan *plan, const void *of, pe_window window,
-                 void *dst)
+static void fill(const pe_values *values, const pe_plan *plan, const void *context,
+                 pe_window window, void *dst)
 {
     (void)values;
-    const alibi *state = of;
+    const alibi *state = context;
     unsigned char *at = dst;
     if (window.tensor == 0)
         pe_toeplitz_fill(&state->bias, window, dst);
@@ -176,18 +189,33 @@ static void fill(const pe_values *values, const pe_plan *plan, const void *of, p
             pe_round_dd(state->dtype, state->slopes[window.first + h], at);
 }
 
+static double price(const pe_values *values, const pe_plan *plan)
+{
+    uint64_t heads = (uint64_t)pe_integer(values, "heads");
+    return SLOPE_PRICE * (double)heads +
+           pe_toeplitz_price(values, &plan->tensors[0], heads, BIAS_PRICE);
+}
+
+static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
+{
+    if (tensor > 0)
+        return tensor == 1 ? 30 : 2;
+    return pe_toeplitz_element_price(values, &plan->tensors[0],
+                                     (size_t)pe_integer(values, "heads"), BIAS_PRICE);
+}
+
 const pe_scheme pe_scheme_alibi = {
     .info =
         {
             .name = "alibi",
             .title = "ALiBi: attention with linear biases",
             .summary = "A bias of the attention scores that falls linearly with the distance, "
-                       "at a slope for each head.",
+                       "with a slope for each head.",
             .family = "relative",
             .formula = "bias[h, i, j] = -m_h * |i - j|, m_h = 2^(-alibi_bias_max * h / H), "
                        "h = 1 ... H",
-            .convention = "slopes of the authors' program, heads first; distance is key minus "
-                          "query, the bias is the same for both signs unless masked",
+            .convention = "slopes as in the authors' code, heads first; distance is key minus "
+                          "query; without a mask, both signs of a distance have the same bias",
             .reference = "arXiv:2108.12409, section 3",
             .example = "length=4&heads=8",
             .revision = 1,
@@ -198,5 +226,7 @@ const pe_scheme pe_scheme_alibi = {
     .prepare = prepare,
     .fill = fill,
     .release = release,
+    .price = price,
+    .element_price = element_price,
     .streamable = true,
 };

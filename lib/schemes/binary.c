@@ -1,6 +1,6 @@
 /* The binary encoding: the bits of the position. */
-#include "../dtype.h"
-#include "../positions.h"
+#include "numerics/dtype.h"
+#include "positions/positions.h"
 
 #include <stdio.h>
 
@@ -11,18 +11,21 @@ static const pe_parameter PARAMETERS[] = {
     PE_POSITION_PARAMETERS,
     {.name = "width",
      .type = PE_INTEGER,
+     .required = true,
      .minimum = 1,
      .maximum = 64,
      .unit = "bits",
-     .help = "columns; the bits of the largest position unless given"},
+     .help = "columns: at least as many as the largest position has bits, the same for all "
+             "windows of a table"},
     {.name = "order",
      .type = PE_CHOICE,
      .default_text = "msb",
      .choices = ORDERS,
-     .help = "msb: the most significant bit is column 0; lsb: the least significant"},
+     .help = "msb: the most significant bit is in column 0; lsb: the least significant bit"},
 };
 
-static const pe_tensor_help TENSORS[] = {{"encoding", "[n, width]", "bits, 0 or 1"}};
+static const pe_tensor_help TENSORS[] = {
+    {"encoding", "[n, width]", "bits of the position, 0 or 1"}};
 
 static uint64_t bits_needed(double largest)
 {
@@ -37,14 +40,12 @@ static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
     if (reterr->count > before)
         return;
     pe_positions_range(&positions, &low, &high);
-    uint64_t needed = bits_needed(high), width = needed;
-    if (pe_is_present(values, "width"))
-        width = (uint64_t)pe_integer(values, "width");
+    uint64_t needed = bits_needed(high), width = (uint64_t)pe_integer(values, "width");
     if (width < needed) {
         char given[32];
         snprintf(given, sizeof given, "%llu", (unsigned long long)width);
         pe_error_add(reterr, PE_OUT_OF_RANGE, "width", given,
-                     "at least %llu bits for the largest position, %.0f",
+                     "at least %llu, since the largest position, %.0f, has so many bits",
                      (unsigned long long)needed, high);
     }
     pe_plan_add(ret_plan, "encoding", pe_requested_dtype(values), 2,
@@ -72,22 +73,29 @@ static void fill(const pe_values *values, const pe_plan *plan, const void *state
     }
 }
 
+static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
+{
+    (void)values, (void)plan, (void)tensor;
+    return 5;
+}
+
 const pe_scheme pe_scheme_binary = {
     .info =
         {
             .name = "binary",
             .title = "Binary positions",
-            .summary = "The bits of the position: bounded, unique, not smooth.",
+            .summary = "The bits of the position: bounded and unique, but not smooth.",
             .family = "absolute",
             .formula = "encoding[r, c] = bit (width - 1 - c) of k (order msb) or bit c (lsb)",
-            .convention = "most significant bit first, as numbers are written",
-            .reference = "baseline; see arXiv:1706.03762, section 3.5, for its smooth relative",
-            .example = "length=8",
+            .convention = "the most significant bit first, as in written numbers",
+            .reference = "baseline; arXiv:1706.03762, section 3.5, has the smooth counterpart",
+            .example = "length=8&width=4",
             .revision = 1,
             PE_LIST(parameter, PARAMETERS),
             PE_LIST(tensor, TENSORS),
         },
     .plan = plan,
     .fill = fill,
+    .element_price = element_price,
     .streamable = true,
 };

@@ -1,52 +1,66 @@
-/* DeBERTa: indices of relative positions for disentangled attention, and their table. */
-#include "../buckets.h"
-#include "../gather.h"
-#include "../wave.h"
+/* DeBERTa: indices of relative positions for disentangled attention, and the table that they
+ * point into. */
+#include "numerics/buckets.h"
+#include "trained/gather.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 static const char *const READINGS[] = {"code", "paper", NULL};
 enum reading { CODE, PAPER };
+static const char *const BEYONDS[] = {"clamp", "continue", NULL};
+enum beyond { CLAMP, CONTINUE };
 
 static const pe_parameter PARAMETERS[] = {
     PE_RELATIVE_PARAMETERS,
-    {PE_TRAINED_DIM("table"), .help = "columns of the table"},
+    {PE_TRAINED_DIM("table"), .help = "number of columns of the table"},
     {.name = "position_buckets",
      .type = PE_INTEGER,
      .default_text = "-1",
      .minimum = -1,
      .maximum = PE_BUCKETS_MAX,
      .unit = "buckets",
-     .help = "half of the distances that stay apart; beyond, they share logarithmic buckets; "
-             "-1 or 0: none do"},
+     .help =
+         "number of buckets of either sign: distances up to half of it have a bucket of their "
+         "own, larger ones share logarithmic buckets; -1 or 0: no buckets"},
     {.name = "max_relative_positions",
      .type = PE_INTEGER,
      .default_text = "512",
      .minimum = 1,
      .maximum = PE_DISTANCE_MAX,
      .unit = "positions",
-     .help = "M: distances of M and more count as M-1 with buckets, and are clipped without"},
+     .help = "M: the last bucket begins before M; without buckets the table has a row for each "
+             "distance up to M"},
+    {.name = "beyond",
+     .type = PE_CHOICE,
+     .default_text = "clamp",
+     .choices = BEYONDS,
+     .help = "buckets of distances of M and more; clamp: that of M-1, as in Microsoft's "
+             "DeBERTa (row 1 of the table for negative ones); continue: further logarithmic "
+             "ones, as in Hugging Face's transformers (row 0)"},
     {.name = "p2c",
      .type = PE_CHOICE,
      .default_text = "code",
      .choices = READINGS,
-     .help = "position-to-content index; code: the same as content-to-position; paper: of the "
-             "opposite distance"},
+     .help = "position-to-content index; code: the same as content-to-position; paper: that of "
+             "the opposite distance"},
     PE_TRAINED_PARAMETERS("table [2*span, dim]"),
 };
 
 static const pe_tensor_help TENSORS[] = {
     {"c2p_index", "[queries, keys] or [queries+keys-1]",
-     "clip(relative_position + span, 0, 2*span-1): row of the table for content to position"},
-    {"p2c_index", "[queries, keys] or [queries+keys-1]", "the same for position to content"},
+     "clip(relative_position + span, 0, 2*span-1), the row of the table for content to "
+     "position"},
+    {"p2c_index", "[queries, keys] or [queries+keys-1]",
+     "the row of the table for position to content"},
     {"relative_position", "[queries, keys] or [queries+keys-1]",
-     "query minus key, in buckets where there are any"},
+     "query minus key, or its bucket if there are buckets"},
     {"table", "[2*span, dim]", "span is position_buckets, or max_relative_positions"},
     {"distance", "[queries+keys-1]", "key minus query; only with form=compact"},
 };
 enum tensor { C2P, P2C, RELATIVE, TABLE, DISTANCE };
 
+/* Half of the rows of the table. */
 static int64_t span_of(const pe_values *values)
 {
     int64_t buckets = pe_integer(values, "position_buckets");
@@ -60,7 +74,7 @@ static void check_buckets(const pe_values *values, pe_error *reterr)
     int64_t max = pe_integer(values, "max_relative_positions");
     if (buckets == 1) {
         pe_error_add(reterr, PE_OUT_OF_RANGE, "position_buckets", "1",
-                     "at least 2, or -1 for none");
+                     "at least 2, or -1 for no buckets");
     } else if (buckets > 0 && max - 1 <= buckets / 2) {
         snprintf(given, sizeof given, "%lld", (long long)max);
         pe_error_add(reterr, PE_OUT_OF_RANGE, "max_relative_positions", given,
@@ -88,20 +102,29 @@ static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
 typedef struct deberta {
     pe_toeplitz indices[3];
     pe_trained table;
-    int64_t mid, last, span; /* mid 0: no buckets */
-    bool paper;
-    uint32_t ends[PE_BUCKETS_MAX];
+    int64_t mid;  /* distances up to this one have buckets of their own; 0: no buckets */
+    int64_t last; /* larger distances count as this one */
+    int64_t span;
+    bool paper, clamp;
+    uint32_t ends[PE_BUCKETS_MAX]; /* the last distance of each logarithmic bucket */
 } deberta;
 
-/* The bucket of query minus key. */
+/* The bucket of a relative position, query minus key. */
 static int64_t bucket_of(const deberta *state, int64_t relative)
 {
     int64_t magnitude = relative < 0 ? -relative : relative;
     if (state->mid == 0 || magnitude <= state->mid)
         return relative;
+    if (magnitude > state->last && !state->clamp) {
+        int64_t bucket =
+            state->mid + pe_bucket_deberta_beyond((uint32_t)state->mid, (uint32_t)state->last,
+                                                  (uint32_t)magnitude);
+        return relative < 0 ? -bucket : bucket;
+    }
     if (magnitude > state->last)
         magnitude = state->last;
-    int64_t low = 0, high = state->mid - 1; /* the least t whose bucket ends at or after it */
+    /* search for the first logarithmic bucket that ends at or after the magnitude */
+    int64_t low = 0, high = state->mid - 1;
     while (low < high) {
         int64_t middle = (low + high) / 2;
         if (state->ends[middle] >= magnitude)
@@ -112,41 +135,66 @@ static int64_t bucket_of(const deberta *state, int64_t relative)
     return relative < 0 ? -(state->mid + low) : state->mid + low;
 }
 
+/* The row of the table for a bucket. */
 static int64_t index_of(const deberta *state, int64_t bucket)
 {
     int64_t index = bucket + state->span;
     return index < 0 ? 0 : index > 2 * state->span - 1 ? 2 * state->span - 1 : index;
 }
 
-static void write_c2p(const void *of, size_t head, int64_t first, uint64_t count, void *dst)
+static void write_c2p(const void *context, size_t head, int64_t first, uint64_t count,
+                      void *dst)
 {
     (void)head;
     for (uint64_t t = 0; t < count; t++)
-        ((int32_t *)dst)[t] = (int32_t)index_of(of, bucket_of(of, -(first + (int64_t)t)));
+        ((int32_t *)dst)[t] =
+            (int32_t)index_of(context, bucket_of(context, -(first + (int64_t)t)));
 }
 
-static void write_p2c(const void *of, size_t head, int64_t first, uint64_t count, void *dst)
+static void write_p2c(const void *context, size_t head, int64_t first, uint64_t count,
+                      void *dst)
 {
-    const deberta *state = of;
+    const deberta *state = context;
     if (!state->paper) {
-        write_c2p(of, head, first, count, dst);
+        write_c2p(context, head, first, count, dst);
         return;
     }
     for (uint64_t t = 0; t < count; t++)
-        ((int32_t *)dst)[t] = (int32_t)index_of(of, bucket_of(of, first + (int64_t)t));
+        ((int32_t *)dst)[t] =
+            (int32_t)index_of(context, bucket_of(context, first + (int64_t)t));
 }
 
-static void write_relative(const void *of, size_t head, int64_t first, uint64_t count,
+static void write_relative(const void *context, size_t head, int64_t first, uint64_t count,
                            void *dst)
 {
     (void)head;
     for (uint64_t t = 0; t < count; t++)
-        ((int32_t *)dst)[t] = (int32_t)bucket_of(of, -(first + (int64_t)t));
+        ((int32_t *)dst)[t] = (int32_t)bucket_of(context, -(first + (int64_t)t));
 }
 
-static void release(void *of)
+#define INDEX_PRICE   12
+#define BUCKETS_PRICE 2e5
+
+static double price(const pe_values *values, const pe_plan *plan)
 {
-    deberta *state = of;
+    double sum = BUCKETS_PRICE + pe_trained_check_price(values, plan->tensors[TABLE].elements);
+    for (size_t i = 0; i < TABLE; i++)
+        sum += pe_toeplitz_price(values, &plan->tensors[i], 1, INDEX_PRICE);
+    return sum;
+}
+
+static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
+{
+    if (tensor == TABLE)
+        return pe_trained_price(values, &PE_RELATIVE_RECIPE);
+    if (tensor > TABLE)
+        return 2;
+    return pe_toeplitz_element_price(values, &plan->tensors[tensor], 1, INDEX_PRICE);
+}
+
+static void release(void *context)
+{
+    deberta *state = context;
     for (size_t i = 0; state && i < 3; i++)
         pe_toeplitz_done(&state->indices[i]);
     free(state);
@@ -156,7 +204,7 @@ static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runn
                      pe_error *reterr)
 {
     static const pe_write_distances writers[] = {write_c2p, write_p2c, write_relative};
-    (void)runner;
+    pe_pace pace = pe_pace_of(values, plan, runner, reterr);
     deberta *state = calloc(1, sizeof *state);
     if (!state)
         return NULL;
@@ -164,6 +212,7 @@ static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runn
     int64_t buckets = pe_integer(values, "position_buckets");
     state->span = span_of(values);
     state->paper = pe_choice(values, "p2c") == PAPER;
+    state->clamp = pe_choice(values, "beyond") == CLAMP;
     state->last = pe_integer(values, "max_relative_positions") - 1;
     if (buckets > 0) {
         state->mid = buckets / 2;
@@ -171,23 +220,23 @@ static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runn
     }
     state->table =
         pe_trained_of(values, "table", plan->tensors[TABLE].shape[1], &PE_RELATIVE_RECIPE);
-    pe_trained_check_magnitude(values, &state->table, &PE_RELATIVE_RECIPE,
-                               plan->tensors[TABLE].shape[0], 1, reterr);
+    pe_trained_check_magnitude(&pace, &state->table, &PE_RELATIVE_RECIPE,
+                               plan->tensors[TABLE].shape[0], 1);
     bool ready = reterr->status == PE_OK;
     for (size_t i = 0; ready && i < 3; i++)
         ready = pe_toeplitz_init(&state->indices[i], &relative, &plan->tensors[i], 1,
-                                 writers[i], state);
+                                 writers[i], state, INDEX_PRICE, &pace);
     if (ready)
         return state;
     release(state);
     return NULL;
 }
 
-static void fill(const pe_values *values, const pe_plan *plan, const void *of, pe_window window,
-                 void *dst)
+static void fill(const pe_values *values, const pe_plan *plan, const void *context,
+                 pe_window window, void *dst)
 {
     (void)values;
-    const deberta *state = of;
+    const deberta *state = context;
     if (window.tensor < TABLE)
         pe_toeplitz_fill(&state->indices[window.tensor], window, dst);
     else if (window.tensor == TABLE)
@@ -204,14 +253,16 @@ const pe_scheme pe_scheme_deberta = {
             .title = "DeBERTa's relative positions",
             .summary =
                 "Indices of relative positions for disentangled attention, and the table "
-                "they point into.",
+                "that they point into. The table is random, drawn from seed, until "
+                "parameters names an uploaded set.",
             .family = "relative",
             .formula =
-                "c2p_index[i, j] = clip(bucket(i - j) + span, 0, 2*span-1); a distance a "
+                "c2p_index[i, j] = clip(bucket(i - j) + span, 0, 2*span-1); a distance d "
                 "above mid = position_buckets/2 has bucket mid + ceil(ln(a/mid) / "
-                "ln((M-1)/mid) * (mid-1))",
-            .convention = "Hugging Face's DeBERTa v2: relative positions are query minus key, "
-                          "the tensor distance is key minus query",
+                "ln((M-1)/mid) * (mid-1)), a = min(d, M-1), or a = d with beyond=continue",
+            .convention = "Microsoft's DeBERTa v2 and v3, with beyond=continue Hugging Face's: "
+                          "relative positions are query minus key, the tensor distance is key "
+                          "minus query",
             .reference = "arXiv:2006.03654, section 3.1",
             .example = "length=4&dim=8&max_relative_positions=16",
             .revision = 1,
@@ -222,5 +273,7 @@ const pe_scheme pe_scheme_deberta = {
     .prepare = prepare,
     .fill = fill,
     .release = release,
+    .price = price,
+    .element_price = element_price,
     .streamable = true,
 };

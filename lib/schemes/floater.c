@@ -1,8 +1,8 @@
-/* FLOATER: positions as the path of a dynamical system. */
-#include "../dtype.h"
-#include "../flow.h"
-#include "../positions.h"
-#include "../wave.h"
+/* FLOATER: the positions are points of a dynamical system's path. The preparation integrates
+ * the path and keeps the rounded rows, so that filling a window is a copy. */
+#include "numerics/dtype.h"
+#include "positions/positions.h"
+#include "trained/flow.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ static const pe_parameter PARAMETERS[] = {
      .minimum = 1,
      .maximum = PE_DIM_MAX,
      .unit = "columns",
-     .help = "columns; of a stored p0 its own"},
+     .help = "number of columns; a stored p0 has its own"},
     {.name = "hidden",
      .type = PE_INTEGER,
      .stored = "w1",
@@ -31,54 +31,54 @@ static const pe_parameter PARAMETERS[] = {
      .minimum = 1,
      .maximum = PE_DIM_MAX,
      .unit = "units",
-     .help = "hidden units of the network; of stored weights their own"},
+     .help = "number of hidden units of the network; stored weights have their own"},
     {.name = "dt",
      .type = PE_REAL,
      .default_text = "0.01",
      .minimum = 1e-9,
      .maximum = 1e6,
-     .help = "time from position to position"},
+     .help = "time between two positions"},
     {.name = "activation",
      .type = PE_CHOICE,
      .default_text = "relu",
      .choices = ACTIVATIONS,
-     .help = "of the hidden units"},
+     .help = "activation of the hidden units"},
     {.name = "method",
      .type = PE_CHOICE,
      .default_text = "dopri5",
      .choices = METHODS,
-     .help = "dopri5: order 5 with steps by rtol and atol; rk4: the classic rule of order 4 in "
-             "substeps (not the 3/8 rule that torchdiffeq calls rk4)"},
+     .help = "dopri5: order 5, with steps chosen by rtol and atol; rk4: the classic method of "
+             "order 4 with fixed substeps, not the 3/8 rule that torchdiffeq calls rk4"},
     {.name = "rtol",
      .type = PE_REAL,
      .default_text = "1e-9",
      .minimum = 1e-15,
      .maximum = 1,
-     .help = "relative error that a step of dopri5 may make; rk4 leaves it unused"},
+     .help = "relative error that dopri5 allows for a step; rk4 does not use it"},
     {.name = "atol",
      .type = PE_REAL,
      .default_text = "1e-12",
      .minimum = 1e-30,
      .maximum = 1,
-     .help = "absolute error that a step of dopri5 may make besides; rk4 leaves it unused"},
+     .help = "absolute error that dopri5 allows in addition; rk4 does not use it"},
     {.name = "substeps",
      .type = PE_INTEGER,
      .default_text = "5",
      .minimum = 1,
      .maximum = 1000,
      .unit = "steps",
-     .help = "steps of rk4 from position to position; dopri5 leaves it unused"},
+     .help = "number of steps of rk4 between two positions; dopri5 does not use it"},
     PE_TRAINED_PARAMETERS("p0 [dim], w1 [hidden, dim+1], b1 [hidden], w2 [dim, hidden+1], "
-                          "b2 [dim]; the last column of w1 and w2 is t's"),
+                          "b2 [dim]; the last column of w1 and w2 multiplies t"),
 };
 
-static const pe_tensor_help TENSORS[] = {{"encoding", "[n, dim]", "p(k * dt) in row k"}};
+static const pe_tensor_help TENSORS[] = {{"encoding", "[n, dim]", "p(k * dt) for position k"}};
 
 #define WEIGHTS_MAX 8388608 /* 64 MiB of doubles */
 
 /* ---- the plan ---- */
 
-/* Whether the set's tensors fit each other. */
+/* Check that the set has all tensors, and that their shapes fit each other. */
 static bool check_set(const pe_values *values, pe_error *reterr)
 {
     const uint64_t any[1] = {0};
@@ -95,7 +95,8 @@ static bool check_set(const pe_values *values, pe_error *reterr)
            pe_trained_check(values, "b2", 1, (const uint64_t[]){dim}, reterr);
 }
 
-static void check_way(const pe_values *values, const pe_positions *positions, pe_error *reterr)
+/* Check that the path from position 0 to the last one has not too many steps. */
+static void check_path(const pe_values *values, const pe_positions *positions, pe_error *reterr)
 {
     double low, high, steps = 1;
     char given[48];
@@ -106,7 +107,8 @@ static void check_way(const pe_values *values, const pe_positions *positions, pe
         return;
     snprintf(given, sizeof given, "last position %.0f", high);
     pe_error_add(reterr, PE_OUT_OF_RANGE, positions->list ? "positions" : "length", given,
-                 "positions up to %.0f: each is reached from 0 on, in at most %d steps",
+                 "such that every position is at most %.0f, since the path from position 0 on "
+                 "has at most %d steps",
                  floor(PE_FLOW_STEPS / steps), PE_FLOW_STEPS);
 }
 
@@ -122,20 +124,22 @@ static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
     if (pe_network_weights(dim, hidden) > WEIGHTS_MAX) {
         snprintf(given, sizeof given, "%llu states, %llu hidden units", (unsigned long long)dim,
                  (unsigned long long)hidden);
-        pe_error_add(reterr, PE_TOO_LARGE, hidden > dim ? "hidden" : "dim", given,
-                     "at most %d weights, with %d rows or a multiple of them", WEIGHTS_MAX,
-                     PE_MATRIX_LANES);
+        pe_error_add(
+            reterr, PE_TOO_LARGE, hidden > dim ? "hidden" : "dim", given,
+            "small enough for a network of at most %d weights, with layers padded to a "
+            "multiple of %d rows",
+            WEIGHTS_MAX, PE_MATRIX_LANES);
     }
-    check_way(values, &positions, reterr);
+    check_path(values, &positions, reterr);
     pe_plan_add(ret_plan, "encoding", pe_requested_dtype(values), 2,
                 (uint64_t[]){positions.count, dim});
 }
 
-/* ---- rows in ascending order of their positions ---- */
+/* ---- positions in ascending order, as the path reaches them ---- */
 
 typedef struct place {
     double position;
-    uint64_t row;
+    uint64_t row; /* of the table */
 } place;
 
 static int compare_places(const void *a, const void *b)
@@ -144,7 +148,7 @@ static int compare_places(const void *a, const void *b)
     return (first->position > second->position) - (first->position < second->position);
 }
 
-/* The places of a list in order; NULL without memory. */
+/* The places of a list of positions, sorted; NULL if memory ran out. */
 static place *sort_places(const pe_positions *positions)
 {
     place *places = malloc(positions->count * sizeof *places);
@@ -155,6 +159,7 @@ static place *sort_places(const pe_positions *positions)
     return places;
 }
 
+/* The i-th place in ascending order; `sorted` is NULL for positions that are no list. */
 static place place_at(const pe_positions *positions, const place *sorted, uint64_t i)
 {
     if (sorted)
@@ -163,67 +168,69 @@ static place place_at(const pe_positions *positions, const place *sorted, uint64
     return (place){pe_position_at(positions, row).hi, row};
 }
 
-/* ---- the way ---- */
+/* ---- integration ---- */
 
-#define WORK_BETWEEN_QUESTIONS (1 << 22) /* products: a few milliseconds */
-#define WORK_OF_A_WEIGHT       64
-#define WORK_OF_A_STEP         1000
+#define STEP_PRICE 1000 /* besides the products */
 
-/* Everything that the preparation holds; the state that remains is the rows alone. */
-typedef struct journey {
+/* Products of one derivative for each step: a step of dopri5 has six, of rk4 four. */
+static double step_price(const pe_values *values, uint64_t weights)
+{
+    int stages = pe_choice(values, "method") == PE_RK4 ? 4 : 6;
+    return stages * (double)weights + STEP_PRICE;
+}
+
+/* What the preparation needs while it runs. Only the rows outlive it. */
+typedef struct integration {
     const pe_values *values;
-    const pe_runner *runner;
     pe_error *reterr;
-    double last; /* position */
-    uint64_t weights, work, counted;
+    pe_pace pace;
+    double step_price;   /* of one step */
+    double weight_price; /* of drawing one weight */
+    uint64_t counted;    /* weights whose work has been counted */
     pe_network network;
     pe_flow flow;
-} journey;
+} integration;
 
-/* Count work, and now and then ask whether to go on. */
-static bool goes_on(journey *way, uint64_t work, double done)
+/* Count the weights that were drawn since the last call. */
+static bool watch_weights(void *context, uint64_t drawn)
 {
-    way->work += work;
-    if (way->work < WORK_BETWEEN_QUESTIONS)
-        return true;
-    way->work = 0;
-    return pe_may_go_on(way->runner, way->values, done, way->reterr);
+    integration *run = context;
+    uint64_t more = drawn > run->counted ? drawn - run->counted : 0;
+    run->counted = drawn;
+    return pe_pace_go_on(&run->pace, run->weight_price * (double)more);
 }
 
-static bool watch_weights(void *context, uint64_t made)
-{
-    journey *way = context;
-    uint64_t more = made > way->counted ? made - way->counted : 0;
-    way->counted = made;
-    return goes_on(way, WORK_OF_A_WEIGHT * more, 0);
-}
-
+/* Count the work of one step. */
 static bool watch_steps(void *context, const pe_flow *flow)
 {
-    return goes_on(context, 6 * ((journey *)context)->weights + WORK_OF_A_STEP,
-                   (double)flow->row / ((journey *)context)->last);
+    integration *run = context;
+    (void)flow;
+    return pe_pace_go_on(&run->pace, run->step_price);
 }
 
-static bool make_network(journey *way, size_t dim, size_t hidden)
+/* Build the network from stored or drawn weights. */
+static bool make_network(integration *run, size_t dim, size_t hidden)
 {
-    const pe_values *values = way->values;
+    const pe_values *values = run->values;
     const pe_recipe xavier = {.initialiser = PE_XAVIER_NORMAL, .fans = dim + 1 + hidden};
     const pe_recipe zeros = {.initialiser = PE_ZEROS};
     const pe_trained weights[2] = {pe_trained_of(values, "w1", dim + 1, &xavier),
                                    pe_trained_of(values, "w2", hidden + 1, &xavier)};
     const pe_trained biases[2] = {pe_trained_of(values, "b1", hidden, &zeros),
                                   pe_trained_of(values, "b2", dim, &zeros)};
-    way->weights = pe_network_weights(dim, hidden);
-    return pe_network_init(&way->network, weights, biases, dim, hidden,
-                           (pe_activation)pe_choice(values, "activation"), watch_weights, way);
+    run->step_price = step_price(values, pe_network_weights(dim, hidden));
+    run->weight_price = pe_trained_price(values, &xavier);
+    return pe_network_init(&run->network, weights, biases, dim, hidden,
+                           (pe_activation)pe_choice(values, "activation"), watch_weights, run);
 }
 
-static bool make_flow(journey *way, size_t dim)
+/* Begin the flow at p0. */
+static bool make_flow(integration *run, size_t dim)
 {
-    const pe_values *values = way->values;
+    const pe_values *values = run->values;
     const pe_recipe normal = {.initialiser = PE_NORMAL, .std = 0.02};
-    way->flow = (pe_flow){
-        .network = &way->network,
+    run->flow = (pe_flow){
+        .network = &run->network,
         .method = (pe_method)pe_choice(values, "method"),
         .dt = pe_real(values, "dt"),
         .rtol = pe_real(values, "rtol"),
@@ -231,64 +238,64 @@ static bool make_flow(journey *way, size_t dim)
         .substeps = (unsigned)pe_integer(values, "substeps"),
         .dim = dim,
     };
-    if (!pe_flow_init(&way->flow))
+    if (!pe_flow_init(&run->flow))
         return false;
     const pe_trained start = pe_trained_of(values, "p0", dim, &normal);
-    pe_trained_row(&start, 0, 0, dim, way->flow.state);
+    pe_trained_row(&start, 0, 0, dim, run->flow.state);
     return true;
 }
 
-static void report(const journey *way, pe_flow_end end)
+/* Add the problem of a flow that could not reach the next row. */
+static void report(const integration *run, pe_flow_end end)
 {
     char given[48], dt[PE_PRINT_MAX];
-    unsigned long long row = (unsigned long long)way->flow.row;
-    pe_print_number(dt, way->flow.dt);
-    if (end == PE_FLOW_BEYOND) {
-        pe_error_add(way->reterr, PE_OUT_OF_RANGE, "dt", dt,
-                     "a path that stays within ±1e100: from position %llu to the next one it "
-                     "does not; change dt or the trained parameters",
+    unsigned long long row = (unsigned long long)run->flow.row;
+    pe_print_number(dt, run->flow.dt);
+    if (end == PE_FLOW_OVERFLOW) {
+        pe_error_add(run->reterr, PE_OUT_OF_RANGE, "dt", dt,
+                     "such that the path stays within ±1e100, which it leaves after position "
+                     "%llu; change dt or the trained parameters",
                      row);
     } else if (end == PE_FLOW_TOO_FINE) {
-        pe_print_number(given, way->flow.rtol);
-        pe_error_add(way->reterr, PE_OUT_OF_RANGE, "rtol", given,
-                     "a tolerance that %d steps from position to position, and %d in all, can "
-                     "keep: from position %llu on they cannot; raise rtol or atol, or lower dt",
+        pe_print_number(given, run->flow.rtol);
+        pe_error_add(run->reterr, PE_OUT_OF_RANGE, "rtol", given,
+                     "large enough for %d steps between two positions and %d in all, which do "
+                     "not suffice after position %llu; raise rtol or atol, or lower dt",
                      PE_FLOW_ROW_STEPS, PE_FLOW_STEPS, row);
     }
 }
 
-/* Go to a position and write its row. */
-static bool visit(journey *way, double position, pe_dtype dtype, unsigned char *row)
+/* Integrate up to a position and write its row. */
+static bool integrate_to(integration *run, double position, pe_dtype dtype, unsigned char *row)
 {
-    pe_flow *flow = &way->flow;
+    pe_flow *flow = &run->flow;
     double largest = 0;
     while ((double)flow->row < position) {
-        pe_flow_end end = pe_flow_advance(flow, watch_steps, way);
-        report(way, end);
-        if (end != PE_FLOW_THERE)
+        pe_flow_end end = pe_flow_advance(flow, watch_steps, run);
+        if (end != PE_FLOW_REACHED) {
+            report(run, end);
             return false;
+        }
     }
     for (size_t i = 0; i < flow->dim; i++)
         largest = fmax(largest, fabs(flow->state[i]));
-    pe_check_magnitude(way->values, "dt", largest, way->reterr);
-    if (way->reterr->status != PE_OK)
+    pe_check_magnitude(run->values, "dt", largest, run->reterr);
+    if (run->reterr->status != PE_OK)
         return false;
     pe_round_row(dtype, flow->state, flow->dim, row);
     return true;
 }
 
-/* The rows in the order of the table, rounded. */
-static bool travel(journey *way, const pe_tensor *tensor, unsigned char *rows)
+/* Write all rows in the order of the table. */
+static bool integrate_rows(integration *run, const pe_tensor *tensor, unsigned char *rows)
 {
-    pe_positions positions = pe_positions_read(way->values, way->reterr);
+    pe_positions positions = pe_positions_read(run->values, run->reterr);
     place *sorted = positions.list ? sort_places(&positions) : NULL;
     size_t row_bytes = (size_t)(tensor->bytes / positions.count);
     bool good = sorted || !positions.list;
-    if (good)
-        way->last = place_at(&positions, sorted, positions.count - 1).position;
     for (uint64_t i = 0; good && i < positions.count; i++) {
-        place at = place_at(&positions, sorted, i);
-        good = visit(way, at.position, tensor->dtype, rows + at.row * row_bytes);
+        place next = place_at(&positions, sorted, i);
+        good = integrate_to(run, next.position, tensor->dtype, rows + next.row * row_bytes);
     }
     free(sorted);
     return good;
@@ -299,16 +306,40 @@ static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runn
 {
     const pe_tensor *tensor = &plan->tensors[0];
     size_t dim = (size_t)tensor->shape[1];
-    journey way = {.values = values, .runner = runner, .reterr = reterr};
+    integration run = {
+        .values = values, .reterr = reterr, .pace = pe_pace_of(values, plan, runner, reterr)};
     unsigned char *rows = malloc((size_t)tensor->bytes);
-    bool good = rows && make_network(&way, dim, (size_t)pe_integer(values, "hidden")) &&
-                make_flow(&way, dim) && travel(&way, tensor, rows);
-    pe_flow_done(&way.flow);
-    pe_network_done(&way.network);
+    bool good = rows && make_network(&run, dim, (size_t)pe_integer(values, "hidden")) &&
+                make_flow(&run, dim) && integrate_rows(&run, tensor, rows);
+    pe_flow_done(&run.flow);
+    pe_network_done(&run.network);
     if (good)
         return rows;
     free(rows);
     return NULL;
+}
+
+/* One step of dopri5 from position to position is its least; a small rtol takes more. */
+static double price(const pe_values *values, const pe_plan *plan)
+{
+    pe_error none;
+    double low, high, steps = 1;
+    pe_error_init(&none);
+    pe_positions positions = pe_positions_read(values, &none);
+    pe_positions_range(&positions, &low, &high);
+    uint64_t dim = plan->tensors[0].shape[1];
+    uint64_t weights = pe_network_weights(dim, (uint64_t)pe_integer(values, "hidden"));
+    const pe_recipe xavier = {.initialiser = PE_XAVIER_NORMAL};
+    if (pe_choice(values, "method") == PE_RK4)
+        steps = pe_real(values, "substeps");
+    return (double)weights * pe_trained_price(values, &xavier) +
+           high * steps * step_price(values, weights);
+}
+
+static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
+{
+    (void)values, (void)plan, (void)tensor;
+    return 1; /* a copy */
 }
 
 static void fill(const pe_values *values, const pe_plan *plan, const void *state,
@@ -325,12 +356,13 @@ const pe_scheme pe_scheme_floater = {
         {
             .name = "floater",
             .title = "FLOATER: a learned flow of positions",
-            .summary = "The path of a small neural network's differential equation, read at "
-                       "every position.",
+            .summary = "The path of a differential equation that a small neural network "
+                       "defines, sampled at every position. The network is random, drawn from "
+                       "seed, until parameters names an uploaded set.",
             .family = "absolute",
             .formula = "encoding[r] = p(k * dt), p'(t) = w2 [act(w1 [p; t] + b1); t] + b2, "
                        "p(0) = p0",
-            .convention = "t is the last input of both layers; every path begins at position 0",
+            .convention = "t is the last input of both layers; the path begins at position 0",
             .reference = "arXiv:2003.09229",
             .example = "length=4&dim=8",
             .revision = 1,
@@ -340,5 +372,6 @@ const pe_scheme pe_scheme_floater = {
     .plan = plan,
     .prepare = prepare,
     .fill = fill,
-    .takes_long = true,
+    .price = price,
+    .element_price = element_price,
 };

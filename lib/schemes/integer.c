@@ -1,6 +1,6 @@
 /* The integer encoding: the position itself. */
-#include "../dtype.h"
-#include "../positions.h"
+#include "numerics/dtype.h"
+#include "positions/positions.h"
 
 #include <math.h>
 
@@ -32,17 +32,23 @@ static void fill(const pe_values *values, const pe_plan *plan, const void *state
         pe_round_dd(dtype, pe_position_at(&positions, row), element);
 }
 
+static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
+{
+    (void)values, (void)plan, (void)tensor;
+    return 25;
+}
+
 const pe_scheme pe_scheme_integer = {
     .info =
         {
             .name = "integer",
             .title = "Integer positions",
-            .summary = "The position as a number: the simplest encoding, unbounded.",
+            .summary = "The position as a number: the simplest encoding, but unbounded.",
             .family = "absolute",
             .formula = "encoding[r, 0] = k, where k = offset + r * step or positions[r]",
             .convention = "the position itself; positions may be negative or fractional",
             .reference =
-                "baseline; see arXiv:1706.03762, section 3.5, for why it is not enough",
+                "baseline; arXiv:1706.03762, section 3.5, has the encoding that replaced it",
             .example = "length=4",
             .revision = 1,
             PE_LIST(parameter, PARAMETERS),
@@ -50,5 +56,6 @@ const pe_scheme pe_scheme_integer = {
         },
     .plan = plan,
     .fill = fill,
+    .element_price = element_price,
     .streamable = true,
 };

@@ -1,8 +1,7 @@
-/* The learned encoding: a row of a table for each position. */
-#include "../dtype.h"
-#include "../positions.h"
-#include "../trained.h"
-#include "../wave.h"
+/* The learned encoding: each position has a row of a table, which is stored or drawn. */
+#include "numerics/dtype.h"
+#include "positions/positions.h"
+#include "trained/trained.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,20 +14,20 @@ enum extension { REJECT, RANDOM };
 
 static const pe_parameter PARAMETERS[] = {
     PE_POSITION_PARAMETERS,
-    {PE_TRAINED_DIM("table"), .help = "columns; of a stored table its own"},
+    {PE_TRAINED_DIM("table"), .help = "number of columns; a stored table has its own"},
     {.name = "init",
      .type = PE_CHOICE,
      .default_text = "normal",
      .choices = PE_INITIALISERS,
-     .help = "how rows that are not stored are drawn; xavier_… needs base_length"},
+     .help = "distribution of rows that are not stored; xavier_… needs base_length"},
     {.name = "std",
      .type = PE_REAL,
      .default_text = "0.02",
      .minimum = 0,
      .maximum = 1e30,
-     .help =
-         "standard deviation of normal and uniform; of trunc_normal before it is cut at two "
-         "of them"},
+     .help = "standard deviation of normal and uniform, and of trunc_normal before it is cut "
+             "at two "
+             "standard deviations"},
     PE_TRAINED_PARAMETERS("table [N, dim]"),
     {.name = "base_length",
      .type = PE_INTEGER,
@@ -37,13 +36,13 @@ static const pe_parameter PARAMETERS[] = {
      .minimum = 1,
      .maximum = BASE_LENGTH_MAX,
      .unit = "rows",
-     .help = "rows N of the table; a seeded one has no end unless given"},
+     .help = "number of rows N of the table; without it, a seeded table has no end"},
     {.name = "extend",
      .type = PE_CHOICE,
      .default_text = "reject",
      .choices = EXTENSIONS,
-     .help = "what lies beyond N rows: nothing (reject), or rows drawn by init (random), with "
-             "seed 0 beyond a stored table"},
+     .help = "reject: positions beyond the N rows are refused; random: their rows are drawn by "
+             "init, with seed 0 beyond a stored table"},
 };
 
 static const pe_tensor_help TENSORS[] = {{"encoding", "[n, dim]", "row k of the table"}};
@@ -67,7 +66,8 @@ static void check_end(const pe_values *values, const char *culprit, double last,
         return;
     snprintf(given, sizeof given, "last position %.0f", last);
     pe_error_add(reterr, PE_OUT_OF_RANGE, culprit, given,
-                 "positions below %lld, the rows of the table, or extend=random",
+                 "such that every position is below %lld, the number of rows of the table; "
+                 "extend=random goes beyond it",
                  (long long)rows);
 }
 
@@ -89,7 +89,7 @@ static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
         check_end(values, culprit, high, reterr);
     else if (xavier)
         pe_error_add(reterr, PE_OUT_OF_RANGE, "base_length", "",
-                     "the rows of the table with init=%s: its scale depends on them",
+                     "given with init=%s, whose scale depends on the number of rows",
                      PE_INITIALISERS[recipe.initialiser]);
     pe_trained_check_index(culprit, high, dim, reterr);
     if (!pe_values_set(values) || pe_choice(values, "extend") == RANDOM)
@@ -98,15 +98,16 @@ static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
                 (uint64_t[]){positions.count, dim});
 }
 
-/* The largest magnitude that the rows take from a stored table. */
-static double stored_magnitude(const pe_values *values, const pe_trained *table)
+/* The largest magnitude in the rows of the stored table that the request takes. */
+static double stored_magnitude(const pe_values *values, const pe_trained *table, pe_pace *pace)
 {
+    double row_price = pe_trained_check_price(values, table->columns);
     double magnitude = 0, low, high, end = (double)table->stored_rows;
     pe_error none;
     pe_error_init(&none);
     pe_positions positions = pe_positions_read(values, &none);
     if (positions.list) {
-        for (uint64_t row = 0; row < positions.count; row++)
+        for (uint64_t row = 0; row < positions.count && pe_pace_go_on(pace, row_price); row++)
             if (positions.list[row] < end)
                 magnitude = fmax(
                     magnitude, pe_trained_row_magnitude(table, (uint64_t)positions.list[row]));
@@ -114,7 +115,7 @@ static double stored_magnitude(const pe_values *values, const pe_trained *table)
     }
     pe_positions_range(&positions, &low, &high);
     double step = positions.step == 0 ? 1 : fabs(positions.step);
-    for (double at = low; at <= high && at < end; at += step)
+    for (double at = low; at <= high && at < end && pe_pace_go_on(pace, row_price); at += step)
         magnitude = fmax(magnitude, pe_trained_row_magnitude(table, (uint64_t)at));
     return magnitude;
 }
@@ -122,18 +123,31 @@ static double stored_magnitude(const pe_values *values, const pe_trained *table)
 static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
                      pe_error *reterr)
 {
-    (void)runner;
+    pe_pace pace = pe_pace_of(values, plan, runner, reterr);
     pe_recipe recipe = recipe_of(values);
     pe_trained *table = malloc(sizeof *table);
     if (!table)
         return NULL;
     *table = pe_trained_of(values, "table", plan->tensors[0].shape[1], &recipe);
     if (!pe_trained_fits(table, pe_requested_dtype(values)))
-        pe_check_magnitude(values, "parameters", stored_magnitude(values, table), reterr);
+        pe_check_magnitude(values, "parameters", stored_magnitude(values, table, &pace),
+                           reterr);
     if (reterr->status == PE_OK)
         return table;
     free(table);
     return NULL;
+}
+
+static double price(const pe_values *values, const pe_plan *plan)
+{
+    return pe_trained_check_price(values, plan->tensors[0].elements);
+}
+
+static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
+{
+    (void)plan, (void)tensor;
+    pe_recipe recipe = recipe_of(values);
+    return pe_trained_price(values, &recipe);
 }
 
 static void fill(const pe_values *values, const pe_plan *plan, const void *state,
@@ -157,13 +171,14 @@ const pe_scheme pe_scheme_learned = {
         {
             .name = "learned",
             .title = "Learned position embedding",
-            .summary =
-                "A table with a row for each position: a trained one, or a random one to "
-                "begin training with.",
+            .summary = "A table with a row for each position: a trained table, or a random one "
+                       "to begin training with. The table is random, drawn from seed, until "
+                       "parameters names an uploaded set.",
             .family = "absolute",
-            .formula = "encoding[r] = table[k]; a seeded table[k, j] is drawn from seed and "
-                       "element k * dim + j alone",
-            .convention = "normal(0, 0.02), as BERT and GPT-2 begin",
+            .formula =
+                "encoding[r] = table[k]; a seeded table[k, j] depends on nothing but the "
+                "seed and the element number k * dim + j",
+            .convention = "normal(0, 0.02), the initialisation of BERT and GPT-2",
             .reference = "arXiv:1705.03122, section 3.1; arXiv:1810.04805",
             .example = "length=4&dim=8",
             .revision = 1,
@@ -173,6 +188,7 @@ const pe_scheme pe_scheme_learned = {
     .plan = plan,
     .prepare = prepare,
     .fill = fill,
+    .price = price,
+    .element_price = element_price,
     .streamable = true,
-    .takes_long = true,
 };

@@ -1,6 +1,6 @@
-/* LeViT's attention bias: a learned number for each head and pair of absolute offsets. */
-#include "../dtype.h"
-#include "../gather.h"
+/* LeViT's attention bias: a learned number for each head and each pair of absolute offsets. */
+#include "numerics/dtype.h"
+#include "trained/gather.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,15 +15,15 @@ static const pe_parameter PARAMETERS[] = {
      .minimum = 1,
      .maximum = TOKENS_MAX,
      .unit = "rows",
-     .help = "rows of a grid of tokens; without it the tokens are a line of `length`"},
+     .help = "number of rows of a grid of tokens; without it, the tokens are a line of length"},
     {.name = "width",
      .type = PE_INTEGER,
      .minimum = 1,
      .maximum = TOKENS_MAX,
      .unit = "columns",
-     .help = "columns of the grid"},
+     .help = "number of columns of the grid"},
     {PE_LENGTH_PARAMETER, .default_of = "height", .default_times = "width",
-     .help = "number of keys: required, or height and width"},
+     .help = "number of keys; height and width may be given instead"},
     PE_QUERY_PARAMETERS,
     PE_FORM_PARAMETER,
     {PE_HEADS_PARAMETER, .required = true, .stored = "table", .stored_axis = 1,
@@ -33,43 +33,50 @@ static const pe_parameter PARAMETERS[] = {
      .minimum = 1e-6,
      .maximum = 1e12,
      .unit = "columns",
-     .help = "divide the bias by dim_head^-0.5: for scores that are scaled afterwards"},
+     .help = "divides the bias by dim_head^-0.5, for scores that are scaled afterwards"},
     PE_TRAINED_PARAMETERS("table [tokens, heads]"),
 };
 
 static const pe_tensor_help TENSORS[] = {
     {"bias", "[heads, queries, keys] or [heads, queries+keys-1]",
-     "what is added to the attention scores"},
+     "is added to the attention scores"},
     {"index", "[queries, keys] or [queries+keys-1]",
-     "|row difference| * width + |column difference|: row of the table"},
+     "|row difference| * width + |column difference|, the row of the table"},
     {"distance", "[queries+keys-1]", "key minus query; only with form=compact"},
 };
 
+static void refuse_absence(pe_error *reterr)
+{
+    pe_problem *problem = pe_error_add(reterr, PE_MALFORMED, "length", "",
+                                       "the number of keys, unless height and width are given");
+    problem->reason = PE_REASON_MISSING;
+}
+
+/* Check that the tokens are a line of `length`, or a grid of `height` times `width`. */
 static void check_grid(const pe_values *values, pe_error *reterr)
 {
     char given[32];
     bool height = pe_is_present(values, "height"), width = pe_is_present(values, "width");
     if (height != width)
         pe_error_add(reterr, PE_OUT_OF_RANGE, height ? "width" : "height", "",
-                     "given with %s, or neither and length instead",
+                     "given with %s, unless length is given instead of both",
                      height ? "height" : "width");
     else if (!pe_is_present(values, "length"))
-        pe_error_add(reterr, PE_MALFORMED, "length", "",
-                     "required: number of keys; instead one may give height and width");
+        refuse_absence(reterr);
     else if (height && pe_integer(values, "height") * pe_integer(values, "width") !=
                            pe_integer(values, "length")) {
         snprintf(given, sizeof given, "%lld", (long long)pe_integer(values, "length"));
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "length", given,
-                     "height * width, or nothing where these are given");
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "length", given, "height * width, or left out");
     }
 }
 
+/* Check the rules between the tokens and the queries. */
 static void check_window(const pe_values *values, const pe_relative *relative, pe_error *reterr)
 {
     if (relative->compact && pe_is_present(values, "height"))
         pe_error_add(reterr, PE_OUT_OF_RANGE, "form", "compact",
-                     "expanded for a grid: its bias does not depend on one distance");
-    pe_relative_check_queries(relative, ", which are tokens as the keys are", reterr);
+                     "expanded for a grid, whose bias does not depend on one distance");
+    pe_relative_check_queries(relative, ", where the keys are", reterr);
 }
 
 static size_t width_of(const pe_values *values)
@@ -94,8 +101,9 @@ static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
     ret_plan->held = 3 * pe_gather_bytes(values, relative.keys, heads) + 8 * relative.keys;
 }
 
-/* Along a row of the grid, entries depend on the distance within it: so for each head and row
- * difference they are kept for the distances -(width-1) … width-1, and lines are slices. */
+/* Along a row of the grid, entries depend on the distance within the row alone. So the entries
+ * of the distances -(width-1) … width-1 are kept for each plane and row difference, and a run
+ * along a row is a slice of these. */
 typedef struct mirror {
     size_t element_size;
     unsigned char *lines; /* [planes, height, 2*width-1] */
@@ -107,9 +115,9 @@ typedef struct levit {
     mirror bias, index; /* planes: heads; one */
 } levit;
 
-static void release(void *of)
+static void release(void *context)
 {
-    levit *state = of;
+    levit *state = context;
     if (state) {
         free(state->bias.lines);
         free(state->index.lines);
@@ -117,58 +125,74 @@ static void release(void *of)
     free(state);
 }
 
-/* Make the lines from entries [height * width, planes]. */
+#define MIRROR_PRICE 5 /* of an entry */
+
+/* Make the lines from entries of shape [height * width, planes]. False: memory ran out, or the
+ * runner cancelled it. */
 static bool make_mirror(const levit *state, mirror *ret_mirror, const unsigned char *entries,
-                        size_t planes, size_t element_size)
+                        size_t planes, size_t element_size, pe_pace *pace)
 {
     size_t width = state->width, line = 2 * width - 1;
     unsigned char *to = malloc(planes * state->height * line * element_size);
     *ret_mirror = (mirror){element_size, to};
     for (size_t plane = 0; to && plane < planes; plane++)
-        for (size_t x = 0; x < state->height; x++)
+        for (size_t x = 0; x < state->height; x++) {
+            if (!pe_pace_go_on(pace, MIRROR_PRICE * (double)line))
+                return false;
             for (size_t t = 0; t < line; t++, to += element_size) {
                 size_t entry = x * width + (t < width ? width - 1 - t : t - (width - 1));
                 memcpy(to, entries + (entry * planes + plane) * element_size, element_size);
             }
+        }
     return to != NULL;
 }
 
-static bool make_mirrors(levit *state, const pe_values *values, size_t heads, pe_error *reterr)
+/* Make the lines of both tensors. */
+static bool make_mirrors(levit *state, const pe_values *values, size_t heads, pe_pace *pace)
 {
     pe_gather gather;
     dd factor = {1, 0};
     size_t tokens = state->height * state->width;
     if (pe_is_present(values, "dim_head"))
         factor = dd_sqrt((dd){pe_real(values, "dim_head"), 0});
-    if (!pe_gather_init(&gather, values, "table", tokens, heads, &PE_RELATIVE_RECIPE, factor,
-                        reterr))
+    if (!pe_gather_init(&gather, pace, "table", tokens, heads, &PE_RELATIVE_RECIPE, factor))
         return false;
     int32_t *numbers = malloc(tokens * sizeof *numbers);
     for (size_t i = 0; numbers && i < tokens; i++)
         numbers[i] = (int32_t)i;
-    bool made =
+    bool good =
         numbers &&
-        make_mirror(state, &state->bias, gather.table, heads, pe_dtype_size(gather.dtype)) &&
-        make_mirror(state, &state->index, (unsigned char *)numbers, 1, sizeof *numbers);
+        make_mirror(state, &state->bias, gather.table, heads, pe_dtype_size(gather.dtype),
+                    pace) &&
+        make_mirror(state, &state->index, (unsigned char *)numbers, 1, sizeof *numbers, pace);
     free(numbers);
     pe_gather_done(&gather);
-    return made;
+    return good;
 }
 
 static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
                      pe_error *reterr)
 {
-    (void)plan, (void)runner;
+    pe_pace pace = pe_pace_of(values, plan, runner, reterr);
     levit *state = calloc(1, sizeof *state);
     if (!state)
         return NULL;
     state->relative = pe_relative_read(values, reterr);
     state->width = width_of(values);
     state->height = (size_t)state->relative.keys / state->width;
-    if (make_mirrors(state, values, (size_t)pe_integer(values, "heads"), reterr))
+    if (make_mirrors(state, values, (size_t)pe_integer(values, "heads"), &pace))
         return state;
     release(state);
     return NULL;
+}
+
+static double price(const pe_values *values, const pe_plan *plan)
+{
+    (void)plan;
+    uint64_t heads = (uint64_t)pe_integer(values, "heads");
+    uint64_t tokens = (uint64_t)pe_integer(values, "length");
+    return pe_gather_price(values, tokens, heads) +
+           2 * MIRROR_PRICE * (double)tokens * (double)(heads + 1);
 }
 
 static size_t difference(size_t a, size_t b)
@@ -176,12 +200,12 @@ static size_t difference(size_t a, size_t b)
     return a < b ? b - a : a - b;
 }
 
-/* A window of [planes, queries, keys], a run along a row of the grid at a time. */
-static void fill_matrix(const levit *state, const mirror *of, pe_window window,
+/* Fill a window of [planes, queries, keys], one run along a row of the grid at a time. */
+static void fill_matrix(const levit *state, const mirror *source, pe_window window,
                         unsigned char *dst)
 {
     const pe_relative *relative = &state->relative;
-    size_t width = state->width, line = 2 * width - 1, size = of->element_size;
+    size_t width = state->width, line = 2 * width - 1, size = source->element_size;
     for (uint64_t done = 0, count; done < window.rows; done += count, dst += count * size) {
         uint64_t at = window.first + done, row = at / relative->keys;
         size_t key = (size_t)(at % relative->keys), plane = (size_t)(row / relative->queries);
@@ -190,35 +214,39 @@ static void fill_matrix(const levit *state, const mirror *of, pe_window window,
         size_t t = key % width + (width - 1 - query % width);
         count = width - key % width;
         count = count < window.rows - done ? count : window.rows - done;
-        memcpy(dst, of->lines + ((plane * state->height + x) * line + t) * size, count * size);
+        memcpy(dst, source->lines + ((plane * state->height + x) * line + t) * size,
+               count * size);
     }
 }
 
-/* A window of [planes, distances]: the tokens are a line. */
-static void fill_distances(const levit *state, const mirror *of, pe_window window,
+/* Fill a window of [planes, distances], where the tokens are a line. */
+static void fill_distances(const levit *state, const mirror *source, pe_window window,
                            unsigned char *dst)
 {
     uint64_t distances = pe_relative_distances(&state->relative);
-    size_t line = 2 * state->width - 1, size = of->element_size;
+    size_t line = 2 * state->width - 1, size = source->element_size;
     int64_t skipped = pe_relative_first(&state->relative) + (int64_t)state->width - 1;
     for (uint64_t done = 0, count; done < window.rows; done += count, dst += count * size) {
         uint64_t plane = (window.first + done) / distances;
         uint64_t t = (window.first + done) % distances;
         count = distances - t < window.rows - done ? distances - t : window.rows - done;
-        memcpy(dst, of->lines + (plane * line + (uint64_t)skipped + t) * size, count * size);
+        memcpy(dst, source->lines + (plane * line + (uint64_t)skipped + t) * size,
+               count * size);
     }
 }
 
-static void fill(const pe_values *values, const pe_plan *plan, const void *of, pe_window window,
-                 void *dst)
+static void fill(const pe_values *values, const pe_plan *plan, const void *context,
+                 pe_window window, void *dst)
 {
     (void)values, (void)plan;
-    const levit *state = of;
-    const mirror *from = window.tensor == 0 ? &state->bias : &state->index;
+    const levit *state = context;
+    const mirror *source = window.tensor == 0 ? &state->bias : &state->index;
     if (window.tensor == 2)
         pe_relative_fill_distance(&state->relative, window, dst);
+    else if (state->relative.compact)
+        fill_distances(state, source, window, dst);
     else
-        (state->relative.compact ? fill_distances : fill_matrix)(state, from, window, dst);
+        fill_matrix(state, source, window, dst);
 }
 
 const pe_scheme pe_scheme_levit = {
@@ -226,14 +254,17 @@ const pe_scheme pe_scheme_levit = {
         {
             .name = "levit",
             .title = "LeViT attention bias",
-            .summary = "A learned bias of the attention scores for each head and pair of "
-                       "absolute offsets on a grid, or on a line.",
+            .summary = "A learned bias of the attention scores for each head and each pair of "
+                       "absolute offsets on a grid, or each absolute offset on a line. The "
+                       "biases are random, drawn from seed, until parameters names an uploaded "
+                       "set.",
             .family = "relative",
-            .formula = "bias[h, i, j] = table[index, h], index = |dx| * width + |dy|, x and y "
-                       "the row and column of a token; on a line |i - j|",
+            .formula =
+                "bias[h, i, j] = table[index, h], index = |dx| * width + |dy| with x and y "
+                "the row and column of a token; on a line index = |i - j|",
             .convention =
-                "the authors' attention_biases, heads first; the bias is the same for "
-                "both signs of a distance",
+                "attention_biases as in the authors' code, heads first; both signs of a "
+                "distance have the same bias",
             .reference = "arXiv:2104.01136, section 4.2",
             .example = "length=4&heads=8",
             .revision = 1,
@@ -244,5 +275,6 @@ const pe_scheme pe_scheme_levit = {
     .prepare = prepare,
     .fill = fill,
     .release = release,
+    .price = price,
     .streamable = true,
 };

@@ -1,6 +1,6 @@
-/* The [0, 1] encoding: the position as a share of the length. */
-#include "../dtype.h"
-#include "../positions.h"
+/* The [0, 1] encoding: the position divided by the last one. */
+#include "numerics/dtype.h"
+#include "positions/positions.h"
 
 static const pe_parameter PARAMETERS[] = {
     {.name = "length",
@@ -9,11 +9,12 @@ static const pe_parameter PARAMETERS[] = {
      .minimum = 1,
      .maximum = PE_POSITION_MAX,
      .unit = "rows",
-     .help = "number of rows; the last one is 1"},
+     .counts_rows = true,
+     .help = "number of rows"},
 };
 
 static const pe_tensor_help TENSORS[] = {
-    {"encoding", "[n, 1]", "0 for row 0 to 1 for row n-1"}};
+    {"encoding", "[n, 1]", "from 0 in row 0 to 1 in row n-1"}};
 
 static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
 {
@@ -35,18 +36,25 @@ static void fill(const pe_values *values, const pe_plan *plan, const void *state
         pe_round_dd(dtype, dd_div((double)row, last), element);
 }
 
+static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
+{
+    (void)values, (void)plan, (void)tensor;
+    return 20;
+}
+
 const pe_scheme pe_scheme_normalized = {
     .info =
         {
             .name = "normalized",
             .title = "Positions in [0, 1]",
-            .summary = "The position divided by the last one: bounded, but its step depends on "
-                       "the length.",
+            .summary =
+                "The position divided by the last one: bounded, but the step between rows "
+                "depends on the length.",
             .family = "absolute",
-            .formula = "encoding[k, 0] = k / (n - 1); 0 where n = 1",
-            .convention = "first row 0, last row 1",
+            .formula = "encoding[k, 0] = k / (n - 1), or 0 if n = 1",
+            .convention = "the first row is 0, the last row is 1",
             .reference =
-                "baseline; see arXiv:1706.03762, section 3.5, for why it is not enough",
+                "baseline; arXiv:1706.03762, section 3.5, has the encoding that replaced it",
             .example = "length=4",
             .revision = 1,
             PE_LIST(parameter, PARAMETERS),
@@ -54,5 +62,6 @@ const pe_scheme pe_scheme_normalized = {
         },
     .plan = plan,
     .fill = fill,
+    .element_price = element_price,
     .streamable = true,
 };

@@ -1,5 +1,5 @@
-/* The periodic encoding: sines alone, at dyadic or geometric frequencies. */
-#include "../wave.h"
+/* The periodic encoding: sines only, at dyadic or geometric frequencies. */
+#include "waves/fill.h"
 
 #include <stdlib.h>
 
@@ -8,18 +8,19 @@ enum frequencies { DYADIC, GEOMETRIC };
 
 static const pe_parameter PARAMETERS[] = {
     PE_POSITION_PARAMETERS,
-    PE_DIM_PARAMETER(1, 0, "columns"),
+    PE_DIM_PARAMETER(1, 0, "number of columns"),
     {.name = "frequencies",
      .type = PE_CHOICE,
      .default_text = "dyadic",
      .choices = FREQUENCIES,
-     .help = "dyadic: pi/2 / 2^i, a smooth binary counter; geometric: base^(-i/dim)"},
+     .help =
+         "dyadic: (pi/2) / 2^i, which is a smooth binary counter; geometric: base^(-i/dim)"},
     {.name = "base",
      .type = PE_REAL,
      .default_text = "10000",
      .minimum = 1,
      .maximum = 1e18,
-     .help = "base of the geometric frequencies; dyadic ones have none and leave it unused"},
+     .help = "base of the geometric frequencies; the dyadic ones do not use it"},
 };
 
 static const pe_tensor_help TENSORS[] = {{"encoding", "[n, dim]", "sin(k * w_i) in column i"}};
@@ -31,7 +32,8 @@ static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
                 (uint64_t[]){positions.count, (uint64_t)pe_integer(values, "dim")});
 }
 
-/* A quarter turn per position, halved from column to column: quarter periods are exact. */
+/* The dyadic frequencies: a quarter turn per position in column 0, half as much in each next
+ * column. Quarter periods are exact. */
 static pe_wide *dyadic(size_t count)
 {
     pe_wide *frequencies = malloc(count * sizeof *frequencies);
@@ -55,20 +57,27 @@ static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runn
     return pe_wave_ready(wave);
 }
 
+/* Dyadic entries lie on or near rounding boundaries so often that most are computed exactly. */
+static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
+{
+    bool exact =
+        pe_choice(values, "frequencies") == DYADIC && plan->tensors[tensor].dtype != PE_F64;
+    return exact ? 120 : 4;
+}
+
 const pe_scheme pe_scheme_periodic = {
     .info =
         {
             .name = "periodic",
             .title = "Periodic positions",
-            .summary = "Sines of the position at falling frequencies: a binary counter made "
-                       "smooth.",
+            .summary = "Sines of the position at falling frequencies: a smooth binary counter.",
             .family = "absolute",
             .formula = "encoding[r, i] = sin(k * w_i); w_i = (pi/2) / 2^i (dyadic) or "
                        "base^(-i/dim) (geometric)",
-            .convention = "all sines; dyadic values at quarter periods are exactly 0 and ±1",
-            .reference = "the step before arXiv:1706.03762, section 3.5",
+            .convention = "sines only; dyadic values at quarter periods are exactly 0 or ±1",
+            .reference = "a step towards arXiv:1706.03762, section 3.5",
             .example = "length=8&dim=4",
-            .revision = 1,
+            .revision = 2,
             PE_LIST(parameter, PARAMETERS),
             PE_LIST(tensor, TENSORS),
         },
@@ -76,5 +85,7 @@ const pe_scheme pe_scheme_periodic = {
     .prepare = prepare,
     .fill = pe_wave_fill_tensor,
     .release = pe_wave_free,
+    .price = pe_wave_price,
+    .element_price = element_price,
     .streamable = true,
 };

@@ -1,5 +1,5 @@
 /* The sinusoidal encoding of the distance between key and query. */
-#include "../distance_wave.h"
+#include "waves/distance_wave.h"
 
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@ static const pe_wave_layout WAVE_LAYOUTS[] = {PE_WAVE_INTERLEAVED, PE_WAVE_CONCA
 
 static const pe_parameter PARAMETERS[] = {
     PE_RELATIVE_PARAMETERS,
-    PE_DIM_PARAMETER(2, 2, "columns"),
+    PE_DIM_PARAMETER(2, 2, "number of columns"),
     PE_BASE_PARAMETER,
     {.name = "layout",
      .type = PE_CHOICE,
@@ -21,12 +21,12 @@ static const pe_parameter PARAMETERS[] = {
      .minimum = 0,
      .maximum = PE_RELATIVE_MAX,
      .unit = "positions",
-     .help = "distances beyond +-max_distance are clipped to it; by default none is"},
+     .help = "distances beyond ±max_distance are clipped to it; by default none are"},
 };
 
 static const pe_tensor_help TENSORS[] = {
     {"encoding", "[queries, keys, dim] or [queries+keys-1, dim]",
-     "sinusoid of the clipped distance"},
+     "sines and cosines of the clipped distance"},
     {"distance", "[queries+keys-1]", "key minus query; only with form=compact"},
 };
 
@@ -43,9 +43,9 @@ typedef struct relative_sinusoidal {
     pe_toeplitz encoding;
 } relative_sinusoidal;
 
-static void release(void *of)
+static void release(void *context)
 {
-    relative_sinusoidal *state = of;
+    relative_sinusoidal *state = context;
     if (state) {
         pe_toeplitz_done(&state->encoding);
         pe_distance_wave_done(&state->wave);
@@ -53,10 +53,19 @@ static void release(void *of)
     free(state);
 }
 
+#define FREQUENCY_PRICE 30
+#define WAVE_PRICE      2
+
+static double price(const pe_values *values, const pe_plan *plan)
+{
+    return FREQUENCY_PRICE * (double)pe_integer(values, "dim") +
+           pe_toeplitz_price(values, &plan->tensors[0], 1, WAVE_PRICE);
+}
+
 static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
                      pe_error *reterr)
 {
-    (void)runner;
+    pe_pace pace = pe_pace_of(values, plan, runner, reterr);
     relative_sinusoidal *state = calloc(1, sizeof *state);
     if (!state)
         return NULL;
@@ -68,17 +77,17 @@ static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runn
                               (size_t)pe_integer(values, "dim"), pe_real(values, "base"),
                               WAVE_LAYOUTS[pe_choice(values, "layout")], -high, high, 1) &&
         pe_toeplitz_init(&state->encoding, &relative, &plan->tensors[0], 1,
-                         pe_distance_wave_write, &state->wave))
+                         pe_distance_wave_write, &state->wave, WAVE_PRICE, &pace))
         return state;
     release(state);
     return NULL;
 }
 
-static void fill(const pe_values *values, const pe_plan *plan, const void *of, pe_window window,
-                 void *dst)
+static void fill(const pe_values *values, const pe_plan *plan, const void *context,
+                 pe_window window, void *dst)
 {
     (void)values, (void)plan;
-    const relative_sinusoidal *state = of;
+    const relative_sinusoidal *state = context;
     if (window.tensor == 0)
         pe_toeplitz_fill(&state->encoding, window, dst);
     else
@@ -96,11 +105,11 @@ const pe_scheme pe_scheme_relative_sinusoidal = {
                 "encoding[i, j, 2c] = sin(d * w_c), encoding[i, j, 2c+1] = cos(d * w_c), "
                 "d = clip(j - i), w_c = base^(-2c/dim)",
             .convention =
-                "the columns of the Transformer paper at the distance of Shaw's: key minus "
-                "query",
+                "columns as in the Transformer paper; distance as in Shaw's paper, key "
+                "minus query",
             .reference = "arXiv:1706.03762, section 3.5; arXiv:1803.02155",
             .example = "length=4&dim=8",
-            .revision = 1,
+            .revision = 2,
             PE_LIST(parameter, PARAMETERS),
             PE_LIST(tensor, TENSORS),
         },
@@ -108,5 +117,6 @@ const pe_scheme pe_scheme_relative_sinusoidal = {
     .prepare = prepare,
     .fill = fill,
     .release = release,
+    .price = price,
     .streamable = true,
 };

@@ -1,8 +1,9 @@
-/* Rotary position embedding: the cosines and sines that queries and keys are turned by. */
-#include "../dtype.h"
-#include "../phase.h"
-#include "../rotary.h"
-#include "../wave.h"
+/* Rotary position embedding: the cosines and sines that rotate queries and keys. */
+#include "numerics/dtype.h"
+#include "numerics/phase.h"
+#include "waves/fill.h"
+#include "waves/rotary.h"
+#include "waves/rotary_presets.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,36 +17,29 @@ static const char *const TYPES[] = {
     "default",  "linear", "ntk",          "dynamic", "yarn",
     "longrope", "llama3", "proportional", NULL}; /* as pe_rotary_type */
 
-/* ---- which keys belong to which rope_type ---- */
+/* ---- the parameters that depend on rope_type ---- */
 
-#define REQUIRED(choice)                                                                       \
-    {                                                                                          \
-        (choice), true, NULL                                                                   \
-    }
-#define OPTIONAL(choice)                                                                       \
-    {                                                                                          \
-        (choice), false, NULL                                                                  \
-    }
-#define DEFAULT(choice, text)                                                                  \
-    {                                                                                          \
-        (choice), false, (text)                                                                \
-    }
-#define CASES(name, ...) static const pe_case name[] = {__VA_ARGS__, {NULL, false, NULL}}
+#define REQUIRED(type)      .choice = (type), .required = true
+#define OPTIONAL(type)      .choice = (type)
+#define DEFAULT(type, text) .choice = (type), .default_text = (text)
+#define CASES(name, ...)    static const pe_case name[] = {__VA_ARGS__, {.choice = NULL}}
 
-CASES(FACTOR, REQUIRED("linear"), REQUIRED("ntk"), REQUIRED("dynamic"), REQUIRED("yarn"),
-      OPTIONAL("longrope"), DEFAULT("llama3", "8"), DEFAULT("proportional", "1"));
-CASES(ORIGINAL, OPTIONAL("dynamic"), REQUIRED("yarn"), REQUIRED("longrope"),
-      DEFAULT("llama3", "8192"));
-CASES(LONGEST, OPTIONAL("dynamic"), OPTIONAL("longrope"));
-CASES(SEQ_LEN, REQUIRED("dynamic"), REQUIRED("longrope"));
-CASES(ATTENTION, OPTIONAL("yarn"), OPTIONAL("longrope"));
-CASES(MSCALE, OPTIONAL("yarn"));
-CASES(BETA_FAST, DEFAULT("yarn", "32"));
-CASES(BETA_SLOW, DEFAULT("yarn", "1"));
-CASES(TRUNCATE, DEFAULT("yarn", "true"));
-CASES(LOW, DEFAULT("llama3", "1"));
-CASES(HIGH, DEFAULT("llama3", "4"));
-CASES(LISTS, REQUIRED("longrope"));
+CASES(FACTOR, {REQUIRED("linear")}, {REQUIRED("ntk")}, {OPTIONAL("dynamic")},
+      {REQUIRED("yarn")}, {OPTIONAL("longrope")}, {DEFAULT("llama3", "8")},
+      {DEFAULT("proportional", "1")});
+CASES(ORIGINAL, {OPTIONAL("dynamic")}, {REQUIRED("yarn")}, {REQUIRED("longrope")},
+      {DEFAULT("llama3", "8192")});
+CASES(LONGEST, {OPTIONAL("dynamic")}, {OPTIONAL("longrope")});
+CASES(SEQ_LEN, {OPTIONAL("dynamic")}, {REQUIRED("longrope")});
+CASES(ALPHA, {OPTIONAL("dynamic")});
+CASES(ATTENTION, {OPTIONAL("yarn")}, {OPTIONAL("longrope")});
+CASES(MSCALE, {OPTIONAL("yarn")});
+CASES(BETA_FAST, {DEFAULT("yarn", "32")});
+CASES(BETA_SLOW, {DEFAULT("yarn", "1")});
+CASES(TRUNCATE, {DEFAULT("yarn", "true")});
+CASES(LOW, {DEFAULT("llama3", "1")});
+CASES(HIGH, {DEFAULT("llama3", "4")});
+CASES(LISTS, {REQUIRED("longrope")});
 
 #define KEY(key, kind, least, most, its_cases, text)                                           \
     .name = (key), .type = (kind), .minimum = (least), .maximum = (most), .when = "rope_type", \
@@ -53,7 +47,7 @@ CASES(LISTS, REQUIRED("longrope"));
 
 static const pe_parameter PARAMETERS[] = {
     PE_POSITION_PARAMETERS,
-    PE_DIM_PARAMETER(2, 2, "width of a head"),
+    PE_DIM_PARAMETER(2, 2, "number of columns of a head"),
     {.name = "rope_theta",
      .type = PE_REAL,
      .default_text = "10000",
@@ -64,89 +58,87 @@ static const pe_parameter PARAMETERS[] = {
      .type = PE_CHOICE,
      .default_text = "half",
      .choices = LAYOUTS,
-     .help = "which columns of a full table belong together, half: i and dim/2 + i; "
-             "interleaved: 2i and 2i + 1"},
+     .help =
+         "which columns of a full table form a pair; half: i and dim/2 + i; interleaved: 2i "
+         "and 2i + 1"},
     {.name = "table",
      .type = PE_CHOICE,
      .default_text = "half_width",
      .choices = TABLES,
-     .help = "half_width: a column for each frequency; full: one for each of dim, every value "
-             "twice"},
+     .help = "half_width: one column for each frequency; full: dim columns, so that each value "
+             "occurs twice"},
     {.name = "partial_rotary_factor",
      .type = PE_REAL,
      .default_text = "1",
      .maximum = 1,
-     .help = "part of dim that turns: the tables have dim times this many columns; with "
-             "rope_type=proportional the first frequencies turn and the others are 0"},
+     .help =
+         "part of dim that is rotated: the tables have dim times this many columns, rounded "
+         "down to an integer, which must be even; with rope_type=proportional the first "
+         "frequencies rotate and the others are 0"},
     {.name = "rope_type",
      .type = PE_CHOICE,
      .default_text = "default",
      .choices = TYPES,
-     .help = "how the frequencies are scaled to longer contexts"},
+     .help = "how the frequencies are scaled for longer contexts"},
     {KEY("factor", PE_REAL, 1, 1e9, FACTOR, "how many times longer the context becomes")},
     {KEY("original_max_position_embeddings", PE_INTEGER, 1, PE_POSITION_MAX, ORIGINAL,
-         "length of the contexts that the model was trained on"),
+         "context length that the model was trained with"),
      .unit = "positions"},
     {KEY("max_position_embeddings", PE_INTEGER, 1, PE_POSITION_MAX, LONGEST,
          "dynamic: as original_max_position_embeddings; longrope: factor is this by the "
-         "original one"),
+         "original one, unless factor is given"),
      .unit = "positions"},
-    {KEY("seq_len", PE_INTEGER, 1, PE_POSITION_MAX, SEQ_LEN, "length of the sequence at hand"),
+    {KEY("seq_len", PE_INTEGER, 1, PE_POSITION_MAX, SEQ_LEN, "length of the current sequence"),
      .unit = "positions"},
+    {KEY("alpha", PE_REAL, 1, 1e9, ALPHA,
+         "as in Hunyuan: theta grows by alpha^(d/(d-2)) for every sequence, and the other keys "
+         "of rope_type=dynamic are ignored")},
     {KEY("attention_factor", PE_REAL, 1e-30, 1e30, ATTENTION,
          "factor of cosines and sines; follows from the other keys where it is not given")},
-    {KEY("mscale", PE_REAL, 0.001, 1000, MSCALE,
-         "numerator of the attention factor; only with mscale_all_dim"),
+    {KEY("mscale", PE_REAL, 0, 1000, MSCALE,
+         "numerator of the attention factor; as in Hugging Face's code ignored unless both it "
+         "and mscale_all_dim are above 0"),
      .unless = "attention_factor"},
-    {KEY("mscale_all_dim", PE_REAL, 0.001, 1000, MSCALE,
-         "denominator of the attention factor; only with mscale"),
+    {KEY("mscale_all_dim", PE_REAL, 0, 1000, MSCALE,
+         "denominator of the attention factor; ignored unless both it and mscale are above 0"),
      .unless = "attention_factor"},
     {KEY("beta_fast", PE_REAL, 0.001, 1e9, BETA_FAST,
-         "frequencies that turn more often over the original length stay as they are")},
+         "frequencies with more rotations than this over the original length are kept")},
     {KEY("beta_slow", PE_REAL, 0.001, 1e9, BETA_SLOW,
-         "frequencies that turn less often over the original length are divided by factor")},
+         "frequencies with fewer rotations than this over the original length are divided by "
+         "factor")},
     {KEY("truncate", PE_BOOLEAN, 0, 0, TRUNCATE,
-         "round the bounds between these to whole indices")},
+         "round the bounds between these to whole indices; where the lower bound exceeds the "
+         "last column (a small rope_theta), all frequencies are divided, as in Hugging Face's "
+         "code")},
     {KEY("low_freq_factor", PE_REAL, 0.001, 1e6, LOW,
-         "frequencies that turn less often over the original length are divided by factor")},
+         "frequencies with fewer rotations than this over the original length are divided by "
+         "factor")},
     {KEY("high_freq_factor", PE_REAL, 0.001, 1e6, HIGH,
-         "frequencies that turn more often over the original length stay as they are")},
+         "frequencies with more rotations than this over the original length are kept")},
     {KEY("short_factor", PE_REAL_LIST, 0.5, 1e9, LISTS,
-         "divisors of the frequencies, dim/2 of them, up to the original length")},
+         "dim/2 divisors of the frequencies, for a seq_len up to the original length")},
     {KEY("long_factor", PE_REAL_LIST, 0.5, 1e9, LISTS,
-         "divisors of the frequencies, dim/2 of them, for a seq_len beyond the original "
-         "length")},
-};
-
-static const pe_preset PRESETS[] = {
-    {"gpt_neox", "GPT-NeoX: the defaults", {NULL}},
-    {"llama2", "Llama 1 and 2: the defaults", {NULL}},
-    {"llama3", "Llama 3", {"rope_theta", "500000", NULL}},
-    {"llama3.1",
-     "Llama 3.1 to 3.3",
-     {"rope_theta", "500000", "rope_type", "llama3", "factor", "8", "low_freq_factor", "1",
-      "high_freq_factor", "4", "original_max_position_embeddings", "8192", NULL}},
-    {"meta_llama", "Meta's own Llama code", {"layout", "interleaved", NULL}},
-    {"qwen2", "Qwen 2", {"rope_theta", "1000000", NULL}},
+         "dim/2 divisors of the frequencies, for a seq_len beyond the original length")},
 };
 
 static const pe_tensor_help TENSORS[] = {
     {"cos", "[n, dim/2] or [n, dim]", "attention factor times cos(k * w_i)"},
     {"sin", "[n, dim/2] or [n, dim]", "attention factor times sin(k * w_i)"},
-    {"inv_freq", "[dim/2]", "w_i, radians per position"},
+    {"inv_freq", "[dim/2]", "w_i, in radians per position"},
 };
 enum tensor { COS, SIN, INV_FREQ };
 
 /* ---- the request ---- */
 
-/* Columns that turn, as a possibly fractional number: dim times a decimal, rounded as Hugging
- * Face's int(dim * partial_rotary_factor) has it before the cut. */
+/* The number of rotated columns, which may be fractional: the double product that Hugging Face
+ * cuts to int(dim * partial_rotary_factor). */
 static double rotary_part(const pe_values *values)
 {
     return (double)pe_integer(values, "dim") * pe_real(values, "partial_rotary_factor");
 }
 
-/* A number or, where the type has no such key, 0. */
+/* The value of a parameter, 0 where rope_type does not use it. */
 static double real_or_0(const pe_values *values, const char *name)
 {
     return pe_is_present(values, name) ? pe_real(values, name) : 0;
@@ -161,12 +153,13 @@ static pe_rotary read_rotary(const pe_values *values)
 {
     pe_rotary rotary = {
         .type = (pe_rotary_type)pe_choice(values, "rope_type"),
-        .width = (size_t)rint(rotary_part(values)),
+        .width = (size_t)rotary_part(values),
         .theta = pe_real(values, "rope_theta"),
         .factor = real_or_0(values, "factor"),
         .original = integer_or_0(values, "original_max_position_embeddings"),
         .longest = integer_or_0(values, "max_position_embeddings"),
         .seq_len = integer_or_0(values, "seq_len"),
+        .alpha = real_or_0(values, "alpha"),
         .beta_fast = real_or_0(values, "beta_fast"),
         .beta_slow = real_or_0(values, "beta_slow"),
         .truncate = pe_is_present(values, "truncate") && pe_flag(values, "truncate"),
@@ -190,6 +183,7 @@ static pe_rotary read_rotary(const pe_values *values)
 
 /* ---- rules between parameters ---- */
 
+/* Add a problem with a number, which may be absent. */
 static void refuse(const pe_values *values, const char *name, const char *rule,
                    pe_error *reterr)
 {
@@ -201,31 +195,42 @@ static void refuse(const pe_values *values, const char *name, const char *rule,
 
 static void check_width(const pe_values *values, const pe_rotary *rotary, pe_error *reterr)
 {
-    double part = rotary_part(values), whole = rint(part);
     if (rotary->type == PE_ROTARY_PROPORTIONAL)
         return;
-    if (fabs(part - whole) > whole * 0x1p-50 || whole < 2 || fmod(whole, 2) != 0)
+    if (rotary->width < 2 || rotary->width % 2 != 0)
         refuse(values, "partial_rotary_factor",
-               "a part of dim that is an even number of columns, at least 2", reterr);
-    else if (whole == 2 && (rotary->type == PE_ROTARY_NTK || rotary->type == PE_ROTARY_DYNAMIC))
-        refuse(values, "dim",
-               "at least 4 columns that turn with rope_type=ntk and dynamic: the exponent is "
-               "dim/(dim-2)",
+               "such that dim * partial_rotary_factor, rounded down, is an even number of "
+               "columns, at least 2",
                reterr);
+    else if (rotary->width == 2 &&
+             (rotary->type == PE_ROTARY_NTK || rotary->type == PE_ROTARY_DYNAMIC))
+        refuse(
+            values, "dim",
+            "such that at least 4 columns turn with rope_type=ntk or dynamic, whose exponent "
+            "is dim/(dim-2)",
+            reterr);
 }
 
 static void check_dynamic(const pe_values *values, const pe_rotary *rotary, pe_error *reterr)
 {
     bool both = pe_is_present(values, "original_max_position_embeddings") &&
                 pe_is_present(values, "max_position_embeddings");
+    if (pe_is_present(values, "alpha"))
+        return;
+    if (!pe_is_present(values, "factor"))
+        refuse(values, "factor", "given with rope_type=dynamic, unless alpha is given", reterr);
+    if (!pe_is_present(values, "seq_len"))
+        refuse(values, "seq_len", "given with rope_type=dynamic, unless alpha is given",
+               reterr);
     if (both)
         refuse(values, "max_position_embeddings",
-               "not together with original_max_position_embeddings, which means the same with "
+               "left out with original_max_position_embeddings, which means the same with "
                "rope_type=dynamic",
                reterr);
     else if (rotary->original == 0)
         refuse(values, "original_max_position_embeddings",
-               "required with rope_type=dynamic, or max_position_embeddings", reterr);
+               "given with rope_type=dynamic, unless max_position_embeddings or alpha is given",
+               reterr);
 }
 
 static void check_yarn(const pe_values *values, const pe_rotary *rotary, pe_error *reterr)
@@ -234,13 +239,7 @@ static void check_yarn(const pe_values *values, const pe_rotary *rotary, pe_erro
         refuse(values, "beta_fast", "at least beta_slow", reterr);
     if (rotary->theta == 1)
         refuse(values, "rope_theta",
-               "more than 1 with rope_type=yarn, which divides by its "
-               "logarithm",
-               reterr);
-    bool above = rotary->mscale != 0, below = rotary->mscale_all_dim != 0;
-    if (above != below)
-        refuse(values, above ? "mscale_all_dim" : "mscale",
-               "required: mscale and mscale_all_dim count only together", reterr);
+               "above 1 with rope_type=yarn, which divides by its logarithm", reterr);
 }
 
 static void check_list(const pe_values *values, const char *name, size_t wanted,
@@ -251,24 +250,20 @@ static void check_list(const pe_values *values, const char *name, size_t wanted,
     snprintf(given, sizeof given, "%zu items", count);
     if (count != wanted)
         pe_error_add(reterr, PE_OUT_OF_RANGE, name, given,
-                     "%zu items, one for each frequency (dim/2)", wanted);
+                     "a list of %zu items, one for each frequency", wanted);
 }
 
 static void check_longrope(const pe_values *values, const pe_rotary *rotary, pe_error *reterr)
 {
     bool attention = pe_is_present(values, "attention_factor");
-    bool factor = rotary->factor > 1 || rotary->longest > rotary->original;
+    bool factor =
+        rotary->factor > 1 || (rotary->factor == 0 && rotary->longest > rotary->original);
     check_list(values, "short_factor", rotary->width / 2, reterr);
     check_list(values, "long_factor", rotary->width / 2, reterr);
-    if (rotary->factor != 0 && rotary->longest != 0)
-        refuse(values, "factor",
-               "not together with max_position_embeddings, which states it with "
-               "rope_type=longrope",
-               reterr);
     if (!attention && rotary->factor == 0 && rotary->longest == 0)
         refuse(values, "factor",
-               "required with rope_type=longrope, or max_position_embeddings, or "
-               "attention_factor",
+               "given with rope_type=longrope, unless max_position_embeddings or "
+               "attention_factor is given",
                reterr);
     if (!attention && factor && rotary->original == 1)
         refuse(values, "original_max_position_embeddings",
@@ -277,8 +272,8 @@ static void check_longrope(const pe_values *values, const pe_rotary *rotary, pe_
 
 static void check_llama3(const pe_values *values, const pe_rotary *rotary, pe_error *reterr)
 {
-    if (rotary->high_freq_factor <= rotary->low_freq_factor)
-        refuse(values, "high_freq_factor", "more than low_freq_factor", reterr);
+    if (rotary->high_freq_factor < rotary->low_freq_factor)
+        refuse(values, "high_freq_factor", "at least low_freq_factor", reterr);
 }
 
 typedef void check_type(const pe_values *values, const pe_rotary *rotary, pe_error *reterr);
@@ -310,7 +305,7 @@ static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
 
 /* ---- tables ---- */
 
-/* One wave for each table, by tensor; both have the same frequencies. */
+/* The waves of the tables cos and sin, by tensor. They share their frequencies. */
 typedef struct rope_waves {
     pe_wave tables[2];
 } rope_waves;
@@ -375,26 +370,30 @@ const pe_scheme pe_scheme_rope = {
         {
             .name = "rope",
             .title = "Rotary position embedding (RoPE)",
-            .summary = "Cosines and sines by which attention turns its queries and keys, with "
-                       "the scalings of long-context models.",
+            .summary = "Cosines and sines that rotate queries and keys in attention, with the "
+                       "scalings of long-context models.",
             .family = "absolute",
             .formula = "cos[r, i] = a * cos(k * w_i), sin[r, i] = a * sin(k * w_i), "
                        "w_i = rope_theta^(-2i/dim) scaled by rope_type, a = attention factor "
-                       "(1 but for yarn and longrope); a pair turns as "
+                       "(1 except for yarn and longrope); a pair is rotated as "
                        "(x, y) -> (x cos - y sin, x sin + y cos)",
-            .convention = "Hugging Face's keys and half-split columns; applied to projected "
-                          "queries and keys; mscale counts only together with mscale_all_dim",
+            .convention =
+                "Hugging Face's keys and half-split columns; applied to projected "
+                "queries and keys; mscale and mscale_all_dim are ignored unless both are "
+                "above 0",
             .reference = "arXiv:2104.09864, section 3.4; scalings: arXiv:2306.15595, "
                          "arXiv:2309.00071, arXiv:2402.13753",
             .example = "length=4&dim=8",
-            .revision = 1,
+            .revision = 2,
             PE_LIST(parameter, PARAMETERS),
-            PE_LIST(preset, PRESETS),
+            PE_LIST(preset, PE_ROTARY_PRESETS),
             PE_LIST(tensor, TENSORS),
         },
     .plan = plan,
     .prepare = prepare,
     .fill = fill,
     .release = release,
+    .price = pe_wave_price,
+    .element_price = pe_wave_element_price,
     .streamable = true,
 };

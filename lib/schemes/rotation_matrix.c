@@ -1,7 +1,7 @@
-/* Rotations as matrices: what rotary embeddings multiply by, or what moves a sinusoidal
- * encoding to another position. */
-#include "../dtype.h"
-#include "../wave.h"
+/* Rotations as matrices: those that rotary embeddings multiply by, or those that move a
+ * sinusoidal encoding to another position. */
+#include "numerics/dtype.h"
+#include "waves/fill.h"
 
 #include <string.h>
 
@@ -17,18 +17,18 @@ static const pe_parameter PARAMETERS[] = {
      .maximum = 1024,
      .multiple_of = 2,
      .unit = "columns",
-     .help = "rows and columns of each matrix"},
+     .help = "number of rows and columns of each matrix"},
     PE_BASE_PARAMETER,
     {.name = "convention",
      .type = PE_CHOICE,
      .default_text = "rope",
      .choices = CONVENTIONS,
      .help = "rope: [[cos, -sin], [sin, cos]] on the diagonal; shift: [[cos, sin], [-sin, "
-             "cos]], which takes the sinusoidal encoding of m to that of m + k"},
+             "cos]], which turns the sinusoidal encoding of m into that of m + k"},
 };
 
 static const pe_tensor_help TENSORS[] = {
-    {"matrix", "[n, dim, dim]", "block diagonal rotations by k * w_i"}};
+    {"matrix", "[n, dim, dim]", "block diagonal matrices that rotate by k * w_i"}};
 
 static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
 {
@@ -38,7 +38,7 @@ static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
                 (uint64_t[]){positions.count, dim, dim});
 }
 
-/* A wave of sines and cosines by turns, from which the matrices are spread out. */
+/* Prepare the interleaved sines and cosines that the matrices are made of. */
 static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
                      pe_error *reterr)
 {
@@ -52,7 +52,7 @@ static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runn
     return pe_wave_ready(wave);
 }
 
-/* dst = -src, and 0 stays +0. */
+/* Write -src to dst; the negative of 0 is +0. */
 static void negate(const unsigned char *src, size_t size, unsigned char *dst)
 {
     bool zero = true;
@@ -64,8 +64,8 @@ static void negate(const unsigned char *src, size_t size, unsigned char *dst)
         dst[size - 1] ^= 0x80; /* little-endian: the sign is the last byte's top bit */
 }
 
-/* The matrix of one position from its sines and cosines, which may stand in its own first row:
- * the last block comes first. */
+/* Write the matrix of one position. Its sines and cosines may lie in its own first row, so the
+ * last block is written first. */
 static void write_matrix(const unsigned char *sincos, size_t dim, size_t size, bool shift,
                          unsigned char *matrix)
 {
@@ -84,8 +84,9 @@ static void write_matrix(const unsigned char *sincos, size_t dim, size_t size, b
     }
 }
 
-/* The sines and cosines of all positions first, one row of dim after the other at the start of
- * dst. Then the last matrix first: none reaches back to the sines and cosines of one before. */
+/* First write the sines and cosines of all positions to the start of dst, dim of them for each.
+ * Then write the matrices, the last one first, so that none overwrites the sines and cosines of
+ * an earlier position. */
 static void fill(const pe_values *values, const pe_plan *plan, const void *state,
                  pe_window window, void *dst)
 {
@@ -104,18 +105,18 @@ const pe_scheme pe_scheme_rotation_matrix = {
         {
             .name = "rotation_matrix",
             .title = "Rotation matrices",
-            .summary = "For each position the block diagonal matrix that turns every pair of "
+            .summary = "For each position, a block diagonal matrix that rotates every pair of "
                        "columns by position times frequency.",
             .family = "absolute",
             .formula = "blocks [[cos, -sin], [sin, cos]] of k * w_i, w_i = base^(-2i/dim): "
                        "R_i^T R_j = R_(j-i); shift: [[cos, sin], [-sin, cos]]: "
                        "PE_(m+k) = T_k PE_m",
-            .convention = "rope: the paper's neighbouring columns 2i and 2i + 1 make a pair; "
-                          "shift: of the "
-                          "interleaved sinusoidal encoding",
+            .convention =
+                "rope: columns 2i and 2i + 1 form a pair, as in the paper; shift: for "
+                "the interleaved sinusoidal encoding",
             .reference = "arXiv:2104.09864, equation 15; arXiv:1706.03762, section 3.5",
             .example = "length=3&dim=4",
-            .revision = 1,
+            .revision = 2,
             PE_LIST(parameter, PARAMETERS),
             PE_LIST(tensor, TENSORS),
         },
@@ -123,5 +124,7 @@ const pe_scheme pe_scheme_rotation_matrix = {
     .prepare = prepare,
     .fill = fill,
     .release = pe_wave_free,
+    .price = pe_wave_price,
+    .element_price = pe_wave_element_price,
     .streamable = true,
 };

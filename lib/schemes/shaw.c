@@ -1,7 +1,8 @@
-/* Shaw's relative position representations: vectors for keys and values by clipped distance. */
-#include "../distance_wave.h"
-#include "../dtype.h"
-#include "../gather.h"
+/* Shaw's relative position representations: a vector for keys and one for values at each
+ * clipped distance. */
+#include "numerics/dtype.h"
+#include "trained/gather.h"
+#include "waves/distance_wave.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,48 +14,53 @@ enum source { LEARNED, SINUSOIDAL };
 
 static const pe_parameter PARAMETERS[] = {
     PE_RELATIVE_PARAMETERS,
-    {PE_TRAINED_DIM("keys"), .help = "length of a vector; even with source=sinusoidal"},
+    {PE_TRAINED_DIM("keys"),
+     .help = "number of columns of a vector; an even number with source=sinusoidal"},
     {.name = "max_distance",
      .type = PE_INTEGER,
      .default_text = "16",
      .minimum = 0,
      .maximum = PE_RELATIVE_MAX,
      .unit = "positions",
-     .help = "distances above are clipped to it"},
+     .help = "larger distances are clipped to it"},
     {.name = "min_distance",
      .type = PE_INTEGER,
      .minimum = -PE_RELATIVE_MAX,
      .maximum = 0,
      .unit = "positions",
-     .help = "distances below are clipped to it; by default -max_distance"},
+     .help = "smaller distances are clipped to it; by default -max_distance"},
     {.name = "source",
      .type = PE_CHOICE,
      .default_text = "learned",
      .choices = SOURCES,
-     .help = "learned: two tables; sinusoidal: sinusoids of the clipped distance, base 10000, "
-             "sin and cos by turns"},
+     .help = "learned: two tables; sinusoidal: sines and cosines of the clipped distance, "
+             "interleaved, with base 10000"},
     PE_TRAINED_PARAMETERS("keys and values [max_distance-min_distance+1, dim]"),
 };
 
 static const pe_tensor_help TENSORS[] = {
-    {"keys", "[queries, keys, dim] or [distances, dim]", "what is added to the keys"},
-    {"values", "[queries, keys, dim] or [distances, dim]", "what is added to the values"},
+    {"keys", "[queries, keys, dim] or [distances, dim]", "is added to the keys"},
+    {"values", "[queries, keys, dim] or [distances, dim]", "is added to the values"},
     {"index", "[queries, keys]",
-     "clip(j - i, min_distance, max_distance) - min_distance: row of both tables; only with "
+     "clip(j - i, min_distance, max_distance) - min_distance, the row of both tables; only "
+     "with "
      "form=compact"},
 };
 
+/* The least clipped distance. */
 static int64_t lowest(const pe_values *values)
 {
     return pe_is_present(values, "min_distance") ? pe_integer(values, "min_distance")
                                                  : -pe_integer(values, "max_distance");
 }
 
+/* How many clipped distances there are. */
 static uint64_t distances_of(const pe_values *values)
 {
     return (uint64_t)(pe_integer(values, "max_distance") - lowest(values)) + 1;
 }
 
+/* Check the rules of source=sinusoidal. */
 static void check_source(const pe_values *values, pe_error *reterr)
 {
     char given[32];
@@ -64,7 +70,7 @@ static void check_source(const pe_values *values, pe_error *reterr)
     if (pe_values_set(values))
         pe_error_add(reterr, PE_OUT_OF_RANGE, "parameters",
                      pe_value_of(values, "parameters")->text,
-                     "nothing with source=sinusoidal, which has no trained tensors");
+                     "left out with source=sinusoidal, which has no trained tensors");
     if (pe_integer(values, "dim") % 2 != 0)
         pe_error_add(reterr, PE_OUT_OF_RANGE, "dim", given,
                      "an even number with source=sinusoidal");
@@ -100,22 +106,25 @@ typedef struct shaw {
     pe_distance_wave wave;
     pe_toeplitz index;
     struct shaw_table { /* keys, values */
-        const struct shaw *of;
+        const struct shaw *state;
         pe_trained trained;
         pe_toeplitz toeplitz;
     } tables[2];
 } shaw;
 
-static void write_rows(const void *of, uint64_t row, uint64_t count, void *dst)
+/* Write rows of a learned table. */
+static void write_rows(const void *context, uint64_t row, uint64_t count, void *dst)
 {
-    const struct shaw_table *table = of;
-    pe_trained_fill(&table->trained, table->of->dtype, row, count, dst);
+    const struct shaw_table *table = context;
+    pe_trained_fill(&table->trained, table->state->dtype, row, count, dst);
 }
 
-static void write_vectors(const void *of, size_t head, int64_t first, uint64_t count, void *dst)
+/* Write the vectors of a table at consecutive distances. */
+static void write_vectors(const void *context, size_t head, int64_t first, uint64_t count,
+                          void *dst)
 {
-    const struct shaw_table *table = of;
-    const shaw *state = table->of;
+    const struct shaw_table *table = context;
+    const shaw *state = table->state;
     if (state->sinusoidal)
         pe_distance_wave_write(&state->wave, head, first, count, dst);
     else
@@ -123,10 +132,12 @@ static void write_vectors(const void *of, size_t head, int64_t first, uint64_t c
                          state->dim * pe_dtype_size(state->dtype), first, count, dst);
 }
 
-static void write_index(const void *of, size_t head, int64_t first, uint64_t count, void *dst)
+/* Write the rows of the tables that belong to consecutive distances. */
+static void write_index(const void *context, size_t head, int64_t first, uint64_t count,
+                        void *dst)
 {
     (void)head;
-    const shaw *state = of;
+    const shaw *state = context;
     int32_t *to = dst;
     for (uint64_t t = 0; t < count; t++) {
         int64_t distance = first + (int64_t)t;
@@ -136,9 +147,9 @@ static void write_index(const void *of, size_t head, int64_t first, uint64_t cou
     }
 }
 
-static void release(void *of)
+static void release(void *context)
 {
-    shaw *state = of;
+    shaw *state = context;
     if (state) {
         pe_distance_wave_done(&state->wave);
         pe_toeplitz_done(&state->index);
@@ -148,26 +159,54 @@ static void release(void *of)
     free(state);
 }
 
+/* The price of an element of a vector. */
+static double vector_price(const pe_values *values)
+{
+    return pe_choice(values, "source") == SINUSOIDAL
+               ? 2
+               : pe_trained_price(values, &PE_RELATIVE_RECIPE);
+}
+
+static double price(const pe_values *values, const pe_plan *plan)
+{
+    uint64_t dim = (uint64_t)pe_integer(values, "dim");
+    double sum =
+        30 * (double)dim + 2 * pe_trained_check_price(values, distances_of(values) * dim);
+    if (pe_choice(values, "form") == 0)
+        sum += 2 * pe_toeplitz_price(values, &plan->tensors[0], 1, vector_price(values));
+    return sum;
+}
+
+static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
+{
+    if (tensor == 2)
+        return 4;
+    return pe_toeplitz_element_price(values, &plan->tensors[tensor], 1, vector_price(values));
+}
+
+/* Prepare the tensor `keys` (index 0) or `values` (1). False: memory ran out, or a problem was
+ * added. */
 static bool prepare_table(shaw *state, size_t index, const pe_values *values,
-                          const pe_plan *plan, const pe_relative *relative, pe_error *reterr)
+                          const pe_plan *plan, const pe_relative *relative, pe_pace *pace)
 {
     struct shaw_table *table = &state->tables[index];
     const char *name = plan->tensors[index].name;
-    table->of = state;
+    table->state = state;
     if (!state->sinusoidal) {
         table->trained = pe_trained_of(values, name, state->dim, &PE_RELATIVE_RECIPE);
-        pe_trained_check_magnitude(values, &table->trained, &PE_RELATIVE_RECIPE,
-                                   distances_of(values), 1, reterr);
+        pe_trained_check_magnitude(pace, &table->trained, &PE_RELATIVE_RECIPE,
+                                   distances_of(values), 1);
     }
-    return reterr->status == PE_OK &&
-           (state->compact || pe_toeplitz_init(&table->toeplitz, relative,
-                                               &plan->tensors[index], 1, write_vectors, table));
+    return pace->reterr->status == PE_OK &&
+           (state->compact ||
+            pe_toeplitz_init(&table->toeplitz, relative, &plan->tensors[index], 1,
+                             write_vectors, table, vector_price(values), pace));
 }
 
 static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
                      pe_error *reterr)
 {
-    (void)runner;
+    pe_pace pace = pe_pace_of(values, plan, runner, reterr);
     shaw *state = calloc(1, sizeof *state);
     if (!state)
         return NULL;
@@ -183,22 +222,22 @@ static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runn
         !pe_distance_wave_init(&state->wave, state->dtype, state->dim, SINUSOID_BASE,
                                PE_WAVE_INTERLEAVED, state->low, state->high, 1))
         goto fail;
-    if (state->compact &&
-        !pe_toeplitz_init(&state->index, &matrix, &plan->tensors[2], 1, write_index, state))
+    if (state->compact && !pe_toeplitz_init(&state->index, &matrix, &plan->tensors[2], 1,
+                                            write_index, state, 4, &pace))
         goto fail;
-    if (prepare_table(state, 0, values, plan, &relative, reterr) &&
-        prepare_table(state, 1, values, plan, &relative, reterr))
+    if (prepare_table(state, 0, values, plan, &relative, &pace) &&
+        prepare_table(state, 1, values, plan, &relative, &pace))
         return state;
 fail:
     release(state);
     return NULL;
 }
 
-static void fill(const pe_values *values, const pe_plan *plan, const void *of, pe_window window,
-                 void *dst)
+static void fill(const pe_values *values, const pe_plan *plan, const void *context,
+                 pe_window window, void *dst)
 {
     (void)values, (void)plan;
-    const shaw *state = of;
+    const shaw *state = context;
     if (window.tensor == 2)
         pe_toeplitz_fill(&state->index, window, dst);
     else if (state->compact)
@@ -213,14 +252,15 @@ const pe_scheme pe_scheme_shaw = {
         {
             .name = "shaw",
             .title = "Shaw's relative position representations",
-            .summary = "Vectors that are added to keys and values, learned for each distance "
-                       "up to a limit.",
+            .summary = "Vectors that are added to keys and values, one for each distance up to "
+                       "a limit. Learned vectors are random, drawn from seed, until parameters "
+                       "names an uploaded set.",
             .family = "relative",
-            .formula = "keys[i, j] = keys_table[clip(j - i, min, max) - min], values alike",
-            .convention = "the paper's: distance is key minus query",
+            .formula = "keys[i, j] = keys_table[clip(j - i, min, max) - min], values likewise",
+            .convention = "distance is key minus query, as in the paper",
             .reference = "arXiv:1803.02155, section 3.2",
             .example = "length=4&dim=8",
-            .revision = 1,
+            .revision = 2,
             PE_LIST(parameter, PARAMETERS),
             PE_LIST(tensor, TENSORS),
         },
@@ -228,5 +268,7 @@ const pe_scheme pe_scheme_shaw = {
     .prepare = prepare,
     .fill = fill,
     .release = release,
+    .price = price,
+    .element_price = element_price,
     .streamable = true,
 };

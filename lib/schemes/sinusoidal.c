@@ -1,6 +1,5 @@
-/* The sinusoidal encoding of the Transformer, with the variants of the libraries that adopted
- * it. */
-#include "../wave.h"
+/* The sinusoidal encoding of the Transformer, with the variants of libraries that use it. */
+#include "waves/fill.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,59 +17,59 @@ enum odd_dim { REJECT, TRUNCATE, PAD };
 
 static const pe_parameter PARAMETERS[] = {
     PE_POSITION_PARAMETERS,
-    PE_DIM_PARAMETER(1, 0, "columns; even unless odd_dim says what an odd one means"),
+    PE_DIM_PARAMETER(1, 0, "number of columns; odd_dim says what an odd number means"),
     PE_BASE_PARAMETER,
     {.name = "layout",
      .type = PE_CHOICE,
      .default_text = "interleaved",
      .choices = LAYOUTS,
-     .help = "interleaved: sin, cos, sin, cos …; concat: all sines, then all cosines"},
+     .help = "interleaved: sin, cos, sin, cos …; concat: all sines, then all cosines; "
+             "concat_cos_first: all cosines, then all sines"},
     {.name = "frequencies",
      .type = PE_CHOICE,
      .default_text = "vaswani",
      .choices = FREQUENCIES,
-     .help =
-         "vaswani: base^(-2i/dim); tensor2tensor: base^(-i/(dim/2-1)); per_column: column j "
-         "has its own base^(-2j/dim)"},
+     .help = "vaswani: base^(-2i/dim); tensor2tensor: base^(-i/(dim/2-1)); per_column: each "
+             "column j "
+             "has a frequency of its own, base^(-2j/dim)"},
     {.name = "odd_dim",
      .type = PE_CHOICE,
      .default_text = "reject",
      .choices = ODD_DIMS,
-     .help =
-         "an odd dim is refused, or the table of dim+1 loses its last column (truncate), or "
-         "the table of dim-1 gains a zero column (pad)"},
+     .help = "what an odd dim means; reject: it is refused; truncate: the table of dim+1 "
+             "without its last column; pad: the table of dim-1 with a zero column added"},
     {.name = "zero_first_row",
      .type = PE_BOOLEAN,
      .default_text = "false",
-     .help = "make the row of position 0 all zero"},
+     .help = "whether the row of position 0 is all zero"},
     {.name = "amplitude",
      .type = PE_REAL,
      .default_text = "1",
      .minimum = -1e30,
      .maximum = 1e30,
-     .help = "factor of every entry"},
+     .help = "factor that multiplies every entry"},
 };
 
 static const pe_preset PRESETS[] = {
-    {"vaswani", "the paper's own: the defaults", {NULL}},
+    {"vaswani", "the paper: the same as the defaults", {NULL}},
     {"tensor2tensor",
      "tensor2tensor's get_timing_signal_1d",
      {"layout", "concat", "frequencies", "tensor2tensor", "odd_dim", "pad", NULL}},
     {"fairseq",
-     "fairseq's SinusoidalPositionalEmbedding (its positions begin at padding_idx + 1)",
+     "fairseq's SinusoidalPositionalEmbedding, whose positions begin at padding_idx + 1",
      {"layout", "concat", "frequencies", "tensor2tensor", "odd_dim", "pad", NULL}},
     {"whisper",
      "Whisper's encoder",
      {"layout", "concat", "frequencies", "tensor2tensor", NULL}},
     {"marian", "Hugging Face's Marian", {"layout", "concat", NULL}},
-    {"transformer_xl", "Transformer-XL's and XLNet's columns", {"layout", "concat", NULL}},
+    {"transformer_xl", "columns of Transformer-XL and XLNet", {"layout", "concat", NULL}},
     {"seed_cls",
-     "a widespread program: every column its own frequency, row 0 kept for a class token",
+     "a widespread script: a frequency for each column, row 0 reserved for a class token",
      {"frequencies", "per_column", "zero_first_row", "true", NULL}},
 };
 
 static const pe_tensor_help TENSORS[] = {
-    {"encoding", "[n, dim]", "sines and cosines of k * w_i in the columns of the layout"}};
+    {"encoding", "[n, dim]", "sines and cosines of k * w_i, in the columns that layout says"}};
 
 static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
 {
@@ -81,18 +80,19 @@ static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
     snprintf(given, sizeof given, "%lld", (long long)dim);
     if (dim % 2 == 1 && odd_dim == REJECT)
         pe_error_add(reterr, PE_OUT_OF_RANGE, "dim", given,
-                     "an even number, or odd_dim=truncate or odd_dim=pad");
+                     "an even number, unless odd_dim=truncate or odd_dim=pad");
     else if (dim % 2 == 1 && odd_dim == PAD && dim < 3)
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "dim", given,
-                     "at least 3 with odd_dim=pad: nothing but the zero column would be left");
+        pe_error_add(
+            reterr, PE_OUT_OF_RANGE, "dim", given,
+            "at least 3 with odd_dim=pad, which would leave nothing but the zero column");
     int64_t waves = dim % 2 == 1 && odd_dim == PAD ? dim - 1 : dim;
     if (frequencies == TENSOR2TENSOR && (waves < 3 || dim < 3))
         pe_error_add(reterr, PE_OUT_OF_RANGE, "dim", given,
-                     "at least 4 with frequencies=tensor2tensor: base^(-i/(dim/2-1)) needs two "
-                     "frequencies");
+                     "at least 4 with frequencies=tensor2tensor, since base^(-i/(dim/2-1)) "
+                     "needs two frequencies");
     if (frequencies == PER_COLUMN && pe_choice(values, "layout") != INTERLEAVED)
         pe_error_add(reterr, PE_OUT_OF_RANGE, "layout", LAYOUTS[pe_choice(values, "layout")],
-                     "interleaved with frequencies=per_column: its columns have no pairs");
+                     "interleaved with frequencies=per_column, whose columns form no pairs");
     pe_check_magnitude(values, "amplitude", fabs(pe_real(values, "amplitude")), reterr);
     pe_plan_add(ret_plan, "encoding", pe_requested_dtype(values), 2,
                 (uint64_t[]){positions.count, (uint64_t)dim});
@@ -124,6 +124,12 @@ static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runn
     return pe_wave_ready(wave);
 }
 
+static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
+{
+    bool pairs = pe_choice(values, "frequencies") != PER_COLUMN;
+    return (pairs ? 1 : 4) * pe_wave_element_price(values, plan, tensor);
+}
+
 const pe_scheme pe_scheme_sinusoidal = {
     .info =
         {
@@ -135,11 +141,11 @@ const pe_scheme pe_scheme_sinusoidal = {
             .formula =
                 "encoding[r, 2i] = amplitude * sin(k * w_i), encoding[r, 2i+1] = amplitude "
                 "* cos(k * w_i), w_i = base^(-2i/dim)",
-            .convention = "the paper's interleaved columns; presets name the libraries that "
-                          "differ",
+            .convention = "interleaved columns, as in the paper; the presets are those of "
+                          "libraries that differ",
             .reference = "arXiv:1706.03762, section 3.5",
             .example = "length=4&dim=8",
-            .revision = 1,
+            .revision = 2,
             PE_LIST(parameter, PARAMETERS),
             PE_LIST(preset, PRESETS),
             PE_LIST(tensor, TENSORS),
@@ -148,5 +154,7 @@ const pe_scheme pe_scheme_sinusoidal = {
     .prepare = prepare,
     .fill = pe_wave_fill_tensor,
     .release = pe_wave_free,
+    .price = pe_wave_price,
+    .element_price = element_price,
     .streamable = true,
 };

@@ -1,6 +1,6 @@
-/* T5's relative position bias: a learned number for each head and bucket of distances. */
-#include "../buckets.h"
-#include "../gather.h"
+/* T5's relative position bias: a learned number for each head and each bucket of distances. */
+#include "numerics/buckets.h"
+#include "trained/gather.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,26 +17,27 @@ static const pe_parameter PARAMETERS[] = {
      .minimum = 2,
      .maximum = PE_BUCKETS_MAX,
      .unit = "buckets",
-     .help = "rows of the table; a multiple of 2 where bidirectional"},
+     .help = "number of buckets, the rows of the table; an even number if bidirectional"},
     {.name = "max_distance",
      .type = PE_INTEGER,
      .default_text = "128",
      .minimum = 2,
      .maximum = PE_DISTANCE_MAX,
      .unit = "positions",
-     .help = "distances from here on share the last bucket"},
+     .help = "all distances from this one on share the last bucket"},
     {.name = "bidirectional",
      .type = PE_BOOLEAN,
      .default_text = "true",
-     .help = "half of the buckets are for keys after the query; false, for decoders: these "
-             "have bucket 0"},
+     .help =
+         "true: half of the buckets are for keys after the query; false, for decoders: such "
+         "keys have bucket 0"},
     PE_TRAINED_PARAMETERS("table [num_buckets, heads]"),
 };
 
 static const pe_tensor_help TENSORS[] = {
     {"bias", "[heads, queries, keys] or [heads, queries+keys-1]",
-     "what is added to the attention scores"},
-    {"bucket", "[queries, keys] or [queries+keys-1]", "row of the table"},
+     "is added to the attention scores"},
+    {"bucket", "[queries, keys] or [queries+keys-1]", "the row of the table"},
     {"distance", "[queries+keys-1]", "key minus query; only with form=compact"},
 };
 
@@ -56,12 +57,12 @@ static void check_buckets(const pe_values *values, pe_error *reterr)
     if (pe_flag(values, "bidirectional") && (buckets % 2 != 0 || buckets < 4)) {
         snprintf(given, sizeof given, "%lld", (long long)buckets);
         pe_error_add(reterr, PE_OUT_OF_RANGE, "num_buckets", given,
-                     "an even number from 4 on, half of it for either direction; or "
-                     "bidirectional=false");
+                     "an even number, at least 4, with bidirectional=true, which gives half of "
+                     "the buckets to each direction");
     } else if (max_distance <= exact) {
         snprintf(given, sizeof given, "%lld", (long long)max_distance);
         pe_error_add(reterr, PE_OUT_OF_RANGE, "max_distance", given,
-                     "above %u: the first %u distances have buckets of their own", exact,
+                     "above %u, since the first %u distances have buckets of their own", exact,
                      exact);
     }
 }
@@ -84,13 +85,14 @@ typedef struct t5 {
     pe_gather gather;
     pe_toeplitz bias, bucket;
     bool bidirectional;
-    uint32_t exact, steps;
-    uint32_t starts[PE_BUCKETS_MAX];
+    uint32_t exact, steps;           /* buckets of one distance, and logarithmic buckets */
+    uint32_t starts[PE_BUCKETS_MAX]; /* the first distance of each logarithmic bucket */
 } t5;
 
+/* The bucket of key minus query. */
 static size_t bucket_of(const pe_gather *gather, int64_t distance)
 {
-    const t5 *state = gather->of;
+    const t5 *state = gather->state;
     int64_t n = -distance; /* query minus key */
     size_t bucket = 0;
     if (state->bidirectional && n < 0) {
@@ -99,7 +101,8 @@ static size_t bucket_of(const pe_gather *gather, int64_t distance)
     }
     if (n < state->exact)
         return bucket + (size_t)(n < 0 ? 0 : n);
-    size_t low = 0, high = state->steps; /* the last bucket that begins at or before n */
+    size_t low = 0,
+           high = state->steps; /* search for the last bucket that begins at or before n */
     while (high - low > 1) {
         size_t middle = (low + high) / 2;
         if (state->starts[middle] <= n)
@@ -110,9 +113,29 @@ static size_t bucket_of(const pe_gather *gather, int64_t distance)
     return bucket + state->exact + low;
 }
 
-static void release(void *of)
+#define BIAS_PRICE    12
+#define BUCKETS_PRICE 2e5
+
+static double price(const pe_values *values, const pe_plan *plan)
 {
-    t5 *state = of;
+    uint64_t heads = (uint64_t)pe_integer(values, "heads");
+    return BUCKETS_PRICE +
+           pe_gather_price(values, (uint64_t)pe_integer(values, "num_buckets"), heads) +
+           pe_toeplitz_price(values, &plan->tensors[0], heads, BIAS_PRICE) +
+           pe_toeplitz_price(values, &plan->tensors[1], 1, BIAS_PRICE);
+}
+
+static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
+{
+    size_t heads = tensor == 0 ? (size_t)pe_integer(values, "heads") : 1;
+    return tensor == 2
+               ? 2
+               : pe_toeplitz_element_price(values, &plan->tensors[tensor], heads, BIAS_PRICE);
+}
+
+static void release(void *context)
+{
+    t5 *state = context;
     if (state) {
         pe_toeplitz_done(&state->bias);
         pe_toeplitz_done(&state->bucket);
@@ -124,7 +147,7 @@ static void release(void *of)
 static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
                      pe_error *reterr)
 {
-    (void)runner;
+    pe_pace pace = pe_pace_of(values, plan, runner, reterr);
     t5 *state = calloc(1, sizeof *state);
     if (!state)
         return NULL;
@@ -135,27 +158,27 @@ static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runn
     state->steps = one_way(values) - state->exact;
     pe_buckets_t5(state->exact, (uint32_t)pe_integer(values, "max_distance"), state->steps,
                   state->starts);
-    if (!pe_gather_init(&state->gather, values, "table",
+    if (!pe_gather_init(&state->gather, &pace, "table",
                         (size_t)pe_integer(values, "num_buckets"), heads, &PE_RELATIVE_RECIPE,
-                        (dd){1, 0}, reterr))
+                        (dd){1, 0}))
         goto fail;
     state->gather.row_of = bucket_of;
-    state->gather.of = state;
+    state->gather.state = state;
     if (pe_toeplitz_init(&state->bias, &relative, &plan->tensors[0], heads, pe_gather_write,
-                         &state->gather) &&
+                         &state->gather, BIAS_PRICE, &pace) &&
         pe_toeplitz_init(&state->bucket, &relative, &plan->tensors[1], 1, pe_gather_write_rows,
-                         &state->gather))
+                         &state->gather, BIAS_PRICE, &pace))
         return state;
 fail:
     release(state);
     return NULL;
 }
 
-static void fill(const pe_values *values, const pe_plan *plan, const void *of, pe_window window,
-                 void *dst)
+static void fill(const pe_values *values, const pe_plan *plan, const void *context,
+                 pe_window window, void *dst)
 {
     (void)values, (void)plan;
-    const t5 *state = of;
+    const t5 *state = context;
     if (window.tensor < 2)
         pe_toeplitz_fill(window.tensor == 0 ? &state->bias : &state->bucket, window, dst);
     else
@@ -167,14 +190,17 @@ const pe_scheme pe_scheme_t5 = {
         {
             .name = "t5",
             .title = "T5 relative position bias",
-            .summary = "A learned bias of the attention scores for each head and bucket of "
-                       "distances, which grow logarithmically.",
+            .summary =
+                "A learned bias of the attention scores for each head and each bucket of "
+                "distances; buckets grow logarithmically. The biases are random, drawn "
+                "from seed, until parameters names an uploaded set.",
             .family = "relative",
-            .formula = "bias[h, i, j] = table[bucket(i - j), h]; a distance n has its own "
-                       "bucket below max_exact, then max_exact + floor(ln(n/max_exact) / "
-                       "ln(max_distance/max_exact) * (buckets - max_exact)), at most the last",
+            .formula =
+                "bias[h, i, j] = table[bucket(i - j), h]; a distance n below max_exact has "
+                "a bucket of its own, another has max_exact + floor(ln(n/max_exact) / "
+                "ln(max_distance/max_exact) * (buckets - max_exact)), at most the last",
             .convention =
-                "Mesh TensorFlow's and Hugging Face's T5, heads first; buckets are of "
+                "T5 as in Mesh TensorFlow and Hugging Face, heads first; buckets are for "
                 "query minus key, the tensor distance is key minus query",
             .reference = "arXiv:1910.10683, section 2.1",
             .example = "length=4&heads=8",
@@ -186,5 +212,7 @@ const pe_scheme pe_scheme_t5 = {
     .prepare = prepare,
     .fill = fill,
     .release = release,
+    .price = price,
+    .element_price = element_price,
     .streamable = true,
 };

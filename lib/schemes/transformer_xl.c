@@ -1,8 +1,8 @@
-/* Transformer-XL and XLNet: sinusoids of the distances that a segment with its memory sees, and
- * the two learned vectors. */
-#include "../distance_wave.h"
-#include "../dtype.h"
-#include "../gather.h"
+/* Transformer-XL and XLNet: sines and cosines of the distances within a segment and its memory,
+ * and two learned vectors. */
+#include "numerics/dtype.h"
+#include "trained/gather.h"
+#include "waves/distance_wave.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,21 +12,22 @@ enum attention { BI, UNI, TXL };
 
 static const pe_parameter PARAMETERS[] = {
     PE_RELATIVE_PARAMETERS,
-    PE_DIM_PARAMETER(2, 2, "columns"),
+    PE_DIM_PARAMETER(2, 2, "number of columns"),
     {PE_HEADS_PARAMETER, .default_text = "1", .stored = "u", .stored_axis = 0,
-     .help = "number of heads; divides dim"},
+     .help = "number of heads, a divisor of dim"},
     {.name = "attention",
      .type = PE_CHOICE,
      .default_text = "bi",
      .choices = ATTENTIONS,
-     .help = "rows of encoding; bi (XLNet): distances klen down to -qlen+1; uni (XLNet): klen "
-             "to 0; txl (Transformer-XL): klen-1 to 0"},
+     .help =
+         "distances of the rows of encoding, for K keys and Q queries; bi (XLNet): K down to "
+         "-Q+1; uni (XLNet): K down to 0; txl (Transformer-XL): K-1 down to 0"},
     {.name = "clamp_length",
      .type = PE_INTEGER,
      .minimum = 0,
      .maximum = PE_RELATIVE_MAX,
      .unit = "positions",
-     .help = "distances beyond +-clamp_length are clipped to it; by default none is"},
+     .help = "distances beyond ±clamp_length are clipped to it; by default none are"},
     PE_BASE_PARAMETER,
     PE_TRAINED_PARAMETERS("u and v [heads, dim/heads]"),
 };
@@ -34,10 +35,10 @@ static const pe_parameter PARAMETERS[] = {
 static const pe_tensor_help TENSORS[] = {
     {"encoding", "[distances, dim]", "all sines, then all cosines, of the clipped distance"},
     {"distance", "[distances]", "query minus key of each row, before clipping"},
-    {"u", "[heads, dim/heads]", "what the query is replaced by against the content"},
-    {"v", "[heads, dim/heads]", "what the query is replaced by against the position"},
+    {"u", "[heads, dim/heads]", "replaces the query in the global content bias"},
+    {"v", "[heads, dim/heads]", "replaces the query in the global positional bias"},
     {"relative", "[queries, keys, dim]",
-     "the sinusoid of the distance i - j itself; only with form=expanded"},
+     "sines and cosines of the clipped distance i - j; only with form=expanded"},
 };
 enum tensor { ENCODING, DISTANCE, U, V, RELATIVE };
 
@@ -86,9 +87,9 @@ typedef struct transformer_xl {
     pe_toeplitz relative;
 } transformer_xl;
 
-static void release(void *of)
+static void release(void *context)
 {
-    transformer_xl *state = of;
+    transformer_xl *state = context;
     if (state) {
         pe_toeplitz_done(&state->relative);
         pe_distance_wave_done(&state->wave);
@@ -96,19 +97,40 @@ static void release(void *of)
     free(state);
 }
 
-static pe_trained vector(const pe_values *values, const char *name, const pe_tensor *tensor,
-                         pe_error *reterr)
+#define FREQUENCY_PRICE 30
+#define WAVE_PRICE      2
+
+static double price(const pe_values *values, const pe_plan *plan)
 {
-    pe_trained trained = pe_trained_of(values, name, tensor->shape[1], &PE_RELATIVE_RECIPE);
-    pe_trained_check_magnitude(values, &trained, &PE_RELATIVE_RECIPE, tensor->shape[0], 1,
-                               reterr);
+    uint64_t dim = plan->tensors[0].shape[1];
+    double sum = FREQUENCY_PRICE * (double)dim + 2 * pe_trained_check_price(values, dim);
+    if (plan->count > RELATIVE)
+        sum += pe_toeplitz_price(values, &plan->tensors[RELATIVE], 1, WAVE_PRICE);
+    return sum;
+}
+
+static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
+{
+    if (tensor == U || tensor == V)
+        return pe_trained_price(values, &PE_RELATIVE_RECIPE);
+    if (tensor != RELATIVE)
+        return WAVE_PRICE;
+    return pe_toeplitz_element_price(values, &plan->tensors[RELATIVE], 1, WAVE_PRICE);
+}
+
+/* Prepare the learned vector u or v, and check that it fits the dtype. */
+static pe_trained vector(pe_pace *pace, const char *name, const pe_tensor *tensor)
+{
+    pe_trained trained =
+        pe_trained_of(pace->values, name, tensor->shape[1], &PE_RELATIVE_RECIPE);
+    pe_trained_check_magnitude(pace, &trained, &PE_RELATIVE_RECIPE, tensor->shape[0], 1);
     return trained;
 }
 
 static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
                      pe_error *reterr)
 {
-    (void)runner;
+    pe_pace pace = pe_pace_of(values, plan, runner, reterr);
     transformer_xl *state = calloc(1, sizeof *state);
     if (!state)
         return NULL;
@@ -118,24 +140,24 @@ static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runn
         clamp = pe_integer(values, "clamp_length");
     state->first = first_distance(&relative, pe_choice(values, "attention"));
     state->dtype = pe_requested_dtype(values);
-    state->u = vector(values, "u", &plan->tensors[U], reterr);
-    state->v = vector(values, "v", &plan->tensors[V], reterr);
+    state->u = vector(&pace, "u", &plan->tensors[U]);
+    state->v = vector(&pace, "v", &plan->tensors[V]);
     if (reterr->status == PE_OK &&
         pe_distance_wave_init(&state->wave, state->dtype, (size_t)plan->tensors[0].shape[1],
                               pe_real(values, "base"), PE_WAVE_CONCAT, -clamp, clamp, -1) &&
         (relative.compact ||
          pe_toeplitz_init(&state->relative, &relative, &plan->tensors[RELATIVE], 1,
-                          pe_distance_wave_write, &state->wave)))
+                          pe_distance_wave_write, &state->wave, WAVE_PRICE, &pace)))
         return state;
     release(state);
     return NULL;
 }
 
-static void fill(const pe_values *values, const pe_plan *plan, const void *of, pe_window window,
-                 void *dst)
+static void fill(const pe_values *values, const pe_plan *plan, const void *context,
+                 pe_window window, void *dst)
 {
     (void)values, (void)plan;
-    const transformer_xl *state = of;
+    const transformer_xl *state = context;
     switch ((enum tensor)window.tensor) {
     case ENCODING:
         pe_distance_wave_write(&state->wave, 0, (int64_t)window.first - state->first,
@@ -161,17 +183,17 @@ const pe_scheme pe_scheme_transformer_xl = {
         {
             .name = "transformer_xl",
             .title = "Transformer-XL and XLNet relative encoding",
-            .summary = "Sinusoids of the distances that a segment and its memory span, and the "
-                       "learned vectors u and v.",
+            .summary = "Sines and cosines of the distances that a segment and its memory span, "
+                       "and the learned vectors u and v. u and v are random, drawn from seed, "
+                       "until parameters names an uploaded set.",
             .family = "relative",
             .formula = "encoding[r] = [sin(d * w), cos(d * w)], d = clip(first - r), w_c = "
                        "base^(-2c/dim); relative[i, j] is the row of d = i - j",
-            .convention =
-                "XLNet's and Transformer-XL's programs: distance is query minus key; u "
-                "and v replace the projected query",
+            .convention = "as in the code of XLNet and Transformer-XL: distance is query minus "
+                          "key; u and v replace the projected query",
             .reference = "arXiv:1901.02860, section 3.3; arXiv:1906.08237",
             .example = "length=4&dim=8&heads=2",
-            .revision = 1,
+            .revision = 2,
             PE_LIST(parameter, PARAMETERS),
             PE_LIST(tensor, TENSORS),
         },
@@ -179,5 +201,7 @@ const pe_scheme pe_scheme_transformer_xl = {
     .prepare = prepare,
     .fill = fill,
     .release = release,
+    .price = price,
+    .element_price = element_price,
     .streamable = true,
 };

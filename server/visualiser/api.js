@@ -3,15 +3,15 @@ import {BYTES, decode} from './numbers.js';
 
 export const WINDOW_ELEMENTS = 2 ** 22; // the most that one request asks for
 
-// A problem document of the service (RFC 9457), or what stands for one.
+// A problem document of the service (RFC 9457), or another failure in its form.
 export class Problem extends Error {
   constructor(document, status) {
-    const several = document.errors?.length > 1 && document.errors.map(({parameter, allowed}) => `${parameter}: ${allowed}`).join('; ');
+    const several = document.errors?.length > 1 && document.errors.map(({message}) => message).join('; ');
     super(several || (document.detail ?? document.title ?? `status ${status}`));
     this.document = document;
     this.status = status;
   }
-  // What concerns a parameter: {given, allowed, did_you_mean}.
+  // What concerns a parameter: {given, allowed, message, did_you_mean}.
   of(name) {
     return this.document.errors?.find(({parameter}) => parameter === name);
   }
@@ -53,7 +53,7 @@ async function getPart(settings, extra, first, end, signal) {
   return response;
 }
 
-// Whether the service had the table, and how long it took: {cache: 'hit' | 'miss', timing}.
+// Whether the table was cached, and the computation time: {cache: 'hit' | 'miss', timing}.
 function effortOf({headers}) {
   return {
     cache: /\bhit\b/.test(headers.get('Cache-Status') ?? '') ? 'hit' : 'miss',
@@ -63,8 +63,8 @@ function effortOf({headers}) {
 
 const HEAD_BYTES = 4096; // mostly enough for the head of a safetensors file
 
-// What a request gives: {tensors: [{name, dtype, shape}], parameters: all as texts, cache, timing}.
-// The head of the safetensors form knows, so that nothing else is sent, nor computed of a large table.
+// What a request returns: {tensors: [{name, dtype, shape}], parameters: all as texts, cache, timing}. It is
+// read from the header of the safetensors form, so that the tensors are not sent and large ones not computed.
 export async function describe(settings, signal) {
   const extra = {format: 'safetensors'};
   const response = await getPart(settings, extra, 0, HEAD_BYTES, signal);
@@ -80,7 +80,7 @@ export async function describe(settings, signal) {
   };
 }
 
-// Read a body of known length, telling how far it is.
+// Read a body of known length and report the progress.
 async function readBody(response, size, progress) {
   const bytes = new Uint8Array(size);
   let used = 0;

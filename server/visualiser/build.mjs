@@ -17,8 +17,8 @@ const MEDIA_TYPES = {
   txt: 'text/plain; charset=utf-8',
 };
 
-// Observable Plot puts a <style> element into every chart, which the page's policy refuses; its few
-// rules stand in style.css instead. A release that does this elsewhere fails here.
+// Observable Plot adds a <style> element to every chart, which the page's policy refuses; style.css has its
+// few rules instead. The build fails if a release of Plot does this in another place.
 const plotWithoutStyles = {
   name: 'plot-without-styles',
   setup(builder) {

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Make FILE, the C source of the visualiser's assets, if it is older than what it is made of. Without
-# node or the packages it says how to get the page; but a FILE made before, elsewhere too, stands.
+# build.sh FILE: write the C source of the visualiser's assets if a source of the page is newer. Without
+# node or the packages, keep an existing FILE (which may have been built elsewhere), or write a page that
+# says how to get the real one.
 set -eu
 file=$1
 here=$(dirname "$0")

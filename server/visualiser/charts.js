@@ -13,7 +13,7 @@ const MOST_DOTS = 1500; // beyond, dots are small
 
 const finite = (value) => (Number.isFinite(value) ? value : NaN);
 
-// The index of the first x that is not below `value`.
+// The index of the first x >= value.
 function indexFrom({length, x}, value) {
   let low = 0, high = length;
   while (low < high) {
@@ -30,7 +30,7 @@ export function indexOf(series, value) {
   return i < series.length && series.x(i) === value ? i : -1;
 }
 
-// The points of a series; of many that share a pixel only the least and the greatest.
+// The points of a series. If many share a pixel, only the least and the greatest of them.
 function pointsOf(series, width) {
   const {length, x, y} = series;
   const points = [];
@@ -85,14 +85,14 @@ export function decadesOf(values) {
 
 const briefPower = (x) => (x >= 1e6 ? x.toExponential().replace('e+', 'e') : brief(x));
 
-// Powers of ten within decades, so many as have room.
+// Powers of ten within decades, as many as fit.
 function powersOf([from, to], most) {
   const first = Math.round(Math.log10(from)), last = Math.round(Math.log10(to));
   const step = Math.max(1, Math.ceil((last - first) / Math.max(2, most)));
   return Array.from({length: Math.floor((last - first) / step) + 1}, (_, i) => Number(`1e${first + i * step}`));
 }
 
-// A mark of `rules`, {x or y, text}, with its words where there is room.
+// A mark of `rules`, {x or y, text}, with its text if that fits.
 function ruleMarks({rules = [], colours, x, y}) {
   const within = (value, [from, to]) => value >= from && value <= to;
   return rules.filter((each) => ('x' in each ? within(each.x, x.domain) : within(each.y, y.domain))).flatMap((each) => {
@@ -148,7 +148,7 @@ export function createChart({series, x, y, rules, colours, label, width, height 
       rings[k].setAttribute('cy', along.apply(value));
     });
   }
-  // What a pointer's place means along x.
+  // The value of x under the pointer.
   const invert = (clientX) => {
     const box = svg.getBoundingClientRect();
     return across.invert(((clientX - box.left) / box.width) * width);
@@ -210,7 +210,7 @@ export function linkCharts(charts, {tell, signal}) {
   }
 }
 
-// What the lines are: [{name, colour, dashed, dots}].
+// A legend of the lines: [{name, colour, dashed, dots}].
 export function legendOf(entries) {
   return h('ul', {class: 'chart-legend'}, ...entries.map(({name, colour, dashed, dots}) => {
     const sample = h('span', {class: `${dots ? 'chart-dot ' : ''}${dashed ? 'chart-dashed' : 'chart-solid'}`, 'aria-hidden': 'true'});

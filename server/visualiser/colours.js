@@ -1,5 +1,5 @@
-// Palettes for people of every kind of sight: differences go from blue to orange, amounts along
-// cividis. They depend on the theme, since the middle of a diverging palette is the paper.
+// Palettes that are also readable with colour blindness: blue to orange for differences, cividis for
+// amounts. They depend on the theme, since the middle of a diverging palette is the background colour.
 
 const DIVERGING = {
   light: ['#08306b', '#2171b5', '#85b8dc', '#f6f5f2', '#f0a860', '#c05d10', '#6b2a00'],
@@ -10,7 +10,7 @@ const NAMED = {
   light: {paper: '#ffffff', ink: '#1c1f24', quiet: '#5b626c', grid: '#d9dce1', missing: '#b9bec6', left: '#1f6fb2', right: '#b35806', mark: '#a3006a'},
   dark: {paper: '#14161a', ink: '#e8eaed', quiet: '#a3abb6', grid: '#343941', missing: '#50565f', left: '#6cb2f2', right: '#f2a154', mark: '#ff86cf'},
 };
-// Okabe and Ito's, the order chosen for lines on either paper
+// Okabe and Ito's palette, in an order that suits lines on both backgrounds
 const CATEGORICAL = {
   light: ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#b8860b', '#56b4e9', '#4d4d4d'],
   dark: ['#56b4e9', '#e69f00', '#2dc79a', '#e79ac4', '#f0e442', '#4f9ee3', '#cfcfcf'],

@@ -10,7 +10,7 @@ export function h(name, attributes = {}, ...children) {
   return element;
 }
 
-// `run` once, a moment after the last call.
+// Debounce: call `run` once, a short time after the last call.
 export function later(run, milliseconds) {
   let timer;
   return (...values) => {

@@ -1,4 +1,4 @@
-// Places to begin: addresses of the page worth looking at, in a menu. To add one, add a line.
+// A menu of examples: addresses of the page with a title. To add one, add a line.
 import {h} from './dom.js';
 
 export const EXAMPLES = [
@@ -16,7 +16,7 @@ export const EXAMPLES = [
     address: '?scheme=hierarchical&length=192&base_length=64&dim=64&view=similarity&view.similarity.metric=cosine&view.mark=64'},
 ];
 
-// Fill a <details> with links; `visit(address)` goes there without loading the page anew.
+// Fill a <details> with links; `visit(address)` opens an address without reloading the page.
 export function showExamples(details, visit) {
   const close = () => { details.open = false; };
   const go = (event, address) => {

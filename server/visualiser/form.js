@@ -6,9 +6,17 @@ import {conditionsOf, effectiveOf} from './schema.js';
 const STEPS = 1000; // of a slider
 const SIZE_MAX = 65536; // sizes beyond are typed, not slid
 
-// The range of a slider, or null where none is apt: {from, to, log}.
-function rangeOf({type, minimum, maximum, default: standard, unit, format}) {
+// The least and the largest value that a slider offers: a step off the bounds that are excluded.
+function boundsOf({type, minimum, maximum, exclusive_minimum: above, exclusive_maximum: below}) {
+  const step = type === 'integer' ? 1 : ((below ?? maximum) - (above ?? minimum)) / STEPS;
+  return {minimum: minimum ?? above + step, maximum: maximum ?? below - step};
+}
+
+// The range of a slider, {from, to, log}, or null if a parameter should have none.
+function rangeOf(parameter) {
+  const {type, default: standard, unit, format} = parameter;
   if ((type !== 'integer' && type !== 'number') || format) return null;
+  const {minimum, maximum} = boundsOf(parameter);
   if (type === 'integer' && minimum >= 0) {
     const to = Math.min(maximum, unit === 'columns' || unit === 'units' || unit === 'heads' ? 4096 : SIZE_MAX);
     return unit || maximum <= SIZE_MAX ? {from: minimum, to, log: to - minimum > 128} : null;
@@ -25,16 +33,16 @@ function toSlider({from, to, log}, value) {
   return Math.round(STEPS * Math.max(0, Math.min(1, part)));
 }
 
-function fromSlider({from, to, log}, at, {type, minimum, multiple_of: multiple}) {
+function fromSlider({from, to, log}, at, {type, multiple_of: multiple}) {
   const shift = log && from <= 0 ? 1 - from : 0;
   const part = at / STEPS;
   const value = log ? (from + shift) * ((to + shift) / (from + shift)) ** part - shift : from + part * (to - from);
   if (type !== 'integer') return String(Number(value.toPrecision(3)));
   const unit = multiple || 1;
-  return String(Math.max(Math.ceil(minimum / unit), Math.round(value / unit)) * unit);
+  return String(Math.max(Math.ceil(from / unit), Math.round(value / unit)) * unit);
 }
 
-// What an arrow key makes of a value: the slider's next step, but of integers at least the next one.
+// The value after an arrow key: the slider's next step, but for integers at least the next integer.
 function stepped(range, text, direction, parameter) {
   const {type, multiple_of: multiple} = parameter;
   const next = fromSlider(range, Math.max(0, Math.min(STEPS, toSlider(range, Number(text)) + direction)), parameter);
@@ -182,12 +190,12 @@ export function createForm(side, change) {
     general.replaceChildren();
     if (general.hidden) return;
     if (strangers.length === 0) general.append(problem.message);
-    for (const {parameter, allowed, did_you_mean: suggestion} of strangers) general.append(...aboutStranger(parameter, allowed, suggestion));
+    for (const {parameter, message} of strangers) general.append(...aboutStranger(parameter, message));
   }
 
   // What the address gives and the form has no field for.
-  function aboutStranger(parameter, allowed, suggestion) {
-    const parts = [`${parameter}: ${allowed}${suggestion ? `; did you mean ${suggestion}?` : ''} `];
+  function aboutStranger(parameter, message) {
+    const parts = [`${message} `];
     if (parameter in settings.parameters) parts.push(h('button', {type: 'button', onclick: () => edit(parameter, '', true)}, `remove ${parameter}`));
     return parts;
   }

@@ -3,7 +3,7 @@ import {h} from './dom.js';
 
 export const MOST_LINES = 24; // of one chart
 
-// {numbers, mistake}: those `allowed` are kept; the mistake names the first that is not.
+// {numbers, mistake}: the allowed numbers, and a message about the first that is not allowed.
 export function parseList(text, allowed, rule) {
   const numbers = [];
   for (const part of text.split(/[\s,;]+/).filter(Boolean)) {
@@ -19,7 +19,7 @@ export function parseList(text, allowed, rule) {
   return {numbers, mistake: ''};
 }
 
-// A few places from 0 to extent - 1, closer together at the beginning.
+// A few indices from 0 to extent - 1, denser at the beginning.
 export function spread(extent) {
   const wanted = extent <= 5 ? [0, 1, 2, 3, 4] : [0, 1 / 16, 1 / 8, 1 / 4, 1 / 2].map((part) => Math.round(part * extent));
   return [...new Set(wanted)].filter((each) => each < extent);
@@ -27,7 +27,7 @@ export function spread(extent) {
 
 export const pluralOf = (word) => `${word.replace(/y$/, 'ie')}s`;
 
-// A labelled text field; `changed(text)` when it is left or entered.
+// A labelled text field; calls `changed(text)` when it loses focus or Enter is pressed.
 export function listField({id, label, value, mistake, size = 18, changed}) {
   const input = h('input', {type: 'text', id, value, size, 'aria-invalid': mistake ? 'true' : null, 'aria-describedby': mistake ? `${id}-error` : null, onchange: () => changed(input.value.trim())});
   return h('span', {class: 'chart-field'}, h('label', {for: id}, label), ' ', input, mistake ? h('span', {class: 'error', id: `${id}-error`}, mistake) : null);

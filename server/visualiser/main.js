@@ -33,14 +33,14 @@ function say(text, kind = '') {
 
 // ---- settings ----
 
-// The settings that a scheme begins with: comfortable ones, or its example where they are refused.
+// The settings that a scheme starts with: the example with larger sizes, or the example if those are refused.
 async function begin(name) {
   const {comfortable, example} = beginningsOf(schemeOf(name));
   const settings = {scheme: name, parameters: comfortable};
   return describe(settings).then(() => settings, () => ({scheme: name, parameters: example}));
 }
 
-// Another scheme keeps the view and the training length, but no place within the tensor.
+// Choosing another scheme keeps the view and the training length, but not the window within the tensor.
 const placeless = (options) => (options.mark ? {mark: options.mark} : {});
 
 async function chooseScheme(side, name) {
@@ -79,7 +79,7 @@ function showReplies() {
   }));
 }
 
-// Load what the state asks for, and draw it. What was under way is given up.
+// Load the tables of the state and draw them. Loading that is in progress is aborted.
 async function load(state) {
   loading?.abort();
   const controller = new AbortController();
@@ -169,7 +169,11 @@ function contextOf(state, signal, container) {
     signal,
     width: container.clientWidth,
     hover: (text) => { byId('readout').textContent = text; },
-    update: (patch, {quiet = false, view = store.get().view} = {}) => store.update({view, options: {...store.get().options, ...patch}}, quiet ? 'quiet' : 'view'),
+    update: (patch, {quiet = false, view = store.get().view} = {}) => {
+      const now = store.get();
+      if (quiet && placeOf(now) !== placeOf(state)) return; // the next table is loading: its address is not this drawing's
+      store.update({view, options: {...now.options, ...patch}}, quiet ? 'quiet' : 'view');
+    },
     load: (side, options) => loadTable(tables[side].scheme, tables[side].settings, {described: tables[side].described, ...options, signal}),
   };
 }
@@ -182,7 +186,7 @@ let place = '';
 const loadSoon = later(load, 120);
 const catchUp = later(() => { if (overtaken) load(store.get()); }, 120);
 
-// A slider moves: load at once; while that is under way, what it has come to next, or when it rests.
+// A slider moves: load at once. While that is in progress, remember the latest value and load it next.
 function slide(state) {
   if (!loading) return load(state);
   overtaken = true;

@@ -48,7 +48,7 @@ export function shortest(dtype, value) {
   return String(value);
 }
 
-// A short text for axes and legends, where exactness is not asked for.
+// A short text for axes and legends; not exact.
 export function brief(x) {
   if (!Number.isFinite(x)) return String(x).replace('Infinity', '∞');
   const size = Math.abs(x);
@@ -56,7 +56,7 @@ export function brief(x) {
   return String(Number(x.toPrecision(5)));
 }
 
-// A number of bytes, for people.
+// A number of bytes as text, with a unit.
 export const byteText = (bytes) => (bytes < 1e4 ? `${bytes} B` : bytes < 1e7 ? `${(bytes / 1e3).toFixed(0)} kB` : `${(bytes / 1e6).toFixed(1)} MB`);
 
 const scratch = new DataView(new ArrayBuffer(4));

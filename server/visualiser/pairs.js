@@ -10,8 +10,8 @@ export function rowsToCompare(n) {
   return Array.from({length: count}, (_, i) => Math.floor((i * n) / count));
 }
 
-// A number of 32 bits that depends on an unordered pair alone, so that both triangles lose the same
-// pairs, and windows and visits too.
+// A 32-bit hash of an unordered pair. It decides which pairs are left out, so that both triangles, all windows
+// and all visits leave out the same ones.
 function hash(i, j) {
   let x = Math.imul(Math.min(i, j) + 1, 0x9e3779b1) ^ Math.imul(Math.max(i, j) + 1, 0x85ebca6b);
   x = Math.imul(x ^ (x >>> 16), 0x7feb352d);

@@ -7,8 +7,9 @@ const HEADS = /\b(heads|buckets)\b/;
 const DISTANCES = /^(distances|queries\+keys-1)$/;
 const WIDTH = /^dim\b/;
 
-// {lead: the axis that a plane is one index of, row, column: those of a plane (row null in lines)}, or
-// null where a tensor is no such thing. Columns of a width are planes where the other axes are places.
+// How a tensor is cut into planes: {lead: the axis that counts planes, row, column: the axes of a plane (row
+// is null for lines)}; null if that is impossible. If the last axis is a width and the others are places, each
+// index of the width is a plane.
 export function planesIn({shape, axes}) {
   if (shape.length === 3) return WIDTH.test(axes[2]) && !WIDTH.test(axes[1]) ? {lead: 2, row: 0, column: 1} : {lead: 0, row: 1, column: 2};
   if (shape.length !== 2) return null;
@@ -52,7 +53,7 @@ async function dataOf({tensor, firstRow, totalRows}, form, indices, load) {
   return {rows, columns, first: row == null ? 0 : first, planes: new Map(loaded.map(({data}, i) => [indices[i], data]))};
 }
 
-// What an index of the columns stands for: a key, or a distance as the scheme's own tensor says.
+// What a column stands for: a key, or a distance that a tensor of the scheme states.
 async function columnOf({tensor, effective, available, described}, {column}, load) {
   const axis = tensor.axes[column];
   const distances = described.tensors.find(({name}) => name === 'distance');

@@ -1,9 +1,9 @@
-// The usual way to make sines and cosines of positions: everything in float32, step by step as torch does
-// it on a processor. Math.fround after each operation gives what float32 gives; the exponential, the power
-// and the sines are taken as rounded once, which torch's are to within one unit in the last place.
+// The usual recipes for sines and cosines of positions: every step in float32, as torch computes them on a
+// CPU. Math.fround after each operation gives float32's result. The exponential, the power and the sines are
+// assumed to be rounded correctly; torch's are, to within one unit in the last place.
 const {fround} = Math;
 
-// How a recipe makes its frequencies base^(-numerator/denominator), the numerators being 0, 2, 4 …;
+// How a recipe computes its frequencies base^(-numerator/denominator), the numerators being 0, 2, 4 …;
 // `exact` is the frequency as a double.
 export const RECIPES = [
   {
@@ -48,7 +48,7 @@ export function unitOf(value) {
 const NEAR = 1e-5; // of an index of a frequency to an integer
 const FIT = 1e-9; // of a column to its wave
 
-// Indices of the columns' frequencies in the row base^(-2i/denominator); NaN where it has no such.
+// For each column the index i of its frequency base^(-2i/denominator); NaN if it is none of these.
 function numeratorsOf(logarithms, base, denominator) {
   return logarithms.map((each) => {
     const index = (each / Math.log(base)) * (denominator / 2);
@@ -59,8 +59,9 @@ function numeratorsOf(logarithms, base, denominator) {
 const fitting = (numerators) => numerators.filter((each) => !Number.isNaN(each)).length;
 
 // The frequencies of columns as base^(-numerator/denominator): {base, denominator, numerators}; a
-// numerator is NaN where a column has another frequency. The denominator follows from the two frequencies
-// that are greatest. Where the base does not fit, one that was scaled may: the geometric mean tells it.
+// numerator is NaN if a column has another frequency. The denominator follows from the two greatest
+// frequencies. If the base fits less than half of the columns, a scaled base is tried, which follows from the
+// greatest and the least frequency.
 export function exponentsOf(wavelengths, base) {
   const logarithms = Array.from(wavelengths, (each) => Math.log(each / (2 * Math.PI)));
   const known = logarithms.filter(Number.isFinite).sort((a, b) => a - b).filter((each, i, all) => i === 0 || each - all[i - 1] > NEAR);
@@ -76,8 +77,8 @@ export function exponentsOf(wavelengths, base) {
 // Positions at which wavesOf wants the table, in f64.
 export const PROBES = Array.from({length: 26}, (_, i) => 4 ** i);
 
-// What each column is: {column, sine, amplitude, exact, numerator, denominator, base}; columns that are
-// no sine or cosine without a phase are left out. data: rows PROBES of the table, in f64.
+// A description of each column: {column, sine, amplitude, exact, numerator, denominator, base}. Columns that
+// are not a sine or cosine with phase 0 are left out. data: the rows PROBES of the table, in f64.
 export function wavesOf(wavelengths, givenBase, data) {
   const columns = wavelengths.length;
   const {base, denominator, numerators} = exponentsOf(wavelengths, givenBase);

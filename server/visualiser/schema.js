@@ -1,6 +1,6 @@
-// What the page knows of a scheme: all of it from its document in /v1/schemes.
+// Everything the page knows about a scheme, from its document in /v1/schemes.
 
-const COMPLETIONS = {rows: 128, keys: 64, columns: 64, cells: 16}; // comfortable sizes to begin with
+const COMPLETIONS = {rows: 128, keys: 64, columns: 64, cells: 16, bits: 16}; // comfortable sizes to begin with
 
 export function parameterOf(scheme, name) {
   return scheme.parameters.find((parameter) => parameter.name === name);
@@ -21,7 +21,7 @@ export function evaluate(expression, values) {
   }, 0);
 }
 
-// What holds of a parameter under the given texts: whether it may be given, must be, and its default.
+// The rules for a parameter, given the other values: whether it is allowed or required, and its default.
 export function conditionsOf(scheme, parameter, effective) {
   if (parameter.unless && effective[parameter.unless] != null) return {legal: false, blocked: parameter.unless};
   if (!parameter.when) return {legal: true, required: parameter.required, default: parameter.default};
@@ -49,7 +49,7 @@ export function effectiveOf(scheme, parameters) {
   return effective;
 }
 
-// The parameters to begin with: the scheme's example, and it with comfortable sizes.
+// Parameters to start with: the scheme's example, and the example with larger sizes.
 export function beginningsOf(scheme) {
   const example = Object.fromEntries(new URLSearchParams(scheme.example));
   const comfortable = {...example};
@@ -80,12 +80,12 @@ export function axesOf(documented, shape, effective) {
 
 const AXIS_TITLES = {n: 'position', queries: 'query', keys: 'key', heads: 'head', distances: 'distance', 'queries+keys-1': 'distance', height: 'row', width: 'column'};
 
-// An axis as people call it.
+// A readable name for an axis.
 export function axisTitle(axis) {
   return AXIS_TITLES[axis] ?? (/^dim\b/.test(axis) ? 'dimension' : axis);
 }
 
-// What stands at an index of an axis: a position, or the index itself.
+// The value at an index of an axis: a position, or the index itself.
 export function coordinatesOf(axis, effective) {
   const number = (name, fallback) => Number(effective[name] ?? fallback);
   if (axis === 'n' && effective.positions) {

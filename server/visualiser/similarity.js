@@ -1,5 +1,4 @@
-// Positions against positions: what /v1/similarity says of a table's rows, as tables for views, and what
-// the views about it share.
+// Similarities of positions: matrices of /v1/similarity as tables for views, and what these views share.
 import {WINDOW_ELEMENTS, addressOf} from './api.js';
 import {h} from './dom.js';
 import {coordinatesOf} from './schema.js';
@@ -18,7 +17,7 @@ export function hasSimilarity({shape, primary}, {similarity}) {
   return Boolean(similarity && primary) && shape.length === 2 && shape[0] <= WINDOW_ELEMENTS;
 }
 
-// Those tables that have similarities, and a line about those that have none.
+// The tables that have similarities, and a line about the others.
 export function comparable(tables) {
   const having = tables.filter(({tensor, scheme}) => hasSimilarity(tensor, scheme));
   const lacking = tables.filter((table) => !having.includes(table));
@@ -47,7 +46,7 @@ export async function loadSimilarity(source, {metric, first = 0, count, chosen},
   });
 }
 
-// What to call each of one or two tables: the scheme, and where both are of it, what they differ in.
+// A name for each of one or two tables: the scheme and, if both have the same, the parameters that differ.
 export function titlesOf(tables) {
   const [one, other] = tables;
   if (!other) return [one.scheme.name];
@@ -67,10 +66,10 @@ export function chooser(context, name, label, choices, standard) {
   return {element: h('label', {}, `${label} `, select), value: current};
 }
 
-// Make the next drawing give the focus to the control of this id.
+// After the next drawing, focus the control with this id.
 export const keepFocus = (id) => { focused = id; };
 
-// An address without the middle of a long list.
+// An address in which long lists are shortened.
 const brieflyOf = (address) => address.replace(/(=[^&]{60})[^&]*(,[^&]{20})/, '$1…$2');
 
 const restoreFocus = (container) => { if (focused) container.querySelector(`[id="${focused}"]`)?.focus(); };

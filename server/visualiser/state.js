@@ -58,7 +58,7 @@ export function createStore(changed) {
       state = readAddress(location.search);
       changed(state, 'history');
     },
-    // kind: 'settings', 'slide' and 'view' make an entry of the history; 'initial' replaces the last one;
+    // kind: 'settings', 'slide' and 'view' add an entry to the history; 'initial' replaces the last one;
     // 'quiet' replaces it and tells nobody. Edits with the same `burst` make one entry together, as long as
     // they are `held` together or no longer apart than PAUSE; 'settings' that go on are told as 'adjust'.
     update(patch, kind = 'view', {burst = '', held = false} = {}) {

@@ -1,4 +1,4 @@
-// Tables: windows of tensors, as views get them.
+// Tables: the windows of tensors that views draw.
 import {WINDOW_ELEMENTS, describe, getElements} from './api.js';
 import {shortest} from './numbers.js';
 import {axesOf, axisTitle, coordinatesOf, effectiveOf} from './schema.js';
@@ -67,7 +67,7 @@ function keep(key, reply) {
   }
 }
 
-// Elements [first, first + count) of a tensor, asked for once: see getElements.
+// Elements [first, first + count) of a tensor, requested once and then cached: see getElements.
 export async function elements(settings, tensor, first, count, options) {
   const key = JSON.stringify([settings, tensor.name, first, count]);
   let reply = kept.get(key);

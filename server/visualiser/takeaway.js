@@ -1,5 +1,6 @@
-// Take it away: what is shown as code to copy, as files, and as an address. Which formats there are, their
-// options and what they refuse is the service's to say; HEAD asks for all of that but the bytes.
+// The menu "take it away": the shown table as code to copy, as files and as an address. The service says
+// which formats there are, which options they have and why they refuse a table; HEAD gets this without the
+// body.
 import {Problem, addressOf, getDocument} from './api.js';
 import {h, later} from './dom.js';
 import {byteText} from './numbers.js';
@@ -9,10 +10,10 @@ const PIXELS = 1024; // that the longer side of a picture should come close to
 
 const clamp = (value, least, most) => Math.max(least, Math.min(value, most));
 
-// What concerns the tensor that is shown, where there are several.
+// The query's part for the shown tensor, if there are several.
 const tensorOf = ({available, tensor}) => (available.length > 1 ? {tensor: tensor.name} : {});
 
-// The format's own options, as far as it has them: the slice, and for pictures size and colours.
+// Options that the format has: the slice, and for pictures size and colours.
 function optionsOf({options}, {leading, slice, tensor, extent}) {
   const values = {
     slice: () => (leading.length > 0 ? slice.join() : ''),
@@ -24,7 +25,7 @@ function optionsOf({options}, {leading, slice, tensor, extent}) {
 
 const fileAddress = (format, table) => addressOf(table.settings, {...tensorOf(table), format: format.name, ...optionsOf(format, table)});
 
-// What the service says of an address: {bytes, NaN where unknown} or {refused: why}.
+// The service's answer to HEAD: {bytes} (NaN if unknown) or {refused: reason}.
 async function ask(address, signal) {
   const reply = await fetch(address, {method: 'HEAD', signal});
   if (reply.ok) return {bytes: Number(reply.headers.get('Content-Length') ?? NaN)};
@@ -47,7 +48,7 @@ function fileLink(format, address, {bytes, refused}) {
   return h('li', {}, h('a', {href: address, download: true, title: format.help}, format.name), slice && ` slice ${slice}`, size);
 }
 
-// Select a text, for people to copy it themselves.
+// Select a text, so that the user can copy it.
 function select(element) {
   const range = document.createRange();
   range.selectNodeContents(element);
@@ -56,7 +57,7 @@ function select(element) {
   selection.addRange(range);
 }
 
-// Fills a <details>; show(tables) tells it what is on the screen.
+// Fills a <details>; show(tables) passes what is on the screen.
 export function createTakeaway(details) {
   const news = h('span', {role: 'status', id: 'takeaway-news'});
   const link = h('code', {id: 'permalink'});
@@ -93,7 +94,7 @@ export function createTakeaway(details) {
   }
 
   let shown = [];
-  // The files whose answers are there; what was asked before stands at once.
+  // The files that have been answered; earlier answers are shown at once.
   function showFiles() {
     for (const {table, files} of shown) {
       const addresses = formats.map((format) => fileAddress(format, table));

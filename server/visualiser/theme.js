@@ -1,4 +1,4 @@
-// Light or dark: as the system has it, until the button is pressed; the choice is kept.
+// Light or dark theme: the system's until the button is pressed; that choice is stored.
 const KEY = 'posenc.theme';
 
 const stored = () => { try { return localStorage.getItem(KEY); } catch { return null; } };

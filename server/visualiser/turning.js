@@ -8,20 +8,20 @@ const BLOCK_ELEMENTS = 2 ** 18; // of one tensor in one block
 const BLOCKS_KEPT = 4;
 export const TRACE = 24; // positions behind the one that is shown
 
-// The two names where a tensor is one of a pair with positions as rows, else undefined.
+// The names of both tensors of a pair, if the tensor is one of a pair and its rows are positions.
 export function coordinatesIn({name, shape, axes}, {tensors}) {
   if (shape.length !== 2 || axes[0] !== 'n') return undefined;
   return COORDINATES.find((names) => names.includes(name) && names.every((each) => tensors.some((tensor) => tensor.name === each)));
 }
 
-// Full tables hold every pair in two columns, and the layout says in which.
+// Full-width tables repeat every pair in two columns; the layout decides which.
 function pairsOf({tensor, effective}) {
   const twice = effective.table === 'full';
   const apart = effective.layout === 'interleaved' ? 2 : 1;
   return {count: twice ? tensor.shape[1] / 2 : tensor.shape[1], columnOf: (pair) => (twice ? pair * apart : pair)};
 }
 
-// The row of a position: the given one if it is there, or the only one that can be.
+// The row of a position: the given row if it has that position, else the only possible row.
 function rowFinder({effective, totalRows, tensor}) {
   const at = coordinatesOf(tensor.axes[0], effective);
   const offset = Number(effective.offset ?? 0), step = Number(effective.step ?? 1);

@@ -1,6 +1,6 @@
-// The wavelengths of a table's columns, measured: for a wave of angular frequency w,
-// x(k - h) + x(k + h) = 2 cos(w h) x(k), whatever its amplitude and phase. Distances h grow until w h
-// is large enough to be exact; a column that does not obey is no wave of the position.
+// Measures the wavelengths of a table's columns. A wave of angular frequency w satisfies
+// x(k - h) + x(k + h) = 2 cos(w h) x(k) for every amplitude and phase. The distance h grows until w h is
+// large enough to be measured accurately. A column that does not satisfy this is not a wave of the position.
 import {getElements} from './api.js';
 
 const COUNT = 16; // positions of one probe
@@ -9,7 +9,7 @@ const ROUNDS = 7;
 const CLEAR = 0.05; // the least w h that is taken as final
 const COLUMNS_MAX = 16384;
 
-// cos(w h) of one column by least squares, NaN if it is no wave.
+// cos(w h) of one column by least squares; NaN if the column is not a wave.
 function cosineOf(data, columns, column) {
   let above = 0, below = 0, size = 0;
   const at = (i) => data[i * columns + column];
@@ -34,7 +34,7 @@ async function probe(table, distance, signal) {
   return (await getElements(probed, made, 0, COUNT * table.columns, {signal})).data;
 }
 
-// A Float64Array, or null where rows are no positions of the caller's choice.
+// A Float64Array; null if the caller cannot choose the positions of the rows.
 export async function findWavelengths(table, signal) {
   const {scheme, tensor, columns} = table;
   if (tensor.shape.length !== 2 || tensor.axes[0] !== 'n' || columns > COLUMNS_MAX) return null;

@@ -58,6 +58,17 @@ pageTest('a scheme that is new to the page gets a form and a drawing', {}, async
   assert.match(page.url(), /fine_tuning=2.5/);
 });
 
+pageTest('a slider stays inside bounds that are open', {}, async (page) => {
+  await open(page, '?scheme=hierarchical&length=8&dim=8&base_length=4');
+  const slider = page.locator('#left-alpha ~ input[type=range]');
+  for (const [key, alpha] of [['Home', '0.001'], ['End', '0.999']]) {
+    await slider.press(key);
+    await drawn(page);
+    assert.equal(await page.inputValue('#left-alpha'), alpha);
+    assert.equal(await page.isVisible('.error'), false);
+  }
+});
+
 pageTest('parameters of some choice appear with it', {}, async (page) => {
   await open(page, '?scheme=rope&length=8&dim=8');
   assert.equal(await page.isVisible('#left-beta_fast'), false);
@@ -84,7 +95,7 @@ pageTest('mistakes are told beside their fields, by the problem document', {expe
     assert.equal(await page.getAttribute(`#left-${name}`, 'aria-invalid'), 'true');
   }
   assert.equal(await page.isVisible('#left-base-error'), false);
-  assert.match(await page.textContent('#left-problem'), /did you mean length/);
+  assert.match(await page.textContent('#left-problem'), /did you mean "length"/);
   await page.click('#left-problem button');
   await settled(page); // what is below moves up
   await page.click('#left-layout-error button'); // did you mean interleaved

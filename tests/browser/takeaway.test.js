@@ -321,7 +321,11 @@ pageTest('permalinks restore every state in a fresh page, and back and forward l
     const way = direction === 'goBack' ? entries.slice(2, -2).reverse() : entries.slice(3, -1);
     if (direction === 'goBack') { await page.goBack(); await page.goBack(); await drawn(page); }
     for (const {what, state, address} of way) {
-      while (page.url() !== address) { await page[direction](); await drawn(page); }
+      for (let steps = 0; page.url() !== address; steps++) {
+        assert.ok(steps < 3, `${direction} to ${what}`);
+        await page[direction]();
+        await drawn(page);
+      }
       await eventually(async () => assert.deepEqual(await seen(page), state, `${direction} to ${what}`));
     }
   }

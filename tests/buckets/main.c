@@ -67,7 +67,7 @@ static int answer(char *line)
         return EXIT_FAILURE;
     print_runs(table, tensor_of(scheme));
     pe_table_unref(table);
-    pe_request_free(request);
+    pe_request_unref(request);
     return EXIT_SUCCESS;
 }
 

@@ -82,7 +82,10 @@ class Planted(unittest.TestCase):
         self.assert_found("/health/live", answer(body=b"{}"))
         self.assert_found("/health/live", answer(body=b'{"status":1}'))
         self.assert_found("/health/live", answer(body=b'{"status":"live","more":1}'))
-        data = b'{"scheme":"a","parameters":{},"tensors":[{"name":"a","dtype":"f32","shape":[1],'
+        data = (
+            b'{"scheme":"a","preset":null,"release":"1","parameters":{},"tensors":'
+            b'[{"name":"a","dtype":"f32","shape":[1],'
+        )
         headers = {
             "Content_Disposition": 'inline; filename="a"', "Tensor_Byte_Order": "little",
             "Tensor_Dtype": "f32", "Tensor_Name": "a", "Tensor_Shape": "1", "ETag": '"a1"',

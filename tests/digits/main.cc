@@ -16,7 +16,7 @@
 #include <vector>
 
 extern "C" {
-#include "kernel.h"
+#include "kernels/kernel.h"
 #include "posenc.h"
 }
 

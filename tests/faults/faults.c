@@ -1,5 +1,6 @@
-/* Loaded before a server (LD_PRELOAD): makes chosen allocations, mappings and thread starts
- * fail, whoever in the process asks for them. The file that FAULTS_FILE names is shared memory:
+/* Loaded before a server (LD_PRELOAD): makes chosen allocations, mappings, thread starts and
+ * writes at a place of a file fail, whoever in the process asks for them. Such a write fails as
+ * on a file system that has turned read-only. The file that FAULTS_FILE names is shared memory:
  * a test arms it for one request and reads afterwards what happened (tests/http/faults.py). */
 #include <dlfcn.h>
 #include <errno.h>
@@ -15,7 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { ALLOCATIONS = 1, MAPPINGS = 2, THREADS = 4 };
+enum { ALLOCATIONS = 1, MAPPINGS = 2, THREADS = 4, WRITES = 8 };
 
 /* Of what is counted, from 0 on, [first, first + count) fails. */
 typedef struct faults_control {
@@ -74,7 +75,7 @@ static bool fails(unsigned kind, void *asker)
         return false;
     atomic_fetch_add(&faults->failed, 1);
     note_asker(faults, asker);
-    errno = kind == THREADS ? EAGAIN : ENOMEM;
+    errno = kind == THREADS ? EAGAIN : kind == WRITES ? EROFS : ENOMEM;
     return true;
 }
 
@@ -118,6 +119,11 @@ void *mmap(void *at, size_t size, int protection, int flags, int fd, off_t offse
     if (FAILS(MAPPINGS))
         return MAP_FAILED;
     return (void *)syscall(SYS_mmap, at, size, protection, flags, fd, offset);
+}
+
+ssize_t pwrite64(int fd, const void *bytes, size_t size, off64_t at)
+{
+    return FAILS(WRITES) ? -1 : syscall(SYS_pwrite64, fd, bytes, size, at);
 }
 
 int pthread_create(pthread_t *ret_thread, const pthread_attr_t *attributes,

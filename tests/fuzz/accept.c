@@ -1,24 +1,29 @@
-/* Accept and Accept-Encoding. The input is lines: Accept, Accept-Encoding, the format asked
- * for, dtype, length; an empty line is none. What is chosen is registered, can carry the
- * tensor and is not excluded; where the header is well-formed, a reader of this file's own
- * agrees on every quality, and nothing that could be chosen is more welcome. */
+/* Content negotiation. The input is five lines: Accept, Accept-Encoding, the format that the
+ * request names, dtype and length; an empty line means that there is none. The format that is
+ * chosen must be registered, acceptable and able to carry the tensor. If a header is
+ * well-formed, this file's own parser must find the same qualities, and no other format that
+ * could be chosen may have a higher one. */
+#include "http/accept.h"
+#include "negotiation/registry.h"
 #include "support/fuzz.h"
 
-#include "negotiate.h"
+#include "negotiation/negotiate.h"
 
 #include <string.h>
 #include <strings.h>
 
-#define LIMIT 1000 /* elements of text; twice as many pixels */
+#define LIMIT 1000 /* elements of text; the limit of pixels is twice as much */
 
-#define TOKEN  "[]!#$%&'*+.^_`|~0-9A-Za-z-]+" /* with brackets, which do no harm */
+#define TOKEN                                                                                  \
+    "[]!#$%&'*+.^_`|~0-9A-Za-z-]+" /* and brackets, which the reader accepts as well */
 #define WEIGHT "[ \t]*;[ \t]*[qQ]=(0(\\.[0-9]{0,3})?|1(\\.0{0,3})?)"
 #define RANGE                                                                                  \
     "[ \t]*(" TOKEN "(/" TOKEN ")?)([ \t]*;[ \t]*[a-pr-zA-PR-Z]=" TOKEN ")*(" WEIGHT ")?[ "    \
     "\t]*"
 static const char LIST[] = "(" RANGE ")(,(" RANGE "))*";
 
-/* How exactly a range names a type: 3, 2 (type with a star), 1 (star), 0. */
+/* The specificity of a media range for a type: 3 for the type itself, 2 for "type/" and a star,
+ * 1 for a star alone, 0 if the range does not match. */
 static int closeness(const char *range, size_t size, const char *type)
 {
     const char *slash = strchr(type, '/');
@@ -31,7 +36,7 @@ static int closeness(const char *range, size_t size, const char *type)
                                                                                          : 0;
 }
 
-/* The quality in thousandths that a well-formed list gives a type. */
+/* The quality, in thousandths, that a well-formed list gives a type. */
 static unsigned expected_quality(const char *list, const char *type, int *ret_closeness)
 {
     char *copy = fuzz_copy(list, strlen(list)), *rest = copy, *element;
@@ -66,61 +71,64 @@ static void check_qualities(const char *list, const char *type)
                list, quality, specific, expected, close);
 }
 
-typedef struct question {
-    const char *accept, *encoding; /* or NULL */
+typedef struct client_request {
+    const char *accept, *encoding; /* each may be NULL */
     const api_format *asked;
     api_selection selection;
-} question;
+} client_request;
 
 static const api_host HOST = {.json_elements = LIMIT, .png_pixels = 2 * LIMIT};
 
-/* Whether the work of a format passes its limit. */
-static bool is_over(const question *of, const api_format *format)
+/* Whether the work of a format exceeds its limit. */
+static bool is_over(const client_request *request, const api_format *format)
 {
     uint64_t limit = format->measure == API_ELEMENTS ? HOST.json_elements : HOST.png_pixels;
-    return format->measure != API_BYTES && format->work(&of->selection) > limit;
+    return format->measure != API_BYTES && format->work(&request->selection) > limit;
 }
 
-static bool is_possible(const question *of, const api_format *format)
+static bool is_possible(const client_request *request, const api_format *format)
 {
     pe_error error;
     pe_error_init(&error);
     if (format->check)
-        format->check(&of->selection, &error);
-    const pe_tensor *tensor = pe_request_tensor(of->selection.request, 0);
+        format->check(&request->selection, &error);
+    const pe_tensor *tensor = pe_request_tensor(request->selection.request, 0);
     return error.count == 0 && !(format->refuses && format->refuses(tensor->dtype)) &&
-           !is_over(of, format);
+           !is_over(request, format);
 }
 
-/* No other format that would do is more welcome: pictures aside, where a page is asked for, and
- * where one form would be too large, others that are not named. */
-static void check_best(const question *of, api_codings codings, const api_format *chosen)
+/* Check that no other format that can be served has a higher quality. Two kinds are left out:
+ * pictures, if the client asks for a page; and formats that Accept does not name, if some
+ * format is over its limit. */
+static void check_best(const client_request *request, api_codings codings,
+                       const api_format *chosen)
 {
     int specific;
     api_coding coding;
-    bool over = false, page = of->accept && strcasestr(of->accept, "text/html");
-    unsigned quality = api_accept_quality(of->accept, chosen->media_type, &specific);
+    bool over = false, page = request->accept && strcasestr(request->accept, "text/html");
+    unsigned quality = api_accept_quality(request->accept, chosen->media_type, &specific);
     fuzz_check(quality > 0, "%s is not accepted", chosen->name);
     for (size_t i = 0; i < api_format_count(); i++)
-        over |= is_over(of, api_format_at(i));
+        over |= is_over(request, api_format_at(i));
     for (size_t i = 0; i < api_format_count(); i++) {
         const api_format *other = api_format_at(i);
-        unsigned own = api_accept_quality(of->accept, other->media_type, &specific);
-        if (is_possible(of, other) && api_choose_coding(codings, other->text, &coding) &&
+        unsigned own = api_accept_quality(request->accept, other->media_type, &specific);
+        if (is_possible(request, other) && api_choose_coding(codings, other->text, &coding) &&
             (!over || specific == 3) && !(page && other->measure == API_PIXELS))
             fuzz_check(own <= quality, "%s is more welcome than %s", other->name, chosen->name);
     }
 }
 
-static void check_choice(const question *of, api_codings codings)
+static void check_choice(const client_request *request, api_codings codings)
 {
     char reason[512] = "";
     api_coding coding;
     const api_format *chosen = NULL;
     pe_error error;
     pe_error_init(&error);
-    api_choice choice = api_choose_format(of->asked, of->accept, codings, &of->selection, &HOST,
-                                          &chosen, reason, sizeof reason, &error);
+    api_choice choice =
+        api_choose_format(request->asked, request->accept, codings, &request->selection, &HOST,
+                          &chosen, reason, sizeof reason, &error);
     if (choice == API_CHOICE_WRONG)
         fuzz_check_error(&error);
     else if (choice != API_CHOSEN)
@@ -128,16 +136,16 @@ static void check_choice(const question *of, api_codings codings)
     if (choice != API_CHOSEN)
         return;
     fuzz_check(chosen && api_format_find(chosen->name) == chosen, "no registered format");
-    fuzz_check(is_possible(of, chosen), "%s cannot carry this", chosen->name);
+    fuzz_check(is_possible(request, chosen), "%s cannot carry this", chosen->name);
     fuzz_check(api_choose_coding(codings, chosen->text, &coding), "%s without a coding",
                chosen->name);
-    if (of->asked)
-        fuzz_check(chosen == of->asked, "%s, not %s", chosen->name, of->asked->name);
+    if (request->asked)
+        fuzz_check(chosen == request->asked, "%s, not %s", chosen->name, request->asked->name);
     else
-        check_best(of, codings, chosen);
+        check_best(request, codings, chosen);
 }
 
-/* gzip only where it is named or starred, and neither where it is excluded. */
+/* Check the content codings of an Accept-Encoding value. */
 static api_codings check_codings(const char *encoding)
 {
     api_codings codings = api_accept_codings(encoding);
@@ -159,7 +167,7 @@ static api_codings check_codings(const char *encoding)
     return codings;
 }
 
-/* A tensor of so many elements; NULL if that is not legal. */
+/* A request for a tensor with `length` elements; NULL if the arguments are not legal. */
 static pe_request *request_of(const char *dtype, const char *length)
 {
     static const pe_limits limits = {
@@ -174,23 +182,23 @@ static pe_request *request_of(const char *dtype, const char *length)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (size > 600) /* regular expressions take their time */
+    if (size > 600) /* regular expressions are slow */
         return 0;
     char *text = fuzz_copy(data, size), *at = text;
     const char *accept = fuzz_line(&at), *encoding = fuzz_line(&at);
-    question of = {.accept = *accept ? accept : NULL,
-                   .encoding = *encoding ? encoding : NULL,
-                   .asked = api_format_find(fuzz_line(&at))};
+    client_request request = {.accept = *accept ? accept : NULL,
+                              .encoding = *encoding ? encoding : NULL,
+                              .asked = api_format_find(fuzz_line(&at))};
     const char *dtype = fuzz_line(&at), *elements = fuzz_line(&at);
-    of.selection.request = request_of(dtype, elements);
-    of.selection.count = 1;
-    if (of.accept)
+    request.selection.request = request_of(dtype, elements);
+    request.selection.count = 1;
+    if (request.accept)
         for (size_t i = 0; i < api_format_count(); i++)
-            check_qualities(of.accept, api_format_at(i)->media_type);
-    api_codings codings = check_codings(of.encoding);
-    if (of.selection.request)
-        check_choice(&of, codings);
-    pe_request_free(of.selection.request);
+            check_qualities(request.accept, api_format_at(i)->media_type);
+    api_codings codings = check_codings(request.encoding);
+    if (request.selection.request)
+        check_choice(&request, codings);
+    pe_request_unref(request.selection.request);
     free(text);
     return 0;
 }

@@ -1,28 +1,30 @@
-/* The whole of api_handle. The input is messages as on the wire, with bare LF and without
- * version, parted by lines of "----"; before the first one, lines "#key KEY" and "#remote" set
- * up the store's access, and "#hold BYTES" how much the streaming service may hold, since some
- * schemes must hold something. A PUT's body that begins with a brace gets its length as in the
- * harness safetensors. Every answer is well-formed and documented; asked again, by HEAD, with
- * its own tag, in another coding or in part it says the same; and a service that holds no table
- * but streams them all gives the same bytes. */
+/* api_handle as a whole. The input is a list of messages, separated by lines of "----". A
+ * message is written as on the wire, but with bare LF and without a version. Lines before the
+ * first message configure the services: "#key KEY" and "#remote" the access to the store,
+ * "#hold BYTES" the largest table that the streaming service holds, since some schemes are
+ * refused if it may hold nothing. The body of a PUT that begins with a brace gets a length in
+ * front, as in the harness safetensors.
+ *
+ * Every answer must be well-formed and documented. Asked again, by HEAD, with its own entity
+ * tag, in another content coding or with a range, the service must give consistent answers. A
+ * second service, which streams all tables, must give the same bytes. */
 #include "support/fuzz.h"
 #include "support/service.h"
-
-#include "arguments.h"
 
 #include <jansson.h>
 #include <string.h>
 #include <strings.h>
 #include <zlib.h>
 
-#define HELD_MAX (1 << 15) /* bytes of tables that are not streamed */
+#define HELD_MAX                                                                               \
+    (1 << 15) /* the most bytes of a table that the first service does not stream */
 
 /* ---- one answer ---- */
 
-static void check_fields(const fuzz_answer *of)
+static void check_fields(const fuzz_answer *answer)
 {
     const api_field *fields;
-    size_t count = api_reply_fields(of->reply, &fields);
+    size_t count = api_reply_fields(answer->reply, &fields);
     for (size_t i = 0; i < count; i++) {
         for (const char *at = fields[i].value; *at; at++)
             fuzz_check((unsigned char)*at >= ' ' && *at != 127, "a control in %s",
@@ -32,11 +34,11 @@ static void check_fields(const fuzz_answer *of)
                            strcasecmp(fields[i].name, "Vary") == 0,
                        "%s twice", fields[i].name);
     }
-    fuzz_check(fuzz_answer_field(of, "Access-Control-Allow-Origin"), "no CORS");
-    const char *sniff = fuzz_answer_field(of, "X-Content-Type-Options");
+    fuzz_check(fuzz_answer_field(answer, "Access-Control-Allow-Origin"), "no CORS");
+    const char *sniff = fuzz_answer_field(answer, "X-Content-Type-Options");
     fuzz_check(sniff && strcmp(sniff, "nosniff") == 0, "no nosniff");
-    const char *type = fuzz_answer_field(of, "Content-Type");
-    fuzz_check(!of->has_body || type, "%u with a body of no type", of->status);
+    const char *type = fuzz_answer_field(answer, "Content-Type");
+    fuzz_check(!answer->has_body || type, "%u with a body of no type", answer->status);
 }
 
 static bool is_text_member(const json_t *object, const char *name)
@@ -45,39 +47,39 @@ static bool is_text_member(const json_t *object, const char *name)
     return json_is_string(member) && json_string_length(member) > 0;
 }
 
-static void check_problem(const fuzz_answer *of, bool head)
+static void check_problem(const fuzz_answer *answer, bool head)
 {
-    const char *type = fuzz_answer_field(of, "Content-Type");
-    fuzz_check(type && strcmp(type, "application/problem+json") == 0, "%u as %s", of->status,
-               type);
-    if (head && !of->has_body)
+    const char *type = fuzz_answer_field(answer, "Content-Type");
+    fuzz_check(type && strcmp(type, "application/problem+json") == 0, "%u as %s",
+               answer->status, type);
+    if (head && !answer->has_body)
         return;
-    json_t *root = json_loadb(of->body, of->size, JSON_REJECT_DUPLICATES, NULL);
-    fuzz_check(json_is_object(root), "%s", of->body);
-    fuzz_check(json_integer_value(json_object_get(root, "status")) == of->status, "%s",
-               of->body);
+    json_t *root = json_loadb(answer->body, answer->size, JSON_REJECT_DUPLICATES, NULL);
+    fuzz_check(json_is_object(root), "%s", answer->body);
+    fuzz_check(json_integer_value(json_object_get(root, "status")) == answer->status, "%s",
+               answer->body);
     fuzz_check(is_text_member(root, "type") && is_text_member(root, "title") &&
                    is_text_member(root, "code") && is_text_member(root, "detail"),
-               "%s", of->body);
+               "%s", answer->body);
     const json_t *errors = json_object_get(root, "errors");
     for (size_t i = 0; i < json_array_size(errors); i++)
-        fuzz_check(is_text_member(json_array_get(errors, i), "allowed"), "%s", of->body);
+        fuzz_check(is_text_member(json_array_get(errors, i), "allowed"), "%s", answer->body);
     json_decref(root);
 }
 
-static bool is_json_text(const fuzz_answer *of)
+static bool is_json_text(const fuzz_answer *answer)
 {
-    const char *type = fuzz_answer_field(of, "Content-Type");
-    return of->has_body && !fuzz_answer_field(of, "Content-Encoding") && type &&
+    const char *type = fuzz_answer_field(answer, "Content-Type");
+    return answer->has_body && !fuzz_answer_field(answer, "Content-Encoding") && type &&
            strcmp(type, "application/json") == 0;
 }
 
 static void check_answer(const fuzz_service *service, const fuzz_message *message,
-                         const fuzz_answer *of)
+                         const fuzz_answer *answer)
 {
     static const struct {
         unsigned status;
-        const char *field; /* that comes with it; or NULL */
+        const char *field; /* every answer of this status has it; or NULL */
     } documented[] = {{200, NULL},
                       {201, "ETag"},
                       {204, NULL},
@@ -98,21 +100,21 @@ static void check_answer(const fuzz_service *service, const fuzz_message *messag
                       {503, "Retry-After"},
                       {507, NULL}};
     size_t i = 0;
-    while (i < FUZZ_COUNT(documented) && documented[i].status != of->status)
+    while (i < FUZZ_COUNT(documented) && documented[i].status != answer->status)
         i++;
-    fuzz_check(i < FUZZ_COUNT(documented), "status %u", of->status);
-    fuzz_check(!documented[i].field || fuzz_answer_field(of, documented[i].field),
-               "%u without %s", of->status, documented[i].field);
-    fuzz_check(of->status != 503 || service->cancelled, "503 for %s", message->target);
-    fuzz_check(!of->has_body || (of->status != 204 && of->status != 304), "%u with a body",
-               of->status);
-    check_fields(of);
+    fuzz_check(i < FUZZ_COUNT(documented), "status %u", answer->status);
+    fuzz_check(!documented[i].field || fuzz_answer_field(answer, documented[i].field),
+               "%u without %s", answer->status, documented[i].field);
+    fuzz_check(answer->status != 503 || service->cancelled, "503 for %s", message->target);
+    fuzz_check(!answer->has_body || (answer->status != 204 && answer->status != 304),
+               "%u with a body", answer->status);
+    check_fields(answer);
     bool head = strcmp(message->method, "HEAD") == 0;
-    if (of->status >= 400)
-        check_problem(of, head);
-    fuzz_check(!head || !of->has_body || of->status >= 400, "HEAD with a body");
-    if (is_json_text(of)) {
-        json_t *root = json_loadb(of->body, of->size, JSON_REJECT_DUPLICATES, NULL);
+    if (answer->status >= 400)
+        check_problem(answer, head);
+    fuzz_check(!head || !answer->has_body || answer->status >= 400, "HEAD with a body");
+    if (is_json_text(answer)) {
+        json_t *root = json_loadb(answer->body, answer->size, JSON_REJECT_DUPLICATES, NULL);
         fuzz_check(json_is_object(root), "no JSON object for %s", message->target);
         json_decref(root);
     }
@@ -121,9 +123,10 @@ static void check_answer(const fuzz_service *service, const fuzz_message *messag
     fuzz_check(stats.bytes + stats.idle <= stats.budget, "the cache is over its budget");
 }
 
-/* ---- the same question otherwise ---- */
+/* ---- the same request in other ways ---- */
 
-/* Whether two fields differ, of those that do not tell how the answer was made. */
+/* The name of a field that differs between two answers, NULL if none does. Fields that say how
+ * an answer was obtained are not compared. */
 static const char *different_field(const fuzz_answer *one, const fuzz_answer *other)
 {
     static const char *const names[] = {
@@ -160,8 +163,8 @@ static void check_head(fuzz_service *service, const fuzz_message *message,
     check_answer(service, &head, &answer);
     fuzz_check(answer.status == 200, "%s by HEAD: %u", message->target, answer.status);
     const char *field = different_field(whole, &answer);
-    bool file =
-        strncmp(message->target, "/v1/parameters/", 15) == 0; /* no name before its bytes */
+    /* a stored set has its file name only when it has been read */
+    bool file = strncmp(message->target, "/v1/parameters/", 15) == 0;
     fuzz_check(!field || (file && strcmp(field, "Content-Disposition") == 0),
                "%s by HEAD has another %s", message->target, field);
     uint64_t length = api_reply_length(answer.reply);
@@ -170,7 +173,7 @@ static void check_head(fuzz_service *service, const fuzz_message *message,
     fuzz_answer_done(&answer);
 }
 
-/* Its own tag: 304, and not 412; another: 412. */
+/* Check the preconditions: with the answer's own entity tag, and with another one. */
 static void check_tag(fuzz_service *service, const fuzz_message *message,
                       const fuzz_answer *whole)
 {
@@ -200,13 +203,13 @@ static void check_tag(fuzz_service *service, const fuzz_message *message,
     }
 }
 
-/* The bytes of gzip, unpacked, are those of identity. */
+/* Check that a compressed answer has the bytes of the plain one. */
 static void check_coding(fuzz_service *service, const fuzz_message *message,
                          const fuzz_answer *packed)
 {
     fuzz_message plain = *message;
     fuzz_message_set(&plain, "Accept-Encoding", NULL);
-    fuzz_message_set(&plain, "If-Match", NULL); /* it has another tag */
+    fuzz_message_set(&plain, "If-Match", NULL); /* the plain answer has another tag */
     fuzz_answer answer = fuzz_ask(service, &plain);
     check_answer(service, &plain, &answer);
     char *text = malloc(answer.size + 1);
@@ -224,6 +227,7 @@ static void check_coding(fuzz_service *service, const fuzz_message *message,
     fuzz_answer_done(&answer);
 }
 
+/* Check that the answer to a range request is that range of the whole. */
 static void check_part(fuzz_service *service, const fuzz_message *message,
                        const fuzz_answer *part)
 {
@@ -242,7 +246,7 @@ static void check_part(fuzz_service *service, const fuzz_message *message,
     fuzz_answer_done(&whole);
 }
 
-/* Allow names the methods that are not answered with 405, and no others. */
+/* Check that Allow names exactly the methods that are not answered with 405. */
 static void check_allow(fuzz_service *service, const fuzz_message *message,
                         const fuzz_answer *refusal)
 {
@@ -283,6 +287,7 @@ static void check_otherwise(fuzz_service *service, const fuzz_message *message,
 
 /* ---- messages ---- */
 
+/* Whether the answer to a target depends on the limits, in which the services differ. */
 static bool states_limits(const char *target)
 {
     static const char *const paths[] = {"/v1/info", "/v1/schemes", "/openapi.json"};
@@ -324,7 +329,8 @@ static void check_message(fuzz_service services[2], const fuzz_message *message)
     fuzz_answer_done(&held);
 }
 
-/* Give a body that is a header's line and data its length. */
+/* Run one message. A body that is a header's line and data gets the length of the header in
+ * front. */
 static void run_message(fuzz_service services[2], char *text, size_t size)
 {
     fuzz_message message;

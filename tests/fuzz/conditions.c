@@ -1,10 +1,11 @@
-/* If-Match, If-None-Match and If-Range. The input is lines: a tag without its quotes, and a
- * value. Where the value is well-formed, a reader of this file's own agrees (RFC 9110, sections
- * 8.8.3 and 13); always, what holds strongly holds weakly, and names the tag or is a star. */
+/* If-Match, If-None-Match and If-Range. The input is two lines: an entity tag without its
+ * quotes, and the value of a header. If the value is well-formed, this file's own parser must
+ * agree (RFC 9110, sections 8.8.3 and 13). In any case, a tag that matches strongly must match
+ * weakly, and a value that matches must hold the tag or a star. */
 #include "support/fuzz.h"
 
-#include "etag.h"
-#include "ranges.h"
+#include "http/etag.h"
+#include "http/ranges.h"
 
 #include <string.h>
 
@@ -14,12 +15,13 @@ static const char ONE_TAG[] = TAG;
 static const char LIST[] = "[ \t]*(" TAG ")?([ \t]*,[ \t]*(" TAG ")?)*[ \t]*";
 static const char STAR[] = "[ \t]*\\*[ \t]*";
 
+/* Whether a well-formed list matches the tag. */
 static bool expected(const char *tag, const char *list, bool strong)
 {
     if (fuzz_fits(STAR, list, strlen(list)))
         return true;
     size_t length = strlen(tag);
-    for (const char *at = list; *at;) { /* tags hold commas, so it goes from quote to quote */
+    for (const char *at = list; *at;) { /* from quote to quote, since tags may hold commas */
         bool weak = at[0] == 'W';
         at += weak ? 2 : 0;
         if (*at != '"') {
@@ -46,7 +48,7 @@ static void check_list(const char *tag, const char *list)
     fuzz_check(weak == expected(tag, list, false), "%s in %s weakly: %d", tag, list, weak);
 }
 
-/* The same as If-Range, for tags that fit. */
+/* Check the value as an If-Range, if the tag fits into an api_etag. */
 static void check_if_range(const char *tag, const char *value)
 {
     api_etag etag;

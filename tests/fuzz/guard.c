@@ -1,9 +1,9 @@
-/* The framing of a head, and hosts of loopback. The input is a request line and lines of
- * fields. The guard's judgement is that of regular expressions for each part. */
+/* The framing of a head, and hosts of loopback. The input is a request line and one line for
+ * each header field. The guard must judge them as regular expressions for each part do. */
 #include "support/fuzz.h"
 
-#include "../../server/guard.h"
-#include "access.h"
+#include "http/guard.h"
+#include "replies/access.h"
 
 #include <arpa/inet.h>
 #include <string.h>
@@ -11,13 +11,19 @@
 
 static const char TOKEN[] = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 static const char TARGET[] = "[!-\"$-~]+";
+static const char HTTP[] = "[hH][tT][tT][pP]://.*";
+static const char ABSOLUTE[] =
+    ".{7}(\\[[0-9A-Fa-f:.]{2,}\\]|([0-9A-Za-z._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})+)"
+    "(:[0-9]*)?([/?].*)?";
 static const char VALUE[] = "[\t -~\x80-\xff]*";
 static const char HOST[] =
     "(\\[[0-9A-Fa-f:.]{2,}\\]|([0-9A-Za-z._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*)"
     "(:[0-9]*)?[ \t]*";
 
+/* What the regular expressions found in a head. */
 typedef struct expectation {
-    bool fine, old;
+    bool fine; /* every part matches */
+    bool old;  /* the version is HTTP/1.0 */
     unsigned hosts, lengths, codings;
 } expectation;
 
@@ -26,7 +32,8 @@ static bool is_named(const char *name, size_t size, const char *wanted)
     return size == strlen(wanted) && strncasecmp(name, wanted, size) == 0;
 }
 
-/* Loopback names are "localhost" and 127.0.0.0/8, as inet_pton reads addresses. */
+/* Check that a host that passes for loopback is "localhost", [::1] or an address in
+ * 127.0.0.0/8, as inet_pton reads it. */
 static void check_loopback(const char *host)
 {
     char address[64];
@@ -42,24 +49,24 @@ static void check_loopback(const char *host)
     fuzz_check(fuzz_fits(HOST, host, strlen(host)), "%s passes for loopback", host);
 }
 
-static void expect_field(expectation *of, const char *name, size_t name_size, const char *value,
-                         size_t size)
+static void expect_field(expectation *expected, const char *name, size_t name_size,
+                         const char *value, size_t size)
 {
     if (!fuzz_fits(TOKEN, name, name_size) || !fuzz_fits(VALUE, value, size))
-        of->fine = false;
+        expected->fine = false;
     if (is_named(name, name_size, "host")) {
-        of->hosts++;
-        of->fine &= fuzz_fits(HOST, value, size);
+        expected->hosts++;
+        expected->fine &= fuzz_fits(HOST, value, size);
     } else if (is_named(name, name_size, "content-length")) {
-        of->lengths++;
+        expected->lengths++;
     } else if (is_named(name, name_size, "transfer-encoding")) {
-        of->codings++;
-        of->fine &= is_named(value, size, "chunked");
+        expected->codings++;
+        expected->fine &= is_named(value, size, "chunked");
     }
 }
 
-/* One line of the head: to the guard from blocks of its own, to the expectation as it is. */
-static void read_field(guard_head *head, expectation *of, const char *line, size_t size)
+/* Give one field to the guard, in memory of exact size, and to the expectation. */
+static void read_field(guard_head *head, expectation *expected, const char *line, size_t size)
 {
     const char *colon = memchr(line, ':', size);
     size_t name_size = colon ? (size_t)(colon - line) : size;
@@ -69,7 +76,8 @@ static void read_field(guard_head *head, expectation *of, const char *line, size
     size_t value_size = (size_t)(line + size - value);
     char *name = fuzz_exact(line, name_size), *exact = fuzz_exact(value, value_size);
     guard_field(head, name, name_size, exact, value_size);
-    expect_field(of, line, name_size, value, value_size); /* NUL-terminated, for regexec */
+    expect_field(expected, line, name_size, value,
+                 value_size); /* NUL-terminated, for regexec */
     char *host = fuzz_copy(value, value_size);
     check_loopback(host);
     free(host);
@@ -77,7 +85,7 @@ static void read_field(guard_head *head, expectation *of, const char *line, size
     free(name);
 }
 
-static void read_line(guard_head *head, expectation *of, char *line)
+static void read_line(guard_head *head, expectation *expected, char *line)
 {
     char *target = strchr(line, ' ');
     if (target)
@@ -88,9 +96,11 @@ static void read_line(guard_head *head, expectation *of, char *line)
     char *method = fuzz_copy(line, strlen(line));
     char *exact = fuzz_copy(target ? target : "", target ? strlen(target) : 0);
     guard_line(head, method, exact, version ? version : "");
-    of->old = version && strcmp(version, "HTTP/1.0") == 0;
-    of->fine = fuzz_fits(TOKEN, method, strlen(method)) &&
-               fuzz_fits(TARGET, exact, strlen(exact)) && !strstr(exact, "%00");
+    expected->old = version && strcmp(version, "HTTP/1.0") == 0;
+    expected->fine =
+        fuzz_fits(TOKEN, method, strlen(method)) && fuzz_fits(TARGET, exact, strlen(exact)) &&
+        !strstr(exact, "%00") &&
+        (!fuzz_fits(HTTP, exact, strlen(exact)) || fuzz_fits(ABSOLUTE, exact, strlen(exact)));
     free(exact);
     free(method);
 }
@@ -98,19 +108,21 @@ static void read_line(guard_head *head, expectation *of, char *line)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     guard_head head;
-    expectation of = {0};
+    expectation expected = {0};
     if (size > 2000)
         return 0;
     char *text = fuzz_copy(data, size), *rest = text;
-    read_line(&head, &of, fuzz_line(&rest));
+    read_line(&head, &expected, fuzz_line(&rest));
     for (char *end = text + size; rest < end;) {
         char *next = memchr(rest, '\n', (size_t)(end - rest));
-        read_field(&head, &of, rest, (size_t)((next ? next : end) - rest));
+        read_field(&head, &expected, rest, (size_t)((next ? next : end) - rest));
         rest = next ? next + 1 : end;
     }
     guard_rule rule = guard_end(&head);
-    bool fine = of.fine && of.lengths <= 1 && of.codings <= 1 && !(of.lengths && of.codings) &&
-                !(of.old && of.codings) && of.hosts <= 1 && (of.hosts == 1 || of.old);
+    bool fine = expected.fine && expected.lengths <= 1 && expected.codings <= 1 &&
+                !(expected.lengths && expected.codings) &&
+                !(expected.old && expected.codings) && expected.hosts <= 1 &&
+                (expected.hosts == 1 || expected.old);
     fuzz_check((rule == GUARD_FINE) == fine, "the guard says %s",
                rule == GUARD_FINE ? "fine" : guard_text(rule));
     fuzz_check(rule == GUARD_FINE || strlen(guard_text(rule)) > 10, "a rule without a text");

@@ -1,19 +1,25 @@
-/* JSON bodies. The input is a line with a scheme and then the body. A body that is legal has
- * the key of the query that says the same, and of the same object written otherwise; only kinds
- * ("4" for 4) make a query legal whose body is not. */
+/* JSON bodies. The input is a line with a scheme, and then the body. A legal body must have the
+ * same key as the query with the same values, and as the same object written in another way. A
+ * body that is refused may be legal as a query only if a value is of the wrong kind, such as
+ * "4" instead of 4. */
 #include "support/fuzz.h"
 
-#include "arguments.h"
+#include "http/arguments.h"
 
 #include <jansson.h>
 #include <string.h>
 
-/* The key of the arguments as a query; NULL if it is refused. */
+/* The key of the arguments as a query, without nulls; NULL if it is refused. */
 static char *query_key(const pe_scheme *scheme, const api_arguments *arguments)
 {
+    pe_argument given[API_ARGUMENTS_MAX];
+    size_t count = 0;
+    for (size_t i = 0; i < arguments->count; i++)
+        if (arguments->items[i].kind != PE_KIND_NULL)
+            given[count++] = arguments->items[i];
     api_arguments again;
     pe_error error;
-    char *key = NULL, *query = fuzz_encode_query(arguments->items, arguments->count);
+    char *key = NULL, *query = fuzz_encode_query(given, count);
     pe_error_init(&error);
     api_arguments_from_query(query, &again, &error);
     if (error.status == PE_OK)
@@ -31,9 +37,11 @@ static json_t *read_object(const char *body, size_t size)
     return object;
 }
 
-/* Whether a text says what a JSON value says. */
+/* Whether an argument's text has the value of a JSON value. */
 static bool is_said(const json_t *value, const char *text)
 {
+    if (json_is_null(value))
+        return *text == '\0';
     if (json_is_string(value))
         return strcmp(text, json_string_value(value)) == 0;
     if (json_is_boolean(value))
@@ -63,7 +71,7 @@ static void check_values(const api_arguments *arguments, const char *body, size_
     json_decref(object);
 }
 
-/* The key of the body's object, sorted, indented and in ASCII. */
+/* The key of the body's object when it is written sorted, indented and in ASCII. */
 static char *rewritten_key(const pe_scheme *scheme, const char *body, size_t size)
 {
     api_arguments arguments;

@@ -1,9 +1,10 @@
-/* Numbers: what is read is JSON's grammar and the nearest double; what is printed reads back as
- * the same element, in no more digits than needed; rows print as their elements do. The input
- * is a text, and once more elements of every dtype. */
+/* Numbers. The input is taken as a text, and then as elements of every dtype. A text must be
+ * read if and only if it matches JSON's grammar, and as the nearest double. An element that is
+ * printed must read back as the same element, and must have no more digits than that needs. A
+ * row must print as its elements do. */
 #include "support/fuzz.h"
 
-#include "number.h"
+#include "text/number.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,20 +16,22 @@ static bool same_double(double a, double b)
     return memcmp(&a, &b, sizeof a) == 0;
 }
 
-/* Digits of a printed number from its first to its last that is not 0. */
+/* The number of digits from the first one that is not 0 to the last one that is not 0. */
 static int significant_digits(const char *text)
 {
     int count = 0, zeros = 0;
     for (; *text && *text != 'e'; text++) {
         if (*text == '0')
             zeros += count > 0;
-        else if (*text >= '1' && *text <= '9')
-            count += zeros + 1, zeros = 0;
+        else if (*text >= '1' && *text <= '9') {
+            count += zeros + 1;
+            zeros = 0;
+        }
     }
     return count;
 }
 
-/* The fewest digits with which printf's nearest decimal reads back. */
+/* The fewest digits for which the number that printf rounds to reads back. */
 static int needed_digits(double number)
 {
     char text[40];
@@ -74,7 +77,7 @@ static void check_text(const uint8_t *data, size_t size)
 
 /* ---- elements ---- */
 
-/* The value of the bits of f16 and bf16. */
+/* The value of an f16 or bf16 with these bits. */
 static double half_value(pe_dtype dtype, unsigned bits)
 {
     int fraction = dtype == PE_F16 ? 10 : 7, bias = dtype == PE_F16 ? 15 : 127;
@@ -84,11 +87,14 @@ static double half_value(pe_dtype dtype, unsigned bits)
     return bits >> 15 ? -value : value;
 }
 
-/* Whether a number rounds to the element of 16 bits: no neighbour is nearer. */
+/* Whether a number rounds to an element of 16 bits: no neighbour is nearer, and a tie goes to
+ * the even one. */
 static bool rounds_to_half(pe_dtype dtype, unsigned bits, double number)
 {
     double own = fabs(number - half_value(dtype, bits));
-    double above = fabs(number - half_value(dtype, bits + 1)); /* may be the next power of 2 */
+    /* for the largest element, `above` is where infinity would be if it were finite */
+    /* for the largest element, `above` is where infinity would be if it were finite */
+    double above = fabs(number - half_value(dtype, bits + 1));
     double below = bits & 0x7fff ? fabs(number - half_value(dtype, bits - 1)) : INFINITY;
     bool sign = signbit(number) == (int)(bits >> 15) || (bits >> 15 && signbit(number));
     return sign && (bits & 1 ? own < above && own < below : own <= above && own <= below);

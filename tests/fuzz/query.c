@@ -1,9 +1,10 @@
-/* Query strings. The input is "scheme?query", as at the end of a path. A query that is legal
- * has one key, which read as a query is legal too and has the same key; so has any other order
- * of its parameters, and every way to encode it. */
+/* Query strings. The input is "scheme?query", as at the end of a path. The key of a legal
+ * query, read as a query, must be legal and have the same key. So must the query with its
+ * parameters in another order, in another encoding, and with its numbers written in another
+ * way. */
 #include "support/fuzz.h"
 
-#include "arguments.h"
+#include "http/arguments.h"
 
 #include <string.h>
 
@@ -21,7 +22,7 @@ static void check_items(const api_arguments *arguments, const pe_error *error)
     }
 }
 
-/* Every byte percent-encoded, the query reads the same. */
+/* Check that a query reads the same when every byte of it is percent-encoded. */
 static void check_encoding(const api_arguments *arguments)
 {
     api_arguments again;
@@ -38,8 +39,8 @@ static void check_encoding(const api_arguments *arguments)
     free(query);
 }
 
-/* The parameters of a key "scheme@revision&name=value…" as a query: a stored set is named there
- * with its digest. */
+/* Make a query of a key, "scheme@revision&name=value…". A key names a stored set with its
+ * digest, which is left out. To be freed. */
 static char *query_of_key(const char *key)
 {
     const char *start = strchr(key, '&'), *digest;
@@ -53,6 +54,7 @@ static char *query_of_key(const char *key)
     return query;
 }
 
+/* Check that a key, read as a query, has itself as its key. */
 static void check_fixpoint(const pe_scheme *scheme, const char *key)
 {
     api_arguments arguments;
@@ -70,7 +72,8 @@ static void check_fixpoint(const pe_scheme *scheme, const char *key)
     free(query);
 }
 
-/* The key of the arguments from `first` on and then those before it, or all backwards. */
+/* Check that the arguments have the same key in another order: rotated so that `first` comes
+ * first, or reversed if `first` is 0. */
 static void check_order(const pe_scheme *scheme, const api_arguments *arguments, size_t first,
                         const char *key)
 {
@@ -87,7 +90,7 @@ static void check_order(const pe_scheme *scheme, const api_arguments *arguments,
     free(other);
 }
 
-/* A number written otherwise, 4 as 4e0 and -0 as 0e0; other texts as they are. To be freed. */
+/* Write a number in another way, 4 as 4e0 and -0 as 0e0; copy other texts. To be freed. */
 static char *respell(const char *text)
 {
     size_t size = strlen(text);
@@ -100,7 +103,7 @@ static char *respell(const char *text)
     return spelling;
 }
 
-/* The same numbers written otherwise. */
+/* Check that the arguments have the same key with their numbers written in another way. */
 static void check_spelling(const pe_scheme *scheme, const api_arguments *arguments,
                            const char *key)
 {

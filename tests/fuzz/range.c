@@ -1,14 +1,14 @@
-/* Range. The input is lines: the value, and the length of the whole. A part lies within the
- * whole, and a body's part has the bytes of that slice; where the value is one well-formed
- * range, the part is what a reader of this file's own makes of it. */
+/* Range. The input is two lines: the value, and the length of the whole. A part must lie within
+ * the whole, and the part of a body must have the bytes of that slice. If the value is one
+ * well-formed range, this file's own parser must find the same part. */
+#include "bytes/body.h"
 #include "support/fuzz.h"
 
-#include "ranges.h"
-#include "reply.h"
+#include "http/ranges.h"
 
 #include <string.h>
 
-__extension__ typedef unsigned __int128 wide; /* of 38 digits: enough for every comparison */
+__extension__ typedef unsigned __int128 wide; /* holds the 30 digits of ONE_RANGE */
 
 static const char ONE_RANGE[] = "[bB][yY][tT][eE][sS]=([0-9]{1,30}-[0-9]{0,30}|-[0-9]{1,30})";
 
@@ -20,7 +20,7 @@ static wide read_wide(const char **at)
     return number;
 }
 
-/* RFC 9110, section 14.1.2. */
+/* What a well-formed range asks for, by RFC 9110, section 14.1.2. */
 static api_range expected(const char *range, uint64_t whole, uint64_t *ret_first,
                           uint64_t *ret_size)
 {
@@ -45,7 +45,7 @@ static api_range expected(const char *range, uint64_t whole, uint64_t *ret_first
     return API_RANGE_PART;
 }
 
-/* The bytes of a part of a body of `whole` bytes in three segments. */
+/* Check a part of a body that has `whole` bytes in three segments. */
 static void check_slice(uint64_t whole, uint64_t first, uint64_t size)
 {
     char bytes[300];
@@ -76,8 +76,8 @@ static void check_slice(uint64_t whole, uint64_t first, uint64_t size)
 static void check_range(const char *range, uint64_t whole)
 {
     uint64_t first = 0, size = 0, wanted_first = 0, wanted_size = 0;
-    api_range found = api_read_range(range, whole, &first, &size);
-    if (found == API_RANGE_PART) {
+    api_range outcome = api_read_range(range, whole, &first, &size);
+    if (outcome == API_RANGE_PART) {
         fuzz_check(first < whole && size > 0 && size <= whole - first, "%s of %llu", range,
                    (unsigned long long)whole);
         if (whole <= 300)
@@ -85,9 +85,9 @@ static void check_range(const char *range, uint64_t whole)
     }
     if (!fuzz_fits(ONE_RANGE, range, strlen(range)))
         return;
-    fuzz_check(found == expected(range, whole, &wanted_first, &wanted_size), "%s of %llu: %d",
-               range, (unsigned long long)whole, (int)found);
-    if (found == API_RANGE_PART)
+    fuzz_check(outcome == expected(range, whole, &wanted_first, &wanted_size), "%s of %llu: %d",
+               range, (unsigned long long)whole, (int)outcome);
+    if (outcome == API_RANGE_PART)
         fuzz_check(first == wanted_first && size == wanted_size, "%s of %llu: %llu from %llu",
                    range, (unsigned long long)whole, (unsigned long long)size,
                    (unsigned long long)first);

@@ -1,7 +1,7 @@
-/* Uploads. The input is a file, or, where it begins with a brace, a header's line and then the
- * data, for which the length is put first. Whatever is taken lies within the file, without
- * holes or overlaps, is finite, and written out anew reads as the same tensors; a scheme that
- * uses it stays within it. */
+/* Uploads. The input is a file, or, if it begins with a brace, the line of a header and then
+ * the data, which gets the length of the header in front. The tensors of a file that is
+ * accepted must lie within the file, without holes or overlaps, and be finite. Written to a new
+ * file they must read as the same tensors. Schemes that use them must not read beyond them. */
 #include "support/fuzz.h"
 
 #include "store.h"
@@ -46,7 +46,7 @@ static void check_tensors(const api_set *set)
                (unsigned long long)held);
 }
 
-/* The tensors of a set as a file that jansson writes. */
+/* Write the tensors of a set to a file, with a header by jansson. To be freed. */
 static char *write_file(const pe_set *tensors, size_t *ret_size)
 {
     json_t *header = json_object();
@@ -113,10 +113,10 @@ static void use(const pe_scheme *scheme, pe_set *tensors)
         fuzz_check_error(&error);
         return;
     }
-    if (!pe_request_takes_long(request) &&
+    if (pe_request_price(request) < 1e7 &&
         pe_table_compute(request, NULL, &table, &error) == PE_OK)
         pe_table_unref(table);
-    pe_request_free(request);
+    pe_request_unref(request);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -4,6 +4,7 @@ Tensors are as in relative.py. Logarithmic buckets are decided in integers, slop
 are exact or known to 200 bits.
 """
 
+import math
 from fractions import Fraction
 
 import mpmath
@@ -100,19 +101,28 @@ def levit(arguments):
     return with_distance(tensors, arguments), 0
 
 
-def deberta_bucket(relative, buckets, longest):
-    """make_log_bucket_position of the DeBERTa v2 code, for query minus key."""
-    middle, magnitude = buckets // 2, min(abs(relative), longest - 1)
+def deberta_bucket(relative, buckets, longest, beyond):
+    """make_log_bucket_position of Microsoft's DeBERTa (beyond=clamp) and of Hugging Face's
+    transformers (continue), for query minus key."""
+    middle, magnitude = buckets // 2, abs(relative)
+    if beyond == "clamp":
+        magnitude = min(magnitude, longest - 1)
     if magnitude <= middle:
         return relative
     step, power = Fraction(longest - 1, middle), Fraction(magnitude, middle) ** (middle - 1)
-    steps = 0
+    steps = math.log(magnitude / middle) / math.log(step) * (middle - 1)
+    steps = max(0, math.floor(steps) - 1)  # certainly below the ceiling
     while step**steps < power:  # the ceiling of ln(power) / ln(step)
         steps += 1
     return (middle + steps) * (1 if relative > 0 else -1)
 
 
-DEBERTA_DEFAULTS = {"position_buckets": "-1", "max_relative_positions": "512", "p2c": "code"}
+DEBERTA_DEFAULTS = {
+    "position_buckets": "-1",
+    "max_relative_positions": "512",
+    "beyond": "clamp",
+    "p2c": "code",
+}
 
 
 def deberta(arguments):
@@ -126,7 +136,7 @@ def deberta(arguments):
     shape, distances = grid(options)
     relative = [-distance for distance in distances]
     if buckets > 0:
-        of_relative = {r: deberta_bucket(r, buckets, longest) for r in set(relative)}
+        of_relative = {r: deberta_bucket(r, buckets, longest, options["beyond"]) for r in set(relative)}
         if any(of_relative.get(-r, -bucket) != -bucket for r, bucket in of_relative.items()):
             raise ArithmeticError("buckets are odd in the distance")
         relative = [of_relative[r] for r in relative]

@@ -77,19 +77,20 @@ NORMALIZED = {
 }
 
 BINARY = {
-    "first_rows": "length=17",
-    "zero_has_one_bit": "length=1",
-    "lsb": "length=17&order=lsb",
+    "first_rows": "length=17&width=5",
+    "zero_has_one_bit": "length=1&width=1",
+    "lsb": "length=17&order=lsb&width=5",
     "msb_width_12": "length=9&offset=1020&width=12&order=msb",
     "lsb_width_12": "length=9&offset=1020&width=12&order=lsb",
-    "step_3": "length=30&offset=5&step=3",
-    "negative_step": "length=11&offset=10&step=-1",
-    "offset_60_length_10": "length=10&offset=60",
-    "positions": "positions=5,0,1023,512,1,0,70",
-    "up_to_2_53_minus_1": "positions=9007199254740991,0,1,4503599627370496,6004799503160661",
-    "up_to_2_53_minus_1_lsb": "length=4&offset=9007199254740988&order=lsb",
-    "two_to_53": "positions=9007199254740992,9007199254740991,1",
-    **{f"dtype_{dtype}": f"length=6&dtype={dtype}" for dtype in DTYPES},
+    "step_3": "length=30&offset=5&step=3&width=7",
+    "negative_step": "length=11&offset=10&step=-1&width=4",
+    "offset_60_length_10": "length=10&offset=60&width=7",
+    "positions": "positions=5,0,1023,512,1,0,70&width=10",
+    "up_to_2_53_minus_1": "positions=9007199254740991,0,1,4503599627370496,6004799503160661"
+    "&width=53",
+    "up_to_2_53_minus_1_lsb": "length=4&offset=9007199254740988&order=lsb&width=53",
+    "two_to_53": "positions=9007199254740992,9007199254740991,1&width=54",
+    **{f"dtype_{dtype}": f"length=6&width=3&dtype={dtype}" for dtype in DTYPES},
 }
 
 PERIODIC = {

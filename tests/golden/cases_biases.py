@@ -158,6 +158,24 @@ DEBERTA = {
             DEBERTA_BUCKETS.items(), DEBERTA_RUNS.items()
         )
     },
+    # -512 and less: row 1 of the table for Microsoft's clamp, row 0 for Hugging Face.
+    **{
+        f"beyond_{beyond}_{run}": f"length=9&query_length=1&query_offset={first}&form={form}"
+        f"&beyond={beyond}&" + DEBERTA_BUCKETS["256_512"]
+        for beyond, (run, first, form) in product(
+            ("clamp", "continue"),
+            (("before", -507, "compact"), ("after", 515, "expanded"), ("far", 9999, "compact")),
+        )
+    },
+    # Buckets that end exactly at 2 * 4^k; 2048 is the end of one.
+    "beyond_continue_powers": "length=9&query_length=1&query_offset=2052&form=compact&beyond=continue&dim=1"
+    "&position_buckets=4&max_relative_positions=9",
+    "beyond_continue_paper": "length=40&query_length=1&query_offset=0&form=compact"
+    "&beyond=continue&dim=1&position_buckets=6&max_relative_positions=9&p2c=paper",
+    "beyond_continue_two_buckets": "length=9&query_length=1&query_offset=4&beyond=continue"
+    "&dim=1&position_buckets=2&max_relative_positions=3",
+    "beyond_continue_none": "length=5&query_length=3&dim=3&max_relative_positions=4"
+    "&query_offset=6&beyond=continue",
     "256_512_paper": "length=280&query_length=1&query_offset=400&form=compact&p2c=paper&"
     + DEBERTA_BUCKETS["256_512"],
     "256_512_expanded": "length=100&query_length=3&query_offset=300&"

@@ -159,6 +159,46 @@ ROPE_YARN = {
     "yarn_dim_64": f"length=2&offset=131070&dim=64&{YARN}=4096&factor=32",
 }
 
+# Settings of real models that the other cases lack.
+ROPE_MODELS = {
+    **{
+        f"preset_{name}": f"preset={name}&length=2&offset=8191&dim={dim}"
+        for name, dim in (
+            ("llama3.2", 64),
+            ("llama4_scout", 128),
+            ("llama4_maverick", 128),
+            ("qwen2.5", 128),
+            ("qwen3", 128),
+            ("mistral", 128),
+            ("gemma2", 128),
+            ("gemma3_global", 128),
+            ("gemma3_local", 128),
+            ("gpt_oss", 64),
+            ("deepseek_v3", 64),
+            ("glm4", 128),
+            ("phi3", 96),
+        )
+    },
+    "preset_llama4_scout_full": "preset=llama4_scout&length=2&dim=16&table=full",
+    "llama3_hard_step": "length=3&offset=99&dim=64&rope_type=llama3&low_freq_factor=2.5"
+    "&high_freq_factor=2.5",
+    # Moonshine: 36 * 0.9 is 32.4; 0.58 * 50 is 28.999999999999996 as a product of doubles.
+    "partial_0.9_of_36": "length=3&offset=50&dim=36&partial_rotary_factor=0.9",
+    "partial_0.58_of_50": "length=3&offset=50&dim=50&partial_rotary_factor=0.58",
+    "yarn_mscale_alone": f"length=3&dim=16&{YARN}=4096&factor=40&mscale=0.707",
+    "yarn_mscale_all_dim_alone": f"length=3&dim=16&{YARN}=4096&factor=40&mscale_all_dim=1",
+    "yarn_mscale_all_dim_0": f"length=3&dim=16&{YARN}=4096&factor=40&mscale=1"
+    "&mscale_all_dim=0",
+    "yarn_inverted": f"length=3&offset=9&dim=16&rope_theta=10&{YARN}=131072&factor=4",
+    "yarn_inverted_below_0": f"length=3&offset=9&dim=16&{YARN}=3&factor=4&truncate=false",
+    "longrope_factor_and_max_position_embeddings": "length=3&dim=8&rope_type=longrope"
+    "&factor=2.5&max_position_embeddings=131072&original_max_position_embeddings=4096"
+    f"&seq_len=8000&{LONGROPE}",
+    "dynamic_alpha": "length=3&offset=99&dim=128&rope_type=dynamic&alpha=1000",
+    "dynamic_alpha_ignores_others": "length=3&offset=99&dim=8&rope_type=dynamic&alpha=2.5"
+    "&factor=1&max_position_embeddings=32&seq_len=1000",
+}
+
 ROTATION_MATRIX = {
     **{
         f"{convention}_{dtype}": f"length=5&offset=-2&dim=6&convention={convention}"
@@ -184,6 +224,6 @@ ROTATION_MATRIX = {
 }
 
 ROTARY_CASES = {
-    "rope": {**ROPE_POSITIONS, **ROPE_SHAPES, **ROPE_TYPES, **ROPE_YARN},
+    "rope": {**ROPE_POSITIONS, **ROPE_SHAPES, **ROPE_TYPES, **ROPE_YARN, **ROPE_MODELS},
     "rotation_matrix": ROTATION_MATRIX,
 }

@@ -10,20 +10,52 @@ from fractions import Fraction
 import mpmath
 from schemes import cosine, frequency, nearest_double, real, row_positions, sine, with_defaults
 
-F64_TOLERANCE = 2.0**-51
+F64_TOLERANCE = 0  # f64 is rounded correctly
+
+LLAMA3_KEYS = {
+    "rope_theta": "500000",
+    "rope_type": "llama3",
+    "low_freq_factor": "1",
+    "high_freq_factor": "4",
+    "original_max_position_embeddings": "8192",
+}
 
 ROPE_PRESETS = {
     "gpt_neox": {},
     "llama2": {},
     "llama3": {"rope_theta": "500000"},
-    "llama3.1": {
-        "rope_theta": "500000",
-        "rope_type": "llama3",
-        "factor": "8",
-        "low_freq_factor": "1",
-        "high_freq_factor": "4",
-        "original_max_position_embeddings": "8192",
+    "llama3.1": {**LLAMA3_KEYS, "factor": "8"},
+    "llama3.2": {**LLAMA3_KEYS, "factor": "32"},
+    "llama4_scout": {
+        **LLAMA3_KEYS,
+        "factor": "16",
+        "high_freq_factor": "1",
+        "layout": "interleaved",
     },
+    "llama4_maverick": {"rope_theta": "500000", "layout": "interleaved"},
+    "qwen2.5": {"rope_theta": "1000000"},
+    "qwen3": {"rope_theta": "1000000"},
+    "mistral": {"rope_theta": "1000000"},
+    "gemma2": {},
+    "gemma3_global": {"rope_theta": "1000000", "rope_type": "linear", "factor": "8"},
+    "gemma3_local": {},
+    "gpt_oss": {
+        "rope_theta": "150000",
+        "rope_type": "yarn",
+        "factor": "32",
+        "original_max_position_embeddings": "4096",
+        "truncate": "false",
+    },
+    "deepseek_v3": {
+        "rope_type": "yarn",
+        "factor": "40",
+        "original_max_position_embeddings": "4096",
+        "mscale": "1",
+        "mscale_all_dim": "1",
+        "layout": "interleaved",
+    },
+    "glm4": {"partial_rotary_factor": "0.5", "layout": "interleaved"},
+    "phi3": {},
     "meta_llama": {"layout": "interleaved"},
     "qwen2": {"rope_theta": "1000000"},
 }
@@ -59,7 +91,7 @@ def share_of_dim(options):
 
 def rotary_width(options):
     width = int(share_of_dim(options))
-    if width != share_of_dim(options) or width % 2:
+    if width % 2:
         raise ValueError("the rotary width must be even")
     return width
 
@@ -99,6 +131,8 @@ def ntk(options):
 
 
 def dynamic(options):
+    if "alpha" in options:  # Hunyuan
+        return with_larger_theta(options, number(options, "alpha"))
     factor = number(options, "factor")
     if "max_position_embeddings" in options:
         trained = number(options, "max_position_embeddings")
@@ -115,7 +149,8 @@ def yarn_attention_factor(options):
     def scale(mscale):
         return mscale * mpmath.log(number(options, "factor")) / 10 + 1
 
-    if "mscale" in options:
+    both = {"mscale": "0", "mscale_all_dim": "0", **options}
+    if number(both, "mscale") and number(both, "mscale_all_dim"):  # ignored unless both are true
         return scale(number(options, "mscale")) / scale(number(options, "mscale_all_dim"))
     return scale(1)
 
@@ -131,7 +166,8 @@ def yarn(options):
     high = dimension(number(options, "beta_slow"))
     if options["truncate"] == "true":
         low, high = mpmath.floor(low), mpmath.ceil(high)
-    low, high = (min(max(bound, mpmath.mpf(0)), width - 1) for bound in (low, high))
+    # As Hugging Face: so low may be above high, and then the ramp falls.
+    low, high = max(low, mpmath.mpf(0)), min(high, mpmath.mpf(width - 1))
     if low == high:
         high += mpmath.mpf(1) / 1000
     frequencies = []
@@ -166,7 +202,7 @@ def llama3(options):
     frequencies = []
     for w in plain(options):
         wavelength = 2 * mpmath.pi / w
-        smooth = (original / wavelength - low) / (high - low)
+        smooth = (original / wavelength - low) / (high - low) if high > low else None
         if wavelength > original / low:
             w = w / factor
         elif wavelength >= original / high:
@@ -222,7 +258,7 @@ def rope(arguments):
         entries = [entry for row in rows for entry in row]
         tensors[name] = [len(rows), len(rows[0])], entries
     tensors["inv_freq"] = [len(frequencies)], frequencies
-    return tensors, F64_TOLERANCE * max(1, math.ceil(factor))
+    return tensors, F64_TOLERANCE
 
 
 def rotation_matrix(arguments):

@@ -113,7 +113,7 @@ def normalized(arguments):
 
 def binary(arguments):
     positions = [int(position) for position in row_positions(arguments)]
-    width = int(arguments.get("width", max(max(positions).bit_length(), 1)))
+    width = int(arguments["width"])
     shifts = list(range(width))
     if arguments.get("order", "msb") == "msb":
         shifts.reverse()

@@ -1,10 +1,10 @@
 """Similarity matrices (ENCODINGS section 4), with exact arithmetic on a scheme's table in f64.
 
-Each file similarity/<case>.json holds the arguments of a query /v1/similarity/<scheme> and
+Each line of similarity.jsonl holds the scheme and the query of /v1/similarity/SCHEME, and
 
+    tolerance      how far a value may be off, plus `ulps` units in the last place of `dtype`
     dtype, shape   of the matrix, [rows, n]
     values         its rows, as numbers of the dtype; "nan" where it is undefined
-    tolerance      how far a value may be off, plus `ulps` units in the last place of `dtype`
 
 A table in f64 is known to 2^-51 only, and sums over it no better: the tolerance is 1e-12 of
 the largest value of an l1 or l2 matrix, of the largest square norm for dot, and 1e-12 itself
@@ -93,27 +93,28 @@ def largest_possible(metric, table, matrix):
     return max(float(value) for row in matrix for value in row)
 
 
-def similarity_text(query):
-    """The content of one golden file, for scheme?arguments."""
-    scheme, _, pairs = query.partition("?")
-    arguments = dict(pair.split("=") for pair in pairs.split("&"))
+def similarity_line(name, target):
+    """The line of one case, for scheme?query."""
+    scheme, _, query = target.partition("?")
+    arguments = dict(pair.split("=") for pair in query.split("&"))
     metric, dtype = arguments["metric"], arguments.get("dtype", "f32")
     table = table_in_f64(scheme, arguments)
     rows = range(len(table))
     if "rows" in arguments:
         rows = [int(row) for row in arguments["rows"].split(",")]
     matrix = [[METRICS[metric](table[row], other) for other in table] for row in rows]
-    lines = [json.dumps([decoded(entry, dtype) for entry in row]) for row in matrix]
-    head = {
-        "scheme": scheme,
-        "arguments": arguments,
-        "tolerance": RELATIVE_TOLERANCE * largest_possible(metric, table, matrix),
-        "ulps": 0 if dtype == "f64" else 1,
-        "dtype": dtype,
-        "shape": [len(rows), len(table)],
-    }
-    fields = [f'"{name}": {json.dumps(value)}' for name, value in head.items()]
-    return "{" + ",\n ".join(fields) + ',\n "values": [\n  ' + ",\n  ".join(lines) + "\n ]}\n"
+    return json.dumps(
+        {
+            "case": name,
+            "scheme": scheme,
+            "query": query,
+            "tolerance": RELATIVE_TOLERANCE * largest_possible(metric, table, matrix),
+            "ulps": 0 if dtype == "f64" else 1,
+            "dtype": dtype,
+            "shape": [len(rows), len(table)],
+            "values": [[decoded(entry, dtype) for entry in row] for row in matrix],
+        }
+    )
 
 
 # Tables of at most 17 rows; some rows are zero or constant, some are multiples of others.
@@ -154,7 +155,7 @@ CASES = {
 }
 
 
-def similarity_files():
-    """The name and content of every golden file of a similarity matrix."""
-    for name, query in CASES.items():
-        yield name, similarity_text(query)
+def similarity_lines():
+    """The name and the line of every case."""
+    for name, target in CASES.items():
+        yield name, similarity_line(name, target)

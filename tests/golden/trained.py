@@ -173,8 +173,7 @@ def complex_order(arguments):
             for r, w in zip(row, frequencies)
         ]
         tensors[name] = [len(positions), dim], entries
-    largest = max(abs(r) for r in flat(amplitudes))
-    return tensors, F64_TOLERANCE * max(1, math.ceil(largest))
+    return tensors, F64_TOLERANCE
 
 
 TRAINED = {

@@ -1,10 +1,11 @@
 #!/usr/bin/python3
-"""Write the golden files <scheme>/<case>.json next to this program; needs mpmath.
+"""Write the golden files SCHEME.jsonl next to this program, a line for each case; needs mpmath.
 
-Those in similarity/ are no scheme's tensors; similarity.py says what they hold.
+README.md says what a line holds and where the values come from; similarity.jsonl holds no
+scheme's tensors, and similarity.py says what its lines hold.
 
-With --check nothing is written: every file that differs from its case, is missing or belongs
-to no case is named, and the exit status is 1 if there is one.
+With --check nothing is written: every case whose line differs, is missing or should not be
+there is named, and the exit status is 1 if there is one.
 """
 
 import argparse
@@ -22,7 +23,7 @@ from floats import encode
 from relative import RELATIVE
 from rotary import F64_TOLERANCE, ROTARY
 from schemes import SCHEMES
-from similarity import similarity_files
+from similarity import similarity_lines
 from trained import TRAINED
 
 CASES = PLAIN_CASES | ROTARY_CASES | TRAINED_CASES | RELATIVE_CASES | BIASES_CASES
@@ -49,53 +50,82 @@ def tensors_of(scheme, arguments):
     return {**ROTARY, **TRAINED, **RELATIVE, **BIASES}[scheme](arguments)
 
 
-def golden_text(scheme, query):
-    """The content of one golden file."""
+def golden_line(scheme, name, query):
+    """The line of one case."""
     arguments = parse_query(query)
     dtype = arguments.get("dtype", "f32")
     tensors, tolerance = tensors_of(scheme, arguments)
-    lines = []
-    for name, (shape, entries, *own_dtype) in tensors.items():
-        stored = own_dtype[0] if own_dtype else dtype
-        data = encode(entries, stored)
-        lines.append(json.dumps({"name": name, "dtype": stored, "shape": shape, "data": data}))
-    return (
-        f'{{"scheme": {json.dumps(scheme)},\n'
-        f' "arguments": {json.dumps(arguments)},\n'
-        f' "tolerance": {json.dumps(tolerance if dtype == "f64" else 0)},\n'
-        f' "tensors": [\n  ' + ",\n  ".join(lines) + "\n ]}\n"
+    stored = []
+    for tensor, (shape, entries, *own_dtype) in tensors.items():
+        kept = own_dtype[0] if own_dtype else dtype
+        data = encode(entries, kept)
+        stored.append({"name": tensor, "dtype": kept, "shape": shape, "data": data})
+    return json.dumps(
+        {
+            "case": name,
+            "scheme": scheme,
+            "query": query,
+            "tolerance": tolerance if dtype == "f64" else 0,
+            "tensors": stored,
+        }
     )
 
 
 def golden_files():
-    """The path and content of every golden file."""
+    """The path of every golden file, and its lines by the names of their cases."""
     for scheme, cases in CASES.items():
-        for name, query in cases.items():
-            yield DIRECTORY / scheme / f"{name}.json", golden_text(scheme, query)
-    for name, text in similarity_files():
-        yield DIRECTORY / "similarity" / f"{name}.json", text
+        lines = {name: golden_line(scheme, name, cases[name]) for name in sorted(cases)}
+        yield DIRECTORY / f"{scheme}.jsonl", lines
+    yield DIRECTORY / "similarity.jsonl", dict(sorted(similarity_lines()))
+
+
+def text_of(lines):
+    return "".join(f"{line}\n" for line in lines.values())
 
 
 def write():
-    for path, text in golden_files():
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text)
+    for path, lines in golden_files():
+        path.write_text(text_of(lines))
+
+
+def case_of(line):
+    """The name of a stored line's case, None if it has none."""
+    try:
+        return json.loads(line)["case"]
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def faults_of(path, lines):
+    """What is wrong with a golden file that should have these lines."""
+    if not path.is_file():
+        return ["is missing"]
+    text = path.read_text()
+    stored = text.splitlines()
+    names = [case_of(line) for line in stored]
+    by_name = dict(zip(names, stored))
+    faults = [f"{name} is missing" for name in lines if name not in by_name]
+    faults += [
+        f"{name} differs" for name, line in lines.items() if by_name.get(name, line) != line
+    ]
+    faults += [f"line {i} is no case" for i, name in enumerate(names, 1) if name is None]
+    faults += [f"{name} belongs to no case" for name in by_name if name and name not in lines]
+    faults += [f"{name} is there twice" for name in by_name if name and names.count(name) > 1]
+    if not faults and text != text_of(lines):
+        faults.append("is not a line for each case, sorted by their names")
+    return faults
 
 
 def check():
     """Name what is wrong; return the exit status."""
-    folders = [*CASES, "similarity"]
-    strays = {path for folder in folders for path in (DIRECTORY / folder).glob("*")}
+    strays = set(DIRECTORY.glob("*.jsonl"))
     faults = []
-    for path, text in golden_files():
+    for path, lines in golden_files():
         strays.discard(path)
-        if not path.is_file():
-            faults.append((path, "is missing"))
-        elif path.read_text() != text:
-            faults.append((path, "differs"))
-    faults += [(path, "belongs to no case") for path in sorted(strays)]
-    for path, fault in faults:
-        print(f"{path.relative_to(DIRECTORY)} {fault}", file=sys.stderr)
+        faults += [f"{path.name}: {fault}" for fault in faults_of(path, lines)]
+    faults += [f"{path.name}: belongs to no scheme" for path in sorted(strays)]
+    for fault in faults:
+        print(fault, file=sys.stderr)
     return 1 if faults else 0
 
 

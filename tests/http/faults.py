@@ -1,4 +1,5 @@
-"""A server in which chosen allocations, mappings and thread starts fail (tests/faults/faults.c)."""
+"""A server in which chosen allocations, mappings, thread starts and writes to files fail
+(tests/faults/faults.c)."""
 
 import mmap
 import struct
@@ -12,14 +13,14 @@ import server
 LIBRARY = Path(server.BINARY).with_name("faults.so")
 SANITIZED = b"__asan_init" in Path(server.BINARY).read_bytes()
 
-ALLOCATIONS, MAPPINGS, THREADS = 1, 2, 4
+ALLOCATIONS, MAPPINGS, THREADS, WRITES = 1, 2, 4, 8
 FOREVER = 2**63
 MODULES = ("posenc", "libmicrohttpd", "jansson", "sqlite", "zlib", "libc", "others")
 FIELDS = struct.Struct("=7Q")  # armed, kinds, first, count, asked, failed, askers
 
 
 def need_an_allocator():
-    """Skip, and say so, where the server's allocator cannot be replaced."""
+    """Skip the test, with a message, if the server's allocator cannot be replaced."""
     if SANITIZED:
         reason = "failing allocations: a sanitizer brings an allocator of its own"
         print(f"not tested: {reason}", file=sys.stderr)
@@ -40,7 +41,7 @@ class Faults:
         self.file.close()
 
     def arm(self, first, count=1, kinds=ALLOCATIONS | MAPPINGS):
-        """From now on count what is asked for, and let `count` fail from the `first` on."""
+        """From now on count requests of these kinds, and let `count` of them fail from `first` on."""
         self.memory[8:56] = struct.pack("=6Q", kinds, first, count, 0, 0, 0)
         self.memory[:8] = struct.pack("=Q", 1)
 

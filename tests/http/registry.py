@@ -1,4 +1,4 @@
-"""A scheme's example query and defaults, read from what /v1/schemes says of it."""
+"""A scheme's example query and defaults, read from its description in /v1/schemes."""
 
 import json
 from urllib.parse import quote
@@ -29,8 +29,8 @@ def value_of(row, text):
 
 
 def rule_for(row, values):
-    """What is required of a parameter and its default: the row itself, or the case that the
-    choice in `values` makes; None where it has no place."""
+    """The rule for a parameter (whether it is required, its default): the row itself, or the case
+    of the choice in `values`; None if the choice does not allow the parameter."""
     if "when" not in row:
         return row
     cases = {case["choice"]: case for case in row["when"]["cases"]}
@@ -38,7 +38,7 @@ def rule_for(row, values):
 
 
 def computed(formula, values):
-    """The value of "a", "a * b" or "a - b"; None where one is not there."""
+    """The value of a formula "a", "a * b" or "a - b"; None if a name has no value."""
     name, operation, other = (formula.split(" ") + [None, None])[:3]
     numbers = [values.get(name), values.get(other)] if other else [values.get(name)]
     if None in numbers:
@@ -49,9 +49,9 @@ def computed(formula, values):
 
 
 def after_defaulting(scheme, given):
-    """{name: JSON value} of every parameter of a request by texts; None where it is absent."""
+    """{name: JSON value} of every parameter of a request given as texts; None if it is absent."""
     values = {}
-    for row in scheme["parameters"]:  # what a default depends on stands above
+    for row in scheme["parameters"]:  # a default depends on earlier rows only
         name = row["name"]
         rule = rule_for(row, values)
         values[name] = None
@@ -70,3 +70,17 @@ def stated(scheme, given):
     """The same request with every default written out: {name: text}."""
     values = after_defaulting(scheme, given)
     return {name: text_of(value) for name, value in values.items() if value is not None}
+
+
+def misspelt(name, random):
+    """The name with one character lost, doubled, replaced or swapped, or in capitals."""
+    at = random.randrange(len(name))
+    return random.choice(
+        [
+            name[:at] + name[at + 1 :],
+            name[:at] + name[at] + name[at:],
+            name[:at] + random.choice("abz_0") + name[at + 1 :],
+            name[: at - 1] + name[at - 1 : at + 1][::-1] + name[at + 1 :],
+            name.upper(),
+        ]
+    )

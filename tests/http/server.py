@@ -16,19 +16,19 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 BINARY = str(Path(os.environ.get("TEST_SERVER", "build/posenc-server")).resolve())
-PATIENCE = 60  # seconds until something that must happen is given up, also under a sanitizer
+PATIENCE = 60  # seconds to wait for something that must happen, also under a sanitizer
 SANITIZER_TEXT = re.compile(r"runtime error:|Sanitizer")
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def environment_with(variables=None):
-    """The environment without settings of posenc, and with `variables`."""
+    """This process's environment without the POSENC_ variables, plus `variables`."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("POSENC_")}
     return {**kept, **(variables or {})}
 
 
 def run(*arguments, environment=None, seconds=PATIENCE):
-    """Run the binary to its end; what it did, with texts."""
+    """Run the binary until it exits; returns a CompletedProcess with texts."""
     ended = subprocess.run(
         [BINARY, *arguments],
         env=environment_with(environment),
@@ -41,6 +41,12 @@ def run(*arguments, environment=None, seconds=PATIENCE):
     if SANITIZER_TEXT.search(ended.stderr):
         raise AssertionError(f"{arguments}: {ended.stderr}")
     return ended
+
+
+def library_version():
+    """The version of the libmicrohttpd that runs, as numbers: (0, 9, 75)."""
+    found = re.search(r"\(libmicrohttpd (\d+)\.(\d+)\.(\d+)", run("--version").stdout)
+    return tuple(int(part) for part in found.groups())
 
 
 def wait_until(holds, what, seconds=PATIENCE):
@@ -78,8 +84,8 @@ def directly(_method, _target, _headers, _body, perform):
 
 
 class Way:
-    """How an exchange gets to the server: `carry` has it done by calling `perform`, which returns
-    the reply. The contract's tests put a validating proxy in between."""
+    """How an exchange reaches the server: `carry` calls `perform`, which returns the reply. The
+    contract's tests replace it to put a validating proxy in between."""
 
     carry = staticmethod(directly)
 
@@ -216,7 +222,7 @@ class UnixConnection(http.client.HTTPConnection):
 class Server:
     """A running server. `url` is what it printed; `address` is for sockets."""
 
-    def __init__(self, *flags, environment=None, before=None):
+    def __init__(self, *flags, environment=None, before=None, binary=None):
         """`before` is called in the new process, before it becomes the server."""
         flags = list(flags)
         for name, value in (("--port", "0"), ("--drain-seconds", "0")):
@@ -224,7 +230,7 @@ class Server:
                 flags += [name, value]
         self.stderr = tempfile.TemporaryFile()
         self.process = subprocess.Popen(
-            [BINARY, *flags],
+            [binary or BINARY, *flags],
             env=environment_with(environment),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -282,7 +288,7 @@ class Server:
         return Way.carry(method, target, headers or {}, body, perform)
 
     def metrics(self):
-        """{series: value} of /metrics, labels as they stand there."""
+        """{series: value} of /metrics; a series is the name with its labels."""
         lines = self.request("GET", "/metrics").body.decode().splitlines()
         pairs = [line.rsplit(" ", 1) for line in lines if not line.startswith("#")]
         return {series: float(value) for series, value in pairs}
@@ -300,7 +306,7 @@ class Server:
         self.process.send_signal(number)
 
     def wait(self, seconds=PATIENCE):
-        """Wait for the end; fail on a bad exit or on anything a sanitizer has said."""
+        """Wait until the process ends; fail on a bad exit status or a sanitizer's report."""
         try:
             status = self.process.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -354,7 +360,7 @@ class ServerCase(unittest.TestCase):
         return self.server.request("POST", target, given, body)
 
     def assert_open_to_browsers(self, reply):
-        """What every reply carries."""
+        """Check the headers that every reply has."""
         self.assertEqual(reply.header("Access-Control-Allow-Origin"), "*", reply)
         self.assertEqual(reply.header("Cross-Origin-Resource-Policy"), "cross-origin", reply)
         self.assertEqual(reply.header("X-Content-Type-Options"), "nosniff", reply)
@@ -367,8 +373,8 @@ class ServerCase(unittest.TestCase):
         return reply
 
     def assert_in_step(self, wire, reply):
-        """After a reply without a body: the connection goes on, or ends as the reply announces;
-        nothing follows the head."""
+        """Check, after a reply without a body, that no byte follows its head and that the
+        connection is usable, or closed if the reply announces that."""
         if (reply.header("Connection") or "").lower() == "close":
             self.assertTrue(wire.is_closed(), reply)
         else:
@@ -391,8 +397,8 @@ class ServerCase(unittest.TestCase):
         if code:
             self.assertEqual(problem["code"], code, problem)
         for error in problem.get("errors", []):
-            self.assertLessEqual({"parameter", "given", "allowed"}, set(error), problem)
-            self.assertTrue(error["allowed"], problem)
+            self.assertLessEqual({"parameter", "given", "allowed", "message"}, set(error), problem)
+            self.assertTrue(error["allowed"] and error["message"], problem)
         if parameters:
             named = sorted(error["parameter"] for error in problem["errors"])
             self.assertEqual(named, sorted(parameters), problem)

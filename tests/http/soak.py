@@ -1,6 +1,7 @@
-"""A soak: random traffic for a while (SOAK_SECONDS, SOAK_SEED), during which the resident size
-stays under the cache budget, what is in flight, 64 KiB a connection and 32 MiB. All are bytes, and
-each look at the kernel's high-water mark begins it anew. `make soak` runs ten minutes."""
+"""A soak test: random traffic for some time (SOAK_SECONDS, SOAK_SEED). The resident size must stay
+below the sum of the cache budgets, the bytes of requests in flight, 64 KiB for each connection and
+32 MiB. Each measurement reads the kernel's high-water mark and resets it. `make soak` runs ten
+minutes."""
 
 import os
 import sys
@@ -15,7 +16,7 @@ from traffic import MEBI, Client, JSON_ELEMENTS, Ledger
 CACHE, SET_CACHE = 64 * MEBI, 8 * MEBI
 EACH_CONNECTION, REST = 64 << 10, 32 * MEBI
 CLIENTS = 16
-LOOK = 0.1  # seconds
+LOOK = 0.1  # seconds between two measurements
 SPELL, LULL = 9, 3  # seconds of traffic, and of none
 
 FLAGS = (
@@ -23,11 +24,11 @@ FLAGS = (
     "--json-max-elements", str(JSON_ELEMENTS), "--max-streams", "8", "--send-seconds", "10",
 )
 IDLE = {"posenc_connections": 1, "posenc_requests_under_way": 1, "posenc_streams": 0,
-        "posenc_jobs_waiting": 0}  # as /metrics sees itself
+        "posenc_jobs_waiting": 0}  # the request for /metrics counts itself
 
 
 class Watch:
-    """Compares what the process takes with what it may."""
+    """Compares the resident size of the process with its bound."""
 
     def __init__(self, pid, ledger):
         self.process, self.ledger = Path(f"/proc/{pid}"), ledger
@@ -39,9 +40,9 @@ class Watch:
         return {line.split(":")[0]: line.split()[1] for line in lines if line[:2] in ("Vm", "Rs")}
 
     def look(self, quiet):
-        """Look at the most since the last look."""
+        """Measure the largest resident size since the last measurement."""
         status = self.fields()
-        (self.process / "clear_refs").write_text("5")  # the high-water mark begins anew
+        (self.process / "clear_refs").write_text("5")  # reset the high-water mark
         size = int(status["VmHWM"]) << 10
         bound = CACHE + SET_CACHE + self.ledger.highest() + REST
         self.peak = max(self.peak, size)
@@ -56,7 +57,7 @@ def descriptors(server):
 
 
 def traffic(server, seed, seconds):
-    """Run clients for a while, and look all the time; (ledger, watch, failures)."""
+    """Run clients for some time and measure meanwhile; returns (ledger, watch, failures)."""
     ledger = Ledger(EACH_CONNECTION)
     watch = Watch(server.pid, ledger)
     begun = time.monotonic()

@@ -1,4 +1,4 @@
-"""Safetensors files for uploads: a writer, and a judge written from the specification."""
+"""Safetensors files for uploads: a writer, and a reader written from the specification."""
 
 import hashlib
 import json
@@ -57,7 +57,7 @@ def is_count(value, least):
 
 
 def read(body):
-    """{name: (dtype, shape, data)} of a file that the store must take; AssertionError else."""
+    """Read {name: (dtype, shape, data)}; AssertionError if the store must refuse the file."""
     assert len(body) >= 8
     (length,) = struct.unpack("<Q", body[:8])
     assert length <= min(len(body) - 8, 1 << 20)
@@ -99,7 +99,7 @@ def is_legal(body):
 
 
 def corrupt(body, random):
-    """The body with some damage, which may happen to leave it legal."""
+    """The body with a random change, after which it may still be legal."""
     header = 8 + struct.unpack("<Q", body[:8])[0]
     at = random.randrange(len(body))
     inside = random.randrange(8, header)

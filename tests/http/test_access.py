@@ -1,4 +1,5 @@
-"""Who may use the store: bearer tokens, loopback alone, and no web page."""
+"""Who may use the store: clients with the bearer token; without a key only clients on loopback; never
+a web page."""
 
 import os
 import tempfile
@@ -144,6 +145,20 @@ class WithoutAKey(ServerCase):
                                               simple() if method == "PUT" else b"")
                         self.assertEqual(reply.status == 403, refused, (method, host, reply))
             self.assert_ok(wire.exchange("GET", "/v1/info", {"Host": "example.org"}))
+
+    def test_the_host_of_an_absolute_target_counts_and_not_the_field(self):
+        """RFC 9112, section 3.2.2."""
+        for method in ("GET", "PUT", "DELETE", "OPTIONS"):
+            for authority in ("evil.example", "localhost.example:80", "10.0.0.1", "[::2]"):
+                with self.server.wire() as wire:
+                    body = simple() if method == "PUT" else b""
+                    wire.ask(method, f"http://{authority}{PATH}/a", {"Host": "localhost"}, body)
+                    self.assertEqual(wire.receive().status, 403, (method, authority))
+        self.assertEqual(self.get(PATH).json()["parameters"], [])
+        with self.server.wire() as wire:
+            for authority in ("localhost", "127.0.0.1:80", "[::1]"):
+                wire.ask("GET", f"http://{authority}{PATH}", {"Host": "evil.example"})
+                self.assert_ok(wire.receive())
 
     def test_what_is_no_host_at_all_is_no_request(self):
         for method in ("GET", "PUT", "DELETE", "OPTIONS"):

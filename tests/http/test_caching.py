@@ -1,4 +1,4 @@
-"""Validators, conditional requests, the dry run of HEAD, and what caches are told."""
+"""ETags, conditional requests, HEAD as a dry run, and Cache-Control."""
 
 import unittest
 
@@ -74,7 +74,7 @@ class Validators(ServerCase):
         self.assertEqual((reply.status, reply.body), (304, b""))
         for field in CACHE_FIELDS:
             self.assertEqual(reply.header(field), whole.header(field), field)
-        # RFC 9110, section 8.6: that of the 200, or none
+        # RFC 9110, section 8.6: the length of the 200, or no field
         self.assertIn(reply.header("Content-Length"), (None, str(len(whole.body))))
         self.assertIsNone(reply.header("Server-Timing"))
         self.assert_open_to_browsers(reply)

@@ -45,10 +45,11 @@ class CommandLine(unittest.TestCase):
         for line in ended.stdout.splitlines():
             self.assertLessEqual(len(line), 110, line)
 
-    def test_version_is_one_line(self):
+    def test_version_is_one_line_and_names_the_libmicrohttpd_that_runs(self):
         ended = run("--version")
         self.assertEqual((ended.returncode, ended.stderr), (0, ""))
-        self.assertRegex(ended.stdout, r"\Aposenc \d+\.\d+\.\d+\n\Z")
+        self.assertRegex(
+            ended.stdout, r"\Aposenc \d+\.\d+\.\d+ \(libmicrohttpd \d+\.\d+\.\d+\S*\)\n\Z")
 
     def test_defaults_are_those_of_the_contract(self):
         expected = {

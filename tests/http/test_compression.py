@@ -1,4 +1,4 @@
-"""gzip for text forms, to whom asks for it; binary forms always as they are."""
+"""Text forms are sent as gzip to clients that accept it; binary forms are never compressed."""
 
 import gzip
 import json
@@ -19,7 +19,7 @@ BINARY_FORMATS = ("npy", "safetensors", "raw")
 GZIP = {"Accept-Encoding": "gzip"}
 PLAIN = {"Accept-Encoding": "identity"}
 
-# what clients send, and whether text comes as gzip
+# Accept-Encoding, and whether text is sent as gzip
 ACCEPTED = {
     "gzip": True,
     "gzip, deflate": True,
@@ -51,7 +51,7 @@ NOTHING_ACCEPTABLE = ("identity;q=0", "*;q=0", "br, *;q=0", "gzip;q=0, identity;
 
 class CompressionCase(ServerCase):
     def assert_gzip(self, reply, plain):
-        """A gzip reply of the text of another one."""
+        """Check that a reply is the gzip of another reply's text."""
         self.assert_ok(reply, plain.header("Content-Type"))
         self.assertEqual(reply.header("Content-Encoding"), "gzip")
         self.assertTrue(gzip.decompress(reply.body) == plain.body)
@@ -243,7 +243,7 @@ class Cached(CompressionCase):
             self.assertTrue(again.body == first.body)
             self.assertEqual(again.header("Cache-Status"), "posenc; hit")
             self.assertIsNone(again.header("Server-Timing"))
-        self.assertLess(self.ticks() - before, once)  # five of them; each would take as long
+        self.assertLess(self.ticks() - before, once)  # for all five hits; compressing once would take as long
 
     def test_the_budget_counts_gzip_and_not_the_text_that_it_was_made_of(self):
         server = self.start("--cache-bytes", "64MiB")
@@ -253,7 +253,7 @@ class Cached(CompressionCase):
         coded = len(server.request("GET", f"{target}&format=json", GZIP).body)
         kept = server.metrics()["posenc_cache_bytes"] - table
         self.assertGreater(kept, coded)
-        self.assertLess(kept, coded + (4 << 20))  # whole huge pages
+        self.assertLess(kept, coded + (4 << 20))  # the text's memory is rounded to huge pages
         self.assertLessEqual(server.metrics()["posenc_cache_entries"], 1)
 
     def test_a_small_budget_is_kept(self):
@@ -265,7 +265,7 @@ class Cached(CompressionCase):
         self.assertLessEqual(server.metrics()["posenc_cache_bytes"], 256 << 10)
 
     def test_other_forms_are_answered_while_a_large_text_is_compressed(self):
-        """Even of the same table: nobody waits for the compression."""
+        """Requests for another form of the same table do not wait for the compression."""
         server = self.start("--threads", "1", "--cache-bytes", "1GiB")
         table = f"{SINUSOIDAL}?length=50000&dim=128"
         server.request("GET", f"{table}&format=raw", {"Range": "bytes=0-0"})

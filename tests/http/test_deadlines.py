@@ -1,4 +1,4 @@
-"""Deadlines: who sends or takes bytes too slowly is dropped, and nobody else notices."""
+"""Deadlines: clients that send or read too slowly are disconnected; the others do not notice."""
 
 import contextlib
 import select
@@ -13,9 +13,9 @@ from stored import PATH, simple, tag
 
 CLIENTS = 256
 HEADER, BODY, SEND = 2, 2, 2  # seconds, as in the flags below; no test's pauses are that long
-SLACK = 15  # seconds after a deadline until the last one is gone, also on a busy machine
+SLACK = 15  # seconds from a deadline until the last connection is closed, also on a busy machine
 TRICKLE = 0.2  # seconds between two bytes
-USUAL = 0.5  # seconds that a fresh request takes at most meanwhile, as a median
+USUAL = 0.5  # seconds: upper bound on the median of other requests meanwhile
 FLAGS = (
     "--header-seconds", str(HEADER), "--body-seconds", str(BODY), "--send-seconds", str(SEND),
     "--idle-seconds", "60",
@@ -31,7 +31,7 @@ LARGE_BYTES = 65536 * 64 * 4
 
 
 class Fresh(threading.Thread):
-    """Asks on a new connection, again and again, and keeps the times."""
+    """Sends requests, each on a new connection, and records how long they take."""
 
     def __init__(self, server):
         super().__init__()
@@ -69,13 +69,13 @@ class Deadlines(ServerCase):
         return self.server.metrics()["posenc_connections_late_total"]
 
     def is_gone(self, wire):
-        """Whether the server has closed; also while there is something left to read."""
+        """Whether the server has closed the connection, even if unread bytes are left."""
         poll = select.poll()
         poll.register(wire.socket, select.POLLRDHUP)
         return bool(poll.poll(0))
 
     def trickle(self, wire, byte):
-        """Send a byte, or take one."""
+        """Send `byte`, or read a byte if it is None."""
         wire.socket.setblocking(False)
         with contextlib.suppress(OSError):
             if byte:
@@ -84,7 +84,7 @@ class Deadlines(ServerCase):
                 wire.socket.recv(1)
 
     def hold(self, wires, byte, limit):
-        """Send (`byte`) or take a byte now and then on each until all are gone."""
+        """Trickle on all connections until the server has closed them."""
         start = time.monotonic()
         while wires and time.monotonic() - start < limit:
             for wire in wires:
@@ -99,7 +99,8 @@ class Deadlines(ServerCase):
         self.assertEqual(len(wires), 0, f"still there after {limit} s")
 
     def attack(self, begin, byte, deadline):
-        """All are dropped in time, and not at once; fresh requests are answered meanwhile."""
+        """Check that all slow connections are closed in time, but not at once, and that other
+        requests are answered meanwhile."""
         before, start = self.late(), time.monotonic()
         with Fresh(self.server) as fresh:
             wires = [self.server.wire(4096) for _ in range(CLIENTS)]
@@ -122,7 +123,7 @@ class Deadlines(ServerCase):
         self.attack(POST + b"Transfer-Encoding: chunked\r\n\r\n1000\r\n{", b" ", BODY)
 
     def test_256_slow_readers_are_dropped(self):
-        self.server.request("GET", LARGE)  # and keeps the table
+        self.server.request("GET", LARGE)  # the table is cached from now on
         self.attack(f"GET {LARGE} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode(), None, SEND)
 
     def test_a_slow_reader_of_a_stream_is_dropped(self):
@@ -143,7 +144,7 @@ class Deadlines(ServerCase):
     def test_a_slow_head_of_a_later_request_is_dropped_from_its_first_byte_on(self):
         wire = self.server.wire()
         self.assertEqual(wire.exchange("GET", "/health/live").status, 200)
-        time.sleep(2 * HEADER)  # may be silent for longer than a head may take
+        time.sleep(2 * HEADER)  # it may be idle for longer than a head may take
         self.assertFalse(self.is_gone(wire))
         wire.send(HEAD)
         self.hold([wire], b"X", HEADER + SLACK)
@@ -257,7 +258,8 @@ class Deadlines(ServerCase):
         ]
 
     def test_a_dropped_socket_is_never_another_ones(self):
-        """Sockets close and open under the watch's eyes all the time; none is cut wrongly."""
+        """Descriptors of closed connections are used again at once; the watch must not cut the
+        new connections."""
         slow = [self.server.wire() for _ in range(64)]
         ended = time.monotonic() + 2 * HEADER
         while time.monotonic() < ended:

@@ -54,7 +54,7 @@ class DataCase(ServerCase):
         self.assertEqual(reply.body, body)
 
     def assert_sound(self):
-        """Once no server has it: the file is in order, as SQLite's own tools see it."""
+        """Check the file with SQLite's own tools, while no server has it open."""
         with contextlib.closing(sqlite3.connect(self.data / FILE)) as database:
             self.assertEqual(database.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
             rows = database.execute("SELECT count(*), sum(bytes) FROM sets").fetchone()
@@ -134,7 +134,7 @@ class Kills(DataCase):
             thread.join()
 
     def test_kill_9_in_the_middle_of_50_uploads_loses_nothing_acknowledged(self):
-        stands = {}  # name: bodies that it may have
+        stands = {}  # {name: the bodies of which one must be stored}
         for number, enough in enumerate((1, 10, 25)):
             server = self.start_here("--compute-queue", "64")
             bodies = {f"set-{i}": large(self.SIZE, 1000.0 * number + i) for i in range(50)}
@@ -239,7 +239,7 @@ class Directories(DataCase):
         self.assertFalse((self.root / "missing").exists())
 
     def test_a_directory_that_cannot_be_written_is_refused(self):
-        """As another user where this one may write everywhere."""
+        """Runs as another user if this one is root, who may write everywhere."""
         binary = self.root / "posenc-server"
         shutil.copy(BINARY, binary)
         self.root.chmod(0o755)

@@ -71,6 +71,43 @@ class Mistakes(ServerCase):
         problem = self.refuse("dim=8", 400, "length")
         self.assertIsNone(problem["errors"][0]["given"])
         self.assert_allowed(problem, "length", "positions")
+        self.assertEqual(problem["detail"], 'missing parameter "length": sinusoidal needs an '
+                         "integer from 1 to 9007199254740992, unless positions is given "
+                         "(number of rows)")
+
+    def test_the_detail_names_the_parameters_that_are_wrong(self):
+        for query, detail in {
+            "length=abc&dim=-5&layout=spiral": "length, dim and layout are wrong",
+            "length=abc&dim=8&tensor=keys": "length and tensor are wrong",
+            "preset=marian": "length and dim are missing",
+            "dim=8&length=4&dim=8&dim=8": "dim is given more than once",
+        }.items():
+            problem = self.refuse(query, 400)
+            self.assertTrue(problem["detail"].startswith(detail), problem)
+            messages = [error["message"] for error in problem["errors"]]
+            self.assertEqual("errors has a message" in problem["detail"], len(set(messages)) > 1)
+        strangers = "&".join(f"p{i}=1" for i in range(50))
+        detail = self.refuse(f"length=4&dim=8&{strangers}", 400)["detail"]
+        self.assertRegex(detail, r"\Ap0, .* and 34 more are wrong")
+
+    def test_an_unknown_parameter_is_told_what_there_is(self):
+        problem = self.refuse("lenght=4&dim=8", 400, "lenght")
+        self.assertTrue(problem["detail"].startswith(
+            'unknown parameter "lenght"; did you mean "length"? sinusoidal takes length, offset, '))
+        self.assertIn("GET /v1/schemes/sinusoidal describes them", problem["detail"])
+        for name in ("positions", "dtype", "preset", "format", "tensor"):
+            self.assert_allowed(problem, "lenght", name)
+        reply = self.get("/v1/similarity/integer?length=4&metric=l2&colour=1")
+        detail = self.assert_problem(reply, 400, "colour")["detail"]
+        self.assertIn('unknown parameter "colour"; the similarity of integer takes', detail)
+        self.assertIn("rows", detail)
+
+    def test_an_open_bound_is_said_to_be_open(self):
+        for alpha in ("0", "1", "1.5"):
+            reply = self.get(f"/v1/encodings/hierarchical?length=4&dim=4&base_length=4&alpha={alpha}")
+            problem = self.assert_problem(reply, 422, "alpha")
+            self.assertEqual(problem["detail"],
+                             f"alpha must be a number above 0 and below 1 (given: {alpha})")
 
     def test_an_odd_dim_names_odd_dim_as_the_way_out(self):
         problem = self.refuse("length=4&dim=7", 422, "dim")
@@ -203,8 +240,8 @@ class Mistakes(ServerCase):
         self.refuse("length=4&dim=2&frequencies=tensor2tensor", 422, "dim")
         targets = {
             "binary?positions=0,8&width=3": "width",
-            "binary?positions=0,1.5": "positions",
-            "binary?length=4&offset=-1": "offset",
+            "binary?positions=0,1.5&width=3": "positions",
+            "binary?length=4&offset=-1&width=3": "offset",
             "sinusoidal_2d?height=2&width=2&dim=6": "dim",
             "sinusoidal_2d?height=2&width=2&dim=8&grouping=function": "grouping",
             "sinusoidal_2d?height=2&width=2&dim=8&extra_tokens=1": "extra_tokens",

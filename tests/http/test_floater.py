@@ -1,5 +1,5 @@
-"""A large floater: others are answered while its path is computed, the path is kept, paths
-without end are refused, and clients that leave cost nothing but the path."""
+"""A large floater: other requests are answered while its path is computed, the path is cached, paths
+that take too many steps are refused, and clients that leave waste only the computation."""
 
 import statistics
 import struct
@@ -16,7 +16,7 @@ LARGE_BYTES = 4096 * 512 * 4
 SMALL = "/v1/encodings/sinusoidal?length=16&dim=16&format=raw"
 RATIO = 'posenc_preparation_progress_ratio{scheme="floater"}'
 HITS = 500
-HIT_SECONDS = 0.1  # of 99 in 100; on two busy cores a few milliseconds are usual
+HIT_SECONDS = 0.1  # upper bound on the 99th percentile; a few milliseconds are usual on two busy cores
 LONG = 10 * PATIENCE  # what a path may take under a sanitizer on a busy machine
 
 
@@ -25,7 +25,7 @@ def vector(count, value):
 
 
 def matrix(rows, columns, value):
-    """All the same but for the last column, that of the time, which is 0."""
+    """All elements are `value`, but 0 in the last column, which multiplies the time."""
     row = [value] * (columns - 1) + [0.0]
     return ("F32", [rows, columns], struct.pack(f"<{rows * columns}f", *row * rows))
 
@@ -59,7 +59,7 @@ class Asked:
 
 class Load(unittest.TestCase):
     def setUp(self):
-        self.server = Server("--threads", "2", "--compute-seconds", "3600")
+        self.server = Server("--threads", "2", "--compute-cost", "0", "--compute-seconds", "3600")
         self.addCleanup(self.server.stop)
 
     def ratio(self):
@@ -122,7 +122,7 @@ class Load(unittest.TestCase):
 
 
 class Runaway(ServerCase):
-    flags = ("--threads", "2", "--compute-seconds", "600")
+    flags = ("--threads", "2", "--compute-cost", "0", "--compute-seconds", "600")
 
     def put(self, name, body):
         reply = self.server.request("PUT", f"{PATH}/{name}", None, body)
@@ -143,19 +143,19 @@ class Runaway(ServerCase):
                 reply = self.get(f"{FLOATER}?{query}")
                 problem = self.assert_problem(reply, 422)
                 self.assertIn(problem["errors"][0]["parameter"], ("dt", "dtype"), problem)
-        self.refuse("parameters=explodes&length=4096&dtype=f64", "dt", "from position ")
-        self.assert_ok(self.get(f"{FLOATER}?parameters=explodes&length=1"))  # p0 alone
+        self.refuse("parameters=explodes&length=4096&dtype=f64", "dt", "after position ")
+        self.assert_ok(self.get(f"{FLOATER}?parameters=explodes&length=1"))  # needs p0 only
 
     def test_a_path_of_too_many_steps_is_422_in_bounded_time(self):
         """A stiff network: its states stay small, but steps longer than 1e-9 make them swing."""
         self.put("stiff", network(8, 1e4, -1e4))
         query = "parameters=stiff&length=4096&activation=tanh"
-        self.refuse(query, "rtol", "16384 steps from position to position")
+        self.refuse(query, "rtol", "16384 steps between two positions")
 
     def test_a_path_slowly_out_of_its_dtype_is_422_that_names_it(self):
         self.put("grows", network(4, 1.0, 1.0))
         query = "parameters=grows&length=400&dt=0.1"
-        self.refuse(f"{query}&dtype=f16", "dtype", "f16 ends below 65520")
+        self.refuse(f"{query}&dtype=f16", "dtype", "f16, which ends below 65520")
         self.refuse(f"{query}&dtype=f64&length=40000".replace("length=400&", ""), "dt", "±1e100")
 
     def test_the_server_is_as_before(self):

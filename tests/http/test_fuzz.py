@@ -1,4 +1,4 @@
-"""Random requests on kept connections: whatever is asked, the answer is well-formed."""
+"""Random requests on kept connections: every answer is well-formed."""
 
 import json
 import random
@@ -6,7 +6,7 @@ import unittest
 from urllib.parse import quote
 
 from decode import SIZES, flatten, read_npy, read_safetensors
-from registry import example, value_of
+from registry import example, misspelt, value_of
 from server import ServerCase
 
 REQUESTS = 2000
@@ -35,24 +35,11 @@ class Fuzz(ServerCase):
         self.schemes = self.get("/v1/schemes").json()["schemes"]
         self.random = random.Random(20170612)
 
-    def typo(self, name):
-        """The name with one character lost, doubled, replaced or swapped."""
-        at = self.random.randrange(len(name))
-        return self.random.choice(
-            [
-                name[:at] + name[at + 1 :],
-                name[:at] + name[at] + name[at:],
-                name[:at] + self.random.choice("abz_0") + name[at + 1 :],
-                name[: at - 1] + name[at - 1 : at + 1][::-1] + name[at + 1 :],
-                name.upper(),
-            ]
-        )
-
     def name_for(self, scheme):
         names = [parameter["name"] for parameter in scheme["parameters"]]
         name = self.random.choice([*names, "format", "tensor", "preset", "metric", "rows"])
         if self.random.random() < 0.1:
-            name = self.typo(name)
+            name = misspelt(name, self.random)
         return self.random.choice(WORDS) if self.random.random() < 0.03 else name
 
     def plausible(self, parameter):
@@ -106,7 +93,7 @@ class Fuzz(ServerCase):
     def next_request(self):
         """(method, target, headers, body)."""
         scheme = self.random.choice(self.schemes)
-        name = scheme["name"] if self.random.random() < 0.97 else self.typo(scheme["name"])
+        name = scheme["name"] if self.random.random() < 0.97 else misspelt(scheme["name"], self.random)
         method = self.random.choice(["GET"] * 6 + ["HEAD", "POST", "POST", "DELETE"])
         headers = {}
         if self.random.random() < 0.2:
@@ -137,14 +124,14 @@ class Fuzz(ServerCase):
             self.assert_problem(reply, reply.status)
 
     def check_closing(self, wire, reply):
-        """Only a head whose body's length is unknown may end a connection."""
+        """Check a reply that closes: only a reply without Content-Length and body may do that."""
         self.assertEqual((reply.status in (200, 304), reply.body), (True, b""))
         self.assertIsNone(reply.header("Content-Length"))
         self.assertTrue(wire.is_closed())
         wire.close()
 
     def check_tensors(self, reply):
-        """The body is whole, and no more, by its own format."""
+        """Check that the body is complete, and not longer, by the rules of its format."""
         media_type = reply.header("Content-Type")
         shape = [int(extent) for extent in reply.header("Tensor-Shape").split(",")]
         elements = 1

@@ -104,13 +104,13 @@ class Lifecycle(unittest.TestCase):
         server.wait()
 
     def is_refused(self, server):
-        """Whether the server runs but lets nobody in."""
+        """Whether the server runs but refuses connections."""
         try:
             socket.create_connection(server.address, timeout=SOON).close()
         except ConnectionRefusedError:
             return server.process.poll() is None
         except ConnectionResetError:
-            pass  # just as the door was closing
+            pass  # it stopped listening at this moment
         return False
 
     def test_sigint_stops_at_once(self):
@@ -182,7 +182,8 @@ UNITS = Path(__file__).resolve().parents[2] / "docker"
 
 
 def ask_on(address, ended, lost, done):
-    """Ask until the end, on kept connections; what fails is lost, but to be refused ends it."""
+    """Send requests on kept connections until `ended` is set or a connection is refused. Wrong
+    replies and broken connections are appended to `lost`, the number of requests to `done`."""
     wire, count = Wire(address), 0
     while wire and not ended.is_set():
         try:
@@ -223,7 +224,7 @@ class Load(unittest.TestCase):
 
 
 class Activation(unittest.TestCase):
-    """A service manager hands over the socket, and is told what happens."""
+    """A service manager passes the socket and is notified of the server's state."""
 
     def setUp(self):
         directory = tempfile.TemporaryDirectory(prefix="posenc-")
@@ -267,7 +268,7 @@ class Activation(unittest.TestCase):
             self.assertEqual(server.address, held.getsockname())
             self.assertEqual(server.request("GET", "/health/ready").status, 200)
             server.stop()
-            with Wire(held.getsockname()):  # waits in the backlog for the next one
+            with Wire(held.getsockname()):  # it waits in the backlog for the next server
                 pass
 
     def test_a_unix_socket_is_served_and_its_path_stays(self):
@@ -300,7 +301,7 @@ class Activation(unittest.TestCase):
         self.assertEqual(server.request("GET", "/health/ready").status, 200)
 
     def notices(self, address, name):
-        """What a server says to the manager from its start to its end."""
+        """The notifications of a server from its start to its end."""
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
             manager.bind(address)
             manager.settimeout(SOON)

@@ -25,7 +25,7 @@ class SingleFlight(ServerCase):
         return self.server.metrics()[name] - self.before[name]
 
     def ask_at_once(self, targets):
-        """Digests of the bodies of requests that leave together, each on its own connection."""
+        """Send requests at the same moment on a connection each; returns digests of the bodies."""
         barrier = threading.Barrier(len(targets), timeout=PATIENCE)
 
         def ask(target):
@@ -76,7 +76,7 @@ class Budget(ServerCase):
     flags = ("--cache-bytes", "1MiB")
 
     def sample(self):
-        """The cache's size and its budget, of one moment."""
+        """The size of the cache and its budget at the same moment."""
         metrics = self.server.metrics()
         return metrics["posenc_cache_bytes"], metrics["posenc_cache_budget_bytes"]
 
@@ -107,7 +107,8 @@ class Budget(ServerCase):
         )
 
     def ask_for_every_key(self, samples):
-        """Pipelined batches: tables of 64 B to 13 KB, all formats, the last ones once more."""
+        """Request tables of 64 B to 13 KB in all formats, in pipelined batches; each batch asks for
+        its last tables again."""
         formats = ("raw", "npy", "json", "safetensors")
         with self.server.wire() as wire:
             for first in range(0, KEYS, BATCH):
@@ -144,7 +145,7 @@ class HugeRequests(ServerCase):
             "/v1/encodings/normalized?length=1e15&format=npy",
             "/v1/encodings/sinusoidal_2d?height=16777216&width=16777216&dim=1048576",
         ]
-        self.get(huge[0])  # what a first request brings in is not what is meant
+        self.get(huge[0])  # memory that the first request needs must not count
         resident, computed = self.server.resident(), self.server.computed()
         for target in huge:
             for _ in range(20):

@@ -8,7 +8,7 @@ import socket
 import tempfile
 import unittest
 
-from server import ServerCase
+from server import ServerCase, library_version
 
 LINE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z (info|warning|error) \S.*")
 FORGED = "2026-01-01T00:00:00.000Z error forged"
@@ -22,8 +22,9 @@ TARGETS = [
     "/" + "a" * 3000,
     "/" + "%0a" * 3000,
 ]
-RAW_TARGETS = [b"/\x1b[31mred", b"/\xff\xfe", b"/\x0b\x0c", b"/\xc2\x85\xe2\x80\xa8"]
-RAW_TARGETS.append(b"/a\x7f\x01")
+RAW_TARGETS = [b"/\x1b[31mred", b"/\xff\xfe", b"/\xc2\x85\xe2\x80\xa8", b"/a\x7f\x01"]
+if library_version() < (1,):
+    RAW_TARGETS.append(b"/\x0b\x0c")  # since 1.0 libmicrohttpd closes without a word
 FIELDS = {
     "time", "level", "message", "method", "target", "route", "status", "bytes", "duration",
     "peer", "request_id",
@@ -78,11 +79,14 @@ class AccessLog(ServerCase):
 
     def test_a_target_cannot_pass_for_further_fields(self):
         server = self.start("--access-log")
-        with server.wire() as wire:
-            wire.ask("GET", "/nothing status=200 bytes=5")
-            wire.receive()
-        for line in lines_of(server):
-            self.assertEqual(len(re.findall(r" status=", line)), 1, line)
+        for blank in "\t\x1f\x85 ":  # the last one is refused by libmicrohttpd 1.0, without a line
+            with server.wire() as wire:
+                wire.ask("GET", f"/nothing{blank}status=200{blank}bytes=5".encode("latin-1"))
+                wire.receive()
+        lines = lines_of(server)
+        self.assertEqual(len(lines), 4 if library_version() < (1,) else 3)
+        for line in lines:
+            self.assertEqual(len(re.findall(r"\sstatus=", line)), 1, line)
 
     def test_a_request_is_one_line_of_json(self):
         server = self.start("--access-log", "--log-format", "json")
@@ -115,6 +119,15 @@ class AccessLog(ServerCase):
         self.assertEqual(seen, [("POST", 415), ("HEAD", 200), ("DELETE", 405)])
         self.assertEqual(events[1]["bytes"], 0)
 
+
+    def test_a_target_in_absolute_form_is_logged_as_its_path(self):
+        server = self.start("--access-log", "--log-format", "json")
+        with server.wire() as wire:
+            wire.ask("GET", "http://localhost/v1/schemes/binary?x=1")
+            wire.receive()
+        (event,) = [json.loads(line) for line in lines_of(server)]
+        self.assertEqual(event["target"], "/v1/schemes/binary?x=1")
+        self.assertEqual(event["route"], "/v1/schemes/{scheme}")
 
     def test_a_line_tells_route_cache_peer_and_agent(self):
         server = self.start("--access-log", "--log-format", "json")

@@ -68,6 +68,7 @@ WARM = {
     "a matching tag": ask("GET", ENCODINGS + "integer?length=4", {"If-None-Match": "*"}),
     "schemes": ask("GET", "/v1/schemes/binary"),
     "info": ask("GET", "/v1/info"),
+    "a target in absolute form": ask("GET", "http://localhost/v1/parameters/kept"),
     "health": ask("GET", "/health/ready"),
     "an unknown parameter": ask("GET", ENCODINGS + "sinusoidal?lenght=4"),
     "no route": ask("GET", "/nothing"),
@@ -82,7 +83,7 @@ WARM = {
 
 
 class Starved(ServerCase):
-    """A server that fails, and one like it for comparison."""
+    """A server whose allocations fail, and one without failures for comparison."""
 
     flags = ("--cache-bytes", "8MiB", "--threads", "2", "--max-connections", str(LIMIT))
 
@@ -113,8 +114,8 @@ class Starved(ServerCase):
             return wire.exchange(*asked)
 
     def starve(self, case, request, count=1, kept=True):
-        """Fail the k-th allocation for every k, or all from there on for some, on a connection
-        that has been used before, or else on a new one."""
+        """Fail `count` allocations from the k-th on: for every k if count is 1, else for every
+        fourth. `kept`: on a connection that has been used before."""
         method, target, headers, body = request
         for k in range(0, MOST, 1 if count == 1 else 4):
             type(self).number += 1
@@ -141,7 +142,7 @@ class Starved(ServerCase):
         return failed
 
     def judge(self, asked, reply, failed, askers, kept):
-        """What came while something failed, and what comes next, on the same process."""
+        """Check the reply during the failure, and that the same request then works."""
         self.counts["failed"] += failed > 0
         expected = self.sent(self.reference, asked)
         if reply is None:  # libmicrohttpd had no memory for the connection
@@ -199,7 +200,7 @@ class Requests(Starved):
         self.assertGreater(dropped, LIMIT)
 
     def test_those_who_wait_for_what_fails(self):
-        """Several ask for one table; one computes it, or fails, and the others wait for that."""
+        """Several requests need one table: one computes it or fails, and the others wait for that."""
         for k in range(0, MOST, 3):
             type(self).number += 1
             asked = ask("GET", ENCODINGS + f"integer?length=70000&offset={self.number}&format=raw")
@@ -224,7 +225,7 @@ class Requests(Starved):
 
 
 class Logging(Starved):
-    """The access log has jansson's allocations fail as well, after the answer."""
+    """With the access log, which allocates after the reply has been made."""
 
     flags = (*Starved.flags, "--access-log", "true", "--log-format", "json")
 
@@ -303,7 +304,8 @@ class Starting(unittest.TestCase):
         faults.need_an_allocator()
 
     def start(self, k, kinds, *flags):
-        """Run with the k-th failing; what it wrote to stderr, None if it started."""
+        """Start a server whose k-th allocation (or mapping, or thread) fails; returns what it wrote
+        to stderr, None if it started."""
         shared = Faults()
         self.addCleanup(shared.close)
         shared.arm(k, 1, kinds)

@@ -1,4 +1,4 @@
-"""/metrics: the text format, its histograms, and a count for every reason to turn someone away."""
+"""/metrics: the text format, its histograms, and a count for every reason of a rejection."""
 
 import contextlib
 import os
@@ -156,7 +156,7 @@ class Metrics(MetricsCase):
 
 
 class Histograms(MetricsCase):
-    """Under load, so that what is counted meanwhile would show."""
+    """Read under load: the samples of one histogram must agree although counting goes on."""
 
     def histograms(self, series, types):
         """{(metric, labels): ([(bound, count)], sum, count)}"""
@@ -178,14 +178,16 @@ class Histograms(MetricsCase):
     def check(self, series, types):
         found = self.histograms(series, types)
         families = {family for family, _ in found}
-        expected = {"posenc_request_duration_seconds", "posenc_compute_duration_seconds"}
+        expected = {"posenc_request_duration_seconds", "posenc_compute_duration_seconds",
+                    "posenc_callback_duration_seconds"}
         self.assertEqual(families, expected)
         for key, entry in found.items():
             bounds, counts = zip(*entry["buckets"], strict=True)
             self.assertEqual(list(bounds), sorted(set(bounds)), key)
             self.assertEqual(list(counts), sorted(counts), f"{key}: cumulative")
             self.assertEqual((bounds[-1], counts[-1]), (float("inf"), entry["count"]), key)
-            self.assertGreaterEqual(bounds[-2], 60, "seconds")
+            longest = 1 if key[0].startswith("posenc_callback") else 60
+            self.assertGreaterEqual(bounds[-2], longest, "seconds")
             if key[0].startswith("posenc_request"):
                 total = series["posenc_requests_total", f"{{{key[1]}}}"]
                 self.assertLessEqual(total, entry["count"], "which was read later")
@@ -217,8 +219,19 @@ class Histograms(MetricsCase):
             for thread in threads:
                 thread.join()
 
+    def test_every_callback_of_an_event_thread_is_timed(self):
+        server = self.start("--cache-bytes", "1MiB", "--threads", "1")
+        name = "posenc_callback_duration_seconds_count"
+        before = server.metrics()[name]
+        self.assertEqual(server.request("GET", RAW).status, 200)
+        between = server.metrics()[name]
+        self.assertGreaterEqual(between - before, 4)  # two for a request: head and answer
+        stream = "/v1/encodings/integer?length=3000000&format=raw"
+        self.assertEqual(server.request("GET", stream).status, 200)
+        self.assertGreaterEqual(server.metrics()[name] - between, 20)  # one for 512 KiB
+
     def test_durations_are_seconds(self):
-        server = self.start("--compute-seconds", "1", "--threads", "2")
+        server = self.start("--compute-cost", "0", "--compute-seconds", "1", "--threads", "2")
         begun = time.monotonic()
         self.assertEqual(server.request("GET", ENDLESS).status, 503)
         took = time.monotonic() - begun
@@ -238,7 +251,7 @@ class Histograms(MetricsCase):
 
 
 class Rejections(MetricsCase):
-    """Every reason, provoked."""
+    """Every reason of a rejection is provoked once."""
 
     def rejected(self, server):
         pairs = server.metrics().items()
@@ -247,7 +260,7 @@ class Rejections(MetricsCase):
 
     @contextlib.contextmanager
     def one_more(self, server, *reasons):
-        """What happens inside is counted once for each of the reasons, and for no other."""
+        """Check that the block inside counts one rejection for each of the reasons, and no other."""
         before = self.rejected(server)
         self.assertLessEqual(set(reasons), set(before))
         expected = {name: count + reasons.count(name) for name, count in before.items()}
@@ -273,6 +286,7 @@ class Rejections(MetricsCase):
         reasons = {
             "framing", "header_deadline", "body_deadline", "slow_reader", "connection_limit",
             "request_limit", "stream_limit", "queue_full", "upload_memory", "draining",
+            "client_left",
             "unauthorized", "forbidden", "target_too_long", "body_too_large",
             "result_too_large", "store_full", "store_failed", "compute_deadline",
             "out_of_memory",
@@ -312,8 +326,8 @@ class Rejections(MetricsCase):
         times = ("--header-seconds", "1", "--body-seconds", "1", "--send-seconds", "1")
         server = self.start(*times)
         post = b"POST /v1/encodings/integer HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{"
-        server.request("GET", LARGE)  # and keeps the table
-        slow = ["slow_reader"] * 8  # all of them, before the kernel gives up any
+        server.request("GET", LARGE)  # the table is cached from now on
+        slow = ["slow_reader"] * 8  # the watch must end all of them before the kernel gives up
         with self.one_more(server, "header_deadline", "body_deadline", *slow):
             for _ in slow:
                 self.occupy(server, LARGE)
@@ -344,24 +358,34 @@ class Rejections(MetricsCase):
             with self.one_more(server, reason):
                 self.assertEqual(server.request("GET", target).status, 503)
 
+    def ask_until_one_waits(self, server, stack):
+        """Occupy the workers and the one place in the queue; the target of the request there, and
+        its connection."""
+        for seed in range(1, 9):
+            target, wire = f"{ENDLESS}&seed={seed}", stack.enter_context(server.wire())
+            wire.ask("GET", target)
+            wait_until(
+                lambda: server.metrics()["posenc_requests_under_way"] == seed + 1, "it is read"
+            )
+            if all(server.metrics()["posenc_jobs_waiting"] == 1 for _ in range(20)):
+                return target, wire
+        raise AssertionError("none waits")
+
     def test_a_full_queue_and_the_end_of_the_process(self):
         server = self.start(
-            "--threads", "1", "--compute-queue", "1", "--access-log", "--drain-seconds", "1"
+            "--threads", "1", "--compute-queue", "1", "--access-log", "--drain-seconds", "1",
+            "--compute-cost", "0"
         )
         with contextlib.ExitStack() as stack:
-            wires = [stack.enter_context(server.wire()) for _ in range(3)]
-            ratio = 'posenc_preparation_progress_ratio{scheme="floater"}'
-            wires[0].ask("GET", ENDLESS)
-            wait_until(lambda: 0 < server.metrics()[ratio] < 1, "under way")
-            wires[1].ask("GET", f"{ENDLESS}&dtype=f64")
-            wait_until(lambda: server.metrics()["posenc_jobs_waiting"] == 1, "one waits")
+            target, wire = self.ask_until_one_waits(server, stack)
             with self.one_more(server, "queue_full"):
-                wires[2].ask("GET", f"{ENDLESS}&dtype=f16")
-                self.assertEqual(wires[2].receive().status, 503)
+                other = stack.enter_context(server.wire())
+                other.ask("GET", f"{ENDLESS}&dtype=f16")
+                self.assertEqual(other.receive().status, 503)
             server.process.terminate()
-            self.assertEqual(wires[1].receive().status, 503)
+            self.assertEqual(wire.receive().status, 503)
             server.wait()
-        (line,) = [line for line in server.log().splitlines() if "dtype=f64" in line]
+        (line,) = [line for line in server.log().splitlines() if target in line]
         self.assertIn(" rejected=draining ", line)
 
     def test_uploads_under_way_and_no_memory_for_another(self):

@@ -1,5 +1,6 @@
-"""Everything at once, with a cache far smaller than what is asked for: every answer is right
-to the byte, and the server stops in the middle of it. `make tsan` runs it under ThreadSanitizer."""
+"""Mixed requests from several clients, with a cache much smaller than the tables they need: every
+answer is correct to the byte, and the server stops in the middle. `make tsan` runs this under
+ThreadSanitizer."""
 
 import hashlib
 import os
@@ -26,7 +27,7 @@ def table_set(first):
 
 
 def targets():
-    """What is read: tables of 4 to 30 KB in all forms, streams, and documents."""
+    """(targets of tables of 4 to 30 KB in all forms, targets of streams)"""
     forms = ("raw", "npy", "json", "safetensors")
     held = [f"/v1/encodings/{scheme}?length={16 + i}&dim=64&offset={i}&format={forms[i % 4]}"
             for i in range(WORKING_SET // 2) for scheme in ("sinusoidal", "periodic")]
@@ -36,7 +37,7 @@ def targets():
 
 
 class Client:
-    """A connection that is opened anew where the server has announced its end."""
+    """A connection; it is opened again after a reply with Connection: close."""
 
     def __init__(self, server):
         self.server, self.wire = server, server.wire()
@@ -70,7 +71,7 @@ class MixedLoad(ServerCase):
             self.versions[hashlib.sha256(body).hexdigest()] = floats(ROWS * DIM, 1000.0 * i)
 
     def check_bits(self, key, body):
-        """Whoever asks for the same gets the same bytes."""
+        """Check that equal requests get equal bodies."""
         digest = hashlib.sha256(body).digest()
         with self.lock:
             self.assertEqual(self.digests.setdefault(key, digest), digest, key)

@@ -1,4 +1,4 @@
-"""Overload: at each limit there is an answer at once, and those who were let in do not notice."""
+"""Overload: at each limit a refusal is sent at once, and accepted requests do not notice."""
 
 import contextlib
 import http.client
@@ -12,18 +12,19 @@ from unittest import mock
 
 import server
 from server import ServerCase, wait_until
+from stored import PATH, simple
 
 RAW = "/v1/encodings/integer?length=4&format=raw"
 LIMIT = 20
-AT_ONCE = 0.2  # seconds until the refusal, as a median on a busy machine
-SOON = 20  # seconds that count as not hanging, also under a sanitizer
+AT_ONCE = 0.2  # seconds: upper bound on the median time to a refusal, on a busy machine
+SOON = 20  # seconds: whatever takes longer hangs, also under a sanitizer
 
 
 class Connections(ServerCase):
     flags = ("--max-connections", str(LIMIT))
 
     def enter(self, stack):
-        """A kept connection, as soon as there is room."""
+        """A kept connection, or None while there is no room."""
         wire = self.server.wire()
         try:
             if wire.exchange("GET", RAW).status == 200:
@@ -34,17 +35,17 @@ class Connections(ServerCase):
         return None
 
     def fill(self, stack):
-        """As many kept connections as there may be."""
+        """Open as many kept connections as the limit allows."""
         return [wait_until(lambda: self.enter(stack), "let in", SOON) for _ in range(LIMIT)]
 
     def is_open(self):
         with contextlib.suppress(OSError, EOFError):
-            return self.server.request("GET", "/health/ready").status == 200
+            return self.server.request("GET", RAW).status == 200
         return False
 
     def is_empty(self):
         with contextlib.suppress(OSError, EOFError, KeyError, ValueError, http.client.HTTPException):
-            return self.server.metrics()["posenc_connections"] == 1  # that one
+            return self.server.metrics()["posenc_connections"] == 1  # of this request
         return False
 
     def setUp(self):
@@ -66,6 +67,36 @@ class Connections(ServerCase):
             self.assertLess(sorted(times)[25], AT_ONCE)
         wait_until(self.is_open, "let in again")
 
+    def test_above_the_limit_probes_and_metrics_are_answered(self):
+        with contextlib.ExitStack() as stack:
+            self.fill(stack)
+            for target in ("/health/live", "/health/ready", "/metrics", "/health/live?x=1"):
+                for given in (target, f"http://localhost{target}"):
+                    for method in ("GET", "HEAD"):
+                        with self.server.wire() as wire, self.subTest(given, method=method):
+                            reply = wire.exchange(method, given)
+                            self.assert_ok(reply)
+                            self.assertEqual(reply.header("Connection"), "close")
+                            self.assertEqual(reply.body == b"", method == "HEAD")
+                            self.assertTrue(wire.is_closed())
+            self.assertEqual(self.server.metrics()["posenc_connections"], LIMIT)
+            for method, target in (("GET", "/v1/info"), ("GET", "http://localhost/v1/info"),
+                                   ("POST", "/health/live"), ("GET", "/health/livex"),
+                                   ("GET", "/")):
+                with self.server.wire() as wire:
+                    self.assert_problem(wire.exchange(method, target), 503, code="unavailable")
+
+    def test_above_the_limit_a_draining_server_says_so(self):
+        running = self.start(*self.flags, "--drain-seconds", "5")
+        with contextlib.ExitStack() as stack:
+            for _ in range(LIMIT):
+                stack.enter_context(running.wire()).exchange("GET", RAW)
+            self.assertEqual(running.request("GET", "/health/ready").status, 200)
+            running.signal(signal.SIGTERM)
+            wait_until(lambda: running.request("GET", "/health/ready").status == 503, "draining")
+            self.assertIn("draining", running.request("GET", "/health/ready").body.decode())
+            running.signal(signal.SIGTERM)
+
     def test_a_client_that_sends_a_body_first_reads_its_503(self):
         with contextlib.ExitStack() as stack:
             self.fill(stack)
@@ -73,7 +104,7 @@ class Connections(ServerCase):
                 with self.server.wire() as wire:
                     length = {"Content-Length": "100000"}
                     wire.ask("POST", "/v1/encodings/integer", length)
-                    for _ in range(5):  # a socket closed at once would reset it by now
+                    for _ in range(5):  # a server that closed at once would have reset the connection
                         time.sleep(0.01)
                         wire.send(b"x" * 20_000)
                     self.assert_problem(wire.receive(), 503)
@@ -85,7 +116,7 @@ class Connections(ServerCase):
             silent = stack.enter_context(self.server.wire())
             self.assertEqual(silent.receive().status, 503)
             with contextlib.suppress(OSError):
-                while True:  # until the server has closed altogether, and resets
+                while True:  # until the server has closed completely and resets
                     silent.send(b"x")
                     time.sleep(0.05)
                     self.assertLess(time.monotonic() - start, 2 * SOON)
@@ -139,7 +170,7 @@ class Connections(ServerCase):
 
 class Bursts(ServerCase):
     def test_128_requests_at_the_same_moment_are_answered(self):
-        """libmicrohttpd fetches 128 events at once and, where it gets that many, waits for more."""
+        """libmicrohttpd fetches up to 128 events; if it gets exactly 128, it waits for another."""
         running = self.start("--threads", "1")
         for count in (128, 127, 256):
             with contextlib.ExitStack() as stack:
@@ -171,14 +202,14 @@ class Requests(ServerCase):
     streamed = "/v1/encodings/sinusoidal?length=2000000&dim=64&format=raw"
 
     def occupy(self, stack, target, count):
-        """Requests whose answers are not read."""
+        """Send requests and do not read their answers."""
         for _ in range(count):
             wire = stack.enter_context(self.server.wire(receive_buffer=4096))
             wire.ask("GET", target)
             self.assertEqual(wire.receive_head().status, 200)
 
     def is_idle(self):
-        return self.server.metrics()["posenc_requests_under_way"] == 1  # that one
+        return self.server.metrics()["posenc_requests_under_way"] == 1  # this request
 
     def setUp(self):
         wait_until(self.is_idle, "the requests of the test before are gone")
@@ -197,6 +228,12 @@ class Requests(ServerCase):
                     self.assertLess(time.monotonic() - start, SOON)
             for target in ("/health/live", "/health/ready", "/metrics"):
                 self.assert_ok(self.get(target))
+                with self.server.wire() as wire:
+                    wire.ask("GET", f"http://localhost{target}")
+                    self.assert_ok(wire.receive())
+            with self.server.wire() as wire:
+                wire.ask("GET", "http://localhost/v1/info")
+                self.assertEqual(wire.receive().status, 503)
         wait_until(self.is_idle, "they have ended")
         self.assert_ok(self.get(RAW))
 
@@ -215,7 +252,7 @@ class Requests(ServerCase):
 
 
 class Descriptors(ServerCase):
-    """A process has a limit on its descriptors, which connections take."""
+    """The limit on the descriptors of a process; each connection takes one."""
 
     def start_with(self, limits, *flags):
         with tempfile.NamedTemporaryFile("w", suffix=".sh", delete=False) as script:
@@ -240,14 +277,30 @@ class Descriptors(ServerCase):
 
     def test_connections_over_it_are_refused_like_those_over_the_limit(self):
         running = self.start_with(
-            "ulimit -n 400", "--max-connections", "200", "--threads", "2"
+            "ulimit -n 400", "--max-connections", "400", "--threads", "2"
         )
-        warning = "descriptors are allowed"
+        warning = "too few descriptors are allowed"
         self.assertIn(warning, running.log())
         (allowed,) = re.findall(r"connections=(\d+)", running.log())
         with contextlib.ExitStack() as stack:
-            self.assertEqual(self.let_in(running, stack, 200), int(allowed))
+            self.assertEqual(self.let_in(running, stack, 400), int(allowed))
         self.assertNotIn(warning, self.server.log())
+
+    def test_64_descriptors_are_enough_to_work(self):
+        data = tempfile.TemporaryDirectory(prefix="posenc-")
+        self.addCleanup(data.cleanup)
+        running = self.start_with("ulimit -n 64", "--data-dir", data.name, "--threads", "2")
+        (allowed,) = re.findall(r"connections=(\d+)", running.log())
+        self.assertGreaterEqual(int(allowed), 16)
+        with contextlib.ExitStack() as stack:
+            self.assertEqual(self.let_in(running, stack, 100), int(allowed))
+            for _ in range(3):
+                self.assertEqual(running.request("GET", "/health/live").status, 200)
+                self.assertEqual(running.request("GET", "/metrics").status, 200)
+                self.assertEqual(running.request("GET", RAW).status, 503)
+        wait_until(lambda: running.request("GET", RAW).status == 200, "let in again")
+        self.assertEqual(running.request("PUT", f"{PATH}/a", None, simple()).status, 201)
+        self.assertEqual(running.request("DELETE", f"{PATH}/a").status, 204)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""/v1/parameters: storing, reading, replacing and removing sets; what is no set is refused."""
+"""/v1/parameters: storing, reading, replacing and removing sets; other files are refused."""
 
 import gzip
 import hashlib
@@ -58,6 +58,12 @@ class Methods(StoreCase):
         self.assertEqual(reply.json(), expected)
         self.assertEqual(self.listed(), [expected])
         self.assert_stored("bert-positions", body)
+
+    def test_a_coded_upload_is_refused(self):
+        reply = self.put("coded", gzip.compress(simple()), {"Content-Encoding": "gzip"})
+        self.assert_problem(reply, 415)
+        self.assertEqual(reply.header("Accept-Encoding"), "identity")
+        self.assertEqual(self.listed(), [])
 
     def test_a_second_upload_replaces_the_first(self):
         self.assert_in_store(self.put("a", simple(6)), 201, simple(6))
@@ -161,12 +167,12 @@ class Methods(StoreCase):
 
     def test_chunked_uploads_are_stored(self):
         body = simple(5000)
-        with self.server.wire() as wire:
-            for size, status in ((1000, 201), (1, 204), (7000, 204)):
+        for size, status in ((1000, 201), (1, 204), (7000, 204)):
+            with self.server.wire() as wire:
                 coding = {"Transfer-Encoding": "chunked"}
                 reply = wire.exchange("PUT", f"{PATH}/a", coding, chunked(body, size))
                 self.assertEqual(reply.status, status)
-            self.assertEqual(wire.exchange("GET", f"{PATH}/a").body, body)
+            self.assertEqual(self.server.request("GET", f"{PATH}/a").body, body)
 
     def test_a_connection_carries_many_uploads(self):
         with self.server.wire() as wire:
@@ -223,7 +229,7 @@ class Files(StoreCase):
                 name = f"n{len(kept)}"
                 reply = wire.exchange("PUT", f"{PATH}/{name}", {"Content-Length": str(len(body))},
                                       body)
-                if legal:  # damage that another valid file could have
+                if legal:  # the change made another valid file
                     self.assertEqual(reply.status, 201, (body, reply))
                     kept[name] = body
                 else:
@@ -331,7 +337,7 @@ class Limits(StoreCase):
         self.assertEqual(len(self.listed()), 5)
 
     def fill_the_budget(self, body):
-        """Two uploads under way and a third one; the statuses of all three."""
+        """Begin two uploads and send a third one; returns the statuses of all three."""
         with self.server.wire() as one, self.server.wire() as two:
             for wire in (one, two):
                 wire.ask("PUT", f"{PATH}/a", {"Content-Length": str(len(body))})
@@ -342,9 +348,9 @@ class Limits(StoreCase):
             return [one.receive("PUT").status, two.receive("PUT").status, third.status]
 
     def test_bodies_under_way_share_a_budget(self):
-        """Twice the limits of an upload and a JSON body: room for two such uploads."""
+        """The budget is twice the limits of an upload and a JSON body: room for two uploads."""
         body, seen = self.sized(100000), set()
-        for _ in range(100):  # until the third one comes last
+        for _ in range(100):  # until the third one is the one refused
             statuses = self.fill_the_budget(body)
             self.assertLessEqual(set(statuses), {201, 204, 503})
             seen.add(tuple(status == 503 for status in statuses))

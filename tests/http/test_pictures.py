@@ -1,4 +1,4 @@
-"""format=png: every pixel is the one that the element's value asks for."""
+"""format=png: every pixel has the colour that its element's value demands."""
 
 import math
 import unittest
@@ -9,7 +9,7 @@ from png import read_png
 from server import ServerCase
 
 ENCODINGS = "/v1/encodings"
-# scheme and query; what picks the matrix: rows, columns and where it begins is worked out here
+# scheme and query, and the slice: the indices of the leading axes, None for a matrix
 MATRICES = [
     ("sinusoidal?length=9&dim=6", None),
     ("sinusoidal?length=1500&dim=2&dtype=f16", None),
@@ -18,7 +18,7 @@ MATRICES = [
     ("sinusoidal?length=5&dim=8&dtype=f64&amplitude=1e-321", None),
     ("integer?length=40&offset=-7", None),
     ("integer?positions=9007199254740992,-9007199254740992,1&dtype=f64", None),
-    ("integer?length=5&step=0", None),  # all alike
+    ("integer?length=5&step=0", None),  # equal elements
     ("integer?length=5&step=0&offset=3", None),
     ("alibi?length=7&heads=4&mask=causal", [0]),
     ("alibi?length=7&heads=4&mask=causal", [3]),
@@ -29,12 +29,12 @@ MATRICES = [
 
 
 def level(value, end, steps):
-    """The nearest of the steps from 0 to the end, in rational numbers."""
+    """value / end as the nearest of `steps` equal steps, in rational numbers."""
     return math.floor(Fraction(value) * steps / end + Fraction(1, 2))
 
 
 def picture_of(numbers, colormap):
-    """The palette indices of the specification, README.md."""
+    """The palette indices of the specification, api/README.md."""
     finite = [Fraction(number) for number in numbers if math.isfinite(number)]
     largest = max(map(abs, finite))
     low, high = min(finite), max(finite)

@@ -44,6 +44,48 @@ class Post(ServerCase):
                     for field in ("Content-Length", "Content-Disposition", "Tensor-Shape"):
                         self.assertEqual(posted.header(field), get.header(field))
 
+    def test_the_parameters_of_a_reply_can_be_posted_back(self):
+        for scheme in json.loads(self.get("/v1/schemes").body)["schemes"]:
+            with self.subTest(scheme["name"]):
+                path = f"/v1/encodings/{scheme['name']}"
+                first = self.assert_ok(self.get(f"{path}?{scheme['example']}"))
+                reply = self.post(path, json.loads(first.body)["parameters"])
+                self.assertEqual(self.assert_ok(reply).body, first.body)
+
+    def test_a_null_is_not_given_but_its_name_is_checked(self):
+        given = {"length": 4, "dim": 8}
+        plain = self.assert_ok(self.post(SINUSOIDAL, given)).body
+        nulls = {"offset": None, "layout": None, "preset": None, "format": None, "slice": None}
+        self.assertEqual(self.assert_ok(self.post(SINUSOIDAL, {**given, **nulls})).body, plain)
+        problem = self.refuse({**given, "offse": None}, 400, "offse")
+        self.assertIn('did you mean "offset"?', problem["detail"])
+        self.refuse({"length": 4, "dim": None}, 400, "dim")
+
+    def test_a_reply_names_the_preset_and_the_release(self):
+        query = "length=4&dim=8&preset=whisper"
+        explicit = "length=4&dim=8&layout=concat&frequencies=tensor2tensor"
+        release = json.loads(self.get("/v1/info").body)["version"]
+        tags = set()
+        for text, preset in ((query, "whisper"), (explicit, None), (query, "whisper")):
+            reply = self.get(f"{SINUSOIDAL}?{text}")
+            document = json.loads(self.assert_ok(reply).body)
+            self.assertEqual(document["preset"], preset)
+            self.assertEqual(document["release"], release)
+            tags.add(reply.header("ETag"))
+            self.assertNotIn("whisper", reply.header("Content-Disposition"))
+        self.assertEqual(len(tags), 2)
+        head = self.get(f"{SINUSOIDAL}?{query}&format=safetensors").body[8:]
+        metadata = json.JSONDecoder().raw_decode(head.decode("latin-1"))[0]["__metadata__"]
+        self.assertEqual((metadata["preset"], metadata["release"]), ("whisper", release))
+
+    def test_a_coded_body_is_refused(self):
+        for coding in ("gzip", "br", "identity, gzip"):
+            reply = self.post(SINUSOIDAL, {"length": 4, "dim": 8}, {"Content-Encoding": coding})
+            self.assert_problem(reply, 415)
+            self.assertEqual(reply.header("Accept-Encoding"), "identity")
+        reply = self.post(SINUSOIDAL, {"length": 4, "dim": 8}, {"Content-Encoding": "identity"})
+        self.assert_ok(reply)
+
     def test_a_post_is_not_for_caches(self):
         document = {"length": 3, "dim": 14}
         for status in ("fwd=miss", "hit"):
@@ -134,15 +176,15 @@ class Post(ServerCase):
 
     def test_values_of_the_wrong_kind_are_400(self):
         wrong = {
-            "length": ["4", "", True, None, [4], {}, {"value": 4}, "4.0"],
-            "offset": ["0", "1e3", False, None, [], [0]],
-            "positions": [0, True, None, {}, [], "0,1", ["0"], [None], [True], [[0]], [0, "1"]],
-            "layout": [0, True, None, ["concat"], {}, "", "spiral"],
-            "zero_first_row": ["true", 1, 0, None, [True], {}, ""],
-            "dtype": [32, None, ["f32"], {}, ""],
-            "format": [1, None, ["npy"], {}, "", True],
-            "tensor": [0, None, ["encoding"], {}, "", False],
-            "preset": [0, None, ["marian"], {}, "", True],
+            "length": ["4", "", True, [4], {}, {"value": 4}, "4.0"],
+            "offset": ["0", "1e3", False, [], [0]],
+            "positions": [0, True, {}, [], "0,1", ["0"], [None], [True], [[0]], [0, "1"]],
+            "layout": [0, True, ["concat"], {}, "", "spiral"],
+            "zero_first_row": ["true", 1, 0, [True], {}, ""],
+            "dtype": [32, ["f32"], {}, ""],
+            "format": [1, ["npy"], {}, "", True],
+            "tensor": [0, ["encoding"], {}, "", False],
+            "preset": [0, ["marian"], {}, "", True],
         }
         for name, values in wrong.items():
             for value in values:
@@ -152,10 +194,26 @@ class Post(ServerCase):
                         del document["length"]
                     self.refuse(document, 400, name)
 
+    def test_a_value_of_the_wrong_kind_is_told_how_json_writes_it(self):
+        wrong = {
+            "length": ("4", 'integer from 1 to 9007199254740992, written as a JSON number (given: "4")'),
+            "layout": (3, "one of interleaved, concat, concat_cos_first, written as a JSON string"),
+            "zero_first_row": ("true", 'true or false, written without quotes (given: "true")'),
+            "positions": ([], "a list of numbers from -9007199254740992 to 9007199254740992, "
+                          "with at least one item"),
+            "format": (1, "a name, written as a JSON string (given: 1)"),
+        }  # fmt: skip
+        for name, (value, rule) in wrong.items():
+            document = {"dim": 8, **({} if name == "positions" else {"length": 4}), name: value}
+            self.assertIn(rule, self.refuse(document, 400, name)["detail"])
+        by_query = self.get(f"{SINUSOIDAL}?dim=8&positions=a")
+        detail = self.assert_problem(by_query, 400, "positions")["detail"]
+        self.assertIn('separated by commas (given: "a")', detail)
+
     def test_what_was_given_comes_back_as_json_has_it(self):
         given = [("length", 0, 422), ("length", -1, 422), ("offset", 1e300, 422)]
         given += [("dim", 4.5, 400)]
-        given += [("length", True, 400), ("dim", None, 400), ("layout", "spiral", 400)]
+        given += [("length", True, 400), ("layout", "spiral", 400)]
         given += [("positions", ["0"], 400), ("dim", {"a": 1}, 400)]
         for name, value, status in given:
             with self.subTest(f"{name} {value!r}"):

@@ -1,4 +1,4 @@
-"""Tables whose preparation takes long: deadline, progress, stopping, and everything beside them."""
+"""Tables whose preparation takes long: deadline, progress, stopping, and other requests meanwhile."""
 
 import signal
 import time
@@ -9,11 +9,11 @@ from server import PATIENCE, Server, ServerCase, wait_until
 ENDLESS = "/v1/encodings/floater?length=3&offset=1000000&dim=256&format=raw"
 QUICK = "/v1/encodings/floater?length=3&dim=4"
 RATIO = 'posenc_preparation_progress_ratio{scheme="floater"}'
-SOON = 20  # seconds that count as at once, also under a sanitizer on a busy machine
+SOON = 20  # seconds: upper bound on what is done at once, also under a sanitizer on a busy machine
 
 
 class Deadline(ServerCase):
-    flags = ("--compute-seconds", "1")
+    flags = ("--compute-cost", "0", "--compute-seconds", "1")
 
     def test_a_preparation_ends_at_its_deadline(self):
         begun = time.monotonic()
@@ -24,7 +24,7 @@ class Deadline(ServerCase):
         self.assertGreaterEqual(time.monotonic() - begun, 1)
         self.assertLess(time.monotonic() - begun, SOON)
         self.assertEqual(self.server.metrics()[RATIO], 1)
-        self.assert_ok(self.get(QUICK))  # which has its own second
+        self.assert_ok(self.get(QUICK))  # each preparation has its own deadline
 
     def test_head_needs_no_preparation(self):
         reply = self.head(ENDLESS)
@@ -32,9 +32,30 @@ class Deadline(ServerCase):
         self.assertEqual(reply.header("Content-Length"), str(3 * 256 * 4))
 
 
+class Failures(ServerCase):
+    flags = ("--threads", "1", "--compute-cost", "0", "--compute-seconds", "2")
+
+    def test_a_preparation_fails_once_for_all_who_wait(self):
+        failing = "/v1/similarity/integer?length=5000&metric=dot&dtype=f16&format=raw"
+        busy, *wires = (self.server.wire() for _ in range(11))
+        for wire in (busy, *wires):
+            self.addCleanup(wire.close)
+        busy.ask("GET", ENDLESS)
+        wait_until(lambda: self.server.metrics()[RATIO] < 1, "the worker is busy")
+        for number, wire in enumerate(wires):  # half of them written in another way
+            wire.ask("GET", failing + "&offset=0" * (number % 2))
+        wait_until(lambda: self.server.metrics()["posenc_jobs_waiting"] == 10, "all wait")
+        for wire in wires:
+            self.assertEqual(wire.receive().status, 422)
+        self.assertEqual(busy.receive().status, 503)
+        self.assertEqual(self.server.metrics()["posenc_cache_misses_total"], 2)
+        self.assert_problem(self.get(failing), 422)  # a later one tries again
+        self.assertEqual(self.server.metrics()["posenc_cache_misses_total"], 3)
+
+
 class Progress(unittest.TestCase):
     def setUp(self):
-        self.server = Server("--threads", "2", "--compute-seconds", "600")
+        self.server = Server("--threads", "2", "--compute-cost", "0", "--compute-seconds", "600")
         self.addCleanup(self.server.stop)
 
     def ratio(self):
@@ -57,7 +78,7 @@ class Progress(unittest.TestCase):
     def test_a_server_that_stops_ends_its_preparations(self):
         for one in (signal.SIGINT, signal.SIGTERM):
             with self.subTest(one.name):
-                self.server = Server("--drain-seconds", "1", "--compute-seconds", "600")
+                self.server = Server("--drain-seconds", "1", "--compute-cost", "0", "--compute-seconds", "600")
                 self.addCleanup(self.server.stop)
                 self.begin()
                 begun = time.monotonic()

@@ -1,4 +1,4 @@
-"""Parts of binary forms: Range, If-Range, If-Match, and downloads that go on where they ended."""
+"""Parts of binary forms: Range, If-Range, If-Match, and downloads that are resumed."""
 
 import subprocess
 import tempfile
@@ -23,7 +23,7 @@ class RangeCase(ServerCase):
         return self.get(target, {"Range": value, **(headers or {})})
 
     def assert_part(self, reply, whole, first, last):
-        """A 206 of bytes first to last of the body of `whole`."""
+        """Check that a reply is a 206 with the bytes first to last of the body of `whole`."""
         self.assertEqual(reply.status, 206, reply)
         self.assert_open_to_browsers(reply)
         size = len(whole.body)
@@ -157,7 +157,7 @@ class Ranges(RangeCase):
         self.assertEqual(self.server.computed() - before, 1)
 
     def test_a_hit_without_a_range_follows_one_with_it(self):
-        """The shared reply of hits is never a part's, nor the other way round."""
+        """A cached whole reply must not answer a range, nor a part a request without one."""
         target = f"{TARGET}&format=npy"
         whole = self.get(target)
         for _ in range(3):
@@ -262,14 +262,14 @@ class Streams(RangeCase):
             self.assert_unsatisfiable(self.part(target, f"bytes={size}-"), size)
 
     def window(self, first, count):
-        """The bytes of some rows, by a request for these alone."""
+        """The bytes of some rows, from a request for these rows only."""
         target = f"/v1/encodings/sinusoidal?length={count}&offset={first}&dim=64&format=raw"
         return self.assert_ok(self.get(target)).body
 
     def test_parts_of_64_gib_come_at_once(self):
         target = f"{self.huge}&format=raw"
         tail, middle = self.window(268435455, 1), self.window(200000000, 3)
-        self.part(target, "bytes=0-0")  # workers have started
+        self.part(target, "bytes=0-0")  # the memory of a first request must not count
         before, start = self.server.resident(), time.monotonic()
         for _ in range(20):
             reply = self.part(target, "bytes=-10")
@@ -280,7 +280,7 @@ class Streams(RangeCase):
             at = 200000000 * 256 + 100
             reply = self.part(target, f"bytes={at}-{at + 499}")
             self.assertEqual((reply.status, reply.body), (206, middle[100:600]))
-        # 40 answers: one alone of a whole table would take a minute
+        # for 40 answers; computing the whole table once would take a minute
         self.assertLess(time.monotonic() - start, 10)
         self.assertLess(self.server.resident() - before, 32 << 20)
         reply = self.part(f"{self.huge}&format=npy", "bytes=-10")
@@ -317,7 +317,7 @@ class Streams(RangeCase):
 
 
 class Curl(RangeCase):
-    """Downloads that were interrupted and go on, with curl -C -."""
+    """Interrupted downloads that curl resumes (curl -C -)."""
 
     def resume(self, server, target, cut):
         """The bytes of a file that was cut and completed, and what curl says of itself."""

@@ -1,4 +1,4 @@
-"""Paths and methods: 404, 405, OPTIONS, and what every reply carries for browsers."""
+"""Paths and methods: 404, 405, OPTIONS, and the headers for browsers that every reply has."""
 
 import unittest
 from urllib.parse import quote
@@ -83,6 +83,28 @@ class Routing(ServerCase):
         for target in ("v1/schemes", "?length=4", "*", "#", "http:"):
             with self.subTest(target), self.server.wire() as wire:
                 self.assert_problem(wire.exchange("GET", target), 400)
+
+    def test_a_target_in_absolute_form_is_answered_like_its_path(self):
+        requests = [("GET", path, b"") for path in sorted(PATHS) if path != "/metrics"]
+        requests += [("GET", "/v1/encodings/integer?length=3&format=raw", b""), ("GET", "/no", b""),
+                     ("POST", "/v1/encodings/integer", b'{"length": 3}'), ("PUT", "/v1/info", b""),
+                     ("HEAD", "/v1/info", b""), ("OPTIONS", "/v1/info", b"")]  # fmt: skip
+        headers = {"Content-Type": "application/json"}
+        with self.server.wire() as wire:
+            for method, path, body in requests:
+                replies = []
+                for target in (path, f"http://localhost{path}", f"HTTP://LOCALHOST:80{path}"):
+                    wire.ask(method, target, headers, body)
+                    replies.append(wire.receive(method))
+                first, *others = replies
+                for reply in others:
+                    with self.subTest(f"{method} {path}"):
+                        self.assertEqual((reply.status, reply.body), (first.status, first.body))
+                        for field in ("ETag", "Allow", "Content-Type"):
+                            self.assertEqual(reply.header(field), first.header(field))
+            for target in ("http://localhost", "http://localhost?x=1"):
+                wire.ask("GET", target)
+                self.assertEqual(wire.receive().body, self.get("/").body)
 
     def test_head_stands_wherever_get_does(self):
         without = {"/v1/encodings/sinusoidal", "/v1/parameters/nosuch", "/metrics"}

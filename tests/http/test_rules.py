@@ -62,7 +62,7 @@ class Similarity(ServerCase):
     flags = ("--cache-bytes", "4MiB")
 
     def test_a_similarity_is_kept_under_a_key_of_its_own(self):
-        query = "sinusoidal?length=20&dim=16&offset=5"  # asked for nowhere else
+        query = "sinusoidal?length=20&dim=16&offset=5"  # no other test needs this table
         plain = self.get(f"/v1/encodings/{query}")
         tags, computed = {plain.header("ETag")}, self.server.computed()
         for more in ("", "&rows=0,1", "&dtype=f64", "&format=npy", "&base=10"):

@@ -1,4 +1,4 @@
-"""The registry as /v1/schemes shows it, and every scheme against what it says of itself."""
+"""The registry in /v1/schemes, and every scheme against its own description there."""
 
 import unittest
 
@@ -14,9 +14,9 @@ FORMATS = {
 }
 FIRST_SCHEMES = {"integer", "normalized", "binary", "periodic", "sinusoidal", "sinusoidal_2d"}
 RESERVED = {"format", "tensor", "preset", "metric", "rows", "colormap", "scale", "slice"}
-STORED = "parameters"  # its values are names of sets that the process holds
-# what a choice asks for by a rule of the scheme: one of several keys
-ONE_OF = {"dynamic": {"max_position_embeddings": "4"}, "longrope": {"factor": "2"}}
+STORED = "parameters"  # its values are names of stored sets
+# a choice needs one of several keys; that is a rule of the scheme and not in its table
+ONE_OF = {"dynamic": {"alpha": "4"}, "longrope": {"factor": "2"}}
 LEAST = {"f64": 2.0**-1074, "f32": 2.0**-149, "f16": 2.0**-24, "bf16": 2.0**-133, "i32": 0}
 TYPES = {"integer", "number", "boolean", "string", "array"}
 
@@ -75,7 +75,7 @@ class Schemes(ServerCase):
                     if parameter["required"]:
                         self.assertIsNone(parameter["default"])
                     if parameter["type"] in ("integer", "number", "array"):
-                        self.assertLess(parameter["minimum"], parameter["maximum"])
+                        self.assertLess(*bounds_of(parameter))
                     if parameter["name"] == STORED:
                         self.assertEqual(parameter["type"], "string")
                         self.assertIsNone(parameter["default"])
@@ -98,7 +98,7 @@ class Schemes(ServerCase):
                 self.assertLess(set(), set(cases))
                 self.assertLessEqual(set(cases), set(decides["choices"]))
                 self.assertEqual((row["required"], row["default"]), (False, None))
-                value = "true" if row["type"] == "boolean" else row["minimum"]
+                value = "true" if row["type"] == "boolean" else bounds_of(row)[0]
                 for choice in set(decides["choices"]) - set(cases):
                     query = f"{scheme['example']}&{decides['name']}={choice}&{row['name']}={value}"
                     problem = self.assert_problem(self.get_encoding(scheme, query), 422)
@@ -153,8 +153,8 @@ class Schemes(ServerCase):
                     self.check_formats(scheme, f"{scheme['example']}&dtype={dtype}", dtype)
 
     def check_tensors(self, scheme, document):
-        """Tensors in the documented order, the primary one first; the others may belong to
-        another form, as their shapes tell."""
+        """Check that tensors come in the documented order, the primary one first. Documented
+        tensors may be missing if they belong to another form."""
         names = [tensor["name"] for tensor in document["tensors"]]
         documented = [tensor["name"] for tensor in scheme["tensors"]]
         self.assertEqual(names, [name for name in documented if name in names])
@@ -204,10 +204,10 @@ class Schemes(ServerCase):
             self.check_numbers(tensor, raw.body)
 
     def check_numbers(self, tensor, data):
-        """JSON's numbers read back as the elements; the data has no more than these."""
+        """Check that JSON's numbers are the elements of the data, and that there are no others."""
         numbers = flatten(tensor["data"], tensor["shape"])
         self.assertEqual(len(data), len(numbers) * SIZES[tensor["dtype"]])
-        # half an ulp of the dtype's significand: the shortest digits need not be closer
+        # the shortest digits may differ by half an ulp of the dtype
         bits = {"f64": 53, "f32": 24, "f16": 11, "bf16": 8, "i32": 64}[tensor["dtype"]]
         for number, element in zip(numbers, elements(tensor["dtype"], data)):
             if tensor["dtype"] == "f64":
@@ -219,11 +219,9 @@ class Schemes(ServerCase):
         for scheme in self.schemes:
             with self.subTest(scheme["name"]):
                 answer = self.get_encoding(scheme, scheme["example"]).json()["parameters"]
-                # only what the plan itself decides stays open: the width of binary
-                open_ended = {"width"} if scheme["name"] == "binary" else set()
                 expected = after_defaulting(scheme, example(scheme))
                 self.assertEqual(set(answer), set(expected))
-                for name in set(expected) - open_ended:
+                for name in expected:
                     self.assertEqual(answer[name], expected[name], name)
 
     def test_stating_every_default_changes_nothing(self):
@@ -281,10 +279,11 @@ class Schemes(ServerCase):
         for scheme in self.schemes:
             for preset in scheme["presets"]:
                 with self.subTest(f"{scheme['name']} {preset['name']}"):
-                    query = f"{scheme['example']}&preset={preset['name']}"
+                    query = f"{scheme['example']}&preset={preset['name']}&format=raw"
                     short = self.get_encoding(scheme, query)
                     values = {name: text_of(v) for name, v in preset["values"].items()}
-                    long = self.get_encoding(scheme, query_of({**values, **example(scheme)}))
+                    long = self.get_encoding(
+                        scheme, query_of({**values, **example(scheme)}) + "&format=raw")
                     self.assert_ok(short)
                     self.assertEqual(short.header("ETag"), long.header("ETag"))
                     self.assertEqual(short.body, long.body)
@@ -328,8 +327,13 @@ def required_by(scheme, decides, choice):
         cases = row["when"]["cases"] if row.get("when", {}).get("parameter") == decides else []
         if any(case["choice"] == choice and case["required"] for case in cases):
             count = int(example(scheme)["dim"]) // 2 if row["type"] == "array" else 1
-            values[row["name"]] = ",".join([text_of(max(row["minimum"], 2))] * count)
+            values[row["name"]] = ",".join([text_of(max(bounds_of(row)[0], 2))] * count)
     return values
+
+
+def bounds_of(parameter):
+    """The bounds of a number, which are legal themselves unless they are exclusive."""
+    return [parameter.get(name, parameter.get(f"exclusive_{name}")) for name in ("minimum", "maximum")]
 
 
 def illegal_values(parameter):
@@ -341,11 +345,13 @@ def illegal_values(parameter):
         if "choices" not in parameter:
             return [("no-such-set", 422), ("../etc", 422)]
         return [("no-such-choice", 400), (parameter["choices"][0].upper(), 400)]
-    above = float(parameter["maximum"]) * 2 + 2
-    below = parameter["minimum"] - (1 if abs(parameter["minimum"]) < 2**53 else 2)
-    below = below if below < parameter["minimum"] else parameter["minimum"] * 2
+    minimum, maximum = bounds_of(parameter)
+    above = float(maximum) * 2 + 2
+    below = minimum - (1 if abs(minimum) < 2**53 else 2)
+    below = below if below < minimum else minimum * 2
     pairs = [("abc", 400), ("0x4", 400), ("nan", 400), (f"{above:.17g}", 422)]
     pairs.append((f"{below:.17g}", 422))
+    pairs += [(text_of(parameter[name]), 422) for name in parameter if name.startswith("exclusive_")]
     if kind == "integer":
         pairs.append(("2.5", 400))
     if parameter.get("multiple_of"):

@@ -1,4 +1,4 @@
-"""What the process says of itself: /v1/info, /health, /openapi.json."""
+"""Documents about the service: /v1/info, /health, /openapi.json."""
 
 import re
 import struct
@@ -94,7 +94,7 @@ class OpenApi(ServerCase):
                 yield f"/v1/similarity/{scheme['name']}", scheme
 
     def resolved(self, kind, node):
-        """A component where a reference stands for it."""
+        """The component that a $ref names, or the node itself."""
         if "$ref" not in node:
             return node
         return self.document["components"][kind][node["$ref"].rsplit("/", 1)[1]]
@@ -242,16 +242,29 @@ class OpenApi(ServerCase):
             self.assertEqual(set(properties), expected)
             for row in scheme["parameters"]:
                 with self.subTest(f"{path} {row['name']}"):
-                    for schema in (query[row["name"]]["schema"], properties[row["name"]]):
-                        self.check_schema(row, schema)
                     needed = row["required"] and not {"unless", "stored"} & set(row)
                     self.assertEqual(query[row["name"]].get("required", False), needed)
+                    self.check_schema(row, query[row["name"]]["schema"])
+                    member = properties[row["name"]]
+                    self.check_schema(row, member if needed else self.without_null(member))
+
+    def without_null(self, schema):
+        """The schema of a member that may be null, for what else it may be."""
+        kind, null = schema["type"]
+        self.assertEqual(null, "null")
+        other = {**schema, "type": kind}
+        if "enum" in schema:
+            self.assertIsNone(schema["enum"][-1])
+            other["enum"] = schema["enum"][:-1]
+        return other
 
     def check_schema(self, row, schema):
         ranged = schema["items"] if row["type"] == "array" else schema
         self.assertEqual(schema["type"], row["type"])
         self.assertEqual(ranged.get("minimum"), row.get("minimum"))
         self.assertEqual(ranged.get("maximum"), row.get("maximum"))
+        self.assertEqual(ranged.get("exclusiveMinimum"), row.get("exclusive_minimum"))
+        self.assertEqual(ranged.get("exclusiveMaximum"), row.get("exclusive_maximum"))
         self.assertEqual(schema.get("enum"), row.get("choices"))
         self.assertEqual(schema.get("default"), row["default"])
         self.assertEqual(schema.get("x-when"), row.get("when"))

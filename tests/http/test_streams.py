@@ -1,4 +1,5 @@
-"""Tables too large to hold are computed while they are sent; long work leaves the event threads."""
+"""Tables that are too large for the cache are computed while they are sent; slow work is done by
+workers and not by event threads."""
 
 import contextlib
 import hashlib
@@ -39,14 +40,28 @@ class Streams(ServerCase):
             self.assertEqual(head.header("Content-Length"), str(len(reply.body)))
             self.assertEqual(head.header("ETag"), reply.header("ETag"))
 
+    def test_what_cannot_be_computed_is_said_of_a_stream_as_of_a_table(self):
+        query = "/v1/similarity/integer?metric=dot&dtype=f16"
+        for name in ("raw", "npy", "safetensors", "json", "csv", "png"):
+            with self.subTest(name):
+                held = self.get(f"{query}&length=300&format={name}")
+                streamed = self.get(f"{query}&length=900&format={name}")
+                self.assert_problem(held, 422)
+                self.assert_problem(streamed, 422)
+                self.assertEqual(held.json()["code"], streamed.json()["code"])
+                self.assertEqual([problem["parameter"] for problem in held.json()["errors"]],
+                                 [problem["parameter"] for problem in streamed.json()["errors"]])
+
     def enlarged(self, scheme):
-        """The scheme's example, its sizes doubled by turns until it is over the share; None where
-        it must be held to be computed."""
+        """The scheme's example with sizes doubled in turn until the table is too large for the
+        cache; None if the scheme cannot be streamed."""
         rows = {row["name"]: row for row in scheme["parameters"]}
         given = {name: value_of(rows[name], text) for name, text in example(scheme).items()}
-        given.pop("tokens", None)  # one for each row
+        given.pop("tokens", None)  # a list with an item for each row
         sizes = [name for name in sorted(given) if rows[name]["type"] == "integer"
                  and name in ("length", "base_length", "height", "width", "dim", "heads")]
+        if scheme["name"] == "binary":  # the width that the largest length needs
+            sizes, given["width"] = ["length"], 54
         for turn in range(60):
             name = sizes[turn % len(sizes)]
             larger = {**given, name: 2 * given[name]}
@@ -136,7 +151,7 @@ class Streams(ServerCase):
 
 
 class StreamedJson(ServerCase):
-    """Against a server that holds the same tables."""
+    """Streams against a server whose cache holds the same tables."""
 
     flags = ("--cache-bytes", "64KiB")  # 16 KiB for a table
     target = f"{SINUSOIDAL}?length=5000&dim=64"
@@ -158,7 +173,7 @@ class StreamedJson(ServerCase):
             "/v1/encodings/periodic?length=300&dim=35&offset=-150",
             "/v1/encodings/integer?length=30000",
             "/v1/encodings/normalized?length=9000&dtype=f64",
-            "/v1/encodings/binary?length=5000&dtype=f16",
+            "/v1/encodings/binary?length=5000&width=13&dtype=f16",
             f"{GRID}?height=40&width=30&dim=16",
             f"{GRID}?height=1&width=5000&dim=4&shape=hwc",
             f"{GRID}?height=40&width=30&dim=16&preset=timm&extra_tokens=2",
@@ -232,7 +247,7 @@ class StreamedJson(ServerCase):
         size = len(self.get(self.target).body)
         counted = wait_until(lambda: self.server.metrics()[name] - before > size, "the bytes")
         self.assertTrue(counted)
-        figures = len(self.get("/metrics").body)  # is sent, too
+        figures = len(self.get("/metrics").body)  # the body of /metrics counts, too
         self.assertLess(self.server.metrics()[name] - before, size + 8 * figures)
 
     def test_16_million_elements_take_constant_memory_and_stop_with_the_client(self):
@@ -252,7 +267,7 @@ class StreamedJson(ServerCase):
                 # frequencies: 16 MB where dim is a million, and the block of one row
                 self.assertLess(self.server.resident() - before, 48 << 20, query)
             wait_until(lambda: self.server.metrics()["posenc_connections"] <= 1, "the end", 10)
-            # what was taken, and what sockets hold: not the 180 MB of the whole
+            # the bytes that were read or are in socket buffers, not the 180 MB of the whole
             self.assertLess(self.server.metrics()[counter] - sent, 64 << 20, query)
 
     def test_small_requests_are_answered_beside_streams(self):

@@ -1,9 +1,9 @@
-"""Request ids and traces: taken, replaced or ignored, given back, and found in the log."""
+"""Request ids and traceparents: accepted, replaced or ignored, returned, and written to the log."""
 
 import json
 import unittest
 
-from server import ServerCase
+from server import ServerCase, library_version
 
 HIT = "/v1/encodings/integer?length=6&format=raw"
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
@@ -21,7 +21,7 @@ class RequestIds(ServerCase):
     def test_a_legal_one_comes_back_with_every_kind_of_answer(self):
         tag = self.get(HIT).header("ETag")
         json_type = {"Content-Type": "application/json"}
-        for status, method, target, headers, body in (
+        requests = [
             (200, "GET", HIT, {}, b""),
             (200, "HEAD", HIT, {}, b""),
             (200, "POST", "/v1/encodings/integer", json_type, b'{"length": 3}'),
@@ -30,13 +30,16 @@ class RequestIds(ServerCase):
             (206, "GET", HIT, {"Range": "bytes=1-2"}, b""),
             (304, "GET", HIT, {"If-None-Match": tag}, b""),
             (400, "GET", "/v1/encodings/integer", {}, b""),
-            (400, "GET", HIT, {"Transfer-Encoding": "chunked", "Content-Length": "3"}, b""),
+            (400, "GET", HIT + "&x=%00", {}, b""),
             (403, "GET", "/v1/parameters", {"Origin": "https://example.com"}, b""),
             (404, "GET", "/nothing", {}, b""),
             (405, "BREW", HIT, {}, b""),
             (413, "POST", "/v1/encodings/integer", {"Content-Length": "999999999"}, b""),
-            (501, "POST", "/v1/encodings/integer", {"Transfer-Encoding": "gzip"}, b""),
-        ):
+        ]
+        if library_version() < (1,):  # since 1.0 libmicrohttpd answers this itself
+            coding = {"Transfer-Encoding": "gzip"}
+            requests.append((501, "POST", "/v1/encodings/integer", coding, b""))
+        for status, method, target, headers, body in requests:
             with self.subTest(f"{status} {method}"), self.server.wire() as wire:
                 given = with_id("id-1", traceparent=PARENT, **headers)
                 reply = wire.exchange(method, target, given, body)

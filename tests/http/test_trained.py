@@ -71,7 +71,7 @@ class Trained(ServerCase):
             ("raw", {"If-Match": tag}, 200, old_data),
             ("json", {"Accept-Encoding": "gzip"}, 200, text),
         ):
-            for _ in range(3):  # the reply that hits share is none of these
+            for _ in range(3):  # none of these may be answered with the shared reply of hits
                 reply = self.ask("parts", form, headers)
                 coded = reply.header("Content-Encoding") == "gzip"
                 got = gzip.decompress(reply.body) if coded else reply.body
@@ -155,6 +155,22 @@ class Trained(ServerCase):
             self.assertEqual(head.header("Content-Length"), str(len(data)))
             self.assert_problem(self.ask("nosuch", server=server), 422, "parameters")
             server.stop()
+
+    def test_a_set_without_what_a_scheme_wants_is_refused_and_the_server_goes_on(self):
+        self.put(self.server, "strange", write({"strange": ("F32", [2], struct.pack("<2f", 1, 2))}))
+        self.put(self.server, "large", write({"table": ("F32", [5000, 1], bytes(20000))}))
+        schemes = self.get("/v1/schemes").json()["schemes"]
+        asked = 0
+        for scheme in schemes:
+            if any(row["name"] == "parameters" for row in scheme["parameters"]):
+                reply = self.get(f"/v1/encodings/{scheme['name']}?length=4&parameters=strange")
+                self.assertIn(reply.status, (400, 422), scheme["name"])  # 400: no dim
+                asked += 1
+        self.assertGreaterEqual(asked, 10)
+        for target in ("transformer_xl?length=4&dim=8&parameters=strange",
+                       "t5?length=4&max_distance=100000&parameters=large"):
+            self.assert_problem(self.get(f"/v1/encodings/{target}"), 422, "parameters")
+        self.assert_ok(self.get("/v1/info"))
 
 
 if __name__ == "__main__":

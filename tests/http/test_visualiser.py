@@ -1,4 +1,4 @@
-"""The visualiser's page and what it loads: codings, caching, policy. `make browser` looks at the page itself."""
+"""How the visualiser's files are served: codings, caching, policy. `make browser` tests the page."""
 
 import gzip
 import re

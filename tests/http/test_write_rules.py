@@ -1,5 +1,5 @@
-"""Attacks on the rules of writing: a rebound name, a foreign page, a wrong token. Each must be
-refused before its body is read, and leave the store as it was."""
+"""Attacks on the rules about who may write: DNS rebinding, a foreign web page, a wrong token. Each
+must be refused before its body is read, and must not change the store."""
 
 import os
 import stat
@@ -10,10 +10,10 @@ from server import ServerCase, run
 from stored import PATH, simple
 from test_access import KEY, KeyCase
 
-ANNOUNCED = 200 << 20  # bytes of a body that never come: whoever waits for them fails
+ANNOUNCED = 200 << 20  # bytes of a body that is never sent: a server that waits for it fails the test
 VICTIM = f"{PATH}/victim"
 
-# What a page may make a browser send as Host once its own name leads here, and what a careless
+# Host fields that a web page can make a browser send after DNS rebinding, and some that a careless
 # check takes for loopback.
 FOREIGN_HOSTS = (
     "evil.example", "evil.example:{port}", "EVIL.EXAMPLE", "evil.example.", "evil.example.:{port}",
@@ -43,7 +43,7 @@ FORM_TYPES = ("text/plain", "application/x-www-form-urlencoded", "multipart/form
 
 
 class StoreCase(ServerCase):
-    """A store that holds one set, which no attack may read, change or join."""
+    """A store with one set. No attack may read or change it, or add another."""
 
     rights = {}
 
@@ -62,7 +62,7 @@ class StoreCase(ServerCase):
         return [text.format(port=self.server.address[1]) for text in texts]
 
     def attack(self, headers, statuses, methods=("PUT", "DELETE", "GET", "POST", "OPTIONS")):
-        """Every method with a body that is announced and never sent; the refusals."""
+        """Send every method with a body that is announced and never sent; returns the refusals."""
         replies = []
         for method in methods:
             with self.server.wire() as wire:
@@ -104,16 +104,26 @@ class Rebinding(StoreCase):
                 self.assert_problem(wire.receive(), 400)
 
     def test_a_target_with_a_host_of_its_own_reaches_no_set(self):
-        port = self.server.address[1]
-        for target in (f"http://localhost:{port}{VICTIM}", f"http://evil.example{VICTIM}",
-                       f"//localhost{VICTIM}", f"HTTP://127.0.0.1{VICTIM}", f"*{VICTIM}",
-                       f"localhost{VICTIM}"):
+        for target in (f"https://localhost{VICTIM}", f"//localhost{VICTIM}", f"*{VICTIM}",
+                       f"http:{VICTIM}", f"localhost{VICTIM}"):
             for host in ("localhost", "evil.example"):
                 for method in ("DELETE", "PUT", "GET"):
                     with self.server.wire() as wire:
                         body = simple(9) if method == "PUT" else b""
                         reply = wire.exchange(method, target, {"Host": host}, body)
                         self.assertIn(reply.status, (400, 404, 405), (target, reply))
+
+    def test_a_foreign_host_in_an_absolute_target_is_refused_whatever_the_field_says(self):
+        for foreign in self.filled(FOREIGN_HOSTS):
+            for host in ("localhost", "evil.example"):
+                for method in ("PUT", "DELETE", "GET"):
+                    with self.server.wire() as wire, self.subTest(foreign, method=method):
+                        given = {"Host": host, "Content-Length": str(ANNOUNCED)}
+                        wire.ask(method, f"http://{foreign}{VICTIM}", given)
+                        malformed = "%" in foreign or foreign.partition(":")[0] == ""
+                        reply = wire.receive()
+                        self.assertIn(reply.status, (403, 400) if malformed else (403,), reply)
+                        self.assertEqual(reply.header("Connection"), "close")
 
     def test_no_header_of_a_proxy_stands_for_the_host(self):
         for name in ("X-Forwarded-Host", "Forwarded", "X-Host", "X-Original-Host"):

@@ -1,4 +1,4 @@
-"""Random traffic against a server, and how much of it is in flight, by bytes."""
+"""Random traffic against a server, and an account of the bytes in flight."""
 
 import contextlib
 import json
@@ -12,19 +12,19 @@ import stored
 from server import Wire
 
 MEBI = 1 << 20
-HUGE = 2 * MEBI  # what memory of large tables and texts is rounded to
+HUGE = 2 * MEBI  # memory of large tables and texts is a multiple of this
 SHARE = 16 * MEBI  # a larger table is streamed
-STREAM = 4 * MEBI + MEBI // 2  # its block, and libmicrohttpd's
-LINGER = 0.5  # seconds in which a server may notice that somebody has gone
+STREAM = 4 * MEBI + MEBI // 2  # a stream's own block and libmicrohttpd's
+LINGER = 0.5  # seconds in which a server notices that a client has gone
 SIZES = {"f32": 4, "f64": 8, "f16": 2, "bf16": 2}
-DIGITS = {"f32": 14, "f64": 23, "f16": 10, "bf16": 10}  # of a number in JSON, at most about
+DIGITS = {"f32": 14, "f64": 23, "f16": 10, "bf16": 10}  # bytes of a number in JSON: roughly the most
 JSON_ELEMENTS = MEBI
 SETS = 24
 
 
 class Ledger:
-    """What is in flight: bytes of requests from their first byte on until a while after their
-    end, and connections likewise. `highest` is the most since it was last asked for."""
+    """The bytes of all requests in flight, each from its first byte until LINGER seconds after its
+    end, and of connections likewise. `highest` is the maximum since its last call."""
 
     def __init__(self, each_connection):
         self.each_connection = each_connection
@@ -70,7 +70,7 @@ def rounded(size):
 
 
 class Request:
-    """One to send: what it may be answered, and what its answer takes on the server's side."""
+    """A request, the statuses that may answer it, and the bytes of memory the server needs for it."""
 
     def __init__(self, method, target, size, statuses=(200,), headers=None, body=b""):
         self.method, self.target, self.size = method, target, size
@@ -99,7 +99,7 @@ class Client(threading.Thread):
                     time.sleep(0.02)
                 else:
                     self.connected()
-        except Exception as error:  # told by the main thread
+        except Exception as error:  # the main thread reports it
             self.failures.append(repr(error))
 
     def connected(self):
@@ -150,7 +150,7 @@ class Client(threading.Thread):
         self.leave(wire, "aborted uploads")
 
     def take_body(self, wire, request, head, fate):
-        """Read it whole, or some of it and go; now and then slowly."""
+        """Read the whole body, or a part of it and leave; sometimes slowly."""
         length = head.header("Content-Length")
         if request.method == "HEAD" or head.status in (204, 304):
             return
@@ -183,7 +183,7 @@ class Client(threading.Thread):
         return self.random.choices(list(kinds), kinds.values())[0]()
 
     def query(self, elements):
-        """A window of a table of about so many elements: (query, elements, dtype)."""
+        """(query, elements, dtype) of a window of a table with about so many elements."""
         dtype = self.random.choice(list(SIZES))
         dim = 2 * self.random.randrange(1, 513)
         length = max(1, min(int(elements) // dim, SHARE // (dim * SIZES[dtype])))

@@ -116,7 +116,7 @@ def yarn(rotary, i):
     first, last = index_of(rotary.number("beta_fast")), index_of(rotary.number("beta_slow"))
     if rotary.get("truncate"):
         first, last = mp.floor(first), mp.ceil(last)
-    first, last = min(max(first, 0), top), min(max(last, 0), top)
+    first, last = max(first, 0), min(last, top)  # as Hugging Face: perhaps first > last
     if first == last:
         last += mp.mpf(1) / 1000
     interpolated = min(max((i - first) / (last - first), 0), 1)
@@ -145,7 +145,7 @@ def yarn_attention(rotary):
     def scale(mscale):
         return 1 + mscale * mp.log(rotary.number("factor")) / 10
 
-    if rotary.get("mscale") is None:
+    if not (rotary.get("mscale") and rotary.get("mscale_all_dim")):
         return scale(1)
     return scale(rotary.number("mscale")) / scale(rotary.number("mscale_all_dim"))
 

@@ -36,11 +36,11 @@ def query_text(options):
 class Server:
     """A running server on a port that the system picked."""
 
-    def __init__(self):
+    def __init__(self, *flags):
         clean = {k: v for k, v in os.environ.items() if not k.startswith("POSENC_")}
         self.log = tempfile.TemporaryFile(mode="w+")
         self.process = subprocess.Popen(
-            [SERVER, "--port", "0", "--drain-seconds", "0"],
+            [SERVER, "--port", "0", "--drain-seconds", "0", *flags],
             stdout=subprocess.PIPE, stderr=self.log, text=True, env=clean)
         ready, _, _ = select.select([self.process.stdout], [], [], PATIENCE)
         line = self.process.stdout.readline() if ready else ""

@@ -126,20 +126,25 @@ class AttentionTest(ServiceTest):
                                       table[index[-3:]].permute(2, 0, 1))
 
     def test_deberta(self):
-        def bucket(relative, buckets, longest):  # make_log_bucket_position of Hugging Face
+        def bucket(relative, buckets, longest, beyond):
+            """make_log_bucket_position of Microsoft's DeBERTa and of Hugging Face, which does
+            not clamp."""
+            most = longest - 1 if beyond == "clamp" else None
             middle = buckets // 2
             near = (relative < middle) & (relative > -middle)
             size = torch.where(near, torch.full_like(relative, middle - 1),
-                               relative.abs().clamp(max=longest - 1))
+                               relative.abs().clamp(min=0, max=most))
             steps = torch.ceil(torch.log(size.double() / middle)
                                / math.log((longest - 1) / middle) * (middle - 1) - BOUNDARY)
             far = (middle + steps) * torch.sign(relative)
             return torch.where(size <= middle, relative, far.long())
 
-        for buckets, longest in ((-1, 16), (-1, 512), (32, 128), (256, 512)):
+        for buckets, longest, beyond in ((-1, 16, "clamp"), (-1, 512, "continue"),
+                                         (32, 128, "clamp"), (32, 128, "continue"),
+                                         (256, 512, "clamp"), (256, 512, "continue")):
             span_of_table = buckets if buckets > 0 else longest
             options = {"dim": 8, "position_buckets": buckets, "seed": 2,
-                       "max_relative_positions": longest}
+                       "max_relative_positions": longest, "beyond": beyond}
             self.assert_within_an_ulp(
                 self.tensor_of("deberta", {"length": 2, **options, "tensor": "table"}),
                 self.seeded(2 * span_of_table, 8, 2))
@@ -147,7 +152,7 @@ class AttentionTest(ServiceTest):
                 with self.subTest(**options, **span):
                     relative = i[:, None] - j[None, :]
                     if buckets > 0:
-                        relative = bucket(relative, buckets, longest)
+                        relative = bucket(relative, buckets, longest, beyond)
                     most = 2 * span_of_table - 1
                     c2p = (relative + span_of_table).clamp(0, most)
                     paper = (-relative + span_of_table).clamp(0, most)

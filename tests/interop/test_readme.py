@@ -1,16 +1,252 @@
-"""The README's own lines that bring encodings into a model, run and checked by other means."""
+"""The README files: their commands are run, and what they say is held against the server."""
 
 import contextlib
 import importlib.util
 import io
+import json
+import re
+import struct
+import subprocess
+import sys
+import tempfile
 import unittest
+from http.client import HTTPConnection
+from pathlib import Path
+from urllib.parse import urlsplit
 
 import numpy as np
 
-from service import ServiceTest
-from test_trained_example import section
+sys.path.append(str(Path(__file__).resolve().parents[1] / "docs"))
 
+import safetensors_reader  # noqa: E402
+from documents import (DOCUMENTS, README, ROOT, blocks, closed, section,  # noqa: E402
+                       table_block, with_scheme_table)
+from reader import Reader  # noqa: E402
+from service import PATIENCE, SERVER, Server, ServiceTest  # noqa: E402
+
+LIB = ROOT / "lib" / "README.md"
+PICTURE = ROOT / "server" / "visualiser" / "page.png"
 TORCH = importlib.util.find_spec("torch") is not None
+
+BYTES_MAX = 50_000_000  # of one answer
+LINES_MAX = 200  # of README.md
+PICTURE_BYTES_MAX = 200_000
+REFUSED = {"/v1/encodings/sinusoidal?lenght=4&dim=8"}  # the example of an error
+
+# Every file that the examples write: its shape, or those of its tensors. Of a picture its pixels,
+# height first.
+FILES = {
+    "alibi.npy": (12, 256, 256),
+    "alibi_last.npy": (12, 1, 256),
+    "bert.safetensors": {"table": (512, 768)},
+    "distances.npy": (2, 100),
+    "extended.npy": (4096, 768),
+    "head.png": (64, 64),
+    "llama.safetensors": {"cos": (8192, 128), "sin": (8192, 128), "inv_freq": (64,)},
+    "mae.npy": (197, 768),
+    "qwen.safetensors": {"cos": (2048, 64), "sin": (2048, 64), "inv_freq": (64,)},
+    "resumed.npy": (20000, 128),
+    "rope.safetensors": {"cos": (8, 32), "sin": (8, 32), "inv_freq": (32,)},
+    "similarity.npy": (2, 100),
+    "similarity.png": (400, 400),
+    "sinusoidal.csv": (128, 64),
+    "sinusoidal.json": {"encoding": (4096, 64)},
+    "sinusoidal.png": (512, 256),
+    "sinusoidal_4x8_f32.npy": (4, 8),
+    "t5.safetensors": {"bias": (12, 512, 512), "bucket": (512, 512)},
+    "t5_buckets.npy": (128, 128),
+    "t5_compact.safetensors": {"bias": (12, 1023), "bucket": (1023,), "distance": (1023,)},
+    "whisper.npy": (1500, 384),
+}
+
+# A comment after a call that prints: what it prints.
+PRINTS = re.compile(r"\b(?:print|console\.log)\(.*\S\s+(?:#|//) (.*)$", re.MULTILINE)
+
+
+def size_of_picture(body):
+    """(height, width) as the IHDR chunk has them."""
+    if body[:8] != b"\x89PNG\r\n\x1a\n":
+        raise ValueError("not a PNG")
+    return struct.unpack(">II", body[16:24])[::-1]
+
+
+def shape_in(path):
+    """What FILES says of a file, read from its content."""
+    if path.suffix == ".npy":
+        return np.load(path).shape
+    if path.suffix == ".csv":
+        return np.loadtxt(path, delimiter=",").shape
+    if path.suffix == ".png":
+        return size_of_picture(path.read_bytes())
+    if path.suffix == ".json":
+        tensors = json.loads(path.read_text(encoding="utf-8"))["tensors"]
+        return {tensor["name"]: np.shape(tensor["data"]) for tensor in tensors}
+    tensors, _, _ = safetensors_reader.read(path.read_bytes())
+    return {name: tuple(tensor.shape) for name, tensor in tensors.items()}
+
+
+class Examples(unittest.TestCase):
+    """All blocks of all documents, run once, in order, in one folder."""
+
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = Path(folder.name)
+        server = Server("--access-log", "--log-format", "json")
+        try:
+            with Reader(server.url, SERVER, cls.folder) as reader:
+                cls.results = [result for path in DOCUMENTS for result in cls.follow(path, reader)]
+        finally:
+            status = server.stop()
+            log = server.read_log()
+            server.log.close()
+        if status != 0:
+            raise AssertionError(f"the server ended with status {status}:\n{log}")
+        for reason in sorted(set(reader.skipped)):
+            print(f"test_readme: some blocks are not run: {reason}", file=sys.stderr)
+        lines = map(json.loads, log.splitlines())
+        cls.requests = [line for line in lines if line["message"] == "request"]
+
+    @staticmethod
+    def follow(path, reader):
+        """(path, block, what it printed) of every block of a document."""
+        text = path.read_text(encoding="utf-8")
+        reader.new_document()
+        return [(path, block, reader.run(block)) for block in [*blocks(text), table_block(text)]
+                if block.text]
+
+    def test_there_are_examples_in_every_document(self):
+        run = [path for path, _, printed in self.results if printed is not None]
+        for path in DOCUMENTS:
+            if path.parent.name not in ("docker", "tests"):
+                self.assertIn(path, run)
+        self.assertGreater(len(self.requests), 50)
+
+    def test_blocks_print_what_the_documents_say(self):
+        checked = 0
+        for path, block, printed in self.results:
+            if printed is None:
+                continue
+            with self.subTest(path=path.relative_to(ROOT), block=block.text):
+                if block.output is not None:
+                    self.assertEqual(closed(printed), block.output, "run `make readme`")
+                elif said := PRINTS.findall(block.text):
+                    self.assertEqual(printed.splitlines(), said)
+                else:
+                    continue
+                checked += 1
+        self.assertGreaterEqual(checked, 8)
+
+    def test_files_hold_what_their_requests_ask_for(self):
+        shapes = {path.name: shape_in(path) for path in self.folder.iterdir()}
+        self.assertEqual(shapes, FILES)
+
+    def test_each_file_is_written_by_one_command(self):
+        lines = "".join(block.text for _, block, _ in self.results).splitlines()
+        written = [name for line in lines if "-C -" not in line  # which goes on with a file
+                   for name in re.findall(r" -o (\S+)", line)]
+        self.assertGreaterEqual(len(written), 15)
+        self.assertEqual(sorted(written), sorted(set(written)))
+
+    def test_no_example_fails(self):
+        failed = {line["target"] for line in self.requests if line["status"] >= 400}
+        self.assertEqual(failed, REFUSED)
+
+    def test_no_example_fetches_a_large_body(self):
+        large = {line["target"]: line["bytes"] for line in self.requests
+                 if line["bytes"] > BYTES_MAX}
+        self.assertEqual(large, {})
+
+
+class Claims(ServiceTest):
+    """What the documents say beside their commands."""
+
+    maxDiff = None
+
+    def texts(self):
+        return [(path, path.read_text(encoding="utf-8")) for path in DOCUMENTS]
+
+    def test_the_table_of_schemes_is_the_registrys(self):
+        schemes = json.loads(self.get("/v1/schemes").body)["schemes"]
+        text = README.read_text(encoding="utf-8")
+        self.assertEqual(text, with_scheme_table(text, schemes), "run `make readme`")
+        self.assertEqual(table_block(text).text.count("curl "), len(schemes))
+
+    def test_readme_is_short(self):
+        self.assertLessEqual(len(README.read_text(encoding="utf-8").splitlines()), LINES_MAX)
+
+    def test_the_picture_is_small(self):
+        body = PICTURE.read_bytes()
+        self.assertLess(len(body), PICTURE_BYTES_MAX)
+        self.assertEqual(size_of_picture(body)[1], 1200)
+
+    def test_links_lead_somewhere(self):
+        for path, text in self.texts():
+            for target in re.findall(r"\]\(([^)\s]+)\)", text):
+                with self.subTest(document=path.relative_to(ROOT), target=target):
+                    name, _, anchor = target.partition("#")
+                    linked = path.parent / name if name else path
+                    self.assertTrue(linked.exists())
+                    if anchor:
+                        self.assertIn(anchor, self.anchors(linked))
+
+    @staticmethod
+    def anchors(path):
+        headings = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+        return [re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings]
+
+    def test_targets_of_make_exist(self):
+        rules = "".join((ROOT / name).read_text(encoding="utf-8")
+                        for name in ("Makefile", "tests/tests.mk"))
+        for path, text in self.texts():
+            for command in re.findall(r"(?:^|`)make ([^`#\n]*)", text, re.MULTILINE):
+                for word in command.split():
+                    if re.fullmatch(r"[a-z-]+", word):
+                        with self.subTest(document=path.relative_to(ROOT), target=word):
+                            self.assertRegex(rules, rf"(?m)^{word}:")
+
+    def test_settings_exist(self):
+        told = subprocess.run([SERVER, "--help"], capture_output=True, text=True, check=True,
+                              timeout=PATIENCE).stdout
+        for path, text in self.texts():
+            names = re.findall(r"`(--[a-z-]+)", text) + re.findall(r"POSENC_[A-Z_]+", text)
+            for name in names:
+                with self.subTest(document=path.relative_to(ROOT), setting=name):
+                    self.assertRegex(told, rf"{name}\b")
+
+    def test_metrics_exist(self):
+        metrics = self.get("/metrics").body.decode()
+        names = {name for _, text in self.texts() for name in re.findall(r"`(posenc_\w+)`", text)}
+        self.assertGreaterEqual(len(names), 5)
+        for name in names:
+            self.assertRegex(metrics, rf"(?m)^# TYPE {name} ", name)
+
+    def test_the_line_of_the_log_is_one_of_the_servers(self):
+        text = (ROOT / "server" / "README.md").read_text(encoding="utf-8")
+        said = json.loads(re.search(r'^\{"time".*\}$', text, re.MULTILINE)[0])
+        log = self.logged(said["target"])
+        self.assertEqual(list(log[-1]), list(said))
+        for name in ("level", "message", "method", "target", "route", "status", "cache", "bytes"):
+            self.assertEqual(log[-1][name], said[name], name)
+
+    def logged(self, target):
+        """The access log's lines of two requests for the target, without a User-Agent."""
+        server = Server("--access-log", "--log-format", "json")
+        try:
+            address = urlsplit(server.url).netloc
+            with contextlib.closing(HTTPConnection(address, timeout=PATIENCE)) as connection:
+                for _ in range(2):
+                    connection.request("GET", target)
+                    connection.getresponse().read()
+        finally:
+            server.stop()
+            log = server.read_log()
+            server.log.close()
+        lines = map(json.loads, log.splitlines())
+        return [line for line in lines if line["message"] == "request"]
 
 
 def softmax(scores):
@@ -18,13 +254,15 @@ def softmax(scores):
     return weights / weights.sum(-1, keepdims=True)
 
 
-class IntoAModel(ServiceTest):
+class InAModel(ServiceTest):
+    """The lines that bring encodings into a model, checked by other means."""
+
     def run_blocks(self, count):
         """The names that the first blocks of the section define, and what they print."""
-        blocks = section("Into a model")
-        self.assertEqual([language for language, _ in blocks], ["python"] * 4)
+        code = section(LIB, "Encodings in a model")
+        self.assertEqual([language for language, _ in code], ["python"] * 4)
         names, printed = {}, io.StringIO()
-        text = "\n".join(text for _, text in blocks[:count])
+        text = "\n".join(text for _, text in code[:count])
         with contextlib.redirect_stdout(printed):
             exec(text.replace("http://127.0.0.1:8080", self.server.url), names)
         return names, printed.getvalue()
@@ -62,7 +300,7 @@ class IntoAModel(ServiceTest):
         want = softmax(scores + table[bucket].transpose(2, 0, 1)) @ value
         np.testing.assert_allclose(names["bucketed"], want, atol=1e-9)
 
-    @unittest.skipUnless(TORCH, "torch is not installed: the README's modules are not run")
+    @unittest.skipUnless(TORCH, "torch is not installed: the modules of lib/README.md are not run")
     def test_torch_modules_take_the_same_tables(self):
         import torch
 

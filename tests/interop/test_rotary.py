@@ -49,6 +49,7 @@ def draw_keys(rng, rope_type, width):
                 "beta_slow": rng.choice([1.0, rng.uniform(0.01, 4)]),
                 "truncate": rng.random() < 0.5,
                 **rng.choice([{}, {"attention_factor": rng.uniform(0.3, 3)},
+                              {"mscale": 1.0}, {"mscale": 1.0, "mscale_all_dim": 0.0},
                               {"mscale": rng.uniform(0.1, 2), "mscale_all_dim": 0.707}])}
     if rope_type == "longrope":
         lists = {name: [rng.uniform(1, 64) for _ in range(width // 2)]
@@ -69,7 +70,7 @@ def draw(rng, rope_type):
     keys = draw_keys(rng, rope_type, int(dim * share))
     if rope_type == "proportional":
         share = rng.choice([1.0, 0.25, 0.3, rng.uniform(0, 1)])
-    theta = rng.choice([10000.0, 500000.0, 1e6, rng.uniform(2, 1e7)])
+    theta = rng.choice([10000.0, 500000.0, 1e6, 2.0, rng.uniform(2, 1e7)])
     return {"dim": dim, "rope_theta": theta, "partial_rotary_factor": share,
             "rope_type": rope_type, **keys}
 

@@ -1,8 +1,7 @@
-"""The worked example of the README: its own lines are run, and what they make is checked."""
+"""The worked example of api/README.md: its own lines are run, and what they write is checked."""
 
 import importlib.util
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -11,17 +10,14 @@ from pathlib import Path
 
 import numpy as np
 
-from service import PATIENCE, ServiceTest
+sys.path.append(str(Path(__file__).resolve().parents[1] / "docs"))
 
-README = Path(__file__).resolve().parents[2] / "README.md"
+from documents import ROOT, section  # noqa: E402
+from service import PATIENCE, ServiceTest  # noqa: E402
+
+API = ROOT / "api" / "README.md"
 TORCH = importlib.util.find_spec("torch") is not None
 ALPHA = 0.4
-
-
-def section(title):
-    """(language, text) of every block in a section of the README."""
-    text = README.read_text(encoding="utf-8").split(f"\n## {title}\n")[1].split("\n## ")[0]
-    return re.findall(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
 class TrainedExample(ServiceTest):
@@ -31,7 +27,7 @@ class TrainedExample(ServiceTest):
         self.folder = Path(folder.name)
 
     def run_block(self, language, text):
-        """What the block prints; the server's address stands for the README's."""
+        """What the block prints; the server's address replaces the document's."""
         text = text.replace("http://127.0.0.1:8080", self.server.url)
         command = [sys.executable, "-c", text] if language == "python" else ["bash", "-ec", text]
         clean = {**os.environ, "no_proxy": "*"}
@@ -40,8 +36,8 @@ class TrainedExample(ServiceTest):
         self.assertEqual((done.returncode, done.stderr), (0, ""), text)
         return done.stdout
 
-    def test_the_lines_of_the_readme_extend_a_table_of_bert(self):
-        write, upload, load, layer = section("Trained parameters")[:4]
+    def test_the_lines_of_the_document_extend_a_table_of_bert(self):
+        write, upload, load, layer = section(API, "Trained parameters")[:4]
         self.assertEqual([write[0], upload[0], load[0], layer[0]],
                          ["python", "sh", "python", "python"])
         self.run_block(*write)
@@ -56,7 +52,7 @@ class TrainedExample(ServiceTest):
         self.check((self.folder / "bert.safetensors").read_bytes())
 
     def check(self, body):
-        """The table is the README's, and the extension is the formula's."""
+        """The table is the document's, and the extension is the formula's."""
         table = np.random.default_rng(0).normal(0, 0.02, (512, 768)).astype("<f4")
         self.assertTrue(body.endswith(table.tobytes()))
         served = self.get("/v1/parameters/bert-positions")

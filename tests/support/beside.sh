@@ -1,6 +1,6 @@
 #!/bin/sh
-# Run FIRST, which mostly waits, and SECOND, which computes, at once: beside.sh FIRST SECOND LOG. SECOND
-# has the processors only while FIRST leaves them; its output is kept in LOG and shown after FIRST's.
+# beside.sh FIRST SECOND LOG: run two commands at the same time. SECOND runs at the lowest priority, so
+# that it uses the processors while FIRST waits. Its output goes to LOG and is shown after FIRST's.
 set -u
 
 mkdir -p "$(dirname "$3")"

@@ -1,6 +1,7 @@
 #!/bin/sh
-# The rules of the house that a program can check: who may include what, that every scheme and
-# format is registered, and that every header compiles alone.
+# The rules that a program can check: who may use whom, that the library does not speak of JSON or
+# HTTP, that every scheme and format is registered, that every source has a unit suite or names the
+# tests that cover it, and that every header compiles alone.
 set -eu
 cd "$(dirname "$0")/../.."
 failed=0
@@ -10,30 +11,18 @@ fail() {
     failed=1
 }
 
-# Arrows: server -> api -> lib -> C library. $1 is a pattern of includes, the rest where to look.
-forbid() {
-    pattern=$1 reason=$2
-    shift 2
-    found=$(grep -nE "#include +[<\"]($pattern)" "$@" || true)
-    [ -z "$found" ] || fail "$reason: $found"
-}
-forbid 'microhttpd|jansson|nettle|zlib|png|sys/socket|time\.h|(\.\./)*(api|server)/' \
-    "lib knows neither HTTP nor JSON nor the clock" lib/*.[ch] lib/schemes/*.[ch]
-forbid 'microhttpd|sys/socket|netinet|pthread|time\.h|(\.\./)*server/' \
-    "api knows neither sockets nor threads nor the clock" api/*.[ch] api/*/*.[ch]
-others=$(find server -name '*.[ch]' ! -name http.c ! -name 'http_*.[ch]')
-# shellcheck disable=SC2086 # a list of files
-forbid 'microhttpd' "only server/http.c and http_* include microhttpd.h" $others
-others=$(find server -name '*.[ch]' ! -name 'database.c')
-# shellcheck disable=SC2086 # a list of files
-forbid 'sqlite3' "only server/database.c includes sqlite3.h" $others api/*.[ch] api/*/*.c lib/*.[ch]
-others=$(find api server lib -name '*.[ch]' ! -path api/formats/png.c)
-# shellcheck disable=SC2086 # a list of files
-forbid 'png' "only api/formats/png.c includes png.h" $others
-inner=$(cd lib && ls ./*.h | sed -n 's/^\.\/\(.*\)\.h$/\1/p' | grep -v '^posenc$' | paste -sd '|')
-forbid "(\.\./)*(lib/)?($inner)\.h" "api and server use lib by posenc.h alone" api/*.[ch] api/*/*.c server/*.[ch]
-found=$(grep -nE '[^_a-z](printf|puts|exit|getenv|abort)\(' lib/*.c lib/schemes/*.c api/*.c api/*/*.c || true)
+# Layers and rooms: who may use whom.
+rooms="${PYTHON:-/usr/bin/python3} -B tests/support/rooms.py"
+$rooms "${BUILD:-build}" || failed=1
+$rooms --plant || failed=1
+
+found=$(grep -rnE '[^_a-z](printf|puts|exit|getenv|abort)\(' lib api --include='*.c' || true)
 [ -z "$found" ] || fail "lib and api never print, exit or read the environment: $found"
+
+# How a request is written is the api's business.
+found=$(grep -rnE '"[^"]*(JSON|HTTP|URL|[qQ]uery string|/v1/)[^"]*"' lib --include='*.[ch]' --include='*.def' |
+    grep -vE ':[0-9]+: *(/?\*|#)' || true)
+[ -z "$found" ] || fail "lib words messages without JSON, HTTP, query strings and paths: $found"
 
 # Registration: one file, one line.
 registered() {
@@ -47,14 +36,25 @@ files() {
 [ "$(registered FORMAT api/formats/formats.def)" = "$(files api/formats)" ] ||
     fail "api/formats/formats.def and the files beside it differ"
 for scheme in $(files lib/schemes); do
-    ls tests/golden/"$scheme"/*.json >/dev/null 2>&1 || fail "no golden files for $scheme"
+    [ -s tests/golden/"$scheme".jsonl ] || fail "no golden values for $scheme"
 done
+
+# Every source has a unit suite, or a line that names the tests which cover it.
+"${PYTHON:-/usr/bin/python3}" -B tests/support/suites.py || failed=1
 
 # Every header compiles alone.
-for header in lib/*.h api/*.h server/*.h; do
-    "${CC:-cc}" -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wpedantic -Werror -Ilib -Iapi \
-        -fsyntax-only -x c "$header" || fail "$header does not compile alone"
+for header in $(find lib api server -name node_modules -prune -o -name '*.h' -print); do
+    printf '#include "%s"\ntypedef int alone;\n' "$header" |
+        "${CC:-cc}" -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wpedantic -Werror -I. -Iserver -Iapi -Ilib \
+            -fsyntax-only -x c - || fail "$header does not compile alone"
 done
 
-[ "$failed" -eq 0 ] && echo "check: arrows, registration and headers are as they should be"
+# Headers of packages come from where pkg-config says: so another libmicrohttpd can be used.
+elsewhere=$(mktemp -d)
+printf 'Name: x\nDescription: x\nVersion: 9\nCflags: -I/elsewhere\n' >"$elsewhere/libmicrohttpd.pc"
+PKG_CONFIG_PATH=$elsewhere make -n V=1 BUILD="$elsewhere" "$elsewhere/server/http/http.o" 2>&1 |
+    grep -q -e '-I/elsewhere .*server/http/http\.c' || fail "make ignores the Cflags of libmicrohttpd.pc"
+rm -rf "$elsewhere"
+
+[ "$failed" -eq 0 ] && echo "check: arrows, registration, suites and headers are as they should be"
 exit "$failed"

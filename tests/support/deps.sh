@@ -1,6 +1,10 @@
 #!/bin/sh
-# Install the named Debian packages, as far as they are missing. Where there is no apt, say what the
-# packages are called elsewhere and stop.
+# Install those of the named Debian packages that are missing. Without apt, print what the packages are
+# called on other systems and stop.
+#
+# The names have been tried on Debian 12 only. Those of the build's packages have no version in them and are
+# expected to be the same on Debian 13 and Ubuntu 24.04 and 26.04, which could not be tried. For the tests
+# Ubuntu lacks a package chromium: it is a snap there, which this script cannot install.
 set -eu
 
 if ! command -v apt-get >/dev/null 2>&1; then
@@ -35,7 +39,7 @@ if [ "$(id -u)" -ne 0 ]; then
     }
     as_root=sudo
 fi
-# Of servers among them (prometheus, nginx) the programs are wanted: the packages start none.
+# Some packages (prometheus, nginx) start a server when they are installed; only the programs are needed.
 policy=/usr/sbin/policy-rc.d
 if [ ! -e "$policy" ]; then
     trap '$as_root rm -f "$policy"' EXIT

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Write a folder's package-lock.json anew after its package.json has changed. Of the packages' own
-# descriptions it keeps no `funding`: no host stands in a lock file (.npmrc keeps the registry's out).
+# lock.sh FOLDER: rewrite package-lock.json after package.json has changed. A lock file must contain no
+# host name: .npmrc leaves out those of the registry, and this script removes `funding` entries.
 set -eu
 
 cd "$1"

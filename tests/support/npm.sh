@@ -1,6 +1,6 @@
 #!/bin/sh
-# Install, in each named folder, the packages of the npm registry that its lock file pins. npm itself
-# comes from Debian only where there is none: another one would clash with Debian's package.
+# npm.sh FOLDER...: install the packages that each folder's lock file pins. npm itself is installed from
+# Debian only if there is none, since Debian's package conflicts with other installations.
 set -eu
 
 if ! command -v npm >/dev/null 2>&1; then

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Concurrent suites, and a server under mixed load, as built with -fsanitize=thread: any report is
-# a failure, also one of a process that was killed. tsan.sh BUILD SUITE…
+# tsan.sh BUILD SUITE...: run suites, and a server under mixed load, built with -fsanitize=thread. Any
+# report fails, also that of a process that was killed.
 #
-# Nothing is suppressed: the C library's locks are seen although libmicrohttpd and SQLite, which
-# use them, are not instrumented. Should one of these ever have to be, the reason belongs here.
+# No report is suppressed. libmicrohttpd and SQLite are not instrumented, but ThreadSanitizer sees the
+# locks that they take from the C library. If a suppression is ever needed, state its reason here.
 set -eu
 build=$1
 shift
@@ -12,7 +12,7 @@ trap 'rm -rf "$reports"' EXIT
 export TSAN_OPTIONS="exitcode=66 second_deadlock_stack=1 log_path=$reports/report"
 export MIXED_REQUESTS="${MIXED_REQUESTS:-100}" PYTHONDONTWRITEBYTECODE=1
 
-# gcc 12's runtime does not start where the kernel spreads mappings wider than it knows
+# gcc 12's runtime does not start if the kernel randomises addresses with more bits than it expects
 plain=
 if ! "$build/posenc-server" --version >/dev/null 2>&1; then
     plain="setarch -R"

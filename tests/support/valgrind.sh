@@ -1,9 +1,9 @@
 #!/bin/sh
-# Suites, and a server under mixed load to its end, under valgrind: an error, or a block that is
-# definitely or possibly lost, is a failure. valgrind.sh BUILD SUITE…
+# valgrind.sh BUILD SUITE...: run suites, and a server under mixed load until it has stopped, under
+# valgrind. Errors and blocks that are definitely or possibly lost fail.
 #
-# Nothing is suppressed. valgrind 3.19 knows no AVX-512 and says so by CPUID, so the kernels that
-# run here are those of x86-64-v3 and below.
+# No report is suppressed. valgrind 3.19 does not support AVX-512 and hides it in CPUID, so only the
+# kernels of x86-64-v3 and below run here.
 set -eu
 build=$(realpath "$1")
 shift
@@ -14,7 +14,7 @@ memcheck="valgrind --quiet --error-exitcode=99 --leak-check=full --show-leak-kin
     --errors-for-leak-kinds=definite,possible --log-file=$work/report.%p"
 
 failed=0
-for suite in "$@"; do # in one process: what a suite leaves behind shows at the end
+for suite in "$@"; do # in one process, so that leaks of the tests are reported at its end
     # shellcheck disable=SC2086 # a command and its options
     CK_FORK=no $memcheck "$build/unit-tests" "$suite" || failed=1
 done

@@ -84,7 +84,7 @@ static pe_status ask(const char *scheme, const char *query, pe_table **ret_table
     if (status != PE_OK)
         return status;
     status = pe_table_compute(request, NULL, ret_table, reterr);
-    pe_request_free(request);
+    pe_request_unref(request);
     return status;
 }
 

@@ -96,7 +96,7 @@ pe_table *unit_table(const char *scheme, const char *query)
     pe_table *table;
     pe_error error;
     unit_assert(pe_table_compute(request, NULL, &table, &error) == PE_OK);
-    pe_request_free(request);
+    pe_request_unref(request);
     return table;
 }
 
@@ -106,7 +106,7 @@ char *unit_key(const char *scheme, const char *query)
     size_t length;
     char *key = strdup(pe_request_key(request, &length));
     unit_assert(length == strlen(key));
-    pe_request_free(request);
+    pe_request_unref(request);
     return key;
 }
 
@@ -124,6 +124,17 @@ void unit_refuses(const char *scheme, const char *query, pe_status status,
                   error.problems[0].parameter, parameter);
     ck_assert_msg(got == status && strstr(problem->allowed, rule), "%s?%s: %d: %s", scheme,
                   query, got, problem->allowed);
+}
+
+void unit_misses(const char *scheme, const char *query, const char *parameter)
+{
+    pe_request *request = NULL;
+    pe_error error;
+    ck_assert_int_eq(unit_request(scheme, query, &UNIT_LIMITS, &request, &error), PE_MALFORMED);
+    const pe_problem *problem = unit_problem(&error, parameter);
+    ck_assert_msg(problem && problem->reason == PE_REASON_MISSING, "%s?%s: %s", scheme, query,
+                  problem ? problem->allowed : "nothing");
+    ck_assert_str_eq(problem->given, "");
 }
 
 const pe_problem *unit_problem(const pe_error *error, const char *parameter)
@@ -218,7 +229,9 @@ int main(int argc, char **argv)
 #include "suites.def"
 #undef SUITE
     srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
+    int failed = srunner_ntests_failed(runner), run = srunner_ntests_run(runner);
     srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    if (run == 0)
+        fprintf(stderr, "no test is called so: suites.def names the suites\n");
+    return failed || run == 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -56,6 +56,9 @@ char *unit_key(const char *scheme, const char *query);
 void unit_refuses(const char *scheme, const char *query, pe_status status,
                   const char *parameter, const char *rule);
 
+/* Fail the test unless the query is malformed since this parameter is missing. */
+void unit_misses(const char *scheme, const char *query, const char *parameter);
+
 /* The first problem that names the parameter, NULL if there is none. */
 const pe_problem *unit_problem(const pe_error *error, const char *parameter);
 

@@ -18,21 +18,21 @@ const wordOf = (hex) => { const [r, g, b] = [1, 3, 5].map((at) => parseInt(hex.s
 const clamp = (value, least, most) => Math.max(least, Math.min(value, most));
 const inksOf = ({categorical}) => ({[UPPER]: categorical[0], [LOWER]: categorical[1], [UPPER | LOWER]: categorical[2]});
 
-// A domain that leaves a little room at both ends.
+// A domain with a margin at both ends.
 function roomy([least, most]) {
   const room = least < most ? (most - least) * 0.03 : 0.5;
   return [least - room, most + room];
 }
 
-// A point covers the fewer pixels the more there are.
+// The more points there are, the smaller they are.
 const sizeOf = (count) => (count < 4e3 ? 4 : count < 4e4 ? 3 : count < 2e5 ? 2 : 1);
 
 // Where a point lies in pixels, and in which triangle.
 const placeOf = ({x, y, scales}, index) => [scales.x(x.data[index]), scales.y(y.data[index])];
 const triangleOf = ({x}, index) => (index % x.columns > x.numbers(Math.floor(index / x.columns)) ? UPPER : LOWER);
 
-// The points as a canvas of their own, for putImageData would take away the grid below them; and for
-// each pixel a point that lies in it, as an index into the matrices, or -1.
+// Draws the points on a canvas of their own, since putImageData would overwrite the grid below them. Also
+// returns for each pixel the index (into the matrices) of a point in it, or -1.
 function paint(cloud, {wide, high, ratio}, colours) {
   const {at} = cloud.pairs;
   const nearby = new Int32Array(wide * high).fill(-1);
@@ -84,7 +84,7 @@ function drawAxes(context, {x, y, scales}, {wide, high}, colours) {
   context.restore();
 }
 
-// What a cloud shows, in words.
+// A description of a cloud for screen readers.
 function labelOf({x, y, pairs: {at}, title}) {
   const range = (matrix) => `${matrix.tensor.name} from ${extentOf(matrix, at).map(brief).join(' to ')}`;
   return `${title}: ${at.length > 0 ? `${at.length} pairs of positions, ${range(x)}, ${range(y)}` : 'no pairs with both numbers'}. Arrow keys choose the two positions.`;
@@ -135,7 +135,7 @@ function createCloud(cloud, {wide, high}, {colours}) {
   return {element: h('figure', {class: 'panel'}, h('figcaption', {}, cloud.title), canvas), canvas, draw, find, cloud};
 }
 
-// ---- what is said ----
+// ---- texts ----
 
 function newsOf(cloud, prefix, triangle) {
   const {x, y, pairs: {at, undefinedPairs, thinned}} = cloud;
@@ -203,7 +203,7 @@ function connect(panels, {hover, signal}) {
   show(null);
 }
 
-// Both clouds have the same axes, so that one can be laid upon the other.
+// Both clouds have the same axes, so that they can be compared.
 function sharedScales(clouds, {wide, high}) {
   const domain = (name) => {
     const extents = clouds.filter(({pairs}) => pairs.at.length > 0).map((cloud) => extentOf(cloud[name], cloud.pairs.at));

@@ -36,7 +36,7 @@ function orderOf(table) {
 
 const standardOf = ({positions, rows}) => [...new Set([0, rows.length >> 1, rows.length - 1].map((place) => positions[rows[place]]))];
 
-// Numbers out of what was typed, each once, at most as many as may be.
+// The distinct numbers in a typed text, at most as many as allowed.
 function read(text) {
   const numbers = text.split(/[\s,;]+/).filter(Boolean).map(Number).filter(Number.isFinite);
   return [...new Set(numbers)].slice(0, CHOSEN_MAX);
@@ -101,7 +101,7 @@ function createPointer(chart, colours) {
 
 // ---- curves ----
 
-// Of each side, each chosen position that it has: {side, chosen, at(row), text(row)}.
+// A curve for each chosen position that a side has: {side, chosen, at(row), text(row)}.
 function curvesOf(tables, orders, chosen, colours) {
   return tables.flatMap((table, side) => chosen.flatMap((position, i) => {
     const row = table ? table.indexOf(position) : -1;
@@ -111,7 +111,7 @@ function curvesOf(tables, orders, chosen, colours) {
   }));
 }
 
-// A minus B of the curves that both sides have, at positions that both have.
+// A minus B, for curves and positions that both sides have.
 function differencesOf(curves, [left, right]) {
   return curves.filter(({side}) => side === 0).flatMap((mine) => {
     const other = curves.find(({side, chosen}) => side === 1 && chosen === mine.chosen);
@@ -169,7 +169,7 @@ function connect(place, charts, order, {colours, signal}, tell, toggle) {
   }, {signal});
 }
 
-// What is above the picture: curves that are not there, and how long ones are drawn.
+// The notes above the picture: missing curves, and how long curves are thinned out.
 function newsOf(curves, {orders, chosen, note}) {
   const absent = chosen.filter((position) => !curves.some((curve) => curve.chosen === position));
   const thinned = orders.some(({rows}) => rows.length > 2 * BUCKETS);

@@ -8,10 +8,10 @@ const DASHES = ['', '6 3', '2 2'];
 const HEIGHT = 270;
 const TOP = 26, BOTTOM = 44;
 
-// Where a column of a set stands: its distance, of keys from the query of the row.
+// The x of a column of a set: its distance, for keys from the query of the row.
 const distanceAt = ({row: axis, column}, row) => (axis ? (i) => column.at(i) - axis.at(row) : column.at);
 
-// All lines of a page differ in their colour or their dashes; two blues are too much alike.
+// All lines of a page differ in colour or dashes; two of the blues are too similar to be told apart.
 function styleOf(colours, order) {
   const categorical = colours.categorical.filter((_, i) => i !== 5);
   return {stroke: categorical[order % categorical.length], strokeDasharray: DASHES[Math.floor(order / categorical.length) % DASHES.length]};

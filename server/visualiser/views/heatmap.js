@@ -23,7 +23,7 @@ export function edges(pixels, from, to, extent) {
   return at;
 }
 
-// The cells that pixel i shows: those it covers, thinned out, or the one it lies in.
+// The cells that pixel i shows: some of those it covers, or the one that contains it.
 export function cellsOf(at, extent) {
   return Array.from({length: at.length - 1}, (_, i) => {
     const first = Math.min(Math.floor(at[i]), extent - 1);
@@ -35,7 +35,7 @@ export function cellsOf(at, extent) {
   });
 }
 
-// Which pixels of an axis show the one cell that the pixel before shows.
+// Which pixels of an axis show the same single cell as the pixel before.
 const repeats = (cells) => cells.map((each, i) => i > 0 && each.length === 1 && cells[i - 1].length === 1 && cells[i - 1][0] === each[0]);
 
 export function paint(image, table, scale, columnCells, rowCells) {
@@ -183,7 +183,7 @@ function createPanel(table, title, scale, colours, mark) {
   return {element, canvas, table, size, resize, draw};
 }
 
-// What is known of a cell, in one line.
+// A line of text about a cell.
 export function describeCell(tables, difference, {row, column}) {
   const [table] = tables;
   const parts = [`${table.row.title} ${table.row.at(row)}`];
@@ -196,8 +196,8 @@ export function describeCell(tables, difference, {row, column}) {
   return parts.join(' · ');
 }
 
-// Views that draw matrices of their own may give `titles` of the panels, and `square`: cells as high as they
-// are wide, for what compares an axis with itself.
+// Views with their own matrices may pass `titles` of the panels, and `square` for cells that are as high as
+// wide, for matrices that compare an axis with itself.
 function render(container, {tables, difference, options, update, hover, mark, colours, signal, width, titles, square = false}) {
   const shared = scaleOf(colours, tables.map(({extent}) => extent));
   const shown = tables.map((table, i) => createPanel(table, titles?.[i] ?? (tables.length > 1 ? `${'AB'[i]}: ${table.settings.scheme}` : `${table.tensor.name}`), shared, colours, mark));
@@ -233,7 +233,7 @@ function render(container, {tables, difference, options, update, hover, mark, co
       if (event.transform === transform) return;
       follow(event.transform);
     });
-  // The pointer's place is of the canvas; transforms are of the picture within it.
+  // The pointer's position is relative to the canvas; transforms are relative to the picture inside.
   function follow(to) {
     transform = to;
     panels.classList.toggle('zoomed', to.k > 1);

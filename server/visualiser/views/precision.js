@@ -65,14 +65,14 @@ async function growthOf(table, waves, frequencies, signal) {
   }));
 }
 
-// The recipe of a choice, or else what is usual, if it makes at least half of the columns.
+// The chosen recipe, else the usual one, if it computes at least half of the columns.
 function chooseRecipe(name, waves, scheme) {
   const geometric = 2 * waves.filter(({numerator}) => !Number.isNaN(numerator)).length >= waves.length;
   const usual = /theta/.test(baseOf(scheme).name) ? 'power' : 'exponential';
   return RECIPES.find((each) => each.name === (name || (geometric ? usual : 'rounded'))) ?? RECIPES[0];
 }
 
-// All that is shown of one table; null where no column is a wave.
+// Everything the view shows of one table; null if no column is a wave.
 async function judge(table, {recipe: name, offset, rows}, signal) {
   await table.wavelengthsKnown;
   const {scheme, effective, wavelengths, columns} = table;
@@ -93,7 +93,7 @@ async function judge(table, {recipe: name, offset, rows}, signal) {
 const places = (error) => Math.max(0, Math.floor(-Math.log10(2 * Math.abs(error))));
 const unitsOff = ({error, exact}) => Math.abs(error) / unitOf(exact);
 
-// Units in the last place in words; '' at the exact value 0, whose own are next to nothing.
+// The error in units in the last place, as text; '' if the exact value is 0, whose units are tiny.
 function unitsText(entry) {
   const units = unitsOff(entry);
   if (entry.exact === 0) return '';
@@ -103,7 +103,7 @@ function unitsText(entry) {
 const entryText = (entry) => [`exact ${shortest('f32', entry.exact)}`, `recipe ${shortest('f32', entry.recipe)}`, `error ${brief(entry.error)}`, unitsText(entry)].filter(Boolean).join(', ');
 const plural = (number, word) => `${number} ${word}${number === 1 ? '' : 's'}`;
 
-// The judgement in words.
+// The result as a sentence.
 export function describeLoss(judged, columns) {
   if (!judged) return 'No column is a sine or a cosine of the position, so that there is no recipe to compare with.';
   const {waves, worst, wrong, entries, positions, recipe, rowWorst, givenBase} = judged;
@@ -172,7 +172,7 @@ function draw(container, judgements, {tables, hover, mark, colours, signal, widt
     growthTable(judgements, tables));
 }
 
-// The view's part of the address as numbers that fit: {recipe, offset, rows}.
+// The view's part of the address as legal numbers: {recipe, offset, rows}.
 function settingsOf(options, tables) {
   const most = Math.max(1, Math.floor(MOST_ELEMENTS / Math.max(...tables.map(({columns}) => columns))));
   const rows = Math.max(1, Math.min(Math.trunc(Number(options['precision.rows'])) || ROWS, most));

@@ -39,7 +39,7 @@ function pairChooser({options, update}, count) {
 
 // ---- one pair ----
 
-// What is to be seen of a pair: {pair, position, vectors, apart: turns from B to A, or null, beyond}.
+// What is shown of a pair: {pair, position, vectors, apart: turns from B to A, or null, beyond}.
 function stateOf(sides, pair, row, mark) {
   const position = sides[0].turning.at(row);
   const vectors = sides.filter(({turning}) => pair < turning.count).map(({side, turning}) => {
@@ -108,7 +108,7 @@ function numbersOf(sides, states) {
 
 // ---- playing ----
 
-// Moves on by `speed()` rows a second; in steps of a second for those who asked for little motion.
+// Advances by `speed()` rows a second; once a second for users who prefer reduced motion.
 function createPlayer(speed, advance) {
   const calm = matchMedia('(prefers-reduced-motion: reduce)').matches;
   let playing = false, last = 0, carried = 0, timer = 0, frame = 0;
@@ -225,7 +225,7 @@ function render(container, context) {
     player.stop();
     controls.status.textContent = error.message;
   }
-  // To a row; -1 is a position that has none.
+  // Go to a row; -1 stands for a position without a row.
   function go(to) {
     if (to >= 0) row = clamp(Math.round(to), 0, source.totalRows - 1);
     draw();
@@ -238,7 +238,7 @@ function render(container, context) {
     dials[selected]?.element.setAttribute('aria-pressed', 'true');
     tell();
   }
-  // The exact numbers, which need not follow every frame.
+  // The exact numbers, which are not updated in every frame.
   function tell() {
     if (dials.length === 0 || !loaded(row)) return;
     told = performance.now();

@@ -8,7 +8,7 @@ import heatmap from './heatmap.js';
 
 const OPTION = 'similarity.row';
 
-// The rows that fit, of the window that the address asks for.
+// The rows of the address's window that fit.
 function windowOf({totalRows: n}, text) {
   const count = Math.min(n, Math.max(1, Math.floor(WINDOW_ELEMENTS / n)));
   const first = Math.max(0, Math.min(Math.trunc(Number(text)) || 0, n - count));

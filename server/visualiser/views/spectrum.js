@@ -8,7 +8,7 @@ const count = (number, word) => `${number} ${word}${number === 1 ? '' : 's'}`;
 
 export const NOT_MEASURED = 'The wavelengths of this table could not be measured.';
 
-// What the spectrum of one table says, in words.
+// A description of one table's spectrum.
 export function describeSpectrum(wavelengths, limit, limitName) {
   if (!wavelengths) return NOT_MEASURED;
   const finite = Array.from(wavelengths).filter(Number.isFinite);
@@ -54,7 +54,7 @@ function render(container, context) {
   });
 }
 
-// Whether the document speaks of waves of the position, whose rows may be asked for at will.
+// Whether the scheme has waves of the position, and any row can be requested.
 export function mayWave({name, shape, axes, dtype}, scheme) {
   const documented = scheme.tensors.find((each) => each.name === name);
   return isReal({dtype}) && shape.length === 2 && axes[0] === 'n' && scheme.parameters.some((each) => each.name === 'positions')

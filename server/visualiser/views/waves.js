@@ -9,7 +9,7 @@ const ARRANGEMENTS = [['', 'on the same axes'], ['apart', 'one above the other']
 export const isReal = ({dtype}) => /^b?f\d/.test(dtype);
 export const hasPositions = ({axis}) => axis === 'n' || axis === 'queries';
 
-// The rows of a table in the order of what they stand for: {length, x(i), row(i)}.
+// The rows of a table sorted by the position they stand for: {length, x(i), row(i)}.
 export function orderOf({rows, row}) {
   let ascending = true;
   for (let i = 1; i < rows && ascending; i++) ascending = row.at(i) > row.at(i - 1);

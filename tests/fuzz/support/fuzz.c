@@ -1,7 +1,8 @@
+/* What the harnesses share. */
 #include "fuzz.h"
 
 #include "api.h"
-#include "arguments.h"
+#include "http/arguments.h"
 
 #include <regex.h>
 #include <string.h>
@@ -89,8 +90,8 @@ char *fuzz_safetensors(const char *header, size_t header_size, const void *data,
     return file;
 }
 
-/* A set that the scheme `learned` takes: 4 rows of 2. */
-static pe_set *the_set(void)
+/* A stored set for the scheme `learned`: a table of 4 rows and 2 columns. */
+static pe_set *stored_set(void)
 {
     static const char header[] =
         "{\"table\":{\"dtype\":\"F32\",\"shape\":[4,2],\"data_offsets\":[0,32]}}";
@@ -110,7 +111,7 @@ static pe_status find_set(void *context, const char *name, pe_set **ret_set)
 {
     (void)context;
     if (strcmp(name, "set") == 0)
-        *ret_set = pe_set_ref(the_set());
+        *ret_set = pe_set_ref(stored_set());
     return PE_OK;
 }
 
@@ -136,15 +137,16 @@ char *fuzz_key(const pe_scheme *scheme, const pe_argument *arguments, size_t cou
     const char *key = pe_request_key(request, &length);
     fuzz_check(strlen(key) == length, "the length of %s", key);
     char *copy = fuzz_copy(key, length);
-    pe_request_free(request);
+    pe_request_unref(request);
     return copy;
 }
 
-static char *encode(char *at, const char *text)
+/* Write a text with every byte percent-encoded to dst. Returns the end. */
+static char *encode(char *dst, const char *text)
 {
     for (; *text; text++)
-        at += sprintf(at, "%%%02X", (unsigned char)*text);
-    return at;
+        dst += sprintf(dst, "%%%02X", (unsigned char)*text);
+    return dst;
 }
 
 char *fuzz_encode_query(const pe_argument *arguments, size_t count)
@@ -152,15 +154,15 @@ char *fuzz_encode_query(const pe_argument *arguments, size_t count)
     size_t room = 1;
     for (size_t i = 0; i < count; i++)
         room += 3 * (strlen(arguments[i].name) + strlen(arguments[i].text)) + 2;
-    char *query = malloc(room), *at = query;
+    char *query = malloc(room), *end = query;
     fuzz_check(query, "memory");
     for (size_t i = 0; i < count; i++) {
         if (i > 0)
-            *at++ = '&';
-        at = encode(at, arguments[i].name);
-        *at++ = '=';
-        at = encode(at, arguments[i].text);
+            *end++ = '&';
+        end = encode(end, arguments[i].name);
+        *end++ = '=';
+        end = encode(end, arguments[i].text);
     }
-    *at = '\0';
+    *end = '\0';
     return query;
 }

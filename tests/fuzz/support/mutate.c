@@ -1,4 +1,4 @@
-/* Changes as libFuzzer makes them, but from a seed alone. */
+/* Mutations like those of libFuzzer, but determined by a seed. */
 #include "mutate.h"
 
 #include <string.h>
@@ -17,7 +17,8 @@ static size_t below(uint64_t *state, size_t limit)
     return limit ? (size_t)(next(state) % limit) : 0;
 }
 
-/* Put `size` bytes in place of data[at, at + cut), as far as there is room. */
+/* Replace data[at, at + cut) by `size` bytes, unless the result would be too long. Returns the
+ * new length. */
 static size_t splice(uint8_t *data, size_t length, size_t at, size_t cut, const void *bytes,
                      size_t size)
 {
@@ -28,7 +29,8 @@ static size_t splice(uint8_t *data, size_t length, size_t at, size_t cut, const 
     return length - cut + size;
 }
 
-/* Where the run of letters and digits around `at` begins and ends. */
+/* The length of the word around position `at`, which is moved to the word's start. Words are
+ * separated by punctuation. */
 static size_t word_around(const uint8_t *data, size_t length, size_t *at)
 {
     size_t end = *at;
@@ -39,6 +41,7 @@ static size_t word_around(const uint8_t *data, size_t length, size_t *at)
     return end - *at;
 }
 
+/* Change the data in one of seven ways. Returns the new length. */
 static size_t change_once(uint64_t *state, const fuzz_input *inputs, size_t count,
                           uint8_t *data, size_t length)
 {
@@ -61,19 +64,19 @@ static size_t change_once(uint64_t *state, const fuzz_input *inputs, size_t coun
         if (at < length)
             data[at] ^= (uint8_t)(1U << byte % 8);
         return length;
-    case 1:
+    case 1: /* replace or append a byte */
         return splice(data, length, at, at < length, &byte, 1);
-    case 2:
+    case 2: /* cut a piece out */
         return splice(data, length, at, cut, "", 0);
-    case 3:
+    case 3: /* insert one of the texts */
         return splice(data, length, at, 0, text, strlen(text));
-    case 4: { /* another word */
+    case 4: { /* replace a word by one of the texts */
         size_t word = word_around(data, length, &at);
         return splice(data, length, at, word, text, strlen(text));
     }
-    case 5: /* a piece of another input */
+    case 5: /* insert a piece of another input */
         return splice(data, length, at, 0, piece, size);
-    default: { /* a word of another input in place of one */
+    default: { /* replace a word by one of another input */
         size_t word = word_around(data, length, &at);
         size = word_around(other->data, other->size, &from);
         size = size < sizeof piece ? size : sizeof piece;
@@ -83,11 +86,11 @@ static size_t change_once(uint64_t *state, const fuzz_input *inputs, size_t coun
     }
 }
 
-size_t fuzz_mutate(uint64_t *state, const fuzz_input *inputs, size_t count, size_t at,
+size_t fuzz_mutate(uint64_t *state, const fuzz_input *inputs, size_t count, size_t index,
                    uint8_t *dst)
 {
-    size_t length = inputs[at].size;
-    memcpy(dst, inputs[at].data, length);
+    size_t length = inputs[index].size;
+    memcpy(dst, inputs[index].data, length);
     for (size_t changes = 1 + below(state, 4); changes > 0; changes--)
         length = change_once(state, inputs, count, dst, length);
     return length;

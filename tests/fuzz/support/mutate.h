@@ -1,4 +1,4 @@
-/* Random changes of inputs, for replay.c. */
+/* Random mutations of inputs, for replay.c. */
 #ifndef FUZZ_MUTATE_H
 #define FUZZ_MUTATE_H
 
@@ -12,9 +12,10 @@ typedef struct fuzz_input {
     size_t size;
 } fuzz_input;
 
-/* Write input `at` of a corpus with one to four changes to `dst`, which has room for
- * FUZZ_INPUT_MAX bytes; returns the size. The state decides which, and moves on. */
-size_t fuzz_mutate(uint64_t *state, const fuzz_input *inputs, size_t count, size_t at,
+/* Write a mutation of inputs[index] to `dst`, which has room for FUZZ_INPUT_MAX bytes, and
+ * return its size. It has one to four changes, which `state`, the state of a random generator,
+ * decides; some take pieces of the other inputs. */
+size_t fuzz_mutate(uint64_t *state, const fuzz_input *inputs, size_t count, size_t index,
                    uint8_t *dst);
 
 #endif

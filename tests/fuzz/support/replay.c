@@ -1,16 +1,16 @@
-/* Runs harnesses without libFuzzer: every file of their corpora, then mutations of these, the
- * same ones every time.
+/* Runs harnesses without libFuzzer: on every file of their corpora, and then on mutations of
+ * these, which are the same every time.
  *
- *     fuzz-replay [--mutations COUNT] [HARNESS …]   from the folder that holds tests/
+ *     fuzz-replay [--mutations COUNT] [HARNESS …]   in the folder that holds tests/
  *     fuzz-replay HARNESS FILE                      one input
- *     fuzz-replay --dictionary                      libFuzzer's -dict of all names
+ *     fuzz-replay --dictionary                      prints all names as libFuzzer's -dict
  *
- * The Makefile makes HARNESSES of the files beside the support folder, and gives each harness's
- * function a name of its own. */
+ * tests.mk defines HARNESSES as a list of HARNESS(name), and gives the function of each harness
+ * a name of its own. */
 #include "fuzz.h"
 
-#include "formats.h"
 #include "mutate.h"
+#include "negotiation/registry.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SECONDS_MAX 20 /* of one input */
+#define SECONDS_MAX 20 /* for one input */
 
 typedef int harness_function(const uint8_t *data, size_t size);
 #define HARNESS(name) harness_function harness_##name;
@@ -39,7 +39,7 @@ static const harness ALL[] = {
 #undef HARNESS
 };
 
-/* Let every finding end in SIGABRT, which reports the input. */
+/* The sanitizers end with SIGABRT, whose handler reports the input. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -53,6 +53,7 @@ const char *__ubsan_default_options(void)
 
 /* ---- one input ---- */
 
+/* What runs now, for the signal handler. */
 static struct {
     const char *program, *name, *file;
     size_t mutation; /* 0: the file itself */
@@ -60,8 +61,8 @@ static struct {
     size_t size;
 } under_way;
 
-/* Only with functions that may be called from a signal's handler, whatever it has interrupted.
- */
+/* The handler of SIGABRT and SIGALRM: write the input to a file and end. It calls only
+ * functions that do not allocate, since it may have interrupted malloc. */
 static void report(int number)
 {
     char path[256], line[800];
@@ -78,16 +79,16 @@ static void report(int number)
     _exit(1);
 }
 
-static void run(const harness *of, const char *file, size_t mutation, const uint8_t *data,
+static void run(const harness *tested, const char *file, size_t mutation, const uint8_t *data,
                 size_t size)
 {
-    under_way.name = of->name;
+    under_way.name = tested->name;
     under_way.file = file;
     under_way.mutation = mutation;
     under_way.data = data;
     under_way.size = size;
     alarm(SECONDS_MAX);
-    of->run(data, size);
+    tested->run(data, size);
     alarm(0);
 }
 
@@ -130,7 +131,7 @@ static void read_corpus(const char *name, corpus *ret_corpus)
     snprintf(folder, sizeof folder, "tests/fuzz/corpus/%s", name);
     int count = scandir(folder, &entries, is_shown, alphasort);
     if (count <= 0 || count > FILES_MAX)
-        fail(folder); /* a harness without a corpus tests nothing */
+        fail(folder); /* a harness must have a corpus */
     ret_corpus->count = 0;
     for (int i = 0; i < count; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
@@ -141,28 +142,28 @@ static void read_corpus(const char *name, corpus *ret_corpus)
     free(entries);
 }
 
-static void replay(const harness *of, size_t mutations)
+static void replay(const harness *tested, size_t mutations)
 {
     static corpus all;
     struct timespec start, end;
-    read_corpus(of->name, &all);
+    read_corpus(tested->name, &all);
     clock_gettime(CLOCK_MONOTONIC, &start);
     uint8_t *mutated = malloc(FUZZ_INPUT_MAX);
     if (!mutated)
         fail("memory");
     for (size_t i = 0; i < all.count; i++)
-        run(of, all.names[i], 0, all.inputs[i].data, all.inputs[i].size);
+        run(tested, all.names[i], 0, all.inputs[i].data, all.inputs[i].size);
     for (size_t m = 1; m <= mutations; m++) {
         size_t at = m % all.count;
         uint64_t seed = m;
         size_t size = fuzz_mutate(&seed, all.inputs, all.count, at, mutated);
         uint8_t *exact = (uint8_t *)fuzz_exact(mutated, size);
-        run(of, all.names[at], m, exact, size);
+        run(tested, all.names[at], m, exact, size);
         free(exact);
     }
     clock_gettime(CLOCK_MONOTONIC, &end);
     free(mutated);
-    printf("fuzz-replay: %-12s %4zu files, %5zu mutations, %.1f s\n", of->name, all.count,
+    printf("fuzz-replay: %-12s %4zu files, %5zu mutations, %.1f s\n", tested->name, all.count,
            mutations,
            (double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) / 1e9);
     fflush(stdout);
@@ -233,7 +234,7 @@ static void print_dictionary(void)
     for (size_t s = 0; s < pe_scheme_count(); s++) {
         const pe_scheme_info *info =
             pe_scheme_describe(pe_similarity_find(pe_scheme_describe(pe_scheme_at(s))->name));
-        print_word(info->of);
+        print_word(info->similarity_of);
         for (size_t i = 0; i < pe_all_parameter_count(info); i++)
             print_parameter(pe_parameter_at(info, i));
         for (size_t i = 0; i < info->preset_count; i++)
@@ -251,8 +252,8 @@ static bool is_asked(const char *name, int count, char **names)
 
 static bool is_file(const char *path)
 {
-    struct stat found;
-    return stat(path, &found) == 0 && S_ISREG(found.st_mode);
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
 static const harness *find(const char *name)
@@ -270,14 +271,16 @@ int main(int count, char **arguments)
     signal(SIGABRT, report);
     signal(SIGALRM, report);
     under_way.program = arguments[0];
-    count--, arguments++;
+    count--;
+    arguments++;
     if (count > 0 && strcmp(arguments[0], "--dictionary") == 0) {
         print_dictionary();
         return 0;
     }
     if (count > 1 && strcmp(arguments[0], "--mutations") == 0) {
         mutations = strtoul(arguments[1], NULL, 10);
-        count -= 2, arguments += 2;
+        count -= 2;
+        arguments += 2;
     }
     if (count == 2 && is_file(arguments[1])) {
         fuzz_input input = read_file(arguments[1]);

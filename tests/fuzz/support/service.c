@@ -1,7 +1,7 @@
 #include "service.h"
 
-#include "../../../server/store.h"
 #include "fuzz.h"
+#include "store/set_store.h"
 
 #include <string.h>
 #include <strings.h>
@@ -43,14 +43,14 @@ static bool go_on(void *context, const pe_scheme *scheme, double done)
 void fuzz_service_start(fuzz_service *ret_service, uint64_t table_bytes, const char *key,
                         bool local)
 {
-    static const store_settings in_memory = {"", 4, 1 << 14, 0};
+    static const set_store_settings in_memory = {"", 4, 1 << 14, 0};
     static const api_limit published[] = {{"some-limit", "bytes", "a limit", 42}};
     static const api_asset assets[] = {
         {"/", "text/html; charset=utf-8", {"<p>", 3, "\"page\""}, {NULL, 0, NULL}}};
     char reason[128];
     *ret_service = (fuzz_service){
         .cache = pe_cache_new(FUZZ_CACHE),
-        .store = store_open(&in_memory, reason, sizeof reason),
+        .store = set_store_open(&in_memory, reason, sizeof reason),
         .runner = {.context = ret_service, .go_on = go_on},
         .host = {.context = ret_service,
                  .now = now,
@@ -71,8 +71,8 @@ void fuzz_service_start(fuzz_service *ret_service, uint64_t table_bytes, const c
                  .published = published,
                  .published_count = 1}};
     fuzz_check(ret_service->cache && ret_service->store, "memory");
-    pe_cache_use(ret_service->cache, &ret_service->runner);
-    ret_service->host.store = store_for_api(ret_service->store);
+    pe_cache_set_runner(ret_service->cache, &ret_service->runner);
+    ret_service->host.store = set_store_for_api(ret_service->store);
     ret_service->service = api_service_new(&ret_service->host, ret_service->cache);
     fuzz_check(ret_service->service, "memory");
 }
@@ -81,7 +81,7 @@ void fuzz_service_stop(fuzz_service *service)
 {
     api_service_free(service->service);
     pe_cache_free(service->cache);
-    store_close(service->store);
+    set_store_close(service->store);
 }
 
 /* ---- messages ---- */
@@ -130,25 +130,28 @@ void fuzz_message_set(fuzz_message *message, const char *name, const char *value
 
 /* ---- answers ---- */
 
-typedef struct sent {
+typedef struct sent_request {
     const fuzz_message *message;
     char *body;
-} sent;
+} sent_request;
 
-static const char *find_header(void *context, const char *name)
+static const char *find_header(void *context, api_header header)
 {
-    return fuzz_message_field(((const sent *)context)->message, name);
+#define NAME(identifier, name) [API_HEADER_##identifier] = (name),
+    static const char *const names[] = {API_REQUEST_HEADERS(NAME)};
+#undef NAME
+    return fuzz_message_field(((const sent_request *)context)->message, names[header]);
 }
 
 static char *take_body(void *context)
 {
-    sent *of = context;
-    char *body = of->body;
-    of->body = NULL;
+    sent_request *sent = context;
+    char *body = sent->body;
+    sent->body = NULL;
     return body;
 }
 
-/* What a stream gives, read in pieces of odd sizes. */
+/* Read a whole stream in pieces of different sizes. To be freed. */
 static char *read_stream(api_body *body, size_t *ret_size)
 {
     size_t room = 1 << 12, size = 0, got;
@@ -200,21 +203,22 @@ fuzz_answer fuzz_answer_of(api_reply *reply)
     return answer;
 }
 
-static api_request request_of(const fuzz_message *message, sent *of)
+static api_request request_of(const fuzz_message *message, sent_request *sent)
 {
     return (api_request){.method = message->method,
                          .target = message->target,
                          .header = find_header,
-                         .context = of,
-                         .body = of->body,
-                         .body_size = of->body ? message->body_size : 0,
+                         .context = sent,
+                         .body = sent->body,
+                         .body_size = sent->body ? message->body_size : 0,
                          .take_body = take_body};
 }
 
 fuzz_answer fuzz_ask(fuzz_service *service, const fuzz_message *message)
 {
-    sent of = {message, message->body ? fuzz_exact(message->body, message->body_size) : NULL};
-    api_request request = request_of(message, &of);
+    sent_request sent = {message,
+                         message->body ? fuzz_exact(message->body, message->body_size) : NULL};
+    api_request request = request_of(message, &sent);
     api_reply *reply = NULL;
     request.quick = true;
     service->cancelled = false;
@@ -225,14 +229,14 @@ fuzz_answer fuzz_ask(fuzz_service *service, const fuzz_message *message)
         progress = api_handle(service->service, &request, &reply);
     }
     fuzz_check(progress == API_DONE && reply, "no reply");
-    free(of.body);
+    free(sent.body);
     return fuzz_answer_of(reply);
 }
 
 api_reply *fuzz_judge(fuzz_service *service, const fuzz_message *message, uint64_t *ret_limit)
 {
-    sent of = {message, NULL};
-    api_request request = request_of(message, &of);
+    sent_request sent = {message, NULL};
+    api_request request = request_of(message, &sent);
     request.quick = true;
     return api_judge_head(service->service, &request, ret_limit);
 }

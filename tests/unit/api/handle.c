@@ -1,6 +1,6 @@
-/* api_handle: routing, conditions, representations. */
-#include "../unit.h"
-#include "service.h"
+/* Whole requests: routing, limits, conditional requests, representations. */
+#include "unit.h"
+#include "unit_service.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -45,6 +45,19 @@ START_TEST(every_route_answers_and_refuses_other_methods)
 }
 END_TEST
 
+START_TEST(probes_are_told_from_other_paths)
+{
+    static const char *const probes[] = {"/health/live", "/health/ready", "/metrics",
+                                         "/metrics?x"};
+    static const char *const others[] = {"/",         "/v1/info", "/health/", "/health/live/x",
+                                         "/metrics/", TARGET};
+    for (size_t i = 0; i < sizeof probes / sizeof *probes; i++)
+        ck_assert_msg(api_is_probe(probes[i]), "%s", probes[i]);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        ck_assert_msg(!api_is_probe(others[i]), "%s", others[i]);
+}
+END_TEST
+
 START_TEST(refuses_a_target_over_the_limit)
 {
     unit_service service;
@@ -76,6 +89,56 @@ START_TEST(hits_share_one_reply)
     api_reply_unref(miss);
     api_reply_unref(first);
     api_reply_unref(second);
+    unit_service_stop(&service);
+}
+END_TEST
+
+/* Bytes that the cache counts after a miss and a hit. */
+static uint64_t bytes_after_a_hit(size_t reply_overhead)
+{
+    unit_service service;
+    pe_cache_stats stats;
+    unit_service_start(&service);
+    service.host.reply_overhead = reply_overhead;
+    api_reply_unref(unit_ask(&service, "GET", TARGET, NULL, NULL));
+    api_reply_unref(unit_ask(&service, "GET", TARGET, NULL, NULL));
+    pe_cache_read_stats(service.cache, &stats);
+    unit_service_stop(&service);
+    return stats.bytes;
+}
+
+START_TEST(the_cache_counts_what_the_host_keeps_for_a_reply)
+{
+    ck_assert_uint_eq(bytes_after_a_hit(3000), bytes_after_a_hit(0) + 3000);
+}
+END_TEST
+
+/* Ask for what cannot be computed; returns how many computations were tried. */
+static uint64_t misses_of_a_failure(unit_service *service, uint64_t arrived)
+{
+    pe_cache_stats before, after;
+    const api_request request = {.method = "GET",
+                                 .target = "/v1/similarity/integer?length=300&metric=dot"
+                                           "&dtype=f16&format=raw",
+                                 .arrived = arrived};
+    api_reply *reply;
+    pe_cache_read_stats(service->cache, &before);
+    ck_assert_int_eq(api_handle(service->service, &request, &reply), API_DONE);
+    ck_assert_uint_eq(api_reply_status(reply), 422);
+    pe_cache_read_stats(service->cache, &after);
+    api_reply_unref(reply);
+    return after.misses - before.misses;
+}
+
+START_TEST(requests_share_the_failures_since_they_came)
+{
+    unit_service service;
+    unit_service_start(&service);
+    uint64_t arrived = api_moment(service.service);
+    ck_assert_uint_eq(misses_of_a_failure(&service, arrived), 1);
+    ck_assert_uint_eq(misses_of_a_failure(&service, arrived), 0);
+    ck_assert_uint_eq(misses_of_a_failure(&service, api_moment(service.service)), 1);
+    ck_assert_uint_eq(misses_of_a_failure(&service, 0), 1);
     unit_service_stop(&service);
 }
 END_TEST
@@ -114,7 +177,7 @@ START_TEST(a_matching_etag_computes_nothing)
 }
 END_TEST
 
-/* safetensors of all dtypes: header aligned, offsets within the body. */
+/* For every dtype the header is padded to the alignment, and the offsets end with the body. */
 START_TEST(safetensors_data_is_aligned)
 {
     unit_service service;
@@ -147,8 +210,11 @@ END_TEST
 Suite *handle_suite(void)
 {
     const TTest *const tests[] = {every_route_answers_and_refuses_other_methods,
+                                  probes_are_told_from_other_paths,
                                   refuses_a_target_over_the_limit,
                                   hits_share_one_reply,
+                                  the_cache_counts_what_the_host_keeps_for_a_reply,
+                                  requests_share_the_failures_since_they_came,
                                   a_reply_outlives_its_cache,
                                   a_matching_etag_computes_nothing,
                                   safetensors_data_is_aligned,

@@ -1,24 +1,26 @@
-/* Out of memory, whole requests: for every k the k-th allocation or mapping fails, or all from
- * that one on. The answer is a 503 or the right one, and the next answer is right. */
-#include "../unit.h"
-#include "formats.h"
-#include "service.h"
+/* Whole requests without memory: for every k, the k-th allocation or mapping fails, or every
+ * one from the k-th on. The answer must be right or a 503, and the next one must be right. */
+#include "negotiation/registry.h"
+#include "unit.h"
+#include "unit_service.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define HELD     (1 << 22) /* bytes of a table that is not streamed */
+/* The most bytes of a table that is not streamed: enough for all, or for none. */
+#define HELD     (1 << 22)
 #define STREAMED 1
 
 typedef struct starved_case {
     const char *method, *target;
     const char *headers[5]; /* name, value, …, NULL */
     const char *body;
-    bool warm;       /* it has been answered before */
-    size_t fineness; /* 0: every k; else fewer as k grows */
+    bool warm;       /* the request has been answered before, with memory */
+    size_t fineness; /* 0: try every k; else, after k, go on with k + 1 + k / fineness */
 } starved_case;
 
+/* {method, target, headers, body, warm, fineness} */
 static const starved_case CASES[] = {
     {"GET", "/v1/encodings/sinusoidal?positions=1,2,3&dim=4", {NULL}, NULL, false, 0},
     {"GET", "/v1/encodings/integer?length=300", {"Accept-Encoding", "gzip"}, NULL, false, 0},
@@ -85,7 +87,8 @@ static char *copy_of(const char *text)
     return memcpy(malloc(size), text ? text : "", size);
 }
 
-/* Bytes of a body, read into memory that is there already where it is a stream. */
+/* Read a body that is a stream into memory that was allocated before. Returns the bytes read, 0
+ * for other bodies. */
 static size_t read_all(const api_reply *reply, char *dst, size_t room)
 {
     api_body *body = api_reply_body(reply);
@@ -99,14 +102,16 @@ static size_t read_all(const api_reply *reply, char *dst, size_t room)
 
 #define ROOM ((size_t)1 << 20)
 
-/* Ask while allocations fail, and read the whole answer; ret_failed may be NULL: none does. */
-static answer ask(unit_service *service, const starved_case *of, size_t k, size_t count,
+/* Ask while allocations fail, `count` of them from the k-th on, and read the whole answer. If
+ * ret_seen is NULL none fails. */
+static answer ask(unit_service *service, const starved_case *tested, size_t k, size_t count,
                   unit_allocations *ret_seen)
 {
     char *streamed = malloc(ROOM);
     if (ret_seen)
         unit_fail_allocations(k, count);
-    api_reply *reply = unit_ask(service, of->method, of->target, of->headers, of->body);
+    api_reply *reply =
+        unit_ask(service, tested->method, tested->target, tested->headers, tested->body);
     size_t size = read_all(reply, streamed, ROOM);
     if (ret_seen)
         *ret_seen = unit_allow_allocations();
@@ -127,10 +132,10 @@ static answer ask(unit_service *service, const starved_case *of, size_t k, size_
     return got;
 }
 
-static void drop(answer *of)
+static void drop(answer *dropped)
 {
-    free(of->body);
-    free(of->tag);
+    free(dropped->body);
+    free(dropped->tag);
 }
 
 static bool same(const answer *one, const answer *other)
@@ -141,7 +146,7 @@ static bool same(const answer *one, const answer *other)
 
 /* ---- starving ---- */
 
-static void start(unit_service *service, uint64_t table_bytes, const starved_case *of)
+static void start(unit_service *service, uint64_t table_bytes, const starved_case *tested)
 {
     static const char header[] =
         "{\"table\":{\"dtype\":\"F32\",\"shape\":[2,4],\"data_offsets\":[0,32]}}";
@@ -153,25 +158,26 @@ static void start(unit_service *service, uint64_t table_bytes, const starved_cas
         unit_send(service, "PUT", "/v1/parameters/kept", NULL, file, sizeof file);
     ck_assert_uint_eq(api_reply_status(stored), 201);
     api_reply_unref(stored);
-    if (of->warm) {
-        answer before = ask(service, of, 0, 0, NULL);
+    if (tested->warm) {
+        answer before = ask(service, tested, 0, 0, NULL);
         drop(&before);
     }
 }
 
-/* One k; returns whether anything failed. */
-static bool starve_at(const starved_case *of, uint64_t table_bytes, size_t k, size_t count,
+/* Check the answer for one k, and the next one. Returns whether an allocation failed. */
+static bool starve_at(const starved_case *tested, uint64_t table_bytes, size_t k, size_t count,
                       const answer *expected)
 {
     unit_service service;
     unit_allocations seen;
-    start(&service, table_bytes, of);
-    answer got = ask(&service, of, k, count, &seen), next = ask(&service, of, 0, 0, NULL);
+    start(&service, table_bytes, tested);
+    answer got = ask(&service, tested, k, count, &seen),
+           next = ask(&service, tested, 0, 0, NULL);
     bool right = same(&got, expected);
     ck_assert_msg(right || (seen.failed > 0 && got.status == 503),
-                  "%s %s: %u at allocation %zu", of->method, of->target, got.status, k);
-    ck_assert_msg(same(&next, expected), "%s %s: %u after allocation %zu", of->method,
-                  of->target, next.status, k);
+                  "%s %s: %u at allocation %zu", tested->method, tested->target, got.status, k);
+    ck_assert_msg(same(&next, expected), "%s %s: %u after allocation %zu", tested->method,
+                  tested->target, next.status, k);
     survived.allocations += seen.failed;
     survived.mappings += seen.unmapped;
     survived.answered += seen.failed > 0 && right;
@@ -181,16 +187,16 @@ static bool starve_at(const starved_case *of, uint64_t table_bytes, size_t k, si
     return seen.failed > 0;
 }
 
-static void starve(const starved_case *of, uint64_t table_bytes)
+static void starve(const starved_case *tested, uint64_t table_bytes)
 {
     unit_service service;
-    start(&service, table_bytes, of);
-    answer expected = ask(&service, of, 0, 0, NULL);
+    start(&service, table_bytes, tested);
+    answer expected = ask(&service, tested, 0, 0, NULL);
     unit_service_stop(&service);
     ck_assert_uint_ne(expected.status, 503);
-    for (size_t k = 0; starve_at(of, table_bytes, k, 1, &expected);
-         k += 1 + (of->fineness ? k / of->fineness : 0))
-        starve_at(of, table_bytes, k, SIZE_MAX, &expected);
+    for (size_t k = 0; starve_at(tested, table_bytes, k, 1, &expected);
+         k += 1 + (tested->fineness ? k / tested->fineness : 0))
+        starve_at(tested, table_bytes, k, SIZE_MAX, &expected);
     drop(&expected);
 }
 
@@ -218,17 +224,18 @@ START_TEST(every_format_of_every_scheme_held_and_streamed)
         const pe_scheme_info *info = pe_scheme_describe(pe_scheme_at(i));
         snprintf(target, sizeof target, "/v1/encodings/%s?%s&format=%s", info->name,
                  info->example, api_format_at(i % api_format_count())->name);
-        const starved_case of = {.method = "GET", .target = target};
-        starve(&of, HELD);
-        starve(&of, STREAMED);
+        const starved_case tested = {.method = "GET", .target = target};
+        starve(&tested, HELD);
+        starve(&tested, STREAMED);
     }
     for (size_t f = 0; f < api_format_count(); f++) {
         snprintf(target, sizeof target, "/v1/encodings/rope?length=9&dim=8&format=%s%s",
                  api_format_at(f)->name, api_format_at(f)->single ? "&tensor=sin" : "");
-        const starved_case of = {"GET", target, {"Accept-Encoding", "gzip"}, NULL, false, 0};
+        const starved_case tested = {"GET", target, {"Accept-Encoding", "gzip"},
+                                     NULL,  false,  0};
         const starved_case part = {"GET", target, {"Range", "bytes=3-99"}, NULL, false, 0};
-        starve(&of, HELD);
-        starve(&of, STREAMED);
+        starve(&tested, HELD);
+        starve(&tested, STREAMED);
         starve(&part, STREAMED);
     }
     report("schemes and formats");

@@ -1,0 +1,290 @@
+/* Reading arguments: query strings and flat JSON objects, into names and texts. */
+#include "http/arguments.h"
+
+#include "text.h"
+#include "json/document.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+void api_arguments_done(api_arguments *arguments)
+{
+    free(arguments->text);
+    arguments->text = NULL;
+    arguments->count = 0;
+}
+
+/* The length of the UTF-8 sequence that `text` begins with, 0 if it begins with none. */
+static size_t utf8_sequence(const unsigned char *text, size_t left)
+{
+    static const struct {
+        unsigned char mask, lead, length; /* the first byte is `lead` under the mask */
+        uint32_t least;                   /* the least code point of this length */
+    } forms[] = {{0x80, 0x00, 1, 1},
+                 {0xe0, 0xc0, 2, 0x80},
+                 {0xf0, 0xe0, 3, 0x800},
+                 {0xf8, 0xf0, 4, 0x10000}};
+    for (size_t f = 0; f < 4; f++) {
+        if ((text[0] & forms[f].mask) != forms[f].lead)
+            continue;
+        uint32_t point = text[0] & (unsigned char)~forms[f].mask;
+        if (forms[f].length > left)
+            return 0;
+        for (size_t i = 1; i < forms[f].length; i++) {
+            if ((text[i] & 0xc0) != 0x80)
+                return 0;
+            point = point << 6 | (text[i] & 0x3f);
+        }
+        bool surrogate = point >= 0xd800 && point <= 0xdfff;
+        return point < forms[f].least || point > 0x10ffff || surrogate ? 0 : forms[f].length;
+    }
+    return 0;
+}
+
+bool api_is_utf8(const char *text, size_t size)
+{
+    for (size_t at = 0, step; at < size; at += step) {
+        step = utf8_sequence((const unsigned char *)text + at, size - at);
+        if (step == 0)
+            return false;
+    }
+    return true;
+}
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
+}
+
+/* Percent-decode a NUL-terminated text in place. False if it is malformed, holds %00 or is not
+ * UTF-8. */
+static bool decode(char *text)
+{
+    char *to = text;
+    for (const char *from = text; *from; from++) {
+        char c = *from == '+' ? ' ' : *from;
+        if (c == '%') {
+            int high = hex_digit(from[1]), low = high < 0 ? -1 : hex_digit(from[2]);
+            if (low < 0 || (high | low) == 0)
+                return false;
+            c = (char)(high << 4 | low);
+            from += 2;
+        }
+        *to++ = c;
+    }
+    *to = '\0';
+    return api_is_utf8(text, (size_t)(to - text));
+}
+
+/* Add one name=value pair of a query. A name without a readable value is an argument without
+ * text, so that it counts as given. */
+static void add_pair(api_arguments *arguments, char *pair, pe_error *reterr)
+{
+    char *value = strchr(pair, '=');
+    if (value)
+        *value++ = '\0';
+    if (!decode(pair)) {
+        pe_error_add(reterr, PE_MALFORMED, "query", "", "percent-encoded UTF-8 without %%00");
+        return;
+    }
+    if (*pair == '\0') {
+        pe_error_add(reterr, PE_MALFORMED, "query", "", "name=value pairs joined by single &");
+        return;
+    }
+    if (arguments->count == API_ARGUMENTS_MAX) {
+        pe_error_add(reterr, PE_MALFORMED, pair, "",
+                     "left out: a request has at most %d parameters", API_ARGUMENTS_MAX);
+        return;
+    }
+    if (!value || *value == '\0') {
+        pe_error_add(reterr, PE_MALFORMED, pair, "", "followed by a value: %s=…", pair);
+        value = NULL;
+    } else if (!decode(value)) {
+        pe_error_add(reterr, PE_MALFORMED, pair, "", "percent-encoded UTF-8 without %%00");
+        value = NULL;
+    }
+    arguments->items[arguments->count++] = (pe_argument){.name = pair, .text = value};
+}
+
+void api_arguments_from_query(const char *query, api_arguments *ret_arguments, pe_error *reterr)
+{
+    *ret_arguments = (api_arguments){.text = strdup(query ? query : "")};
+    if (!ret_arguments->text) {
+        pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the query");
+        return;
+    }
+    if (!query || *query == '\0')
+        return;
+    for (char *next, *pair = ret_arguments->text; pair; pair = next) {
+        next = strchr(pair, '&');
+        if (next)
+            *next++ = '\0';
+        add_pair(ret_arguments, pair, reterr);
+        if (reterr->dropped) /* no more problems can be listed */
+            return;
+    }
+}
+
+/* ---- JSON ---- */
+
+/* Append a JSON value as a query would write it, numbers as doubles. Returns its kind,
+ * PE_KIND_ANY if the kind is not legal. */
+static pe_kind append_value(api_text *text, const json_t *value)
+{
+    switch (json_typeof(value)) {
+    case JSON_STRING:
+        api_text_add(text, "%s", json_string_value(value));
+        return PE_KIND_STRING;
+    case JSON_TRUE:
+        api_text_add(text, "true");
+        return PE_KIND_BOOLEAN;
+    case JSON_FALSE:
+        api_text_add(text, "false");
+        return PE_KIND_BOOLEAN;
+    case JSON_INTEGER:
+    case JSON_REAL:
+        api_text_add_number(text, json_number_value(value));
+        return PE_KIND_NUMBER;
+    case JSON_ARRAY:
+        for (size_t i = 0; i < json_array_size(value); i++) {
+            if (i > 0)
+                api_text_add(text, ",");
+            if (append_value(text, json_array_get(value, i)) != PE_KIND_NUMBER)
+                return PE_KIND_ANY;
+        }
+        return PE_KIND_LIST;
+    case JSON_NULL:
+        return PE_KIND_NULL;
+    case JSON_OBJECT:
+        return PE_KIND_ANY;
+    }
+    return PE_KIND_ANY;
+}
+
+/* Refuse a value whose kind is not legal, and show it. */
+static void refuse_value(const char *name, const json_t *value, pe_error *reterr)
+{
+    const char *rule = "a number, a string, true, false or an array of numbers";
+    if (json_is_object(value))
+        rule = "left out; its members belong among the other parameters";
+    char *shown = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(15));
+    pe_error_add(reterr, PE_MALFORMED, name, shown ? shown : "", "%s", rule);
+    free(shown);
+}
+
+/* Write all members as "name\0value\0…", then point the items into the finished text. */
+static void add_members(const json_t *object, api_arguments *arguments, pe_error *reterr)
+{
+    api_text text = {0};
+    size_t names[API_ARGUMENTS_MAX], values[API_ARGUMENTS_MAX];
+    bool legal[API_ARGUMENTS_MAX];
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)object, name, value)
+    {
+        size_t i = arguments->count;
+        if (i == API_ARGUMENTS_MAX) {
+            pe_error_add(reterr, PE_MALFORMED, name, "",
+                         "left out: a request has at most %d parameters", API_ARGUMENTS_MAX);
+            break;
+        }
+        names[i] = text.size;
+        api_text_add(&text, "%s%c", name, '\0');
+        values[i] = text.size;
+        arguments->items[i].kind = append_value(&text, value);
+        api_text_add(&text, "%c", '\0');
+        legal[i] = arguments->items[i].kind != PE_KIND_ANY;
+        if (!legal[i])
+            refuse_value(name, value, reterr);
+        arguments->count++;
+    }
+    if (text.failed) {
+        pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the body");
+        arguments->count = 0;
+    }
+    for (size_t i = 0; i < arguments->count; i++) {
+        arguments->items[i].name = text.data + names[i];
+        arguments->items[i].text = legal[i] ? text.data + values[i] : NULL;
+    }
+    arguments->text = text.data;
+}
+
+/* What is wrong with a text that is not JSON. */
+static const char *syntax_fault(const json_error_t *problem)
+{
+    enum json_error_code code = json_error_code(problem);
+    if (code == json_error_null_character || code == json_error_null_byte_in_key)
+        return "\\u0000 is not allowed";
+    return api_is_utf8(problem->text, strlen(problem->text)) ? problem->text : "not UTF-8";
+}
+
+bool api_arguments_from_json(const char *body, size_t size, api_arguments *ret_arguments,
+                             pe_error *reterr)
+{
+    json_error_t problem = {0};
+    *ret_arguments = (api_arguments){0};
+    json_t *object = json_loadb(body ? body : "", size,
+                                JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &problem);
+    if (json_is_object(object))
+        add_members(object, ret_arguments, reterr);
+    else if (object)
+        pe_error_add(reterr, PE_MALFORMED, "body", "", "one JSON object");
+    else if (api_document_lacked_memory(&problem))
+        pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the body");
+    else
+        pe_error_add(reterr, PE_MALFORMED, "body", "",
+                     "one JSON object (line %d, column %d: %s)", problem.line, problem.column,
+                     syntax_fault(&problem));
+    bool read = json_is_object(object);
+    json_decref(object);
+    return read;
+}
+
+static void refuse_repetition(const pe_argument *argument, pe_error *reterr)
+{
+    pe_problem *problem =
+        pe_error_add(reterr, PE_MALFORMED, argument->name, argument->text, "given once");
+    problem->reason = PE_REASON_REPEATED;
+}
+
+bool api_arguments_take_any(api_arguments *arguments, const char *name,
+                            pe_argument *ret_argument, pe_error *reterr)
+{
+    size_t kept = 0, seen = 0;
+    bool found = false;
+    for (size_t i = 0; i < arguments->count; i++) {
+        const pe_argument argument = arguments->items[i];
+        if (strcmp(argument.name, name) != 0) {
+            arguments->items[kept++] = argument;
+        } else if (!argument.text) {
+            seen++; /* it is a problem already */
+        } else if (seen++ > 0) {
+            refuse_repetition(&argument, reterr);
+        } else if (argument.kind != PE_KIND_NULL) {
+            *ret_argument = argument;
+            found = true;
+        }
+    }
+    arguments->count = kept;
+    return found;
+}
+
+const char *api_arguments_take(api_arguments *arguments, const char *name, pe_error *reterr)
+{
+    pe_argument argument;
+    if (!api_arguments_take_any(arguments, name, &argument, reterr))
+        return NULL;
+    if (argument.kind == PE_KIND_ANY || argument.kind == PE_KIND_STRING)
+        return argument.text;
+    pe_problem *problem = pe_error_add(reterr, PE_MALFORMED, name, argument.text, "a name");
+    problem->reason = PE_REASON_KIND;
+    problem->kind = argument.kind;
+    return NULL;
+}

@@ -1,0 +1,43 @@
+/* Reading the arguments of a request, from a query string or a JSON body. */
+#ifndef API_ARGUMENTS_H
+#define API_ARGUMENTS_H
+
+#include "api.h"
+
+#define API_ARGUMENTS_MAX 64
+
+typedef struct api_arguments {
+    pe_argument items[API_ARGUMENTS_MAX];
+    size_t count;
+    char *text; /* holds the names and texts of the items */
+} api_arguments;
+
+/* Read a raw query, the part of the target after the `?`, or NULL: percent-decoded, with `+`
+ * for a blank, in UTF-8. Every name needs a value. Problems are added to reterr; the other
+ * arguments are still read, and a name whose value cannot be read is an argument without text.
+ */
+void api_arguments_from_query(const char *query, api_arguments *ret_arguments,
+                              pe_error *reterr);
+
+/* Read one flat JSON object of numbers, strings, booleans and arrays of numbers. False if the
+ * body is not a JSON object: then a problem was added, and api_arguments_done need not be
+ * called. */
+bool api_arguments_from_json(const char *body, size_t size, api_arguments *ret_arguments,
+                             pe_error *reterr);
+
+/* Take the argument of a name out of the list, whatever its kind; false if there is none that
+ * can be read. A second one of the name is a problem. */
+bool api_arguments_take_any(api_arguments *arguments, const char *name,
+                            pe_argument *ret_argument, pe_error *reterr);
+
+/* Take the argument of a name out of the list and return its text, or NULL if there is none
+ * that can be read. A second one of the name is a problem, and so is a JSON value that is no
+ * string. */
+const char *api_arguments_take(api_arguments *arguments, const char *name, pe_error *reterr);
+
+void api_arguments_done(api_arguments *arguments);
+
+/* Whether text[0, size) is UTF-8 without a NUL. */
+bool api_is_utf8(const char *text, size_t size);
+
+#endif

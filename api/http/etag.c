@@ -1,0 +1,40 @@
+/* Entity tags: hashing and matching. */
+#include "http/etag.h"
+
+#include "bytes/digest.h"
+
+#include <string.h>
+
+void api_etag_of(api_etag *ret_etag, const api_segment *pieces, size_t count)
+{
+    unsigned char digest[16];
+    api_sha256_pieces(pieces, count, sizeof digest, digest);
+    ret_etag->text[0] = '"';
+    api_write_hex(digest, sizeof digest, ret_etag->text + 1);
+    ret_etag->text[33] = '"';
+    ret_etag->text[34] = '\0';
+}
+
+bool api_tag_is_listed(const char *tag, const char *list, bool strong)
+{
+    const char *at = list + strspn(list, " \t");
+    size_t length = strlen(tag);
+    if (at[0] == '*' && at[1 + strspn(at + 1, " \t")] == '\0')
+        return true;
+    for (; (at = strchr(at, '"')); at++) {
+        const char *end = strchr(at + 1, '"');
+        if (!end)
+            return false;
+        bool weak = at - list >= 2 && memcmp(at - 2, "W/", 2) == 0;
+        if ((size_t)(end - at) + 1 == length && memcmp(at, tag, length) == 0 &&
+            !(strong && weak))
+            return true;
+        at = end;
+    }
+    return false;
+}
+
+bool api_etag_matches(const api_etag *etag, const char *if_none_match)
+{
+    return api_tag_is_listed(etag->text, if_none_match, false);
+}

@@ -1,0 +1,29 @@
+/* Options of formats, such as `scale` of png: parameters of the representation. */
+#ifndef API_OPTIONS_H
+#define API_OPTIONS_H
+
+#include "http/arguments.h"
+#include "writers/format.h"
+#include "writers/option.h"
+
+#define API_VARIANT_BYTES 128
+
+/* List the options of all formats, each name once; returns how many there are. */
+size_t api_option_rows(const pe_parameter *ret_rows[API_OPTIONS_MAX]);
+
+/* Whether a format takes an option of the name. */
+bool api_takes_option(const api_format *format, const char *name);
+
+/* Take all options out of the arguments and read them, before the format is known. The result
+ * points into itself, so it must not be copied. */
+void api_options_read(api_options *ret_options, api_arguments *arguments, pe_error *error);
+
+/* Refuse options that the format does not take. */
+void api_options_check(const api_options *options, const api_format *format, pe_error *error);
+
+/* Write the options of a format that differ from their defaults, such as "slice=3&scale=4", in
+ * the order of its table: equal texts mean equal bytes. */
+void api_options_variant(const api_options *options, const api_format *format,
+                         char dst[API_VARIANT_BYTES]);
+
+#endif

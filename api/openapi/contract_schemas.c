@@ -1,0 +1,224 @@
+/* The schemas of the JSON documents: a table with one row for each member of an object. */
+#include "openapi/contract.h"
+
+#include <stdio.h>
+#include <string.h>
+
+json_t *api_contract_reference(const char *kind, const char *component)
+{
+    return json_pack("{s:o}", "$ref", json_sprintf("#/components/%s/%s", kind, component));
+}
+
+#define COUNT_OF(table) (sizeof(table) / sizeof *(table))
+
+/* {schema, member, type, help}. A type is the name of a JSON type or of a schema in this table;
+ * "any" is any value, "[type]" an array and "{type}" an object of values of a type, "a|b" a
+ * value of type a or b. A member with a question mark may be absent. */
+static const struct {
+    const char *schema, *member, *type, *help;
+} MEMBERS[] = {
+    {"Tensors", "scheme", "string", "name of the scheme"},
+    {"Tensors", "preset", "string|null", "the preset that was applied, null if none"},
+    {"Tensors", "release", "string", "version of posenc"},
+    {"Tensors", "parameters", "{any}", "all parameters, after defaulting"},
+    {"Tensors", "tensors", "[Tensor]", "the tensors, or the one asked for"},
+
+    {"Tensor", "name", "string", "name, as /v1/schemes has it"},
+    {"Tensor", "dtype", "string", "f64, f32, f16, bf16 or i32"},
+    {"Tensor", "shape", "[integer]", "extents"},
+    {"Tensor", "data", "Data", "nested lists of that shape"},
+
+    {"Schemes", "schemes", "[Scheme]", "all schemes"},
+
+    {"Scheme", "name", "string", "name, as paths have it"},
+    {"Scheme", "title", "string", "name in words"},
+    {"Scheme", "summary", "string", "what it is"},
+    {"Scheme", "family", "string", "what kind of scheme it is"},
+    {"Scheme", "formula", "string", "how it is computed"},
+    {"Scheme", "convention", "string", "which of several habits it follows"},
+    {"Scheme", "reference", "string", "where it was published"},
+    {"Scheme", "revision", "integer", "grows whenever a bit of a result changes"},
+    {"Scheme", "example", "string", "a small query"},
+    {"Scheme", "parameters", "[Parameter]", "what a request may give"},
+    {"Scheme", "presets", "[Preset]", "named rows of values"},
+    {"Scheme", "tensors", "[TensorKind]", "what it makes, the primary one first"},
+    {"Scheme", "similarity", "boolean", "whether /v1/similarity has it"},
+
+    {"Parameter", "name", "string", "name"},
+    {"Parameter", "type", "string", "JSON type"},
+    {"Parameter", "required", "boolean", "whether it must be given"},
+    {"Parameter", "default", "any", "what it is otherwise, null if there is no such value"},
+    {"Parameter", "default_of?", "string", "how the default follows from others"},
+    {"Parameter", "minimum?", "number", "least value, of each item of a list"},
+    {"Parameter", "maximum?", "number", "largest value, of each item of a list"},
+    {"Parameter", "exclusive_minimum?", "number",
+     "what each value is above, instead of minimum"},
+    {"Parameter", "exclusive_maximum?", "number",
+     "what each value is below, instead of maximum"},
+    {"Parameter", "multiple_of?", "integer", "what it is a multiple of"},
+    {"Parameter", "choices?", "[string]", "the values of a choice"},
+    {"Parameter", "format?", "string", "what the text must be"},
+    {"Parameter", "stored?", "string", "where a stored set has it"},
+    {"Parameter", "unless?", "string", "the parameter that stands for it"},
+    {"Parameter", "when?", "Cases", "what depends on another one's choice"},
+    {"Parameter", "unit?", "string", "unit"},
+    {"Parameter", "help", "string", "what it is"},
+
+    {"Cases", "parameter", "string", "the one that chooses"},
+    {"Cases", "cases", "[Case]", "the choices that this one is legal with"},
+
+    {"Case", "choice", "string", "the choice"},
+    {"Case", "required", "boolean", "whether it must be given then"},
+    {"Case", "default", "any", "what it is otherwise, null if there is no such value"},
+
+    {"Preset", "name", "string", "name"},
+    {"Preset", "help", "string", "what it is"},
+    {"Preset", "values", "{any}", "the values, under explicit ones"},
+
+    {"TensorKind", "name", "string", "name"},
+    {"TensorKind", "shape", "string", "extents, in terms of the parameters"},
+    {"TensorKind", "help", "string", "what it is"},
+    {"TensorKind", "primary", "boolean", "whether npy and raw carry it unless told"},
+
+    {"Info", "name", "string", "posenc"},
+    {"Info", "version", "string", "version of the server"},
+    {"Info", "schemes", "integer", "number of schemes"},
+    {"Info", "dtypes", "[string]", "element types"},
+    {"Info", "formats", "[Format]", "representations"},
+    {"Info", "store", "Store", "the store of trained tensors"},
+    {"Info", "limits", "{Limit}", "limits and settings by name"},
+
+    {"Format", "name", "string", "what format= names"},
+    {"Format", "media_type", "string", "what Accept names"},
+    {"Format", "extension", "string", "of files"},
+    {"Format", "help", "string", "what it is"},
+    {"Format", "options", "[Parameter]", "what a request may give for it"},
+
+    {"Store", "kind", "string", "where sets are kept"},
+    {"Store", "sets", "integer", "number of sets"},
+    {"Store", "bytes", "integer", "bytes of all"},
+
+    {"Limit", "value", "integer", "its value"},
+    {"Limit", "unit", "string", "unit"},
+    {"Limit", "help", "string", "what it limits"},
+
+    {"StoredSets", "parameters", "[StoredSet]", "all sets, by name"},
+
+    {"StoredSet", "name", "string", "name"},
+    {"StoredSet", "digest", "string", "SHA-256 of the file, also its ETag"},
+    {"StoredSet", "bytes", "integer", "length of the file"},
+    {"StoredSet", "tensors", "[StoredTensor]", "what is inside"},
+
+    {"StoredTensor", "name", "string", "name"},
+    {"StoredTensor", "dtype", "string", "element type"},
+    {"StoredTensor", "shape", "[integer]", "extents"},
+
+    {"State", "status", "string", "live, ready or draining"},
+
+    {"Problem", "type", "string", "a URN of the code"},
+    {"Problem", "title", "string", "the code in words"},
+    {"Problem", "status", "integer", "the HTTP status"},
+    {"Problem", "code", "string", "stable name of what is wrong"},
+    {"Problem", "detail?", "string", "what is wrong here"},
+    {"Problem", "did_you_mean?", "string", "the nearest name that exists"},
+    {"Problem", "errors?", "[ParameterError]", "every wrong parameter"},
+    {"Problem", "errors_dropped?", "integer", "how many more there are"},
+
+    {"ParameterError", "parameter", "string", "its name"},
+    {"ParameterError", "given", "string|null", "what was given, null if nothing"},
+    {"ParameterError", "allowed", "string", "what it must be"},
+    {"ParameterError", "message", "string", "what is wrong, as a sentence"},
+    {"ParameterError", "did_you_mean?", "string", "the nearest name that exists"},
+};
+
+/* {schema, example document} */
+static const struct {
+    const char *schema, *text;
+} EXAMPLES[] = {
+    {"Tensors", "{\"scheme\": \"sinusoidal\", \"preset\": null, \"release\": \"0.1.0\", "
+                "\"parameters\": {\"length\": 2, \"dim\": 2}, "
+                "\"tensors\": [{\"name\": \"encoding\", \"dtype\": \"f32\", \"shape\": [2, 2], "
+                "\"data\": [[0, 1], [0.84147096, 0.5403023]]}]}"},
+    {"State", "{\"status\": \"ready\"}"},
+    {"StoredSet",
+     "{\"name\": \"bert-positions\", \"digest\": \"3f1c\", \"bytes\": 1648, "
+     "\"tensors\": [{\"name\": \"table\", \"dtype\": \"F32\", \"shape\": [32, 12]}]}"},
+    {"Problem", "{\"type\": \"urn:posenc:problem:malformed\", \"title\": \"The request is "
+                "malformed\", \"status\": 400, \"code\": \"malformed\", \"detail\": \"dim must "
+                "be an even integer from 2 to 1024 (given: \\\"x\\\")\", \"errors\": "
+                "[{\"parameter\": \"dim\", \"given\": \"x\", \"allowed\": \"an even integer "
+                "from 2 to 1024\", \"message\": \"dim must be an even integer from 2 to 1024 "
+                "(given: \\\"x\\\")\"}]}"},
+};
+
+/* The schema of a type that is named by type[0, length). */
+static json_t *schema_of_name(const char *type, size_t length)
+{
+    char name[32];
+    snprintf(name, sizeof name, "%.*s", (int)length, type);
+    if (strcmp(name, "any") == 0)
+        return json_object();
+    return name[0] >= 'A' && name[0] <= 'Z' ? api_contract_reference("schemas", name)
+                                            : json_pack("{s:s}", "type", name);
+}
+
+/* The schema of a type as the table writes it. */
+static json_t *schema_of_type(const char *type)
+{
+    size_t length = strlen(type), first = strcspn(type, "|");
+    if (type[0] == '[')
+        return json_pack("{s:s, s:o}", "type", "array", "items",
+                         schema_of_name(type + 1, length - 2));
+    if (type[0] == '{')
+        return json_pack("{s:s, s:o}", "type", "object", "additionalProperties",
+                         schema_of_name(type + 1, length - 2));
+    if (first < length)
+        return json_pack("{s:[o, s]}", "type", json_stringn(type, first), type + first + 1);
+    return schema_of_name(type, length);
+}
+
+/* The schema of a member with its description; in OpenAPI 3.1 a reference may have one too. */
+static json_t *member_schema(size_t row)
+{
+    json_t *schema = schema_of_type(MEMBERS[row].type);
+    json_object_set_new(schema, "description", json_string(MEMBERS[row].help));
+    return schema;
+}
+
+json_t *api_contract_schemas(void)
+{
+    json_t *schemas = json_object();
+    for (size_t i = 0; i < COUNT_OF(MEMBERS); i++) {
+        json_t *schema = json_object_get(schemas, MEMBERS[i].schema);
+        if (!schema) {
+            schema = json_pack("{s:s, s:[], s:{}}", "type", "object", "required", "properties");
+            json_object_set_new(schemas, MEMBERS[i].schema, schema);
+        }
+        size_t length = strcspn(MEMBERS[i].member, "?");
+        json_t *name = json_stringn(MEMBERS[i].member, length);
+        json_object_set_new(json_object_get(schema, "properties"), json_string_value(name),
+                            member_schema(i));
+        if (MEMBERS[i].member[length] == '?')
+            json_decref(name);
+        else
+            json_array_append_new(json_object_get(schema, "required"), name);
+    }
+    json_object_set_new(schemas, "Data",
+                        json_pack("{s:[s, s, s], s:s, s:o}", "type", "array", "number", "null",
+                                  "description",
+                                  "numbers in nested lists; null where there is none: NaN or "
+                                  "an infinity",
+                                  "items", api_contract_reference("schemas", "Data")));
+    json_object_set_new(
+        schemas, "Document",
+        json_pack("{s:s, s:s}", "type", "object", "description", "an OpenAPI 3.1 document"));
+    return schemas;
+}
+
+json_t *api_contract_example(const char *schema)
+{
+    for (size_t i = 0; i < COUNT_OF(EXAMPLES); i++)
+        if (strcmp(EXAMPLES[i].schema, schema) == 0)
+            return json_loads(EXAMPLES[i].text, 0, NULL);
+    return NULL;
+}

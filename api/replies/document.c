@@ -1,0 +1,19 @@
+/* JSON documents as bodies and as replies. */
+#include "replies/document.h"
+
+#include "bytes/body.h"
+
+#include <string.h>
+
+api_body *api_document_body(json_t *document)
+{
+    char *text = api_document_text(document, JSON_INDENT(1));
+    return text ? api_body_from_text(text, strlen(text)) : NULL;
+}
+
+api_reply *api_document_reply(api_reply *reply, json_t *document, const char *media_type,
+                              bool head)
+{
+    api_reply_add(reply, "Content-Type", "%s", media_type);
+    return api_reply_with_body(reply, api_document_body(document), head);
+}

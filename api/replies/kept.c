@@ -1,0 +1,131 @@
+/* Kept documents. The thread that turns a document's state from absent to building owns its
+ * forms until it says that they are ready, from when on they are constant. */
+#include "replies/kept.h"
+
+#include "bytes/body.h"
+#include "bytes/gzip.h"
+#include "replies/cacheable.h"
+#include "replies/document.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#define CACHE_CONTROL "public, no-cache"
+#define CODINGS       (API_GZIP + 1)
+
+typedef enum kept_state { KEPT_ABSENT, KEPT_BUILDING, KEPT_READY } kept_state;
+
+/* A document in one content coding. */
+typedef struct kept_form {
+    api_coded_text text;
+    api_reply *whole; /* the reply to all requests without conditions */
+} kept_form;
+
+typedef struct kept_document {
+    atomic_int state; /* a kept_state */
+    kept_form forms[CODINGS];
+} kept_document;
+
+struct api_kept {
+    size_t count;
+    kept_document documents[];
+};
+
+api_kept *api_kept_new(void)
+{
+    size_t count = API_KEPT_SCHEME + pe_scheme_count();
+    api_kept *kept = calloc(1, sizeof *kept + count * sizeof *kept->documents);
+    if (kept)
+        kept->count = count;
+    return kept;
+}
+
+static void drop_forms(kept_document *document)
+{
+    for (api_coding coding = API_IDENTITY; coding < CODINGS; coding++) {
+        api_reply_unref(document->forms[coding].whole);
+        api_body_unref(document->forms[coding].text.body);
+        document->forms[coding] = (kept_form){.whole = NULL};
+    }
+}
+
+void api_kept_free(api_kept *kept)
+{
+    if (!kept)
+        return;
+    for (size_t i = 0; i < kept->count; i++)
+        drop_forms(&kept->documents[i]);
+    free(kept);
+}
+
+/* ---- building ---- */
+
+/* Fill the form of a coding with a body, whose reference is taken over. False without memory;
+ * what there is of the form is dropped later. */
+static bool fill_form(kept_form *form, api_coding coding, api_body *body)
+{
+    if (!body)
+        return false;
+    api_coded_text_init(&form->text, body, coding);
+    form->whole = api_coded_text_whole(&form->text, CACHE_CONTROL);
+    return form->whole != NULL;
+}
+
+/* Build all forms of a document, or none without memory. */
+static bool build_forms(const api_call *call, kept_document *document,
+                        api_document_builder *build)
+{
+    kept_form *plain = &document->forms[API_IDENTITY], *gzip = &document->forms[API_GZIP];
+    size_t bytes;
+    if (fill_form(plain, API_IDENTITY, api_document_body(build(call))) &&
+        fill_form(gzip, API_GZIP, api_gzip_body(plain->text.body, &bytes)))
+        return true;
+    drop_forms(document);
+    return false;
+}
+
+/* Make sure that a document is ready, building it if no other thread does. False: it is not. */
+static bool make_ready(const api_call *call, kept_document *document,
+                       api_document_builder *build)
+{
+    const api_host *host = call->service->host;
+    int state = atomic_load_explicit(&document->state, memory_order_acquire);
+    if (state == KEPT_ABSENT && call->request->quick) {
+        api_not_yet(call, API_LATER);
+        return false;
+    }
+    if (state == KEPT_ABSENT &&
+        atomic_compare_exchange_strong(&document->state, &state, KEPT_BUILDING)) {
+        bool built = build_forms(call, document, build);
+        atomic_store_explicit(&document->state, built ? KEPT_READY : KEPT_ABSENT,
+                              memory_order_release);
+        host->landed(host->context);
+        return built;
+    }
+    if (state == KEPT_BUILDING)
+        api_not_yet(call, API_BUSY);
+    return state == KEPT_READY;
+}
+
+/* ---- answering ---- */
+
+/* Whether the answer is the whole document, whatever it holds. */
+static bool wants_whole(const api_call *call)
+{
+    return !call->head && !api_call_header(call, API_HEADER_IF_MATCH) &&
+           !api_call_header(call, API_HEADER_IF_NONE_MATCH);
+}
+
+api_reply *api_kept_reply(const api_call *call, size_t index, api_document_builder *build)
+{
+    kept_document *document = &call->service->kept->documents[index];
+    api_coding coding;
+    api_reply *refusal;
+    if (!api_choose_text_coding(call, &coding, &refusal))
+        return refusal;
+    if (!make_ready(call, document, build))
+        return NULL;
+    const kept_form *form = &document->forms[coding];
+    return wants_whole(call) ? api_reply_ref(form->whole)
+                             : api_coded_text_reply(call, &form->text, CACHE_CONTROL);
+}

@@ -1,0 +1,28 @@
+/* Documents that never change while the process runs: each is built and compressed once, by the
+ * first request for it, and kept with the service. Together they take less than 1 MB. */
+#ifndef API_KEPT_H
+#define API_KEPT_H
+
+#include "service.h"
+
+#include <jansson.h>
+
+/* The documents; those of the schemes follow, in the order of the registry. */
+enum { API_KEPT_OPENAPI, API_KEPT_SCHEMES, API_KEPT_SCHEME };
+
+typedef struct api_kept api_kept;
+
+/* All documents, none built yet. NULL if memory ran out. */
+api_kept *api_kept_new(void);
+void api_kept_free(api_kept *kept);
+
+/* Builds a document; what it holds must depend on nothing that changes. */
+typedef json_t *api_document_builder(const api_call *call);
+
+/* Answer with document `index` in the coding that the request prefers, as
+ * api_document_cacheable does. If it is not there yet, a quick request is told API_LATER, and
+ * another one builds it; whoever comes meanwhile is told API_BUSY. NULL without memory, or
+ * after api_not_yet; a document that lacked memory is built by the next request. Any thread. */
+api_reply *api_kept_reply(const api_call *call, size_t index, api_document_builder *build);
+
+#endif

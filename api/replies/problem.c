@@ -1,0 +1,191 @@
+/* Problem documents. */
+#include "replies/problem.h"
+
+#include "replies/document.h"
+#include "replies/reply.h"
+#include "replies/wording.h"
+#include "json/document.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* What an api_code becomes: an HTTP status, the stable name and title of the problem document,
+ * and for refusals of correct requests the reason that metrics count. */
+static const struct {
+    unsigned status;
+    const char *name, *title;
+    api_refusal refusal;
+} CODES[] = {
+    [API_MALFORMED] = {400, "malformed", "The request is malformed", API_REFUSAL_NONE},
+    [API_NOT_FOUND] = {404, "not_found", "There is nothing at this path", API_REFUSAL_NONE},
+    [API_UNKNOWN_SCHEME] = {404, "unknown_scheme", "There is no such scheme", API_REFUSAL_NONE},
+    [API_UNKNOWN_SET] = {404, "unknown_set", "There is no such stored set", API_REFUSAL_NONE},
+    [API_UNAUTHORIZED] = {401, "unauthorized", "The bearer token is missing or wrong",
+                          API_REFUSAL_UNAUTHORIZED},
+    [API_FORBIDDEN] = {403, "forbidden", "The store is not open to this request",
+                       API_REFUSAL_FORBIDDEN},
+    [API_METHOD_NOT_ALLOWED] = {405, "method_not_allowed", "The method is not allowed here",
+                                API_REFUSAL_NONE},
+    [API_NOT_ACCEPTABLE] = {406, "not_acceptable", "No acceptable representation",
+                            API_REFUSAL_NONE},
+    [API_PRECONDITION_FAILED] = {412, "precondition_failed", "The condition does not hold",
+                                 API_REFUSAL_NONE},
+    [API_PAYLOAD_TOO_LARGE] = {413, "payload_too_large", "The body is too large",
+                               API_REFUSAL_BODY_TOO_LARGE},
+    [API_TARGET_TOO_LONG] = {414, "target_too_long", "The request target is too long",
+                             API_REFUSAL_TARGET_TOO_LONG},
+    [API_UNSUPPORTED_MEDIA_TYPE] = {415, "unsupported_media_type",
+                                    "The media type of the body is not supported",
+                                    API_REFUSAL_NONE},
+    [API_RANGE_NOT_SATISFIABLE] = {416, "range_not_satisfiable", "There are no such bytes",
+                                   API_REFUSAL_NONE},
+    [API_OUT_OF_RANGE] = {422, "out_of_range", "A value is outside its range",
+                          API_REFUSAL_NONE},
+    [API_TOO_LARGE] = {422, "too_large", "The result would be too large",
+                       API_REFUSAL_RESULT_TOO_LARGE},
+    [API_NOT_IMPLEMENTED] = {501, "not_implemented",
+                             "The request needs something that is not implemented",
+                             API_REFUSAL_NONE},
+    [API_UNAVAILABLE] = {503, "unavailable", "The service cannot answer now", API_REFUSAL_NONE},
+    [API_OUT_OF_MEMORY] = {503, "unavailable", "The service cannot answer now",
+                           API_REFUSAL_OUT_OF_MEMORY},
+    [API_OVERDUE] = {503, "unavailable", "The service cannot answer now",
+                     API_REFUSAL_COMPUTE_DEADLINE},
+    [API_STORE_BROKEN] = {503, "unavailable", "The service cannot answer now",
+                          API_REFUSAL_STORE_FAILED},
+    [API_STORE_IS_FULL] = {507, "store_full", "The store has no room for this",
+                           API_REFUSAL_STORE_FULL},
+};
+
+/* The code of a failure of the library. */
+static api_code code_of(pe_status status)
+{
+    switch (status) {
+    case PE_OK:
+        break;
+    case PE_MALFORMED:
+        return API_MALFORMED;
+    case PE_OUT_OF_RANGE:
+        return API_OUT_OF_RANGE;
+    case PE_TOO_LARGE:
+        return API_TOO_LARGE;
+    case PE_CANCELLED:
+        return API_OVERDUE;
+    case PE_NO_MEMORY:
+        return API_OUT_OF_MEMORY;
+    }
+    return API_UNAVAILABLE;
+}
+
+/* Set a member, unless the text is NULL or empty. */
+static void set_text(json_t *object, const char *name, const char *text)
+{
+    if (text && *text)
+        json_object_set_new(object, name, json_string(text));
+}
+
+/* The text that a wording function writes, as a JSON string. */
+static json_t *worded(void (*word)(const pe_error *error, const pe_problem *problem,
+                                   api_text *text),
+                      const pe_error *error, const pe_problem *problem)
+{
+    api_text text = {0};
+    word(error, problem, &text);
+    json_t *string = text.failed ? NULL : json_stringn(text.data, text.size);
+    if (!string)
+        api_document_spoil();
+    api_text_done(&text);
+    return string;
+}
+
+static json_t *list_errors(const pe_error *error)
+{
+    json_t *errors = json_array();
+    for (size_t i = 0; i < error->count; i++) {
+        const pe_problem *problem = &error->problems[i];
+        json_t *item = json_object();
+        json_object_set_new(item, "parameter", json_string(problem->parameter));
+        if (problem->given[0])
+            json_object_set_new(item, "given", json_string(problem->given));
+        else
+            json_object_set_new(item, "given", json_null());
+        json_object_set_new(item, "allowed", worded(api_word_allowed, error, problem));
+        json_object_set_new(item, "message", worded(api_word_message, error, problem));
+        set_text(item, "did_you_mean", problem->did_you_mean);
+        json_array_append_new(errors, item);
+    }
+    return errors;
+}
+
+api_reply *api_problem(api_code code, const char *detail, const char *did_you_mean,
+                       const pe_error *error)
+{
+    unsigned status = CODES[code].status;
+    json_t *document = json_object();
+    json_object_set_new(document, "type",
+                        json_sprintf("urn:posenc:problem:%s", CODES[code].name));
+    json_object_set_new(document, "title", json_string(CODES[code].title));
+    json_object_set_new(document, "status", json_integer((json_int_t)status));
+    json_object_set_new(document, "code", json_string(CODES[code].name));
+    set_text(document, "detail", detail);
+    set_text(document, "did_you_mean", did_you_mean);
+    if (error) {
+        json_object_set_new(document, "errors", list_errors(error));
+        if (error->dropped)
+            json_object_set_new(document, "errors_dropped",
+                                json_integer((json_int_t)error->dropped));
+    }
+    api_reply *reply = api_reply_new(status);
+    api_reply_add(reply, "Cache-Control", "no-store");
+    api_reply_set_refusal(reply, CODES[code].refusal);
+    if (status == 503)
+        api_reply_add(reply, "Retry-After", "1");
+    return api_document_reply(reply, document, "application/problem+json", false);
+}
+
+api_reply *api_problem_of_if_match(const api_etag *etag)
+{
+    char detail[128];
+    snprintf(detail, sizeof detail, "If-Match must name the current entity tag, %s",
+             etag->text);
+    return api_problem(API_PRECONDITION_FAILED, detail, NULL, NULL);
+}
+
+api_reply *api_problem_of_range(uint64_t whole)
+{
+    char detail[128];
+    snprintf(detail, sizeof detail, "Range must begin within the %llu bytes that there are",
+             (unsigned long long)whole);
+    api_reply *reply = api_problem(API_RANGE_NOT_SATISFIABLE, detail, NULL, NULL);
+    api_reply_add(reply, "Content-Range", "bytes */%llu", (unsigned long long)whole);
+    return reply;
+}
+
+api_reply *api_problem_from_error(const pe_error *error)
+{
+    api_text text = {0};
+    const char *suggestion = NULL;
+    for (size_t i = 0; i < error->count && !suggestion; i++)
+        if (error->problems[i].did_you_mean[0])
+            suggestion = error->problems[i].did_you_mean;
+    api_word_detail(error, &text);
+    char *detail = api_text_take(&text);
+    api_reply *reply =
+        detail ? api_problem(code_of(error->status), detail, suggestion, error) : NULL;
+    free(detail);
+    return reply;
+}
+
+api_reply *api_problem_of_scheme(const char *name)
+{
+    const char *names[256];
+    size_t count = 0;
+    for (; count < pe_scheme_count() && count < 256; count++)
+        names[count] = pe_scheme_describe(pe_scheme_at(count))->name;
+    const char *nearest = pe_nearest(name, names, count);
+    char detail[256];
+    snprintf(detail, sizeof detail,
+             "there is no scheme \"%s\"; %s%s%sGET /v1/schemes lists them", name,
+             nearest ? "did you mean \"" : "", nearest ? nearest : "", nearest ? "\"? " : "");
+    return api_problem(API_UNKNOWN_SCHEME, detail, nearest, NULL);
+}

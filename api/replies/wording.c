@@ -1,0 +1,247 @@
+/* Wording problems. The library says why a parameter is wrong and states rules of schemes; what
+ * depends on how the request was written, or points to a path, is worded here. */
+#include "replies/wording.h"
+
+#include <string.h>
+
+static bool is_list(const pe_parameter *row)
+{
+    return row && (row->type == PE_REAL_LIST || row->type == PE_INTEGER_LIST);
+}
+
+/* The scheme's name in paths: a similarity has that of the scheme whose rows it compares. */
+static const char *scheme_name(const pe_scheme_info *info)
+{
+    return info->similarity_of ? info->similarity_of : info->name;
+}
+
+/* What separates item `index` of a list of `count` names in a sentence. */
+static const char *separator(size_t index, size_t count, const char *last)
+{
+    if (index == 0)
+        return "";
+    return index + 1 == count ? last : ", ";
+}
+
+/* All names that a scheme's request may give, but for options of formats. */
+static void add_names(const pe_scheme_info *info, const char *last, api_text *text)
+{
+    size_t own = pe_all_parameter_count(info), all = own + (info->preset_count > 0 ? 3 : 2);
+    for (size_t i = 0; i < own; i++)
+        api_text_add(text, "%s%s", separator(i, all, last), pe_parameter_at(info, i)->name);
+    api_text_add(text, "%s, format%stensor", info->preset_count > 0 ? ", preset" : "", last);
+}
+
+/* ---- what is allowed ---- */
+
+/* How JSON must write a value of a row's type, or a text where there is no row. */
+static const char *json_form(const pe_parameter *row)
+{
+    if (!row)
+        return "written as a JSON string";
+    switch (row->type) {
+    case PE_INTEGER:
+    case PE_REAL:
+        return "written as a JSON number";
+    case PE_BOOLEAN:
+        return "written without quotes";
+    case PE_CHOICE:
+    case PE_STORED:
+        return "written as a JSON string";
+    case PE_REAL_LIST:
+    case PE_INTEGER_LIST:
+        return "written as a JSON array";
+    }
+    return "";
+}
+
+/* Add how a number or list must be written, where its text was no value of its type. */
+static void add_form(const pe_problem *problem, api_text *text)
+{
+    if (problem->kind == PE_KIND_LIST && !problem->given[0])
+        api_text_add(text, ", with at least one item");
+    if (problem->kind != PE_KIND_ANY)
+        return;
+    if (is_list(problem->row))
+        api_text_add(text, ", separated by commas%s",
+                     problem->given[0] ? "" : ", with no empty item");
+    if (strchr(problem->given, ' '))
+        api_text_add(text,
+                     "%s without blanks; + in a query string means a blank, so write 1e4 "
+                     "instead of 1e+4",
+                     is_list(problem->row) ? " and" : ",");
+}
+
+void api_word_allowed(const pe_error *error, const pe_problem *problem, api_text *text)
+{
+    if (problem->reason == PE_REASON_UNKNOWN && error->scheme) {
+        api_text_add(text, "one of ");
+        add_names(pe_scheme_describe(error->scheme), ", ", text);
+        return;
+    }
+    api_text_add(text, "%s", problem->allowed);
+    if (problem->reason == PE_REASON_KIND)
+        api_text_add(text, ", %s", json_form(problem->row));
+    else if (problem->reason == PE_REASON_NO_SET)
+        api_text_add(text, "; GET /v1/parameters lists them");
+    else if (problem->reason == PE_REASON_VALUE)
+        add_form(problem, text);
+}
+
+/* ---- messages ---- */
+
+/* What a sentence calls the subject of a problem. Some problems are not about a parameter. */
+static const char *subject_of(const pe_problem *problem)
+{
+    static const struct {
+        const char *parameter, *subject;
+    } SUBJECTS[] = {
+        {"query", "the query string"},
+        {"body", "the body"},
+        {"header", "the header of the file"},
+        {"header length", "the length of the file's header"},
+        {"name", "the name of the set"},
+        {"scheme", "the scheme"},
+    };
+    for (size_t i = 0; !problem->row && i < sizeof SUBJECTS / sizeof *SUBJECTS; i++)
+        if (strcmp(SUBJECTS[i].parameter, problem->parameter) == 0)
+            return SUBJECTS[i].subject;
+    return problem->parameter;
+}
+
+/* Whether what was given is a text of the client's, to be shown in quotes. */
+static bool is_quoted(const pe_problem *problem)
+{
+    switch (problem->reason) {
+    case PE_REASON_KIND:
+        return problem->kind == PE_KIND_STRING;
+    case PE_REASON_VALUE:
+        return problem->kind == PE_KIND_ANY;
+    case PE_REASON_CHOICE:
+    case PE_REASON_NO_SET:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void add_given(const pe_problem *problem, api_text *text)
+{
+    const char *left = "", *right = "";
+    if (!problem->given[0])
+        return;
+    if (is_quoted(problem))
+        left = right = "\"";
+    else if (problem->reason == PE_REASON_KIND && problem->kind == PE_KIND_LIST)
+        left = "[", right = "]";
+    api_text_add(text, " (given: %s%s%s)", left, problem->given, right);
+}
+
+static void word_unknown(const pe_error *error, const pe_problem *problem, api_text *text)
+{
+    api_text_add(text, "unknown parameter \"%s\"", problem->parameter);
+    if (problem->did_you_mean[0])
+        api_text_add(text, "; did you mean \"%s\"?", problem->did_you_mean);
+    if (!error->scheme)
+        return;
+    const pe_scheme_info *info = pe_scheme_describe(error->scheme);
+    api_text_add(text, "%s %s%s takes ", problem->did_you_mean[0] ? "" : ";",
+                 info->similarity_of ? "the similarity of " : "", scheme_name(info));
+    add_names(info, " and ", text);
+    api_text_add(text, "; GET /v1/schemes/%s describes them", scheme_name(info));
+}
+
+static void word_missing(const pe_error *error, const pe_problem *problem, api_text *text)
+{
+    api_text_add(text, "missing parameter \"%s\": ", problem->parameter);
+    if (error->scheme) {
+        const pe_scheme_info *info = pe_scheme_describe(error->scheme);
+        api_text_add(text, "%s%s needs ", info->similarity_of ? "the similarity of " : "",
+                     scheme_name(info));
+    } else {
+        api_text_add(text, "it must be ");
+    }
+    api_word_allowed(error, problem, text);
+    if (problem->row)
+        api_text_add(text, " (%s)", problem->row->help);
+}
+
+/* "NAME must be ALLOWED (given: GIVEN)". */
+static void word_rule(const pe_error *error, const pe_problem *problem, api_text *text)
+{
+    api_text_add(text, "%s must be ", subject_of(problem));
+    api_word_allowed(error, problem, text);
+    add_given(problem, text);
+    if (problem->did_you_mean[0])
+        api_text_add(text, "; did you mean \"%s\"?", problem->did_you_mean);
+}
+
+void api_word_message(const pe_error *error, const pe_problem *problem, api_text *text)
+{
+    switch (problem->reason) {
+    case PE_REASON_UNKNOWN:
+        word_unknown(error, problem, text);
+        return;
+    case PE_REASON_MISSING:
+        word_missing(error, problem, text);
+        return;
+    case PE_REASON_REPEATED:
+        api_text_add(text, "%s is given more than once; give it once", problem->parameter);
+        return;
+    case PE_REASON_NO_MEMORY:
+        api_text_add(text, "the server is out of %s; try again later", problem->allowed);
+        return;
+    case PE_REASON_CANCELLED:
+        api_text_add(text, "the computation takes longer than the server allows, or the server "
+                           "is stopping; ask for less, or try again later");
+        return;
+    case PE_REASON_RULE:
+    case PE_REASON_CONFLICT:
+    case PE_REASON_KIND:
+    case PE_REASON_VALUE:
+    case PE_REASON_CHOICE:
+    case PE_REASON_RANGE:
+    case PE_REASON_NO_SET:
+    case PE_REASON_TOO_LARGE:
+        word_rule(error, problem, text);
+        return;
+    }
+}
+
+/* Whether an earlier problem has the same subject. */
+static bool is_named_before(const pe_error *error, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(error->problems[i].parameter, error->problems[index].parameter) == 0)
+            return true;
+    return false;
+}
+
+/* What all problems are, in a word. */
+static const char *verdict_on(const pe_error *error)
+{
+    pe_reason reason = error->problems[0].reason;
+    for (size_t i = 1; i < error->count; i++)
+        if (error->problems[i].reason != reason)
+            return "wrong";
+    return reason == PE_REASON_MISSING ? "missing" : "wrong";
+}
+
+void api_word_detail(const pe_error *error, api_text *text)
+{
+    size_t subjects = 0, named = 0;
+    for (size_t i = 0; i < error->count; i++)
+        subjects += !is_named_before(error, i);
+    if (subjects == 1 && error->dropped == 0) {
+        api_word_message(error, &error->problems[0], text);
+        return;
+    }
+    for (size_t i = 0; i < error->count; i++)
+        if (!is_named_before(error, i))
+            api_text_add(text, "%s%s",
+                         separator(named++, subjects, error->dropped ? ", " : " and "),
+                         subject_of(&error->problems[i]));
+    if (error->dropped)
+        api_text_add(text, " and %zu more", error->dropped);
+    api_text_add(text, " are %s; errors has a message for each", verdict_on(error));
+}

@@ -1,0 +1,232 @@
+/* Selecting a representation by the arguments and headers of a request. */
+#include "representations/representation.h"
+
+#include "negotiation/negotiate.h"
+#include "negotiation/registry.h"
+#include "replies/problem.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- tensors ---- */
+
+/* Select the tensor that is asked for by name, or all tensors if `asked` is NULL. A name that
+ * no tensor has is added to `error`. */
+static void select_tensors(api_representation *representation, const char *asked,
+                           pe_error *error)
+{
+    size_t count = pe_request_tensor_count(representation->request);
+    const char *names[PE_TENSORS_MAX];
+    representation->selection =
+        (api_selection){.request = representation->request,
+                        .count = count,
+                        .options = &representation->options,
+                        .runner = representation->call->service->host->runner};
+    if (!asked)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        names[i] = pe_request_tensor(representation->request, i)->name;
+        if (strcmp(names[i], asked) == 0) {
+            representation->selection.first = i;
+            representation->selection.count = 1;
+            return;
+        }
+    }
+    pe_error_add_choice(error, "tensor", asked, names, count);
+}
+
+/* Check the name of a tensor against the documentation of the scheme. This is for requests that
+ * are wrong in another way as well, so that their tensors are not known. */
+static void check_tensor_name(const pe_scheme_info *info, const char *asked, pe_error *error)
+{
+    const char *names[PE_TENSORS_MAX];
+    assert(info->tensor_count <= PE_TENSORS_MAX);
+    for (size_t i = 0; i < info->tensor_count; i++) {
+        names[i] = info->tensors[i].name;
+        if (strcmp(names[i], asked) == 0)
+            return;
+    }
+    pe_error_add_choice(error, "tensor", asked, names, info->tensor_count);
+}
+
+/* ---- format and content coding ---- */
+
+/* Add what a format states beside the parameters to the variant: the key does not have it. */
+static void add_preset(api_representation *representation)
+{
+    const char *preset = pe_request_preset(representation->request);
+    size_t used = strlen(representation->variant);
+    if (!representation->format->states_parameters || !preset)
+        return;
+    int length = snprintf(representation->variant + used, sizeof representation->variant - used,
+                          "&preset=%s", preset);
+    assert(length > 0 && (size_t)length < sizeof representation->variant - used);
+}
+
+/* Choose the format, which `asked` is if it is not NULL, and the content coding. On failure
+ * returns false: ret_reply is the problem document then, NULL without memory. */
+static bool choose_format(api_representation *representation, const api_format *asked,
+                          api_reply **ret_reply)
+{
+    char reason[512];
+    const char *given = asked ? asked->name : "";
+    pe_error error;
+    representation->negotiated = !asked;
+    pe_error_init(&error);
+    api_codings codings =
+        api_accept_codings(api_call_header(representation->call, API_HEADER_ACCEPT_ENCODING));
+    switch (api_choose_format(asked, api_call_header(representation->call, API_HEADER_ACCEPT),
+                              codings, &representation->selection,
+                              representation->call->service->host, &representation->format,
+                              reason, sizeof reason, &error)) {
+    case API_CHOSEN:
+        /* a format that was asked for has been checked before */
+        api_options_check(&representation->options, representation->format, &error);
+        if (error.count == 0)
+            break;
+        *ret_reply = api_problem_from_error(&error);
+        return false;
+    case API_CHOICE_NOT_ACCEPTABLE:
+        *ret_reply = api_problem(API_NOT_ACCEPTABLE, reason, NULL, NULL);
+        return false;
+    case API_CHOICE_REFUSED:
+        pe_error_add(&error, PE_OUT_OF_RANGE, "format", given, "one that has the dtype: %s",
+                     reason);
+        *ret_reply = api_problem(API_NOT_ACCEPTABLE, reason, NULL, &error);
+        return false;
+    case API_CHOICE_TOO_LARGE:
+        pe_error_add(&error, PE_TOO_LARGE, "format", given, "%s", reason);
+        *ret_reply = api_problem_from_error(&error);
+        return false;
+    case API_CHOICE_WRONG:
+        *ret_reply = api_problem_from_error(&error);
+        return false;
+    }
+    api_choose_coding(codings, representation->format->text, &representation->coding);
+    api_options_variant(&representation->options, representation->format,
+                        representation->variant);
+    add_preset(representation);
+    if (representation->format->single)
+        representation->selection.count = 1;
+    return true;
+}
+
+/* ---- stored sets ---- */
+
+/* The context of find_set. */
+typedef struct set_search {
+    const api_call *call;
+    api_store_status status; /* the status of the last search */
+} set_search;
+
+/* Find a stored set for the library. An error of the store is told as missing memory, and kept
+ * in the context; after one no other set is looked for. */
+static pe_status find_set(void *context, const char *name, pe_set **ret_set)
+{
+    set_search *search = context;
+    const api_store *store = search->call->service->host->store;
+    api_set *set = NULL;
+    if (search->status == API_STORE_LATER || search->status == API_STORE_FAILED)
+        return PE_NO_MEMORY;
+    search->status = store->find(store->context, name, search->call->request->quick, &set);
+    *ret_set = set ? pe_set_ref(api_set_tensors(set)) : NULL;
+    api_set_unref(set);
+    return search->status == API_STORE_DONE || search->status == API_STORE_ABSENT
+               ? PE_OK
+               : PE_NO_MEMORY;
+}
+
+/* Make the library's request of the arguments; what is wrong with them goes to reterr. Returns
+ * false if the store cannot be read, or not by a quick request: ret_reply is the answer then.
+ */
+static bool make_request(api_representation *representation, const pe_scheme *scheme,
+                         const api_arguments *arguments, pe_error *reterr,
+                         api_reply **ret_reply)
+{
+    set_search search = {representation->call, API_STORE_DONE};
+    const api_host *host = representation->call->service->host;
+    const pe_sets sets = {&search, find_set};
+    /* what a request may give besides parameters, for suggestions of names; ended by NULL */
+    const char *names[API_OPTIONS_MAX + 3] = {"format", "tensor"};
+    const pe_parameter *options[API_OPTIONS_MAX];
+    pe_limits limits = host->limits;
+    size_t option_count = api_option_rows(options);
+    for (size_t i = 0; i < option_count; i++)
+        names[i + 2] = options[i]->name;
+    limits.sets = &sets;
+    limits.names = names;
+    pe_request_new(scheme, arguments->items, arguments->count, &limits,
+                   &representation->request, reterr);
+    if (search.status == API_STORE_LATER)
+        *ret_reply = api_not_yet(representation->call, API_LATER);
+    else if (search.status == API_STORE_FAILED)
+        *ret_reply = api_problem(API_STORE_BROKEN, "the store cannot be read; try again later",
+                                 NULL, NULL);
+    else
+        return true;
+    return false;
+}
+
+/* ---- the price ---- */
+
+bool api_representation_is_streamed(const api_representation *representation)
+{
+    return pe_request_bytes(representation->request) >
+           representation->call->service->host->limits.table_bytes;
+}
+
+double api_representation_price(const api_representation *representation)
+{
+    const pe_request *request = representation->request;
+    return api_representation_is_streamed(representation)
+               ? pe_request_preparation_price(request)
+               : pe_request_price(request);
+}
+
+static void check_price(const api_representation *representation, pe_error *reterr)
+{
+    uint64_t limit = representation->call->service->host->compute_cost;
+    if (limit > 0)
+        pe_request_check_price(representation->request,
+                               api_representation_price(representation), limit, reterr);
+}
+
+/* ---- all of it ---- */
+
+bool api_representation_select(api_representation *ret_representation, const api_call *call,
+                               const pe_scheme *scheme, api_arguments *arguments,
+                               pe_error *error, api_reply **ret_reply)
+{
+    pe_error all; /* the library's problems come first */
+    *ret_representation = (api_representation){.call = call};
+    const char *format = api_arguments_take(arguments, "format", error);
+    const char *tensor = api_arguments_take(arguments, "tensor", error);
+    api_options_read(&ret_representation->options, arguments, error);
+    if (!make_request(ret_representation, scheme, arguments, &all, ret_reply))
+        return false;
+    pe_error_append(&all, error);
+    const api_format *asked = format ? api_format_find(format) : NULL;
+    if (format && !asked)
+        pe_error_add_choice(&all, "format", format, api_format_names(), api_format_count());
+    if (asked)
+        api_options_check(&ret_representation->options, asked, &all);
+    if (ret_representation->request) {
+        select_tensors(ret_representation, tensor, &all);
+        check_price(ret_representation, &all);
+    } else if (tensor) {
+        check_tensor_name(pe_scheme_describe(scheme), tensor, &all);
+    }
+    if (all.count > 0) {
+        *ret_reply = api_problem_from_error(&all);
+        return false;
+    }
+    return choose_format(ret_representation, asked, ret_reply);
+}
+
+void api_representation_done(api_representation *representation)
+{
+    pe_request_unref(representation->request);
+    representation->request = NULL;
+}

@@ -1,0 +1,111 @@
+/* The selected representation of a request for tensors (RFC 9110, section 3.2): the tensors,
+ * the format, the content coding and the byte range that are asked for. It is selected by the
+ * request's arguments and headers (representation.c), evaluated against its preconditions
+ * (conditions.c), and answered (answer.c) with metadata (metadata.c) and a body (bodies.c). */
+#ifndef API_REPRESENTATION_H
+#define API_REPRESENTATION_H
+
+#include "http/arguments.h"
+#include "http/coding.h"
+#include "http/etag.h"
+#include "negotiation/options.h"
+#include "service.h"
+#include "writers/format.h"
+
+typedef struct api_representation {
+    const api_call *call;
+    pe_request *request; /* NULL until the arguments have been read */
+    const api_format *format;
+    api_selection selection;         /* what the format represents */
+    api_options options;             /* the selection points to them: do not move this */
+    char variant[API_VARIANT_BYTES]; /* the options that are no defaults, as text */
+    api_coding coding;
+    bool negotiated; /* the format was chosen by Accept, not named by the request */
+    bool post;       /* the method is POST: no caching, preconditions or ranges */
+    struct {
+        uint64_t first, size;
+        uint64_t
+            complete; /* the length of the whole representation; 0: no range is asked for */
+    } range;
+} api_representation;
+
+/* Check the arguments and select the representation. `error` has the problems that were found
+ * while the arguments were read; the function may add to it. On failure returns false:
+ * ret_reply is the problem document then, or NULL without memory or after api_not_yet. Call
+ * api_representation_done in both cases. */
+bool api_representation_select(api_representation *ret_representation, const api_call *call,
+                               const pe_scheme *scheme, api_arguments *arguments,
+                               pe_error *error, api_reply **ret_reply);
+
+/* Answer with the tensors or a range of them; or with 304, 412 or 416; or, for HEAD, without
+ * computing anything. NULL without memory or after api_not_yet. */
+api_reply *api_representation_reply(api_representation *representation);
+
+/* Whether the table is too large to hold, and so computed as it is read. */
+bool api_representation_is_streamed(const api_representation *representation);
+
+/* The price of what is computed before the reply begins: of a stream its preparation. */
+double api_representation_price(const api_representation *representation);
+
+void api_representation_done(api_representation *representation);
+
+/* ---- metadata.c ---- */
+
+/* The strong entity tag. It hashes everything that the bytes depend on, and not the bytes, so
+ * that nothing has to be computed for it. */
+void api_representation_etag(const api_representation *representation, api_etag *ret_etag);
+
+/* Add the fields that a 304 has as well: ETag, Cache-Control and Vary. */
+void api_representation_add_cache_fields(const api_representation *representation,
+                                         const api_etag *etag, api_reply *reply);
+
+/* A new reply, 200 or for a range 206, with all metadata and without a body. The caller adds
+ * the fields that say how the tensors were obtained. NULL without memory. */
+api_reply *api_representation_new_reply(const api_representation *representation);
+
+/* ---- conditions.c ---- */
+
+/* The length of the whole representation; API_LENGTH_UNKNOWN without memory, or if the length
+ * shows only when everything has been written. */
+uint64_t api_representation_length(const api_representation *representation);
+
+/* Evaluate the preconditions of a request that would succeed, in their order (RFC 9110, section
+ * 13.2.2). Returns true if they decide the answer: ret_reply is the 412 or 304 then, NULL
+ * without memory. If-Modified-Since and If-Unmodified-Since are ignored, since no reply has a
+ * date. */
+bool api_representation_is_decided(const api_representation *representation,
+                                   api_reply **ret_reply);
+
+/* Read the Range of a GET. Ranges are served of binary formats alone: the length of text and
+ * pictures shows only when they have been written. Returns false if the range cannot be
+ * satisfied: ret_reply is the 416 then, NULL without memory. */
+bool api_representation_read_range(api_representation *representation, api_reply **ret_reply);
+
+/* ---- bodies.c ---- */
+
+/* What is attached to an entry of the cache for a representation. */
+typedef enum api_attachment_kind {
+    API_BODY,
+    API_HIT_REPLY,           /* the reply to all hits that name the format */
+    API_NEGOTIATED_HIT_REPLY /* the reply to all hits that negotiate the format: its Vary
+                                differs */
+} api_attachment_kind;
+
+/* The attachment of an entry for this representation; see pe_entry_attachment. */
+void *api_representation_attachment(const api_representation *representation, pe_entry *entry,
+                                    api_attachment_kind kind, pe_attachment_builder build,
+                                    void *context);
+
+/* A new reference to the body of the whole representation. It is attached to the entry, and
+ * built if it is not there yet. NULL without memory. */
+api_body *api_representation_body(const api_representation *representation, pe_entry *entry);
+
+/* A new streamed body, for tensors that are too large for the cache. NULL without memory, or if
+ * the scheme cannot be prepared. Then reterr says why, unless memory was lacking elsewhere. */
+api_body *api_representation_stream(const api_representation *representation, pe_error *reterr);
+
+/* The range of the whole body that is asked for, or the whole body if no range is. Takes over
+ * the reference. NULL without memory, or if `whole` is NULL. */
+api_body *api_representation_cut(const api_representation *representation, api_body *whole);
+
+#endif

@@ -1,0 +1,50 @@
+/* Routes: which endpoint answers which method and path. */
+#ifndef API_ROUTES_H
+#define API_ROUTES_H
+
+#include "service.h"
+
+/* What a route serves. The OpenAPI document derives the statuses, headers and parameters of an
+ * operation from it (openapi/contract.c). */
+typedef enum api_kind {
+    API_TENSORS = 1 << 0,
+    API_TENSORS_BY_POST = 1 << 1,
+    API_DOCUMENT = 1 << 2, /* a JSON document with an ETag and content codings */
+    API_STATE = 1 << 3,    /* the state of the process: a small document, never cached */
+    API_TEXT = 1 << 4,     /* metrics */
+    API_SETS = 1 << 5,     /* the list of stored sets */
+    API_SET = 1 << 6,      /* one stored set */
+    API_UPLOAD = 1 << 7,
+    API_REMOVAL = 1 << 8,
+    API_ASSET = 1 << 9, /* a file of the visualiser's page */
+} api_kind;
+
+typedef struct api_route {
+    const char *method, *pattern; /* a pattern may end in /{name} */
+    const char *summary;          /* for the OpenAPI document */
+    api_kind kind;
+    const char *schema; /* names the schema of the JSON answer; NULL: the answer is no JSON */
+    api_endpoint *endpoint;
+    api_guard *guard;      /* asked for every request for the path; NULL: all are let in */
+    api_guard *check_head; /* asked before a request's body is read; NULL: all are let in */
+    bool probe;            /* answered under any load */
+} api_route;
+
+/* The whole table. */
+const api_route *api_routes(size_t *ret_count);
+
+/* What the table has for a request. */
+typedef struct api_match {
+    const api_route *route; /* the one of the path and method; NULL if there is none */
+    api_guard *guard;       /* the guard of the path; NULL if it has none */
+    api_segment parameter;  /* what the pattern's {…} stands for; empty without {…} */
+} api_match;
+
+/* Match a request's method and the path of its target; HEAD matches the route of GET. */
+api_match api_match_route(const char *method, const char *target);
+
+/* The answer to a request that matches no route: 404, or 405 or the answer to OPTIONS where the
+ * path has routes of other methods. NULL without memory. */
+api_reply *api_answer_without_route(const char *method, const char *target);
+
+#endif

@@ -1,0 +1,188 @@
+/* The service's entry points: answering a request, judging its head, and replies for what only
+ * the transport sees. */
+#include "replies/kept.h"
+#include "replies/problem.h"
+#include "replies/reply.h"
+#include "representations/shortcut.h"
+#include "routes.h"
+#include "json/document.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Room for the text of the path's {…}. No name that exists is as long, so that a text that is
+ * cut is as unknown as the whole one. */
+#define PARAMETER_ROOM 80
+
+/* Begin the call of a request that has been matched; its parameter is copied to `parameter`. */
+static api_call begin_call(const api_service *service, const api_request *request,
+                           const api_match *match, char parameter[PARAMETER_ROOM],
+                           api_progress *progress)
+{
+    const char *question_mark = strchr(request->target, '?');
+    size_t room = PARAMETER_ROOM - 1;
+    size_t size = match->parameter.size < room ? match->parameter.size : room;
+    if (size > 0)
+        memcpy(parameter, match->parameter.data, size);
+    parameter[size] = '\0';
+    return (api_call){.service = service,
+                      .request = request,
+                      .query = question_mark ? question_mark + 1 : NULL,
+                      .parameter = parameter,
+                      .head = strcmp(request->method, "HEAD") == 0,
+                      .progress = progress};
+}
+
+/* Whether a guard refuses a call; without a guard nothing is refused. ret_refusal is the answer
+ * then, never NULL. */
+static bool is_refused(api_guard *guard, const api_call *call, api_reply **ret_refusal)
+{
+    api_reply *refusal = NULL;
+    if (!guard || !guard(call, &refusal))
+        return false;
+    *ret_refusal = refusal ? refusal : api_reply_ref(call->service->out_of_memory);
+    return true;
+}
+
+/* Refuse a body in a content coding: only gzip'ed answers are known here (RFC 9110, section
+ * 12.5.3). Only routes that take a body look at the field. */
+static bool is_coded(const api_call *call, const api_match *match, api_reply **ret_refusal)
+{
+    const char *coding = api_call_header(call, API_HEADER_CONTENT_ENCODING);
+    if (!coding || !match->route || strcasecmp(coding, "identity") == 0 ||
+        !(match->route->kind & (API_TENSORS_BY_POST | API_UPLOAD)))
+        return false;
+    api_reply *refusal = api_problem(
+        API_UNSUPPORTED_MEDIA_TYPE,
+        "the body has a Content-Encoding; send it as it is, without one", NULL, NULL);
+    api_reply_add(refusal, "Accept-Encoding", "identity");
+    *ret_refusal = refusal ? refusal : api_reply_ref(call->service->out_of_memory);
+    return true;
+}
+
+static bool is_printable_ascii(const char *text)
+{
+    for (; *text; text++)
+        if (*text <= ' ' || *text > '~')
+            return false;
+    return true;
+}
+
+/* Answer a request by its route. NULL without memory, or where `progress` is set. */
+static api_reply *dispatch(const api_service *service, const api_request *request,
+                           api_progress *progress)
+{
+    const char *target = request->target;
+    if (strlen(target) > service->host->target_bytes)
+        return api_problem(
+            API_TARGET_TOO_LONG,
+            "the request target is too long; send long lists in a JSON body, by POST", NULL,
+            NULL);
+    if (target[0] != '/' || !is_printable_ascii(target))
+        return api_problem(API_MALFORMED,
+                           "the request target must be a path, or http:// with a host and a "
+                           "path, of printable ASCII; "
+                           "percent-encode other characters",
+                           NULL, NULL);
+    char parameter[PARAMETER_ROOM];
+    api_match match = api_match_route(request->method, target);
+    api_call call = begin_call(service, request, &match, parameter, progress);
+    api_reply *refusal;
+    if (is_refused(match.guard, &call, &refusal) || is_coded(&call, &match, &refusal))
+        return refusal;
+    return match.route ? match.route->endpoint(&call)
+                       : api_answer_without_route(request->method, target);
+}
+
+api_reply *api_judge_head(api_service *service, const api_request *request, uint64_t *ret_limit)
+{
+    char parameter[PARAMETER_ROOM];
+    api_progress progress;
+    *ret_limit = service->host->body_bytes;
+    api_document_begin();
+    api_match match = api_match_route(request->method, request->target);
+    api_call call = begin_call(service, request, &match, parameter, &progress);
+    api_reply *refusal;
+    if (is_refused(match.guard, &call, &refusal) || is_coded(&call, &match, &refusal))
+        return refusal;
+    if (!match.route || !match.route->check_head)
+        return NULL;
+    *ret_limit = service->host->upload_bytes;
+    return is_refused(match.route->check_head, &call, &refusal) ? refusal : NULL;
+}
+
+api_progress api_handle(api_service *service, const api_request *request, api_reply **ret_reply)
+{
+    api_progress progress = API_DONE;
+    if (request->ret_price)
+        *request->ret_price = 0;
+    api_reply *reply = api_shortcut_reply(service, request);
+    api_document_begin();
+    if (!reply)
+        reply = dispatch(service, request, &progress);
+    if (progress == API_DONE)
+        *ret_reply = reply ? reply : api_reply_ref(service->out_of_memory);
+    return progress;
+}
+
+uint64_t api_moment(const api_service *service)
+{
+    return pe_cache_moment(service->cache);
+}
+
+/* ---- what only the transport sees ---- */
+
+static const struct {
+    api_code code;
+    const char *detail; /* NULL: the answer is the reply that was prepared at the start */
+} FAULTS[] = {
+    [API_FAULT_PAYLOAD_TOO_LARGE] = {API_PAYLOAD_TOO_LARGE,
+                                     "the body is too large; GET /v1/info states the limits"},
+    [API_FAULT_UNAVAILABLE] = {API_UNAVAILABLE, NULL},
+    [API_FAULT_OVERLOADED] = {API_UNAVAILABLE, "too many computations are waiting; try again"},
+    [API_FAULT_MALFORMED] = {API_MALFORMED, "the message is not framed as HTTP/1.1 asks"},
+    [API_FAULT_NOT_IMPLEMENTED] =
+        {API_NOT_IMPLEMENTED, "the message is framed in a way that this server does not know"},
+};
+
+api_reply *api_fault_reply_with(api_service *service, api_fault fault, const char *detail)
+{
+    api_document_begin();
+    api_reply *reply = detail ? api_problem(FAULTS[fault].code, detail, NULL, NULL) : NULL;
+    return reply ? reply : api_reply_ref(service->out_of_memory);
+}
+
+api_reply *api_fault_reply(api_service *service, api_fault fault)
+{
+    return api_fault_reply_with(service, fault, FAULTS[fault].detail);
+}
+
+/* ---- start and end ---- */
+
+api_service *api_service_new(const api_host *host, pe_cache *cache)
+{
+    api_service *service = calloc(1, sizeof *service);
+    if (!service)
+        return NULL;
+    service->host = host;
+    service->cache = cache;
+    service->routes = api_routes(&service->route_count);
+    api_document_watch_memory();
+    service->out_of_memory = api_problem(
+        API_OUT_OF_MEMORY, "the server is out of memory; try again later", NULL, NULL);
+    service->kept = api_kept_new();
+    if (service->out_of_memory && service->kept)
+        return service;
+    api_service_free(service);
+    return NULL;
+}
+
+void api_service_free(api_service *service)
+{
+    if (!service)
+        return;
+    api_kept_free(service->kept);
+    api_reply_unref(service->out_of_memory);
+    free(service);
+}

@@ -1,0 +1,61 @@
+/* Copies with non-temporal stores, which bypass the caches. Only kernel.c includes this. */
+#ifndef PE_KERNEL_STREAM_H
+#define PE_KERNEL_STREAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+#if defined(__AVX512F__)
+#define LINE 64
+#define STREAM_LINE(dst, src)                                                                  \
+    _mm512_stream_si512((__m512i *)(void *)(dst), _mm512_loadu_si512((const void *)(src)))
+#elif defined(__AVX__)
+#define LINE 32
+#define STREAM_LINE(dst, src)                                                                  \
+    _mm256_stream_si256((__m256i *)(void *)(dst),                                              \
+                        _mm256_loadu_si256((const __m256i *)(const void *)(src)))
+#elif defined(__SSE2__)
+#define LINE 16
+#define STREAM_LINE(dst, src)                                                                  \
+    _mm_stream_si128((__m128i *)(void *)(dst),                                                 \
+                     _mm_loadu_si128((const __m128i *)(const void *)(src)))
+#endif
+
+/* Copy whole aligned lines with non-temporal stores, and the bytes before and after them with
+ * memcpy. */
+static inline void stream(void *dst, const void *src, size_t size)
+{
+#if defined(LINE)
+    unsigned char *to = dst;
+    const unsigned char *from = src;
+    size_t lead = (LINE - (uintptr_t)to % LINE) % LINE;
+    lead = lead < size ? lead : size;
+    memcpy(to, from, lead);
+    to += lead;
+    from += lead;
+    size -= lead;
+    while (size >= LINE) {
+        STREAM_LINE(to, from);
+        to += LINE;
+        from += LINE;
+        size -= LINE;
+    }
+    memcpy(to, from, size);
+#else
+    memcpy(dst, src, size);
+#endif
+}
+
+/* Make the non-temporal stores of this thread visible before its later stores. */
+static inline void fence(void)
+{
+#if defined(__SSE2__)
+    _mm_sfence();
+#endif
+}
+
+#endif

@@ -1,0 +1,148 @@
+/* Blending in double-double with an error bound. Where the bound leaves several candidates,
+ * exact sums compare the entry with the midpoints between them. */
+#include "numerics/blend.h"
+
+#include "numerics/dtype.h"
+#include "numerics/exact.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+pe_blend pe_blend_of(double alpha, pe_dtype dtype)
+{
+    dd complement = dd_two_sum(1, -alpha); /* exactly */
+    double quotient = alpha / complement.hi;
+    dd rest = dd_add((dd){alpha, 0}, dd_neg(dd_mul_double(complement, quotient)));
+    return (pe_blend){
+        .alpha = alpha,
+        .ratio = dd_quick_two_sum(quotient, rest.hi / complement.hi),
+        .dtype = dtype,
+    };
+}
+
+double pe_blend_magnitude(const pe_blend *blend, double magnitude)
+{
+    return (magnitude + 2 * magnitude * blend->ratio.hi) * (1 + 0x1p-40);
+}
+
+/* ---- exact rounding ---- */
+
+/* Where an element stands in the order of all values: 0 for zero, ±1 for the smallest
+ * magnitudes, and so on. */
+static int64_t rank_of(pe_dtype dtype, const void *element)
+{
+    size_t size = pe_dtype_size(dtype);
+    uint64_t bits = 0, sign = 1ULL << (8 * size - 1);
+    memcpy(&bits, element, size);
+    return (bits & sign) ? -(int64_t)(bits & ~sign) : (int64_t)bits;
+}
+
+/* Store the element of a rank and return its value. */
+static double element_of_rank(pe_dtype dtype, int64_t rank, void *ret_element)
+{
+    size_t size = pe_dtype_size(dtype);
+    uint64_t bits = (uint64_t)(rank < 0 ? -rank : rank);
+    if (rank < 0)
+        bits |= 1ULL << (8 * size - 1);
+    memcpy(ret_element, &bits, size);
+    return pe_element_value(dtype, ret_element);
+}
+
+/* What one entry is computed from. */
+typedef struct entry {
+    double alpha, a, b, p;
+} entry;
+
+/* The sign of the entry minus (low + high)/2; it is that of 2 (1 - α) times the difference,
+ * which is a sum of products of doubles. */
+static int compare(const entry *x, double low, double high)
+{
+    pe_exact sum = {{0}};
+    pe_exact_add(&sum, x->a, 2);
+    pe_exact_add(&sum, x->a, -2 * x->alpha);
+    pe_exact_add(&sum, x->b, 2 * x->alpha);
+    pe_exact_add(&sum, x->p, -2 * x->alpha);
+    pe_exact_add(&sum, low, -1);
+    pe_exact_add(&sum, low, x->alpha);
+    pe_exact_add(&sum, high, -1);
+    pe_exact_add(&sum, high, x->alpha);
+    return pe_exact_sign(&sum);
+}
+
+/* Store in *dst the element nearest to the entry, by bisection between two elements that
+ * enclose it. */
+static void round_exactly(pe_dtype dtype, const entry *x, const void *low_element,
+                          const void *high_element, void *dst)
+{
+    unsigned char element[8];
+    int64_t low = rank_of(dtype, low_element), high = rank_of(dtype, high_element);
+    while (low < high) {
+        int64_t middle = (low >> 1) + (high >> 1) + (low & high & 1); /* rounded down */
+        double below = element_of_rank(dtype, middle, element);
+        double above = element_of_rank(dtype, middle + 1, element);
+        int sign = compare(x, below, above);
+        if (sign == 0)
+            low = high = middle % 2 == 0 ? middle : middle + 1; /* a tie goes to even */
+        else if (sign > 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    element_of_rank(dtype, low, dst);
+}
+
+/* ---- rounding with an error bound ---- */
+
+/* Between these dd_two_prod neither overflows nor loses bits to underflow. */
+#define HUGE_MAGNITUDE 0x1p900
+#define TINY_MAGNITUDE 0x1p-900
+
+/* Compute doubles that enclose the entry: for f64 as close as the error bound allows, else
+ * 2^-51 of the value to either side, which are seldom rounded to different elements. */
+static void enclose(const pe_blend *blend, const entry *x, double *ret_low, double *ret_high)
+{
+    dd difference = dd_two_sum(x->b, -x->p);
+    double largest = fmax(fmax(fabs(x->a), fabs(x->b)), fabs(x->p));
+    double product = fabs(difference.hi * blend->ratio.hi);
+    if (difference.hi == 0 && difference.lo == 0) {
+        *ret_low = *ret_high = x->a;
+        return;
+    }
+    if (!(largest < HUGE_MAGNITUDE && product < HUGE_MAGNITUDE && product > TINY_MAGNITUDE)) {
+        double bound = pe_blend_magnitude(blend, largest);
+        *ret_low = -bound;
+        *ret_high = bound;
+        return;
+    }
+    dd value = dd_add((dd){x->a, 0}, dd_mul(difference, blend->ratio));
+    double error = (fabs(x->a) + product) * 0x1p-95;
+    if (blend->dtype == PE_F64) {
+        *ret_low = value.hi + (value.lo - error);
+        *ret_high = value.hi + (value.lo + error);
+    } else {
+        double margin = fabs(value.hi) * 0x1p-51 + error;
+        *ret_low = value.hi - margin;
+        *ret_high = value.hi + margin;
+    }
+}
+
+void pe_blend_row(const pe_blend *blend, const double *a, const double *b, const double *p,
+                  size_t count, void *dst)
+{
+    double low[PE_BLEND_ENTRIES], high[PE_BLEND_ENTRIES];
+    unsigned char upper[PE_BLEND_ENTRIES * sizeof(double)], *lower = dst;
+    size_t size = pe_dtype_size(blend->dtype);
+    assert(count <= PE_BLEND_ENTRIES);
+    for (size_t i = 0; i < count; i++)
+        enclose(blend, &(entry){blend->alpha, a[i], b[i], p[i]}, &low[i], &high[i]);
+    pe_round_row(blend->dtype, low, count, dst);
+    pe_round_row(blend->dtype, high, count, upper);
+    if (memcmp(lower, upper, count * size) == 0)
+        return;
+    for (size_t i = 0; i < count; i++, lower += size)
+        if (memcmp(lower, upper + i * size, size) != 0)
+            round_exactly(blend->dtype, &(entry){blend->alpha, a[i], b[i], p[i]}, lower,
+                          upper + i * size, lower);
+}

@@ -1,0 +1,100 @@
+/* Bucket boundaries by comparing powers of integers. */
+#include "numerics/buckets.h"
+
+#include "numerics/fixed.h"
+#include "numerics/limbs.h"
+
+#include <math.h>
+
+#define LIMBS (PE_BUCKETS_MAX * 21 / 64 + 1) /* a power is at most 2^(21 PE_BUCKETS_MAX) */
+
+/* A natural number, least significant limb first. */
+typedef struct natural {
+    uint64_t limbs[LIMBS];
+    size_t count;
+} natural;
+
+static void multiply(natural *number, uint32_t factor)
+{
+    uint64_t carry = pe_limbs_mul_small(number->limbs, number->count, factor);
+    if (carry)
+        number->limbs[number->count++] = carry;
+}
+
+static int compare(const natural *a, const natural *b)
+{
+    if (a->count != b->count)
+        return a->count < b->count ? -1 : 1;
+    return pe_limbs_compare(a->limbs, b->limbs, a->count);
+}
+
+int pe_compare_powers(uint32_t a, uint32_t b, uint32_t c, unsigned p, unsigned t)
+{
+    natural left = {.limbs = {1}, .count = 1}, right = {.limbs = {1}, .count = 1};
+    for (unsigned i = 0; i < p; i++) {
+        multiply(&left, a);
+        multiply(&right, i < t ? b : c);
+    }
+    return compare(&left, &right);
+}
+
+/* The least n in (low, high] with n^p >= b^t · c^(p-t), which must hold for n = high and not
+ * for n = low. The search begins at the n that double logarithms give, and takes steps of
+ * doubling length from there until the interval is small enough to halve. */
+static uint32_t least_power(uint32_t b, uint32_t c, unsigned p, unsigned t, uint32_t low,
+                            uint32_t high)
+{
+    double guess = c * exp(log((double)b / c) * t / p);
+    uint32_t probe = guess >= high ? high - 1 : guess <= low + 1 ? low + 1 : (uint32_t)guess;
+    for (uint32_t reach = 1; high - low > 1; reach *= 2) {
+        if (pe_compare_powers(probe, b, c, p, t) >= 0) {
+            high = probe;
+            probe = probe - low > reach ? probe - reach : low + (probe - low) / 2;
+        } else {
+            low = probe;
+            probe = high - probe > reach ? probe + reach : probe + (high - probe) / 2;
+        }
+    }
+    return high;
+}
+
+void pe_buckets_t5(uint32_t exact, uint32_t max, unsigned steps, uint32_t *ret_starts)
+{
+    ret_starts[0] = exact;
+    for (unsigned t = 1; t < steps; t++)
+        ret_starts[t] = least_power(max, exact, steps, t, exact, max);
+}
+
+void pe_buckets_deberta(uint32_t mid, uint32_t last, uint32_t *ret_ends)
+{
+    unsigned power = mid - 1;
+    ret_ends[0] = mid;
+    for (unsigned t = 1; t < mid; t++) {
+        /* the least a above the bucket has a^power > last^t mid^(power-t) */
+        uint32_t least = least_power(last, mid, power, t, mid, last);
+        bool equal = pe_compare_powers(least, last, mid, power, t) == 0;
+        ret_ends[t] = equal ? least : least - 1;
+    }
+}
+
+/* The sign of (mid-1)·log(a/mid) - t·log(last/mid); 0 if they are equal but for the error. */
+static int compare_steps(uint32_t mid, uint32_t last, uint32_t a, int64_t t)
+{
+    static const pe_fixed tiny = {0, {{0, 1ULL << 42, 0, 0}}}; /* 2^-150 */
+    pe_fixed base = pe_fixed_log2(mid);
+    pe_fixed left = pe_fixed_mul_integer(pe_fixed_sub(pe_fixed_log2(a), base), mid - 1);
+    pe_fixed right = pe_fixed_mul_integer(pe_fixed_sub(pe_fixed_log2(last), base), t);
+    if (pe_fixed_compare(left, pe_fixed_add(right, tiny)) > 0)
+        return 1;
+    return pe_fixed_compare(pe_fixed_add(left, tiny), right) < 0 ? -1 : 0;
+}
+
+int64_t pe_bucket_deberta_beyond(uint32_t mid, uint32_t last, uint32_t a)
+{
+    const double doubt = 1e-6; /* far above the error of double logarithms */
+    double steps = log((double)a / mid) / log((double)last / mid) * (mid - 1);
+    double nearest = rint(steps);
+    if (fabs(steps - nearest) > doubt)
+        return (int64_t)ceil(steps);
+    return (int64_t)nearest + (compare_steps(mid, last, a, (int64_t)nearest) > 0);
+}

@@ -1,0 +1,20 @@
+/* Exact sums of products of doubles of any magnitude, as integers in units of 2^-2148. */
+#ifndef PE_EXACT_H
+#define PE_EXACT_H
+
+#include <stdint.h>
+
+#define PE_EXACT_LIMBS 52 /* 3328 bits: a product is below 2^1026 and takes 3174 of them */
+
+/* A sum in two's complement, least significant limb first. {{0}} is the empty sum. */
+typedef struct pe_exact {
+    uint64_t limb[PE_EXACT_LIMBS];
+} pe_exact;
+
+/* Add a * b, for finite a and |b| <= 4. */
+void pe_exact_add(pe_exact *sum, double a, double b);
+
+/* The sign of the sum: -1, 0 or 1. */
+int pe_exact_sign(const pe_exact *sum);
+
+#endif

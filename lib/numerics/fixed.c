@@ -1,0 +1,126 @@
+/* Signed fixed-point reals on 64-bit limbs. */
+#include "numerics/fixed.h"
+
+#include "numerics/limbs.h"
+#include "numerics/phase.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdbool.h>
+
+#define LIMBS        5 /* limbs of a magnitude: four of the fraction, one of the whole part */
+#define QUOTIENT_MAX ((int64_t)1 << 62)
+
+static const pe_fixed ZERO;
+
+pe_fixed pe_fixed_add(pe_fixed a, pe_fixed b)
+{
+    int64_t carry = (int64_t)pe_limbs_add(a.part.limb, b.part.limb, 4);
+    return (pe_fixed){a.whole + b.whole + carry, a.part};
+}
+
+pe_fixed pe_fixed_sub(pe_fixed a, pe_fixed b)
+{
+    int64_t borrow = (int64_t)pe_limbs_sub(a.part.limb, b.part.limb, 4);
+    return (pe_fixed){a.whole - b.whole - borrow, a.part};
+}
+
+static pe_fixed negate(pe_fixed a)
+{
+    return pe_fixed_sub(ZERO, a);
+}
+
+int pe_fixed_compare(pe_fixed a, pe_fixed b)
+{
+    if (a.whole != b.whole)
+        return a.whole < b.whole ? -1 : 1;
+    return pe_limbs_compare(a.part.limb, b.part.limb, 4);
+}
+
+pe_fixed pe_fixed_of(double x)
+{
+    assert(fabs(x) < 0x1p62);
+    double magnitude = fabs(x), whole = floor(magnitude);
+    int exponent;
+    uint64_t bits = (uint64_t)ldexp(frexp(magnitude - whole, &exponent), 64);
+    pe_wide part = pe_wide_shift_right((pe_wide){{0, 0, 0, bits}}, (unsigned)-exponent);
+    pe_fixed fixed = {(int64_t)whole, part};
+    return x < 0 ? negate(fixed) : fixed;
+}
+
+pe_fixed pe_fixed_mul_integer(pe_fixed a, int64_t k)
+{
+    uint64_t magnitude = k < 0 ? 0 - (uint64_t)k : (uint64_t)k, carry;
+    pe_wide part = pe_wide_mul_whole(a.part, magnitude, &carry);
+    pe_fixed product = {(int64_t)((uint64_t)a.whole * magnitude + carry), part};
+    return k < 0 ? negate(product) : product;
+}
+
+/* ---- division ---- */
+
+/* Write a >= 0 as limbs, least significant first. */
+static void to_limbs(pe_fixed a, uint64_t ret_limbs[LIMBS])
+{
+    for (int i = 0; i < 4; i++)
+        ret_limbs[i] = a.part.limb[i];
+    ret_limbs[4] = (uint64_t)a.whole;
+}
+
+/* limbs = 2·limbs + bit, without a carry out of the top limb. */
+static void shift_in(uint64_t *limbs, int count, uint64_t bit)
+{
+    for (int i = 0; i < count; i++) {
+        uint64_t carry = limbs[i] >> 63;
+        limbs[i] = limbs[i] << 1 | bit;
+        bit = carry;
+    }
+}
+
+/* Long division, bit by bit: the numerator's 320 bits, then 256 zeros behind the point. */
+pe_fixed pe_fixed_div(pe_fixed a, pe_fixed b)
+{
+    bool negative = a.whole < 0;
+    uint64_t numerator[LIMBS], divisor[LIMBS], rest[LIMBS] = {0}, quotient[2 * LIMBS] = {0};
+    assert(pe_fixed_compare(b, ZERO) > 0);
+    to_limbs(negative ? negate(a) : a, numerator);
+    to_limbs(b, divisor);
+    for (int bit = 64 * LIMBS - 1; bit >= -256; bit--) {
+        uint64_t next = bit >= 0 ? numerator[bit / 64] >> (bit % 64) & 1 : 0;
+        shift_in(rest, LIMBS, next); /* rest < divisor < 2^319, so no bit is lost */
+        bool fits = pe_limbs_compare(rest, divisor, LIMBS) >= 0;
+        if (fits)
+            pe_limbs_sub(rest, divisor, LIMBS);
+        shift_in(quotient, 2 * LIMBS, fits);
+    }
+    bool over =
+        quotient[4] >= (uint64_t)QUOTIENT_MAX || !pe_limbs_are_zero(quotient + LIMBS, LIMBS);
+    pe_fixed result = {(int64_t)quotient[4],
+                       {{quotient[0], quotient[1], quotient[2], quotient[3]}}};
+    if (over)
+        result = (pe_fixed){.whole = QUOTIENT_MAX};
+    return negative ? negate(result) : result;
+}
+
+pe_wide pe_fixed_mul_fraction(pe_fixed a, pe_fixed b)
+{
+    assert(a.whole >= 0 && b.whole >= 0);
+    pe_wide mixed =
+        pe_wide_add(pe_wide_mul_integer(a.part, b.whole), pe_wide_mul_integer(b.part, a.whole));
+    return pe_wide_add(mixed, pe_wide_mul(a.part, b.part));
+}
+
+/* ---- logarithm and conversion ---- */
+
+pe_fixed pe_fixed_log2(double x)
+{
+    int exponent;
+    pe_wide significand = {{0, 0, 0, (uint64_t)ldexp(frexp(x, &exponent), 64)}};
+    return (pe_fixed){exponent - 1, pe_wide_log2(significand)};
+}
+
+dd pe_fixed_to_dd(pe_fixed a)
+{
+    assert(a.whole >= 0);
+    double high = (double)(a.whole >> 32) * 0x1p32, low = (double)(a.whole & 0xffffffff);
+    return dd_add(dd_two_sum(high, low), pe_phase_fraction(a.part));
+}

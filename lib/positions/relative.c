@@ -1,0 +1,235 @@
+/* Relative schemes: their parameters and plans, and filling matrices from distances. */
+#include "positions/relative.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The vectors at all distances are kept if they take at most this many bytes. Otherwise each
+ * row is computed by itself, so that the memory of a stream is bounded. */
+#define TABLE_BYTES_MAX ((uint64_t)16 << 20)
+
+#define COPY_PRICE 1.5 /* of an element */
+
+const char *const PE_FORMS[] = {"expanded", "compact", NULL};
+
+pe_relative pe_relative_read(const pe_values *values, pe_error *reterr)
+{
+    pe_relative relative = {
+        .queries = (uint64_t)pe_integer(values, "query_length"),
+        .keys = (uint64_t)pe_integer(values, "length"),
+        .offset = pe_integer(values, "query_offset"),
+        .compact = pe_choice(values, "form") == 1,
+    };
+    int64_t first = pe_relative_first(&relative);
+    int64_t last = first + (int64_t)pe_relative_distances(&relative) - 1;
+    if (first < INT32_MIN || last > INT32_MAX) {
+        char given[32];
+        snprintf(given, sizeof given, "%lld", (long long)relative.offset);
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "query_offset", given,
+                     "such that all distances, key minus query, are from -2^31 to 2^31-1");
+    }
+    return relative;
+}
+
+void pe_relative_check_queries(const pe_relative *relative, const char *reason,
+                               pe_error *reterr)
+{
+    char given[48];
+    if (relative->offset >= 0 &&
+        (uint64_t)relative->offset + relative->queries <= relative->keys)
+        return;
+    snprintf(given, sizeof given, "queries %lld to %lld", (long long)relative->offset,
+             (long long)relative->offset + (long long)relative->queries - 1);
+    pe_error_add(reterr, PE_OUT_OF_RANGE, "query_offset", given,
+                 "such that all queries are at positions from 0 to %llu%s",
+                 (unsigned long long)(relative->keys - 1), reason);
+}
+
+uint64_t pe_relative_distances(const pe_relative *relative)
+{
+    return relative->by_key ? relative->keys : relative->queries + relative->keys - 1;
+}
+
+int64_t pe_relative_first(const pe_relative *relative)
+{
+    return relative->by_key ? 0 : -(relative->offset + (int64_t)relative->queries - 1);
+}
+
+/* ---- plans ---- */
+
+void pe_relative_add(pe_plan *plan, const pe_relative *relative, const char *name,
+                     pe_dtype dtype, uint64_t heads, uint64_t width)
+{
+    uint64_t shape[PE_RANK_MAX];
+    size_t rank = 0;
+    if (heads)
+        shape[rank++] = heads;
+    if (relative->compact) {
+        shape[rank++] = pe_relative_distances(relative);
+    } else {
+        shape[rank++] = relative->queries;
+        shape[rank++] = relative->keys;
+    }
+    size_t axes = rank;
+    if (width)
+        shape[rank++] = width;
+    pe_plan_add(plan, name, dtype, rank, shape);
+    pe_plan_rows(plan, axes);
+}
+
+void pe_relative_add_distance(pe_plan *plan, const pe_relative *relative)
+{
+    if (relative->compact)
+        pe_relative_add(plan, relative, "distance", PE_I32, 0, 0);
+}
+
+/* ---- tensors ---- */
+
+/* Whether the vectors at all distances are kept. */
+static bool is_kept(const pe_relative *relative, const pe_tensor *tensor, size_t heads)
+{
+    uint64_t vector_bytes = tensor->bytes / tensor->rows;
+    return !relative->compact && relative->queries > 1 &&
+           pe_relative_distances(relative) <= TABLE_BYTES_MAX / vector_bytes / heads;
+}
+
+double pe_toeplitz_price(const pe_values *values, const pe_tensor *tensor, size_t heads,
+                         double element_price)
+{
+    pe_error none;
+    pe_error_init(&none);
+    pe_relative relative = pe_relative_read(values, &none);
+    if (!is_kept(&relative, tensor, heads))
+        return 0;
+    double vectors = (double)heads * (double)pe_relative_distances(&relative);
+    return vectors * (double)(tensor->elements / tensor->rows) * element_price;
+}
+
+double pe_toeplitz_element_price(const pe_values *values, const pe_tensor *tensor, size_t heads,
+                                 double element_price)
+{
+    pe_error none;
+    pe_error_init(&none);
+    pe_relative relative = pe_relative_read(values, &none);
+    return is_kept(&relative, tensor, heads) ? COPY_PRICE : element_price;
+}
+
+/* Write the vectors of a head at all distances, some at a time. False: the runner cancelled it.
+ */
+static bool write_head(const pe_toeplitz *toeplitz, size_t head, double vector_price,
+                       pe_pace *pace)
+{
+    size_t size = toeplitz->vector_bytes;
+    int64_t first = pe_relative_first(&toeplitz->relative);
+    uint64_t distances = pe_relative_distances(&toeplitz->relative), count;
+    uint64_t most = pe_rows_of_price(vector_price, PE_QUESTION_PRICE);
+    unsigned char *to = toeplitz->table + head * distances * size;
+    for (uint64_t done = 0; done < distances; done += count) {
+        count = distances - done < most ? distances - done : most;
+        if (!pe_pace_go_on(pace, (double)count * vector_price))
+            return false;
+        toeplitz->write(toeplitz->source, head, first + (int64_t)done, count, to + done * size);
+    }
+    return true;
+}
+
+bool pe_toeplitz_init(pe_toeplitz *ret_toeplitz, const pe_relative *relative,
+                      const pe_tensor *tensor, size_t heads, pe_write_distances write,
+                      const void *source, double element_price, pe_pace *pace)
+{
+    double vector_price = (double)(tensor->elements / tensor->rows) * element_price;
+    size_t vector_bytes = (size_t)(tensor->bytes / tensor->rows);
+    *ret_toeplitz = (pe_toeplitz){.relative = *relative,
+                                  .heads = heads,
+                                  .vector_bytes = vector_bytes,
+                                  .write = write,
+                                  .source = source};
+    if (!is_kept(relative, tensor, heads))
+        return true;
+    ret_toeplitz->table =
+        malloc((size_t)pe_relative_distances(relative) * vector_bytes * heads);
+    bool good = ret_toeplitz->table != NULL;
+    for (size_t head = 0; good && head < heads; head++)
+        good = write_head(ret_toeplitz, head, vector_price, pace);
+    if (!good)
+        pe_toeplitz_done(ret_toeplitz);
+    return good;
+}
+
+void pe_toeplitz_done(pe_toeplitz *toeplitz)
+{
+    free(toeplitz->table);
+    toeplitz->table = NULL;
+}
+
+/* Write the vectors at `count` consecutive distances. `index`: of the first one, 0 being the
+ * least distance. */
+static void write_run(const pe_toeplitz *toeplitz, size_t head, uint64_t index, uint64_t count,
+                      unsigned char *dst)
+{
+    size_t size = toeplitz->vector_bytes;
+    uint64_t distances = pe_relative_distances(&toeplitz->relative);
+    if (toeplitz->table)
+        memcpy(dst, toeplitz->table + (head * distances + index) * size, count * size);
+    else
+        toeplitz->write(toeplitz->source, head,
+                        pe_relative_first(&toeplitz->relative) + (int64_t)index, count, dst);
+}
+
+void pe_toeplitz_fill(const pe_toeplitz *toeplitz, pe_window window, void *dst)
+{
+    const pe_relative *relative = &toeplitz->relative;
+    bool compact = relative->compact;
+    uint64_t columns = compact ? pe_relative_distances(relative) : relative->keys;
+    uint64_t lines = compact ? 1 : relative->queries; /* lines of `columns` vectors in a head */
+    unsigned char *at = dst;
+    for (uint64_t done = 0, count; done < window.rows; done += count) {
+        uint64_t line = (window.first + done) / columns,
+                 column = (window.first + done) % columns;
+        uint64_t index = relative->by_key ? column : lines - 1 - line % lines + column;
+        count = columns - column < window.rows - done ? columns - column : window.rows - done;
+        write_run(toeplitz, (size_t)(line / lines), index, count, at);
+        at += count * toeplitz->vector_bytes;
+    }
+}
+
+void pe_relative_fill_distance(const pe_relative *relative, pe_window window, void *dst)
+{
+    int32_t *to = dst;
+    for (uint64_t t = 0; t < window.rows; t++)
+        to[t] = (int32_t)(pe_relative_first(relative) + (int64_t)(window.first + t));
+}
+
+/* Write one row of a table `count` times; returns the end. */
+static unsigned char *write_repeated(pe_write_rows write, const void *source, uint64_t row,
+                                     uint64_t count, size_t vector_bytes, unsigned char *dst)
+{
+    if (count > 0)
+        write(source, row, 1, dst);
+    for (uint64_t t = 1; t < count; t++)
+        memcpy(dst + t * vector_bytes, dst, vector_bytes);
+    return dst + count * vector_bytes;
+}
+
+/* How many of `count` consecutive distances from `first` on are below `limit`. */
+static uint64_t count_below(int64_t first, uint64_t count, int64_t limit)
+{
+    uint64_t below = first < limit ? (uint64_t)(limit - first) : 0;
+    return below < count ? below : count;
+}
+
+void pe_write_clipped(pe_write_rows write, const void *source, int64_t low, int64_t high,
+                      size_t vector_bytes, int64_t first, uint64_t count, void *dst)
+{
+    assert(low <= high);
+    uint64_t below = count_below(first, count, low);
+    uint64_t inside = count_below(first, count, high + 1) - below;
+    uint64_t above = count - below - inside;
+    unsigned char *at = write_repeated(write, source, 0, below, vector_bytes, dst);
+    if (inside > 0)
+        write(source, (uint64_t)(first + (int64_t)below - low), inside, at);
+    at += inside * vector_bytes;
+    write_repeated(write, source, (uint64_t)(high - low), above, vector_bytes, at);
+}

@@ -1,0 +1,118 @@
+/* Relative schemes: matrices of queries and keys whose entries depend on their distance alone.
+ *
+ * Row r of a matrix belongs to query i = offset + r, column j to key j = 0 … keys-1. The
+ * distance is key minus query, j - i. Distances run from -(offset + queries - 1) to keys - 1 -
+ * offset. A row of the matrix has `keys` consecutive distances, and each row begins one
+ * distance before the row above it. So an entry is computed once per distance, and rows are
+ * copies of slices of one run of distances. */
+#ifndef PE_RELATIVE_H
+#define PE_RELATIVE_H
+
+#include "scheme.h"
+
+typedef struct pe_relative {
+    uint64_t queries, keys;
+    int64_t offset; /* position of the first query */
+    bool compact;   /* one row per distance instead of the matrix */
+    bool by_key;    /* entries depend on the key instead of the distance: each key counts as a
+                     * distance, and all rows are alike */
+} pe_relative;
+
+/* The rows of a parameter table that relative schemes begin with. PE_LENGTH_PARAMETER and
+ * PE_HEADS_PARAMETER are designated initialisers, to which a scheme adds its own. */
+#define PE_RELATIVE_MAX 2147483648.0 /* 2^31: distances are i32 */
+#define PE_LENGTH_PARAMETER                                                                    \
+    .name = "length", .type = PE_INTEGER, .minimum = 1, .maximum = 1073741824, .unit = "keys", \
+    .counts_rows = true
+#define PE_HEADS_PARAMETER                                                                     \
+    .name = "heads", .type = PE_INTEGER, .minimum = 1, .maximum = 65536, .unit = "heads"
+#define PE_QUERY_PARAMETERS                                                                    \
+    {.name = "query_length",                                                                   \
+     .type = PE_INTEGER,                                                                       \
+     .default_of = "length",                                                                   \
+     .minimum = 1,                                                                             \
+     .maximum = 1073741824,                                                                    \
+     .unit = "queries",                                                                        \
+     .help = "number of queries"},                                                             \
+    {                                                                                          \
+        .name = "query_offset", .type = PE_INTEGER, .default_of = "length",                    \
+        .default_less = "query_length", .minimum = -PE_RELATIVE_MAX,                           \
+        .maximum = PE_RELATIVE_MAX, .unit = "positions",                                       \
+        .help = "position of the first query; by default the queries are the last positions"   \
+    }
+#define PE_FORM_PARAMETER                                                                      \
+    {                                                                                          \
+        .name = "form", .type = PE_CHOICE, .default_text = "expanded", .choices = PE_FORMS,    \
+        .help = "expanded: a matrix of queries and keys; compact: one row for each key-query " \
+                "distance, with the distances"                                                 \
+    }
+#define PE_RELATIVE_PARAMETERS                                                                 \
+    {PE_LENGTH_PARAMETER, .required = true, .help = "number of keys"}, PE_QUERY_PARAMETERS,    \
+        PE_FORM_PARAMETER
+
+extern const char *const PE_FORMS[]; /* "expanded", "compact" */
+
+/* Read the parameters and check that every distance is an i32. */
+pe_relative pe_relative_read(const pe_values *values, pe_error *reterr);
+
+/* Check that every query is one of the keys. `reason` is appended to the message. */
+void pe_relative_check_queries(const pe_relative *relative, const char *reason,
+                               pe_error *reterr);
+
+/* The number of distances, and the least one. */
+uint64_t pe_relative_distances(const pe_relative *relative);
+int64_t pe_relative_first(const pe_relative *relative);
+
+/* Plan a tensor [heads, queries, keys, width], or [heads, distances, width] if compact. With
+ * heads or width 0 it lacks that axis. A row in the sense of pe_plan_rows is one vector of
+ * `width`, or one number. */
+void pe_relative_add(pe_plan *plan, const pe_relative *relative, const char *name,
+                     pe_dtype dtype, uint64_t heads, uint64_t width);
+
+/* Plan the i32 tensor `distance`, if compact. */
+void pe_relative_add_distance(pe_plan *plan, const pe_relative *relative);
+
+/* A function that writes the vectors (or numbers) of a head at `count` consecutive distances,
+ * in their dtype. `source` is whatever it computes them from. */
+typedef void (*pe_write_distances)(const void *source, size_t head, int64_t first,
+                                   uint64_t count, void *dst);
+
+/* A function that writes `count` consecutive rows of a table. */
+typedef void (*pe_write_rows)(const void *source, uint64_t row, uint64_t count, void *dst);
+
+/* Write the vectors at `count` consecutive distances from a table whose row r belongs to
+ * distance low + r. Distances below `low` get its first row, distances above `high` the row of
+ * `high`. */
+void pe_write_clipped(pe_write_rows write, const void *source, int64_t low, int64_t high,
+                      size_t vector_bytes, int64_t first, uint64_t count, void *dst);
+
+/* Fills a tensor that pe_relative_add planned. */
+typedef struct pe_toeplitz {
+    pe_relative relative;
+    size_t heads, vector_bytes;
+    pe_write_distances write;
+    const void *source;
+    unsigned char *table; /* the vectors at all distances of all heads; NULL if too large */
+} pe_toeplitz;
+
+/* Prepare to fill the tensor. `source` is passed to `write` and must live as long as the
+ * pe_toeplitz; `element_price` is what `write` costs. False if memory ran out or the runner
+ * cancelled it; then there is nothing to free. */
+bool pe_toeplitz_init(pe_toeplitz *ret_toeplitz, const pe_relative *relative,
+                      const pe_tensor *tensor, size_t heads, pe_write_distances write,
+                      const void *source, double element_price, pe_pace *pace);
+
+/* The price of that, and the price of filling an element afterwards. */
+double pe_toeplitz_price(const pe_values *values, const pe_tensor *tensor, size_t heads,
+                         double element_price);
+double pe_toeplitz_element_price(const pe_values *values, const pe_tensor *tensor, size_t heads,
+                                 double element_price);
+void pe_toeplitz_done(pe_toeplitz *toeplitz);
+
+/* Fill a window of the tensor. */
+void pe_toeplitz_fill(const pe_toeplitz *toeplitz, pe_window window, void *dst);
+
+/* Fill a window of the tensor `distance`. */
+void pe_relative_fill_distance(const pe_relative *relative, pe_window window, void *dst);
+
+#endif

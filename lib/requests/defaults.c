@@ -1,0 +1,223 @@
+/* Values that a request does not give: they come from the preset, the stored set, the defaults
+ * or other parameters. Parameters that exclude or require each other are checked here too. */
+#include "numerics/dtype.h"
+#include "requests/request.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void refuse_conflict(const pe_parameter *parameter, const char *given,
+                            const char *allowed, pe_error *reterr)
+{
+    pe_parameter_refuse(parameter, PE_OUT_OF_RANGE, PE_REASON_CONFLICT, PE_KIND_ANY, given,
+                        allowed, reterr);
+}
+
+/* Find out whether a parameter is required and what its default is: from its row, or from the
+ * case of the choice that it depends on. The preset's value replaces the default. False: the
+ * parameter is not legal with that choice; if it was given, a problem was added. */
+static bool find_rule(const pe_request *request, const pe_parameter *parameter,
+                      const pe_value *value, const pe_preset *preset, pe_case *ret_rule,
+                      pe_error *reterr)
+{
+    const pe_scheme_info *info = &request->values.scheme->info;
+    *ret_rule =
+        (pe_case){.required = parameter->required, .default_text = parameter->default_text};
+    if (parameter->when) {
+        size_t decides = pe_parameter_index(info, parameter->when);
+        const pe_value *chosen = &request->owned[decides].value;
+        if (!chosen->present)
+            return false; /* it was given wrongly, which is a problem already */
+        const char *choice = info->parameters[decides].choices[chosen->integer];
+        const pe_case *legal = pe_parameter_case(parameter, choice);
+        if (!legal && value->present) {
+            char shown[PE_PRINT_MAX], allowed[256];
+            snprintf(allowed, sizeof allowed, "left out with %s=%s, which does not use it",
+                     parameter->when, choice);
+            refuse_conflict(parameter, pe_value_text(parameter, value, shown), allowed, reterr);
+        }
+        if (!legal)
+            return false;
+        *ret_rule = *legal;
+    }
+    for (size_t v = 0; preset && preset->values[v]; v += 2)
+        if (strcmp(preset->values[v], parameter->name) == 0)
+            ret_rule->default_text = preset->values[v + 1];
+    return true;
+}
+
+/* Refuse a stored set that cannot give the value of `parameter`, once for each request. */
+static void refuse_set(const pe_request *request, const char *given, const char *allowed,
+                       pe_error *reterr)
+{
+    const pe_scheme_info *info = &request->values.scheme->info;
+    const pe_parameter *row = &info->parameters[pe_stored_index(info)];
+    for (size_t i = 0; i < reterr->count; i++)
+        if (strcmp(reterr->problems[i].parameter, row->name) == 0)
+            return;
+    pe_error_add(reterr, PE_OUT_OF_RANGE, row->name, given, "%s", allowed);
+}
+
+/* Write what a tensor has, such as " [3] of f32". */
+static void describe_tensor(const pe_tensor *tensor, char *dst, size_t size)
+{
+    size_t used = (size_t)snprintf(dst, size, " [");
+    for (size_t i = 0; i < tensor->rank && used < size; i++)
+        used += (size_t)snprintf(dst + used, size - used, "%s%llu", i ? ", " : "",
+                                 (unsigned long long)tensor->shape[i]);
+    if (used < size)
+        snprintf(dst + used, size - used, "] of %s", pe_dtype_name(tensor->dtype));
+}
+
+/* Find the extent that the stored set has for a parameter. 0: the tensor is missing, or the
+ * extent is none that the parameter may have, and a problem was added. So no plan meets a
+ * stored value that is absent or out of range. */
+static uint64_t find_extent(const pe_request *request, const pe_parameter *parameter,
+                            const pe_set *set, pe_error *reterr)
+{
+    const pe_scheme_info *info = &request->values.scheme->info;
+    size_t stored_index = pe_stored_index(info), axis = parameter->stored_axis;
+    const char *set_name = request->owned[stored_index].value.text;
+    char given[320], allowed[256], least[PE_PRINT_MAX], most[PE_PRINT_MAX];
+    const pe_set_tensor *stored = pe_set_tensor_find(set, parameter->stored);
+    snprintf(allowed, sizeof allowed, "the %s", info->parameters[stored_index].help);
+    if (!stored || stored->tensor.rank <= axis) {
+        int used = snprintf(given, sizeof given, "%s with%s %s", set_name, stored ? "" : "out",
+                            parameter->stored);
+        if (stored)
+            describe_tensor(&stored->tensor, given + used, sizeof given - (size_t)used);
+        refuse_set(request, given, allowed, reterr);
+        return 0;
+    }
+    double extent = (double)stored->tensor.shape[axis];
+    if (extent >= parameter->minimum && extent <= parameter->maximum)
+        return stored->tensor.shape[axis];
+    snprintf(given, sizeof given, "%s with %.0f", set_name, extent);
+    snprintf(allowed, sizeof allowed,
+             "the name of a set whose tensor %s has an extent of %s to %s along axis %zu, "
+             "which is %s",
+             parameter->stored, pe_plain_number(parameter->minimum, least),
+             pe_plain_number(parameter->maximum, most), axis, parameter->name);
+    refuse_set(request, given, allowed, reterr);
+    return 0;
+}
+
+/* Take a value from the stored set, or check that the given one agrees with it. */
+static void apply_stored(const pe_request *request, const pe_parameter *parameter,
+                         const pe_set *set, bool given, pe_value *value, pe_error *reterr)
+{
+    char shown[PE_PRINT_MAX], wanted[PE_PRINT_MAX];
+    double extent = (double)find_extent(request, parameter, set, reterr);
+    if (extent == 0)
+        return;
+    if (!given)
+        *value = (pe_value){.present = true, .real = extent, .integer = (int64_t)extent};
+    else if (value->present && value->real != extent)
+        pe_error_add(reterr, PE_OUT_OF_RANGE, parameter->name,
+                     pe_plain_number(value->real, shown),
+                     "%s, the extent of tensor %s of the stored set, or left out",
+                     pe_plain_number(extent, wanted), parameter->stored);
+}
+
+/* Refuse that a required parameter is not given; `choice` requires it, or is NULL. */
+static void refuse_absence(const pe_parameter *parameter, const char *choice, pe_error *reterr)
+{
+    char described[512], allowed[640];
+    pe_parameter_describe(parameter, described, sizeof described);
+    if (choice)
+        snprintf(allowed, sizeof allowed, "%s with %s=%s", described, parameter->when, choice);
+    else if (parameter->unless)
+        snprintf(allowed, sizeof allowed, "%s, unless %s is given", described,
+                 parameter->unless);
+    else
+        snprintf(allowed, sizeof allowed, "%s", described);
+    pe_parameter_refuse(parameter, choice ? PE_OUT_OF_RANGE : PE_MALFORMED, PE_REASON_MISSING,
+                        PE_KIND_ANY, "", allowed, reterr);
+}
+
+/* The value of another parameter, or `otherwise` where there is no name. False: absent. */
+static bool find_value(const pe_request *request, const char *name, int64_t otherwise,
+                       int64_t *ret_value)
+{
+    *ret_value = otherwise;
+    if (!name)
+        return true;
+    size_t index = pe_parameter_index(&request->values.scheme->info, name);
+    *ret_value = request->owned[index].value.integer;
+    return request->owned[index].value.present;
+}
+
+/* Compute a default from the values of other parameters: base * times - less. */
+static void apply_computed(pe_request *request, size_t index, pe_error *reterr)
+{
+    const pe_parameter *parameter = pe_parameter_at(&request->values.scheme->info, index);
+    int64_t base, times, less;
+    char most[PE_PRINT_MAX];
+    if (!find_value(request, parameter->default_of, 0, &base) ||
+        !find_value(request, parameter->default_times, 1, &times) ||
+        !find_value(request, parameter->default_less, 0, &less))
+        return;
+    int64_t value = base * times - less; /* each is below 2^31 */
+    if (value < 0)
+        pe_error_add(reterr, PE_OUT_OF_RANGE, parameter->name, "",
+                     "given where %s is less than %s: the default, their difference, would be "
+                     "negative",
+                     parameter->default_of, parameter->default_less);
+    else if ((double)value > parameter->maximum)
+        pe_error_add(reterr, PE_OUT_OF_RANGE, parameter->default_of, "",
+                     "small enough that %s, by default %s%s%s, is at most %s", parameter->name,
+                     parameter->default_of, parameter->default_times ? " * " : "",
+                     parameter->default_times ? parameter->default_times : "",
+                     pe_plain_number(parameter->maximum, most));
+    else
+        request->owned[index].value =
+            (pe_value){.present = true, .integer = value, .real = (double)value};
+}
+
+/* Whether the parameter is excluded by another that was given. If both have a value, a problem
+ * is added. */
+static bool is_excluded(const pe_request *request, size_t index, const bool *given,
+                        pe_error *reterr)
+{
+    const pe_scheme_info *info = &request->values.scheme->info;
+    const pe_parameter *parameter = pe_parameter_at(info, index);
+    if (!parameter->unless)
+        return false;
+    size_t other = pe_parameter_index(info, parameter->unless);
+    const pe_value *value = &request->owned[index].value;
+    if (given[other] && value->present && request->owned[other].value.present) {
+        char shown[PE_PRINT_MAX], allowed[128];
+        snprintf(allowed, sizeof allowed, "left out with %s, which replaces it",
+                 parameter->unless);
+        refuse_conflict(parameter, pe_value_text(parameter, value, shown), allowed, reterr);
+    }
+    return given[other];
+}
+
+void pe_request_apply_defaults(pe_request *request, const pe_preset *preset, const bool *given,
+                               const pe_limits *limits, pe_error *reterr)
+{
+    const pe_scheme_info *info = &request->values.scheme->info;
+    const pe_set *set = pe_request_set(request);
+    size_t stored = pe_stored_index(info);
+    bool names_set =
+        stored < request->value_count && given[stored]; /* perhaps an unknown one */
+    for (size_t i = 0; i < request->value_count; i++) {
+        const pe_parameter *parameter = pe_parameter_at(info, i);
+        pe_case rule;
+        if (!find_rule(request, parameter, &request->owned[i].value, preset, &rule, reterr) ||
+            is_excluded(request, i, given, reterr))
+            continue;
+        if (set && parameter->stored)
+            apply_stored(request, parameter, set, given[i], &request->owned[i].value, reterr);
+        if (given[i] || (names_set && parameter->stored))
+            continue;
+        if (rule.default_text)
+            pe_parameter_read(parameter, rule.default_text, PE_KIND_ANY, limits,
+                              &request->owned[i], reterr);
+        else if (rule.required)
+            refuse_absence(parameter, rule.choice, reterr);
+        else if (parameter->default_of)
+            apply_computed(request, i, reterr);
+    }
+}

@@ -1,0 +1,120 @@
+/* Plans: the tensors of a request, their sizes, and whether these are within the limits. */
+#include "requests/plan.h"
+
+#include "numerics/dtype.h"
+#include "requests/parameters.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+void pe_plan_add(pe_plan *plan, const char *name, pe_dtype dtype, size_t rank,
+                 const uint64_t *shape)
+{
+    assert(plan->count < PE_TENSORS_MAX && rank <= PE_RANK_MAX);
+    pe_tensor *tensor = &plan->tensors[plan->count++];
+    *tensor = (pe_tensor){.name = name, .dtype = dtype, .rank = rank, .elements = 1};
+    for (size_t i = 0; i < rank; i++) {
+        tensor->shape[i] = shape[i];
+        if (shape[i] != 0 && tensor->elements > UINT64_MAX / 16 / shape[i])
+            tensor->elements = UINT64_MAX / 16; /* saturate: this is over any limit */
+        else
+            tensor->elements *= shape[i];
+    }
+    tensor->bytes = tensor->elements * pe_dtype_size(dtype);
+    pe_plan_rows(plan, 1);
+}
+
+void pe_plan_rows(pe_plan *plan, size_t axes)
+{
+    pe_tensor *tensor = &plan->tensors[plan->count - 1];
+    assert(axes >= 1 && axes <= tensor->rank);
+    tensor->rows = 1;
+    for (size_t i = 0; i < axes; i++) /* may wrap around, but only beyond the limits */
+        tensor->rows *= tensor->shape[i];
+}
+
+/* The parameter to blame for a table that is too large: the one that sets the number of rows.
+ */
+static const char *size_parameter(const pe_values *values)
+{
+    const pe_scheme_info *info = &values->scheme->info;
+    for (size_t i = 0; i < info->parameter_count; i++)
+        if (info->parameters[i].counts_rows && values->items[i].present)
+            return info->parameters[i].name;
+    return info->parameters[0].name;
+}
+
+/* "3 x 4 elements" */
+static void describe_size(const pe_tensor *tensor, char *dst, size_t size)
+{
+    dst[0] = '\0';
+    for (size_t i = 0; i < tensor->rank; i++) {
+        char number[PE_PRINT_MAX];
+        pe_plain_number((double)tensor->shape[i], number);
+        strncat(dst, i ? " x " : "", size - strlen(dst) - 1);
+        strncat(dst, number, size - strlen(dst) - 1);
+    }
+    strncat(dst, " elements", size - strlen(dst) - 1);
+}
+
+/* Refuse the tensor with which the total passes a limit. */
+static void refuse_size(const pe_values *values, const pe_tensor *tensor, const char *allowed,
+                        pe_error *reterr)
+{
+    char given[96];
+    describe_size(tensor, given, sizeof given);
+    pe_error_add(reterr, PE_TOO_LARGE, size_parameter(values), given, "%s", allowed);
+}
+
+uint64_t pe_plan_check(const pe_plan *plan, const pe_values *values, const pe_limits *limits,
+                       pe_error *reterr)
+{
+    char text[160];
+    uint64_t elements = 0, bytes = 0;
+    for (size_t i = 0; i < plan->count; i++) {
+        /* at most 2^60 elements and 2^63 bytes: the sums are checked before they overflow */
+        elements += plan->tensors[i].elements;
+        bytes += plan->tensors[i].bytes;
+        if (elements > limits->elements) {
+            snprintf(text, sizeof text,
+                     "such that all tensors together have at most %llu elements, the element "
+                     "limit",
+                     (unsigned long long)limits->elements);
+            refuse_size(values, &plan->tensors[i], text, reterr);
+            return 0;
+        }
+        if (bytes > limits->table_bytes && !values->scheme->streamable) {
+            snprintf(text, sizeof text,
+                     "such that all tensors together have at most %llu bytes, the share of the "
+                     "cache that one table may take",
+                     (unsigned long long)limits->table_bytes);
+            refuse_size(values, &plan->tensors[i], text, reterr);
+            return 0;
+        }
+    }
+    if (plan->held > limits->table_bytes) {
+        snprintf(text, sizeof text, "%llu bytes held while computing",
+                 (unsigned long long)plan->held);
+        pe_error_add(reterr, PE_TOO_LARGE, size_parameter(values), text,
+                     "such that at most %llu bytes are held while computing, the share of the "
+                     "cache that one table may take",
+                     (unsigned long long)limits->table_bytes);
+        return 0;
+    }
+    return bytes;
+}
+
+void pe_check_magnitude(const pe_values *values, const char *parameter, double magnitude,
+                        pe_error *reterr)
+{
+    pe_dtype dtype = pe_requested_dtype(values);
+    if (magnitude < pe_dtype_overflow(dtype))
+        return;
+    char number[PE_PRINT_MAX], limit[PE_PRINT_MAX];
+    pe_plain_number(magnitude, number);
+    pe_plain_number(pe_dtype_overflow(dtype), limit);
+    pe_error_add(reterr, PE_OUT_OF_RANGE, "dtype", pe_dtype_name(dtype),
+                 "one that holds values up to %s, unlike %s, which ends below %s; or change %s",
+                 number, pe_dtype_name(dtype), limit, parameter);
+}

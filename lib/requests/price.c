@@ -1,0 +1,114 @@
+/* What a request costs, and asking now and then whether to go on with it. */
+#include "requests/request.h"
+
+#include <stdio.h>
+
+#define ELEMENT_PRICE 2 /* of an element where the scheme says nothing else */
+
+double pe_element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
+{
+    const pe_scheme *scheme = values->scheme;
+    return scheme->element_price ? scheme->element_price(values, plan, tensor) : ELEMENT_PRICE;
+}
+
+double pe_row_price(const pe_values *values, const pe_plan *plan, size_t tensor)
+{
+    const pe_tensor *shape = &plan->tensors[tensor];
+    double columns = (double)shape->elements / (double)shape->rows;
+    return columns * pe_element_price(values, plan, tensor);
+}
+
+uint64_t pe_rows_of_price(double row_price, double price)
+{
+    if (row_price * 2 > price)
+        return 1;
+    double rows = price / row_price;
+    return rows < 0x1p62 ? (uint64_t)rows : (uint64_t)1 << 62;
+}
+
+/* Of the preparation, without the rows. */
+static double preparation_price(const pe_values *values, const pe_plan *plan)
+{
+    return values->scheme->price ? values->scheme->price(values, plan) : 0;
+}
+
+static double price_of_all(const pe_values *values, const pe_plan *plan)
+{
+    double price = preparation_price(values, plan);
+    for (size_t i = 0; i < plan->count; i++)
+        price += (double)plan->tensors[i].elements * pe_element_price(values, plan, i);
+    return price;
+}
+
+double pe_request_preparation_price(const pe_request *request)
+{
+    return preparation_price(&request->values, &request->plan);
+}
+
+double pe_request_price(const pe_request *request)
+{
+    return price_of_all(&request->values, &request->plan);
+}
+
+/* ---- what to reduce ---- */
+
+/* The parameters that a price grows with, in schemes' words. */
+static const char *const DRIVERS[] = {
+    "positions",   "length",      "query_length", "rows",   "height",   "width", "heads",
+    "base_length", "num_buckets", "dim",          "hidden", "substeps", NULL};
+
+/* Write the names after the first one as "dim, hidden or substeps"; return the first. */
+static const char *name_drivers(const pe_values *values, char *ret_others, size_t size)
+{
+    const pe_scheme_info *info = &values->scheme->info;
+    const char *found[PE_COUNT(DRIVERS)];
+    size_t count = 0, used = 0;
+    for (size_t i = 0; DRIVERS[i]; i++)
+        if (pe_parameter_index(info, DRIVERS[i]) < pe_all_parameter_count(info) &&
+            pe_is_present(values, DRIVERS[i]))
+            found[count++] = DRIVERS[i];
+    ret_others[0] = '\0';
+    for (size_t i = 1; i < count && used < size; i++) {
+        const char *between = i == 1 ? "" : i + 1 == count ? " or " : ", ";
+        used += (size_t)snprintf(ret_others + used, size - used, "%s%s", between, found[i]);
+    }
+    return count > 0 ? found[0] : "length";
+}
+
+bool pe_request_check_price(const pe_request *request, double price, uint64_t limit,
+                            pe_error *reterr)
+{
+    char others[160], given[48], number[PE_PRINT_MAX];
+    if (price <= (double)limit)
+        return true;
+    const char *first = name_drivers(&request->values, others, sizeof others);
+    snprintf(given, sizeof given, "%.2g multiply-adds", price);
+    pe_plain_number((double)limit, number);
+    reterr->scheme = request->values.scheme;
+    pe_error_add(reterr, PE_TOO_LARGE, first, given,
+                 "reduced%s%s, such that computing takes at most %s multiply-adds, the limit "
+                 "compute-cost",
+                 others[0] ? ", or " : "", others, number);
+    return false;
+}
+
+/* ---- the pace ---- */
+
+pe_pace pe_pace_of(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
+                   pe_error *reterr)
+{
+    return (pe_pace){.runner = runner,
+                     .values = values,
+                     .reterr = reterr,
+                     .total = price_of_all(values, plan)};
+}
+
+bool pe_pace_go_on(pe_pace *pace, double price)
+{
+    pace->done += price;
+    pace->unasked += price;
+    if (pace->unasked < PE_QUESTION_PRICE)
+        return true;
+    pace->unasked = 0;
+    return pe_may_go_on(pace->runner, pace->values, pace->done / pace->total, pace->reterr);
+}

@@ -1,0 +1,282 @@
+/* Requests: arguments are checked against the scheme's table and defaulted, the tensors are
+ * planned, and the canonical key is written. */
+#include "requests/request.h"
+
+#include "requests/plan.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAMES_MAX 64
+
+/* Refuse an argument that is no parameter and suggest the parameter with the nearest name. That
+ * one counts as given, so that a misspelt name is not reported as missing as well. */
+static void refuse_name(const pe_scheme_info *info, const pe_argument *argument,
+                        const pe_limits *limits, bool *given, pe_error *reterr)
+{
+    const char *names[NAMES_MAX] = {"preset"};
+    size_t count = 1, all = pe_all_parameter_count(info);
+    for (size_t i = 0; limits->names && limits->names[i] && count < NAMES_MAX; i++)
+        names[count++] = limits->names[i];
+    for (size_t i = 0; i < all && count < NAMES_MAX; i++)
+        names[count++] = pe_parameter_at(info, i)->name;
+    pe_problem *problem = pe_error_add(reterr, PE_MALFORMED, argument->name, argument->text,
+                                       "one of the parameters of %s",
+                                       info->similarity_of ? info->similarity_of : info->name);
+    problem->reason = PE_REASON_UNKNOWN;
+    problem->kind = argument->kind;
+    const char *nearest = pe_nearest(argument->name, names, count);
+    if (nearest && strcmp(nearest, argument->name) != 0)
+        pe_problem_suggest(problem, nearest);
+    if (nearest && pe_parameter_index(info, nearest) < all)
+        given[pe_parameter_index(info, nearest)] = true;
+}
+
+static bool is_repeated(const pe_argument *arguments, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(arguments[i].name, arguments[index].name) == 0)
+            return true;
+    return false;
+}
+
+static const pe_preset *find_preset(const pe_scheme_info *info, const pe_argument *argument,
+                                    pe_error *reterr)
+{
+    const char *names[NAMES_MAX], *name = argument->text;
+    size_t count = 0;
+    pe_problem *problem;
+    for (; count < info->preset_count && count < NAMES_MAX; count++)
+        names[count] = info->presets[count].name;
+    if (count == 0) {
+        problem = pe_error_add(reterr, PE_MALFORMED, "preset", name,
+                               "left out: %s has no presets", info->name);
+        problem->reason = PE_REASON_CONFLICT;
+        return NULL;
+    }
+    if (argument->kind != PE_KIND_ANY && argument->kind != PE_KIND_STRING) {
+        problem = pe_error_add_choice(reterr, "preset", name, names, count);
+        problem->reason = PE_REASON_KIND;
+        problem->kind = argument->kind;
+        return NULL;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0)
+            return &info->presets[i];
+    pe_error_add_choice(reterr, "preset", name, names, count);
+    return NULL;
+}
+
+static void refuse_repetition(const pe_argument *argument, pe_error *reterr)
+{
+    pe_problem *problem =
+        pe_error_add(reterr, PE_MALFORMED, argument->name, argument->text, "given once");
+    problem->reason = PE_REASON_REPEATED;
+    problem->kind = argument->kind;
+}
+
+/* Read the arguments, and mark each parameter that was given, even if wrongly. Returns the
+ * preset that the arguments name, or NULL. */
+static const pe_preset *read_arguments(pe_request *request, const pe_argument *arguments,
+                                       size_t count, const pe_limits *limits, bool *given,
+                                       pe_error *reterr)
+{
+    const pe_scheme_info *info = &request->values.scheme->info;
+    const pe_preset *preset = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const pe_argument *argument = &arguments[i];
+        size_t index = pe_parameter_index(info, argument->name);
+        bool is_preset = strcmp(argument->name, "preset") == 0;
+        if (argument->kind == PE_KIND_NULL && (index < request->value_count || is_preset))
+            continue;
+        if (index < request->value_count)
+            given[index] = true;
+        if (!argument->text) {
+            if (reterr->status != PE_NO_MEMORY)
+                reterr->status = PE_MALFORMED;
+            continue;
+        }
+        if (is_repeated(arguments, i))
+            refuse_repetition(argument, reterr);
+        else if (index < request->value_count)
+            pe_parameter_read(pe_parameter_at(info, index), argument->text, argument->kind,
+                              limits, &request->owned[index], reterr);
+        else if (is_preset)
+            preset = find_preset(info, argument, reterr);
+        else
+            refuse_name(info, argument, limits, given, reterr);
+    }
+    return preset;
+}
+
+static bool allocate(pe_request *request, size_t count)
+{
+    request->value_count = count;
+    request->owned = calloc(count, sizeof *request->owned);
+    request->items = calloc(count, sizeof *request->items);
+    return request->owned && request->items;
+}
+
+static void read_and_plan(pe_request *request, const pe_argument *arguments, size_t count,
+                          const pe_limits *limits, bool *given, pe_error *reterr)
+{
+    const pe_scheme *scheme = request->values.scheme;
+    const pe_preset *preset = read_arguments(request, arguments, count, limits, given, reterr);
+    request->preset = preset;
+    pe_request_apply_defaults(request, preset, given, limits, reterr);
+    if (reterr->status != PE_OK)
+        return;
+    for (size_t i = 0; i < request->value_count; i++)
+        request->items[i] = request->owned[i].value;
+    request->values.items = request->items;
+    scheme->plan(&request->values, &request->plan, reterr);
+    if (reterr->status == PE_OK)
+        request->bytes = pe_plan_check(&request->plan, &request->values, limits, reterr);
+}
+
+pe_status pe_request_new(const pe_scheme *scheme, const pe_argument *arguments, size_t count,
+                         const pe_limits *limits, pe_request **ret_request, pe_error *reterr)
+{
+    size_t values = pe_all_parameter_count(&scheme->info);
+    pe_request *request = calloc(1, sizeof *request);
+    bool *given = calloc(values, sizeof *given);
+    pe_error_init(reterr);
+    reterr->scheme = scheme;
+    if (!request || !given || !allocate(request, values)) {
+        pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the request");
+        goto fail;
+    }
+    atomic_init(&request->references, 1);
+    request->values.scheme = scheme;
+    read_and_plan(request, arguments, count, limits, given, reterr);
+    if (reterr->status != PE_OK)
+        goto fail;
+    if (!pe_request_write_key(request)) {
+        pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the request");
+        goto fail;
+    }
+    free(given);
+    *ret_request = request;
+    return PE_OK;
+fail:
+    free(given);
+    pe_request_unref(request);
+    return reterr->status;
+}
+
+pe_request *pe_request_ref(pe_request *request)
+{
+    atomic_fetch_add_explicit(&request->references, 1, memory_order_relaxed);
+    return request;
+}
+
+void pe_request_unref(pe_request *request)
+{
+    if (!request ||
+        atomic_fetch_sub_explicit(&request->references, 1, memory_order_acq_rel) > 1)
+        return;
+    for (size_t i = 0; request->owned && i < request->value_count; i++)
+        pe_owned_value_done(&request->owned[i]);
+    free(request->owned);
+    free(request->items);
+    free(request->key);
+    free(request);
+}
+
+const char *pe_request_preset(const pe_request *request)
+{
+    return request->preset ? request->preset->name : NULL;
+}
+
+const pe_scheme *pe_request_scheme(const pe_request *request)
+{
+    return request->values.scheme;
+}
+
+const char *pe_request_key(const pe_request *request, size_t *ret_length)
+{
+    *ret_length = request->key_length;
+    return request->key;
+}
+
+const pe_value *pe_request_value(const pe_request *request, size_t index)
+{
+    assert(index < request->value_count);
+    return &request->items[index];
+}
+
+const pe_set *pe_request_set(const pe_request *request)
+{
+    size_t index = pe_stored_index(&request->values.scheme->info);
+    return index < request->value_count ? request->owned[index].set : NULL;
+}
+
+size_t pe_request_tensor_count(const pe_request *request)
+{
+    return request->plan.count;
+}
+
+const pe_tensor *pe_request_tensor(const pe_request *request, size_t index)
+{
+    assert(index < request->plan.count);
+    return &request->plan.tensors[index];
+}
+
+uint64_t pe_request_bytes(const pe_request *request)
+{
+    return request->bytes;
+}
+
+/* Ask the runner whether to go on; adds a problem if not. */
+static bool ask_runner(const pe_runner *runner, const pe_scheme *scheme, double done,
+                       pe_error *reterr)
+{
+    if (!runner->go_on || runner->go_on(runner->context, scheme, done))
+        return true;
+    pe_error_add(reterr, PE_CANCELLED, "", "", "completed before its caller ends it");
+    return false;
+}
+
+bool pe_may_go_on(const pe_runner *runner, const pe_values *values, double done,
+                  pe_error *reterr)
+{
+    const double least = 0x1p-20; /* 0 and 1 mean that the preparation begins and ends */
+    done = done > least ? done : least;
+    return ask_runner(runner, values->scheme, done < 1 - least ? done : 1 - least, reterr);
+}
+
+bool pe_request_begin(const pe_request *request, const pe_runner *runner, pe_error *reterr)
+{
+    return !runner || ask_runner(runner, request->values.scheme, 0, reterr);
+}
+
+void pe_request_end(const pe_request *request, const pe_runner *runner)
+{
+    if (runner && runner->go_on)
+        runner->go_on(runner->context, request->values.scheme, 1);
+}
+
+pe_status pe_request_prepare(const pe_request *request, const pe_runner *runner,
+                             void **ret_state, pe_error *reterr)
+{
+    static const pe_runner no_runner = {0};
+    const pe_scheme *scheme = request->values.scheme;
+    *ret_state = NULL;
+    if (!scheme->prepare)
+        return PE_OK;
+    *ret_state =
+        scheme->prepare(&request->values, &request->plan, runner ? runner : &no_runner, reterr);
+    if (!*ret_state && reterr->status == PE_OK)
+        pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the scheme's state");
+    return reterr->status;
+}
+
+void pe_request_release(const pe_request *request, void *state)
+{
+    const pe_scheme *scheme = request->values.scheme;
+    if (scheme->release)
+        scheme->release(state);
+    else
+        free(state);
+}

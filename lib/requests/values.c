@@ -1,0 +1,99 @@
+/* Values of a request by their parameters' names, and the parameters that every scheme has. */
+#include "requests/parameters.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* The real types, in the order of pe_dtype. */
+static const char *const DTYPE_CHOICES[] = {"f32", "f64", "f16", "bf16", NULL};
+
+static const pe_parameter COMMON[] = {
+    {.name = "dtype",
+     .type = PE_CHOICE,
+     .default_text = "f32",
+     .choices = DTYPE_CHOICES,
+     .help = "element type of the real tensors; each value is rounded to it once"},
+};
+
+const pe_parameter *pe_common_parameters(size_t *ret_count)
+{
+    *ret_count = PE_COUNT(COMMON);
+    return COMMON;
+}
+
+const pe_parameter *pe_parameter_at(const pe_scheme_info *info, size_t index)
+{
+    return index < info->parameter_count ? &info->parameters[index]
+                                         : &COMMON[index - info->parameter_count];
+}
+
+size_t pe_all_parameter_count(const pe_scheme_info *info)
+{
+    return info->parameter_count + PE_COUNT(COMMON);
+}
+
+size_t pe_parameter_index(const pe_scheme_info *info, const char *name)
+{
+    size_t index = 0, count = pe_all_parameter_count(info);
+    while (index < count && strcmp(pe_parameter_at(info, index)->name, name) != 0)
+        index++;
+    return index;
+}
+
+size_t pe_stored_index(const pe_scheme_info *info)
+{
+    for (size_t i = 0; i < info->parameter_count; i++)
+        if (info->parameters[i].type == PE_STORED)
+            return i;
+    return pe_all_parameter_count(info);
+}
+
+const pe_value *pe_value_of(const pe_values *values, const char *name)
+{
+    const pe_scheme_info *info = &values->scheme->info;
+    size_t index = pe_parameter_index(info, name);
+    assert(index < pe_all_parameter_count(info));
+    return &values->items[index];
+}
+
+bool pe_is_present(const pe_values *values, const char *name)
+{
+    return pe_value_of(values, name)->present;
+}
+
+int64_t pe_integer(const pe_values *values, const char *name)
+{
+    const pe_value *value = pe_value_of(values, name);
+    assert(value->present);
+    return value->integer;
+}
+
+double pe_real(const pe_values *values, const char *name)
+{
+    const pe_value *value = pe_value_of(values, name);
+    assert(value->present);
+    return value->real;
+}
+
+bool pe_flag(const pe_values *values, const char *name)
+{
+    return pe_integer(values, name) != 0;
+}
+
+int pe_choice(const pe_values *values, const char *name)
+{
+    return (int)pe_integer(values, name);
+}
+
+const pe_set *pe_values_set(const pe_values *values)
+{
+    const pe_scheme_info *info = &values->scheme->info;
+    size_t index = pe_stored_index(info);
+    bool has_set = index < pe_all_parameter_count(info) && values->items[index].present;
+    return has_set ? values->items[index].set : NULL;
+}
+
+pe_dtype pe_requested_dtype(const pe_values *values)
+{
+    return (pe_dtype)pe_choice(values, "dtype");
+}

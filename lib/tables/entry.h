@@ -1,0 +1,55 @@
+/* The inside of a cache entry: a table, its key, and the attachments built from it. */
+#ifndef PE_ENTRY_H
+#define PE_ENTRY_H
+
+#include "requests/request.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+typedef enum pe_entry_state {
+    PE_ENTRY_COMPUTING,
+    PE_ENTRY_READY,
+    PE_ENTRY_FAILED,
+    PE_ENTRY_ABANDONED /* its caller ended it: whoever else needs it computes anew */
+} pe_entry_state;
+
+struct pe_entry {
+    atomic_uint references; /* the callers', and the cache's while the entry is in a bucket */
+    char *key;
+    size_t key_length;
+    uint64_t hash;
+    /* guarded by the cache's mutex */
+    pe_entry_state state;
+    pe_error *error;               /* why it failed; NULL if memory ran out */
+    uint64_t bytes;                /* counted in the cache's budget while `listed` */
+    bool listed;                   /* in the list of recent use, so kept until it is evicted */
+    pe_entry *chain;               /* the next entry of the bucket */
+    pe_entry *newer, *older;       /* neighbours in the list of recent use */
+    struct pe_shortcut *shortcuts; /* all that lead to this entry; none unless `listed` */
+    /* set before the state is PE_ENTRY_READY, then constant */
+    pe_table *table;
+    /* guarded by attachments_lock, which is not held while an attachment is built */
+    pthread_mutex_t attachments_lock;
+    pthread_cond_t built;               /* broadcast when building an attachment has ended */
+    struct pe_attachment_node **chains; /* a hash table of attachments; NULL before the first */
+    size_t chain_count, attachment_count; /* chain_count: a power of two */
+};
+
+/* Create an entry for the request's key, in the state PE_ENTRY_COMPUTING, with two references:
+ * the cache's and the caller's. NULL if memory ran out. */
+pe_entry *pe_entry_new(const pe_request *request);
+pe_entry *pe_entry_ref(pe_entry *entry);
+
+/* Set the state after a failure, and keep a copy of the error if there is memory. */
+void pe_entry_fail(pe_entry *entry, const pe_error *error, bool abandoned);
+
+/* Whether the entry is for the request's key. */
+bool pe_entry_has_key(const pe_entry *entry, const pe_request *request);
+
+/* pe_entry_attachment without the cache. Sets *ret_gained to the memory that building the
+ * attachment took, 0 if it was there already. */
+void *pe_entry_get_attachment(pe_entry *entry, unsigned id, const char *variant,
+                              pe_attachment_builder build, void *context, size_t *ret_gained);
+
+#endif

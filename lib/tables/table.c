@@ -1,0 +1,219 @@
+/* Tables: the tensors of one request in one block of memory, with reference counting. */
+#include "requests/request.h"
+#include "tables/buffer.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#define ALIGNMENT 64
+
+struct pe_table {
+    atomic_uint references;
+    size_t count, capacity;
+    unsigned char *block; /* for each tensor: headroom, then data */
+    pe_tensor tensors[PE_TENSORS_MAX];
+    size_t offsets[PE_TENSORS_MAX]; /* of the data */
+};
+
+/* Compute where each tensor lies in the block, and return the size of the block. It cannot
+ * overflow, as the request is within the limits. */
+static size_t lay_out(pe_table *table, const pe_plan *plan)
+{
+    size_t end = 0;
+    table->count = plan->count;
+    for (size_t i = 0; i < plan->count; i++) {
+        table->tensors[i] = plan->tensors[i];
+        table->offsets[i] = end + PE_TABLE_HEADROOM;
+        size_t bytes = (size_t)plan->tensors[i].bytes;
+        end = table->offsets[i] + (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    }
+    return end;
+}
+
+/* ---- parts of a tensor, which several threads fill at once ---- */
+
+/* A tensor of 4 MB or more is divided into some 8 parts, a few for each thread. A part has at
+ * least 2 MB, and at least the 8 MB from which on rows are written with non-temporal stores if
+ * one thread fills it all; it has at most twice as much. It is smaller where it would take more
+ * than a few milliseconds, since between two parts the runner is asked whether to go on. */
+#define PARTS    8
+#define PART_MIN ((uint64_t)2 << 20)
+#define PART_MAX ((uint64_t)8 << 20)
+
+/* Parts have a multiple of this many rows, which share seeds. */
+#define PART_ROWS 64
+
+#define PART_PRICE (2 * PE_QUESTION_PRICE)
+
+typedef struct fill_parts {
+    const pe_request *request;
+    const void *state;
+    size_t tensor;
+    uint64_t rows, part_rows; /* of the tensor, and of each part except the last one */
+    size_t row_bytes;
+    unsigned char *dst;
+    double row_price;
+    pe_pace *pace;
+    pthread_t asker; /* the thread that asks: the one that computes the table */
+    atomic_bool cancelled;
+} fill_parts;
+
+/* A task of a pe_runner. */
+static void fill_part(void *job, size_t part)
+{
+    fill_parts *parts = job;
+    const pe_request *request = parts->request;
+    pe_window window = {parts->tensor, part * parts->part_rows, parts->part_rows};
+    if (window.rows > parts->rows - window.first)
+        window.rows = parts->rows - window.first;
+    if (atomic_load(&parts->cancelled))
+        return;
+    if (pthread_equal(parts->asker, pthread_self()) &&
+        !pe_pace_go_on(parts->pace, (double)window.rows * parts->row_price)) {
+        atomic_store(&parts->cancelled, true);
+        return;
+    }
+    request->values.scheme->fill(&request->values, &request->plan, parts->state, window,
+                                 parts->dst + window.first * parts->row_bytes);
+}
+
+static uint64_t divide_up(uint64_t dividend, uint64_t divisor)
+{
+    return (dividend + divisor - 1) / divisor;
+}
+
+static uint64_t rows_of_a_part(const pe_tensor *tensor, double row_price, bool shared)
+{
+    uint64_t most = pe_rows_of_price(row_price, PART_PRICE);
+    uint64_t bytes = shared ? tensor->bytes / PARTS : PART_MAX;
+    if (bytes < PART_MIN)
+        bytes = PART_MIN;
+    if (bytes > PART_MAX)
+        bytes = PART_MAX;
+    uint64_t parts = tensor->bytes / bytes; /* rounded down: none is smaller, so that large
+                                             * parts are stored past the caches */
+    uint64_t rows = parts ? divide_up(tensor->rows, parts) : tensor->rows;
+    rows = rows < most ? rows : most;
+    return rows > PART_ROWS ? divide_up(rows, PART_ROWS) * PART_ROWS : rows;
+}
+
+/* Fill a tensor in parts, on several threads if the runner has them and it is large enough.
+ * False: the runner cancelled it. */
+static bool fill_tensor(const pe_request *request, const void *state, size_t index,
+                        pe_pace *pace, unsigned char *dst)
+{
+    const pe_tensor *tensor = &request->plan.tensors[index];
+    const pe_runner *runner = pace->runner;
+    double row_price = pe_row_price(&request->values, &request->plan, index);
+    bool large =
+        tensor->bytes >= 2 * PART_MIN || (double)tensor->rows * row_price >= 2 * PART_PRICE;
+    bool shared = runner->run && large;
+    fill_parts parts = {.request = request,
+                        .state = state,
+                        .tensor = index,
+                        .rows = tensor->rows,
+                        .part_rows = rows_of_a_part(tensor, row_price, shared),
+                        .row_bytes = (size_t)(tensor->bytes / tensor->rows),
+                        .dst = dst,
+                        .row_price = row_price,
+                        .pace = pace,
+                        .asker = pthread_self()};
+    atomic_init(&parts.cancelled, false);
+    uint64_t count = (tensor->rows + parts.part_rows - 1) / parts.part_rows;
+    if (shared)
+        runner->run(runner->context, fill_part, &parts, (size_t)count);
+    else
+        for (size_t part = 0; part < count; part++)
+            fill_part(&parts, part);
+    return !atomic_load(&parts.cancelled);
+}
+
+/* Prepare the scheme and fill all tensors. */
+static pe_status compute(const pe_request *request, const pe_runner *runner, pe_table *table,
+                         pe_error *reterr)
+{
+    static const pe_runner nothing = {0};
+    void *state = NULL;
+    if (pe_request_prepare(request, runner, &state, reterr) != PE_OK)
+        return reterr->status;
+    pe_pace pace =
+        pe_pace_of(&request->values, &request->plan, runner ? runner : &nothing, reterr);
+    pace.done = pe_request_preparation_price(request);
+    for (size_t i = 0; i < table->count; i++)
+        if (!fill_tensor(request, state, i, &pace, table->block + table->offsets[i]))
+            break;
+    pe_request_release(request, state);
+    return reterr->status;
+}
+
+pe_status pe_table_compute(const pe_request *request, const pe_runner *runner,
+                           pe_table **ret_table, pe_error *reterr)
+{
+    pe_error_init(reterr);
+    pe_table *table = calloc(1, sizeof *table);
+    if (!table)
+        goto fail;
+    size_t size = lay_out(table, &request->plan);
+    table->block = pe_buffer_allocate(size, &table->capacity);
+    if (!table->block)
+        goto fail;
+    if (pe_request_begin(request, runner, reterr))
+        compute(request, runner, table, reterr);
+    pe_request_end(request, runner);
+    if (reterr->status != PE_OK)
+        goto fail;
+    atomic_init(&table->references, 1);
+    *ret_table = table;
+    return PE_OK;
+fail:
+    if (table)
+        pe_buffer_release(table->block, table->capacity);
+    free(table);
+    if (reterr->status == PE_OK)
+        pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the table");
+    return reterr->status;
+}
+
+pe_table *pe_table_ref(pe_table *table)
+{
+    atomic_fetch_add_explicit(&table->references, 1, memory_order_relaxed);
+    return table;
+}
+
+void pe_table_unref(pe_table *table)
+{
+    if (!table || atomic_fetch_sub_explicit(&table->references, 1, memory_order_acq_rel) > 1)
+        return;
+    pe_buffer_release(table->block, table->capacity);
+    free(table);
+}
+
+size_t pe_table_tensor_count(const pe_table *table)
+{
+    return table->count;
+}
+
+const pe_tensor *pe_table_tensor(const pe_table *table, size_t index)
+{
+    assert(index < table->count);
+    return &table->tensors[index];
+}
+
+const void *pe_table_data(const pe_table *table, size_t index)
+{
+    assert(index < table->count);
+    return table->block + table->offsets[index];
+}
+
+unsigned char *pe_table_headroom(pe_table *table, size_t index)
+{
+    assert(index < table->count);
+    return table->block + table->offsets[index] - PE_TABLE_HEADROOM;
+}
+
+size_t pe_table_footprint(const pe_table *table)
+{
+    return sizeof *table + table->capacity;
+}

@@ -1,0 +1,89 @@
+/* Preparing tables of biases and looking them up. */
+#include "trained/gather.h"
+
+#include "numerics/dtype.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const pe_recipe PE_RELATIVE_RECIPE = {.initialiser = PE_NORMAL, .std = 0.02};
+
+uint64_t pe_gather_bytes(const pe_values *values, uint64_t rows, uint64_t heads)
+{
+    return rows * heads * pe_dtype_size(pe_requested_dtype(values));
+}
+
+#define ROUNDING_PRICE 25
+
+double pe_gather_price(const pe_values *values, uint64_t rows, uint64_t heads)
+{
+    double element = pe_trained_price(values, &PE_RELATIVE_RECIPE) + ROUNDING_PRICE;
+    return (double)rows * (double)heads * element +
+           pe_trained_check_price(values, rows * heads);
+}
+
+/* Write one row of the table. */
+static void write_row(const pe_trained *trained, pe_dtype dtype, size_t row, dd factor,
+                      unsigned char *dst)
+{
+    size_t size = pe_dtype_size(dtype);
+    if (factor.hi == 1 && factor.lo == 0) {
+        pe_trained_fill(trained, dtype, row, 1, dst);
+        return;
+    }
+    for (size_t h = 0; h < trained->columns; h++, dst += size) {
+        double element;
+        pe_trained_row(trained, row, h, 1, &element);
+        pe_round_dd(dtype, dd_mul_double(factor, element), dst);
+    }
+}
+
+bool pe_gather_init(pe_gather *ret_gather, pe_pace *pace, const char *name, size_t rows,
+                    size_t heads, const pe_recipe *recipe, dd factor)
+{
+    pe_dtype dtype = pe_requested_dtype(pace->values);
+    pe_trained trained = pe_trained_of(pace->values, name, heads, recipe);
+    pe_trained_check_magnitude(pace, &trained, recipe, rows, factor.hi);
+    if (pace->reterr->status != PE_OK)
+        return false;
+    size_t row_bytes = heads * pe_dtype_size(dtype);
+    unsigned char *table = malloc(rows * row_bytes);
+    if (!table)
+        return false;
+    for (size_t row = 0; row < rows; row++) {
+        if (!pe_pace_go_on(pace, pe_gather_price(pace->values, 1, heads))) {
+            free(table);
+            return false;
+        }
+        write_row(&trained, dtype, row, factor, table + row * row_bytes);
+    }
+    *ret_gather = (pe_gather){.dtype = dtype, .rows = rows, .heads = heads, .table = table};
+    return true;
+}
+
+void pe_gather_done(pe_gather *gather)
+{
+    free(gather->table);
+    gather->table = NULL;
+}
+
+void pe_gather_write(const void *source, size_t head, int64_t first, uint64_t count, void *dst)
+{
+    const pe_gather *gather = source;
+    size_t size = pe_dtype_size(gather->dtype);
+    unsigned char *to = dst;
+    for (uint64_t t = 0; t < count; t++, to += size) {
+        size_t row = gather->row_of(gather, first + (int64_t)t);
+        memcpy(to, gather->table + (row * gather->heads + head) * size, size);
+    }
+}
+
+void pe_gather_write_rows(const void *source, size_t head, int64_t first, uint64_t count,
+                          void *dst)
+{
+    (void)head;
+    const pe_gather *gather = source;
+    int32_t *to = dst;
+    for (uint64_t t = 0; t < count; t++)
+        to[t] = (int32_t)gather->row_of(gather, first + (int64_t)t);
+}

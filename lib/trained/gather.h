@@ -1,0 +1,41 @@
+/* Biases that are looked up in a trained table, which has one number for each row and head. */
+#ifndef PE_GATHER_H
+#define PE_GATHER_H
+
+#include "numerics/dd.h"
+#include "positions/relative.h"
+#include "trained/trained.h"
+
+typedef struct pe_gather {
+    pe_dtype dtype;
+    size_t rows, heads;
+    unsigned char *table; /* [rows, heads], rounded to the dtype */
+    /* The row of the table for a distance; set by the caller. */
+    size_t (*row_of)(const struct pe_gather *gather, int64_t distance);
+    const void *state; /* the caller's, for row_of */
+} pe_gather;
+
+/* Read or draw the tensor `name` [rows, heads], multiply it by `factor` and round it to the
+ * requested dtype once. False if memory ran out or a problem was added to the pace's error;
+ * then there is nothing to free. */
+bool pe_gather_init(pe_gather *ret_gather, pe_pace *pace, const char *name, size_t rows,
+                    size_t heads, const pe_recipe *recipe, dd factor);
+void pe_gather_done(pe_gather *gather);
+
+/* A pe_write_distances whose source is a pe_gather: write the biases of a head. */
+void pe_gather_write(const void *source, size_t head, int64_t first, uint64_t count, void *dst);
+
+/* The same for the numbers of the rows, an i32 tensor. */
+void pe_gather_write_rows(const void *source, size_t head, int64_t first, uint64_t count,
+                          void *dst);
+
+/* The price of pe_gather_init. */
+double pe_gather_price(const pe_values *values, uint64_t rows, uint64_t heads);
+
+/* The bytes of a table of these extents, for pe_plan.held. */
+uint64_t pe_gather_bytes(const pe_values *values, uint64_t rows, uint64_t heads);
+
+/* The distribution of most relative schemes: normal(0, 0.02). */
+extern const pe_recipe PE_RELATIVE_RECIPE;
+
+#endif

@@ -1,0 +1,260 @@
+/* Reading stored tensors and drawing random ones. */
+#include "trained/trained.h"
+
+#include "numerics/dtype.h"
+#include "requests/parameters.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ROOT_OF_3      0x1.bb67ae8584caap+0
+#define NORMAL_LARGEST 8.66 /* the largest normal draw, sqrt(-2 log 2^-54), rounded up */
+
+const char *const PE_INITIALISERS[] = {
+    "normal", "uniform", "xavier_uniform", "xavier_normal", "trunc_normal", "zeros", NULL};
+
+/* The factor that draws of the standard distribution are multiplied by. */
+static double scale_of(const pe_recipe *recipe)
+{
+    switch (recipe->initialiser) {
+    case PE_NORMAL:
+    case PE_TRUNC_NORMAL:
+        return recipe->std;
+    case PE_UNIFORM: /* uniform on ±√3·std has standard deviation std */
+        return ROOT_OF_3 * recipe->std;
+    case PE_XAVIER_UNIFORM:
+        return sqrt(6 / (double)recipe->fans);
+    case PE_XAVIER_NORMAL:
+        return sqrt(2 / (double)recipe->fans);
+    case PE_ZEROS:
+        break;
+    }
+    return 0;
+}
+
+double pe_recipe_magnitude(const pe_recipe *recipe)
+{
+    double scale = scale_of(recipe);
+    switch (recipe->initialiser) {
+    case PE_NORMAL:
+    case PE_XAVIER_NORMAL:
+        return NORMAL_LARGEST * scale;
+    case PE_TRUNC_NORMAL:
+        return 2 * scale;
+    case PE_UNIFORM:
+    case PE_XAVIER_UNIFORM:
+    case PE_ZEROS:
+        break;
+    }
+    return scale;
+}
+
+/* Write a shape such as "[3, 4]", with n for an extent of 0, which stands for any extent. */
+static void describe_shape(char *dst, size_t size, size_t rank, const uint64_t *shape)
+{
+    size_t used = (size_t)snprintf(dst, size, "[");
+    for (size_t i = 0; i < rank && used < size; i++) {
+        char extent[24] = "n";
+        if (shape[i] > 0)
+            snprintf(extent, sizeof extent, "%llu", (unsigned long long)shape[i]);
+        used += (size_t)snprintf(dst + used, size - used, "%s%s", i ? ", " : "", extent);
+    }
+    if (used < size)
+        snprintf(dst + used, size - used, "]");
+}
+
+/* Whether a tensor is real and has the rank and the extents of `shape` that are not 0. */
+static bool fits_shape(const pe_tensor *tensor, size_t rank, const uint64_t *shape)
+{
+    bool fits = tensor->rank == rank && tensor->dtype != PE_I32;
+    for (size_t i = 0; fits && i < rank; i++)
+        fits = tensor->shape[i] > 0 && (!shape[i] || tensor->shape[i] == shape[i]);
+    return fits;
+}
+
+bool pe_trained_check(const pe_values *values, const char *name, size_t rank,
+                      const uint64_t *shape, pe_error *reterr)
+{
+    const pe_set *set = pe_values_set(values);
+    if (!set)
+        return true;
+    const pe_set_tensor *stored = pe_set_tensor_find(set, name);
+    if (stored && fits_shape(&stored->tensor, rank, shape))
+        return true;
+    const char *set_name = pe_value_of(values, "parameters")->text;
+    char given[96], given_shape[64], wanted_shape[64];
+    if (stored) {
+        describe_shape(given_shape, sizeof given_shape, stored->tensor.rank,
+                       stored->tensor.shape);
+        snprintf(given, sizeof given, "%s with %s %s of %s", set_name, name, given_shape,
+                 pe_dtype_name(stored->tensor.dtype));
+    } else {
+        snprintf(given, sizeof given, "%s without %s", set_name, name);
+    }
+    describe_shape(wanted_shape, sizeof wanted_shape, rank, shape);
+    pe_error_add(reterr, PE_OUT_OF_RANGE, "parameters", given,
+                 "the name of a set with a tensor %s of shape %s and real elements", name,
+                 wanted_shape);
+    return false;
+}
+
+bool pe_trained_check_index(const char *parameter, double last, uint64_t columns,
+                            pe_error *reterr)
+{
+    char given[PE_PRINT_MAX], limit[PE_PRINT_MAX];
+    double most = (double)(UINT64_MAX / columns - 1);
+    if (last < most)
+        return true;
+    pe_error_add(reterr, PE_OUT_OF_RANGE, parameter, pe_plain_number(last, given),
+                 "at most %s with %llu columns, since the index of an element is below 2^64",
+                 pe_plain_number(most, limit), (unsigned long long)columns);
+    return false;
+}
+
+pe_trained pe_trained_of(const pe_values *values, const char *name, uint64_t columns,
+                         const pe_recipe *recipe)
+{
+    const pe_set *set = pe_values_set(values);
+    uint64_t seed = set ? 0 : (uint64_t)pe_integer(values, "seed");
+    pe_trained trained = {
+        .stored = set ? pe_set_tensor_find(set, name) : NULL,
+        .columns = columns,
+        .generator = pe_generator_of(seed, name),
+        .initialiser = recipe->initialiser,
+        .scale = scale_of(recipe),
+    };
+    if (trained.stored)
+        trained.stored_rows = trained.stored->tensor.elements / columns;
+    return trained;
+}
+
+/* Read `count` stored elements from index `start` on. */
+static void read_stored(const pe_trained *trained, uint64_t start, size_t count,
+                        double *ret_elements)
+{
+    pe_dtype dtype = trained->stored->tensor.dtype;
+    size_t size = pe_dtype_size(dtype);
+    const unsigned char *data = (const unsigned char *)trained->stored->data + start * size;
+    if (dtype == PE_F64) {
+        memcpy(ret_elements, data, count * size);
+        return;
+    }
+    if (dtype != PE_F32) {
+        for (size_t i = 0; i < count; i++)
+            ret_elements[i] = pe_element_value(dtype, data + i * size);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        float element;
+        memcpy(&element, data + i * size, size);
+        ret_elements[i] = (double)element;
+    }
+}
+
+/* Draw the element of an index. */
+static double draw(const pe_trained *trained, uint64_t index)
+{
+    pe_draw drawn = pe_draw_at(&trained->generator, index);
+    switch (trained->initialiser) {
+    case PE_NORMAL:
+    case PE_XAVIER_NORMAL:
+        return trained->scale * pe_draw_normal(drawn);
+    case PE_UNIFORM:
+    case PE_XAVIER_UNIFORM:
+        return trained->scale * pe_draw_uniform(drawn);
+    case PE_TRUNC_NORMAL:
+        return trained->scale * pe_draw_truncated_normal(drawn);
+    case PE_ZEROS:
+        break;
+    }
+    return 0;
+}
+
+void pe_trained_row(const pe_trained *trained, uint64_t row, uint64_t first, size_t count,
+                    double *ret_elements)
+{
+    assert(first + count <= trained->columns);
+    uint64_t start = row * trained->columns + first;
+    if (row < trained->stored_rows)
+        read_stored(trained, start, count, ret_elements);
+    else
+        for (size_t i = 0; i < count; i++)
+            ret_elements[i] = draw(trained, start + i);
+}
+
+bool pe_trained_fits(const pe_trained *trained, pe_dtype dtype)
+{
+    return !trained->stored ||
+           pe_dtype_overflow(trained->stored->tensor.dtype) <= pe_dtype_overflow(dtype);
+}
+
+double pe_trained_row_magnitude(const pe_trained *trained, uint64_t row)
+{
+    double elements[256], largest = 0;
+    if (row >= trained->stored_rows)
+        return 0;
+    for (uint64_t first = 0; first < trained->columns; first += PE_COUNT(elements)) {
+        uint64_t rest = trained->columns - first;
+        size_t count = rest < PE_COUNT(elements) ? (size_t)rest : PE_COUNT(elements);
+        pe_trained_row(trained, row, first, count, elements);
+        for (size_t i = 0; i < count; i++)
+            largest = fmax(largest, fabs(elements[i]));
+    }
+    return largest;
+}
+
+#define PART 256 /* elements computed at a time */
+
+void pe_trained_fill(const pe_trained *trained, pe_dtype dtype, uint64_t first, uint64_t rows,
+                     void *dst)
+{
+    unsigned char *at = dst;
+    double elements[PART];
+    for (uint64_t row = first; row < first + rows; row++)
+        for (uint64_t c = 0; c < trained->columns; c += PART) {
+            size_t count = trained->columns - c < PART ? (size_t)(trained->columns - c) : PART;
+            pe_trained_row(trained, row, c, count, elements);
+            pe_round_row(dtype, elements, count, at);
+            at += count * pe_dtype_size(dtype);
+        }
+}
+
+#define CHECK_PRICE 5 /* of a stored element */
+
+void pe_trained_check_magnitude(pe_pace *pace, const pe_trained *trained,
+                                const pe_recipe *recipe, uint64_t rows, double factor)
+{
+    double magnitude = trained->stored ? 0 : pe_recipe_magnitude(recipe);
+    for (uint64_t row = 0; trained->stored && row < rows; row++) {
+        if (!pe_pace_go_on(pace, CHECK_PRICE * (double)trained->columns))
+            return;
+        magnitude = fmax(magnitude, pe_trained_row_magnitude(trained, row));
+    }
+    pe_check_magnitude(pace->values, trained->stored ? "parameters" : "seed",
+                       magnitude * factor, pace->reterr);
+}
+
+double pe_trained_check_price(const pe_values *values, uint64_t elements)
+{
+    return pe_values_set(values) ? CHECK_PRICE * (double)elements : 0;
+}
+
+double pe_trained_price(const pe_values *values, const pe_recipe *recipe)
+{
+    if (pe_values_set(values))
+        return 10;
+    switch (recipe->initialiser) {
+    case PE_NORMAL:
+    case PE_XAVIER_NORMAL:
+        return 150;
+    case PE_TRUNC_NORMAL:
+        return 600;
+    case PE_UNIFORM:
+    case PE_XAVIER_UNIFORM:
+    case PE_ZEROS:
+        break;
+    }
+    return 30;
+}

@@ -1,0 +1,270 @@
+/* Rotating and rounding the entries of a chunk. */
+#include "waves/chunk.h"
+
+#include "numerics/angle.h"
+#include "numerics/dtype.h"
+#include "numerics/phase.h"
+#include "waves/columns.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The least exponent with |amplitude| <= 2^exponent; the amplitude is not 0. */
+static int exponent_of(double amplitude)
+{
+    int exponent;
+    double fraction = frexp(fabs(amplitude), &exponent); /* in [1/2, 1) */
+    return fraction == 0.5 ? exponent - 1 : exponent;
+}
+
+/* Decide whether the kernel can round entries that include the amplitude. Its exponents are
+ * limited, and it stores f64 entries as it computes them: their amplitude must be 1. */
+static void set_rounding(pe_chunk *chunk)
+{
+    const pe_wave *wave = chunk->wave;
+    if (wave->amplitude == 0 || wave->dtype == PE_F64) {
+        chunk->is_rounded_by_kernel = pe_is_plain(wave);
+        return;
+    }
+    int exponent = exponent_of(wave->amplitude);
+    int least = wave->dtype == PE_F16 ? 0 : PE_EXPONENT_MIN; /* f16 has few exponents */
+    chunk->rounding.exponent = exponent;
+    chunk->is_rounded_by_kernel = exponent >= least && exponent <= PE_EXPONENT_MAX;
+}
+
+pe_chunk pe_chunk_at(const pe_wave *wave, size_t first, bool streamed)
+{
+    size_t rest = wave->count - wave->still - first;
+    pe_chunk chunk = {.wave = wave,
+                      .kernel = pe_kernel_get(),
+                      .first = first,
+                      .count = rest < PE_KERNEL_PAIRS ? rest : PE_KERNEL_PAIRS,
+                      .rounding = {.exponent = 0, .streamed = streamed}};
+    set_rounding(&chunk);
+    return chunk;
+}
+
+/* ---- rotation ---- */
+
+/* A rotation of some rows: of one of the two kinds. */
+typedef struct chunk_rotation {
+    const pe_chunk *chunk;
+    pe_sincos a; /* for f32, f16 and bf16 */
+    const pe_sincos *b;
+    const pe_seeds_f64 *wide_a, *wide_b; /* for f64 */
+    double error;
+} chunk_rotation;
+
+/* Rotate rows [first, first + rows). */
+static pe_doubts rotate_rows(const chunk_rotation *rotation, size_t first, size_t rows,
+                             const pe_rows *ahead, const pe_rows *behind, bool streamed)
+{
+    const pe_chunk *chunk = rotation->chunk;
+    const pe_kernel *kernel = chunk->kernel;
+    const pe_rounding rounding = {chunk->rounding.exponent, streamed};
+    if (rotation->wide_a)
+        return kernel->rotate_f64(rotation->wide_a, rotation->wide_b + first, rows,
+                                  chunk->count, ahead, behind, rotation->error, streamed);
+    return kernel->rotate[chunk->wave->dtype](rotation->a, rotation->b + first, rows,
+                                              chunk->count, ahead, behind, rounding);
+}
+
+/* Sines or cosines alone: the kernel makes both, a few rows at a time that stay in the L1
+ * cache, and the ones that are wanted go on from there. */
+static pe_doubts rotate_alone(const chunk_rotation *rotation, size_t rows, unsigned char *ahead,
+                              unsigned char *behind)
+{
+    enum { ROWS = 8, BYTES = ROWS * PE_KERNEL_PAIRS * sizeof(double) };
+    const pe_chunk *chunk = rotation->chunk;
+    const pe_wave *wave = chunk->wave;
+    const pe_kernel *streaming = chunk->rounding.streamed ? chunk->kernel : NULL;
+    pe_run run = pe_run_of(wave, chunk->first, chunk->count, streaming);
+    _Alignas(64) unsigned char staged[4][BYTES];
+    bool cosine = wave->layout == PE_WAVE_COSINES;
+    ptrdiff_t stride = (ptrdiff_t)(chunk->count * run.size);
+    pe_doubts doubts = {0, 0};
+    for (size_t done = 0; done < rows; done += ROWS) {
+        size_t part = rows - done < ROWS ? rows - done : ROWS;
+        ptrdiff_t last = (ptrdiff_t)(part - 1); /* rows behind are written last to first */
+        pe_rows forth = {staged[0], staged[1], stride};
+        pe_rows back = {staged[2] + last * stride, staged[3] + last * stride, -stride};
+        pe_doubts some =
+            rotate_rows(rotation, done, part, &forth, behind ? &back : NULL, false);
+        doubts.ahead |= some.ahead << done;
+        doubts.behind |= some.behind << done;
+        pe_run_write(&run, staged[cosine], part, ahead + done * run.row_bytes);
+        if (behind)
+            pe_run_write(&run, staged[2 + cosine], part,
+                         behind - (done + (size_t)last) * run.row_bytes);
+    }
+    return doubts;
+}
+
+/* Rows whose layout the kernel cannot write: one at a time, and placed from there. */
+static pe_doubts rotate_and_place(const chunk_rotation *rotation, size_t rows,
+                                  unsigned char *ahead, unsigned char *behind)
+{
+    const pe_chunk *chunk = rotation->chunk;
+    const pe_wave *wave = chunk->wave;
+    size_t row_bytes = pe_wave_row_bytes(chunk->wave);
+    _Alignas(64) unsigned char staged[4][PE_KERNEL_PAIRS * sizeof(double)];
+    const pe_rows forth = {staged[0], staged[1], 0}, back = {staged[2], staged[3], 0};
+    pe_doubts doubts = {0, 0};
+    for (size_t r = 0; r < rows; r++) {
+        pe_doubts one = rotate_rows(rotation, r, 1, &forth, behind ? &back : NULL, false);
+        doubts.ahead |= one.ahead << r;
+        doubts.behind |= one.behind << r;
+        pe_columns_place(wave, chunk->first, chunk->count, staged[0], staged[1],
+                         ahead + r * row_bytes);
+        if (behind)
+            pe_columns_place(wave, chunk->first, chunk->count, staged[2], staged[3],
+                             behind - r * row_bytes);
+    }
+    return doubts;
+}
+
+/* Rotate rows into the columns of a chunk. */
+static pe_doubts rotate_chunk(const chunk_rotation *rotation, size_t rows, unsigned char *ahead,
+                              unsigned char *behind)
+{
+    const pe_chunk *chunk = rotation->chunk;
+    const pe_wave *wave = chunk->wave;
+    pe_rows forth, back;
+    if (pe_is_alone(wave))
+        return rotate_alone(rotation, rows, ahead, behind);
+    if (!pe_columns_direct(wave, chunk->first, ahead, &forth))
+        return rotate_and_place(rotation, rows, ahead, behind);
+    pe_columns_direct(wave, chunk->first, behind ? behind : ahead, &back);
+    back.stride = -back.stride;
+    return rotate_rows(rotation, 0, rows, &forth, behind ? &back : NULL,
+                       chunk->rounding.streamed);
+}
+
+pe_doubts pe_chunk_rotate(const pe_chunk *chunk, pe_sincos a, const pe_sincos *b, size_t rows,
+                          unsigned char *ahead, unsigned char *behind)
+{
+    const chunk_rotation rotation = {.chunk = chunk, .a = a, .b = b};
+    return rotate_chunk(&rotation, rows, ahead, behind);
+}
+
+pe_doubts pe_chunk_rotate_f64(const pe_chunk *chunk, const pe_seeds_f64 *a,
+                              const pe_seeds_f64 *b, size_t rows, unsigned char *ahead,
+                              unsigned char *behind, double error)
+{
+    const chunk_rotation rotation = {.chunk = chunk, .wide_a = a, .wide_b = b, .error = error};
+    return rotate_chunk(&rotation, rows, ahead, behind);
+}
+
+/* ---- rounding ---- */
+
+/* Positions below TINY are computed times 2^SCALE, since their last bits would underflow. */
+#define TINY  0x1p-700
+#define SCALE 300
+
+/* The angle at a row in radians, and whether it is below 2^-20. At one radian per position the
+ * position itself is the angle, without the rounding of 2π; at a third of one the double
+ * nearest to it is. */
+static bool is_small_angle(const pe_wide *turns, dd position, dd *ret_angle)
+{
+    bool radian = memcmp(turns, &PE_WIDE_RADIAN, sizeof *turns) == 0;
+    *ret_angle = radian ? position : dd_snap(dd_mul(position, pe_phase_radians(*turns)));
+    return ret_angle->hi != 0 && fabs(ret_angle->hi) < 0x1p-20;
+}
+
+/* Round one entry from its exact phase. */
+static void round_exactly(const pe_wave *wave, uint64_t row, size_t frequency, bool cosine,
+                          void *dst)
+{
+    dd sine, cosine_value, angle, position = pe_position_at(&wave->positions, row);
+    pe_wide turns = wave->frequencies[frequency];
+    int exponent, scale = 0;
+    if (position.hi == 0 && position.lo == 0) {
+        sine = (dd){0, 0};
+        cosine_value = (dd){1, 0};
+    } else if (is_small_angle(&turns, position, &angle)) {
+        /* below 2^-150 a 256-bit fraction of a turn has too few bits left */
+        pe_angle_small_sincos(angle, &sine, &cosine_value);
+        if (fabs(position.hi) < TINY) { /* its sine is itself */
+            position = pe_position_times(&wave->positions, row, ldexp(1, SCALE));
+            is_small_angle(&turns, position, &sine);
+            scale = cosine ? 0 : -SCALE;
+        }
+    } else {
+        pe_phase_sincos(pe_position_phase(&wave->positions, row, turns), &sine, &cosine_value);
+    }
+    dd amplitude = {frexp(wave->amplitude, &exponent), 0};
+    amplitude.lo = ldexp(wave->amplitude_rest, -exponent);
+    pe_round_scaled(wave->dtype, dd_mul(cosine ? cosine_value : sine, amplitude),
+                    exponent + scale, dst);
+}
+
+/* Round the sines, or the cosines, of a row. An entry whose error interval has ends that round
+ * differently is rounded from its exact phase, if it has a column. */
+static void resolve_part(const pe_chunk *chunk, uint64_t row_number, const double *entries,
+                         bool cosine, unsigned char *ret_elements)
+{
+    const pe_wave *wave = chunk->wave;
+    size_t size = pe_dtype_size(wave->dtype), count = chunk->count;
+    double tolerance = fabs(wave->amplitude) * 0x1p-49, bounds[PE_KERNEL_PAIRS];
+    unsigned char above[sizeof bounds];
+    for (size_t i = 0; i < count; i++)
+        bounds[i] = entries[i] - tolerance;
+    pe_round_row(wave->dtype, bounds, count, ret_elements);
+    for (size_t i = 0; i < count; i++)
+        bounds[i] = entries[i] + tolerance;
+    pe_round_row(wave->dtype, bounds, count, above);
+    for (size_t i = 0; i < count; i++)
+        if (memcmp(ret_elements + i * size, above + i * size, size) != 0 &&
+            pe_has_column(wave, chunk->first + i, cosine))
+            round_exactly(wave, row_number, chunk->first + i, cosine, ret_elements + i * size);
+}
+
+void pe_chunk_resolve(const pe_chunk *chunk, uint64_t row_number, const double *sines,
+                      const double *cosines, unsigned char *row)
+{
+    const pe_wave *wave = chunk->wave;
+    unsigned char rounded[2][PE_KERNEL_PAIRS * sizeof(double)];
+    dd position = pe_position_at(&wave->positions, row_number);
+    if (position.hi == 0 && position.lo == 0) { /* every sine is 0, every cosine 1 */
+        size_t size = pe_dtype_size(wave->dtype);
+        for (size_t i = 0; i < chunk->count; i++) {
+            pe_round_dd(wave->dtype, (dd){0, 0}, rounded[0] + i * size);
+            pe_round_dd(wave->dtype, (dd){wave->amplitude, wave->amplitude_rest},
+                        rounded[1] + i * size);
+        }
+    } else {
+        resolve_part(chunk, row_number, sines, false, rounded[0]);
+        resolve_part(chunk, row_number, cosines, true, rounded[1]);
+    }
+    pe_columns_place(wave, chunk->first, chunk->count, rounded[0], rounded[1], row);
+}
+
+void pe_chunk_resolve_f64(const pe_chunk *chunk, uint64_t row_number, const dd *sines,
+                          const dd *cosines, double error, unsigned char *row)
+{
+    const dd *entries[2] = {sines, cosines};
+    double rounded[2][PE_KERNEL_PAIRS];
+    for (size_t part = 0; part < 2; part++)
+        for (size_t i = 0; i < chunk->count; i++) {
+            dd entry = entries[part][i];
+            double below = entry.hi + (entry.lo - error), above = entry.hi + (entry.lo + error);
+            rounded[part][i] = below + 0.0;
+            if (!(below == above) && pe_has_column(chunk->wave, chunk->first + i, part))
+                round_exactly(chunk->wave, row_number, chunk->first + i, part,
+                              &rounded[part][i]);
+        }
+    pe_columns_place(chunk->wave, chunk->first, chunk->count, (unsigned char *)rounded[0],
+                     (unsigned char *)rounded[1], row);
+}
+
+void pe_chunk_write(const pe_chunk *chunk, uint64_t row_number, const double *sines,
+                    const double *cosines, unsigned char *row)
+{
+    const pe_wave *wave = chunk->wave;
+    double scaled[2][PE_KERNEL_PAIRS];
+    for (size_t i = 0; i < chunk->count; i++) {
+        scaled[0][i] = sines[i] * wave->amplitude;
+        scaled[1][i] = cosines[i] * wave->amplitude;
+    }
+    pe_chunk_resolve(chunk, row_number, scaled[0], scaled[1], row);
+}

@@ -1,0 +1,71 @@
+/* Filling rows of a wave, 64 frequencies at a time.
+ *
+ * Angle addition gives a sine and a cosine from two others. The ones to start from, the seeds,
+ * are computed from exact phases with an error below 0.62·2^-53; the error of a sum is below
+ * 2^-50. An entry of f32, f16 or bf16 that lies that near to a rounding boundary is computed
+ * again from its own exact phase in double-double. So these dtypes are rounded correctly,
+ * whichever seeds an entry was computed from. f64 entries are not, so their seeds depend on the
+ * position alone: then a window has the same bits as the same rows of the whole table. */
+#include "waves/fill.h"
+
+#include "kernels/kernel.h"
+#include "numerics/dtype.h"
+#include "waves/columns.h"
+#include "waves/rows.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Write zeros in the columns after the wave's own, and in the row of position 0 if
+ * zero_at_origin is set. */
+static void write_zeros(const pe_wave *wave, uint64_t first, uint64_t rows, unsigned char *dst)
+{
+    size_t row_bytes = pe_wave_row_bytes(wave);
+    size_t wave_bytes = wave->columns * pe_dtype_size(wave->dtype);
+    if (row_bytes == wave_bytes && !wave->zero_at_origin)
+        return;
+    for (uint64_t r = 0; r < rows; r++) {
+        unsigned char *row = dst + r * row_bytes;
+        dd position = pe_position_at(&wave->positions, first + r);
+        if (wave->zero_at_origin && position.hi == 0 && position.lo == 0)
+            memset(row, 0, row_bytes);
+        else
+            memset(row + wave_bytes, 0, row_bytes - wave_bytes);
+    }
+}
+
+/* Whether rows can be computed from their distances to one in the middle. */
+static bool can_use_distances(const pe_chunk *chunk, uint64_t rows)
+{
+    const pe_wave *wave = chunk->wave;
+    return !wave->positions.list && rows >= 2 && chunk->is_rounded_by_kernel;
+}
+
+void pe_wave_fill(const pe_wave *wave, uint64_t first, uint64_t rows, void *dst)
+{
+    bool streamed = rows * pe_wave_row_bytes(wave) >= PE_STREAMED_FROM;
+    size_t copies = wave->copies == PE_WAVE_ONCE ? 1 : 2;
+    assert(!pe_is_alone(wave) || wave->columns == copies * wave->count);
+    (void)copies; /* unused without assertions */
+    for (size_t f = 0; f < wave->count - wave->still; f += PE_KERNEL_PAIRS) {
+        const pe_chunk chunk = pe_chunk_at(wave, f, streamed);
+        if (wave->dtype == PE_F64)
+            pe_rows_f64(&chunk, first, rows, dst);
+        else if (can_use_distances(&chunk, rows))
+            pe_rows_by_distance(&chunk, first, rows, dst);
+        else
+            pe_rows_by_position(&chunk, first, rows, dst);
+    }
+    if (streamed)
+        pe_kernel_get()->fence();
+    if (wave->still > 0)
+        pe_still_write(wave, rows, dst);
+    write_zeros(wave, first, rows, dst);
+}
+
+void pe_wave_fill_tensor(const pe_values *values, const pe_plan *plan, const void *state,
+                         pe_window window, void *dst)
+{
+    (void)values, (void)plan;
+    pe_wave_fill(state, window.first, window.rows, dst);
+}

@@ -1,0 +1,12 @@
+/* The rotary settings of models by name, as their published config.json has them. */
+#ifndef PE_ROTARY_PRESETS_H
+#define PE_ROTARY_PRESETS_H
+
+#include "posenc.h"
+
+#define PE_ROTARY_PRESET_COUNT 19
+
+/* For the parameters of rope. dim, the width of a head, is not among them. */
+extern const pe_preset PE_ROTARY_PRESETS[PE_ROTARY_PRESET_COUNT];
+
+#endif

@@ -1,0 +1,124 @@
+/* Splitting positions and computing their seeds. */
+#include "waves/seeds.h"
+
+#include <math.h>
+
+#define BLOCK 64 /* consecutive positions that share hi seeds */
+
+void pe_seeds_compute(const pe_chunk *chunk, const pe_phases *phases, pe_seeds *ret_seeds)
+{
+    chunk->kernel->seed(phases->high, chunk->count, ret_seeds->sin, ret_seeds->cos);
+}
+
+void pe_phases_advance(const pe_chunk *chunk, pe_phases *phases, const pe_phases *step)
+{
+    chunk->kernel->advance(phases->high, phases->low, step->high, step->low, chunk->count);
+}
+
+/* ---- positions ---- */
+
+pe_split pe_split_position(dd position)
+{
+    double hi = floor(position.hi / BLOCK);
+    if (position.hi == BLOCK * hi && position.lo < 0)
+        hi -= 1;
+    dd rest =
+        dd_two_sum(position.hi, -BLOCK * hi); /* two doubles if position.hi is just below 0 */
+    dd lo = dd_two_sum(rest.hi, rest.lo + position.lo);
+    return (pe_split){hi, lo.hi, lo.lo};
+}
+
+pe_split pe_next_split(const pe_positions *positions, uint64_t row, pe_split before)
+{
+    if (!positions->list && positions->step == 1 && before.tail == 0 && before.lo < BLOCK - 1)
+        return (pe_split){before.hi, before.lo + 1, 0};
+    return pe_split_position(pe_position_at(positions, row));
+}
+
+/* ---- the seeder ---- */
+
+void pe_seeder_init(pe_seeder *seeder, const pe_chunk *chunk)
+{
+    seeder->chunk = chunk;
+    for (size_t i = 0; i < chunk->count; i++) {
+        pe_wide turns = chunk->wave->frequencies[chunk->first + i];
+        seeder->one.high[i] = turns.limb[3];
+        seeder->one.low[i] = turns.limb[2];
+        seeder->block.high[i] = turns.limb[3] * BLOCK | turns.limb[2] / (1ULL << 58);
+        seeder->block.low[i] = turns.limb[2] * BLOCK;
+    }
+    seeder->hi_phases.position = NAN;
+    seeder->lo_phases.position = NAN;
+    seeder->hi.position = NAN;
+    for (size_t slot = 0; slot < PE_SEED_SLOTS; slot++)
+        seeder->lo[slot].position = NAN;
+}
+
+/* Set `at` to the phases of an integer position, counted in steps: by one addition if the
+ * phases are those of the position before, else by multiplication. Both are exact modulo 2^128,
+ * so they give the same bits. */
+static void move_phases(const pe_chunk *chunk, pe_phases_at *at, const pe_phases *step,
+                        double position)
+{
+    if (at->position + 1 == position) {
+        pe_phases_advance(chunk, &at->phases, step);
+    } else {
+        for (size_t i = 0; i < chunk->count; i++) {
+            pe_wide turns = {{0, 0, step->low[i], step->high[i]}};
+            pe_wide product = pe_wide_mul_integer(turns, (int64_t)position);
+            at->phases.high[i] = product.limb[3];
+            at->phases.low[i] = product.limb[2];
+        }
+    }
+    at->position = position;
+}
+
+pe_sincos pe_hi_seeds(pe_seeder *seeder, double hi)
+{
+    if (seeder->hi.position != hi) {
+        move_phases(seeder->chunk, &seeder->hi_phases, &seeder->block, hi);
+        pe_seeds_compute(seeder->chunk, &seeder->hi_phases.phases, &seeder->hi.seeds);
+        seeder->hi.position = hi;
+    }
+    return pe_sincos_of(&seeder->hi.seeds);
+}
+
+/* Compute the phases of a fractional lo + tail: the phase of the whole position less that of
+ * 64·hi. Only the leading 64 bits are set. */
+static void fractional_phases(const pe_chunk *chunk, pe_split split, uint64_t row,
+                              pe_phases *ret_phases)
+{
+    for (size_t i = 0; i < chunk->count; i++) {
+        pe_wide turns = chunk->wave->frequencies[chunk->first + i], phase;
+        if (split.tail == 0)
+            phase = pe_wide_mul_double(turns, split.lo);
+        else
+            phase = pe_wide_sub(pe_position_phase(&chunk->wave->positions, row, turns),
+                                pe_wide_mul_integer(turns, (int64_t)split.hi * BLOCK));
+        ret_phases->high[i] = phase.limb[3];
+    }
+}
+
+size_t pe_seed_slot(pe_split split)
+{
+    return (size_t)(split.lo * (PE_SEED_SLOTS / BLOCK)) % PE_SEED_SLOTS;
+}
+
+pe_sincos pe_lo_seeds_at(pe_seeder *seeder, pe_split split, uint64_t row)
+{
+    const pe_chunk *chunk = seeder->chunk;
+    pe_seeds_at *lo = &seeder->lo[pe_seed_slot(split)];
+    if (split.tail == 0 && lo->position == split.lo)
+        return pe_sincos_of(&lo->seeds);
+    if (split.tail == 0 && split.lo == floor(split.lo)) {
+        move_phases(chunk, &seeder->lo_phases, &seeder->one, split.lo);
+        pe_seeds_compute(chunk, &seeder->lo_phases.phases, &lo->seeds);
+    } else {
+        pe_phases phases = {.high = {0}};
+        fractional_phases(chunk, split, row, &phases);
+        pe_seeds_compute(chunk, &phases, &lo->seeds);
+    }
+    lo->position =
+        split.tail == 0 ? split.lo : NAN; /* the slot's index has no place for a tail */
+    return pe_sincos_of(&lo->seeds);
+}

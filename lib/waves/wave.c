@@ -1,0 +1,77 @@
+/* Creating waves and their geometric frequencies. */
+#include "waves/wave.h"
+
+#include <stdlib.h>
+
+pe_wide *pe_wave_geometric(size_t count, double base, uint64_t numerator, uint64_t denominator)
+{
+    pe_wide *frequencies = malloc(count * sizeof *frequencies);
+    if (!frequencies)
+        return NULL;
+    frequencies[0] = PE_WIDE_RADIAN;
+    if (count == 1)
+        return frequencies;
+    if (base == 1) { /* every power is 1, which pe_wide, a fraction below 1, cannot hold */
+        for (size_t i = 1; i < count; i++)
+            frequencies[i] = frequencies[0];
+        return frequencies;
+    }
+    pe_wide ratio = pe_wide_power(base, numerator, denominator), square, fourth;
+    square = pe_wide_mul(ratio, ratio);
+    fourth = pe_wide_mul(square, square);
+    for (size_t i = 1; i < count && i < 4; i++)
+        frequencies[i] = pe_wide_mul(frequencies[i - 1], ratio);
+    for (size_t i = 4; i < count;
+         i++) /* four independent chains, which the processor overlaps */
+        frequencies[i] = pe_wide_mul(frequencies[i - 4], fourth);
+    return frequencies;
+}
+
+pe_wave *pe_wave_new(const pe_values *values, size_t columns, pe_wave_layout layout,
+                     size_t row_columns)
+{
+    pe_wave *wave = malloc(sizeof *wave);
+    pe_error unused; /* the plan has read the positions without a problem */
+    if (!wave)
+        return NULL;
+    pe_error_init(&unused);
+    *wave = (pe_wave){
+        .positions = pe_positions_read(values, &unused),
+        .count = columns,
+        .layout = layout,
+        .columns = columns,
+        .row_columns = row_columns,
+        .amplitude = 1,
+        .dtype = pe_requested_dtype(values),
+    };
+    return wave;
+}
+
+pe_wave *pe_wave_ready(pe_wave *wave)
+{
+    if (wave->frequencies)
+        return wave;
+    pe_wave_free(wave);
+    return NULL;
+}
+
+double pe_wave_price(const pe_values *values, const pe_plan *plan)
+{
+    const pe_tensor *tensor = &plan->tensors[0];
+    (void)values;
+    return 60 * (double)tensor->shape[tensor->rank - 1];
+}
+
+double pe_wave_element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
+{
+    bool even = plan->tensors[tensor].dtype != PE_F64 && !pe_is_present(values, "positions");
+    return even ? 1 : 3;
+}
+
+void pe_wave_free(void *state)
+{
+    pe_wave *wave = state;
+    if (wave)
+        free(wave->frequencies);
+    free(wave);
+}

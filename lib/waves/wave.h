@@ -1,0 +1,106 @@
+/* Waves: tables of sines and cosines of position times frequency, rounded once. All
+ * trigonometric schemes use them.
+ *
+ * The files of this folder, each of which uses only those above it:
+ *
+ *   wave                  the description of a wave, and geometric frequencies
+ *   columns               where entries are stored in a row
+ *   chunk                 64 frequencies: rotating and rounding their entries
+ *   seeds                 exact sines and cosines, from which rotations start
+ *   rows_by_position,
+ *   rows_by_distance      two ways to compute all rows of a chunk
+ *   fill                  computing a table, chunk by chunk
+ *   rotary                frequencies of rotary schemes
+ *   distance_wave         waves of relative schemes */
+#ifndef PE_WAVE_H
+#define PE_WAVE_H
+
+#include "positions/positions.h"
+
+/* The rows of a parameter table that trigonometric schemes share. */
+#define PE_DIM_PARAMETER(least, multiple, text)                                                \
+    {                                                                                          \
+        .name = "dim", .type = PE_INTEGER, .required = true, .minimum = (least),               \
+        .maximum = PE_DIM_MAX, .multiple_of = (multiple), .unit = "columns", .help = (text)    \
+    }
+#define PE_BASE_PARAMETER                                                                      \
+    {                                                                                          \
+        .name = "base", .type = PE_REAL, .default_text = "10000", .minimum = 1,                \
+        .maximum = 1e18, .help = "base of the geometric frequencies"                           \
+    }
+
+/* Where the sine and the cosine of frequency i are stored. */
+typedef enum pe_wave_layout {
+    PE_WAVE_INTERLEAVED,      /* sin in column 2i, cos in 2i + 1 */
+    PE_WAVE_CONCAT,           /* sin in column i, cos in count + i */
+    PE_WAVE_CONCAT_COS_FIRST, /* cos in column i, sin in count + i */
+    PE_WAVE_ALTERNATING,      /* in column i sin if i is even, cos if it is odd */
+    PE_WAVE_SINES,            /* sines alone; pe_wave_copies says where */
+    PE_WAVE_COSINES,          /* cosines alone; pe_wave_copies says where */
+} pe_wave_layout;
+
+/* The columns of the entry of frequency i in a wave of sines or cosines alone. */
+typedef enum pe_wave_copies {
+    PE_WAVE_ONCE,      /* i */
+    PE_WAVE_IN_HALVES, /* i and count + i */
+    PE_WAVE_IN_PAIRS,  /* 2i and 2i + 1 */
+} pe_wave_copies;
+
+typedef struct pe_wave {
+    pe_positions positions;
+    pe_wide *frequencies; /* turns per position; owned */
+    size_t count;         /* frequencies */
+    pe_wave_layout layout;
+    pe_wave_copies copies; /* only for sines or cosines alone */
+    size_t still;          /* only for sines or cosines alone: how many frequencies, the last
+                            * ones, are 0 */
+    size_t columns;        /* columns with entries; with both sines and cosines it may be less
+                            * than 2·count, and entries past the last column are dropped */
+    size_t row_columns;    /* columns of the destination; those after `columns` are zero */
+    double amplitude;      /* every entry is multiplied by amplitude + amplitude_rest */
+    double amplitude_rest;
+    bool zero_at_origin; /* the row of position 0 is all zero */
+    pe_dtype dtype;
+} pe_wave;
+
+/* Whether the wave has only sines or only cosines. */
+static inline bool pe_is_alone(const pe_wave *wave)
+{
+    return wave->layout == PE_WAVE_SINES || wave->layout == PE_WAVE_COSINES;
+}
+
+/* Whether the amplitude is exactly 1. */
+static inline bool pe_is_plain(const pe_wave *wave)
+{
+    return wave->amplitude == 1 && wave->amplitude_rest == 0;
+}
+
+/* Bytes of one row of the destination. */
+static inline size_t pe_wave_row_bytes(const pe_wave *wave)
+{
+    return wave->row_columns * pe_dtype_size(wave->dtype);
+}
+
+/* Create a wave with the positions and the dtype of a request, `count` = columns and
+ * amplitude 1. The caller sets the frequencies and whatever else differs. NULL if memory ran
+ * out. */
+pe_wave *pe_wave_new(const pe_values *values, size_t columns, pe_wave_layout layout,
+                     size_t row_columns);
+
+/* Return the wave if it has frequencies. If their allocation failed, free the wave and return
+ * NULL. */
+pe_wave *pe_wave_ready(pe_wave *wave);
+
+/* Compute the frequencies base^(-i·numerator/denominator), i = 0 … count-1, base >= 1, as turns
+ * per position. NULL if memory ran out. */
+pe_wide *pe_wave_geometric(size_t count, double base, uint64_t numerator, uint64_t denominator);
+
+/* What most schemes of waves cost: pe_scheme.price and .element_price. A frequency, with the
+ * seeds of a block of rows, costs as much as some tens of entries. */
+double pe_wave_price(const pe_values *values, const pe_plan *plan);
+double pe_wave_element_price(const pe_values *values, const pe_plan *plan, size_t tensor);
+
+/* Free the frequencies and the wave, a pe_wave from malloc: the release hook of schemes. */
+void pe_wave_free(void *state);
+
+#endif

@@ -1,0 +1,44 @@
+/* What the server reports about a request: ids to its client, a line to the access log. */
+#ifndef HTTP_ACCESS_H
+#define HTTP_ACCESS_H
+
+#include "api.h"
+#include "http/headers.h"
+#include "observe/log.h"
+#include "observe/metrics.h"
+#include "observe/trace.h"
+
+#include <microhttpd.h>
+
+/* One request. All pointers are borrowed. */
+typedef struct http_access {
+    struct MHD_Connection *connection;
+    const char *method, *target;
+    const http_headers *headers; /* after http_headers_find */
+    size_t route;                /* an api_route_of */
+    uint64_t began;              /* when the head was complete, by clock_now */
+    rejection rejected;
+} http_access;
+
+/* Header fields that only this request's response has: at most X-Request-Id and traceparent,
+ * then one without a name. Their values point into the struct. */
+typedef struct http_echo {
+    api_field fields[3];
+    char id[TRACE_ID_MAX + 1], parent[TRACE_PARENT + 1];
+} http_echo;
+
+/* Why the request is turned away: the reason that the server found, else the one that the reply
+ * states. While draining, a computation that was stopped at its deadline counts as
+ * REJECTED_DRAINING. */
+rejection http_access_reason(const api_reply *reply, rejection found, bool draining);
+
+/* Choose the ids that the response repeats. A legal X-Request-Id is kept and an illegal one
+ * replaced; an illegal traceparent is ignored. A request without an id gets one only if it is
+ * `logged`. */
+void http_access_echo(const http_access *access, bool logged, http_echo *ret_echo);
+
+/* Begin the line of the access log, without its last two fields, bytes and duration. */
+log_line *http_access_begin_line(const http_access *access, const http_echo *echo,
+                                 const api_reply *reply);
+
+#endif

@@ -1,0 +1,34 @@
+/* Applies the rules of http/guard.h to a head as libmicrohttpd has parsed it. */
+#ifndef HTTP_FRAMING_H
+#define HTTP_FRAMING_H
+
+#include "observe/metrics.h"
+
+#include <microhttpd.h>
+
+/* The access handler's arguments, and the target as the client sent it. */
+typedef struct http_head {
+    const char *method, *url, *version, *target;
+} http_head;
+
+/* In the handler's first call: NULL if the request is admitted, else a refusal, with its reason
+ * in ret_why. A request is refused if its head breaks a rule. If the server is `crowded`, every
+ * request is refused except probes. */
+api_reply *http_admit(api_service *service, struct MHD_Connection *connection,
+                      const http_head *head, bool crowded, rejection *ret_why);
+
+/* Cut an admitted target in absolute form down to its path and query. ret_host is its
+ * authority, from malloc, which counts in place of the Host field (RFC 9112, section 3.2.2);
+ * NULL for other forms. False if memory ran out. */
+bool http_take_host(char *target, char **ret_host);
+
+/* Who refuses a head whose lines have bare LF, NUL or folds. It depends on the version of
+ * libmicrohttpd that runs, not on the one this was built with. */
+typedef enum http_line_check {
+    HTTP_LINES_BY_GUARD,   /* 0.9.75 and 0.9.76: http_admit sees them in where the fields lie */
+    HTTP_LINES_BY_LIBRARY, /* from 1.0 on: libmicrohttpd itself, if it is told to be strict */
+    HTTP_LINES_BY_NOBODY,  /* others: http_admit judges only what has been made of the lines */
+} http_line_check;
+http_line_check http_framing_line_check(void);
+
+#endif

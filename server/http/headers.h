@@ -1,0 +1,36 @@
+/* The header fields of a request that posenc reads. */
+#ifndef HTTP_HEADERS_H
+#define HTTP_HEADERS_H
+
+#include "api.h"
+
+#include <microhttpd.h>
+#include <stdbool.h>
+
+/* The joined value of a header that was sent in several lines. */
+typedef struct http_joined http_joined;
+
+/* The headers that are remembered of a request: those that the api reads (an api_header), and
+ * two for the access log. */
+typedef enum http_header_read {
+    HTTP_X_REQUEST_ID = API_HEADER_COUNT,
+    HTTP_TRACEPARENT,
+    HTTP_HEADERS_READ /* how many they are */
+} http_header_read;
+
+/* The headers of one request; initially all zero. */
+typedef struct http_headers {
+    const char *values[HTTP_HEADERS_READ]; /* NULL where absent */
+    http_joined *joined;
+    bool searched; /* http_headers_find has been called */
+} http_headers;
+
+/* Fill `values`, if this has not been done for the request. Several lines of one name are
+ * joined to one list (RFC 9110, section 5.2), which http_headers_done frees. False if memory
+ * ran out.
+ */
+bool http_headers_find(http_headers *headers, struct MHD_Connection *connection);
+
+void http_headers_done(http_headers *headers);
+
+#endif

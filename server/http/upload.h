@@ -1,0 +1,46 @@
+/* The body of a request while it arrives. */
+#ifndef HTTP_UPLOAD_H
+#define HTTP_UPLOAD_H
+
+#include <microhttpd.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The memory of all bodies that are being received. */
+typedef struct http_upload_budget {
+    atomic_ullong used;
+    uint64_t limit;
+} http_upload_budget;
+
+typedef struct http_upload {
+    char *data; /* from malloc */
+    size_t size, capacity;
+    uint64_t limit;                         /* the longest body that is accepted */
+    uint64_t announced;                     /* Content-Length; 0 if the request has none */
+    uint64_t discarded;                     /* bytes received and not kept */
+    bool refused, too_large, out_of_memory; /* if any is set, further bytes are discarded */
+    bool chunked; /* so it is uncertain where the body ends, and the connection must close */
+} http_upload;
+
+/* Read the announced length from the head; `limit` and `refused` must be set. False: answer now
+ * and do not read the body. That is so for a body that will be discarded if the client waits
+ * for "100 Continue" before it sends the body, or the length is above `discard_max`. */
+bool http_upload_announce(http_upload *upload, struct MHD_Connection *connection,
+                          uint64_t discard_max);
+
+/* Append received bytes, or count them as discarded. */
+void http_upload_take(http_upload *upload, http_upload_budget *budget, const char *data,
+                      size_t size);
+
+/* Whether the client has closed its side before it has sent the whole body. libmicrohttpd may
+ * miss this: it reads until it gets less than it has room for, and if the end of the stream has
+ * arrived by then, it notices that only when the connection times out. */
+bool http_upload_is_cut_off(const http_upload *upload, struct MHD_Connection *connection);
+
+/* Free the data, unless http_upload.data was taken over, and return its memory to the budget.
+ */
+void http_upload_done(http_upload *upload, http_upload_budget *budget);
+
+#endif

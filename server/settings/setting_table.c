@@ -1,0 +1,124 @@
+#include "settings/setting_table.h"
+
+#include <stddef.h>
+
+#define ANY UINT64_MAX
+
+static const char *const LOG_FORMATS[] = {"text", "json", NULL};
+
+/* Rows: flag, member of server_settings, value in --help, default, then for a text its choices,
+ * for a number its minimum, its maximum and the unit of the published limit; help. */
+#define COMMON(flag, member, placeholder, standard, text)                                      \
+    .name = (flag), .offset = offsetof(server_settings, member), .value = (placeholder),       \
+    .default_text = (standard), .help = (text)
+#define TEXT(flag, member, placeholder, standard, any_of, text)                                \
+    {                                                                                          \
+        COMMON(flag, member, placeholder, standard, text), .type = SETTING_TEXT,               \
+                                                           .choices = (any_of)                 \
+    }
+#define NUMBER(flag, member, placeholder, standard, least, most, unit, text)                   \
+    {                                                                                          \
+        COMMON(flag, member, placeholder, standard, text),                                     \
+            .type = SETTING_NUMBER, .minimum = (least), .maximum = (most),                     \
+            .limit_unit = (unit)                                                               \
+    }
+#define BYTES(flag, member, standard, least, most, unit, text)                                 \
+    {                                                                                          \
+        COMMON(flag, member, "BYTES", standard, text),                                         \
+            .type = SETTING_BYTES, .minimum = (least), .maximum = (most), .limit_unit = (unit) \
+    }
+#define SWITCH(flag, member, standard, text)                                                   \
+    {                                                                                          \
+        COMMON(flag, member, "true|false", standard, text), .type = SETTING_SWITCH             \
+    }
+
+const setting_row SETTINGS[SETTING_COUNT] = {
+    TEXT("bind", bind, "ADDRESS", "127.0.0.1", NULL, "IP address or host name to listen on"),
+    NUMBER("port", port, "PORT", "8080", 0, 65535, NULL,
+           "TCP port to listen on; 0: choose a free port and print it"),
+    TEXT("unix-socket", unix_socket, "PATH", "", NULL,
+         "path of a Unix socket to listen on instead of TCP"),
+    NUMBER("threads", threads, "COUNT", "0", 0, 256, NULL,
+           "number of event threads, and of worker threads, but at least 2 of these; 0: one "
+           "for each processor, at most "
+           "8"),
+    BYTES("send-buffer", send_buffer, "0", 0, 1 << 30, NULL,
+          "send buffer of a TCP connection; 0: 208 KiB on loopback, else the kernel decides"),
+    BYTES("cache-bytes", cache_bytes, "256MiB", 1 << 16, ANY, "bytes",
+          "memory for cached tables; a table that takes more than a quarter of it is streamed"),
+    NUMBER("max-elements", elements, "COUNT", "68719476736", 1, 1ULL << 48, "elements",
+           "maximum number of elements in all tensors of one request together"),
+    NUMBER("json-max-elements", json_elements, "COUNT", "16777216", 1, 1ULL << 32, "elements",
+           "maximum number of elements in a JSON or CSV response"),
+    NUMBER("png-max-pixels", png_pixels, "COUNT", "16777216", 1, 1 << 30, "pixels",
+           "maximum number of pixels in a PNG response"),
+    NUMBER("max-list-length", list_length, "COUNT", "1048576", 1, 1 << 24, "items",
+           "maximum number of items in a list parameter"),
+    BYTES("max-target-bytes", target_bytes, "16KiB", 64, 32768, "bytes",
+          "maximum length of a request target, which is path and query"),
+    BYTES("max-body-bytes", body_bytes, "8MiB", 64, 1 << 30, "bytes",
+          "maximum length of a request's JSON body"),
+    TEXT(
+        "data-dir", data_directory, "DIRECTORY", "", NULL,
+        "directory where stored sets are kept; none: they are kept in memory and lost when the "
+        "server stops"),
+    TEXT("api-key-file", api_key_file, "FILE", "", NULL,
+         "file with the bearer token that /v1/parameters requires; none: no token is required "
+         "on loopback and Unix sockets, and /v1/parameters is closed elsewhere"),
+    BYTES(
+        "max-upload-bytes", upload_bytes, "256MiB", 64, 1 << 30, "bytes",
+        "maximum length of an uploaded set; uploads in progress take at most about twice that "
+        "in memory"),
+    BYTES("max-store-bytes", store_bytes, "0", 0, 1ULL << 48, "bytes",
+          "maximum size of all stored sets together; 0: 4 GiB with data-dir, else 512 MiB"),
+    NUMBER("max-stored-sets", stored_sets, "COUNT", "1024", 1, 65536, "sets",
+           "maximum number of stored sets"),
+    BYTES("set-cache-bytes", set_cache_bytes, "512MiB", 0, ANY, "bytes",
+          "memory for the most recently used sets of data-dir"),
+    NUMBER("max-connections", connections, "COUNT", "1024", 1, 65536, "connections",
+           "maximum number of open connections; more are refused with 503"),
+    NUMBER("max-requests", requests, "COUNT", "1024", 1, 65536, "requests",
+           "maximum number of requests in progress; more are refused with 503"),
+    NUMBER("max-streams", streams, "COUNT", "64", 1, 65536, "requests",
+           "maximum number of streamed tables in progress; more are refused with 503"),
+    NUMBER("compute-queue", compute_queue, "COUNT", "64", 1, 65536, "requests",
+           "maximum number of cheap requests that wait for a worker thread, and of dear ones; "
+           "more are refused with 503"),
+    NUMBER("compute-seconds", compute_seconds, "SECONDS", "60", 1, 86400, "seconds",
+           "maximum time to compute a table; a longer computation ends with 503"),
+    NUMBER(
+        "compute-cost", compute_cost, "COUNT", "100000000000", 0, 1ULL << 62, "multiply-adds",
+        "maximum price of a computation, which each scheme estimates in multiply-adds of some "
+        "0.4 ns; 0: any"),
+    NUMBER("idle-seconds", idle_seconds, "SECONDS", "30", 1, 3600, "seconds",
+           "time without data after which a connection is closed between two requests"),
+    NUMBER("header-seconds", header_seconds, "SECONDS", "10", 1, 3600, "seconds",
+           "maximum time for the head of a request, from its first byte; for the first request "
+           "from the start of the connection"),
+    NUMBER("body-seconds", body_seconds, "SECONDS", "30", 1, 3600, "seconds",
+           "maximum time for the body of a request, beyond the time that its bytes take at "
+           "min-rate"),
+    NUMBER("send-seconds", send_seconds, "SECONDS", "30", 1, 3600, "seconds",
+           "maximum time for a TCP client to read a response, beyond the time that its bytes "
+           "take at min-rate"),
+    BYTES("min-rate", min_rate, "1KiB", 0, 1 << 30, "bytes a second",
+          "minimum rate of bodies and responses in bytes a second, on average; 0: no minimum"),
+    NUMBER(
+        "drain-seconds", drain_seconds, "SECONDS", "5", 0, 3600, "seconds",
+        "time from SIGTERM until new connections are refused; requests in progress then have "
+        "the same time again to end"),
+    TEXT("log-format", log_format, "text|json", "text", LOG_FORMATS,
+         "format of the log on stderr: text, or json for one JSON object a line"),
+    SWITCH("access-log", access_log, "false",
+           "whether every request is logged; the flag without a value means true"),
+};
+
+const action_row ACTIONS[ACTION_COUNT] = {
+    {"help", SETTINGS_HELP, "print this help and exit"},
+    {"version", SETTINGS_VERSION, "print the version and exit"},
+    {"check-config", SETTINGS_CHECK,
+     "print the value of every setting and exit; status 2 if a setting is wrong"},
+    {"healthcheck", SETTINGS_HEALTHCHECK,
+     "ask the server with these settings for /health/ready and exit; status 0 if it is ready, "
+     "else 1"},
+};

@@ -1,0 +1,54 @@
+/* The settings of the server, from flags, environment variables and defaults. */
+#ifndef SETTINGS_H
+#define SETTINGS_H
+
+#include "api.h"
+
+#include <stdio.h>
+
+/* What the process does. */
+typedef enum settings_action {
+    SETTINGS_SERVE,
+    SETTINGS_HELP,
+    SETTINGS_VERSION,
+    SETTINGS_CHECK,
+    SETTINGS_HEALTHCHECK,
+} settings_action;
+
+/* A member for each row of the table; what it means is in the row's help. */
+typedef struct server_settings {
+    settings_action action;
+    const char *bind, *unix_socket; /* unix_socket: "" for TCP */
+    const char *log_format;         /* "text" or "json" */
+    bool access_log;
+    uint64_t port, threads, connections, send_buffer, idle_seconds, drain_seconds,
+        compute_queue, compute_seconds, compute_cost, header_seconds, body_seconds,
+        send_seconds, min_rate, requests, streams;
+    uint64_t cache_bytes, elements, json_elements, png_pixels, list_length, target_bytes,
+        body_bytes;
+    const char *data_directory, *api_key_file; /* "": none */
+    uint64_t upload_bytes, store_bytes, stored_sets, set_cache_bytes;
+} server_settings;
+
+/* Read the settings from main's arguments and the environment, whose texts must outlive them. A
+ * flag beats a variable, which beats the default. False: `errors` has one line for each
+ * mistake. */
+bool settings_read(server_settings *ret_settings, int argc, char *const *argv,
+                   char *const *environment, FILE *errors);
+
+void settings_print_help(FILE *out);
+
+/* Print a line "name = value" for every setting. */
+void settings_print(const server_settings *settings, FILE *out);
+
+/* Write the limits that /v1/info publishes, at most `room`; returns how many. */
+size_t settings_limits(const server_settings *settings, api_limit *ret_limits, size_t room);
+
+/* The number of event threads, which is also that of workers: as set, else one for each
+ * processor, at most 8. */
+unsigned settings_threads(const server_settings *settings);
+
+/* The most bytes that one table may take in the cache: a quarter of the cache. */
+uint64_t settings_table_bytes(const server_settings *settings);
+
+#endif

@@ -1,0 +1,49 @@
+"""`make readme`: writes what the README files take from the server: the table of schemes, and what
+commands print."""
+
+import json
+import sys
+import tempfile
+import urllib.request
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "interop"))
+
+from documents import DOCUMENTS, ROOT, blocks, closed, with_scheme_table  # noqa: E402
+from reader import Reader  # noqa: E402
+from service import SERVER, Server  # noqa: E402
+
+
+def with_outputs(text, reader):
+    """The document with what its blocks of code print now."""
+    reader.new_document()
+    parts, end = [], 0
+    for block in blocks(text):
+        printed = reader.run(block)
+        if block.output is not None and printed is not None:
+            start, next_end = block.output_span
+            parts += [text[end:start], closed(printed)]
+            end = next_end
+    return "".join(parts) + text[end:]
+
+
+def main():
+    server = Server()
+    try:
+        with urllib.request.urlopen(f"{server.url}/v1/schemes") as reply:
+            schemes = json.load(reply)["schemes"]
+        with tempfile.TemporaryDirectory() as folder, Reader(server.url, SERVER, folder) as reader:
+            for path in DOCUMENTS:
+                text = path.read_text(encoding="utf-8")
+                written = with_outputs(with_scheme_table(text, schemes), reader)
+                if written != text:
+                    path.write_text(written, encoding="utf-8")
+                    print(f"{path.relative_to(ROOT)} is written anew")
+            for reason in reader.skipped:
+                print(f"some blocks were not run: {reason}")
+    finally:
+        server.stop()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,36 @@
+"""What costs more than --compute-cost is refused before it is computed."""
+
+import json
+import unittest
+
+from server import ServerCase
+
+DEAR = ("/v1/encodings/floater?length=16000&dim=512&hidden=2048&method=rk4&substeps=1000")
+
+
+class Default(ServerCase):
+    def test_what_would_take_hours_is_refused_at_once(self):
+        reply = self.get(DEAR)
+        self.assertEqual(reply.status, 422)
+        document = json.loads(reply.body)
+        self.assertEqual(document["code"], "too_large")
+        self.assertIn("length must be reduced, or dim, hidden or substeps", document["detail"])
+        self.assertIn("1.3e+14 multiply-adds", document["detail"])
+        self.assertEqual(self.head(DEAR).status, 422)
+
+    def test_the_limit_is_published(self):
+        limit = json.loads(self.get("/v1/info").body)["limits"]["compute-cost"]
+        self.assertEqual(limit["value"], 100000000000)
+        self.assertEqual(limit["unit"], "multiply-adds")
+
+
+class Low(ServerCase):
+    flags = ("--compute-cost", "1000")
+
+    def test_the_setting_decides(self):
+        self.assertEqual(self.get("/v1/encodings/integer?length=40").status, 200)
+        self.assertEqual(self.get("/v1/encodings/integer?length=41").status, 422)
+
+
+if __name__ == "__main__":
+    unittest.main()

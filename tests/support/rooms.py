@@ -1,0 +1,204 @@
+"""The architecture as a program checks it: layers, the rooms inside them, and who may use whom.
+
+rooms.py [BUILD]: read the includes of every file and, where BUILD is given, the symbols of its
+objects. A layer's rooms form a ladder: a file uses rooms below its own and its own room alone.
+rooms.py --plant: put a forbidden include into every room, in memory, and see each one refused.
+rooms.py --figures [BUILD]: rooms and arrows of each layer, arrows that run up, circles."""
+
+import re
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+# Bottom up. Headers in the layer's own folder are its ground, sources there its roof.
+LADDER = {
+    "lib": ["numerics", "kernels", "text", "requests", "tables", "positions", "waves", "trained",
+            "schemes", "registry"],
+    "api": ["bytes", "json", "http", "replies", "sets", "writers", "formats", "negotiation",
+            "representations", "openapi", "endpoints"],
+    "server": ["settings", "work", "observe", "store", "net", "http"],
+}
+LAYERS = list(LADDER)
+# What a layer shows to those above it.
+PUBLIC = {"lib": {"posenc.h"}, "api": {"api.h", "store.h", "text.h"}, "server": set()}
+# A header of others: the only places (prefixes of paths) that may include it.
+OTHERS = {
+    r"microhttpd\.h": ["server/http/"],
+    r"sqlite3\.h": ["server/store/database.c"],
+    r"png\.h": ["api/formats/png.c"],
+    r"zlib\.h": ["api/bytes/gzip.c", "api/http/coding.c", "api/formats/png.c"],
+    r"nettle/.*": ["api/bytes/digest.c"],
+    r"jansson\.h": ["api/"],
+    r"(sys/socket|netinet/.*|arpa/.*|sys/epoll|poll|signal)\.h": ["server/"],
+    r"(sys/)?time\.h": ["server/"],
+    r"pthread\.h": ["lib/", "server/"],
+}
+INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.MULTILINE)
+GROUND, ROOF = -1, 1000
+
+
+def sources():
+    """{path: [(is it quoted, included name)]} of all files of the layers."""
+    found = {}
+    for layer in LAYERS:
+        for path in sorted(Path(layer).rglob("*")):
+            if path.suffix in (".c", ".h", ".def") and "visualiser" not in path.parts:
+                includes = INCLUDE.findall(path.read_text())
+                found[str(path)] = [(quote == '"', name) for quote, name in includes]
+    return found
+
+
+def room_of(path):
+    """The layer, the room ("" for the layer's own folder) and the floor of a file."""
+    layer, *rest = path.split("/")
+    if len(rest) == 1:
+        return layer, "", GROUND if path.endswith((".h", ".def")) else ROOF
+    room = rest[0]
+    return layer, room, LADDER[layer].index(room) if room in LADDER[layer] else None
+
+
+def resolve(path, name, files):
+    """The file that an include means: of the own layer, or of one below it."""
+    layer = path.split("/")[0]
+    beside = str(Path(path).parent / name)
+    if "/" not in name and beside in files:
+        return beside
+    for below in reversed(LAYERS[:LAYERS.index(layer) + 1]):
+        if f"{below}/{name}" in files:
+            return f"{below}/{name}"
+    return None
+
+
+def may_use(path, target):
+    """None, or the rule that keeps `path` from using `target`."""
+    layer, room, floor = room_of(path)
+    other_layer, other_room, other_floor = room_of(target)
+    if layer != other_layer:
+        if LAYERS.index(other_layer) > LAYERS.index(layer):
+            return f"{other_layer} stands above {layer}"
+        return None if target.split("/", 1)[1] in PUBLIC[other_layer] else (
+            f"{layer} uses {other_layer} by {', '.join(sorted(PUBLIC[other_layer]))} alone")
+    if floor is None or other_floor is None:
+        return "the folder is no room of the ladder in tests/support/rooms.py"
+    if other_floor > floor:
+        return f"{other_room or 'the roof'} stands above {room or 'the ground'} in {layer}"
+    return None
+
+
+def include_faults(files):
+    for path, includes in files.items():
+        for quoted, name in includes:
+            if not quoted:
+                for pattern, places in OTHERS.items():
+                    if re.fullmatch(pattern, name) and not path.startswith(tuple(places)):
+                        yield f"{path} includes <{name}>, which belongs to {', '.join(places)}"
+                continue
+            target = resolve(path, name, files)
+            if target is None:
+                yield f"{path} includes \"{name}\", which no layer at or below its own has"
+            elif reason := may_use(path, target):
+                yield f"{path} includes {target}: {reason}"
+
+
+def calls(build):
+    """(source, source that defines a symbol which the first needs, the symbol)."""
+    defined, needed = {}, defaultdict(set)
+    for layer in LAYERS:
+        for unit in sorted(Path(build, layer).rglob("*.o")):
+            source = str(unit.relative_to(build)).removesuffix(".o") + ".c"
+            if not Path(source).exists():
+                continue # one of a kernel's other builds, or a file that has moved
+            text = subprocess.run(["nm", str(unit)], capture_output=True, text=True, check=True).stdout
+            for line in text.splitlines():
+                *_, kind, symbol = line.split()
+                if kind == "U":
+                    needed[source].add(symbol)
+                elif kind in "TDBRC":
+                    defined[symbol] = source
+    for source, symbols in needed.items():
+        for symbol in sorted(symbols):
+            if symbol in defined and defined[symbol] != source:
+                yield source, defined[symbol], symbol
+
+
+def call_faults(build):
+    for source, target, symbol in calls(build):
+        if source.split("/")[0] == target.split("/")[0] and (reason := may_use(source, target)):
+            yield f"{source} uses {symbol} of {target}: {reason}"
+
+
+def plants(files):
+    """A forbidden include for each room, each thing above it and each layer: (path, name)."""
+    for path in files:
+        layer, room, floor = room_of(path)
+        for target in files:
+            other_layer, _, other_floor = room_of(target)
+            above = LAYERS.index(other_layer) > LAYERS.index(layer)
+            inner = other_layer != layer and target.split("/", 1)[1] not in PUBLIC[other_layer]
+            if above or inner or (other_layer == layer and other_floor > floor):
+                yield path, target
+
+
+def plant(files):
+    """See that every forbidden include is refused, one file for each pair of rooms."""
+    seen = {}
+    for path, target in plants(files):
+        pair = (*room_of(path)[:2], *room_of(target)[:2])
+        if pair in seen or not target.endswith(".h"):
+            continue
+        # an include of another layer's file by its bare name could mean a file of the own one
+        name = target.split("/", 1)[1]
+        planted = {**files, path: files[path] + [(True, name)]}
+        if resolve(path, name, files) not in (target, None):
+            continue
+        seen[pair] = any(path in fault for fault in include_faults(planted))
+    missed = [pair for pair, refused in seen.items() if not refused]
+    rooms = {pair[:2] for pair in seen}
+    expected = {(layer, room) for layer, ladder in LADDER.items() for room in ladder}
+    for pair in missed:
+        print("rooms: a planted include was not refused:", *pair, file=sys.stderr)
+    for room in sorted(expected - rooms):
+        print("rooms: no include was planted in", *room, file=sys.stderr)
+    print(f"rooms: {len(seen)} forbidden includes planted in {len(rooms)} rooms, "
+          f"{len(seen) - len(missed)} refused")
+    return bool(missed or expected - rooms)
+
+
+def figures(files, build):
+    arrows = defaultdict(set)
+    pairs = [(path, resolve(path, name, files)) for path, names in files.items()
+             for quoted, name in names if quoted]
+    pairs += [(source, target) for source, target, _ in calls(build)] if build else []
+    for path, target in pairs:
+        layer, room, _ = room_of(path)
+        if target and target.startswith(layer + "/") and room_of(target)[1] != room:
+            arrows[layer].add((room, room_of(target)[1]))
+    for layer, ladder in LADDER.items():
+        inner = {(a, b) for a, b in arrows[layer] if a and b}
+        up = [pair for pair in inner if ladder.index(pair[1]) > ladder.index(pair[0])]
+        both = [pair for pair in inner if pair[::-1] in inner]
+        print(f"{layer}: {len(ladder)} rooms, {len(inner)} arrows, {len(up)} up, "
+              f"{len(both) // 2} pairs that use each other")
+
+
+def main():
+    arguments = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
+    build = arguments[0] if arguments else None
+    files = sources()
+    if "--plant" in sys.argv:
+        sys.exit(plant(files))
+    if "--figures" in sys.argv:
+        figures(files, build)
+        return
+    faults = list(include_faults(files)) + (list(call_faults(build)) if build else [])
+    for layer, ladder in LADDER.items():
+        faults += [f"{layer}/{room} is a room of the ladder and holds no source"
+                   for room in ladder if not any(room_of(path)[:2] == (layer, room) for path in files)]
+    for fault in faults:
+        print("rooms:", fault, file=sys.stderr)
+    sys.exit(1 if faults else 0)
+
+
+if __name__ == "__main__":
+    main()

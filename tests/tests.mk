@@ -1,0 +1,195 @@
+# Tests, checks and measurements; included by the Makefile.
+
+UNIT_SOURCES   := $(sort $(shell find tests/unit -name '*.c'))
+BENCH_SOURCES  := $(wildcard tests/bench/*.c)
+HARNESSES      := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
+FUZZ_SOURCES   := $(wildcard tests/fuzz/*.c tests/fuzz/support/*.c)
+FORMATTED := $(LIB_FILES) $(API_FILES) $(SERVER_FILES) $(sort $(shell find tests/unit tests/fuzz/support -name '*.h')) \
+             $(UNIT_SOURCES) $(BENCH_SOURCES) $(FUZZ_SOURCES) tests/digits/main.cc tests/buckets/main.c \
+             tests/faults/faults.c
+
+DEPS_BENCH := $(DEPS) python3 python3-numpy python3-torch python3-fastapi python3-uvicorn python3-httptools \
+              python3-uvloop nginx-light lighttpd wrk
+# prometheus: for its promtool
+DEPS_TEST := $(DEPS) binutils check chromium clang clang-format clang-tidy cppcheck curl g++ \
+             libclang-rt-dev prometheus python3 python3-mpmath python3-numpy python3-scipy python3-torch \
+             util-linux valgrind
+
+.PHONY: test unit fuzz fuzz-corpus digits buckets http browser interop readme screenshot contract golden check \
+        check-builds hardening sanitize tsan valgrind analyze analyze-quick format slow bench soak same-answers \
+        deps-test deps-bench
+
+# ---- programs ----
+
+CHECK_LIBS = $(shell pkg-config --libs check) $(SERVER_LIBS)
+
+# every allocation of the code under test passes through the test's hands
+UNIT_WRAPS := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=strdup,--wrap=mmap
+SERVER_PARTS := $(call objects,$(filter-out server/main.c,$(SERVER_SOURCES)))
+$(BUILD)/unit-tests: $(call objects,$(UNIT_SOURCES)) $(SERVER_PARTS) $(BUILD)/libposenc-api.a $(BUILD)/libposenc.a
+	$(call say,LINK  $@)
+	$(Q)$(LINK) $(UNIT_WRAPS) -o $@ $^ $(CHECK_LIBS)
+
+# all harnesses in one program, each under a name of its own
+FUZZ_SUPPORT := $(BUILD)/tests/fuzz/support/fuzz.o $(BUILD)/tests/fuzz/support/service.o
+$(HARNESSES:%=$(BUILD)/tests/fuzz/replay/%.o): $(BUILD)/tests/fuzz/replay/%.o: tests/fuzz/%.c
+	$(call say,CC    $<)
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) -DLLVMFuzzerTestOneInput=harness_$* -c -o $@ $<
+$(BUILD)/tests/fuzz/support/replay.o: CPPFLAGS += -DHARNESSES='$(patsubst %,HARNESS(%),$(HARNESSES))'
+$(BUILD)/fuzz-replay: $(BUILD)/tests/fuzz/support/replay.o $(BUILD)/tests/fuzz/support/mutate.o $(FUZZ_SUPPORT) \
+                      $(HARNESSES:%=$(BUILD)/tests/fuzz/replay/%.o) $(SERVER_PARTS) \
+                      $(BUILD)/libposenc-api.a $(BUILD)/libposenc.a
+	$(call say,LINK  $@)
+	$(Q)$(LINK) -o $@ $^ $(SERVER_LIBS)
+
+# loaded before a server, whose allocations it makes fail; without the sanitizers' CFLAGS
+$(BUILD)/faults.so: tests/faults/faults.c
+	$(call say,CC    $<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=c11 -D_GNU_SOURCE -pthread $(WARNINGS) -O1 -g -fPIC -shared -o $@ $< -ldl
+
+$(BUILD)/digits-tests: tests/digits/main.cc $(BUILD)/libposenc.a
+	$(call say,CXX   $<)
+	$(Q)$(CXX) -std=c++17 -pthread $(CXX_WARNINGS) -MMD -MP -Ilib $(CPPFLAGS) $(CXXFLAGS) $(LDFLAGS) -o $@ $^
+
+$(BUILD)/bucket-runs: $(BUILD)/tests/buckets/main.o $(BUILD)/libposenc.a
+	$(call say,LINK  $@)
+	$(Q)$(LINK) -o $@ $^ -lm
+
+-include $(BUILD)/digits-tests.d $(HARNESSES:%=$(BUILD)/tests/fuzz/replay/%.d)
+-include $(patsubst %.c,$(BUILD)/%.d,$(UNIT_SOURCES) $(BENCH_SOURCES) $(FUZZ_SOURCES) tests/buckets/main.c)
+
+# ---- running them ----
+
+# tests of the server wait for time to pass: what only computes is done beside them
+test: ## run every test
+	+$(BUILDING) all $(BUILD)/unit-tests $(BUILD)/fuzz-replay $(BUILD)/digits-tests $(BUILD)/bucket-runs
+	$(MAKE) -j1 check hardening unit fuzz-corpus digits buckets golden interop browser contract
+	+$(BUILDING) $(SANITIZED) all $(BUILD)/sanitize/unit-tests $(BUILD)/sanitize/fuzz-replay
+	+sh tests/support/beside.sh "$(MAKE) -j1 http" "$(MAKE) check-builds analyze-quick" $(BUILD)/beside-1.log
+	+sh tests/support/beside.sh "$(MAKE) -j1 sanitize" "$(MAKE) tsan valgrind" $(BUILD)/beside-2.log
+	@echo "all tests passed"
+
+unit: $(BUILD)/unit-tests ## unit tests, with the golden values
+	$(BUILD)/unit-tests $(SUITE)
+
+digits: $(BUILD)/digits-tests ## printed numbers against those of std::to_chars
+	$(BUILD)/digits-tests $(or $(NUMBERS),4000000)
+
+buckets: $(BUILD)/bucket-runs ## buckets of distances against thresholds in big integers
+	$(PYTHON) -B tests/buckets/check.py $(BUILD)/bucket-runs
+
+fuzz-corpus: $(BUILD)/fuzz-replay ## every harness over its corpus, and mutations of it (MUTATIONS=3000)
+	$(BUILD)/fuzz-replay --mutations $(or $(MUTATIONS),3000) $(FUZZ)
+
+# what this finds stays under $(BUILD)/fuzz: new inputs in found/, crashes in crashes/
+FUZZ_FLAGS := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
+              -fno-omit-frame-pointer
+fuzz: ## libFuzzer with clang on every harness, FUZZ_SECONDS=300 each (FUZZ="query json": these)
+	$(MAKE) -k -j$(shell nproc) BUILD=$(BUILD)/fuzz CC=clang CFLAGS="$(FUZZ_FLAGS)" \
+		$(patsubst %,fuzz-run-%,$(or $(FUZZ),$(HARNESSES)))
+
+$(BUILD)/fuzz-with-%: $(BUILD)/tests/fuzz/%.o $(FUZZ_SUPPORT) $(SERVER_PARTS) \
+                      $(BUILD)/libposenc-api.a $(BUILD)/libposenc.a
+	$(call say,LINK  $@)
+	$(Q)$(LINK) -fsanitize=fuzzer -o $@ $^ $(SERVER_LIBS)
+
+$(BUILD)/fuzz.dict: $(BUILD)/fuzz-replay
+	$(Q)$(BUILD)/fuzz-replay --dictionary > $@
+
+fuzz-run-%: $(BUILD)/fuzz-with-% $(BUILD)/fuzz.dict
+	sh tests/fuzz/support/run.sh $* $(BUILD) $(or $(FUZZ_SECONDS),300)
+
+golden: ## recompute the golden values with mpmath and compare
+	PYTHONDONTWRITEBYTECODE=1 $(PYTHON) tests/golden/write_golden.py --check
+
+http: all $(BUILD)/faults.so ## black-box tests of the server over real sockets
+	PYTHONDONTWRITEBYTECODE=1 TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -m unittest discover -s tests/http -p 'test_*.py'
+
+browser: all ## the visualiser in a real browser (VIEW=heatmap: one file); screenshots go to build/screenshots
+	PYTHON=$(PYTHON) TEST_SERVER=$(BUILD)/posenc-server SCREENSHOTS=$(BUILD)/screenshots node tests/browser/main.js $(VIEW)
+
+interop: all ## real clients: curl, numpy; exactness against mpmath
+	PYTHONDONTWRITEBYTECODE=1 TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -m unittest discover -s tests/interop -p 'test_*.py'
+
+readme: all ## write anew what the README files take from the server: the table of schemes, outputs
+	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/docs/write.py
+
+screenshot: all ## draw the picture of the page in README.md anew
+	TEST_SERVER=$(BUILD)/posenc-server node tests/browser/screenshot.js server/visualiser/page.png
+
+contract: all $(BUILD)/faults.so ## /openapi.json for two linters, and the HTTP tests through a validating proxy
+	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/contract/lint.py
+	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/contract/suite.py
+
+check: all ## architecture, registration, headers, formatting
+	@CC="$(CC)" BUILD="$(BUILD)" PYTHON="$(PYTHON)" sh tests/support/check.sh
+	@clang-format --dry-run --Werror $(FORMATTED)
+
+hardening: all ## what the built program says of its protection
+	sh tests/support/hardening.sh $(BUILD)/posenc-server
+
+check-builds: ## gcc and clang build without a warning, and give the same bits; `sanitize` is gcc at -O1
+	+$(BUILDING) BUILD=$(BUILD)/gcc CC=gcc CFLAGS="-O3" all unit hardening
+	+$(BUILDING) BUILD=$(BUILD)/clang CC=clang CFLAGS="-O1" KERNEL_CFLAGS= all unit hardening
+
+soak: all ## ten minutes of random traffic, and the bound on memory (SOAK_SECONDS, SOAK_SEED)
+	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/http/soak.py
+
+same-answers: all ## whether this build answers as that of OLD=path/to/posenc-server (SAME="--texts", --help)
+	$(PYTHON) -B tests/http/same_answers.py $(OLD) $(BUILD)/posenc-server $(SAME)
+
+BENCH_TOOLS := $(patsubst tests/bench/%.c,$(BUILD)/bench-%,$(BENCH_SOURCES))
+bench: all $(BENCH_TOOLS) ## ratios against the peers that are installed (BENCH="--quick", --help)
+	BENCH_BUILD=$(BUILD) $(PYTHON) -B tests/bench/bench.py $(BENCH)
+
+$(BUILD)/bench-%: $(BUILD)/tests/bench/%.o $(BUILD)/libposenc.a
+	$(call say,LINK  $@)
+	$(Q)$(LINK) -o $@ $^ $(shell pkg-config --libs jansson) -lm
+
+slow: $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/bucket-runs ## the long forms of tests: 10^8 entries, all f32 printed, all buckets, whole analysis
+	$(PYTHON) -B tests/buckets/check.py $(BUILD)/bucket-runs all
+	ROUNDING_ENTRIES=100000000 $(BUILD)/unit-tests rounding
+	$(BUILD)/digits-tests 50000000 all
+	+$(BUILDING) BUILD=$(BUILD)/gcc-1 CC=gcc CFLAGS="-O1" KERNEL_CFLAGS= SUITE=kernel unit
+	+$(BUILDING) BUILD=$(BUILD)/clang-3 CC=clang CFLAGS="-O3" SUITE=kernel unit
+	$(MAKE) analyze
+	$(MAKE) VALGRIND_SUITES="$(VALGRIND_SLOW)" valgrind
+	MIXED_REQUESTS=2000 $(MAKE) tsan
+
+SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+SANITIZED := BUILD=$(BUILD)/sanitize CFLAGS="$(SANITIZE)" KERNEL_CFLAGS=
+sanitize: ## the suite under AddressSanitizer and UndefinedBehaviorSanitizer
+	+$(BUILDING) $(SANITIZED) all $(BUILD)/sanitize/unit-tests $(BUILD)/sanitize/fuzz-replay
+	$(MAKE) -j1 $(SANITIZED) unit fuzz-corpus http
+
+TSAN := -O1 -g -fsanitize=thread
+TSAN_SUITES := cache flight kept attachments shortcuts buffer runner workers job_list departures preparations watch store
+tsan: ## concurrent suites and a mixed load under ThreadSanitizer
+	+$(BUILDING) BUILD=$(BUILD)/tsan CFLAGS="$(TSAN)" $(BUILD)/tsan/posenc-server $(BUILD)/tsan/unit-tests
+	PYTHON=$(PYTHON) sh tests/support/tsan.sh $(BUILD)/tsan $(TSAN_SUITES)
+
+# the quick ones; `make slow` takes more. flight, attachments and store need a process for each test
+VALGRIND_SUITES := arguments negotiate etag access key error plan ranges shortcuts parameters stored_sets settings preparations workers job_list watch shed log
+VALGRIND_SLOW   := $(VALGRIND_SUITES) cache set coding guard request
+valgrind: all $(BUILD)/unit-tests ## some suites and a server under valgrind's memcheck
+	PYTHON=$(PYTHON) sh tests/support/valgrind.sh $(BUILD) $(VALGRIND_SUITES)
+
+analyze: ## gcc -fanalyzer, clang-tidy and cppcheck over lib, api and server
+	$(PYTHON) -B tests/analysis/analyze.py full
+
+analyze-quick: ## the same without clang-tidy's path analysis, which takes most of the time
+	$(PYTHON) -B tests/analysis/analyze.py quick
+
+format: ## format the sources in place
+	clang-format -i $(FORMATTED)
+
+# ---- installing ----
+
+deps-test: ## install what the tests need, as far as it is missing
+	@sh tests/support/deps.sh $(DEPS_TEST)
+	@sh tests/support/npm.sh server/visualiser tests/browser tests/contract
+
+deps-bench: ## install the peers of the benchmark, as far as they are missing
+	@sh tests/support/deps.sh $(DEPS_BENCH)

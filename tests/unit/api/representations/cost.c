@@ -1,0 +1,101 @@
+/* Tests of prices: what the server refuses to compute, and what it says of work for later. */
+#include "unit.h"
+#include "unit_service.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEAR  "/v1/encodings/learned?length=1000&dim=64&format=raw" /* about 1e7 */
+#define CHEAP "/v1/encodings/sinusoidal?length=4&dim=8"
+
+static void expect(unit_service *service, const char *method, const char *target,
+                   unsigned status, const char *part)
+{
+    api_reply *reply = unit_ask(service, method, target, NULL, NULL);
+    ck_assert_uint_eq(api_reply_status(reply), status);
+    if (part) {
+        const api_segment *segments;
+        ck_assert_uint_eq(api_body_segments(api_reply_body(reply), &segments), 1);
+        char *text = strndup(segments[0].data, segments[0].size);
+        ck_assert_msg(strstr(text, part) != NULL, "%s", text);
+        free(text);
+    }
+    api_reply_unref(reply);
+}
+
+START_TEST(what_costs_more_than_the_limit_is_refused)
+{
+    unit_service service;
+    unit_service_start(&service);
+    expect(&service, "HEAD", DEAR, 200, NULL);
+    service.host.compute_cost = 1000000;
+    expect(&service, "GET", DEAR, 422, "\"too_large\"");
+    expect(&service, "GET", DEAR, 422, "9.6e+06 multiply-adds");
+    expect(&service, "GET", DEAR, 422, "at most 1000000 multiply-adds");
+    expect(&service, "GET", DEAR, 422, "length must be reduced, or dim");
+    expect(&service, "HEAD", DEAR, 422, NULL);
+    expect(&service, "GET", CHEAP, 200, NULL);
+    unit_service_stop(&service);
+}
+END_TEST
+
+START_TEST(only_the_preparation_of_a_stream_counts)
+{
+    unit_service service;
+    unit_service_start(&service);
+    service.host.compute_cost = 1000000;
+    expect(&service, "HEAD", "/v1/encodings/learned?length=100000&dim=64&format=raw", 200,
+           NULL);
+    expect(&service, "HEAD",
+           "/v1/encodings/hierarchical?length=100000&base_length=1000&dim=64&format=raw", 422,
+           NULL);
+    unit_service_stop(&service);
+}
+END_TEST
+
+static uint64_t price_of(unit_service *service, const char *target, api_progress wanted)
+{
+    uint64_t price = 99;
+    const api_request request = {
+        .method = "GET", .target = target, .quick = true, .ret_price = &price};
+    api_reply *reply = NULL;
+    ck_assert_int_eq(api_handle(service->service, &request, &reply), wanted);
+    api_reply_unref(reply);
+    return price;
+}
+
+START_TEST(work_for_later_comes_with_its_price)
+{
+    unit_service service;
+    unit_service_start(&service);
+    ck_assert_uint_eq(price_of(&service, DEAR, API_LATER), 9600000);
+    ck_assert_uint_eq(price_of(&service, CHEAP, API_DONE), 0);
+    ck_assert_uint_eq(
+        price_of(&service, "/v1/encodings/integer?length=100000000&format=raw", API_LATER),
+        0); /* a stream */
+    unit_service_stop(&service);
+}
+END_TEST
+
+START_TEST(small_requests_of_any_scheme_are_quick)
+{
+    unit_service service;
+    unit_service_start(&service);
+    for (size_t i = 0; i < pe_scheme_count(); i++) {
+        char target[256];
+        const pe_scheme_info *info = pe_scheme_describe(pe_scheme_at(i));
+        snprintf(target, sizeof target, "/v1/encodings/%s?%s", info->name, info->example);
+        ck_assert_uint_eq(price_of(&service, target, API_DONE), 0);
+    }
+    unit_service_stop(&service);
+}
+END_TEST
+
+Suite *cost_suite(void)
+{
+    const TTest *const tests[] = {
+        what_costs_more_than_the_limit_is_refused, only_the_preparation_of_a_stream_counts,
+        work_for_later_comes_with_its_price, small_requests_of_any_scheme_are_quick, NULL};
+    return unit_suite("cost", tests);
+}

@@ -1,0 +1,212 @@
+/* Double-double arithmetic, compared with exact integers and fractions. */
+#include "numerics/dd.h"
+#include "unit.h"
+
+#include <math.h>
+
+__extension__ typedef __int128 int128;
+
+/* A random integer of either sign, below 2^53 in magnitude. */
+static double random_integer(uint64_t *state)
+{
+    uint64_t bits = unit_random(state);
+    double magnitude = (double)(bits >> (11 + bits % 40));
+    return bits & 64 ? -magnitude : magnitude;
+}
+
+static int128 integer_of(dd number)
+{
+    return (int128)number.hi + (int128)number.lo;
+}
+
+static void is_normalised(dd number)
+{
+    if (number.hi + number.lo != number.hi)
+        ck_abort_msg("%a + %a", number.hi, number.lo);
+}
+
+START_TEST(products_of_doubles_are_exact)
+{
+    uint64_t state = 1;
+    for (size_t i = 0; i < 20000; i++) {
+        double a = random_integer(&state), b = random_integer(&state);
+        dd product = dd_two_prod(a, b);
+        is_normalised(product);
+        unit_assert(integer_of(product) == (int128)a * (int128)b);
+    }
+}
+END_TEST
+
+START_TEST(sums_of_doubles_are_exact)
+{
+    uint64_t state = 2;
+    for (size_t i = 0; i < 20000; i++) {
+        double a = random_integer(&state) * 0x1p40, b = random_integer(&state);
+        dd sum = dd_two_sum(a, b), other = dd_two_sum(b, a);
+        is_normalised(sum);
+        unit_assert(integer_of(sum) == (int128)a + (int128)b);
+        unit_assert(sum.hi == other.hi && sum.lo == other.lo);
+        dd quick = fabs(a) >= fabs(b) ? dd_quick_two_sum(a, b) : dd_quick_two_sum(b, a);
+        unit_assert(quick.hi == sum.hi && quick.lo == sum.lo);
+    }
+}
+END_TEST
+
+/* The terms are integers below 2^106, so that 128 bits hold their exact sums. */
+START_TEST(sums_of_double_doubles_keep_102_bits)
+{
+    uint64_t state = 3;
+    for (size_t i = 0; i < 20000; i++) {
+        dd a = dd_two_prod(random_integer(&state), random_integer(&state));
+        dd b = dd_two_prod(random_integer(&state), random_integer(&state));
+        dd sum = dd_add(a, b), difference = dd_add(a, dd_neg(a));
+        int128 exact = integer_of(a) + integer_of(b), error = integer_of(sum) - exact;
+        is_normalised(sum);
+        unit_assert(error == 0 || fabs((double)error) <= fabs((double)exact) * 0x1p-102);
+        unit_assert(difference.hi == 0 && difference.lo == 0);
+    }
+}
+END_TEST
+
+START_TEST(products_of_double_doubles_keep_102_bits)
+{
+    uint64_t state = 4;
+    for (size_t i = 0; i < 20000; i++) {
+        /* 60 bits each, so that the exact product fits in 120 */
+        dd a = dd_two_sum(random_integer(&state) * 64, (double)(unit_random(&state) % 64));
+        dd b = dd_two_sum(random_integer(&state) * 64, (double)(unit_random(&state) % 64));
+        int128 exact = integer_of(a) * integer_of(b), error = integer_of(dd_mul(a, b)) - exact;
+        unit_assert(error == 0 || fabs((double)error) <= fabs((double)exact) * 0x1p-102);
+        double c = random_integer(&state);
+        exact = integer_of(a) * (int128)c;
+        error = integer_of(dd_mul_double(a, c)) - exact;
+        unit_assert(error == 0 || fabs((double)error) <= fabs((double)exact) * 0x1p-102);
+    }
+}
+END_TEST
+
+/* Expected: Python fractions, as the nearest double and the double nearest to the rest. */
+static const struct {
+    double a, b;
+    dd quotient;
+} QUOTIENTS[] = {
+    {1, 3, {0x1.5555555555555p-2, 0x1.5555555555555p-56}},
+    {2, 3, {0x1.5555555555555p-1, 0x1.5555555555555p-55}},
+    {1, 10, {0x1.999999999999ap-4, -0x1.999999999999ap-58}},
+    {22, 7, {0x1.9249249249249p1, 0x1.2492492492492p-54}},
+    {1, 49, {0x1.4e5e0a72f0539p-6, 0x1.e0a72f0539783p-60}},
+    {999999999, 1000000007, {0x1.ffffffbb47d06p-1, 0x1.ddabae0370818p-55}},
+    {9007199254740991, 9007199254740992, {0x1.fffffffffffffp-1, 0}},
+    {1, 9007199254740991, {0x1.0000000000001p-53, -0x1.fffffffffffffp-107}},
+    {-5, 9, {-0x1.1c71c71c71c72p-1, 0x1.c71c71c71c71cp-56}},
+    {4503599627370497, 3, {0x1.5555555555557p50, -0x1.5555555555555p-4}},
+    {0.1, 0.3, {0x1.5555555555556p-2, -0x1.c71c71c71c71bp-58}},
+    {1e+100, 7e-05, {0x1.fe43216402331p345, 0x1.eef8cc1f8a541p291}},
+};
+
+START_TEST(quotients_keep_101_bits)
+{
+    for (size_t i = 0; i < UNIT_COUNT(QUOTIENTS); i++) {
+        dd got = dd_div(QUOTIENTS[i].a, QUOTIENTS[i].b), expected = QUOTIENTS[i].quotient;
+        is_normalised(got);
+        double error = (got.hi - expected.hi) + (got.lo - expected.lo);
+        ck_assert_msg(fabs(error) <= fabs(expected.hi) * 0x1p-101, "%g / %g is off by %a",
+                      QUOTIENTS[i].a, QUOTIENTS[i].b, error);
+    }
+    dd whole = dd_div(-12, 4), nothing = dd_div(0, 7);
+    unit_assert(whole.hi == -3 && whole.lo == 0);
+    unit_assert(nothing.hi == 0 && nothing.lo == 0);
+}
+END_TEST
+
+/* Expected: mpmath's quotients of the double-doubles. */
+static const struct {
+    dd a, b, quotient;
+} DD_QUOTIENTS[] = {
+    {{0x1.c59725472f268p+2, 0x1.0f0e391b9bf07p-53},
+     {0x1.a8447fb4aec68p+1, 0x1.19a39bb6bd0bcp-55},
+     {0x1.11b174e563fbep+1, -0x1.df1063296f8cap-53}},
+    {{-0x1.9826c22a02d64p+2, -0x1.a963ccc9e1be6p-56},
+     {0x1.641bb8bc65d68p+1, 0x1.ad8b80fab585cp-54},
+     {-0x1.2569b28a44bc6p+1, 0x1.86b0d1ef41bb5p-54}},
+    {{-0x1.1e0d238516ea8p+3, -0x1.83d9151b34b6ep-52},
+     {0x1.8dbb6b37cd356p+1, 0x1.ed1ef22124001p-55},
+     {-0x1.703bc56b821bbp+1, -0x1.f248a17cfbb9ep-53}},
+    {{0x1.6eeecd6c12c0ap+2, 0x1.60cd6883207a0p-53},
+     {0x1.748d2f824fcc3p+1, 0x1.668ea9318b17cp-54},
+     {0x1.f8473873cf23dp+0, -0x1.803bf9e9f621dp-58}},
+    {{0x1.d78ec472b8fb0p+1, 0x1.ae114fadc2928p-57},
+     {0x1.18e889fdd42d9p+3, 0x1.9b14868290611p-57},
+     {0x1.adbe8b15957bap-2, 0x1.eed9b69e92c42p-56}},
+    {{0x1.1fc38cb38030cp+2, 0x1.e6409c1394b2ep-53},
+     {0x1.0b0f6f317ef40p-2, 0x1.a4bf4b26f4504p-57},
+     {0x1.13d89c78e2488p+4, -0x1.029ab2ff72273p-50}},
+    {{-0x1.344f9b939b54cp+1, -0x1.64ba36e2cafaep-54},
+     {0x1.724608d4829dep-3, 0x1.14d43e3b3d87ep-61},
+     {-0x1.aa520c768d6acp+3, 0x1.b3626c6537767p-51}},
+    {{-0x1.6f94ac062f718p+2, -0x1.5f1b1205f142dp-52},
+     {0x1.d95adf9518d88p+0, 0x1.65bb497a7215bp-54},
+     {-0x1.8d971d97f5cb4p+1, -0x1.e31a424586b16p-53}},
+};
+
+static const struct {
+    dd a, root;
+} ROOTS[] = {
+    {{0x1.0000000000000p+1, 0x1.dbfbc83472937p-54},
+     {0x1.6a09e667f3bcdp+0, -0x1.158a24e4b9f75p-54}},
+    {{0x1.8000000000000p+1, 0x1.69bead362f945p-53},
+     {0x1.bb67ae8584cabp+0, -0x1.605c2599bb066p-54}},
+    {{0x1.4000000000000p+0, 0x1.b8cf0851ffd62p-56},
+     {0x1.1e3779b97f4a8p+0, -0x1.9274d48cadfc6p-55}},
+    {{0x1.4000000000000p+3, 0x1.c622a32ed5724p-53},
+     {0x1.94c583ada5b53p+1, -0x1.701f5a4706ec7p-53}},
+    {{0x1.2a05f20000000p+33, 0x1.38bf24deee632p-22},
+     {0x1.86a0000000000p+16, 0x1.99ec5d3830595p-40}},
+    {{0x1.3333333333333p-2, 0x1.dc87ce56bf324p-57},
+     {0x1.186f174f88472p-1, 0x1.7751e195356b1p-55}},
+    {{0x1.2599ed7c6fbd2p-14, 0x1.fb976410fdfdcp-72},
+     {0x1.1228214259142p-7, 0x1.1d3a3906bd559p-61}},
+};
+
+static void is_near(dd got, dd expected, double tolerance)
+{
+    is_normalised(got);
+    double error = (got.hi - expected.hi) + (got.lo - expected.lo);
+    ck_assert_msg(fabs(error) <= fabs(expected.hi) * tolerance, "%a is off by %a", expected.hi,
+                  error);
+}
+
+START_TEST(quotients_of_double_doubles_keep_100_bits)
+{
+    for (size_t i = 0; i < UNIT_COUNT(DD_QUOTIENTS); i++) {
+        is_near(dd_quotient(DD_QUOTIENTS[i].a, DD_QUOTIENTS[i].b), DD_QUOTIENTS[i].quotient,
+                0x1p-100);
+        dd one = dd_quotient(DD_QUOTIENTS[i].a, DD_QUOTIENTS[i].a);
+        unit_assert(one.hi == 1 && one.lo == 0);
+    }
+}
+END_TEST
+
+START_TEST(square_roots_keep_101_bits)
+{
+    for (size_t i = 0; i < UNIT_COUNT(ROOTS); i++)
+        is_near(dd_sqrt(ROOTS[i].a), ROOTS[i].root, 0x1p-101);
+    dd whole = dd_sqrt((dd){9, 0});
+    unit_assert(whole.hi == 3 && whole.lo == 0);
+}
+END_TEST
+
+Suite *dd_suite(void)
+{
+    const TTest *const tests[] = {
+        products_of_doubles_are_exact,
+        sums_of_doubles_are_exact,
+        sums_of_double_doubles_keep_102_bits,
+        products_of_double_doubles_keep_102_bits,
+        quotients_keep_101_bits,
+        quotients_of_double_doubles_keep_100_bits,
+        square_roots_keep_101_bits,
+        NULL,
+    };
+    return unit_suite("dd", tests);
+}

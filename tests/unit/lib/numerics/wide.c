@@ -1,0 +1,416 @@
+/* Wide fractions: sums, products and powers, compared with Python's integers and mpmath. */
+#include "numerics/wide.h"
+#include "unit.h"
+
+#define ONES 0xffffffffffffffff
+
+static const pe_wide ZERO = {{0, 0, 0, 0}};
+
+static bool is_at_most(pe_wide a, uint64_t units)
+{
+    return !a.limb[3] && !a.limb[2] && !a.limb[1] && a.limb[0] <= units;
+}
+
+/* Whether a and b differ by at most `units` times 2^-256, modulo one turn. */
+static bool is_within(pe_wide a, pe_wide b, uint64_t units)
+{
+    return is_at_most(pe_wide_sub(a, b), units) || is_at_most(pe_wide_sub(b, a), units);
+}
+
+static void equals(pe_wide got, pe_wide expected, size_t which)
+{
+    for (int i = 0; i < 4; i++)
+        if (got.limb[i] != expected.limb[i])
+            ck_abort_msg("case %zu: limb %d is %016llx, not %016llx", which, i,
+                         (unsigned long long)got.limb[i], (unsigned long long)expected.limb[i]);
+}
+
+START_TEST(sums_carry_through_all_limbs_and_wrap)
+{
+    const pe_wide all = {{ONES, ONES, ONES, ONES}}, least = {{1, 0, 0, 0}};
+    const pe_wide low_ones = {{ONES, ONES, ONES, 0}}, high_one = {{0, 0, 0, 1}};
+    equals(pe_wide_add(all, least), ZERO, 0);
+    equals(pe_wide_add(low_ones, least), high_one, 1);
+    equals(pe_wide_sub(high_one, least), low_ones, 2);
+    equals(pe_wide_sub(ZERO, least), all, 3);
+    equals(pe_wide_sub(all, all), ZERO, 4);
+    equals(pe_wide_sub(all, ZERO), all, 5);
+    equals(pe_wide_add(all, all), (pe_wide){{ONES - 1, ONES, ONES, ONES}}, 6);
+}
+END_TEST
+
+START_TEST(a_difference_undoes_a_sum)
+{
+    uint64_t state = 1;
+    for (size_t i = 0; i < 1000; i++) {
+        pe_wide a, b;
+        for (int limb = 0; limb < 4; limb++) {
+            a.limb[limb] = unit_random(&state);
+            b.limb[limb] = unit_random(&state);
+        }
+        equals(pe_wide_sub(pe_wide_add(a, b), b), a, i);
+        equals(pe_wide_add(a, b), pe_wide_add(b, a), i);
+        equals(pe_wide_add(pe_wide_negate(a), a), ZERO, i);
+    }
+}
+END_TEST
+
+START_TEST(shifts_across_limbs_and_out)
+{
+    const pe_wide a = {
+        {0x1111222233334444, 0x5555666677778888, 0x9999aaaabbbbcccc, 0xddddeeeeffff0000}};
+    equals(pe_wide_shift_right(a, 0), a, 0);
+    equals(pe_wide_shift_right(a, 16),
+           (pe_wide){{0x8888111122223333, 0xcccc555566667777, 0x00009999aaaabbbb,
+                      0x0000ddddeeeeffff}},
+           1);
+    equals(pe_wide_shift_right(a, 64), (pe_wide){{a.limb[1], a.limb[2], a.limb[3], 0}}, 2);
+    equals(pe_wide_shift_right(a, 192), (pe_wide){{a.limb[3], 0, 0, 0}}, 3);
+    equals(pe_wide_shift_right(a, 255), (pe_wide){{1, 0, 0, 0}}, 4);
+    equals(pe_wide_shift_right(a, 256), ZERO, 5);
+    equals(pe_wide_shift_right(a, 1000000), ZERO, 6);
+}
+END_TEST
+
+#define FACTOR 0xc2cd789a380208a9, 0xf3c64af775a89294, 0xed2f89d94a2f20aa, 0x6a8ac4ba05805975
+#define OTHER_FACTOR                                                                           \
+    0xea90a8f0d66b829e, 0xec148cb48e73ca47, 0x19999e3fa46d6753, 0xa11d459a2f978d87
+static const pe_wide SOME = {{FACTOR}};
+
+/* Expected: the upper 256 bits of the full product of Python integers. */
+static const struct {
+    pe_wide a, b, expected;
+} PRODUCTS[] = {
+    {{{0x91b7584a2265b1f5, 0xcd613e30d8f16adf, 0x1027c4d1c386bbc4, 0x1e2feb89414c343c}},
+     {{0xc2ce6f447ed4d57b, 0x78e510617311d8a3, 0x612e7696a6cecc1b, 0x35bf992dc9e9c616}},
+     {{0x74edf400d8f94389, 0x33c5cd58eae88a16, 0x45b6aa24509ff3e1, 0x65683942fed1eba}}},
+    {{{0x7ce42c8218072e8c, 0xe4b06ce60741c7a8, 0x63ca828dd5f4b3b2, 0x9b810e766ec9d286}},
+     {{0xc4647159c324c985, 0xb2221a58008a05a6, 0x442e3d437204e52d, 0xcd447e35b8b6d8fe}},
+     {{0xf50fca6e5ac5cb9c, 0x241bdb14e0af3ed8, 0x8e80df4dd7865c2a, 0x7caff386d5372832}}},
+    {{{0x9755d4c13a902931, 0x1a2b8f1ff1fd42a2, 0x51431193e6c3f339, 0x5b6e6e307d4bedc}},
+     {{0xa648a7dd06839eb9, 0x25b413f8a9a021e, 0xe1988ad9f06c144a, 0xafbd67f9619699cf}},
+     {{0x50ee70d772b08a8e, 0x7fdf27947622d5bb, 0xfdd6dd5ffcc6911c, 0x3ec422fcff0cb98}}},
+    {{{0xf8130c4237730edf, 0xb9d179e06c0fd4f5, 0x8712b8bc076f3787, 0xc381e88f38c0c8fd}},
+     {{0xf06d3fef701966a0, 0x8d88348a7eed8d14, 0x587fd2803bab6c39, 0xad45f23d3b1a11df}},
+     {{0x9248a7e6e145d548, 0x15e0ffb6014c78f5, 0x175e2c8feccfec8c, 0x8454352c08e33b01}}},
+    {{{ONES, ONES, ONES, ONES}},
+     {{ONES, ONES, ONES, ONES}},
+     {{0xfffffffffffffffe, ONES, ONES, ONES}}},
+    {{{0, 0, 0, 0x8000000000000000}},
+     {{0, 0, 0, 0x8000000000000000}},
+     {{0, 0, 0, 0x4000000000000000}}},
+    {{{0, 0, 0, 0x8000000000000000}}, {{3, 0, 0, 0}}, {{1, 0, 0, 0}}},
+    {{{1, 0, 0, 0}}, {{ONES, ONES, ONES, ONES}}, {{0, 0, 0, 0}}},
+};
+
+START_TEST(products_lose_at_most_four_units)
+{
+    for (size_t i = 0; i < UNIT_COUNT(PRODUCTS); i++) {
+        pe_wide short_by =
+            pe_wide_sub(PRODUCTS[i].expected, pe_wide_mul(PRODUCTS[i].a, PRODUCTS[i].b));
+        ck_assert_msg(is_at_most(short_by, 4), "product %zu", i);
+        equals(pe_wide_mul(PRODUCTS[i].a, PRODUCTS[i].b),
+               pe_wide_mul(PRODUCTS[i].b, PRODUCTS[i].a), i);
+    }
+}
+END_TEST
+
+/* Expected: Python integers modulo 2^256. */
+static const struct {
+    pe_wide a;
+    int64_t k;
+    pe_wide expected;
+} INTEGER_MULTIPLES[] = {
+    {{{FACTOR}},
+     3,
+     {{0x486869cea80619fb, 0xdb52e0e660f9b7be, 0xc78e9d8bde8d6200, 0x3fa04e2e10810c61}}},
+    {{{FACTOR}},
+     -3,
+     {{0xb797963157f9e605, 0x24ad1f199f064841, 0x3871627421729dff, 0xc05fb1d1ef7ef39e}}},
+    {{{FACTOR}},
+     9007199254740992,
+     {{0x1520000000000000, 0x529859af13470041, 0x155e78c95eeeb512, 0x2ebda5f13b2945e4}}},
+    {{{FACTOR}},
+     -9007199254740992,
+     {{0xeae0000000000000, 0xad67a650ecb8ffbe, 0xeaa18736a1114aed, 0xd1425a0ec4d6ba1b}}},
+    {{{FACTOR}},
+     INT64_MAX,
+     {{0xbd328765c7fdf757, 0x6da07155a65871bf, 0x8cb39ba270a5289f, 0x8c0d00329f9736df}}},
+    {{{FACTOR}},
+     INT64_MIN,
+     {{0x8000000000000000, 0x9e9943b2e3fefbab, 0x861cda84452bb6b5, 0x9683b135ae86faa}}},
+    {{{FACTOR}},
+     1000000007,
+     {{0x8c7625a14b8d969f, 0x428df0cbb1a7ee2d, 0xffe1b65b44162197, 0xa0320d416bb422be}}},
+    {{{FACTOR}},
+     -1,
+     {{0x3d328765c7fdf757, 0xc39b5088a576d6b, 0x12d07626b5d0df55, 0x95753b45fa7fa68a}}},
+    {{{OTHER_FACTOR}},
+     INT64_MAX,
+     {{0x156f570f29947d62, 0x933c7c3dcc1f707, 0xdc70a81aa2cc7dd0, 0xebaf8985a29f2622}}},
+    {{{OTHER_FACTOR}},
+     INT64_MIN,
+     {{0, 0xab7ab8794ca3eb1, 0x9f5b9a5b8c61adc, 0x733330e02dc94c56}}},
+    {{{1, 0, 0, 0}}, 3, {{3, 0, 0, 0}}},
+    {{{1, 0, 0, 0}}, -3, {{0xfffffffffffffffd, ONES, ONES, ONES}}},
+    {{{1, 0, 0, 0}}, INT64_MIN, {{0x8000000000000000, ONES, ONES, ONES}}},
+    {{{ONES, ONES, ONES, ONES}}, -3, {{3, 0, 0, 0}}},
+    {{{ONES, ONES, ONES, ONES}}, 9007199254740992, {{0xffe0000000000000, ONES, ONES, ONES}}},
+    {{{ONES, ONES, ONES, ONES}}, INT64_MIN, {{0x8000000000000000, 0, 0, 0}}},
+    {{{0, 0, 0, 0x8000000000000000}}, 3, {{0, 0, 0, 0x8000000000000000}}},
+    {{{0, 0, 0, 0x8000000000000000}}, -3, {{0, 0, 0, 0x8000000000000000}}},
+    {{{0, 0, 0, 0x8000000000000000}}, INT64_MIN, {{0, 0, 0, 0}}},
+};
+
+START_TEST(integer_multiples_are_exact_modulo_one_turn)
+{
+    for (size_t i = 0; i < UNIT_COUNT(INTEGER_MULTIPLES); i++)
+        equals(pe_wide_mul_integer(INTEGER_MULTIPLES[i].a, INTEGER_MULTIPLES[i].k),
+               INTEGER_MULTIPLES[i].expected, i);
+    equals(pe_wide_mul_integer(SOME, 0), ZERO, 100);
+    equals(pe_wide_mul_integer(SOME, 1), SOME, 101);
+}
+END_TEST
+
+/* Expected: Python fractions, rounded towards zero. */
+static const struct {
+    pe_wide a;
+    double x;
+    pe_wide expected;
+} REAL_MULTIPLES[] = {
+    {{{FACTOR}},
+     0.5,
+     {{0x6166bc4d1c010454, 0x79e3257bbad4494a, 0xf697c4eca5179055, 0x3545625d02c02cba}}},
+    {{{FACTOR}},
+     -0.5,
+     {{0x9e9943b2e3fefbac, 0x861cda84452bb6b5, 0x9683b135ae86faa, 0xcaba9da2fd3fd345}}},
+    {{{FACTOR}},
+     0x1.999999999999ap-4,
+     {{0x2f98ef0b4907a2c5, 0x91caf8033837863d, 0x35a03e97edf54c09, 0xaa77a129a266f83}}},
+    {{{FACTOR}},
+     -0x1.999999999999ap-4,
+     {{0xd06710f4b6f85d3b, 0x6e3507fcc7c879c2, 0xca5fc168120ab3f6, 0xf55885ed65d9907c}}},
+    {{{FACTOR}},
+     0x1.2d687e3d70a3dp20,
+     {{0x9a93fdd9530c7171, 0x1fdfb0f87d392bd9, 0x8903d36fa229b318, 0x63882cf7759e0176}}},
+    {{{FACTOR}},
+     -0x1.1933333333333p6,
+     {{0xbd5959607a4e6e3c, 0xe35371fe178ae8c4, 0x2e6d433b353a1200, 0xbe17c6eab07490f3}}},
+    {{{FACTOR}},
+     0x1.fffffffffffffp51,
+     {{0x292943b2e3fefbab, 0xaf69075bcecf36d6, 0x141777780a5fca33, 0x6219709b9ad47637}}},
+    {{{FACTOR}}, 0x1.56e1fc2f8f359p-997, {{0, 0, 0, 0}}},
+    {{{FACTOR}}, 0x1.3c083126e978dp-215, {{0x1070d67410c, 0, 0, 0}}},
+    {{{FACTOR}}, 0x1.3c083126e978dp-250, {{32, 0, 0, 0}}},
+    {{{FACTOR}}, 0x1.3c083126e978dp-200, {{0x8386b3a08605fd, 0, 0, 0}}},
+    {{{FACTOR}}, 0x1p-1074, {{0, 0, 0, 0}}},
+    {{{FACTOR}},
+     -0x1.199999999999ap-60,
+     {{0xd33a548375be5777, 0xc93db6dc5c2cfbc5, 0xacdc133605934879, 0xfffffffffffffff8}}},
+    {{{FACTOR}},
+     9007199254740991.0,
+     {{0x52528765c7fdf757, 0x5ed20eb79d9e6dac, 0x282eeef014bf9467, 0xc432e13735a8ec6e}}},
+    {{{FACTOR}},
+     0x1.8p-1,
+     {{0x921a1a73aa01867e, 0x36d4b839983e6def, 0x71e3a762f7a35880, 0x4fe8138b84204318}}},
+    {{{FACTOR}},
+     6755399441055744.0,
+     {{0xcfd8000000000000, 0xbdf243434e754030, 0x1006da97073307cd, 0x630e3c74ec5ef46b}}},
+    {{{OTHER_FACTOR}},
+     0.5,
+     {{0xf54854786b35c14f, 0xf60a465a4739e523, 0x8ccccf1fd236b3a9, 0x508ea2cd17cbc6c3}}},
+    {{{OTHER_FACTOR}},
+     -0x1.999999999999ap-4,
+     {{0x6052da1555d78960, 0x5e250bac2c64b09a, 0xd82198e699560c6d, 0xefe3790a2e70d7fe}}},
+    {{{OTHER_FACTOR}},
+     0x1.fffffffffffffp51,
+     {{0x3497ab8794ca3eb1, 0xae7462b047d38194, 0xe871f228f9123392, 0x87e2f6cccc2e8012}}},
+    {{{OTHER_FACTOR}}, 0x1p-1074, {{0, 0, 0, 0}}},
+    {{{OTHER_FACTOR}},
+     0x1.8p-1,
+     {{0xefec7eb4a0d0a1f6, 0xf10f69876ad6d7b5, 0x533336afbb520d7e, 0x78d5f433a3b1aa25}}},
+};
+
+START_TEST(multiples_by_doubles_are_truncated)
+{
+    for (size_t i = 0; i < UNIT_COUNT(REAL_MULTIPLES); i++)
+        equals(pe_wide_mul_double(REAL_MULTIPLES[i].a, REAL_MULTIPLES[i].x),
+               REAL_MULTIPLES[i].expected, i);
+    equals(pe_wide_mul_double(SOME, 0), ZERO, 100);
+    equals(pe_wide_mul_double(SOME, -0.0), ZERO, 101);
+    equals(pe_wide_mul_double(SOME, -0x1p63), pe_wide_mul_integer(SOME, INT64_MIN), 102);
+    equals(pe_wide_mul_double(SOME, 0x1.fffffffffffffp62),
+           pe_wide_mul_integer(SOME, 0x7ffffffffffffc00), 103);
+}
+END_TEST
+
+/* Expected: mpmath with 1400 bits, truncated to 256. */
+static const struct {
+    double base;
+    uint64_t numerator, denominator;
+    pe_wide expected;
+} POWERS[] = {
+    {10000,
+     2,
+     512,
+     {{0x35d90742f566bae3, 0x5e6778ea0b3f4efc, 0x2691ae3ad5d10dd9, 0xf6f4105d39987d2d}}},
+    {10000,
+     1,
+     255,
+     {{0x97995573c7151db2, 0x3e0026d60c0125d, 0x8fc393bcc65fb9f9, 0xf6eb2514b5a08086}}},
+    {10,
+     2,
+     64,
+     {{0x65ee3ef5e338235c, 0x95ab55e4aff1da5f, 0x59975ac06cb51acf, 0xee39f8225d72a467}}},
+    {10000,
+     1,
+     1,
+     {{0x4a2339c0ebedfa43, 0x25460aa64c2f837b, 0x295e9e1b089a0275, 0x68db8bac710cb}}},
+    {3,
+     4,
+     1,
+     {{0xe6b74f0329161f9a, 0x61f9add3c0ca4587, 0xa4587e6b74f03291, 0x329161f9add3c0c}}},
+    {1.5,
+     2,
+     3,
+     {{0xd2db6ffaf0a55382, 0x188536856a73db82, 0x8ddf03dc5534f04, 0xc35d54120574dfbd}}},
+    {12345.678,
+     2,
+     768,
+     {{0xf76ce812b04900af, 0x12df58b01b7767f9, 0x610de3009bbdf622, 0xf9cbb3c31cd579f1}}},
+    {500000,
+     2,
+     128,
+     {{0xc29253f7b2f2fee5, 0xbc3524738de6d3cf, 0x5f7851c437311e79, 0xd08ac14a2bfdeed7}}},
+    {1e18,
+     2,
+     1048576,
+     {{0xa31a262c78771b75, 0xbb23f41658ef4dec, 0x15d2dafd4a2e6553, 0xfffad1c36ebf1925}}},
+    {1e18, 1, 1, {{0x5afe688c928e1f21, 0x5fe645cc4873f9e6, 0x725dd1d243aba0e7, 0x12}}},
+    {1e18, 4, 1, {{0x1c450, 0, 0, 0}}},
+    {1.0000000000000002,
+     1,
+     1048576,
+     {{0xa2aaaa8004000075, 0x7fffffffaaaa, 0xff00000000000008, ONES}}},
+    {1.0000000000000002,
+     1,
+     1,
+     {{0xffffffffffff, 0xfffffff000000000, 0xffffff, 0xfffffffffffff000}}},
+    {9007199254740992.0,
+     3,
+     7,
+     {{0xb4d18fcc7a8338da, 0xae3b4b9150aef76e, 0x10c853f511694540, 0x270228ec45f}}},
+    {2,
+     1,
+     2,
+     {{0xed17ac8583339915, 0x1d6f60ba893ba84c, 0x597d89b3754abe9f, 0xb504f333f9de6484}}},
+    {2,
+     1,
+     3,
+     {{0x9148d6067c9820f2, 0xcc03b10ac50540af, 0x82cccd5a1ee26f78, 0xcb2ff529eb71e415}}},
+    {1.9999999999999998, 1, 1, {{0x80000000000, 0x100000000, 0x200000, 0x8000000000000400}}},
+    {4294967297, 1, 2, {{0x39bfffffca60, 0x45ffffffc100, 0x5fffffffb000, 0xffffffff8000}}},
+};
+
+START_TEST(powers_are_good_to_240_bits)
+{
+    for (size_t i = 0; i < UNIT_COUNT(POWERS); i++) {
+        pe_wide power =
+            pe_wide_power(POWERS[i].base, POWERS[i].numerator, POWERS[i].denominator);
+        ck_assert_msg(is_within(power, POWERS[i].expected, 1 << 16), "%g^-(%llu/%llu)",
+                      POWERS[i].base, (unsigned long long)POWERS[i].numerator,
+                      (unsigned long long)POWERS[i].denominator);
+    }
+}
+END_TEST
+
+START_TEST(powers_that_are_powers_of_two_are_exact)
+{
+    static const struct {
+        double base;
+        uint64_t numerator, denominator;
+        unsigned shift; /* the power is 2^-shift */
+    } CASES[] = {
+        {2, 1, 1, 1},       {2, 4, 1, 4},        {4, 1, 2, 1},        {4, 3, 2, 3},
+        {1024, 3, 10, 3},   {65536, 1, 16, 1},   {0x1p53, 2, 106, 1}, {0x1p53, 1, 1, 53},
+        {0x1p63, 1, 1, 63}, {0x1p63, 4, 1, 252}, {8, 512, 1536, 1},
+    };
+    for (size_t i = 0; i < UNIT_COUNT(CASES); i++) {
+        pe_wide half = {{0, 0, 0, 1ULL << 63}};
+        equals(pe_wide_power(CASES[i].base, CASES[i].numerator, CASES[i].denominator),
+               pe_wide_shift_right(half, CASES[i].shift - 1), i);
+    }
+}
+END_TEST
+
+/* Expected: mpmath, truncated. */
+static const struct {
+    pe_wide a;
+    double x;
+    pe_wide quotient;
+} DOUBLE_QUOTIENTS[] = {
+    {{{0x4d5b89b0a62f64e8, 0x24b6cb184bf5803d, 0xe04d3ff2b7d3ec16, 0x562bb479fa1b5e5d}},
+     1.0,
+     {{0x4d5b89b0a62f64e8, 0x24b6cb184bf5803d, 0xe04d3ff2b7d3ec16, 0x562bb479fa1b5e5d}}},
+    {{{0xdc5e383f7ef73276, 0xcfe046dbf80bcbd9, 0x89406bff9c91f45f, 0x4f7549c962e137f1}},
+     2.0,
+     {{0xee2f1c1fbf7b993b, 0xe7f0236dfc05e5ec, 0xc4a035ffce48fa2f, 0x27baa4e4b1709bf8}}},
+    {{{0x1980c415fa332161, 0x54f4d49dc0e1422, 0x100fc36bf5da2a7e, 0x261256ffa53139fc}},
+     0.5,
+     {{0x3301882bf46642c2, 0xa9e9a93b81c2844, 0x201f86d7ebb454fc, 0x4c24adff4a6273f8}}},
+    {{{0x25ba9399c9a1f6a7, 0x8d63bd85b2d95bdd, 0x3da465cfd147f6f6, 0x19880e23d45f1fb5}},
+     3.0,
+     {{0xc938688988b5237, 0x2f213f2c90f31e9f, 0x148c21eff06d5252, 0x882af6146ca5fe7}}},
+    {{{0xb145f1400157c7d6, 0x9031d5c4e2fe3dda, 0xdf71cde08304dcd8, 0x58d3eb725dd571a6}},
+     8.0,
+     {{0x5628be28002af8fa, 0x12063ab89c5fc7bb, 0xdbee39bc10609b9b, 0xb1a7d6e4bbaae34}}},
+    {{{0x8e4743fa4e690882, 0x81389e2f438b20f2, 0x3a90d8e9eb3a5489, 0x3f469071a7cf4df7}},
+     1.1,
+     {{0x35d752bcfb193adf, 0x298fa2066a11813, 0xfb3fbe8db9d0ea0d, 0x3985f7ad2430d134}}},
+    {{{0xc726b365d8d3bf51, 0xa72436fcd9c624f5, 0x305e09e399c82079, 0x8b47e126082711}},
+     40.7,
+     {{0xcc84b49d3d20640f, 0x91099410fb7fc938, 0x722b7e25f7dc1532, 0x36c10da90de5d}}},
+    {{{0x1c0418447bd92c64, 0x95845b194943e8d7, 0xaa956d5731666149, 0x110c4a6b8c88d899}},
+     1000000000.0,
+     {{0xb56a3e69c09d14d, 0xe84531694649c8af, 0x25212ce3bb4e5893, 0x49387c60}}},
+    {{{0xeceafb7db7398fbe, 0x4790f6dd2f415e60, 0x2683bb6c37376b6f, 0x40132440abcf51b5}},
+     0.75,
+     {{0x91394f5249a214fd, 0xb4c14926e9ac7dd6, 0x88afa490499f39e9, 0x556edb00e5146cf1}}},
+    {{{0x129a55c5482b5f44, 0xfcc7bc152d27ebd6, 0x7a8f774b1385906f, 0x62d36c3c62f9e742}},
+     1.0000000000000002,
+     {{0xb24e772efcafb41f, 0x41b604bde964b7ba, 0x43cbb11b75743c33, 0x62d36c3c62f9e115}}},
+};
+
+START_TEST(quotients_by_doubles_are_rounded_down)
+{
+    for (size_t i = 0; i < UNIT_COUNT(DOUBLE_QUOTIENTS); i++)
+        equals(pe_wide_div_double(DOUBLE_QUOTIENTS[i].a, DOUBLE_QUOTIENTS[i].x),
+               DOUBLE_QUOTIENTS[i].quotient, i);
+}
+END_TEST
+
+START_TEST(a_radian_is_one_turn_over_two_pi)
+{
+    const pe_wide radian = {{0x7f9458eaf7aef158, 0x36d8a5664f10e410, 0x7f09d5f47d4d3770,
+                             0x28be60db9391054a}}; /* mpmath, truncated */
+    equals(PE_WIDE_RADIAN, radian, 0);
+}
+END_TEST
+
+Suite *wide_suite(void)
+{
+    const TTest *const tests[] = {
+        sums_carry_through_all_limbs_and_wrap,
+        a_difference_undoes_a_sum,
+        shifts_across_limbs_and_out,
+        products_lose_at_most_four_units,
+        integer_multiples_are_exact_modulo_one_turn,
+        multiples_by_doubles_are_truncated,
+        powers_are_good_to_240_bits,
+        powers_that_are_powers_of_two_are_exact,
+        quotients_by_doubles_are_rounded_down,
+        a_radian_is_one_turn_over_two_pi,
+        NULL,
+    };
+    return unit_suite("wide", tests);
+}

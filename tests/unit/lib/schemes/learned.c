@@ -1,0 +1,164 @@
+/* Learned tables: seeded, stored, and both. */
+#include "sets.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double TABLE[12] = {0.5, -2, 3, 1e-3, 0, -0.0, 7, 8, 9, 1e5, 11, -12};
+
+static void store(pe_dtype dtype)
+{
+    const unit_tensor tensor = {"table", dtype, 2, {4, 3}, TABLE};
+    unit_store(&tensor, 1);
+}
+
+START_TEST(rows_of_a_stored_table_are_its_own_bits)
+{
+    static const pe_dtype DTYPES[] = {PE_F64, PE_F32};
+    for (size_t d = 0; d < UNIT_COUNT(DTYPES); d++) {
+        store(DTYPES[d]);
+        pe_table *table = unit_set_table("learned", "length=4&parameters=set&dtype=f64");
+        ck_assert_uint_eq(pe_table_tensor(table, 0)->shape[1], 3);
+        const double *got = pe_table_data(table, 0);
+        for (size_t i = 0; i < 12; i++) {
+            double expected = DTYPES[d] == PE_F32 ? (double)(float)TABLE[i] : TABLE[i];
+            ck_assert(got[i] == expected && signbit(got[i]) == (expected < 0));
+        }
+        pe_table_unref(table);
+        table = unit_set_table("learned", "positions=3,0,3&parameters=set&dim=3&base_length=4");
+        const float *rows = pe_table_data(table, 0);
+        ck_assert(rows[2] == -12 && rows[3] == 0.5F && rows[8] == -12);
+        pe_table_unref(table);
+    }
+    unit_store(NULL, 0);
+}
+END_TEST
+
+START_TEST(rows_beyond_a_stored_table_are_those_of_seed_0)
+{
+    store(PE_F64);
+    pe_table *mixed =
+        unit_set_table("learned", "length=10&parameters=set&extend=random&init=uniform&std=2");
+    pe_table *seeded = unit_table("learned", "length=10&dim=3&init=uniform&std=2");
+    const float *got = pe_table_data(mixed, 0), *expected = pe_table_data(seeded, 0);
+    ck_assert(got[9] == 1e5F && got[11] == -12);
+    ck_assert_int_eq(memcmp(got + 12, expected + 12, 18 * sizeof *got), 0);
+    pe_table_unref(mixed);
+    pe_table_unref(seeded);
+    unit_store(NULL, 0);
+}
+END_TEST
+
+START_TEST(rows_before_base_length_do_not_change_when_it_is_extended)
+{
+    pe_table *base = unit_table("learned", "length=10&dim=5&base_length=10&seed=3");
+    pe_table *more =
+        unit_table("learned", "length=30&dim=5&base_length=10&seed=3&extend=random");
+    ck_assert_int_eq(memcmp(pe_table_data(base, 0), pe_table_data(more, 0), 200), 0);
+    pe_table_unref(base);
+    pe_table_unref(more);
+}
+END_TEST
+
+START_TEST(seeds_make_tables_of_their_own)
+{
+    pe_table *first = unit_table("learned", "length=4&dim=4");
+    pe_table *same = unit_table("learned", "length=4&dim=4&seed=0");
+    pe_table *other = unit_table("learned", "length=4&dim=4&seed=1");
+    ck_assert_int_eq(memcmp(pe_table_data(first, 0), pe_table_data(same, 0), 64), 0);
+    ck_assert_int_ne(memcmp(pe_table_data(first, 0), pe_table_data(other, 0), 64), 0);
+    pe_table_unref(first);
+    pe_table_unref(same);
+    pe_table_unref(other);
+}
+END_TEST
+
+START_TEST(initialisers_have_their_scale)
+{
+    static const struct {
+        const char *query;
+        double variance;
+    } SCALES[] = {
+        {"&std=3", 9},
+        {"&init=uniform&std=3", 9},
+        {"&init=trunc_normal&std=1", 0.7737413},
+        {"&init=xavier_uniform&base_length=500", 2.0 / 600},
+        {"&init=xavier_normal&base_length=500", 2.0 / 600},
+        {"&init=zeros", 0},
+    };
+    for (size_t i = 0; i < UNIT_COUNT(SCALES); i++) {
+        char query[200] = "length=500&dim=100&dtype=f64";
+        strcat(query, SCALES[i].query);
+        pe_table *table = unit_table("learned", query);
+        const double *values = pe_table_data(table, 0);
+        double sum = 0, squares = 0;
+        for (size_t e = 0; e < 50000; e++) {
+            sum += values[e];
+            squares += values[e] * values[e];
+        }
+        ck_assert(fabs(sum / 50000) <= 0.025 * sqrt(SCALES[i].variance));
+        ck_assert(fabs(squares / 50000 - SCALES[i].variance) <= 0.035 * SCALES[i].variance);
+        pe_table_unref(table);
+    }
+}
+END_TEST
+
+START_TEST(refuses_what_the_table_does_not_have)
+{
+    unit_refuses("learned", "length=11&dim=4&base_length=10", PE_OUT_OF_RANGE, "length",
+                 "below 10");
+    unit_refuses("learned", "positions=3,10&dim=4&base_length=10", PE_OUT_OF_RANGE, "positions",
+                 "extend=random");
+    unit_refuses("learned", "length=2&offset=-1&dim=4", PE_OUT_OF_RANGE, "offset", "0, 1, 2");
+    unit_refuses("learned", "length=2&step=0.5&dim=4", PE_OUT_OF_RANGE, "step", "0, 1, 2");
+    unit_refuses("learned", "length=2&dim=4&init=xavier_normal", PE_OUT_OF_RANGE, "base_length",
+                 "xavier_normal");
+    unit_refuses("learned", "length=2&dim=4&std=8000&dtype=f16", PE_OUT_OF_RANGE, "dtype",
+                 "std");
+    unit_refuses("learned", "length=2&offset=9007199254740000&dim=4096", PE_OUT_OF_RANGE,
+                 "length", "below 2^64");
+    unit_refuses("learned", "length=2&dim=4&seed=-1", PE_OUT_OF_RANGE, "seed", "from 0");
+    unit_refuses("learned", "length=2&dim=4&seed=0.5", PE_MALFORMED, "seed", "integer");
+    unit_misses("learned", "length=2", "dim");
+    unit_refuses("learned", "length=2&parameters=none", PE_OUT_OF_RANGE, "parameters",
+                 "stored");
+}
+END_TEST
+
+START_TEST(refuses_a_set_that_does_not_fit)
+{
+    const unit_tensor wrong[] = {{"table", PE_F64, 1, {12}, TABLE},
+                                 {"weights", PE_F64, 2, {4, 3}, TABLE},
+                                 {"table", PE_I32, 2, {4, 3}, TABLE},
+                                 {"table", PE_F64, 2, {0, 3}, TABLE}};
+    for (size_t i = 0; i < UNIT_COUNT(wrong); i++) {
+        unit_store(&wrong[i], 1);
+        unit_set_refuses("learned", "length=1&parameters=set", "parameters", "table");
+    }
+    store(PE_F64);
+    unit_set_refuses("learned", "length=5&parameters=set", "length", "below 4");
+    unit_set_refuses("learned", "length=1&parameters=set&dim=4", "dim", "3");
+    unit_set_refuses("learned", "length=1&parameters=set&base_length=5", "base_length", "4");
+    unit_set_refuses("learned", "length=1&parameters=set&seed=1", "seed",
+                     "left out with parameters");
+    unit_set_refuses("learned", "length=4&parameters=set&dtype=f16", "dtype", "parameters");
+    unit_set_refuses("learned", "positions=3,0&parameters=set&dtype=f16", "dtype",
+                     "f16, which ends");
+    pe_table_unref(unit_set_table("learned", "length=3&parameters=set&dtype=f16"));
+    pe_table_unref(unit_set_table("learned", "length=4&offset=2&step=0&parameters=set"));
+    unit_store(NULL, 0);
+}
+END_TEST
+
+Suite *learned_suite(void)
+{
+    const TTest *const tests[] = {rows_of_a_stored_table_are_its_own_bits,
+                                  rows_beyond_a_stored_table_are_those_of_seed_0,
+                                  rows_before_base_length_do_not_change_when_it_is_extended,
+                                  seeds_make_tables_of_their_own,
+                                  initialisers_have_their_scale,
+                                  refuses_what_the_table_does_not_have,
+                                  refuses_a_set_that_does_not_fit,
+                                  NULL};
+    return unit_suite("learned", tests);
+}

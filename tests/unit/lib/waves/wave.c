@@ -1,0 +1,408 @@
+/* Tests of waves against their definition: an entry is computed from its own exact phase and
+ * rounded once. */
+#include "numerics/dtype.h"
+#include "numerics/phase.h"
+#include "unit.h"
+#include "waves/fill.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a column holds: the sine or cosine of a frequency, or zero. */
+typedef struct column {
+    size_t frequency;
+    bool cosine, zero;
+} column;
+
+static column column_of(const pe_wave *wave, size_t index)
+{
+    bool second_half = index >= wave->count;
+    column held = {.zero = index >= wave->columns};
+    switch (wave->layout) {
+    case PE_WAVE_INTERLEAVED:
+        held.frequency = index / 2;
+        held.cosine = index % 2;
+        break;
+    case PE_WAVE_CONCAT:
+    case PE_WAVE_CONCAT_COS_FIRST:
+        held.frequency = index - (second_half ? wave->count : 0);
+        held.cosine = second_half == (wave->layout == PE_WAVE_CONCAT);
+        break;
+    case PE_WAVE_ALTERNATING:
+        held.frequency = index;
+        held.cosine = index % 2;
+        break;
+    case PE_WAVE_SINES:
+    case PE_WAVE_COSINES:
+        held.frequency = wave->copies == PE_WAVE_IN_PAIRS ? index / 2 : index % wave->count;
+        held.cosine = wave->layout == PE_WAVE_COSINES;
+        break;
+    }
+    return held;
+}
+
+/* Whether an element of f32, f16 or bf16 is the reference rounded once, or an element of f64 is
+ * within 2^-51 of it, relative to the amplitude. */
+static bool is_right(pe_dtype dtype, const void *element, dd reference, double amplitude)
+{
+    unsigned char expected[8];
+    double got = unit_element(dtype, element);
+    if (dtype == PE_F64)
+        return fabs((got - reference.hi) - reference.lo) <= 0x1p-51 * fabs(amplitude);
+    pe_round_dd(dtype, reference, expected);
+    return memcmp(element, expected, pe_dtype_size(dtype)) == 0;
+}
+
+static void check_row(const pe_wave *wave, uint64_t row, const unsigned char *elements)
+{
+    dd position = pe_position_at(&wave->positions, row), parts[2] = {{0, 0}, {0, 0}};
+    bool origin = wave->zero_at_origin && position.hi == 0 && position.lo == 0;
+    size_t size = pe_dtype_size(wave->dtype), known = SIZE_MAX;
+    for (size_t c = 0; c < wave->row_columns; c++) {
+        column held = column_of(wave, c);
+        dd reference = {0, 0};
+        if (!held.zero && !origin) {
+            if (known != held.frequency)
+                pe_phase_sincos(
+                    pe_position_phase(&wave->positions, row, wave->frequencies[held.frequency]),
+                    &parts[0], &parts[1]);
+            known = held.frequency;
+            reference = dd_mul(parts[held.cosine], (dd){wave->amplitude, wave->amplitude_rest});
+        }
+        if (!is_right(wave->dtype, elements + c * size, reference, wave->amplitude))
+            ck_abort_msg("%s at position %.17g, column %zu: %a is not %a + %a",
+                         pe_dtype_name(wave->dtype), position.hi, c,
+                         unit_element(wave->dtype, elements + c * size), reference.hi,
+                         reference.lo);
+    }
+}
+
+/* Fill all rows in every dtype and check every entry, and that nothing after them is written.
+ */
+static void check_wave(pe_wave wave)
+{
+    static const pe_dtype DTYPES[] = {PE_F32, PE_F64, PE_F16, PE_BF16};
+    for (size_t d = 0; d < UNIT_COUNT(DTYPES); d++) {
+        wave.dtype = DTYPES[d];
+        size_t row_bytes = wave.row_columns * pe_dtype_size(wave.dtype);
+        size_t bytes = (size_t)wave.positions.count * row_bytes;
+        unsigned char *table = malloc(bytes + 1);
+        memset(table, 0xaa, bytes + 1);
+        pe_wave_fill(&wave, 0, wave.positions.count, table);
+        for (uint64_t row = 0; row < wave.positions.count; row++)
+            check_row(&wave, row, table + row * row_bytes);
+        ck_assert_uint_eq(table[bytes], 0xaa);
+        free(table);
+    }
+}
+
+/* Check the interleaved wave of `pairs` frequencies 10000^(-i/pairs) at the given positions. */
+static void check_positions(pe_positions positions, size_t pairs, double amplitude)
+{
+    pe_wave wave = {.positions = positions,
+                    .frequencies = pe_wave_geometric(pairs, 10000, 1, pairs),
+                    .count = pairs,
+                    .layout = PE_WAVE_INTERLEAVED,
+                    .columns = 2 * pairs,
+                    .row_columns = 2 * pairs,
+                    .amplitude = amplitude};
+    check_wave(wave);
+    free(wave.frequencies);
+}
+
+START_TEST(whole_positions_near_and_far_round_once)
+{
+    static const double OFFSETS[] = {0, -200, 1e6, -1e6, 1e9, 0x1p40, -0x1p47};
+    for (size_t i = 0; i < UNIT_COUNT(OFFSETS); i++)
+        check_positions((pe_positions){400, OFFSETS[i], 1, NULL}, 20, 1);
+}
+END_TEST
+
+START_TEST(steps_of_any_size_round_once)
+{
+    static const pe_positions SPANS[] = {
+        {200, 0, 0.25, NULL},      {200, 0, 0.1, NULL},          {200, 1e6, 0.1, NULL},
+        {100, 1e12, 1e-3, NULL},   {100, 12345.678, -7.3, NULL}, {100, 100, 1e9, NULL},
+        {100, 1e-5, 1e-7, NULL},   {100, 0, 0x1p-30, NULL},      {100, 0.5, 0, NULL},
+        {100, 0, 2.0 / 3.0, NULL},
+    };
+    for (size_t i = 0; i < UNIT_COUNT(SPANS); i++)
+        check_positions(SPANS[i], 20, 1);
+}
+END_TEST
+
+/* Of four rows 63.25 + r·2^-49, three lie between two doubles; their nearest double is the
+ * position of the fourth. */
+START_TEST(steps_below_the_last_place_of_a_position_round_once)
+{
+    check_positions((pe_positions){80, 63.25, 0x1p-49, NULL}, 20, 1);
+    check_positions((pe_positions){80, 63.25, -0x1p-49, NULL}, 20, 1);
+    check_positions((pe_positions){80, 1000.75, 0x1p-48, NULL}, 20, 1);
+}
+END_TEST
+
+/* Below zero, the distance to the next lower multiple of 64 has more bits than the position
+ * has. */
+START_TEST(negative_fractions_round_once)
+{
+    static const pe_positions SPANS[] = {
+        {200, -20, 0.1, NULL},     {200, -0.001, -0.3, NULL}, {200, -64.3, 0.7, NULL},
+        {200, -1e-9, -1e-9, NULL}, {200, -1e6, 0.1, NULL},    {100, -1e-300, -1e-18, NULL},
+    };
+    for (size_t i = 0; i < UNIT_COUNT(SPANS); i++)
+        check_positions(SPANS[i], 20, 1);
+}
+END_TEST
+
+START_TEST(random_positions_round_once)
+{
+    enum { COUNT = 400 };
+    static const double SCALES[] = {0x1p-53, 0x1p-49, 0x1p-43, 0x1p-33, 0x1p-20, 1};
+    for (size_t scale = 0; scale < UNIT_COUNT(SCALES); scale++) {
+        uint64_t state = scale;
+        double list[COUNT];
+        for (size_t i = 0; i < COUNT; i++)
+            list[i] = ((double)(unit_random(&state) >> 17)) * SCALES[scale]; /* below 2^47 */
+        check_positions((pe_positions){COUNT, 0, 1, list}, 10, 1);
+    }
+}
+END_TEST
+
+/* Numerators of the continued fractions of π and π/2. Their sines or cosines are tiny, so the
+ * result of an angle addition has few correct bits. */
+static const double NEAR_MULTIPLES[] = {
+    333,           344,           355,           51819,          52174,
+    103993,        104348,        208341,        260515,         312689,
+    573204,        833719,        1146408,       4272943,        4846147,
+    5419351,       37362253,      42781604,      80143857,       122925461,
+    165707065,     245850922,     411557987,     534483448,      1068966896,
+    2549491779,    3083975227,    6167950454,    14885392687,    17969367914,
+    21053343141,   881156436695,  902209779836,  1783366216531,  2685575996367,
+    3587785776203, 5371151992734, 8958937768937, 65398140378926, 74357078147863,
+};
+
+START_TEST(positions_close_to_quarter_turns_round_once)
+{
+    static const double AMPLITUDES[] = {1, -3.7, 60000, 1e-6};
+    pe_positions positions = {UNIT_COUNT(NEAR_MULTIPLES), 0, 1, NEAR_MULTIPLES};
+    for (size_t i = 0; i < UNIT_COUNT(AMPLITUDES); i++)
+        check_positions(positions, 1, AMPLITUDES[i]);
+}
+END_TEST
+
+/* Positions whose sine is as near to the middle between two floats as doubles allow: the result
+ * of the angle addition lies on either side of the middle. */
+START_TEST(sines_half_way_between_two_floats_round_once)
+{
+    enum { COUNT = 1200 };
+    const double turn = 6.283185307179586;
+    double list[COUNT];
+    uint64_t state = 9;
+    for (size_t i = 0; i < COUNT; i++) {
+        uint64_t random = unit_random(&state);
+        double middle = (double)(2 * ((random >> 41) | 1 << 23) + 1) * 0x1p-25; /* above 1/2 */
+        double position = asin(middle) + turn * (double)(random % 10);
+        if (random & 1 << 10)
+            position = nextafter(position, 0);
+        list[i] = random & 1 << 11 ? position : -position;
+    }
+    check_positions((pe_positions){COUNT, 0, 1, list}, 1, 1);
+}
+END_TEST
+
+/* The same for rows that are computed from their distances, and with amplitudes. The first of
+ * three rows is the near tie. */
+START_TEST(rows_at_equal_distances_that_begin_half_way_between_two_floats_round_once)
+{
+    static const double AMPLITUDES[] = {1, 0.25, -3.7};
+    uint64_t state = 10;
+    for (size_t i = 0; i < 300; i++) {
+        double amplitude = AMPLITUDES[i % UNIT_COUNT(AMPLITUDES)];
+        double middle = (double)(2 * ((unit_random(&state) >> 41) | 1 << 23) + 1) * 0x1p-25;
+        double entry = amplitude == 0.25 ? middle / 4 : middle;
+        double position = asin(entry / fabs(amplitude));
+        for (int side = 0; side < 3; side++) {
+            check_positions((pe_positions){3, position, 1, NULL}, 1, amplitude);
+            position = nextafter(position, side);
+        }
+    }
+}
+END_TEST
+
+/* As sin x < x, a tiny position half-way between two elements rounds to the lower one, although
+ * the difference is far below the last place of 2π. */
+START_TEST(tiny_positions_between_two_elements_round_towards_zero)
+{
+    enum { COUNT = 200 };
+    static const pe_dtype DTYPES[] = {PE_F32, PE_BF16};
+    static const unsigned PLACES[] = {24, 8}; /* bits of an element; a middle has one more */
+    pe_wide frequency = PE_WIDE_RADIAN;
+    for (size_t d = 0; d < UNIT_COUNT(DTYPES); d++) {
+        double list[COUNT];
+        uint64_t state = d;
+        unsigned char rows[COUNT * 4];
+        for (size_t i = 0; i < COUNT; i++) {
+            uint64_t random = unit_random(&state) >> (64 - PLACES[d]);
+            double middle = ldexp((double)(2 * random + 1), -100 - (int)(i % 20));
+            list[i] = i % 2 ? -middle : middle;
+        }
+        pe_wave wave = {.positions = {COUNT, 0, 1, list},
+                        .frequencies = &frequency,
+                        .count = 1,
+                        .layout = PE_WAVE_SINES,
+                        .columns = 1,
+                        .row_columns = 1,
+                        .amplitude = 1,
+                        .dtype = DTYPES[d]};
+        pe_wave_fill(&wave, 0, COUNT, rows);
+        for (size_t i = 0; i < COUNT; i++)
+            ck_assert_double_eq(unit_element(DTYPES[d], rows + i * pe_dtype_size(DTYPES[d])),
+                                unit_nearest(DTYPES[d], nextafter(list[i], 0)));
+    }
+}
+END_TEST
+
+START_TEST(every_layout_puts_every_frequency_in_its_column)
+{
+    static const size_t COUNTS[] = {1, 2, 3, 31, 32, 33, 64, 65, 97};
+    for (size_t i = 0; i < UNIT_COUNT(COUNTS); i++) {
+        size_t count = COUNTS[i];
+        pe_wide *frequencies = pe_wave_geometric(count, 100, 1, count);
+        for (int layout = PE_WAVE_INTERLEAVED; layout <= PE_WAVE_COSINES; layout++) {
+            bool pairs = layout < PE_WAVE_ALTERNATING, alone = layout >= PE_WAVE_SINES;
+            pe_wave wave = {.positions = {7, -3, 1.5, NULL},
+                            .frequencies = frequencies,
+                            .count = count,
+                            .layout = (pe_wave_layout)layout,
+                            .columns = pairs ? 2 * count : count,
+                            .amplitude = 1};
+            wave.row_columns = wave.columns;
+            check_wave(wave);
+            wave.row_columns += 3; /* three columns of zeros */
+            check_wave(wave);
+            if (wave.columns > 1 && !alone)
+                wave.columns -= 1; /* the last column is dropped */
+            wave.row_columns = wave.columns;
+            check_wave(wave);
+        }
+        free(frequencies);
+    }
+}
+END_TEST
+
+START_TEST(amplitudes_are_rounded_with_the_entry)
+{
+    static const double AMPLITUDES[] = {0.5, -2, 3.7, 60000, 1e-30, 1e-44, 0, 0.1, 1e-7};
+    for (size_t i = 0; i < UNIT_COUNT(AMPLITUDES); i++)
+        check_positions((pe_positions){150, -70, 1, NULL}, 10, AMPLITUDES[i]);
+}
+END_TEST
+
+START_TEST(the_row_of_position_0_alone_may_be_zero)
+{
+    static const double LIST[] = {1, 0, -1, 5e-324, 64, 0};
+    pe_wave wave = {.positions = {6, 0, 1, LIST},
+                    .frequencies = pe_wave_geometric(3, 10000, 1, 3),
+                    .count = 3,
+                    .layout = PE_WAVE_INTERLEAVED,
+                    .columns = 6,
+                    .row_columns = 7,
+                    .amplitude = 1,
+                    .zero_at_origin = true};
+    check_wave(wave);
+    wave.positions = (pe_positions){20, -9, 1, NULL};
+    check_wave(wave);
+    free(wave.frequencies);
+}
+END_TEST
+
+/* base^(-i·numerator/denominator)/2π by mpmath, cut to 256 bits. */
+static const struct {
+    size_t count;
+    double base;
+    uint64_t numerator, denominator;
+    size_t index;
+    pe_wide frequency;
+} FREQUENCIES[] = {
+    {256,
+     10000,
+     2,
+     512,
+     1,
+     {{0x645c5fb5a8ed498f, 0xb64e3359d6330040, 0xd838b4d9533e8750, 0x274dc9220d7792d2}}},
+    {256,
+     10000,
+     2,
+     512,
+     255,
+     {{0xd6c316562d257722, 0x6cd5711164279276, 0xcb20b228d2c370b4, 0x114cca0995934}}},
+    {524288,
+     1e18,
+     2,
+     1048576,
+     524287,
+     {{0x707796dd8d63f858, 0x9393d1e94e1d44e3, 0xefa5bb1e803cb09c, 0x2}}},
+    {128,
+     10,
+     1,
+     127,
+     127,
+     {{0x73286f4ab25e4b55, 0xd248dd5707e816ce, 0xa64dc89872ee1f24, 0x41309af8ec1b3ba}}},
+    {64,
+     12345.678,
+     2,
+     128,
+     63,
+     {{0xb5ca373d79b1a5f2, 0x42a4d7d35ee1b50c, 0x2882ae5308eb330c, 0xfa95c001dbec}}},
+    {3,
+     2,
+     1,
+     1,
+     2,
+     {{0x1fe5163abdebbc56, 0xdb6295993c43904, 0x9fc2757d1f534ddc, 0xa2f9836e4e44152}}},
+    {1024,
+     1,
+     2,
+     1024,
+     77,
+     {{0x7f9458eaf7aef158, 0x36d8a5664f10e410, 0x7f09d5f47d4d3770, 0x28be60db9391054a}}},
+};
+
+START_TEST(geometric_frequencies_are_good_to_220_bits)
+{
+    for (size_t i = 0; i < UNIT_COUNT(FREQUENCIES); i++) {
+        pe_wide *frequencies =
+            pe_wave_geometric(FREQUENCIES[i].count, FREQUENCIES[i].base,
+                              FREQUENCIES[i].numerator, FREQUENCIES[i].denominator);
+        pe_wide got = frequencies[FREQUENCIES[i].index], expected = FREQUENCIES[i].frequency;
+        pe_wide up = pe_wide_sub(got, expected), down = pe_wide_sub(expected, got);
+        pe_wide rest = pe_wide_shift_right(up.limb[3] >> 63 ? down : up, 36);
+        ck_assert_msg(!(rest.limb[0] | rest.limb[1] | rest.limb[2] | rest.limb[3]), "case %zu",
+                      i);
+        ck_assert_int_eq(memcmp(&frequencies[0], &PE_WIDE_RADIAN, sizeof PE_WIDE_RADIAN), 0);
+        free(frequencies);
+    }
+}
+END_TEST
+
+Suite *wave_suite(void)
+{
+    const TTest *const tests[] = {
+        whole_positions_near_and_far_round_once,
+        steps_of_any_size_round_once,
+        steps_below_the_last_place_of_a_position_round_once,
+        negative_fractions_round_once,
+        random_positions_round_once,
+        positions_close_to_quarter_turns_round_once,
+        sines_half_way_between_two_floats_round_once,
+        rows_at_equal_distances_that_begin_half_way_between_two_floats_round_once,
+        tiny_positions_between_two_elements_round_towards_zero,
+        every_layout_puts_every_frequency_in_its_column,
+        amplitudes_are_rounded_with_the_entry,
+        the_row_of_position_0_alone_may_be_zero,
+        geometric_frequencies_are_good_to_220_bits,
+        NULL,
+    };
+    return unit_suite("wave", tests);
+}
