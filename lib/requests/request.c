@@ -88,7 +88,8 @@ static const pe_preset *read_arguments(pe_request *request, const pe_argument *a
         const pe_argument *argument = &arguments[i];
         size_t index = pe_parameter_index(info, argument->name);
         bool is_preset = strcmp(argument->name, "preset") == 0;
-        if (argument->kind == PE_KIND_NULL && (index < request->value_count || is_preset))
+        bool is_known = index < request->value_count || (is_preset && info->preset_count > 0);
+        if (argument->kind == PE_KIND_NULL && is_known)
             continue;
         if (index < request->value_count)
             given[index] = true;

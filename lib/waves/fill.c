@@ -1,11 +1,11 @@
 /* Filling rows of a wave, 64 frequencies at a time.
  *
  * Angle addition gives a sine and a cosine from two others. The ones to start from, the seeds,
- * are computed from exact phases with an error below 0.62·2^-53; the error of a sum is below
- * 2^-50. An entry of f32, f16 or bf16 that lies that near to a rounding boundary is computed
- * again from its own exact phase in double-double. So these dtypes are rounded correctly,
- * whichever seeds an entry was computed from. f64 entries are not, so their seeds depend on the
- * position alone: then a window has the same bits as the same rows of the whole table. */
+ * are computed from exact phases. For f32, f16 and bf16 they are doubles with an error below
+ * 0.62·2^-53, and the error of a sum is below 2^-50; for f64 they are double-doubles (see
+ * rows_f64.c). An entry that lies that near to a rounding boundary is computed again from its
+ * own exact phase. So every entry is rounded correctly, whichever seeds it was computed from,
+ * and a window has the same bits as the same rows of the whole table. */
 #include "waves/fill.h"
 
 #include "kernels/kernel.h"

@@ -60,6 +60,8 @@ class Post(ServerCase):
         problem = self.refuse({**given, "offse": None}, 400, "offse")
         self.assertIn('did you mean "offset"?', problem["detail"])
         self.refuse({"length": 4, "dim": None}, 400, "dim")
+        reply = self.post("/v1/encodings/integer", {"length": 4, "preset": None})
+        self.assert_problem(reply, 400, "preset")
 
     def test_a_reply_names_the_preset_and_the_release(self):
         query = "length=4&dim=8&preset=whisper"
