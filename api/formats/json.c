@@ -104,7 +104,9 @@ const api_format api_format_json = {
     .name = "json",
     .media_type = "application/json",
     .extension = "json",
-    .help = "all tensors as nested lists, with scheme and parameters",
+    .help =
+        "all tensors as nested lists, with scheme and parameters; digits are the fewest that "
+        "read back as the same value of the tensor's dtype",
     .schema_type = "object",
     .revision = 2,
     .states_parameters = true,

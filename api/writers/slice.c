@@ -41,12 +41,11 @@ static void refuse(const pe_tensor *tensor, const char *given, pe_status status,
         pe_error_add(error, status, API_SLICE, given, "left out for a tensor of rank %zu",
                      tensor->rank);
     else
-        pe_error_add(
-            error, status, API_SLICE, given,
-            "%s along the leading %s of a tensor of rank %zu, from %s to %s, so that a "
-            "matrix remains",
-            leading > 1 ? "indices" : "an index", leading > 1 ? "axes" : "axis", tensor->rank,
-            zeros, last);
+        pe_error_add(error, status, API_SLICE, given,
+                     "%s from %s to %s: the tensor has %zu axes, and that picks one matrix",
+                     leading > 1 ? "an index for each leading axis,"
+                                 : "an index of the leading axis,",
+                     zeros, last, tensor->rank);
 }
 
 void api_slice_check(const api_selection *selection, bool needed, pe_error *error)

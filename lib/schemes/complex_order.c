@@ -78,7 +78,8 @@ static void check_tokens(const pe_values *values, uint64_t rows, uint64_t vocabu
     double largest = largest_token(tokens);
     char given[48];
     if (tokens->present && tokens->count != rows) {
-        snprintf(given, sizeof given, "%zu items", tokens->count);
+        snprintf(given, sizeof given, "%zu item%s", tokens->count,
+                 tokens->count == 1 ? "" : "s");
         pe_error_add(reterr, PE_OUT_OF_RANGE, "tokens", given,
                      "a list of %llu words, one for each row", (unsigned long long)rows);
     }

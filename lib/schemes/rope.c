@@ -247,7 +247,7 @@ static void check_list(const pe_values *values, const char *name, size_t wanted,
 {
     char given[40];
     size_t count = pe_value_of(values, name)->count;
-    snprintf(given, sizeof given, "%zu items", count);
+    snprintf(given, sizeof given, "%zu item%s", count, count == 1 ? "" : "s");
     if (count != wanted)
         pe_error_add(reterr, PE_OUT_OF_RANGE, name, given,
                      "a list of %zu items, one for each frequency", wanted);
