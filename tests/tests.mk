@@ -4,7 +4,7 @@ UNIT_SOURCES   := $(sort $(shell find tests/unit -name '*.c'))
 BENCH_SOURCES  := $(wildcard tests/bench/*.c)
 HARNESSES      := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
 FUZZ_SOURCES   := $(wildcard tests/fuzz/*.c tests/fuzz/support/*.c)
-FORMATTED := $(LIB_FILES) $(API_FILES) $(SERVER_FILES) $(sort $(shell find tests/unit tests/fuzz/support -name '*.h')) \
+FORMATTED := $(LIB_FILES) $(API_FILES) $(SERVER_FILES) $(sort $(shell find tests/unit tests/fuzz/support tests/bench -name '*.h')) \
              $(UNIT_SOURCES) $(BENCH_SOURCES) $(FUZZ_SOURCES) tests/digits/main.cc tests/buckets/main.c \
              tests/faults/faults.c
 
@@ -15,7 +15,7 @@ DEPS_TEST := $(DEPS) binutils check chromium clang clang-format clang-tidy cppch
              libclang-rt-dev prometheus python3 python3-mpmath python3-numpy python3-scipy python3-torch \
              util-linux valgrind
 
-.PHONY: test unit fuzz fuzz-corpus digits buckets http browser interop readme screenshot contract golden check \
+.PHONY: test bits unit fuzz fuzz-corpus digits buckets http browser interop readme screenshot contract golden check \
         check-builds hardening sanitize tsan valgrind analyze analyze-quick format slow bench soak same-answers \
         deps-test deps-bench
 
@@ -143,6 +143,9 @@ same-answers: all ## whether this build answers as that of OLD=path/to/posenc-se
 BENCH_TOOLS := $(patsubst tests/bench/%.c,$(BUILD)/bench-%,$(BENCH_SOURCES))
 bench: all $(BENCH_TOOLS) ## ratios against the peers that are installed (BENCH="--quick", --help)
 	BENCH_BUILD=$(BUILD) $(PYTHON) -B tests/bench/bench.py $(BENCH)
+
+bits: $(BUILD)/bench-bits ## sums of the bits of 10^9 words of tables of all schemes, to compare between commits
+	$(BUILD)/bench-bits $(SCHEME)
 
 $(BUILD)/bench-%: $(BUILD)/tests/bench/%.o $(BUILD)/libposenc.a
 	$(call say,LINK  $@)

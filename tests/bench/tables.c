@@ -2,7 +2,7 @@
  * Prints "name seconds" lines, the best of some runs each; the benchmark calls it by turns with
  * its peers. */
 #include "kernels/kernel.h"
-#include "posenc.h"
+#include "query.h"
 #include "tables/buffer.h"
 
 #include <jansson.h>
@@ -13,15 +13,6 @@
 #include <time.h>
 
 #define STREAMED_BYTES ((size_t)8 << 20) /* from here on stores go past the caches */
-#define ARGUMENTS_MAX  16
-
-/* A query being enlarged. */
-typedef struct bench_query {
-    char text[256];
-    pe_argument arguments[ARGUMENTS_MAX];
-    char numbers[ARGUMENTS_MAX][24];
-    size_t count;
-} bench_query;
 
 static double now(void)
 {
@@ -34,27 +25,6 @@ static void keep_least(double *least, double value)
 {
     if (*least == 0 || value < *least)
         *least = value;
-}
-
-static pe_request *request_for(const pe_scheme *scheme, const bench_query *query)
-{
-    const pe_limits limits = {1ULL << 40, 1ULL << 40, 1 << 20, NULL, NULL};
-    pe_request *request = NULL;
-    pe_error error;
-    if (pe_request_new(scheme, query->arguments, query->count, &limits, &request, &error))
-        return NULL;
-    return request;
-}
-
-static void read_query(bench_query *ret_query, const char *text)
-{
-    snprintf(ret_query->text, sizeof ret_query->text, "%s", text);
-    ret_query->count = 0;
-    char *rest = ret_query->text;
-    for (char *part; (part = strsep(&rest, "&")) && ret_query->count < ARGUMENTS_MAX;) {
-        char *name = strsep(&part, "=");
-        ret_query->arguments[ret_query->count++] = (pe_argument){.name = name, .text = part};
-    }
 }
 
 static pe_table *compute(const pe_request *request)
@@ -170,53 +140,6 @@ static void time_json(const pe_request *request, int runs)
     pe_table_unref(table);
 }
 
-/* Whether an argument of the scheme's example sets the size: a required integer, or length. */
-static bool sets_size(const pe_scheme_info *info, const char *name)
-{
-    for (size_t i = 0; i < info->parameter_count; i++)
-        if (strcmp(info->parameters[i].name, name) == 0)
-            return info->parameters[i].type == PE_INTEGER &&
-                   (info->parameters[i].required || strcmp(name, "length") == 0);
-    return false;
-}
-
-/* Double an argument; the request with it, or NULL and everything as it was. */
-static pe_request *enlarge(const pe_scheme *scheme, bench_query *query, size_t index)
-{
-    pe_argument *argument = &query->arguments[index];
-    const pe_argument before = *argument;
-    char number[24];
-    snprintf(number, sizeof number, "%llu", 2 * strtoull(before.text, NULL, 10));
-    argument->text = number;
-    pe_request *request = request_for(scheme, query);
-    if (request)
-        memcpy(query->numbers[index], number, sizeof number);
-    argument->text = request ? query->numbers[index] : before.text;
-    return request;
-}
-
-/* The scheme's example, its sizes doubled by turns until its tensors have so many bytes. */
-static pe_request *enlarged_example(const pe_scheme *scheme, uint64_t bytes)
-{
-    const pe_scheme_info *info = pe_scheme_describe(scheme);
-    bench_query query;
-    read_query(&query, info->example);
-    pe_request *request = request_for(scheme, &query);
-    for (bool grown = true; grown && request && pe_request_bytes(request) < bytes;) {
-        grown = false;
-        for (size_t i = 0; i < query.count && pe_request_bytes(request) < bytes; i++) {
-            pe_request *larger =
-                sets_size(info, query.arguments[i].name) ? enlarge(scheme, &query, i) : NULL;
-            if (!larger)
-                continue;
-            pe_request_unref(request);
-            request = larger;
-            grown = true;
-        }
-    }
-    return request;
-}
-
 /* Those that draw or integrate take much longer than the others, and are left out. */
 static int list_schemes(void)
 {
@@ -254,18 +177,21 @@ static const pe_scheme *scheme_of(const char *name)
  * scheme NAME at some 16 MB. */
 static pe_request *request_of(const char *task, const char *argument)
 {
+    bench_query query;
     if (strcmp(task, "scheme") == 0) {
         const pe_scheme *scheme = pe_scheme_find(argument);
-        return scheme ? enlarged_example(scheme, 16 << 20) : NULL;
+        if (!scheme)
+            return NULL;
+        bench_read_query(&query, pe_scheme_describe(scheme)->example);
+        return bench_enlarged(scheme, &query, 16 << 20);
     }
-    bench_query query;
     char path[256];
     snprintf(path, sizeof path, "%s", argument);
     char *rest = strchr(path, '?');
     if (rest)
         *rest++ = '\0';
-    read_query(&query, rest ? rest : path);
-    return request_for(scheme_of(rest ? path : "sinusoidal"), &query);
+    bench_read_query(&query, rest ? rest : path);
+    return bench_request(scheme_of(rest ? path : "sinusoidal"), &query);
 }
 
 int main(int argc, char **argv)
