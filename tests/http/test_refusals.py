@@ -57,6 +57,10 @@ def zeros(*shape):
     return ("F32", list(shape), struct.pack(f"<{count}f", *[0.5] * count))
 
 
+def items(count):
+    return "1 item" if count == 1 else f"{count} items"
+
+
 class RefusalCase(ServerCase):
     def refuse(self, scheme, options, status, *parameters, rule=None, given=None):
         """Check a refusal by POST and, if a query can express the values, by GET."""
@@ -125,7 +129,7 @@ class Rotary(RefusalCase):
         for name in ("short_factor", "long_factor"):
             for count in (1, 3, 5, 8):
                 options = self.rope("longrope", **{name: [1] * count})
-                self.refuse("rope", options, 422, name, rule="4 items", given=f"{count} items")
+                self.refuse("rope", options, 422, name, rule="4 items", given=items(count))
         options = self.rope("longrope", partial_rotary_factor=0.5)
         self.refuse("rope", options, 422, "short_factor", "long_factor", rule="2 items")
 
@@ -263,7 +267,7 @@ class Trained(RefusalCase):
         self.refuse("complex_order", {**whole, "tokens": [0, 0.5, 0]}, 400, "tokens")
         for tokens in ([1], [1, 2, 3, 4]):
             self.refuse("complex_order", {**whole, "tokens": tokens}, 422, "tokens",
-                        rule="3 words, one for each row", given=f"{len(tokens)} items")
+                        rule="3 words, one for each row", given=items(len(tokens)))
         self.refuse("complex_order", {"length": 1, "parameters": "waves", "tokens": [9]}, 422,
                     "tokens", rule="below 9")
 
