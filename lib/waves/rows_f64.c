@@ -10,8 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-#define REACH_MAX 32 /* rows on each side of a middle */
-
 /* Errors as a part of the amplitude: a seed is within 2^-104 and with an amplitude within
  * 2^-102 of its exact value, a rotation adds √2·(2^-102 + 2^-104) + 2^-103. */
 #define ERROR 0x1p-100
@@ -30,13 +28,13 @@ typedef struct phases {
 typedef struct block_maker {
     const pe_chunk *chunk;
     double error;
-    size_t reach;                      /* rows on each side of a middle, in full blocks */
-    pe_wide origin[PE_KERNEL_PAIRS];   /* phases of row 0 */
-    pe_wide step[PE_KERNEL_PAIRS];     /* of a step */
-    phases half, block;                /* of half a step, of a full block */
-    phases middle;                     /* between row `at` - 1 and row `at`; 0: nowhere yet */
-    uint64_t at, added;                /* `added` blocks since it was computed */
-    pe_seeds_f64 distances[REACH_MAX]; /* of j + 1/2 steps */
+    size_t reach;                    /* rows on each side of a middle, in full blocks */
+    pe_wide origin[PE_KERNEL_PAIRS]; /* phases of row 0 */
+    pe_wide step[PE_KERNEL_PAIRS];   /* of a step */
+    phases half, block;              /* of half a step, of a full block */
+    phases middle;                   /* between row `at` - 1 and row `at`; 0: nowhere yet */
+    uint64_t at, added;              /* `added` blocks since it was computed */
+    pe_seeds_f64 distances[PE_REACH_MAX]; /* of j + 1/2 steps */
 } block_maker;
 
 static void seed(const pe_chunk *chunk, const phases *at, pe_seeds_f64 *ret_seeds)
@@ -102,21 +100,12 @@ static void make_distances(block_maker *maker)
     }
 }
 
-/* More distances cost seeds once, and save some in every block. */
-static size_t reach_for(uint64_t rows)
-{
-    size_t reach = 8;
-    while (reach < REACH_MAX && reach * reach < rows)
-        reach *= 2;
-    return reach <= rows / 2 ? reach : (size_t)(rows / 2);
-}
-
 static void begin(block_maker *maker, const pe_chunk *chunk, uint64_t rows)
 {
     const pe_positions *positions = &chunk->wave->positions;
     maker->chunk = chunk;
     maker->error = fabs(chunk->wave->amplitude) * ERROR;
-    maker->reach = reach_for(rows);
+    maker->reach = pe_reach_for(rows);
     maker->at = 0;
     for (size_t i = 0; i < chunk->count; i++) {
         pe_wide turns = chunk->wave->frequencies[chunk->first + i];
@@ -174,13 +163,7 @@ static void write_by_distance(const pe_chunk *chunk, uint64_t first, uint64_t ro
     pe_seeds_f64 middle;
     begin(&maker, chunk, rows);
     for (uint64_t done = 0; done < rows;) {
-        size_t reach = maker.reach;
-        if (rows - done < 2 * reach)
-            reach = (size_t)(rows - done) / 2;
-        if (reach == 0) { /* one row is left: write the one before it again */
-            reach = 1;
-            done -= 1;
-        }
+        size_t reach = pe_next_reach(maker.reach, rows, &done);
         seed_middle(&maker, first + done + reach, &middle);
         write_block(&maker, &middle, first + done + reach, reach,
                     dst + (done + reach) * row_bytes);
