@@ -21,8 +21,6 @@
 
 #include "numerics/limbs.h"
 
-#include <string.h>
-
 /* The first distances have seeds of their own; the others are these plus a multiple of 8. */
 #define NEAR_COUNT PE_REACH_MIN
 

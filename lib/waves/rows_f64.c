@@ -4,12 +4,10 @@
  * rotation for each entry, and a test whether what is known decides the rounding. Rows at equal
  * distances come in blocks around a middle, as rows_by_distance.c explains; other rows are
  * seeds themselves. */
-#include "numerics/dtype.h"
 #include "waves/rows.h"
 #include "waves/seeds.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Errors as a part of the amplitude: a seed is within 2^-104 and with an amplitude within
  * 2^-102 of its exact value, a rotation adds √2·(2^-102 + 2^-104) + 2^-103. */
