@@ -25,7 +25,9 @@ static void set_rounding(pe_chunk *chunk)
     if (wave->amplitude == 0 || wave->dtype == PE_F64)
         return;
     int exponent = exponent_of(wave->amplitude);
-    int least = wave->dtype == PE_F16 ? 0 : PE_EXPONENT_MIN; /* f16 has few exponents */
+    /* for f16 the kernel takes entries from 2^(exponent - 14) on for normal numbers; the least
+     * of these is 2^-14 */
+    int least = wave->dtype == PE_F16 ? 0 : PE_EXPONENT_MIN;
     chunk->rounding.exponent = exponent;
     chunk->is_rounded_by_kernel = exponent >= least && exponent <= PE_EXPONENT_MAX;
 }
