@@ -100,6 +100,17 @@ pe_table *unit_table(const char *scheme, const char *query)
     return table;
 }
 
+pe_entry *unit_entry(pe_cache *cache, const char *scheme, const char *query)
+{
+    pe_request *request = unit_legal_request(scheme, query);
+    pe_entry *entry;
+    pe_outcome outcome;
+    pe_error error;
+    ck_assert_int_eq(pe_cache_get(cache, request, &entry, &outcome, &error), PE_OK);
+    pe_request_unref(request);
+    return entry;
+}
+
 char *unit_key(const char *scheme, const char *query)
 {
     pe_request *request = unit_legal_request(scheme, query);
