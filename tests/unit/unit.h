@@ -53,6 +53,9 @@ pe_table *unit_table(const char *scheme, const char *query);
 pe_entry *unit_entry(pe_cache *cache, const char *scheme, const char *query);
 char *unit_key(const char *scheme, const char *query);
 
+/* Whether the first tensors of two queries begin with the same bytes. */
+bool unit_begin_alike(const char *scheme, const char *query, const char *other, size_t bytes);
+
 /* Fail the test unless the query is refused with this status and a problem that names the
  * parameter, whose rule contains `rule`. */
 void unit_refuses(const char *scheme, const char *query, pe_status status,
