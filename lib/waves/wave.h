@@ -12,7 +12,8 @@
  *   rows_f64              the same for f64, in double-double
  *   fill                  computing a table, chunk by chunk
  *   rotary                frequencies of rotary schemes
- *   distance_wave         waves of relative schemes */
+ *   distance_wave         waves of relative schemes
+ *   grid                  tables of grids, from one wave for both axes */
 #ifndef PE_WAVE_H
 #define PE_WAVE_H
 
