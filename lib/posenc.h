@@ -254,6 +254,9 @@ typedef struct pe_argument {
     pe_kind kind;
 } pe_argument;
 
+/* Refuse an argument whose name was given before. */
+void pe_error_add_repetition(pe_error *error, const pe_argument *argument);
+
 /* ---- tensors and stored sets ---- */
 
 #define PE_RANK_MAX    4

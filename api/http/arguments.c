@@ -247,13 +247,6 @@ bool api_arguments_from_json(const char *body, size_t size, api_arguments *ret_a
     return read;
 }
 
-static void refuse_repetition(const pe_argument *argument, pe_error *reterr)
-{
-    pe_problem *problem =
-        pe_error_add(reterr, PE_MALFORMED, argument->name, argument->text, "given once");
-    problem->reason = PE_REASON_REPEATED;
-}
-
 bool api_arguments_take_any(api_arguments *arguments, const char *name,
                             pe_argument *ret_argument, pe_error *reterr)
 {
@@ -266,7 +259,7 @@ bool api_arguments_take_any(api_arguments *arguments, const char *name,
         } else if (!argument.text) {
             seen++; /* it is a problem already */
         } else if (seen++ > 0) {
-            refuse_repetition(&argument, reterr);
+            pe_error_add_repetition(reterr, &argument);
         } else if (argument.kind != PE_KIND_NULL) {
             *ret_argument = argument;
             found = true;

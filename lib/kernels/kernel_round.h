@@ -205,7 +205,7 @@ static inline bool second_bf16(const double *sines, const double *cosines, size_
     return second_16(sines, cosines, count, exponent, 45, 896, 24, to_sines, to_cosines);
 }
 
-/* ---- both tests ---- */
+/* ---- both tests: round and store a row, and tell whether an entry is uncertain ---- */
 
 static inline bool round_f32(const double *sines, const double *cosines, size_t count,
                              int exponent, void *to_sines, void *to_cosines)
@@ -216,27 +216,34 @@ static inline bool round_f32(const double *sines, const double *cosines, size_t 
     return doubtful && second_f32(sines, cosines, count, exponent, to_sines, to_cosines);
 }
 
+/* The same for a dtype of 16 bits. */
+static inline __attribute__((always_inline)) bool
+round_and_test_16(const double *sines, const double *cosines, size_t count, int exponent,
+                  unsigned dropped, round_row *second, void *to_sines, void *to_cosines)
+{
+    uint32_t small = small_f32(exponent);
+    bool doubtful = to_cosines
+                        ? first_16(sines, cosines, count, dropped, small, to_sines, to_cosines)
+                        : first_16(sines, cosines, count, dropped, small, to_sines, NULL);
+    return doubtful && second(sines, cosines, count, exponent, to_sines, to_cosines);
+}
+
 static inline bool round_f16(const double *sines, const double *cosines, size_t count,
                              int exponent, void *to_sines, void *to_cosines)
 {
-    uint32_t small = small_f32(exponent);
-    bool doubtful =
-        to_cosines ? first_16(sines, cosines, count, F16_DROPPED, small, to_sines, to_cosines)
-                   : first_16(sines, cosines, count, F16_DROPPED, small, to_sines, NULL);
-    return doubtful && second_f16(sines, cosines, count, exponent, to_sines, to_cosines);
+    return round_and_test_16(sines, cosines, count, exponent, F16_DROPPED, second_f16, to_sines,
+                             to_cosines);
 }
 
 static inline bool round_bf16(const double *sines, const double *cosines, size_t count,
                               int exponent, void *to_sines, void *to_cosines)
 {
-    uint32_t small = small_f32(exponent);
-    bool doubtful =
-        to_cosines ? first_16(sines, cosines, count, BF16_DROPPED, small, to_sines, to_cosines)
-                   : first_16(sines, cosines, count, BF16_DROPPED, small, to_sines, NULL);
-    return doubtful && second_bf16(sines, cosines, count, exponent, to_sines, to_cosines);
+    return round_and_test_16(sines, cosines, count, exponent, BF16_DROPPED, second_bf16,
+                             to_sines, to_cosines);
 }
 
-/* f64 needs no rounding. */
+/* Doubles are stored as they come: seeds, and rows that the caller rounds. Rows of f64 that are
+ * rounded correctly come from kernel_f64.h. */
 static inline bool round_f64(const double *sines, const double *cosines, size_t count,
                              int exponent, void *to_sines, void *to_cosines)
 {

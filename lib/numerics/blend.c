@@ -55,8 +55,9 @@ typedef struct entry {
     double alpha, a, b, p;
 } entry;
 
-/* The sign of the entry minus (low + high)/2; it is that of 2 (1 - α) times the difference,
- * which is a sum of products of doubles. */
+/* Whether the entry lies above the midpoint of low and high (1), below it (-1) or on it (0).
+ * As α < 1, the difference may be multiplied by 2 (1 - α). That gives
+ * (1 - α)(2a - low - high) + 2α (b - p): products of two doubles, which are summed exactly. */
 static int compare(const entry *x, double low, double high)
 {
     pe_exact sum = {{0}};

@@ -253,8 +253,9 @@ double pe_correct_quantile(int64_t numerator)
     double y = 0.5 * x * x;
     dd wanted = dd_mul_double(D_OF_2, t), reached = dd_mul_double(integral_ratio(y), x);
     dd missing = dd_add(wanted, dd_neg(reached)); /* below 2^-22 of x */
-    /* add the Taylor series of the inverse of D, whose derivatives are exp(y), x exp(2y) and
-     * (1 + 2x²) exp(3y) */
+    /* D(x) is what is reached. Where D is `missing` more, its inverse is x + s + x s²/2 +
+     * (1 + 2x²) s³/6 with s = missing·exp(y), by Taylor: the derivatives of the inverse are
+     * exp(y), x exp(2y) and (1 + 2x²) exp(3y). */
     double step = missing.hi * exponential(y);
     double cubic = step * step * step * (1 + 2 * x * x) / 6;
     dd value = dd_two_sum(x, step);

@@ -223,3 +223,11 @@ pe_problem *pe_error_add_choice(pe_error *error, const char *parameter, const ch
     pe_problem_suggest(problem, pe_nearest(given, choices, count));
     return problem;
 }
+
+void pe_error_add_repetition(pe_error *error, const pe_argument *argument)
+{
+    pe_problem *problem =
+        pe_error_add(error, PE_MALFORMED, argument->name, argument->text, "given once");
+    problem->reason = PE_REASON_REPEATED;
+    problem->kind = argument->kind;
+}

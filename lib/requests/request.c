@@ -68,14 +68,6 @@ static const pe_preset *find_preset(const pe_scheme_info *info, const pe_argumen
     return NULL;
 }
 
-static void refuse_repetition(const pe_argument *argument, pe_error *reterr)
-{
-    pe_problem *problem =
-        pe_error_add(reterr, PE_MALFORMED, argument->name, argument->text, "given once");
-    problem->reason = PE_REASON_REPEATED;
-    problem->kind = argument->kind;
-}
-
 /* Read the arguments, and mark each parameter that was given, even if wrongly. Returns the
  * preset that the arguments name, or NULL. */
 static const pe_preset *read_arguments(pe_request *request, const pe_argument *arguments,
@@ -99,7 +91,7 @@ static const pe_preset *read_arguments(pe_request *request, const pe_argument *a
             continue;
         }
         if (is_repeated(arguments, i))
-            refuse_repetition(argument, reterr);
+            pe_error_add_repetition(reterr, argument);
         else if (index < request->value_count)
             pe_parameter_read(pe_parameter_at(info, index), argument->text, argument->kind,
                               limits, &request->owned[index], reterr);

@@ -1,19 +1,14 @@
 /* The complex-valued word embedding of Wang et al.: in each dimension a word is a wave of its
  * own, r·exp(i(θ + ω·k)) at position k. */
-#include "kernels/kernel.h"
 #include "numerics/angle.h"
-#include "numerics/dtype.h"
-#include "positions/positions.h"
-#include "trained/trained.h"
+#include "trained/word_waves.h"
 #include "waves/wave.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-static const char *const SHARINGS[] = {"word_dim", "word", "dim", NULL};
-enum sharing { WORD_DIM, WORD, DIM };
+static const char *const SHARINGS[] = {"word_dim", "word", "dim", NULL}; /* pe_sharing */
 
 #define VOCABULARY_MAX 4503599627370496.0 /* 2^52 */
 
@@ -98,12 +93,13 @@ static bool check_waves(const pe_values *values, uint64_t vocabulary, uint64_t d
     static const char *const NAMES[] = {"frequency", "phase"};
     const pe_set *set = pe_values_set(values);
     int sharing = pe_choice(values, "sharing");
-    const uint64_t matrix[2] = {vocabulary, sharing == WORD ? 1 : dim}, vector[1] = {dim};
+    const uint64_t matrix[2] = {vocabulary, sharing == PE_EACH_WORD ? 1 : dim},
+                   vector[1] = {dim};
     bool good = true;
     for (size_t i = 0; set && i < PE_COUNT(NAMES); i++)
         if (i == 0 || pe_set_tensor_find(set, NAMES[i]))
-            good &= pe_trained_check(values, NAMES[i], sharing == DIM ? 1 : 2,
-                                     sharing == DIM ? vector : matrix, reterr);
+            good &= pe_trained_check(values, NAMES[i], sharing == PE_EACH_DIM ? 1 : 2,
+                                     sharing == PE_EACH_DIM ? vector : matrix, reterr);
     return good;
 }
 
@@ -125,27 +121,11 @@ static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
     pe_plan_add(ret_plan, "imag", dtype, 2, (uint64_t[]){positions.count, dim});
 }
 
-/* ---- waves ---- */
-
-/* The frequencies or phases of the words. */
-typedef struct angles {
-    const pe_set_tensor *stored; /* in radians, or NULL */
-    pe_wide *turns;              /* of each dimension, where all words share them, or NULL */
-} angles;
-
-typedef struct waves {
-    pe_trained amplitude;
-    pe_positions positions;
-    const double *tokens; /* borrowed; NULL: word 0 */
-    enum sharing sharing;
-    uint64_t dim;
-    pe_dtype dtype;
-    angles frequency, phase; /* seeded frequencies have turns only, seeded phases are 0 */
-} waves;
+/* ---- preparing ---- */
 
 static void release(void *context)
 {
-    waves *state = context;
+    pe_word_waves *state = context;
     if (state) {
         free(state->frequency.turns);
         free(state->phase.turns);
@@ -181,16 +161,16 @@ static double element_price(const pe_values *values, const pe_plan *plan, size_t
     pe_error none;
     pe_error_init(&none);
     pe_positions positions = pe_positions_read(values, &none);
-    bool stored = pe_values_set(values) && pe_choice(values, "sharing") != DIM;
+    bool stored = pe_values_set(values) && pe_choice(values, "sharing") != PE_EACH_DIM;
     return (has_fractions(&positions) ? EXACT_PRICE : ENTRY_PRICE) +
            (stored ? 2 * TURNS_PRICE : 0);
 }
 
 /* Convert stored angles to turns once, where all words share them. False: memory ran out, or
  * the runner cancelled it. */
-static bool share_turns(const waves *state, angles *shared, pe_pace *pace)
+static bool share_turns(const pe_word_waves *state, pe_word_angles *shared, pe_pace *pace)
 {
-    if (!shared->stored || state->sharing != DIM)
+    if (!shared->stored || state->sharing != PE_EACH_DIM)
         return true;
     shared->turns = malloc(state->dim * sizeof *shared->turns);
     for (uint64_t j = 0; shared->turns && j < state->dim; j++) {
@@ -203,15 +183,15 @@ static bool share_turns(const waves *state, angles *shared, pe_pace *pace)
 
 /* Compute the seeded frequencies of all dimensions. Where a word has one frequency, it is that
  * of dimension 0. False: memory ran out. */
-static bool seed_turns(waves *state, double base)
+static bool seed_turns(pe_word_waves *state, double base)
 {
     state->frequency.turns =
-        pe_wave_geometric(state->dim, state->sharing == WORD ? 1 : base, 2, state->dim);
+        pe_wave_geometric(state->dim, state->sharing == PE_EACH_WORD ? 1 : base, 2, state->dim);
     return state->frequency.turns != NULL;
 }
 
 /* Check that the stored amplitudes of the rows fit the dtype. */
-static void check_amplitudes(const waves *state, pe_pace *pace)
+static void check_amplitudes(const pe_word_waves *state, pe_pace *pace)
 {
     double largest = 0, row_price = pe_trained_check_price(pace->values, state->dim);
     uint64_t rows = state->tokens ? state->positions.count : 1;
@@ -230,15 +210,15 @@ static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runn
     pe_pace pace = pe_pace_of(values, plan, runner, reterr);
     const pe_set *set = pe_values_set(values);
     const pe_value *tokens = pe_value_of(values, "tokens");
-    waves *state = malloc(sizeof *state);
+    pe_word_waves *state = malloc(sizeof *state);
     if (!state)
         return NULL;
     uint64_t dim = plan->tensors[0].shape[1];
-    *state = (waves){
+    *state = (pe_word_waves){
         .amplitude = pe_trained_of(values, "amplitude", dim, &AMPLITUDE),
         .positions = pe_positions_read(values, reterr),
         .tokens = tokens->present ? tokens->items : NULL,
-        .sharing = (enum sharing)pe_choice(values, "sharing"),
+        .sharing = (pe_sharing)pe_choice(values, "sharing"),
         .dim = dim,
         .dtype = pe_requested_dtype(values),
         .frequency = {set ? pe_set_tensor_find(set, "frequency") : NULL, NULL},
@@ -255,194 +235,11 @@ static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runn
     return NULL;
 }
 
-/* ---- one entry, exactly ---- */
-
-/* One row of the table: its position and its word. */
-typedef struct table_line {
-    uint64_t row, token;
-    dd position;
-    bool whole; /* the position is an integer that a double holds */
-} table_line;
-
-/* The index of an angle in its stored tensor. */
-static uint64_t stored_index(const waves *state, const table_line *line, uint64_t column)
-{
-    if (state->sharing == DIM)
-        return column;
-    return state->sharing == WORD ? line->token : line->token * state->dim + column;
-}
-
-/* The angle of a word in a column, in turns. */
-static pe_wide turns_of(const waves *state, const angles *angle, const table_line *line,
-                        uint64_t column)
-{
-    if (angle->turns || !angle->stored)
-        return angle->turns ? angle->turns[column] : (pe_wide){{0, 0, 0, 0}};
-    return pe_angle_turns(pe_set_element(angle->stored, stored_index(state, line, column)));
-}
-
-/* ω·k modulo one turn. */
-static pe_wide rotation_of(const waves *state, const table_line *line, uint64_t column)
-{
-    const pe_positions *positions = &state->positions;
-    const pe_set_tensor *stored = state->frequency.stored;
-    if (line->position.hi == 0 && line->position.lo == 0)
-        return (pe_wide){{0, 0, 0, 0}};
-    if (!stored)
-        return pe_position_phase(positions, line->row, state->frequency.turns[column]);
-    if (line->whole)
-        return pe_wide_mul_integer(turns_of(state, &state->frequency, line, column),
-                                   (int64_t)line->position.hi);
-    double omega = pe_set_element(stored, stored_index(state, line, column));
-    if (positions->list)
-        return pe_angle_turns_of_product(omega, positions->list[line->row]);
-    return pe_wide_add(pe_angle_turns_of_product(omega, positions->offset),
-                       pe_wide_mul_integer(pe_angle_turns_of_product(omega, positions->step),
-                                           (int64_t)line->row));
-}
-
-/* θ + ω·k in radians, not reduced modulo a turn: more exact than turns where it is small. */
-static dd radians_of(const waves *state, const table_line *line, uint64_t column)
-{
-    dd radians = line->position;
-    uint64_t index = stored_index(state, line, column);
-    if (state->frequency.stored) {
-        radians = dd_mul_double(radians, pe_set_element(state->frequency.stored, index));
-    } else if (memcmp(&state->frequency.turns[column], &PE_WIDE_RADIAN, sizeof(pe_wide)) != 0) {
-        radians = dd_mul(radians, pe_phase_radians(state->frequency.turns[column]));
-    }
-    if (!state->phase.stored)
-        return radians;
-    return pe_angle_sum(radians, pe_set_element(state->phase.stored, index));
-}
-
-#define SMALL 0x1p-20 /* radians: below, a fraction of a turn has too few bits for its sine */
-
-/* Write one entry, rounded once from its own phase in double-double. */
-static void write_exactly(const waves *state, const table_line *line, uint64_t column,
-                          size_t part, double amplitude, void *dst)
-{
-    dd parts[2]; /* cos, sin */
-    pe_wide phase = pe_wide_add(rotation_of(state, line, column),
-                                turns_of(state, &state->phase, line, column));
-    dd radians = radians_of(state, line, column);
-    if (radians.hi != 0 && fabs(radians.hi) < SMALL)
-        pe_angle_small_sincos(radians, &parts[1], &parts[0]);
-    else
-        pe_phase_sincos(phase, &parts[1], &parts[0]);
-    pe_round_dd(state->dtype, dd_mul_double(parts[part], amplitude), dst);
-}
-
-/* ---- rows ---- */
-
-/* θ + ω·k modulo one turn: its leading 64 bits are exact, and for f64 nearly all. */
-static pe_wide phase_of(const waves *state, const table_line *line, uint64_t column)
-{
-    pe_wide turns;
-    if (line->whole && state->dtype != PE_F64) { /* 128 bits suffice */
-        turns = turns_of(state, &state->frequency, line, column);
-        turns.limb[0] = turns.limb[1] = 0;
-        turns = pe_wide_mul_integer(turns, (int64_t)line->position.hi);
-    } else {
-        turns = rotation_of(state, line, column);
-    }
-    if (state->phase.stored)
-        turns = pe_wide_add(turns, turns_of(state, &state->phase, line, column));
-    return turns;
-}
-
-/* A bound of the error of an entry that comes from a seed, relative to its amplitude. */
-#define UNCERTAINTY 0x1p-51
-
-/* Round the amplitudes times the cosines or sines. Entries that the error bound leaves
- * uncertain are computed again from their own phases. */
-static void round_part(const waves *state, const table_line *line, uint64_t first, size_t count,
-                       size_t part, const double *amplitudes, const double *parts,
-                       unsigned char *dst)
-{
-    double low[PE_KERNEL_PAIRS], high[PE_KERNEL_PAIRS];
-    unsigned char above[PE_KERNEL_PAIRS * sizeof(double)];
-    size_t size = pe_dtype_size(state->dtype);
-    for (size_t i = 0; i < count; i++) {
-        double margin = fabs(amplitudes[i]) * UNCERTAINTY;
-        low[i] = amplitudes[i] * parts[i] - margin;
-        high[i] = amplitudes[i] * parts[i] + margin;
-    }
-    pe_round_row(state->dtype, low, count, dst);
-    pe_round_row(state->dtype, high, count, above);
-    for (size_t i = 0; i < count; i++)
-        if (memcmp(dst + i * size, above + i * size, size) != 0)
-            write_exactly(state, line, first + i, part, amplitudes[i], dst + i * size);
-}
-
-/* As round_part for f64, from double-double seeds: each is within 2^-104, and its product with
- * the amplitude within 2^-103 of the amplitude. */
-static void round_f64_part(const waves *state, const table_line *line, uint64_t first,
-                           size_t count, size_t part, const double *amplitudes,
-                           const pe_seeds_f64 *seeds, unsigned char *dst)
-{
-    const double *parts = part ? seeds->sin : seeds->cos;
-    const double *rests = part ? seeds->sin_rest : seeds->cos_rest;
-    for (size_t i = 0; i < count; i++) {
-        dd product = dd_mul_double((dd){parts[i], rests[i]}, amplitudes[i]);
-        double margin = fabs(amplitudes[i]) * 0x1p-102;
-        double below = product.hi + (product.lo - margin);
-        double above = product.hi + (product.lo + margin);
-        if (below == above && fabs(below) > 0x1p-900)
-            pe_round_row(PE_F64, &below, 1, dst + i * sizeof below);
-        else
-            write_exactly(state, line, first + i, part, amplitudes[i], dst + i * sizeof below);
-    }
-}
-
-static table_line line_of(const waves *state, uint64_t row)
-{
-    dd position = pe_position_at(&state->positions, row);
-    bool whole = position.lo == 0 && position.hi == floor(position.hi);
-    return (table_line){row, state->tokens ? (uint64_t)state->tokens[row] : 0, position, whole};
-}
-
-/* Write columns [first, first + count) of a window's rows. */
-static void write_columns(const waves *state, pe_window window, uint64_t first, size_t count,
-                          unsigned char *dst)
-{
-    const pe_kernel *kernel = pe_kernel_get();
-    double amplitudes[PE_KERNEL_PAIRS], parts[2][PE_KERNEL_PAIRS]; /* cos, sin */
-    uint64_t high[PE_KERNEL_PAIRS], low[PE_KERNEL_PAIRS], token = UINT64_MAX;
-    pe_seeds_f64 seeds;
-    for (uint64_t r = 0; r < window.rows; r++) {
-        table_line line = line_of(state, window.first + r);
-        if (line.token != token)
-            pe_trained_row(&state->amplitude, line.token, first, count, amplitudes);
-        token = line.token;
-        for (size_t i = 0; i < count; i++) {
-            pe_wide phase = phase_of(state, &line, first + i);
-            high[i] = phase.limb[3];
-            low[i] = phase.limb[2];
-        }
-        if (state->dtype == PE_F64) {
-            kernel->seed_f64(high, low, count, &seeds);
-            round_f64_part(state, &line, first, count, window.tensor, amplitudes, &seeds, dst);
-        } else {
-            kernel->seed(high, count, parts[1], parts[0]);
-            round_part(state, &line, first, count, window.tensor, amplitudes,
-                       parts[window.tensor], dst);
-        }
-        dst += state->dim * pe_dtype_size(state->dtype);
-    }
-}
-
-static void fill(const pe_values *values, const pe_plan *plan, const void *context,
+static void fill(const pe_values *values, const pe_plan *plan, const void *state,
                  pe_window window, void *dst)
 {
     (void)values, (void)plan;
-    const waves *state = context;
-    for (uint64_t first = 0; first < state->dim; first += PE_KERNEL_PAIRS) {
-        uint64_t rest = state->dim - first;
-        write_columns(state, window, first,
-                      rest < PE_KERNEL_PAIRS ? (size_t)rest : PE_KERNEL_PAIRS,
-                      (unsigned char *)dst + first * pe_dtype_size(state->dtype));
-    }
+    pe_word_waves_write(state, window, dst);
 }
 
 const pe_scheme pe_scheme_complex_order = {

@@ -1,13 +1,8 @@
-/* The sinusoidal encoding of a grid: each axis has half of the channels. Both axes share one
- * table of encodings, [longer axis, dim/2]; of a table that is too large, parts are computed as
- * needed. */
-#include "kernels/kernel.h"
-#include "numerics/dtype.h"
-#include "waves/fill.h"
+/* The sinusoidal encoding of a grid: each axis has half of the channels. */
+#include "waves/grid.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char *const LAYOUTS[] = {"interleaved", "concat", NULL};
 enum layout { INTERLEAVED, CONCAT };
@@ -97,290 +92,50 @@ static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
     pe_plan_rows(ret_plan, shape == CHW ? 3 : shape == HWC ? 2 : 1); /* any axis may be large */
 }
 
-/* ---- the encodings of positions, which both axes share ---- */
-
-#define TABLE_BYTES (16 << 20) /* the largest table; a larger one is computed in parts */
-#define ROOM_BYTES  (32 << 10) /* for such a part */
-
-typedef struct grid {
-    size_t height, width, extra, element_size;
-    size_t quarter, step; /* frequencies of an axis; how many of them are handled at a time */
-    int shape;
-    bool width_first, by_function, interleaved;
-    pe_wave wave;         /* row p encodes position p of either axis: [longer axis, dim/2] */
-    unsigned char *table; /* all rows of the wave, or NULL where they are too many */
-} grid;
-
-/* The entries of consecutive positions, each `stride` bytes after the one before. */
-typedef struct strip {
-    const unsigned char *entries;
-    size_t stride;
-} strip;
-
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-static void release(void *context)
-{
-    grid *state = context;
-    if (!state)
-        return;
-    free(state->wave.frequencies);
-    free(state->table);
-    free(state);
-}
-
 static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
                      pe_error *reterr)
 {
     (void)runner, (void)reterr;
     size_t half = (size_t)pe_integer(values, "dim") / 2;
-    grid *state = calloc(1, sizeof *state);
-    if (!state)
+    pe_grid *grid = calloc(1, sizeof *grid);
+    if (!grid)
         return NULL;
-    state->height = (size_t)pe_integer(values, "height");
-    state->width = (size_t)pe_integer(values, "width");
-    state->extra = (size_t)pe_integer(values, "extra_tokens");
-    state->quarter = half / 2;
-    state->element_size = pe_dtype_size(plan->tensors[0].dtype);
-    state->shape = pe_choice(values, "shape");
-    state->width_first = pe_choice(values, "axis_order") == WIDTH_FIRST;
-    state->by_function = pe_choice(values, "grouping") == FUNCTION;
-    state->interleaved = pe_choice(values, "layout") == INTERLEAVED;
-    size_t positions = state->width > state->height ? state->width : state->height;
-    size_t bytes = positions * half * state->element_size;
-    state->wave = (pe_wave){
-        .positions = {.count = positions, .step = 1},
+    grid->height = (size_t)pe_integer(values, "height");
+    grid->width = (size_t)pe_integer(values, "width");
+    grid->extra = (size_t)pe_integer(values, "extra_tokens");
+    grid->channels_first = pe_choice(values, "shape") == CHW;
+    grid->width_first = pe_choice(values, "axis_order") == WIDTH_FIRST;
+    grid->by_function = pe_choice(values, "grouping") == FUNCTION;
+    grid->interleaved = pe_choice(values, "layout") == INTERLEAVED;
+    grid->wave = (pe_wave){
+        .positions = {.count = grid->width > grid->height ? grid->width : grid->height,
+                      .step = 1},
         .frequencies = pe_wave_geometric(half / 2, pe_real(values, "base"), 2, half),
         .count = half / 2,
-        .layout = state->interleaved ? PE_WAVE_INTERLEAVED : PE_WAVE_CONCAT,
+        .layout = grid->interleaved ? PE_WAVE_INTERLEAVED : PE_WAVE_CONCAT,
         .columns = half,
         .row_columns = half,
         .amplitude = 1,
         .dtype = plan->tensors[0].dtype,
     };
-    state->table = bytes <= TABLE_BYTES ? malloc(bytes) : NULL;
-    if (!state->wave.frequencies || (!state->table && bytes <= TABLE_BYTES)) {
-        release(state);
-        return NULL;
-    }
-    state->step = state->table ? half / 2 : smaller(half / 2, PE_KERNEL_PAIRS);
-    if (state->table)
-        pe_wave_fill(&state->wave, 0, positions, state->table);
-    return state;
+    if (grid->wave.frequencies && pe_grid_prepare(grid))
+        return grid;
+    pe_grid_free(grid);
+    return NULL;
 }
 
-/* How many positions a strip of `pairs` frequencies may have. */
-static size_t strip_limit(const grid *state, size_t pairs)
-{
-    return state->table ? SIZE_MAX : ROOM_BYTES / (2 * pairs * state->element_size);
-}
-
-/* The strip of `count` positions from `first` on. A strip in the table has the entries of all
- * frequencies. Without a table, a strip in `room` has those of the frequencies
- * [frequency, frequency + pairs) alone, in the order of the layout. */
-static strip strip_of(const grid *state, size_t first, size_t count, size_t frequency,
-                      size_t pairs, unsigned char room[ROOM_BYTES])
-{
-    size_t row_bytes = 2 * state->quarter * state->element_size;
-    if (state->table)
-        return (strip){state->table + first * row_bytes, row_bytes};
-    pe_wave part = state->wave; /* a frequency's entries do not depend on the others */
-    part.frequencies += frequency;
-    part.count = pairs;
-    part.columns = part.row_columns = 2 * pairs;
-    pe_wave_fill(&part, first, count, room);
-    return (strip){room, 2 * pairs * state->element_size};
-}
-
-/* ---- cells: all channels of one grid cell, for the shapes hwc and nc ---- */
-
-/* Copy the entries of some frequencies of one axis to their channels in a cell. */
-static void place_entries(const grid *state, bool encodes_x, size_t frequency, size_t pairs,
-                          const unsigned char *entries, unsigned char *cell)
-{
-    size_t size = state->element_size, quarter = state->quarter;
-    bool second = encodes_x != state->width_first;
-    if (state->interleaved) {
-        size_t column = (second ? 2 * quarter : 0) + 2 * frequency;
-        memcpy(cell + column * size, entries, 2 * pairs * size);
-        return;
-    }
-    size_t sines = second ? (state->by_function ? quarter : 2 * quarter) : 0;
-    size_t cosines = sines + (state->by_function ? 2 * quarter : quarter);
-    memcpy(cell + (sines + frequency) * size, entries, pairs * size);
-    memcpy(cell + (cosines + frequency) * size, entries + pairs * size, pairs * size);
-}
-
-/* A rectangle of cells: either whole rows of the grid, or a part of one row. */
-typedef struct patch {
-    size_t x, y, columns, rows;
-} patch;
-
-static void write_patch(const grid *state, patch cells, unsigned char *dst)
-{
-    unsigned char x_room[ROOM_BYTES], y_room[ROOM_BYTES];
-    size_t step = state->step, cell_bytes = 4 * state->quarter * state->element_size;
-    for (size_t f = 0; f < state->quarter; f += step) {
-        size_t pairs = smaller(state->quarter - f, step);
-        strip xs = strip_of(state, cells.x, cells.columns, f, pairs, x_room);
-        strip ys = strip_of(state, cells.y, cells.rows, f, pairs, y_room);
-        unsigned char *cell = dst;
-        for (size_t r = 0; r < cells.rows; r++)
-            for (size_t c = 0; c < cells.columns; c++, cell += cell_bytes) {
-                place_entries(state, true, f, pairs, xs.entries + c * xs.stride, cell);
-                place_entries(state, false, f, pairs, ys.entries + r * ys.stride, cell);
-            }
-    }
-}
-
-/* Write cells [first, first + count), counted row by row. */
-static void write_cells(const grid *state, uint64_t first, uint64_t count, unsigned char *dst)
-{
-    size_t limit = strip_limit(state, state->step), width = state->width;
-    size_t cell_bytes = 4 * state->quarter * state->element_size;
-    while (count > 0) {
-        patch cells = {first % width, first / width, 0, 1};
-        cells.columns = smaller(smaller(width - cells.x, count), limit);
-        if (cells.columns == width)
-            cells.rows = smaller(count / width, limit);
-        write_patch(state, cells, dst);
-        dst += cells.rows * cells.columns * cell_bytes;
-        first += cells.rows * cells.columns;
-        count -= cells.rows * cells.columns;
-    }
-}
-
-/* ---- planes: one channel of all cells, for the shape chw ---- */
-
-static inline __attribute__((always_inline)) void copy_strip(unsigned char *dst, strip from,
-                                                             size_t size, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        memcpy(dst + i * size, from.entries + i * from.stride, size);
-}
-
-/* Copy a strip of single elements to consecutive ones. */
-static void gather(unsigned char *dst, strip from, size_t size, size_t count)
-{
-    if (size == 2) /* with a constant size, memcpy becomes one move */
-        copy_strip(dst, from, 2, count);
-    else if (size == 4)
-        copy_strip(dst, from, 4, count);
-    else
-        copy_strip(dst, from, 8, count);
-}
-
-/* What a channel encodes: an axis, by one frequency and function. */
-typedef struct channel_meaning {
-    bool encodes_x, cosine;
-    size_t frequency;
-} channel_meaning;
-
-static channel_meaning channel_at(const grid *state, size_t index)
-{
-    size_t quarter = state->quarter, within = index % (2 * quarter);
-    bool second = index >= 2 * quarter;
-    if (state->interleaved)
-        return (channel_meaning){second != state->width_first, within % 2 == 1, within / 2};
-    bool later = within >= quarter; /* in the second quarter of a half */
-    if (state->by_function)
-        return (channel_meaning){later != state->width_first, second, within % quarter};
-    return (channel_meaning){second != state->width_first, later, within % quarter};
-}
-
-static strip channel_strip(const grid *state, channel_meaning meaning, size_t first,
-                           size_t count, unsigned char room[ROOM_BYTES])
-{
-    strip pairs = strip_of(state, first, count, meaning.frequency, 1, room);
-    size_t column = meaning.cosine;
-    if (state->table)
-        column = state->interleaved ? 2 * meaning.frequency + meaning.cosine
-                                    : (meaning.cosine ? state->quarter : 0) + meaning.frequency;
-    return (strip){pairs.entries + column * state->element_size, pairs.stride};
-}
-
-/* Write elements [first, first + count) of the plane [height, width] of a channel that encodes
- * x: one row, then copies of it. */
-static void write_along_x(const grid *state, channel_meaning meaning, uint64_t first,
-                          size_t count, unsigned char *dst)
-{
-    unsigned char room[ROOM_BYTES];
-    size_t width = state->width, size = state->element_size, run, done;
-    for (done = 0; done < count && done < width; done += run) {
-        size_t x = (first + done) % width, once = smaller(width, count);
-        run = smaller(smaller(width - x, once - done), strip_limit(state, 1));
-        gather(dst + done * size, channel_strip(state, meaning, x, run, room), size, run);
-    }
-    for (; done < count; done += run) { /* all rows are equal */
-        run = smaller(done, count - done);
-        memcpy(dst + done * size, dst, run * size);
-    }
-}
-
-/* Write elements [first, first + count) of the plane of a channel that encodes y: each row is
- * one entry, repeated. */
-static void write_along_y(const grid *state, channel_meaning meaning, uint64_t first,
-                          size_t count, unsigned char *dst)
-{
-    unsigned char room[ROOM_BYTES];
-    size_t size = state->element_size;
-    uint64_t end = first + count;
-    while (first < end) {
-        size_t y = first / state->width, last = (end - 1) / state->width;
-        size_t rows = smaller(last - y + 1, strip_limit(state, 1));
-        strip entries = channel_strip(state, meaning, y, rows, room);
-        for (; rows > 0; rows--, entries.entries += entries.stride) {
-            size_t run = smaller(state->width - first % state->width, end - first);
-            gather(dst, (strip){entries.entries, 0}, size, run);
-            dst += run * size;
-            first += run;
-        }
-    }
-}
-
-/* Write elements [first, first + count), counted over all planes. */
-static void write_planes(const grid *state, uint64_t first, uint64_t count, unsigned char *dst)
-{
-    uint64_t plane = (uint64_t)state->height * state->width;
-    while (count > 0) {
-        channel_meaning meaning = channel_at(state, first / plane);
-        size_t part = smaller(plane - first % plane, count);
-        if (meaning.encodes_x)
-            write_along_x(state, meaning, first % plane, part, dst);
-        else
-            write_along_y(state, meaning, first % plane, part, dst);
-        dst += part * state->element_size;
-        first += part;
-        count -= part;
-    }
-}
-
-static void fill(const pe_values *values, const pe_plan *plan, const void *context,
+static void fill(const pe_values *values, const pe_plan *plan, const void *state,
                  pe_window window, void *dst)
 {
     (void)values, (void)plan;
-    const grid *state = context;
-    size_t cell_bytes = 4 * state->quarter * state->element_size;
-    unsigned char *at = dst;
-    if (state->shape == CHW) {
-        write_planes(state, window.first, window.rows, dst);
-        return;
-    }
-    for (; window.rows > 0 && window.first < state->extra; window.first++, window.rows--) {
-        memset(at, 0, cell_bytes);
-        at += cell_bytes;
-    }
-    write_cells(state, window.first - state->extra, window.rows, at);
+    pe_grid_fill(state, window.first, window.rows, dst);
 }
 
 static bool has_table(const pe_values *values, const pe_plan *plan, double *ret_entries)
 {
     int64_t height = pe_integer(values, "height"), width = pe_integer(values, "width");
     *ret_entries = (double)(width > height ? width : height) * pe_real(values, "dim") / 2;
-    return *ret_entries * (double)pe_dtype_size(plan->tensors[0].dtype) <= TABLE_BYTES;
+    return *ret_entries * (double)pe_dtype_size(plan->tensors[0].dtype) <= PE_GRID_TABLE_BYTES;
 }
 
 static double price(const pe_values *values, const pe_plan *plan)
@@ -419,7 +174,7 @@ const pe_scheme pe_scheme_sinusoidal_2d = {
     .plan = plan,
     .prepare = prepare,
     .fill = fill,
-    .release = release,
+    .release = pe_grid_free,
     .price = price,
     .element_price = element_price,
     .streamable = true,

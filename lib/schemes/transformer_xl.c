@@ -42,7 +42,7 @@ static const pe_tensor_help TENSORS[] = {
 };
 enum tensor { ENCODING, DISTANCE, U, V, RELATIVE };
 
-/* The distance of row 0, and how many rows there are. */
+/* The rows of `encoding` have falling distances, query minus key, from first_distance on. */
 static int64_t first_distance(const pe_relative *relative, int attention)
 {
     return (int64_t)relative->keys - (attention == TXL);

@@ -22,10 +22,10 @@ bool pe_gather_init(pe_gather *ret_gather, pe_pace *pace, const char *name, size
                     size_t heads, const pe_recipe *recipe, dd factor);
 void pe_gather_done(pe_gather *gather);
 
-/* A pe_write_distances whose source is a pe_gather: write the biases of a head. */
+/* Two functions for pe_write_distances; `source` is a pe_gather. The first writes a head's
+ * biases at `count` consecutive distances. The second writes which rows of the table these come
+ * from, as i32, and does not look at `head`. */
 void pe_gather_write(const void *source, size_t head, int64_t first, uint64_t count, void *dst);
-
-/* The same for the numbers of the rows, an i32 tensor. */
 void pe_gather_write_rows(const void *source, size_t head, int64_t first, uint64_t count,
                           void *dst);
 

@@ -17,17 +17,17 @@ static int exponent_of(double amplitude)
     return fraction == 0.5 ? exponent - 1 : exponent;
 }
 
-/* Decide whether the kernel can round entries that include the amplitude. Its exponents are
- * limited, and it stores f64 entries as it computes them: their amplitude must be 1. */
+/* Decide whether the kernel can round entries that include the amplitude: it takes a range of
+ * exponents. Rows of f64 are left to pe_chunk_rotate_f64, which has no such range. */
 static void set_rounding(pe_chunk *chunk)
 {
     const pe_wave *wave = chunk->wave;
-    if (wave->amplitude == 0 || wave->dtype == PE_F64) {
-        chunk->is_rounded_by_kernel = pe_is_plain(wave);
+    if (wave->amplitude == 0 || wave->dtype == PE_F64)
         return;
-    }
     int exponent = exponent_of(wave->amplitude);
-    int least = wave->dtype == PE_F16 ? 0 : PE_EXPONENT_MIN; /* f16 has few exponents */
+    /* for f16 the kernel takes entries from 2^(exponent - 14) on for normal numbers; the least
+     * of these is 2^-14 */
+    int least = wave->dtype == PE_F16 ? 0 : PE_EXPONENT_MIN;
     chunk->rounding.exponent = exponent;
     chunk->is_rounded_by_kernel = exponent >= least && exponent <= PE_EXPONENT_MAX;
 }

@@ -11,7 +11,8 @@ typedef struct pe_chunk {
     const pe_kernel *kernel;
     size_t first, count; /* frequencies [first, first + count) of the wave */
     pe_rounding rounding;
-    bool is_rounded_by_kernel; /* the kernel can round entries that include the amplitude */
+    bool is_rounded_by_kernel; /* pe_chunk_rotate can round entries that include the amplitude;
+                                * false for f64 */
 } pe_chunk;
 
 /* The chunk that begins at frequency `first`. `streamed`: rows are stored past the caches. */

@@ -18,4 +18,31 @@ void pe_rows_by_distance(const pe_chunk *chunk, uint64_t first, uint64_t rows,
 /* Rows of f64 entries, at any positions. */
 void pe_rows_f64(const pe_chunk *chunk, uint64_t first, uint64_t rows, unsigned char *dst);
 
+/* ---- blocks of rows around a middle ---- */
+
+/* How many rows lie on each side of a full block's middle: at the least, unless there are fewer
+ * rows, and at the most. The seeds of 32 distances fit the L1 cache. */
+#define PE_REACH_MIN 8
+#define PE_REACH_MAX 32
+
+/* Choose the reach of the full blocks of two or more rows, about the square root of their
+ * number: more distances cost seeds once and save seeds of middles, as there are fewer blocks.
+ */
+static inline size_t pe_reach_for(uint64_t rows)
+{
+    size_t reach = PE_REACH_MIN;
+    while (reach < PE_REACH_MAX && reach * reach < rows)
+        reach *= 2;
+    return reach <= rows / 2 ? reach : (size_t)(rows / 2);
+}
+
+/* The reach of the next block, which begins at row *done of two or more. If one row is left,
+ * the block begins at the row before it, which is written again. */
+static inline size_t pe_next_reach(size_t reach, uint64_t rows, uint64_t *done)
+{
+    if (rows - *done == 1)
+        *done -= 1;
+    return rows - *done < 2 * reach ? (size_t)(rows - *done) / 2 : reach;
+}
+
 #endif

@@ -21,13 +21,8 @@
 
 #include "numerics/limbs.h"
 
-#include <string.h>
-
-/* The most rows on each side of a middle: the seeds of 32 distances fit the L1 cache. */
-#define REACH_MAX 32
-
-/* The first 8 distances have seeds of their own; the others are these plus a multiple of 8. */
-#define NEAR_COUNT 8
+/* The first distances have seeds of their own; the others are these plus a multiple of 8. */
+#define NEAR_COUNT PE_REACH_MIN
 
 static const pe_phases NO_PHASES;
 
@@ -39,7 +34,7 @@ typedef struct block_state {
     pe_phases block;              /* phase of 2·reach steps: from one middle to the next */
     pe_phases middle;             /* phase of the middle, which is half a step before */
     uint64_t middle_row;          /* this row; 0: no middle yet */
-    _Alignas(64) pe_seeds distances[REACH_MAX]; /* [j]: seeds of j + 1/2 steps */
+    _Alignas(64) pe_seeds distances[PE_REACH_MAX]; /* [j]: seeds of j + 1/2 steps */
 } block_state;
 
 /* *ret_phases = frequencies times x. */
@@ -104,7 +99,7 @@ static void make_distances(block_state *state)
 {
     const pe_chunk *chunk = state->chunk;
     size_t near = state->reach < NEAR_COUNT ? state->reach : NEAR_COUNT;
-    pe_seeds far[REACH_MAX / NEAR_COUNT];
+    pe_seeds far[PE_REACH_MAX / NEAR_COUNT];
     pe_phases leap;
     step_on(&NO_PHASES, &state->step, NEAR_COUNT, chunk->count, &leap);
     seed_series(chunk, &state->half, &state->step, near, state->distances);
@@ -114,21 +109,11 @@ static void make_distances(block_state *state)
                      &state->distances[j], NULL);
 }
 
-/* Choose the reach, about the square root of the rows: more distances cost seeds once and save
- * seeds of middles, as there are fewer blocks. */
-static size_t reach_for(uint64_t rows)
-{
-    size_t reach = NEAR_COUNT;
-    while (reach < REACH_MAX && reach * reach < rows)
-        reach *= 2;
-    return reach <= rows / 2 ? reach : (size_t)(rows / 2);
-}
-
 static void begin(block_state *state, const pe_chunk *chunk, uint64_t rows)
 {
     const pe_positions *positions = &chunk->wave->positions;
     state->chunk = chunk;
-    state->reach = reach_for(rows);
+    state->reach = pe_reach_for(rows);
     state->origin = NO_PHASES;
     if (positions->offset != 0)
         multiply(chunk, positions->offset, &state->origin);
@@ -185,7 +170,7 @@ static void write_block(const block_state *state, const pe_seeds *middle, uint64
 {
     const pe_chunk *chunk = state->chunk;
     ptrdiff_t row_bytes = (ptrdiff_t)pe_wave_row_bytes(chunk->wave);
-    pe_sincos distances[REACH_MAX];
+    pe_sincos distances[PE_REACH_MAX];
     for (size_t j = 0; j < reach; j++)
         distances[j] = pe_sincos_of(&state->distances[j]);
     pe_doubts doubts =
@@ -208,13 +193,7 @@ void pe_rows_by_distance(const pe_chunk *chunk, uint64_t first, uint64_t rows,
     pe_seeds middle;
     begin(&state, chunk, rows);
     for (uint64_t done = 0; done < rows;) {
-        size_t reach = state.reach;
-        if (rows - done < 2 * reach)
-            reach = (size_t)(rows - done) / 2;
-        if (reach == 0) { /* one row is left: write the row before it again with it */
-            reach = 1;
-            done -= 1;
-        }
+        size_t reach = pe_next_reach(state.reach, rows, &done);
         seed_middle(&state, first + done + reach, &middle);
         write_block(&state, &middle, first + done + reach, reach,
                     dst + (done + reach) * row_bytes);

@@ -5,14 +5,13 @@
  *
  *     sin(a + b) = sin a cos b + cos a sin b,   cos(a + b) = cos a cos b - sin a sin b.
  */
-#include "numerics/dtype.h"
 #include "waves/rows.h"
 #include "waves/seeds.h"
 
 #include <assert.h>
 
-/* Write one row that the kernel does not round: compute sines and cosines as doubles, without
- * the amplitude, which pe_chunk_write multiplies and rounds. */
+/* Write one row that the kernel does not round, or of which it was not certain: compute sines
+ * and cosines as doubles, without the amplitude; pe_chunk_write multiplies by it and rounds. */
 static void write_by_doubles(const pe_chunk *chunk, uint64_t row_number, pe_sincos hi,
                              pe_sincos lo, unsigned char *row)
 {
@@ -30,7 +29,7 @@ static void write_block(const pe_chunk *chunk, uint64_t first, size_t rows, pe_s
     size_t row_bytes = pe_wave_row_bytes(chunk->wave);
     assert(rows > 0 && rows <= 64);
     uint64_t remaining = ~0ULL >> (64 - rows); /* one bit per row that is still to be written */
-    if (pe_is_plain(chunk->wave) && chunk->is_rounded_by_kernel)
+    if (pe_is_plain(chunk->wave))              /* seeds of hi do not include an amplitude */
         remaining = pe_chunk_rotate(chunk, hi, lo, rows, row, NULL).ahead;
     for (; remaining; remaining &= remaining - 1) {
         size_t r = (size_t)__builtin_ctzll(remaining);

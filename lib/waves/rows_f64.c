@@ -4,13 +4,10 @@
  * rotation for each entry, and a test whether what is known decides the rounding. Rows at equal
  * distances come in blocks around a middle, as rows_by_distance.c explains; other rows are
  * seeds themselves. */
-#include "numerics/dtype.h"
 #include "waves/rows.h"
+#include "waves/seeds.h"
 
 #include <math.h>
-#include <string.h>
-
-#define REACH_MAX 32 /* rows on each side of a middle */
 
 /* Errors as a part of the amplitude: a seed is within 2^-104 and with an amplitude within
  * 2^-102 of its exact value, a rotation adds √2·(2^-102 + 2^-104) + 2^-103. */
@@ -20,36 +17,27 @@
 #define AMPLITUDE_MAX 0x1p800
 #define AMPLITUDE_MIN 0x1p-800
 
-/* Phases of the chunk's frequencies: the leading 128 bits. Adding one n times to another costs
- * n·2^-128 turns. */
-typedef struct phases {
-    uint64_t high[PE_KERNEL_PAIRS], low[PE_KERNEL_PAIRS];
-} phases;
-#define ADDED_MAX 65536 /* additions until a phase is computed anew: 2^-112 turns */
+/* Additions until phases are computed anew: they cost 2^-112 turns, as phases have 128 bits. */
+#define ADDED_MAX 65536
 
 typedef struct block_maker {
     const pe_chunk *chunk;
     double error;
-    size_t reach;                      /* rows on each side of a middle, in full blocks */
-    pe_wide origin[PE_KERNEL_PAIRS];   /* phases of row 0 */
-    pe_wide step[PE_KERNEL_PAIRS];     /* of a step */
-    phases half, block;                /* of half a step, of a full block */
-    phases middle;                     /* between row `at` - 1 and row `at`; 0: nowhere yet */
-    uint64_t at, added;                /* `added` blocks since it was computed */
-    pe_seeds_f64 distances[REACH_MAX]; /* of j + 1/2 steps */
+    size_t reach;                    /* rows on each side of a middle, in full blocks */
+    pe_wide origin[PE_KERNEL_PAIRS]; /* phases of row 0 */
+    pe_wide step[PE_KERNEL_PAIRS];   /* of a step */
+    pe_phases half, block;           /* of half a step, of a full block */
+    pe_phases middle;                /* between row `at` - 1 and row `at`; 0: nowhere yet */
+    uint64_t at, added;              /* `added` blocks since it was computed */
+    pe_seeds_f64 distances[PE_REACH_MAX]; /* of j + 1/2 steps */
 } block_maker;
 
-static void seed(const pe_chunk *chunk, const phases *at, pe_seeds_f64 *ret_seeds)
+static void seed(const pe_chunk *chunk, const pe_phases *at, pe_seeds_f64 *ret_seeds)
 {
     chunk->kernel->seed_f64(at->high, at->low, chunk->count, ret_seeds);
 }
 
-static void advance(const pe_chunk *chunk, phases *at, const phases *by)
-{
-    chunk->kernel->advance(at->high, at->low, by->high, by->low, chunk->count);
-}
-
-static void set_phase(phases *ret, size_t i, pe_wide turns)
+static void set_phase(pe_phases *ret, size_t i, pe_wide turns)
 {
     ret->high[i] = turns.limb[3];
     ret->low[i] = turns.limb[2];
@@ -73,9 +61,9 @@ static void amplify(const pe_chunk *chunk, pe_seeds_f64 *seeds)
 static void seed_middle(block_maker *maker, uint64_t row, pe_seeds_f64 *ret_seeds)
 {
     const pe_chunk *chunk = maker->chunk;
-    phases *middle = &maker->middle;
+    pe_phases *middle = &maker->middle;
     if (maker->at > 0 && maker->at + 2 * maker->reach == row && maker->added < ADDED_MAX) {
-        advance(chunk, middle, &maker->block);
+        pe_phases_advance(chunk, middle, &maker->block);
         maker->added++;
     } else {
         for (size_t i = 0; i < chunk->count; i++) {
@@ -93,22 +81,13 @@ static void seed_middle(block_maker *maker, uint64_t row, pe_seeds_f64 *ret_seed
 static void make_distances(block_maker *maker)
 {
     const pe_chunk *chunk = maker->chunk;
-    phases at = maker->half, step;
+    pe_phases at = maker->half, step;
     for (size_t i = 0; i < chunk->count; i++)
         set_phase(&step, i, maker->step[i]);
     for (size_t j = 0; j < maker->reach; j++) {
         seed(chunk, &at, &maker->distances[j]);
-        advance(chunk, &at, &step);
+        pe_phases_advance(chunk, &at, &step);
     }
-}
-
-/* More distances cost seeds once, and save some in every block. */
-static size_t reach_for(uint64_t rows)
-{
-    size_t reach = 8;
-    while (reach < REACH_MAX && reach * reach < rows)
-        reach *= 2;
-    return reach <= rows / 2 ? reach : (size_t)(rows / 2);
 }
 
 static void begin(block_maker *maker, const pe_chunk *chunk, uint64_t rows)
@@ -116,7 +95,7 @@ static void begin(block_maker *maker, const pe_chunk *chunk, uint64_t rows)
     const pe_positions *positions = &chunk->wave->positions;
     maker->chunk = chunk;
     maker->error = fabs(chunk->wave->amplitude) * ERROR;
-    maker->reach = reach_for(rows);
+    maker->reach = pe_reach_for(rows);
     maker->at = 0;
     for (size_t i = 0; i < chunk->count; i++) {
         pe_wide turns = chunk->wave->frequencies[chunk->first + i];
@@ -174,13 +153,7 @@ static void write_by_distance(const pe_chunk *chunk, uint64_t first, uint64_t ro
     pe_seeds_f64 middle;
     begin(&maker, chunk, rows);
     for (uint64_t done = 0; done < rows;) {
-        size_t reach = maker.reach;
-        if (rows - done < 2 * reach)
-            reach = (size_t)(rows - done) / 2;
-        if (reach == 0) { /* one row is left: write the one before it again */
-            reach = 1;
-            done -= 1;
-        }
+        size_t reach = pe_next_reach(maker.reach, rows, &done);
         seed_middle(&maker, first + done + reach, &middle);
         write_block(&maker, &middle, first + done + reach, reach,
                     dst + (done + reach) * row_bytes);
@@ -191,7 +164,7 @@ static void write_by_distance(const pe_chunk *chunk, uint64_t first, uint64_t ro
 /* A row by itself: its seeds are its entries. */
 static void write_row(const pe_chunk *chunk, uint64_t row, unsigned char *dst)
 {
-    phases at;
+    pe_phases at;
     pe_seeds_f64 seeds;
     dd sines[PE_KERNEL_PAIRS], cosines[PE_KERNEL_PAIRS];
     for (size_t i = 0; i < chunk->count; i++)

@@ -9,9 +9,11 @@
  *   seeds                 exact sines and cosines, from which rotations start
  *   rows_by_position,
  *   rows_by_distance      two ways to compute all rows of a chunk
+ *   rows_f64              the same for f64, in double-double
  *   fill                  computing a table, chunk by chunk
  *   rotary                frequencies of rotary schemes
- *   distance_wave         waves of relative schemes */
+ *   distance_wave         waves of relative schemes
+ *   grid                  tables of grids, from one wave for both axes */
 #ifndef PE_WAVE_H
 #define PE_WAVE_H
 

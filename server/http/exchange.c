@@ -21,6 +21,7 @@
 #include "http/framing.h"
 #include "http/headers.h"
 #include "http/response.h"
+#include "http/shared.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -194,29 +195,6 @@ static enum MHD_Result finish(http_exchange *exchange, api_reply *reply)
         http_response_log(&prepared, reply, http_access_begin_line(&access, &echo, reply),
                           access.began);
     return http_response_queue(exchange->connection, reply, &prepared);
-}
-
-/* Answer a request for which there was no memory for an exchange; the connection closes. */
-static enum MHD_Result finish_starved(http_shared *shared, struct MHD_Connection *connection,
-                                      const char *method, const char *url)
-{
-    http_response prepared;
-    const http_sending sending = {.metrics = shared->metrics};
-    api_reply *reply =
-        http_response_prepare(api_reply_ref(shared->out_of_memory), NULL, &sending, &prepared);
-    metrics_count_request(shared->metrics, api_route_of(method, url), api_reply_status(reply),
-                          0);
-    metrics_count_rejected(shared->metrics, http_access_reason(reply, REJECTED_NOT, false));
-    return http_response_queue(connection, reply, &prepared);
-}
-
-bool http_shared_prepare(http_shared *shared)
-{
-    http_response prepared;
-    const http_sending sending = {.metrics = shared->metrics};
-    shared->out_of_memory = http_response_prepare(
-        api_fault_reply(shared->service, API_FAULT_UNAVAILABLE), NULL, &sending, &prepared);
-    return shared->out_of_memory != NULL;
 }
 
 /* ---- slow answers: the connection is suspended, a worker answers and resumes it ---- */
@@ -397,7 +375,7 @@ enum MHD_Result http_exchange_handle(void *cls, struct MHD_Connection *connectio
     http_exchange *exchange = *context;
     http_shared *shared = cls;
     if (!exchange)
-        return finish_starved(shared, connection, method, url);
+        return http_answer_starved(shared, connection, method, url);
     uint64_t now = clock_now();
     const http_head head = {
         .method = method, .url = url, .version = version, .target = exchange->target};

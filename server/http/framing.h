@@ -22,12 +22,12 @@ api_reply *http_admit(api_service *service, struct MHD_Connection *connection,
  * NULL for other forms. False if memory ran out. */
 bool http_take_host(char *target, char **ret_host);
 
-/* Who refuses a head whose lines have bare LF, NUL or folds. It depends on the version of
- * libmicrohttpd that runs, not on the one this was built with. */
+/* Who refuses a head with a line that ends in a bare LF, contains a NUL or is folded. It
+ * depends on the version of libmicrohttpd that runs, not on the one this was built with. */
 typedef enum http_line_check {
-    HTTP_LINES_BY_GUARD,   /* 0.9.75 and 0.9.76: http_admit sees them in where the fields lie */
+    HTTP_LINES_BY_GUARD,   /* 0.9.75 and 0.9.76: http_admit, by the addresses of the fields */
     HTTP_LINES_BY_LIBRARY, /* from 1.0 on: libmicrohttpd itself, if it is told to be strict */
-    HTTP_LINES_BY_NOBODY,  /* others: http_admit judges only what has been made of the lines */
+    HTTP_LINES_BY_NOBODY,  /* others: http_admit only sees names and values, not the lines */
 } http_line_check;
 http_line_check http_framing_line_check(void);
 

@@ -9,6 +9,7 @@
 #include "http/connections.h"
 #include "http/exchange.h"
 #include "http/framing.h"
+#include "http/shared.h"
 #include "observe/log.h"
 
 #include <stdlib.h>

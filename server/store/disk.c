@@ -1,5 +1,5 @@
-/* The reserve stays open: space can be given up and taken in a directory that may no longer be
- * changed. */
+/* Directories, files and space on a disk. The file of the reserve stays open once it exists, so
+ * that its space can be given up and taken again even if opening it is no longer permitted. */
 #include "store/disk.h"
 
 #include <errno.h>

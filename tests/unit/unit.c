@@ -100,6 +100,26 @@ pe_table *unit_table(const char *scheme, const char *query)
     return table;
 }
 
+bool unit_begin_alike(const char *scheme, const char *query, const char *other, size_t bytes)
+{
+    pe_table *first = unit_table(scheme, query), *second = unit_table(scheme, other);
+    bool alike = memcmp(pe_table_data(first, 0), pe_table_data(second, 0), bytes) == 0;
+    pe_table_unref(first);
+    pe_table_unref(second);
+    return alike;
+}
+
+pe_entry *unit_entry(pe_cache *cache, const char *scheme, const char *query)
+{
+    pe_request *request = unit_legal_request(scheme, query);
+    pe_entry *entry;
+    pe_outcome outcome;
+    pe_error error;
+    ck_assert_int_eq(pe_cache_get(cache, request, &entry, &outcome, &error), PE_OK);
+    pe_request_unref(request);
+    return entry;
+}
+
 char *unit_key(const char *scheme, const char *query)
 {
     pe_request *request = unit_legal_request(scheme, query);

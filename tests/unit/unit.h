@@ -46,10 +46,15 @@ bool unit_query_gives(const char *text, const char *parameter);
 pe_status unit_request(const char *scheme, const char *query, const pe_limits *limits,
                        pe_request **ret_request, pe_error *reterr);
 
-/* The same, which must succeed; its table; its key, which the caller frees. */
+/* The same, which must succeed; its table; its entry in a cache; its key, which the caller
+ * frees. */
 pe_request *unit_legal_request(const char *scheme, const char *query);
 pe_table *unit_table(const char *scheme, const char *query);
+pe_entry *unit_entry(pe_cache *cache, const char *scheme, const char *query);
 char *unit_key(const char *scheme, const char *query);
+
+/* Whether the first tensors of two queries begin with the same bytes. */
+bool unit_begin_alike(const char *scheme, const char *query, const char *other, size_t bytes);
 
 /* Fail the test unless the query is refused with this status and a problem that names the
  * parameter, whose rule contains `rule`. */

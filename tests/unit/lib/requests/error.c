@@ -240,6 +240,22 @@ START_TEST(a_wrong_choice_lists_the_choices_and_suggests_one)
 }
 END_TEST
 
+START_TEST(a_repeated_argument_is_refused_as_it_was_written)
+{
+    const pe_argument argument = {"dim", "8", PE_KIND_STRING};
+    pe_error error;
+    pe_error_init(&error);
+    pe_error_add_repetition(&error, &argument);
+    const pe_problem *problem = &error.problems[0];
+    ck_assert_int_eq(error.status, PE_MALFORMED);
+    ck_assert_int_eq(problem->reason, PE_REASON_REPEATED);
+    ck_assert_int_eq(problem->kind, PE_KIND_STRING);
+    ck_assert_str_eq(problem->parameter, "dim");
+    ck_assert_str_eq(problem->given, "8");
+    ck_assert_str_eq(problem->allowed, "given once");
+}
+END_TEST
+
 START_TEST(more_choices_than_fit_are_cut)
 {
     char names[50][20];
@@ -389,6 +405,7 @@ Suite *error_suite(void)
         rules_too_long_are_cut_between_characters,
         texts_that_just_fit_are_kept_whole,
         a_wrong_choice_lists_the_choices_and_suggests_one,
+        a_repeated_argument_is_refused_as_it_was_written,
         more_choices_than_fit_are_cut,
         slips_of_the_pen_find_the_word,
         words_that_are_far_away_find_nothing,

@@ -34,17 +34,6 @@ static bool build(pe_table *table, void *context, pe_attachment *ret_attachment)
     return true;
 }
 
-static pe_entry *get(pe_cache *cache, const char *query)
-{
-    pe_request *request = unit_legal_request("integer", query);
-    pe_entry *entry;
-    pe_outcome outcome;
-    pe_error error;
-    ck_assert_int_eq(pe_cache_get(cache, request, &entry, &outcome, &error), PE_OK);
-    pe_request_unref(request);
-    return entry;
-}
-
 static pe_cache_stats stats_of(pe_cache *cache)
 {
     pe_cache_stats stats;
@@ -56,13 +45,14 @@ START_TEST(an_attachment_is_built_once)
 {
     pe_cache *cache = pe_cache_new(1 << 20);
     builder_state own = {.bytes = 1000};
-    pe_entry *entry = get(cache, "length=4");
+    pe_entry *entry = unit_entry(cache, "integer", "length=4");
     int *object = pe_entry_attachment(cache, entry, 3, "", build, &own);
     ck_assert_ptr_nonnull(object);
     ck_assert_int_eq(*object, 101);
     ck_assert_ptr_eq(own.table, pe_entry_table(entry));
     ck_assert_ptr_eq(pe_entry_attachment(cache, entry, 3, "", build, &own), object);
-    pe_entry *again = get(cache, "length=4"); /* another holder of the entry finds it too */
+    pe_entry *again =
+        unit_entry(cache, "integer", "length=4"); /* another holder of the entry finds it too */
     ck_assert_ptr_eq(pe_entry_attachment(cache, again, 3, "", build, &own), object);
     ck_assert_int_eq(own.built, 1);
     pe_entry_unref(entry);
@@ -77,7 +67,8 @@ START_TEST(each_id_has_its_own)
 {
     pe_cache *cache = pe_cache_new(1 << 20);
     builder_state own = {.bytes = 10};
-    pe_entry *entry = get(cache, "length=4"), *other = get(cache, "length=5");
+    pe_entry *entry = unit_entry(cache, "integer", "length=4"),
+             *other = unit_entry(cache, "integer", "length=5");
     int *objects[4];
     for (unsigned id = 0; id < 4; id++)
         objects[id] = pe_entry_attachment(cache, entry, id * 1000000000U, "", build, &own);
@@ -102,7 +93,7 @@ START_TEST(each_variant_has_its_own)
     static const char *const VARIANTS[] = {"", "slice=1", "slice=11", "slice=1&scale=2"};
     pe_cache *cache = pe_cache_new(1 << 20);
     builder_state own = {.bytes = 10};
-    pe_entry *entry = get(cache, "length=4");
+    pe_entry *entry = unit_entry(cache, "integer", "length=4");
     for (size_t i = 0; i < UNIT_COUNT(VARIANTS); i++) {
         char text[32];
         snprintf(text, sizeof text, "%s", VARIANTS[i]);
@@ -124,7 +115,7 @@ START_TEST(a_thousand_variants_are_all_found_again)
 {
     pe_cache *cache = pe_cache_new(1 << 20);
     builder_state own = {.bytes = 10};
-    pe_entry *entry = get(cache, "length=4");
+    pe_entry *entry = unit_entry(cache, "integer", "length=4");
     int *objects[1000];
     char text[32];
     for (int i = 0; i < 1000; i++) {
@@ -147,7 +138,7 @@ START_TEST(without_a_builder_an_attachment_is_only_looked_up)
 {
     pe_cache *cache = pe_cache_new(1 << 20);
     builder_state own = {.bytes = 10};
-    pe_entry *entry = get(cache, "length=4");
+    pe_entry *entry = unit_entry(cache, "integer", "length=4");
     ck_assert_ptr_null(pe_entry_attachment(cache, entry, 3, "", NULL, NULL));
     int *object = pe_entry_attachment(cache, entry, 3, "", build, &own);
     ck_assert_ptr_eq(pe_entry_attachment(cache, entry, 3, "", NULL, NULL), object);
@@ -161,7 +152,7 @@ START_TEST(a_failed_builder_leaves_nothing_and_may_try_again)
 {
     pe_cache *cache = pe_cache_new(1 << 20);
     builder_state own = {.bytes = 500, .fails = true};
-    pe_entry *entry = get(cache, "length=4");
+    pe_entry *entry = unit_entry(cache, "integer", "length=4");
     uint64_t before = stats_of(cache).bytes;
     ck_assert_ptr_null(pe_entry_attachment(cache, entry, 3, "", build, &own));
     ck_assert_ptr_null(pe_entry_attachment(cache, entry, 3, "", build, &own));
@@ -180,7 +171,7 @@ START_TEST(attachments_count_in_the_budget_until_they_go)
 {
     pe_cache *cache = pe_cache_new(100000);
     builder_state own = {.bytes = 30000};
-    pe_entry *first = get(cache, "length=4");
+    pe_entry *first = unit_entry(cache, "integer", "length=4");
     uint64_t alone = stats_of(cache).bytes;
     pe_entry_attachment(cache, first, 1, "", build, &own);
     uint64_t with_one = stats_of(cache).bytes;
@@ -191,7 +182,8 @@ START_TEST(attachments_count_in_the_budget_until_they_go)
     pe_entry_attachment(cache, first, 2, "", build, &own);
     ck_assert_uint_eq(stats_of(cache).bytes, alone + 2 * (with_one - alone));
     pe_entry_unref(first);
-    pe_entry_unref(get(cache, "length=20000")); /* 80000 bytes: both do not fit */
+    pe_entry_unref(
+        unit_entry(cache, "integer", "length=20000")); /* 80000 bytes: both do not fit */
     ck_assert_uint_eq(stats_of(cache).entries, 1);
     ck_assert_uint_eq(stats_of(cache).evictions, 1);
     ck_assert_int_eq(destroyed, 2);
@@ -205,10 +197,10 @@ START_TEST(an_attachment_pushes_out_what_was_used_least_recently)
 {
     pe_cache *cache = pe_cache_new(10000);
     builder_state own = {.bytes = 8000};
-    pe_entry_unref(get(cache, "length=1"));
-    pe_entry_unref(get(cache, "length=2"));
-    pe_entry_unref(get(cache, "length=3"));
-    pe_entry *entry = get(cache, "length=4");
+    pe_entry_unref(unit_entry(cache, "integer", "length=1"));
+    pe_entry_unref(unit_entry(cache, "integer", "length=2"));
+    pe_entry_unref(unit_entry(cache, "integer", "length=3"));
+    pe_entry *entry = unit_entry(cache, "integer", "length=4");
     ck_assert_uint_eq(stats_of(cache).entries, 4);
     uint64_t each = stats_of(cache).bytes / 4;
     ck_assert_uint_gt(4 * each + 8000, 10000);
@@ -218,7 +210,8 @@ START_TEST(an_attachment_pushes_out_what_was_used_least_recently)
     ck_assert_uint_lt(stats_of(cache).entries, 4);
     ck_assert_uint_ge(stats_of(cache).entries, 1);
     uint64_t hits = stats_of(cache).hits;
-    pe_entry_unref(get(cache, "length=4")); /* the newest entry was not evicted */
+    pe_entry_unref(
+        unit_entry(cache, "integer", "length=4")); /* the newest entry was not evicted */
     ck_assert_uint_eq(stats_of(cache).hits, hits + 1);
     pe_entry_unref(entry);
     pe_cache_free(cache);
@@ -229,7 +222,7 @@ START_TEST(an_attachment_over_the_budget_lives_as_long_as_it_is_held)
 {
     pe_cache *cache = pe_cache_new(10000);
     builder_state own = {.bytes = 20000};
-    pe_entry *entry = get(cache, "length=4");
+    pe_entry *entry = unit_entry(cache, "integer", "length=4");
     int *object = pe_entry_attachment(cache, entry, 1, "", build, &own);
     ck_assert_int_eq(*object, 101);
     ck_assert_uint_eq(stats_of(cache).entries, 0); /* its own entry was evicted */
@@ -247,7 +240,7 @@ START_TEST(an_entry_that_is_not_kept_may_have_attachments)
 {
     pe_cache *cache = pe_cache_new(0);
     builder_state own = {.bytes = 10};
-    pe_entry *entry = get(cache, "length=4");
+    pe_entry *entry = unit_entry(cache, "integer", "length=4");
     ck_assert_ptr_nonnull(pe_entry_attachment(cache, entry, 1, "", build, &own));
     ck_assert_uint_eq(stats_of(cache).bytes, 0);
     pe_entry_unref(entry);
@@ -261,12 +254,12 @@ START_TEST(attachments_of_evicted_entries_survive_while_held)
 {
     pe_cache *cache = pe_cache_new(3000);
     builder_state own = {.bytes = 100};
-    pe_entry *held = get(cache, "length=4");
+    pe_entry *held = unit_entry(cache, "integer", "length=4");
     int *object = pe_entry_attachment(cache, held, 1, "", build, &own);
     for (int length = 10; length < 20; length++) {
         char query[32];
         snprintf(query, sizeof query, "length=%d", length);
-        pe_entry *entry = get(cache, query);
+        pe_entry *entry = unit_entry(cache, "integer", query);
         pe_entry_attachment(cache, entry, 1, "", build, &own);
         pe_entry_unref(entry);
         ck_assert_uint_le(stats_of(cache).bytes, 3000);

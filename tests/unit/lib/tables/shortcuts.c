@@ -6,17 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static pe_entry *get(pe_cache *cache, const char *query)
-{
-    pe_request *request = unit_legal_request("integer", query);
-    pe_entry *entry;
-    pe_outcome outcome;
-    pe_error error;
-    ck_assert_int_eq(pe_cache_get(cache, request, &entry, &outcome, &error), PE_OK);
-    pe_request_unref(request);
-    return entry;
-}
-
 /* The object that a text leads to; NULL if it has no shortcut. */
 static void *find(pe_cache *cache, const char *text)
 {
@@ -35,7 +24,8 @@ static void add(pe_cache *cache, pe_entry *entry, void *object, const char *text
 START_TEST(a_shortcut_leads_to_its_object_and_counts_a_hit)
 {
     pe_cache *cache = pe_cache_new(1 << 20);
-    pe_entry *entry = get(cache, "length=4"), *other = get(cache, "length=5"), *found;
+    pe_entry *entry = unit_entry(cache, "integer", "length=4"),
+             *other = unit_entry(cache, "integer", "length=5"), *found;
     int objects[3];
     pe_cache_stats stats;
     add(cache, entry, &objects[0], "/a?b");
@@ -60,7 +50,7 @@ END_TEST
 START_TEST(the_first_object_of_a_text_stays)
 {
     pe_cache *cache = pe_cache_new(1 << 20);
-    pe_entry *entry = get(cache, "length=4");
+    pe_entry *entry = unit_entry(cache, "integer", "length=4");
     int first, second;
     add(cache, entry, &first, "x");
     add(cache, entry, &second, "x");
@@ -73,14 +63,14 @@ END_TEST
 START_TEST(shortcuts_are_removed_with_their_entry)
 {
     pe_cache *cache = pe_cache_new(3000);
-    pe_entry *held = get(cache, "length=4");
+    pe_entry *held = unit_entry(cache, "integer", "length=4");
     int object;
     add(cache, held, &object, "x");
     add(cache, held, &object, "y");
     for (int i = 10; i < 40; i++) {
         char query[32];
         snprintf(query, sizeof query, "length=%d", i);
-        pe_entry_unref(get(cache, query));
+        pe_entry_unref(unit_entry(cache, "integer", query));
     }
     ck_assert_ptr_null(find(cache, "x"));
     ck_assert_ptr_null(find(cache, "y"));
@@ -95,13 +85,13 @@ START_TEST(finding_a_shortcut_keeps_its_entry_from_eviction)
 {
     pe_cache *cache = pe_cache_new(3000);
     int object;
-    pe_entry *entry = get(cache, "length=4");
+    pe_entry *entry = unit_entry(cache, "integer", "length=4");
     add(cache, entry, &object, "x");
     pe_entry_unref(entry);
     for (int i = 10; i < 40; i++) {
         char query[32];
         snprintf(query, sizeof query, "length=%d", i);
-        pe_entry_unref(get(cache, query));
+        pe_entry_unref(unit_entry(cache, "integer", query));
         ck_assert_ptr_eq(find(cache, "x"), &object);
     }
     pe_cache_free(cache);
@@ -111,7 +101,8 @@ END_TEST
 START_TEST(shortcuts_are_bounded_and_the_last_of_a_slot_wins)
 {
     pe_cache *cache = pe_cache_new(1 << 20);
-    pe_entry *entries[2] = {get(cache, "length=4"), get(cache, "length=5")};
+    pe_entry *entries[2] = {unit_entry(cache, "integer", "length=4"),
+                            unit_entry(cache, "integer", "length=5")};
     int objects[2];
     size_t found = 0;
     char text[32];
@@ -137,7 +128,7 @@ END_TEST
 START_TEST(a_text_that_is_too_long_or_finds_no_memory_gets_no_shortcut)
 {
     pe_cache *cache = pe_cache_new(1 << 20);
-    pe_entry *entry = get(cache, "length=4");
+    pe_entry *entry = unit_entry(cache, "integer", "length=4");
     int object;
     char text[PE_SHORTCUT_TEXT_MAX + 2];
     memset(text, 'a', sizeof text);

@@ -116,110 +116,114 @@ static bool is_shut_down(ends connection)
     return (server.revents & POLLHUP) != 0;
 }
 
-/* Whether a round at this time shuts the connection down. */
-static bool ends_at(connection_watch *watch, ends connection, uint64_t time)
+/* A watch with one connection. */
+typedef struct watched_connection {
+    report told;
+    connection_watch *watch;
+    ends connection;
+    watch_mark *mark;
+} watched_connection;
+
+/* Watch a connection that was accepted at `time`. */
+static void begin(watched_connection *one, const watch_limits *limits, ends connection,
+                  uint64_t time)
 {
-    unit_assert(!is_shut_down(connection));
-    watch_round(watch, time);
-    return is_shut_down(connection);
+    one->watch = new_watch(limits, &one->told);
+    one->connection = connection;
+    one->mark = watch_add(one->watch, connection.server, time);
+}
+
+static void end(watched_connection *one)
+{
+    watch_remove(one->watch, one->mark);
+    watch_free(one->watch);
+    close_ends(one->connection);
+}
+
+/* Whether a round at this time shuts the connection down. */
+static bool ends_at(const watched_connection *one, uint64_t time)
+{
+    unit_assert(!is_shut_down(one->connection));
+    watch_round(one->watch, time);
+    return is_shut_down(one->connection);
 }
 
 /* ---- heads ---- */
 
 START_TEST(a_first_head_has_its_time_from_the_start_of_the_connection)
 {
-    report told;
-    connection_watch *watch = new_watch(&LIMITS, &told);
-    ends kinds[] = {connect_tcp(), connect_unix()};
+    const ends kinds[] = {connect_tcp(), connect_unix()};
     for (size_t i = 0; i < UNIT_COUNT(kinds); i++) {
-        watch_mark *mark = watch_add(watch, kinds[i].server, START);
-        ck_assert(!ends_at(watch, kinds[i], START));
+        watched_connection one;
+        begin(&one, &LIMITS, kinds[i], START);
+        ck_assert(!ends_at(&one, START));
         send(kinds[i].client, "GET", 3, MSG_NOSIGNAL); /* its bytes do not prolong it */
-        ck_assert(!ends_at(watch, kinds[i], START + 2 * CLOCK_SECOND));
-        ck_assert(ends_at(watch, kinds[i], START + 2 * CLOCK_SECOND + 1));
-        ck_assert_uint_eq(told.late[WATCH_HEAD], i + 1);
-        watch_remove(watch, mark);
-        close_ends(kinds[i]);
+        ck_assert(!ends_at(&one, START + 2 * CLOCK_SECOND));
+        ck_assert(ends_at(&one, START + 2 * CLOCK_SECOND + 1));
+        ck_assert_uint_eq(one.told.late[WATCH_HEAD], 1);
+        ck_assert_uint_eq(late_in_all(&one.told), 1);
+        end(&one);
     }
-    ck_assert_uint_eq(late_in_all(&told), 2);
-    watch_free(watch);
 }
 END_TEST
 
 START_TEST(a_connection_that_is_younger_than_the_round_is_in_time)
 {
-    report told;
-    connection_watch *watch = new_watch(&LIMITS, &told);
-    ends connection = connect_unix();
-    watch_mark *mark = watch_add(watch, connection.server, START);
-    ck_assert(!ends_at(watch, connection, START - 1));
-    ck_assert_uint_eq(watch_young(watch, START - 1), 1);
-    ck_assert_uint_eq(late_in_all(&told), 0);
-    watch_remove(watch, mark);
-    watch_free(watch);
-    close_ends(connection);
+    watched_connection one;
+    begin(&one, &LIMITS, connect_unix(), START);
+    ck_assert(!ends_at(&one, START - 1));
+    ck_assert_uint_eq(watch_young(one.watch, START - 1), 1);
+    ck_assert_uint_eq(late_in_all(&one.told), 0);
+    end(&one);
 }
 END_TEST
 
-/* A watched connection that has had a request and waits for another since START. */
-static watch_mark *add_served(connection_watch *watch, ends connection)
+/* Watch a connection that has had a request and waits for another since START. */
+static void begin_served(watched_connection *one, ends connection)
 {
-    watch_mark *mark = watch_add(watch, connection.server, START - CLOCK_SECOND);
+    begin(one, &LIMITS, connection, START - CLOCK_SECOND);
     transfer(connection.client, connection.server, 10);
-    watch_enter(mark, WATCH_BODY);
-    watch_enter(mark, WATCH_SEND);
-    watch_enter(mark, WATCH_HEAD);
-    watch_round(watch, START);
-    return mark;
+    watch_enter(one->mark, WATCH_BODY);
+    watch_enter(one->mark, WATCH_SEND);
+    watch_enter(one->mark, WATCH_HEAD);
+    watch_round(one->watch, START);
 }
 
 START_TEST(an_idle_connection_is_ended_and_not_counted_as_late)
 {
-    report told;
-    connection_watch *watch = new_watch(&LIMITS, &told);
-    ends connection = connect_tcp();
-    watch_mark *mark = add_served(watch, connection);
-    ck_assert(!ends_at(watch, connection, START + 5 * CLOCK_SECOND));
-    ck_assert(ends_at(watch, connection, START + 5 * CLOCK_SECOND + 1));
-    ck_assert_uint_eq(late_in_all(&told), 0);
-    watch_remove(watch, mark);
-    watch_free(watch);
-    close_ends(connection);
+    watched_connection one;
+    begin_served(&one, connect_tcp());
+    ck_assert(!ends_at(&one, START + 5 * CLOCK_SECOND));
+    ck_assert(ends_at(&one, START + 5 * CLOCK_SECOND + 1));
+    ck_assert_uint_eq(late_in_all(&one.told), 0);
+    end(&one);
 }
 END_TEST
 
 START_TEST(a_later_head_has_its_time_from_its_first_byte)
 {
-    report told;
-    connection_watch *watch = new_watch(&LIMITS, &told);
-    ends connection = connect_tcp();
-    watch_mark *mark = add_served(watch, connection);
-    ck_assert(!ends_at(watch, connection, START + 4 * CLOCK_SECOND));
-    transfer(connection.client, connection.server, 1);
-    ck_assert(!ends_at(watch, connection, START + 6 * CLOCK_SECOND));
-    transfer(connection.client, connection.server, 1);
-    ck_assert(!ends_at(watch, connection, START + 8 * CLOCK_SECOND));
-    ck_assert(ends_at(watch, connection, START + 8 * CLOCK_SECOND + 1));
-    ck_assert_uint_eq(told.late[WATCH_HEAD], 1);
-    watch_remove(watch, mark);
-    watch_free(watch);
-    close_ends(connection);
+    watched_connection one;
+    begin_served(&one, connect_tcp());
+    ck_assert(!ends_at(&one, START + 4 * CLOCK_SECOND));
+    transfer(one.connection.client, one.connection.server, 1);
+    ck_assert(!ends_at(&one, START + 6 * CLOCK_SECOND));
+    transfer(one.connection.client, one.connection.server, 1);
+    ck_assert(!ends_at(&one, START + 8 * CLOCK_SECOND));
+    ck_assert(ends_at(&one, START + 8 * CLOCK_SECOND + 1));
+    ck_assert_uint_eq(one.told.late[WATCH_HEAD], 1);
+    end(&one);
 }
 END_TEST
 
 /* The kernel does not count the bytes of a Unix socket. */
 START_TEST(a_later_head_on_a_unix_socket_has_the_time_of_silence_too)
 {
-    report told;
-    connection_watch *watch = new_watch(&LIMITS, &told);
-    ends connection = connect_unix();
-    watch_mark *mark = add_served(watch, connection);
-    ck_assert(!ends_at(watch, connection, START + 7 * CLOCK_SECOND));
-    ck_assert(ends_at(watch, connection, START + 7 * CLOCK_SECOND + 1));
-    ck_assert_uint_eq(told.late[WATCH_HEAD], 1);
-    watch_remove(watch, mark);
-    watch_free(watch);
-    close_ends(connection);
+    watched_connection one;
+    begin_served(&one, connect_unix());
+    ck_assert(!ends_at(&one, START + 7 * CLOCK_SECOND));
+    ck_assert(ends_at(&one, START + 7 * CLOCK_SECOND + 1));
+    ck_assert_uint_eq(one.told.late[WATCH_HEAD], 1);
+    end(&one);
 }
 END_TEST
 
@@ -227,123 +231,99 @@ END_TEST
 
 START_TEST(a_body_earns_time_by_its_bytes)
 {
-    report told;
-    connection_watch *watch = new_watch(&LIMITS, &told);
-    ends connection = connect_unix();
-    watch_mark *mark = watch_add(watch, connection.server, START);
-    watch_enter(mark, WATCH_BODY);
-    ck_assert(!ends_at(watch, connection, START));
-    watch_receive(mark, 500); /* half a second */
-    ck_assert(!ends_at(watch, connection, START + 3 * CLOCK_SECOND));
-    ck_assert(!ends_at(watch, connection, START + 3 * CLOCK_SECOND + 5 * TENTH));
-    watch_receive(mark, 200);
-    ck_assert(!ends_at(watch, connection, START + 3 * CLOCK_SECOND + 7 * TENTH));
-    ck_assert(ends_at(watch, connection, START + 3 * CLOCK_SECOND + 7 * TENTH + 1));
-    ck_assert_uint_eq(told.late[WATCH_BODY], 1);
-    watch_remove(watch, mark);
-    watch_free(watch);
-    close_ends(connection);
+    watched_connection one;
+    begin(&one, &LIMITS, connect_unix(), START);
+    watch_enter(one.mark, WATCH_BODY);
+    ck_assert(!ends_at(&one, START));
+    watch_receive(one.mark, 500); /* half a second */
+    ck_assert(!ends_at(&one, START + 3 * CLOCK_SECOND));
+    ck_assert(!ends_at(&one, START + 3 * CLOCK_SECOND + 5 * TENTH));
+    watch_receive(one.mark, 200);
+    ck_assert(!ends_at(&one, START + 3 * CLOCK_SECOND + 7 * TENTH));
+    ck_assert(ends_at(&one, START + 3 * CLOCK_SECOND + 7 * TENTH + 1));
+    ck_assert_uint_eq(one.told.late[WATCH_BODY], 1);
+    end(&one);
 }
 END_TEST
 
 START_TEST(a_fast_body_saves_no_more_time_than_it_had_at_first)
 {
     for (size_t size = 2500; size <= 250000; size *= 10) {
-        report told;
-        connection_watch *watch = new_watch(&LIMITS, &told);
-        ends connection = connect_unix();
-        watch_mark *mark = watch_add(watch, connection.server, START);
-        watch_enter(mark, WATCH_BODY);
-        ck_assert(!ends_at(watch, connection, START));
-        watch_receive(mark, size);
-        ck_assert(!ends_at(watch, connection, START + CLOCK_SECOND));
-        ck_assert(!ends_at(watch, connection, START + 4 * CLOCK_SECOND));
-        ck_assert(ends_at(watch, connection, START + 4 * CLOCK_SECOND + 1));
-        watch_remove(watch, mark);
-        watch_free(watch);
-        close_ends(connection);
+        watched_connection one;
+        begin(&one, &LIMITS, connect_unix(), START);
+        watch_enter(one.mark, WATCH_BODY);
+        ck_assert(!ends_at(&one, START));
+        watch_receive(one.mark, size);
+        ck_assert(!ends_at(&one, START + CLOCK_SECOND));
+        ck_assert(!ends_at(&one, START + 4 * CLOCK_SECOND));
+        ck_assert(ends_at(&one, START + 4 * CLOCK_SECOND + 1));
+        end(&one);
     }
 }
 END_TEST
 
 START_TEST(a_response_earns_time_by_the_bytes_that_the_client_acknowledges)
 {
-    report told;
-    connection_watch *watch = new_watch(&LIMITS, &told);
-    ends connection = connect_tcp();
-    watch_mark *mark = watch_add(watch, connection.server, START);
-    watch_enter(mark, WATCH_BODY);
-    watch_enter(mark, WATCH_SEND);
-    ck_assert(!ends_at(watch, connection, START));
-    respond(connection, 2000);
-    ck_assert(!ends_at(watch, connection, START + 4 * CLOCK_SECOND));
-    ck_assert(!ends_at(watch, connection, START + 6 * CLOCK_SECOND));
-    ck_assert(ends_at(watch, connection, START + 6 * CLOCK_SECOND + 1));
-    ck_assert_uint_eq(told.late[WATCH_SEND], 1);
-    watch_remove(watch, mark);
-    watch_free(watch);
-    close_ends(connection);
+    watched_connection one;
+    begin(&one, &LIMITS, connect_tcp(), START);
+    watch_enter(one.mark, WATCH_BODY);
+    watch_enter(one.mark, WATCH_SEND);
+    ck_assert(!ends_at(&one, START));
+    respond(one.connection, 2000);
+    ck_assert(!ends_at(&one, START + 4 * CLOCK_SECOND));
+    ck_assert(!ends_at(&one, START + 6 * CLOCK_SECOND));
+    ck_assert(ends_at(&one, START + 6 * CLOCK_SECOND + 1));
+    ck_assert_uint_eq(one.told.late[WATCH_SEND], 1);
+    end(&one);
 }
 END_TEST
 
 START_TEST(a_phase_begins_with_all_its_time)
 {
-    report told;
-    connection_watch *watch = new_watch(&LIMITS, &told);
-    ends connection = connect_unix();
-    watch_mark *mark = watch_add(watch, connection.server, START);
+    watched_connection one;
+    begin(&one, &LIMITS, connect_unix(), START);
     for (uint64_t request = 0; request < 10; request++) {
         uint64_t time = START + 10 * request * CLOCK_SECOND;
-        watch_enter(mark, WATCH_BODY);
-        ck_assert(!ends_at(watch, connection, time));
-        ck_assert(!ends_at(watch, connection, time + 3 * CLOCK_SECOND));
-        watch_enter(mark, WATCH_HEAD);
-        ck_assert(!ends_at(watch, connection, time + 4 * CLOCK_SECOND));
+        watch_enter(one.mark, WATCH_BODY);
+        ck_assert(!ends_at(&one, time));
+        ck_assert(!ends_at(&one, time + 3 * CLOCK_SECOND));
+        watch_enter(one.mark, WATCH_HEAD);
+        ck_assert(!ends_at(&one, time + 4 * CLOCK_SECOND));
     }
-    ck_assert_uint_eq(late_in_all(&told), 0);
-    watch_remove(watch, mark);
-    watch_free(watch);
-    close_ends(connection);
+    ck_assert_uint_eq(late_in_all(&one.told), 0);
+    end(&one);
 }
 END_TEST
 
 START_TEST(work_and_responses_on_unix_sockets_have_no_deadline)
 {
-    report told;
-    connection_watch *watch = new_watch(&LIMITS, &told);
-    ends connection = connect_unix();
-    watch_mark *mark = watch_add(watch, connection.server, START);
+    watched_connection one;
+    begin(&one, &LIMITS, connect_unix(), START);
     static const watch_phase PHASES[] = {WATCH_WORK, WATCH_SEND};
     for (size_t i = 0; i < UNIT_COUNT(PHASES); i++) {
-        watch_enter(mark, PHASES[i]);
-        ck_assert(!ends_at(watch, connection, START));
-        ck_assert(!ends_at(watch, connection, START + 86400 * CLOCK_SECOND));
+        watch_enter(one.mark, PHASES[i]);
+        ck_assert(!ends_at(&one, START));
+        ck_assert(!ends_at(&one, START + 86400 * CLOCK_SECOND));
     }
-    ck_assert_uint_eq(late_in_all(&told), 0);
-    watch_remove(watch, mark);
-    watch_free(watch);
-    close_ends(connection);
+    ck_assert_uint_eq(late_in_all(&one.told), 0);
+    end(&one);
 }
 END_TEST
 
 START_TEST(without_a_rate_nothing_is_too_slow)
 {
-    report told;
+    watched_connection one;
     watch_limits limits = LIMITS;
     limits.rate = 0;
-    connection_watch *watch = new_watch(&limits, &told);
-    ends connection = connect_tcp();
-    watch_mark *mark = watch_add(watch, connection.server, START);
+    begin(&one, &limits, connect_tcp(), START);
     static const watch_phase PHASES[] = {WATCH_BODY, WATCH_SEND};
     for (size_t i = 0; i < UNIT_COUNT(PHASES); i++) {
-        watch_enter(mark, PHASES[i]);
-        ck_assert(!ends_at(watch, connection, START));
-        ck_assert(!ends_at(watch, connection, START + 3600 * CLOCK_SECOND));
+        watch_enter(one.mark, PHASES[i]);
+        ck_assert(!ends_at(&one, START));
+        ck_assert(!ends_at(&one, START + 3600 * CLOCK_SECOND));
     }
-    ck_assert_uint_eq(late_in_all(&told), 0);
-    watch_remove(watch, mark);
-    watch_free(watch);
-    close_ends(connection);
+    ck_assert_uint_eq(late_in_all(&one.told), 0);
+    end(&one);
 }
 END_TEST
 

@@ -11,6 +11,17 @@ void held_job_rest(void)
     nanosleep(&moment, NULL);
 }
 
+void crowd_visit(crowd *visited)
+{
+    int inside = atomic_fetch_add(&visited->inside, 1) + 1;
+    int most = atomic_load(&visited->most_inside);
+    while (inside > most && !atomic_compare_exchange_weak(&visited->most_inside, &most, inside))
+        continue;
+    const struct timespec moment = {.tv_nsec = 10000};
+    nanosleep(&moment, NULL);
+    atomic_fetch_sub(&visited->inside, 1);
+}
+
 job_progress held_job_run(worker_job *job)
 {
     held_job *mine = (held_job *)job;

@@ -25,6 +25,14 @@ void held_job_release(held_job *job);
 /* A worker_job's `run`. */
 job_progress held_job_run(worker_job *job);
 
+/* How many threads are inside the parts of shared work, and the most that were at once. */
+typedef struct crowd {
+    atomic_int inside, most_inside;
+} crowd;
+
+/* Stay inside for a moment. */
+void crowd_visit(crowd *visited);
+
 /* Wait until something holds, for some seconds at most. */
 void held_job_await(const atomic_bool *flag);
 

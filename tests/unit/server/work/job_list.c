@@ -5,8 +5,6 @@
 #include "held_job.h"
 #include "unit.h"
 
-#include <time.h>
-
 START_TEST(the_cheapest_job_comes_first_and_the_older_one_of_two)
 {
     static const uint64_t prices[] = {5000000000, 30000000, 0, 1000000000, 0, 5000000000};
@@ -123,34 +121,23 @@ END_TEST
 
 #define PARTS 100
 
-typedef struct tally {
-    atomic_int inside, most_inside;
-} tally;
-
-static void count_call(void *argument, size_t i)
+static void visit(void *argument, size_t i)
 {
     (void)i;
-    tally *counts = argument;
-    int inside = atomic_fetch_add(&counts->inside, 1) + 1;
-    int most = atomic_load(&counts->most_inside);
-    while (inside > most && !atomic_compare_exchange_weak(&counts->most_inside, &most, inside))
-        continue;
-    const struct timespec moment = {.tv_nsec = 10000};
-    nanosleep(&moment, NULL);
-    atomic_fetch_sub(&counts->inside, 1);
+    crowd_visit(argument);
 }
 
 typedef struct splitting_job {
     worker_job job; /* first */
     worker_set *workers;
-    tally counts;
+    crowd crowd;
     atomic_bool ended;
 } splitting_job;
 
 static job_progress split(worker_job *job)
 {
     splitting_job *mine = (splitting_job *)job;
-    workers_split(mine->workers, count_call, &mine->counts, PARTS);
+    workers_split(mine->workers, visit, &mine->crowd, PARTS);
     return JOB_ENDED;
 }
 
@@ -168,7 +155,7 @@ static int most_inside_of(uint64_t price)
     unit_assert(workers_submit(workers, &job.job));
     held_job_await(&job.ended);
     workers_free(workers);
-    return atomic_load(&job.counts.most_inside);
+    return atomic_load(&job.crowd.most_inside);
 }
 
 START_TEST(the_thread_for_cheap_jobs_takes_no_dear_parts)

@@ -14,27 +14,21 @@
 
 typedef struct tally {
     atomic_int calls[PARTS];
-    atomic_int inside, most_inside;
+    crowd crowd;
 } tally;
 
 static void count_call(void *argument, size_t i)
 {
     tally *counts = argument;
-    int inside = atomic_fetch_add(&counts->inside, 1) + 1;
-    int most = atomic_load(&counts->most_inside);
-    while (inside > most && !atomic_compare_exchange_weak(&counts->most_inside, &most, inside))
-        continue;
-    const struct timespec moment = {.tv_nsec = 10000};
-    nanosleep(&moment, NULL);
     atomic_fetch_add(&counts->calls[i], 1);
-    atomic_fetch_sub(&counts->inside, 1);
+    crowd_visit(&counts->crowd);
 }
 
 static void check_tally(const tally *counts, size_t parts)
 {
     for (size_t i = 0; i < PARTS; i++)
         unit_assert(atomic_load(&counts->calls[i]) == (i < parts));
-    unit_assert(atomic_load(&counts->inside) == 0);
+    unit_assert(atomic_load(&counts->crowd.inside) == 0);
 }
 
 START_TEST(each_part_is_done_once_and_by_several_threads)
@@ -47,7 +41,7 @@ START_TEST(each_part_is_done_once_and_by_several_threads)
             workers_split(workers, count_call, &counts, counts_of_parts[i]);
             check_tally(&counts, counts_of_parts[i]);
             if (counts_of_parts[i] == PARTS)
-                ck_assert_int_gt(atomic_load(&counts.most_inside), 1);
+                ck_assert_int_gt(atomic_load(&counts.crowd.most_inside), 1);
         }
         workers_free(workers);
     }

@@ -1,0 +1,252 @@
+/* Filling tables of a grid from strips: entries of consecutive positions of one axis. */
+#include "waves/grid.h"
+
+#include "kernels/kernel.h"
+#include "numerics/dtype.h"
+#include "waves/fill.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the encodings of positions, which both axes share ---- */
+
+#define ROOM_BYTES (32 << 10) /* for a part of the table that is too large */
+
+/* The entries of consecutive positions, each `stride` bytes after the one before. */
+typedef struct strip {
+    const unsigned char *entries;
+    size_t stride;
+} strip;
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+void pe_grid_free(void *state)
+{
+    pe_grid *grid = state;
+    if (!grid)
+        return;
+    free(grid->wave.frequencies);
+    free(grid->table);
+    free(grid);
+}
+
+bool pe_grid_prepare(pe_grid *grid)
+{
+    pe_wave *wave = &grid->wave;
+    size_t bytes = (size_t)wave->positions.count * pe_wave_row_bytes(wave);
+    grid->element_size = pe_dtype_size(wave->dtype);
+    grid->quarter = grid->step = wave->count;
+    if (bytes > PE_GRID_TABLE_BYTES) {
+        grid->step = smaller(wave->count, PE_KERNEL_PAIRS);
+        return true;
+    }
+    grid->table = malloc(bytes);
+    if (grid->table)
+        pe_wave_fill(wave, 0, wave->positions.count, grid->table);
+    return grid->table != NULL;
+}
+
+/* How many positions a strip of `pairs` frequencies may have. */
+static size_t strip_limit(const pe_grid *grid, size_t pairs)
+{
+    return grid->table ? SIZE_MAX : ROOM_BYTES / (2 * pairs * grid->element_size);
+}
+
+/* The strip of `count` positions from `first` on. A strip in the table has the entries of all
+ * frequencies. Without a table, a strip in `room` has those of the frequencies
+ * [frequency, frequency + pairs) alone, in the order of the layout. */
+static strip strip_of(const pe_grid *grid, size_t first, size_t count, size_t frequency,
+                      size_t pairs, unsigned char room[ROOM_BYTES])
+{
+    size_t row_bytes = 2 * grid->quarter * grid->element_size;
+    if (grid->table)
+        return (strip){grid->table + first * row_bytes, row_bytes};
+    pe_wave part = grid->wave; /* a frequency's entries do not depend on the others */
+    part.frequencies += frequency;
+    part.count = pairs;
+    part.columns = part.row_columns = 2 * pairs;
+    pe_wave_fill(&part, first, count, room);
+    return (strip){room, 2 * pairs * grid->element_size};
+}
+
+/* ---- cells: all channels of one grid cell, for the shapes hwc and nc ---- */
+
+/* Copy the entries of some frequencies of one axis to their channels in a cell. */
+static void place_entries(const pe_grid *grid, bool encodes_x, size_t frequency, size_t pairs,
+                          const unsigned char *entries, unsigned char *cell)
+{
+    size_t size = grid->element_size, quarter = grid->quarter;
+    bool second = encodes_x != grid->width_first;
+    if (grid->interleaved) {
+        size_t column = (second ? 2 * quarter : 0) + 2 * frequency;
+        memcpy(cell + column * size, entries, 2 * pairs * size);
+        return;
+    }
+    size_t sines = second ? (grid->by_function ? quarter : 2 * quarter) : 0;
+    size_t cosines = sines + (grid->by_function ? 2 * quarter : quarter);
+    memcpy(cell + (sines + frequency) * size, entries, pairs * size);
+    memcpy(cell + (cosines + frequency) * size, entries + pairs * size, pairs * size);
+}
+
+/* A rectangle of cells: either whole rows of the grid, or a part of one row. */
+typedef struct patch {
+    size_t x, y, columns, rows;
+} patch;
+
+static void write_patch(const pe_grid *grid, patch cells, unsigned char *dst)
+{
+    unsigned char x_room[ROOM_BYTES], y_room[ROOM_BYTES];
+    size_t step = grid->step, cell_bytes = 4 * grid->quarter * grid->element_size;
+    for (size_t f = 0; f < grid->quarter; f += step) {
+        size_t pairs = smaller(grid->quarter - f, step);
+        strip xs = strip_of(grid, cells.x, cells.columns, f, pairs, x_room);
+        strip ys = strip_of(grid, cells.y, cells.rows, f, pairs, y_room);
+        unsigned char *cell = dst;
+        for (size_t r = 0; r < cells.rows; r++)
+            for (size_t c = 0; c < cells.columns; c++, cell += cell_bytes) {
+                place_entries(grid, true, f, pairs, xs.entries + c * xs.stride, cell);
+                place_entries(grid, false, f, pairs, ys.entries + r * ys.stride, cell);
+            }
+    }
+}
+
+/* Write cells [first, first + count), counted row by row. */
+static void write_cells(const pe_grid *grid, uint64_t first, uint64_t count, unsigned char *dst)
+{
+    size_t limit = strip_limit(grid, grid->step), width = grid->width;
+    size_t cell_bytes = 4 * grid->quarter * grid->element_size;
+    while (count > 0) {
+        patch cells = {first % width, first / width, 0, 1};
+        cells.columns = smaller(smaller(width - cells.x, count), limit);
+        if (cells.columns == width)
+            cells.rows = smaller(count / width, limit);
+        write_patch(grid, cells, dst);
+        dst += cells.rows * cells.columns * cell_bytes;
+        first += cells.rows * cells.columns;
+        count -= cells.rows * cells.columns;
+    }
+}
+
+/* ---- planes: one channel of all cells, for the shape chw ---- */
+
+static inline __attribute__((always_inline)) void copy_strip(unsigned char *dst, strip from,
+                                                             size_t size, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        memcpy(dst + i * size, from.entries + i * from.stride, size);
+}
+
+/* Copy a strip of single elements to consecutive ones. */
+static void gather(unsigned char *dst, strip from, size_t size, size_t count)
+{
+    if (size == 2) /* with a constant size, memcpy becomes one move */
+        copy_strip(dst, from, 2, count);
+    else if (size == 4)
+        copy_strip(dst, from, 4, count);
+    else
+        copy_strip(dst, from, 8, count);
+}
+
+/* What a channel encodes: an axis, by one frequency and function. */
+typedef struct channel_meaning {
+    bool encodes_x, cosine;
+    size_t frequency;
+} channel_meaning;
+
+static channel_meaning channel_at(const pe_grid *grid, size_t index)
+{
+    size_t quarter = grid->quarter, within = index % (2 * quarter);
+    bool second = index >= 2 * quarter;
+    if (grid->interleaved)
+        return (channel_meaning){second != grid->width_first, within % 2 == 1, within / 2};
+    bool later = within >= quarter; /* in the second quarter of a half */
+    if (grid->by_function)
+        return (channel_meaning){later != grid->width_first, second, within % quarter};
+    return (channel_meaning){second != grid->width_first, later, within % quarter};
+}
+
+static strip channel_strip(const pe_grid *grid, channel_meaning meaning, size_t first,
+                           size_t count, unsigned char room[ROOM_BYTES])
+{
+    strip pairs = strip_of(grid, first, count, meaning.frequency, 1, room);
+    size_t column = meaning.cosine;
+    if (grid->table)
+        column = grid->interleaved ? 2 * meaning.frequency + meaning.cosine
+                                   : (meaning.cosine ? grid->quarter : 0) + meaning.frequency;
+    return (strip){pairs.entries + column * grid->element_size, pairs.stride};
+}
+
+/* Write elements [first, first + count) of the plane [height, width] of a channel that encodes
+ * x: one row, then copies of it. */
+static void write_along_x(const pe_grid *grid, channel_meaning meaning, uint64_t first,
+                          size_t count, unsigned char *dst)
+{
+    unsigned char room[ROOM_BYTES];
+    size_t width = grid->width, size = grid->element_size, run, done;
+    for (done = 0; done < count && done < width; done += run) {
+        size_t x = (first + done) % width, once = smaller(width, count);
+        run = smaller(smaller(width - x, once - done), strip_limit(grid, 1));
+        gather(dst + done * size, channel_strip(grid, meaning, x, run, room), size, run);
+    }
+    for (; done < count; done += run) { /* all rows are equal */
+        run = smaller(done, count - done);
+        memcpy(dst + done * size, dst, run * size);
+    }
+}
+
+/* Write elements [first, first + count) of the plane of a channel that encodes y: each row is
+ * one entry, repeated. */
+static void write_along_y(const pe_grid *grid, channel_meaning meaning, uint64_t first,
+                          size_t count, unsigned char *dst)
+{
+    unsigned char room[ROOM_BYTES];
+    size_t size = grid->element_size;
+    uint64_t end = first + count;
+    while (first < end) {
+        size_t y = first / grid->width, last = (end - 1) / grid->width;
+        size_t rows = smaller(last - y + 1, strip_limit(grid, 1));
+        strip entries = channel_strip(grid, meaning, y, rows, room);
+        for (; rows > 0; rows--, entries.entries += entries.stride) {
+            size_t run = smaller(grid->width - first % grid->width, end - first);
+            gather(dst, (strip){entries.entries, 0}, size, run);
+            dst += run * size;
+            first += run;
+        }
+    }
+}
+
+/* Write elements [first, first + count), counted over all planes. */
+static void write_planes(const pe_grid *grid, uint64_t first, uint64_t count,
+                         unsigned char *dst)
+{
+    uint64_t plane = (uint64_t)grid->height * grid->width;
+    while (count > 0) {
+        channel_meaning meaning = channel_at(grid, first / plane);
+        size_t part = smaller(plane - first % plane, count);
+        if (meaning.encodes_x)
+            write_along_x(grid, meaning, first % plane, part, dst);
+        else
+            write_along_y(grid, meaning, first % plane, part, dst);
+        dst += part * grid->element_size;
+        first += part;
+        count -= part;
+    }
+}
+
+void pe_grid_fill(const pe_grid *grid, uint64_t first, uint64_t rows, void *dst)
+{
+    size_t cell_bytes = 4 * grid->quarter * grid->element_size;
+    unsigned char *at = dst;
+    if (grid->channels_first) {
+        write_planes(grid, first, rows, dst);
+        return;
+    }
+    for (; rows > 0 && first < grid->extra; first++, rows--) {
+        memset(at, 0, cell_bytes);
+        at += cell_bytes;
+    }
+    write_cells(grid, first - grid->extra, rows, at);
+}

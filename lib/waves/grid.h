@@ -1,0 +1,35 @@
+/* Tables of a grid, half of whose channels encode the column and half the row. */
+#ifndef PE_GRID_H
+#define PE_GRID_H
+
+#include "waves/wave.h"
+
+/* Both axes share one table of encodings, [longer axis, dim/2]. Of one that would be larger
+ * than this, parts are computed as needed. */
+#define PE_GRID_TABLE_BYTES (16 << 20)
+
+typedef struct pe_grid {
+    size_t height, width;
+    size_t extra;        /* rows of zeros before the cells */
+    bool channels_first; /* [dim, height, width]; else the channels of a cell are consecutive */
+    bool width_first, by_function, interleaved; /* the order of the channels */
+    pe_wave wave; /* row p encodes position p of either axis: [longer axis, dim/2] */
+
+    /* set by pe_grid_prepare */
+    size_t element_size;
+    size_t quarter, step; /* frequencies of an axis; how many of them are handled at a time */
+    unsigned char *table; /* all rows of the wave, or NULL where they are too many */
+} pe_grid;
+
+/* Set what all windows share, from the members above. False if memory ran out; pe_grid_free
+ * frees the grid then, too. */
+bool pe_grid_prepare(pe_grid *grid);
+
+/* Write rows [first, first + rows): of channels first, elements counted over all planes; else
+ * extra rows and cells, counted row by row. */
+void pe_grid_fill(const pe_grid *grid, uint64_t first, uint64_t rows, void *dst);
+
+/* Free a grid from malloc with its frequencies and table: the release hook of schemes. */
+void pe_grid_free(void *state);
+
+#endif
