@@ -104,7 +104,8 @@ double pe_toeplitz_price(const pe_values *values, const pe_tensor *tensor, size_
     if (!is_kept(&relative, tensor, heads))
         return 0;
     double vectors = (double)heads * (double)pe_relative_distances(&relative);
-    return vectors * (double)(tensor->elements / tensor->rows) * element_price;
+    uint64_t vector = tensor->elements / tensor->rows;
+    return vectors * (double)vector * element_price;
 }
 
 double pe_toeplitz_element_price(const pe_values *values, const pe_tensor *tensor, size_t heads,
@@ -139,7 +140,8 @@ bool pe_toeplitz_init(pe_toeplitz *ret_toeplitz, const pe_relative *relative,
                       const pe_tensor *tensor, size_t heads, pe_write_distances write,
                       const void *source, double element_price, pe_pace *pace)
 {
-    double vector_price = (double)(tensor->elements / tensor->rows) * element_price;
+    uint64_t vector = tensor->elements / tensor->rows;
+    double vector_price = (double)vector * element_price;
     size_t vector_bytes = (size_t)(tensor->bytes / tensor->rows);
     *ret_toeplitz = (pe_toeplitz){.relative = *relative,
                                   .heads = heads,
