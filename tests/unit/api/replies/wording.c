@@ -27,6 +27,7 @@ static void refuse(const char *scheme, const char *request, pe_error *ret_error)
     pe_error_append(ret_error, &found);
     ck_assert_msg(ret_error->status != PE_OK, "%s: %s is legal", scheme, request);
     api_arguments_done(&arguments);
+    pe_request_unref(made); /* of what was left of a query with a mistake */
 }
 
 static void detail_is(const char *scheme, const char *request, const char *expected)
