@@ -34,6 +34,36 @@ static bool build(pe_table *table, void *context, pe_attachment *ret_attachment)
     return true;
 }
 
+/* An entry in a cache of its own, and a builder of attachments. */
+typedef struct holder {
+    pe_cache *cache;
+    pe_entry *entry;
+    builder_state own;
+} holder;
+
+static holder begin(uint64_t budget, builder_state own)
+{
+    pe_cache *cache = pe_cache_new(budget);
+    return (holder){cache, unit_entry(cache, "integer", "length=4"), own};
+}
+
+static void end(holder *one)
+{
+    pe_entry_unref(one->entry);
+    pe_cache_free(one->cache);
+}
+
+/* The entry's attachment, which is built if it is not there. */
+static int *attach(holder *one, unsigned id, const char *variant)
+{
+    return pe_entry_attachment(one->cache, one->entry, id, variant, build, &one->own);
+}
+
+static int *find(holder *one, unsigned id, const char *variant)
+{
+    return pe_entry_attachment(one->cache, one->entry, id, variant, NULL, NULL);
+}
+
 static pe_cache_stats stats_of(pe_cache *cache)
 {
     pe_cache_stats stats;
@@ -43,47 +73,41 @@ static pe_cache_stats stats_of(pe_cache *cache)
 
 START_TEST(an_attachment_is_built_once)
 {
-    pe_cache *cache = pe_cache_new(1 << 20);
-    builder_state own = {.bytes = 1000};
-    pe_entry *entry = unit_entry(cache, "integer", "length=4");
-    int *object = pe_entry_attachment(cache, entry, 3, "", build, &own);
+    holder one = begin(1 << 20, (builder_state){.bytes = 1000});
+    int *object = attach(&one, 3, "");
     ck_assert_ptr_nonnull(object);
     ck_assert_int_eq(*object, 101);
-    ck_assert_ptr_eq(own.table, pe_entry_table(entry));
-    ck_assert_ptr_eq(pe_entry_attachment(cache, entry, 3, "", build, &own), object);
-    pe_entry *again =
-        unit_entry(cache, "integer", "length=4"); /* another holder of the entry finds it too */
-    ck_assert_ptr_eq(pe_entry_attachment(cache, again, 3, "", build, &own), object);
-    ck_assert_int_eq(own.built, 1);
-    pe_entry_unref(entry);
+    ck_assert_ptr_eq(one.own.table, pe_entry_table(one.entry));
+    ck_assert_ptr_eq(attach(&one, 3, ""), object);
+    /* who gets the entry again finds it too */
+    pe_entry *again = unit_entry(one.cache, "integer", "length=4");
+    ck_assert_ptr_eq(pe_entry_attachment(one.cache, again, 3, "", build, &one.own), object);
+    ck_assert_int_eq(one.own.built, 1);
+    pe_entry_unref(one.entry);
     pe_entry_unref(again);
     ck_assert_int_eq(destroyed, 0);
-    pe_cache_free(cache);
+    pe_cache_free(one.cache);
     ck_assert_int_eq(destroyed, 1);
 }
 END_TEST
 
 START_TEST(each_id_has_its_own)
 {
-    pe_cache *cache = pe_cache_new(1 << 20);
-    builder_state own = {.bytes = 10};
-    pe_entry *entry = unit_entry(cache, "integer", "length=4"),
-             *other = unit_entry(cache, "integer", "length=5");
+    holder one = begin(1 << 20, (builder_state){.bytes = 10});
+    pe_entry *other = unit_entry(one.cache, "integer", "length=5");
     int *objects[4];
     for (unsigned id = 0; id < 4; id++)
-        objects[id] = pe_entry_attachment(cache, entry, id * 1000000000U, "", build, &own);
+        objects[id] = attach(&one, id * 1000000000U, "");
     for (unsigned id = 0; id < 4; id++) {
         ck_assert_int_eq(*objects[id], 101 + (int)id);
-        ck_assert_ptr_eq(pe_entry_attachment(cache, entry, id * 1000000000U, "", build, &own),
-                         objects[id]);
+        ck_assert_ptr_eq(attach(&one, id * 1000000000U, ""), objects[id]);
     }
-    int *other_object = pe_entry_attachment(cache, other, 0, "", build, &own);
+    int *other_object = pe_entry_attachment(one.cache, other, 0, "", build, &one.own);
     ck_assert_ptr_ne(other_object, objects[0]);
-    ck_assert_ptr_eq(own.table, pe_entry_table(other));
-    ck_assert_int_eq(own.built, 5);
-    pe_entry_unref(entry);
+    ck_assert_ptr_eq(one.own.table, pe_entry_table(other));
+    ck_assert_int_eq(one.own.built, 5);
     pe_entry_unref(other);
-    pe_cache_free(cache);
+    end(&one);
     ck_assert_int_eq(destroyed, 5);
 }
 END_TEST
@@ -91,78 +115,65 @@ END_TEST
 START_TEST(each_variant_has_its_own)
 {
     static const char *const VARIANTS[] = {"", "slice=1", "slice=11", "slice=1&scale=2"};
-    pe_cache *cache = pe_cache_new(1 << 20);
-    builder_state own = {.bytes = 10};
-    pe_entry *entry = unit_entry(cache, "integer", "length=4");
+    holder one = begin(1 << 20, (builder_state){.bytes = 10});
     for (size_t i = 0; i < UNIT_COUNT(VARIANTS); i++) {
         char text[32];
         snprintf(text, sizeof text, "%s", VARIANTS[i]);
-        int *object = pe_entry_attachment(cache, entry, 3, text, build, &own);
+        int *object = attach(&one, 3, text);
         text[0] = '!'; /* the text was copied */
         ck_assert_int_eq(*object, 101 + (int)i);
-        ck_assert_ptr_eq(pe_entry_attachment(cache, entry, 3, VARIANTS[i], build, &own),
-                         object);
-        ck_assert_ptr_null(pe_entry_attachment(cache, entry, 4, VARIANTS[i], NULL, NULL));
+        ck_assert_ptr_eq(attach(&one, 3, VARIANTS[i]), object);
+        ck_assert_ptr_null(find(&one, 4, VARIANTS[i]));
     }
-    ck_assert_int_eq(*(int *)pe_entry_attachment(cache, entry, 3, "", NULL, NULL), 101);
-    pe_entry_unref(entry);
-    pe_cache_free(cache);
+    ck_assert_int_eq(*find(&one, 3, ""), 101);
+    end(&one);
     ck_assert_int_eq(destroyed, 4);
 }
 END_TEST
 
 START_TEST(a_thousand_variants_are_all_found_again)
 {
-    pe_cache *cache = pe_cache_new(1 << 20);
-    builder_state own = {.bytes = 10};
-    pe_entry *entry = unit_entry(cache, "integer", "length=4");
+    holder one = begin(1 << 20, (builder_state){.bytes = 10});
     int *objects[1000];
     char text[32];
     for (int i = 0; i < 1000; i++) {
         snprintf(text, sizeof text, "slice=%d", i);
-        objects[i] = pe_entry_attachment(cache, entry, 3, text, build, &own);
+        objects[i] = attach(&one, 3, text);
         ck_assert_int_eq(*objects[i], 101 + i);
     }
     for (int i = 0; i < 1000; i++) {
         snprintf(text, sizeof text, "slice=%d", i);
-        ck_assert_ptr_eq(pe_entry_attachment(cache, entry, 3, text, NULL, NULL), objects[i]);
-        ck_assert_ptr_null(pe_entry_attachment(cache, entry, 4, text, NULL, NULL));
+        ck_assert_ptr_eq(find(&one, 3, text), objects[i]);
+        ck_assert_ptr_null(find(&one, 4, text));
     }
-    pe_entry_unref(entry);
-    pe_cache_free(cache);
+    end(&one);
     ck_assert_int_eq(destroyed, 1000);
 }
 END_TEST
 
 START_TEST(without_a_builder_an_attachment_is_only_looked_up)
 {
-    pe_cache *cache = pe_cache_new(1 << 20);
-    builder_state own = {.bytes = 10};
-    pe_entry *entry = unit_entry(cache, "integer", "length=4");
-    ck_assert_ptr_null(pe_entry_attachment(cache, entry, 3, "", NULL, NULL));
-    int *object = pe_entry_attachment(cache, entry, 3, "", build, &own);
-    ck_assert_ptr_eq(pe_entry_attachment(cache, entry, 3, "", NULL, NULL), object);
-    ck_assert_ptr_null(pe_entry_attachment(cache, entry, 4, "", NULL, NULL));
-    pe_entry_unref(entry);
-    pe_cache_free(cache);
+    holder one = begin(1 << 20, (builder_state){.bytes = 10});
+    ck_assert_ptr_null(find(&one, 3, ""));
+    int *object = attach(&one, 3, "");
+    ck_assert_ptr_eq(find(&one, 3, ""), object);
+    ck_assert_ptr_null(find(&one, 4, ""));
+    end(&one);
 }
 END_TEST
 
 START_TEST(a_failed_builder_leaves_nothing_and_may_try_again)
 {
-    pe_cache *cache = pe_cache_new(1 << 20);
-    builder_state own = {.bytes = 500, .fails = true};
-    pe_entry *entry = unit_entry(cache, "integer", "length=4");
-    uint64_t before = stats_of(cache).bytes;
-    ck_assert_ptr_null(pe_entry_attachment(cache, entry, 3, "", build, &own));
-    ck_assert_ptr_null(pe_entry_attachment(cache, entry, 3, "", build, &own));
-    ck_assert_int_eq(own.built, 2);
-    ck_assert_uint_eq(stats_of(cache).bytes, before);
-    own.fails = false;
-    ck_assert_ptr_nonnull(pe_entry_attachment(cache, entry, 3, "", build, &own));
-    ck_assert_int_eq(own.built, 3);
-    pe_entry_unref(entry);
-    pe_cache_free(cache);
+    holder one = begin(1 << 20, (builder_state){.bytes = 500, .fails = true});
+    uint64_t before = stats_of(one.cache).bytes;
+    ck_assert_ptr_null(attach(&one, 3, ""));
+    ck_assert_ptr_null(attach(&one, 3, ""));
+    ck_assert_int_eq(one.own.built, 2);
+    ck_assert_uint_eq(stats_of(one.cache).bytes, before);
+    one.own.fails = false;
+    ck_assert_ptr_nonnull(attach(&one, 3, ""));
+    ck_assert_int_eq(one.own.built, 3);
+    end(&one);
     ck_assert_int_eq(destroyed, 1);
 }
 END_TEST
@@ -182,8 +193,8 @@ START_TEST(attachments_count_in_the_budget_until_they_go)
     pe_entry_attachment(cache, first, 2, "", build, &own);
     ck_assert_uint_eq(stats_of(cache).bytes, alone + 2 * (with_one - alone));
     pe_entry_unref(first);
-    pe_entry_unref(
-        unit_entry(cache, "integer", "length=20000")); /* 80000 bytes: both do not fit */
+    /* 80000 bytes: both do not fit */
+    pe_entry_unref(unit_entry(cache, "integer", "length=20000"));
     ck_assert_uint_eq(stats_of(cache).entries, 1);
     ck_assert_uint_eq(stats_of(cache).evictions, 1);
     ck_assert_int_eq(destroyed, 2);
@@ -210,8 +221,8 @@ START_TEST(an_attachment_pushes_out_what_was_used_least_recently)
     ck_assert_uint_lt(stats_of(cache).entries, 4);
     ck_assert_uint_ge(stats_of(cache).entries, 1);
     uint64_t hits = stats_of(cache).hits;
-    pe_entry_unref(
-        unit_entry(cache, "integer", "length=4")); /* the newest entry was not evicted */
+    /* the newest entry was not evicted */
+    pe_entry_unref(unit_entry(cache, "integer", "length=4"));
     ck_assert_uint_eq(stats_of(cache).hits, hits + 1);
     pe_entry_unref(entry);
     pe_cache_free(cache);
@@ -220,32 +231,28 @@ END_TEST
 
 START_TEST(an_attachment_over_the_budget_lives_as_long_as_it_is_held)
 {
-    pe_cache *cache = pe_cache_new(10000);
-    builder_state own = {.bytes = 20000};
-    pe_entry *entry = unit_entry(cache, "integer", "length=4");
-    int *object = pe_entry_attachment(cache, entry, 1, "", build, &own);
+    holder one = begin(10000, (builder_state){.bytes = 20000});
+    int *object = attach(&one, 1, "");
     ck_assert_int_eq(*object, 101);
-    ck_assert_uint_eq(stats_of(cache).entries, 0); /* its own entry was evicted */
-    ck_assert_uint_eq(stats_of(cache).bytes, 0);
-    ck_assert_ptr_eq(pe_entry_attachment(cache, entry, 1, "", build, &own), object);
-    ck_assert_int_eq(own.built, 1);
+    ck_assert_uint_eq(stats_of(one.cache).entries, 0); /* its own entry was evicted */
+    ck_assert_uint_eq(stats_of(one.cache).bytes, 0);
+    ck_assert_ptr_eq(attach(&one, 1, ""), object);
+    ck_assert_int_eq(one.own.built, 1);
     ck_assert_int_eq(destroyed, 0);
-    pe_entry_unref(entry);
+    pe_entry_unref(one.entry);
     ck_assert_int_eq(destroyed, 1);
-    pe_cache_free(cache);
+    pe_cache_free(one.cache);
 }
 END_TEST
 
 START_TEST(an_entry_that_is_not_kept_may_have_attachments)
 {
-    pe_cache *cache = pe_cache_new(0);
-    builder_state own = {.bytes = 10};
-    pe_entry *entry = unit_entry(cache, "integer", "length=4");
-    ck_assert_ptr_nonnull(pe_entry_attachment(cache, entry, 1, "", build, &own));
-    ck_assert_uint_eq(stats_of(cache).bytes, 0);
-    pe_entry_unref(entry);
+    holder one = begin(0, (builder_state){.bytes = 10});
+    ck_assert_ptr_nonnull(attach(&one, 1, ""));
+    ck_assert_uint_eq(stats_of(one.cache).bytes, 0);
+    pe_entry_unref(one.entry);
     ck_assert_int_eq(destroyed, 1);
-    pe_cache_free(cache);
+    pe_cache_free(one.cache);
     ck_assert_int_eq(destroyed, 1);
 }
 END_TEST
