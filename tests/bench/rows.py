@@ -162,6 +162,24 @@ def small_hit(shape, start_peer, peer_target):
     return prepare
 
 
+def processor_time(shape, start_peer, peer_target):
+    """Of a peer for a request, to that of our own: it varies less than the rates do."""
+    def prepare(bench):
+        target, seconds = target_of(shape), bench.pace.seconds
+        load.fetch(own(bench), target)
+        path, server = peer_target(bench, shape), start_peer(bench, shape)
+        load.fetch(server, path)
+        size = len(load.fetch(server, path)[1])
+
+        def ratio():
+            own_time = load.processor_time(own(bench), target, bytes_of(shape), seconds)
+            peer_time = load.processor_time(server, path, size, seconds)
+            bench.notes[:] = [f"at last {own_time:.1f} to {peer_time:.1f} us"]
+            return peer_time / own_time
+        return ratio
+    return prepare
+
+
 def nginx(bench, _=None):
     return bench.peers.get(peers.nginx, {})
 
@@ -174,6 +192,12 @@ def floor(bench, shape):
     """A responder that sends the very bytes of our own cached answer."""
     load.fetch(own(bench), target_of(shape))
     return bench.peers.get(peers.responder, b"".join(load.fetch(own(bench), target_of(shape))))
+
+
+def bare_library(bench, shape):
+    """libmicrohttpd with as much memory for a connection, which sends the same answer."""
+    load.fetch(own(bench), target_of(shape))
+    return bench.peers.get(peers.library, b"".join(load.fetch(own(bench), target_of(shape))))
 
 
 def own_target(_, shape):
@@ -212,6 +236,12 @@ def small_rows():
                 ("bare epoll responder", at_least(0.95), floor, own_target),
                 ("FastAPI + uvloop + lru_cache", at_least(4.3), fastapi, cached_path)):
             yield Row(f"cached hit of {name}", against, aim, small_hit(shape, start, path))
+        for against, aim, start, path in (
+                ("nginx static file", at_least(1.25), nginx, file_of),
+                ("libmicrohttpd alone", at_least(0.95), bare_library, own_target),
+                ("bare epoll responder", None, floor, own_target)):
+            yield Row(f"processor time of a hit of {name}", against, aim,
+                      processor_time(shape, start, path))
 
 
 # ---- large answers from the cache ----
