@@ -197,12 +197,15 @@ api_progress api_handle(api_service *service, const api_request *request,
 /* The moment, for api_request.arrived. */
 uint64_t api_moment(const api_service *service);
 
+/* What the head of a request tells. */
+typedef struct api_head {
+    size_t route;        /* its api_route_of */
+    uint64_t body_limit; /* the most bytes that the body may have */
+} api_head;
+
 /* Judge a request by its head, before its body is read. Returns the refusal, or NULL if the
- * body may be read; ret_limit is the most bytes that it may have. Quick enough for an event
- * thread.
- */
-api_reply *api_judge_head(api_service *service, const api_request *request,
-                          uint64_t *ret_limit);
+ * body may be read. Quick enough for an event thread. */
+api_reply *api_judge_head(api_service *service, const api_request *request, api_head *ret_head);
 
 /* Failures that only the host sees. */
 typedef enum api_fault {

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+/* No target fits two patterns. The routes of one path are neighbours and have the same guard.
+ */
 static const api_route ROUTES[] = {
     {.method = "GET",
      .pattern = "/",
@@ -125,27 +127,45 @@ const api_route *api_routes(size_t *ret_count)
 
 /* ---- matching ---- */
 
-/* Whether the path of a target fits a route's pattern. ret_parameter is the text that the
- * pattern's {…} stands for. */
-static bool has_path(const api_route *route, const char *target, api_segment *ret_parameter)
+/* The path of a target, matched with a pattern. */
+typedef struct path_match {
+    const api_route *route; /* the first one of the path; NULL if there is none */
+    api_segment parameter;  /* what the pattern's {…} stands for */
+    const char *end;        /* the end of the path, in the target */
+} path_match;
+
+/* Whether the path of a target fits the pattern of ret_match->route. */
+static bool has_path(const char *target, path_match *ret_match)
 {
-    const char *pattern = route->pattern;
-    for (; *pattern && *pattern != '{' && *pattern == *target; pattern++)
-        target++;
-    size_t length = *pattern == '{' ? strcspn(target, "/?") : 0;
-    *ret_parameter = (api_segment){target, length};
-    bool ends = target[length] == '\0' || target[length] == '?';
-    return ends && (*pattern == '{' ? length > 0 : *pattern == '\0');
+    const char *pattern = ret_match->route->pattern, *end = target;
+    for (; *pattern && *pattern != '{' && *pattern == *end; pattern++)
+        end++;
+    ret_match->parameter = (api_segment){end, 0};
+    if (*pattern == '{') {
+        while (*end && *end != '/' && *end != '?')
+            end++;
+        ret_match->parameter.size = (size_t)(end - (const char *)ret_match->parameter.data);
+    }
+    ret_match->end = end;
+    bool ends = *end == '\0' || *end == '?';
+    return ends && (*pattern == '{' ? ret_match->parameter.size > 0 : *pattern == '\0');
 }
 
-/* The first route from `route` on that has the path of a target; NULL if there is none. */
-static const api_route *next_of_path(const api_route *route, const char *target,
-                                     api_segment *ret_parameter)
+static path_match match_path(const char *target)
 {
-    for (; route < ROUTES + ROUTE_COUNT; route++)
-        if (has_path(route, target, ret_parameter))
-            return route;
-    return NULL;
+    path_match match;
+    for (match.route = ROUTES; match.route < ROUTES + ROUTE_COUNT; match.route++)
+        if (has_path(target, &match))
+            return match;
+    return (path_match){.route = NULL};
+}
+
+/* The next route of the same path, NULL after the last one. */
+static const api_route *next_of_path(const api_route *route)
+{
+    const api_route *next = route + 1;
+    bool same = next < ROUTES + ROUTE_COUNT && strcmp(next->pattern, route->pattern) == 0;
+    return same ? next : NULL;
 }
 
 /* Whether a request's method is that of a route; HEAD is answered like GET. */
@@ -156,16 +176,16 @@ static bool has_method(const api_route *route, const char *method)
 
 api_match api_match_route(const char *method, const char *target)
 {
-    api_match match = {.route = NULL};
-    api_segment parameter;
-    const api_route *route = next_of_path(ROUTES, target, &parameter);
-    for (; route; route = next_of_path(route + 1, target, &parameter)) {
-        match.parameter = parameter;
-        if (!match.guard)
-            match.guard = route->guard;
-        if (!match.route && has_method(route, method))
-            match.route = route;
-    }
+    path_match path = match_path(target);
+    const api_route *route = path.route;
+    if (!route)
+        return (api_match){.route = NULL};
+    api_match match = {.guard = route->guard,
+                       .parameter = path.parameter,
+                       .query = *path.end == '?' ? path.end + 1 : NULL};
+    while (route && !has_method(route, method))
+        route = next_of_path(route);
+    match.route = route;
     return match;
 }
 
@@ -180,16 +200,20 @@ api_route_name api_route_name_at(size_t index)
                                : (api_route_name){"other", "other"};
 }
 
+size_t api_route_index(const api_match *match)
+{
+    return match->route ? (size_t)(match->route - ROUTES) : ROUTE_COUNT;
+}
+
 size_t api_route_of(const char *method, const char *target)
 {
-    const api_route *route = api_match_route(method, target).route;
-    return route ? (size_t)(route - ROUTES) : ROUTE_COUNT;
+    const api_match match = api_match_route(method, target);
+    return api_route_index(&match);
 }
 
 bool api_is_probe(const char *target)
 {
-    api_segment parameter;
-    const api_route *route = next_of_path(ROUTES, target, &parameter);
+    const api_route *route = match_path(target).route;
     return route && route->probe;
 }
 
@@ -199,11 +223,9 @@ bool api_is_probe(const char *target)
  * route. */
 static void write_allowed_methods(const char *target, char *dst, size_t size)
 {
-    api_segment parameter;
     size_t used = 0;
     dst[0] = '\0';
-    const api_route *route = next_of_path(ROUTES, target, &parameter);
-    for (; route; route = next_of_path(route + 1, target, &parameter))
+    for (const api_route *route = match_path(target).route; route; route = next_of_path(route))
         used += (size_t)snprintf(dst + used, size - used, "%s%s, ", route->method,
                                  strcmp(route->method, "GET") == 0 ? ", HEAD" : "");
     if (used > 0)

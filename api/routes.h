@@ -38,10 +38,14 @@ typedef struct api_match {
     const api_route *route; /* the one of the path and method; NULL if there is none */
     api_guard *guard;       /* the guard of the path; NULL if it has none */
     api_segment parameter;  /* what the pattern's {…} stands for; empty without {…} */
+    const char *query;      /* of the target; NULL if it has no `?`, or the path no route */
 } api_match;
 
 /* Match a request's method and the path of its target; HEAD matches the route of GET. */
 api_match api_match_route(const char *method, const char *target);
+
+/* The index of the route, as api_route_of. */
+size_t api_route_index(const api_match *match);
 
 /* The answer to a request that matches no route: 404, or 405 or the answer to OPTIONS where the
  * path has routes of other methods. NULL without memory. */

@@ -20,7 +20,6 @@ static api_call begin_call(const api_service *service, const api_request *reques
                            const api_match *match, char parameter[PARAMETER_ROOM],
                            api_progress *progress)
 {
-    const char *question_mark = strchr(request->target, '?');
     size_t room = PARAMETER_ROOM - 1;
     size_t size = match->parameter.size < room ? match->parameter.size : room;
     if (size > 0)
@@ -28,7 +27,7 @@ static api_call begin_call(const api_service *service, const api_request *reques
     parameter[size] = '\0';
     return (api_call){.service = service,
                       .request = request,
-                      .query = question_mark ? question_mark + 1 : NULL,
+                      .query = match->query,
                       .parameter = parameter,
                       .head = strcmp(request->method, "HEAD") == 0,
                       .progress = progress};
@@ -95,20 +94,20 @@ static api_reply *dispatch(const api_service *service, const api_request *reques
                        : api_answer_without_route(request->method, target);
 }
 
-api_reply *api_judge_head(api_service *service, const api_request *request, uint64_t *ret_limit)
+api_reply *api_judge_head(api_service *service, const api_request *request, api_head *ret_head)
 {
     char parameter[PARAMETER_ROOM];
     api_progress progress;
-    *ret_limit = service->host->body_bytes;
     api_document_begin();
     api_match match = api_match_route(request->method, request->target);
+    *ret_head = (api_head){api_route_index(&match), service->host->body_bytes};
     api_call call = begin_call(service, request, &match, parameter, &progress);
     api_reply *refusal;
     if (is_refused(match.guard, &call, &refusal) || is_coded(&call, &match, &refusal))
         return refusal;
     if (!match.route || !match.route->check_head)
         return NULL;
-    *ret_limit = service->host->upload_bytes;
+    ret_head->body_limit = service->host->upload_bytes;
     return is_refused(match.route->check_head, &call, &refusal) ? refusal : NULL;
 }
 

@@ -149,7 +149,7 @@ bits: $(BUILD)/bench-bits ## sums of the bits of 10^9 words of tables of all sch
 
 $(BUILD)/bench-%: $(BUILD)/tests/bench/%.o $(BUILD)/libposenc.a
 	$(call say,LINK  $@)
-	$(Q)$(LINK) -o $@ $^ $(shell pkg-config --libs jansson) -lm
+	$(Q)$(LINK) -o $@ $^ $(shell pkg-config --libs jansson libmicrohttpd) -lm
 
 slow: $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/bucket-runs ## the long forms of tests: 10^8 entries, all f32 printed, all buckets, whole analysis
 	$(PYTHON) -B tests/buckets/check.py $(BUILD)/bucket-runs all

@@ -3,30 +3,28 @@
 #include "negotiation/registry.h"
 #include "replies/cacheable.h"
 #include "replies/document.h"
+#include "replies/kept.h"
 #include "replies/reply.h"
 #include "service.h"
 #include "json/schema.h"
 
 #include <string.h>
 
-static json_t *describe_store(const api_store *store)
+static json_t *describe_limits(const api_host *host)
 {
-    uint64_t sets, bytes;
-    store->totals(store->context, &sets, &bytes);
-    return json_pack("{s:s, s:I, s:I}", "kind", store->kind, "sets", (json_int_t)sets, "bytes",
-                     (json_int_t)bytes);
-}
-
-api_reply *api_info(const api_call *call)
-{
-    const api_host *host = call->service->host;
-    json_t *limits = json_object(), *formats = json_array(), *dtypes = json_array();
+    json_t *limits = json_object();
     for (size_t i = 0; i < host->published_count; i++) {
         const api_limit *limit = &host->published[i];
         json_object_set_new(limits, limit->name,
                             json_pack("{s:I, s:s, s:s}", "value", (json_int_t)limit->value,
                                       "unit", limit->unit, "help", limit->help));
     }
+    return limits;
+}
+
+static json_t *describe_formats(void)
+{
+    json_t *formats = json_array();
     for (size_t i = 0; i < api_format_count(); i++) {
         const api_format *format = api_format_at(i);
         json_t *options = json_array();
@@ -37,15 +35,37 @@ api_reply *api_info(const api_call *call)
                                                  "extension", format->extension, "help",
                                                  format->help, "options", options));
     }
+    return formats;
+}
+
+static json_t *describe_dtypes(void)
+{
+    json_t *dtypes = json_array();
     size_t common;
     const pe_parameter *dtype = pe_common_parameters(&common); /* it is the first one */
     for (size_t i = 0; dtype->choices[i]; i++)
         json_array_append_new(dtypes, json_string(dtype->choices[i]));
-    json_t *document =
-        json_pack("{s:s, s:s, s:I, s:o, s:o, s:o, s:o}", "name", "posenc", "version",
-                  PE_VERSION, "schemes", (json_int_t)pe_scheme_count(), "dtypes", dtypes,
-                  "formats", formats, "store", describe_store(host->store), "limits", limits);
-    return api_document_cacheable(call, document);
+    return dtypes;
+}
+
+/* An api_totals_builder. */
+static json_t *describe_service(const api_call *call, const api_totals *totals)
+{
+    const api_host *host = call->service->host;
+    json_t *store = json_pack("{s:s, s:I, s:I}", "kind", host->store->kind, "sets",
+                              (json_int_t)totals->sets, "bytes", (json_int_t)totals->bytes);
+    return json_pack("{s:s, s:s, s:I, s:o, s:o, s:o, s:o}", "name", "posenc", "version",
+                     PE_VERSION, "schemes", (json_int_t)pe_scheme_count(), "dtypes",
+                     describe_dtypes(), "formats", describe_formats(), "store", store, "limits",
+                     describe_limits(host));
+}
+
+api_reply *api_info(const api_call *call)
+{
+    const api_store *store = call->service->host->store;
+    api_totals totals;
+    store->totals(store->context, &totals.sets, &totals.bytes);
+    return api_kept_totals_reply(call, &totals, describe_service);
 }
 
 /* The reply of a health check: {"status": …}. */

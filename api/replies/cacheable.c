@@ -2,8 +2,8 @@
 #include "replies/cacheable.h"
 
 #include "bytes/gzip.h"
-#include "replies/document.h"
 #include "replies/problem.h"
+#include "replies/reply.h"
 
 bool api_choose_text_coding(const api_call *call, api_coding *ret_coding,
                             api_reply **ret_refusal)
@@ -52,11 +52,6 @@ api_reply *api_text_reply(const api_call *call, api_reply *reply, api_body *text
         return api_reply_with_body(reply, body, call->head);
     api_reply_unref(reply);
     return refusal;
-}
-
-api_reply *api_document_cacheable(const api_call *call, json_t *document)
-{
-    return api_body_cacheable(call, api_document_body(document), "public, no-cache");
 }
 
 api_reply *api_body_cacheable(const api_call *call, api_body *text, const char *cache_control)

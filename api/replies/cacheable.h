@@ -8,13 +8,7 @@
 #include "http/etag.h"
 #include "service.h"
 
-#include <jansson.h>
-
-/* The reply to a GET with a JSON document that may change with the next release: it has an
- * ETag, and caches must revalidate it. Consumes the document. NULL without memory. */
-api_reply *api_document_cacheable(const api_call *call, json_t *document);
-
-/* The same for a JSON text, which is consumed, with another Cache-Control. NULL without memory,
+/* The reply to a GET with a JSON text, which is consumed: it has an ETag. NULL without memory,
  * or if the text is NULL. */
 api_reply *api_body_cacheable(const api_call *call, api_body *text, const char *cache_control);
 

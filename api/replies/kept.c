@@ -26,7 +26,14 @@ typedef struct kept_document {
     kept_form forms[CODINGS];
 } kept_document;
 
+/* The document of some totals; the form of a coding is made when it is first asked for. */
+typedef struct kept_totals {
+    api_totals totals;
+    kept_form forms[CODINGS];
+} kept_totals;
+
 struct api_kept {
+    _Atomic(kept_totals *) totals; /* a thread takes it out while it uses it */
     size_t count;
     kept_document documents[];
 };
@@ -40,13 +47,20 @@ api_kept *api_kept_new(void)
     return kept;
 }
 
-static void drop_forms(kept_document *document)
+static void drop_forms(kept_form forms[CODINGS])
 {
     for (api_coding coding = API_IDENTITY; coding < CODINGS; coding++) {
-        api_reply_unref(document->forms[coding].whole);
-        api_body_unref(document->forms[coding].text.body);
-        document->forms[coding] = (kept_form){.whole = NULL};
+        api_reply_unref(forms[coding].whole);
+        api_body_unref(forms[coding].text.body);
+        forms[coding] = (kept_form){.whole = NULL};
     }
+}
+
+static void free_totals(kept_totals *kept)
+{
+    if (kept)
+        drop_forms(kept->forms);
+    free(kept);
 }
 
 void api_kept_free(api_kept *kept)
@@ -54,7 +68,8 @@ void api_kept_free(api_kept *kept)
     if (!kept)
         return;
     for (size_t i = 0; i < kept->count; i++)
-        drop_forms(&kept->documents[i]);
+        drop_forms(kept->documents[i].forms);
+    free_totals(atomic_load(&kept->totals));
     free(kept);
 }
 
@@ -80,7 +95,7 @@ static bool build_forms(const api_call *call, kept_document *document,
     if (fill_form(plain, API_IDENTITY, api_document_body(build(call))) &&
         fill_form(gzip, API_GZIP, api_gzip_body(plain->text.body, &bytes)))
         return true;
-    drop_forms(document);
+    drop_forms(document->forms);
     return false;
 }
 
@@ -116,6 +131,12 @@ static bool wants_whole(const api_call *call)
            !api_call_header(call, API_HEADER_IF_NONE_MATCH);
 }
 
+static api_reply *reply_with(const api_call *call, const kept_form *form)
+{
+    return wants_whole(call) ? api_reply_ref(form->whole)
+                             : api_coded_text_reply(call, &form->text, CACHE_CONTROL);
+}
+
 api_reply *api_kept_reply(const api_call *call, size_t index, api_document_builder *build)
 {
     kept_document *document = &call->service->kept->documents[index];
@@ -125,7 +146,51 @@ api_reply *api_kept_reply(const api_call *call, size_t index, api_document_build
         return refusal;
     if (!make_ready(call, document, build))
         return NULL;
-    const kept_form *form = &document->forms[coding];
-    return wants_whole(call) ? api_reply_ref(form->whole)
-                             : api_coded_text_reply(call, &form->text, CACHE_CONTROL);
+    return reply_with(call, &document->forms[coding]);
+}
+
+/* ---- the document of the totals ---- */
+
+/* Take the document of these totals out of its place, or a new one without forms. NULL without
+ * memory. */
+static kept_totals *take_totals(api_kept *all, const api_totals *totals)
+{
+    kept_totals *kept = atomic_exchange(&all->totals, NULL);
+    if (kept && kept->totals.sets == totals->sets && kept->totals.bytes == totals->bytes)
+        return kept;
+    free_totals(kept);
+    kept = calloc(1, sizeof *kept);
+    if (kept)
+        kept->totals = *totals;
+    return kept;
+}
+
+/* Make the form of a coding, unless it is there. False without memory. */
+static bool make_form(const api_call *call, kept_totals *kept, api_coding coding,
+                      api_totals_builder *build)
+{
+    kept_form *plain = &kept->forms[API_IDENTITY], *form = &kept->forms[coding];
+    size_t bytes;
+    if (!plain->whole &&
+        !fill_form(plain, API_IDENTITY, api_document_body(build(call, &kept->totals))))
+        return false;
+    return form->whole || fill_form(form, coding, api_gzip_body(plain->text.body, &bytes));
+}
+
+api_reply *api_kept_totals_reply(const api_call *call, const api_totals *totals,
+                                 api_totals_builder *build)
+{
+    api_kept *all = call->service->kept;
+    api_coding coding;
+    api_reply *reply;
+    if (!api_choose_text_coding(call, &coding, &reply))
+        return reply;
+    kept_totals *kept = take_totals(all, totals);
+    if (!kept || !make_form(call, kept, coding, build)) {
+        free_totals(kept);
+        return NULL;
+    }
+    reply = reply_with(call, &kept->forms[coding]);
+    free_totals(atomic_exchange(&all->totals, kept));
+    return reply;
 }

@@ -1,5 +1,6 @@
 /* Documents that never change while the process runs: each is built and compressed once, by the
- * first request for it, and kept with the service. Together they take less than 1 MB. */
+ * first request for it, and kept with the service. One more document is kept until the totals
+ * of the store change. Together they take less than 1 MB. */
 #ifndef API_KEPT_H
 #define API_KEPT_H
 
@@ -19,10 +20,25 @@ void api_kept_free(api_kept *kept);
 /* Builds a document; what it holds must depend on nothing that changes. */
 typedef json_t *api_document_builder(const api_call *call);
 
-/* Answer with document `index` in the coding that the request prefers, as
- * api_document_cacheable does. If it is not there yet, a quick request is told API_LATER, and
+/* Answer with document `index` in the coding that the request prefers; it has an ETag, and
+ * caches must revalidate it. If it is not there yet, a quick request is told API_LATER, and
  * another one builds it; whoever comes meanwhile is told API_BUSY. NULL without memory, or
  * after api_not_yet; a document that lacked memory is built by the next request. Any thread. */
 api_reply *api_kept_reply(const api_call *call, size_t index, api_document_builder *build);
+
+/* What the stored sets come to. */
+typedef struct api_totals {
+    uint64_t sets, bytes;
+} api_totals;
+
+/* Builds the document that states the totals; what else it holds must depend on nothing that
+ * changes. Quick enough for an event thread. */
+typedef json_t *api_totals_builder(const api_call *call, const api_totals *totals);
+
+/* Answer with the document of these totals in the same way. It is built again
+ * only if they have changed, or another thread is just using it. NULL without memory. Any
+ * thread. */
+api_reply *api_kept_totals_reply(const api_call *call, const api_totals *totals,
+                                 api_totals_builder *build);
 
 #endif

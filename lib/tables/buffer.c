@@ -70,15 +70,21 @@ static void unmap(void *block, size_t capacity)
     atomic_fetch_sub(&mapped, capacity);
 }
 
+size_t pe_buffer_capacity(size_t size)
+{
+    size_t unit = size < HUGE_PAGE ? ALIGNMENT : HUGE_PAGE;
+    return (size + unit - 1) / unit * unit;
+}
+
 void *pe_buffer_allocate(size_t size, size_t *ret_capacity)
 {
     if (size > SIZE_MAX / 4)
         return NULL;
+    size_t capacity = pe_buffer_capacity(size);
     if (size < HUGE_PAGE) {
-        *ret_capacity = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-        return aligned_alloc(ALIGNMENT, *ret_capacity);
+        *ret_capacity = capacity;
+        return aligned_alloc(ALIGNMENT, capacity);
     }
-    size_t capacity = (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
     void *block = take_idle(capacity, ret_capacity);
     if (block)
         return block;

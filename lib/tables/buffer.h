@@ -8,6 +8,9 @@
  * initial limit is 0. */
 void pe_buffer_limit_idle(uint64_t bytes);
 
+/* The bytes of memory that pe_buffer_allocate takes for `size` bytes. */
+size_t pe_buffer_capacity(size_t size);
+
 /* The bytes of idle blocks now. */
 uint64_t pe_buffer_idle(void);
 

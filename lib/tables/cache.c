@@ -22,7 +22,8 @@ struct pe_cache {
     pe_cache_stats stats;
 };
 
-#define FIRST_BUCKETS 256
+#define FIRST_BUCKETS  256
+#define TENSOR_PADDING 64 /* bytes between two tensors of a table, at most */
 
 pe_cache *pe_cache_new(uint64_t budget_bytes)
 {
@@ -183,16 +184,25 @@ static bool is_abandoned(const pe_runner *runner, pe_status status)
            runner->is_abandoned(runner->context);
 }
 
+/* The bytes that the block of a large table takes; 0 for one that is small, or over the budget.
+ */
+static uint64_t block_of(const pe_cache *cache, const pe_request *request)
+{
+    if (request->bytes < PE_BUFFER_RECYCLED || request->bytes >= cache->stats.budget)
+        return 0;
+    return pe_buffer_capacity((size_t)request->bytes +
+                              request->plan.count * (PE_TABLE_HEADROOM + TENSOR_PADDING));
+}
+
 /* Compute the table of a new entry, with the lock released meanwhile, and wake those who wait
  * for it. */
 static void compute(pe_cache *cache, const pe_request *request, pe_entry *entry)
 {
     pe_error error;
     /* evict for a large table before it is computed, so that it can reuse the evicted memory */
-    bool large = request->bytes >= PE_BUFFER_RECYCLED && request->bytes < cache->stats.budget;
-    uint64_t room = large ? request->bytes : 0;
+    uint64_t room = block_of(cache, request);
     cache->reserved += room;
-    if (large)
+    if (room > 0)
         make_room(cache, cache->reserved);
     pthread_mutex_unlock(&cache->lock);
     pe_status status = pe_table_compute(request, cache->runner, &entry->table, &error);

@@ -34,11 +34,11 @@ static size_t lay_out(pe_table *table, const pe_plan *plan)
 
 /* ---- parts of a tensor, which several threads fill at once ---- */
 
-/* A tensor of 4 MB or more is divided into some 8 parts, a few for each thread. A part has at
- * least 2 MB, and at least the 8 MB from which on rows are written with non-temporal stores if
- * one thread fills it all; it has at most twice as much. It is smaller where it would take more
- * than a few milliseconds, since between two parts the runner is asked whether to go on. */
-#define PARTS    8
+/* A part has at least the 8 MB from which on rows are written with non-temporal stores, and
+ * less than twice as much: plain stores of a large tensor take half as long again, since each
+ * line is read before. Several threads divide a tensor of 4 to 16 MB, which the caches hold,
+ * into parts of 2 MB. A part is smaller where it would take more than a few milliseconds, since
+ * between two parts the runner is asked whether to go on. */
 #define PART_MIN ((uint64_t)2 << 20)
 #define PART_MAX ((uint64_t)8 << 20)
 
@@ -87,11 +87,7 @@ static uint64_t divide_up(uint64_t dividend, uint64_t divisor)
 static uint64_t rows_of_a_part(const pe_tensor *tensor, double row_price, bool shared)
 {
     uint64_t most = pe_rows_of_price(row_price, PART_PRICE);
-    uint64_t bytes = shared ? tensor->bytes / PARTS : PART_MAX;
-    if (bytes < PART_MIN)
-        bytes = PART_MIN;
-    if (bytes > PART_MAX)
-        bytes = PART_MAX;
+    uint64_t bytes = shared && tensor->bytes < 2 * PART_MAX ? PART_MIN : PART_MAX;
     uint64_t parts = tensor->bytes / bytes; /* rounded down: none is smaller, so that large
                                              * parts are stored past the caches */
     uint64_t rows = parts ? divide_up(tensor->rows, parts) : tensor->rows;

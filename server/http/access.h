@@ -14,7 +14,7 @@
 typedef struct http_access {
     struct MHD_Connection *connection;
     const char *method, *target;
-    const http_headers *headers; /* after http_headers_find */
+    const http_headers *headers; /* after http_headers_join */
     size_t route;                /* an api_route_of */
     uint64_t began;              /* when the head was complete, by clock_now */
     rejection rejected;

@@ -35,6 +35,7 @@ struct http_connections {
     uint64_t refused;     /* of connections above it that are open for a moment */
     uint64_t first_dummy; /* descriptors from here on are dummies, which wake the threads */
     unsigned threads;
+    unsigned timeout;   /* of libmicrohttpd, in seconds, for what the watch does not see */
     atomic_llong count; /* accepted and not yet closed */
     /* For every descriptor below first_dummy: false from accept until libmicrohttpd reports
      * the connection. */
@@ -131,6 +132,8 @@ void http_connections_notify(void *cls, struct MHD_Connection *connection,
         const union MHD_ConnectionInfo *info =
             MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
         *socket_context = info ? watch_add(self->watch, info->connect_fd, clock_now()) : NULL;
+        if (!*socket_context) /* no memory for the watch: libmicrohttpd's timeout must do */
+            MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, self->timeout);
         if (info && (uint64_t)info->connect_fd < self->first_dummy)
             atomic_store(&self->reported[info->connect_fd], true);
         metrics_count_connection(self->metrics, 1);
@@ -223,6 +226,17 @@ static bool start_watch(http_connections *self, const server_settings *settings)
     return self->watch && watch_start(self->watch);
 }
 
+/* The seconds after which libmicrohttpd ends a connection: later than the watch does. */
+static unsigned library_timeout(const server_settings *settings)
+{
+    const uint64_t deadlines[] = {settings->idle_seconds + settings->header_seconds,
+                                  settings->body_seconds, settings->send_seconds};
+    uint64_t longest = 0;
+    for (size_t i = 0; i < sizeof deadlines / sizeof *deadlines; i++)
+        longest = deadlines[i] > longest ? deadlines[i] : longest;
+    return (unsigned)longest + 2;
+}
+
 http_connections *http_connections_new(const server_settings *settings, api_service *service,
                                        server_metrics *metrics)
 {
@@ -231,6 +245,7 @@ http_connections *http_connections_new(const server_settings *settings, api_serv
         return NULL;
     self->limit = settings->connections;
     self->threads = settings_threads(settings);
+    self->timeout = library_timeout(settings);
     self->service = service;
     self->metrics = metrics;
     provide_descriptors(self);
@@ -247,14 +262,9 @@ unsigned http_connections_daemon_limit(const server_settings *settings)
     return ((unsigned)settings->connections + 64) * settings_threads(settings);
 }
 
-unsigned http_connections_daemon_timeout(const server_settings *settings)
+unsigned http_connections_daemon_timeout(const http_connections *connections, int listen_fd)
 {
-    const uint64_t deadlines[] = {settings->idle_seconds + settings->header_seconds,
-                                  settings->body_seconds, settings->send_seconds};
-    uint64_t longest = 0;
-    for (size_t i = 0; i < sizeof deadlines / sizeof *deadlines; i++)
-        longest = deadlines[i] > longest ? deadlines[i] : longest;
-    return (unsigned)longest + 2;
+    return watch_counts_sent(listen_fd) ? 0 : connections->timeout;
 }
 
 bool http_connections_open(http_connections *connections, struct MHD_Daemon *daemon,

@@ -17,9 +17,12 @@ http_connections *http_connections_new(const server_settings *settings, api_serv
                                        server_metrics *metrics);
 
 /* Limits for libmicrohttpd that are above ours, so that ours act first: the number of
- * connections, and the seconds without traffic after which it closes one. */
+ * connections, and the seconds without traffic after which it closes one; 0: never. The watch
+ * knows how much of a response a TCP client has read, but not that of a Unix socket. So only
+ * the latter need libmicrohttpd's timeout, which takes a lock whenever something is received or
+ * sent. */
 unsigned http_connections_daemon_limit(const server_settings *settings);
-unsigned http_connections_daemon_timeout(const server_settings *settings);
+unsigned http_connections_daemon_timeout(const http_connections *connections, int listen_fd);
 
 /* An MHD_NotifyConnectionCallback; `cls` is the http_connections. */
 void http_connections_notify(void *cls, struct MHD_Connection *connection,

@@ -40,33 +40,33 @@ typedef struct http_exchange {
     uint64_t began;   /* when the head was complete, by clock_now */
     uint64_t arrived; /* an api_moment */
     const char *method;
-    http_headers headers; /* read before the connection is suspended */
-    api_reply *reply;     /* from a worker or the judgement of the head; not yet queued */
+    http_headers headers;
+    size_t route;     /* an api_route_of, once `judged` is set */
+    api_reply *reply; /* from a worker or the judgement of the head; not yet queued */
     rejection rejected;
-    char *target;
     char *host; /* of a target in absolute form, else NULL */
     http_upload body;
     bool crowded;   /* too many other requests are under way */
     bool head_seen; /* the handler's first call has been made */
+    bool judged;    /* the api has judged the head */
     bool awaited;   /* the api has answered API_BUSY */
     bool left;      /* the client did, while it waited; set before departures_remove returns */
     uint64_t price; /* of the work, as the api says; 0: unknown */
+    char target[];
 } http_exchange;
 
 /* ---- begin and end ---- */
 
 void *http_exchange_begin(void *cls, const char *target, struct MHD_Connection *connection)
 {
-    http_exchange *exchange = calloc(1, sizeof *exchange);
+    size_t size = target ? strlen(target) : 0;
+    http_exchange *exchange = malloc(sizeof *exchange + size + 1);
     if (!exchange)
         return NULL;
-    exchange->shared = cls;
-    exchange->mark = http_connections_mark(connection);
-    exchange->target = strdup(target ? target : "");
-    if (!exchange->target) {
-        free(exchange);
-        return NULL;
-    }
+    *exchange = (http_exchange){.shared = cls, .mark = http_connections_mark(connection)};
+    if (size > 0)
+        memcpy(exchange->target, target, size);
+    exchange->target[size] = '\0';
     char *query = target ? strchr((char *)(uintptr_t)target, '?') : NULL;
     if (query)
         query[1] = '\0'; /* hide the query; `target` above has it */
@@ -88,7 +88,6 @@ void http_exchange_end(void *cls, struct MHD_Connection *connection, void **cont
     http_headers_done(&exchange->headers);
     api_reply_unref(exchange->reply);
     http_upload_done(&exchange->body, &exchange->shared->uploads);
-    free(exchange->target);
     free(exchange->host);
     free(exchange);
     *context = NULL;
@@ -158,6 +157,12 @@ static api_reply *limit_streams(http_exchange *exchange, api_reply *reply)
                   "too many streams are under way; try again");
 }
 
+static size_t route_of(const http_exchange *exchange)
+{
+    return exchange->judged ? exchange->route
+                            : api_route_of(exchange->method, exchange->target);
+}
+
 /* Count, log and queue a reply. */
 static enum MHD_Result finish(http_exchange *exchange, api_reply *reply)
 {
@@ -168,12 +173,12 @@ static enum MHD_Result finish(http_exchange *exchange, api_reply *reply)
     http_response prepared;
     departures_remove(shared->departures, &exchange->client);
     watch_enter(exchange->mark, WATCH_SEND);
-    http_headers_find(&exchange->headers, exchange->connection);
+    http_headers_join(&exchange->headers, exchange->connection);
     http_access access = {.connection = exchange->connection,
                           .method = exchange->method,
                           .target = exchange->target,
                           .headers = &exchange->headers,
-                          .route = api_route_of(exchange->method, exchange->target),
+                          .route = route_of(exchange),
                           .began = exchange->began};
     http_access_echo(&access, logged, &echo);
     const http_sending sending = {.metrics = shared->metrics,
@@ -303,16 +308,31 @@ static waiting_client client_of(struct MHD_Connection *connection, const char *v
                             .left = client_left};
 }
 
-/* Read the headers, and the host of a target in absolute form, which replaces that of the Host
- * field (RFC 9112, section 3.2.2). False if memory ran out. */
-static bool find_headers(http_exchange *exchange)
+/* Complete the headers, and take the host of a target in absolute form, which replaces that of
+ * the Host field (RFC 9112, section 3.2.2). False if memory ran out. */
+static bool complete_headers(http_exchange *exchange)
 {
-    if (!http_headers_find(&exchange->headers, exchange->connection) ||
+    if (!http_headers_join(&exchange->headers, exchange->connection) ||
         !http_take_host(exchange->target, &exchange->host))
         return false;
     if (exchange->host)
         exchange->headers.values[API_HEADER_HOST] = exchange->host;
     return true;
+}
+
+/* Let the api judge the head. */
+static api_reply *judge(http_exchange *exchange)
+{
+    api_service *service = exchange->shared->service;
+    const api_request request = request_of(exchange, true);
+    api_head head;
+    if (!complete_headers(exchange))
+        return api_reply_ref(exchange->shared->out_of_memory);
+    api_reply *refusal = api_judge_head(service, &request, &head);
+    exchange->judged = true;
+    exchange->route = head.route;
+    exchange->body.limit = head.body_limit;
+    return refusal;
 }
 
 /* Judge the head: first its framing, since the length of the body depends on that. False: the
@@ -322,16 +342,12 @@ static bool admit(http_exchange *exchange, const http_head *head)
     http_shared *shared = exchange->shared;
     http_upload *body = &exchange->body;
     exchange->reply = http_admit(shared->service, exchange->connection, head, exchange->crowded,
-                                 &exchange->rejected);
+                                 &exchange->headers, &exchange->rejected);
     if (exchange->reply)
         return false;
-    const api_request request = request_of(exchange, true);
-    if (find_headers(exchange))
-        exchange->reply = api_judge_head(shared->service, &request, &body->limit);
-    else
-        exchange->reply = api_reply_ref(shared->out_of_memory);
+    exchange->reply = judge(exchange);
     body->refused = exchange->reply != NULL;
-    return http_upload_announce(body, exchange->connection,
+    return http_upload_announce(body, &exchange->headers,
                                 ANNOUNCED_DISCARD_MAX + shared->settings->body_bytes);
 }
 

@@ -20,6 +20,7 @@
 
 typedef struct head_scan {
     guard_head head;
+    http_headers *headers;
     uintptr_t next_line; /* the address where the next line must begin */
 } head_scan;
 
@@ -36,6 +37,7 @@ static enum MHD_Result visit_field(void *cls, enum MHD_ValueKind kind, const cha
 {
     (void)kind;
     head_scan *scan = cls;
+    http_headers_note(scan->headers, name, value);
     if (!value)
         value = "";
     if ((uintptr_t)name != scan->next_line)
@@ -52,10 +54,11 @@ static bool has_single_blanks(const http_head *head)
            head->version == head->url + strlen(head->target) + 1;
 }
 
-/* The first rule that the head breaks, or GUARD_FINE. */
-static guard_rule judge(struct MHD_Connection *connection, const http_head *head)
+/* The first rule that the head breaks, or GUARD_FINE. The headers are noted on the way. */
+static guard_rule judge(struct MHD_Connection *connection, const http_head *head,
+                        http_headers *headers)
 {
-    head_scan scan;
+    head_scan scan = {.headers = headers};
     guard_line(&scan.head, head->method, head->target, head->version);
     scan.next_line = (uintptr_t)head->version + strlen(head->version) + LINE_END;
     MHD_get_connection_values_n(connection, MHD_HEADER_KIND, visit_field, &scan);
@@ -96,9 +99,10 @@ bool http_take_host(char *target, char **ret_host)
 }
 
 api_reply *http_admit(api_service *service, struct MHD_Connection *connection,
-                      const http_head *head, bool crowded, rejection *ret_why)
+                      const http_head *head, bool crowded, http_headers *headers,
+                      rejection *ret_why)
 {
-    guard_rule rule = judge(connection, head);
+    guard_rule rule = judge(connection, head, headers);
     if (rule == GUARD_FINE && (!crowded || api_is_probe(path_of(head->target))))
         return NULL;
     *ret_why = rule == GUARD_FINE ? REJECTED_REQUEST_LIMIT : REJECTED_FRAMING;

@@ -2,6 +2,7 @@
 #ifndef HTTP_FRAMING_H
 #define HTTP_FRAMING_H
 
+#include "http/headers.h"
 #include "observe/metrics.h"
 
 #include <microhttpd.h>
@@ -13,9 +14,10 @@ typedef struct http_head {
 
 /* In the handler's first call: NULL if the request is admitted, else a refusal, with its reason
  * in ret_why. A request is refused if its head breaks a rule. If the server is `crowded`, every
- * request is refused except probes. */
+ * request is refused except probes. The headers are noted; they are not joined yet. */
 api_reply *http_admit(api_service *service, struct MHD_Connection *connection,
-                      const http_head *head, bool crowded, rejection *ret_why);
+                      const http_head *head, bool crowded, http_headers *headers,
+                      rejection *ret_why);
 
 /* Cut an admitted target in absolute form down to its path and query. ret_host is its
  * authority, from malloc, which counts in place of the Host field (RFC 9112, section 3.2.2);

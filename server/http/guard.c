@@ -162,7 +162,7 @@ static void read_target(guard_head *head, const char *target)
 const char *guard_authority(const char *target, size_t *ret_size)
 {
     static const char scheme[] = "http://";
-    if (strncasecmp(target, scheme, sizeof scheme - 1) != 0)
+    if (*target == '/' || strncasecmp(target, scheme, sizeof scheme - 1) != 0)
         return NULL;
     const char *authority = target + sizeof scheme - 1;
     *ret_size = strcspn(authority, "/?#");

@@ -1,4 +1,5 @@
-/* Most requests need one walk over libmicrohttpd's fields; repeated fields need more. */
+/* Most requests need only the walk over libmicrohttpd's fields in which the guard judges them;
+ * repeated fields need more. */
 #include "http/headers.h"
 
 #include <stdlib.h>
@@ -6,9 +7,10 @@
 #include <strings.h>
 
 #define NAME(identifier, name) [API_HEADER_##identifier] = (name),
-static const char *const NAMES[HTTP_HEADERS_READ] = {[HTTP_X_REQUEST_ID] = "X-Request-Id",
-                                                     [HTTP_TRACEPARENT] = "traceparent",
-                                                     API_REQUEST_HEADERS(NAME)};
+static const char *const NAMES[HTTP_HEADERS_READ] = {
+    [HTTP_X_REQUEST_ID] = "X-Request-Id",           [HTTP_TRACEPARENT] = "traceparent",
+    [HTTP_CONTENT_LENGTH] = "Content-Length",       [HTTP_EXPECT] = "Expect",
+    [HTTP_TRANSFER_ENCODING] = "Transfer-Encoding", API_REQUEST_HEADERS(NAME)};
 #undef NAME
 
 struct http_joined {
@@ -64,40 +66,26 @@ static bool find_header(struct MHD_Connection *connection, const char *name,
     return true;
 }
 
-/* ---- all headers in one walk ---- */
+/* ---- all headers ---- */
 
-typedef struct header_walk {
-    http_headers *headers;
-    bool repeated;
-} header_walk;
-
-static enum MHD_Result note_header(void *cls, enum MHD_ValueKind kind, const char *name,
-                                   const char *value)
+void http_headers_note(http_headers *headers, const char *name, const char *value)
 {
-    (void)kind;
-    header_walk *walk = cls;
-    const char **values = walk->headers->values;
     for (size_t i = 0; i < HTTP_HEADERS_READ; i++)
         /* most names differ in their first letter, which is compared in lower case */
         if ((*name | 0x20) == (*NAMES[i] | 0x20) && strcasecmp(name, NAMES[i]) == 0) {
-            walk->repeated = walk->repeated || values[i];
-            values[i] = value;
+            headers->repeated = headers->repeated || headers->values[i];
+            headers->values[i] = value;
             break;
         }
-    return MHD_YES;
 }
 
-bool http_headers_find(http_headers *headers, struct MHD_Connection *connection)
+bool http_headers_join(http_headers *headers, struct MHD_Connection *connection)
 {
-    header_walk walk = {headers, false};
     bool complete = true;
-    if (headers->searched)
-        return true;
-    headers->searched = true;
-    MHD_get_connection_values(connection, MHD_HEADER_KIND, note_header, &walk);
-    for (size_t i = 0; walk.repeated && i < HTTP_HEADERS_READ; i++)
+    for (size_t i = 0; headers->repeated && i < HTTP_HEADERS_READ; i++)
         complete = find_header(connection, NAMES[i], &headers->values[i], &headers->joined) &&
                    complete;
+    headers->repeated = false;
     return complete;
 }
 

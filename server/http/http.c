@@ -28,7 +28,7 @@ const char *http_library_version(void)
     return MHD_get_version();
 }
 
-static struct MHD_Daemon *start_daemon(http_server *server)
+static struct MHD_Daemon *start_daemon(http_server *server, int listen_fd)
 {
     const server_settings *settings = server->shared.settings;
     unsigned threads = settings_threads(settings);
@@ -45,10 +45,11 @@ static struct MHD_Daemon *start_daemon(http_server *server)
         (size_t)WORKERS_STACK, MHD_OPTION_CONNECTION_LIMIT,
         http_connections_daemon_limit(settings), MHD_OPTION_CONNECTION_MEMORY_LIMIT,
         (size_t)settings->target_bytes + FIELDS_ROOM, MHD_OPTION_CONNECTION_TIMEOUT,
-        http_connections_daemon_timeout(settings), MHD_OPTION_URI_LOG_CALLBACK,
-        http_exchange_begin, &server->shared, MHD_OPTION_NOTIFY_COMPLETED, http_exchange_end,
-        &server->shared, MHD_OPTION_NOTIFY_CONNECTION, http_connections_notify,
-        server->connections, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
+        http_connections_daemon_timeout(server->connections, listen_fd),
+        MHD_OPTION_URI_LOG_CALLBACK, http_exchange_begin, &server->shared,
+        MHD_OPTION_NOTIFY_COMPLETED, http_exchange_end, &server->shared,
+        MHD_OPTION_NOTIFY_CONNECTION, http_connections_notify, server->connections,
+        MHD_OPTION_ARRAY, options, MHD_OPTION_END);
 }
 
 static void free_server(http_server *server)
@@ -82,7 +83,7 @@ http_server *http_start(const server_settings *settings, int listen_fd, api_serv
     if (server->shared.departures && http_shared_prepare(&server->shared))
         server->connections = http_connections_new(settings, service, metrics);
     if (server->connections)
-        server->daemon = start_daemon(server);
+        server->daemon = start_daemon(server, listen_fd);
     if (server->daemon && http_connections_open(server->connections, server->daemon, listen_fd))
         return server;
     free_server(server);

@@ -29,15 +29,12 @@ static bool grow(http_upload *upload, http_upload_budget *budget, size_t needed)
     return false;
 }
 
-bool http_upload_announce(http_upload *upload, struct MHD_Connection *connection,
+bool http_upload_announce(http_upload *upload, const http_headers *headers,
                           uint64_t discard_max)
 {
-    const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND,
-                                                     MHD_HTTP_HEADER_CONTENT_LENGTH);
-    bool client_waits = MHD_lookup_connection_value(connection, MHD_HEADER_KIND,
-                                                    MHD_HTTP_HEADER_EXPECT) != NULL;
-    upload->chunked = MHD_lookup_connection_value(connection, MHD_HEADER_KIND,
-                                                  MHD_HTTP_HEADER_TRANSFER_ENCODING) != NULL;
+    const char *length = headers->values[HTTP_CONTENT_LENGTH];
+    bool client_waits = headers->values[HTTP_EXPECT] != NULL;
+    upload->chunked = headers->values[HTTP_TRANSFER_ENCODING] != NULL;
     upload->announced = length ? strtoull(length, NULL, 10) : 0;
     upload->too_large = upload->announced > upload->limit;
     if (!upload->refused && !upload->too_large)
@@ -74,5 +71,6 @@ bool http_upload_is_cut_off(const http_upload *upload, struct MHD_Connection *co
 void http_upload_done(http_upload *upload, http_upload_budget *budget)
 {
     free(upload->data);
-    atomic_fetch_sub(&budget->used, upload->capacity);
+    if (upload->capacity > 0)
+        atomic_fetch_sub(&budget->used, upload->capacity);
 }

@@ -2,6 +2,8 @@
 #ifndef HTTP_UPLOAD_H
 #define HTTP_UPLOAD_H
 
+#include "http/headers.h"
+
 #include <microhttpd.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -24,10 +26,10 @@ typedef struct http_upload {
     bool chunked; /* so it is uncertain where the body ends, and the connection must close */
 } http_upload;
 
-/* Read the announced length from the head; `limit` and `refused` must be set. False: answer now
- * and do not read the body. That is so for a body that will be discarded if the client waits
- * for "100 Continue" before it sends the body, or the length is above `discard_max`. */
-bool http_upload_announce(http_upload *upload, struct MHD_Connection *connection,
+/* Read the announced length from the headers; `limit` and `refused` must be set. False: answer
+ * now and do not read the body. That is so for a body that will be discarded if the client
+ * waits for "100 Continue" before it sends the body, or the length is above `discard_max`. */
+bool http_upload_announce(http_upload *upload, const http_headers *headers,
                           uint64_t discard_max);
 
 /* Append received bytes, or count them as discarded. */

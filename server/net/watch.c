@@ -66,6 +66,12 @@ static bool count_bytes(int fd, bool sent, uint64_t *ret_bytes)
     return true;
 }
 
+bool watch_counts_sent(int fd)
+{
+    uint64_t bytes;
+    return count_bytes(fd, true, &bytes);
+}
+
 /* The first head of a connection has its time from the connection's start. Any later head has
  * it from its first byte; before that byte the connection may be idle. */
 static verdict judge_head(watched_connection *connection, const watch_limits *limits,

@@ -76,6 +76,10 @@ bool watch_start(connection_watch *watch);
 watch_mark *watch_add(connection_watch *watch, int fd, uint64_t now);
 void watch_remove(connection_watch *watch, watch_mark *mark);
 
+/* Whether the watch knows how much of a response the clients of a listening socket have read.
+ * Otherwise it has no deadline for WATCH_SEND. */
+bool watch_counts_sent(int fd);
+
 /* Check every connection once; returns how many are watched. The thread calls this, and tests
  * do, with times of their own. */
 size_t watch_round(connection_watch *watch, uint64_t now);

@@ -1,9 +1,11 @@
 """Load for servers, and times of functions and of the library's own tool."""
 
+import contextlib
 import re
 import socket
 import subprocess
 import time
+from pathlib import Path
 
 from peers import BUILD, PROCESSORS, program
 
@@ -48,6 +50,25 @@ def wrk(server, target, seconds):
     if "Non-2xx" in text or "Socket errors" in text:
         raise RuntimeError(f"wrk: {text}")
     return float(re.search(r"Requests/sec:\s*([0-9.]+)", text)[1])
+
+
+def processor_seconds(pid):
+    """What the threads of a process and of its children have run so far. /proc/PID/schedstat has
+    nanoseconds, where /proc/PID/stat has ticks."""
+    total = 0
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
+            total += int((task / "schedstat").read_text().split()[0]) / 1e9
+            total += sum(processor_seconds(child)
+                         for child in (task / "children").read_text().split())
+    return total
+
+
+def processor_time(server, target, size, seconds):
+    """Microseconds of the server's processors for a request, over 64 kept connections."""
+    before = processor_seconds(server.pid)
+    requests = client("requests", server, target, size, connections=64, seconds=seconds)
+    return 1e6 * (processor_seconds(server.pid) - before) / requests
 
 
 def client_command(server, target, size, connections=1, seconds=None, requests=None, first=0):

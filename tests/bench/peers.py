@@ -188,13 +188,21 @@ def fastapi(_, workers):
                   stderr=subprocess.DEVNULL).wait_until_it_accepts()
 
 
-def responder(_, answer):
-    server = Server([BUILD / "bench-responder", PROCESSORS], stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE)
+def answering(program, answer):
+    """A program of our own that sends an answer, which it reads from its input."""
+    server = Server([BUILD / program, PROCESSORS], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     server.process.stdin.write(answer)
     server.process.stdin.close()
     server.address = int(server.printed_line())
     return server
+
+
+def responder(_, answer):
+    return answering("bench-responder", answer)
+
+
+def library(_, answer):
+    return answering("bench-library", answer)
 
 
 def described(name, changes):

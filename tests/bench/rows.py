@@ -4,6 +4,7 @@ A row's `prepare(bench)` starts what it needs and returns a function that measur
 returns its ratio (own to peer; speeds, or times where the aim is a limit from above) or value.
 """
 
+import os
 import statistics
 import time
 from dataclasses import dataclass
@@ -162,6 +163,24 @@ def small_hit(shape, start_peer, peer_target):
     return prepare
 
 
+def processor_time(shape, start_peer, peer_target):
+    """Of a peer for a request, to that of our own: it varies less than the rates do."""
+    def prepare(bench):
+        target, seconds = target_of(shape), bench.pace.seconds
+        load.fetch(own(bench), target)
+        path, server = peer_target(bench, shape), start_peer(bench, shape)
+        load.fetch(server, path)
+        size = len(load.fetch(server, path)[1])
+
+        def ratio():
+            own_time = load.processor_time(own(bench), target, bytes_of(shape), seconds)
+            peer_time = load.processor_time(server, path, size, seconds)
+            bench.notes[:] = [f"at last {own_time:.1f} to {peer_time:.1f} us"]
+            return peer_time / own_time
+        return ratio
+    return prepare
+
+
 def nginx(bench, _=None):
     return bench.peers.get(peers.nginx, {})
 
@@ -174,6 +193,12 @@ def floor(bench, shape):
     """A responder that sends the very bytes of our own cached answer."""
     load.fetch(own(bench), target_of(shape))
     return bench.peers.get(peers.responder, b"".join(load.fetch(own(bench), target_of(shape))))
+
+
+def bare_library(bench, shape):
+    """libmicrohttpd with as much memory for a connection, which sends the same answer."""
+    load.fetch(own(bench), target_of(shape))
+    return bench.peers.get(peers.library, b"".join(load.fetch(own(bench), target_of(shape))))
 
 
 def own_target(_, shape):
@@ -212,6 +237,12 @@ def small_rows():
                 ("bare epoll responder", at_least(0.95), floor, own_target),
                 ("FastAPI + uvloop + lru_cache", at_least(4.3), fastapi, cached_path)):
             yield Row(f"cached hit of {name}", against, aim, small_hit(shape, start, path))
+        for against, aim, start, path in (
+                ("nginx static file", at_least(1.25), nginx, file_of),
+                ("libmicrohttpd alone", at_least(0.95), bare_library, own_target),
+                ("bare epoll responder", None, floor, own_target)):
+            yield Row(f"processor time of a hit of {name}", against, aim,
+                      processor_time(shape, start, path))
 
 
 # ---- large answers from the cache ----
@@ -321,10 +352,15 @@ def cold_against_hit(bench):
 
 
 def two_threads(bench):
-    """Time to the first byte, which comes when the table is complete: the transfer is left out."""
-    shape = (131072, 128)
-    one, two = (filled_cache(bench, shape, 5, "--cache-bytes", "288MiB", "--threads", threads)
-                for threads in ("1", "2"))
+    """Time to the first byte, which comes when the table is complete: the transfer is left out.
+    There are always two workers, so one server is held to one processor."""
+    shape, flags = (131072, 128), ("--cache-bytes", "288MiB", "--threads", "2")
+    if peers.PROCESSORS < 2:
+        raise peers.Missing("a second processor")
+    one, two = (filled_cache(bench, shape, 5, *flags, "--drain-seconds", seconds)
+                for seconds in ("0", "1"))  # different flags: two servers
+    for task in Path(f"/proc/{one.pid}/task").iterdir():
+        os.sched_setaffinity(int(task.name), {min(os.sched_getaffinity(0))})
     return lambda: (cold(bench, one, shape, figure="first50")
                     / cold(bench, two, shape, figure="first50"))
 
@@ -354,7 +390,7 @@ def cold_rows():
     what = "cold request of 4096x1024 f32"
     yield Row(what, "FastAPI + numpy", at_least(9), cold_against_fastapi)
     yield Row(what + ", time", "cached hit of the same", at_most(1.4), cold_against_hit)
-    yield Row("cold request of 131072x128 f32, two threads", "one thread", at_least(1.5),
+    yield Row("cold request of 131072x128 f32, two threads", "one processor", at_least(1.5),
               two_threads)
     yield Row("similarity of 4096 rows of 512, cold", "", at_most(1), cold_similarity, "s")
     yield Row("ALiBi of 32 x 4096 x 4096 streamed over TCP", "cached hit of as many bytes", None,

@@ -238,7 +238,11 @@ api_reply *fuzz_judge(fuzz_service *service, const fuzz_message *message, uint64
     sent_request sent = {message, NULL};
     api_request request = request_of(message, &sent);
     request.quick = true;
-    return api_judge_head(service->service, &request, ret_limit);
+    api_head head;
+    api_reply *refusal = api_judge_head(service->service, &request, &head);
+    fuzz_check(head.route == api_route_of(message->method, message->target), "one route");
+    *ret_limit = head.body_limit;
+    return refusal;
 }
 
 void fuzz_answer_done(fuzz_answer *answer)

@@ -1,4 +1,5 @@
 /* Whole requests: routing, limits, conditional requests, representations. */
+#include "routes.h"
 #include "unit.h"
 #include "unit_service.h"
 
@@ -42,6 +43,31 @@ START_TEST(every_route_answers_and_refuses_other_methods)
     ck_assert_uint_eq(status_of(&service, "GET", "/health/ready"), 503);
     ck_assert_uint_eq(status_of(&service, "GET", "/health/live"), 200);
     unit_service_stop(&service);
+}
+END_TEST
+
+START_TEST(routes_of_one_path_are_neighbours_and_no_target_has_two_paths)
+{
+    size_t count;
+    const api_route *routes = api_routes(&count);
+    for (size_t i = 0; i < count; i++) {
+        api_match match = api_match_route(routes[i].method, routes[i].pattern);
+        ck_assert_ptr_eq(match.route, &routes[i]);
+        ck_assert_ptr_null(match.query);
+        for (size_t k = 0; k < i; k++) {
+            bool same = strcmp(routes[i].pattern, routes[k].pattern) == 0;
+            ck_assert(!same || strcmp(routes[i - 1].pattern, routes[i].pattern) == 0);
+            ck_assert(!same || routes[i].guard == routes[k].guard);
+        }
+    }
+    api_match match = api_match_route("HEAD", "/v1/schemes/rope?a=/?");
+    ck_assert_str_eq(match.route->pattern, "/v1/schemes/{scheme}");
+    ck_assert_mem_eq(match.parameter.data, "rope", match.parameter.size);
+    ck_assert_uint_eq(match.parameter.size, 4);
+    ck_assert_str_eq(match.query, "a=/?");
+    match = api_match_route("BREW", "/v1/parameters/rope");
+    ck_assert_ptr_null(match.route);
+    ck_assert(match.guard != NULL);
 }
 END_TEST
 
@@ -210,6 +236,7 @@ END_TEST
 Suite *handle_suite(void)
 {
     const TTest *const tests[] = {every_route_answers_and_refuses_other_methods,
+                                  routes_of_one_path_are_neighbours_and_no_target_has_two_paths,
                                   probes_are_told_from_other_paths,
                                   refuses_a_target_over_the_limit,
                                   hits_share_one_reply,

@@ -119,23 +119,23 @@ END_TEST
 START_TEST(an_upload_is_judged_by_its_head)
 {
     unit_service service;
-    uint64_t limit;
+    api_head head;
     unit_service_start(&service);
     api_request request = {.method = "PUT", .target = PATH};
-    ck_assert_ptr_null(api_judge_head(service.service, &request, &limit));
-    ck_assert_uint_eq(limit, service.host.upload_bytes);
+    ck_assert_ptr_null(api_judge_head(service.service, &request, &head));
+    ck_assert_uint_eq(head.body_limit, service.host.upload_bytes);
     service.host.local = false;
-    api_reply *reply = api_judge_head(service.service, &request, &limit);
+    api_reply *reply = api_judge_head(service.service, &request, &head);
     ck_assert_uint_eq(api_reply_status(reply), 403);
     api_reply_unref(reply);
     service.host.local = true;
     request.target = "/v1/parameters/A";
-    reply = api_judge_head(service.service, &request, &limit);
+    reply = api_judge_head(service.service, &request, &head);
     ck_assert_uint_eq(api_reply_status(reply), 400);
     api_reply_unref(reply);
     request.method = "POST";
-    ck_assert_ptr_null(api_judge_head(service.service, &request, &limit));
-    ck_assert_uint_eq(limit, service.host.body_bytes);
+    ck_assert_ptr_null(api_judge_head(service.service, &request, &head));
+    ck_assert_uint_eq(head.body_limit, service.host.body_bytes);
     unit_service_stop(&service);
 }
 END_TEST

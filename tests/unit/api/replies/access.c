@@ -167,12 +167,12 @@ END_TEST
 START_TEST(an_upload_is_refused_by_its_head_for_want_of_memory)
 {
     unit_service service;
-    uint64_t limit;
+    api_head head;
     unit_service_start(&service);
     service.host.api_key = KEY;
     const api_request request = {.method = "PUT", .target = "/v1/parameters/a"};
     unit_fail_allocations(0, SIZE_MAX);
-    api_reply *reply = api_judge_head(service.service, &request, &limit);
+    api_reply *reply = api_judge_head(service.service, &request, &head);
     unit_allow_allocations();
     ck_assert_ptr_nonnull(reply);
     ck_assert_uint_eq(api_reply_status(reply), 503);

@@ -275,6 +275,32 @@ START_TEST(outputs_are_untouched_where_memory_ran_out)
 }
 END_TEST
 
+START_TEST(a_full_cache_computes_large_tables_in_the_memory_of_evicted_ones)
+{
+    for (uint64_t budget = 16 << 20; budget <= 24 << 20; budget += 1 << 19) {
+        pe_cache *cache = pe_cache_new(budget);
+        size_t largest = 0;
+        for (int i = 0; i < 12; i++) {
+            char query[64];
+            snprintf(query, sizeof query, "length=1024&dim=512&offset=%d", i); /* 2 MiB */
+            pe_request *request = unit_legal_request("sinusoidal", query);
+            pe_entry *entry;
+            pe_outcome outcome;
+            pe_error error;
+            unit_fail_allocations(SIZE_MAX, 0);
+            pe_status status = pe_cache_get(cache, request, &entry, &outcome, &error);
+            size_t asked = unit_allow_allocations().largest;
+            unit_assert(status == PE_OK && outcome == PE_MISS);
+            largest = i >= 8 && asked > largest ? asked : largest;
+            pe_entry_unref(entry);
+            pe_request_unref(request);
+        }
+        ck_assert_uint_lt(largest, PE_BUFFER_RECYCLED);
+        pe_cache_free(cache);
+    }
+}
+END_TEST
+
 Suite *memory_suite(void)
 {
     const TTest *const tests[] = {
@@ -283,6 +309,7 @@ Suite *memory_suite(void)
         a_list_without_memory_is_reported_beside_what_else_is_wrong,
         a_cache_that_cannot_grow_still_finds_everything,
         outputs_are_untouched_where_memory_ran_out,
+        a_full_cache_computes_large_tables_in_the_memory_of_evicted_ones,
         NULL,
     };
     return unit_suite("memory", tests);

@@ -246,6 +246,17 @@ START_TEST(a_body_earns_time_by_its_bytes)
 }
 END_TEST
 
+START_TEST(only_of_tcp_it_knows_what_clients_have_read)
+{
+    int tcp = socket(AF_INET, SOCK_STREAM, 0), local = socket(AF_UNIX, SOCK_STREAM, 0);
+    ck_assert_int_eq(listen(tcp, 1), 0);
+    ck_assert(watch_counts_sent(tcp));
+    ck_assert(!watch_counts_sent(local));
+    close(tcp);
+    close(local);
+}
+END_TEST
+
 START_TEST(a_fast_body_saves_no_more_time_than_it_had_at_first)
 {
     for (size_t size = 2500; size <= 250000; size *= 10) {
@@ -456,6 +467,7 @@ Suite *watch_suite(void)
 {
     const TTest *const tests[] = {
         a_first_head_has_its_time_from_the_start_of_the_connection,
+        only_of_tcp_it_knows_what_clients_have_read,
         a_connection_that_is_younger_than_the_round_is_in_time,
         an_idle_connection_is_ended_and_not_counted_as_late,
         a_later_head_has_its_time_from_its_first_byte,
