@@ -11,6 +11,7 @@
 #endif
 
 extern const pe_kernel PE_FOR_SET(pe_kernel);
+extern const pe_lines PE_FOR_SET(pe_lines);
 extern const pe_print_batches PE_FOR_SET(pe_print_batches);
 extern pe_matrix_multiply PE_FOR_SET(pe_matrix_multiply);
 extern pe_pairs PE_FOR_SET(pe_pairs);
@@ -140,4 +141,5 @@ const pe_kernel PE_FOR_SET(pe_kernel) = {
     .multiply = PE_FOR_SET(pe_matrix_multiply),
     .pairs = PE_FOR_SET(pe_pairs),
     .spread_bits = PE_FOR_SET(pe_spread_bits),
+    .lines = &PE_FOR_SET(pe_lines),
 };

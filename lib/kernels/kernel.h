@@ -9,6 +9,7 @@
 #define PE_KERNEL_H
 
 #include "kernels/bits.h"
+#include "kernels/lines.h"
 #include "kernels/matrix.h"
 #include "kernels/pairs.h"
 #include "kernels/print_batch.h"
@@ -98,6 +99,7 @@ typedef struct pe_kernel {
     pe_matrix_multiply *multiply;
     pe_pairs *pairs;
     pe_spread_bits *spread_bits;
+    const pe_lines *lines;
 } pe_kernel;
 
 /* The kernel in use: the fastest one for this processor, unless pe_kernel_use chose another. */
