@@ -15,6 +15,7 @@ extern const pe_lines PE_FOR_SET(pe_lines);
 extern const pe_print_batches PE_FOR_SET(pe_print_batches);
 extern pe_matrix_multiply PE_FOR_SET(pe_matrix_multiply);
 extern pe_pairs PE_FOR_SET(pe_pairs);
+extern pe_small PE_FOR_SET(pe_small);
 extern pe_spread_bits PE_FOR_SET(pe_spread_bits);
 
 /* ---- seeds ---- */
@@ -142,4 +143,5 @@ const pe_kernel PE_FOR_SET(pe_kernel) = {
     .pairs = PE_FOR_SET(pe_pairs),
     .spread_bits = PE_FOR_SET(pe_spread_bits),
     .lines = &PE_FOR_SET(pe_lines),
+    .small = PE_FOR_SET(pe_small),
 };

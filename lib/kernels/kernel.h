@@ -13,6 +13,7 @@
 #include "kernels/matrix.h"
 #include "kernels/pairs.h"
 #include "kernels/print_batch.h"
+#include "kernels/small.h"
 #include "posenc.h"
 
 #include <stdalign.h>
@@ -100,6 +101,7 @@ typedef struct pe_kernel {
     pe_pairs *pairs;
     pe_spread_bits *spread_bits;
     const pe_lines *lines;
+    pe_small *small;
 } pe_kernel;
 
 /* The kernel in use: the fastest one for this processor, unless pe_kernel_use chose another. */

@@ -57,14 +57,6 @@ static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runn
     return pe_wave_ready(wave);
 }
 
-/* Dyadic entries lie on or near rounding boundaries so often that most are computed exactly. */
-static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
-{
-    bool exact =
-        pe_choice(values, "frequencies") == DYADIC && plan->tensors[tensor].dtype != PE_F64;
-    return exact ? 120 : 4;
-}
-
 const pe_scheme pe_scheme_periodic = {
     .info =
         {
@@ -86,6 +78,6 @@ const pe_scheme pe_scheme_periodic = {
     .fill = pe_wave_fill_tensor,
     .release = pe_wave_free,
     .price = pe_wave_price,
-    .element_price = element_price,
+    .element_price = pe_wave_element_price,
     .streamable = true,
 };
