@@ -11,9 +11,12 @@
 #endif
 
 extern const pe_kernel PE_FOR_SET(pe_kernel);
+extern const pe_lines PE_FOR_SET(pe_lines);
 extern const pe_print_batches PE_FOR_SET(pe_print_batches);
 extern pe_matrix_multiply PE_FOR_SET(pe_matrix_multiply);
 extern pe_pairs PE_FOR_SET(pe_pairs);
+extern pe_small PE_FOR_SET(pe_small);
+extern pe_spread_bits PE_FOR_SET(pe_spread_bits);
 
 /* ---- seeds ---- */
 
@@ -138,4 +141,7 @@ const pe_kernel PE_FOR_SET(pe_kernel) = {
     .print = &PE_FOR_SET(pe_print_batches),
     .multiply = PE_FOR_SET(pe_matrix_multiply),
     .pairs = PE_FOR_SET(pe_pairs),
+    .spread_bits = PE_FOR_SET(pe_spread_bits),
+    .lines = &PE_FOR_SET(pe_lines),
+    .small = PE_FOR_SET(pe_small),
 };

@@ -8,9 +8,12 @@
 #ifndef PE_KERNEL_H
 #define PE_KERNEL_H
 
+#include "kernels/bits.h"
+#include "kernels/lines.h"
 #include "kernels/matrix.h"
 #include "kernels/pairs.h"
 #include "kernels/print_batch.h"
+#include "kernels/small.h"
 #include "posenc.h"
 
 #include <stdalign.h>
@@ -96,6 +99,9 @@ typedef struct pe_kernel {
     const pe_print_batches *print;
     pe_matrix_multiply *multiply;
     pe_pairs *pairs;
+    pe_spread_bits *spread_bits;
+    const pe_lines *lines;
+    pe_small *small;
 } pe_kernel;
 
 /* The kernel in use: the fastest one for this processor, unless pe_kernel_use chose another. */

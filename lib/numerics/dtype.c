@@ -135,10 +135,15 @@ static double round_to_odd(dd sum)
     return double_of(bits | 1);
 }
 
-void pe_round_dd(pe_dtype dtype, dd value, void *dst)
+double pe_double_for(pe_dtype dtype, dd value)
 {
     dd sum = dd_quick_two_sum(value.hi, value.lo);
-    double rounded = dtype == PE_F64 ? sum.hi : round_to_odd(sum);
+    return dtype == PE_F64 ? sum.hi : round_to_odd(sum);
+}
+
+void pe_round_dd(pe_dtype dtype, dd value, void *dst)
+{
+    double rounded = pe_double_for(dtype, value);
     pe_round_row(dtype, &rounded, 1, dst);
 }
 

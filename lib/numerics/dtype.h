@@ -11,6 +11,9 @@ double pe_dtype_overflow(pe_dtype dtype);
 /* Round `count` doubles to the nearest element, ties to even, zeros to +0, and store them. */
 void pe_round_row(pe_dtype dtype, const double *values, size_t count, void *dst);
 
+/* A double that rounds to the dtype as the double-double does. */
+double pe_double_for(pe_dtype dtype, dd value);
+
 /* Round a double-double once: nearest element, ties to even, zeros to +0. */
 void pe_round_dd(pe_dtype dtype, dd value, void *dst);
 

@@ -57,12 +57,13 @@ static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runn
     return pe_wave_ready(wave);
 }
 
-/* Dyadic entries lie on or near rounding boundaries so often that most are computed exactly. */
+/* In every other row a dyadic sine is exactly 0, which only its exact phase shows: such rows
+ * take some time of their own. */
 static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
 {
-    bool exact =
-        pe_choice(values, "frequencies") == DYADIC && plan->tensors[tensor].dtype != PE_F64;
-    return exact ? 120 : 4;
+    double price = pe_wave_element_price(values, plan, tensor);
+    bool dyadic = pe_choice(values, "frequencies") == DYADIC;
+    return dyadic ? price + 1000 / (double)plan->tensors[tensor].shape[1] : price;
 }
 
 const pe_scheme pe_scheme_periodic = {

@@ -1,8 +1,10 @@
 /* Rotations as matrices: those that rotary embeddings multiply by, or those that move a
  * sinusoidal encoding to another position. */
+#include "kernels/store.h"
 #include "numerics/dtype.h"
 #include "waves/fill.h"
 
+#include <stdalign.h>
 #include <string.h>
 
 static const char *const CONVENTIONS[] = {"rope", "shift", NULL};
@@ -52,52 +54,81 @@ static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runn
     return pe_wave_ready(wave);
 }
 
-/* Write -src to dst; the negative of 0 is +0. */
-static void negate(const unsigned char *src, size_t size, unsigned char *dst)
+/* Rows are made in a buffer that stays in the L1 cache, and copied from there: two rows of the
+ * widest matrix, or more of others. */
+#define STAGE_BYTES (2 * 1024 * sizeof(double))
+
+/* Write a block of a matrix: its two rows, in which everything else is 0 already. It is inlined
+ * with a constant size, which makes the copies single instructions. */
+static inline __attribute__((always_inline)) void place(const unsigned char *sine,
+                                                        const unsigned char *cosine, bool shift,
+                                                        unsigned char *upper,
+                                                        unsigned char *lower, size_t size)
 {
-    bool zero = true;
-    for (size_t i = 0; i < size; i++) {
-        zero = zero && src[i] == 0;
-        dst[i] = src[i];
-    }
-    if (!zero)
-        dst[size - 1] ^= 0x80; /* little-endian: the sign is the last byte's top bit */
+    uint64_t bits = 0, minus;
+    memcpy(&bits, sine, size); /* little-endian */
+    minus = bits == 0 ? 0 : bits ^ 1ULL << (8 * size - 1);
+    memcpy(upper, cosine, size);
+    memcpy(upper + size, shift ? &bits : &minus, size);
+    memcpy(lower, shift ? &minus : &bits, size);
+    memcpy(lower + size, cosine, size);
 }
 
-/* Write the matrix of one position. Its sines and cosines may lie in its own first row, so the
- * last block is written first. */
-static void write_matrix(const unsigned char *sincos, size_t dim, size_t size, bool shift,
-                         unsigned char *matrix)
+/* The blocks of all matrices, in order: block b is block b % (dim / 2) of its matrix, takes two
+ * rows, and is made of elements 2b and 2b + 1 of the sines and cosines. */
+typedef struct blocks {
+    const unsigned char *sincos;
+    size_t dim, size;
+    bool shift;
+} blocks;
+
+/* Write `count` blocks from `first` on, or remove them, to a stage that is 0 elsewhere. */
+static void stage_blocks(const blocks *all, uint64_t first, size_t count, bool remove,
+                         unsigned char *stage)
 {
-    size_t row_bytes = dim * size;
-    for (size_t i = dim; i >= 2; i -= 2) {
-        unsigned char pair[2 * sizeof(double)], minus[sizeof(double)];
-        unsigned char *upper = matrix + (i - 2) * row_bytes, *lower = upper + row_bytes;
-        size_t column = (i - 2) * size;
-        memcpy(pair, sincos + column, 2 * size);
-        negate(pair, size, minus);
-        memset(upper, 0, 2 * row_bytes);
-        memcpy(upper + column, pair + size, size);
-        memcpy(upper + column + size, shift ? pair : minus, size);
-        memcpy(lower + column, shift ? minus : pair, size);
-        memcpy(lower + column + size, pair + size, size);
+    static const unsigned char zeros[2 * sizeof(double)];
+    size_t size = all->size, row_bytes = all->dim * size, last = (all->dim - 2) * size;
+    size_t column = 2 * (size_t)(first % (all->dim / 2)) * size;
+    for (size_t i = 0; i < count; i++, stage += 2 * row_bytes) {
+        const unsigned char *pair = remove ? zeros : all->sincos + 2 * (first + i) * size;
+        unsigned char *upper = stage + column, *lower = upper + row_bytes;
+        if (size == 2)
+            place(pair, pair + 2, all->shift, upper, lower, 2);
+        else if (size == 4)
+            place(pair, pair + 4, all->shift, upper, lower, 4);
+        else
+            place(pair, pair + 8, all->shift, upper, lower, 8);
+        column = column == last ? 0 : column + 2 * size;
     }
 }
 
-/* First write the sines and cosines of all positions to the start of dst, dim of them for each.
- * Then write the matrices, the last one first, so that none overwrites the sines and cosines of
- * an earlier position. */
+/* First write the sines and cosines of all positions to the start of dst, two for each block.
+ * Then write the blocks, the last ones first, so that none overwrites the sines and cosines of
+ * an earlier block. */
 static void fill(const pe_values *values, const pe_plan *plan, const void *state,
                  pe_window window, void *dst)
 {
     const pe_wave *wave = state;
     size_t dim = (size_t)plan->tensors[0].shape[1], size = pe_dtype_size(wave->dtype);
-    bool shift = pe_choice(values, "convention") == SHIFT;
-    unsigned char *bytes = dst;
+    size_t block_bytes = 2 * dim * size, most = STAGE_BYTES / block_bytes;
+    uint64_t count = window.rows * (dim / 2);
+    const pe_kernel *streaming = pe_streaming_for(count * block_bytes);
+    const blocks all = {dst, dim, size, pe_choice(values, "convention") == SHIFT};
+    alignas(64) unsigned char stage[STAGE_BYTES];
+    if (most > dim / 2)
+        most -= most % (dim / 2); /* every stage has its blocks in the same places */
+    memset(stage, 0, (count < most ? (size_t)count : most) * block_bytes);
     pe_wave_fill(wave, window.first, window.rows, dst);
-    for (uint64_t row = window.rows; row-- > 0;)
-        write_matrix(bytes + row * dim * size, dim, size, shift,
-                     bytes + row * dim * dim * size);
+    for (uint64_t end = count; end > 0;) {
+        size_t part = end % most ? (size_t)(end % most) : most;
+        end -= part;
+        stage_blocks(&all, end, part, false, stage);
+        pe_store(streaming, (unsigned char *)dst + end * block_bytes, stage,
+                 part * block_bytes);
+        if (most < dim / 2)
+            stage_blocks(&all, end, part, true, stage);
+    }
+    pe_store_end(streaming);
 }
 
 const pe_scheme pe_scheme_rotation_matrix = {

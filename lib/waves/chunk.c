@@ -171,9 +171,24 @@ static bool is_small_angle(const pe_wide *turns, dd position, dd *ret_angle)
     return ret_angle->hi != 0 && fabs(ret_angle->hi) < 0x1p-20;
 }
 
-/* Round one entry from its exact phase. */
-static void round_exactly(const pe_wave *wave, uint64_t row, size_t frequency, bool cosine,
-                          void *dst)
+/* Whether the phase of a row is a multiple of a quarter turn, and its sine and cosine. Tiny
+ * phases may be 0 because their bits are cut off, so these are left to the caller. */
+static bool is_quarter_turn(const pe_wave *wave, uint64_t row, dd position, pe_wide turns,
+                            dd *ret_sine, dd *ret_cosine)
+{
+    static const double SINES[] = {0, 1, 0, -1};
+    if (turns.limb[3] >> 32 == 0 || fabs(position.hi) < 1)
+        return false;
+    pe_wide phase = pe_position_phase(&wave->positions, row, turns);
+    if ((phase.limb[3] << 2 | phase.limb[2] | phase.limb[1] | phase.limb[0]) != 0)
+        return false;
+    *ret_sine = (dd){SINES[phase.limb[3] >> 62], 0};
+    *ret_cosine = (dd){SINES[((phase.limb[3] >> 62) + 1) % 4], 0};
+    return true;
+}
+
+void pe_round_exactly(const pe_wave *wave, uint64_t row, size_t frequency, bool cosine,
+                      void *dst)
 {
     dd sine, cosine_value, angle, position = pe_position_at(&wave->positions, row);
     pe_wide turns = wave->frequencies[frequency];
@@ -181,6 +196,8 @@ static void round_exactly(const pe_wave *wave, uint64_t row, size_t frequency, b
     if (position.hi == 0 && position.lo == 0) {
         sine = (dd){0, 0};
         cosine_value = (dd){1, 0};
+    } else if (is_quarter_turn(wave, row, position, turns, &sine, &cosine_value)) {
+        /* found often, since no error bound of an entry decides how 0 is rounded */
     } else if (is_small_angle(&turns, position, &angle)) {
         /* below 2^-150 a 256-bit fraction of a turn has too few bits left */
         pe_angle_small_sincos(angle, &sine, &cosine_value);
@@ -209,14 +226,15 @@ static void resolve_part(const pe_chunk *chunk, uint64_t row_number, const doubl
     unsigned char above[sizeof bounds];
     for (size_t i = 0; i < count; i++)
         bounds[i] = entries[i] - tolerance;
-    pe_round_row(wave->dtype, bounds, count, ret_elements);
+    chunk->kernel->lines->round(wave->dtype, bounds, count, ret_elements);
     for (size_t i = 0; i < count; i++)
         bounds[i] = entries[i] + tolerance;
-    pe_round_row(wave->dtype, bounds, count, above);
+    chunk->kernel->lines->round(wave->dtype, bounds, count, above);
     for (size_t i = 0; i < count; i++)
-        if (memcmp(ret_elements + i * size, above + i * size, size) != 0 &&
+        if (pe_elements_differ(ret_elements + i * size, above + i * size, size) &&
             pe_has_column(wave, chunk->first + i, cosine))
-            round_exactly(wave, row_number, chunk->first + i, cosine, ret_elements + i * size);
+            pe_round_exactly(wave, row_number, chunk->first + i, cosine,
+                             ret_elements + i * size);
 }
 
 void pe_chunk_resolve(const pe_chunk *chunk, uint64_t row_number, const double *sines,
@@ -233,8 +251,10 @@ void pe_chunk_resolve(const pe_chunk *chunk, uint64_t row_number, const double *
                         rounded[1] + i * size);
         }
     } else {
-        resolve_part(chunk, row_number, sines, false, rounded[0]);
-        resolve_part(chunk, row_number, cosines, true, rounded[1]);
+        if (wave->layout != PE_WAVE_COSINES)
+            resolve_part(chunk, row_number, sines, false, rounded[0]);
+        if (wave->layout != PE_WAVE_SINES)
+            resolve_part(chunk, row_number, cosines, true, rounded[1]);
     }
     pe_columns_place(wave, chunk->first, chunk->count, rounded[0], rounded[1], row);
 }
@@ -250,8 +270,8 @@ void pe_chunk_resolve_f64(const pe_chunk *chunk, uint64_t row_number, const dd *
             double below = entry.hi + (entry.lo - error), above = entry.hi + (entry.lo + error);
             rounded[part][i] = below + 0.0;
             if (!(below == above) && pe_has_column(chunk->wave, chunk->first + i, part))
-                round_exactly(chunk->wave, row_number, chunk->first + i, part,
-                              &rounded[part][i]);
+                pe_round_exactly(chunk->wave, row_number, chunk->first + i, part,
+                                 &rounded[part][i]);
         }
     pe_columns_place(chunk->wave, chunk->first, chunk->count, (unsigned char *)rounded[0],
                      (unsigned char *)rounded[1], row);

@@ -45,4 +45,8 @@ void pe_chunk_resolve(const pe_chunk *chunk, uint64_t row_number, const double *
 void pe_chunk_write(const pe_chunk *chunk, uint64_t row_number, const double *sines,
                     const double *cosines, unsigned char *row);
 
+/* Round one entry from its own exact phase. */
+void pe_round_exactly(const pe_wave *wave, uint64_t row, size_t frequency, bool cosine,
+                      void *dst);
+
 #endif

@@ -5,6 +5,25 @@
 #include "kernels/kernel.h"
 #include "waves/wave.h"
 
+#include <string.h>
+
+/* Whether two elements of `size` bytes have different bits. */
+static inline bool pe_elements_differ(const void *a, const void *b, size_t size)
+{
+    uint64_t first = 0, second = 0;
+    if (size == 2) { /* copies of a constant size are single instructions */
+        memcpy(&first, a, 2);
+        memcpy(&second, b, 2);
+    } else if (size == 4) {
+        memcpy(&first, a, 4);
+        memcpy(&second, b, 4);
+    } else {
+        memcpy(&first, a, 8);
+        memcpy(&second, b, 8);
+    }
+    return first != second;
+}
+
 /* ---- sines and cosines ---- */
 
 /* If the layout lets the kernel store frequencies from `first` on straight into a row, set

@@ -41,20 +41,38 @@ static bool can_use_distances(const pe_chunk *chunk, uint64_t rows)
     return !wave->positions.list && rows >= 2 && chunk->is_rounded_by_kernel;
 }
 
+/* The chunk that begins at frequency `first`, without frequencies from `end` on. */
+static pe_chunk chunk_before(const pe_wave *wave, size_t first, size_t end, bool streamed)
+{
+    pe_chunk chunk = pe_chunk_at(wave, first, streamed);
+    if (chunk.count > end - first)
+        chunk.count = end - first;
+    return chunk;
+}
+
 void pe_wave_fill(const pe_wave *wave, uint64_t first, uint64_t rows, void *dst)
 {
     bool streamed = rows * pe_wave_row_bytes(wave) >= PE_STREAMED_FROM;
     size_t copies = wave->copies == PE_WAVE_ONCE ? 1 : 2;
     assert(!pe_is_alone(wave) || wave->columns == copies * wave->count);
     (void)copies; /* unused without assertions */
-    for (size_t f = 0; f < wave->count - wave->still; f += PE_KERNEL_PAIRS) {
-        const pe_chunk chunk = pe_chunk_at(wave, f, streamed);
+    const pe_small_part part = pe_small_part_of(wave, first, rows);
+    for (size_t f = 0; f < part.small; f += PE_KERNEL_PAIRS) {
+        const pe_chunk chunk = chunk_before(wave, f, part.small, streamed);
         if (wave->dtype == PE_F64)
             pe_rows_f64(&chunk, first, rows, dst);
         else if (can_use_distances(&chunk, rows))
             pe_rows_by_distance(&chunk, first, rows, dst);
         else
             pe_rows_by_position(&chunk, first, rows, dst);
+    }
+    for (size_t f = part.small; f < part.vanishing; f += PE_KERNEL_PAIRS) {
+        const pe_chunk chunk = chunk_before(wave, f, part.vanishing, streamed);
+        pe_rows_small(&chunk, first, rows, dst);
+    }
+    for (size_t f = part.vanishing; f < wave->count - wave->still; f += PE_KERNEL_PAIRS) {
+        const pe_chunk chunk = chunk_before(wave, f, wave->count - wave->still, streamed);
+        pe_rows_vanishing(&chunk, rows, dst);
     }
     if (streamed)
         pe_kernel_get()->fence();

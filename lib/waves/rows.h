@@ -1,5 +1,5 @@
-/* Three ways to compute all rows of a chunk: two for f32, f16 and bf16, one for f64. All round
- * correctly, so the way does not show in the bits. */
+/* The ways to compute all rows of a chunk: one for f64, the others for f32, f16 and bf16. All
+ * round correctly, so the way does not show in the bits. */
 #ifndef PE_ROWS_H
 #define PE_ROWS_H
 
@@ -17,6 +17,21 @@ void pe_rows_by_distance(const pe_chunk *chunk, uint64_t first, uint64_t rows,
 
 /* Rows of f64 entries, at any positions. */
 void pe_rows_f64(const pe_chunk *chunk, uint64_t first, uint64_t rows, unsigned char *dst);
+
+/* Frequencies from `small` on have small angles in all rows of a window, and the entries of
+ * those from `vanishing` on are 0. Both are counted from the wave's first frequency, and are
+ * the number of those that are not still if there are none. */
+typedef struct pe_small_part {
+    size_t small, vanishing;
+} pe_small_part;
+
+pe_small_part pe_small_part_of(const pe_wave *wave, uint64_t first, uint64_t rows);
+
+/* Write rows of a chunk of small angles. */
+void pe_rows_small(const pe_chunk *chunk, uint64_t first, uint64_t rows, unsigned char *dst);
+
+/* Write rows of a chunk whose entries, sines alone, are all 0. */
+void pe_rows_vanishing(const pe_chunk *chunk, uint64_t rows, unsigned char *dst);
 
 /* ---- blocks of rows around a middle ---- */
 

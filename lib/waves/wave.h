@@ -8,8 +8,8 @@
  *   chunk                 64 frequencies: rotating and rounding their entries
  *   seeds                 exact sines and cosines, from which rotations start
  *   rows_by_position,
- *   rows_by_distance      two ways to compute all rows of a chunk
- *   rows_f64              the same for f64, in double-double
+ *   rows_by_distance,
+ *   rows_small, rows_f64  ways to compute all rows of a chunk
  *   fill                  computing a table, chunk by chunk
  *   rotary                frequencies of rotary schemes
  *   distance_wave         waves of relative schemes

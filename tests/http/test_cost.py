@@ -28,8 +28,8 @@ class Low(ServerCase):
     flags = ("--compute-cost", "1000")
 
     def test_the_setting_decides(self):
-        self.assertEqual(self.get("/v1/encodings/integer?length=40").status, 200)
-        self.assertEqual(self.get("/v1/encodings/integer?length=41").status, 422)
+        self.assertEqual(self.get("/v1/encodings/integer?length=1000").status, 200)
+        self.assertEqual(self.get("/v1/encodings/integer?length=1001").status, 422)
 
 
 if __name__ == "__main__":

@@ -68,10 +68,10 @@ END_TEST
 
 /* Expensive requests, one for each scheme and for the long loops of its preparation. */
 static const char *const EXPENSIVE[][2] = {
-    {"integer", "length=2e6"},
-    {"normalized", "length=2e6"},
-    {"binary", "length=4e5&width=19"},
-    {"periodic", "length=2000&dim=256"},
+    {"integer", "length=2e7"},
+    {"normalized", "length=2e7"},
+    {"binary", "length=5e5&width=40"},
+    {"periodic", "length=20000&dim=256"},
     {"sinusoidal", "length=50000&dim=512"},
     {"sinusoidal_2d", "height=300&width=300&dim=256"},
     {"rope", "length=50000&dim=512"},

@@ -1,0 +1,173 @@
+/* Arithmetic progressions and rounding, in loops that the compiler vectorises. */
+#include "kernels/lines.h"
+
+#include "kernels/instruction_set.h"
+#include "numerics/dd.h"
+
+#include <stdint.h>
+#include <string.h>
+
+extern const pe_lines PE_FOR_SET(pe_lines);
+
+#define SIGN (1ULL << 63)
+
+static inline uint64_t bits_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static inline double double_of(uint64_t bits)
+{
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* The number of which `nearest` is the nearest double and `rest` has the sign of the rest,
+ * rounded to odd. */
+static inline double round_to_odd(double nearest, double rest)
+{
+    uint64_t bits = bits_of(nearest), inexact = rest != 0;
+    uint64_t beyond = (bits ^ bits_of(rest)) >> 63 & inexact;
+    return double_of((bits - beyond) | inexact);
+}
+
+/* ---- progressions ---- */
+
+static void exact(double first, double step, size_t count, double *restrict ret_numbers)
+{
+    for (int i = 0; i < (int)count; i++)
+        ret_numbers[i] = first + (double)i * step;
+}
+
+static inline __attribute__((always_inline)) void sums_of(double offset, double step,
+                                                          double row, size_t count, bool odd,
+                                                          double *restrict ret_numbers)
+{
+    for (int i = 0; i < (int)count; i++) {
+        dd steps = dd_two_prod(row + (double)i, step);
+        dd sum = dd_two_sum(offset, steps.hi);
+        sum = dd_quick_two_sum(sum.hi, sum.lo + steps.lo);
+        ret_numbers[i] = odd ? round_to_odd(sum.hi, sum.lo) : sum.hi;
+    }
+}
+
+static void sums(double offset, double step, double row, size_t count, bool odd,
+                 double *ret_numbers)
+{
+    if (odd)
+        sums_of(offset, step, row, count, true, ret_numbers);
+    else
+        sums_of(offset, step, row, count, false, ret_numbers);
+}
+
+/* a/b rounded to nearest. With y = 1/b rounded, a·y is within 1.5 units in the last place of
+ * the quotient. The rest of that is an integer of at most 52 bits times a power of two, so it
+ * is exact, and rest·y corrects the quotient to within 2^-52 units. No quotient of integers
+ * below 2^50 is as near to the middle between two doubles: one that is not such a middle is at
+ * least 2^-51 units away from it, and a middle has too many bits. A division takes as long as
+ * several of these. */
+static inline double quotient_of(double a, double b, double y)
+{
+#if defined(__FMA__)
+    double near = a * y;
+    return __builtin_fma(__builtin_fma(-near, b, a), y, near);
+#else
+    (void)y;
+    return a / b;
+#endif
+}
+
+/* a - quotient·b, which is exact. */
+static inline double rest_of(double a, double b, double quotient)
+{
+#if defined(__FMA__)
+    return __builtin_fma(-quotient, b, a);
+#else
+    dd back = dd_two_prod(quotient, b);
+    return (a - back.hi) - back.lo;
+#endif
+}
+
+static inline __attribute__((always_inline)) void
+quotients_of(double row, double divisor, size_t count, bool odd, double *restrict ret_numbers)
+{
+    const double inverse = 1 / divisor;
+    for (int i = 0; i < (int)count; i++) {
+        double dividend = row + (double)i;
+        double quotient = quotient_of(dividend, divisor, inverse);
+        ret_numbers[i] =
+            odd ? round_to_odd(quotient, rest_of(dividend, divisor, quotient)) : quotient;
+    }
+}
+
+static void quotients(double row, double divisor, size_t count, bool odd, double *ret_numbers)
+{
+    if (odd)
+        quotients_of(row, divisor, count, true, ret_numbers);
+    else
+        quotients_of(row, divisor, count, false, ret_numbers);
+}
+
+/* ---- rounding ---- */
+
+/* Round to a 16-bit format that drops `dropped` bits of a double and whose exponent bias is
+ * `bias` less. Adding 2^52 units of the smallest subnormal number leaves numbers below the
+ * smallest normal one as a count of these units in the last bits. */
+static inline uint16_t round_16(double value, unsigned dropped, uint64_t bias)
+{
+    const double lift = double_of((bias + 52 + dropped - 51) << 52);
+    const int64_t least = (int64_t)((bias + 1) << 52); /* vectors compare signed numbers */
+    uint64_t bits = bits_of(value), magnitude = bits & ~SIGN;
+    uint64_t half = (1ULL << (dropped - 1)) - 1 + (magnitude >> dropped & 1);
+    uint64_t normal = ((magnitude + half) >> dropped) - (bias << (52 - dropped));
+    uint64_t small = bits_of(double_of(magnitude) + lift) - bits_of(lift);
+    uint64_t rounded = (int64_t)magnitude < least ? small : normal;
+    uint64_t sign = bits >> 48 & 0x8000;
+    return (uint16_t)(rounded ? rounded | sign : 0);
+}
+
+static void round_f16(const double *restrict numbers, size_t count, uint16_t *restrict dst)
+{
+    for (size_t i = 0; i < count; i++)
+        dst[i] = round_16(numbers[i], 42, 1008);
+}
+
+static void round_bf16(const double *restrict numbers, size_t count, uint16_t *restrict dst)
+{
+    for (size_t i = 0; i < count; i++)
+        dst[i] = round_16(numbers[i], 45, 896);
+}
+
+static void round_f32(const double *restrict numbers, size_t count, float *restrict dst)
+{
+    for (size_t i = 0; i < count; i++)
+        dst[i] = (float)numbers[i] + 0.0F;
+}
+
+static void round_f64(const double *restrict numbers, size_t count, double *restrict dst)
+{
+    for (size_t i = 0; i < count; i++)
+        dst[i] = numbers[i] + 0.0;
+}
+
+static void round_numbers(pe_dtype dtype, const double *numbers, size_t count, void *dst)
+{
+    if (dtype == PE_F32)
+        round_f32(numbers, count, dst);
+    else if (dtype == PE_F64)
+        round_f64(numbers, count, dst);
+    else if (dtype == PE_F16)
+        round_f16(numbers, count, dst);
+    else
+        round_bf16(numbers, count, dst);
+}
+
+const pe_lines PE_FOR_SET(pe_lines) = {
+    .exact = exact,
+    .sums = sums,
+    .quotients = quotients,
+    .round = round_numbers,
+};

@@ -1,0 +1,102 @@
+/* Sines and cosines of small angles by their Taylor series, without a seed or a rotation.
+ *
+ * The error is relative, however small the angle is. In units of 2^-53: 7 of the angle (its
+ * factors, and their product), 1 of the series, whose terms after the first one are below 2^-14
+ * of it, and 2 of the amplitude (its own, and the product): less than the 16 of the interval.
+ */
+#include "kernels/small.h"
+
+#include "kernels/instruction_set.h"
+#include "kernels/kernel.h"
+
+extern pe_small PE_FOR_SET(pe_small);
+extern const pe_lines PE_FOR_SET(pe_lines);
+
+#define BELOW (1 - 0x1p-49)
+#define ABOVE (1 + 0x1p-49)
+
+/* x - x³/6 + x⁵/120 - x⁷/5040; the next term is below 2^-66 of x. */
+static inline double sine_of(double x)
+{
+    double square = x * x;
+    double inner = square * (0x1.1111111111111p-7 - square * 0x1.a01a01a01a01ap-13);
+    return x + x * (square * (inner - 0x1.5555555555555p-3));
+}
+
+/* 1 - x²/2 + x⁴/24 - x⁶/720; the next term is below 2^-63. */
+static inline double cosine_of(double x)
+{
+    double square = x * x;
+    double inner = square * (0x1.5555555555555p-5 - square * 0x1.6c16c16c16c17p-10);
+    return 1 + square * (inner - 0.5);
+}
+
+static inline __attribute__((always_inline)) void small_short(pe_dtype dtype,
+                                                              const pe_small_angles *angles,
+                                                              bool cosine, void *ret_below,
+                                                              void *ret_above)
+{
+    const double position = angles->position.hi, amplitude = angles->amplitude.hi;
+    const double *frequencies = angles->frequencies;
+    const size_t count = angles->count;
+    double below[PE_KERNEL_PAIRS], above[PE_KERNEL_PAIRS];
+    for (size_t i = 0; i < count; i++) {
+        double x = position * frequencies[i];
+        double entry = amplitude * (cosine ? cosine_of(x) : sine_of(x));
+        below[i] = entry * BELOW;
+        above[i] = entry * ABOVE;
+    }
+    PE_FOR_SET(pe_lines).round(dtype, below, count, ret_below);
+    PE_FOR_SET(pe_lines).round(dtype, above, count, ret_above);
+}
+
+/* ---- f64 ----
+ *
+ * Below 2^-14 all terms after the first one are below 2^-29 of it, so that doubles make them
+ * with an error below 2^-79 of it, and three terms suffice. */
+
+#define LEAST_ANGLE 0x1p-900 /* the products of smaller ones may underflow */
+
+static inline dd sine_of_dd(dd x)
+{
+    double square = x.hi * x.hi;
+    double rest = x.hi * (square * (0x1.5555555555555p-3 - square * 0x1.1111111111111p-7));
+    return dd_quick_two_sum(x.hi, x.lo - rest);
+}
+
+static inline dd cosine_of_dd(dd x)
+{
+    double square = x.hi * x.hi;
+    return (dd){1, -(square * (0.5 - square * 0x1.5555555555555p-5))};
+}
+
+static inline __attribute__((always_inline)) void small_f64(const pe_small_angles *angles,
+                                                            bool cosine,
+                                                            double *restrict ret_below,
+                                                            double *restrict ret_above)
+{
+    const dd position = angles->position, amplitude = angles->amplitude;
+    const double *frequencies = angles->frequencies, *rests = angles->frequency_rests;
+    for (size_t i = 0; i < angles->count; i++) {
+        dd x = dd_mul(position, (dd){frequencies[i], rests[i]});
+        dd entry = dd_mul(cosine ? cosine_of_dd(x) : sine_of_dd(x), amplitude);
+        double error = entry.hi * 0x1p-78, above = entry.hi + (entry.lo + error) + 0.0;
+        ret_below[i] = entry.hi + (entry.lo - error) + 0.0;
+        ret_above[i] =
+            __builtin_fabs(x.hi) >= LEAST_ANGLE || x.hi == 0 ? above : __builtin_nan("");
+    }
+}
+
+/* Four loops, each for a constant function and kind of dtype. */
+void PE_FOR_SET(pe_small)(pe_dtype dtype, const pe_small_angles *angles, bool cosine,
+                          void *ret_below, void *ret_above)
+{
+    if (dtype == PE_F64 && cosine)
+        small_f64(angles, true, ret_below, ret_above);
+    else if (dtype == PE_F64)
+        small_f64(angles, false, ret_below, ret_above);
+    else if (cosine)
+        small_short(dtype, angles, true, ret_below, ret_above);
+    else
+        small_short(dtype, angles, false, ret_below, ret_above);
+}

@@ -1,0 +1,135 @@
+/* Rows of small angles.
+ *
+ * A rotation's error is a part of the amplitude, so it does not decide how a tiny sine is
+ * rounded. The series of a small angle has an error relative to the sine itself, and needs no
+ * seeds. It serves frequencies that are small for all rows of a window; whoever computes an
+ * entry, it is rounded correctly. */
+#include "numerics/dtype.h"
+#include "numerics/phase.h"
+#include "waves/columns.h"
+#include "waves/rows.h"
+
+#include <math.h>
+#include <string.h>
+
+#define TURN 0x1.921fb54442d18p+2 /* 2π */
+
+/* Waves have small frequencies only if the last ones are as small as this: above it rotations
+ * are faster. */
+#define TINY_ANGLE 0x1p-20
+
+/* A frequency in radians per position, roughly. */
+static double radians_of(const pe_wide *turns)
+{
+    double sum = (double)turns->limb[0];
+    for (size_t i = 1; i < 4; i++)
+        sum = (double)turns->limb[i] + sum * 0x1p-64;
+    return sum * (TURN * 0x1p-64);
+}
+
+/* The largest magnitude of the positions of rows [first, first + rows). */
+static double reach_of(const pe_positions *positions, uint64_t first, uint64_t rows)
+{
+    double reach = 0;
+    if (!positions->list)
+        return fmax(fabs(pe_position_at(positions, first).hi),
+                    fabs(pe_position_at(positions, first + rows - 1).hi));
+    for (uint64_t row = first; row < first + rows; row++)
+        reach = fmax(reach, fabs(positions->list[row]));
+    return reach;
+}
+
+/* The magnitude below which every number rounds to 0. */
+static double vanishing_magnitude(pe_dtype dtype)
+{
+    static const double magnitudes[PE_DTYPE_COUNT] = {
+        [PE_F16] = 0x1p-25, [PE_BF16] = 0x1p-134, [PE_F32] = 0x1p-150, [PE_F64] = 0x1p-1074};
+    return magnitudes[dtype];
+}
+
+/* The first of the last frequencies whose angles are all below `angle`. */
+static size_t first_below(const pe_wave *wave, double reach, double angle)
+{
+    size_t first = wave->count - wave->still;
+    while (first > 0 && reach * radians_of(&wave->frequencies[first - 1]) < angle)
+        first--;
+    return first;
+}
+
+pe_small_part pe_small_part_of(const pe_wave *wave, uint64_t first, uint64_t rows)
+{
+    const size_t end = wave->count - wave->still;
+    const double amplitude = fabs(wave->amplitude);
+    pe_small_part part = {end, end};
+    const double small = wave->dtype == PE_F64 ? PE_SMALL_ANGLE_F64 : PE_SMALL_ANGLE;
+    if (end == 0 || amplitude < ldexp(1, PE_EXPONENT_MIN) ||
+        amplitude > ldexp(1, PE_EXPONENT_MAX))
+        return part;
+    double reach = reach_of(&wave->positions, first, rows) * (1 + 0x1p-40);
+    if (!(reach * radians_of(&wave->frequencies[end - 1]) < TINY_ANGLE))
+        return part;
+    part.small = first_below(wave, reach, small);
+    if (part.small % 2 == 1) /* chunks begin at even frequencies */
+        part.small = part.small < end ? part.small + 1 : end;
+    if (wave->layout == PE_WAVE_SINES) {
+        double magnitude = vanishing_magnitude(wave->dtype);
+        part.vanishing = first_below(wave, reach * amplitude * 2, magnitude);
+    }
+    if (part.vanishing < part.small)
+        part.vanishing = part.small;
+    return part;
+}
+
+/* Compute the sines or cosines of a row. */
+static void round_row(const pe_chunk *chunk, const pe_small_angles *angles, uint64_t row,
+                      bool cosine, unsigned char *ret_elements)
+{
+    const pe_wave *wave = chunk->wave;
+    const size_t size = pe_dtype_size(wave->dtype);
+    alignas(64) unsigned char above[PE_KERNEL_PAIRS * sizeof(double)];
+    chunk->kernel->small(wave->dtype, angles, cosine, ret_elements, above);
+    if (memcmp(ret_elements, above, chunk->count * size) == 0)
+        return;
+    for (size_t i = 0; i < chunk->count; i++)
+        if (pe_elements_differ(ret_elements + i * size, above + i * size, size))
+            pe_round_exactly(wave, row, chunk->first + i, cosine, ret_elements + i * size);
+}
+
+void pe_rows_small(const pe_chunk *chunk, uint64_t first, uint64_t rows, unsigned char *dst)
+{
+    const pe_wave *wave = chunk->wave;
+    const bool alone = pe_is_alone(wave), cosines = wave->layout == PE_WAVE_COSINES;
+    const pe_run run = pe_run_of(wave, chunk->first, chunk->count,
+                                 chunk->rounding.streamed ? chunk->kernel : NULL);
+    double frequencies[PE_KERNEL_PAIRS], rests[PE_KERNEL_PAIRS];
+    alignas(64) unsigned char elements[2][PE_KERNEL_PAIRS * sizeof(double)];
+    pe_small_angles angles = {.amplitude = {wave->amplitude, wave->amplitude_rest},
+                              .frequencies = frequencies,
+                              .frequency_rests = rests,
+                              .count = chunk->count};
+    for (size_t i = 0; i < chunk->count; i++) {
+        dd radians = pe_phase_radians(wave->frequencies[chunk->first + i]);
+        frequencies[i] = radians.hi;
+        rests[i] = radians.lo;
+    }
+    for (uint64_t row = first; row < first + rows; row++, dst += run.row_bytes) {
+        angles.position = pe_position_at(&wave->positions, row);
+        if (!alone || !cosines)
+            round_row(chunk, &angles, row, false, elements[0]);
+        if (!alone || cosines)
+            round_row(chunk, &angles, row, true, elements[1]);
+        if (alone)
+            pe_run_write(&run, elements[cosines], 1, dst);
+        else
+            pe_columns_place(wave, chunk->first, chunk->count, elements[0], elements[1], dst);
+    }
+}
+
+void pe_rows_vanishing(const pe_chunk *chunk, uint64_t rows, unsigned char *dst)
+{
+    static const unsigned char zeros[PE_KERNEL_PAIRS * sizeof(double)];
+    pe_run run = pe_run_of(chunk->wave, chunk->first, chunk->count,
+                           chunk->rounding.streamed ? chunk->kernel : NULL);
+    for (uint64_t row = 0; row < rows; row++)
+        pe_run_write(&run, zeros, 1, dst + row * run.row_bytes);
+}
