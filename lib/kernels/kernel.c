@@ -14,6 +14,8 @@ extern const pe_kernel PE_FOR_SET(pe_kernel);
 extern const pe_print_batches PE_FOR_SET(pe_print_batches);
 extern pe_matrix_multiply PE_FOR_SET(pe_matrix_multiply);
 extern pe_pairs PE_FOR_SET(pe_pairs);
+extern pe_draw_many PE_FOR_SET(pe_draw_many);
+extern pe_draw_normals PE_FOR_SET(pe_draw_normals);
 
 /* ---- seeds ---- */
 
@@ -138,4 +140,6 @@ const pe_kernel PE_FOR_SET(pe_kernel) = {
     .print = &PE_FOR_SET(pe_print_batches),
     .multiply = PE_FOR_SET(pe_matrix_multiply),
     .pairs = PE_FOR_SET(pe_pairs),
+    .draw = PE_FOR_SET(pe_draw_many),
+    .normals = PE_FOR_SET(pe_draw_normals),
 };

@@ -1,5 +1,6 @@
 /* The kernels: the inner loops that are compiled once per instruction set. They rotate and
- * round sines and cosines, print numbers, multiply matrices and compare pairs of rows.
+ * round sines and cosines, print numbers, multiply matrices, compare pairs of rows and draw
+ * random numbers.
  *
  * They are plain C that compilers vectorise, with intrinsics where those are faster. Every
  * build gives the same bits. Seeds and sums use a fixed order of operations without fused
@@ -8,6 +9,7 @@
 #ifndef PE_KERNEL_H
 #define PE_KERNEL_H
 
+#include "kernels/draw.h"
 #include "kernels/matrix.h"
 #include "kernels/pairs.h"
 #include "kernels/print_batch.h"
@@ -96,6 +98,8 @@ typedef struct pe_kernel {
     const pe_print_batches *print;
     pe_matrix_multiply *multiply;
     pe_pairs *pairs;
+    pe_draw_many *draw;
+    pe_draw_normals *normals;
 } pe_kernel;
 
 /* The kernel in use: the fastest one for this processor, unless pe_kernel_use chose another. */

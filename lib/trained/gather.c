@@ -22,20 +22,25 @@ double pe_gather_price(const pe_values *values, uint64_t rows, uint64_t heads)
            pe_trained_check_price(values, rows * heads);
 }
 
-/* Write one row of the table. */
-static void write_row(const pe_trained *trained, pe_dtype dtype, size_t row, dd factor,
-                      unsigned char *dst)
+/* Write rows [first, first + rows) of the table, times `factor`. */
+static void write_rows(const pe_trained *trained, pe_dtype dtype, uint64_t first, uint64_t rows,
+                       dd factor, unsigned char *dst)
 {
+    enum { PART = 64 };
     size_t size = pe_dtype_size(dtype);
+    double elements[PART];
     if (factor.hi == 1 && factor.lo == 0) {
-        pe_trained_fill(trained, dtype, row, 1, dst);
+        pe_trained_fill(trained, dtype, first, rows, dst);
         return;
     }
-    for (size_t h = 0; h < trained->columns; h++, dst += size) {
-        double element;
-        pe_trained_row(trained, row, h, 1, &element);
-        pe_round_dd(dtype, dd_mul_double(factor, element), dst);
-    }
+    for (uint64_t row = first; row < first + rows; row++)
+        for (uint64_t h = 0; h < trained->columns; h += PART) {
+            uint64_t rest = trained->columns - h;
+            size_t part = rest < PART ? (size_t)rest : PART;
+            pe_trained_row(trained, row, h, part, elements);
+            for (size_t i = 0; i < part; i++, dst += size)
+                pe_round_dd(dtype, dd_mul_double(factor, elements[i]), dst);
+        }
 }
 
 bool pe_gather_init(pe_gather *ret_gather, pe_pace *pace, const char *name, size_t rows,
@@ -50,12 +55,15 @@ bool pe_gather_init(pe_gather *ret_gather, pe_pace *pace, const char *name, size
     unsigned char *table = malloc(rows * row_bytes);
     if (!table)
         return false;
-    for (size_t row = 0; row < rows; row++) {
-        if (!pe_pace_go_on(pace, pe_gather_price(pace->values, 1, heads))) {
+    double row_price = pe_gather_price(pace->values, 1, heads);
+    uint64_t most = pe_rows_of_price(row_price, PE_QUESTION_PRICE), part;
+    for (uint64_t row = 0; row < rows; row += part) {
+        part = rows - row < most ? rows - row : most;
+        if (!pe_pace_go_on(pace, (double)part * row_price)) {
             free(table);
             return false;
         }
-        write_row(&trained, dtype, row, factor, table + row * row_bytes);
+        write_rows(&trained, dtype, row, part, factor, table + row * row_bytes);
     }
     *ret_gather = (pe_gather){.dtype = dtype, .rows = rows, .heads = heads, .table = table};
     return true;
