@@ -16,6 +16,7 @@ extern pe_matrix_multiply PE_FOR_SET(pe_matrix_multiply);
 extern pe_pairs PE_FOR_SET(pe_pairs);
 extern pe_draw_many PE_FOR_SET(pe_draw_many);
 extern pe_draw_normals PE_FOR_SET(pe_draw_normals);
+extern pe_scale PE_FOR_SET(pe_scale);
 
 /* ---- seeds ---- */
 
@@ -142,4 +143,5 @@ const pe_kernel PE_FOR_SET(pe_kernel) = {
     .pairs = PE_FOR_SET(pe_pairs),
     .draw = PE_FOR_SET(pe_draw_many),
     .normals = PE_FOR_SET(pe_draw_normals),
+    .scale = PE_FOR_SET(pe_scale),
 };

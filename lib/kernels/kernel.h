@@ -13,6 +13,7 @@
 #include "kernels/matrix.h"
 #include "kernels/pairs.h"
 #include "kernels/print_batch.h"
+#include "kernels/scale.h"
 #include "posenc.h"
 
 #include <stdalign.h>
@@ -100,6 +101,7 @@ typedef struct pe_kernel {
     pe_pairs *pairs;
     pe_draw_many *draw;
     pe_draw_normals *normals;
+    pe_scale *scale;
 } pe_kernel;
 
 /* The kernel in use: the fastest one for this processor, unless pe_kernel_use chose another. */

@@ -1,6 +1,8 @@
 /* Relative schemes: their parameters and plans, and filling matrices from distances. */
 #include "positions/relative.h"
 
+#include "tables/copier.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -164,34 +166,57 @@ void pe_toeplitz_done(pe_toeplitz *toeplitz)
     toeplitz->table = NULL;
 }
 
-/* Write the vectors at `count` consecutive distances. `index`: of the first one, 0 being the
- * least distance. */
-static void write_run(const pe_toeplitz *toeplitz, size_t head, uint64_t index, uint64_t count,
-                      unsigned char *dst)
+/* A run of a window: vectors of a head at `count` consecutive distances. `index`: of the first
+ * one, 0 being the least distance. */
+typedef struct toeplitz_run {
+    size_t head;
+    uint64_t index, count;
+} toeplitz_run;
+
+/* The run that begins at vector `at` of the tensor and has at most `most` vectors. */
+static toeplitz_run run_at(const pe_relative *relative, uint64_t at, uint64_t most)
+{
+    bool compact = relative->compact;
+    uint64_t columns = compact ? pe_relative_distances(relative) : relative->keys;
+    uint64_t lines = compact ? 1 : relative->queries; /* lines of `columns` vectors in a head */
+    uint64_t line = at / columns, column = at % columns;
+    return (toeplitz_run){
+        .head = (size_t)(line / lines),
+        .index = relative->by_key ? column : lines - 1 - line % lines + column,
+        .count = columns - column < most ? columns - column : most,
+    };
+}
+
+/* Copy a window from the vectors that are kept. */
+static void copy_window(const pe_toeplitz *toeplitz, pe_window window, void *dst)
 {
     size_t size = toeplitz->vector_bytes;
     uint64_t distances = pe_relative_distances(&toeplitz->relative);
-    if (toeplitz->table)
-        memcpy(dst, toeplitz->table + (head * distances + index) * size, count * size);
-    else
-        toeplitz->write(toeplitz->source, head,
-                        pe_relative_first(&toeplitz->relative) + (int64_t)index, count, dst);
+    pe_copier copier;
+    pe_copier_init(&copier, dst, window.rows * size);
+    toeplitz_run run;
+    for (uint64_t done = 0; done < window.rows; done += run.count) {
+        run = run_at(&toeplitz->relative, window.first + done, window.rows - done);
+        pe_copier_add(&copier, toeplitz->table + (run.head * distances + run.index) * size,
+                      run.count * size);
+    }
+    pe_copier_done(&copier);
 }
 
 void pe_toeplitz_fill(const pe_toeplitz *toeplitz, pe_window window, void *dst)
 {
     const pe_relative *relative = &toeplitz->relative;
-    bool compact = relative->compact;
-    uint64_t columns = compact ? pe_relative_distances(relative) : relative->keys;
-    uint64_t lines = compact ? 1 : relative->queries; /* lines of `columns` vectors in a head */
     unsigned char *at = dst;
-    for (uint64_t done = 0, count; done < window.rows; done += count) {
-        uint64_t line = (window.first + done) / columns,
-                 column = (window.first + done) % columns;
-        uint64_t index = relative->by_key ? column : lines - 1 - line % lines + column;
-        count = columns - column < window.rows - done ? columns - column : window.rows - done;
-        write_run(toeplitz, (size_t)(line / lines), index, count, at);
-        at += count * toeplitz->vector_bytes;
+    if (toeplitz->table) {
+        copy_window(toeplitz, window, dst);
+        return;
+    }
+    toeplitz_run run;
+    for (uint64_t done = 0; done < window.rows; done += run.count) {
+        run = run_at(relative, window.first + done, window.rows - done);
+        toeplitz->write(toeplitz->source, run.head,
+                        pe_relative_first(relative) + (int64_t)run.index, run.count, at);
+        at += run.count * toeplitz->vector_bytes;
     }
 }
 
