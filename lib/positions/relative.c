@@ -166,25 +166,53 @@ void pe_toeplitz_done(pe_toeplitz *toeplitz)
     toeplitz->table = NULL;
 }
 
-/* A run of a window: vectors of a head at `count` consecutive distances. `index`: of the first
- * one, 0 being the least distance. */
+/* The runs of a window, which has `left` more vectors from `column` of `line` of `head` on. */
+typedef struct toeplitz_runs {
+    uint64_t lines, columns; /* of a head */
+    size_t head;
+    uint64_t line, column, left;
+    bool by_key;
+} toeplitz_runs;
+
+/* A run: vectors of a head at `count` consecutive distances. `index`: of the first one, 0 being
+ * the least distance. */
 typedef struct toeplitz_run {
     size_t head;
     uint64_t index, count;
 } toeplitz_run;
 
-/* The run that begins at vector `at` of the tensor and has at most `most` vectors. */
-static toeplitz_run run_at(const pe_relative *relative, uint64_t at, uint64_t most)
+static toeplitz_runs runs_of(const pe_relative *relative, pe_window window)
 {
     bool compact = relative->compact;
     uint64_t columns = compact ? pe_relative_distances(relative) : relative->keys;
-    uint64_t lines = compact ? 1 : relative->queries; /* lines of `columns` vectors in a head */
-    uint64_t line = at / columns, column = at % columns;
-    return (toeplitz_run){
-        .head = (size_t)(line / lines),
-        .index = relative->by_key ? column : lines - 1 - line % lines + column,
-        .count = columns - column < most ? columns - column : most,
+    uint64_t lines = compact ? 1 : relative->queries, line = window.first / columns;
+    return (toeplitz_runs){.lines = lines,
+                           .columns = columns,
+                           .head = (size_t)(line / lines),
+                           .line = line % lines,
+                           .column = window.first % columns,
+                           .left = window.rows,
+                           .by_key = relative->by_key};
+}
+
+/* Go on to the next run. False: there is none. */
+static bool next_run(toeplitz_runs *runs, toeplitz_run *ret_run)
+{
+    if (runs->left == 0)
+        return false;
+    uint64_t rest = runs->columns - runs->column;
+    *ret_run = (toeplitz_run){
+        .head = runs->head,
+        .index = runs->column + (runs->by_key ? 0 : runs->lines - 1 - runs->line),
+        .count = rest < runs->left ? rest : runs->left,
     };
+    runs->left -= ret_run->count;
+    runs->column = 0;
+    if (++runs->line == runs->lines) {
+        runs->line = 0;
+        runs->head++;
+    }
+    return true;
 }
 
 /* Copy a window from the vectors that are kept. */
@@ -192,32 +220,28 @@ static void copy_window(const pe_toeplitz *toeplitz, pe_window window, void *dst
 {
     size_t size = toeplitz->vector_bytes;
     uint64_t distances = pe_relative_distances(&toeplitz->relative);
+    toeplitz_runs runs = runs_of(&toeplitz->relative, window);
+    toeplitz_run run;
     pe_copier copier;
     pe_copier_init(&copier, dst, window.rows * size);
-    toeplitz_run run;
-    for (uint64_t done = 0; done < window.rows; done += run.count) {
-        run = run_at(&toeplitz->relative, window.first + done, window.rows - done);
+    while (next_run(&runs, &run))
         pe_copier_add(&copier, toeplitz->table + (run.head * distances + run.index) * size,
                       run.count * size);
-    }
     pe_copier_done(&copier);
 }
 
 void pe_toeplitz_fill(const pe_toeplitz *toeplitz, pe_window window, void *dst)
 {
-    const pe_relative *relative = &toeplitz->relative;
+    int64_t first = pe_relative_first(&toeplitz->relative);
+    toeplitz_runs runs = runs_of(&toeplitz->relative, window);
+    toeplitz_run run;
     unsigned char *at = dst;
     if (toeplitz->table) {
         copy_window(toeplitz, window, dst);
         return;
     }
-    toeplitz_run run;
-    for (uint64_t done = 0; done < window.rows; done += run.count) {
-        run = run_at(relative, window.first + done, window.rows - done);
-        toeplitz->write(toeplitz->source, run.head,
-                        pe_relative_first(relative) + (int64_t)run.index, run.count, at);
-        at += run.count * toeplitz->vector_bytes;
-    }
+    for (; next_run(&runs, &run); at += run.count * toeplitz->vector_bytes)
+        toeplitz->write(toeplitz->source, run.head, first + (int64_t)run.index, run.count, at);
 }
 
 void pe_relative_fill_distance(const pe_relative *relative, pe_window window, void *dst)

@@ -217,24 +217,40 @@ static size_t difference(size_t a, size_t b)
     return a < b ? b - a : a - b;
 }
 
-/* Fill a window of [planes, queries, keys], one run along a row of the grid at a time. */
+/* Copy `count` entries of a plane and a query from `key` on, one run along a row of the grid at
+ * a time. */
+static void copy_keys(const levit *state, const mirror *source, size_t plane, size_t query,
+                      size_t key, size_t count, pe_copier *copier)
+{
+    size_t width = state->width, line = 2 * width - 1, size = source->element_size;
+    size_t row = query / width, key_row = key / width, column = key % width;
+    const unsigned char *lines = source->lines + plane * state->height * line * size;
+    lines += (width - 1 - query % width) * size; /* where column 0 is */
+    for (size_t part; count > 0; count -= part, key_row++, column = 0) {
+        part = width - column < count ? width - column : count;
+        pe_copier_add(copier, lines + (difference(row, key_row) * line + column) * size,
+                      part * size);
+    }
+}
+
+/* Fill a window of [planes, queries, keys]. */
 static void fill_matrix(const levit *state, const mirror *source, pe_window window,
                         unsigned char *dst)
 {
     const pe_relative *relative = &state->relative;
-    size_t width = state->width, line = 2 * width - 1, size = source->element_size;
+    uint64_t row = window.first / relative->keys, key = window.first % relative->keys;
+    size_t plane = (size_t)(row / relative->queries);
+    uint64_t query = row % relative->queries;
     pe_copier copier;
-    pe_copier_init(&copier, dst, window.rows * size);
-    for (uint64_t done = 0, count; done < window.rows; done += count) {
-        uint64_t at = window.first + done, row = at / relative->keys;
-        size_t key = (size_t)(at % relative->keys), plane = (size_t)(row / relative->queries);
-        size_t query = (size_t)relative->offset + (size_t)(row % relative->queries);
-        size_t x = difference(query / width, key / width);
-        size_t t = key % width + (width - 1 - query % width);
-        count = width - key % width;
-        count = count < window.rows - done ? count : window.rows - done;
-        pe_copier_add(&copier, source->lines + ((plane * state->height + x) * line + t) * size,
-                      count * size);
+    pe_copier_init(&copier, dst, window.rows * source->element_size);
+    for (uint64_t left = window.rows, count; left > 0; left -= count, key = 0) {
+        count = relative->keys - key < left ? relative->keys - key : left;
+        copy_keys(state, source, plane, (size_t)(relative->offset + (int64_t)query),
+                  (size_t)key, (size_t)count, &copier);
+        if (++query == relative->queries) {
+            query = 0;
+            plane++;
+        }
     }
     pe_copier_done(&copier);
 }

@@ -146,9 +146,12 @@ size_t pe_stream_read(pe_stream *stream, uint64_t offset, void *dst, size_t size
         size_t part = fill_directly(stream, offset + done, left, to + done, size - done);
         uint64_t rows = part > 0 ? part / stream->row_bytes : held ? 0 : stream->block_rows;
         left -= rows < left ? rows : left;
-        if (part == 0)
+        bool direct = part > 0;
+        if (!direct)
             part = read_block(stream, offset + done, to + done, size - done);
         done += part;
+        if (direct && size - done < stream->row_bytes)
+            break; /* a block for a part of a row would be copied by the next reads */
     }
     return done;
 }
