@@ -65,9 +65,9 @@ ifneq ($(optimises),)
 FORTIFY_FLAGS := $(if $(checks_itself),,$(foreach level,2 3,-Wp,-U_FORTIFY_SOURCE,-D_FORTIFY_SOURCE=$(level)))
 endif
 # The kernels leave them out: checked copies make printing a third slower, and what the kernels
-# read and write is memory of our own.
+# read and write is memory of our own. A square root that may set errno is not vectorised.
 KERNEL_BUILDS := $(KERNEL_SOURCES:%.c=$(BUILD)/%.o) $(KERNEL_OBJECTS)
-$(KERNEL_BUILDS): KERNEL_FLAGS = $(KERNEL_CFLAGS) -Wp,-U_FORTIFY_SOURCE
+$(KERNEL_BUILDS): KERNEL_FLAGS = $(KERNEL_CFLAGS) -fno-math-errno -Wp,-U_FORTIFY_SOURCE
 
 COMPILE = $(CC) $(POSENC_CFLAGS) $(INCLUDES) $(HARDENING) $(CPPFLAGS) $(CFLAGS) $(KERNEL_FLAGS)
 LINK = $(CC) $(CFLAGS) $(HARDENING_LINK) $(LDFLAGS) -pthread

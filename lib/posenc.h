@@ -451,9 +451,9 @@ uint64_t pe_stream_size(const pe_stream *stream); /* bytes */
 void pe_stream_end_at(pe_stream *stream, uint64_t end);
 
 /* Read up to `size` bytes from `offset` on. Returns how many were read: 0 only at the end of
- * the tensor, and fewer than `size` there and where more would take longer than about a
- * millisecond. Continuing where the last read ended is fast; another offset costs the
- * computation of a block. */
+ * the tensor, and fewer than `size` there, where more would take longer than about a
+ * millisecond, and where a large read would end within a row. Continuing where the last read
+ * ended is fast; another offset costs the computation of a block. */
 size_t pe_stream_read(pe_stream *stream, uint64_t offset, void *dst, size_t size);
 
 /* ---- the cache ---- */

@@ -17,6 +17,9 @@ extern pe_matrix_multiply PE_FOR_SET(pe_matrix_multiply);
 extern pe_pairs PE_FOR_SET(pe_pairs);
 extern pe_small PE_FOR_SET(pe_small);
 extern pe_spread_bits PE_FOR_SET(pe_spread_bits);
+extern pe_draw_many PE_FOR_SET(pe_draw_many);
+extern pe_draw_normals PE_FOR_SET(pe_draw_normals);
+extern pe_scale PE_FOR_SET(pe_scale);
 
 /* ---- seeds ---- */
 
@@ -144,4 +147,7 @@ const pe_kernel PE_FOR_SET(pe_kernel) = {
     .spread_bits = PE_FOR_SET(pe_spread_bits),
     .lines = &PE_FOR_SET(pe_lines),
     .small = PE_FOR_SET(pe_small),
+    .draw = PE_FOR_SET(pe_draw_many),
+    .normals = PE_FOR_SET(pe_draw_normals),
+    .scale = PE_FOR_SET(pe_scale),
 };

@@ -1,5 +1,6 @@
 /* The kernels: the inner loops that are compiled once per instruction set. They rotate and
- * round sines and cosines, print numbers, multiply matrices and compare pairs of rows.
+ * round sines and cosines, print numbers, multiply matrices, compare pairs of rows and draw
+ * random numbers.
  *
  * They are plain C that compilers vectorise, with intrinsics where those are faster. Every
  * build gives the same bits. Seeds and sums use a fixed order of operations without fused
@@ -9,10 +10,12 @@
 #define PE_KERNEL_H
 
 #include "kernels/bits.h"
+#include "kernels/draw.h"
 #include "kernels/lines.h"
 #include "kernels/matrix.h"
 #include "kernels/pairs.h"
 #include "kernels/print_batch.h"
+#include "kernels/scale.h"
 #include "kernels/small.h"
 #include "posenc.h"
 
@@ -102,6 +105,9 @@ typedef struct pe_kernel {
     pe_spread_bits *spread_bits;
     const pe_lines *lines;
     pe_small *small;
+    pe_draw_many *draw;
+    pe_draw_normals *normals;
+    pe_scale *scale;
 } pe_kernel;
 
 /* The kernel in use: the fastest one for this processor, unless pe_kernel_use chose another. */

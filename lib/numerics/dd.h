@@ -8,6 +8,8 @@
 #define PE_DD_H
 
 #include <math.h>
+#include <stdint.h>
+#include <string.h>
 
 typedef struct dd {
     double hi, lo;
@@ -105,6 +107,19 @@ static inline dd dd_sqrt(dd a)
     double root = sqrt(a.hi);
     dd rest = dd_add(a, dd_neg(dd_two_prod(root, root)));
     return dd_quick_two_sum(root, rest.hi / (2 * root));
+}
+
+/* A double from which rounding to fewer bits gives what rounding `sum` itself would: rounded to
+ * odd. |sum.lo| is at most half of the last place of sum.hi. */
+static inline double dd_to_odd(dd sum)
+{
+    uint64_t bits;
+    memcpy(&bits, &sum.hi, sizeof bits);
+    uint64_t inexact = sum.lo != 0;
+    uint64_t towards_zero = inexact & ((sum.hi < 0) != (sum.lo < 0));
+    bits = (bits - towards_zero) | inexact; /* truncated, then odd */
+    memcpy(&sum.hi, &bits, sizeof bits);
+    return sum.hi;
 }
 
 /* a.hi alone if a.lo is so small that it can only be a rounding error, else a. Such an error

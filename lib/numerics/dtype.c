@@ -42,13 +42,6 @@ static uint64_t bits_of(double value)
     return bits;
 }
 
-static double double_of(uint64_t bits)
-{
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 /* Round a double to a 16-bit format with `fraction_bits` stored bits and exponent bias `bias`,
  * ties to even, in integers. Zeros become +0; infinities and NaN stay what they are. The caller
  * excludes finite numbers that overflow. */
@@ -123,22 +116,10 @@ void pe_round_row(pe_dtype dtype, const double *values, size_t count, void *dst)
     assert(false && "a real dtype");
 }
 
-/* A double from which rounding to fewer bits gives what rounding `sum` itself would: rounded to
- * odd. */
-static double round_to_odd(dd sum)
-{
-    uint64_t bits = bits_of(sum.hi);
-    if (sum.lo == 0)
-        return sum.hi;
-    if ((sum.hi < 0) != (sum.lo < 0))
-        bits--; /* truncate: the true value lies nearer to zero */
-    return double_of(bits | 1);
-}
-
 double pe_double_for(pe_dtype dtype, dd value)
 {
     dd sum = dd_quick_two_sum(value.hi, value.lo);
-    return dtype == PE_F64 ? sum.hi : round_to_odd(sum);
+    return dtype == PE_F64 ? sum.hi : dd_to_odd(sum);
 }
 
 void pe_round_dd(pe_dtype dtype, dd value, void *dst)
@@ -167,7 +148,7 @@ static double nearest_integer(dd value)
 void pe_round_scaled(pe_dtype dtype, dd value, int exponent, void *dst)
 {
     dd sum = dd_quick_two_sum(value.hi, value.lo);
-    double rounded = ldexp(dtype == PE_F64 ? sum.hi : round_to_odd(sum), exponent);
+    double rounded = ldexp(dtype == PE_F64 ? sum.hi : dd_to_odd(sum), exponent);
     if (dtype == PE_F64 && fabs(rounded) < 0x1p-1021) { /* fewer bits than sum.hi has */
         dd units = {ldexp(sum.hi, exponent - LEAST_EXPONENT),
                     ldexp(sum.lo, exponent - LEAST_EXPONENT)};

@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
 
 #define LIMBS        5 /* limbs of a magnitude: four of the fraction, one of the whole part */
 #define QUOTIENT_MAX ((int64_t)1 << 62)
@@ -77,20 +78,32 @@ static void shift_in(uint64_t *limbs, int count, uint64_t bit)
 }
 
 /* Long division, bit by bit: the numerator's 320 bits, then 256 zeros behind the point. */
-pe_fixed pe_fixed_div(pe_fixed a, pe_fixed b)
+static void divide(const uint64_t numerator[LIMBS], const uint64_t divisor[LIMBS],
+                   uint64_t ret_quotient[2 * LIMBS])
 {
-    bool negative = a.whole < 0;
-    uint64_t numerator[LIMBS], divisor[LIMBS], rest[LIMBS] = {0}, quotient[2 * LIMBS] = {0};
-    assert(pe_fixed_compare(b, ZERO) > 0);
-    to_limbs(negative ? negate(a) : a, numerator);
-    to_limbs(b, divisor);
+    uint64_t rest[LIMBS] = {0};
     for (int bit = 64 * LIMBS - 1; bit >= -256; bit--) {
         uint64_t next = bit >= 0 ? numerator[bit / 64] >> (bit % 64) & 1 : 0;
         shift_in(rest, LIMBS, next); /* rest < divisor < 2^319, so no bit is lost */
         bool fits = pe_limbs_compare(rest, divisor, LIMBS) >= 0;
         if (fits)
             pe_limbs_sub(rest, divisor, LIMBS);
-        shift_in(quotient, 2 * LIMBS, fits);
+        shift_in(ret_quotient, 2 * LIMBS, fits);
+    }
+}
+
+pe_fixed pe_fixed_div(pe_fixed a, pe_fixed b)
+{
+    bool negative = a.whole < 0;
+    uint64_t numerator[LIMBS], divisor[LIMBS], quotient[2 * LIMBS] = {0};
+    assert(pe_fixed_compare(b, ZERO) > 0);
+    to_limbs(negative ? negate(a) : a, numerator);
+    to_limbs(b, divisor);
+    if (pe_limbs_are_zero(divisor, 4)) { /* a whole number */
+        memcpy(quotient, numerator, sizeof numerator);
+        pe_limbs_div_small(quotient, LIMBS, divisor[4]);
+    } else {
+        divide(numerator, divisor, quotient);
     }
     bool over =
         quotient[4] >= (uint64_t)QUOTIENT_MAX || !pe_limbs_are_zero(quotient + LIMBS, LIMBS);

@@ -1,14 +1,12 @@
 /* Random numbers that depend on a seed, a tensor's name and an element's index alone:
- * Philox4x32-10 (Salmon et al. 2011), one block for each element.
+ * Philox4x32-10 (Salmon et al. 2011), one block for each element. kernels/draw.h makes the
+ * draws, and normal variables of many draws at a time.
  *
  * lib/README.md, "Seeded parameters", is the specification. */
 #ifndef PE_RNG_H
 #define PE_RNG_H
 
 #include <stdint.h>
-
-/* Philox4x32-10: the four random words for a counter and a key. */
-void pe_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t ret_words[4]);
 
 /* The elements of one tensor under one seed. */
 typedef struct pe_generator {
@@ -22,8 +20,6 @@ pe_generator pe_generator_of(uint64_t seed, const char *tensor);
 typedef struct pe_draw {
     uint64_t u, v;
 } pe_draw;
-
-pe_draw pe_draw_at(const pe_generator *generator, uint64_t element);
 
 /* A standard normal variable by the Box-Muller transform, below 8.66 in magnitude. */
 double pe_draw_normal(pe_draw draw);

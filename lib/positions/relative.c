@@ -1,6 +1,8 @@
 /* Relative schemes: their parameters and plans, and filling matrices from distances. */
 #include "positions/relative.h"
 
+#include "tables/copier.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -166,35 +168,82 @@ void pe_toeplitz_done(pe_toeplitz *toeplitz)
     toeplitz->table = NULL;
 }
 
-/* Write the vectors at `count` consecutive distances. `index`: of the first one, 0 being the
- * least distance. */
-static void write_run(const pe_toeplitz *toeplitz, size_t head, uint64_t index, uint64_t count,
-                      unsigned char *dst)
+/* The runs of a window, which has `left` more vectors from `column` of `line` of `head` on. */
+typedef struct toeplitz_runs {
+    uint64_t lines, columns; /* of a head */
+    size_t head;
+    uint64_t line, column, left;
+    bool by_key;
+} toeplitz_runs;
+
+/* A run: vectors of a head at `count` consecutive distances. `index`: of the first one, 0 being
+ * the least distance. */
+typedef struct toeplitz_run {
+    size_t head;
+    uint64_t index, count;
+} toeplitz_run;
+
+static toeplitz_runs runs_of(const pe_relative *relative, pe_window window)
+{
+    bool compact = relative->compact;
+    uint64_t columns = compact ? pe_relative_distances(relative) : relative->keys;
+    uint64_t lines = compact ? 1 : relative->queries, line = window.first / columns;
+    return (toeplitz_runs){.lines = lines,
+                           .columns = columns,
+                           .head = (size_t)(line / lines),
+                           .line = line % lines,
+                           .column = window.first % columns,
+                           .left = window.rows,
+                           .by_key = relative->by_key};
+}
+
+/* Go on to the next run. False: there is none. */
+static bool next_run(toeplitz_runs *runs, toeplitz_run *ret_run)
+{
+    if (runs->left == 0)
+        return false;
+    uint64_t rest = runs->columns - runs->column;
+    *ret_run = (toeplitz_run){
+        .head = runs->head,
+        .index = runs->column + (runs->by_key ? 0 : runs->lines - 1 - runs->line),
+        .count = rest < runs->left ? rest : runs->left,
+    };
+    runs->left -= ret_run->count;
+    runs->column = 0;
+    if (++runs->line == runs->lines) {
+        runs->line = 0;
+        runs->head++;
+    }
+    return true;
+}
+
+/* Copy a window from the vectors that are kept. */
+static void copy_window(const pe_toeplitz *toeplitz, pe_window window, void *dst)
 {
     size_t size = toeplitz->vector_bytes;
     uint64_t distances = pe_relative_distances(&toeplitz->relative);
-    if (toeplitz->table)
-        memcpy(dst, toeplitz->table + (head * distances + index) * size, count * size);
-    else
-        toeplitz->write(toeplitz->source, head,
-                        pe_relative_first(&toeplitz->relative) + (int64_t)index, count, dst);
+    toeplitz_runs runs = runs_of(&toeplitz->relative, window);
+    toeplitz_run run;
+    pe_copier copier;
+    pe_copier_init(&copier, dst, window.rows * size);
+    while (next_run(&runs, &run))
+        pe_copier_add(&copier, toeplitz->table + (run.head * distances + run.index) * size,
+                      run.count * size);
+    pe_copier_done(&copier);
 }
 
 void pe_toeplitz_fill(const pe_toeplitz *toeplitz, pe_window window, void *dst)
 {
-    const pe_relative *relative = &toeplitz->relative;
-    bool compact = relative->compact;
-    uint64_t columns = compact ? pe_relative_distances(relative) : relative->keys;
-    uint64_t lines = compact ? 1 : relative->queries; /* lines of `columns` vectors in a head */
+    int64_t first = pe_relative_first(&toeplitz->relative);
+    toeplitz_runs runs = runs_of(&toeplitz->relative, window);
+    toeplitz_run run;
     unsigned char *at = dst;
-    for (uint64_t done = 0, count; done < window.rows; done += count) {
-        uint64_t line = (window.first + done) / columns,
-                 column = (window.first + done) % columns;
-        uint64_t index = relative->by_key ? column : lines - 1 - line % lines + column;
-        count = columns - column < window.rows - done ? columns - column : window.rows - done;
-        write_run(toeplitz, (size_t)(line / lines), index, count, at);
-        at += count * toeplitz->vector_bytes;
+    if (toeplitz->table) {
+        copy_window(toeplitz, window, dst);
+        return;
     }
+    for (; next_run(&runs, &run); at += run.count * toeplitz->vector_bytes)
+        toeplitz->write(toeplitz->source, run.head, first + (int64_t)run.index, run.count, at);
 }
 
 void pe_relative_fill_distance(const pe_relative *relative, pe_window window, void *dst)

@@ -1,7 +1,9 @@
 /* ALiBi: a bias of the attention scores that falls linearly with the distance, with a slope for
  * each head. */
+#include "kernels/kernel.h"
 #include "numerics/dtype.h"
 #include "numerics/fixed.h"
+#include "numerics/limbs.h"
 #include "positions/relative.h"
 
 #include <math.h>
@@ -45,13 +47,17 @@ static const pe_tensor_help TENSORS[] = {
     {"distance", "[queries+keys-1]", "key minus query; only with form=compact"},
 };
 
-/* The slope of head h = 1 … heads: 2^(-max·h/heads). */
-static dd slope(double max, size_t h, size_t heads)
+/* The exponent of the slope of head h = 1 … heads: the slope is 2^-(max·h/heads). */
+static pe_fixed exponent_of(double max, size_t h, size_t heads)
 {
-    pe_fixed exponent = pe_fixed_div(pe_fixed_mul_integer(pe_fixed_of(max), (int64_t)h),
-                                     pe_fixed_of((double)heads));
-    pe_wide power = pe_wide_power_of_log2((uint64_t)exponent.whole, exponent.part, 1, 1);
-    return pe_fixed_to_dd((pe_fixed){0, power});
+    return pe_fixed_div(pe_fixed_mul_integer(pe_fixed_of(max), (int64_t)h),
+                        (pe_fixed){.whole = (int64_t)heads});
+}
+
+/* 2^-exponent */
+static pe_wide power_of(pe_fixed exponent)
+{
+    return pe_wide_power_of_log2((uint64_t)exponent.whole, exponent.part, 1, 1);
 }
 
 /* The largest power of two that is at most `heads`. */
@@ -76,7 +82,8 @@ static double magnitude(const pe_values *values, const pe_relative *relative)
         before = after = (double)relative->keys - 1;
     else if (pe_choice(values, "mask") == CAUSAL)
         after = 0;
-    return slope(pe_real(values, "alibi_bias_max"), 1, steps).hi * fmax(0, fmax(before, after));
+    pe_wide largest = power_of(exponent_of(pe_real(values, "alibi_bias_max"), 1, steps));
+    return pe_fixed_to_dd((pe_fixed){0, largest}).hi * fmax(0, fmax(before, after));
 }
 
 static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
@@ -104,25 +111,55 @@ typedef struct alibi {
     dd slopes[];
 } alibi;
 
-#define SLOPE_PRICE 17000
+#define SLOPE_PRICE 600
 #define BIAS_PRICE  12
+
+/* Every so many slopes one is computed by itself. */
+#define SERIES 16
+
+/* Compute the slopes of heads first, first + step … of `heads` heads. They are a geometric
+ * series: a slope is the one before it times their ratio, whose error of about 2^-245 hardly
+ * grows. Powers of two are exact. False: the runner cancelled it. */
+static bool make_series(double max, size_t first, size_t step, size_t heads, size_t count,
+                        dd *ret_slopes, pe_pace *pace)
+{
+    pe_wide ratio = power_of(exponent_of(max, step, heads)), power = ratio;
+    for (size_t i = 0; i < count; i++) {
+        if (!pe_pace_go_on(pace, SLOPE_PRICE))
+            return false;
+        pe_fixed exponent = exponent_of(max, first + i * step, heads);
+        if (i % SERIES == 0 || pe_limbs_are_zero(exponent.part.limb, 4))
+            power = power_of(exponent);
+        else
+            power = pe_wide_mul(power, ratio);
+        ret_slopes[i] = pe_fixed_to_dd((pe_fixed){0, power});
+    }
+    return true;
+}
 
 /* Compute the slopes of all heads by the rule of non_power_of_two. False: the runner
  * cancelled it. */
 static bool make_slopes(alibi *state, double max, int rule, pe_pace *pace)
 {
     size_t heads = state->heads, power = power_below(heads);
-    for (size_t h = 0; h < heads; h++) {
-        if (!pe_pace_go_on(pace, SLOPE_PRICE))
-            return false;
-        if (rule == GEOMETRIC)
-            state->slopes[h] = slope(max, h + 1, heads);
-        else if (h < power)
-            state->slopes[h] = slope(max, h + 1, power);
-        else
-            state->slopes[h] = slope(max, 2 * (h - power) + 1, 2 * power);
+    if (rule == GEOMETRIC)
+        return make_series(max, 1, 1, heads, heads, state->slopes, pace);
+    return make_series(max, 1, 1, power, power, state->slopes, pace) &&
+           make_series(max, 1, 2, 2 * power, heads - power, state->slopes + power, pace);
+}
+
+#define PART 64 /* numbers rounded at a time */
+
+/* Write -inf, `count` times. */
+static void write_masked(pe_dtype dtype, uint64_t count, unsigned char *dst)
+{
+    double masked[PART];
+    for (size_t i = 0; i < PART; i++)
+        masked[i] = -INFINITY;
+    for (size_t part; count > 0; count -= part, dst += part * pe_dtype_size(dtype)) {
+        part = count < PART ? (size_t)count : PART;
+        pe_round_row(dtype, masked, part, dst);
     }
-    return true;
 }
 
 /* Write the bias of one head at consecutive distances, or for key_only at consecutive keys. */
@@ -130,18 +167,22 @@ static void write_bias(const void *context, size_t head, int64_t first, uint64_t
                        void *dst)
 {
     const alibi *state = context;
-    size_t size = pe_dtype_size(state->dtype);
-    dd fall = dd_neg(state->slopes[head]);
+    dd slope = state->slopes[head], factor = state->mask == KEY_ONLY ? slope : dd_neg(slope);
     unsigned char *to = dst;
-    for (uint64_t t = 0; t < count; t++, to += size) {
-        int64_t distance = first + (int64_t)t;
-        if (state->mask == CAUSAL && distance > 0)
-            pe_round_row(state->dtype, &(double){-INFINITY}, 1, to);
-        else if (state->mask == KEY_ONLY)
-            pe_round_dd(state->dtype, dd_mul_double(state->slopes[head], (double)distance), to);
-        else
-            pe_round_dd(state->dtype, dd_mul_double(fall, fabs((double)distance)), to);
+    uint64_t seen = count; /* not masked */
+    pe_scale *scale = pe_kernel_get()->scale;
+    if (state->mask == CAUSAL && first + (int64_t)count > 1)
+        seen = first < 1 ? (uint64_t)(1 - first) : 0;
+    for (uint64_t done = 0, part; done < seen; done += part) {
+        double distances[PART], products[PART];
+        part = seen - done < PART ? seen - done : PART;
+        for (uint64_t i = 0; i < part; i++)
+            distances[i] = fabs((double)(first + (int64_t)(done + i)));
+        scale(factor, distances, (size_t)part, state->dtype == PE_F64, products);
+        pe_round_row(state->dtype, products, (size_t)part, to);
+        to += part * pe_dtype_size(state->dtype);
     }
+    write_masked(state->dtype, count - seen, to);
 }
 
 static void release(void *context)

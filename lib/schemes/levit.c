@@ -1,5 +1,6 @@
 /* LeViT's attention bias: a learned number for each head and each pair of absolute offsets. */
 #include "numerics/dtype.h"
+#include "tables/copier.h"
 #include "trained/gather.h"
 
 #include <math.h>
@@ -127,22 +128,38 @@ static void release(void *context)
 
 #define MIRROR_PRICE 5 /* of an entry */
 
+/* Make a line from the entries of the distances 0 … width-1, `stride` bytes apart: from the
+ * middle on in their order, before it mirrored. `size`: of an element, a constant after
+ * inlining. */
+static inline __attribute__((always_inline)) void make_line(unsigned char *line,
+                                                            const unsigned char *entries,
+                                                            size_t stride, size_t width,
+                                                            size_t size)
+{
+    unsigned char *middle = line + (width - 1) * size;
+    for (size_t t = 0; t < width; t++)
+        memcpy(middle + t * size, entries + t * stride, size);
+    for (size_t t = 1; t < width; t++)
+        memcpy(middle - t * size, middle + t * size, size);
+}
+
 /* Make the lines from entries of shape [height * width, planes]. False: memory ran out, or the
  * runner cancelled it. */
 static bool make_mirror(const levit *state, mirror *ret_mirror, const unsigned char *entries,
-                        size_t planes, size_t element_size, pe_pace *pace)
+                        size_t planes, size_t size, pe_pace *pace)
 {
-    size_t width = state->width, line = 2 * width - 1;
-    unsigned char *to = malloc(planes * state->height * line * element_size);
-    *ret_mirror = (mirror){element_size, to};
+    size_t width = state->width, line = 2 * width - 1, stride = planes * size;
+    unsigned char *to = malloc(planes * state->height * line * size);
+    *ret_mirror = (mirror){size, to};
     for (size_t plane = 0; to && plane < planes; plane++)
-        for (size_t x = 0; x < state->height; x++) {
+        for (size_t x = 0; x < state->height; x++, to += line * size) {
+            const unsigned char *from = entries + x * width * stride + plane * size;
             if (!pe_pace_go_on(pace, MIRROR_PRICE * (double)line))
                 return false;
-            for (size_t t = 0; t < line; t++, to += element_size) {
-                size_t entry = x * width + (t < width ? width - 1 - t : t - (width - 1));
-                memcpy(to, entries + (entry * planes + plane) * element_size, element_size);
-            }
+            if (size == 4)
+                make_line(to, from, stride, width, 4);
+            else
+                make_line(to, from, stride, width, size);
         }
     return to != NULL;
 }
@@ -200,23 +217,42 @@ static size_t difference(size_t a, size_t b)
     return a < b ? b - a : a - b;
 }
 
-/* Fill a window of [planes, queries, keys], one run along a row of the grid at a time. */
+/* Copy `count` entries of a plane and a query from `key` on, one run along a row of the grid at
+ * a time. */
+static void copy_keys(const levit *state, const mirror *source, size_t plane, size_t query,
+                      size_t key, size_t count, pe_copier *copier)
+{
+    size_t width = state->width, line = 2 * width - 1, size = source->element_size;
+    size_t row = query / width, key_row = key / width, column = key % width;
+    const unsigned char *lines = source->lines + plane * state->height * line * size;
+    lines += (width - 1 - query % width) * size; /* where column 0 is */
+    for (size_t part; count > 0; count -= part, key_row++, column = 0) {
+        part = width - column < count ? width - column : count;
+        pe_copier_add(copier, lines + (difference(row, key_row) * line + column) * size,
+                      part * size);
+    }
+}
+
+/* Fill a window of [planes, queries, keys]. */
 static void fill_matrix(const levit *state, const mirror *source, pe_window window,
                         unsigned char *dst)
 {
     const pe_relative *relative = &state->relative;
-    size_t width = state->width, line = 2 * width - 1, size = source->element_size;
-    for (uint64_t done = 0, count; done < window.rows; done += count, dst += count * size) {
-        uint64_t at = window.first + done, row = at / relative->keys;
-        size_t key = (size_t)(at % relative->keys), plane = (size_t)(row / relative->queries);
-        size_t query = (size_t)relative->offset + (size_t)(row % relative->queries);
-        size_t x = difference(query / width, key / width);
-        size_t t = key % width + (width - 1 - query % width);
-        count = width - key % width;
-        count = count < window.rows - done ? count : window.rows - done;
-        memcpy(dst, source->lines + ((plane * state->height + x) * line + t) * size,
-               count * size);
+    uint64_t row = window.first / relative->keys, key = window.first % relative->keys;
+    size_t plane = (size_t)(row / relative->queries);
+    uint64_t query = row % relative->queries;
+    pe_copier copier;
+    pe_copier_init(&copier, dst, window.rows * source->element_size);
+    for (uint64_t left = window.rows, count; left > 0; left -= count, key = 0) {
+        count = relative->keys - key < left ? relative->keys - key : left;
+        copy_keys(state, source, plane, (size_t)(relative->offset + (int64_t)query),
+                  (size_t)key, (size_t)count, &copier);
+        if (++query == relative->queries) {
+            query = 0;
+            plane++;
+        }
     }
+    pe_copier_done(&copier);
 }
 
 /* Fill a window of [planes, distances], where the tokens are a line. */
@@ -226,13 +262,16 @@ static void fill_distances(const levit *state, const mirror *source, pe_window w
     uint64_t distances = pe_relative_distances(&state->relative);
     size_t line = 2 * state->width - 1, size = source->element_size;
     int64_t skipped = pe_relative_first(&state->relative) + (int64_t)state->width - 1;
-    for (uint64_t done = 0, count; done < window.rows; done += count, dst += count * size) {
+    pe_copier copier;
+    pe_copier_init(&copier, dst, window.rows * size);
+    for (uint64_t done = 0, count; done < window.rows; done += count) {
         uint64_t plane = (window.first + done) / distances;
         uint64_t t = (window.first + done) % distances;
         count = distances - t < window.rows - done ? distances - t : window.rows - done;
-        memcpy(dst, source->lines + (plane * line + (uint64_t)skipped + t) * size,
-               count * size);
+        pe_copier_add(&copier, source->lines + (plane * line + (uint64_t)skipped + t) * size,
+                      count * size);
     }
+    pe_copier_done(&copier);
 }
 
 static void fill(const pe_values *values, const pe_plan *plan, const void *context,

@@ -164,9 +164,12 @@ static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runn
         goto fail;
     state->gather.row_of = bucket_of;
     state->gather.state = state;
+    if (!pe_toeplitz_init(&state->bucket, &relative, &plan->tensors[1], 1, pe_gather_write_rows,
+                          &state->gather, BIAS_PRICE, &pace))
+        goto fail;
+    state->gather.kept = (const int32_t *)(const void *)state->bucket.table;
+    state->gather.kept_first = pe_relative_first(&relative);
     if (pe_toeplitz_init(&state->bias, &relative, &plan->tensors[0], heads, pe_gather_write,
-                         &state->gather, BIAS_PRICE, &pace) &&
-        pe_toeplitz_init(&state->bucket, &relative, &plan->tensors[1], 1, pe_gather_write_rows,
                          &state->gather, BIAS_PRICE, &pace))
         return state;
 fail:

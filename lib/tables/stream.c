@@ -99,9 +99,16 @@ static bool is_in_block(const pe_stream *stream, uint64_t offset)
 }
 
 /* A read of at least this many rows computes them directly in its destination. A block would
- * save the cost that the rows of one window share, but for a large window that is less than the
- * cost of copying. */
-#define DIRECT_ROWS 1024
+ * save the cost that the rows of one window share, which is larger for f64, but for a large
+ * window that is less than the cost of copying. */
+#define DIRECT_ROWS     128
+#define DIRECT_ROWS_F64 256
+
+static uint64_t direct_rows(const pe_stream *stream)
+{
+    bool wide = stream->request->plan.tensors[stream->tensor].dtype == PE_F64;
+    return wide ? DIRECT_ROWS_F64 : DIRECT_ROWS;
+}
 
 /* Compute whole rows of a read directly in dst, at most `most`, if they are many and not in the
  * block. Returns their bytes, 0 if that is not possible. */
@@ -110,8 +117,8 @@ static size_t fill_directly(const pe_stream *stream, uint64_t offset, uint64_t m
 {
     uint64_t row = offset / stream->row_bytes, rows = size / stream->row_bytes;
     rows = rows < most ? rows : most;
-    if (is_in_block(stream, offset) || rows < DIRECT_ROWS || offset % stream->row_bytes != 0 ||
-        (uintptr_t)dst % ROW_ALIGNMENT != 0)
+    if (is_in_block(stream, offset) || rows < direct_rows(stream) ||
+        offset % stream->row_bytes != 0 || (uintptr_t)dst % ROW_ALIGNMENT != 0)
         return 0;
     fill(stream, row, rows, dst);
     return (size_t)(rows * stream->row_bytes);
@@ -146,9 +153,12 @@ size_t pe_stream_read(pe_stream *stream, uint64_t offset, void *dst, size_t size
         size_t part = fill_directly(stream, offset + done, left, to + done, size - done);
         uint64_t rows = part > 0 ? part / stream->row_bytes : held ? 0 : stream->block_rows;
         left -= rows < left ? rows : left;
-        if (part == 0)
+        bool direct = part > 0;
+        if (!direct)
             part = read_block(stream, offset + done, to + done, size - done);
         done += part;
+        if (direct && size - done < stream->row_bytes)
+            break; /* a block for a part of a row would be copied by the next reads */
     }
     return done;
 }

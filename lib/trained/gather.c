@@ -1,6 +1,7 @@
 /* Preparing tables of biases and looking them up. */
 #include "trained/gather.h"
 
+#include "kernels/kernel.h"
 #include "numerics/dtype.h"
 
 #include <stdlib.h>
@@ -22,20 +23,25 @@ double pe_gather_price(const pe_values *values, uint64_t rows, uint64_t heads)
            pe_trained_check_price(values, rows * heads);
 }
 
-/* Write one row of the table. */
-static void write_row(const pe_trained *trained, pe_dtype dtype, size_t row, dd factor,
-                      unsigned char *dst)
+/* Write rows [first, first + rows) of the table, times `factor`. */
+static void write_rows(const pe_trained *trained, pe_dtype dtype, uint64_t first, uint64_t rows,
+                       dd factor, unsigned char *dst)
 {
-    size_t size = pe_dtype_size(dtype);
+    enum { PART = 64 };
+    double elements[PART], products[PART];
     if (factor.hi == 1 && factor.lo == 0) {
-        pe_trained_fill(trained, dtype, row, 1, dst);
+        pe_trained_fill(trained, dtype, first, rows, dst);
         return;
     }
-    for (size_t h = 0; h < trained->columns; h++, dst += size) {
-        double element;
-        pe_trained_row(trained, row, h, 1, &element);
-        pe_round_dd(dtype, dd_mul_double(factor, element), dst);
-    }
+    for (uint64_t row = first; row < first + rows; row++)
+        for (uint64_t h = 0; h < trained->columns; h += PART) {
+            uint64_t rest = trained->columns - h;
+            size_t part = rest < PART ? (size_t)rest : PART;
+            pe_trained_row(trained, row, h, part, elements);
+            pe_kernel_get()->scale(factor, elements, part, dtype == PE_F64, products);
+            pe_round_row(dtype, products, part, dst);
+            dst += part * pe_dtype_size(dtype);
+        }
 }
 
 bool pe_gather_init(pe_gather *ret_gather, pe_pace *pace, const char *name, size_t rows,
@@ -50,12 +56,15 @@ bool pe_gather_init(pe_gather *ret_gather, pe_pace *pace, const char *name, size
     unsigned char *table = malloc(rows * row_bytes);
     if (!table)
         return false;
-    for (size_t row = 0; row < rows; row++) {
-        if (!pe_pace_go_on(pace, pe_gather_price(pace->values, 1, heads))) {
+    double row_price = pe_gather_price(pace->values, 1, heads);
+    uint64_t most = pe_rows_of_price(row_price, PE_QUESTION_PRICE), part;
+    for (uint64_t row = 0; row < rows; row += part) {
+        part = rows - row < most ? rows - row : most;
+        if (!pe_pace_go_on(pace, (double)part * row_price)) {
             free(table);
             return false;
         }
-        write_row(&trained, dtype, row, factor, table + row * row_bytes);
+        write_rows(&trained, dtype, row, part, factor, table + row * row_bytes);
     }
     *ret_gather = (pe_gather){.dtype = dtype, .rows = rows, .heads = heads, .table = table};
     return true;
@@ -67,14 +76,37 @@ void pe_gather_done(pe_gather *gather)
     gather->table = NULL;
 }
 
+/* Look up elements of `size` bytes, a constant after inlining: that of row rows[t] each time.
+ */
+static inline __attribute__((always_inline)) void look_up(const pe_gather *gather, size_t head,
+                                                          const int32_t *rows, size_t count,
+                                                          size_t size, unsigned char *dst)
+{
+    const unsigned char *column = gather->table + head * size;
+    for (size_t t = 0; t < count; t++)
+        memcpy(dst + t * size, column + (size_t)rows[t] * gather->heads * size, size);
+}
+
 void pe_gather_write(const void *source, size_t head, int64_t first, uint64_t count, void *dst)
 {
+    enum { PART = 256 };
     const pe_gather *gather = source;
     size_t size = pe_dtype_size(gather->dtype);
     unsigned char *to = dst;
-    for (uint64_t t = 0; t < count; t++, to += size) {
-        size_t row = gather->row_of(gather, first + (int64_t)t);
-        memcpy(to, gather->table + (row * gather->heads + head) * size, size);
+    int32_t numbers[PART];
+    for (uint64_t done = 0, part; done < count; done += part, to += part * size) {
+        part = count - done < PART ? count - done : PART;
+        const int32_t *rows = numbers;
+        if (gather->kept)
+            rows = gather->kept + (first + (int64_t)done - gather->kept_first);
+        else
+            pe_gather_write_rows(gather, head, first + (int64_t)done, part, numbers);
+        if (size == 2)
+            look_up(gather, head, rows, (size_t)part, 2, to);
+        else if (size == 4)
+            look_up(gather, head, rows, (size_t)part, 4, to);
+        else
+            look_up(gather, head, rows, (size_t)part, size, to);
     }
 }
 

@@ -13,6 +13,9 @@ typedef struct pe_gather {
     /* The row of the table for a distance; set by the caller. */
     size_t (*row_of)(const struct pe_gather *gather, int64_t distance);
     const void *state; /* the caller's, for row_of */
+    /* The rows for all distances from kept_first on, if the caller keeps them; else NULL. */
+    const int32_t *kept;
+    int64_t kept_first;
 } pe_gather;
 
 /* Read or draw the tensor `name` [rows, heads], multiply it by `factor` and round it to the

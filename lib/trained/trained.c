@@ -1,6 +1,7 @@
 /* Reading stored tensors and drawing random ones. */
 #include "trained/trained.h"
 
+#include "kernels/kernel.h"
 #include "numerics/dtype.h"
 #include "requests/parameters.h"
 
@@ -153,35 +154,73 @@ static void read_stored(const pe_trained *trained, uint64_t start, size_t count,
     }
 }
 
-/* Draw the element of an index. */
-static double draw(const pe_trained *trained, uint64_t index)
+/* Draw the standard normal variables of elements [first, first + count), count <= PE_DRAWS. */
+static void draw_normals(const pe_trained *trained, uint64_t first, size_t count,
+                         double ret_normals[PE_DRAWS])
 {
-    pe_draw drawn = pe_draw_at(&trained->generator, index);
+    const pe_kernel *kernel = pe_kernel_get();
+    pe_draws draws;
+    kernel->draw(&trained->generator, first, count, &draws);
+    kernel->normals(&draws, count, ret_normals);
+    for (size_t i = 0; i < count; i++)
+        if (isnan(ret_normals[i]))
+            ret_normals[i] = pe_draw_normal((pe_draw){draws.u[i], draws.v[i]});
+}
+
+/* The same with one variable after the other. */
+static void draw_each(const pe_trained *trained, uint64_t first, size_t count,
+                      double (*variable)(pe_draw draw), double ret_drawn[PE_DRAWS])
+{
+    pe_draws draws;
+    pe_kernel_get()->draw(&trained->generator, first, count, &draws);
+    for (size_t i = 0; i < count; i++)
+        ret_drawn[i] = variable((pe_draw){draws.u[i], draws.v[i]});
+}
+
+/* Draw elements [first, first + count), count <= PE_DRAWS. */
+static void draw(const pe_trained *trained, uint64_t first, size_t count, double *ret_elements)
+{
+    double drawn[PE_DRAWS] = {0};
     switch (trained->initialiser) {
     case PE_NORMAL:
     case PE_XAVIER_NORMAL:
-        return trained->scale * pe_draw_normal(drawn);
+        draw_normals(trained, first, count, drawn);
+        break;
     case PE_UNIFORM:
     case PE_XAVIER_UNIFORM:
-        return trained->scale * pe_draw_uniform(drawn);
+        draw_each(trained, first, count, pe_draw_uniform, drawn);
+        break;
     case PE_TRUNC_NORMAL:
-        return trained->scale * pe_draw_truncated_normal(drawn);
+        draw_each(trained, first, count, pe_draw_truncated_normal, drawn);
+        break;
     case PE_ZEROS:
         break;
     }
-    return 0;
+    for (size_t i = 0; i < count; i++)
+        ret_elements[i] = trained->scale * drawn[i];
+}
+
+/* Read or draw elements [start, start + count) of the whole tensor. */
+static void get_elements(const pe_trained *trained, uint64_t start, size_t count,
+                         double *ret_elements)
+{
+    uint64_t stored = trained->stored_rows * trained->columns;
+    size_t done = 0;
+    if (start < stored) {
+        done = stored - start < count ? (size_t)(stored - start) : count;
+        read_stored(trained, start, done, ret_elements);
+    }
+    for (size_t part; done < count; done += part) {
+        part = count - done < PE_DRAWS ? count - done : PE_DRAWS;
+        draw(trained, start + done, part, ret_elements + done);
+    }
 }
 
 void pe_trained_row(const pe_trained *trained, uint64_t row, uint64_t first, size_t count,
                     double *ret_elements)
 {
     assert(first + count <= trained->columns);
-    uint64_t start = row * trained->columns + first;
-    if (row < trained->stored_rows)
-        read_stored(trained, start, count, ret_elements);
-    else
-        for (size_t i = 0; i < count; i++)
-            ret_elements[i] = draw(trained, start + i);
+    get_elements(trained, row * trained->columns + first, count, ret_elements);
 }
 
 bool pe_trained_fits(const pe_trained *trained, pe_dtype dtype)
@@ -212,13 +251,13 @@ void pe_trained_fill(const pe_trained *trained, pe_dtype dtype, uint64_t first, 
 {
     unsigned char *at = dst;
     double elements[PART];
-    for (uint64_t row = first; row < first + rows; row++)
-        for (uint64_t c = 0; c < trained->columns; c += PART) {
-            size_t count = trained->columns - c < PART ? (size_t)(trained->columns - c) : PART;
-            pe_trained_row(trained, row, c, count, elements);
-            pe_round_row(dtype, elements, count, at);
-            at += count * pe_dtype_size(dtype);
-        }
+    uint64_t element = first * trained->columns, count = rows * trained->columns;
+    for (size_t part; count > 0; element += part, count -= part) {
+        part = count < PART ? (size_t)count : PART;
+        get_elements(trained, element, part, elements);
+        pe_round_row(dtype, elements, part, at);
+        at += part * pe_dtype_size(dtype);
+    }
 }
 
 #define CHECK_PRICE 5 /* of a stored element */
@@ -248,7 +287,7 @@ double pe_trained_price(const pe_values *values, const pe_recipe *recipe)
     switch (recipe->initialiser) {
     case PE_NORMAL:
     case PE_XAVIER_NORMAL:
-        return 150;
+        return 40;
     case PE_TRUNC_NORMAL:
         return 600;
     case PE_UNIFORM:
@@ -256,5 +295,5 @@ double pe_trained_price(const pe_values *values, const pe_recipe *recipe)
     case PE_ZEROS:
         break;
     }
-    return 30;
+    return 10;
 }

@@ -100,6 +100,20 @@ START_TEST(quotients_are_rounded_towards_zero)
 }
 END_TEST
 
+START_TEST(whole_divisors_give_what_half_of_both_gives)
+{
+    static const double NUMBERS[] = {1,    8,       0.001, 12345.678, 0x1.fffffffffffffp60,
+                                     -100, -0x1p-60};
+    static const double ODD[] = {1, 3, 255, 65535, 0x1.fffffffffffffp52};
+    for (size_t i = 0; i < UNIT_COUNT(NUMBERS); i++)
+        for (size_t j = 0; j < UNIT_COUNT(ODD); j++)
+            ck_assert(pe_fixed_compare(
+                          pe_fixed_div(pe_fixed_of(NUMBERS[i]), pe_fixed_of(ODD[j])),
+                          pe_fixed_div(pe_fixed_of(NUMBERS[i] / 2), pe_fixed_of(ODD[j] / 2))) ==
+                      0);
+}
+END_TEST
+
 START_TEST(quotients_saturate_at_two_to_62)
 {
     pe_fixed most = pe_fixed_div(pe_fixed_of(0x1p60), pe_fixed_of(0x1p-60));
@@ -177,6 +191,7 @@ Suite *fixed_suite(void)
         sums_and_differences_carry_between_the_parts,
         integer_multiples_are_exact,
         quotients_are_rounded_towards_zero,
+        whole_divisors_give_what_half_of_both_gives,
         quotients_saturate_at_two_to_62,
         fractions_of_products_lose_little,
         logarithms_are_good_to_250_bits,

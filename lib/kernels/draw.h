@@ -1,0 +1,26 @@
+/* Random draws, many at a time. */
+#ifndef PE_DRAW_H
+#define PE_DRAW_H
+
+#include "numerics/rng.h"
+
+#include <stddef.h>
+
+#define PE_DRAWS 64 /* the most draws of one call, and the size of its arrays */
+
+/* The integers u and v of many draws (see pe_draw), in two arrays. */
+typedef struct pe_draws {
+    uint64_t u[PE_DRAWS], v[PE_DRAWS];
+} pe_draws;
+
+/* The draws of elements [first, first + count), by Philox4x32-10: the key is the seed, the
+ * counter the element's index and the tensor's tag. Entries past `count` may be written, too.
+ */
+typedef void pe_draw_many(const pe_generator *generator, uint64_t first, size_t count,
+                          pe_draws *ret_draws);
+
+/* Standard normal variables: what pe_draw_normal gives for each draw, or NaN where
+ * double-doubles do not decide it. Entries past `count` may be written, too. */
+typedef void pe_draw_normals(const pe_draws *draws, size_t count, double ret_normals[PE_DRAWS]);
+
+#endif
