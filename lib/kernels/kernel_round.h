@@ -89,36 +89,61 @@ static bool second_f32(const double *entries, size_t count, int exponent, void *
     return differences != 0;
 }
 
+/* What the second test found in the entries of f16 or bf16. */
+typedef struct findings {
+    bool near;  /* one is near a rounding boundary, if it is not small */
+    bool small; /* one is below 2^(exponent - small_bits) */
+} findings;
+
 /* Round doubles to a dtype that drops `dropped` of their bits and whose exponent bias is `bias`
- * less. An entry is uncertain if it is near a rounding boundary or below
- * 2^(exponent - small_bits); all others are rounded right. */
-static inline __attribute__((always_inline)) bool
+ * less. Entries that are neither near a rounding boundary nor small are rounded right. */
+static inline __attribute__((always_inline)) findings
 second_16(const double *restrict entries, size_t count, int exponent, unsigned dropped,
           uint64_t bias, unsigned small_bits, uint16_t *restrict to)
 {
     const uint64_t margin = 1ULL << (small_bits + 52 - PE_CERTAIN_BITS);
     const uint64_t least = (uint64_t)(1023 + exponent - (int)small_bits) << 52;
-    uint64_t doubt = 0; /* its sign bit */
+    uint64_t near = 0, small = 0; /* sign bits */
     for (size_t i = 0; i < count; i++) {
         uint64_t bits = bits64(entries[i]), magnitude = bits & 0x7fffffffffffffff;
         uint64_t lifted = magnitude + (1ULL << (dropped - 1));
-        doubt |= ((lifted + margin) & ((1ULL << dropped) - 1)) - 2 * margin;
-        doubt |= magnitude - least;
+        near |= ((lifted + margin) & ((1ULL << dropped) - 1)) - 2 * margin;
+        small |= magnitude - least;
         to[i] = (uint16_t)((bits >> 48 & 0x8000) |
                            ((lifted >> dropped) - (bias << (52 - dropped))));
     }
-    return doubt >> 63;
+    return (findings){.near = near >> 63, .small = small >> 63};
+}
+
+/* Round the entries below the smallest normal number of f16, 2^-14: to multiples of 2^-24, as
+ * the sum with 2^28 does. Returns whether one is uncertain, as those are that may be 0. */
+static bool round_subnormal(const double *entries, size_t count, int exponent, uint16_t *to)
+{
+    const double reach = power_of_two(exponent - PE_CERTAIN_BITS + 1);
+    bool uncertain = false;
+    for (size_t i = 0; i < count; i++) {
+        double magnitude = __builtin_fabs(entries[i]);
+        if (magnitude >= 0x1p-14)
+            continue;
+        uint64_t below = bits64(magnitude - reach + 0x1p28);
+        uncertain |= below != bits64(magnitude + reach + 0x1p28) || (uint16_t)below == 0;
+        to[i] = (uint16_t)((bits64(entries[i]) >> 48 & 0x8000) | (uint16_t)below);
+    }
+    return uncertain;
 }
 
 static bool second_f16(const double *entries, size_t count, int exponent, void *to)
 {
-    /* small are entries below the smallest normal number, 2^-14; callers pass exponent >= 0 */
-    return second_16(entries, count, exponent, 42, 1008, 14, to);
+    findings found = second_16(entries, count, exponent, 42, 1008, 14, to);
+    if (found.small && exponent == 0) /* small are just those that are not normal */
+        found.small = round_subnormal(entries, count, exponent, to);
+    return found.near || found.small;
 }
 
 static bool second_bf16(const double *entries, size_t count, int exponent, void *to)
 {
-    return second_16(entries, count, exponent, 45, 896, 24, to);
+    findings found = second_16(entries, count, exponent, 45, 896, 24, to);
+    return found.near || found.small;
 }
 
 #endif
