@@ -12,6 +12,10 @@
 #include "kernels/kernel_round.h"
 #include "kernels/kernel_stream.h"
 
+#if defined(__AVX512BW__) && defined(__AVX512DQ__)
+
+#define INLINED static inline __attribute__((always_inline))
+
 /* Whether rows that begin at cache lines are stored past the caches without staging. */
 INLINED bool streams_directly(pe_dtype dtype, arrangement arranged)
 {
@@ -241,4 +245,7 @@ INLINED void rotate_row(pe_sincos a, pe_sincos b, size_t count, row_state *ahead
         rotate_unit(a, b, i, count - i, ahead, behind, test, mode);
 }
 
+#undef INLINED
+
+#endif
 #endif

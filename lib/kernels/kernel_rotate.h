@@ -6,22 +6,6 @@
 #include "kernels/kernel_round.h"
 #include "kernels/kernel_stream.h"
 
-#define INLINED static inline __attribute__((always_inline))
-
-/* Where the entries of a row are stored. */
-typedef enum arrangement {
-    PAIRS, /* a sine and its cosine by turns */
-    APART, /* sines and cosines in two places */
-    ALONE, /* sines alone */
-} arrangement;
-
-/* How a call stores its rows: constants after inlining. */
-typedef struct rotation_mode {
-    pe_dtype dtype;
-    arrangement arranged;
-    bool streamed; /* non-temporal stores */
-} rotation_mode;
-
 /* Both files have first_test, test_for(), row_state, begin_row(), has_failed(), rotate_row()
  * and streams_directly(). */
 #if defined(__AVX512BW__) && defined(__AVX512DQ__)
@@ -29,6 +13,8 @@ typedef struct rotation_mode {
 #else
 #include "kernels/kernel_vector.h"
 #endif
+
+#define INLINED static inline __attribute__((always_inline))
 
 INLINED row_state row_at(const pe_rows *rows, size_t r)
 {

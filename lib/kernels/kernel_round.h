@@ -13,6 +13,20 @@
 
 #include <string.h>
 
+/* Where the entries of a row are stored. */
+typedef enum arrangement {
+    PAIRS, /* a sine and its cosine by turns */
+    APART, /* sines and cosines in two places */
+    ALONE, /* sines alone */
+} arrangement;
+
+/* How a call stores its rows: constants after inlining. */
+typedef struct rotation_mode {
+    pe_dtype dtype;
+    arrangement arranged;
+    bool streamed; /* non-temporal stores */
+} rotation_mode;
+
 static inline uint64_t bits64(double value)
 {
     uint64_t bits;

@@ -10,6 +10,8 @@
 #include "kernels/kernel_round.h"
 #include "kernels/kernel_stream.h"
 
+#define INLINED static inline __attribute__((always_inline))
+
 #if defined(__AVX2__)
 #define WIDTH 4
 #else
@@ -261,5 +263,7 @@ INLINED void rotate_row(pe_sincos a, pe_sincos b, size_t count, row_state *ahead
     if (i < count)
         rotate_rest(a, b, i, count - i, ahead, behind, test, mode);
 }
+
+#undef INLINED
 
 #endif

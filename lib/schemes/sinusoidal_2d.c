@@ -273,6 +273,30 @@ static void gather(unsigned char *dst, strip from, size_t size, size_t count)
         copy_strip(dst, from, 8, count);
 }
 
+/* Copy with non-temporal stores, unless `streaming` is NULL. */
+static void copy_out(const pe_kernel *streaming, unsigned char *dst, const unsigned char *from,
+                     size_t bytes)
+{
+    if (streaming)
+        streaming->stream(dst, from, bytes);
+    else
+        memcpy(dst, from, bytes);
+}
+
+/* Write an element `count` times. */
+static void repeat(const pe_kernel *streaming, unsigned char *dst, const unsigned char *element,
+                   size_t size, size_t count)
+{
+    enum { BLOCK = 64, BYTES = 4096 };
+    _Alignas(BLOCK) unsigned char copies[BYTES];
+    size_t bytes = count * size, ready = smaller(bytes, BYTES);
+    gather(copies, (strip){element, 0}, size, smaller(count, BLOCK / size));
+    for (size_t at = BLOCK; at < ready; at += BLOCK)
+        memcpy(copies + at, copies, BLOCK);
+    for (size_t at = 0; at < bytes; at += BYTES)
+        copy_out(streaming, dst + at, copies, smaller(bytes - at, BYTES));
+}
+
 /* What a channel encodes: an axis, by one frequency and function. */
 typedef struct channel_meaning {
     bool encodes_x, cosine;
@@ -304,26 +328,30 @@ static strip channel_strip(const grid *state, channel_meaning meaning, size_t fi
 
 /* Write elements [first, first + count) of the plane [height, width] of a channel that encodes
  * x: one row, then copies of it. */
-static void write_along_x(const grid *state, channel_meaning meaning, uint64_t first,
-                          size_t count, unsigned char *dst)
+static void write_along_x(const grid *state, const pe_kernel *streaming,
+                          channel_meaning meaning, uint64_t first, size_t count,
+                          unsigned char *dst)
 {
     unsigned char room[ROOM_BYTES];
-    size_t width = state->width, size = state->element_size, run, done;
+    size_t width = state->width, size = state->element_size, run, done, most = width;
     for (done = 0; done < count && done < width; done += run) {
         size_t x = (first + done) % width, once = smaller(width, count);
         run = smaller(smaller(width - x, once - done), strip_limit(state, 1));
         gather(dst + done * size, channel_strip(state, meaning, x, run, room), size, run);
     }
-    for (; done < count; done += run) { /* all rows are equal */
-        run = smaller(done, count - done);
-        memcpy(dst + done * size, dst, run * size);
+    while (2 * most * size <= ROOM_BYTES)
+        most *= 2;
+    for (; done < count; done += run) { /* all rows are equal; the first ones stay in caches */
+        run = smaller(smaller(done, most), count - done);
+        copy_out(done < most ? NULL : streaming, dst + done * size, dst, run * size);
     }
 }
 
 /* Write elements [first, first + count) of the plane of a channel that encodes y: each row is
  * one entry, repeated. */
-static void write_along_y(const grid *state, channel_meaning meaning, uint64_t first,
-                          size_t count, unsigned char *dst)
+static void write_along_y(const grid *state, const pe_kernel *streaming,
+                          channel_meaning meaning, uint64_t first, size_t count,
+                          unsigned char *dst)
 {
     unsigned char room[ROOM_BYTES];
     size_t size = state->element_size;
@@ -334,7 +362,7 @@ static void write_along_y(const grid *state, channel_meaning meaning, uint64_t f
         strip entries = channel_strip(state, meaning, y, rows, room);
         for (; rows > 0; rows--, entries.entries += entries.stride) {
             size_t run = smaller(state->width - first % state->width, end - first);
-            gather(dst, (strip){entries.entries, 0}, size, run);
+            repeat(streaming, dst, entries.entries, size, run);
             dst += run * size;
             first += run;
         }
@@ -345,17 +373,21 @@ static void write_along_y(const grid *state, channel_meaning meaning, uint64_t f
 static void write_planes(const grid *state, uint64_t first, uint64_t count, unsigned char *dst)
 {
     uint64_t plane = (uint64_t)state->height * state->width;
+    const pe_kernel *kernel = pe_kernel_get();
+    const pe_kernel *streaming =
+        count * state->element_size >= PE_STREAMED_FROM ? kernel : NULL;
     while (count > 0) {
         channel_meaning meaning = channel_at(state, first / plane);
         size_t part = smaller(plane - first % plane, count);
         if (meaning.encodes_x)
-            write_along_x(state, meaning, first % plane, part, dst);
+            write_along_x(state, streaming, meaning, first % plane, part, dst);
         else
-            write_along_y(state, meaning, first % plane, part, dst);
+            write_along_y(state, streaming, meaning, first % plane, part, dst);
         dst += part * state->element_size;
         first += part;
         count -= part;
     }
+    kernel->fence();
 }
 
 static void fill(const pe_values *values, const pe_plan *plan, const void *context,
