@@ -33,9 +33,9 @@ INLINED pe_doubts rotate_rows(pe_sincos a, const pe_sincos *b, size_t rows, size
     for (size_t r = 0; r < rows; r++) {
         row_state forth = row_at(&to_ahead, r), back = row_at(&to_behind, r);
         rotate_row(a, b[r], count, &forth, behind ? &back : NULL, &test, mode);
-        doubts.ahead |= has_failed(&forth) << r;
+        doubts.ahead |= has_failed(&forth, mode.dtype) << r;
         if (behind)
-            doubts.behind |= has_failed(&back) << r;
+            doubts.behind |= has_failed(&back, mode.dtype) << r;
     }
     return doubts;
 }

@@ -80,6 +80,8 @@ static inline __attribute__((always_inline)) void turn(pe_sincos a, pe_sincos b,
 #define F32_DROPPED  29
 #define F32_MARGIN   (1U << (SMALL_BITS + 52 - PE_CERTAIN_BITS))
 #define F32_HALF     (1U << (F32_DROPPED - 1))
+#define TIE_ADD      (F32_MARGIN - F32_HALF) /* clears the bits of TIE_TEST near a boundary */
+#define TIE_TEST     ((2 * F32_HALF - 1) & ~(2 * F32_MARGIN - 1))
 #define F16_DROPPED  13 /* of an f32 */
 #define BF16_DROPPED 16
 

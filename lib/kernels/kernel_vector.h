@@ -21,15 +21,23 @@
 /* Vectors of WIDTH doubles, and of as many bytes. */
 typedef double doubles __attribute__((vector_size(8 * WIDTH)));
 typedef float floats __attribute__((vector_size(8 * WIDTH)));
-typedef float few_floats __attribute__((vector_size(4 * WIDTH))); /* WIDTH of them */
+#if defined(__SSE2__)
+typedef __m128 few_floats; /* WIDTH of them, and zeros */
+#else
+typedef float few_floats __attribute__((vector_size(4 * WIDTH)));
+#endif
 typedef uint64_t longs __attribute__((vector_size(8 * WIDTH)));
 typedef uint32_t words __attribute__((vector_size(8 * WIDTH)));
 typedef uint16_t shorts __attribute__((vector_size(8 * WIDTH)));
+typedef int16_t signed_shorts __attribute__((vector_size(8 * WIDTH)));
 
 /* Constants of the first test. The entry, plus `add`, is doubtful where all bits of one of its
  * halves that are set in `test` are clear. In the upper half that is the top bit of the
  * exponent, which is clear if an entry is small. The lower half are the bits that the dtype
- * drops, without those within the margin: they are clear if a rounding boundary is near. */
+ * drops, without those within the margin: they are clear if a rounding boundary is near. All
+ * bits that are set are in 16 bits of the half, and never the first of these, so the least of
+ * all signed 16-bit integers shows whether one is 0. bf16 drops 16 bits; of 15 only its test
+ * also reports entries that are representable. */
 typedef struct first_test {
     words add, test; /* f32: of doubles; f16, bf16: of floats */
     uint16_t bias;   /* f16, bf16: what `add` adds to a rounded entry */
@@ -39,37 +47,56 @@ INLINED first_test test_for(pe_dtype dtype, int exponent)
 {
     const uint32_t add = (uint32_t)(1 + SMALL_BITS - exponent);
     const unsigned dropped = dtype == PE_F16 ? F16_DROPPED : BF16_DROPPED;
-    const longs zero = {0};
+    const words zero = {0};
     if (dtype == PE_F32) {
-        uint64_t tie_add = (uint32_t)(F32_MARGIN - F32_HALF);
-        uint64_t tie_test = (2 * F32_HALF - 1) & ~(2 * F32_MARGIN - 1);
-        return (first_test){.add = (words)(zero + ((uint64_t)add << 52 | tie_add)),
-                            .test = (words)(zero + (1ULL << 62 | tie_test))};
+        const longs all_add = (longs)zero + ((uint64_t)add << 52 | TIE_ADD);
+        const longs all_test = (longs)zero + ((uint64_t)1 << 62 | TIE_TEST);
+        return (first_test){.add = (words)all_add, .test = (words)all_test};
     }
-    return (first_test){.add = (words)zero + ((add << 23) + (1U << (dropped - 1))),
-                        .test = (words)zero + (1U << 30 | ((1U << dropped) - 1)),
+    return (first_test){.add = zero + ((add << 23) + (1U << (dropped - 1))),
+                        .test = zero + (1U << 30 | (((1U << dropped) - 1) & 0x7fff)),
                         .bias = (uint16_t)(add << (23 - dropped))};
 }
 
-/* A row that is being written: where it is stored, and its doubts so far: bits of the halves
- * that have failed the test. */
+/* A row that is being written: where it is stored, and the least 16-bit integers that its test
+ * has seen. */
 typedef struct row_state {
     unsigned char *sines, *cosines;
-    words doubt;
+    signed_shorts least;
 } row_state;
 
 INLINED row_state begin_row(unsigned char *sines, unsigned char *cosines)
 {
-    return (row_state){.sines = sines, .cosines = cosines};
+    return (row_state){
+        .sines = sines, .cosines = cosines, .least = (signed_shorts){0} + 0x7fff};
 }
 
-INLINED uint64_t has_failed(const row_state *row)
+INLINED signed_shorts least_of(signed_shorts a, signed_shorts b)
 {
-    uint64_t parts[WIDTH], all = 0;
-    memcpy(parts, &row->doubt, sizeof parts);
-    for (size_t i = 0; i < WIDTH; i++)
-        all |= parts[i];
-    return all != 0;
+#if WIDTH == 4
+    return (signed_shorts)_mm256_min_epi16((__m256i)a, (__m256i)b);
+#elif defined(__SSE2__)
+    return (signed_shorts)_mm_min_epi16((__m128i)a, (__m128i)b);
+#else
+    signed_shorts less = a < b;
+    return (a & less) | (b & ~less);
+#endif
+}
+
+/* Test a vector. */
+INLINED void test_vector(row_state *row, words sum, const first_test *test)
+{
+    row->least = least_of(row->least, (signed_shorts)(sum & test->test));
+}
+
+INLINED uint64_t has_failed(const row_state *row, pe_dtype dtype)
+{
+    int16_t parts[4 * WIDTH];
+    bool failed = false;
+    memcpy(parts, &row->least, sizeof parts);
+    for (size_t i = 0; i < 4 * WIDTH; i++) /* f32 tests no bits in the even parts */
+        failed |= parts[i] == 0 && (dtype != PE_F32 || i % 2 == 1);
+    return failed;
 }
 
 /* Whether rows that begin at cache lines are stored past the caches without staging: there are
@@ -110,25 +137,53 @@ INLINED doubles load(const double *from)
     return loaded;
 }
 
-/* The lanes of a, then those of b. */
-INLINED floats join(few_floats a, few_floats b)
-{
+/* Conversion; the lanes of a, then those of b; the lanes of a and b by turns. */
 #if WIDTH == 4
-    return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7);
-#else
-    return __builtin_shufflevector(a, b, 0, 1, 2, 3);
-#endif
+INLINED few_floats to_few_floats(doubles a)
+{
+    return _mm256_cvtpd_ps((__m256d)a);
 }
 
-/* The lanes of a and b by turns. */
+INLINED floats join(few_floats a, few_floats b)
+{
+    return (floats)_mm256_insertf128_ps(_mm256_castps128_ps256(a), b, 1);
+}
+
 INLINED floats interleave(few_floats a, few_floats b)
 {
-#if WIDTH == 4
-    return __builtin_shufflevector(a, b, 0, 4, 1, 5, 2, 6, 3, 7);
-#else
-    return __builtin_shufflevector(a, b, 0, 2, 1, 3);
-#endif
+    return join(_mm_unpacklo_ps(a, b), _mm_unpackhi_ps(a, b));
 }
+#elif defined(__SSE2__)
+INLINED few_floats to_few_floats(doubles a)
+{
+    return _mm_cvtpd_ps((__m128d)a);
+}
+
+INLINED floats join(few_floats a, few_floats b)
+{
+    return (floats)_mm_movelh_ps(a, b);
+}
+
+INLINED floats interleave(few_floats a, few_floats b)
+{
+    return (floats)_mm_unpacklo_ps(a, b);
+}
+#else
+INLINED few_floats to_few_floats(doubles a)
+{
+    return __builtin_convertvector(a, few_floats);
+}
+
+INLINED floats join(few_floats a, few_floats b)
+{
+    return __builtin_shufflevector(a, b, 0, 1, 2, 3);
+}
+
+INLINED floats interleave(few_floats a, few_floats b)
+{
+    return __builtin_shufflevector(a, b, 0, 2, 1, 3);
+}
+#endif
 
 /* The upper halves of the words of a, then of b. */
 INLINED shorts upper_halves(words a, words b)
@@ -148,7 +203,7 @@ INLINED shorts to_16(const floats from[2], const first_test *test, pe_dtype dtyp
     words lifted[2];
     for (size_t v = 0; v < 2; v++) {
         lifted[v] = (words)from[v] + test->add;
-        row->doubt |= (words)((shorts)(lifted[v] & test->test) == 0);
+        test_vector(row, lifted[v], test);
         if (dtype == PE_F16) /* five bits of exponent and ten of mantissa below the sign */
             lifted[v] = (lifted[v] << (BF16_DROPPED - F16_DROPPED) & 0x7fffffff) |
                         (lifted[v] & 0x80000000);
@@ -170,13 +225,13 @@ INLINED void finish(row_state *row, size_t i, const unit *entries, const first_t
     few_floats parts[4];
     floats rounded[2];
     for (size_t v = 0; v < 4; v++)
-        parts[v] = __builtin_convertvector(entries->parts[v], few_floats);
+        parts[v] = to_few_floats(entries->parts[v]);
     for (size_t v = 0; v < 2; v++)
         rounded[v] = arranged == PAIRS ? interleave(parts[v], parts[2 + v])
                                        : join(parts[2 * v], parts[2 * v + 1]);
     if (mode.dtype == PE_F32) {
         for (size_t v = 0; v < 4; v++)
-            row->doubt |= (words)((((words)entries->parts[v] + test->add) & test->test) == 0);
+            test_vector(row, (words)entries->parts[v] + test->add, test);
         store(to, &rounded[0], mode.streamed);
         store(arranged == APART ? row->cosines + size * i : to + sizeof rounded[0], &rounded[1],
               mode.streamed);
@@ -245,10 +300,10 @@ INLINED void rotate_rest(pe_sincos a, pe_sincos b, size_t i, size_t count, row_s
     rotate_unit((pe_sincos){filled[0], filled[1]}, (pe_sincos){filled[2], filled[3]}, 0, &forth,
                 behind ? &back : NULL, test, mode);
     copy_pairs(ahead, i, &forth, count, mode);
-    ahead->doubt |= forth.doubt;
+    ahead->least = least_of(ahead->least, forth.least);
     if (behind) {
         copy_pairs(behind, i, &back, count, mode);
-        behind->doubt |= back.doubt;
+        behind->least = least_of(behind->least, back.least);
     }
 }
 
