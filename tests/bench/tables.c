@@ -155,6 +155,15 @@ static int list_schemes(void)
     return EXIT_SUCCESS;
 }
 
+static int list_kernels(void)
+{
+    const pe_kernel *kernels[8];
+    size_t count = pe_kernel_list(kernels);
+    for (size_t i = 0; i < count; i++)
+        puts(kernels[i]->name);
+    return EXIT_SUCCESS;
+}
+
 /* Use the kernel of this name, the best one, or the baseline that every processor runs. False
  * if this processor has no such kernel. */
 static bool use_kernel(const char *name)
@@ -204,13 +213,17 @@ int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "schemes") == 0)
         return list_schemes();
+    if (argc == 2 && strcmp(argv[1], "kernels") == 0)
+        return list_kernels();
     pe_request *request =
         argc == 5 && use_kernel(argv[4]) ? request_of(argv[1], argv[2]) : NULL;
     if (!request) {
-        fprintf(stderr, "usage: bench-tables schemes\n"
-                        "       bench-tables table|json|stream [SCHEME?]QUERY RUNS KERNEL\n"
-                        "       bench-tables scheme NAME RUNS KERNEL\n"
-                        "a kernel is best, baseline or v3, as far as the processor has it\n");
+        fprintf(
+            stderr,
+            "usage: bench-tables schemes|kernels\n"
+            "       bench-tables table|json|stream [SCHEME?]QUERY RUNS KERNEL\n"
+            "       bench-tables scheme NAME RUNS KERNEL\n"
+            "a kernel is best, baseline, or one of those that `bench-tables kernels` lists\n");
         return EXIT_FAILURE;
     }
     mallopt(M_MMAP_THRESHOLD, 4 << 20); /* as the server does */
