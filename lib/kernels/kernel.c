@@ -2,11 +2,10 @@
  * kernels. */
 #include "kernels/instruction_set.h"
 #include "kernels/kernel_f64.h"
-#include "kernels/kernel_round.h"
+#include "kernels/kernel_rotate.h"
 #include "kernels/kernel_stream.h"
 #include "numerics/sine_table.h"
 #if defined(__AVX512BW__) && defined(__AVX512DQ__)
-#include "kernels/kernel_avx512.h"
 #include "kernels/kernel_avx512_seed.h"
 #endif
 
@@ -69,62 +68,6 @@ static void advance(uint64_t *restrict high, uint64_t *restrict low,
         low[i] = sum;
     }
 }
-
-/* ---- rows ---- */
-
-#if !defined(__AVX512BW__) || !defined(__AVX512DQ__)
-
-/* Rotate, round and store one row of elements of `size` bytes. Returns whether an entry is
- * uncertain. */
-static inline __attribute__((always_inline)) bool
-rotate_row(pe_sincos a, pe_sincos b, bool back, size_t count, const pe_rows *rows, size_t r,
-           pe_rounding rounding, round_row *round, size_t size)
-{
-    _Alignas(64) double sines[PE_KERNEL_PAIRS], cosines[PE_KERNEL_PAIRS];
-    _Alignas(64) unsigned char staged[2 * PE_KERNEL_PAIRS * sizeof(double)];
-    unsigned char *to_sines = rows->sines + (ptrdiff_t)r * rows->stride;
-    unsigned char *to_cosines =
-        rows->cosines ? rows->cosines + (ptrdiff_t)r * rows->stride : NULL;
-    turn(a, b, back, count, sines, cosines);
-    if (!rounding.streamed)
-        return round(sines, cosines, count, rounding.exponent, to_sines, to_cosines);
-    unsigned char *staged_cosines = to_cosines ? staged + count * size : NULL;
-    bool uncertain = round(sines, cosines, count, rounding.exponent, staged, staged_cosines);
-    stream(to_sines, staged, (to_cosines ? 1 : 2) * count * size);
-    if (to_cosines)
-        stream(to_cosines, staged_cosines, count * size);
-    return uncertain;
-}
-
-/* The same for all rows. It is inlined into one function per dtype, where `round` and `size`
- * are constants. */
-static inline __attribute__((always_inline)) pe_doubts
-rotate_rows(pe_sincos a, const pe_sincos *b, size_t rows, size_t count, const pe_rows *ahead,
-            const pe_rows *behind, pe_rounding rounding, round_row *round, size_t size)
-{
-    pe_doubts doubts = {0, 0};
-    for (size_t r = 0; r < rows; r++) {
-        bool doubt = rotate_row(a, b[r], false, count, ahead, r, rounding, round, size);
-        doubts.ahead |= (uint64_t)doubt << r;
-        if (behind) {
-            doubt = rotate_row(a, b[r], true, count, behind, r, rounding, round, size);
-            doubts.behind |= (uint64_t)doubt << r;
-        }
-    }
-    return doubts;
-}
-
-#define ROTATE(name, round, type)                                                              \
-    static pe_doubts name(pe_sincos a, const pe_sincos *b, size_t rows, size_t count,          \
-                          const pe_rows *ahead, const pe_rows *behind, pe_rounding rounding)   \
-    {                                                                                          \
-        return rotate_rows(a, b, rows, count, ahead, behind, rounding, round, sizeof(type));   \
-    }
-ROTATE(rotate_f64, round_f64, double)
-ROTATE(rotate_f32, round_f32, float)
-ROTATE(rotate_f16, round_f16, uint16_t)
-ROTATE(rotate_bf16, round_bf16, uint16_t)
-#endif
 
 const pe_kernel PE_FOR_SET(pe_kernel) = {
     .name = PE_SET_NAME,

@@ -35,10 +35,11 @@ typedef struct pe_sincos {
 
 /* Where rotated rows are stored. Row r has its sines at sines + r·stride and its cosines at
  * cosines + r·stride. If cosines is NULL, row r holds pairs (sin, cos, sin, cos, …) at
- * sines + r·stride. */
+ * sines + r·stride, or sines alone. */
 typedef struct pe_rows {
     unsigned char *sines, *cosines;
     ptrdiff_t stride; /* bytes */
+    bool alone;       /* sines alone; for cosines, rotate angles a quarter turn ahead */
 } pe_rows;
 
 /* How rows are rounded and stored. */
@@ -92,7 +93,8 @@ typedef struct pe_kernel {
                     const uint64_t *step_low, size_t count);
 
     pe_rotate *rotate[PE_DTYPE_COUNT]; /* NULL for i32; that of f64 stores doubles as they come,
-                                        * for rows that the kernel does not round */
+                                        * sines and cosines apart and not past the caches, for
+                                        * rows that the kernel does not round */
 
     /* Copy with non-temporal stores, where the processor has them. Call `fence` after the last
      * of a series of such copies. */

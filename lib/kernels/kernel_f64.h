@@ -142,31 +142,47 @@ F64_INLINED unsigned rotate_pair_f64(const pe_seeds_f64 *restrict a,
     return (unsigned)(ahead != 0) | (unsigned)(behind != 0) << 1;
 }
 
+/* The same for sines alone. */
+F64_INLINED unsigned rotate_sines_f64(const pe_seeds_f64 *restrict a,
+                                      const pe_seeds_f64 *restrict b, size_t count,
+                                      double error, double *restrict ahead_sin,
+                                      double *restrict behind_sin)
+{
+    uint64_t ahead = 0, behind = 0;
+    for (size_t i = 0; i < count; i++) {
+        dd sc = f64_product(a->sin[i], a->sin_rest[i], b->cos[i], b->cos_rest[i]);
+        dd cs = f64_product(a->cos[i], a->cos_rest[i], b->sin[i], b->sin_rest[i]);
+        ahead_sin[i] = f64_round(f64_sum(sc, cs, 1), error, &ahead);
+        behind_sin[i] = f64_round(f64_sum(sc, cs, -1), error, &behind);
+    }
+    return (unsigned)(ahead != 0) | (unsigned)(behind != 0) << 1;
+}
+
+F64_INLINED void store_f64(unsigned char *to, const double *from, size_t count, bool streamed)
+{
+    if (streamed)
+        stream(to, from, count * sizeof *from);
+    else
+        memcpy(to, from, count * sizeof *from);
+}
+
 /* Store a row of sines and cosines where `rows` wants row r. */
 F64_INLINED void store_row_f64(const pe_rows *rows, size_t r, size_t count, const double *sines,
                                const double *cosines, bool streamed)
 {
     _Alignas(64) double turns[2 * PE_KERNEL_PAIRS];
-    unsigned char *to_sines = rows->sines + (ptrdiff_t)r * rows->stride;
-    if (rows->cosines) {
-        unsigned char *to_cosines = rows->cosines + (ptrdiff_t)r * rows->stride;
-        if (streamed) {
-            stream(to_sines, sines, count * sizeof *sines);
-            stream(to_cosines, cosines, count * sizeof *cosines);
-        } else {
-            memcpy(to_sines, sines, count * sizeof *sines);
-            memcpy(to_cosines, cosines, count * sizeof *cosines);
-        }
+    ptrdiff_t offset = (ptrdiff_t)r * rows->stride;
+    if (rows->alone || rows->cosines) {
+        store_f64(rows->sines + offset, sines, count, streamed);
+        if (!rows->alone)
+            store_f64(rows->cosines + offset, cosines, count, streamed);
         return;
     }
     for (size_t i = 0; i < count; i++) {
         turns[2 * i] = sines[i];
         turns[2 * i + 1] = cosines[i];
     }
-    if (streamed)
-        stream(to_sines, turns, 2 * count * sizeof *turns);
-    else
-        memcpy(to_sines, turns, 2 * count * sizeof *turns);
+    store_f64(rows->sines + offset, turns, 2 * count, streamed);
 }
 
 static pe_doubts rotate_seeds_f64(const pe_seeds_f64 *a, const pe_seeds_f64 *b, size_t rows,
@@ -176,8 +192,10 @@ static pe_doubts rotate_seeds_f64(const pe_seeds_f64 *a, const pe_seeds_f64 *b, 
     _Alignas(64) double entries[4][PE_KERNEL_PAIRS];
     pe_doubts doubts = {0, 0};
     for (size_t r = 0; r < rows; r++) {
-        unsigned found = rotate_pair_f64(a, &b[r], count, error, entries[0], entries[1],
-                                         entries[2], entries[3]);
+        unsigned found = ahead->alone
+                             ? rotate_sines_f64(a, &b[r], count, error, entries[0], entries[2])
+                             : rotate_pair_f64(a, &b[r], count, error, entries[0], entries[1],
+                                               entries[2], entries[3]);
         doubts.ahead |= (uint64_t)(found & 1) << r;
         store_row_f64(ahead, r, count, entries[0], entries[1], streamed);
         if (!behind)

@@ -34,7 +34,8 @@ static inline void stream(void *dst, const void *src, size_t size)
     const unsigned char *from = src;
     size_t lead = (LINE - (uintptr_t)to % LINE) % LINE;
     lead = lead < size ? lead : size;
-    memcpy(to, from, lead);
+    if (lead > 0)
+        memcpy(to, from, lead);
     to += lead;
     from += lead;
     size -= lead;
@@ -44,7 +45,8 @@ static inline void stream(void *dst, const void *src, size_t size)
         from += LINE;
         size -= LINE;
     }
-    memcpy(to, from, size);
+    if (size > 0)
+        memcpy(to, from, size);
 #else
     memcpy(dst, src, size);
 #endif

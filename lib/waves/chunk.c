@@ -69,35 +69,47 @@ static pe_doubts rotate_rows(const chunk_rotation *rotation, size_t first, size_
                                               chunk->count, ahead, behind, rounding);
 }
 
-/* Sines or cosines alone: the kernel makes both, a few rows at a time that stay in the L1
- * cache, and the ones that are wanted go on from there. */
-static pe_doubts rotate_alone(const chunk_rotation *rotation, size_t rows, unsigned char *ahead,
-                              unsigned char *behind)
+/* Sines alone, each stored twice: the kernel makes a few rows at a time, which stay in the L1
+ * cache and are copied from there. */
+static pe_doubts rotate_twice(const chunk_rotation *rotation, const pe_run *run, size_t rows,
+                              unsigned char *ahead, unsigned char *behind)
 {
     enum { ROWS = 8, BYTES = ROWS * PE_KERNEL_PAIRS * sizeof(double) };
-    const pe_chunk *chunk = rotation->chunk;
-    const pe_wave *wave = chunk->wave;
-    const pe_kernel *streaming = chunk->rounding.streamed ? chunk->kernel : NULL;
-    pe_run run = pe_run_of(wave, chunk->first, chunk->count, streaming);
-    _Alignas(64) unsigned char staged[4][BYTES];
-    bool cosine = wave->layout == PE_WAVE_COSINES;
-    ptrdiff_t stride = (ptrdiff_t)(chunk->count * run.size);
+    _Alignas(64) unsigned char staged[2][BYTES];
+    ptrdiff_t stride = (ptrdiff_t)(run->count * run->size);
     pe_doubts doubts = {0, 0};
     for (size_t done = 0; done < rows; done += ROWS) {
         size_t part = rows - done < ROWS ? rows - done : ROWS;
         ptrdiff_t last = (ptrdiff_t)(part - 1); /* rows behind are written last to first */
-        pe_rows forth = {staged[0], staged[1], stride};
-        pe_rows back = {staged[2] + last * stride, staged[3] + last * stride, -stride};
+        pe_rows forth = {staged[0], NULL, stride, .alone = true};
+        pe_rows back = {staged[1] + last * stride, NULL, -stride, .alone = true};
         pe_doubts some =
             rotate_rows(rotation, done, part, &forth, behind ? &back : NULL, false);
         doubts.ahead |= some.ahead << done;
         doubts.behind |= some.behind << done;
-        pe_run_write(&run, staged[cosine], part, ahead + done * run.row_bytes);
+        pe_run_write(run, staged[0], part, ahead + done * run->row_bytes);
         if (behind)
-            pe_run_write(&run, staged[2 + cosine], part,
-                         behind - (done + (size_t)last) * run.row_bytes);
+            pe_run_write(run, staged[1], part, behind - (done + (size_t)last) * run->row_bytes);
     }
     return doubts;
+}
+
+/* Sines alone. */
+static pe_doubts rotate_alone(const chunk_rotation *rotation, size_t rows, unsigned char *ahead,
+                              unsigned char *behind)
+{
+    const pe_chunk *chunk = rotation->chunk;
+    bool streamed = chunk->rounding.streamed;
+    pe_run run =
+        pe_run_of(chunk->wave, chunk->first, chunk->count, streamed ? chunk->kernel : NULL);
+    if (run.copies != PE_WAVE_ONCE)
+        return rotate_twice(rotation, &run, rows, ahead, behind);
+    size_t start = run.first * run.size;
+    ptrdiff_t stride = (ptrdiff_t)run.row_bytes;
+    pe_rows forth = {ahead + start, NULL, stride, .alone = true}, back = forth;
+    if (behind)
+        back = (pe_rows){behind + start, NULL, -stride, .alone = true};
+    return rotate_rows(rotation, 0, rows, &forth, behind ? &back : NULL, streamed);
 }
 
 /* Rows whose layout the kernel cannot write: one at a time, and placed from there. */
@@ -108,7 +120,8 @@ static pe_doubts rotate_and_place(const chunk_rotation *rotation, size_t rows,
     const pe_wave *wave = chunk->wave;
     size_t row_bytes = pe_wave_row_bytes(chunk->wave);
     _Alignas(64) unsigned char staged[4][PE_KERNEL_PAIRS * sizeof(double)];
-    const pe_rows forth = {staged[0], staged[1], 0}, back = {staged[2], staged[3], 0};
+    const pe_rows forth = {staged[0], staged[1], .stride = 0, .alone = false};
+    const pe_rows back = {staged[2], staged[3], .stride = 0, .alone = false};
     pe_doubts doubts = {0, 0};
     for (size_t r = 0; r < rows; r++) {
         pe_doubts one = rotate_rows(rotation, r, 1, &forth, behind ? &back : NULL, false);
@@ -140,10 +153,21 @@ static pe_doubts rotate_chunk(const chunk_rotation *rotation, size_t rows, unsig
                        chunk->rounding.streamed);
 }
 
+static void negate(const double *from, size_t count, double *ret_negated)
+{
+    for (size_t i = 0; i < count; i++)
+        ret_negated[i] = -from[i];
+}
+
 pe_doubts pe_chunk_rotate(const pe_chunk *chunk, pe_sincos a, const pe_sincos *b, size_t rows,
                           unsigned char *ahead, unsigned char *behind)
 {
-    const chunk_rotation rotation = {.chunk = chunk, .a = a, .b = b};
+    chunk_rotation rotation = {.chunk = chunk, .a = a, .b = b};
+    double negated[PE_KERNEL_PAIRS];
+    if (chunk->wave->layout == PE_WAVE_COSINES) { /* the sines a quarter turn ahead */
+        negate(a.sin, chunk->count, negated);
+        rotation.a = (pe_sincos){.sin = a.cos, .cos = negated};
+    }
     return rotate_chunk(&rotation, rows, ahead, behind);
 }
 
@@ -151,7 +175,15 @@ pe_doubts pe_chunk_rotate_f64(const pe_chunk *chunk, const pe_seeds_f64 *a,
                               const pe_seeds_f64 *b, size_t rows, unsigned char *ahead,
                               unsigned char *behind, double error)
 {
-    const chunk_rotation rotation = {.chunk = chunk, .wide_a = a, .wide_b = b, .error = error};
+    chunk_rotation rotation = {.chunk = chunk, .wide_a = a, .wide_b = b, .error = error};
+    pe_seeds_f64 turned;
+    if (chunk->wave->layout == PE_WAVE_COSINES) { /* the sines a quarter turn ahead */
+        memcpy(turned.sin, a->cos, chunk->count * sizeof *a->cos);
+        memcpy(turned.sin_rest, a->cos_rest, chunk->count * sizeof *a->cos_rest);
+        negate(a->sin, chunk->count, turned.cos);
+        negate(a->sin_rest, chunk->count, turned.cos_rest);
+        rotation.wide_a = &turned;
+    }
     return rotate_chunk(&rotation, rows, ahead, behind);
 }
 

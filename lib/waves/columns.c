@@ -14,6 +14,7 @@ bool pe_columns_direct(const pe_wave *wave, size_t first, unsigned char *row, pe
     first *= size;
     ret_rows->stride = (ptrdiff_t)pe_wave_row_bytes(wave);
     ret_rows->cosines = NULL;
+    ret_rows->alone = false;
     switch (wave->layout) {
     case PE_WAVE_INTERLEAVED:
         ret_rows->sines = row + 2 * first;

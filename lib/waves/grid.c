@@ -150,6 +150,30 @@ static void gather(unsigned char *dst, strip from, size_t size, size_t count)
         copy_strip(dst, from, 8, count);
 }
 
+/* Copy with non-temporal stores, unless `streaming` is NULL. */
+static void copy_out(const pe_kernel *streaming, unsigned char *dst, const unsigned char *from,
+                     size_t bytes)
+{
+    if (streaming)
+        streaming->stream(dst, from, bytes);
+    else
+        memcpy(dst, from, bytes);
+}
+
+/* Write an element `count` times. */
+static void repeat(const pe_kernel *streaming, unsigned char *dst, const unsigned char *element,
+                   size_t size, size_t count)
+{
+    enum { BLOCK = 64, BYTES = 4096 };
+    _Alignas(BLOCK) unsigned char copies[BYTES];
+    size_t bytes = count * size, ready = smaller(bytes, BYTES);
+    gather(copies, (strip){element, 0}, size, smaller(count, BLOCK / size));
+    for (size_t at = BLOCK; at < ready; at += BLOCK)
+        memcpy(copies + at, copies, BLOCK);
+    for (size_t at = 0; at < bytes; at += BYTES)
+        copy_out(streaming, dst + at, copies, smaller(bytes - at, BYTES));
+}
+
 /* What a channel encodes: an axis, by one frequency and function. */
 typedef struct channel_meaning {
     bool encodes_x, cosine;
@@ -181,26 +205,30 @@ static strip channel_strip(const pe_grid *grid, channel_meaning meaning, size_t 
 
 /* Write elements [first, first + count) of the plane [height, width] of a channel that encodes
  * x: one row, then copies of it. */
-static void write_along_x(const pe_grid *grid, channel_meaning meaning, uint64_t first,
-                          size_t count, unsigned char *dst)
+static void write_along_x(const pe_grid *grid, const pe_kernel *streaming,
+                          channel_meaning meaning, uint64_t first, size_t count,
+                          unsigned char *dst)
 {
     unsigned char room[ROOM_BYTES];
-    size_t width = grid->width, size = grid->element_size, run, done;
+    size_t width = grid->width, size = grid->element_size, run, done, most = width;
     for (done = 0; done < count && done < width; done += run) {
         size_t x = (first + done) % width, once = smaller(width, count);
         run = smaller(smaller(width - x, once - done), strip_limit(grid, 1));
         gather(dst + done * size, channel_strip(grid, meaning, x, run, room), size, run);
     }
-    for (; done < count; done += run) { /* all rows are equal */
-        run = smaller(done, count - done);
-        memcpy(dst + done * size, dst, run * size);
+    while (2 * most * size <= ROOM_BYTES)
+        most *= 2;
+    for (; done < count; done += run) { /* all rows are equal; the first ones stay in caches */
+        run = smaller(smaller(done, most), count - done);
+        copy_out(done < most ? NULL : streaming, dst + done * size, dst, run * size);
     }
 }
 
 /* Write elements [first, first + count) of the plane of a channel that encodes y: each row is
  * one entry, repeated. */
-static void write_along_y(const pe_grid *grid, channel_meaning meaning, uint64_t first,
-                          size_t count, unsigned char *dst)
+static void write_along_y(const pe_grid *grid, const pe_kernel *streaming,
+                          channel_meaning meaning, uint64_t first, size_t count,
+                          unsigned char *dst)
 {
     unsigned char room[ROOM_BYTES];
     size_t size = grid->element_size;
@@ -211,7 +239,7 @@ static void write_along_y(const pe_grid *grid, channel_meaning meaning, uint64_t
         strip entries = channel_strip(grid, meaning, y, rows, room);
         for (; rows > 0; rows--, entries.entries += entries.stride) {
             size_t run = smaller(grid->width - first % grid->width, end - first);
-            gather(dst, (strip){entries.entries, 0}, size, run);
+            repeat(streaming, dst, entries.entries, size, run);
             dst += run * size;
             first += run;
         }
@@ -223,17 +251,20 @@ static void write_planes(const pe_grid *grid, uint64_t first, uint64_t count,
                          unsigned char *dst)
 {
     uint64_t plane = (uint64_t)grid->height * grid->width;
+    const pe_kernel *kernel = pe_kernel_get();
+    const pe_kernel *streaming = count * grid->element_size >= PE_STREAMED_FROM ? kernel : NULL;
     while (count > 0) {
         channel_meaning meaning = channel_at(grid, first / plane);
         size_t part = smaller(plane - first % plane, count);
         if (meaning.encodes_x)
-            write_along_x(grid, meaning, first % plane, part, dst);
+            write_along_x(grid, streaming, meaning, first % plane, part, dst);
         else
-            write_along_y(grid, meaning, first % plane, part, dst);
+            write_along_y(grid, streaming, meaning, first % plane, part, dst);
         dst += part * grid->element_size;
         first += part;
         count -= part;
     }
+    kernel->fence();
 }
 
 void pe_grid_fill(const pe_grid *grid, uint64_t first, uint64_t rows, void *dst)

@@ -76,7 +76,7 @@ static void seed_series(const pe_chunk *chunk, const pe_phases *start, const pe_
 
 static pe_rows rows_of(pe_seeds *seeds, ptrdiff_t stride)
 {
-    return (pe_rows){(unsigned char *)seeds->sin, (unsigned char *)seeds->cos, stride};
+    return (pe_rows){(unsigned char *)seeds->sin, (unsigned char *)seeds->cos, stride, false};
 }
 
 /* Rotate seeds by each of `angles`: forward to ahead[0], ahead[1] …, and backward to behind[0],

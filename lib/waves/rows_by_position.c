@@ -16,7 +16,7 @@ static void write_by_doubles(const pe_chunk *chunk, uint64_t row_number, pe_sinc
                              pe_sincos lo, unsigned char *row)
 {
     double sines[PE_KERNEL_PAIRS], cosines[PE_KERNEL_PAIRS];
-    const pe_rows apart = {(unsigned char *)sines, (unsigned char *)cosines, 0};
+    const pe_rows apart = {(unsigned char *)sines, (unsigned char *)cosines, 0, false};
     chunk->kernel->rotate[PE_F64](hi, &lo, 1, chunk->count, &apart, NULL,
                                   (pe_rounding){0, false});
     pe_chunk_write(chunk, row_number, sines, cosines, row);

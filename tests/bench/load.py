@@ -34,6 +34,11 @@ def schemes():
     return run(BUILD / "bench-tables", "schemes").split()
 
 
+def kernels():
+    """Those that this processor runs."""
+    return run(BUILD / "bench-tables", "kernels").split()
+
+
 def best_of(function, repeats):
     times = []
     for _ in range(repeats):

@@ -107,6 +107,19 @@ def against_store(task, what, elements):
     return prepare
 
 
+def kernel_against_v4(kernel, query, elements):
+    def prepare(bench):
+        if "v4" not in load.kernels():
+            raise peers.Missing("a processor with x86-64-v4")
+        runs = runs_for(bench, elements)
+
+        def ratio():
+            seconds = [load.tables("table", query, runs, name)["table"] for name in (kernel, "v4")]
+            return seconds[1] / seconds[0]
+        return ratio
+    return prepare
+
+
 def json_text(peer, kernel):
     def prepare(bench):
         if peer == "jansson":
@@ -140,6 +153,12 @@ def library_rows():
         yield Row(what, "storing as many bytes",
                   at_least(0.9) if bytes_of(shape) >= 16 * MIB else None,
                   against_store("table", f"length={shape[0]}&dim={shape[1]}", shape[0] * shape[1]))
+    for kernel, aim in (("v3", 0.5), ("baseline", 0.25)):
+        for shape in SHAPES[:3]:
+            yield Row(f"generate {shape[0]}x{shape[1]} f32 by {kernel}", "the same by v4",
+                      at_least(aim),
+                      kernel_against_v4(kernel, f"length={shape[0]}&dim={shape[1]}",
+                                        shape[0] * shape[1]))
     for kernel, python, jansson in (("best", 40, 25), ("baseline", 15, 10)):
         what = f"JSON of 4096x128 f32, {kernel} instruction set"
         yield Row(what, "json.dumps(tolist())", at_least(python), json_text("python", kernel))

@@ -155,13 +155,28 @@ static int list_schemes(void)
     return EXIT_SUCCESS;
 }
 
-/* Use the kernel of this name: the best, or the one that every processor runs. */
-static bool use_kernel(const char *name)
+static int list_kernels(void)
 {
     const pe_kernel *kernels[8];
-    pe_kernel_list(kernels);
-    pe_kernel_use(strcmp(name, "baseline") == 0 ? kernels[0] : NULL);
-    return strcmp(name, "baseline") == 0 || strcmp(name, "best") == 0;
+    size_t count = pe_kernel_list(kernels);
+    for (size_t i = 0; i < count; i++)
+        puts(kernels[i]->name);
+    return EXIT_SUCCESS;
+}
+
+/* Use the kernel of this name, the best one, or the baseline that every processor runs. False
+ * if this processor has no such kernel. */
+static bool use_kernel(const char *name)
+{
+    const pe_kernel *kernels[8], *chosen = NULL;
+    size_t count = pe_kernel_list(kernels);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(name, kernels[i]->name) == 0)
+            chosen = kernels[i];
+    if (strcmp(name, "baseline") == 0)
+        chosen = kernels[0];
+    pe_kernel_use(chosen);
+    return chosen || strcmp(name, "best") == 0;
 }
 
 /* "sinusoidal", or "similarity/sinusoidal". */
@@ -198,13 +213,17 @@ int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "schemes") == 0)
         return list_schemes();
+    if (argc == 2 && strcmp(argv[1], "kernels") == 0)
+        return list_kernels();
     pe_request *request =
         argc == 5 && use_kernel(argv[4]) ? request_of(argv[1], argv[2]) : NULL;
     if (!request) {
-        fprintf(stderr,
-                "usage: bench-tables schemes\n"
-                "       bench-tables table|json|stream [SCHEME?]QUERY RUNS best|baseline\n"
-                "       bench-tables scheme NAME RUNS best|baseline\n");
+        fprintf(
+            stderr,
+            "usage: bench-tables schemes|kernels\n"
+            "       bench-tables table|json|stream [SCHEME?]QUERY RUNS KERNEL\n"
+            "       bench-tables scheme NAME RUNS KERNEL\n"
+            "a kernel is best, baseline, or one of those that `bench-tables kernels` lists\n");
         return EXIT_FAILURE;
     }
     mallopt(M_MMAP_THRESHOLD, 4 << 20); /* as the server does */

@@ -87,6 +87,214 @@ START_TEST(copies_past_the_caches_copy)
 }
 END_TEST
 
+/* ---- rotations ---- */
+
+#define PAIRS PE_KERNEL_PAIRS
+#define ROWS  3
+
+static const pe_dtype ROUNDED[] = {PE_F32, PE_F16, PE_BF16};
+
+/* Angles a and b, and where rows are stored, with room before and after each. */
+typedef struct rotations {
+    double a[2][PAIRS], b[ROWS][2][PAIRS];
+    alignas(64) unsigned char stored[2][ROWS][2 * PAIRS * sizeof(double) + 128];
+} rotations;
+
+static void draw(rotations *ret)
+{
+    uint64_t state = 5;
+    for (size_t r = 0; r <= ROWS; r++)
+        for (size_t i = 0; i < PAIRS; i++) {
+            double angle = (double)(next_random(&state) >> 40) * 0x1p-20;
+            double(*to)[PAIRS] = r < ROWS ? ret->b[r] : ret->a;
+            to[0][i] = sin(angle);
+            to[1][i] = cos(angle);
+        }
+}
+
+/* Entry i of a row, the sine or the cosine, before it is rounded. */
+static double entry(const rotations *given, size_t r, bool behind, bool cosine, size_t i)
+{
+    double sign = behind ? -1 : 1, sin_a = given->a[0][i], cos_a = given->a[1][i];
+    double sin_b = sign * given->b[r][0][i], cos_b = given->b[r][1][i];
+    return cosine ? cos_a * cos_b - sin_a * sin_b : sin_a * cos_b + cos_a * sin_b;
+}
+
+typedef enum arrangement { BY_TURNS, APART, SINES, ARRANGEMENTS } arrangement;
+
+/* The rows of one side: each `start` bytes into its place. */
+static pe_rows place(rotations *given, bool behind, size_t count, pe_dtype dtype,
+                     arrangement arranged, size_t start)
+{
+    unsigned char *first = given->stored[behind][0] + start;
+    size_t bytes = count * pe_dtype_size(dtype);
+    return (pe_rows){first, arranged == APART ? first + bytes : NULL,
+                     sizeof given->stored[0][0], arranged == SINES};
+}
+
+static pe_doubts rotate(const pe_kernel *kernel, rotations *given, size_t count, pe_dtype dtype,
+                        const pe_rows sides[2], bool streamed)
+{
+    pe_sincos b[ROWS];
+    for (size_t r = 0; r < ROWS; r++)
+        b[r] = (pe_sincos){given->b[r][0], given->b[r][1]};
+    memset(given->stored, 0xa5, sizeof given->stored);
+    pe_doubts doubts =
+        kernel->rotate[dtype]((pe_sincos){given->a[0], given->a[1]}, b, ROWS, count, &sides[0],
+                              &sides[1], (pe_rounding){0, streamed});
+    kernel->fence();
+    return doubts;
+}
+
+/* Check the rows of one side that are not doubtful; returns how many they are. */
+static size_t check_rows(const rotations *given, bool behind, uint64_t doubts, size_t count,
+                         pe_dtype dtype, arrangement arranged, size_t start)
+{
+    size_t size = pe_dtype_size(dtype), checked = 0, functions = arranged == SINES ? 1 : 2;
+    for (size_t r = 0; r < ROWS; r++) {
+        const unsigned char *row = given->stored[behind][r] + start;
+        ck_assert(start == 0 || row[-1] == 0xa5);
+        ck_assert(row[functions * count * size] == 0xa5);
+        if (doubts >> r & 1)
+            continue;
+        for (size_t f = 0; f < functions; f++)
+            for (size_t i = 0; i < count; i++) {
+                size_t at = arranged == BY_TURNS ? 2 * i + f : f * count + i;
+                double expected = unit_nearest(dtype, entry(given, r, behind, f, i));
+                ck_assert(unit_element(dtype, row + at * size) == expected);
+            }
+        checked++;
+    }
+    return checked;
+}
+
+START_TEST(rotations_are_rounded_in_every_arrangement)
+{
+    static rotations given;
+    const pe_kernel *kernels[8];
+    size_t kernel_count = pe_kernel_list(kernels), checked = 0, all = 0;
+    draw(&given);
+    for (size_t count = 1; count <= PAIRS; count++)
+        for (size_t which = 0; which < kernel_count * 3 * ARRANGEMENTS * 4; which++) {
+            const pe_kernel *kernel = kernels[which / (12 * ARRANGEMENTS)];
+            pe_dtype dtype = ROUNDED[which / (4 * ARRANGEMENTS) % 3];
+            arrangement arranged = (arrangement)(which / 4 % ARRANGEMENTS);
+            bool streamed = which % 2;
+            size_t start = which / 2 % 2 ? 12 : 0;
+            pe_rows sides[2];
+            for (size_t s = 0; s < 2; s++)
+                sides[s] = place(&given, s, count, dtype, arranged, start);
+            pe_doubts doubts = rotate(kernel, &given, count, dtype, sides, streamed);
+            checked += check_rows(&given, false, doubts.ahead, count, dtype, arranged, start);
+            checked += check_rows(&given, true, doubts.behind, count, dtype, arranged, start);
+            all += 2 * ROWS;
+        }
+    ck_assert(checked > all * 9 / 10);
+}
+END_TEST
+
+/* A value half-way between two neighbours of the dtype. */
+static double boundary_of(pe_dtype dtype)
+{
+    return dtype == PE_F32 ? 0.5 + 0x1p-25 : dtype == PE_F16 ? 0.5 + 0x1p-12 : 0.5 + 0x1p-9;
+}
+
+START_TEST(an_entry_on_a_boundary_is_reported_wherever_it_is)
+{
+    static rotations given;
+    const pe_kernel *kernels[8];
+    static const size_t COUNTS[] = {PAIRS, 50, 7, 1};
+    size_t kernel_count = pe_kernel_list(kernels);
+    for (size_t r = 0; r < ROWS; r++)
+        for (size_t i = 0; i < PAIRS; i++) {
+            given.b[r][1][i] = r == 1 ? 1 : 0.8; /* row 1 stays where a is */
+            given.b[r][0][i] = r == 1 ? 0 : 0.6;
+            given.a[0][i] = 0.28;
+            given.a[1][i] = 0.96;
+        }
+    for (size_t which = 0; which < kernel_count * 3 * ARRANGEMENTS * 4; which++) {
+        const pe_kernel *kernel = kernels[which / (12 * ARRANGEMENTS)];
+        pe_dtype dtype = ROUNDED[which / (4 * ARRANGEMENTS) % 3];
+        arrangement arranged = (arrangement)(which / 4 % ARRANGEMENTS);
+        size_t count = COUNTS[which % 4];
+        pe_rows sides[2] = {place(&given, false, count, dtype, arranged, 0),
+                            place(&given, true, count, dtype, arranged, 0)};
+        pe_doubts none = rotate(kernel, &given, count, dtype, sides, true);
+        ck_assert(none.ahead == 0 && none.behind == 0);
+        for (size_t f = 0; f < (arranged == SINES ? 1 : 2); f++)
+            for (size_t i = 0; i < count; i++) {
+                double before = given.a[f][i];
+                given.a[f][i] = boundary_of(dtype);
+                pe_doubts doubts = rotate(kernel, &given, count, dtype, sides, i % 2);
+                ck_assert(doubts.ahead == 2 && doubts.behind == 2);
+                given.a[f][i] = before;
+            }
+    }
+}
+END_TEST
+
+START_TEST(f16_entries_below_the_normal_ones_are_rounded_or_reported)
+{
+    static rotations given;
+    const pe_kernel *kernels[8];
+    size_t kernel_count = pe_kernel_list(kernels), certain = 0;
+    uint64_t state = 9;
+    for (size_t k = 0; k < kernel_count; k++)
+        for (int repeat = 0; repeat < 300; repeat++) {
+            draw(&given);
+            double small = (double)(next_random(&state) >> 12) * 0x1p-52; /* below 1 */
+            given.a[0][5] = ldexp(repeat % 2 ? -small : small, -13 - repeat % 20);
+            given.a[1][5] = 1;
+            given.b[1][0][5] = 0;
+            given.b[1][1][5] = 1;
+            pe_rows sides[2] = {place(&given, false, PAIRS, PE_F16, SINES, 0),
+                                place(&given, true, PAIRS, PE_F16, SINES, 0)};
+            pe_doubts doubts = rotate(kernels[k], &given, PAIRS, PE_F16, sides, false);
+            check_rows(&given, false, doubts.ahead, PAIRS, PE_F16, SINES, 0);
+            certain += !(doubts.ahead & 2);
+        }
+    ck_assert(certain > kernel_count * 100);
+}
+END_TEST
+
+START_TEST(sines_alone_in_f64_are_those_beside_cosines)
+{
+    static rotations given;
+    static pe_seeds_f64 a, b[ROWS];
+    const pe_kernel *kernels[8];
+    size_t kernel_count = pe_kernel_list(kernels), size = PAIRS * sizeof(double);
+    draw(&given);
+    memcpy(a.sin, given.a[0], size);
+    memcpy(a.cos, given.a[1], size);
+    for (size_t r = 0; r < ROWS; r++) {
+        memcpy(b[r].sin, given.b[r][0], size);
+        memcpy(b[r].cos, given.b[r][1], size);
+    }
+    for (size_t k = 0; k < kernel_count; k++)
+        for (size_t count = 1; count <= PAIRS; count += 9) {
+            static unsigned char expected[sizeof given.stored];
+            pe_doubts doubts[2];
+            for (size_t alone = 0; alone < 2; alone++) {
+                arrangement arranged = alone ? SINES : APART;
+                const pe_rows ahead = place(&given, false, count, PE_F64, arranged, 0);
+                const pe_rows behind = place(&given, true, count, PE_F64, arranged, 0);
+                doubts[alone] = kernels[k]->rotate_f64(&a, b, ROWS, count, &ahead, &behind,
+                                                       0x1p-100, alone);
+                kernels[k]->fence();
+                if (!alone)
+                    memcpy(expected, given.stored, sizeof expected);
+            }
+            ck_assert(doubts[0].ahead == 0 && doubts[1].ahead == 0 && doubts[1].behind == 0);
+            for (size_t at = 0; at < sizeof expected; at += sizeof given.stored[0][0])
+                ck_assert_int_eq(
+                    memcmp(&given.stored[0][0][0] + at, expected + at, count * sizeof(double)),
+                    0);
+        }
+}
+END_TEST
+
+/* ---- tables ---- */
+
 /* FNV-1a sums of tables, the same for every kernel, compiler and optimisation level. If one
  * changes, bits have changed, and the scheme's revision must be raised. */
 static const struct {
@@ -133,6 +341,10 @@ Suite *kernel_suite(void)
                                   quarter_turns_are_exact,
                                   advancing_carries_between_the_halves,
                                   copies_past_the_caches_copy,
+                                  rotations_are_rounded_in_every_arrangement,
+                                  an_entry_on_a_boundary_is_reported_wherever_it_is,
+                                  f16_entries_below_the_normal_ones_are_rounded_or_reported,
+                                  sines_alone_in_f64_are_those_beside_cosines,
                                   tables_have_the_same_bits_everywhere,
                                   NULL};
     return unit_suite("kernel", tests);
