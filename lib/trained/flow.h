@@ -2,8 +2,12 @@
  * of orders 5 and 4, whose steps keep the error estimate within a tolerance, or the classic
  * method of order 4.
  *
- * Every sum has a fixed order and a step ends at every row, so the bits of a state depend only
- * on the network, dt and the method. */
+ * A step of dopri5 may pass several rows: their states come from its continuous extension. A
+ * step ends where a relu unit begins or ends to be active, since an error estimate says little
+ * about a kink inside the step.
+ *
+ * Every sum has a fixed order and no step depends on how many rows are asked for, so the bits
+ * of a state depend only on the network, dt and the method. */
 #ifndef PE_FLOW_H
 #define PE_FLOW_H
 
@@ -11,22 +15,30 @@
 
 typedef enum pe_method { PE_DOPRI5, PE_RK4 } pe_method;
 
+#define PE_FLOW_KINKS 4 /* where more units change within a step, it may pass their kinks */
+
 typedef struct pe_flow {
     const pe_network *network;
     pe_method method;
     double dt, rtol, atol; /* dopri5: the error of a step, as a root mean square of its entries'
                             * error / (atol + rtol·|p|), is at most 1 */
     unsigned substeps;     /* rk4: steps from row to row */
-    size_t dim;
-    uint64_t row;   /* the state belongs to t = row·dt */
-    uint64_t steps; /* steps so far, including rejected ones */
-    double *state;  /* dim elements, in one allocation with `next` and `slopes` */
-    double *next, *slopes[7];
-    double step;    /* dopri5: the step to try next */
-    bool has_slope; /* dopri5: slopes[0] is the derivative of the state */
+    size_t dim, hidden;
+    uint64_t row;                     /* the state belongs to t = row·dt */
+    uint64_t steps;                   /* steps so far, including rejected ones */
+    double *state;                    /* dim elements, in one allocation with what follows */
+    double *begin, *next, *slopes[7]; /* dim elements each: the states at a step's ends */
+    double *units[3]; /* hidden elements each: what goes into the units at the begin of a step,
+                       * at its second stage and at the last one so far */
+    double time, end; /* dopri5: when the last step begins and ends */
+    double step;      /* dopri5: the step to try next */
+    double free_step; /* dopri5: the one to try behind the kinks; 0 if none are known */
+    double kinks[PE_FLOW_KINKS]; /* dopri5: known times of kinks, ascending */
+    size_t kink, kink_count;     /* `kink` is the next one */
+    bool has_slope;              /* dopri5: the last slope and unit are those of `next` */
 } pe_flow;
 
-/* Begin at row 0. The caller sets the members up to `dim` before, and writes the state
+/* Begin at row 0. The caller sets the members up to `hidden` before, and writes the state
  * afterwards. False if memory ran out. */
 bool pe_flow_init(pe_flow *flow);
 void pe_flow_done(pe_flow *flow);
@@ -34,6 +46,7 @@ void pe_flow_done(pe_flow *flow);
 #define PE_FLOW_ROW_STEPS 16384     /* the most steps from row to row */
 #define PE_FLOW_STEPS     (1 << 24) /* the most steps in all */
 #define PE_FLOW_LARGEST   1e100
+#define PE_FLOW_ROWS      8 /* the most rows that a step of dopri5 is long */
 
 typedef enum pe_flow_end {
     PE_FLOW_REACHED,   /* the state is that of the next row */

@@ -34,6 +34,18 @@ static bool pack(pe_layer *layer, const pe_trained *weights, const pe_trained *b
     return true;
 }
 
+/* Add up the squares of each column but the last, which multiplies t. */
+static void add_squares(const pe_layer *layer, double *ret_squares)
+{
+    for (size_t panel = 0; panel < panels_of(layer->rows); panel++)
+        for (size_t c = 0; c + 1 < layer->columns; c++) {
+            const double *column =
+                layer->panels + (panel * layer->columns + c) * PE_MATRIX_LANES;
+            for (size_t lane = 0; lane < PE_MATRIX_LANES; lane++)
+                ret_squares[c] += column[lane] * column[lane];
+        }
+}
+
 /* Allocate panels of zeros that begin at a cache line. NULL if memory ran out. */
 static double *new_panels(size_t rows, size_t columns)
 {
@@ -65,10 +77,13 @@ bool pe_network_init(pe_network *network, const pe_trained weights[2],
         goto fail;
     network->inputs = calloc(most + 1, sizeof *network->inputs);
     network->products = new_panels(most, 1);
-    if (!network->inputs || !network->products ||
+    network->squares = calloc(hidden, sizeof *network->squares);
+    network->used = calloc(most + 1, sizeof *network->used);
+    if (!network->inputs || !network->products || !network->used || !network->squares ||
         !pack(&network->first, &weights[0], &biases[0], network->inputs, watch, context) ||
         !pack(&network->second, &weights[1], &biases[1], network->inputs, watch, context))
         goto fail;
+    add_squares(&network->second, network->squares);
     return true;
 fail:
     pe_network_done(network);
@@ -83,14 +98,21 @@ void pe_network_done(pe_network *network)
     free(network->second.bias);
     free(network->inputs);
     free(network->products);
+    free(network->used);
+    free(network->squares);
     *network = (pe_network){0};
 }
 
-/* products = layer · inputs, without the bias. */
+/* products = layer · inputs, without the bias. Half of the units of a relu layer give 0. */
 static void multiply(const pe_network *network, const pe_layer *layer)
 {
-    pe_kernel_get()->multiply(layer->panels, panels_of(layer->rows), network->inputs,
-                              layer->columns, network->products);
+    size_t count = 0;
+    for (size_t j = 0; j < layer->columns; j++) {
+        network->used[count] = (uint32_t)j;
+        count += network->inputs[j] != 0;
+    }
+    pe_kernel_get()->multiply(layer->panels, panels_of(layer->rows), layer->columns,
+                              network->inputs, network->used, count, network->products);
 }
 
 static double activate(pe_activation activation, double z)
@@ -101,15 +123,17 @@ static double activate(pe_activation activation, double z)
 }
 
 void pe_network_derivative(const pe_network *network, double t, const double *p,
-                           double *ret_derivative)
+                           double *ret_units, double *ret_derivative)
 {
     const pe_layer *first = &network->first, *second = &network->second;
     double *inputs = network->inputs, *products = network->products;
     memcpy(inputs, p, second->rows * sizeof *p);
     inputs[second->rows] = t;
     multiply(network, first);
-    for (size_t i = 0; i < first->rows; i++)
-        inputs[i] = activate(network->activation, products[i] + first->bias[i]);
+    for (size_t i = 0; i < first->rows; i++) {
+        ret_units[i] = products[i] + first->bias[i];
+        inputs[i] = activate(network->activation, ret_units[i]);
+    }
     inputs[first->rows] = t;
     multiply(network, second);
     for (size_t i = 0; i < second->rows; i++)

@@ -15,7 +15,9 @@ typedef struct pe_layer {
 typedef struct pe_network {
     pe_activation activation;
     pe_layer first, second;
+    double *squares; /* for each hidden unit the squares of its weights in w2, added up */
     double *inputs, *products; /* scratch memory of either layer */
+    uint32_t *used;            /* the inputs that are not 0 */
 } pe_network;
 
 /* The number of weights that a network holds, including the zeros that fill its panels. */
@@ -32,10 +34,10 @@ bool pe_network_init(pe_network *network, const pe_trained weights[2],
                      pe_activation activation, pe_network_watch *watch, void *context);
 void pe_network_done(pe_network *network);
 
-/* Compute h(t, p), the derivative of the state p at t. One thread at a time, as it uses the
- * network's scratch memory. */
+/* Compute h(t, p), the derivative of the state p at t, and on the way w1·[p; t] + b1, which
+ * goes into the hidden units. One thread at a time, as it uses the network's scratch memory. */
 void pe_network_derivative(const pe_network *network, double t, const double *p,
-                           double *ret_derivative);
+                           double *ret_units, double *ret_derivative);
 
 /* tanh(x) with a relative error below 2^-51. It uses only sums, products and quotients, so that
  * every processor gives the same bits. */

@@ -104,15 +104,15 @@ FLOATER_DEFAULTS = {
     "dt": "0.01",
     "activation": "relu",
     "method": "dopri5",
-    "rtol": "0.000000001",
-    "atol": "0.000000000001",
+    "rtol": "0.00000000005",
+    "atol": "0.00000000000001",
     "substeps": "5",
 }
 
 def floater_error(options, largest):
     """What a solver in doubles may be off by, for states up to `largest`. Of the classic rule
     only rounding errors remain; an adaptive solver keeps the error that it sees of each step
-    below atol + rtol * largest, and 200 times that leaves room for steps and kinks."""
+    below atol + rtol * largest, and 200 times that leaves room for many steps."""
     if options["method"] == "rk4":
         return Fraction(1, 2**44) * max(Fraction(1), largest)
     return 200 * (nearest_double(options["atol"]) + nearest_double(options["rtol"]) * largest)

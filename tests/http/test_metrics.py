@@ -25,7 +25,7 @@ BOUND = re.compile(r'(.*?),?le="([^"]+)"\}')
 RAW = "/v1/encodings/integer?length=4&format=raw"
 LARGE = "/v1/encodings/sinusoidal?length=65536&dim=64&format=raw"
 STREAM = "/v1/encodings/sinusoidal?length=2000000&dim=64&format=raw"
-ENDLESS = "/v1/encodings/floater?length=3&offset=1000000&dim=256&format=raw"
+ENDLESS = "/v1/encodings/floater?length=3&offset=1000000&dim=256&method=rk4&dt=0.0001&format=raw"
 KEY = "correct-horse-battery-staple"
 LABELS = {
     "posenc_requests_total": {"route", "method", "status"},

@@ -6,7 +6,7 @@ import unittest
 
 from server import PATIENCE, Server, ServerCase, wait_until
 
-ENDLESS = "/v1/encodings/floater?length=3&offset=1000000&dim=256&format=raw"
+ENDLESS = "/v1/encodings/floater?length=3&offset=1000000&dim=256&method=rk4&dt=0.0001&format=raw"
 QUICK = "/v1/encodings/floater?length=3&dim=4"
 RATIO = 'posenc_preparation_progress_ratio{scheme="floater"}'
 SOON = 20  # seconds: upper bound on what is done at once, also under a sanitizer on a busy machine

@@ -16,11 +16,9 @@ except ImportError as missing:
     print(f"test_flow: {missing}: DOP853 is not compared with", file=sys.stderr)
     solve_ivp = None
 
-ERROR = 1e-8  # of the largest entry
-# Where a relu begins or ends within a step, a solver's estimate of its error says little: with
-# many of them the default tolerance, 1e-9 a step, keeps less than ERROR, and this one keeps it.
-TIGHT = {"rtol": 1e-11, "atol": 1e-14}
-DEFAULT_ERROR = {"tanh": ERROR, "relu": 1e-6}
+ERROR = 1e-8  # of the largest entry, with the defaults
+TIGHT = {"rtol": 1e-12, "atol": 1e-16}
+TIGHT_ERROR = 1e-9
 ACTIVATIONS = {"relu": lambda z: np.maximum(z, 0), "tanh": np.tanh}
 
 
@@ -142,7 +140,7 @@ class FlowTest(ServiceTest):
             want = other(p0, derivative, dt, rows - 1)
             largest = np.abs(want).max()
             self.assertGreater(np.abs(want[-1] - want[0]).max(), 1e-3 * largest, "it moves")
-            for got, bound in ((tight, ERROR), (default, DEFAULT_ERROR[activation])):
+            for got, bound in ((tight, TIGHT_ERROR), (default, ERROR)):
                 worst = np.abs(got - want).max() / largest
                 self.assertLessEqual(worst, bound, f"{other.__name__} {options}")
 

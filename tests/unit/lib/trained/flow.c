@@ -55,7 +55,7 @@ static double state_at(const equation *ode, pe_flow flow, uint64_t row, pe_flow_
     pe_network network = network_of(ode);
     pe_flow_end end = PE_FLOW_REACHED;
     flow.network = &network;
-    flow.dim = 1;
+    flow.dim = flow.hidden = 1;
     unit_assert(pe_flow_init(&flow));
     flow.state[0] = ode->start;
     while (end == PE_FLOW_REACHED && flow.row < row)
@@ -76,13 +76,62 @@ static bool is_near(double a, double b, double tolerance)
 
 START_TEST(dopri5_follows_known_solutions)
 {
-    ck_assert(is_near(state_at(&GROWTH, DOPRI5, 100, PE_FLOW_REACHED), exp(1), 1e-13));
+    ck_assert(is_near(state_at(&GROWTH, DOPRI5, 100, PE_FLOW_REACHED), exp(1), 1e-8));
     ck_assert(is_near(state_at(&RAMP, DOPRI5, 300, PE_FLOW_REACHED), 4.5, 1e-14));
     ck_assert(is_near(state_at(&KINK, DOPRI5, 100, PE_FLOW_REACHED), 0.25, 1e-9));
     pe_flow large = DOPRI5;
     large.dt = 0.7; /* the kink lies within a row */
     ck_assert(is_near(state_at(&KINK, large, 2, PE_FLOW_REACHED), 0.25, 1e-7));
     ck_assert(is_near(state_at(&GROWTH, large, 10, PE_FLOW_REACHED), exp(7), 1e-4));
+}
+END_TEST
+
+/* Solve all rows of exp(t): the largest relative error, and the steps that the path took. */
+static double worst_growth(pe_flow flow, uint64_t rows, uint64_t *ret_steps)
+{
+    double worst = 0;
+    uint64_t steps = UINT64_MAX;
+    pe_network network = network_of(&GROWTH);
+    flow.network = &network;
+    flow.dim = flow.hidden = 1;
+    unit_assert(pe_flow_init(&flow));
+    flow.state[0] = 1;
+    while (flow.row < rows) {
+        ck_assert_int_eq(pe_flow_advance(&flow, steps_left, &steps), PE_FLOW_REACHED);
+        double t = (double)flow.row * flow.dt;
+        worst = fmax(worst, fabs(flow.state[0] - exp(t)) / exp(t));
+    }
+    *ret_steps = flow.steps;
+    pe_flow_done(&flow);
+    pe_network_done(&network);
+    return worst;
+}
+
+START_TEST(a_step_passes_several_rows_whose_states_are_as_good)
+{
+    uint64_t steps;
+    double error = worst_growth(DOPRI5, 1000, &steps);
+    ck_assert_msg(error < 1e-8, "%g", error);
+    ck_assert_msg(steps < 500 && steps >= 1000 / PE_FLOW_ROWS, "%llu",
+                  (unsigned long long)steps);
+    pe_flow dense = DOPRI5;
+    dense.dt = 0.0001; /* the steps are as long as they may be */
+    ck_assert(worst_growth(dense, 10000, &steps) < 1e-12);
+    ck_assert_uint_le(steps, 10000 / PE_FLOW_ROWS + 10);
+}
+END_TEST
+
+START_TEST(steps_end_at_kinks)
+{
+    for (double dt = 0.003; dt < 3; dt *= 1.7) {
+        pe_flow flow = DOPRI5;
+        flow.dt = dt;
+        uint64_t rows = (uint64_t)ceil(0.5 / dt);
+        for (uint64_t row = rows; row < rows + 3; row++) {
+            double state = state_at(&KINK, flow, row, PE_FLOW_REACHED);
+            ck_assert_msg(is_near(state, 0.25, 1e-12), "dt %g: %g", dt, state - 0.25);
+        }
+    }
 }
 END_TEST
 
@@ -146,7 +195,7 @@ START_TEST(a_solution_can_be_cancelled_before_any_step)
     for (uint64_t steps = 0; steps < 5; steps++) {
         pe_flow flow = DOPRI5;
         flow.network = &network;
-        flow.dim = 1;
+        flow.dim = flow.hidden = 1;
         unit_assert(pe_flow_init(&flow));
         flow.state[0] = 1;
         pe_flow_end end = PE_FLOW_REACHED;
@@ -163,6 +212,8 @@ END_TEST
 Suite *flow_suite(void)
 {
     const TTest *const tests[] = {dopri5_follows_known_solutions,
+                                  a_step_passes_several_rows_whose_states_are_as_good,
+                                  steps_end_at_kinks,
                                   tighter_tolerances_come_nearer,
                                   rk4_is_the_classic_rule,
                                   solutions_that_overflow_end,
