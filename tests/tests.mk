@@ -52,7 +52,7 @@ $(BUILD)/faults.so: tests/faults/faults.c
 # headers of the library are C: C++ by the letter has no compound literals
 $(BUILD)/digits-tests: tests/digits/main.cc $(BUILD)/libposenc.a
 	$(call say,CXX   $<)
-	$(Q)$(CXX) -std=c++17 -pthread $(filter-out -Wpedantic,$(CXX_WARNINGS)) -MMD -MP -Ilib $(CPPFLAGS) $(CXXFLAGS) $(LDFLAGS) -o $@ $^
+	$(Q)$(CXX) -std=c++17 -pthread $(filter-out -Wpedantic,$(CXX_WARNINGS)) -MMD -MP -Ilib $(CPPFLAGS) $(CXXFLAGS) $(LDFLAGS) -o $@ $(filter %.cc %.a,$^)
 
 $(BUILD)/bucket-runs: $(BUILD)/tests/buckets/main.o $(BUILD)/libposenc.a
 	$(call say,LINK  $@)
