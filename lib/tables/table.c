@@ -34,13 +34,16 @@ static size_t lay_out(pe_table *table, const pe_plan *plan)
 
 /* ---- parts of a tensor, which several threads fill at once ---- */
 
-/* A part has at least the 8 MB from which on rows are written with non-temporal stores, and
- * less than twice as much: plain stores of a large tensor take half as long again, since each
- * line is read before. Several threads divide a tensor of 4 to 16 MB, which the caches hold,
- * into parts of 2 MB. A part is smaller where it would take more than a few milliseconds, since
- * between two parts the runner is asked whether to go on. */
-#define PART_MIN ((uint64_t)2 << 20)
-#define PART_MAX ((uint64_t)8 << 20)
+/* A part has at least the 8 MB from which on rows are written with non-temporal stores: plain
+ * stores of a large tensor take half as long again, since each line is read before. Every part
+ * computes seeds of its own, so parts of large tensors are larger: one of eight for several
+ * threads, and for one thread as large as may be. Several threads divide a tensor of 4 to
+ * 16 MB, which the caches hold, into parts of 2 MB. A part is smaller where it would take more
+ * than a few milliseconds, since between two parts the runner is asked whether to go on. */
+#define PART_MIN     ((uint64_t)2 << 20)
+#define PART_DIRECT  ((uint64_t)8 << 20)
+#define PART_MAX     ((uint64_t)64 << 20)
+#define PARTS_SHARED 8
 
 /* Parts have a multiple of this many rows, which share seeds. */
 #define PART_ROWS 64
@@ -84,10 +87,20 @@ static uint64_t divide_up(uint64_t dividend, uint64_t divisor)
     return (dividend + divisor - 1) / divisor;
 }
 
+static uint64_t part_bytes(uint64_t tensor_bytes, bool shared)
+{
+    if (!shared)
+        return PART_MAX;
+    if (tensor_bytes < 2 * PART_DIRECT)
+        return PART_MIN;
+    uint64_t bytes = tensor_bytes / PARTS_SHARED;
+    return bytes < PART_DIRECT ? PART_DIRECT : bytes < PART_MAX ? bytes : PART_MAX;
+}
+
 static uint64_t rows_of_a_part(const pe_tensor *tensor, double row_price, bool shared)
 {
     uint64_t most = pe_rows_of_price(row_price, PART_PRICE);
-    uint64_t bytes = shared && tensor->bytes < 2 * PART_MAX ? PART_MIN : PART_MAX;
+    uint64_t bytes = part_bytes(tensor->bytes, shared);
     uint64_t parts = tensor->bytes / bytes; /* rounded down: none is smaller, so that large
                                              * parts are stored past the caches */
     uint64_t rows = parts ? divide_up(tensor->rows, parts) : tensor->rows;
