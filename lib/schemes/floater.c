@@ -53,7 +53,7 @@ static const pe_parameter PARAMETERS[] = {
              "rk4"},
     {.name = "rtol",
      .type = PE_REAL,
-     .default_text = "5e-11",
+     .default_text = "2e-11",
      .minimum = 1e-15,
      .maximum = 1,
      .help =

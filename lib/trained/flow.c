@@ -157,10 +157,14 @@ static double root(double first, double last, double slope)
 
 #define KINK_SHARE 0x1p-20 /* a kink so near to an end of the step is at that end */
 
-/* Insert a time into the sorted list of kinks, which has room for it. */
+/* Insert a time into the sorted list of kinks; the last one leaves a full list. */
 static void add_kink(pe_flow *flow, double time)
 {
-    size_t i = flow->kink_count++;
+    size_t i = flow->kink_count;
+    if (i < PE_FLOW_KINKS)
+        flow->kink_count++;
+    else if (time >= flow->kinks[--i])
+        return;
     for (; i > 0 && flow->kinks[i - 1] > time; i--)
         flow->kinks[i] = flow->kinks[i - 1];
     flow->kinks[i] = time;
@@ -181,13 +185,12 @@ static double tolerance_square(const pe_flow *flow)
  * step, from where units[2] are; only where that matters. The slopes of the stages behind a
  * kink are off by up to the change of p'' times the time from the kink to the step's nearer
  * end. The change is the unit's slope times its column of w2; a stage weighs about 1/8. Returns
- * whether there are any; if not, the list of an earlier, longer try remains. More kinks than
- * the list holds are none: so many small ones are left to the error estimate. */
+ * whether there are any; if not, the list of an earlier, longer try remains. */
 static bool find_kinks(pe_flow *flow, double h, double reach)
 {
     const double *begin = flow->units[0], *early = flow->units[1], *end = flow->units[2];
     double tolerance = tolerance_square(flow);
-    size_t found = 0;
+    bool found = false;
     for (size_t i = 0; i < flow->hidden && flow->network->activation == PE_RELU; i++) {
         if ((begin[i] < 0) == (end[i] < 0))
             continue;
@@ -196,14 +199,13 @@ static bool find_kinks(pe_flow *flow, double h, double reach)
         double near = fmin(share, 1 - share);
         double error = 0.125 * h * near * (end[i] - begin[i]) / reach;
         if (near > KINK_SHARE && error * error * flow->network->squares[i] > tolerance) {
-            if (found == 0 || found == PE_FLOW_KINKS)
+            if (!found)
                 flow->kink = flow->kink_count = 0;
-            if (found++ == PE_FLOW_KINKS)
-                return false;
+            found = true;
             add_kink(flow, flow->time + share * h);
         }
     }
-    return found > 0;
+    return found;
 }
 
 #define LOOK 3 /* the stage after which a look for kinks may spare the others */

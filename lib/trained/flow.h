@@ -15,7 +15,7 @@
 
 typedef enum pe_method { PE_DOPRI5, PE_RK4 } pe_method;
 
-#define PE_FLOW_KINKS 4 /* where more units change within a step, it may pass their kinks */
+#define PE_FLOW_KINKS 4 /* how many of the next ones are remembered */
 
 typedef struct pe_flow {
     const pe_network *network;
