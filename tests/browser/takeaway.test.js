@@ -259,7 +259,7 @@ pageTest('both settings can be taken away, also on narrow screens', {viewport: {
 async function seen(page) {
   await page.mouse.move(0, 0);
   const state = await page.evaluate(() => ({
-    fields: Object.fromEntries([...document.querySelectorAll('#sides input, #sides select')].filter((each) => (each.closest('.more') ? each.id && each.value !== '' : each.checkVisibility())).map((each, i) => [each.id || i, each.value])),
+    fields: Object.fromEntries([...document.querySelectorAll('#sides input, #sides select')].filter((each) => (each.closest('.more') ? each.id && each.value !== '' && each.closest('section').checkVisibility() : each.checkVisibility())).map((each, i) => [each.id || i, each.value])),
     tools: [...document.querySelectorAll('#tools input, #tools select')].map((each) => each.value),
     pressed: [...document.querySelectorAll('[aria-pressed=true]')].filter((each) => each.checkVisibility()).map((each) => each.textContent),
     drawn: document.querySelector('#view').dataset.drawn,
