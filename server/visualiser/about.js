@@ -24,7 +24,7 @@ function describe(tables, mark) {
   const [{scheme}] = tables;
   return h('div', {class: 'about-scheme'},
     h('p', {class: 'about-line'}, mark && h('span', {class: `side-${mark.toLowerCase()}`}, `${mark}: `), h('strong', {}, scheme.title), ' ', h('span', {class: 'about-summary'}, scheme.summary)),
-    h('p', {class: 'formula'}, h('span', {class: 'equations', tabindex: 0, role: 'group', 'aria-label': 'Formula'}, ...typeset(scheme.formula)), ' ', ...valuesIn(tables).map(valueOf)));
+    h('p', {class: 'formula'}, h('span', {class: 'equations', tabindex: 0, role: 'group', 'aria-label': 'Formula'}, ...typeset(scheme.formula)), ' ', h('span', {class: 'values'}, ...valuesIn(tables).map(valueOf))));
 }
 
 const sources = (scheme) => [h('p', {}, h('strong', {}, `${scheme.title}. `), `Convention: ${scheme.convention}. Reference: ${scheme.reference}.`)];

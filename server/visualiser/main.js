@@ -134,6 +134,9 @@ function showTabs(view, possible) {
   });
   const present = [...byId('tabs').children];
   if (present.length !== buttons.length || present.some((each, i) => each !== buttons[i])) byId('tabs').replaceChildren(...buttons);
+  const {offsetLeft, offsetWidth} = tabs.get(view);
+  const row = byId('tabs'), left = offsetLeft - row.offsetLeft;
+  row.scrollLeft = Math.min(left, Math.max(row.scrollLeft, left + offsetWidth - row.clientWidth)); // on a phone some are out of sight
 }
 
 function showTitle(view) {
