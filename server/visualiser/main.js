@@ -105,7 +105,7 @@ async function load(state) {
 
 function show(sides, results) {
   const failures = results.map(({reason}) => reason);
-  sides.forEach((side, i) => panel.complain(side, failures[i] instanceof Problem ? failures[i] : null));
+  sides.forEach((side, i) => panel.complain(side, failures[i] instanceof Problem && !isGone(failures[i]) ? failures[i] : null));
   const failure = failures.find(Boolean);
   if (failure) {
     if (!(failure instanceof Problem) && failure.name !== 'AbortError') console.error(failure);

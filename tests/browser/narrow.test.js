@@ -79,6 +79,7 @@ pageTest('a service that is gone is tried again, at once on request, and the pag
   await page.fill('#left-length', '17');
   await page.waitForFunction(() => /does not answer. Trying again in \d+ s/.test(document.querySelector('#message').textContent));
   assert.equal(await page.isVisible('#retry'), true);
+  assert.equal(await page.isVisible('#left-problem'), false, 'it is said once');
   let asked = 0;
   page.on('request', () => { asked++; });
   await page.click('#retry');
