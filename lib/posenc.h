@@ -208,15 +208,17 @@ typedef struct pe_tensor_help {
 
 /* What a scheme says of itself. A pe_scheme is immutable; its functions are in lib/scheme.h. */
 typedef struct pe_scheme_info {
-    const char *name;       /* "sinusoidal" */
-    const char *title;      /* "Sinusoidal position encoding" */
-    const char *summary;    /* one sentence */
-    const char *family;     /* "absolute" | "relative" */
-    const char *formula;    /* plain text, with the frequency rule and sign convention */
-    const char *convention; /* the library or paper whose reading is the default */
-    const char *reference;  /* "arXiv:1706.03762, section 3.5" */
-    const char *example;    /* a small legal query: "length=4&dim=8" */
-    unsigned revision;      /* raised whenever a bit of any result changes */
+    const char *name;    /* "sinusoidal" */
+    const char *title;   /* "Sinusoidal position encoding" */
+    const char *summary; /* one sentence */
+    const char *family;  /* where it acts: "absolute": on embeddings, by position; "rotary": it
+                          * turns queries and keys; "relative": on attention, by the distance
+                          * of query and key; "grid": on the cells of a picture */
+    const char *formula; /* plain text, with the frequency rule and sign convention */
+    const char *convention;         /* the library or paper whose reading is the default */
+    const char *reference;          /* "arXiv:1706.03762, section 3.5" */
+    const char *example;            /* a small legal query: "length=4&dim=8" */
+    unsigned revision;              /* raised whenever a bit of any result changes */
     const pe_parameter *parameters; /* the scheme's own */
     size_t parameter_count;
     const pe_preset *presets;

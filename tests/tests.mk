@@ -117,8 +117,8 @@ interop: all ## real clients: curl, numpy; exactness against mpmath
 readme: all ## write anew what the README files take from the server: the table of schemes, outputs
 	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/docs/write.py
 
-screenshot: all ## draw the picture of the page in README.md anew
-	TEST_SERVER=$(BUILD)/posenc-server node tests/browser/screenshot.js server/visualiser/page.png
+screenshot: all ## draw the pictures of the page in README.md anew
+	TEST_SERVER=$(BUILD)/posenc-server node tests/browser/screenshot.js server/visualiser
 
 contract: all $(BUILD)/faults.so ## /openapi.json for two linters, and the HTTP tests through a validating proxy
 	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/contract/lint.py

@@ -33,7 +33,7 @@ static const struct {
     {"Scheme", "name", "string", "name, as paths have it"},
     {"Scheme", "title", "string", "name in words"},
     {"Scheme", "summary", "string", "what it is"},
-    {"Scheme", "family", "string", "what kind of scheme it is"},
+    {"Scheme", "family", "string", "where it acts: absolute, rotary, relative or grid"},
     {"Scheme", "formula", "string", "how it is computed"},
     {"Scheme", "convention", "string", "which of several habits it follows"},
     {"Scheme", "reference", "string", "where it was published"},

@@ -372,7 +372,7 @@ const pe_scheme pe_scheme_rope = {
             .title = "Rotary position embedding (RoPE)",
             .summary = "Cosines and sines that rotate queries and keys in attention, with the "
                        "scalings of long-context models.",
-            .family = "absolute",
+            .family = "rotary",
             .formula = "cos[r, i] = a * cos(k * w_i), sin[r, i] = a * sin(k * w_i), "
                        "w_i = rope_theta^(-2i/dim) scaled by rope_type, a = attention factor "
                        "(1 except for yarn and longrope); a pair is rotated as "

@@ -158,7 +158,7 @@ const pe_scheme pe_scheme_sinusoidal_2d = {
             .title = "Sinusoidal encoding of a grid",
             .summary = "Half of the channels encode the column and half the row, each as a "
                        "sinusoidal encoding of dim/2 columns.",
-            .family = "absolute",
+            .family = "grid",
             .formula = "an axis of dim/2 channels: sin(p * w_i), cos(p * w_i), "
                        "w_i = base^(-4i/dim), i = 0 … dim/4-1, p = x or y",
             .convention =

@@ -1,7 +1,8 @@
 // The form of one side, drawn from a scheme's document: every parameter, preset and help text.
+import {cut} from './about.js';
 import {h} from './dom.js';
 import {brief} from './numbers.js';
-import {conditionsOf, effectiveOf} from './schema.js';
+import {conditionsOf, effectiveOf, isEssential, parameterOf} from './schema.js';
 
 const STEPS = 1000; // of a slider
 const SIZE_MAX = 65536; // sizes beyond are typed, not slid
@@ -53,13 +54,21 @@ function stepped(range, text, direction, parameter) {
 
 const ARROWS = {ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1};
 const plain = (name) => name.replace(/_/g, ' ');
+const labelOf = (name) => plain(name[0].toUpperCase() + name.slice(1));
 
 // create(side, change): `change(parameters, {kind, name, held})` hears of every edit: 'slide' or 'settings', of
-// which parameter, and whether the same gesture goes on. The result has `element`, `show(scheme, settings)` and
-// `complain(problem)`.
+// which parameter, and whether the same gesture goes on. The result has `element`, `goTo(name)` for a field,
+// `show(scheme, settings, other)`, where `other` are settings to tell differences from, and `complain(problem)`.
 export function createForm(side, change) {
-  const element = h('div', {class: 'form'});
-  let scheme, settings, fields, gesture = false;
+  const help = h('p', {class: 'help-line', 'aria-hidden': 'true', hidden: true}); // fields have it as their description
+  const element = h('div', {class: 'form', onfocusin: ({target}) => explain(target.closest('.field')), onfocusout: () => explain(null)});
+  let scheme, settings, other, fields, more, gesture = false;
+
+  function explain(row) {
+    const text = row?.querySelector('.help')?.textContent ?? '';
+    help.textContent = text;
+    help.hidden = !text;
+  }
 
   const edit = (name, text, done, kind = 'settings') => {
     const parameters = {...settings.parameters};
@@ -112,19 +121,20 @@ export function createForm(side, change) {
     const choices = type === 'boolean' ? ['true', 'false'] : parameter.choices?.map(String);
     const made = choices ? chooser(name, choices, '') : typed(parameter);
     made.control.id = id;
-    made.control.setAttribute('aria-describedby', `${id}-help ${id}-error`);
+    made.control.setAttribute('aria-describedby', `${id}-help ${id}-error ${id}-note`);
     const slid = choices ? null : slider(parameter, id);
     const error = h('p', {id: `${id}-error`, class: 'error', hidden: true});
+    const note = h('span', {class: 'note', id: `${id}-note`});
     const row = h('div', {class: 'field'},
-      h('label', {for: id, id: `${id}-label`}, plain(name), unit && unit !== name ? h('span', {class: 'unit'}, ` ${unit}`) : null),
-      made.control, slid?.control, error, h('p', {id: `${id}-help`, class: 'help'}, help));
-    return {parameter, row, made, slid, error};
+      h('div', {class: 'field-head'}, h('label', {for: id, id: `${id}-label`, title: help}, labelOf(name), unit && unit !== name ? h('span', {class: 'unit'}, ` ${unit}`) : null), note),
+      made.control, slid?.control, error, h('p', {id: `${id}-help`, class: 'help', hidden: true}, help));
+    return {parameter, row, made, slid, error, note};
   }
 
   function refresh() {
     const effective = effectiveOf(scheme, settings.parameters);
-    const preset = scheme.presets.find(({name}) => name === settings.parameters.preset);
-    for (const {parameter, row, made, slid} of fields) {
+    const theirs = other && effectiveOf(other.scheme, other.parameters);
+    for (const {parameter, row, made, slid, note} of fields) {
       const {name} = parameter;
       const given = settings.parameters[name] ?? '';
       const conditions = conditionsOf(scheme, parameter, effective);
@@ -139,20 +149,34 @@ export function createForm(side, change) {
       if (made.standard) made.standard.textContent = given === '' ? hint : `default`;
       made.set(given);
       slid?.set(effective[name] ?? '');
+      if (note) showDifference(row, note, effective[name], theirs && parameterOf(other.scheme, name) ? theirs[name] : effective[name]);
     }
-    return preset;
+    const rest = fields.filter(({row}) => more.contains(row) && !row.hidden).length;
+    more.hidden = rest === 0;
+    more.querySelector('summary').textContent = `More (${rest})`;
+  }
+
+  function showDifference(row, note, mine = 'none', theirs = 'none') {
+    row.classList.toggle('differs', mine !== theirs);
+    note.textContent = mine !== theirs ? `A: ${cut(theirs)}` : '';
+  }
+
+  // Open the part with what is given, wrong, or different from the other side.
+  function reveal() {
+    const marked = ({parameter: {name}, row, error}) => more.contains(row) && (settings.parameters[name] != null || !error.hidden || row.classList.contains('differs'));
+    if (fields.some(marked)) more.open = true;
   }
 
   function draw() {
     const preset = scheme.presets.length ? chooser('preset', scheme.presets.map(({name}) => name), 'none') : null;
-    const helps = h('p', {class: 'help', id: `${side}-preset-help`});
+    const helps = h('p', {class: 'help', id: `${side}-preset-help`, hidden: true});
     fields = scheme.parameters.map(field);
     const start = [];
     if (preset) {
       preset.control.id = `${side}-preset`;
       preset.control.setAttribute('aria-describedby', `${side}-preset-help`);
       const error = h('p', {class: 'error', id: `${side}-preset-error`, hidden: true});
-      const row = h('div', {class: 'field'}, h('label', {for: `${side}-preset`}, 'preset'), preset.control, helps, error);
+      const row = h('div', {class: 'field'}, h('label', {for: `${side}-preset`}, 'Preset'), preset.control, helps, error);
       const set = (text) => {
         preset.set(text);
         const chosen = scheme.presets.find(({name}) => name === text);
@@ -162,8 +186,9 @@ export function createForm(side, change) {
       start.push(row);
     }
     const general = h('p', {class: 'error general', hidden: true, id: `${side}-problem`});
-    const about = h('details', {class: 'about'}, h('summary', {}, scheme.title), h('p', {}, scheme.summary), h('p', {class: 'formula'}, scheme.formula), h('p', {}, scheme.convention), h('p', {class: 'quiet'}, scheme.reference));
-    element.replaceChildren(about, general, ...start, ...scheme.parameters.map(({name}) => fields.find(({parameter}) => parameter.name === name).row));
+    const rowsOf = (essential) => scheme.parameters.filter((each) => isEssential(scheme, each) === essential).map(({name}) => fields.find(({parameter}) => parameter.name === name).row);
+    more = h('details', {class: 'more'}, h('summary', {}, 'More'), ...rowsOf(false));
+    element.replaceChildren(general, ...start, ...rowsOf(true), more, help);
   }
 
   function complain(problem) {
@@ -188,6 +213,7 @@ export function createForm(side, change) {
     const strangers = problem?.document.errors?.filter(({parameter}) => !fields.some((each) => each.parameter.name === parameter)) ?? [];
     general.hidden = !problem || (told && strangers.length === 0);
     general.replaceChildren();
+    if (told) reveal();
     if (general.hidden) return;
     if (strangers.length === 0) general.append(problem.message);
     for (const {parameter, message} of strangers) general.append(...aboutStranger(parameter, message));
@@ -203,12 +229,19 @@ export function createForm(side, change) {
   return {
     element,
     complain,
-    show(newScheme, newSettings) {
+    goTo(name) {
+      const control = fields.find(({parameter}) => parameter.name === name)?.made.control;
+      control?.focus();
+      control?.select?.();
+    },
+    show(newScheme, newSettings, newOther = null) {
       const drawn = scheme === newScheme;
       scheme = newScheme;
       settings = newSettings;
+      other = newOther;
       if (!drawn) draw();
       refresh();
+      if (!drawn) reveal();
     },
   };
 }

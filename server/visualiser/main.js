@@ -1,23 +1,27 @@
-// The page: state, forms, tables and the view that is chosen.
-import {Problem, addressOf, getDocument, describe} from './api.js';
+// The page: state, settings, tables and the view that is chosen.
+import {createAbout} from './about.js';
+import {Problem, addressOf, getDocument} from './api.js';
 import {coloursOf} from './colours.js';
 import {h, later} from './dom.js';
-import {showExamples} from './examples.js';
-import {createForm} from './form.js';
+import {createDrawer} from './drawer.js';
+import {createExamples} from './examples.js';
 import {byteText} from './numbers.js';
-import {beginningsOf} from './schema.js';
+import {begin, createPanel} from './panel.js';
+import {createRetry} from './retry.js';
 import {SHARED, createStore} from './state.js';
 import {differenceOf, loadTable} from './tables.js';
 import {createTakeaway} from './takeaway.js';
 import {createTheme} from './theme.js';
 import {createTools} from './tools.js';
-import {VIEWS, viewsFor} from './views.js';
+import {keepTaps} from './touch.js';
+import {viewsFor} from './views.js';
 
 const START = 'sinusoidal'; // where a visit begins, if there is such a scheme
 const SIDES = ['left', 'right'];
 const byId = (id) => document.getElementById(id);
-const forms = {};
-let schemes, store, tools, takeaway, theme;
+const BELOW = 84; // pixels of the window that are left for what stands below a picture
+const LOW = 320; // the least height of a picture
+let schemes, store, about, examples, panel, tools, takeaway, theme, retry;
 let loading = null; // the AbortController of what is under way
 let overtaken = false; // whether a slider has gone on meanwhile
 let tables = []; // what is shown
@@ -29,37 +33,6 @@ const schemeOf = (name) => schemes.find((scheme) => scheme.name === name);
 function say(text, kind = '') {
   byId('message').textContent = text;
   byId('message').className = kind;
-}
-
-// ---- settings ----
-
-// The settings that a scheme starts with: the example with larger sizes, or the example if those are refused.
-async function begin(name) {
-  const {comfortable, example} = beginningsOf(schemeOf(name));
-  const settings = {scheme: name, parameters: comfortable};
-  return describe(settings).then(() => settings, () => ({scheme: name, parameters: example}));
-}
-
-// Choosing another scheme keeps the view and the training length, but not the window within the tensor.
-const placeless = (options) => (options.mark ? {mark: options.mark} : {});
-
-async function chooseScheme(side, name) {
-  const settings = await begin(name);
-  store.update({[side]: settings, options: placeless(store.get().options)}, 'settings');
-}
-
-function showSettings(state) {
-  for (const side of SIDES) {
-    const settings = state[side];
-    byId(side).hidden = !settings;
-    if (!settings) continue;
-    const known = schemeOf(settings.scheme);
-    byId(`${side}-scheme`).value = known ? settings.scheme : '';
-    if (known) forms[side].show(known, settings);
-  }
-  byId('left-title').textContent = state.right ? 'A' : 'Settings';
-  byId('compare').setAttribute('aria-pressed', String(Boolean(state.right)));
-  document.body.classList.toggle('comparing', Boolean(state.right));
 }
 
 // ---- loading ----
@@ -79,9 +52,25 @@ function showReplies() {
   }));
 }
 
+const isGone = (error) => error instanceof Problem && error.status === 0;
+
+// Wait for a service that does not answer.
+function createWaiting() {
+  const {stop, ...waiting} = createRetry((when) => {
+    say(`The service does not answer. ${when}`, 'failed');
+    byId('retry').hidden = false;
+  }, () => (store ? load(store.get()) : begun()));
+  byId('retry').addEventListener('click', waiting.now);
+  return {...waiting, stop: () => {
+    stop();
+    byId('retry').hidden = true;
+  }};
+}
+
 // Load the tables of the state and draw them. Loading that is in progress is aborted.
 async function load(state) {
   loading?.abort();
+  retry.stop();
   const controller = new AbortController();
   loading = controller;
   overtaken = false;
@@ -116,14 +105,16 @@ async function load(state) {
 
 function show(sides, results) {
   const failures = results.map(({reason}) => reason);
-  sides.forEach((side, i) => forms[side].complain(failures[i] instanceof Problem ? failures[i] : null));
+  sides.forEach((side, i) => panel.complain(side, failures[i] instanceof Problem && !isGone(failures[i]) ? failures[i] : null));
   const failure = failures.find(Boolean);
   if (failure) {
     if (!(failure instanceof Problem) && failure.name !== 'AbortError') console.error(failure);
-    say(...(failure.name === 'AbortError' ? ['Cancelled.', 'told'] : [failure.message, 'failed']));
     document.body.classList.add('stale');
+    if (isGone(failure)) return void retry.failed();
+    say(...(failure.name === 'AbortError' ? ['Cancelled.', 'told'] : [failure.message, 'failed']));
     return;
   }
+  retry.worked();
   tables = results.map(({value}) => value);
   document.body.classList.remove('stale');
   say('');
@@ -133,8 +124,24 @@ function show(sides, results) {
 
 // ---- the view ----
 
+const tabs = new Map(); // by view: a button that stays keeps the focus
+
 function showTabs(view, possible) {
-  byId('tabs').replaceChildren(...possible.map((each) => h('button', {type: 'button', 'aria-pressed': String(each === view), onclick: () => store.update({view: each.name})}, each.title)));
+  const buttons = possible.map((each) => {
+    if (!tabs.has(each)) tabs.set(each, h('button', {type: 'button', onclick: () => store.update({view: each.name})}, each.title));
+    tabs.get(each).setAttribute('aria-pressed', String(each === view));
+    return tabs.get(each);
+  });
+  const present = [...byId('tabs').children];
+  if (present.length !== buttons.length || present.some((each, i) => each !== buttons[i])) byId('tabs').replaceChildren(...buttons);
+  const {offsetLeft, offsetWidth} = tabs.get(view);
+  const row = byId('tabs'), left = offsetLeft - row.offsetLeft;
+  row.scrollLeft = Math.min(left, Math.max(row.scrollLeft, left + offsetWidth - row.clientWidth)); // on a phone some are out of sight
+}
+
+function showTitle(view) {
+  const titles = [...new Set(tables.map(({scheme}) => scheme.title))];
+  document.title = `${titles.join(' and ')} – ${view.title} – posenc`;
 }
 
 function draw() {
@@ -148,6 +155,8 @@ function draw() {
   const controller = new AbortController();
   drawing = {controller};
   showTabs(view, possible);
+  showTitle(view);
+  about.show(tables);
   tools.show(tables, state);
   takeaway.show(tables);
   byId('readout').textContent = '';
@@ -156,7 +165,11 @@ function draw() {
   container.className = `view-${view.name}`;
   drawing.dispose = view.render(container, contextOf(state, controller.signal, container));
   container.dataset.drawn = view.name;
+  examples.ready(schemes);
 }
+
+// The height that the window leaves for a picture.
+const heightLeft = () => Math.max(LOW, innerHeight - Math.round(byId('view').getBoundingClientRect().top + scrollY) - BELOW);
 
 function contextOf(state, signal, container) {
   const mark = Number(state.options.mark || NaN);
@@ -168,6 +181,7 @@ function contextOf(state, signal, container) {
     colours: coloursOf(theme.current()),
     signal,
     width: container.clientWidth,
+    height: heightLeft(),
     hover: (text) => { byId('readout').textContent = text; },
     update: (patch, {quiet = false, view = store.get().view} = {}) => {
       const now = store.get();
@@ -200,7 +214,7 @@ function cancel() {
 
 function changed(state, kind) {
   if (!state.left || (schemeOf(state.left.scheme) && Object.keys(state.left.parameters).length === 0 && !['settings', 'adjust', 'slide'].includes(kind))) return void start(state);
-  showSettings(state);
+  panel.show(state);
   if (placeOf(state) === place) return draw();
   place = placeOf(state);
   document.body.classList.add('busy');
@@ -209,43 +223,55 @@ function changed(state, kind) {
   else load(state);
 }
 
-function connect() {
-  for (const side of SIDES) {
-    byId(`${side}-scheme`).append(...schemes.map(({name, title}) => h('option', {value: name, title}, name)));
-    byId(`${side}-scheme`).addEventListener('change', ({target}) => chooseScheme(side, target.value));
-    forms[side] = createForm(side, (parameters, {kind, name, held}) => store.update({[side]: {...store.get()[side], parameters}}, kind, {burst: `${side}.${name}`, held}));
-    byId(side).append(forms[side].element);
-  }
-  byId('compare').addEventListener('click', () => {
-    const {left, right} = store.get();
-    store.update({right: right ? null : {...left, parameters: {...left.parameters}}}, 'settings');
-  });
-  showExamples(byId('examples'), (address) => store.visit(address));
-  byId('cancel').addEventListener('click', cancel);
-  addEventListener('keydown', ({key}) => { if (key === 'Escape') cancel(); });
+// Draw anew where the view has another width, or the window another height.
+function watchSizes() {
   const redraw = later(draw, 60);
-  let width = byId('view').clientWidth;
+  let width = byId('view').clientWidth, height = innerHeight;
   new ResizeObserver(([{contentRect}]) => {
     if (Math.round(contentRect.width) !== Math.round(width)) redraw();
     width = contentRect.width;
   }).observe(byId('view'));
+  addEventListener('resize', () => {
+    if (Math.abs(innerHeight - height) < BELOW) return; // a phone hides its bars while it scrolls
+    height = innerHeight;
+    redraw();
+  });
 }
 
 // Settings for an address that names none, or a scheme alone.
 async function start(state) {
   const named = schemeOf(state.left?.scheme) ?? schemeOf(START) ?? schemes[0];
-  store.update({left: await begin(named.name)}, 'initial');
+  store.update({left: await begin(named)}, 'initial');
 }
 
-async function main() {
-  theme = createTheme(byId('theme'), draw);
+// Ask what there is, and begin; try again if nobody answers.
+async function begun() {
+  retry.stop();
   say('Loading …');
-  ({schemes} = await getDocument('/v1/schemes'));
+  try {
+    ({schemes} = await getDocument('/v1/schemes'));
+  } catch (error) {
+    return isGone(error) ? retry.failed() : say(error.message, 'failed');
+  }
   store = createStore(changed);
   tools = createTools(byId('tools'), (patch) => store.update({options: {...store.get().options, ...patch}}));
   takeaway = createTakeaway(byId('takeaway'));
-  connect();
+  panel = createPanel(schemes, store);
+  watchSizes();
   changed(store.get(), 'initial');
+}
+
+function main() {
+  theme = createTheme(byId('theme'), draw);
+  about = createAbout(byId('about'));
+  const open = location.search === '' && matchMedia('(min-width: 801px)').matches;
+  examples = createExamples(byId('examples-button'), byId('examples'), {open, visit: (address) => store?.visit(address)});
+  createDrawer(byId('settings'), byId('sides'));
+  keepTaps(byId('view'));
+  retry = createWaiting();
+  byId('cancel').addEventListener('click', cancel);
+  addEventListener('keydown', ({key}) => { if (key === 'Escape') cancel(); });
+  return begun();
 }
 
 main().catch((error) => say(error.message, 'failed'));

@@ -30,6 +30,19 @@ export function conditionsOf(scheme, parameter, effective) {
   return found ? {legal: true, required: found.required, default: found.default} : {legal: false};
 }
 
+const SIZES = ['rows', 'keys', 'columns', 'cells', 'heads', 'bits'];
+const names = (text) => text.match(/[\p{L}_]\w*/gu) ?? [];
+
+// Whether a parameter stands in the form's first part: it must be given, at least with some choice; it is a size; the
+// example or the formula names it; or others depend on it.
+export function isEssential(scheme, {name, type, unit, required, when}) {
+  if (required || when?.cases.some((each) => each.required)) return true;
+  if (when) return false;
+  if (type === 'integer' && SIZES.includes(unit)) return true;
+  if (new URLSearchParams(scheme.example).has(name) || names(scheme.formula).includes(name)) return true;
+  return scheme.parameters.some((each) => each.when?.parameter === name);
+}
+
 // Every parameter's value as far as it is known here: given, from the preset, or the default.
 export function effectiveOf(scheme, parameters) {
   const preset = scheme.presets.find(({name}) => name === parameters.preset)?.values ?? {};

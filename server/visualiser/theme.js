@@ -9,7 +9,10 @@ export function createTheme(button, changed) {
   const current = () => chosen ?? (system.matches ? 'dark' : 'light');
   const show = () => {
     document.documentElement.dataset.theme = current();
-    button.textContent = current() === 'dark' ? 'Light theme' : 'Dark theme';
+    const other = current() === 'dark' ? 'Light theme' : 'Dark theme';
+    button.textContent = '◐';
+    button.title = other;
+    button.setAttribute('aria-label', other);
   };
   button.addEventListener('click', () => {
     chosen = current() === 'dark' ? 'light' : 'dark';

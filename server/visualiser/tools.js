@@ -5,7 +5,7 @@ import {axisTitle} from './schema.js';
 const OUT_OF_VIEW = {zoom: ''}; // a place within what was seen before
 
 export function createTools(element, update) {
-  const labelled = (text, control) => h('label', {}, `${text} `, control);
+  const labelled = (text, control) => h('label', {}, `${text[0].toUpperCase()}${text.slice(1)} `, control);
 
   function tensors({available, tensor}) {
     if (available.length < 2) return null;

@@ -25,6 +25,7 @@
 //   colours       of the theme: see coloursOf and scaleOf in colours.js
 //   signal        aborted when the view is rendered anew or left: pass it to addEventListener
 //   width         of the container in CSS pixels; a change of it renders anew
+//   height        that the window leaves for a picture and the view's own controls
 //
 // Styles: set properties (element.style.x = …) or classes in style.css; style attributes in HTML text
 // and <style> elements are refused by the page's policy. Observable Plot may be used as it is.

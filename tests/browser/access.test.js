@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import {readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
-import {drawn, open, pageTest, readout, screenshot} from './harness.js';
+import {drawn, open, openMore, pageTest, readout, screenshot} from './harness.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const ADDRESSES = {
@@ -17,6 +17,8 @@ for (const colorScheme of ['light', 'dark'])
       for (const [name, address] of Object.entries(ADDRESSES)) {
         if (name === 'mistake') {
           await page.evaluate((to) => { location.search = to; }, address);
+          await page.waitForSelector('#message.failed');
+          if (width === 400) await page.click('#settings');
           await page.waitForSelector('#left-dim-error:visible');
         } else {
           await open(page, address);
@@ -32,6 +34,7 @@ for (const colorScheme of ['light', 'dark'])
 
 pageTest('the keyboard alone chooses a scheme and reads a value', {}, async (page) => {
   await open(page, '?scheme=sinusoidal&length=16&dim=8');
+  await openMore(page);
   await page.keyboard.press('Tab');
   assert.equal(await page.evaluate(() => document.activeElement.className), 'skip');
   const reached = new Set();

@@ -101,6 +101,11 @@ export async function eventually(check) {
   }
 }
 
+// Open the part of a form with what is rarely needed.
+export async function openMore(page, side = 'left') {
+  await page.evaluate((id) => { document.querySelector(`#${id} .more`).open = true; }, side);
+}
+
 export const readout = (page) => page.textContent('#readout');
 
 export async function screenshot(page, name) {

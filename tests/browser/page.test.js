@@ -1,7 +1,7 @@
 // The page as a whole: every scheme, the form, addresses, mistakes, cancelling, weight.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
-import {drawn, open, pageTest, readout, schemes, settled, url} from './harness.js';
+import {drawn, open, openMore, pageTest, readout, schemes, settled, url} from './harness.js';
 
 const MOST_BYTES = 400e3; // of a cold load, over the wire
 const REFUSED = /status of 4\d\d/; // what Chromium says of every answer that is a problem document
@@ -52,6 +52,7 @@ pageTest('a scheme that is new to the page gets a form and a drawing', {}, async
   });
   await open(page);
   assert.equal(await page.inputValue('#left-scheme'), 'unheard_of');
+  await openMore(page);
   await page.fill('#left-fine_tuning', '2.5');
   await drawn(page);
   assert.equal(await page.inputValue('#left-fine_tuning ~ input[type=range]'), '750');
@@ -71,6 +72,7 @@ pageTest('a slider stays inside bounds that are open', {}, async (page) => {
 
 pageTest('parameters of some choice appear with it', {}, async (page) => {
   await open(page, '?scheme=rope&length=8&dim=8');
+  await openMore(page);
   assert.equal(await page.isVisible('#left-beta_fast'), false);
   assert.equal(await page.isVisible('#left-low_freq_factor'), false);
   await page.selectOption('#left-rope_type', 'llama3');
@@ -121,6 +123,7 @@ pageTest('an address restores all that was seen, and back and forward lead throu
   const [seen, address2] = [await readout(page), page.url()];
   const hovered = await overMiddle(page);
   assert.match(seen, /^query 1 · key 1 · A 0 · B 0/);
+  await openMore(page);
   await page.selectOption('#left-mask', 'causal');
   await drawn(page);
   await page.fill('#tools input[type=number]', '2'); // head

@@ -9,7 +9,7 @@ import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {after, before, test} from 'node:test';
 import {SNIPPETS} from '../../server/visualiser/snippets.js';
-import {browser, drawn, eventually, open, pageTest, readout, screenshot, url} from './harness.js';
+import {browser, drawn, eventually, open, openMore, pageTest, readout, screenshot, url} from './harness.js';
 
 const PYTHON = process.env.PYTHON ?? '/usr/bin/python3';
 const DRIVER = fileURLToPath(new URL('run_snippets.py', import.meta.url));
@@ -259,9 +259,9 @@ pageTest('both settings can be taken away, also on narrow screens', {viewport: {
 async function seen(page) {
   await page.mouse.move(0, 0);
   const state = await page.evaluate(() => ({
-    fields: Object.fromEntries([...document.querySelectorAll('#sides input, #sides select')].filter((each) => each.checkVisibility()).map((each, i) => [each.id || i, each.value])),
+    fields: Object.fromEntries([...document.querySelectorAll('#sides input, #sides select')].filter((each) => (each.closest('.more') ? each.id && each.value !== '' && each.closest('section').checkVisibility() : each.checkVisibility())).map((each, i) => [each.id || i, each.value])),
     tools: [...document.querySelectorAll('#tools input, #tools select')].map((each) => each.value),
-    pressed: [...document.querySelectorAll('[aria-pressed=true]')].map((each) => each.textContent),
+    pressed: [...document.querySelectorAll('[aria-pressed=true]')].filter((each) => each.checkVisibility()).map((each) => each.textContent),
     drawn: document.querySelector('#view').dataset.drawn,
     labels: [...document.querySelectorAll('#view [aria-label]')].map((each) => each.getAttribute('aria-label')),
     replies: [...document.querySelectorAll('#replies code')].map((each) => each.textContent),
@@ -283,10 +283,10 @@ async function seen(page) {
 const STATES = [
   {what: 'the start', go: (page) => open(page)},
   {what: 'a scheme', go: (page) => page.selectOption('#left-scheme', 'alibi'), shows: ({labels}) => assert.match(labels.join(), /bias: /)},
-  {what: 'parameters', go: (page) => page.selectOption('#left-mask', 'causal'), shows: ({fields}) => assert.equal(fields['left-mask'], 'causal')},
+  {what: 'parameters', go: async (page) => { await openMore(page); await page.selectOption('#left-mask', 'causal'); }, shows: ({fields}) => assert.equal(fields['left-mask'], 'causal')},
   {what: 'a slice', go: async (page) => { await page.fill('#tools input >> nth=0', '3'); await page.keyboard.press('Tab'); }, shows: ({tools}) => assert.deepEqual(tools, ['bias', '3', ''])},
   {what: 'a mark', go: async (page) => { await page.fill('#tools input >> nth=1', '32'); await page.keyboard.press('Tab'); }, shows: ({tools}) => assert.deepEqual(tools, ['bias', '3', '32'])},
-  {what: 'two settings', go: async (page) => { await page.click('#compare'); await drawn(page); await page.selectOption('#right-mask', 'symmetric'); }, shows: ({labels}) => assert.match(labels.join(), /A − B/)},
+  {what: 'two settings', go: async (page) => { await page.click('#compare'); await drawn(page); await openMore(page, 'right'); await page.selectOption('#right-mask', 'symmetric'); }, shows: ({labels}) => assert.match(labels.join(), /A − B/)},
   {what: 'a place within', go: async (page) => {
     await page.focus('canvas.plot');
     for (const key of ['+', '+']) await page.keyboard.press(key);
@@ -399,7 +399,7 @@ pageTest('the open menu of examples lies on the page', {viewport: {width: 400, h
   await open(page);
   for (const width of [400, 1280]) {
     await page.setViewportSize({width, height: 900});
-    await page.click('#examples summary');
+    if (await page.isHidden('#examples')) await page.click('#examples-button');
     const box = await page.locator('#examples ul').boundingBox();
     assert.ok(box.x >= 0 && box.x + box.width <= width, `${JSON.stringify(box)} in ${width}`);
     for (const link of await page.locator('#examples a').all()) {

@@ -9,7 +9,8 @@ import {h, later} from '../dom.js';
 import {brief} from '../numbers.js';
 
 const MARGIN = {top: 6, right: 8, bottom: 34, left: 64};
-const HEIGHT = 460;
+const AROUND = 100; // pixels that buttons, titles and axes take of the height
+const LOW = 300;
 const NARROW = 620; // below, panels stand one under the other
 const SAMPLES = 4; // of each axis that one pixel averages at most
 const FONT = '12px system-ui, sans-serif';
@@ -198,7 +199,7 @@ export function describeCell(tables, difference, {row, column}) {
 
 // Views with their own matrices may pass `titles` of the panels, and `square` for cells that are as high as
 // wide, for matrices that compare an axis with itself.
-function render(container, {tables, difference, options, update, hover, mark, colours, signal, width, titles, square = false}) {
+function render(container, {tables, difference, options, update, hover, mark, colours, signal, width, height, titles, square = false}) {
   const shared = scaleOf(colours, tables.map(({extent}) => extent));
   const shown = tables.map((table, i) => createPanel(table, titles?.[i] ?? (tables.length > 1 ? `${'AB'[i]}: ${table.settings.scheme}` : `${table.tensor.name}`), shared, colours, mark));
   if (difference) shown.push(createPanel(difference, 'A − B', scaleOf(colours, [difference.extent, difference.extent.map((value) => -value).reverse()]), colours, mark));
@@ -219,8 +220,9 @@ function render(container, {tables, difference, options, update, hover, mark, co
   const across = width < NARROW ? 1 : square ? Math.min(shown.length, 2) : shown.length; // squares grow downwards too
   const wide = Math.max(120, Math.floor(width / across) - MARGIN.left - MARGIN.right - (across > 1 ? 12 : 0));
   const even = square && whole.rows === whole.columns;
-  const most = Math.min(even ? HEIGHT : wide, wide, Math.max(whole.columns * 24, 160)); // one column needs no whole page
-  const high = even ? most : Math.min(HEIGHT, Math.max(whole.rows * 24, 96));
+  const tall = Math.max(LOW, height - AROUND);
+  const most = Math.min(even ? tall : wide, wide, Math.max(whole.columns * 24, 160)); // one column needs no whole page
+  const high = even ? most : Math.min(tall, Math.max(whole.rows * 24, 96));
   shown.forEach((panel) => panel.resize(most, high));
 
   const scaleExtent = [1, Math.max(1, whole.rows / 4, whole.columns / 4)];
