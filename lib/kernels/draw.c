@@ -58,7 +58,9 @@ static inline double log_of_draw(uint64_t u)
     double value = pe_double_of_integer(odd);
     memcpy(&biased, &value, sizeof biased);
     biased >>= 52;
-    double nearest = pe_nearest_log((2 * u + 1) << (1075 - biased), (int64_t)biased - 1076);
+    /* & 63: lanes behind the last draw hold any number */
+    uint64_t significand = (2 * u + 1) << ((1075 - biased) & 63);
+    double nearest = pe_nearest_log(significand, (int64_t)biased - 1076);
     return u == 0 ? (double)NAN : nearest;
 }
 
