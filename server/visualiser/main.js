@@ -1,13 +1,15 @@
 // The page: state, forms, tables and the view that is chosen.
 import {Problem, addressOf, getDocument, describe} from './api.js';
 import {coloursOf} from './colours.js';
+import {differenceOf, refusalOf} from './difference.js';
 import {h, later} from './dom.js';
 import {showExamples} from './examples.js';
 import {createForm} from './form.js';
 import {byteText} from './numbers.js';
 import {beginningsOf} from './schema.js';
+import {createStage} from './stage.js';
 import {SHARED, createStore} from './state.js';
-import {differenceOf, loadTable} from './tables.js';
+import {loadTable} from './tables.js';
 import {createTakeaway} from './takeaway.js';
 import {createTheme} from './theme.js';
 import {createTools} from './tools.js';
@@ -17,11 +19,11 @@ const START = 'sinusoidal'; // where a visit begins, if there is such a scheme
 const SIDES = ['left', 'right'];
 const byId = (id) => document.getElementById(id);
 const forms = {};
-let schemes, store, tools, takeaway, theme;
+let schemes, store, tools, takeaway, theme, stage;
 let loading = null; // the AbortController of what is under way
 let overtaken = false; // whether a slider has gone on meanwhile
 let tables = []; // what is shown
-let drawing = null; // {controller, dispose} of the view on the screen
+let drawings = 0; // under way
 
 const schemeOf = (name) => schemes.find((scheme) => scheme.name === name);
 
@@ -101,7 +103,7 @@ async function load(state) {
       }}).then((table) => Object.assign(table, {side}));
     }));
     if (loading !== controller) return;
-    show(sides, results);
+    await show(sides, results);
   } catch (error) {
     say(error.message, 'failed');
   } finally {
@@ -109,9 +111,14 @@ async function load(state) {
     if (loading === controller) {
       loading = null;
       if (overtaken) slide(store.get());
-      else document.body.classList.remove('loading', 'busy');
+      else rest();
     }
   }
+}
+
+// Nothing is under way any more, unless something is.
+function rest() {
+  if (!loading && drawings === 0) document.body.classList.remove('loading', 'busy');
 }
 
 function show(sides, results) {
@@ -126,9 +133,8 @@ function show(sides, results) {
   }
   tables = results.map(({value}) => value);
   document.body.classList.remove('stale');
-  say('');
   showReplies();
-  draw();
+  return draw();
 }
 
 // ---- the view ----
@@ -137,37 +143,40 @@ function showTabs(view, possible) {
   byId('tabs').replaceChildren(...possible.map((each) => h('button', {type: 'button', 'aria-pressed': String(each === view), onclick: () => store.update({view: each.name})}, each.title)));
 }
 
-function draw() {
+// Draw the tables; resolves when the picture is complete, or overtaken by another.
+async function draw() {
   if (tables.length === 0) return;
   const state = store.get();
   const [{tensor, scheme}] = tables;
   const possible = viewsFor(tensor, scheme);
   const view = possible.find(({name}) => name === state.view) ?? possible[0];
-  drawing?.dispose?.();
-  drawing?.controller.abort();
-  const controller = new AbortController();
-  drawing = {controller};
   showTabs(view, possible);
   tools.show(tables, state);
   takeaway.show(tables);
-  byId('readout').textContent = '';
-  const container = byId('view');
-  container.replaceChildren();
-  container.className = `view-${view.name}`;
-  drawing.dispose = view.render(container, contextOf(state, controller.signal, container));
-  container.dataset.drawn = view.name;
+  document.body.classList.add('busy');
+  drawings++;
+  try {
+    const complete = await stage.draw(view, (signal, until) => contextOf(state, signal, until), () => { byId('readout').textContent = ''; });
+    if (complete) say('');
+  } finally {
+    drawings--;
+    rest();
+  }
 }
 
-function contextOf(state, signal, container) {
+function contextOf(state, signal, until) {
   const mark = Number(state.options.mark || NaN);
+  const refusal = tables[1] ? refusalOf(...tables) : '';
   return {
     tables,
-    difference: tables[1] ? differenceOf(tables[0], tables[1]) : null,
+    difference: tables[1] && !refusal ? differenceOf(tables[0], tables[1]) : null,
+    refusal,
     options: {...state.options},
     mark: Number.isNaN(mark) ? null : mark,
     colours: coloursOf(theme.current()),
     signal,
-    width: container.clientWidth,
+    until,
+    width: byId('view').clientWidth,
     hover: (text) => { byId('readout').textContent = text; },
     update: (patch, {quiet = false, view = store.get().view} = {}) => {
       const now = store.get();
@@ -196,12 +205,13 @@ function slide(state) {
 function cancel() {
   overtaken = false;
   loading?.abort();
+  if (stage.cancel()) say('Cancelled.', 'told');
 }
 
 function changed(state, kind) {
   if (!state.left || (schemeOf(state.left.scheme) && Object.keys(state.left.parameters).length === 0 && !['settings', 'adjust', 'slide'].includes(kind))) return void start(state);
   showSettings(state);
-  if (placeOf(state) === place) return draw();
+  if (placeOf(state) === place) return void draw();
   place = placeOf(state);
   document.body.classList.add('busy');
   if (kind === 'adjust') loadSoon(state);
@@ -238,6 +248,7 @@ async function start(state) {
 }
 
 async function main() {
+  stage = createStage(byId('view'));
   theme = createTheme(byId('theme'), draw);
   say('Loading …');
   ({schemes} = await getDocument('/v1/schemes'));

@@ -186,8 +186,9 @@ function legendOf(sides, tables, colours, mark) {
 }
 
 function render(container, context) {
-  const {tables, options, update, hover, mark, colours, signal, width} = context;
+  const {tables, options, update, hover, mark, colours, signal, until, width} = context;
   const sides = createSides(context, {ready: () => draw(), failed});
+  let first = () => {}; // called when there is something to see
   const source = sides[0].turning;
   const pairs = chosenPairs(options['rotation.pairs'], source.count);
   const dials = pairs.map((pair) => createDial(sides, pair, width < 500 ? 92 : 116, colours));
@@ -223,6 +224,7 @@ function render(container, context) {
   function failed(error) {
     if (signal.aborted || error.name === 'AbortError') return;
     player.stop();
+    first();
     controls.status.textContent = error.message;
   }
   // Go to a row; -1 stands for a position without a row.
@@ -256,6 +258,7 @@ function render(container, context) {
     controls.status.textContent = `position ${position}${loaded(row) ? '' : ' …'}${beyond ? ' · beyond training' : ''}`;
     controls.status.classList.toggle('beyond', beyond);
     if (!loaded(row)) return;
+    first();
     reach = Math.max(reach, reachOf(sides, pairs, row));
     states().forEach((state, i) => dials[i].show(state, reach, mark));
     if (!player.playing() || performance.now() - told > PATIENCE) tell();
@@ -269,6 +272,11 @@ function render(container, context) {
   });
   choose(0);
   draw();
+  until(new Promise((complete) => {
+    if (loaded(row)) complete();
+    else first = complete;
+    signal.addEventListener('abort', complete);
+  }));
   return () => player.stop();
 }
 

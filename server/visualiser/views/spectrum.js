@@ -46,12 +46,12 @@ function draw(container, {tables, hover, mark, colours, signal, width}) {
 function render(container, context) {
   const body = h('div', {class: 'spectrum-body', 'aria-busy': 'true'}, h('p', {class: 'quiet'}, 'Measuring wavelengths …'));
   container.append(body);
-  Promise.all(context.tables.map(({wavelengthsKnown}) => wavelengthsKnown)).then(() => {
+  context.until(Promise.all(context.tables.map(({wavelengthsKnown}) => wavelengthsKnown)).then(() => {
     if (context.signal.aborted) return;
     body.replaceChildren();
     draw(body, context);
     body.removeAttribute('aria-busy');
-  });
+  }));
 }
 
 // Whether the scheme has waves of the position, and any row can be requested.
