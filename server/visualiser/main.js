@@ -5,8 +5,9 @@ import {differenceOf, refusalOf} from './difference.js';
 import {h, later} from './dom.js';
 import {showExamples} from './examples.js';
 import {createForm} from './form.js';
+import {legalInstead, withinRules} from './legal.js';
 import {byteText} from './numbers.js';
-import {beginningsOf} from './schema.js';
+import {beginningsOf, parameterOf} from './schema.js';
 import {createStage} from './stage.js';
 import {SHARED, createStore} from './state.js';
 import {loadTable} from './tables.js';
@@ -22,6 +23,7 @@ const forms = {};
 let schemes, store, tools, takeaway, theme, stage;
 let loading = null; // the AbortController of what is under way
 let overtaken = false; // whether a slider has gone on meanwhile
+let sliding = null; // {side, name} of the slider that moved last, if nothing else has changed since
 let tables = []; // what is shown
 let drawings = 0; // under way
 
@@ -102,6 +104,7 @@ async function load(state) {
         showProgress(parts);
       }}).then((table) => Object.assign(table, {side}));
     }));
+    if (loading !== controller || (await settle(state, sides, results, signal))) return;
     if (loading !== controller) return;
     await show(sides, results);
   } catch (error) {
@@ -114,6 +117,18 @@ async function load(state) {
       else rest();
     }
   }
+}
+
+// Put a slider whose value is refused where the service takes it; whether that has been done.
+async function settle(state, sides, results, signal) {
+  const i = sides.indexOf(sliding?.side);
+  if (!(results[i]?.reason instanceof Problem) || !tables[i]) return false;
+  const {side, name} = sliding, settings = state[side];
+  const before = tables[i].settings.parameters[name] ?? tables[i].effective[name];
+  const value = await legalInstead(settings, parameterOf(schemeOf(settings.scheme), name), before, signal);
+  if (value === null || store.get()[side] !== settings) return value !== null;
+  store.update({[side]: {...settings, parameters: {...settings.parameters, [name]: value}}}, 'slide', {burst: `${side}.${name}`, held: true});
+  return true;
 }
 
 // Nothing is under way any more, unless something is.
@@ -209,6 +224,7 @@ function cancel() {
 }
 
 function changed(state, kind) {
+  if (kind !== 'slide') sliding = null;
   if (!state.left || (schemeOf(state.left.scheme) && Object.keys(state.left.parameters).length === 0 && !['settings', 'adjust', 'slide'].includes(kind))) return void start(state);
   showSettings(state);
   if (placeOf(state) === place) return void draw();
@@ -219,11 +235,20 @@ function changed(state, kind) {
   else load(state);
 }
 
+// An edit of the form.
+function change(side, parameters, {kind, name, held}) {
+  const last = store.get()[side];
+  const settings = {...last, parameters};
+  sliding = kind === 'slide' ? {side, name} : null;
+  if (sliding) settings.parameters = {...parameters, [name]: withinRules(settings, name, last.parameters[name])};
+  store.update({[side]: settings}, kind, {burst: `${side}.${name}`, held});
+}
+
 function connect() {
   for (const side of SIDES) {
     byId(`${side}-scheme`).append(...schemes.map(({name, title}) => h('option', {value: name, title}, name)));
     byId(`${side}-scheme`).addEventListener('change', ({target}) => chooseScheme(side, target.value));
-    forms[side] = createForm(side, (parameters, {kind, name, held}) => store.update({[side]: {...store.get()[side], parameters}}, kind, {burst: `${side}.${name}`, held}));
+    forms[side] = createForm(side, (parameters, edit) => change(side, parameters, edit));
     byId(side).append(forms[side].element);
   }
   byId('compare').addEventListener('click', () => {
