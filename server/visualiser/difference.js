@@ -1,9 +1,9 @@
 // Two tables side by side: whether one can be subtracted from the other, and their difference.
 import {isDistances} from './axes.js';
+import {pluralOf} from './lists.js';
 import {Table} from './tables.js';
 
 const kindOf = ({axis, explained}) => (isDistances(axis) ? explained : axis);
-const several = (title) => (title === 'query' ? 'queries' : `${title}s`);
 const rowsAndColumns = ({row, column}, name) => `${name(row)} by ${name(column) || 'one column'}`;
 
 // The first place at which two axes stand for different things, or -1.
@@ -16,7 +16,7 @@ function parting(one, other, extent) {
 export function refusalOf(left, right) {
   const axes = ['row', 'column'].filter((each) => left[each] || right[each]);
   if (axes.some((each) => !left[each] || !right[each] || kindOf(left[each]) !== kindOf(right[each]))) {
-    const names = [left, right].map((each) => rowsAndColumns(each, (axis) => several(axis?.title ?? '').replace(/^s$/, '')));
+    const names = [left, right].map((each) => rowsAndColumns(each, (axis) => axis?.title && pluralOf(axis.title)));
     const [a, b] = names[0] === names[1] ? [left, right].map((each) => rowsAndColumns(each, (axis) => axis?.explained ?? axis?.axis)) : names;
     return `A and B are not subtracted, since their axes differ: A has ${a}, B has ${b}.`;
   }

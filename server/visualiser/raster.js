@@ -1,5 +1,5 @@
-// Matrices as pixels. A pixel that covers several values shows the least or the greatest of them, in turns
-// like a chessboard: an oscillation too fine to be drawn keeps its colours and never looks like its mean.
+// Matrices as pixels. A pixel that covers several values shows the least or the greatest of them, in squares of
+// two by two like a chessboard: an oscillation too fine to be drawn keeps its colours and never looks like its mean.
 
 const clamp = (value, least, most) => Math.max(least, Math.min(value, most));
 
@@ -47,7 +47,7 @@ export function paint(image, table, scale, across, down) {
       }
     }
     if (same && across.most === 1 && down.most === 1) words.copyWithin(at, at - width, at);
-    else for (let x = 0; x < width; x++) words[at + x] = inks[(x + y) & 1][x];
+    else for (let x = 0; x < width; x++) words[at + x] = inks[((x >> 1) + (y >> 1)) & 1][x];
   }
 }
 

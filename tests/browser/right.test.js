@@ -79,7 +79,7 @@ test('a pixel shows the least or the greatest of its values, and nothing beyond 
   const scale = {word: (value) => (Number.isNaN(value) ? 99 : value + 10)};
   const across = spansOf(4, [0, 8], 6), down = spansOf(2, [0, 1], 1);
   paint(image, table, scale, across, down);
-  assert.deepEqual([...new Uint32Array(image.data.buffer)], [11, 13, 12, 0, 9, 13, 10, 0]);
+  assert.deepEqual([...new Uint32Array(image.data.buffer)], [11, 13, 10, 0, 11, 13, 10, 0]);
   assert.equal(coverOf(down, down), '');
   assert.match(coverOf(across, down), /^A pixel covers up to 2 columns here/);
 });

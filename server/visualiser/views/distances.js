@@ -2,6 +2,7 @@
 import {axisX, axisY, lineY, plot, ruleX} from '@observablehq/plot';
 import {WINDOW_ELEMENTS} from '../api.js';
 import {h} from '../dom.js';
+import {distancesNote} from '../notes.js';
 import {brief, shortest} from '../numbers.js';
 import {METRICS, chooser, comparable, hasSimilarity, loadSimilarity, positionsOf, present} from '../similarity.js';
 
@@ -189,7 +190,7 @@ function drawCurves(place, news, drawing, context) {
   const element = h('div', {id: 'distances-charts', tabindex: 0, role: 'application', 'aria-label': `${about}. Arrow keys move the line, Enter chooses its ${title}.`});
   charts.forEach((chart, i) => element.append(h('p', {class: 'distances-title'}, `${i === 0 ? '' : 'A − B: '}${METRICS[metric]} to`), chart));
   news.textContent = newsOf(curves, drawing);
-  place.append(legendOf(drawing, context.colours), element);
+  place.append(distancesNote(curves, orders[0], METRICS[metric], title), legendOf(drawing, context.colours), element);
   connect(element, charts, longest, context, (position) => context.hover(position == null ? '' : describeAt(position, curves, drawing)), toggle);
 }
 

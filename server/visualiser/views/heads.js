@@ -2,6 +2,8 @@
 // With two settings A stands above B, and their difference below.
 import {refusalOf} from '../difference.js';
 import {h} from '../dom.js';
+import {pluralOf} from '../lists.js';
+import {headsNote} from '../notes.js';
 import {brief} from '../numbers.js';
 import {differenceOfPlanes, hasDistances, loadPlanes, planesIn} from '../planes.js';
 import {createLines} from './heads_lines.js';
@@ -60,10 +62,8 @@ function describe(all, {index, ...cell}) {
 
 // ---- the view ----
 
-const several = (title) => (title === 'query' ? 'queries' : title.replace(/^\w+/, '$&s'));
-
 function axesSentence([{row, column, rows, columns, wholeRows, first, title}]) {
-  const span = (axis, count) => `${several(axis.title)} ${axis.at(0)} to ${axis.at(count - 1)}`;
+  const span = (axis, count) => `${pluralOf(axis.title)} ${axis.at(0)} to ${axis.at(count - 1)}`;
   const part = row && rows < wholeRows ? ` These are rows ${first} to ${first + rows - 1} of ${wholeRows}.` : '';
   return `${row ? `Downwards ${span(row, rows)}, to the right ${span(column, columns)}` : `To the right ${span(column, columns)}`}.${part} Arrow keys move the crosshair; a click or Enter opens ${row ? `a ${title}` : 'the tensor'} in the heatmap.`;
 }
@@ -90,6 +90,7 @@ function show(container, context, sides, {form, indices}) {
   const trained = mark == null ? null : h('span', {class: 'heads-trained'}, `line: trained to ${brief(mark)}`);
   const legends = h('p', {class: 'heads-legend'}, ...[legendOf(sets[0], indices, sets.length > 1 ? 'A and B' : 'all', colours), sets[2] ? legendOf(sets[2], indices, 'A − B', colours) : null, trained].filter(Boolean));
   const common = {...context, sets, indices, point, open: opener(context)};
+  container.append(headsNote(sets[0], indices, form));
   if (form === 'maps') container.append(legends, createMaps(common), h('p', {class: 'quiet heads-axes'}, axesSentence(sets)), numbers);
   else container.append(...[trained, createLines({...common, row: clamp(options['heads.query'] ?? sets[0].rows / 2, 0, sets[0].rows - 1), chooseRow: (row) => update({'heads.query': String(row)})}), numbers].filter(Boolean));
 }

@@ -5,6 +5,7 @@ import {zoom as zoomBehaviour, zoomIdentity} from 'd3-zoom';
 import {scaleOf} from '../colours.js';
 import {refusalOf} from '../difference.js';
 import {h, later} from '../dom.js';
+import {heatmapNote} from '../notes.js';
 import {brief, shortest} from '../numbers.js';
 import {MARGIN, createPanel} from './heatmap_panel.js';
 
@@ -139,9 +140,9 @@ function panelsOf({tables, difference, titles, colours, mark}) {
 
 const MOVES = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], PageUp: [-16, 0], PageDown: [16, 0], Home: [0, -Infinity], End: [0, Infinity]};
 
-// Views with their own matrices may pass `titles` of the panels.
+// Views with their own matrices may pass `titles` of the panels and a `note` of their own.
 function render(container, context) {
-  const {tables, difference, refusal, hover, signal, width} = context;
+  const {tables, difference, refusal, hover, signal, mark, width, note = heatmapNote(tables, mark, signal)} = context;
   const shown = panelsOf(context);
   const whole = {
     rows: Math.max(...tables.map(({rows}) => rows)),
@@ -152,8 +153,7 @@ function render(container, context) {
   let cell = null, frame = 0;
   const seen = createWindow(shown, whole, size, {...context, changed: redraw, cell: () => cell});
   const cover = h('p', {class: 'quiet heatmap-cover'});
-  if (refusal) container.append(h('p', {class: 'refusal'}, refusal));
-  container.append(buttonsOf(seen), h('div', {class: 'panels'}, ...shown.map(({element}) => element)), cover);
+  container.append(note, ...(refusal ? [h('p', {class: 'refusal'}, refusal)] : []), buttonsOf(seen), h('div', {class: 'panels'}, ...shown.map(({element}) => element)), cover);
 
   function draw() {
     shown.forEach((panel) => panel.draw(seen.view(), cell));

@@ -4,6 +4,7 @@ import {getElements} from '../api.js';
 import {createChart, decadesOf, legendOf, linkCharts, titled} from '../charts.js';
 import {h} from '../dom.js';
 import {choiceField, listField} from '../lists.js';
+import {precisionNote} from '../notes.js';
 import {brief, shortest} from '../numbers.js';
 import {PROBES, RECIPES, entryOf, unitOf, wavesOf} from '../recipes.js';
 import {NOT_MEASURED, mayWave} from './spectrum.js';
@@ -190,6 +191,7 @@ function render(container, context) {
   const body = h('div', {class: 'precision-body', 'aria-busy': 'true'}, h('p', {class: 'quiet'}, 'Computing the recipe …'));
   const number = (name, label, value) => listField({id: `precision-${name}`, label, value, size: 9, mistake: mistakeOf(options[`precision.${name}`], value), changed: (text) => update({[`precision.${name}`]: text})});
   container.append(
+    precisionNote(),
     h('div', {class: 'buttons'},
       choiceField({id: 'precision-recipe', label: 'float32 recipe', value: settings.recipe, choices: [['', 'the usual one'], ...RECIPES.map(({name, title}) => [name, title])], changed: (value) => update({'precision.recipe': value})}),
       number('offset', 'positions from', settings.offset), number('rows', 'how many', settings.rows)),

@@ -2,6 +2,7 @@
 import {createChart, indexOf, legendOf, linkCharts, reachOf, roomy, titled} from '../charts.js';
 import {h} from '../dom.js';
 import {choiceField, listField, parseList, pluralOf, spread} from '../lists.js';
+import {profilesNote} from '../notes.js';
 import {brief} from '../numbers.js';
 import {isReal, orderOf, sideName} from './waves.js';
 
@@ -53,6 +54,7 @@ function render(container, {tables, difference, refusal, options, update, hover,
     series, x, y, colours, width, height: groups.length > 1 ? 230 : 320,
     label: `${title ? `${title}: ` : ''}${row.title} ${positions.join(', ')} over ${column.title} ${x.domain.map(brief).join(' to ')}, values from ${brief(least)} to ${brief(most)}. Arrow keys move the cursor.`,
   }));
+  container.append(profilesNote(tables[0], positions.map((position) => rowAt(first, position)).filter((at) => at >= 0)));
   if (refusal) container.append(h('p', {class: 'refusal'}, refusal));
   container.append(
     h('div', {class: 'buttons'},

@@ -1,6 +1,7 @@
 // Rotations: pairs of columns as vectors in circles, as the position moves. With two settings both vectors
 // of a pair stand in one circle, at the same position.
 import {h, later} from '../dom.js';
+import {rotationNote} from '../notes.js';
 import {brief} from '../numbers.js';
 import {TRACE, coordinatesIn, createTurning} from '../turning.js';
 import {drawDial} from './dial.js';
@@ -203,7 +204,7 @@ function render(container, context) {
   const controls = createControls(context, source, {go, toggle: () => (player.playing() ? pause() : play()), setSpeed: (speed) => update({'rotation.speed': speed === STANDARD_SPEED ? '' : speed}, {quiet: true})});
   const numbers = h('details', {ontoggle: () => tell()}, h('summary', {}, 'Numbers of these pairs'), h('div', {class: 'numbers-frame', tabindex: 0, role: 'region', 'aria-label': 'Numbers of these pairs'}));
   const grid = h('div', {class: 'rotation-dials', role: 'group', 'aria-label': 'Pairs as vectors in unit circles. Left and right choose a pair, up and down move the position.'}, ...dials.map(({element}) => element));
-  container.append(controls.element, controls.track, controls.status, legendOf(sides, tables, colours, mark), grid, numbers);
+  container.append(rotationNote(sides, mark, signal), controls.element, controls.track, controls.status, legendOf(sides, tables, colours, mark), grid, numbers);
 
   const remember = later(() => { if (!signal.aborted) update({'rotation.position': row === 0 ? '' : String(source.at(row))}, {quiet: true}); }, 200);
   const loaded = (at) => sides.every(({turning}) => { const there = turning.rowOf(source.at(at), at); return there < 0 || turning.blockOf(there); });

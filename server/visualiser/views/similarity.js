@@ -4,6 +4,7 @@ import {WINDOW_ELEMENTS} from '../api.js';
 import {differenceOf, refusalOf} from '../difference.js';
 import {h} from '../dom.js';
 import {METRICS, chooser, comparable, hasSimilarity, loadSimilarity, present, titlesOf} from '../similarity.js';
+import {similarityNote} from '../notes.js';
 import heatmap from './heatmap.js';
 
 const OPTION = 'similarity.row';
@@ -36,7 +37,7 @@ function render(container, context) {
     const [left, right] = tables;
     const refusal = right ? refusalOf(left, right) : '';
     news.textContent = note;
-    return heatmap.render(place, {...context, tables, refusal, difference: right && !refusal ? differenceOf(left, right) : null, titles: right && titlesOf(having)});
+    return heatmap.render(place, {...context, tables, refusal, note: similarityNote(tables, METRICS[metric.value]), difference: right && !refusal ? differenceOf(left, right) : null, titles: right && titlesOf(having)});
   });
 }
 

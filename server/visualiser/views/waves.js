@@ -2,6 +2,7 @@
 import {createChart, indexOf, legendOf, linkCharts, reachOf, roomy, titled} from '../charts.js';
 import {h} from '../dom.js';
 import {choiceField, listField, parseList, pluralOf, spread} from '../lists.js';
+import {wavesNote} from '../notes.js';
 import {brief} from '../numbers.js';
 
 const ARRANGEMENTS = [['', 'on the same axes'], ['apart', 'one above the other'], ['difference', 'their difference']];
@@ -61,6 +62,7 @@ function render(container, {tables, difference, refusal, options, update, hover,
     series, x, y, rules: markRules(mark, row), colours, width, height: groups.length > 1 ? 230 : 320,
     label: `${title ? `${title}: ` : ''}${column.title || 'column'} ${columns.join(', ')} over ${row.title} ${brief(x.domain[0])} to ${brief(x.domain[1])}, values from ${brief(least)} to ${brief(most)}. Arrow keys move the cursor.`,
   }));
+  container.append(wavesNote(tables, columns, signal));
   if (refusal) container.append(h('p', {class: 'refusal'}, refusal));
   container.append(
     h('div', {class: 'buttons'},
