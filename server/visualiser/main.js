@@ -108,7 +108,7 @@ async function load(state) {
     if (loading !== controller) return;
     await show(sides, results);
   } catch (error) {
-    say(error.message, 'failed');
+    if (loading === controller) say(...(error.name === 'AbortError' ? ['Cancelled.', 'told'] : [error.message, 'failed']));
   } finally {
     clearTimeout(reveal);
     if (loading === controller) {

@@ -1,7 +1,7 @@
 // One line above each picture: what it shows, and what there is to notice in these data.
 import {h} from './dom.js';
 import {pluralOf} from './lists.js';
-import {brief} from './numbers.js';
+import {brief, reachOf} from './numbers.js';
 
 const PATIENCE = 200; // milliseconds of rest before wavelengths are measured for a line of text
 const SAME = 1e-5; // of the range of a matrix: differences below are rounding
@@ -34,7 +34,11 @@ export function percentText(part) {
 // ---- waves ----
 
 // The positions that a table's rows span, or the training length.
-const spanOf = ({row, rows, totalRows}, mark) => (mark > 0 ? mark : rows < totalRows ? totalRows : Math.abs(row.at(rows - 1) - row.at(0)) + 1);
+function spanOf({row, rows, totalRows}, mark) {
+  if (mark > 0) return mark;
+  const step = rows > 1 ? Math.abs(row.at(rows - 1) - row.at(0)) / (rows - 1) : 1;
+  return step * (totalRows - 1) + 1;
+}
 
 // Which columns repeat within `span` positions, and how far the slowest has turned.
 export function waveNotice(wavelengths, span) {
@@ -125,8 +129,7 @@ export function distancesNote([curve], {positions, rows}, metric, title) {
 export function headsNote(set, indices, form) {
   const what = `${form === 'maps' ? 'A matrix' : 'A line'} for each ${set.title}${form === 'maps' ? '' : ', over the distance from query to key'}.`;
   const reaches = indices.filter((index) => set.planes.has(index)).map((index) => {
-    const finite = set.planes.get(index).filter(Number.isFinite);
-    const [least, most] = finite.reduce(([from, to], value) => [Math.min(from, value), Math.max(to, value)], [Infinity, -Infinity]);
+    const [least, most] = reachOf(set.planes.get(index)) ?? [NaN, NaN];
     return {index, least, most, size: most - least};
   }).filter(({size}) => size >= 0);
   if (reaches.length < 2) return noteOf(what, '');
@@ -139,13 +142,16 @@ export function headsNote(set, indices, form) {
 
 // Pearson's correlation of the points of a cloud.
 export function correlationOf({x, y, pairs: {at}}) {
-  let sums = [0, 0, 0, 0, 0];
+  const meanOf = ({data}) => at.reduce((sum, index) => sum + data[index], 0) / at.length;
+  const [mx, my] = [x, y].map(meanOf);
+  let xx = 0, yy = 0, xy = 0;
   for (const index of at) {
-    const a = x.data[index], b = y.data[index];
-    sums = [sums[0] + a, sums[1] + b, sums[2] + a * a, sums[3] + b * b, sums[4] + a * b];
+    const a = x.data[index] - mx, b = y.data[index] - my;
+    xx += a * a;
+    yy += b * b;
+    xy += a * b;
   }
-  const n = at.length, [a, b, aa, bb, ab] = sums;
-  return (n * ab - a * b) / Math.sqrt((n * aa - a * a) * (n * bb - b * b));
+  return xy / Math.sqrt(xx * yy);
 }
 
 export function cloudNote(clouds) {

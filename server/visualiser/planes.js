@@ -1,7 +1,7 @@
 // Tensors as planes: a matrix or a line for each head, or for what else stands on one of the axes.
 import {WINDOW_ELEMENTS} from './api.js';
 import {isDistances} from './axes.js';
-import {brief, shortest} from './numbers.js';
+import {brief, reachOf, shortest} from './numbers.js';
 import {axesOf} from './schema.js';
 
 const HEADS = /\b(heads|buckets)\b/;
@@ -81,15 +81,10 @@ export async function loadPlanes(table, indices, load) {
 }
 
 function finish(planes, arrays) {
-  let least = Infinity, most = -Infinity;
-  for (const data of arrays)
-    for (const value of data) {
-      if (value < least && value !== -Infinity) least = value;
-      if (value > most && value !== Infinity) most = value;
-    }
+  const extent = reachOf(arrays.map(reachOf).filter(Boolean).flat()) ?? [0, 0];
   const value = (index, row, column) => (row < planes.rows && column < planes.columns ? planes.planes.get(index)?.[row * planes.columns + column] : undefined);
   const text = (index, row, column) => { const found = value(index, row, column); return found === undefined ? '–' : shortest(planes.dtype, found); };
-  return {...planes, value, text, extent: least <= most ? [least, most] : [0, 0]};
+  return {...planes, value, text, extent};
 }
 
 // A minus B where both have planes, rows and columns.

@@ -1,7 +1,7 @@
 // Tables: the windows of tensors that views draw.
 import {WINDOW_ELEMENTS, describe, getElements} from './api.js';
 import {loadAxes} from './axes.js';
-import {shortest} from './numbers.js';
+import {reachOf, shortest} from './numbers.js';
 import {axesOf, effectiveOf} from './schema.js';
 import {findWavelengths} from './wavelength.js';
 
@@ -39,13 +39,7 @@ export class Table {
   }
   // Least and greatest finite values; [0, 0] if there is none.
   get extent() {
-    if (this.knownExtent) return this.knownExtent;
-    let least = Infinity, most = -Infinity;
-    for (const value of this.data) {
-      if (value < least && value !== -Infinity) least = value;
-      if (value > most && value !== Infinity) most = value;
-    }
-    this.knownExtent = least <= most ? [least, most] : [0, 0];
+    this.knownExtent ??= reachOf(this.data) ?? [0, 0];
     return this.knownExtent;
   }
   // The value that all elements have, or null.

@@ -2,21 +2,12 @@
 // where all have one sign, else about 0. Infinite and undefined values have a colour of their own.
 import {scaleOf} from '../colours.js';
 import {h} from '../dom.js';
-import {brief, shortest} from '../numbers.js';
+import {brief, reachOf, shortest} from '../numbers.js';
 import {scaleBar} from './heatmap_panel.js';
 
-function reachOf(data) {
-  let least = Infinity, most = -Infinity;
-  for (const value of data) {
-    if (value < least && value !== -Infinity) least = value;
-    if (value > most && value !== Infinity) most = value;
-  }
-  return [least, most];
-}
-
-// The scale of some arrays that reach from `least` to `most`.
-function scaleFor(colours, arrays, [least, most]) {
-  const scale = scaleOf(colours, [least <= most ? [least, most] : [0, 0]]);
+// The scale of some arrays, and their reach.
+function scaleFor(colours, arrays, reach) {
+  const scale = scaleOf(colours, [reach]);
   const infinite = arrays.some((data) => data.some((value) => !Number.isFinite(value)));
   const first = arrays[0]?.[0];
   const constant = arrays.every((data) => data.every((value) => value === first)) ? first : null;
@@ -24,7 +15,7 @@ function scaleFor(colours, arrays, [least, most]) {
   return {...scale, infinite, constant, word: (value) => (Number.isFinite(value) ? word(value) : colours.missingWord)};
 }
 
-const union = (reaches) => [Math.min(...reaches.map(([least]) => least)), Math.max(...reaches.map(([, most]) => most))];
+const union = (reaches) => reachOf(reaches.filter(Boolean).flat()) ?? [0, 0];
 const aboutZero = ([least, most]) => { const reach = Math.max(-least, most); return [-reach, reach]; };
 
 // Gives each of the sets that are compared `scaleAt(index)`: the scale of that head.

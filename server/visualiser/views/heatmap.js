@@ -63,16 +63,18 @@ function sizeOf({rows, columns}, {count, width, square}) {
 
 // ---- zoom ----
 
+// d3's zoom of a picture: a wheel only with the focus, one finger only where there is something to move.
+function behaviourOf({wide, high}, scaleExtent, scaleNow) {
+  const allowed = ({type, button, touches, ctrlKey, target}) => !button && (type !== 'touchstart' || scaleNow() > 1 || touches.length > 1) && (type !== 'wheel' || ctrlKey || document.activeElement === target);
+  return zoomBehaviour().scaleExtent(scaleExtent).extent([[0, 0], [wide, high]]).translateExtent([[0, 0], [wide, high]]).filter(allowed);
+}
+
 // What part of the tables is seen: {buttons, view(), pixelOf(cell), cellAt(event), reveal(cell), connect()}.
 // `changed` is called when that changes, `cell()` gives the cell under the crosshair.
 function createWindow(shown, whole, {wide, high}, {options, update, signal, changed, cell}) {
   let transform = zoomIdentity;
   const scaleExtent = [1, Math.max(1, whole.rows / 4, whole.columns / 4)];
-  const behaviour = zoomBehaviour()
-    .scaleExtent(scaleExtent)
-    .extent([[0, 0], [wide, high]])
-    .translateExtent([[0, 0], [wide, high]])
-    .filter((event) => !event.button && (event.type !== 'touchstart' || transform.k > 1 || event.touches.length > 1) && (event.type !== 'wheel' || event.ctrlKey || document.activeElement === event.target))
+  const behaviour = behaviourOf({wide, high}, scaleExtent, () => transform.k)
     .on('zoom', (event) => { if (event.transform !== transform) follow(event.transform); });
   const remember = later(() => {
     if (signal.aborted) return;
@@ -140,14 +142,13 @@ function panelsOf({tables, difference, titles, colours, mark}) {
 
 const MOVES = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], PageUp: [-16, 0], PageDown: [16, 0], Home: [0, -Infinity], End: [0, Infinity]};
 
+const wholeOf = (tables) => ({rows: Math.max(...tables.map(({rows}) => rows)), columns: Math.max(...tables.map(({columns}) => columns))});
+
 // Views with their own matrices may pass `titles` of the panels and a `note` of their own.
 function render(container, context) {
   const {tables, difference, refusal, hover, signal, mark, width, note = heatmapNote(tables, mark, signal)} = context;
   const shown = panelsOf(context);
-  const whole = {
-    rows: Math.max(...tables.map(({rows}) => rows)),
-    columns: Math.max(...tables.map(({columns}) => columns)),
-  };
+  const whole = wholeOf(tables);
   const size = sizeOf(whole, {count: shown.length, width, square: tables.every(comparesPlaces)});
   shown.forEach((panel) => panel.resize(size.wide, size.high));
   let cell = null, frame = 0;
