@@ -169,7 +169,7 @@ function queriesOf({example, parameters}) {
 }
 
 for (const scheme of schemes)
-  pageTest(`${scheme.name}: every view reads the service's values`, {viewport: {width: 1280, height: 1200}}, async (page) => {
+  pageTest(`${scheme.name}: every view reads the service's values`, {viewport: {width: 1280, height: 1500}}, async (page) => {
     for (const query of queriesOf(scheme)) {
       const described = await (await fetch(`${url}/v1/encodings/${scheme.name}?${query}`)).json();
       assert.ok(described.tensors, `${query}: ${described.detail}`);

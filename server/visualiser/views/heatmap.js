@@ -54,7 +54,7 @@ function sizeOf({rows, columns}, {count, width, square}) {
   const across = width < NARROW ? 1 : square ? Math.min(count, 2) : count; // squares grow downwards too
   const room = Math.max(120, Math.floor(width / across) - MARGIN.left - MARGIN.right - (across > 1 ? 12 : 0));
   if (square && Math.max(rows, columns) <= SLIM * Math.min(rows, columns)) {
-    const tall = clamp(innerHeight - 220, 320, 1000);
+    const tall = clamp(innerHeight - 320, 320, 1000);
     const cell = Math.min(room / columns, tall / rows);
     return {wide: Math.max(1, Math.floor(cell * columns)), high: Math.max(1, Math.floor(cell * rows))};
   }
