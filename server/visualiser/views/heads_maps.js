@@ -5,7 +5,7 @@ import {coverOf, paint, spansOf} from '../raster.js';
 const GAP = 10;
 const WIDE = 320, NARROW = 104; // pixels of a map at most and at least
 const FEW = 8; // up to as many stand in rows of four
-const AROUND = 100; // pixels that controls and titles take of the height
+const AROUND = 150; // pixels that controls, notes and titles take of the height
 const LINE_HEIGHT = 22; // of planes that are a single row
 
 const clamp = (value, least, most) => Math.max(least, Math.min(value, most));

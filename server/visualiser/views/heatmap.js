@@ -9,7 +9,7 @@ import {heatmapNote} from '../notes.js';
 import {brief, shortest} from '../numbers.js';
 import {MARGIN, createPanel} from './heatmap_panel.js';
 
-const AROUND = 160; // pixels that the note, buttons, titles, axes and what stands below take of the height
+const AROUND = 140; // pixels that the note, buttons, titles, axes and what stands below take of the height
 const LOW = 300;
 const NARROW = 620; // below, panels stand one under the other
 const SLIM = 8; // a matrix this many times longer than wide is not drawn with square cells
