@@ -31,7 +31,7 @@ export function indexOf(series, value) {
 }
 
 // The points of a series. If many share a pixel, only the least and the greatest of them.
-function pointsOf(series, width) {
+export function pointsOf(series, width) {
   const {length, x, y} = series;
   const points = [];
   if (length <= 4 * width || series.dots) {

@@ -7,8 +7,8 @@ const DIVERGING = {
 };
 const SEQUENTIAL = ['#00224e', '#213d6b', '#4c556c', '#6c6e72', '#8e8978', '#b5a76a', '#dcc84e', '#fee838'];
 const NAMED = {
-  light: {paper: '#ffffff', ink: '#1c1f24', quiet: '#5b626c', grid: '#d9dce1', missing: '#b9bec6', left: '#1f6fb2', right: '#b35806', mark: '#a3006a'},
-  dark: {paper: '#14161a', ink: '#e8eaed', quiet: '#a3abb6', grid: '#343941', missing: '#50565f', left: '#6cb2f2', right: '#f2a154', mark: '#ff86cf'},
+  light: {paper: '#ffffff', ink: '#1c1f24', quiet: '#5b626c', grid: '#d9dce1', missing: '#b9bec6', flat: '#eef0f3', left: '#1f6fb2', right: '#b35806', mark: '#a3006a'},
+  dark: {paper: '#14161a', ink: '#e8eaed', quiet: '#a3abb6', grid: '#343941', missing: '#50565f', flat: '#22262d', left: '#6cb2f2', right: '#f2a154', mark: '#ff86cf'},
 };
 // Okabe and Ito's palette, in an order that suits lines on both backgrounds
 const CATEGORICAL = {
@@ -42,12 +42,13 @@ export function coloursOf(theme) {
     diverging: tableOf(DIVERGING[theme]),
     sequential: tableOf(SEQUENTIAL),
     missingWord: wordOf(NAMED[theme].missing),
+    flatWord: wordOf(NAMED[theme].flat), // of a picture whose values are all the same
     css: (word) => `rgb(${word & 255} ${(word >> 8) & 255} ${(word >> 16) & 255})`,
   };
 }
 
 // How values become colours: symmetric about 0 where there are both signs, else from least to most.
-// {domain: [from, to], words: table, word(value)}.
+// {domain: [from, to], invented: whether the values have no range of their own, words: table, word(value)}.
 export function scaleOf(colours, extents) {
   const least = Math.min(...extents.map(([from]) => from)), most = Math.max(...extents.map(([, to]) => to));
   const signed = least < 0 && most > 0;
@@ -60,5 +61,5 @@ export function scaleOf(colours, extents) {
     const i = Math.round((value - domain[0]) * factor);
     return i >= words.length ? words[words.length - 1] : i > 0 ? words[i] : words[0];
   };
-  return {domain, words, word};
+  return {domain, invented: least === most, words, word};
 }

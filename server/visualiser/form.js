@@ -22,7 +22,8 @@ function rangeOf(parameter) {
     const to = Math.min(maximum, unit === 'columns' || unit === 'units' || unit === 'heads' ? 4096 : SIZE_MAX);
     return unit || maximum <= SIZE_MAX ? {from: minimum, to, log: to - minimum > 128} : null;
   }
-  if (maximum - minimum <= 1024) return {from: minimum, to: maximum, log: false};
+  const decades = minimum > 0 ? Math.log10(maximum / minimum) : 0;
+  if (maximum - minimum <= 1024 && decades <= 6) return {from: minimum, to: maximum, log: false};
   if (minimum < 0 || !(standard > 0)) return null;
   const from = Math.max(minimum, standard * 1e-4), to = Math.min(maximum, standard * 1e4);
   return {from, to, log: true};

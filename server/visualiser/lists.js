@@ -25,7 +25,7 @@ export function spread(extent) {
   return [...new Set(wanted)].filter((each) => each < extent);
 }
 
-export const pluralOf = (word) => `${word.replace(/y$/, 'ie')}s`;
+export const pluralOf = (word) => `${word.replace(/([^aeiou])y$/, '$1ie')}s`;
 
 // A labelled text field; calls `changed(text)` when it loses focus or Enter is pressed.
 export function listField({id, label, value, mistake, size = 18, changed}) {

@@ -2,14 +2,18 @@
 import {createAbout} from './about.js';
 import {Problem, addressOf, getDocument} from './api.js';
 import {coloursOf} from './colours.js';
+import {differenceOf, refusalOf} from './difference.js';
 import {h, later} from './dom.js';
 import {createDrawer} from './drawer.js';
 import {createExamples} from './examples.js';
+import {legalInstead} from './legal.js';
 import {byteText} from './numbers.js';
 import {begin, createPanel} from './panel.js';
 import {createRetry} from './retry.js';
+import {parameterOf} from './schema.js';
+import {createStage} from './stage.js';
 import {SHARED, createStore} from './state.js';
-import {differenceOf, loadTable} from './tables.js';
+import {loadTable} from './tables.js';
 import {createTakeaway} from './takeaway.js';
 import {createTheme} from './theme.js';
 import {createTools} from './tools.js';
@@ -21,11 +25,11 @@ const SIDES = ['left', 'right'];
 const byId = (id) => document.getElementById(id);
 const BELOW = 84; // pixels of the window that are left for what stands below a picture
 const LOW = 320; // the least height of a picture
-let schemes, store, about, examples, panel, tools, takeaway, theme, retry;
+let schemes, store, about, examples, panel, tools, takeaway, theme, retry, stage;
 let loading = null; // the AbortController of what is under way
 let overtaken = false; // whether a slider has gone on meanwhile
 let tables = []; // what is shown
-let drawing = null; // {controller, dispose} of the view on the screen
+let drawings = 0; // under way
 
 const schemeOf = (name) => schemes.find((scheme) => scheme.name === name);
 
@@ -89,18 +93,43 @@ async function load(state) {
         showProgress(parts);
       }}).then((table) => Object.assign(table, {side}));
     }));
+    if (loading !== controller || (await settle(state, sides, results, signal))) return;
     if (loading !== controller) return;
-    show(sides, results);
+    await show(sides, results);
   } catch (error) {
-    say(error.message, 'failed');
+    if (loading === controller) tellFailure(error);
   } finally {
     clearTimeout(reveal);
     if (loading === controller) {
       loading = null;
       if (overtaken) slide(store.get());
-      else document.body.classList.remove('loading', 'busy');
+      else rest();
     }
   }
+}
+
+// Put a slider whose value is refused where the service takes it; whether that has been done.
+async function settle(state, sides, results, signal) {
+  const slid = panel.slid();
+  const i = sides.indexOf(slid?.side);
+  const refused = results[i]?.reason;
+  if (!(refused instanceof Problem) || isGone(refused) || !tables[i]) return false;
+  const {side, name} = slid, settings = state[side];
+  const before = tables[i].settings.parameters[name] ?? tables[i].effective[name];
+  const value = await legalInstead(settings, parameterOf(schemeOf(settings.scheme), name), before, signal);
+  if (value === null || store.get()[side] !== settings) return value !== null;
+  store.update({[side]: {...settings, parameters: {...settings.parameters, [name]: value}}}, 'slide', {burst: `${side}.${name}`, held: true});
+  return true;
+}
+
+// Nothing is under way any more, unless something is.
+function rest() {
+  if (!loading && drawings === 0) document.body.classList.remove('loading', 'busy');
+}
+
+function tellFailure(error) {
+  if (isGone(error)) retry.failed();
+  else say(...(error.name === 'AbortError' ? ['Cancelled.', 'told'] : [error.message, 'failed']));
 }
 
 function show(sides, results) {
@@ -110,16 +139,13 @@ function show(sides, results) {
   if (failure) {
     if (!(failure instanceof Problem) && failure.name !== 'AbortError') console.error(failure);
     document.body.classList.add('stale');
-    if (isGone(failure)) return void retry.failed();
-    say(...(failure.name === 'AbortError' ? ['Cancelled.', 'told'] : [failure.message, 'failed']));
-    return;
+    return tellFailure(failure);
   }
   retry.worked();
   tables = results.map(({value}) => value);
   document.body.classList.remove('stale');
-  say('');
   showReplies();
-  draw();
+  return draw();
 }
 
 // ---- the view ----
@@ -144,43 +170,51 @@ function showTitle(view) {
   document.title = `${titles.join(' and ')} – ${view.title} – posenc`;
 }
 
-function draw() {
+// Draw the tables; resolves when the picture is complete, or overtaken by another.
+async function draw() {
   if (tables.length === 0) return;
   const state = store.get();
   const [{tensor, scheme}] = tables;
   const possible = viewsFor(tensor, scheme);
   const view = possible.find(({name}) => name === state.view) ?? possible[0];
-  drawing?.dispose?.();
-  drawing?.controller.abort();
-  const controller = new AbortController();
-  drawing = {controller};
   showTabs(view, possible);
   showTitle(view);
   about.show(tables);
   tools.show(tables, state);
   takeaway.show(tables);
+  document.body.classList.add('busy');
+  drawings++;
+  try {
+    const complete = await stage.draw(view, (signal, until) => contextOf(state, signal, until), appear);
+    if (complete && !document.body.classList.contains('stale')) say('');
+  } finally {
+    drawings--;
+    rest();
+  }
+}
+
+// A picture is put on the screen.
+function appear() {
   byId('readout').textContent = '';
-  const container = byId('view');
-  container.replaceChildren();
-  container.className = `view-${view.name}`;
-  drawing.dispose = view.render(container, contextOf(state, controller.signal, container));
-  container.dataset.drawn = view.name;
   examples.ready(schemes);
 }
 
 // The height that the window leaves for a picture.
 const heightLeft = () => Math.max(LOW, innerHeight - Math.round(byId('view').getBoundingClientRect().top + scrollY) - BELOW);
 
-function contextOf(state, signal, container) {
+function contextOf(state, signal, until) {
   const mark = Number(state.options.mark || NaN);
+  const refusal = tables[1] ? refusalOf(...tables) : '';
   return {
     tables,
-    difference: tables[1] ? differenceOf(tables[0], tables[1]) : null,
+    difference: tables[1] && !refusal ? differenceOf(tables[0], tables[1]) : null,
+    refusal,
     options: {...state.options},
     mark: Number.isNaN(mark) ? null : mark,
     colours: coloursOf(theme.current()),
     signal,
-    width: container.clientWidth,
+    until,
+    width: byId('view').clientWidth,
     height: heightLeft(),
     hover: (text) => { byId('readout').textContent = text; },
     update: (patch, {quiet = false, view = store.get().view} = {}) => {
@@ -210,12 +244,13 @@ function slide(state) {
 function cancel() {
   overtaken = false;
   loading?.abort();
+  if (stage.cancel()) say('Cancelled.', 'told');
 }
 
 function changed(state, kind) {
   if (!state.left || (schemeOf(state.left.scheme) && Object.keys(state.left.parameters).length === 0 && !['settings', 'adjust', 'slide'].includes(kind))) return void start(state);
-  panel.show(state);
-  if (placeOf(state) === place) return draw();
+  panel.show(state, kind);
+  if (placeOf(state) === place) return void draw();
   place = placeOf(state);
   document.body.classList.add('busy');
   if (kind === 'adjust') loadSoon(state);
@@ -262,6 +297,7 @@ async function begun() {
 }
 
 function main() {
+  stage = createStage(byId('view'));
   theme = createTheme(byId('theme'), draw);
   about = createAbout(byId('about'));
   const open = location.search === '' && matchMedia('(min-width: 801px)').matches;

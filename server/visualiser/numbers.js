@@ -59,6 +59,16 @@ export function brief(x) {
 // A number of bytes as text, with a unit.
 export const byteText = (bytes) => (bytes < 1e4 ? `${bytes} B` : bytes < 1e7 ? `${(bytes / 1e3).toFixed(0)} kB` : `${(bytes / 1e6).toFixed(1)} MB`);
 
+// Least and greatest finite values; null if there is none.
+export function reachOf(data) {
+  let least = Infinity, most = -Infinity;
+  for (const value of data) {
+    if (value < least && value !== -Infinity) least = value;
+    if (value > most && value !== Infinity) most = value;
+  }
+  return least <= most ? [least, most] : null;
+}
+
 const scratch = new DataView(new ArrayBuffer(4));
 
 function decodeHalf(bits) {

@@ -2,6 +2,7 @@
 import {describe} from './api.js';
 import {h} from './dom.js';
 import {createForm} from './form.js';
+import {withinRules} from './legal.js';
 import {completed, steers} from './prefill.js';
 import {beginningsOf} from './schema.js';
 
@@ -26,9 +27,11 @@ function groupsOf(schemes) {
 // Choosing another scheme keeps the view and the training length, but not the window within the tensor.
 const placeless = (options) => (options.mark ? {mark: options.mark} : {});
 
-// show(state) draws the forms; complain(side, problem) puts a problem, or null, beside its fields.
+// show(state, kind) draws the forms after a change of that kind; complain(side, problem) puts a problem, or null, beside
+// its fields; slid() is {side, name} of the slider that moved last, or null if something else has changed since.
 export function createPanel(schemes, store) {
   const forms = {};
+  let slid = null;
   const schemeOf = (name) => schemes.find((scheme) => scheme.name === name);
 
   async function start(side, name) {
@@ -36,8 +39,13 @@ export function createPanel(schemes, store) {
     store.update({[side]: settings, options: placeless(store.get().options)}, 'settings');
   }
 
-  const settle = (side, parameters, {kind, name, held}) =>
-    store.update({[side]: {...store.get()[side], parameters}}, kind, {burst: `${side}.${name}`, held});
+  function settle(side, parameters, {kind, name, held}) {
+    const last = store.get()[side];
+    const settings = {...last, parameters};
+    slid = kind === 'slide' ? {side, name} : null;
+    if (slid) settings.parameters = {...parameters, [name]: withinRules(settings, name, last.parameters[name])};
+    store.update({[side]: settings}, kind, {burst: `${side}.${name}`, held});
+  }
 
   async function edit(side, parameters, change) {
     const asked = store.get()[side];
@@ -71,7 +79,9 @@ export function createPanel(schemes, store) {
 
   return {
     complain: (side, problem) => forms[side].complain(problem),
-    show(state) {
+    slid: () => slid,
+    show(state, kind) {
+      if (kind !== 'slide') slid = null;
       for (const side of SIDES) {
         const settings = state[side];
         byId(side).hidden = !settings;

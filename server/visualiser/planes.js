@@ -1,10 +1,10 @@
 // Tensors as planes: a matrix or a line for each head, or for what else stands on one of the axes.
 import {WINDOW_ELEMENTS} from './api.js';
-import {shortest} from './numbers.js';
-import {axisTitle, coordinatesOf} from './schema.js';
+import {isDistances} from './axes.js';
+import {brief, reachOf, shortest} from './numbers.js';
+import {axesOf} from './schema.js';
 
 const HEADS = /\b(heads|buckets)\b/;
-const DISTANCES = /^(distances|queries\+keys-1)$/;
 const WIDTH = /^dim\b/;
 
 // How a tensor is cut into planes: {lead: the axis that counts planes, row, column: the axes of a plane (row
@@ -14,12 +14,12 @@ export function planesIn({shape, axes}) {
   if (shape.length === 3) return WIDTH.test(axes[2]) && !WIDTH.test(axes[1]) ? {lead: 2, row: 0, column: 1} : {lead: 0, row: 1, column: 2};
   if (shape.length !== 2) return null;
   if (HEADS.test(axes[0])) return {lead: 0, row: null, column: 1};
-  return DISTANCES.test(axes[0]) ? {lead: 1, row: null, column: 0} : null;
+  return isDistances(axes[0]) ? {lead: 1, row: null, column: 0} : null;
 }
 
 // Whether the columns of one row of a plane can be drawn against a distance.
 export function hasDistances({axes}, {row, column}) {
-  return row == null ? DISTANCES.test(axes[column]) : axes[row] === 'queries' && axes[column] === 'keys';
+  return row == null ? isDistances(axes[column]) : axes[row] === 'queries' && axes[column] === 'keys';
 }
 
 const size = (shape) => shape.reduce((product, extent) => product * extent, 1);
@@ -53,56 +53,55 @@ async function dataOf({tensor, firstRow, totalRows}, form, indices, load) {
   return {rows, columns, first: row == null ? 0 : first, planes: new Map(loaded.map(({data}, i) => [indices[i], data]))};
 }
 
-// What a column stands for: a key, or a distance that a tensor of the scheme states.
-async function columnOf({tensor, effective, available, described}, {column}, load) {
-  const axis = tensor.axes[column];
-  const distances = described.tensors.find(({name}) => name === 'distance');
-  const {help} = available.find(({name}) => name === 'distance') ?? {};
-  if (DISTANCES.test(axis) && help && distances?.shape.join() === String(tensor.shape[column])) {
-    const {data} = await load({tensor: 'distance', waves: false});
-    return {axis, title: 'distance', explained: `distance, ${help.split(/ of each row|[;,]/)[0]}`, at: (i) => data[i]};
-  }
-  return {axis, title: DISTANCES.test(axis) ? 'row of the table' : axisTitle(axis), at: coordinatesOf(axis, effective)};
+// A number that another tensor of the scheme has for each plane, such as the slope of a head, as a text.
+async function givenOf({tensor, available, described, effective}, {lead}, load) {
+  const axis = tensor.axes[lead];
+  const found = available.find(({name, shape}) => {
+    const made = described.tensors.find((each) => each.name === name);
+    return made.shape.length === 1 && made.shape[0] === tensor.shape[lead] && axesOf(shape, made.shape, effective)[0] === axis;
+  });
+  if (!found || !HEADS.test(axis)) return () => '';
+  const numbers = await load({tensor: found.name, waves: false});
+  return (index) => (index < numbers.rows ? `${found.name.replace(/s$/, '')} ${brief(numbers.value(index, 0))}` : '');
 }
 
-// {count, title, label(i), rows, columns, row, column: as in Table, planes: Map of typed arrays, value, text,
+// {count, title, label(i), given(i), rows, columns, row, column: as in Table, planes: Map of typed arrays, value, text,
 // extent: least and greatest finite value of all that is loaded}.
 export async function loadPlanes(table, indices, load) {
-  const {tensor, effective, dtype} = table;
+  const {tensor, coordinates, dtype} = table;
   const form = planesIn(tensor);
   const count = tensor.shape[form.lead];
-  const [{everything, ...made}, column] = await Promise.all([dataOf(table, form, indices.filter((index) => index < count), load), columnOf(table, form, load)]);
-  const rowAt = form.row == null ? () => 0 : coordinatesOf(tensor.axes[form.row], effective);
-  const label = coordinatesOf(tensor.axes[form.lead], effective);
+  const [{everything, ...made}, given] = await Promise.all([dataOf(table, form, indices.filter((index) => index < count), load), givenOf(table, form, load)]);
+  const lead = coordinates[form.lead], row = form.row == null ? null : coordinates[form.row];
   return finish({
-    ...made, form, count, dtype, column, label, title: axisTitle(tensor.axes[form.lead]),
-    row: form.row == null ? null : {axis: tensor.axes[form.row], title: axisTitle(tensor.axes[form.row]), at: (i) => rowAt(made.first + i)},
-    wholeRows: form.row == null ? 1 : tensor.shape[form.row],
+    ...made, form, count, dtype, column: coordinates[form.column], label: lead.at, given, title: lead.title,
+    row: row && {...row, at: (i) => row.at(made.first + i)},
+    wholeRows: row ? tensor.shape[form.row] : 1,
   }, everything ? [everything] : [...made.planes.values()]);
 }
 
 function finish(planes, arrays) {
-  let least = Infinity, most = -Infinity;
-  for (const data of arrays)
-    for (const value of data) {
-      if (value < least && value !== -Infinity) least = value;
-      if (value > most && value !== Infinity) most = value;
-    }
+  const extent = reachOf(arrays.map(reachOf).filter(Boolean).flat()) ?? [0, 0];
   const value = (index, row, column) => (row < planes.rows && column < planes.columns ? planes.planes.get(index)?.[row * planes.columns + column] : undefined);
   const text = (index, row, column) => { const found = value(index, row, column); return found === undefined ? '–' : shortest(planes.dtype, found); };
-  return {...planes, value, text, extent: least <= most ? [least, most] : [0, 0]};
+  return {...planes, value, text, extent};
 }
 
 // A minus B where both have planes, rows and columns.
 export function differenceOfPlanes(a, b) {
   const rows = Math.min(a.rows, b.rows), columns = Math.min(a.columns, b.columns);
   const planes = new Map();
+  let identical = true;
   for (const index of a.planes.keys()) {
     if (!b.planes.has(index)) continue;
     const data = new Float64Array(rows * columns);
     for (let row = 0; row < rows; row++)
-      for (let column = 0; column < columns; column++) data[row * columns + column] = a.value(index, row, column) - b.value(index, row, column);
+      for (let column = 0; column < columns; column++) {
+        const one = a.value(index, row, column), other = b.value(index, row, column);
+        data[row * columns + column] = one - other;
+        identical &&= one === other;
+      }
     planes.set(index, data);
   }
-  return finish({...a, rows, columns, planes, dtype: 'f64', difference: true}, [...planes.values()]);
+  return finish({...a, rows, columns, planes, dtype: 'f64', difference: true, identical}, [...planes.values()]);
 }

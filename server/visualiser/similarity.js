@@ -1,7 +1,6 @@
 // Similarities of positions: matrices of /v1/similarity as tables for views, and what these views share.
 import {WINDOW_ELEMENTS, addressOf} from './api.js';
 import {h} from './dom.js';
-import {coordinatesOf} from './schema.js';
 import {Table, elements} from './tables.js';
 
 export const METRICS = {
@@ -26,7 +25,7 @@ export function comparable(tables) {
 }
 
 // Positions of all rows of the whole tensor, by row number.
-export const positionsOf = ({tensor, effective}) => coordinatesOf(tensor.axes[0], effective);
+export const positionsOf = ({coordinates: [rows]}) => rows.at;
 
 // Some rows of the matrix of a table: {metric, first, count}, or {metric, chosen: [row numbers]}.
 // `source` is the table whose rows are compared, `numbers(i)` the row number of row i.
@@ -37,12 +36,12 @@ export async function loadSimilarity(source, {metric, first = 0, count, chosen},
   const tensor = {name: 'similarity', dtype: source.dtype, shape: [chosen ? rows : n, n], axes: [axis, axis], primary: true};
   const asked = {collection: 'similarity', scheme: scheme.name, parameters};
   const {data, ...reply} = await elements(asked, tensor, chosen ? 0 : first * n, rows * n, {signal});
-  const at = positionsOf(source), {title} = source.row;
+  const at = positionsOf(source), [{title, explained}] = source.coordinates;
   const numbers = chosen ? (i) => chosen[i] : (i) => first + i;
   return new Table({
     ...source, source, numbers, data, rows, columns: n, totalRows: n, firstRow: first, dtype: tensor.dtype, reply,
-    tensor: {...tensor, name: METRICS[metric]}, wavelengths: null, wavelengthsKnown: Promise.resolve(), knownExtent: null, address: addressOf(asked),
-    row: {axis, title, at: (i) => at(numbers(i))}, column: {axis, title, at},
+    tensor: {...tensor, name: METRICS[metric]}, wavelengths: null, measuring: Promise.resolve(), knownExtent: null, knownConstant: undefined, address: addressOf(asked),
+    row: {axis, title, explained, at: (i) => at(numbers(i))}, column: {axis, title, explained, at},
   });
 }
 
@@ -54,48 +53,35 @@ export function titlesOf(tables) {
   return tables.map(({scheme, effective}, side) => [`${'AB'[side]}: ${scheme.name}`, ...names.slice(0, 3).map((name) => `${name} ${effective[name] ?? 'none'}`)].join(', '));
 }
 
-let focused = ''; // the control that made the view be drawn anew
-
 // A labelled select whose choice is an option of the view.
 export function chooser(context, name, label, choices, standard) {
   const current = context.options[name] in choices ? context.options[name] : standard;
-  const select = h('select', {id: `option-${name}`, onchange: () => {
-    focused = select.id;
-    context.update({[name]: select.value === standard ? '' : select.value});
-  }}, ...Object.entries(choices).map(([value, title]) => h('option', {value, selected: value === current}, title)));
+  const select = h('select', {id: `option-${name}`, onchange: () => context.update({[name]: select.value === standard ? '' : select.value})}, ...Object.entries(choices).map(([value, title]) => h('option', {value, selected: value === current}, title)));
   return {element: h('label', {}, `${label} `, select), value: current};
 }
-
-// After the next drawing, focus the control with this id.
-export const keepFocus = (id) => { focused = id; };
 
 // An address in which long lists are shortened.
 const brieflyOf = (address) => address.replace(/(=[^&]{60})[^&]*(,[^&]{20})/, '$1…$2');
 
-const restoreFocus = (container) => { if (focused) container.querySelector(`[id="${focused}"]`)?.focus(); };
-
 // Load what a view needs and then draw it below its controls. `draw(element, loaded)` may return a
 // function to be called at the end, as render may.
-export function present(container, {signal}, controls, load, draw) {
+export function present(container, {signal, until}, controls, load, draw) {
   const news = h('p', {class: 'similarity-news', role: 'status'});
   const place = h('div', {});
   const addresses = h('div', {});
   let dispose = null;
   container.append(h('div', {class: 'buttons'}, ...controls.filter(Boolean)), news, place, addresses);
-  restoreFocus(container);
   const patience = setTimeout(() => { news.textContent = 'Comparing positions …'; }, 80);
-  load().then((loaded) => {
+  until(load().then((loaded) => {
     if (signal.aborted) return;
     news.textContent = '';
     dispose = draw(place, loaded, news);
-    restoreFocus(container);
-    focused = '';
     addresses.append(...loaded.flat().map(({address, reply}) => h('p', {class: 'reply'}, h('code', {}, `GET ${brieflyOf(address)}`), ` cache ${reply.cache}`)));
   }).catch((error) => {
     if (signal.aborted || error.name === 'AbortError') return;
     if (error.status === undefined) console.error(error);
     news.textContent = error.message;
     news.classList.add('failed');
-  }).finally(() => clearTimeout(patience));
+  }).finally(() => clearTimeout(patience)));
   return () => dispose?.();
 }

@@ -1,7 +1,8 @@
 // Tables: the windows of tensors that views draw.
 import {WINDOW_ELEMENTS, describe, getElements} from './api.js';
-import {shortest} from './numbers.js';
-import {axesOf, axisTitle, coordinatesOf, effectiveOf} from './schema.js';
+import {loadAxes} from './axes.js';
+import {reachOf, shortest} from './numbers.js';
+import {axesOf, effectiveOf} from './schema.js';
 import {findWavelengths} from './wavelength.js';
 
 const KEPT_BYTES = 96 * 2 ** 20; // of windows that were looked at before
@@ -15,9 +16,10 @@ const KEPT_BYTES = 96 * 2 ** 20; // of windows that were looked at before
 //   settings        {scheme: name, parameters: {name: text}}; `scheme` is the descriptor
 //   effective       every known parameter as text, defaults included
 //   totalRows       of the whole tensor; `slice` the indices of its leading axes
+//   coordinates     for each axis of the tensor what its indices stand for: see axes.js
 //   row, column     {axis, title, at(i)}: what an index of the window stands for
 //   wavelengths     of the columns in positions, NaN where a column is no wave of the position; null
-//                   until known (await `wavelengthsKnown`) or where it makes no sense
+//                   until known (await `wavelengthsKnown`, which measures them) or where it makes no sense
 //   reply           {cache: 'hit' | 'miss', timing, bytes, milliseconds}; null for a difference
 //   described       all tensors of these settings: see describe
 export class Table {
@@ -31,27 +33,23 @@ export class Table {
   text(row, column) {
     return shortest(this.dtype, this.value(row, column));
   }
+  get wavelengthsKnown() {
+    this.measuring ??= this.measure(this).then((wavelengths) => { this.wavelengths = wavelengths; }, () => {});
+    return this.measuring;
+  }
   // Least and greatest finite values; [0, 0] if there is none.
   get extent() {
-    if (this.knownExtent) return this.knownExtent;
-    let least = Infinity, most = -Infinity;
-    for (const value of this.data) {
-      if (value < least && value !== -Infinity) least = value;
-      if (value > most && value !== Infinity) most = value;
-    }
-    this.knownExtent = least <= most ? [least, most] : [0, 0];
+    this.knownExtent ??= reachOf(this.data) ?? [0, 0];
     return this.knownExtent;
   }
-}
-
-// Left minus right where both have rows and columns, in double precision.
-export function differenceOf(left, right) {
-  const rows = Math.min(left.rows, right.rows), columns = Math.min(left.columns, right.columns);
-  const data = new Float64Array(rows * columns);
-  for (let row = 0; row < rows; row++)
-    for (let column = 0; column < columns; column++)
-      data[row * columns + column] = left.value(row, column) - right.value(row, column);
-  return new Table({...left, data, rows, columns, dtype: 'f64', side: 'difference', knownExtent: null, wavelengths: null, reply: null});
+  // The value that all elements have, or null.
+  get constant() {
+    if (this.knownConstant === undefined) {
+      const [first] = this.data;
+      this.knownConstant = this.data.every((value) => value === first) ? first : null;
+    }
+    return this.knownConstant;
+  }
 }
 
 const kept = new Map(); // by address and window, the one used last at the end
@@ -109,19 +107,19 @@ export async function loadTable(scheme, settings, {tensor: name, slice: text = '
   const rows = Math.max(1, Math.min(totalRows, most, Math.floor(WINDOW_ELEMENTS / width)));
   const firstRow = clamp(Number(row), 0, totalRows - rows);
   const plane = indices.reduce((index, each, i) => index * leading[i] + each, 0);
-  const {data, ...sent} = await elements(settings, tensor, (plane * totalRows + firstRow) * width, rows * columns, {signal, progress});
+  const part = (made, first, count) => elements(settings, made, first, count, {signal});
+  const [{data, ...sent}, coordinates] = await Promise.all([
+    elements(settings, tensor, (plane * totalRows + firstRow) * width, rows * columns, {signal, progress}),
+    loadAxes({tensor, tensors: described.tensors, documents: available, effective, elements: part}, [firstRow, rows]),
+  ]);
   const reply = described.cache === 'miss' && !known ? {...sent, cache: 'miss', timing: described.timing} : sent;
   const vector = tensor.shape.length === 1;
-  const axis = (axisName, first) => {
-    const at = coordinatesOf(axisName, effective);
-    return {axis: axisName, title: axisTitle(axisName), at: (i) => at(first + i)};
-  };
-  const table = new Table({
+  const rowAxis = coordinates.at(vector || flat ? 0 : -2);
+  return new Table({
     scheme, settings, effective, tensor, available, described, dtype: tensor.dtype, data, rows, columns, totalRows, firstRow,
-    slice: indices, leading, reply, wavelengths: null,
-    row: axis(tensor.axes.at(vector ? -1 : -2), firstRow),
-    column: vector ? {axis: '', title: '', at: () => 0} : axis(tensor.axes.at(-1), 0),
+    slice: indices, leading, reply, wavelengths: null, coordinates,
+    row: {...rowAxis, at: (i) => rowAxis.at(firstRow + i)},
+    column: vector ? {axis: '', title: '', at: () => 0} : coordinates.at(-1),
+    measure: (table) => (waves ? findWavelengths(table, elements, signal) : Promise.resolve(null)),
   });
-  table.wavelengthsKnown = (waves ? findWavelengths(table, signal) : Promise.resolve(null)).then((wavelengths) => { table.wavelengths = wavelengths; }, () => {});
-  return table;
 }

@@ -11,7 +11,8 @@
 // render is called anew whenever tables, options or colours change. The context:
 //
 //   tables        [left] or [left, right]: Table of tables.js; exact values in typed arrays
-//   difference    left minus right as a Table, or null without a right one
+//   difference    left minus right as a Table; null without a right one, or if they cannot be subtracted
+//   refusal       why they cannot be, as a sentence, or ''
 //   options       {name: text}: this view's own part of the address and what all views share
 //                 (tensor, slice, row, mark: see state.js)
 //   update(patch, {quiet})  change options: {zoom: '2,0,0'}; '' removes one. It makes an entry of the
@@ -24,6 +25,8 @@
 //                 see loadTable. Rejects with a Problem, or an AbortError when the view is left
 //   colours       of the theme: see coloursOf and scaleOf in colours.js
 //   signal        aborted when the view is rendered anew or left: pass it to addEventListener
+//   until(promise)  the picture is complete when all of these have settled: as long as the same view is shown
+//                 before, that stays on the screen. The container is not in the document before.
 //   width         of the container in CSS pixels; a change of it renders anew
 //   height        that the window leaves for a picture and the view's own controls
 //

@@ -1,7 +1,6 @@
 // Measures the wavelengths of a table's columns. A wave of angular frequency w satisfies
 // x(k - h) + x(k + h) = 2 cos(w h) x(k) for every amplitude and phase. The distance h grows until w h is
 // large enough to be measured accurately. A column that does not satisfy this is not a wave of the position.
-import {getElements} from './api.js';
 
 const COUNT = 16; // positions of one probe
 const GROWTH = 16;
@@ -24,25 +23,25 @@ function cosineOf(data, columns, column) {
   return cosine;
 }
 
-async function probe(table, distance, signal) {
+async function probe(table, distance, elements, signal) {
   const {settings, scheme, tensor} = table;
   const parameters = {...settings.parameters, dtype: 'f64'};
   for (const {name, unless} of scheme.parameters) if (unless === 'positions') delete parameters[name];
   parameters.positions = Array.from({length: COUNT}, (_, i) => i * distance).join();
   const probed = {...settings, parameters};
   const made = {name: tensor.name, dtype: 'f64', shape: [COUNT, table.columns]};
-  return (await getElements(probed, made, 0, COUNT * table.columns, {signal})).data;
+  return (await elements(probed, made, 0, COUNT * table.columns, {signal})).data;
 }
 
-// A Float64Array; null if the caller cannot choose the positions of the rows.
-export async function findWavelengths(table, signal) {
+// A Float64Array; null if the caller cannot choose the positions of the rows. `elements` is that of tables.js.
+export async function findWavelengths(table, elements, signal) {
   const {scheme, tensor, columns} = table;
   if (tensor.shape.length !== 2 || tensor.axes[0] !== 'n' || columns > COLUMNS_MAX) return null;
   if (!/^f|^bf/.test(tensor.dtype) || !scheme.parameters.some(({name}) => name === 'positions')) return null;
   const wavelengths = new Float64Array(columns).fill(NaN);
   let open = Array.from(wavelengths.keys());
   for (let round = 0, distance = 1; round < ROUNDS && open.length > 0; round++, distance *= GROWTH) {
-    const data = await probe(table, distance, signal);
+    const data = await probe(table, distance, elements, signal);
     open = open.filter((column) => {
       const turned = Math.acos(Math.max(-1, Math.min(1, cosineOf(data, columns, column))));
       if (Number.isNaN(turned)) return false;

@@ -10,7 +10,7 @@ async function values(scheme, query, Type = Float32Array) {
 
 async function show(page, address) {
   await open(page, address);
-  await page.waitForSelector('#view[data-heads]');
+  await page.waitForSelector('#view [data-heads]');
 }
 
 // Move the pointer over a cell of the map with a number.
@@ -53,12 +53,12 @@ pageTest('columns of relative vectors are planes of queries and keys', {}, async
   assert.match(page.url(), /view\.heads\.page=2/);
 });
 
-pageTest('one scale for all heads and both sides', {}, async (page) => {
+pageTest('one scale for all heads and both sides, from the least value to the greatest', {}, async (page) => {
   const B = 'right.scheme=alibi&right.length=24&right.heads=8&right.alibi_bias_max=4';
   await show(page, `?scheme=alibi&${ALIBI}&${B}&view=heads`);
   const [a, b] = [await values('alibi', ALIBI), await values('alibi', `${ALIBI}&alibi_bias_max=4`)];
   const most = Math.max(...[...a, ...b].map(Math.abs));
-  assert.ok((await page.textContent('.heads-legend')).startsWith(`A and B ${-Number(most.toPrecision(5))}${Number(most.toPrecision(5))}`), await page.textContent('.heads-legend'));
+  assert.ok((await page.textContent('.heads-legend')).startsWith(`A and B ${-Number(most.toPrecision(5))}0A − B`), await page.textContent('.heads-legend'));
   const equal = [0.5 / 24, 0.5 / 24]; // the diagonal is 0 in all heads of both sides
   assert.equal(await pixelOf(page, 0, ...equal), await pixelOf(page, 15, ...equal));
   assert.notEqual(await pixelOf(page, 0, 23.5 / 24, 0.5 / 24), await pixelOf(page, 7, 23.5 / 24, 0.5 / 24), 'a steep and a flat head');

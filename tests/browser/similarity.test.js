@@ -46,6 +46,7 @@ pageTest('every metric of the matrix is the service’s, and that of its definit
   const row = await rowsOf(QUERY);
   await open(page, `?scheme=sinusoidal&${QUERY}&view=similarity`);
   for (const [metric, define] of Object.entries(BY_DEFINITION)) {
+    await page.focus('[id="option-similarity.metric"]');
     await page.selectOption('[id="option-similarity.metric"]', metric);
     await compared(page);
     assert.equal(await page.evaluate(() => document.activeElement.id), 'option-similarity.metric');

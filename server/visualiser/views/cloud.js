@@ -3,11 +3,14 @@
 import {scaleLinear} from 'd3-scale';
 import {h} from '../dom.js';
 import {brief} from '../numbers.js';
+import {cloudNote} from '../notes.js';
 import {compareTriangles, extentOf, pairsOf, rowsToCompare} from '../pairs.js';
 import {METRICS, chooser, comparable, hasSimilarity, loadSimilarity, present, titlesOf} from '../similarity.js';
 
 const MARGIN = {top: 8, right: 14, bottom: 38, left: 56};
-const SIDE_MOST = 520, NARROW = 560;
+const NARROW = 560;
+const AROUND = 200; // pixels that controls, notes and axes take of the height
+const LOW = 400;
 const REACH = 9; // pixels from the pointer within which a point is found
 const FONT = '12px system-ui, sans-serif';
 const UPPER = 1, LOWER = 2;
@@ -213,7 +216,7 @@ function sharedScales(clouds, {wide, high}) {
 }
 
 function render(container, context) {
-  const {colours, signal, width} = context;
+  const {colours, signal, width, height} = context;
   const {having, note} = comparable(context.tables);
   const distance = chooser(context, 'cloud.x', 'distance', only('l2', 'l1'), 'l2');
   const correlation = chooser(context, 'cloud.y', 'against', only('pearson', 'cosine', 'dot'), 'pearson');
@@ -230,12 +233,12 @@ function render(container, context) {
       title: titles[side],
     }));
     const across = width < NARROW ? 1 : clouds.length;
-    const wide = Math.floor(clamp(width / across - 12, 200, SIDE_MOST + MARGIN.left + MARGIN.right)) - MARGIN.left - MARGIN.right;
-    const size = {wide, high: Math.min(wide, 420)};
+    const wide = Math.floor(Math.max(width / across - (across > 1 ? 12 : 0), 200)) - MARGIN.left - MARGIN.right;
+    const size = {wide, high: Math.min(wide, Math.max(LOW, height - AROUND))};
     const scales = sharedScales(clouds, size);
     const panels = clouds.map((cloud) => createCloud({...cloud, scales}, size, context));
     news.textContent = note;
-    place.append(legend(colours), h('div', {class: 'panels'}, ...panels.map(({element}) => element)),
+    place.append(cloudNote(clouds), legend(colours), h('div', {class: 'panels'}, ...panels.map(({element}) => element)),
       ...clouds.map((cloud, side) => newsOf(cloud, clouds.length > 1 ? `${'AB'[side]}: ` : '', triangle.value)));
     connect(panels, context);
   });

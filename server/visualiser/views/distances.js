@@ -2,8 +2,9 @@
 import {axisX, axisY, lineY, plot, ruleX} from '@observablehq/plot';
 import {WINDOW_ELEMENTS} from '../api.js';
 import {h} from '../dom.js';
+import {distancesNote} from '../notes.js';
 import {brief, shortest} from '../numbers.js';
-import {METRICS, chooser, comparable, hasSimilarity, keepFocus, loadSimilarity, positionsOf, present} from '../similarity.js';
+import {METRICS, chooser, comparable, hasSimilarity, loadSimilarity, positionsOf, present} from '../similarity.js';
 
 const OPTION = 'distances.positions';
 const CHOSEN_MAX = 7; // as many as there are colours
@@ -124,19 +125,19 @@ function differencesOf(curves, [left, right]) {
   });
 }
 
-function describeAt(position, curves, orders, metric) {
+function describeAt(position, curves, {orders, metric, title}) {
   const parts = curves.flatMap(({side, chosen, text}) => {
     const row = orders[side].rowOf(position);
     return row < 0 ? [] : [`${orders.length > 1 ? `${'AB'[side]} ` : ''}to ${chosen} ${text(row)}`];
   });
-  return `position ${position} · ${METRICS[metric]} · ${parts.join(' · ')}`;
+  return `${title} ${position} · ${METRICS[metric]} · ${parts.join(' · ')}`;
 }
 
-function legendOf(chosen, colours, choose, sides) {
+function legendOf({chosen, choose, orders: {length: sides}, title}, colours) {
   return h('p', {class: 'distances-legend'}, ...chosen.map((position, i) => {
     const swatch = h('span', {class: 'distances-swatch', 'aria-hidden': 'true'});
     swatch.style.background = colours.categorical[i];
-    return h('span', {}, swatch, `position ${position} `, h('button', {type: 'button', 'aria-label': `Remove position ${position}`, disabled: chosen.length === 1, onclick: () => choose(chosen.filter((each) => each !== position))}, '×'));
+    return h('span', {}, swatch, `${title} ${position} `, h('button', {type: 'button', 'aria-label': `Remove ${title} ${position}`, disabled: chosen.length === 1, onclick: () => choose(chosen.filter((each) => each !== position))}, '×'));
   }), sides > 1 ? h('span', {class: 'quiet'}, 'A drawn through, B dashed') : null);
 }
 
@@ -160,7 +161,6 @@ function connect(place, charts, order, {colours, signal}, tell, toggle) {
   place.addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === 'Enter' && at != null) {
-      keepFocus('distances-charts');
       toggle(order.positions[order.rows[at]]);
     } else if (event.key in MOVES) {
       event.preventDefault();
@@ -170,28 +170,28 @@ function connect(place, charts, order, {colours, signal}, tell, toggle) {
 }
 
 // The notes above the picture: missing curves, and how long curves are thinned out.
-function newsOf(curves, {orders, chosen, note}) {
+function newsOf(curves, {orders, chosen, note, title}) {
   const absent = chosen.filter((position) => !curves.some((curve) => curve.chosen === position));
   const thinned = orders.some(({rows}) => rows.length > 2 * BUCKETS);
-  return [note, absent.length > 0 && `No curve of ${absent.join(', ')}: the table has no such position, or they are too many for its length.`,
-    thinned && `Drawn by the least and greatest values of ${BUCKETS} parts; numbers below the picture are of the position itself.`].filter(Boolean).join(' ');
+  return [note, absent.length > 0 && `No curve of ${absent.join(', ')}: the table has no such ${title}, or they are too many for its length.`,
+    thinned && `Drawn by the least and greatest values of ${BUCKETS} parts; numbers below the picture are of the ${title} itself.`].filter(Boolean).join(' ');
 }
 
 function drawCurves(place, news, drawing, context) {
-  const {tables, orders, chosen, metric, choose, toggle} = drawing;
+  const {tables, orders, chosen, metric, toggle, title} = drawing;
   const longest = orders.reduce((one, other) => (other.rows.length > one.rows.length ? other : one));
   const curves = curvesOf(tables, orders, chosen, context.colours);
   const differences = orders.length > 1 ? differencesOf(curves, orders) : [];
   const ends = orders.flatMap(({positions, rows}) => [positions[rows[0]], positions[rows.at(-1)]]);
-  const look = {axis: context.tables[0].row.title, x: [Math.min(...ends), Math.max(...ends)], context};
-  const about = `${METRICS[metric]} of positions ${chosen.join(', ')} to every position`;
+  const look = {axis: context.tables[0].row.explained ?? title, x: [Math.min(...ends), Math.max(...ends)], context};
+  const about = `${METRICS[metric]} of ${title}s ${chosen.join(', ')} to every ${title}`;
   const charts = [chartOf(curves, {title: about, ...look})];
   if (differences.length > 0) charts.push(chartOf(differences, {title: `A minus B: ${about}`, ...look}));
-  const element = h('div', {id: 'distances-charts', tabindex: 0, role: 'application', 'aria-label': `${about}. Arrow keys move the line, Enter chooses its position.`});
+  const element = h('div', {id: 'distances-charts', tabindex: 0, role: 'application', 'aria-label': `${about}. Arrow keys move the line, Enter chooses its ${title}.`});
   charts.forEach((chart, i) => element.append(h('p', {class: 'distances-title'}, `${i === 0 ? '' : 'A − B: '}${METRICS[metric]} to`), chart));
   news.textContent = newsOf(curves, drawing);
-  place.append(legendOf(chosen, context.colours, choose, orders.length), element);
-  connect(element, charts, longest, context, (position) => context.hover(position == null ? '' : describeAt(position, curves, orders, metric)), toggle);
+  place.append(distancesNote(curves, orders[0], METRICS[metric], title), legendOf(drawing, context.colours), element);
+  connect(element, charts, longest, context, (position) => context.hover(position == null ? '' : describeAt(position, curves, drawing)), toggle);
 }
 
 function render(container, context) {
@@ -200,17 +200,15 @@ function render(container, context) {
   const orders = having.map(orderOf);
   const asked = read(options[OPTION] ?? '');
   const chosen = asked.length > 0 ? asked : standardOf(orders[0]);
+  const {title} = having[0].row;
   const choose = (positions) => update({[OPTION]: positions.join()});
   const toggle = (position) => {
     if (!chosen.includes(position)) choose([...chosen, position].slice(-CHOSEN_MAX));
     else if (chosen.length > 1) choose(chosen.filter((each) => each !== position));
   };
   const metric = chooser(context, 'distances.metric', 'metric', METRICS, 'l2');
-  const input = h('input', {id: 'distances-positions', type: 'text', inputmode: 'decimal', autocomplete: 'off', value: chosen.join(', '), onchange: () => {
-    keepFocus(input.id);
-    choose(read(input.value));
-  }});
-  const controls = [metric.element, h('label', {}, 'positions ', input), h('span', {class: 'quiet'}, 'Or click into the picture; arrow keys and Enter do the same.')];
+  const input = h('input', {id: 'distances-positions', type: 'text', inputmode: 'decimal', autocomplete: 'off', value: chosen.join(', '), onchange: () => choose(read(input.value))});
+  const controls = [metric.element, h('label', {}, `${title}s `, input), h('span', {class: 'quiet'}, 'Or click into the picture; arrow keys and Enter do the same.')];
 
   const load = () => Promise.all(having.map(async (table, side) => {
     const rows = chosen.map(orders[side].rowOf);
@@ -221,7 +219,7 @@ function render(container, context) {
   }));
   return present(container, context, controls, load, (place, loaded, news) => {
     const tables = loaded.map(([table]) => table);
-    drawCurves(place, news, {tables: loaded.map(([table]) => table), orders, chosen, metric: metric.value, note, choose, toggle}, context);
+    drawCurves(place, news, {tables: loaded.map(([table]) => table), orders, chosen, metric: metric.value, note, title, choose, toggle}, context);
   });
 }
 

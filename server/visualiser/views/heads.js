@@ -1,11 +1,14 @@
 // Heads side by side: a small heatmap for each, on one scale, or a line for each against the distance.
 // With two settings A stands above B, and their difference below.
-import {scaleOf} from '../colours.js';
+import {refusalOf} from '../difference.js';
 import {h} from '../dom.js';
+import {pluralOf} from '../lists.js';
+import {headsNote} from '../notes.js';
 import {brief} from '../numbers.js';
 import {differenceOfPlanes, hasDistances, loadPlanes, planesIn} from '../planes.js';
 import {createLines} from './heads_lines.js';
 import {createMaps} from './heads_maps.js';
+import {addScales, legendOf} from './heads_scales.js';
 
 const PAGE = 16;
 const clamp = (value, least, most) => Math.max(least, Math.min(Math.trunc(value) || 0, most));
@@ -26,31 +29,21 @@ function pages({update}, page, count, title) {
     h('button', {type: 'button', disabled: first + PAGE >= count, onclick: () => go(page + 1)}, 'On'));
 }
 
-function legend(scale, title, colours) {
-  const bar = h('canvas', {class: 'bar', 'aria-hidden': 'true', width: scale.words.length / 4, height: 1});
-  const image = new ImageData(scale.words.length / 4, 1);
-  new Uint32Array(image.data.buffer).set(scale.words.filter((_, i) => i % 4 === 0));
-  bar.getContext('2d').putImageData(image, 0, 0);
-  const swatch = h('span', {class: 'heads-swatch', 'aria-hidden': 'true'});
-  swatch.style.background = colours.missing;
-  return h('span', {class: 'scale'}, `${title} `, brief(scale.domain[0]), bar, brief(scale.domain[1]), ...(scale.infinite ? [swatch, 'infinite or undefined'] : []));
-}
-
-// One scale about 0 for several sets of planes.
-function scaleAbout(colours, sets) {
-  const reach = Math.max(...sets.flatMap(({extent}) => extent.map(Math.abs))) || 1;
-  const scale = scaleOf(colours, [[-reach, reach]]);
-  const infinite = sets.some(({planes}) => [...planes.values()].some((data) => data.some((value) => !Number.isFinite(value))));
-  return {...scale, infinite, word: (value) => (Number.isFinite(value) ? scale.word(value) : colours.missingWord)};
+function scales({options, update}, count) {
+  if (count < 2) return null;
+  const select = h('select', {id: 'heads-scale', onchange: () => update({'heads.scale': select.value})},
+    h('option', {value: ''}, 'shared by all'), h('option', {value: 'each', selected: options['heads.scale'] === 'each'}, 'one for each'));
+  return h('label', {}, 'colours ', select);
 }
 
 // ---- the numbers under the crosshair ----
 
-const sameAxes = (a, b) => a.column.axis === b.column.axis && a.row?.axis === b.row?.axis;
+// Where both sides have other axes, the numbers are those of A.
+const readable = ([first, second, ...rest]) => (second && (second.difference || !refusalOf(first, second)) ? [first, second, ...rest] : [first]);
 
 function numbersOf(all, indices, {row, column}) {
   const [first] = all;
-  const sets = all.filter((set) => sameAxes(first, set));
+  const sets = readable(all);
   const names = sets.map(({letter}) => letter || 'value');
   const rows = indices.filter((index) => sets.some(({planes}) => planes.has(index))).map((index) => h('tr', {}, h('th', {scope: 'row'}, `${first.title} ${first.label(index)}`), ...sets.map((set) => h('td', {}, set.text(index, row, column)))));
   return h('table', {class: 'numbers'}, h('caption', {}, placeOf(sets, {row, column})),
@@ -63,16 +56,14 @@ function placeOf([set], {row, column}) {
 
 function describe(all, {index, ...cell}) {
   const [first] = all;
-  const sets = all.filter((set) => sameAxes(first, set));
+  const sets = readable(all);
   return [`${first.title} ${first.label(index)}`, placeOf(sets, cell), ...sets.map((set) => `${set.letter || 'value'} ${set.text(index, cell.row, cell.column)}`)].join(' · ');
 }
 
 // ---- the view ----
 
-const several = (title) => (title === 'query' ? 'queries' : title.replace(/^\w+/, '$&s'));
-
 function axesSentence([{row, column, rows, columns, wholeRows, first, title}]) {
-  const span = (axis, count) => `${several(axis.title)} ${axis.at(0)} to ${axis.at(count - 1)}`;
+  const span = (axis, count) => `${pluralOf(axis.title)} ${axis.at(0)} to ${axis.at(count - 1)}`;
   const part = row && rows < wholeRows ? ` These are rows ${first} to ${first + rows - 1} of ${wholeRows}.` : '';
   return `${row ? `Downwards ${span(row, rows)}, to the right ${span(column, columns)}` : `To the right ${span(column, columns)}`}.${part} Arrow keys move the crosshair; a click or Enter opens ${row ? `a ${title}` : 'the tensor'} in the heatmap.`;
 }
@@ -85,11 +76,11 @@ function opener({tables: [{tensor}], update}) {
 function show(container, context, sides, {form, indices}) {
   const {colours, hover, mark, options, update} = context;
   const sets = sides.map((planes, side) => ({...planes, letter: sides.length > 1 ? 'AB'[side] : '', heading: sides.length > 1 ? `${'AB'[side]}: ${context.tables[side].scheme.name}` : ''}));
-  const shared = scaleAbout(colours, sets);
-  sets.forEach((set) => { set.scale = shared; });
-  if (sets.length > 1) {
+  addScales(colours, sets, indices, options['heads.scale'] === 'each');
+  if (sets.length > 1 && !refusalOf(...sets)) {
     const difference = {...differenceOfPlanes(sets[0], sets[1]), letter: 'A − B', heading: 'A − B'};
-    if (sameAxes(sets[0], sets[1]) && difference.planes.size > 0) sets.push({...difference, scale: scaleAbout(colours, [difference])});
+    addScales(colours, [difference], indices, options['heads.scale'] === 'each');
+    if (difference.planes.size > 0) sets.push(difference);
   }
   const numbers = h('div', {class: 'numbers-frame', tabindex: 0, role: 'region', 'aria-label': 'Values at the crosshair'});
   const point = (cell) => {
@@ -97,14 +88,15 @@ function show(container, context, sides, {form, indices}) {
     if (cell) numbers.replaceChildren(numbersOf(sets, indices, cell));
   };
   const trained = mark == null ? null : h('span', {class: 'heads-trained'}, `line: trained to ${brief(mark)}`);
-  const legends = h('p', {class: 'heads-legend'}, ...[legend(shared, sets.length > 1 ? 'A and B' : 'all', colours), sets[2] ? legend(sets[2].scale, 'A − B', colours) : null, trained].filter(Boolean));
+  const legends = h('p', {class: 'heads-legend'}, ...[legendOf(sets[0], indices, sets.length > 1 ? 'A and B' : 'all', colours), sets[2] ? legendOf(sets[2], indices, 'A − B', colours) : null, trained].filter(Boolean));
   const common = {...context, sets, indices, point, open: opener(context)};
+  container.append(headsNote(sets[0], indices, form));
   if (form === 'maps') container.append(legends, createMaps(common), h('p', {class: 'quiet heads-axes'}, axesSentence(sets)), numbers);
   else container.append(...[trained, createLines({...common, row: clamp(options['heads.query'] ?? sets[0].rows / 2, 0, sets[0].rows - 1), chooseRow: (row) => update({'heads.query': String(row)})}), numbers].filter(Boolean));
 }
 
 function render(container, context) {
-  const {tables, options, update, load, signal} = context;
+  const {tables, options, update, load, signal, until} = context;
   const usable = tables.filter(({tensor}) => planesIn(tensor));
   const counts = usable.map(({tensor}) => tensor.shape[planesIn(tensor).lead]);
   const count = Math.max(...counts);
@@ -116,10 +108,11 @@ function render(container, context) {
   const news = h('p', {class: 'quiet', role: 'status'}, 'Loading …');
   const body = h('div', {});
   const title = planesIn(usable[0].tensor).lead === 0 && usable[0].tensor.axes[0] === 'heads' ? 'head' : 'plane';
-  container.append(h('div', {class: 'buttons'}, ...[lines ? forms({options, update}, form, standard) : null, pages({update}, page, count, title)].filter(Boolean)), news, body);
-  Promise.all(usable.map((table) => loadPlanes(table, indices, (wanted) => load(tables.indexOf(table), wanted)))).then((sides) => {
+  container.append(h('div', {class: 'buttons'}, ...[lines ? forms({options, update}, form, standard) : null, form === 'maps' ? scales({options, update}, indices.length) : null, pages({update}, page, count, title)].filter(Boolean)), news, body);
+  until(Promise.all(usable.map((table) => loadPlanes(table, indices, (wanted) => load(tables.indexOf(table), wanted)))).then((sides) => {
     if (signal.aborted) return;
-    const other = sides[1] && !sameAxes(sides[0], sides[1]) ? 'B has other axes: the numbers are those of A.' : '';
+    const refusal = sides[1] ? refusalOf(...sides) : '';
+    const other = refusal && `${refusal} The numbers below are those of A.`;
     news.textContent = usable.length < tables.length ? 'B has no heads or planes.' : other;
     news.hidden = !news.textContent;
     show(body, context, sides, {form, indices});
@@ -129,7 +122,7 @@ function render(container, context) {
     if (error.status === undefined) console.error(error);
     news.textContent = error.message;
     news.className = 'failed';
-  });
+  }));
   return () => { delete container.dataset.heads; };
 }
 

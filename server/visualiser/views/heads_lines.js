@@ -1,9 +1,9 @@
 // A line for each head against the distance from query to key.
 import {line, plot, ruleX, ruleY} from '@observablehq/plot';
+import {pointsOf} from '../charts.js';
 import {h} from '../dom.js';
 import {brief} from '../numbers.js';
 
-const POINTS_MOST = 1200; // of one line
 const DASHES = ['', '6 3', '2 2'];
 const HEIGHT = 270;
 const TOP = 26, BOTTOM = 44;
@@ -17,13 +17,6 @@ function styleOf(colours, order) {
   return {stroke: categorical[order % categorical.length], strokeDasharray: DASHES[Math.floor(order / categorical.length) % DASHES.length]};
 }
 
-function pointsOf(set, index, row) {
-  const at = distanceAt(set, row), step = Math.max(1, Math.ceil(set.columns / POINTS_MOST));
-  const points = [];
-  for (let column = 0; column < set.columns; column += step) points.push([at(column), set.value(index, row, column)]);
-  return points.map(([x, y]) => [x, Number.isFinite(y) ? y : NaN]);
-}
-
 function chartOf(set, row, domains, {indices, colours, width, mark}) {
   const shown = indices.filter((index) => set.planes.has(index));
   const marks = mark == null ? [] : [-mark, mark].filter((x) => x > domains.x[0] && x < domains.x[1]);
@@ -35,7 +28,7 @@ function chartOf(set, row, domains, {indices, colours, width, mark}) {
     marks: [
       ruleY([0], {stroke: colours.grid}),
       ruleX(marks, {stroke: colours.mark, strokeWidth: 1.5}),
-      ...shown.map((index) => line(pointsOf(set, index, row), {...styleOf(colours, indices.indexOf(index)), strokeWidth: 1.6})),
+      ...shown.map((index) => line(pointsOf({length: set.columns, x: distanceAt(set, row), y: (column) => set.value(index, row, column)}, width), {...styleOf(colours, indices.indexOf(index)), strokeWidth: 1.6})),
     ],
   });
 }

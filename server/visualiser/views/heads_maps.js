@@ -1,17 +1,20 @@
 // A small heatmap for each head, with one crosshair in all of them.
 import {h} from '../dom.js';
-import {cellsOf, edges, paint} from './heatmap.js';
+import {coverOf, paint, spansOf} from '../raster.js';
 
 const GAP = 10;
-const WIDE = 190; // pixels of a map at most
-const NARROW = 104;
+const WIDE = 320, NARROW = 104; // pixels of a map at most and at least
+const FEW = 8; // up to as many stand in rows of four
+const AROUND = 150; // pixels that controls, notes and titles take of the height
 const LINE_HEIGHT = 22; // of planes that are a single row
 
 const clamp = (value, least, most) => Math.max(least, Math.min(value, most));
 
-function sizeOf({rows, columns}, width, count) {
-  const across = Math.max(1, Math.min(count, Math.floor((width + GAP) / (NARROW + 36 + GAP)), 8));
-  const wide = Math.floor(clamp((width + GAP) / Math.max(across, width < 500 ? 2 : 4) - GAP, NARROW, WIDE));
+// Up to eight maps in rows of four that fit the screen, more in longer rows.
+function sizeOf({rows, columns}, {width, height}, count) {
+  const across = Math.min(count, width < 500 ? 2 : count <= FEW ? 4 : clamp(Math.floor((width + GAP) / (NARROW + 36 + GAP)), 4, 8));
+  const tall = Math.max(NARROW, (height - AROUND) / 2) * Math.max(1, columns / rows); // two rows at once
+  const wide = Math.floor(clamp((width + GAP) / across - GAP, NARROW, Math.min(WIDE, tall)));
   return {wide, high: rows === 1 ? LINE_HEIGHT : Math.round(clamp((wide * rows) / columns, 24, wide * 1.25))};
 }
 
@@ -31,7 +34,8 @@ function createMap(set, index, {wide, high}, {colours, mark}) {
   canvas.style.width = `${wide}px`;
   canvas.style.height = `${high}px`;
   const picture = new ImageData(least, most);
-  paint(picture, {data: set.planes.get(index), columns: set.columns}, set.scale, cellsOf(edges(least, 0, set.columns, set.columns), set.columns), cellsOf(edges(most, 0, set.rows, set.rows), set.rows));
+  const across = spansOf(least, [0, set.columns], set.columns), down = spansOf(most, [0, set.rows], set.rows);
+  paint(picture, {data: set.planes.get(index), columns: set.columns}, set.scaleAt(index), across, down);
 
   function draw(cell) {
     const context = canvas.getContext('2d');
@@ -52,9 +56,9 @@ function createMap(set, index, {wide, high}, {colours, mark}) {
   }
   draw(null);
   const value = h('span', {class: 'heads-value'});
-  const element = h('figure', {class: 'heads-map'}, h('figcaption', {}, h('span', {}, `${set.title} ${set.label(index)}`), value), canvas);
+  const element = h('figure', {class: 'heads-map'}, h('figcaption', {}, h('span', {}, [`${set.title} ${set.label(index)}`, set.given(index)].filter(Boolean).join(' · ')), value), canvas);
   element.style.width = `${wide}px`;
-  return {canvas, index, set, element, show(cell) {
+  return {canvas, index, set, element, cover: coverOf(across, down), show(cell) {
     draw(cell);
     value.textContent = cell ? set.text(index, cell.row, cell.column) : '';
   }};
@@ -62,8 +66,8 @@ function createMap(set, index, {wide, high}, {colours, mark}) {
 
 // context: what render got, and {sets, indices, point(cell), open(cell)}.
 export function createMaps(context) {
-  const {sets, indices, point, open, signal, width} = context;
-  const size = sizeOf(sets[0], width, indices.length);
+  const {sets, indices, point, open, signal} = context;
+  const size = sizeOf(sets[0], context, indices.length);
   const blocks = sets.map((set) => ({set, maps: indices.filter((index) => set.planes.has(index)).map((index) => createMap(set, index, size, context))}));
   const maps = blocks.flatMap(({maps}) => maps);
   const most = {rows: Math.max(...sets.map(({rows}) => rows)), columns: Math.max(...sets.map(({columns}) => columns))};
@@ -95,5 +99,6 @@ export function createMaps(context) {
     canvas.addEventListener('focus', () => { if (canvas.matches(':focus-visible')) move(cell ?? {row: 0, column: 0}, index); }, {signal});
     canvas.tabIndex = 0;
   }
-  return h('div', {}, ...blocks.map(({set, maps}) => h('section', {class: 'heads-block'}, set.heading ? h('h3', {}, set.heading) : null, h('div', {class: 'heads-maps'}, ...maps.map(({element}) => element)))));
+  return h('div', {}, ...blocks.map(({set, maps}) => h('section', {class: 'heads-block'}, set.heading ? h('h3', {}, set.heading) : null, h('div', {class: 'heads-maps'}, ...maps.map(({element}) => element)))),
+    h('p', {class: 'quiet heatmap-cover'}, maps.find(({cover}) => cover)?.cover));
 }

@@ -4,6 +4,7 @@ import {getElements} from '../api.js';
 import {createChart, decadesOf, legendOf, linkCharts, titled} from '../charts.js';
 import {h} from '../dom.js';
 import {choiceField, listField} from '../lists.js';
+import {precisionNote} from '../notes.js';
 import {brief, shortest} from '../numbers.js';
 import {PROBES, RECIPES, entryOf, unitOf, wavesOf} from '../recipes.js';
 import {NOT_MEASURED, mayWave} from './spectrum.js';
@@ -185,16 +186,17 @@ function settingsOf(options, tables) {
 const mistakeOf = (given, taken) => (!given || Number(given) === taken ? '' : `${given} cannot be had; ${taken} is taken`);
 
 function render(container, context) {
-  const {tables, options, update, signal} = context;
+  const {tables, options, update, signal, until} = context;
   const settings = settingsOf(options, tables);
   const body = h('div', {class: 'precision-body', 'aria-busy': 'true'}, h('p', {class: 'quiet'}, 'Computing the recipe …'));
   const number = (name, label, value) => listField({id: `precision-${name}`, label, value, size: 9, mistake: mistakeOf(options[`precision.${name}`], value), changed: (text) => update({[`precision.${name}`]: text})});
   container.append(
+    precisionNote(),
     h('div', {class: 'buttons'},
       choiceField({id: 'precision-recipe', label: 'float32 recipe', value: settings.recipe, choices: [['', 'the usual one'], ...RECIPES.map(({name, title}) => [name, title])], changed: (value) => update({'precision.recipe': value})}),
       number('offset', 'positions from', settings.offset), number('rows', 'how many', settings.rows)),
     body);
-  Promise.all(tables.map((table) => judge(table, settings, signal))).then((judgements) => {
+  until(Promise.all(tables.map((table) => judge(table, settings, signal))).then((judgements) => {
     if (signal.aborted) return;
     const codes = [...new Set(judgements.map((judged) => judged?.recipe?.code).filter(Boolean))];
     body.replaceChildren(...codes.map((code) => h('p', {class: 'precision-code'}, h('code', {}, code), ', then sin and cos of position × frequency, all in float32')));
@@ -202,7 +204,7 @@ function render(container, context) {
   }).catch((error) => {
     if (signal.aborted || error.name === 'AbortError') return;
     body.replaceChildren(h('p', {class: 'error'}, error.message));
-  }).finally(() => body.removeAttribute('aria-busy'));
+  }).finally(() => body.removeAttribute('aria-busy')));
 }
 
 export default {

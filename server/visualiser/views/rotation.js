@@ -1,6 +1,7 @@
 // Rotations: pairs of columns as vectors in circles, as the position moves. With two settings both vectors
 // of a pair stand in one circle, at the same position.
 import {h, later} from '../dom.js';
+import {rotationNote} from '../notes.js';
 import {brief} from '../numbers.js';
 import {TRACE, coordinatesIn, createTurning} from '../turning.js';
 import {drawDial} from './dial.js';
@@ -186,8 +187,9 @@ function legendOf(sides, tables, colours, mark) {
 }
 
 function render(container, context) {
-  const {tables, options, update, hover, mark, colours, signal, width} = context;
+  const {tables, options, update, hover, mark, colours, signal, until, width} = context;
   const sides = createSides(context, {ready: () => draw(), failed});
+  let first = () => {}; // called when there is something to see
   const source = sides[0].turning;
   const pairs = chosenPairs(options['rotation.pairs'], source.count);
   const dials = pairs.map((pair) => createDial(sides, pair, width < 500 ? 92 : 116, colours));
@@ -202,7 +204,7 @@ function render(container, context) {
   const controls = createControls(context, source, {go, toggle: () => (player.playing() ? pause() : play()), setSpeed: (speed) => update({'rotation.speed': speed === STANDARD_SPEED ? '' : speed}, {quiet: true})});
   const numbers = h('details', {ontoggle: () => tell()}, h('summary', {}, 'Numbers of these pairs'), h('div', {class: 'numbers-frame', tabindex: 0, role: 'region', 'aria-label': 'Numbers of these pairs'}));
   const grid = h('div', {class: 'rotation-dials', role: 'group', 'aria-label': 'Pairs as vectors in unit circles. Left and right choose a pair, up and down move the position.'}, ...dials.map(({element}) => element));
-  container.append(controls.element, controls.track, controls.status, legendOf(sides, tables, colours, mark), grid, numbers);
+  container.append(rotationNote(sides, mark, signal), controls.element, controls.track, controls.status, legendOf(sides, tables, colours, mark), grid, numbers);
 
   const remember = later(() => { if (!signal.aborted) update({'rotation.position': row === 0 ? '' : String(source.at(row))}, {quiet: true}); }, 200);
   const loaded = (at) => sides.every(({turning}) => { const there = turning.rowOf(source.at(at), at); return there < 0 || turning.blockOf(there); });
@@ -223,6 +225,7 @@ function render(container, context) {
   function failed(error) {
     if (signal.aborted || error.name === 'AbortError') return;
     player.stop();
+    first();
     controls.status.textContent = error.message;
   }
   // Go to a row; -1 stands for a position without a row.
@@ -256,6 +259,7 @@ function render(container, context) {
     controls.status.textContent = `position ${position}${loaded(row) ? '' : ' …'}${beyond ? ' · beyond training' : ''}`;
     controls.status.classList.toggle('beyond', beyond);
     if (!loaded(row)) return;
+    first();
     reach = Math.max(reach, reachOf(sides, pairs, row));
     states().forEach((state, i) => dials[i].show(state, reach, mark));
     if (!player.playing() || performance.now() - told > PATIENCE) tell();
@@ -269,6 +273,11 @@ function render(container, context) {
   });
   choose(0);
   draw();
+  until(new Promise((complete) => {
+    if (loaded(row)) complete();
+    else first = complete;
+    signal.addEventListener('abort', complete);
+  }));
   return () => player.stop();
 }
 

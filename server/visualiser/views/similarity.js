@@ -1,9 +1,10 @@
 // Every position with every other: the matrix of a metric, as a heatmap. Long tables show a window of
 // its rows.
 import {WINDOW_ELEMENTS} from '../api.js';
+import {differenceOf, refusalOf} from '../difference.js';
 import {h} from '../dom.js';
-import {METRICS, chooser, comparable, hasSimilarity, keepFocus, loadSimilarity, present, titlesOf} from '../similarity.js';
-import {differenceOf} from '../tables.js';
+import {METRICS, chooser, comparable, hasSimilarity, loadSimilarity, present, titlesOf} from '../similarity.js';
+import {similarityNote} from '../notes.js';
 import heatmap from './heatmap.js';
 
 const OPTION = 'similarity.row';
@@ -17,15 +18,12 @@ function windowOf({totalRows: n}, text) {
 
 function pager({first, count, n}, update) {
   if (count === n) return null;
-  const go = (id, to) => {
-    keepFocus(id);
-    update({[OPTION]: String(Math.max(0, Math.min(to, n - count)) || ''), zoom: ''});
-  };
-  const input = h('input', {id: 'similarity-row', type: 'number', min: 0, max: n - count, value: first, onchange: () => go('similarity-row', Math.trunc(Number(input.value)) || 0)});
+  const go = (to) => update({[OPTION]: String(Math.max(0, Math.min(to, n - count)) || ''), zoom: ''});
+  const input = h('input', {id: 'similarity-row', type: 'number', min: 0, max: n - count, value: first, onchange: () => go(Math.trunc(Number(input.value)) || 0)});
   return h('span', {class: 'window', role: 'group', 'aria-label': 'Window of the matrix'},
     h('label', {}, 'rows of the matrix from ', input), ` to ${first + count - 1} of ${n} `,
-    h('button', {type: 'button', id: 'similarity-back', disabled: first === 0, onclick: () => go('similarity-back', first - count)}, 'Back'),
-    h('button', {type: 'button', id: 'similarity-on', disabled: first + count >= n, onclick: () => go('similarity-on', first + count)}, 'On'));
+    h('button', {type: 'button', id: 'similarity-back', disabled: first === 0, onclick: () => go(first - count)}, 'Back'),
+    h('button', {type: 'button', id: 'similarity-on', disabled: first + count >= n, onclick: () => go(first + count)}, 'On'));
 }
 
 function render(container, context) {
@@ -37,9 +35,9 @@ function render(container, context) {
   const load = () => Promise.all(having.map((table, i) => loadSimilarity(table, {metric: metric.value, ...windows[i]}, signal)));
   return present(container, context, [metric.element, pager(longest, update)], load, (place, tables, news) => {
     const [left, right] = tables;
-    const difference = right && left.firstRow === right.firstRow ? differenceOf(left, right) : null;
+    const refusal = right ? refusalOf(left, right) : '';
     news.textContent = note;
-    return heatmap.render(place, {...context, tables, difference, square: true, titles: right && titlesOf(having)});
+    return heatmap.render(place, {...context, tables, refusal, note: similarityNote(tables, METRICS[metric.value]), difference: right && !refusal ? differenceOf(left, right) : null, titles: right && titlesOf(having)});
   });
 }
 

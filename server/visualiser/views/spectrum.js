@@ -1,6 +1,7 @@
 // The wavelength of each column over the dimension: which columns never complete a turn in training.
 import {createChart, decadesOf, indexOf, legendOf, linkCharts, titled} from '../charts.js';
 import {h} from '../dom.js';
+import {spectrumNote} from '../notes.js';
 import {brief} from '../numbers.js';
 import {isReal, sideName} from './waves.js';
 
@@ -45,13 +46,13 @@ function draw(container, {tables, hover, mark, colours, signal, width}) {
 
 function render(container, context) {
   const body = h('div', {class: 'spectrum-body', 'aria-busy': 'true'}, h('p', {class: 'quiet'}, 'Measuring wavelengths …'));
-  container.append(body);
-  Promise.all(context.tables.map(({wavelengthsKnown}) => wavelengthsKnown)).then(() => {
+  container.append(spectrumNote(), body);
+  context.until(Promise.all(context.tables.map(({wavelengthsKnown}) => wavelengthsKnown)).then(() => {
     if (context.signal.aborted) return;
     body.replaceChildren();
     draw(body, context);
     body.removeAttribute('aria-busy');
-  });
+  }));
 }
 
 // Whether the scheme has waves of the position, and any row can be requested.

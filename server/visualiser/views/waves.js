@@ -2,6 +2,7 @@
 import {createChart, indexOf, legendOf, linkCharts, reachOf, roomy, titled} from '../charts.js';
 import {h} from '../dom.js';
 import {choiceField, listField, parseList, pluralOf, spread} from '../lists.js';
+import {wavesNote} from '../notes.js';
 import {brief} from '../numbers.js';
 
 const ARRANGEMENTS = [['', 'on the same axes'], ['apart', 'one above the other'], ['difference', 'their difference']];
@@ -32,12 +33,12 @@ function tellRow(at, {tables, difference, columns, orders}) {
     }).filter(Boolean);
     const place = difference && k < difference.columns ? indexOf(orders[0], at) : -1;
     if (place >= 0 && orders[0].row(place) < difference.rows) values.push(`difference ${difference.text(orders[0].row(place), k)}`);
-    return `${column.title && `${column.title} ${k}: `}${values.join(', ')}`;
+    return `${column.title && `${column.title} ${column.at(k)}: `}${values.join(', ')}`;
   });
   return [`${row.title} ${at}`, ...parts].join(' · ');
 }
 
-function render(container, {tables, difference, options, update, hover, mark, colours, signal, width}) {
+function render(container, {tables, difference, refusal, options, update, hover, mark, colours, signal, width}) {
   const [{row, column}] = tables;
   const extent = Math.max(...tables.map(({columns}) => columns));
   const rule = `${pluralOf(column.title || 'column')} go from 0 to ${extent - 1}, such as ${spread(extent)}`;
@@ -54,13 +55,15 @@ function render(container, {tables, difference, options, update, hover, mark, co
     : arrangement === 'apart' ? all.map((series, i) => [`${'AB'[i]}: ${tables[i].settings.scheme}`, series.map((each) => ({...each, dashed: false}))])
       : [[tables.length > 1 ? 'A solid, B dashed' : '', all.flat()]];
   const shown = groups.flatMap(([, series]) => series);
-  const x = {title: row.title, domain: reachOf(shown.map((each) => ({...each, y: each.x})))};
+  const x = {title: row.explained ?? row.title, domain: reachOf(shown, 'x')};
   const [least, most] = reachOf(shown);
   const y = {title: 'value', domain: roomy([least, most])};
   const charts = groups.map(([title, series]) => createChart({
     series, x, y, rules: markRules(mark, row), colours, width, height: groups.length > 1 ? 230 : 320,
     label: `${title ? `${title}: ` : ''}${column.title || 'column'} ${columns.join(', ')} over ${row.title} ${brief(x.domain[0])} to ${brief(x.domain[1])}, values from ${brief(least)} to ${brief(most)}. Arrow keys move the cursor.`,
   }));
+  container.append(wavesNote(tables, columns, signal));
+  if (refusal) container.append(h('p', {class: 'refusal'}, refusal));
   container.append(
     h('div', {class: 'buttons'},
       extent > 1 ? listField({id: 'waves-columns', label: pluralOf(column.title), value: options['waves.columns'] || columns.join(', '), mistake: given.mistake, changed: (text) => update({'waves.columns': text.replace(/[\s,;]+/g, ',')})}) : null,
