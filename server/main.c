@@ -78,7 +78,7 @@ static bool go_on(void *context, const pe_scheme *scheme, double done)
     return in_time && workers_may_go_on(process->workers);
 }
 
-/* A computation that is in time has been cancelled since its clients have left. */
+/* Whether a computation was cancelled because all of its clients have left. */
 static bool is_abandoned(void *context)
 {
     return !workers_may_go_on(((server_process *)context)->workers);

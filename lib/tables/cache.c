@@ -392,7 +392,7 @@ void *pe_entry_attachment(pe_cache *cache, pe_entry *entry, unsigned id, const c
     return object;
 }
 
-/* ---- the end ---- */
+/* ---- freeing ---- */
 
 void pe_cache_free(pe_cache *cache)
 {

@@ -34,12 +34,14 @@ static size_t lay_out(pe_table *table, const pe_plan *plan)
 
 /* ---- parts of a tensor, which several threads fill at once ---- */
 
-/* A part has at least the 8 MB from which on rows are written with non-temporal stores: plain
- * stores of a large tensor take half as long again, since each line is read before. Every part
- * computes seeds of its own, so parts of large tensors are larger: one of eight for several
- * threads, and for one thread as large as may be. Several threads divide a tensor of 4 to
- * 16 MB, which the caches hold, into parts of 2 MB. A part is smaller where it would take more
- * than a few milliseconds, since between two parts the runner is asked whether to go on. */
+/* How large a part is. Large parts are better: every part computes seeds of its own.
+ * - One thread: up to PART_MAX.
+ * - Several threads, a tensor below 16 MB, which the caches hold: PART_MIN.
+ * - Several threads, a larger tensor: an eighth of it, but at least PART_DIRECT. From there on
+ *   rows are written with non-temporal stores; plain ones take half as long again, since each
+ *   line is read before.
+ * Any part is smaller if it would take more than a few milliseconds, since the runner is asked
+ * between two parts whether to go on. */
 #define PART_MIN     ((uint64_t)2 << 20)
 #define PART_DIRECT  ((uint64_t)8 << 20)
 #define PART_MAX     ((uint64_t)64 << 20)

@@ -229,7 +229,7 @@ void pe_round_exactly(const pe_wave *wave, uint64_t row, size_t frequency, bool 
         sine = (dd){0, 0};
         cosine_value = (dd){1, 0};
     } else if (is_quarter_turn(wave, row, position, turns, &sine, &cosine_value)) {
-        /* found often, since no error bound of an entry decides how 0 is rounded */
+        /* both are set; this is frequent, since no error bound decides how a 0 is rounded */
     } else if (is_small_angle(&turns, position, &angle)) {
         /* below 2^-150 a 256-bit fraction of a turn has too few bits left */
         pe_angle_small_sincos(angle, &sine, &cosine_value);

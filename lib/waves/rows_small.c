@@ -69,7 +69,7 @@ pe_small_part pe_small_part_of(const pe_wave *wave, uint64_t first, uint64_t row
     if (!(reach * radians_of(&wave->frequencies[end - 1]) < TINY_ANGLE))
         return part;
     part.small = first_below(wave, reach, small);
-    if (part.small % 2 == 1) /* chunks begin at even frequencies */
+    if (part.small % 2 == 1) /* a chunk begins at a frequency of even index */
         part.small = part.small < end ? part.small + 1 : end;
     if (wave->layout == PE_WAVE_SINES) {
         double magnitude = vanishing_magnitude(wave->dtype);
