@@ -18,10 +18,8 @@
  * only AVX-512 has. */
 F64_INLINED double f64_of_32(uint64_t integer)
 {
-    uint64_t bits = 0x4330000000000000 | integer; /* 2^52 + integer */
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value - 0x1p52;
+    return pe_double_of_bits(0x4330000000000000 | integer) -
+           0x1p52; /* 2^52 + integer, - 2^52 */
 }
 
 /* x + y·z, where |x| >= |y·z|; y·z rounds off 2^-104 of itself. */

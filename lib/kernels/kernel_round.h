@@ -10,6 +10,7 @@
 #define PE_KERNEL_ROUND_H
 
 #include "kernels/kernel.h"
+#include "numerics/double_bits.h"
 
 #include <string.h>
 
@@ -27,13 +28,6 @@ typedef struct rotation_mode {
     bool streamed; /* non-temporal stores */
 } rotation_mode;
 
-static inline uint64_t bits64(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 static inline uint32_t bits32(float value)
 {
     uint32_t bits;
@@ -44,10 +38,7 @@ static inline uint32_t bits32(float value)
 /* 2^exponent, for normal numbers. */
 static inline double power_of_two(int exponent)
 {
-    uint64_t bits = (uint64_t)(1023 + exponent) << 52;
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
+    return pe_double_of_bits((uint64_t)(1023 + exponent) << 52);
 }
 
 /* Compute the sines and cosines of a + b, or of a - b if `back`. */
@@ -121,7 +112,7 @@ second_16(const double *restrict entries, size_t count, int exponent, unsigned d
     const uint64_t least = (uint64_t)(1023 + exponent - (int)small_bits) << 52;
     uint64_t near = 0, small = 0; /* sign bits */
     for (size_t i = 0; i < count; i++) {
-        uint64_t bits = bits64(entries[i]), magnitude = bits & 0x7fffffffffffffff;
+        uint64_t bits = pe_bits_of_double(entries[i]), magnitude = bits & 0x7fffffffffffffff;
         uint64_t lifted = magnitude + (1ULL << (dropped - 1));
         near |= ((lifted + margin) & ((1ULL << dropped) - 1)) - 2 * margin;
         small |= magnitude - least;
@@ -141,9 +132,10 @@ static bool round_subnormal(const double *entries, size_t count, int exponent, u
         double magnitude = __builtin_fabs(entries[i]);
         if (magnitude >= 0x1p-14)
             continue;
-        uint64_t below = bits64(magnitude - reach + 0x1p28);
-        uncertain |= below != bits64(magnitude + reach + 0x1p28) || (uint16_t)below == 0;
-        to[i] = (uint16_t)((bits64(entries[i]) >> 48 & 0x8000) | (uint16_t)below);
+        uint64_t below = pe_bits_of_double(magnitude - reach + 0x1p28);
+        uncertain |=
+            below != pe_bits_of_double(magnitude + reach + 0x1p28) || (uint16_t)below == 0;
+        to[i] = (uint16_t)((pe_bits_of_double(entries[i]) >> 48 & 0x8000) | (uint16_t)below);
     }
     return uncertain;
 }

@@ -5,34 +5,10 @@
 #include "numerics/dd.h"
 
 #include <stdint.h>
-#include <string.h>
 
 extern const pe_lines PE_FOR_SET(pe_lines);
 
 #define SIGN (1ULL << 63)
-
-static inline uint64_t bits_of(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static inline double double_of(uint64_t bits)
-{
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-/* The number of which `nearest` is the nearest double and `rest` has the sign of the rest,
- * rounded to odd. */
-static inline double round_to_odd(double nearest, double rest)
-{
-    uint64_t bits = bits_of(nearest), inexact = rest != 0;
-    uint64_t beyond = (bits ^ bits_of(rest)) >> 63 & inexact;
-    return double_of((bits - beyond) | inexact);
-}
 
 /* ---- progressions ---- */
 
@@ -50,7 +26,7 @@ static inline __attribute__((always_inline)) void sums_of(double offset, double 
         dd steps = dd_two_prod(row + (double)i, step);
         dd sum = dd_two_sum(offset, steps.hi);
         sum = dd_quick_two_sum(sum.hi, sum.lo + steps.lo);
-        ret_numbers[i] = odd ? round_to_odd(sum.hi, sum.lo) : sum.hi;
+        ret_numbers[i] = odd ? dd_to_odd(sum) : sum.hi;
     }
 }
 
@@ -99,7 +75,7 @@ quotients_of(double row, double divisor, size_t count, bool odd, double *restric
         double dividend = row + (double)i;
         double quotient = quotient_of(dividend, divisor, inverse);
         ret_numbers[i] =
-            odd ? round_to_odd(quotient, rest_of(dividend, divisor, quotient)) : quotient;
+            odd ? dd_to_odd((dd){quotient, rest_of(dividend, divisor, quotient)}) : quotient;
     }
 }
 
@@ -118,12 +94,13 @@ static void quotients(double row, double divisor, size_t count, bool odd, double
  * smallest normal one as a count of these units in the last bits. */
 static inline uint16_t round_16(double value, unsigned dropped, uint64_t bias)
 {
-    const double lift = double_of((bias + 52 + dropped - 51) << 52);
+    const double lift = pe_double_of_bits((bias + 52 + dropped - 51) << 52);
     const int64_t least = (int64_t)((bias + 1) << 52); /* vectors compare signed numbers */
-    uint64_t bits = bits_of(value), magnitude = bits & ~SIGN;
+    uint64_t bits = pe_bits_of_double(value), magnitude = bits & ~SIGN;
     uint64_t half = (1ULL << (dropped - 1)) - 1 + (magnitude >> dropped & 1);
     uint64_t normal = ((magnitude + half) >> dropped) - (bias << (52 - dropped));
-    uint64_t small = bits_of(double_of(magnitude) + lift) - bits_of(lift);
+    uint64_t small =
+        pe_bits_of_double(pe_double_of_bits(magnitude) + lift) - pe_bits_of_double(lift);
     uint64_t rounded = (int64_t)magnitude < least ? small : normal;
     uint64_t sign = bits >> 48 & 0x8000;
     return (uint16_t)(rounded ? rounded | sign : 0);

@@ -7,9 +7,9 @@
 #ifndef PE_DD_H
 #define PE_DD_H
 
+#include "numerics/double_bits.h"
+
 #include <math.h>
-#include <stdint.h>
-#include <string.h>
 
 typedef struct dd {
     double hi, lo;
@@ -110,16 +110,12 @@ static inline dd dd_sqrt(dd a)
 }
 
 /* A double from which rounding to fewer bits gives what rounding `sum` itself would: rounded to
- * odd. |sum.lo| is at most half of the last place of sum.hi. */
+ * odd. sum.hi is the double nearest to the sum; of sum.lo only the sign counts. */
 static inline double dd_to_odd(dd sum)
 {
-    uint64_t bits;
-    memcpy(&bits, &sum.hi, sizeof bits);
-    uint64_t inexact = sum.lo != 0;
-    uint64_t towards_zero = inexact & ((sum.hi < 0) != (sum.lo < 0));
-    bits = (bits - towards_zero) | inexact; /* truncated, then odd */
-    memcpy(&sum.hi, &bits, sizeof bits);
-    return sum.hi;
+    uint64_t bits = pe_bits_of_double(sum.hi), inexact = sum.lo != 0;
+    uint64_t towards_zero = (bits ^ pe_bits_of_double(sum.lo)) >> 63 & inexact;
+    return pe_double_of_bits((bits - towards_zero) | inexact); /* truncated, then odd */
 }
 
 /* a.hi alone if a.lo is so small that it can only be a rounding error, else a. Such an error

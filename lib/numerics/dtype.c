@@ -35,19 +35,12 @@ double pe_dtype_overflow(pe_dtype dtype)
     return DTYPES[dtype].overflow;
 }
 
-static uint64_t bits_of(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 /* Round a double to a 16-bit format with `fraction_bits` stored bits and exponent bias `bias`,
  * ties to even, in integers. Zeros become +0; infinities and NaN stay what they are. The caller
  * excludes finite numbers that overflow. */
 static uint16_t round_to_16_bits(double value, int fraction_bits, int bias)
 {
-    uint64_t bits = bits_of(value);
+    uint64_t bits = pe_bits_of_double(value);
     uint16_t sign = (uint16_t)(bits >> 48 & 0x8000);
     int exponent = (int)(bits >> 52 & 0x7ff) - 1023 + bias; /* as a normal number stores it */
     uint64_t significand = (bits & 0xfffffffffffffULL) | 1ULL << 52;

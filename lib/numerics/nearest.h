@@ -15,7 +15,6 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 /* Round value.hi + value.lo, which is within `error` of the exact value. NaN if the exact value
  * may round to either of two doubles. */
@@ -26,13 +25,6 @@ static inline double pe_nearest_within(dd value, double error)
 }
 
 /* ---- conversions ---- */
-
-static inline double pe_double_of_bits(uint64_t bits)
-{
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
 
 /* An integer below 2^53, exactly: its halves are added to powers of two that have their place
  * in the last bits. */
