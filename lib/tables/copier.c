@@ -3,7 +3,7 @@
  * runs are faster that way, since those of a matrix begin at any element. */
 #include "tables/copier.h"
 
-#include "kernels/kernel.h"
+#include "kernels/store.h"
 
 #include <string.h>
 
@@ -25,7 +25,7 @@ static void write_stage(pe_copier *copier)
 
 void pe_copier_init(pe_copier *ret_copier, void *dst, uint64_t bytes)
 {
-    ret_copier->kernel = bytes >= PE_STREAMED_FROM ? pe_kernel_get() : NULL;
+    ret_copier->kernel = pe_streaming_for(bytes);
     ret_copier->to = dst;
     clear_stage(ret_copier);
 }

@@ -1,6 +1,7 @@
 /* Placing entries in the columns of a row. */
 #include "waves/columns.h"
 
+#include "kernels/store.h"
 #include "numerics/dtype.h"
 
 #include <string.h>
@@ -202,10 +203,7 @@ static void copy_rows(const pe_run *run, const unsigned char *elements, size_t r
 {
     size_t bytes = run->count * run->size;
     for (size_t r = 0; r < rows; r++, elements += bytes, dst += run->row_bytes)
-        if (run->streaming)
-            run->streaming->stream(dst, elements, bytes);
-        else
-            memcpy(dst, elements, bytes);
+        pe_store(run->streaming, dst, elements, bytes);
 }
 
 /* The same with each element twice. */

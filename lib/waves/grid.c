@@ -1,7 +1,7 @@
 /* Filling tables of a grid from strips: entries of consecutive positions of one axis. */
 #include "waves/grid.h"
 
-#include "kernels/kernel.h"
+#include "kernels/store.h"
 #include "numerics/dtype.h"
 #include "waves/fill.h"
 
@@ -150,16 +150,6 @@ static void gather(unsigned char *dst, strip from, size_t size, size_t count)
         copy_strip(dst, from, 8, count);
 }
 
-/* Copy with non-temporal stores, unless `streaming` is NULL. */
-static void copy_out(const pe_kernel *streaming, unsigned char *dst, const unsigned char *from,
-                     size_t bytes)
-{
-    if (streaming)
-        streaming->stream(dst, from, bytes);
-    else
-        memcpy(dst, from, bytes);
-}
-
 /* Write an element `count` times. */
 static void repeat(const pe_kernel *streaming, unsigned char *dst, const unsigned char *element,
                    size_t size, size_t count)
@@ -171,7 +161,7 @@ static void repeat(const pe_kernel *streaming, unsigned char *dst, const unsigne
     for (size_t at = BLOCK; at < ready; at += BLOCK)
         memcpy(copies + at, copies, BLOCK);
     for (size_t at = 0; at < bytes; at += BYTES)
-        copy_out(streaming, dst + at, copies, smaller(bytes - at, BYTES));
+        pe_store(streaming, dst + at, copies, smaller(bytes - at, BYTES));
 }
 
 /* What a channel encodes: an axis, by one frequency and function. */
@@ -220,7 +210,7 @@ static void write_along_x(const pe_grid *grid, const pe_kernel *streaming,
         most *= 2;
     for (; done < count; done += run) { /* all rows are equal; the first ones stay in caches */
         run = smaller(smaller(done, most), count - done);
-        copy_out(done < most ? NULL : streaming, dst + done * size, dst, run * size);
+        pe_store(done < most ? NULL : streaming, dst + done * size, dst, run * size);
     }
 }
 
@@ -251,8 +241,7 @@ static void write_planes(const pe_grid *grid, uint64_t first, uint64_t count,
                          unsigned char *dst)
 {
     uint64_t plane = (uint64_t)grid->height * grid->width;
-    const pe_kernel *kernel = pe_kernel_get();
-    const pe_kernel *streaming = count * grid->element_size >= PE_STREAMED_FROM ? kernel : NULL;
+    const pe_kernel *streaming = pe_streaming_for(count * grid->element_size);
     while (count > 0) {
         channel_meaning meaning = channel_at(grid, first / plane);
         size_t part = smaller(plane - first % plane, count);
@@ -264,7 +253,7 @@ static void write_planes(const pe_grid *grid, uint64_t first, uint64_t count,
         first += part;
         count -= part;
     }
-    kernel->fence();
+    pe_store_end(streaming);
 }
 
 void pe_grid_fill(const pe_grid *grid, uint64_t first, uint64_t rows, void *dst)
