@@ -30,6 +30,7 @@ let loading = null; // the AbortController of what is under way
 let overtaken = false; // whether a slider has gone on meanwhile
 let tables = []; // what is shown
 let drawings = 0; // under way
+let resized = false; // a drawing for a new size comes soon
 
 const schemeOf = (name) => schemes.find((scheme) => scheme.name === name);
 
@@ -124,7 +125,7 @@ async function settle(state, sides, results, signal) {
 
 // Nothing is under way any more, unless something is.
 function rest() {
-  if (!loading && drawings === 0) document.body.classList.remove('loading', 'busy');
+  if (!loading && drawings === 0 && !resized) document.body.classList.remove('loading', 'busy');
 }
 
 function tellFailure(error) {
@@ -172,7 +173,7 @@ function showTitle(view) {
 
 // Draw the tables; resolves when the picture is complete, or overtaken by another.
 async function draw() {
-  if (tables.length === 0) return;
+  if (tables.length === 0) return rest();
   const state = store.get();
   const [{tensor, scheme}] = tables;
   const possible = viewsFor(tensor, scheme);
@@ -260,7 +261,15 @@ function changed(state, kind) {
 
 // Draw anew where the view has another width, or the window another height.
 function watchSizes() {
-  const redraw = later(draw, 60);
+  const drawSoon = later(() => {
+    resized = false;
+    draw();
+  }, 60);
+  const redraw = () => {
+    resized = true;
+    document.body.classList.add('busy');
+    drawSoon();
+  };
   let width = byId('view').clientWidth, height = innerHeight;
   new ResizeObserver(([{contentRect}]) => {
     if (Math.round(contentRect.width) !== Math.round(width)) redraw();

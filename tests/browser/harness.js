@@ -84,10 +84,16 @@ export async function drawn(page) {
   assert.equal(await page.textContent('#message'), '');
 }
 
-// Wait until nothing is under way, also nothing that waits for a pause in typing.
+// Wait until nothing is under way, also nothing that waits for a pause in typing, nor a drawing that a new
+// layout asks for: the page hears of its sizes at the end of a frame.
 export async function settled(page) {
   await page.waitForTimeout(20); // until an event has been heard of
-  await page.waitForFunction(() => !document.body.classList.contains('busy'));
+  await page.waitForFunction(() => {
+    const busy = document.body.classList.contains('busy');
+    window.quietFrames = busy ? 0 : (window.quietFrames ?? 0) + 1;
+    return window.quietFrames > 2;
+  });
+  await page.evaluate(() => { window.quietFrames = 0; });
 }
 
 // Try until it holds: a view may be about to be drawn anew.
