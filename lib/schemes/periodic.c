@@ -75,7 +75,9 @@ const pe_scheme pe_scheme_periodic = {
             .family = "absolute",
             .formula = "encoding[r, i] = sin(k * w_i); w_i = (pi/2) / 2^i (dyadic) or "
                        "base^(-i/dim) (geometric)",
-            .convention = "sines only; dyadic values at quarter periods are exactly 0 or ±1",
+            .convention =
+                "sines only; dyadic values at quarter periods are exactly 0 or ±1, and "
+                "from column 255 on dyadic frequencies are taken as 0",
             .reference = "a step towards arXiv:1706.03762, section 3.5",
             .example = "length=8&dim=4",
             .revision = 2,
