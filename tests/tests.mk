@@ -4,18 +4,19 @@ UNIT_SOURCES   := $(sort $(shell find tests/unit -name '*.c'))
 BENCH_SOURCES  := $(wildcard tests/bench/*.c)
 HARNESSES      := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
 FUZZ_SOURCES   := $(wildcard tests/fuzz/*.c tests/fuzz/support/*.c)
-FORMATTED := $(LIB_FILES) $(API_FILES) $(SERVER_FILES) $(sort $(shell find tests/unit tests/fuzz/support tests/bench -name '*.h')) \
-             $(UNIT_SOURCES) $(BENCH_SOURCES) $(FUZZ_SOURCES) tests/digits/main.cc tests/buckets/main.c \
+MPFR_SOURCES   := $(wildcard tests/mpfr/*.c)
+FORMATTED := $(LIB_FILES) $(API_FILES) $(SERVER_FILES) $(sort $(shell find tests/unit tests/fuzz/support tests/bench tests/mpfr -name '*.h')) \
+             $(UNIT_SOURCES) $(BENCH_SOURCES) $(FUZZ_SOURCES) $(MPFR_SOURCES) tests/digits/main.cc tests/buckets/main.c \
              tests/faults/faults.c
 
 DEPS_BENCH := $(DEPS) python3 python3-numpy python3-torch python3-fastapi python3-uvicorn python3-httptools \
               python3-uvloop nginx-light lighttpd wrk
 # prometheus: for its promtool
 DEPS_TEST := $(DEPS) binutils check chromium clang clang-format clang-tidy cppcheck curl g++ \
-             libclang-rt-dev prometheus python3 python3-mpmath python3-numpy python3-scipy python3-torch \
+             libclang-rt-dev libmpfr-dev prometheus python3 python3-mpmath python3-numpy python3-scipy python3-torch \
              util-linux valgrind
 
-.PHONY: test bits unit fuzz fuzz-corpus digits buckets http browser interop readme screenshot contract golden check \
+.PHONY: test bits unit fuzz fuzz-corpus digits mpfr buckets http browser interop readme screenshot contract golden check \
         check-builds hardening sanitize tsan valgrind analyze analyze-quick format slow bench soak same-answers \
         deps-test deps-bench
 
@@ -54,19 +55,23 @@ $(BUILD)/digits-tests: tests/digits/main.cc $(BUILD)/libposenc.a
 	$(call say,CXX   $<)
 	$(Q)$(CXX) -std=c++17 -pthread $(filter-out -Wpedantic,$(CXX_WARNINGS)) -MMD -MP -Ilib $(CPPFLAGS) $(CXXFLAGS) $(LDFLAGS) -o $@ $(filter %.cc %.a,$^)
 
+$(BUILD)/mpfr-tests: $(BUILD)/tests/mpfr/main.o $(BUILD)/tests/mpfr/formulas.o $(BUILD)/libposenc.a
+	$(call say,LINK  $@)
+	$(Q)$(LINK) -o $@ $^ -lmpfr -lgmp -lm
+
 $(BUILD)/bucket-runs: $(BUILD)/tests/buckets/main.o $(BUILD)/libposenc.a
 	$(call say,LINK  $@)
 	$(Q)$(LINK) -o $@ $^ -lm
 
 -include $(BUILD)/digits-tests.d $(HARNESSES:%=$(BUILD)/tests/fuzz/replay/%.d)
--include $(patsubst %.c,$(BUILD)/%.d,$(UNIT_SOURCES) $(BENCH_SOURCES) $(FUZZ_SOURCES) tests/buckets/main.c)
+-include $(patsubst %.c,$(BUILD)/%.d,$(UNIT_SOURCES) $(BENCH_SOURCES) $(FUZZ_SOURCES) $(MPFR_SOURCES) tests/buckets/main.c)
 
 # ---- running them ----
 
 # tests of the server wait for time to pass: what only computes is done beside them
 test: ## run every test
-	+$(BUILDING) all $(BUILD)/unit-tests $(BUILD)/fuzz-replay $(BUILD)/digits-tests $(BUILD)/bucket-runs
-	$(MAKE) -j1 check hardening unit fuzz-corpus digits buckets golden interop browser contract
+	+$(BUILDING) all $(BUILD)/unit-tests $(BUILD)/fuzz-replay $(BUILD)/digits-tests $(BUILD)/bucket-runs $(BUILD)/mpfr-tests
+	$(MAKE) -j1 check hardening unit fuzz-corpus digits buckets mpfr golden interop browser contract
 	+$(BUILDING) $(SANITIZED) all $(BUILD)/sanitize/unit-tests $(BUILD)/sanitize/fuzz-replay
 	+sh tests/support/beside.sh "$(MAKE) -j1 http" "$(MAKE) check-builds analyze-quick" $(BUILD)/beside-1.log
 	+sh tests/support/beside.sh "$(MAKE) -j1 sanitize" "$(MAKE) tsan valgrind" $(BUILD)/beside-2.log
@@ -77,6 +82,9 @@ unit: $(BUILD)/unit-tests ## unit tests, with the golden values
 
 digits: $(BUILD)/digits-tests ## printed numbers against those of std::to_chars
 	$(BUILD)/digits-tests $(or $(NUMBERS),4000000)
+
+mpfr: $(BUILD)/mpfr-tests ## entries of random tables against MPFR (ENTRIES=200000, SEED=1)
+	$(BUILD)/mpfr-tests $(or $(ENTRIES),200000) $(SEED)
 
 buckets: $(BUILD)/bucket-runs ## buckets of distances against thresholds in big integers
 	$(PYTHON) -B tests/buckets/check.py $(BUILD)/bucket-runs
@@ -152,10 +160,11 @@ $(BUILD)/bench-%: $(BUILD)/tests/bench/%.o $(BUILD)/libposenc.a
 	$(call say,LINK  $@)
 	$(Q)$(LINK) -o $@ $^ $(shell pkg-config --libs jansson libmicrohttpd) -lm
 
-slow: $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/bucket-runs ## the long forms of tests: 10^8 entries, all f32 printed, all buckets, whole analysis
+slow: $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/mpfr-tests $(BUILD)/bucket-runs ## the long forms of tests: 10^8 entries, all f32 printed, all buckets, whole analysis
 	$(PYTHON) -B tests/buckets/check.py $(BUILD)/bucket-runs all
 	ROUNDING_ENTRIES=100000000 $(BUILD)/unit-tests rounding
 	$(BUILD)/digits-tests 50000000 all
+	$(BUILD)/mpfr-tests 10000000 2
 	+$(BUILDING) BUILD=$(BUILD)/gcc-1 CC=gcc CFLAGS="-O1" KERNEL_CFLAGS= SUITE=kernel unit
 	+$(BUILDING) BUILD=$(BUILD)/clang-3 CC=clang CFLAGS="-O3" SUITE=kernel unit
 	$(MAKE) analyze

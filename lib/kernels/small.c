@@ -82,8 +82,8 @@ static inline __attribute__((always_inline)) void small_f64(const pe_small_angle
         dd entry = dd_mul(cosine ? cosine_of_dd(x) : sine_of_dd(x), amplitude);
         double error = entry.hi * 0x1p-78, above = entry.hi + (entry.lo + error) + 0.0;
         ret_below[i] = entry.hi + (entry.lo - error) + 0.0;
-        ret_above[i] =
-            __builtin_fabs(x.hi) >= LEAST_ANGLE || x.hi == 0 ? above : __builtin_nan("");
+        bool still = position.hi == 0 || frequencies[i] == 0;
+        ret_above[i] = __builtin_fabs(x.hi) >= LEAST_ANGLE || still ? above : __builtin_nan("");
     }
 }
 

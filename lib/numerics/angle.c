@@ -56,7 +56,7 @@ dd pe_angle_sum(dd angle, double phase)
 void pe_angle_small_sincos(dd x, dd *ret_sin, dd *ret_cos)
 {
     double square = x.hi * x.hi;
-    *ret_sin = dd_quick_two_sum(x.hi, x.lo - x.hi * square / 6 * (1 - square / 20));
+    *ret_sin = dd_less(x, square / 6 * (1 - square / 20));
     /* 1 times an amplitude may lie on a rounding boundary, where the sign of the low part
      * decides: it must not vanish */
     *ret_cos = (dd){1, -fmax(square / 2 * (1 - square / 12), 0x1p-200)};

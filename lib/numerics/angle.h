@@ -15,8 +15,8 @@ pe_wide pe_angle_turns_of_product(double a, double b);
  * caller's sum in turns has more correct bits then. */
 dd pe_angle_sum(dd angle, double phase);
 
-/* sin and cos of an angle in radians, 0 < |x| < 2^-20, with relative errors below 2^-100. The
- * sine is never larger than x in magnitude, and the cosine always below 1. */
+/* sin and cos of an angle in radians, 2^-800 < |x| < 2^-20, with relative errors below 2^-100.
+ * The sine is always nearer to zero than x, and the cosine below 1. */
 void pe_angle_small_sincos(dd x, dd *ret_sin, dd *ret_cos);
 
 #endif

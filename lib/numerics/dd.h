@@ -118,11 +118,24 @@ static inline double dd_to_odd(dd sum)
     return pe_double_of_bits((bits - towards_zero) | inexact); /* truncated, then odd */
 }
 
-/* a.hi alone if a.lo is so small that it can only be a rounding error, else a. Such an error
- * would decide the rounding of a number that lies on a rounding boundary. */
+/* a, or a number of 55 bits that is so near that the difference can only be a rounding error:
+ * such an error would decide the rounding of a number that lies on a rounding boundary. */
 static inline dd dd_snap(dd a)
 {
-    return fabs(a.lo) < fabs(a.hi) * 0x1p-96 ? (dd){a.hi, 0} : a;
+    int exponent;
+    (void)frexp(a.hi, &exponent);
+    double unit = ldexp(1, exponent - 55), near = unit * rint(a.lo / unit);
+    return fabs(a.lo - near) < fabs(a.hi) * 0x1p-96 ? (dd){a.hi, near} : a;
+}
+
+/* a · (1 - part), for 0 <= part < 2^-20, and nearer to zero than a even where part is too small
+ * to count: where a lies on a rounding boundary, the result does not. |a| is at least 2^-800.
+ */
+static inline dd dd_less(dd a, double part)
+{
+    double low = a.lo - a.hi * fmax(part, 0x1p-200);
+    return dd_quick_two_sum(a.hi,
+                            low == a.lo ? nextafter(low, -copysign(INFINITY, a.hi)) : low);
 }
 
 #endif

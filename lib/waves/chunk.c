@@ -189,13 +189,14 @@ pe_doubts pe_chunk_rotate_f64(const pe_chunk *chunk, const pe_seeds_f64 *a,
 
 /* ---- rounding ---- */
 
-/* Positions below TINY are computed times 2^SCALE, since their last bits would underflow. */
+/* Positions below TINY are computed times 2^SCALE, since their last bits would underflow. They
+ * stay so small that a sine is its angle, as far as any dtype goes. */
 #define TINY  0x1p-700
-#define SCALE 300
+#define SCALE 600
 
 /* The angle at a row in radians, and whether it is below 2^-20. At one radian per position the
- * position itself is the angle, without the rounding of 2π; at a third of one the double
- * nearest to it is. */
+ * position itself is the angle, without the rounding of 2π; at a tenth of one the angle may be
+ * a number of few bits, which dd_snap finds. */
 static bool is_small_angle(const pe_wide *turns, dd position, dd *ret_angle)
 {
     bool radian = memcmp(turns, &PE_WIDE_RADIAN, sizeof *turns) == 0;
@@ -225,6 +226,11 @@ void pe_round_exactly(const pe_wave *wave, uint64_t row, size_t frequency, bool 
     dd sine, cosine_value, angle, position = pe_position_at(&wave->positions, row);
     pe_wide turns = wave->frequencies[frequency];
     int exponent, scale = 0;
+    bool small = false;
+    if (fabs(position.hi) < TINY && position.hi != 0) {
+        position = pe_position_times(&wave->positions, row, ldexp(1, SCALE));
+        scale = cosine ? 0 : -SCALE;
+    }
     if (position.hi == 0 && position.lo == 0) {
         sine = (dd){0, 0};
         cosine_value = (dd){1, 0};
@@ -233,18 +239,16 @@ void pe_round_exactly(const pe_wave *wave, uint64_t row, size_t frequency, bool 
     } else if (is_small_angle(&turns, position, &angle)) {
         /* below 2^-150 a 256-bit fraction of a turn has too few bits left */
         pe_angle_small_sincos(angle, &sine, &cosine_value);
-        if (fabs(position.hi) < TINY) { /* its sine is itself */
-            position = pe_position_times(&wave->positions, row, ldexp(1, SCALE));
-            is_small_angle(&turns, position, &sine);
-            scale = cosine ? 0 : -SCALE;
-        }
+        small = true;
     } else {
         pe_phase_sincos(pe_position_phase(&wave->positions, row, turns), &sine, &cosine_value);
     }
     dd amplitude = {frexp(wave->amplitude, &exponent), 0};
     amplitude.lo = ldexp(wave->amplitude_rest, -exponent);
-    pe_round_scaled(wave->dtype, dd_mul(cosine ? cosine_value : sine, amplitude),
-                    exponent + scale, dst);
+    dd product = dd_mul(cosine ? cosine_value : sine, amplitude);
+    if (small && !cosine) /* what the sine lacks of its angle may have been rounded away */
+        product = dd_less(product, 0);
+    pe_round_scaled(wave->dtype, product, exponent + scale, dst);
 }
 
 /* Round the sines, or the cosines, of a row. An entry whose error interval has ends that round

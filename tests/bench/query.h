@@ -11,7 +11,7 @@
 #define ARGUMENTS_MAX 24
 
 typedef struct bench_query {
-    char text[256];
+    char text[512];
     pe_argument arguments[ARGUMENTS_MAX];
     char numbers[ARGUMENTS_MAX][24];
     size_t count;

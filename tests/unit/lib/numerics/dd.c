@@ -196,6 +196,31 @@ START_TEST(square_roots_keep_101_bits)
 }
 END_TEST
 
+START_TEST(short_numbers_are_recognised)
+{
+    const double ulp = 0x1p-52;
+    dd half = dd_snap((dd){1.5, ulp / 2 + ulp * 0x1p-48});
+    unit_assert(half.hi == 1.5 && half.lo == ulp / 2);
+    dd whole = dd_snap((dd){-3, ulp * 0x1p-45});
+    unit_assert(whole.hi == -3 && whole.lo == 0);
+    dd other = dd_snap((dd){1.5, ulp / 3});
+    unit_assert(other.hi == 1.5 && other.lo == ulp / 3);
+}
+END_TEST
+
+START_TEST(less_is_less_even_on_a_rounding_boundary)
+{
+    static const double HIGHS[] = {1, -1.5, 0x1p-700, -0x1.8p300};
+    for (size_t i = 0; i < UNIT_COUNT(HIGHS); i++) {
+        const double high = HIGHS[i], half = fabs(high) * 0x1p-54;
+        const dd tie = {high, half}, exact = {high, 0};
+        unit_assert(dd_less(tie, 0).hi == high && (dd_less(tie, 0).lo < half) == (high > 0));
+        unit_assert(dd_less(exact, 0).hi == high && (dd_less(exact, 0).lo < 0) == (high > 0));
+        is_near(dd_less(tie, 0x1p-30), dd_add(tie, (dd){-high * 0x1p-30, 0}), 0x1p-80);
+    }
+}
+END_TEST
+
 Suite *dd_suite(void)
 {
     const TTest *const tests[] = {
@@ -206,6 +231,8 @@ Suite *dd_suite(void)
         quotients_keep_101_bits,
         quotients_of_double_doubles_keep_100_bits,
         square_roots_keep_101_bits,
+        short_numbers_are_recognised,
+        less_is_less_even_on_a_rounding_boundary,
         NULL,
     };
     return unit_suite("dd", tests);

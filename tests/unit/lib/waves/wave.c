@@ -386,6 +386,38 @@ START_TEST(geometric_frequencies_are_good_to_220_bits)
 }
 END_TEST
 
+/* An integer as a double, ties towards zero. */
+static double rounded_down_on_ties(uint64_t integer)
+{
+    unsigned cut = integer >> 53 ? 11 - (unsigned)__builtin_clzll(integer) : 0;
+    uint64_t rest = integer & ((1ULL << cut) - 1);
+    return ldexp((double)((integer >> cut) + (2 * rest > 1ULL << cut)), (int)cut);
+}
+
+/* At frequency 1, three steps lie half way between doubles; their sine is a little smaller. */
+START_TEST(the_sine_of_an_angle_half_way_between_doubles_is_rounded_down)
+{
+    static const int EXPONENTS[] = {-40, -100, -800, -1000};
+    const uint64_t significand = (1ULL << 52) + 13;
+    pe_wide frequency = PE_WIDE_RADIAN;
+    for (size_t i = 0; i < UNIT_COUNT(EXPONENTS); i++) {
+        double entries[7], step = ldexp((double)significand, EXPONENTS[i] - 52);
+        pe_wave wave = {.positions = {.count = 7, .step = step},
+                        .frequencies = &frequency,
+                        .count = 1,
+                        .layout = PE_WAVE_SINES,
+                        .columns = 1,
+                        .row_columns = 1,
+                        .amplitude = 1,
+                        .dtype = PE_F64};
+        pe_wave_fill(&wave, 0, 7, entries);
+        for (uint64_t row = 1; row < 7; row++)
+            ck_assert_double_eq(ldexp(entries[row], 52 - EXPONENTS[i]),
+                                rounded_down_on_ties(row * significand));
+    }
+}
+END_TEST
+
 Suite *wave_suite(void)
 {
     const TTest *const tests[] = {
@@ -402,6 +434,7 @@ Suite *wave_suite(void)
         amplitudes_are_rounded_with_the_entry,
         the_row_of_position_0_alone_may_be_zero,
         geometric_frequencies_are_good_to_220_bits,
+        the_sine_of_an_angle_half_way_between_doubles_is_rounded_down,
         NULL,
     };
     return unit_suite("wave", tests);
