@@ -166,10 +166,25 @@ static void to_odd(mpfr_t number, int inexact)
         mpfr_nextabove(number);
 }
 
+/* Round to a number of 256 bits that is so near that it is the exact one: a frequency such as
+ * 1/100 is rounded, and its multiples may lie on a rounding boundary of the dtype. */
+static void settle(mpfr_t number)
+{
+    mpfr_t near, rest;
+    mpfr_inits2(PRECISION, near, rest, (mpfr_ptr)0);
+    mpfr_set(near, number, MPFR_RNDN);
+    mpfr_prec_round(near, 256, MPFR_RNDN);
+    mpfr_sub(rest, number, near, MPFR_RNDN);
+    if (!mpfr_zero_p(rest) && mpfr_get_exp(rest) < mpfr_get_exp(number) - 300)
+        mpfr_set(number, near, MPFR_RNDN);
+    mpfr_clears(near, rest, (mpfr_ptr)0);
+}
+
 /* factor · sin or cos of position · frequency; `ret_exact` is the position before. */
 static void wave(const random_query *drawn, size_t frequency, bool cosine, mpfr_t ret_exact)
 {
     mpfr_mul(ret_exact, ret_exact, drawn->frequencies[frequency], MPFR_RNDN);
+    settle(ret_exact);
     to_odd(ret_exact, (cosine ? mpfr_cos : mpfr_sin)(ret_exact, ret_exact, MPFR_RNDZ));
     to_odd(ret_exact, mpfr_mul(ret_exact, ret_exact, drawn->factor, MPFR_RNDZ));
 }
