@@ -12,11 +12,11 @@ FORMATTED := $(LIB_FILES) $(API_FILES) $(SERVER_FILES) $(sort $(shell find tests
 DEPS_BENCH := $(DEPS) python3 python3-numpy python3-torch python3-fastapi python3-uvicorn python3-httptools \
               python3-uvloop nginx-light lighttpd wrk
 # prometheus: for its promtool
-DEPS_TEST := $(DEPS) binutils check chromium clang clang-format clang-tidy cppcheck curl g++ \
-             libclang-rt-dev libmpfr-dev prometheus python3 python3-mpmath python3-numpy python3-scipy python3-torch \
-             util-linux valgrind
+DEPS_TEST := $(DEPS) binutils check chromium clang clang-format clang-tidy cppcheck curl g++ haproxy \
+             libclang-rt-dev libmpfr-dev nginx-light prometheus python3 python3-mpmath python3-numpy python3-scipy python3-torch \
+             util-linux valgrind wrk
 
-.PHONY: test bits unit fuzz fuzz-corpus digits mpfr buckets http browser interop readme screenshot contract golden check \
+.PHONY: test bits unit fuzz fuzz-corpus digits mpfr buckets http browser interop fleet readme screenshot contract golden check \
         check-builds hardening sanitize tsan valgrind analyze analyze-quick format slow bench soak same-answers \
         deps-test deps-bench
 
@@ -71,7 +71,7 @@ $(BUILD)/bucket-runs: $(BUILD)/tests/buckets/main.o $(BUILD)/libposenc.a
 # tests of the server wait for time to pass: what only computes is done beside them
 test: ## run every test
 	+$(BUILDING) all $(BUILD)/unit-tests $(BUILD)/fuzz-replay $(BUILD)/digits-tests $(BUILD)/bucket-runs $(BUILD)/mpfr-tests
-	$(MAKE) -j1 check hardening unit fuzz-corpus digits buckets mpfr golden interop browser contract
+	$(MAKE) -j1 check hardening unit fuzz-corpus digits buckets mpfr golden interop browser contract fleet
 	+$(BUILDING) $(SANITIZED) all $(BUILD)/sanitize/unit-tests $(BUILD)/sanitize/fuzz-replay
 	+sh tests/support/beside.sh "$(MAKE) -j1 http" "$(MAKE) check-builds analyze-quick" $(BUILD)/beside-1.log
 	+sh tests/support/beside.sh "$(MAKE) -j1 sanitize" "$(MAKE) tsan valgrind" $(BUILD)/beside-2.log
@@ -118,6 +118,9 @@ http: all $(BUILD)/faults.so ## black-box tests of the server over real sockets
 
 browser: all ## the visualiser in a real browser (VIEW=heatmap: one file); screenshots go to build/screenshots
 	PYTHON=$(PYTHON) TEST_SERVER=$(BUILD)/posenc-server SCREENSHOTS=$(BUILD)/screenshots node tests/browser/main.js $(VIEW)
+
+fleet: all ## three nodes behind HAProxy and nginx, which die under load (FLEET_REQUESTS=200000: the long form)
+	PYTHONDONTWRITEBYTECODE=1 TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -m unittest discover -s tests/fleet -p 'test_*.py'
 
 interop: all ## real clients: curl, numpy; exactness against mpmath
 	PYTHONDONTWRITEBYTECODE=1 TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -m unittest discover -s tests/interop -p 'test_*.py'
@@ -167,6 +170,7 @@ slow: $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/mpfr-tests $(BUILD)/buc
 	$(BUILD)/mpfr-tests 10000000 2
 	+$(BUILDING) BUILD=$(BUILD)/gcc-1 CC=gcc CFLAGS="-O1" KERNEL_CFLAGS= SUITE=kernel unit
 	+$(BUILDING) BUILD=$(BUILD)/clang-3 CC=clang CFLAGS="-O3" SUITE=kernel unit
+	FLEET_REQUESTS=200000 $(MAKE) fleet
 	$(MAKE) analyze
 	$(MAKE) VALGRIND_SUITES="$(VALGRIND_SLOW)" valgrind
 	MIXED_REQUESTS=2000 $(MAKE) tsan

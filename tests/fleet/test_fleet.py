@@ -1,0 +1,193 @@
+"""What docker/fleet promises: no request fails while nodes die, each table has one node, nothing is
+changed twice. FLEET_REQUESTS says how many requests the tests under load make at least."""
+
+import contextlib
+import json
+import os
+import signal
+import sys
+import time
+import unittest
+
+from fleet import FLEET, NODES, FakeNode, Fleet, Load, configuration
+from server import wait_until
+
+sys.path.insert(0, str(FLEET))
+from choose_node import choose_node  # noqa: E402
+
+REQUESTS = int(os.environ.get("FLEET_REQUESTS", "20000"))
+TABLE = "/v1/encodings/sinusoidal?length=256&dim=256&format=raw"  # 256 KiB
+
+
+def say(text):
+    print(f"fleet: {text}", flush=True)
+
+
+class UnderLoad(unittest.TestCase):
+    def kill_each(self, fleet):
+        for name in NODES:
+            fleet.nodes[name].die()
+            wait_until(lambda name=name: name not in fleet.up(), f"{name} is down")
+            fleet.nodes[name].come_back()
+            wait_until(lambda: fleet.up() == set(NODES), f"{name} is up again")
+
+    def stop_each(self, fleet):
+        for name in NODES:
+            fleet.nodes[name].end()
+            wait_until(lambda name=name: name not in fleet.up(), f"{name} is down")
+            fleet.nodes[name].come_back()
+            wait_until(lambda: fleet.up() == set(NODES), f"{name} is up again")
+
+    def load_during(self, disturb, least, script="small.lua", config=None):
+        with Fleet(config=config) as fleet:
+            load = Load(fleet.address, script)
+            started = time.monotonic()
+            disturb(fleet)
+            rate = 500  # at least; wrk counts only at its end
+            while (time.monotonic() - started) * rate < least and load.process.poll() is None:
+                disturb(fleet)
+            return load.stop()
+
+    def check(self, what, disturb, script="small.lua"):
+        load = self.load_during(disturb, REQUESTS / 10, script)
+        say(f"{what}: {load.requests} requests, {load.failed} failed")
+        self.assertEqual(load.failed, 0)
+        self.assertGreater(load.requests, 1000)
+
+    def test_no_request_fails_while_each_node_is_killed(self):
+        self.check("kill -9 of each node", self.kill_each)
+
+    def test_no_request_fails_while_each_node_is_stopped(self):
+        self.check("SIGTERM to each node", self.stop_each)
+
+    def test_no_post_fails_while_each_node_is_killed(self):
+        self.check("kill -9 of each node, POST", self.kill_each, "posted.lua")
+
+    @unittest.skipIf(REQUESTS < 100000, "the control is for the long form: FLEET_REQUESTS=200000")
+    def test_without_retries_requests_fail(self):
+        config = configuration().replace("retries 3", "retries 0").replace("    retry-on ", "    # retry-on ")
+        failed = 0
+        for _ in range(5):
+            load = self.load_during(self.kill_each, 0, config=config)
+            failed += load.failed
+            if failed:
+                break
+        say(f"kill -9 of each node, no retries: {failed} failed, which shows that the others can")
+        self.assertGreater(failed, 0)
+
+
+class Placement(unittest.TestCase):
+    def test_a_working_set_of_two_caches_is_kept(self):
+        tables = [f"{TABLE}&offset={i}" for i in range(128)]  # 32 MiB; a node keeps 16
+        ratios = {}
+        for balance in ("hash var(txn.table)", "roundrobin"):
+            config = configuration().replace("balance hash var(txn.table)", f"balance {balance}")
+            with Fleet("--cache-bytes", "16MiB", "--threads", "1", config=config) as fleet:
+                with contextlib.closing(fleet.connect()) as wire:
+                    hits = 0
+                    for turn in range(4):
+                        for target in tables:
+                            wire.request("GET", target)
+                            reply = wire.getresponse()
+                            reply.read()
+                            hits += turn > 0 and reply.headers["Cache-Status"] == "posenc; hit"
+                ratios[balance] = hits / (3 * len(tables))
+        say(f"hits of a working set of two caches: {ratios}")
+        self.assertGreaterEqual(ratios["hash var(txn.table)"], 0.99)
+        self.assertLess(ratios["roundrobin"], 0.9)
+
+    def test_the_form_of_a_table_does_not_choose_its_node(self):
+        with Fleet() as fleet:
+            for i in range(20):
+                target = f"/v1/encodings/sinusoidal?length=4&dim=8&offset={i}"
+                nodes = {fleet.node_of(target + form) for form in ("", "&format=npy", "&format=csv")}
+                self.assertEqual(len(nodes), 1, target)
+
+    def test_tables_of_living_nodes_stay_where_they_are(self):
+        targets = [f"/v1/encodings/sinusoidal?length=4&dim=8&offset={i}" for i in range(150)]
+        with Fleet() as fleet:
+            before = {target: fleet.node_of(target) for target in targets}
+            self.assertEqual(set(before.values()), set(NODES))
+            fleet.nodes["n2"].die()
+            wait_until(lambda: "n2" not in fleet.up(), "n2 is down")
+            after = {target: fleet.node_of(target) for target in targets}
+            moved = [target for target in targets if before[target] != after[target] and before[target] != "n2"]
+            self.assertEqual(moved, [])
+            self.assertNotIn("n2", after.values())
+            fleet.nodes["n2"].come_back()
+            wait_until(lambda: fleet.up() == set(NODES), "n2 is up again")
+            self.assertEqual({target: fleet.node_of(target) for target in targets}, before)
+
+
+    def test_a_client_can_choose_the_node_itself(self):
+        form = "/v1/encodings/sinusoidal?{}length=4&dim=8&offset={}{}"
+        targets = [form.format(*(("", i, "&format=raw"), ("", i, ""), ("format=npy&", i, ""))[i % 3]) for i in range(150)]
+        with Fleet() as fleet:
+            self.assertEqual([fleet.node_of(t) for t in targets], [f"n{choose_node(t, 3)}" for t in targets])
+            fleet.nodes["n2"].die()
+            wait_until(lambda: "n2" not in fleet.up(), "n2 is down")
+            self.assertEqual([fleet.node_of(t) for t in targets], [f"n{choose_node(t, [1, 3])}" for t in targets])
+            fleet.nodes["n2"].come_back()
+
+
+class Failures(unittest.TestCase):
+    def test_a_body_that_is_cut_is_resumed(self):
+        target = "/v1/encodings/sinusoidal?length=65536&dim=256&format=raw"  # 64 MiB
+        with Fleet() as fleet:
+            status, headers, whole = fleet.request("GET", target)
+            self.assertEqual(status, 200)
+            with contextlib.closing(fleet.connect()) as wire:
+                wire.request("GET", target)
+                reply = wire.getresponse()
+                part = reply.read(1 << 20)
+                fleet.nodes[reply.headers["X-Posenc-Node"]].die()
+                with contextlib.suppress(Exception):
+                    while piece := reply.read1(1 << 20):
+                        part += piece
+            self.assertLess(len(part), len(whole))
+            fields = {"Range": f"bytes={len(part)}-", "If-Range": headers["ETag"]}
+            status, more, rest = fleet.request("GET", target, headers=fields)
+            self.assertEqual(status, 206)
+            self.assertNotEqual(more["X-Posenc-Node"], headers["X-Posenc-Node"])
+            self.assertTrue(part + rest == whole, "the parts are not the whole")
+            fleet.nodes[headers["X-Posenc-Node"]].come_back()
+
+    def test_without_a_node_the_answer_is_a_problem_document(self):
+        with Fleet() as fleet:
+            for node in fleet.nodes.values():
+                node.die()
+            wait_until(lambda: not fleet.up(), "all nodes are down")
+            status, headers, body = fleet.request("GET", "/v1/info")
+            for node in fleet.nodes.values():
+                node.come_back()
+        self.assertEqual(status, 503)
+        self.assertEqual(headers["Content-Type"], "application/problem+json")
+        self.assertEqual((headers["Retry-After"], headers["Access-Control-Allow-Origin"]), ("1", "*"))
+        self.assertEqual(json.loads(body)["code"], "no_node")
+
+    def test_a_change_is_sent_once_and_a_question_again(self):
+        for method, most in (("PUT", 1), ("DELETE", 1), ("GET", 4)):
+            nodes = {name: FakeNode() for name in NODES}
+            with Fleet(nodes=nodes) as fleet:
+                body = b"x" if method == "PUT" else None
+                status, headers, _ = fleet.request(method, "/v1/parameters/a", body=body)
+                seen = [each for node in nodes.values() for each in node.seen]
+            self.assertEqual(status, 502, method)
+            self.assertEqual(headers["Content-Type"], "application/problem+json")
+            self.assertEqual(len(seen), most, f"{method}: {seen}")
+
+    def test_a_node_that_ends_answers_what_it_has_begun(self):
+        with Fleet() as fleet:
+            node = fleet.nodes["n1"]
+            with contextlib.closing(fleet.connect()) as wire:
+                wire.request("GET", "/v1/encodings/sinusoidal?length=65536&dim=256&format=raw")
+                reply = wire.getresponse()
+                node = fleet.nodes[reply.headers["X-Posenc-Node"]]
+                node.server.signal(signal.SIGTERM)
+                self.assertEqual(len(reply.read()), 1 << 26)
+            node.server.wait()
+            node.come_back()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,108 @@
+"""What docker/fleet/nginx.conf promises: answers are kept, ranges fetch parts, and nothing of another
+client's request comes with them."""
+
+import contextlib
+import http.client
+import re
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from fleet import FLEET, NODES, Node, listening_socket
+from server import PATIENCE, wait_until
+
+
+def free_port():
+    with listening_socket() as listener:
+        return listener.getsockname()[1]
+
+
+class Nginx(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.nodes = [Node("--drain-seconds", "2") for _ in NODES]
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        Path(folder.name).chmod(0o755)  # workers of a root process run as another user
+        cls.port = free_port()
+        text = (FLEET / "nginx.conf").read_text()
+        for i, port in enumerate([cls.port, *(node.port for node in cls.nodes)]):
+            text = re.sub(rf"127\.0\.0\.1:{8080 + i}\b", f"127.0.0.1:{port}", text)
+        path = Path(folder.name) / "nginx.conf"
+        path.write_text(text)
+        cls.process = subprocess.Popen(["nginx", "-p", folder.name, "-c", path], stdin=subprocess.DEVNULL)
+        cls.addClassCleanup(cls.stop)
+        wait_until(cls.answers, "nginx answers")
+
+    @classmethod
+    def stop(cls):
+        cls.process.terminate()
+        cls.process.wait(PATIENCE)
+        for node in cls.nodes:
+            node.die()
+
+    @classmethod
+    def answers(cls):
+        with contextlib.suppress(OSError):
+            return cls.get("/health/ready")[0] == 200
+
+    @classmethod
+    def get(cls, target, **headers):
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", cls.port, timeout=PATIENCE)) as wire:
+            wire.request("GET", target, headers={name.replace("_", "-"): value for name, value in headers.items()})
+            reply = wire.getresponse()
+            return reply.status, reply.headers, reply.read()
+
+    def sent(self):
+        """Bytes of bodies that the nodes have sent."""
+        return sum(
+            value
+            for node in self.nodes
+            for series, value in node.server.metrics().items()
+            if series.startswith("posenc_response_body_bytes_total")
+        )
+
+    def test_an_answer_is_kept_without_what_belongs_to_one_client(self):
+        target = "/v1/encodings/sinusoidal?length=64&dim=64&format=raw"
+        first = self.get(target, X_Request_Id="mine")
+        second = self.get(target, X_Request_Id="yours")
+        self.assertEqual([reply[1]["X-Proxy-Cache"] for reply in (first, second)], ["MISS", "HIT"])
+        self.assertEqual(first[2], second[2])
+        self.assertEqual([reply[1]["X-Request-Id"] for reply in (first, second)], ["mine", "yours"])
+        self.assertIsNone(second[1]["Server-Timing"])
+        self.assertEqual(second[1]["ETag"], first[1]["ETag"])
+
+    def test_a_range_fetches_a_part(self):
+        target = "/v1/encodings/sinusoidal?length=32768&dim=256&format=raw"  # 32 MiB
+        before = self.sent()
+        status, headers, body = self.get(target, Range="bytes=20000000-20000015")
+        self.assertEqual((status, len(body)), (206, 16))
+        self.assertEqual(headers["Content-Range"], "bytes 20000000-20000015/33554432")
+        self.assertTrue(0 < self.sent() - before < 4 << 20)
+        whole = self.get(target)
+        self.assertEqual((whole[0], len(whole[2])), (200, 1 << 25))
+        self.assertEqual(whole[2][20000000:20000016], body)
+
+    def test_forms_and_codings_are_kept_apart(self):
+        target = "/v1/encodings/sinusoidal?length=64&dim=64"
+        kinds = [self.get(target, Accept=accept)[1]["Content-Type"] for accept in ("application/json", "text/csv")]
+        self.assertEqual(len(set(kinds)), 2, kinds)
+        codings = [self.get(target, Accept_Encoding=coding)[1]["Content-Encoding"] for coding in ("gzip, br", "identity")]
+        self.assertEqual(codings, ["gzip", None])
+
+    def test_a_problem_is_not_kept(self):
+        target = "/v1/encodings/sinusoidal?length=0&dim=64"
+        self.assertEqual([self.get(target)[1]["X-Proxy-Cache"] for _ in range(2)], ["MISS", "MISS"])
+
+    def test_another_node_answers_for_a_dead_one(self):
+        self.nodes[0].die()
+        try:
+            for i in range(30):
+                self.assertEqual(self.get(f"/v1/encodings/sinusoidal?length=4&dim=8&offset={i}")[0], 200)
+        finally:
+            self.nodes[0].come_back()
+
+
+if __name__ == "__main__":
+    unittest.main()
