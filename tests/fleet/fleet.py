@@ -30,6 +30,12 @@ def listening_socket():
     return listener
 
 
+def free_port():
+    """A port for a program that cannot be given a socket."""
+    with listening_socket() as listener:
+        return listener.getsockname()[1]
+
+
 class Node:
     """A posenc-server that may die and come back on the same port."""
 

@@ -9,13 +9,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from fleet import FLEET, NODES, Node, listening_socket
+from fleet import FLEET, NODES, Node, free_port
 from server import PATIENCE, wait_until
-
-
-def free_port():
-    with listening_socket() as listener:
-        return listener.getsockname()[1]
 
 
 class Nginx(unittest.TestCase):
