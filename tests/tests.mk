@@ -16,7 +16,7 @@ DEPS_TEST := $(DEPS) binutils check chromium clang clang-format clang-tidy cppch
              libclang-rt-dev libmpfr-dev nginx-light prometheus python3 python3-mpmath python3-numpy python3-scipy python3-torch \
              util-linux valgrind wrk
 
-.PHONY: test bits unit fuzz fuzz-corpus digits mpfr buckets http browser interop fleet readme screenshot contract golden check \
+.PHONY: test bits unit fuzz fuzz-corpus digits mpfr buckets http browser interop fleet kubernetes readme screenshot contract golden check \
         check-builds hardening sanitize tsan valgrind analyze analyze-quick format slow bench soak same-answers \
         deps-test deps-bench
 
@@ -71,7 +71,7 @@ $(BUILD)/bucket-runs: $(BUILD)/tests/buckets/main.o $(BUILD)/libposenc.a
 # tests of the server wait for time to pass: what only computes is done beside them
 test: ## run every test
 	+$(BUILDING) all $(BUILD)/unit-tests $(BUILD)/fuzz-replay $(BUILD)/digits-tests $(BUILD)/bucket-runs $(BUILD)/mpfr-tests
-	$(MAKE) -j1 check hardening unit fuzz-corpus digits buckets mpfr golden interop browser contract fleet
+	$(MAKE) -j1 check hardening unit fuzz-corpus digits buckets mpfr golden interop browser contract fleet kubernetes
 	+$(BUILDING) $(SANITIZED) all $(BUILD)/sanitize/unit-tests $(BUILD)/sanitize/fuzz-replay
 	+sh tests/support/beside.sh "$(MAKE) -j1 http" "$(MAKE) check-builds analyze-quick" $(BUILD)/beside-1.log
 	+sh tests/support/beside.sh "$(MAKE) -j1 sanitize" "$(MAKE) tsan valgrind" $(BUILD)/beside-2.log
@@ -121,6 +121,10 @@ browser: all ## the visualiser in a real browser (VIEW=heatmap: one file); scree
 
 fleet: all ## three nodes behind HAProxy and nginx, which die under load (FLEET_REQUESTS=200000: the long form)
 	PYTHONDONTWRITEBYTECODE=1 TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -m unittest discover -s tests/fleet -p 'test_*.py'
+
+kubernetes: all ## the manifests of docker/kubernetes against the schemas of Kubernetes
+	node tests/kubernetes/check.mjs $(BUILD)/posenc-server docker/kubernetes
+	@sh tests/kubernetes/render.sh docker/kubernetes
 
 interop: all ## real clients: curl, numpy; exactness against mpmath
 	PYTHONDONTWRITEBYTECODE=1 TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -m unittest discover -s tests/interop -p 'test_*.py'
@@ -206,7 +210,7 @@ format: ## format the sources in place
 
 deps-test: ## install what the tests need, as far as it is missing
 	@sh tests/support/deps.sh $(DEPS_TEST)
-	@sh tests/support/npm.sh server/visualiser tests/browser tests/contract
+	@sh tests/support/npm.sh server/visualiser tests/browser tests/contract tests/kubernetes
 
 deps-bench: ## install the peers of the benchmark, as far as they are missing
 	@sh tests/support/deps.sh $(DEPS_BENCH)
