@@ -12,10 +12,10 @@ DEPS_BENCH := $(DEPS) python3 python3-numpy python3-torch python3-fastapi python
               python3-uvloop nginx-light lighttpd wrk
 # prometheus: for its promtool
 DEPS_TEST := $(DEPS) binutils check chromium clang clang-format clang-tidy cppcheck curl g++ \
-             libclang-rt-dev prometheus python3 python3-mpmath python3-numpy python3-scipy python3-torch \
-             util-linux valgrind
+             git libclang-rt-dev prometheus python3 python3-mpmath python3-numpy python3-scipy python3-torch \
+             util-linux valgrind zsh
 
-.PHONY: test bits unit fuzz fuzz-corpus digits buckets http browser interop readme screenshot contract golden check \
+.PHONY: test bits unit fuzz fuzz-corpus digits buckets http browser interop installed readme screenshot contract golden check \
         check-builds hardening sanitize tsan valgrind analyze analyze-quick format slow bench soak same-answers \
         deps-test deps-bench
 
@@ -66,9 +66,9 @@ $(BUILD)/bucket-runs: $(BUILD)/tests/buckets/main.o $(BUILD)/libposenc.a
 # tests of the server wait for time to pass: what only computes is done beside them
 test: ## run every test
 	+$(BUILDING) all $(BUILD)/unit-tests $(BUILD)/fuzz-replay $(BUILD)/digits-tests $(BUILD)/bucket-runs
-	$(MAKE) -j1 check hardening unit fuzz-corpus digits buckets golden interop browser contract
+	$(MAKE) -j1 check hardening unit fuzz-corpus digits buckets golden interop installed browser contract
 	+$(BUILDING) $(SANITIZED) all $(BUILD)/sanitize/unit-tests $(BUILD)/sanitize/fuzz-replay
-	+sh tests/support/beside.sh "$(MAKE) -j1 http" "$(MAKE) check-builds analyze-quick" $(BUILD)/beside-1.log
+	+sh tests/support/beside.sh "$(MAKE) -j1 http" "$(MAKE) check-builds check-dist analyze-quick" $(BUILD)/beside-1.log
 	+sh tests/support/beside.sh "$(MAKE) -j1 sanitize" "$(MAKE) tsan valgrind" $(BUILD)/beside-2.log
 	@echo "all tests passed"
 
@@ -114,6 +114,11 @@ browser: all ## the visualiser in a real browser (VIEW=heatmap: one file); scree
 interop: all ## real clients: curl, numpy; exactness against mpmath
 	PYTHONDONTWRITEBYTECODE=1 TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -m unittest discover -s tests/interop -p 'test_*.py'
 
+installed: all ## what `make install` installs: the library's program, the manual, completion, one version
+	$(MAKE) -s install DESTDIR= PREFIX=$(abspath $(BUILD))/installed
+	PYTHONDONTWRITEBYTECODE=1 TEST_SERVER=$(BUILD)/posenc-server INSTALLED=$(BUILD)/installed \
+		$(PYTHON) -m unittest discover -s tests/install -p 'test_*.py'
+
 readme: all ## write anew what the README files take from the server: the table of schemes, outputs
 	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/docs/write.py
 
@@ -152,7 +157,7 @@ $(BUILD)/bench-%: $(BUILD)/tests/bench/%.o $(BUILD)/libposenc.a
 	$(call say,LINK  $@)
 	$(Q)$(LINK) -o $@ $^ $(shell pkg-config --libs jansson libmicrohttpd) -lm
 
-slow: $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/bucket-runs ## the long forms of tests: 10^8 entries, all f32 printed, all buckets, whole analysis
+slow: $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/bucket-runs ## the long forms of tests: 10^8 entries, all f32 printed, all buckets, whole analysis, packages
 	$(PYTHON) -B tests/buckets/check.py $(BUILD)/bucket-runs all
 	ROUNDING_ENTRIES=100000000 $(BUILD)/unit-tests rounding
 	$(BUILD)/digits-tests 50000000 all
@@ -161,6 +166,7 @@ slow: $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/bucket-runs ## the long
 	$(MAKE) analyze
 	$(MAKE) VALGRIND_SUITES="$(VALGRIND_SLOW)" valgrind
 	MIXED_REQUESTS=2000 $(MAKE) tsan
+	$(MAKE) check-deb
 
 SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 SANITIZED := BUILD=$(BUILD)/sanitize CFLAGS="$(SANITIZE)" KERNEL_CFLAGS=
