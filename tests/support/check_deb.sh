@@ -50,4 +50,4 @@ mkdir -p "$next"
 dpkg-deb -R "$build"/deb/posenc_*.deb "$next/tree"
 sed -i 's/^Version: .*/&+1/' "$next/tree/DEBIAN/control"
 dpkg-deb --root-owner-group -b "$next/tree" "$next/posenc.deb" >/dev/null
-exec unshare --mount --pid --fork sh "$here/try_deb.sh" "$build/deb" "$next/posenc.deb"
+exec unshare --mount --pid --fork sh "$here/try_deb.sh" "$build/deb" "$next/posenc.deb" "$build/copy"
