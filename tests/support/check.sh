@@ -31,7 +31,7 @@ found=$(printf '%s\n' "$symbols" | grep -v '^pe_' || true)
 [ -z "$found" ] || fail "libposenc.a defines names outside pe_: $found"
 
 # The number of the release stands in lib/posenc.h; documents name it, whose tests know.
-version=$(make -s version)
+version=$(make -s --no-print-directory version)
 printf '%s\n' "$version" | grep -qE '^[0-9]+\.[0-9]+\.[0-9]+$' || fail "make version prints \"$version\""
 found=$(grep -rnwF --exclude-dir=node_modules --exclude='package-lock.json' "$version" \
     Makefile .ci lib api server docker tests |
