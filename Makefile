@@ -81,7 +81,7 @@ PACKAGE_CFLAGS = $(shell pkg-config --cflags libmicrohttpd $(API_PACKAGES))
 DEPS := gcc libc6-dev make pkg-config libmicrohttpd-dev libjansson-dev libpng-dev libsqlite3-dev \
         nettle-dev zlib1g-dev
 
-.PHONY: all run install deps clean help FORCE
+.PHONY: all run install install-program deps clean help FORCE
 
 all: $(BUILD)/posenc-server ## build the server (the default)
 
@@ -134,7 +134,8 @@ $(BUILD)/hardening.flags:
 
 # ---- installing ----
 
-install: all ## install under PREFIX (default /usr/local), below DESTDIR
+install: install-program ## install under PREFIX (default /usr/local), below DESTDIR
+install-program: all
 	install -d $(DESTDIR)$(PREFIX)/bin
 	install -m 755 $(BUILD)/posenc-server $(DESTDIR)$(PREFIX)/bin/posenc-server
 
@@ -146,6 +147,7 @@ clean: ## remove everything built
 	rm -rf $(BUILD)
 
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile tests/tests.mk | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile docker/package.mk tests/tests.mk | expand -t 16
 
--include tests/tests.mk # absent where only the server is built
+# absent where only the server is built
+-include docker/package.mk tests/tests.mk

@@ -1,6 +1,7 @@
 /* posenc: positional encodings, exact to the last bit.
  *
- * This header is the library's whole public interface, and its manual. A caller
+ * This header is the library's whole public interface, and its manual. It is C11, and C++ may
+ * include it. A caller
  *
  *   1. finds a scheme in the registry                   pe_scheme_find
  *   2. turns arguments into a checked request           pe_request_new
@@ -31,7 +32,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PE_VERSION "0.1.0"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The release. Every other place that names it reads this line. */
+#define PE_VERSION "0.2.0"
 
 /* ---- status and errors ---- */
 
@@ -561,5 +567,9 @@ void pe_buffer_release(void *block, size_t capacity);
 
 /* Bytes of all large blocks, in use and idle. Smaller blocks come from malloc. */
 uint64_t pe_buffer_mapped(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -12,11 +12,12 @@ FORMATTED := $(LIB_FILES) $(API_FILES) $(SERVER_FILES) $(sort $(shell find tests
 DEPS_BENCH := $(DEPS) python3 python3-numpy python3-torch python3-fastapi python3-uvicorn python3-httptools \
               python3-uvloop nginx-light lighttpd wrk
 # prometheus: for its promtool
-DEPS_TEST := $(DEPS) binutils check chromium clang clang-format clang-tidy cppcheck curl g++ haproxy \
+DEPS_TEST := $(DEPS) binutils check chromium clang clang-format clang-tidy cppcheck curl g++ git haproxy \
              libclang-rt-dev libmpfr-dev nginx-light prometheus python3 python3-mpmath python3-numpy python3-scipy python3-torch \
-             util-linux valgrind wrk
+             util-linux valgrind wrk zsh
 
-.PHONY: test bits unit fuzz fuzz-corpus digits mpfr buckets http browser interop fleet kubernetes readme screenshot contract golden check \
+.PHONY: test bits unit fuzz fuzz-corpus digits mpfr buckets http browser interop installed fleet kubernetes \
+        readme screenshot contract golden check \
         check-builds hardening sanitize tsan valgrind analyze analyze-quick format slow bench soak same-answers \
         deps-test deps-bench
 
@@ -71,9 +72,9 @@ $(BUILD)/bucket-runs: $(BUILD)/tests/buckets/main.o $(BUILD)/libposenc.a
 # tests of the server wait for time to pass: what only computes is done beside them
 test: ## run every test
 	+$(BUILDING) all $(BUILD)/unit-tests $(BUILD)/fuzz-replay $(BUILD)/digits-tests $(BUILD)/bucket-runs $(BUILD)/mpfr-tests
-	$(MAKE) -j1 check hardening unit fuzz-corpus digits buckets mpfr golden interop browser contract fleet kubernetes
+	$(MAKE) -j1 check hardening unit fuzz-corpus digits buckets mpfr golden interop installed browser contract fleet kubernetes
 	+$(BUILDING) $(SANITIZED) all $(BUILD)/sanitize/unit-tests $(BUILD)/sanitize/fuzz-replay
-	+sh tests/support/beside.sh "$(MAKE) -j1 http" "$(MAKE) check-builds analyze-quick" $(BUILD)/beside-1.log
+	+sh tests/support/beside.sh "$(MAKE) -j1 http" "$(MAKE) check-builds check-dist analyze-quick" $(BUILD)/beside-1.log
 	+sh tests/support/beside.sh "$(MAKE) -j1 sanitize" "$(MAKE) tsan valgrind" $(BUILD)/beside-2.log
 	@echo "all tests passed"
 
@@ -129,6 +130,11 @@ kubernetes: all ## the manifests of docker/kubernetes against the schemas of Kub
 interop: all ## real clients: curl, numpy; exactness against mpmath
 	PYTHONDONTWRITEBYTECODE=1 TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -m unittest discover -s tests/interop -p 'test_*.py'
 
+installed: all ## what `make install` installs: the library's program, the manual, completion, one version
+	$(MAKE) -s install DESTDIR= PREFIX=$(abspath $(BUILD))/installed
+	PYTHONDONTWRITEBYTECODE=1 TEST_SERVER=$(BUILD)/posenc-server INSTALLED=$(BUILD)/installed \
+		$(PYTHON) -m unittest discover -s tests/install -p 'test_*.py'
+
 readme: all ## write anew what the README files take from the server: the table of schemes, outputs
 	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/docs/write.py
 
@@ -167,7 +173,7 @@ $(BUILD)/bench-%: $(BUILD)/tests/bench/%.o $(BUILD)/libposenc.a
 	$(call say,LINK  $@)
 	$(Q)$(LINK) -o $@ $^ $(shell pkg-config --libs jansson libmicrohttpd) -lm
 
-slow: $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/mpfr-tests $(BUILD)/bucket-runs ## the long forms of tests: 10^8 entries, all f32 printed, all buckets, whole analysis
+slow: $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/mpfr-tests $(BUILD)/bucket-runs ## the long forms of tests: 10^8 entries, all f32 printed, all buckets, whole analysis, packages
 	$(PYTHON) -B tests/buckets/check.py $(BUILD)/bucket-runs all
 	ROUNDING_ENTRIES=100000000 $(BUILD)/unit-tests rounding
 	$(BUILD)/digits-tests 50000000 all
@@ -178,6 +184,7 @@ slow: $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/mpfr-tests $(BUILD)/buc
 	$(MAKE) analyze
 	$(MAKE) VALGRIND_SUITES="$(VALGRIND_SLOW)" valgrind
 	MIXED_REQUESTS=2000 $(MAKE) tsan
+	$(MAKE) check-deb
 
 SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 SANITIZED := BUILD=$(BUILD)/sanitize CFLAGS="$(SANITIZE)" KERNEL_CFLAGS=

@@ -135,10 +135,11 @@ static const struct {
 static const struct {
     const char *schema, *text;
 } EXAMPLES[] = {
-    {"Tensors", "{\"scheme\": \"sinusoidal\", \"preset\": null, \"release\": \"0.1.0\", "
-                "\"parameters\": {\"length\": 2, \"dim\": 2}, "
-                "\"tensors\": [{\"name\": \"encoding\", \"dtype\": \"f32\", \"shape\": [2, 2], "
-                "\"data\": [[0, 1], [0.84147096, 0.5403023]]}]}"},
+    {"Tensors",
+     "{\"scheme\": \"sinusoidal\", \"preset\": null, \"release\": \"" PE_VERSION "\", "
+     "\"parameters\": {\"length\": 2, \"dim\": 2}, "
+     "\"tensors\": [{\"name\": \"encoding\", \"dtype\": \"f32\", \"shape\": [2, 2], "
+     "\"data\": [[0, 1], [0.84147096, 0.5403023]]}]}"},
     {"State", "{\"status\": \"ready\"}"},
     {"StoredSet",
      "{\"name\": \"bert-positions\", \"digest\": \"3f1c\", \"bytes\": 1648, "

@@ -23,7 +23,7 @@ static pe_wide scaled_turns(double fraction, int exponent)
     fraction = frexp(fraction, &fraction_exponent);
     exponent += fraction_exponent;
     if (exponent <= 53)
-        return pe_wide_mul_double(PE_WIDE_RADIAN, ldexp(fraction, exponent));
+        return pe_wide_mul_double(pe_wide_radian, ldexp(fraction, exponent));
     /* scaled = 2^(exponent - 53)/(2π) modulo 1, to be multiplied by an integer of 53 bits */
     unsigned skip = (unsigned)(exponent - 53) / 64, shift = (unsigned)(exponent - 53) % 64;
     pe_wide scaled;

@@ -32,7 +32,7 @@ double pe_wide_correct_log(uint64_t numerator)
     uint64_t integer = (uint64_t)(zeros - (whole ? 9 : 10));
     pe_wide scaled = pe_wide_shift_right(pe_wide_negate(fraction), 6);
     scaled.limb[3] |= integer << 58;
-    return -nearest(pe_wide_mul(scaled, PE_WIDE_LN2), 6);
+    return -nearest(pe_wide_mul(scaled, pe_wide_ln2), 6);
 }
 
 /* x^first / first! - x^(first + 2) / (first + 2)! + … for first 1 or 2 and 0 <= x < 1: sin x,

@@ -9,9 +9,9 @@
 #include <string.h>
 
 /* 256 bits of 1/(2π) and of ln 2, truncated. */
-const pe_wide PE_WIDE_RADIAN = {
+const pe_wide pe_wide_radian = {
     {0x7f9458eaf7aef158, 0x36d8a5664f10e410, 0x7f09d5f47d4d3770, 0x28be60db9391054a}};
-const pe_wide PE_WIDE_LN2 = {
+const pe_wide pe_wide_ln2 = {
     {0x8a0d175b8baafa2b, 0x40f343267298b62d, 0xc9e3b39803f2f6af, 0xb17217f7d1cf79ab}};
 
 pe_wide pe_wide_add(pe_wide a, pe_wide b)
@@ -146,7 +146,7 @@ pe_wide pe_wide_log2(pe_wide significand)
 /* 2^-f for 0 < f < 1: the Taylor series of exp at -f·ln2/256, then eight squarings. */
 static pe_wide exponential(pe_wide f)
 {
-    pe_wide x = pe_wide_shift_right(pe_wide_mul(f, PE_WIDE_LN2), 8);
+    pe_wide x = pe_wide_shift_right(pe_wide_mul(f, pe_wide_ln2), 8);
     pe_wide sum = x, term = x; /* 1 - exp(-x) = x - x²/2 + x³/6 … */
     for (uint64_t n = 2; !pe_limbs_are_zero(term.limb, 4); n++) {
         term = pe_wide_div_small(pe_wide_mul(term, x), n);

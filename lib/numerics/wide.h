@@ -55,6 +55,6 @@ pe_wide pe_wide_power_of_log2(uint64_t integer, pe_wide fraction, uint64_t numer
                               uint64_t denominator);
 
 /* One radian in turns, 1/(2π), and ln 2. */
-extern const pe_wide PE_WIDE_RADIAN, PE_WIDE_LN2;
+extern const pe_wide pe_wide_radian, pe_wide_ln2;
 
 #endif

@@ -14,7 +14,7 @@
 
 #define COPY_PRICE 1.5 /* of an element */
 
-const char *const PE_FORMS[] = {"expanded", "compact", NULL};
+const char *const pe_forms[] = {"expanded", "compact", NULL};
 
 pe_relative pe_relative_read(const pe_values *values, pe_error *reterr)
 {

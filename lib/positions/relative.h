@@ -42,7 +42,7 @@ typedef struct pe_relative {
     }
 #define PE_FORM_PARAMETER                                                                      \
     {                                                                                          \
-        .name = "form", .type = PE_CHOICE, .default_text = "expanded", .choices = PE_FORMS,    \
+        .name = "form", .type = PE_CHOICE, .default_text = "expanded", .choices = pe_forms,    \
         .help = "expanded: a matrix of queries and keys; compact: one row for each key-query " \
                 "distance, with the distances"                                                 \
     }
@@ -50,7 +50,7 @@ typedef struct pe_relative {
     {PE_LENGTH_PARAMETER, .required = true, .help = "number of keys"}, PE_QUERY_PARAMETERS,    \
         PE_FORM_PARAMETER
 
-extern const char *const PE_FORMS[]; /* "expanded", "compact" */
+extern const char *const pe_forms[]; /* "expanded", "compact" */
 
 /* Read the parameters and check that every distance is an i32. */
 pe_relative pe_relative_read(const pe_values *values, pe_error *reterr);

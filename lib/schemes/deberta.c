@@ -186,7 +186,7 @@ static double price(const pe_values *values, const pe_plan *plan)
 static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
 {
     if (tensor == TABLE)
-        return pe_trained_price(values, &PE_RELATIVE_RECIPE);
+        return pe_trained_price(values, &pe_relative_recipe);
     if (tensor > TABLE)
         return 2;
     return pe_toeplitz_element_price(values, &plan->tensors[tensor], 1, INDEX_PRICE);
@@ -219,8 +219,8 @@ static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runn
         pe_buckets_deberta((uint32_t)state->mid, (uint32_t)state->last, state->ends);
     }
     state->table =
-        pe_trained_of(values, "table", plan->tensors[TABLE].shape[1], &PE_RELATIVE_RECIPE);
-    pe_trained_check_magnitude(&pace, &state->table, &PE_RELATIVE_RECIPE,
+        pe_trained_of(values, "table", plan->tensors[TABLE].shape[1], &pe_relative_recipe);
+    pe_trained_check_magnitude(&pace, &state->table, &pe_relative_recipe,
                                plan->tensors[TABLE].shape[0], 1);
     bool ready = reterr->status == PE_OK;
     for (size_t i = 0; ready && i < 3; i++)

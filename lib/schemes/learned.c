@@ -18,7 +18,7 @@ static const pe_parameter PARAMETERS[] = {
     {.name = "init",
      .type = PE_CHOICE,
      .default_text = "normal",
-     .choices = PE_INITIALISERS,
+     .choices = pe_initialisers,
      .help = "distribution of rows that are not stored; xavier_… needs base_length"},
     {.name = "std",
      .type = PE_REAL,
@@ -90,7 +90,7 @@ static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
     else if (xavier)
         pe_error_add(reterr, PE_OUT_OF_RANGE, "base_length", "",
                      "given with init=%s, whose scale depends on the number of rows",
-                     PE_INITIALISERS[recipe.initialiser]);
+                     pe_initialisers[recipe.initialiser]);
     pe_trained_check_index(culprit, high, dim, reterr);
     if (!pe_values_set(values) || pe_choice(values, "extend") == RANDOM)
         pe_check_magnitude(values, "std", pe_recipe_magnitude(&recipe), reterr);

@@ -172,7 +172,7 @@ static bool make_mirrors(levit *state, const pe_values *values, size_t heads, pe
     size_t tokens = state->height * state->width;
     if (pe_is_present(values, "dim_head"))
         factor = dd_sqrt((dd){pe_real(values, "dim_head"), 0});
-    if (!pe_gather_init(&gather, pace, "table", tokens, heads, &PE_RELATIVE_RECIPE, factor))
+    if (!pe_gather_init(&gather, pace, "table", tokens, heads, &pe_relative_recipe, factor))
         return false;
     int32_t *numbers = malloc(tokens * sizeof *numbers);
     for (size_t i = 0; numbers && i < tokens; i++)

@@ -386,7 +386,7 @@ const pe_scheme pe_scheme_rope = {
             .example = "length=4&dim=8",
             .revision = 2,
             PE_LIST(parameter, PARAMETERS),
-            PE_LIST(preset, PE_ROTARY_PRESETS),
+            PE_LIST(preset, pe_rotary_presets),
             PE_LIST(tensor, TENSORS),
         },
     .plan = plan,

@@ -164,7 +164,7 @@ static double vector_price(const pe_values *values)
 {
     return pe_choice(values, "source") == SINUSOIDAL
                ? 2
-               : pe_trained_price(values, &PE_RELATIVE_RECIPE);
+               : pe_trained_price(values, &pe_relative_recipe);
 }
 
 static double price(const pe_values *values, const pe_plan *plan)
@@ -193,8 +193,8 @@ static bool prepare_table(shaw *state, size_t index, const pe_values *values,
     const char *name = plan->tensors[index].name;
     table->state = state;
     if (!state->sinusoidal) {
-        table->trained = pe_trained_of(values, name, state->dim, &PE_RELATIVE_RECIPE);
-        pe_trained_check_magnitude(pace, &table->trained, &PE_RELATIVE_RECIPE,
+        table->trained = pe_trained_of(values, name, state->dim, &pe_relative_recipe);
+        pe_trained_check_magnitude(pace, &table->trained, &pe_relative_recipe,
                                    distances_of(values), 1);
     }
     return pace->reterr->status == PE_OK &&

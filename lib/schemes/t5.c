@@ -159,7 +159,7 @@ static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runn
     pe_buckets_t5(state->exact, (uint32_t)pe_integer(values, "max_distance"), state->steps,
                   state->starts);
     if (!pe_gather_init(&state->gather, &pace, "table",
-                        (size_t)pe_integer(values, "num_buckets"), heads, &PE_RELATIVE_RECIPE,
+                        (size_t)pe_integer(values, "num_buckets"), heads, &pe_relative_recipe,
                         (dd){1, 0}))
         goto fail;
     state->gather.row_of = bucket_of;

@@ -112,7 +112,7 @@ static double price(const pe_values *values, const pe_plan *plan)
 static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
 {
     if (tensor == U || tensor == V)
-        return pe_trained_price(values, &PE_RELATIVE_RECIPE);
+        return pe_trained_price(values, &pe_relative_recipe);
     if (tensor != RELATIVE)
         return WAVE_PRICE;
     return pe_toeplitz_element_price(values, &plan->tensors[RELATIVE], 1, WAVE_PRICE);
@@ -122,8 +122,8 @@ static double element_price(const pe_values *values, const pe_plan *plan, size_t
 static pe_trained vector(pe_pace *pace, const char *name, const pe_tensor *tensor)
 {
     pe_trained trained =
-        pe_trained_of(pace->values, name, tensor->shape[1], &PE_RELATIVE_RECIPE);
-    pe_trained_check_magnitude(pace, &trained, &PE_RELATIVE_RECIPE, tensor->shape[0], 1);
+        pe_trained_of(pace->values, name, tensor->shape[1], &pe_relative_recipe);
+    pe_trained_check_magnitude(pace, &trained, &pe_relative_recipe, tensor->shape[0], 1);
     return trained;
 }
 

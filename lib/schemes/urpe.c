@@ -74,7 +74,7 @@ static void write_distances(const void *context, size_t head, int64_t first, uin
 static double write_price(const pe_values *values)
 {
     bool ones = !pe_values_set(values) && pe_choice(values, "init") == ONES;
-    return ones ? 5 : pe_trained_price(values, &PE_RELATIVE_RECIPE);
+    return ones ? 5 : pe_trained_price(values, &pe_relative_recipe);
 }
 
 static double price(const pe_values *values, const pe_plan *plan)
@@ -112,8 +112,8 @@ static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runn
     pe_relative relative = pe_relative_read(values, reterr);
     state->dtype = pe_requested_dtype(values);
     state->ones = !pe_values_set(values) && pe_choice(values, "init") == ONES;
-    state->g = pe_trained_of(values, "g", 2 * relative.keys - 1, &PE_RELATIVE_RECIPE);
-    pe_trained_check_magnitude(&pace, &state->g, &PE_RELATIVE_RECIPE, heads, 1);
+    state->g = pe_trained_of(values, "g", 2 * relative.keys - 1, &pe_relative_recipe);
+    pe_trained_check_magnitude(&pace, &state->g, &pe_relative_recipe, heads, 1);
     state->toeplitz.relative = relative;
     if (reterr->status == PE_OK &&
         pe_toeplitz_init(&state->toeplitz, &relative, &plan->tensors[0], heads, write_distances,

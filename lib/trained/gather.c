@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const pe_recipe PE_RELATIVE_RECIPE = {.initialiser = PE_NORMAL, .std = 0.02};
+const pe_recipe pe_relative_recipe = {.initialiser = PE_NORMAL, .std = 0.02};
 
 uint64_t pe_gather_bytes(const pe_values *values, uint64_t rows, uint64_t heads)
 {
@@ -18,7 +18,7 @@ uint64_t pe_gather_bytes(const pe_values *values, uint64_t rows, uint64_t heads)
 
 double pe_gather_price(const pe_values *values, uint64_t rows, uint64_t heads)
 {
-    double element = pe_trained_price(values, &PE_RELATIVE_RECIPE) + ROUNDING_PRICE;
+    double element = pe_trained_price(values, &pe_relative_recipe) + ROUNDING_PRICE;
     return (double)rows * (double)heads * element +
            pe_trained_check_price(values, rows * heads);
 }

@@ -39,6 +39,6 @@ double pe_gather_price(const pe_values *values, uint64_t rows, uint64_t heads);
 uint64_t pe_gather_bytes(const pe_values *values, uint64_t rows, uint64_t heads);
 
 /* The distribution of most relative schemes: normal(0, 0.02). */
-extern const pe_recipe PE_RELATIVE_RECIPE;
+extern const pe_recipe pe_relative_recipe;
 
 #endif

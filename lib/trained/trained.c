@@ -13,7 +13,7 @@
 #define ROOT_OF_3      0x1.bb67ae8584caap+0
 #define NORMAL_LARGEST 8.66 /* the largest normal draw, sqrt(-2 log 2^-54), rounded up */
 
-const char *const PE_INITIALISERS[] = {
+const char *const pe_initialisers[] = {
     "normal", "uniform", "xavier_uniform", "xavier_normal", "trunc_normal", "zeros", NULL};
 
 /* The factor that draws of the standard distribution are multiplied by. */

@@ -5,7 +5,7 @@
 #include "numerics/rng.h"
 #include "scheme.h"
 
-/* The distributions of random tensors, in the order of PE_INITIALISERS. The scale of the xavier
+/* The distributions of random tensors, in the order of pe_initialisers. The scale of the xavier
  * ones depends on the tensor's fans: a matrix [out, in] has fan_in `in` and fan_out `out`. */
 typedef enum pe_initialiser {
     PE_NORMAL,
@@ -17,7 +17,7 @@ typedef enum pe_initialiser {
 } pe_initialiser;
 
 /* The names of the initialisers, for a parameter table; NULL-terminated. */
-extern const char *const PE_INITIALISERS[];
+extern const char *const pe_initialisers[];
 
 /* The row `dim` of a parameter table where it is the second axis of a tensor that may be
  * stored: designated initialisers, to which a scheme adds the help. */

@@ -62,7 +62,7 @@ static dd radians_of(const pe_word_waves *waves, const table_line *line, uint64_
     uint64_t index = stored_index(waves, line, column);
     if (waves->frequency.stored) {
         radians = dd_mul_double(radians, pe_set_element(waves->frequency.stored, index));
-    } else if (memcmp(&waves->frequency.turns[column], &PE_WIDE_RADIAN, sizeof(pe_wide)) != 0) {
+    } else if (memcmp(&waves->frequency.turns[column], &pe_wide_radian, sizeof(pe_wide)) != 0) {
         radians = dd_mul(radians, pe_phase_radians(waves->frequency.turns[column]));
     }
     if (!waves->phase.stored)

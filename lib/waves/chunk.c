@@ -199,7 +199,7 @@ pe_doubts pe_chunk_rotate_f64(const pe_chunk *chunk, const pe_seeds_f64 *a,
  * a number of few bits, which dd_snap finds. */
 static bool is_small_angle(const pe_wide *turns, dd position, dd *ret_angle)
 {
-    bool radian = memcmp(turns, &PE_WIDE_RADIAN, sizeof *turns) == 0;
+    bool radian = memcmp(turns, &pe_wide_radian, sizeof *turns) == 0;
     *ret_angle = radian ? position : dd_snap(dd_mul(position, pe_phase_radians(*turns)));
     return ret_angle->hi != 0 && fabs(ret_angle->hi) < 0x1p-20;
 }

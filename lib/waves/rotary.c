@@ -94,7 +94,7 @@ static pe_fixed index_of_turns(const pe_rotary *rotary, double turns)
 {
     /* pe_wide_log2 of 4/(2π), which is in [1/2, 1), is log2(8/(2π)): 3 more than log2(1/(2π))
      */
-    pe_wide radian = pe_wide_mul_integer(PE_WIDE_RADIAN, 4);
+    pe_wide radian = pe_wide_mul_integer(pe_wide_radian, 4);
     pe_fixed log = {-3, pe_wide_log2(radian)};
     log = pe_fixed_add(log, pe_fixed_log2((double)rotary->original));
     log = pe_fixed_sub(log, pe_fixed_log2(turns));

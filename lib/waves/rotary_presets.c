@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-const pe_preset PE_ROTARY_PRESETS[PE_ROTARY_PRESET_COUNT] = {
+const pe_preset pe_rotary_presets[PE_ROTARY_PRESET_COUNT] = {
     {"gpt_neox", "GPT-NeoX: the defaults", {NULL}},
     {"llama2", "Llama 1 and 2: the defaults", {NULL}},
     {"llama3", "Llama 3", {"rope_theta", "500000", NULL}},

@@ -7,6 +7,6 @@
 #define PE_ROTARY_PRESET_COUNT 19
 
 /* For the parameters of rope. dim, the width of a head, is not among them. */
-extern const pe_preset PE_ROTARY_PRESETS[PE_ROTARY_PRESET_COUNT];
+extern const pe_preset pe_rotary_presets[PE_ROTARY_PRESET_COUNT];
 
 #endif

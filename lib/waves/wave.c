@@ -8,7 +8,7 @@ pe_wide *pe_wave_geometric(size_t count, double base, uint64_t numerator, uint64
     pe_wide *frequencies = malloc(count * sizeof *frequencies);
     if (!frequencies)
         return NULL;
-    frequencies[0] = PE_WIDE_RADIAN;
+    frequencies[0] = pe_wide_radian;
     if (count == 1)
         return frequencies;
     if (base == 1) { /* every power is 1, which pe_wide, a fraction below 1, cannot hold */

@@ -1,7 +1,7 @@
 #!/bin/sh
 # build.sh FILE: write the C source of the visualiser's assets if a source of the page is newer. Without
-# node or the packages, keep an existing FILE (which may have been built elsewhere), or write a page that
-# says how to get the real one.
+# node or the packages, keep an existing FILE (which may have been built elsewhere), or take assets.c beside
+# this script, which a source archive has, or write a page that says how to get the real one.
 set -eu
 file=$1
 here=$(dirname "$0")
@@ -10,7 +10,11 @@ installed=$here/node_modules/.package-lock.json
 if ! command -v node >/dev/null 2>&1 || [ ! -e "$installed" ]; then
     [ -e "$file" ] && exit 0
     mkdir -p "$(dirname "$file")"
-    cp "$here/absent.c" "$file"
+    if [ -e "$here/assets.c" ]; then
+        cp "$here/assets.c" "$file"
+    else
+        cp "$here/absent.c" "$file"
+    fi
     exit 0
 fi
 if [ -e "$file" ] && ! cmp -s "$here/absent.c" "$file"; then

@@ -200,7 +200,7 @@ class Claims(ServiceTest):
 
     def test_targets_of_make_exist(self):
         rules = "".join((ROOT / name).read_text(encoding="utf-8")
-                        for name in ("Makefile", "tests/tests.mk"))
+                        for name in ("Makefile", "docker/package.mk", "tests/tests.mk"))
         for path, text in self.texts():
             for command in re.findall(r"(?:^|`)make ([^`#\n]*)", text, re.MULTILINE):
                 for word in command.split():

@@ -24,6 +24,20 @@ found=$(grep -rnE '"[^"]*(JSON|HTTP|URL|[qQ]uery string|/v1/)[^"]*"' lib --inclu
     grep -vE ':[0-9]+: *(/?\*|#)' || true)
 [ -z "$found" ] || fail "lib words messages without JSON, HTTP, query strings and paths: $found"
 
+# The library gives its user names of its own alone.
+symbols=$(nm -g --defined-only "${BUILD:-build}/libposenc.a" | awk 'NF == 3 {print $3}' | sort -u)
+printf '%s\n' "$symbols" | grep -q '^pe_request_new$' || fail "nm finds no pe_request_new in libposenc.a"
+found=$(printf '%s\n' "$symbols" | grep -v '^pe_' || true)
+[ -z "$found" ] || fail "libposenc.a defines names outside pe_: $found"
+
+# The number of the release stands in lib/posenc.h; documents name it, whose tests know.
+version=$(make -s --no-print-directory version)
+printf '%s\n' "$version" | grep -qE '^[0-9]+\.[0-9]+\.[0-9]+$' || fail "make version prints \"$version\""
+found=$(grep -rnwF --exclude-dir=node_modules --exclude='package-lock.json' "$version" \
+    Makefile .ci lib api server docker tests |
+    grep -vE '^(lib/posenc\.h|server/visualiser/assets\.c):' || true)
+[ -z "$found" ] || fail "the release's number stands in another place: $found"
+
 # Registration: one file, one line.
 registered() {
     sed -n "s/^$1(\([a-z0-9_]*\)).*/\1/p" "$2" | sort

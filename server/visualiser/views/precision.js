@@ -117,7 +117,12 @@ export function describeLoss(judged, columns) {
   const middle = rowWorst[Math.floor((positions.length - 1) / 2)];
   const subject = positions.length > 1 ? ` In the middle, at position ${middle.position}, the worst error is ${brief(Math.abs(middle.error))}, in dimension ${middle.column}.` : '';
   if (worst.error === 0) return `${span} the recipe gives the exact table.${omitted}`;
-  return `${span} the recipe is wrong by up to ${brief(Math.abs(worst.error))}: at position ${worst.position}, dimension ${worst.column}, it gives ${shortest('f32', worst.recipe)} where the exact value is ${shortest('f32', worst.exact)}. ${worst.exact === 0 ? 'That' : `That is ${unitsText(worst)} of float32, and`} leaves about ${plural(places(worst.error), 'decimal place')} right. Of ${entries.toLocaleString('en')} entries ${wrong.toLocaleString('en')} (${brief(Number(((100 * wrong) / entries).toPrecision(3)))} %) are not the exact ones.${subject}${scaled}${omitted}`;
+  const share = Number(((100 * wrong) / entries).toPrecision(3));
+  return [
+    `${span} the recipe is wrong by up to ${brief(Math.abs(worst.error))}: at position ${worst.position}, dimension ${worst.column}, it gives ${shortest('f32', worst.recipe)} where the exact value is ${shortest('f32', worst.exact)}.`,
+    `${worst.exact === 0 ? 'That' : `That is ${unitsText(worst)} of float32, and`} leaves about ${plural(places(worst.error), 'decimal place')} right.`,
+    `Of ${entries.toLocaleString('en')} entries ${wrong.toLocaleString('en')} (${brief(share)} %) are not the exact ones.${subject}${scaled}${omitted}`,
+  ].join(' ');
 }
 
 function lines(judgements, tables, colours, pick) {

@@ -282,7 +282,7 @@ START_TEST(frequencies_in_radians_keep_their_relative_precision)
 {
     for (size_t i = 0; i < UNIT_COUNT(RADIANS); i++)
         is_near(pe_phase_radians(RADIANS[i].frequency), RADIANS[i].radians, i);
-    is_near(pe_phase_radians(PE_WIDE_RADIAN), (dd){1, 0}, 100);
+    is_near(pe_phase_radians(pe_wide_radian), (dd){1, 0}, 100);
 }
 END_TEST
 

@@ -393,7 +393,7 @@ START_TEST(a_radian_is_one_turn_over_two_pi)
 {
     const pe_wide radian = {{0x7f9458eaf7aef158, 0x36d8a5664f10e410, 0x7f09d5f47d4d3770,
                              0x28be60db9391054a}}; /* mpmath, truncated */
-    equals(PE_WIDE_RADIAN, radian, 0);
+    equals(pe_wide_radian, radian, 0);
 }
 END_TEST
 

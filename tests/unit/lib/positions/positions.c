@@ -90,7 +90,7 @@ START_TEST(a_phase_of_any_position_is_good_to_200_bits)
 {
     for (size_t i = 0; i < UNIT_COUNT(PHASES); i++) {
         pe_positions positions = {UINT64_MAX, PHASES[i].offset, PHASES[i].step, NULL};
-        pe_wide phase = pe_position_phase(&positions, PHASES[i].row, PE_WIDE_RADIAN);
+        pe_wide phase = pe_position_phase(&positions, PHASES[i].row, pe_wide_radian);
         ck_assert_msg(is_within(phase, PHASES[i].phase, 56), "case %zu", i);
     }
 }
@@ -102,8 +102,8 @@ START_TEST(a_list_turns_as_far_as_a_sum)
         pe_positions sum = {1000, -100.5, 0.375, NULL};
         double position = -100.5 + 0.375 * (double)row;
         pe_positions list = {1, 0, 1, &position};
-        unit_assert(is_within(pe_position_phase(&sum, row, PE_WIDE_RADIAN),
-                              pe_position_phase(&list, 0, PE_WIDE_RADIAN), 16));
+        unit_assert(is_within(pe_position_phase(&sum, row, pe_wide_radian),
+                              pe_position_phase(&list, 0, pe_wide_radian), 16));
     }
 }
 END_TEST

@@ -42,7 +42,7 @@ static void plant(planted *ret, int bits, bool cosine, double amplitude)
         double boundary = random_boundary(&state, bits), half = ldexp(1, -(bits + 1));
         double angle = cosine ? acos(boundary / amplitude) : asin(boundary / amplitude);
         dd exact[2];
-        ret->frequencies[i] = pe_wide_mul_double(PE_WIDE_RADIAN, angle);
+        ret->frequencies[i] = pe_wide_mul_double(pe_wide_radian, angle);
         pe_phase_sincos(ret->frequencies[i], &exact[0], &exact[1]);
         dd entry = dd_mul(exact[cosine], (dd){amplitude, 0});
         double beyond = (entry.hi - boundary) + entry.lo; /* the boundary */

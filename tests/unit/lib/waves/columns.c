@@ -191,7 +191,7 @@ START_TEST(tiny_angles_of_a_rational_frequency_round_towards_zero)
             list[i] =
                 DIVISORS[d] * ldexp((double)(2 * (unit_random(&state) >> 41 | 1 << 23) + 1),
                                     -50 - (int)(i % 70));
-        pe_wide frequency = pe_wide_div_double(PE_WIDE_RADIAN, DIVISORS[d]);
+        pe_wide frequency = pe_wide_div_double(pe_wide_radian, DIVISORS[d]);
         pe_wave wave = {.positions = {COUNT, 0, 1, list},
                         .frequencies = &frequency,
                         .count = 1,

@@ -237,7 +237,7 @@ START_TEST(tiny_positions_between_two_elements_round_towards_zero)
     enum { COUNT = 200 };
     static const pe_dtype DTYPES[] = {PE_F32, PE_BF16};
     static const unsigned PLACES[] = {24, 8}; /* bits of an element; a middle has one more */
-    pe_wide frequency = PE_WIDE_RADIAN;
+    pe_wide frequency = pe_wide_radian;
     for (size_t d = 0; d < UNIT_COUNT(DTYPES); d++) {
         double list[COUNT];
         uint64_t state = d;
@@ -380,7 +380,7 @@ START_TEST(geometric_frequencies_are_good_to_220_bits)
         pe_wide rest = pe_wide_shift_right(up.limb[3] >> 63 ? down : up, 36);
         ck_assert_msg(!(rest.limb[0] | rest.limb[1] | rest.limb[2] | rest.limb[3]), "case %zu",
                       i);
-        ck_assert_int_eq(memcmp(&frequencies[0], &PE_WIDE_RADIAN, sizeof PE_WIDE_RADIAN), 0);
+        ck_assert_int_eq(memcmp(&frequencies[0], &pe_wide_radian, sizeof pe_wide_radian), 0);
         free(frequencies);
     }
 }
