@@ -1,4 +1,4 @@
-/* The visualiser: its page at `/`, and the scripts and styles that the page loads. The host
+/* The pages: the visualiser at `/`, the API reference at `/docs`, and what they load. The host
  * provides each file in both content codings with its entity tag, so that nothing is computed
  * here. */
 #include "bytes/body.h"
@@ -10,10 +10,11 @@
 
 #include <string.h>
 
-/* The page loads everything from this origin, and has no inline script or style. */
+/* The pages load everything from this origin, and have no inline script or style. They show and
+ * draw pictures that they have made or fetched themselves (blob:). */
 static const char POLICY[] =
-    "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; "
-    "object-src 'none'";
+    "default-src 'self'; img-src 'self' blob:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'self'; object-src 'none'";
 
 static const api_asset *find_asset(const api_call *call)
 {
@@ -41,7 +42,7 @@ static const api_asset_form *choose_form(const api_call *call, const api_asset *
 static api_reply *new_reply(const api_asset *asset, const api_asset_form *form,
                             api_coding coding, unsigned status)
 {
-    bool page = strcmp(asset->path, "/") == 0;
+    bool page = strncmp(asset->path, "/assets/", strlen("/assets/")) != 0;
     api_reply *reply = api_reply_new(status);
     api_reply_add(reply, "ETag", "%s", form->etag);
     api_reply_add(reply, "Cache-Control", "%s",
@@ -64,8 +65,9 @@ api_reply *api_get_asset(const api_call *call)
     api_etag etag;
     const api_asset *asset = find_asset(call);
     if (!asset)
-        return api_problem(API_NOT_FOUND,
-                           "no file is served at this path; GET / serves the page", NULL, NULL);
+        return api_problem(
+            API_NOT_FOUND,
+            "no file is served at this path; GET / and GET /docs serve the pages", NULL, NULL);
     const api_asset_form *form = choose_form(call, asset, &coding);
     if (!form)
         return api_problem(API_NOT_ACCEPTABLE, "Accept-Encoding must admit identity or gzip",
