@@ -12,9 +12,24 @@
 
 /* The pages load everything from this origin, and have no inline script or style. They show and
  * draw pictures that they have made or fetched themselves (blob:). */
-static const char POLICY[] =
-    "default-src 'self'; img-src 'self' blob:; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'self'; object-src 'none'";
+#define POLICY                                                                                 \
+    "default-src 'self'; img-src 'self' blob:; base-uri 'none'; form-action 'none'; "          \
+    "object-src 'none'"
+
+/* Pages of others may show the visualiser in a frame as ?embed=1 alone: then it has nothing
+ * that changes anything, and no more than CORS gives them anyway. */
+static const char *policy_of(const api_call *call, const api_asset *asset)
+{
+    static const char embedded[] = "embed=1";
+    const char *pair = strcmp(asset->path, "/") == 0 ? call->query : NULL;
+    while (pair) {
+        size_t length = strcspn(pair, "&");
+        if (length == strlen(embedded) && memcmp(pair, embedded, length) == 0)
+            return POLICY;
+        pair = pair[length] ? pair + length + 1 : NULL;
+    }
+    return POLICY "; frame-ancestors 'self'";
+}
 
 static const api_asset *find_asset(const api_call *call)
 {
@@ -39,8 +54,8 @@ static const api_asset_form *choose_form(const api_call *call, const api_asset *
 }
 
 /* A new reply with the fields of a file. NULL without memory. */
-static api_reply *new_reply(const api_asset *asset, const api_asset_form *form,
-                            api_coding coding, unsigned status)
+static api_reply *new_reply(const api_call *call, const api_asset *asset,
+                            const api_asset_form *form, api_coding coding, unsigned status)
 {
     bool page = strncmp(asset->path, "/assets/", strlen("/assets/")) != 0;
     api_reply *reply = api_reply_new(status);
@@ -48,7 +63,7 @@ static api_reply *new_reply(const api_asset *asset, const api_asset_form *form,
     api_reply_add(reply, "Cache-Control", "%s",
                   page ? "no-cache" : "public, max-age=31536000, immutable");
     api_reply_add(reply, "Vary", "Accept-Encoding");
-    api_reply_add(reply, "Content-Security-Policy", "%s", POLICY);
+    api_reply_add(reply, "Content-Security-Policy", "%s", policy_of(call, asset));
     api_reply_add(reply, "Referrer-Policy", "no-referrer");
     if (coding == API_GZIP)
         api_reply_add(reply, "Content-Encoding", "gzip");
@@ -78,6 +93,6 @@ api_reply *api_get_asset(const api_call *call)
         return api_problem_of_if_match(&etag);
     bool matches = none_match && api_etag_matches(&etag, none_match);
     api_body *body = api_body_from_table(NULL, NULL, &(api_segment){form->data, form->size}, 1);
-    return api_reply_with_body(new_reply(asset, form, coding, matches ? 304 : 200), body,
+    return api_reply_with_body(new_reply(call, asset, form, coding, matches ? 304 : 200), body,
                                call->head || matches);
 }

@@ -82,6 +82,19 @@ class Visualiser(ServerCase):
             self.assertNotIn("style=", page)
             self.assertNotIn("http", page.replace("The HTTP", ""), "nothing from elsewhere")
 
+    def test_others_may_frame_the_embedded_picture_alone(self):
+        def is_open(path):
+            return "frame-ancestors" not in self.get(path).header("Content-Security-Policy")
+
+        for path in ("/?embed=1", "/?scheme=rope&embed=1", "/?embed=1&theme=dark"):
+            self.assertTrue(is_open(path), path)
+            tag = self.get(path).header("ETag")
+            again = self.get(path, {"If-None-Match": tag})
+            self.assertEqual(again.status, 304)
+            self.assertNotIn("frame-ancestors", again.header("Content-Security-Policy"))
+        for path in ("/", "/?embed=0", "/?embed=10", "/?noembed=1", "/?embed", "/docs?embed=1"):
+            self.assertFalse(is_open(path), path)
+
     def test_nothing_else_is_there(self):
         for path in (
             *("/assets/x.js", "/assets/", "/assets", "/index.html", "/docs/", "/docs.html"),
