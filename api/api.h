@@ -11,16 +11,17 @@
 
 /* ---- what the host process provides ---- */
 
-/* A file of the visualiser's page in one content coding. */
+/* A file of the pages in one content coding. */
 typedef struct api_asset_form {
     const void *data; /* NULL: the file does not come in this coding */
     size_t size;
     const char *etag; /* quoted */
 } api_asset_form;
 
-/* A file of the page in the codings that were prepared at build time. */
+/* A page, or a file that one loads, in the codings that were prepared at build time. */
 typedef struct api_asset {
-    const char *path; /* "/", or "/assets/…" with a digest of the content in the name */
+    const char
+        *path; /* "/", "/docs", or "/assets/…" with a digest of the content in the name */
     const char *media_type;
     api_asset_form plain, gzip;
 } api_asset;
@@ -58,7 +59,7 @@ typedef struct api_host {
                  * store is open only then. */
     const api_limit *published; /* for /v1/info */
     size_t published_count;
-    const api_asset *assets; /* the files of the visualiser's page */
+    const api_asset *assets; /* the pages, and the files that they load */
     size_t asset_count;
 } api_host;
 

@@ -16,12 +16,12 @@ typedef enum api_kind {
     API_SET = 1 << 6,      /* one stored set */
     API_UPLOAD = 1 << 7,
     API_REMOVAL = 1 << 8,
-    API_ASSET = 1 << 9, /* a file of the visualiser's page */
+    API_ASSET = 1 << 9, /* a page, or a file that one loads */
 } api_kind;
 
 typedef struct api_route {
     const char *method, *pattern; /* a pattern may end in /{name} */
-    const char *summary;          /* for the OpenAPI document */
+    const char *summary, *tag;    /* for the OpenAPI document */
     api_kind kind;
     const char *schema; /* names the schema of the JSON answer; NULL: the answer is no JSON */
     api_endpoint *endpoint;

@@ -1,4 +1,4 @@
-/* The files of the visualiser. The build bundles server/visualiser/ and compiles the result in.
+/* The pages and their files. The build bundles server/visualiser/ and compiles the result in.
  */
 #ifndef ASSETS_H
 #define ASSETS_H

@@ -1,4 +1,4 @@
-/* The visualiser: its page at `/`, and the scripts and styles that the page loads. The host
+/* The pages: the visualiser at `/`, the API reference at `/docs`, and what they load. The host
  * provides each file in both content codings with its entity tag, so that nothing is computed
  * here. */
 #include "bytes/body.h"
@@ -10,10 +10,26 @@
 
 #include <string.h>
 
-/* The page loads everything from this origin, and has no inline script or style. */
-static const char POLICY[] =
-    "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; "
-    "object-src 'none'";
+/* The pages load everything from this origin, and have no inline script or style. They show and
+ * draw pictures that they have made or fetched themselves (blob:). */
+#define POLICY                                                                                 \
+    "default-src 'self'; img-src 'self' blob:; base-uri 'none'; form-action 'none'; "          \
+    "object-src 'none'"
+
+/* Pages of others may show the visualiser in a frame as ?embed=1 alone: then it has nothing
+ * that changes anything, and no more than CORS gives them anyway. */
+static const char *policy_of(const api_call *call, const api_asset *asset)
+{
+    static const char embedded[] = "embed=1";
+    const char *pair = strcmp(asset->path, "/") == 0 ? call->query : NULL;
+    while (pair) {
+        size_t length = strcspn(pair, "&");
+        if (length == strlen(embedded) && memcmp(pair, embedded, length) == 0)
+            return POLICY;
+        pair = pair[length] ? pair + length + 1 : NULL;
+    }
+    return POLICY "; frame-ancestors 'self'";
+}
 
 static const api_asset *find_asset(const api_call *call)
 {
@@ -38,16 +54,16 @@ static const api_asset_form *choose_form(const api_call *call, const api_asset *
 }
 
 /* A new reply with the fields of a file. NULL without memory. */
-static api_reply *new_reply(const api_asset *asset, const api_asset_form *form,
-                            api_coding coding, unsigned status)
+static api_reply *new_reply(const api_call *call, const api_asset *asset,
+                            const api_asset_form *form, api_coding coding, unsigned status)
 {
-    bool page = strcmp(asset->path, "/") == 0;
+    bool page = strncmp(asset->path, "/assets/", strlen("/assets/")) != 0;
     api_reply *reply = api_reply_new(status);
     api_reply_add(reply, "ETag", "%s", form->etag);
     api_reply_add(reply, "Cache-Control", "%s",
                   page ? "no-cache" : "public, max-age=31536000, immutable");
     api_reply_add(reply, "Vary", "Accept-Encoding");
-    api_reply_add(reply, "Content-Security-Policy", "%s", POLICY);
+    api_reply_add(reply, "Content-Security-Policy", "%s", policy_of(call, asset));
     api_reply_add(reply, "Referrer-Policy", "no-referrer");
     if (coding == API_GZIP)
         api_reply_add(reply, "Content-Encoding", "gzip");
@@ -64,8 +80,9 @@ api_reply *api_get_asset(const api_call *call)
     api_etag etag;
     const api_asset *asset = find_asset(call);
     if (!asset)
-        return api_problem(API_NOT_FOUND,
-                           "no file is served at this path; GET / serves the page", NULL, NULL);
+        return api_problem(
+            API_NOT_FOUND,
+            "no file is served at this path; GET / and GET /docs serve the pages", NULL, NULL);
     const api_asset_form *form = choose_form(call, asset, &coding);
     if (!form)
         return api_problem(API_NOT_ACCEPTABLE, "Accept-Encoding must admit identity or gzip",
@@ -76,6 +93,6 @@ api_reply *api_get_asset(const api_call *call)
         return api_problem_of_if_match(&etag);
     bool matches = none_match && api_etag_matches(&etag, none_match);
     api_body *body = api_body_from_table(NULL, NULL, &(api_segment){form->data, form->size}, 1);
-    return api_reply_with_body(new_reply(asset, form, coding, matches ? 304 : 200), body,
+    return api_reply_with_body(new_reply(call, asset, form, coding, matches ? 304 : 200), body,
                                call->head || matches);
 }

@@ -120,6 +120,20 @@ static json_t *example_of(const pe_scheme_info *info, const pe_parameter *parame
     return api_parameter_value(parameter, text);
 }
 
+static const char *tag_of(const pe_scheme_info *info)
+{
+    return info->similarity_of ? "similarity" : "encodings";
+}
+
+/* The summary of an operation; `how` ends it. */
+static json_t *summary_of(const pe_scheme_info *info, const char *how)
+{
+    if (!info->similarity_of)
+        return json_sprintf("%s%s", info->title, how);
+    const pe_scheme *compared = pe_scheme_find(info->similarity_of);
+    return json_sprintf("%s: %s%s", info->title, pe_scheme_describe(compared)->title, how);
+}
+
 static json_t *get_operation(const pe_scheme_info *info)
 {
     json_t *parameters = json_array();
@@ -136,9 +150,9 @@ static json_t *get_operation(const pe_scheme_info *info)
     }
     add_request_options(info, add_query_parameter, parameters);
     api_contract_add_parameters(parameters, API_TENSORS);
-    return json_pack("{s:s+, s:s, s:s, s:[s], s:o, s:o}", "operationId", "get_", info->name,
-                     "summary", info->title, "description", info->summary, "tags", "encodings",
-                     "parameters", parameters, "responses",
+    return json_pack("{s:s+, s:o, s:s, s:[s], s:o, s:o}", "operationId", "get_", info->name,
+                     "summary", summary_of(info, ""), "description", info->summary, "tags",
+                     tag_of(info), "parameters", parameters, "responses",
                      api_contract_responses_of(API_TENSORS, NULL));
 }
 
@@ -163,9 +177,10 @@ static json_t *post_operation(const pe_scheme_info *info)
                              "application/json", "schema", schema, "example", example);
     json_t *parameters = json_array();
     api_contract_add_parameters(parameters, API_TENSORS_BY_POST);
-    return json_pack("{s:s+, s:s, s:s, s:[s], s:o, s:o, s:o}", "operationId", "post_",
-                     info->name, "summary", info->title, "description", info->summary, "tags",
-                     "encodings", "parameters", parameters, "requestBody", body, "responses",
+    return json_pack("{s:s+, s:o, s:s, s:[s], s:o, s:o, s:o}", "operationId", "post_",
+                     info->name, "summary", summary_of(info, ", asked for by a JSON object"),
+                     "description", info->summary, "tags", tag_of(info), "parameters",
+                     parameters, "requestBody", body, "responses",
                      api_contract_responses_of(API_TENSORS_BY_POST, NULL));
 }
 
@@ -238,11 +253,10 @@ static void add_plain_route(json_t *paths, const api_route *route)
     if (brace)
         json_array_append_new(parameters, path_parameter(brace));
     api_contract_add_parameters(parameters, route->kind);
-    json_t *operation =
-        json_pack("{s:o, s:s, s:s, s:[s], s:o, s:o}", "operationId", operation_id(route),
-                  "summary", route->summary, "description", route->summary, "tags",
-                  stored ? "parameters" : "service", "parameters", parameters, "responses",
-                  api_contract_responses_of(route->kind, route->schema));
+    json_t *operation = json_pack(
+        "{s:o, s:s, s:s, s:[s], s:o, s:o}", "operationId", operation_id(route), "summary",
+        route->summary, "description", route->summary, "tags", route->tag, "parameters",
+        parameters, "responses", api_contract_responses_of(route->kind, route->schema));
     if (route->kind == API_UPLOAD)
         json_object_set_new(operation, "requestBody", upload_body());
     if (stored) /* a server may have a key or none */
@@ -285,9 +299,12 @@ static json_t *document_info(void)
 static json_t *document_tags(void)
 {
     static const char *const tags[][2] = {
-        {"encodings", "tensors"},
-        {"parameters", "stored sets of trained tensors"},
-        {"service", "what there is, and how the process does"},
+        {"encodings", "The tensors of each scheme"},
+        {"parameters", "Stored sets of trained tensors"},
+        {"schemes", "What can be computed: schemes and their parameters"},
+        {"service", "Version and limits, health, metrics, and this document"},
+        {"similarity", "Distances and correlations between the positions of a scheme"},
+        {"web", "What a browser shows: the visualiser and this reference"},
     };
     json_t *array = json_array();
     for (size_t i = 0; i < sizeof tags / sizeof *tags; i++)

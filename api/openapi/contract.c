@@ -85,6 +85,8 @@ static const struct {
     {"Content-Range", "where the part lies, and how long the whole is",
      "^bytes ([0-9]+-[0-9]+|\\*)/[0-9]+$"},
     {"Content-Security-Policy", "what the page may load", "^default-src 'self';"},
+    {"Link", "the reference, and this document (RFC 8631)",
+     "^</docs>; rel=\"service-doc\", </openapi.json>; rel=\"service-desc\"$"},
     {"ETag", "strong; of this form, these parameters and this coding alone",
      "^\"[0-9a-z-]+\"$"},
     {"Referrer-Policy", "what links tell", "^no-referrer$"},
@@ -117,6 +119,7 @@ static void add_header(json_t *headers, const char *name, bool always)
 #define COMMON                                                                                 \
     "Access-Control-Allow-Origin Access-Control-Expose-Headers Cross-Origin-Resource-Policy "  \
     "X-Content-Type-Options X-Request-Id? traceparent? Cache-Control "
+#define FAILURE COMMON "Link "
 #define TENSOR_FIELDS                                                                          \
     "Content-Disposition Tensor-Byte-Order Tensor-Dtype Tensor-Name Tensor-Shape "             \
     "Cache-Status? Server-Timing? "
@@ -165,30 +168,30 @@ static const struct {
      COMMON TENSOR_FIELDS "ETag Vary? Accept-Ranges Content-Range"},
     {"304", "NotModified", "If-None-Match names what would come", READS, NO_CONTENT,
      COMMON "ETag Vary?"},
-    {"400", "Malformed", "The request is malformed", EVERY, PROBLEM, COMMON},
+    {"400", "Malformed", "The request is malformed", EVERY, PROBLEM, FAILURE},
     {"401", "Unauthorized", "The bearer token is missing or wrong", STORE, PROBLEM,
-     COMMON "WWW-Authenticate"},
-    {"403", "Forbidden", "The store is not open to this request", STORE, PROBLEM, COMMON},
+     FAILURE "WWW-Authenticate"},
+    {"403", "Forbidden", "The store is not open to this request", STORE, PROBLEM, FAILURE},
     {"404", "Unknown", "There is no such scheme, stored set or file",
-     API_DOCUMENT | STORE | API_ASSET, PROBLEM, COMMON},
-    {"406", "NotAcceptable", "No acceptable representation", CODED, PROBLEM, COMMON},
-    {"412", "ConditionFailed", "The condition does not hold", READS | WRITES, PROBLEM, COMMON},
-    {"413", "TooLarge", "The body is too large", EVERY, PROBLEM, COMMON},
-    {"414", "TargetTooLong", "The request target is too long", EVERY, PROBLEM, COMMON},
+     API_DOCUMENT | STORE | API_ASSET, PROBLEM, FAILURE},
+    {"406", "NotAcceptable", "No acceptable representation", CODED, PROBLEM, FAILURE},
+    {"412", "ConditionFailed", "The condition does not hold", READS | WRITES, PROBLEM, FAILURE},
+    {"413", "TooLarge", "The body is too large", EVERY, PROBLEM, FAILURE},
+    {"414", "TargetTooLong", "The request target is too long", EVERY, PROBLEM, FAILURE},
     {"415", "NotJson", "Content-Type is not application/json, or there is a Content-Encoding",
-     API_TENSORS_BY_POST, PROBLEM, COMMON "Accept-Encoding?"},
+     API_TENSORS_BY_POST, PROBLEM, FAILURE "Accept-Encoding?"},
     {"415", "Coded", "There is a Content-Encoding", API_UPLOAD, PROBLEM,
-     COMMON "Accept-Encoding"},
+     FAILURE "Accept-Encoding"},
     {"416", "NoSuchRange", "Range lies behind the end", API_TENSORS, PROBLEM,
-     COMMON "Content-Range"},
+     FAILURE "Content-Range"},
     {"422", "NotComputable", "A value is out of range, or the result would be too large",
-     API_TENSORS | API_TENSORS_BY_POST, PROBLEM, COMMON},
-    {"422", "NotStorable", "A value is not finite", API_UPLOAD, PROBLEM, COMMON},
-    {"501", "NotImplemented", "The message's framing is unknown", EVERY, PROBLEM, COMMON},
+     API_TENSORS | API_TENSORS_BY_POST, PROBLEM, FAILURE},
+    {"422", "NotStorable", "A value is not finite", API_UPLOAD, PROBLEM, FAILURE},
+    {"501", "NotImplemented", "The message's framing is unknown", EVERY, PROBLEM, FAILURE},
     {"503", "Unavailable", "Overloaded, ending, or out of memory", EVERY & ~(unsigned)API_STATE,
-     PROBLEM, COMMON "Retry-After"},
-    {"503", "NotReady", "Overloaded or ending", API_STATE, STATE, COMMON "Retry-After"},
-    {"507", "StoreFull", "The store has no room for this", API_UPLOAD, PROBLEM, COMMON},
+     PROBLEM, FAILURE "Retry-After"},
+    {"503", "NotReady", "Overloaded or ending", API_STATE, STATE, FAILURE "Retry-After"},
+    {"507", "StoreFull", "The store has no room for this", API_UPLOAD, PROBLEM, FAILURE},
 };
 
 /* The description of a list of headers such as "ETag Vary? ". */

@@ -137,6 +137,8 @@ api_reply *api_problem(api_code code, const char *detail, const char *did_you_me
     }
     api_reply *reply = api_reply_new(status);
     api_reply_add(reply, "Cache-Control", "no-store");
+    api_reply_add(reply, "Link",
+                  "</docs>; rel=\"service-doc\", </openapi.json>; rel=\"service-desc\"");
     api_reply_set_refusal(reply, CODES[code].refusal);
     if (status == 503)
         api_reply_add(reply, "Retry-After", "1");

@@ -1,4 +1,4 @@
-// Bundles the page, and writes it as a C source: node build.mjs FILE.
+// Bundles the pages, and writes it as a C source: node build.mjs FILE.
 import {createHash} from 'node:crypto';
 import {existsSync, readFileSync, renameSync, writeFileSync} from 'node:fs';
 import {basename, dirname, join} from 'node:path';
@@ -9,6 +9,7 @@ import {build} from 'esbuild';
 const here = dirname(fileURLToPath(import.meta.url));
 const file = process.argv[2];
 
+const PAGES = {'/docs': 'docs.html', '/': 'index.html'};
 const MEDIA_TYPES = {
   html: 'text/html; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
@@ -32,10 +33,22 @@ const plotWithoutStyles = {
   },
 };
 
+// Pictures within a style sheet become files: the pages' policy admits no data: addresses.
+const picturesAsFiles = {
+  name: 'pictures-as-files',
+  setup(builder) {
+    builder.onResolve({filter: /^data:image\/svg/}, ({path}) => ({path: `${digest(path)}.svg`, namespace: 'picture', pluginData: path}));
+    builder.onLoad({filter: /.*/, namespace: 'picture'}, async ({pluginData}) => ({contents: await (await fetch(pluginData)).text(), loader: 'file'}));
+  },
+};
+
+const digest = (data) => createHash('sha256').update(data).digest('hex');
+
 const bundled = await build({
   absWorkingDir: here,
-  entryPoints: ['main.js', 'style.css'],
+  entryPoints: ['main.js', 'style.css', 'docs.js', 'docs.css'],
   entryNames: '[name].[hash]',
+  assetNames: 'picture.[hash]',
   outdir: 'assets',
   bundle: true,
   minify: true,
@@ -44,21 +57,21 @@ const bundled = await build({
   legalComments: 'none', // all licences are served, see below
   metafile: true,
   write: false,
-  plugins: [plotWithoutStyles],
+  plugins: [plotWithoutStyles, picturesAsFiles],
   logLevel: 'warning',
 });
 
-// The licences of all packages that are in the bundle.
+// The licences of all packages that are in the bundles, and of what these have in bundles of their own.
 function licences(inputs) {
   const folders = new Set(inputs.map((path) => /^node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0]).filter(Boolean));
   return [...folders].sort().map((folder) => {
     const {name, version, license} = JSON.parse(readFileSync(join(here, folder, 'package.json'), 'utf8'));
-    const text = ['LICENSE', 'LICENSE.md', 'LICENSE.txt', 'license'].map((each) => join(here, folder, each)).find(existsSync);
-    return `${name} ${version} (${license})\n\n${text ? readFileSync(text, 'utf8').trim() : ''}\n`;
+    const own = ['LICENSE', 'LICENSE.md', 'LICENSE.txt', 'license'].map((each) => join(folder, each)).find((each) => existsSync(join(here, each)));
+    const others = [join(folder, 'NOTICE'), ...inputs.filter((path) => path.startsWith(`${folder}/`)).map((path) => `${path}.LICENSE.txt`)];
+    const texts = [own, ...others].filter((each) => each && existsSync(join(here, each)));
+    return `${name} ${version} (${license})\n\n${texts.map((each) => readFileSync(join(here, each), 'utf8').trim()).join('\n\n')}\n`;
   }).join(`\n${'-'.repeat(72)}\n\n`);
 }
-
-const digest = (data) => createHash('sha256').update(data).digest('hex');
 
 const outputs = bundled.outputFiles.map(({path, contents}) => ({path: `/assets/${basename(path)}`, contents: Buffer.from(contents)}));
 function addOutput(name, type, contents) {
@@ -68,21 +81,28 @@ addOutput('icon', 'svg', readFileSync(join(here, 'icon.svg')));
 addOutput('licences', 'txt', Buffer.from(licences(Object.keys(bundled.metafile.inputs))));
 
 const pathOf = (name) => outputs.find(({path}) => new RegExp(`/${name.replace('.', '\\.[^.]+\\.')}$`).test(path)).path;
-const page = readFileSync(join(here, 'index.html'), 'utf8').replace(/\{\{(.+?)\}\}/g, (_, name) => pathOf(name));
-outputs.unshift({path: '/', contents: Buffer.from(page)});
+for (const [path, file] of Object.entries(PAGES)) {
+  const page = readFileSync(join(here, file), 'utf8').replace(/\{\{(.+?)\}\}/g, (_, name) => pathOf(name));
+  outputs.unshift({path, contents: Buffer.from(page)});
+}
+
+// Bytes as a C string, which compilers read many times faster than a list of numbers.
+const literal = (bytes) => `"${bytes.toString('latin1').replace(/[^ !#->@-[\]-~]/g, (c) => `\\${c.charCodeAt(0).toString(8).padStart(3, '0')}`)}"`;
 
 const assets = outputs.map(({path, contents}, i) => {
   const packed = gzipSync(contents, {level: 9});
-  const mediaType = MEDIA_TYPES[path === '/' ? 'html' : path.split('.').pop()];
+  const mediaType = MEDIA_TYPES[path in PAGES ? 'html' : path.split('.').pop()];
   const tag = digest(contents).slice(0, 30);
   return {
-    bytes: `static const unsigned char PLAIN_${i}[] = {${contents.join()}};\nstatic const unsigned char GZIP_${i}[] = {${packed.join()}};\n`,
-    row: `    {"${path}", "${mediaType}", {PLAIN_${i}, sizeof PLAIN_${i}, "\\"${tag}\\""}, {GZIP_${i}, sizeof GZIP_${i}, "\\"${tag}-z\\""}},\n`,
+    bytes: `static const char PLAIN_${i}[] = ${literal(contents)};\nstatic const char GZIP_${i}[] = ${literal(packed)};\n`,
+    row: `    {"${path}", "${mediaType}", {PLAIN_${i}, sizeof PLAIN_${i} - 1, "\\"${tag}\\""}, {GZIP_${i}, sizeof GZIP_${i} - 1, "\\"${tag}-z\\""}},\n`,
     size: packed.length,
   };
 });
 writeFileSync(`${file}.new`, `/* Written by server/visualiser/build.mjs. */
 #include "assets.h"
+
+#pragma GCC diagnostic ignored "-Woverlength-strings"
 
 ${assets.map(({bytes}) => bytes).join('')}
 const api_asset visualiser_assets[] = {

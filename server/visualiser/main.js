@@ -5,6 +5,7 @@ import {coloursOf} from './colours.js';
 import {differenceOf, refusalOf} from './difference.js';
 import {h, later} from './dom.js';
 import {createDrawer} from './drawer.js';
+import {createEmbed} from './embed.js';
 import {createExamples} from './examples.js';
 import {legalInstead} from './legal.js';
 import {byteText} from './numbers.js';
@@ -25,10 +26,12 @@ const SIDES = ['left', 'right'];
 const byId = (id) => document.getElementById(id);
 const BELOW = 84; // pixels of the window that are left for what stands below a picture
 const LOW = 320; // the least height of a picture
-let schemes, store, about, examples, panel, tools, takeaway, theme, retry, stage;
+const UNSEEN = 60; // pixels of controls within a view that an embedded picture leaves out
+let schemes, store, about, embed, examples, panel, tools, takeaway, theme, retry, stage;
 let loading = null; // the AbortController of what is under way
 let overtaken = false; // whether a slider has gone on meanwhile
 let tables = []; // what is shown
+let shownView; // and how
 let drawings = 0; // under way
 let resized = false; // a drawing for a new size comes soon
 
@@ -178,6 +181,7 @@ async function draw() {
   const [{tensor, scheme}] = tables;
   const possible = viewsFor(tensor, scheme);
   const view = possible.find(({name}) => name === state.view) ?? possible[0];
+  shownView = view;
   showTabs(view, possible);
   showTitle(view);
   about.show(tables);
@@ -187,6 +191,7 @@ async function draw() {
   drawings++;
   try {
     const complete = await stage.draw(view, (signal, until) => contextOf(state, signal, until), appear);
+    if (complete) embed.show(document.title.replace(/ – posenc$/, ''));
     if (complete && !document.body.classList.contains('stale')) say('');
   } finally {
     drawings--;
@@ -197,11 +202,11 @@ async function draw() {
 // A picture is put on the screen.
 function appear() {
   byId('readout').textContent = '';
-  examples.ready(schemes);
+  if (!embed.active) examples.ready(schemes);
 }
 
 // The height that the window leaves for a picture.
-const heightLeft = () => Math.max(LOW, innerHeight - Math.round(byId('view').getBoundingClientRect().top + scrollY) - BELOW);
+const heightLeft = () => Math.max(LOW, innerHeight - Math.round(byId('view').getBoundingClientRect().top + scrollY) - (embed.active ? -UNSEEN : BELOW));
 
 function contextOf(state, signal, until) {
   const mark = Number(state.options.mark || NaN);
@@ -212,6 +217,7 @@ function contextOf(state, signal, until) {
     refusal,
     options: {...state.options},
     mark: Number.isNaN(mark) ? null : mark,
+    taken: (others) => { if (!signal.aborted) takeaway.show(others); },
     colours: coloursOf(theme.current()),
     signal,
     until,
@@ -299,7 +305,7 @@ async function begun() {
   }
   store = createStore(changed);
   tools = createTools(byId('tools'), (patch) => store.update({options: {...store.get().options, ...patch}}));
-  takeaway = createTakeaway(byId('takeaway'));
+  takeaway = createTakeaway(byId('takeaway'), byId('view'), () => ({tables, view: shownView, colours: coloursOf(theme.current())}));
   panel = createPanel(schemes, store);
   watchSizes();
   changed(store.get(), 'initial');
@@ -307,7 +313,8 @@ async function begun() {
 
 function main() {
   stage = createStage(byId('view'));
-  theme = createTheme(byId('theme'), draw);
+  embed = createEmbed(byId('embed-title'), byId('view'));
+  theme = createTheme(byId('theme'), draw, embed.theme);
   about = createAbout(byId('about'));
   const open = location.search === '' && matchMedia('(min-width: 801px)').matches;
   examples = createExamples(byId('examples-button'), byId('examples'), {open, visit: (address) => store?.visit(address)});

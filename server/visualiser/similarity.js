@@ -40,7 +40,7 @@ export async function loadSimilarity(source, {metric, first = 0, count, chosen},
   const numbers = chosen ? (i) => chosen[i] : (i) => first + i;
   return new Table({
     ...source, source, numbers, data, rows, columns: n, totalRows: n, firstRow: first, dtype: tensor.dtype, reply,
-    tensor: {...tensor, name: METRICS[metric]}, wavelengths: null, measuring: Promise.resolve(), knownExtent: null, knownConstant: undefined, address: addressOf(asked),
+    settings: asked, available: [tensor], leading: [], slice: [], tensor: {...tensor, name: METRICS[metric]}, wavelengths: null, measuring: Promise.resolve(), knownExtent: null, knownConstant: undefined, address: addressOf(asked),
     row: {axis, title, explained, at: (i) => at(numbers(i))}, column: {axis, title, explained, at},
   });
 }

@@ -1,20 +1,25 @@
 // The state of the page and its address. The address's query is
 //
 //   scheme=rope&length=512&dim=64 & right.scheme=…&right.length=… & view=heatmap & view.row=1024 …
+//   & embed=1 & theme=dark
 //
 // : the left settings by the parameters' own names, the right ones, if any, with `right.` before them,
-// and what concerns views with `view.`. No parameter has a dot in its name, so a new one never clashes.
+// and what concerns views with `view.`. No parameter has a dot in its name, so a new one never clashes. `embed=1` shows the picture alone, `theme`
+// says in which theme; these two are no parameters either.
 
 // view members that every view shares; all others belong to the view that set them.
 //   tensor  name, '' for the scheme's first      slice  indices of the leading axes, "3" or "0,3"
 //   row     the window's first row               mark   the training length, a position
 export const SHARED = ['tensor', 'slice', 'row', 'mark'];
 
+const PAGE = ['embed', 'theme']; // how the page looks
+
 export function readAddress(search) {
-  const state = {left: null, right: null, view: 'heatmap', options: {}};
+  const state = {left: null, right: null, view: 'heatmap', options: {}, page: {}};
   const left = {}, right = {};
   for (const [key, value] of new URLSearchParams(search)) {
     if (key === 'view') state.view = value;
+    else if (PAGE.includes(key)) state.page[key] = value;
     else if (key.startsWith('view.')) state.options[key.slice(5)] = value;
     else if (key.startsWith('right.')) right[key.slice(6)] = value;
     else left[key] = value;
@@ -25,7 +30,7 @@ export function readAddress(search) {
   return state;
 }
 
-export function writeAddress({left, right, view, options}) {
+export function writeAddress({left, right, view, options, page}) {
   const pairs = [];
   const add = (prefix, object) => {
     for (const [key, value] of Object.entries(object ?? {}))
@@ -35,8 +40,12 @@ export function writeAddress({left, right, view, options}) {
   add('right.', right && {scheme: right.scheme, ...right.parameters});
   add('', {view});
   add('view.', options);
+  add('', page);
   return `?${pairs.map(([key, value]) => `${key}=${encodeURIComponent(value).replace(/%2C/g, ',')}`).join('&')}`;
 }
+
+// The path and query of what an address of the page shows, for another look of the page: {embed: '1'}, or {} for all of it.
+export const fullAddress = (search, page) => `/${writeAddress({...readAddress(search), page})}`;
 
 const PAUSE = 1000; // milliseconds: a longer rest between edits of one parameter makes another entry
 

@@ -1,10 +1,12 @@
-// The menu "take it away": the shown table as code to copy, as files and as an address. The service says
+// The menu "take it away": the shown table as code to copy, as files, as a picture, as an address and as a frame. The service says
 // which formats there are, which options they have and why they refuse a table; HEAD gets this without the
 // body.
 import {Problem, addressOf, getDocument} from './api.js';
 import {h, later} from './dom.js';
 import {byteText} from './numbers.js';
 import {SNIPPETS} from './snippets.js';
+import {fullAddress} from './state.js';
+import {createPictureFiles} from './takeaway_picture.js';
 
 const PIXELS = 1024; // that the longer side of a picture should come close to
 
@@ -57,10 +59,15 @@ function select(element) {
   selection.addRange(range);
 }
 
-// Fills a <details>; show(tables) passes what is on the screen.
-export function createTakeaway(details) {
+// The code that shows an address of the page within another page.
+const frameOf = (address) => `<iframe src="${address.replace(/&/g, '&amp;')}" width="800" height="500" title="posenc"></iframe>`;
+
+// Fills a <details>; show(tables) passes the tables that are on the screen. `place` holds the picture, and
+// `shown()` gives {tables, view, colours} of it.
+export function createTakeaway(details, place, shownThere) {
   const news = h('span', {role: 'status', id: 'takeaway-news'});
-  const link = h('code', {id: 'permalink'});
+  const link = h('code', {id: 'permalink'}), frame = h('code', {id: 'frame'});
+  const pictures = createPictureFiles(place, shownThere, (text) => { news.textContent = text; });
   const sides = h('div');
   let chosen = SNIPPETS[0], tables = [], formats = null, asking = null;
 
@@ -116,7 +123,11 @@ export function createTakeaway(details) {
     }
   }, 200);
 
-  const refreshLink = () => { link.textContent = location.href; }; // which panning changes without a word
+  function refreshLink() { // panning changes it without a word
+    link.textContent = location.href;
+    frame.textContent = frameOf(location.origin + fullAddress(location.search, {embed: '1'}));
+    pictures.refresh();
+  }
   function render() {
     asking?.abort();
     refreshLink();
@@ -139,8 +150,10 @@ export function createTakeaway(details) {
 
   details.append(
     h('div', {class: 'takeaway-bar'}, h('span', {}, 'Copy as'), languages, news),
+    h('div', {class: 'takeaway-bar'}, h('span', {}, 'This picture as'), pictures.element),
     sides,
-    h('div', {class: 'takeaway-bar'}, copyButton('Copy permalink', () => { refreshLink(); return link; }, () => 'Permalink'), link));
+    h('div', {class: 'takeaway-bar'}, copyButton('Copy permalink', () => { refreshLink(); return link; }, () => 'Permalink'), link),
+    h('div', {class: 'takeaway-bar'}, copyButton('Copy frame', () => { refreshLink(); return frame; }, () => 'Frame'), frame));
   details.addEventListener('toggle', render);
   for (const event of ['pointerenter', 'focusin']) details.addEventListener(event, refreshLink);
   return {

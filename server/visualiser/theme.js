@@ -1,11 +1,11 @@
-// Light or dark theme: the system's until the button is pressed; that choice is stored.
+// Light or dark theme: the system's until the button is pressed; that choice is stored. An address may fix it.
 const KEY = 'posenc.theme';
 
 const stored = () => { try { return localStorage.getItem(KEY); } catch { return null; } };
 
-export function createTheme(button, changed) {
+export function createTheme(button, changed, fixed = '') {
   const system = matchMedia('(prefers-color-scheme: dark)');
-  let chosen = stored();
+  let chosen = ['light', 'dark'].includes(fixed) ? fixed : stored();
   const current = () => chosen ?? (system.matches ? 'dark' : 'light');
   const show = () => {
     document.documentElement.dataset.theme = current();

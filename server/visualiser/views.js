@@ -23,12 +23,16 @@
 //   hover(text)   the line under the view, which screen readers hear; '' empties it
 //   load(side, options)  another table of the same settings: load(0, {tensor: 'sin', row: 0, rows: 64});
 //                 see loadTable. Rejects with a Problem, or an AbortError when the view is left
+//   taken(tables) what "Take it away" offers instead of the tables: what the view has loaded to draw
 //   colours       of the theme: see coloursOf and scaleOf in colours.js
 //   signal        aborted when the view is rendered anew or left: pass it to addEventListener
 //   until(promise)  the picture is complete when all of these have settled: as long as the same view is shown
 //                 before, that stays on the screen. The container is not in the document before.
 //   width         of the container in CSS pixels; a change of it renders anew
 //   height        that the window leaves for a picture and the view's own controls
+//
+// "Take it away" draws what is in the container into a file: texts, SVG, and canvases, as vectors where these have
+// `canvas.redraw(context)`; see vector.js. A slider in .rotation-track makes the picture one that moves.
 //
 // Styles: set properties (element.style.x = …) or classes in style.css; style attributes in HTML text
 // and <style> elements are refused by the page's policy. Observable Plot may be used as it is.

@@ -2,7 +2,8 @@
 // violation of the page's policy.
 import assert from 'node:assert/strict';
 import {spawn} from 'node:child_process';
-import {mkdirSync} from 'node:fs';
+import {mkdirSync, readFileSync} from 'node:fs';
+import {createRequire} from 'node:module';
 import {join, resolve} from 'node:path';
 import {after, test} from 'node:test';
 import {chromium} from 'playwright-core';
@@ -112,9 +113,18 @@ export async function openMore(page, side = 'left') {
   await page.evaluate((id) => { document.querySelector(`#${id} .more`).open = true; }, side);
 }
 
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+// axe finds nothing on the page.
+export async function assertAccessible(page, what) {
+  await page.evaluate(AXE);
+  const {violations} = await page.evaluate(() => axe.run());
+  assert.deepEqual(violations.map(({id, nodes}) => [id, nodes.map(({target, failureSummary}) => `${target}: ${failureSummary}`)]), [], what);
+}
+
 export const readout = (page) => page.textContent('#readout');
 
-export async function screenshot(page, name) {
+export async function screenshot(page, name, {fullPage = true} = {}) {
   mkdirSync(SCREENSHOTS, {recursive: true});
-  await page.screenshot({path: join(SCREENSHOTS, `${name}.png`), fullPage: true});
+  await page.screenshot({path: join(SCREENSHOTS, `${name}.png`), fullPage});
 }

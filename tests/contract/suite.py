@@ -100,7 +100,8 @@ class Planted(unittest.TestCase):
 
     def test_requests_that_are_taken_though_not_described_are_found(self):
         problem = b'{"type":"a","title":"a","status":400,"code":"a"}'
-        refused = answer(400, "application/problem+json", problem)
+        links = '</docs>; rel="service-doc", </openapi.json>; rel="service-desc"'
+        refused = answer(400, "application/problem+json", problem, Link=links)
         target = "/v1/encodings/sinusoidal"
         taken = answer(206, "application/x-npy", b"", ETag='"a1"', Accept_Ranges="bytes",
                        Content_Range="bytes 0-1/2", Content_Disposition='inline; filename="a"',

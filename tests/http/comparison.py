@@ -101,7 +101,7 @@ def has_texts(asked, answer):
     """Whether the answer is a document with texts that people read, or stands for one."""
     media_type = answer.header("Content-Type") or ""
     path = asked.target.partition("?")[0]
-    is_document = path != "/" and not path.startswith(TENSORS_AND_FILES)
+    is_document = path not in ("/", "/docs") and not path.startswith(TENSORS_AND_FILES)
     return asked.raw is not None or media_type == "application/problem+json" or is_document
 
 

@@ -29,7 +29,7 @@ KEYS = ("Bearer wrong", "Bearer", "Basic eDp5", "bearer {key}", "Bearer  {key}",
 
 
 def kind_of(path):
-    return "the page" if path == "/" or path.startswith("/assets/") else "documents"
+    return "the pages" if path in ("/", "/docs") or path.startswith("/assets/") else "documents"
 
 
 class Exchange:

@@ -1,4 +1,4 @@
-"""How the visualiser's files are served: codings, caching, policy. `make browser` tests the page."""
+"""How the pages' files are served: codings, caching, policy. `make browser` tests the pages."""
 
 import gzip
 import re
@@ -7,9 +7,12 @@ import unittest
 from server import ServerCase
 
 
+PAGES = ("/", "/docs")
+
+
 class Visualiser(ServerCase):
-    def page(self):
-        reply = self.get("/")
+    def page(self, path="/"):
+        reply = self.get(path)
         self.assertEqual(reply.status, 200)
         self.assertEqual(
             reply.header("Content-Type"),
@@ -18,25 +21,32 @@ class Visualiser(ServerCase):
         )
         return reply
 
-    def assets(self):
-        found = re.findall(r'"(/assets/[^"]+)"', self.page().body.decode())
+    def assets(self, path="/"):
+        """What a page and its style sheets name."""
+        found = re.findall(r'"(/assets/[^"]+)"', self.page(path).body.decode())
         self.assertGreaterEqual(len(found), 4, found)
-        return found
+        styles = [self.get(each).body.decode() for each in found if each.endswith(".css")]
+        names = re.findall(r'url\("?\./([^)"]+)', "".join(styles))
+        return found + sorted({f"/assets/{name}" for name in names})
 
-    def test_the_page_is_revalidated(self):
-        page = self.page()
-        self.assertEqual(page.header("Cache-Control"), "no-cache")
-        again = self.get("/", {"If-None-Match": page.header("ETag")})
-        self.assertEqual((again.status, again.body), (304, b""))
-        self.assertEqual(again.header("ETag"), page.header("ETag"))
-        self.assertEqual(self.get("/", {"If-None-Match": '"other"'}).status, 200)
-        self.assertEqual(self.get("/", {"If-Match": '"other"'}).status, 412)
+    def everything(self):
+        return dict.fromkeys([*PAGES, *self.assets(), *self.assets("/docs")])
+
+    def test_pages_are_revalidated(self):
+        for path in PAGES:
+            page = self.page(path)
+            self.assertEqual(page.header("Cache-Control"), "no-cache")
+            again = self.get(path, {"If-None-Match": page.header("ETag")})
+            self.assertEqual((again.status, again.body), (304, b""))
+            self.assertEqual(again.header("ETag"), page.header("ETag"))
+            self.assertEqual(self.get(path, {"If-None-Match": '"other"'}).status, 200)
+            self.assertEqual(self.get(path, {"If-Match": '"other"'}).status, 412)
 
     def test_a_query_is_the_pages_own_business(self):
         self.assertEqual(self.get("/?scheme=rope&length=4").body, self.page().body)
 
     def test_assets_are_kept_for_ever_under_the_digest_in_their_name(self):
-        for path in self.assets():
+        for path in self.everything().keys() - set(PAGES):
             with self.subTest(path):
                 self.assertRegex(path, r"^/assets/[a-z]+\.[0-9A-Za-z]{8}\.(js|css|svg|txt)$")
                 reply = self.get(path)
@@ -46,7 +56,7 @@ class Visualiser(ServerCase):
                 )
 
     def test_both_codings_carry_the_same_under_tags_of_their_own(self):
-        for path in ["/", *self.assets()]:
+        for path in self.everything():
             with self.subTest(path):
                 plain = self.get(path)
                 packed = self.get(path, {"Accept-Encoding": "gzip, br"})
@@ -61,20 +71,39 @@ class Visualiser(ServerCase):
                 self.assert_problem(refused, 406)
 
     def test_the_policy_admits_this_origin_alone(self):
-        for path in ["/", *self.assets()]:
-            policy = self.get(path).header("Content-Security-Policy")
-            self.assertIn("default-src 'self'", policy.split("; "))
-            self.assertNotIn("unsafe", policy)
-        page = self.page().body.decode()
-        self.assertNotIn("style=", page)
-        self.assertNotIn("http", page, "nothing from elsewhere")
+        for path in self.everything():
+            policy = self.get(path).header("Content-Security-Policy").split("; ")
+            self.assertIn("default-src 'self'", policy)
+            self.assertIn("frame-ancestors 'self'", policy)
+            self.assertNotIn("unsafe", str(policy))
+            self.assertNotIn("data:", str(policy))
+        for path in PAGES:
+            page = self.page(path).body.decode()
+            self.assertNotIn("style=", page)
+            self.assertNotIn("http", page.replace("The HTTP", ""), "nothing from elsewhere")
+
+    def test_others_may_frame_the_embedded_picture_alone(self):
+        def is_open(path):
+            return "frame-ancestors" not in self.get(path).header("Content-Security-Policy")
+
+        for path in ("/?embed=1", "/?scheme=rope&embed=1", "/?embed=1&theme=dark"):
+            self.assertTrue(is_open(path), path)
+            tag = self.get(path).header("ETag")
+            again = self.get(path, {"If-None-Match": tag})
+            self.assertEqual(again.status, 304)
+            self.assertNotIn("frame-ancestors", again.header("Content-Security-Policy"))
+        for path in ("/", "/?embed=0", "/?embed=10", "/?noembed=1", "/?embed", "/docs?embed=1"):
+            self.assertFalse(is_open(path), path)
 
     def test_nothing_else_is_there(self):
-        for path in ("/assets/x.js", "/assets/", "/assets", "/index.html", self.assets()[0] + "x"):
+        for path in (
+            *("/assets/x.js", "/assets/", "/assets", "/index.html", "/docs/", "/docs.html"),
+            self.assets()[0] + "x",
+        ):
             self.assert_problem(self.get(path), 404)
 
     def test_assets_answer_other_methods_with_405(self):
-        for path in ("/", self.assets()[0]):
+        for path in (*PAGES, self.assets()[0]):
             reply = self.server.request("POST", path, {"Content-Type": "application/json"}, b"{}")
             self.assert_problem(reply, 405, code="method_not_allowed")
             self.assertEqual(reply.header("Allow"), "GET, HEAD, OPTIONS")
@@ -82,9 +111,26 @@ class Visualiser(ServerCase):
             self.assertEqual((head.status, head.body), (200, b""))
             self.assertEqual(head.header("Content-Length"), str(len(self.get(path).body)))
 
+    def packed_size(self, paths):
+        return sum(len(self.get(path, {"Accept-Encoding": "gzip"}).body) for path in paths)
+
     def test_a_cold_load_is_light(self):
-        packed = [self.get(path, {"Accept-Encoding": "gzip"}) for path in ["/", *self.assets()]]
-        self.assertLess(sum(len(reply.body) for reply in packed), 250_000)
+        self.assertLess(self.packed_size(["/", *self.assets()]), 250_000)
+        self.assertLess(self.packed_size(["/docs", *self.assets("/docs")]), 550_000)
+
+    def test_the_visualiser_does_not_load_the_reference(self):
+        shared = {path for path in self.assets() if re.search(r"/(icon|licences)\.", path)}
+        self.assertEqual(set(self.assets()) & set(self.assets("/docs")), shared)
+
+    def test_problems_link_to_the_reference(self):
+        for reply in (self.get("/nowhere"), self.get("/v1/encodings/rope?length=x&dim=4")):
+            links = dict(re.findall(r'<([^>]+)>; rel="([^"]+)"', reply.header("Link")))
+            self.assertEqual(
+                links, {"/docs": "service-doc", "/openapi.json": "service-desc"}
+            )
+            self.assertTrue(all(self.get(path).status == 200 for path in links))
+            self.assertIn("Link", reply.header("Access-Control-Expose-Headers").split(", "))
+        self.assertIn('<a href="/docs">', self.page().body.decode())
 
 
 if __name__ == "__main__":

@@ -105,8 +105,8 @@ function createCloud(cloud, {wide, high}, {colours}) {
   canvas.style.height = `${outer.high}px`;
   const {points, nearby} = paint(cloud, {wide, high, ratio}, colours);
 
-  function draw(index) {
-    const context = canvas.getContext('2d');
+  canvas.redraw = (context) => draw(-1, context);
+  function draw(index, context = canvas.getContext('2d')) {
     context.setTransform(ratio, 0, 0, ratio, MARGIN.left * ratio, MARGIN.top * ratio);
     context.clearRect(-MARGIN.left, -MARGIN.top, outer.wide, outer.high);
     drawAxes(context, cloud, {wide, high}, colours);

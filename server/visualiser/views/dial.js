@@ -32,13 +32,18 @@ function sector(context, centre, radius, angle, colour) {
   context.globalAlpha = 1;
 }
 
+// The canvas remembers how to draw it again (see vector.js).
 // state: {vectors: [{side, x, y, trace: [x, y, …] from old to new}], reach: the longest vector,
 // trained: angle or null, beyond}.
-export function drawDial(canvas, size, {vectors, reach, trained, beyond}, colours) {
+export function drawDial(canvas, size, state, colours) {
   const ratio = Math.min(devicePixelRatio || 1, 2);
   const pixels = Math.round(size * ratio);
   if (canvas.width !== pixels) canvas.width = canvas.height = pixels;
-  const context = canvas.getContext('2d');
+  canvas.redraw = (context) => paintDial(context, {size, ratio}, state, colours);
+  canvas.redraw(canvas.getContext('2d'));
+}
+
+function paintDial(context, {size, ratio}, {vectors, reach, trained, beyond}, colours) {
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, size, size);
   const centre = size / 2, unit = (centre - RIM) / reach;

@@ -117,8 +117,8 @@ export function createPanel(table, title, scale, {colours, mark, sameness}) {
     }
   }
 
-  function draw(view, cell) {
-    const context = canvas.getContext('2d');
+  function draw(view, cell, context = canvas.getContext('2d')) {
+    canvas.redraw = (other) => draw(view, null, other); // see vector.js
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.clearRect(0, 0, canvas.width, canvas.height);
     const wide = Math.round(size.width * ratio), high = Math.round(size.height * ratio);
