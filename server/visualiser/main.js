@@ -6,17 +6,19 @@ import {differenceOf, refusalOf} from './difference.js';
 import {h, later} from './dom.js';
 import {createDrawer} from './drawer.js';
 import {createExamples} from './examples.js';
+import {createHighlight} from './highlight.js';
 import {legalInstead} from './legal.js';
 import {byteText} from './numbers.js';
 import {begin, createPanel} from './panel.js';
 import {createRetry} from './retry.js';
 import {parameterOf} from './schema.js';
 import {createStage} from './stage.js';
-import {SHARED, createStore} from './state.js';
+import {PLACES, createStore} from './state.js';
 import {loadTable} from './tables.js';
 import {createTakeaway} from './takeaway.js';
 import {createTheme} from './theme.js';
 import {createTools} from './tools.js';
+import {createTour, wholeAddress} from './tour.js';
 import {keepTaps} from './touch.js';
 import {viewsFor} from './views.js';
 
@@ -25,7 +27,7 @@ const SIDES = ['left', 'right'];
 const byId = (id) => document.getElementById(id);
 const BELOW = 84; // pixels of the window that are left for what stands below a picture
 const LOW = 320; // the least height of a picture
-let schemes, store, about, examples, panel, tools, takeaway, theme, retry, stage;
+let schemes, store, about, examples, highlight, panel, tools, tour, takeaway, theme, retry, stage;
 let loading = null; // the AbortController of what is under way
 let overtaken = false; // whether a slider has gone on meanwhile
 let tables = []; // what is shown
@@ -171,17 +173,23 @@ function showTitle(view) {
   document.title = `${titles.join(' and ')} – ${view.title} – posenc`;
 }
 
+// All views of the tables, and the one that is shown.
+function viewsNow() {
+  const [{tensor, scheme}] = tables;
+  const possible = viewsFor(tensor, scheme);
+  return [possible, possible.find(({name}) => name === store.get().view) ?? possible[0]];
+}
+
 // Draw the tables; resolves when the picture is complete, or overtaken by another.
 async function draw() {
   if (tables.length === 0) return rest();
   const state = store.get();
-  const [{tensor, scheme}] = tables;
-  const possible = viewsFor(tensor, scheme);
-  const view = possible.find(({name}) => name === state.view) ?? possible[0];
+  const [possible, view] = viewsNow();
   showTabs(view, possible);
   showTitle(view);
   about.show(tables);
   tools.show(tables, state);
+  highlight.show(tables, state.options, possible, view);
   takeaway.show(tables);
   document.body.classList.add('busy');
   drawings++;
@@ -222,6 +230,7 @@ function contextOf(state, signal, until) {
       const now = store.get();
       if (quiet && placeOf(now) !== placeOf(state)) return; // the next table is loading: its address is not this drawing's
       store.update({view, options: {...now.options, ...patch}}, quiet ? 'quiet' : 'view');
+      if (quiet && 'column' in patch) highlight.show(tables, store.get().options, ...viewsNow());
     },
     load: (side, options) => loadTable(tables[side].scheme, tables[side].settings, {described: tables[side].described, ...options, signal}),
   };
@@ -229,7 +238,7 @@ function contextOf(state, signal, until) {
 
 // ---- life ----
 
-const placeOf = ({left, right, options}) => JSON.stringify([left, right, SHARED.filter((name) => name !== 'mark').map((name) => options[name] || '')]);
+const placeOf = ({left, right, options}) => JSON.stringify([left, right, PLACES.map((name) => options[name] || '')]);
 let place = '';
 
 const loadSoon = later(load, 120);
@@ -249,6 +258,7 @@ function cancel() {
 }
 
 function changed(state, kind) {
+  tour.show(state.tour);
   if (!state.left || (schemeOf(state.left.scheme) && Object.keys(state.left.parameters).length === 0 && !['settings', 'adjust', 'slide'].includes(kind))) return void start(state);
   panel.show(state, kind);
   if (placeOf(state) === place) return void draw();
@@ -297,8 +307,12 @@ async function begun() {
   } catch (error) {
     return isGone(error) ? retry.failed() : say(error.message, 'failed');
   }
+  const toured = wholeAddress(location.search);
+  if (toured) history.replaceState(null, '', toured);
   store = createStore(changed);
-  tools = createTools(byId('tools'), (patch) => store.update({options: {...store.get().options, ...patch}}));
+  const update = (patch, view = store.get().view) => store.update({view, options: {...store.get().options, ...patch}});
+  tools = createTools(byId('tools'), update);
+  highlight = createHighlight(byId('highlight'), update);
   takeaway = createTakeaway(byId('takeaway'));
   panel = createPanel(schemes, store);
   watchSizes();
@@ -311,6 +325,11 @@ function main() {
   about = createAbout(byId('about'));
   const open = location.search === '' && matchMedia('(min-width: 801px)').matches;
   examples = createExamples(byId('examples-button'), byId('examples'), {open, visit: (address) => store?.visit(address)});
+  const visit = (address) => {
+    examples.hide();
+    store?.visit(address);
+  };
+  tour = createTour(byId('tour-link'), byId('tour'), {visit, leave: () => store.update({tour: ''})});
   createDrawer(byId('settings'), byId('sides'));
   keepTaps(byId('view'));
   retry = createWaiting();

@@ -1,10 +1,7 @@
 // Everyone can use it: axe finds nothing, the keyboard reaches everything, narrow screens do.
 import assert from 'node:assert/strict';
-import {readFileSync} from 'node:fs';
-import {createRequire} from 'node:module';
-import {drawn, open, openMore, pageTest, readout, screenshot} from './harness.js';
+import {drawn, findings, open, openMore, pageTest, readout, screenshot} from './harness.js';
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const ADDRESSES = {
   first: '',
   compare: '?scheme=rope&length=200&dim=64&right.scheme=rope&right.length=200&right.dim=64&right.rope_type=ntk&right.factor=4&view.mark=100',
@@ -23,9 +20,7 @@ for (const colorScheme of ['light', 'dark'])
         } else {
           await open(page, address);
         }
-        await page.evaluate(AXE);
-        const {violations} = await page.evaluate(() => axe.run());
-        assert.deepEqual(violations.map(({id, nodes}) => [id, nodes.map(({target, failureSummary}) => `${target}: ${failureSummary}`)]), [], name);
+        assert.deepEqual(await findings(page), [], name);
         const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
         assert.ok(overflow <= 0, `${name} is ${overflow} pixels too wide`);
         await screenshot(page, `${name}-${colorScheme}-${width}`);

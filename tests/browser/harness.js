@@ -2,7 +2,8 @@
 // violation of the page's policy.
 import assert from 'node:assert/strict';
 import {spawn} from 'node:child_process';
-import {mkdirSync} from 'node:fs';
+import {mkdirSync, readFileSync} from 'node:fs';
+import {createRequire} from 'node:module';
 import {join, resolve} from 'node:path';
 import {after, test} from 'node:test';
 import {chromium} from 'playwright-core';
@@ -11,6 +12,7 @@ const SERVER = process.env.TEST_SERVER ?? 'build/posenc-server';
 const SCREENSHOTS = process.env.SCREENSHOTS ?? 'build/screenshots';
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const FLAGS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const PATIENCE = 15000; // milliseconds until something that must happen is given up
 
 async function startServer() {
@@ -110,6 +112,13 @@ export async function eventually(check) {
 // Open the part of a form with what is rarely needed.
 export async function openMore(page, side = 'left') {
   await page.evaluate((id) => { document.querySelector(`#${id} .more`).open = true; }, side);
+}
+
+// What axe finds wrong in a part of the page, or in all of it: [] if nothing. `options` are those of axe.run.
+export async function findings(page, part = 'html', options = {}) {
+  await page.evaluate(AXE);
+  const {violations} = await page.evaluate(([context, given]) => axe.run(context, given), [part, options]);
+  return violations.map(({id, nodes}) => [id, nodes.map(({target, failureSummary}) => `${target}: ${failureSummary}`)]);
 }
 
 export const readout = (page) => page.textContent('#readout');

@@ -1,4 +1,4 @@
-// One picture of a table with axes, a training length and a crosshair.
+// One picture of a table with axes, a training length, a crosshair and a highlighted column.
 import {scaleLinear} from 'd3-scale';
 import {h} from '../dom.js';
 import {brief} from '../numbers.js';
@@ -106,6 +106,13 @@ function crosshair(context, {table, size, colours}, view, cell) {
   frame(context, colours, x, y, width, height);
 }
 
+// Lines along a column that is highlighted.
+function frameColumn(context, {table, size, colours}, {columns: [from, to]}, column) {
+  if (column == null || column >= table.columns) return;
+  const pixel = size.width / (to - from);
+  frame(context, colours, (column - from) * pixel, -4, Math.max(3, pixel), size.height + 8);
+}
+
 // The cells as pixels; a crosshair that moves leaves them as they are.
 function drawCells(context, plot, view) {
   const {table, scale, colours, flat, ratio, size} = plot;
@@ -119,7 +126,7 @@ function drawCells(context, plot, view) {
   context.putImageData(plot.painted.picture, Math.round(MARGIN.left * ratio), Math.round(MARGIN.top * ratio));
 }
 
-function draw(plot, view, cell) {
+function draw(plot, view, {cell, column}) {
   const {canvas, flat, ratio, size} = plot;
   const context = canvas.getContext('2d');
   context.setTransform(1, 0, 0, 1, 0, 0);
@@ -133,25 +140,26 @@ function draw(plot, view, cell) {
   context.rect(0, 0, size.width, size.height);
   context.clip();
   markLine(context, plot, view);
+  frameColumn(context, plot, view, column);
   crosshair(context, plot, view, cell);
   context.restore();
 }
 
 // A description for screen readers.
-function labelOf({table, title, sameness}) {
+function labelOf({table, title, sameness, choosable}) {
   const [least, most] = table.extent;
   const by = table.column.title ? `${table.columns} of ${table.column.title}` : 'one column';
-  return `${title}: ${table.rows} rows of ${table.row.title} by ${by}, ${sameness || `values from ${brief(least)} to ${brief(most)}`}. Arrow keys move the crosshair, plus and minus zoom, 0 shows all.`;
+  return `${title}: ${table.rows} rows of ${table.row.title} by ${by}, ${sameness || `values from ${brief(least)} to ${brief(most)}`}. Arrow keys move the crosshair, plus and minus zoom, 0 shows all${choosable ? ', Enter highlights a column in all views' : ''}.`;
 }
 
-// A picture's element, and {resize(width, height), draw(view, cell), cover(): what to say of pixels that cover
-// several values}. `view` is what all panels share: {columns, rows: [from, to)}. `sameness` is what is said
-// instead of a scale where the values have no range, or ''.
-export function createPanel(table, title, scale, {colours, mark, sameness}) {
+// A picture's element, and {resize(width, height), draw(view, {cell, column}), cover(): what to say of pixels that
+// cover several values}. `view` is what all panels share: {columns, rows: [from, to)}. `column` is highlighted. `sameness` is what is said
+// instead of a scale where the values have no range, or ''; `choosable` says whether columns can be highlighted.
+export function createPanel(table, title, scale, {colours, mark, sameness, choosable}) {
   const canvas = h('canvas', {tabindex: 0, role: 'application', 'aria-roledescription': 'heatmap', class: 'plot'});
   const element = h('figure', {class: 'panel'}, h('figcaption', {}, h('span', {}, title), sameness ? h('span', {class: 'quiet'}, sameness) : scaleBar(scale)), canvas);
   const plot = {
-    table, title, scale, colours, mark, sameness, canvas,
+    table, title, scale, colours, mark, sameness, choosable, canvas,
     flat: scale.invented && table.constant !== null,
     ratio: Math.min(devicePixelRatio || 1, 2),
     size: {width: 0, height: 0},
@@ -166,5 +174,5 @@ export function createPanel(table, title, scale, {colours, mark, sameness}) {
     element.style.width = canvas.style.width = `${width + MARGIN.left + MARGIN.right}px`;
     canvas.style.height = `${height + MARGIN.top + MARGIN.bottom}px`;
   }
-  return {element, canvas, resize, draw: (view, cell) => draw(plot, view, cell), cover: () => plot.painted.cover};
+  return {element, canvas, resize, draw: (view, shown) => draw(plot, view, shown), cover: () => plot.painted.cover};
 }

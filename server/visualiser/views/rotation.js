@@ -1,6 +1,7 @@
 // Rotations: pairs of columns as vectors in circles, as the position moves. With two settings both vectors
 // of a pair stand in one circle, at the same position.
 import {h, later} from '../dom.js';
+import {highlighted} from '../highlight.js';
 import {rotationNote} from '../notes.js';
 import {brief} from '../numbers.js';
 import {TRACE, coordinatesIn, createTurning} from '../turning.js';
@@ -26,6 +27,8 @@ function chosenPairs(text, count) {
   if (/^\d+(,\d+)*$/.test(text ?? '')) return [...new Set(text.split(',').map(Number))].filter((pair) => pair < count).slice(0, DIALS_MOST);
   return count <= DOZEN ? range(count) : Array.from({length: DOZEN}, (_, i) => Math.round((i * (count - 1)) / (DOZEN - 1)));
 }
+
+const withPair = (pairs, pair) => (pair == null || pairs.includes(pair) ? pairs : [...pairs, pair].sort((a, b) => a - b));
 
 function pairChooser({options, update}, count) {
   const current = options['rotation.pairs'] ?? '';
@@ -71,11 +74,11 @@ function describeState(sides, {pair, position, vectors, apart, beyond}) {
   return parts.join(' · ');
 }
 
-function createDial(sides, pair, size, colours) {
+function createDial(sides, pair, size, {colours, lit}) {
   const canvas = h('canvas', {'aria-hidden': 'true'});
   canvas.style.width = canvas.style.height = `${size}px`;
   const waves = h('span', {class: 'quiet'}), apart = h('span', {class: 'rotation-apart'});
-  const element = h('button', {type: 'button', class: 'rotation-dial', tabindex: -1, 'aria-pressed': 'false'}, canvas, h('span', {}, `pair ${pair}`), waves, sides.length > 1 ? apart : null);
+  const element = h('button', {type: 'button', class: `rotation-dial${lit ? ' highlighted' : ''}`, tabindex: -1, 'aria-pressed': 'false'}, canvas, h('span', {}, `pair ${pair}`), waves, sides.length > 1 ? apart : null);
   element.style.width = `${size + 14}px`;
   function nameWaves() {
     const known = sides.map(({turning}) => turning.wavelengthOf(pair)).filter(Number.isFinite).map(brief);
@@ -196,10 +199,12 @@ class Rotation {
     this.context = context;
     this.sides = createSides(context, {ready: () => this.draw(), failed: (error) => this.fail(error)});
     this.source = this.sides[0].turning;
-    this.pairs = chosenPairs(options['rotation.pairs'], this.source.count);
-    this.dials = this.pairs.map((pair) => createDial(this.sides, pair, width < 500 ? 92 : 116, colours));
+    const column = highlighted(options, context.tables[this.sides[0].side]);
+    const lit = column == null ? null : this.source.pairAt(column);
+    this.pairs = withPair(chosenPairs(options['rotation.pairs'], this.source.count), lit);
+    this.dials = this.pairs.map((pair) => createDial(this.sides, pair, width < 500 ? 92 : 116, {colours, lit: pair === lit}));
     this.row = Math.max(0, this.source.rowOf(Number(options['rotation.position'] ?? this.source.at(0))));
-    Object.assign(this, {mark, selected: 0, told: 0, reach: 1});
+    Object.assign(this, {mark, selected: Math.max(0, this.pairs.indexOf(lit)), told: 0, reach: 1});
     this.complete = new Promise((seen) => { this.seen = seen; });
     this.player = createPlayer(() => this.controls.speed(), (rows) => this.advance(rows));
     this.controls = createControls(context, this.source, {
@@ -302,7 +307,7 @@ function render(container, context) {
     dials.forEach((dial) => dial.nameWaves());
     view.draw();
   });
-  view.choose(0);
+  view.choose(view.selected);
   view.draw();
   signal.addEventListener('abort', view.seen);
   until(view.complete);
@@ -329,6 +334,7 @@ function connect(dials, {signal, choose, move, selected}) {
 export default {
   name: 'rotation',
   title: 'Rotation',
+  linked: true,
   applies: (tensor, scheme) => Boolean(coordinatesIn(tensor, scheme)),
   render,
 };

@@ -37,7 +37,7 @@ function render(container, context) {
     const [left, right] = tables;
     const refusal = right ? refusalOf(left, right) : '';
     news.textContent = note;
-    return heatmap.render(place, {...context, tables, refusal, note: similarityNote(tables, METRICS[metric.value]), difference: right && !refusal ? differenceOf(left, right) : null, titles: right && titlesOf(having)});
+    return heatmap.render(place, {...context, linked: false, tables, refusal, note: similarityNote(tables, METRICS[metric.value]), difference: right && !refusal ? differenceOf(left, right) : null, titles: right && titlesOf(having)});
   });
 }
 
