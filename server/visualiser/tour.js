@@ -15,7 +15,7 @@ export const TOUR = [
     text: 'Each cell is the dot product of the codes of two positions, which says how alike they are. Every diagonal has one colour: the product depends on the distance between the two positions, and not on where they stand.',
     address: '?scheme=sinusoidal&length=128&dim=64&view=similarity&view.similarity.metric=dot'},
   {title: 'Turn instead of add: RoPE',
-    text: 'RoPE adds no code to the words: it takes the numbers of a query and of a key in pairs and turns each pair by an angle that grows with the position, fast in the first dial and slowly in the last. The score of a query and a key depends only on the difference of their angles, so again only the distance counts; press Play to see the pairs turn.',
+    text: 'RoPE adds no code to the words: it takes the numbers of a query and of a key in pairs and turns each pair by an angle that grows with the position, fast in the first dial and slowly in the last. For the same words, the score then depends only on the difference of their angles, so again only the distance counts; press Play to see the pairs turn.',
     address: '?scheme=rope&length=256&dim=32&view=rotation&view.rotation.position=20'},
   {title: 'Prefer what is near: biases',
     text: 'Relative biases leave queries and keys as they are and add to each score a number for the distance, in ALiBi a penalty that grows with it. Each line is how one head then shares its attention among the earlier words: head 0 sees little but its neighbours, head 7 nearly all words alike.',

@@ -26,23 +26,26 @@ function rolesOf(scheme, steering) {
 
 const spanOf = ({coordinates: [{at}], totalRows}) => Math.abs(at(totalRows - 1) - at(0)) + 1;
 
-// The training length: {length, from}, as the parameters say it, the mark, or else a quarter of the table.
+// The training length: {length, from}, as the parameters say it, the mark, or else a quarter of the table; null if no
+// variant asks for it and nobody says it.
 export function trainingOf(table, mark) {
   const {scheme, effective} = table;
   const steering = steeringOf(scheme);
-  const given = steering && effective[rolesOf(scheme, steering).trained?.name];
+  const {trained} = steering ? rolesOf(scheme, steering) : {};
+  const given = trained && effective[trained.name];
   if (given != null) return {length: Number(given), from: 'parameters'};
-  return mark > 0 ? {length: mark, from: 'mark'} : {length: Math.max(1, Math.ceil(spanOf(table) / 4)), from: 'table'};
+  if (mark > 0) return {length: mark, from: 'mark'};
+  return trained ? {length: Math.ceil(spanOf(table) / 4), from: 'table'} : null;
 }
 
 // What is said of variants in common: the value of each parameter that some of them require.
 function commonOf(table, mark) {
   const {scheme, effective} = table, steering = steeringOf(scheme);
   const {trained, stretch} = rolesOf(scheme, steering);
-  const {length} = trainingOf(table, mark), span = spanOf(table);
+  const span = spanOf(table), {length} = trainingOf(table, mark) ?? {length: span};
   const valueOf = ({name, type, unit}) => {
     if (name === trained?.name) return String(length);
-    if (name === stretch?.name) return effective[name] ?? String(Number(Math.max(1, span / length).toPrecision(6)));
+    if (name === stretch?.name) return Number(effective[name]) > 1 ? effective[name] : String(Number(Math.max(1, span / length).toPrecision(6)));
     return unit === 'positions' && type === 'integer' ? String(Math.ceil(span)) : null;
   };
   return dependents(scheme, steering).filter((each) => demand(each) > 0).map((parameter) => ({parameter, value: valueOf(parameter)})).filter(({value}) => value != null);

@@ -18,6 +18,7 @@ const DRAWS = [['', '64 draws, their mean'], ['1', 'a single draw'], ['1024', '1
 const STANDARD_DRAWS = 64;
 const KEYS = [['', 'the query itself'], ['other', 'another random vector']];
 const SEEDS = 2 ** 32;
+const DRAWN = 2 ** 24; // random numbers at most
 
 const clamp = (value, least, most) => Math.max(least, Math.min(value, most));
 const sixDigits = (x) => String(Number(x.toPrecision(6)));
@@ -26,7 +27,7 @@ const sixDigits = (x) => String(Number(x.toPrecision(6)));
 
 // The sums over all draws that a score is made of: a pair contributes cos * along + sin * across, where cos and sin turn
 // the query and the key is turned already. `keyTurn(pair)` is {cos, sin} of the key.
-export function weightsOf({seed, draws, other}, count, keyTurn) {
+function weightsOf({seed, draws, other}, count, keyTurn) {
   const next = normals(seed);
   const along = new Float64Array(count), across = new Float64Array(count);
   for (let draw = 0; draw < draws; draw++) {
@@ -119,16 +120,18 @@ function chooser(sides, lines, {update, tables}) {
   }));
 }
 
-function drawingOf(options) {
+// What is drawn: {seed, draws, other}, and no more than can be computed while one waits.
+function drawingOf({options}, sides) {
   const seed = Number(options['scores.seed'] ?? 0);
   const draws = DRAWS.some(([value]) => value === options['scores.draws']) ? Number(options['scores.draws'] || STANDARD_DRAWS) : STANDARD_DRAWS;
-  return {seed: Number.isInteger(seed) && seed >= 0 && seed < SEEDS ? seed : 0, draws, other: options['scores.key'] === 'other'};
+  const most = Math.floor(DRAWN / Math.max(...sides.map(({table}) => 2 * pairsOf(table).count)));
+  return {seed: Number.isInteger(seed) && seed >= 0 && seed < SEEDS ? seed : 0, draws: Math.max(1, Math.min(draws, most)), other: options['scores.key'] === 'other'};
 }
 
 function controls({seed}, {options, update}) {
   const put = (value) => update({'scores.seed': value === 0 ? '' : String(value)});
   const input = h('input', {id: 'scores-seed', type: 'number', min: 0, max: SEEDS - 1, step: 1, value: seed, onchange: () => put(clamp(Math.trunc(Number(input.value)) || 0, 0, SEEDS - 1))});
-  return h('div', {class: 'buttons'},
+  return h('div', {class: 'buttons scores-controls'},
     choiceField({id: 'scores-key', label: 'key', value: options['scores.key'] ?? '', choices: KEYS, changed: (value) => update({'scores.key': value})}),
     choiceField({id: 'scores-draws', label: 'of', value: options['scores.draws'] ?? '', choices: DRAWS, changed: (value) => update({'scores.draws': value})}),
     h('label', {}, 'seed ', input),
@@ -138,19 +141,19 @@ function controls({seed}, {options, update}) {
 // ---- the picture ----
 
 function rulesOf(sides, mark) {
-  const all = sides.map(({side, table}) => ({side, ...trainingOf(table, mark)}));
+  const all = sides.map(({side, table}) => ({side, ...trainingOf(table, mark)})).filter(({length}) => length > 0);
   const told = all.filter(({from}) => from !== 'table');
   const lengths = told.length > 0 ? told : all;
   const differ = lengths.some(({length}) => length !== lengths[0].length);
   return (differ ? lengths : lengths.slice(0, 1)).map(({side, length, from}) => ({x: length, text: `${differ ? `${'AB'[side]} ` : ''}${from === 'table' ? 'taken as trained to' : 'trained to'} ${brief(length)}`}));
 }
 
-function show({note, body}, sides, lines, context) {
+function show({note, body}, {sides, lines, drawing}, context) {
   const {colours, hover, signal, width, height, mark} = context;
   const drawn = lines.filter(({refused, same}) => !refused && !same);
   const refused = lines.filter((line) => line.refused).map((line) => h('p', {class: 'failed'}, `${line.name}: ${line.refused}`));
   const [one] = drawn;
-  note.replaceWith(scoresNote(drawn, drawingOf(context.options)));
+  note.replaceWith(scoresNote(drawn, drawing));
   body.replaceChildren(...[...refused, chooser(sides, lines, context)].filter(Boolean));
   if (!one) return;
   const partial = one.length < one.table.totalRows ? h('p', {class: 'quiet'}, `Drawn for the first ${one.length} of ${one.table.totalRows} rows.`) : null;
@@ -166,14 +169,14 @@ function show({note, body}, sides, lines, context) {
 }
 
 function render(container, context) {
-  const {options, signal, until, tables} = context;
-  const drawing = drawingOf(options), sides = sidesOf(context);
+  const {signal, until, tables} = context;
+  const sides = sidesOf(context), drawing = drawingOf(context, sides);
   const body = h('div', {class: 'scores-body', 'aria-busy': 'true'}, h('p', {class: 'quiet'}, 'Computing scores …'));
   const lacking = tables.length > sides.length ? [h('p', {class: 'quiet'}, `${sideName(tables, 1 - sides[0].side)}has no cosines and sines that turn queries and keys.`)] : [];
   const note = scoresNote([], drawing);
   container.append(note, controls(drawing, context), ...lacking, body);
   until(loadLines(sides, drawing, context).then((lines) => {
-    if (!signal.aborted) show({note, body}, sides, lines, context);
+    if (!signal.aborted) show({note, body}, {sides, lines, drawing}, context);
   }).catch((error) => {
     if (signal.aborted || error.name === 'AbortError') return;
     console.error(error);

@@ -24,7 +24,7 @@ function isBias({name, axes}, {tensors}) {
 }
 
 // Weights of the keys from biases of their scores; a key with the bias -∞ has none. NaN if no key has a finite bias.
-export function softmax(biases) {
+function softmax(biases) {
   const most = biases.reduce((one, other) => Math.max(one, other), -Infinity);
   const sizes = Float64Array.from(biases, (each) => Math.exp(each - most));
   const sum = sizes.reduce((one, other) => one + other, 0);
@@ -131,7 +131,7 @@ function show(places, lines, position, {colours, hover, mark, signal, width, hei
   linkCharts([chart], {signal, tell: (key) => hover(key == null ? '' : describe(key, lines))});
 }
 
-async function loadLines(usable, heads, row, {tables, load, colours: {categorical}}) {
+async function loadLines(usable, heads, row, {tables, load, colours: {apart}}) {
   const lines = await Promise.all(usable.map(async (table) => {
     const side = tables.indexOf(table), extents = extentsOf(table);
     const loadSide = (options) => load(side, options);
@@ -139,7 +139,7 @@ async function loadLines(usable, heads, row, {tables, load, colours: {categorica
     const mine = heads.filter((head) => head < table.tensor.shape[0]), query = Math.min(row, extents.queries - 1);
     return Promise.all(mine.map(async (head, i) => {
       const found = await biasesOf(table, head, query, loadSide);
-      return {...lineOf(found, extents.at(query)), keys: found.keys, name: `${sideName(tables, side)}head ${head}`, given: given(head), colour: categorical[i % categorical.length], dashed: side === 1 || i >= categorical.length};
+      return {...lineOf(found, extents.at(query)), keys: found.keys, name: `${sideName(tables, side)}head ${head}`, given: given(head), colour: apart[i % apart.length], dashed: side === 1 || i >= apart.length};
     }));
   }));
   return lines.flat();
