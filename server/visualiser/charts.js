@@ -1,7 +1,8 @@
 // Line charts that several views share: Observable Plot draws them; a cursor moves over one or several
 // linked charts by pointer and keyboard.
 //
-// A series: {name, colour, dashed, length, x(i) ascending, y(i)}, and `dots` for points instead of a line.
+// A series: {name, colour, dashed, length, x(i) ascending, y(i)}, `dots` for points instead of a line, `ring` for a ring
+// around a point, `strong` for the one that is highlighted and `faint` for the others.
 import {dot, line, plot, ruleX, ruleY, text} from '@observablehq/plot';
 import {h} from './dom.js';
 import {brief} from './numbers.js';
@@ -34,7 +35,7 @@ export function indexOf(series, value) {
 export function pointsOf(series, width) {
   const {length, x, y} = series;
   const points = [];
-  if (length <= 4 * width || series.dots) {
+  if (length <= 4 * width || series.dots || series.ring) {
     for (let i = 0; i < length; i++) points.push([x(i), finite(y(i))]);
     return points;
   }
@@ -104,7 +105,8 @@ function ruleMarks({rules = [], colours, x, y}) {
   });
 }
 
-const lineMark = (series, width) => line(pointsOf(series, width), {x: '0', y: '1', stroke: series.colour, strokeWidth: series.dashed ? 1.8 : 1.5, strokeDasharray: series.dashed ? '6 4' : null});
+const lineMark = (series, width) => line(pointsOf(series, width), {x: '0', y: '1', stroke: series.colour, strokeWidth: series.strong ? 3.5 : series.dashed ? 1.8 : 1.5, strokeOpacity: series.faint ? 0.4 : null, strokeDasharray: series.dashed ? '6 4' : null});
+const ringMark = (series, width) => dot(pointsOf(series, width), {x: '0', y: '1', stroke: series.colour, strokeWidth: 2, r: 9});
 const dotMark = (series, width) => dot(pointsOf(series, width), {x: '0', y: '1', stroke: series.colour, fill: series.dashed ? 'none' : series.colour, r: series.length > MOST_DOTS ? 1 : series.dashed ? 4 : 2.5});
 
 function element(name, attributes) {
@@ -120,7 +122,7 @@ export function createChart({series, x, y, rules, colours, label, width, height 
     ...MARGIN, width, height, ariaLabel: label, className: 'plot-chart',
     style: {background: 'transparent', color: colours.ink, fontSize: '12px', fontFamily: 'inherit'},
     x: axis(x, width / 90), y: {...axis(y, height / 50), labelAnchor: 'top', labelArrow: 'none', grid: true},
-    marks: [...series.map((each) => (each.dots ? dotMark : lineMark)(each, width)), ...ruleMarks({rules, colours, x, y})],
+    marks: [...series.map((each) => (each.ring ? ringMark : each.dots ? dotMark : lineMark)(each, width)), ...ruleMarks({rules, colours, x, y})],
   });
   svg.setAttribute('role', 'img');
   svg.setAttribute('tabindex', '0');
@@ -212,11 +214,11 @@ export function linkCharts(charts, {tell, signal}) {
 
 // A legend of the lines: [{name, colour, dashed, dots}].
 export function legendOf(entries) {
-  return h('ul', {class: 'chart-legend'}, ...entries.map(({name, colour, dashed, dots}) => {
+  return h('ul', {class: 'chart-legend'}, ...entries.map(({name, colour, dashed, dots, strong}) => {
     const sample = h('span', {class: `${dots ? 'chart-dot ' : ''}${dashed ? 'chart-dashed' : 'chart-solid'}`, 'aria-hidden': 'true'});
     sample.style.borderColor = colour;
     if (dots && !dashed) sample.style.background = colour;
-    return h('li', {}, sample, name);
+    return h('li', {class: strong ? 'chart-strong' : null}, sample, name);
   }));
 }
 

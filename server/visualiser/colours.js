@@ -39,6 +39,7 @@ export function coloursOf(theme) {
     theme,
     ...NAMED[theme],
     categorical: CATEGORICAL[theme],
+    apart: CATEGORICAL[theme].filter((_, i) => i !== 5), // without one of two blues, for many lines at once
     diverging: tableOf(DIVERGING[theme]),
     sequential: tableOf(SEQUENTIAL),
     missingWord: wordOf(NAMED[theme].missing),

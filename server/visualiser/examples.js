@@ -36,7 +36,7 @@ function card({title, notice, address}, go) {
 }
 
 // Fills a section with cards that `button` opens and closes; `visit(address)` opens an address without reloading the
-// page. They are open where a visit begins with them. `ready(schemes)` shows the pictures.
+// page. They are open where a visit begins with them. `ready(schemes)` shows the pictures, hide() closes the cards.
 export function createExamples(button, section, {open, visit}) {
   const set = (shown) => {
     section.hidden = !shown;
@@ -67,6 +67,7 @@ export function createExamples(button, section, {open, visit}) {
   button.addEventListener('keydown', ({key}) => { if (key === 'Escape') set(false); });
   set(open);
   return {
+    hide: () => set(false),
     ready(schemes) {
       known ??= new Set(schemes.map(({name}) => name));
       if (!section.hidden) draw();

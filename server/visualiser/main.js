@@ -7,17 +7,19 @@ import {h, later} from './dom.js';
 import {createDrawer} from './drawer.js';
 import {createEmbed} from './embed.js';
 import {createExamples} from './examples.js';
+import {createHighlight} from './highlight.js';
 import {legalInstead} from './legal.js';
 import {byteText} from './numbers.js';
 import {begin, createPanel} from './panel.js';
 import {createRetry} from './retry.js';
 import {parameterOf} from './schema.js';
 import {createStage} from './stage.js';
-import {SHARED, createStore} from './state.js';
+import {PLACES, createStore} from './state.js';
 import {loadTable} from './tables.js';
 import {createTakeaway} from './takeaway.js';
 import {createTheme} from './theme.js';
 import {createTools} from './tools.js';
+import {createTour, wholeAddress} from './tour.js';
 import {keepTaps} from './touch.js';
 import {viewsFor} from './views.js';
 
@@ -27,7 +29,7 @@ const byId = (id) => document.getElementById(id);
 const BELOW = 84; // pixels of the window that are left for what stands below a picture
 const LOW = 320; // the least height of a picture
 const UNSEEN = 60; // pixels of controls within a view that an embedded picture leaves out
-let schemes, store, about, embed, examples, panel, tools, takeaway, theme, retry, stage;
+let schemes, store, about, embed, examples, highlight, panel, tools, tour, takeaway, theme, retry, stage;
 let loading = null; // the AbortController of what is under way
 let overtaken = false; // whether a slider has gone on meanwhile
 let tables = []; // what is shown
@@ -174,18 +176,24 @@ function showTitle(view) {
   document.title = `${titles.join(' and ')} – ${view.title} – posenc`;
 }
 
+// All views of the tables, and the one that is shown.
+function viewsNow() {
+  const [{tensor, scheme}] = tables;
+  const possible = viewsFor(tensor, scheme);
+  return [possible, possible.find(({name}) => name === store.get().view) ?? possible[0]];
+}
+
 // Draw the tables; resolves when the picture is complete, or overtaken by another.
 async function draw() {
   if (tables.length === 0) return rest();
   const state = store.get();
-  const [{tensor, scheme}] = tables;
-  const possible = viewsFor(tensor, scheme);
-  const view = possible.find(({name}) => name === state.view) ?? possible[0];
+  const [possible, view] = viewsNow();
   shownView = view;
   showTabs(view, possible);
   showTitle(view);
   about.show(tables);
   tools.show(tables, state);
+  highlight.show(tables, state.options, possible, view);
   takeaway.show(tables);
   document.body.classList.add('busy');
   drawings++;
@@ -228,6 +236,7 @@ function contextOf(state, signal, until) {
       const now = store.get();
       if (quiet && placeOf(now) !== placeOf(state)) return; // the next table is loading: its address is not this drawing's
       store.update({view, options: {...now.options, ...patch}}, quiet ? 'quiet' : 'view');
+      if (quiet && 'column' in patch) highlight.show(tables, store.get().options, ...viewsNow());
     },
     load: (side, options) => loadTable(tables[side].scheme, tables[side].settings, {described: tables[side].described, ...options, signal}),
   };
@@ -235,7 +244,7 @@ function contextOf(state, signal, until) {
 
 // ---- life ----
 
-const placeOf = ({left, right, options}) => JSON.stringify([left, right, SHARED.filter((name) => name !== 'mark').map((name) => options[name] || '')]);
+const placeOf = ({left, right, options}) => JSON.stringify([left, right, PLACES.map((name) => options[name] || '')]);
 let place = '';
 
 const loadSoon = later(load, 120);
@@ -255,6 +264,7 @@ function cancel() {
 }
 
 function changed(state, kind) {
+  tour.show(state.tour);
   if (!state.left || (schemeOf(state.left.scheme) && Object.keys(state.left.parameters).length === 0 && !['settings', 'adjust', 'slide'].includes(kind))) return void start(state);
   panel.show(state, kind);
   if (placeOf(state) === place) return void draw();
@@ -303,8 +313,12 @@ async function begun() {
   } catch (error) {
     return isGone(error) ? retry.failed() : say(error.message, 'failed');
   }
+  const toured = wholeAddress(location.search);
+  if (toured) history.replaceState(null, '', toured);
   store = createStore(changed);
-  tools = createTools(byId('tools'), (patch) => store.update({options: {...store.get().options, ...patch}}));
+  const update = (patch, view = store.get().view) => store.update({view, options: {...store.get().options, ...patch}});
+  tools = createTools(byId('tools'), update);
+  highlight = createHighlight(byId('highlight'), update);
   takeaway = createTakeaway(byId('takeaway'), byId('view'), () => ({tables, view: shownView, colours: coloursOf(theme.current())}));
   panel = createPanel(schemes, store);
   watchSizes();
@@ -318,6 +332,11 @@ function main() {
   about = createAbout(byId('about'));
   const open = location.search === '' && matchMedia('(min-width: 801px)').matches;
   examples = createExamples(byId('examples-button'), byId('examples'), {open, visit: (address) => store?.visit(address)});
+  const visit = (address) => {
+    examples.hide();
+    store?.visit(address);
+  };
+  tour = createTour(byId('tour-link'), byId('tour'), {visit, leave: () => store.update({tour: ''})});
   createDrawer(byId('settings'), byId('sides'));
   keepTaps(byId('view'));
   retry = createWaiting();

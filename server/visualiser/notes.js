@@ -5,6 +5,7 @@ import {brief, reachOf} from './numbers.js';
 
 const PATIENCE = 200; // milliseconds of rest before wavelengths are measured for a line of text
 const SAME = 1e-5; // of the range of a matrix: differences below are rounding
+const SMALL = 0.2; // of an equal share of attention: biases that change less hardly matter
 const LITTLE = 0.01; // of the range of values: differences below can hardly be seen
 
 // The line; `notice` may be a promise of a text, which then comes later.
@@ -179,4 +180,29 @@ export function rotationNote(sides, mark, signal) {
     return `${slow} of ${turning.count} pairs make less than one turn within ${brief(span)} positions; the slowest turns by ${brief(Number(((360 * span) / longest).toPrecision(3)))}°.`;
   }, signal);
   return noteOf('Each dial is a pair of columns, a vector that turns with the position.', notice, {signal});
+}
+
+// Lines of mean scores: how soon each has lost half of what it has at distance 0.
+export function scoresNote(lines, {seed, draws, other}) {
+  const vectors = other ? 'a random query and another random vector as its key' : 'a random vector that is both query and key';
+  const what = `The attention score of ${vectors}, over their distance: ${draws === 1 ? 'a single draw' : `the mean of ${draws} draws`} (seed ${seed}).`;
+  if (other) return noteOf(what, draws === 1 ? 'Another draw has another curve; what scalings do is to stretch it.' : 'Such vectors have nothing in common, so the mean is near 0 at every distance.');
+  const halved = lines.map(({name, length, x, y}) => {
+    const at = Array.from({length}, (_, i) => i).find((i) => y(i) < y(0) / 2);
+    return at === undefined ? `${name} nowhere` : `${name} ${brief(x(at))}`;
+  });
+  return noteOf(what, lines.length > 0 && lines[0].length > 1 ? `The first distance at which half of the score is lost: ${halved.join(', ')}.` : '');
+}
+
+// Lines of weights: {name, weights, reach: the mean distance of the keys}.
+export function softmaxNote(lines) {
+  const what = 'How the biases alone share one query’s attention among the keys, if all keys fit the query equally well.';
+  const known = lines.filter(({reach}) => Number.isFinite(reach));
+  if (known.length === 0) return noteOf(what, '');
+  const part = known.reduce((worst, {weights}) => weights.reduce((one, each) => Math.max(one, Math.abs(each * weights.length - 1)), worst), 0);
+  if (part < SMALL) return noteOf(what, `These biases are small: every weight is within ${percentText(part)} of an equal share.`);
+  const text = ({name, reach}) => `${name} looks ${brief(Number(reach.toPrecision(3)))} positions away on average`;
+  const [near, far] = [known.reduce((one, other) => (other.reach < one.reach ? other : one)), known.reduce((one, other) => (other.reach > one.reach ? other : one))];
+  const all = near === far ? `${text(near)}.` : `${text(near)}, ${text(far).replace(' on average', '')}.`;
+  return noteOf(what, all[0].toUpperCase() + all.slice(1));
 }

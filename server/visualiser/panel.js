@@ -1,7 +1,7 @@
 // The settings of both sides: which scheme, its form, Reset; and A and B in turn where there is little room.
 import {describe} from './api.js';
 import {h} from './dom.js';
-import {createForm} from './form.js';
+import {Form} from './form.js';
 import {withinRules} from './legal.js';
 import {completed, steers} from './prefill.js';
 import {beginningsOf} from './schema.js';
@@ -67,7 +67,7 @@ export function createPanel(schemes, store) {
     byId(`${side}-scheme`).addEventListener('change', ({target}) => start(side, target.value));
     byId(`${side}-reset`).addEventListener('click', () => start(side, store.get()[side].scheme));
     byId(`only-${side}`).addEventListener('click', () => choose(side));
-    forms[side] = createForm(side, (parameters, change) => edit(side, parameters, change));
+    forms[side] = new Form(side, (parameters, change) => edit(side, parameters, change));
     byId(side).append(forms[side].element);
   }
   byId('compare').addEventListener('click', () => {

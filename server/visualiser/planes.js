@@ -53,8 +53,8 @@ async function dataOf({tensor, firstRow, totalRows}, form, indices, load) {
   return {rows, columns, first: row == null ? 0 : first, planes: new Map(loaded.map(({data}, i) => [indices[i], data]))};
 }
 
-// A number that another tensor of the scheme has for each plane, such as the slope of a head, as a text.
-async function givenOf({tensor, available, described, effective}, {lead}, load) {
+// A number that another tensor of the scheme has for each plane, such as the slope of a head: given(index), a text.
+export async function givenOf({tensor, available, described, effective}, {lead}, load) {
   const axis = tensor.axes[lead];
   const found = available.find(({name, shape}) => {
     const made = described.tensors.find((each) => each.name === name);

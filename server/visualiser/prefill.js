@@ -23,7 +23,8 @@ function guess(scheme, parameter, effective, lists) {
 }
 
 // The parameters after a choice of `name`: without those that the choice forbids, and with values for those that it
-// asks for, first by the scheme's document, then by what the service says is wrong. `added` names the new ones.
+// asks for, first by the scheme's document, then by what the service says is wrong. `added` names the new ones,
+// `described` is what the service makes of them, or null.
 export async function completed(scheme, chosen, name) {
   const effective = effectiveOf(scheme, chosen);
   const rowOf = (each) => scheme.parameters.find((parameter) => parameter.name === each);
@@ -38,8 +39,9 @@ export async function completed(scheme, chosen, name) {
   for (const parameter of scheme.parameters)
     if (depends(parameter.name) && conditionsOf(scheme, parameter, effective).required && effective[parameter.name] == null)
       add(parameter.name, guess(scheme, parameter, effective, lists));
+  let described = null;
   for (let i = 0; i < TRIES; i++) {
-    const problem = await describe({scheme: scheme.name, parameters}).then(() => null, (error) => error);
+    const problem = await describe({scheme: scheme.name, parameters}).then((found) => { described = found; }, (error) => error);
     if (!(problem instanceof Problem)) break;
     for (const {parameter: each, given, allowed} of problem.document.errors ?? []) {
       if (!depends(each)) continue;
@@ -48,5 +50,5 @@ export async function completed(scheme, chosen, name) {
       else if (given == null) add(each, guess(scheme, rowOf(each), effective, lists));
     }
   }
-  return {parameters, added: [...added]};
+  return {parameters, added: [...added], described};
 }

@@ -1,24 +1,25 @@
 // The state of the page and its address. The address's query is
 //
-//   scheme=rope&length=512&dim=64 & right.scheme=…&right.length=… & view=heatmap & view.row=1024 …
+//   tour=3 & scheme=rope&length=512&dim=64 & right.scheme=…&right.length=… & view=heatmap & view.row=1024 …
 //   & embed=1 & theme=dark
 //
 // : the left settings by the parameters' own names, the right ones, if any, with `right.` before them,
-// and what concerns views with `view.`. No parameter has a dot in its name, so a new one never clashes. `embed=1` shows the picture alone, `theme`
-// says in which theme; these two are no parameters either.
+// what concerns views with `view.`, and the step of the tour if it is taken. No parameter has a dot in its name, so a new
+// one never clashes. `embed=1` shows the picture alone, `theme` says in which theme; `tour` and these are no parameters.
 
 // view members that every view shares; all others belong to the view that set them.
 //   tensor  name, '' for the scheme's first      slice  indices of the leading axes, "3" or "0,3"
 //   row     the window's first row               mark   the training length, a position
-export const SHARED = ['tensor', 'slice', 'row', 'mark'];
+//   column  the index of the highlighted one
+export const PLACES = ['tensor', 'slice', 'row']; // those that decide which elements are loaded
 
 const PAGE = ['embed', 'theme']; // how the page looks
 
 export function readAddress(search) {
-  const state = {left: null, right: null, view: 'heatmap', options: {}, page: {}};
+  const state = {tour: '', left: null, right: null, view: 'heatmap', options: {}, page: {}};
   const left = {}, right = {};
   for (const [key, value] of new URLSearchParams(search)) {
-    if (key === 'view') state.view = value;
+    if (key === 'view' || key === 'tour') state[key] = value;
     else if (PAGE.includes(key)) state.page[key] = value;
     else if (key.startsWith('view.')) state.options[key.slice(5)] = value;
     else if (key.startsWith('right.')) right[key.slice(6)] = value;
@@ -30,12 +31,13 @@ export function readAddress(search) {
   return state;
 }
 
-export function writeAddress({left, right, view, options, page}) {
+export function writeAddress({tour, left, right, view, options, page}) {
   const pairs = [];
   const add = (prefix, object) => {
     for (const [key, value] of Object.entries(object ?? {}))
       if (value != null && value !== '') pairs.push([prefix + key, value]);
   };
+  add('', {tour});
   add('', left && {scheme: left.scheme, ...left.parameters});
   add('right.', right && {scheme: right.scheme, ...right.parameters});
   add('', {view});

@@ -14,11 +14,12 @@ export function coordinatesIn({name, shape, axes}, {tensors}) {
   return COORDINATES.find((names) => names.includes(name) && names.every((each) => tensors.some((tensor) => tensor.name === each)));
 }
 
-// Full-width tables repeat every pair in two columns; the layout decides which.
-function pairsOf({tensor, effective}) {
+// How many pairs a table has, and where. Full-width tables repeat every pair in two columns; the layout decides which.
+export function pairsOf({tensor, effective}) {
   const twice = effective.table === 'full';
   const apart = effective.layout === 'interleaved' ? 2 : 1;
-  return {count: twice ? tensor.shape[1] / 2 : tensor.shape[1], columnOf: (pair) => (twice ? pair * apart : pair)};
+  const count = twice ? tensor.shape[1] / 2 : tensor.shape[1];
+  return {count, columnOf: (pair) => (twice ? pair * apart : pair), pairAt: (column) => (apart === 2 && twice ? column >> 1 : column % count)};
 }
 
 // The row of a position: the given row if it has that position, else the only possible row.
@@ -40,7 +41,7 @@ export function createTurning(table, names, {load, ready, failed}) {
   const width = tensor.shape[1];
   const stride = Math.max(1, Math.min(totalRows, Math.floor(BLOCK_ELEMENTS / width)));
   const behind = stride < totalRows ? Math.min(TRACE, Math.floor(BLOCK_ELEMENTS / width)) : 0;
-  const {count, columnOf} = pairsOf(table);
+  const {count, columnOf, pairAt} = pairsOf(table);
   const blocks = new Map(); // by number; null while under way
 
   async function fetchBlock(number) {
@@ -77,7 +78,7 @@ export function createTurning(table, names, {load, ready, failed}) {
   }
 
   return {
-    names, count, totalRows, blockOf, vectorOf,
+    names, count, totalRows, blockOf, vectorOf, pairAt,
     at: coordinatesOf(tensor.axes[0], effective),
     rowOf: rowFinder(table),
     wavelengthOf: (pair) => table.wavelengths?.[columnOf(pair)] ?? NaN,

@@ -3,6 +3,7 @@
 //   export default {
 //     name: 'heatmap',                    // in the address: ?view=heatmap
 //     title: 'Heatmap',                   // its tab
+//     linked: true,                       // whether it shows options.column, the highlighted one
 //     applies(tensor, scheme),            // whether it makes sense: by tensor.shape, .axes, .dtype and
 //                                         // the scheme's document, never by the scheme's name
 //     render(container, context),         // fill the empty element; may return a function that is
@@ -14,7 +15,7 @@
 //   difference    left minus right as a Table; null without a right one, or if they cannot be subtracted
 //   refusal       why they cannot be, as a sentence, or ''
 //   options       {name: text}: this view's own part of the address and what all views share
-//                 (tensor, slice, row, mark: see state.js)
+//                 (tensor, slice, row, mark, column: see state.js)
 //   update(patch, {quiet})  change options: {zoom: '2,0,0'}; '' removes one. It makes an entry of the
 //                 history and renders anew; `quiet` does neither (pan, zoom, what lies under the mouse).
 //                 Prefix what is your own with the view's name: {'waves.columns': '0,1'}.
@@ -44,7 +45,9 @@ import heatmap from './views/heatmap.js';
 import precision from './views/precision.js';
 import profiles from './views/profiles.js';
 import rotation from './views/rotation.js';
+import scores from './views/scores.js';
 import similarity from './views/similarity.js';
+import softmax from './views/softmax.js';
 import spectrum from './views/spectrum.js';
 import waves from './views/waves.js';
 
@@ -55,7 +58,9 @@ export const VIEWS = [
   spectrum,
   precision,
   rotation,
+  scores,
   heads,
+  softmax,
   similarity,
   distances,
   cloud,

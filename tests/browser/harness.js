@@ -12,6 +12,7 @@ const SERVER = process.env.TEST_SERVER ?? 'build/posenc-server';
 const SCREENSHOTS = process.env.SCREENSHOTS ?? 'build/screenshots';
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const FLAGS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const PATIENCE = 15000; // milliseconds until something that must happen is given up
 
 async function startServer() {
@@ -113,13 +114,16 @@ export async function openMore(page, side = 'left') {
   await page.evaluate((id) => { document.querySelector(`#${id} .more`).open = true; }, side);
 }
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+// What axe finds wrong in a part of the page, or in all of it: [] if nothing. `options` are those of axe.run.
+export async function findings(page, part = 'html', options = {}) {
+  await page.evaluate(AXE);
+  const {violations} = await page.evaluate(([context, given]) => axe.run(context, given), [part, options]);
+  return violations.map(({id, nodes}) => [id, nodes.map(({target, failureSummary}) => `${target}: ${failureSummary}`)]);
+}
 
 // axe finds nothing on the page.
 export async function assertAccessible(page, what) {
-  await page.evaluate(AXE);
-  const {violations} = await page.evaluate(() => axe.run());
-  assert.deepEqual(violations.map(({id, nodes}) => [id, nodes.map(({target, failureSummary}) => `${target}: ${failureSummary}`)]), [], what);
+  assert.deepEqual(await findings(page), [], what);
 }
 
 export const readout = (page) => page.textContent('#readout');

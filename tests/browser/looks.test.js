@@ -11,6 +11,8 @@ const SHOWN = {
   spectrum: '?scheme=rope&length=512&dim=64&view.mark=128',
   precision: '?scheme=sinusoidal&length=64&offset=131008&dim=64',
   rotation: '?scheme=rope&length=256&dim=32',
+  scores: '?scheme=rope&length=512&dim=64&view.mark=128',
+  softmax: '?scheme=alibi&length=64&heads=8&mask=causal&view.softmax.query=40',
   heads: '?scheme=alibi&length=64&heads=8',
   similarity: '?scheme=sinusoidal&length=96&dim=64',
   distances: '?scheme=sinusoidal&length=512&dim=128&view.distances.metric=dot&view.distances.positions=0,256',

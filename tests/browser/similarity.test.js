@@ -5,7 +5,7 @@ import {test} from 'node:test';
 import {shortest} from '../../server/visualiser/numbers.js';
 import {compareTriangles, pairsOf, rowsToCompare} from '../../server/visualiser/pairs.js';
 import {EXAMPLES} from '../../server/visualiser/examples.js';
-import {drawn, open, pageTest, readout, schemes, screenshot, url} from './harness.js';
+import {drawn, findings, open, pageTest, readout, schemes, screenshot, url} from './harness.js';
 
 const N = 48, DIM = 16, OFFSET = 7;
 const QUERY = `length=${N}&dim=${DIM}&offset=${OFFSET}&base=30`;
@@ -240,16 +240,11 @@ pageTest('every example is what the service can do', {}, async (page) => {
 
 for (const [colorScheme, width] of [['light', 1280], ['dark', 400]])
   pageTest(`axe finds nothing in them in ${colorScheme} at ${width} pixels`, {colorScheme, viewport: {width, height: 900}}, async (page) => {
-    const {readFileSync} = await import('node:fs');
-    const {createRequire} = await import('node:module');
-    const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
     for (const view of ['similarity', 'distances', 'cloud']) {
       await open(page, `${SIDES}&view=${view}`);
       await compared(page);
       await page.click('#examples-button');
-      await page.evaluate(axe);
-      const {violations} = await page.evaluate(() => globalThis.axe.run({include: [['#view'], ['#examples']]}));
-      assert.deepEqual(violations.map(({id, nodes}) => [id, nodes.map(({target, failureSummary}) => `${target}: ${failureSummary}`)]), [], view);
+      assert.deepEqual(await findings(page, {include: [['#view'], ['#examples']]}), [], view);
       assert.ok(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth) <= 0, `${view} is too wide`);
       await screenshot(page, `${view}-${colorScheme}-${width}`);
     }

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import {decode, round} from '../../server/visualiser/numbers.js';
 import {axesOf, axisTitle, effectiveOf} from '../../server/visualiser/schema.js';
+import {scoreOf} from './score.js';
 import {drawn, eventually, open, pageTest, readout, schemes, settled, url} from './harness.js';
 
 const MARGIN = {left: 64, top: 6, right: 8, bottom: 34}; // of heatmaps
@@ -132,6 +133,30 @@ const VIEWS = {
     const row = tensor.axes[0].at.indexOf(Number(position));
     for (const [name, text] of [[x, one], [y, other]]) same('f32', text, (await raw(`encodings/${scheme.name}?${query}&tensor=${name}&format=raw`))[row * tensor.shape[1]]);
   },
+  async scores(page, {scheme, query, tensor}) {
+    await page.locator('svg.chart').focus();
+    await page.keyboard.press('End');
+    const [, distance, rest] = /^distance (\S+) · (.+)$/.exec(await say(page, 'distance'));
+    const [cos, sin] = await Promise.all(['cos', 'sin'].map((name) => raw(`encodings/${scheme.name}?${query}&tensor=${name}&format=raw`)));
+    const expected = scoreOf({cos, sin, count: tensor.shape[1], row: Number(distance), seed: 0, draws: 64});
+    const [, value] = /^default (\S+)/.exec(rest);
+    assert.ok(Math.abs(Number(value) - expected) < 1e-5, `${value}, not ${expected}`);
+  },
+  async softmax(page, {scheme, query, tensor}) {
+    const effective = effectiveOf(scheme, Object.fromEntries(new URLSearchParams(query)));
+    const place = Number(effective.query_offset) + Number(effective.query_length) - 1;
+    const [, queries] = tensor.shape, keys = Number(effective.length);
+    const biasOf = (head, key) => (tensor.shape.length === 3 ? tensor.data[(head * queries + queries - 1) * keys + key] : tensor.data[head * queries + tensor.axes[1].at.indexOf(key - place)]);
+    await page.locator('svg.chart').focus();
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('ArrowRight');
+    const said = await say(page, 'key 1 · head 0');
+    for (const [, head, value] of said.matchAll(/head (\d+) (\S+)/g)) {
+      const sizes = Array.from({length: keys}, (_, key) => Math.exp(biasOf(Number(head), key)));
+      const expected = sizes[1] / sizes.reduce((a, b) => a + b);
+      assert.ok(Math.abs(Number(value) / expected - 1) < 1e-5, `${said}: ${expected}`);
+    }
+  },
   async similarity(page, {scheme, query, tensor}) {
     await compared(page);
     const n = tensor.shape[0];
@@ -184,7 +209,7 @@ for (const scheme of schemes)
           await page.waitForSelector(`#view[data-drawn="${title.toLowerCase()}"]`);
           await drawn(page);
           try {
-            await VIEWS[title.toLowerCase()](page, {scheme, query, tensor: title === 'Heads' ? tensor : first});
+            await VIEWS[title.toLowerCase()](page, {scheme, query, tensor: ['Heads', 'Softmax'].includes(title) ? tensor : first});
           } catch (error) {
             error.message = `${scheme.name}?${query} ${made.name} ${title}: ${error.message}`;
             throw error;

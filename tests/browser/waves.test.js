@@ -1,12 +1,9 @@
 // Waves, profiles and the spectrum: lines have the bits that the service sends, words count rightly.
 import assert from 'node:assert/strict';
-import {readFileSync} from 'node:fs';
-import {createRequire} from 'node:module';
 import {test} from 'node:test';
 import {parseList, spread} from '../../server/visualiser/lists.js';
-import {drawn, open, pageTest, readout, screenshot, url} from './harness.js';
+import {drawn, findings, open, pageTest, readout, screenshot, url} from './harness.js';
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const LEFT = 'scheme=sinusoidal&length=48&dim=24&offset=7&base=500';
 const RIGHT = 'right.scheme=sinusoidal&right.length=40&right.dim=16&right.offset=7';
 
@@ -149,9 +146,7 @@ for (const [colorScheme, width] of [['light', 400], ['dark', 1280]])
     for (const view of colorScheme === 'dark' ? ['waves', 'precision'] : ['waves', 'profiles', 'spectrum', 'precision']) {
       await open(page, `?${LEFT}&${RIGHT}&view=${view}&view.mark=20`);
       await page.waitForFunction(() => document.querySelector('svg.chart') && !document.querySelector('#view [aria-busy]'));
-      await page.evaluate(AXE);
-      const {violations} = await page.evaluate((options) => axe.run('#view', options), colorScheme === 'dark' ? {runOnly: ['color-contrast']} : {});
-      assert.deepEqual(violations.map(({id, nodes}) => [id, nodes.map(({target, failureSummary}) => `${target}: ${failureSummary}`)]), [], view);
+      assert.deepEqual(await findings(page, '#view', colorScheme === 'dark' ? {runOnly: ['color-contrast']} : {}), [], view);
       assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${view} is too wide`);
       await screenshot(page, `${view}-${colorScheme}-${width}`);
     }

@@ -11,10 +11,9 @@ const TOP = 26, BOTTOM = 44;
 // The x of a column of a set: its distance, for keys from the query of the row.
 const distanceAt = ({row: axis, column}, row) => (axis ? (i) => column.at(i) - axis.at(row) : column.at);
 
-// All lines of a page differ in colour or dashes; two of the blues are too similar to be told apart.
-function styleOf(colours, order) {
-  const categorical = colours.categorical.filter((_, i) => i !== 5);
-  return {stroke: categorical[order % categorical.length], strokeDasharray: DASHES[Math.floor(order / categorical.length) % DASHES.length]};
+// All lines of a page differ in colour or dashes.
+function styleOf({apart}, order) {
+  return {stroke: apart[order % apart.length], strokeDasharray: DASHES[Math.floor(order / apart.length) % DASHES.length]};
 }
 
 function chartOf(set, row, domains, {indices, colours, width, mark}) {

@@ -5,6 +5,7 @@ import {zoom as zoomBehaviour, zoomIdentity} from 'd3-zoom';
 import {scaleOf} from '../colours.js';
 import {refusalOf} from '../difference.js';
 import {h, later} from '../dom.js';
+import {highlighted} from '../highlight.js';
 import {heatmapNote} from '../notes.js';
 import {brief, shortest} from '../numbers.js';
 import {MARGIN, createPanel} from './heatmap_panel.js';
@@ -124,41 +125,63 @@ function createWindow(shown, whole, {wide, high}, {options, update, signal, chan
   };
 }
 
-const buttonsOf = ({zoomBy, zoomTo}) => h('div', {class: 'buttons', role: 'group', 'aria-label': 'Zoom'},
+const buttonsOf = ({zoomBy, zoomTo}, choosable) => h('div', {class: 'buttons', role: 'group', 'aria-label': 'Zoom'},
   h('button', {type: 'button', onclick: () => zoomBy(1.6)}, 'Zoom in'),
   h('button', {type: 'button', onclick: () => zoomBy(1 / 1.6)}, 'Zoom out'),
   h('button', {type: 'button', onclick: () => zoomTo(zoomIdentity)}, 'All'),
-  h('span', {class: 'quiet'}, 'Click, then wheel to zoom, drag to pan, arrow keys for the crosshair.'));
+  h('span', {class: 'quiet'}, `Click${choosable ? ' to highlight a column' : ''}, then wheel to zoom, drag to pan, arrow keys to move.`));
 
 // ---- the view ----
 
-function panelsOf({tables, difference, titles, colours, mark}) {
+function panelsOf({tables, difference, titles, colours, mark}, choosable) {
   const shared = scaleOf(colours, tables.map(({extent}) => extent));
+  const panelOf = (table, title, scale) => createPanel(table, title, scale, {colours, mark, sameness: sameness(table), choosable});
   const usual = (table, i) => (tables.length > 1 ? `${'AB'[i]}: ${table.settings.scheme}` : `${table.tensor.name}`);
-  const panels = tables.map((table, i) => createPanel(table, titles?.[i] ?? usual(table, i), shared, {colours, mark, sameness: sameness(table)}));
+  const panels = tables.map((table, i) => panelOf(table, titles?.[i] ?? usual(table, i), shared));
   if (!difference) return panels;
   const symmetric = scaleOf(colours, [difference.extent, difference.extent.map((value) => -value).reverse()]);
-  return [...panels, createPanel(difference, 'A − B', symmetric, {colours, mark, sameness: sameness(difference)})];
+  return [...panels, panelOf(difference, 'A − B', symmetric)];
 }
 
 const MOVES = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], PageUp: [-16, 0], PageDown: [16, 0], Home: [0, -Infinity], End: [0, Infinity]};
 
 const wholeOf = (tables) => ({rows: Math.max(...tables.map(({rows}) => rows)), columns: Math.max(...tables.map(({columns}) => columns))});
 
-// Views with their own matrices may pass `titles` of the panels and a `note` of their own.
+// Pointer and keys: what they point at, `cell()` now, and which column they choose.
+function connect(shown, seen, whole, {signal, cell, point, choose}) {
+  const KEYS = {'+': () => seen.zoomBy(1.6), '=': () => seen.zoomBy(1.6), '-': () => seen.zoomBy(1 / 1.6), 0: () => seen.zoomTo(zoomIdentity), Enter: () => choose(cell())};
+  function press(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in MOVES || event.key in KEYS)) return;
+    event.preventDefault();
+    if (event.key in KEYS) return void KEYS[event.key]();
+    const [down, right] = MOVES[event.key], at = cell();
+    point(at ? {row: clamp(at.row + down, 0, whole.rows - 1), column: clamp(at.column + right, 0, whole.columns - 1)} : {row: 0, column: 0});
+    seen.reveal(cell());
+  }
+  for (const {canvas} of shown) {
+    canvas.addEventListener('pointermove', (event) => point(seen.cellAt(event)), {signal});
+    canvas.addEventListener('pointerleave', () => point(null), {signal});
+    canvas.addEventListener('pointerdown', () => canvas.focus({preventScroll: true}), {signal});
+    canvas.addEventListener('click', (event) => choose(seen.cellAt(event)), {signal});
+    canvas.addEventListener('keydown', press, {signal});
+  }
+}
+
+// Views with their own matrices may pass `titles` of the panels and a `note` of their own; `linked: false` says that
+// columns are not those of the table.
 function render(container, context) {
-  const {tables, difference, refusal, hover, signal, mark, width, height, note = heatmapNote(tables, mark, signal)} = context;
-  const shown = panelsOf(context);
-  const whole = wholeOf(tables);
+  const {tables, difference, refusal, hover, options, update, signal, mark, width, height, linked = true, note = heatmapNote(tables, mark, signal)} = context;
+  const whole = wholeOf(tables), choosable = linked && whole.columns > 1;
+  const shown = panelsOf(context, choosable);
   const size = sizeOf(whole, {count: shown.length, width, height, square: tables.every(comparesPlaces)});
   shown.forEach((panel) => panel.resize(size.wide, size.high));
-  let cell = null, frame = 0;
+  let cell = null, column = choosable ? highlighted(options, whole) : null, frame = 0;
   const seen = createWindow(shown, whole, size, {...context, changed: redraw, cell: () => cell});
   const cover = h('p', {class: 'quiet heatmap-cover'});
-  container.append(note, ...(refusal ? [h('p', {class: 'refusal'}, refusal)] : []), buttonsOf(seen), h('div', {class: 'panels'}, ...shown.map(({element}) => element)), cover);
+  container.append(note, ...(refusal ? [h('p', {class: 'refusal'}, refusal)] : []), buttonsOf(seen, choosable), h('div', {class: 'panels'}, ...shown.map(({element}) => element)), cover);
 
   function draw() {
-    shown.forEach((panel) => panel.draw(seen.view(), cell));
+    shown.forEach((panel) => panel.draw(seen.view(), {cell, column}));
     const text = shown.map(({cover: each}) => each()).find(Boolean) ?? '';
     if (cover.textContent !== text) cover.textContent = text;
   }
@@ -176,22 +199,14 @@ function render(container, context) {
     measured = true; // wavelengths are measured when somebody looks
     Promise.all(tables.map(({wavelengthsKnown}) => wavelengthsKnown)).then(() => { if (!signal.aborted && cell) tell(); });
   }
-  const KEYS = {'+': () => seen.zoomBy(1.6), '=': () => seen.zoomBy(1.6), '-': () => seen.zoomBy(1 / 1.6), 0: () => seen.zoomTo(zoomIdentity)};
-  function press(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in MOVES || event.key in KEYS)) return;
-    event.preventDefault();
-    if (event.key in KEYS) return void KEYS[event.key]();
-    const [down, right] = MOVES[event.key];
-    point(cell ? {row: clamp(cell.row + down, 0, whole.rows - 1), column: clamp(cell.column + right, 0, whole.columns - 1)} : {row: 0, column: 0});
-    seen.reveal(cell);
+  function choose(at) {
+    if (!choosable || !at) return;
+    column = at.column === column ? null : at.column;
+    update({column: column == null ? '' : String(column)}, {quiet: true});
+    redraw();
   }
   seen.connect();
-  for (const {canvas} of shown) {
-    canvas.addEventListener('pointermove', (event) => point(seen.cellAt(event)), {signal});
-    canvas.addEventListener('pointerleave', () => point(null), {signal});
-    canvas.addEventListener('pointerdown', () => canvas.focus({preventScroll: true}), {signal});
-    canvas.addEventListener('keydown', press, {signal});
-  }
+  connect(shown, seen, whole, {signal, cell: () => cell, point, choose});
   draw();
   return () => cancelAnimationFrame(frame);
 }
@@ -199,6 +214,7 @@ function render(container, context) {
 export default {
   name: 'heatmap',
   title: 'Heatmap',
+  linked: true,
   applies: ({shape}) => shape.length >= 1,
   render,
 };

@@ -1,6 +1,7 @@
 // Single rows (mostly positions) as lines over the columns (mostly dimensions).
 import {createChart, indexOf, legendOf, linkCharts, reachOf, roomy, titled} from '../charts.js';
 import {h} from '../dom.js';
+import {highlighted} from '../highlight.js';
 import {choiceField, listField, parseList, pluralOf, spread} from '../lists.js';
 import {profilesNote} from '../notes.js';
 import {brief} from '../numbers.js';
@@ -50,8 +51,10 @@ function render(container, {tables, difference, refusal, options, update, hover,
   const x = {title: column.explained ?? column.title, domain: reachOf(shown, 'x')};
   const [least, most] = reachOf(shown);
   const y = {title: 'value', domain: roomy([least, most])};
+  const lit = highlighted(options, tables[0]);
+  const rules = lit == null ? [] : [{x: column.at(lit), text: `${column.title} ${column.at(lit)}`, colour: colours.ink}];
   const charts = groups.map(([title, series]) => createChart({
-    series, x, y, colours, width, height: groups.length > 1 ? 230 : 320,
+    series, x, y, rules, colours, width, height: groups.length > 1 ? 230 : 320,
     label: `${title ? `${title}: ` : ''}${row.title} ${positions.join(', ')} over ${column.title} ${x.domain.map(brief).join(' to ')}, values from ${brief(least)} to ${brief(most)}. Arrow keys move the cursor.`,
   }));
   container.append(profilesNote(tables[0], positions.map((position) => rowAt(first, position)).filter((at) => at >= 0)));
@@ -68,6 +71,7 @@ function render(container, {tables, difference, refusal, options, update, hover,
 export default {
   name: 'profiles',
   title: 'Profiles',
+  linked: true,
   applies: ({shape, dtype}) => isReal({dtype}) && shape.length >= 2 && shape.at(-1) > 1,
   render,
 };

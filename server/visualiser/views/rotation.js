@@ -1,6 +1,7 @@
 // Rotations: pairs of columns as vectors in circles, as the position moves. With two settings both vectors
 // of a pair stand in one circle, at the same position.
 import {h, later} from '../dom.js';
+import {highlighted} from '../highlight.js';
 import {rotationNote} from '../notes.js';
 import {brief} from '../numbers.js';
 import {TRACE, coordinatesIn, createTurning} from '../turning.js';
@@ -26,6 +27,8 @@ function chosenPairs(text, count) {
   if (/^\d+(,\d+)*$/.test(text ?? '')) return [...new Set(text.split(',').map(Number))].filter((pair) => pair < count).slice(0, DIALS_MOST);
   return count <= DOZEN ? range(count) : Array.from({length: DOZEN}, (_, i) => Math.round((i * (count - 1)) / (DOZEN - 1)));
 }
+
+const withPair = (pairs, pair) => (pair == null || pairs.includes(pair) ? pairs : [...pairs, pair].sort((a, b) => a - b));
 
 function pairChooser({options, update}, count) {
   const current = options['rotation.pairs'] ?? '';
@@ -71,11 +74,11 @@ function describeState(sides, {pair, position, vectors, apart, beyond}) {
   return parts.join(' · ');
 }
 
-function createDial(sides, pair, size, colours) {
+function createDial(sides, pair, size, {colours, lit}) {
   const canvas = h('canvas', {'aria-hidden': 'true'});
   canvas.style.width = canvas.style.height = `${size}px`;
   const waves = h('span', {class: 'quiet'}), apart = h('span', {class: 'rotation-apart'});
-  const element = h('button', {type: 'button', class: 'rotation-dial', tabindex: -1, 'aria-pressed': 'false'}, canvas, h('span', {}, `pair ${pair}`), waves, sides.length > 1 ? apart : null);
+  const element = h('button', {type: 'button', class: `rotation-dial${lit ? ' highlighted' : ''}`, tabindex: -1, 'aria-pressed': 'false'}, canvas, h('span', {}, `pair ${pair}`), waves, sides.length > 1 ? apart : null);
   element.style.width = `${size + 14}px`;
   function nameWaves() {
     const known = sides.map(({turning}) => turning.wavelengthOf(pair)).filter(Number.isFinite).map(brief);
@@ -186,99 +189,129 @@ function legendOf(sides, tables, colours, mark) {
   return h('p', {class: 'rotation-legend'}, ...sides.map(entry), lacking, trained);
 }
 
-function render(container, context) {
-  const {tables, options, update, hover, mark, colours, signal, until, width} = context;
-  const sides = createSides(context, {ready: () => draw(), failed});
-  let first = () => {}; // called when there is something to see
-  const source = sides[0].turning;
-  const pairs = chosenPairs(options['rotation.pairs'], source.count);
-  const dials = pairs.map((pair) => createDial(sides, pair, width < 500 ? 92 : 116, colours));
-  let row = Math.max(0, source.rowOf(Number(options['rotation.position'] ?? source.at(0))));
-  let selected = 0, told = 0, reach = 1;
+const frameOfNumbers = () => h('div', {class: 'numbers-frame', tabindex: 0, role: 'region', 'aria-label': 'Numbers of these pairs'});
+const gridOf = (dials) => h('div', {class: 'rotation-dials', role: 'group', 'aria-label': 'Pairs as vectors in unit circles. Left and right choose a pair, up and down move the position.'}, ...dials.map(({element}) => element));
 
-  const player = createPlayer(() => controls.speed(), (rows) => {
-    if (!loaded(row)) return;
-    if (row === source.totalRows - 1) return pause();
-    go(row + rows);
-  });
-  const controls = createControls(context, source, {go, toggle: () => (player.playing() ? pause() : play()), setSpeed: (speed) => update({'rotation.speed': speed === STANDARD_SPEED ? '' : speed}, {quiet: true})});
-  const numbers = h('details', {ontoggle: () => tell()}, h('summary', {}, 'Numbers of these pairs'), h('div', {class: 'numbers-frame', tabindex: 0, role: 'region', 'aria-label': 'Numbers of these pairs'}));
-  const grid = h('div', {class: 'rotation-dials', role: 'group', 'aria-label': 'Pairs as vectors in unit circles. Left and right choose a pair, up and down move the position.'}, ...dials.map(({element}) => element));
-  container.append(rotationNote(sides, mark, signal), controls.element, controls.track, controls.status, legendOf(sides, tables, colours, mark), grid, numbers);
+// What is on the screen: dials, controls and numbers at one row of the first side.
+class Rotation {
+  constructor(context) {
+    const {options, colours, mark, width, update} = context;
+    this.context = context;
+    this.sides = createSides(context, {ready: () => this.draw(), failed: (error) => this.fail(error)});
+    this.source = this.sides[0].turning;
+    const column = highlighted(options, context.tables[this.sides[0].side]);
+    const lit = column == null ? null : this.source.pairAt(column);
+    this.pairs = withPair(chosenPairs(options['rotation.pairs'], this.source.count), lit);
+    this.dials = this.pairs.map((pair) => createDial(this.sides, pair, width < 500 ? 92 : 116, {colours, lit: pair === lit}));
+    this.row = Math.max(0, this.source.rowOf(Number(options['rotation.position'] ?? this.source.at(0))));
+    Object.assign(this, {mark, selected: Math.max(0, this.pairs.indexOf(lit)), told: 0, reach: 1});
+    this.complete = new Promise((seen) => { this.seen = seen; });
+    this.player = createPlayer(() => this.controls.speed(), (rows) => this.advance(rows));
+    this.controls = createControls(context, this.source, {
+      go: (to) => this.go(to), toggle: () => (this.player.playing() ? this.pause() : this.play()),
+      setSpeed: (speed) => update({'rotation.speed': speed === STANDARD_SPEED ? '' : speed}, {quiet: true}),
+    });
+    this.numbers = h('details', {ontoggle: () => this.tell()}, h('summary', {}, 'Numbers of these pairs'), frameOfNumbers());
+    this.grid = gridOf(this.dials);
+    this.remember = later(() => { if (!context.signal.aborted) update({'rotation.position': this.row === 0 ? '' : String(this.source.at(this.row))}, {quiet: true}); }, 200);
+  }
 
-  const remember = later(() => { if (!signal.aborted) update({'rotation.position': row === 0 ? '' : String(source.at(row))}, {quiet: true}); }, 200);
-  const loaded = (at) => sides.every(({turning}) => { const there = turning.rowOf(source.at(at), at); return there < 0 || turning.blockOf(there); });
-  const states = () => pairs.map((pair) => stateOf(sides, pair, row, mark));
+  // Whether all sides have what they show at a row; what is missing is asked for.
+  loaded(at) {
+    return this.sides.every(({turning}) => { const there = turning.rowOf(this.source.at(at), at); return there < 0 || turning.blockOf(there); });
+  }
+  states() {
+    return this.pairs.map((pair) => stateOf(this.sides, pair, this.row, this.mark));
+  }
+  rowWithin(row) {
+    return clamp(row, 0, this.source.totalRows - 1);
+  }
 
-  function play() {
-    if (row === source.totalRows - 1) go(0);
-    player.start();
-    controls.play.textContent = 'Pause';
-    controls.play.setAttribute('aria-pressed', 'true');
+  play() {
+    if (this.row === this.source.totalRows - 1) this.go(0);
+    this.player.start();
+    this.controls.play.textContent = 'Pause';
+    this.controls.play.setAttribute('aria-pressed', 'true');
   }
-  function pause() {
-    player.stop();
-    controls.play.textContent = 'Play';
-    controls.play.setAttribute('aria-pressed', 'false');
-    tell();
+  pause() {
+    this.player.stop();
+    this.controls.play.textContent = 'Play';
+    this.controls.play.setAttribute('aria-pressed', 'false');
+    this.tell();
   }
-  function failed(error) {
-    if (signal.aborted || error.name === 'AbortError') return;
-    player.stop();
-    first();
-    controls.status.textContent = error.message;
+  advance(rows) {
+    if (!this.loaded(this.row)) return;
+    if (this.row === this.source.totalRows - 1) return void this.pause();
+    this.go(this.row + rows);
   }
+  fail(error) {
+    if (this.context.signal.aborted || error.name === 'AbortError') return;
+    this.player.stop();
+    this.seen();
+    this.controls.status.textContent = error.message;
+  }
+
   // Go to a row; -1 stands for a position without a row.
-  function go(to) {
-    if (to >= 0) row = clamp(Math.round(to), 0, source.totalRows - 1);
-    draw();
-    remember();
+  go(to) {
+    if (to >= 0) this.row = this.rowWithin(Math.round(to));
+    this.draw();
+    this.remember();
   }
-  function choose(index) {
-    dials[selected]?.element.setAttribute('aria-pressed', 'false');
-    selected = clamp(index, 0, dials.length - 1);
-    dials.forEach(({element}, i) => { element.tabIndex = i === selected ? 0 : -1; });
-    dials[selected]?.element.setAttribute('aria-pressed', 'true');
-    tell();
+  choose(index) {
+    this.dials[this.selected]?.element.setAttribute('aria-pressed', 'false');
+    this.selected = clamp(index, 0, this.dials.length - 1);
+    this.dials.forEach(({element}, i) => { element.tabIndex = i === this.selected ? 0 : -1; });
+    this.dials[this.selected]?.element.setAttribute('aria-pressed', 'true');
+    this.tell();
   }
+
   // The exact numbers, which are not updated in every frame.
-  function tell() {
-    if (dials.length === 0 || !loaded(row)) return;
-    told = performance.now();
-    hover(describeState(sides, stateOf(sides, pairs[selected], row, mark)));
-    if (numbers.open) numbers.lastChild.replaceChildren(numbersOf(sides, states()));
+  tell() {
+    if (this.dials.length === 0 || !this.loaded(this.row)) return;
+    this.told = performance.now();
+    this.context.hover(describeState(this.sides, stateOf(this.sides, this.pairs[this.selected], this.row, this.mark)));
+    if (this.numbers.open) this.numbers.lastChild.replaceChildren(numbersOf(this.sides, this.states()));
   }
-  function draw() {
-    if (signal.aborted) return;
-    const position = source.at(row);
+
+  showPlace() {
+    const {controls, mark, row, source} = this;
+    const position = source.at(row), loaded = this.loaded(row);
     controls.slider.value = row;
     controls.slider.setAttribute('aria-valuetext', `position ${position}`);
-    if (document.activeElement !== controls.entry || !player.playing()) controls.entry.value = position;
-    grid.classList.toggle('waiting', !loaded(row));
+    if (document.activeElement !== controls.entry || !this.player.playing()) controls.entry.value = position;
+    this.grid.classList.toggle('waiting', !loaded);
     const beyond = mark != null && position >= mark;
-    controls.status.textContent = `position ${position}${loaded(row) ? '' : ' …'}${beyond ? ' · beyond training' : ''}`;
+    controls.status.textContent = `position ${position}${loaded ? '' : ' …'}${beyond ? ' · beyond training' : ''}`;
     controls.status.classList.toggle('beyond', beyond);
-    if (!loaded(row)) return;
-    first();
-    reach = Math.max(reach, reachOf(sides, pairs, row));
-    states().forEach((state, i) => dials[i].show(state, reach, mark));
-    if (!player.playing() || performance.now() - told > PATIENCE) tell();
-    loaded(clamp(row + Math.max(TRACE, controls.speed()), 0, source.totalRows - 1)); // asks for what comes next
   }
-  connect(dials, {signal, choose, move: (rows) => go(clamp(row + rows, 0, source.totalRows - 1)), selected: () => selected});
+  draw() {
+    if (this.context.signal.aborted) return;
+    this.showPlace();
+    if (!this.loaded(this.row)) return;
+    this.seen();
+    this.reach = Math.max(this.reach, reachOf(this.sides, this.pairs, this.row));
+    this.states().forEach((state, i) => this.dials[i].show(state, this.reach, this.mark));
+    if (!this.player.playing() || performance.now() - this.told > PATIENCE) this.tell();
+    this.loaded(this.rowWithin(this.row + Math.max(TRACE, this.controls.speed()))); // asks for what comes next
+  }
+}
+
+function render(container, context) {
+  const {tables, mark, colours, signal, until} = context;
+  const view = new Rotation(context);
+  const {sides, controls, dials} = view;
+  container.append(rotationNote(sides, mark, signal), controls.element, controls.track, controls.status, legendOf(sides, tables, colours, mark), view.grid, view.numbers);
+  connect(dials, {signal, choose: (index) => view.choose(index), move: (rows) => view.go(view.rowWithin(view.row + rows)), selected: () => view.selected});
   Promise.all(tables.map(({wavelengthsKnown}) => wavelengthsKnown)).then(() => {
     if (signal.aborted) return;
     dials.forEach((dial) => dial.nameWaves());
-    draw();
+    view.draw();
   });
-  choose(0);
-  draw();
-  until(new Promise((complete) => {
-    if (loaded(row)) complete();
-    else first = complete;
-    signal.addEventListener('abort', complete);
-  }));
-  return () => player.stop();
+  view.choose(view.selected);
+  view.draw();
+  signal.addEventListener('abort', view.seen);
+  until(view.complete);
+  return () => view.player.stop();
 }
 
 function connect(dials, {signal, choose, move, selected}) {
@@ -301,6 +334,7 @@ function connect(dials, {signal, choose, move, selected}) {
 export default {
   name: 'rotation',
   title: 'Rotation',
+  linked: true,
   applies: (tensor, scheme) => Boolean(coordinatesIn(tensor, scheme)),
   render,
 };

@@ -38,7 +38,7 @@ function render(container, context) {
     const refusal = right ? refusalOf(left, right) : '';
     news.textContent = note;
     context.taken(tables);
-    return heatmap.render(place, {...context, tables, refusal, note: similarityNote(tables, METRICS[metric.value]), difference: right && !refusal ? differenceOf(left, right) : null, titles: right && titlesOf(having)});
+    return heatmap.render(place, {...context, linked: false, tables, refusal, note: similarityNote(tables, METRICS[metric.value]), difference: right && !refusal ? differenceOf(left, right) : null, titles: right && titlesOf(having)});
   });
 }
 

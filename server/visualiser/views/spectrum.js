@@ -1,6 +1,7 @@
 // The wavelength of each column over the dimension: which columns never complete a turn in training.
 import {createChart, decadesOf, indexOf, legendOf, linkCharts, titled} from '../charts.js';
 import {h} from '../dom.js';
+import {highlighted} from '../highlight.js';
 import {spectrumNote} from '../notes.js';
 import {brief} from '../numbers.js';
 import {isReal, sideName} from './waves.js';
@@ -19,7 +20,17 @@ export function describeSpectrum(wavelengths, limit, limitName) {
   return `${longer} of ${count(finite.length, 'column')} ${longer === 1 ? 'has a wavelength' : 'have wavelengths'} above ${limitName} of ${brief(limit)} and never complete${longer === 1 ? 's' : ''} a turn within it. Wavelengths go from ${brief(finite.reduce((a, b) => Math.min(a, b)))} to ${brief(finite.reduce((a, b) => Math.max(a, b)))} positions.${others > 0 ? ` ${count(others, 'further column')} ${others === 1 ? 'is no wave' : 'are no waves'} of the position.` : ''}`;
 }
 
-function draw(container, {tables, hover, mark, colours, signal, width}) {
+// Rings around the dots of the highlighted column, and a line through them.
+function highlightOf({tables, options, colours}) {
+  const rings = tables.flatMap((table) => {
+    const at = highlighted(options, table);
+    return at == null || !Number.isFinite(table.wavelengths?.[at]) ? [] : [{ring: true, length: 1, x: () => at, y: () => table.wavelengths[at], colour: colours.ink}];
+  });
+  return {rings, rules: rings.slice(0, 1).map(({x}) => ({x: x(), text: `${tables[0].column.title} ${x()}`, colour: colours.ink}))};
+}
+
+function draw(container, context) {
+  const {tables, hover, mark, colours, signal, width} = context;
   const limit = mark > 0 ? mark : tables[0].totalRows;
   const limitName = mark > 0 ? 'the training length' : 'the table’s length';
   const series = tables.map(({wavelengths}, i) => {
@@ -31,8 +42,9 @@ function draw(container, {tables, hover, mark, colours, signal, width}) {
   if (values.length === 0) return container.append(...words);
   const x = {title: 'dimension', domain: [0, Math.max(1, ...tables.map(({columns}) => columns - 1))]};
   const y = {title: 'wavelength in positions', type: 'log', domain: decadesOf([limit, ...values])};
+  const {rings, rules} = highlightOf(context);
   const chart = createChart({
-    series, x, y, colours, width, height: 360, rules: [{y: limit, text: mark > 0 ? `trained to ${brief(mark)}` : `${brief(limit)} rows`}],
+    series: [...series, ...rings], x, y, colours, width, height: 360, rules: [...rules, {y: limit, text: mark > 0 ? `trained to ${brief(mark)}` : `${brief(limit)} rows`}],
     label: `Wavelength of each column on a logarithmic axis. ${words.map(({textContent}) => textContent).join(' ')} Arrow keys move the cursor.`,
   });
   const tell = (at) => [`dimension ${at}`, ...tables.flatMap(({wavelengths}, i) => {
@@ -65,6 +77,7 @@ export function mayWave({name, shape, axes, dtype}, scheme) {
 export default {
   name: 'spectrum',
   title: 'Spectrum',
+  linked: true,
   applies: mayWave,
   render,
 };

@@ -1,6 +1,7 @@
 // Single columns (mostly dimensions) as lines over the rows (mostly positions).
 import {createChart, indexOf, legendOf, linkCharts, reachOf, roomy, titled} from '../charts.js';
 import {h} from '../dom.js';
+import {highlighted} from '../highlight.js';
 import {choiceField, listField, parseList, pluralOf, spread} from '../lists.js';
 import {wavesNote} from '../notes.js';
 import {brief} from '../numbers.js';
@@ -43,12 +44,14 @@ function render(container, {tables, difference, refusal, options, update, hover,
   const extent = Math.max(...tables.map(({columns}) => columns));
   const rule = `${pluralOf(column.title || 'column')} go from 0 to ${extent - 1}, such as ${spread(extent)}`;
   const given = parseList(options['waves.columns'] ?? '', (each) => Number.isInteger(each) && each >= 0 && each < extent, rule);
-  const columns = given.numbers.length > 0 ? given.numbers : spread(extent);
+  const asked = given.numbers.length > 0 ? given.numbers : spread(extent);
+  const lit = highlighted(options, {columns: extent});
+  const columns = lit == null || asked.includes(lit) ? asked : [...asked, lit];
   const arrangement = difference ? options['waves.arrangement'] ?? '' : '';
   const orders = tables.map(orderOf);
   const colourOf = (k) => colours.categorical[columns.indexOf(k) % colours.categorical.length];
   const seriesOf = (table, order, i) => columns.filter((k) => k < table.columns).map((k) => ({
-    ...order, y: (at) => table.value(order.row(at), k), colour: colourOf(k), dashed: i === 1, k,
+    ...order, y: (at) => table.value(order.row(at), k), colour: colourOf(k), dashed: i === 1, k, strong: k === lit, faint: lit != null && k !== lit,
   }));
   const all = tables.map((table, i) => seriesOf(table, orders[i], i));
   const groups = arrangement === 'difference' ? [['A − B', seriesOf(difference, orderOf(difference), 0)]]
@@ -66,9 +69,9 @@ function render(container, {tables, difference, refusal, options, update, hover,
   if (refusal) container.append(h('p', {class: 'refusal'}, refusal));
   container.append(
     h('div', {class: 'buttons'},
-      extent > 1 ? listField({id: 'waves-columns', label: pluralOf(column.title), value: options['waves.columns'] || columns.join(', '), mistake: given.mistake, changed: (text) => update({'waves.columns': text.replace(/[\s,;]+/g, ',')})}) : null,
+      extent > 1 ? listField({id: 'waves-columns', label: pluralOf(column.title), value: options['waves.columns'] || asked.join(', '), mistake: given.mistake, changed: (text) => update({'waves.columns': text.replace(/[\s,;]+/g, ',')})}) : null,
       difference ? choiceField({id: 'waves-arrangement', label: 'A and B', value: arrangement, choices: ARRANGEMENTS, changed: (value) => update({'waves.arrangement': value})}) : null),
-    legendOf(extent > 1 ? columns.map((k) => ({name: `${column.title} ${column.at(k)}`, colour: colourOf(k)})) : []),
+    legendOf(extent > 1 ? columns.map((k) => ({name: `${column.title} ${column.at(k)}`, colour: colourOf(k), strong: k === lit})) : []),
     ...groups.map(([title], i) => titled(title, charts[i])));
   linkCharts(charts, {signal, tell: (at) => hover(at == null ? '' : tellRow(at, {tables, difference, columns, orders}))});
 }
@@ -76,6 +79,7 @@ function render(container, {tables, difference, refusal, options, update, hover,
 export default {
   name: 'waves',
   title: 'Waves',
+  linked: true,
   applies: ({shape, axes, dtype}) => {
     const at = shape.length === 1 ? -1 : -2;
     return isReal({dtype}) && shape.at(at) > 1 && !/dim|heads/.test(axes.at(at));
