@@ -144,7 +144,7 @@ check-dist: dist ## the archive: packed twice, built without node, with the page
 	sh tests/support/check_dist.sh $(ARCHIVE) $(BUILD)
 
 check-deb: ## the packages: built twice, lintian, installed, tried, upgraded and purged in a copy of this system
-	MAKE="$(MAKE)" sh tests/support/check_deb.sh $(ARCHIVE) $(BUILD)
+	sh tests/support/check_deb.sh $(ARCHIVE) $(BUILD)
 
 soak: all ## ten minutes of random traffic, and the bound on memory (SOAK_SECONDS, SOAK_SEED)
 	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/http/soak.py
