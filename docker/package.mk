@@ -15,10 +15,9 @@ ZSHDIR      ?= $(PREFIX)/share/zsh/site-functions
 # how a program for another processor is asked: make HELP="qemu-aarch64 build/posenc-server --help"
 HELP        ?= $(BUILD)/posenc-server --help
 
-# xz-utils, fakeroot and file come with these
-DEPS_DEB := $(DEPS) build-essential curl debhelper devscripts dpkg-dev fakeroot lintian man-db systemd zsh
+DEPS_DEB := $(DEPS) build-essential curl debhelper dpkg-dev fakeroot lintian man-db systemd zsh
 
-.PHONY: version install-library install-manual install-service dist deb deps-deb check-dist check-deb
+.PHONY: version install-library install-manual install-service dist deb deps-deb
 
 version: ## print the number of the release
 	@echo $(VERSION)
@@ -66,12 +65,6 @@ dist: $(BUILD)/visualiser/assets.c ## the source archive: what git tracks, and t
 
 deb: dist ## Debian packages of the program and the library, in $(BUILD)/deb
 	sh docker/deb.sh $(ARCHIVE) $(BUILD)/deb
-
-check-dist: dist ## the archive: packed twice, built without node, with the page
-	sh tests/support/check_dist.sh $(ARCHIVE) $(BUILD)
-
-check-deb: ## the packages: built twice, lintian, installed, tried, upgraded and purged in a copy of this system
-	MAKE="$(MAKE)" sh tests/support/check_deb.sh $(ARCHIVE) $(BUILD)
 
 deps-deb: ## install what the Debian packages need, as far as it is missing
 	@sh tests/support/deps.sh $(DEPS_DEB)

@@ -19,7 +19,7 @@ DEPS_TEST := $(DEPS) binutils check chromium clang clang-format clang-tidy cppch
 .PHONY: test bits unit fuzz fuzz-corpus digits mpfr buckets http browser interop installed fleet kubernetes \
         readme screenshot contract golden check \
         check-builds hardening sanitize tsan valgrind analyze analyze-quick format slow bench soak same-answers \
-        deps-test deps-bench
+        check-dist check-deb deps-test deps-bench
 
 # ---- programs ----
 
@@ -155,6 +155,12 @@ hardening: all ## what the built program says of its protection
 check-builds: ## gcc and clang build without a warning, and give the same bits; `sanitize` is gcc at -O1
 	+$(BUILDING) BUILD=$(BUILD)/gcc CC=gcc CFLAGS="-O3" all unit hardening
 	+$(BUILDING) BUILD=$(BUILD)/clang CC=clang CFLAGS="-O1" KERNEL_CFLAGS= all unit hardening
+
+check-dist: dist ## the archive: packed twice, built without node, with the page
+	sh tests/support/check_dist.sh $(ARCHIVE) $(BUILD)
+
+check-deb: ## the packages: built twice, lintian, installed, tried, upgraded and purged in a copy of this system
+	sh tests/support/check_deb.sh $(ARCHIVE) $(BUILD)
 
 soak: all ## ten minutes of random traffic, and the bound on memory (SOAK_SECONDS, SOAK_SEED)
 	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/http/soak.py

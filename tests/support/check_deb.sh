@@ -24,7 +24,7 @@ logged() { # LOG COMMAND...: show the log's end if the command fails
         exit 1
     }
 }
-logged "$build/deb.log" "${MAKE:-make}" deb
+logged "$build/deb.log" make deb
 logged "$build/deb-again.log" sh docker/deb.sh "$archive" "$build/deb-again"
 sums "$build/deb" >"$build/deb.sums"
 sums "$build/deb-again" | diff "$build/deb.sums" - || {
