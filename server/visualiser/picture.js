@@ -4,6 +4,7 @@ import {Recorder, imageOf, textWidth, vector} from './vector.js';
 
 const PAD = 12;
 const LINE = 17;
+const LEAST = 500; // pixels of width, for the caption
 const FONT = '12px system-ui, sans-serif';
 
 const isClear = (colour) => /^(transparent|rgba\(.*, 0\)|.*\/ 0\))$/.test(colour);
@@ -23,20 +24,32 @@ function linesOf(node) {
   return lines;
 }
 
-function drawText(node, style, place) {
+// Where a box lies in a drawing, which grows to hold it.
+function placed(drawing, {left, top, width, height}) {
+  const there = {left: left - drawing.left, top: top - drawing.top, width, height};
+  drawing.width = Math.max(drawing.width, there.left + width);
+  drawing.height = Math.max(drawing.height, there.top + height);
+  return there;
+}
+
+function drawText(node, style, drawing) {
   const size = parseFloat(style.fontSize);
+  const whole = document.createRange();
+  whole.selectNode(node);
+  placed(drawing, whole.getBoundingClientRect());
   return linesOf(node).map(({text, box: {left, top, height}}) => vector('text', {
-    x: left - place.left, y: top - place.top + height / 2 + 0.35 * size, fill: style.color,
+    x: left - drawing.left, y: top - drawing.top + height / 2 + 0.35 * size, fill: style.color,
     'font-size': size, 'font-family': style.fontFamily, 'font-weight': style.fontWeight === '400' ? null : style.fontWeight,
   }, text.trimEnd()));
 }
 
 // A sample of a colour or of a line in a legend: an element with a background or a border, but without content.
-function drawSample(style, {left: x, top: y, width, height}) {
+function drawSample(style, there) {
   const border = parseFloat(style.borderTopWidth);
   const line = border > 0 && style.borderTopStyle !== 'none';
-  if (line && height <= border) return [vector('path', {d: `M${x} ${y + border / 2}h${width}`, stroke: style.borderTopColor, 'stroke-width': border, 'stroke-dasharray': style.borderTopStyle === 'dashed' ? '6 4' : null})];
   if (isClear(style.backgroundColor) && !line) return [];
+  const {left: x, top: y, width, height} = there();
+  if (line && height <= border) return [vector('path', {d: `M${x} ${y + border / 2}h${width}`, stroke: style.borderTopColor, 'stroke-width': border, 'stroke-dasharray': style.borderTopStyle === 'dashed' ? '6 4' : null})];
   const inset = line ? border / 2 : 0;
   const round = style.borderTopLeftRadius.endsWith('%') ? width / 2 : parseFloat(style.borderTopLeftRadius) || null;
   return [vector('rect', {x: x + inset, y: y + inset, width: width - 2 * inset, height: height - 2 * inset, rx: round, fill: isClear(style.backgroundColor) ? 'none' : style.backgroundColor, stroke: line ? style.borderTopColor : null, 'stroke-width': line ? border : null})];
@@ -59,15 +72,14 @@ function drawChart(chart, style, {left: x, top: y, width, height}) {
   return [copy];
 }
 
-// The elements of a part of the page, with coordinates from `place`.
-function draw(element, place) {
+// The elements of a part of the page.
+function draw(element, drawing) {
   if (!element.checkVisibility({visibilityProperty: true})) return [];
-  const style = getComputedStyle(element), box = element.getBoundingClientRect();
-  const there = {left: box.left - place.left, top: box.top - place.top, width: box.width, height: box.height};
-  if (element instanceof HTMLCanvasElement) return drawCanvas(element, there);
-  if (element instanceof SVGSVGElement) return drawChart(element, style, there);
+  const style = getComputedStyle(element), there = () => placed(drawing, element.getBoundingClientRect());
+  if (element instanceof HTMLCanvasElement) return drawCanvas(element, there());
+  if (element instanceof SVGSVGElement) return drawChart(element, style, there());
   if (element.childNodes.length === 0) return drawSample(style, there);
-  return [...element.childNodes].flatMap((node) => (node instanceof Element ? draw(node, place) : node instanceof Text ? drawText(node, style, place) : []));
+  return [...element.childNodes].flatMap((node) => (node instanceof Element ? draw(node, drawing) : node instanceof Text && node.data.trim() ? drawText(node, style, drawing) : []));
 }
 
 // A text broken into lines of a width.
@@ -81,17 +93,12 @@ function broken(text, width) {
   return lines;
 }
 
-// Where what is drawn ends.
-function bottomOf(element, place) {
-  const drawn = [...element.querySelectorAll('*')].filter((each) => each.checkVisibility() && (each.children.length === 0 || each.matches('svg')));
-  return Math.max(0, ...drawn.map((each) => each.getBoundingClientRect().bottom - place.top));
-}
-
 // {elements, width, height} of what a view draws.
 function drawingOf(element) {
   element.classList.add('taken');
-  const place = element.getBoundingClientRect();
-  const drawing = {elements: draw(element, place), width: Math.ceil(place.width), height: bottomOf(element, place)};
+  const {left, top} = element.getBoundingClientRect();
+  const drawing = {left, top, width: LEAST, height: 0};
+  drawing.elements = draw(element, drawing);
   element.classList.remove('taken');
   return drawing;
 }
@@ -100,7 +107,7 @@ function drawingOf(element) {
 export function pictureOf(element, {title, caption, colours}) {
   const drawing = drawingOf(element);
   const lines = caption.flatMap((text) => broken(text, drawing.width));
-  const width = drawing.width + 2 * PAD, top = drawing.height + 2 * PAD;
+  const width = Math.ceil(drawing.width) + 2 * PAD, top = drawing.height + 2 * PAD;
   const height = Math.ceil(top + lines.length * LINE + PAD);
   const texts = lines.map((text, i) => vector('text', {x: PAD, y: top + (i + 1) * LINE - 4, fill: colours.quiet, 'font-size': 12, 'font-family': 'system-ui, sans-serif'}, text));
   const svg = vector('svg', {width, height, viewBox: `0 0 ${width} ${height}`}, vector('title', {}, title), vector('rect', {width, height, fill: colours.paper}),

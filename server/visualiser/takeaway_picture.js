@@ -42,7 +42,8 @@ export function createPictureFiles(place, shown, tell) {
     const name = [...tables.map(({settings}) => settings.scheme), view.name].join('-');
     tell('');
     try {
-      await versionOf();
+      await Promise.all([versionOf(), ...tables.map(({wavelengthsKnown}) => wavelengthsKnown)]); // which notes tell,
+      await new Promise((told) => { setTimeout(told); }); // and then they have
       const content = await makers[kind]();
       if (!content) return tell('The view has been left: no file was made.');
       save(`${name}.${kind.toLowerCase()}`, KINDS[kind], content);
