@@ -18,8 +18,9 @@ typedef enum settings_action {
 /* A member for each row of the table; what it means is in the row's help. */
 typedef struct server_settings {
     settings_action action;
-    const char *bind, *unix_socket; /* unix_socket: "" for TCP */
-    const char *log_format;         /* "text" or "json" */
+    const char *bind, *unix_socket;                   /* unix_socket: "" for TCP */
+    const char *unix_socket_mode, *unix_socket_group; /* "": none */
+    const char *log_format;                           /* "text" or "json" */
     bool access_log;
     uint64_t port, threads, connections, send_buffer, idle_seconds, drain_seconds,
         compute_queue, compute_seconds, compute_cost, header_seconds, body_seconds,
