@@ -16,12 +16,12 @@ DEPS_TEST := $(DEPS) binutils check chromium clang clang-format clang-tidy cppch
              util-linux valgrind
 
 .PHONY: test bits unit fuzz fuzz-corpus digits buckets http browser interop readme screenshot contract golden check \
-        check-builds hardening sanitize tsan valgrind analyze analyze-quick format slow bench soak same-answers \
+        check-builds hardening sanitize tsan valgrind analyze analyze-quick check-arm64 format slow bench soak same-answers \
         deps-test deps-bench
 
 # ---- programs ----
 
-CHECK_LIBS = $(shell pkg-config --libs check) $(SERVER_LIBS)
+CHECK_LIBS = $(shell $(PKG_CONFIG) --libs check) $(SERVER_LIBS)
 
 # every allocation of the code under test passes through the test's hands
 UNIT_WRAPS := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=strdup,--wrap=mmap
@@ -150,7 +150,7 @@ bits: $(BUILD)/bench-bits ## sums of the bits of 10^9 words of tables of all sch
 
 $(BUILD)/bench-%: $(BUILD)/tests/bench/%.o $(BUILD)/libposenc.a
 	$(call say,LINK  $@)
-	$(Q)$(LINK) -o $@ $^ $(shell pkg-config --libs jansson libmicrohttpd) -lm
+	$(Q)$(LINK) -o $@ $^ $(shell $(PKG_CONFIG) --libs jansson libmicrohttpd) -lm
 
 slow: $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/bucket-runs ## the long forms of tests: 10^8 entries, all f32 printed, all buckets, whole analysis
 	$(PYTHON) -B tests/buckets/check.py $(BUILD)/bucket-runs all
@@ -161,6 +161,11 @@ slow: $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/bucket-runs ## the long
 	$(MAKE) analyze
 	$(MAKE) VALGRIND_SUITES="$(VALGRIND_SLOW)" valgrind
 	MIXED_REQUESTS=2000 $(MAKE) tsan
+	$(MAKE) deps-arm64 check-arm64
+
+check-arm64: all ## the arm64 build under qemu: unit suites, and 2,000 answers as those of this machine (deps-arm64)
+	+$(BUILDING) BUILD=$(BUILD)/arm64 CC=aarch64-linux-gnu-gcc all $(BUILD)/arm64/unit-tests
+	PYTHON=$(PYTHON) sh tests/support/arm64.sh $(BUILD)
 
 SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 SANITIZED := BUILD=$(BUILD)/sanitize CFLAGS="$(SANITIZE)" KERNEL_CFLAGS=
