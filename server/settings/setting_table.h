@@ -32,7 +32,7 @@ typedef struct action_row {
     const char *help;
 } action_row;
 
-#define SETTING_COUNT 34
+#define SETTING_COUNT 35
 #define ACTION_COUNT  4
 extern const setting_row SETTINGS[SETTING_COUNT];
 extern const action_row ACTIONS[ACTION_COUNT];

@@ -27,6 +27,7 @@ typedef struct server_settings {
         send_seconds, min_rate, requests, streams;
     uint64_t cache_bytes, elements, json_elements, png_pixels, list_length, target_bytes,
         body_bytes;
+    const char *warm;                          /* "": none */
     const char *data_directory, *api_key_file; /* "": none */
     uint64_t upload_bytes, store_bytes, stored_sets, set_cache_bytes;
 } server_settings;

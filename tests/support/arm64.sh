@@ -16,9 +16,9 @@ echo "arm64: kernel.o has $vectors products and sums of whole vectors"
 }
 
 echo "arm64: without the suite watch, since qemu-user has no TCP_INFO: it runs in make unit"
-suites=$(sed -n 's/^SUITE(\(.*\))$/\1/p' tests/unit/suites.def | grep -vx watch)
-# shellcheck disable=SC2086 # a list of names
-CK_TIMEOUT_MULTIPLIER=20 qemu-aarch64 -L "$root" "$build/arm64/unit-tests" $suites
+for suite in $(sed -n 's/^SUITE(\(.*\))$/\1/p' tests/unit/suites.def | grep -vx watch); do
+    CK_TIMEOUT_MULTIPLIER=20 qemu-aarch64 -L "$root" "$build/arm64/unit-tests" "$suite"
+done
 
 program="$build/arm64/posenc-server-by-qemu"
 printf '#!/bin/sh\nexec qemu-aarch64 -L "%s" "%s" "$@"\n' "$root" "$(realpath "$build")/arm64/posenc-server" > "$program"
