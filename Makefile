@@ -32,6 +32,8 @@ else
 POSENC_CC  = $(CC)
 PKG_CONFIG ?= pkg-config
 endif
+# `make STATIC=1` links a program that needs no shared library
+PKG_CONFIG_LIBS = $(PKG_CONFIG) --libs $(if $(STATIC),--static)
 ifeq ($(origin AR),default)
 AR := $(shell $(CC) -print-prog-name=ar)
 endif
@@ -70,7 +72,7 @@ $(BUILD)/tests/%.o: INCLUDES = -Itests/unit -Ilib -Iapi -Iserver $(PACKAGE_CFLAG
 # Hardening comes before CPPFLAGS, CFLAGS and LDFLAGS, so that a distribution's flags win. A file
 # holds those that the compiler knows; HARDENING= and HARDENING_LINK= leave all of them out.
 HARDENING      ?= @$(BUILD)/hardening.flags
-HARDENING_LINK ?= -pie -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack
+HARDENING_LINK ?= $(if $(STATIC),-static-pie,-pie) -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack
 HARDENING_FLAGS := -fPIE -fstack-protector-strong -Wformat=2 \
                    -fstack-clash-protection -fcf-protection
 # Checked C library functions need an optimiser. A sanitizer checks by itself, and the caller may
@@ -90,8 +92,8 @@ LINK = $(POSENC_CC) $(CFLAGS) $(HARDENING_LINK) $(LDFLAGS) -pthread
 
 # evaluated when used, so that `make deps run` works in one go
 API_PACKAGES   := jansson libpng nettle sqlite3 zlib
-API_LIBS       = $(shell $(PKG_CONFIG) --libs $(API_PACKAGES)) -lm
-SERVER_LIBS    = $(shell $(PKG_CONFIG) --libs libmicrohttpd) $(API_LIBS)
+API_LIBS       = $(shell $(PKG_CONFIG_LIBS) $(API_PACKAGES)) -lm
+SERVER_LIBS    = $(shell $(PKG_CONFIG_LIBS) libmicrohttpd) $(API_LIBS)
 PACKAGE_CFLAGS = $(shell $(PKG_CONFIG) --cflags libmicrohttpd $(API_PACKAGES))
 
 DEPS := gcc libc6-dev make pkg-config libmicrohttpd-dev libjansson-dev libpng-dev libsqlite3-dev \

@@ -187,7 +187,7 @@ static const struct {
     {"501", "NotImplemented", "The message's framing is unknown", EVERY, PROBLEM, COMMON},
     {"503", "Unavailable", "Overloaded, ending, or out of memory", EVERY & ~(unsigned)API_STATE,
      PROBLEM, COMMON "Retry-After"},
-    {"503", "NotReady", "Overloaded or ending", API_STATE, STATE, COMMON "Retry-After"},
+    {"503", "NotReady", "Warming up or ending", API_STATE, STATE, COMMON "Retry-After"},
     {"507", "StoreFull", "The store has no room for this", API_UPLOAD, PROBLEM, COMMON},
 };
 
