@@ -30,7 +30,7 @@ FLAGS = (
     "--json-max-elements", str(MOST // 8), "--png-max-pixels", str(MOST // 8),
     "--max-list-length", str(mistakes.LIST_LIMIT), "--max-body-bytes", str(mistakes.BODY_LIMIT),
     "--max-target-bytes", str(mistakes.TARGET_LIMIT), "--max-upload-bytes", str(MOST),
-    "--idle-seconds", "3600",  # one side may be slow, under an emulator
+    "--idle-seconds", "3600", "--header-seconds", "3600",  # one side may be slow, under an emulator
 )  # fmt: skip
 ON_DISK = 0.12  # of the requests go to servers with sets on disk and a key
 CLASSES = ("2xx", "3xx", "4xx", "5xx", "other")
