@@ -20,6 +20,24 @@ BUILDING = $(MAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 Q := $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1)")
 
+# ---- what the compiler builds for ----
+
+# such as x86_64-linux-gnu. Libraries of another machine are in a root that `make deps-arm64` has made.
+TARGET  := $(shell $(CC) -dumpmachine 2>/dev/null)
+SYSROOT ?= $(abspath $(wildcard build/root-$(TARGET)))
+ifneq ($(SYSROOT),)
+POSENC_CC  = $(CC) --sysroot=$(SYSROOT)
+PKG_CONFIG ?= PKG_CONFIG_SYSROOT_DIR=$(SYSROOT) PKG_CONFIG_LIBDIR=$(SYSROOT)/usr/lib/$(TARGET)/pkgconfig pkg-config
+else
+POSENC_CC  = $(CC)
+PKG_CONFIG ?= pkg-config
+endif
+# `make STATIC=1` links a program that needs no shared library
+PKG_CONFIG_LIBS = $(PKG_CONFIG) --libs $(if $(STATIC),--static)
+ifeq ($(origin AR),default)
+AR := $(shell $(CC) -print-prog-name=ar)
+endif
+
 # ---- sources ----
 
 sources_in = $(sort $(shell find $(1) -name node_modules -prune -o -name '*.[ch]' -print))
@@ -33,7 +51,7 @@ objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 
 # The kernels are compiled once more for each instruction set that is chosen at run time.
 KERNEL_SOURCES := $(filter-out %/kernel_select.c,$(filter lib/kernels/%.c,$(LIB_SOURCES)))
-ifeq ($(shell uname -m),x86_64)
+ifneq ($(filter x86_64-%,$(TARGET)),)
 INSTRUCTION_SETS := v3 v4
 endif
 KERNEL_OBJECTS := $(foreach set,$(INSTRUCTION_SETS),$(KERNEL_SOURCES:%.c=$(BUILD)/%-$(set).o))
@@ -54,7 +72,7 @@ $(BUILD)/tests/%.o: INCLUDES = -Itests/unit -Ilib -Iapi -Iserver $(PACKAGE_CFLAG
 # Hardening comes before CPPFLAGS, CFLAGS and LDFLAGS, so that a distribution's flags win. A file
 # holds those that the compiler knows; HARDENING= and HARDENING_LINK= leave all of them out.
 HARDENING      ?= @$(BUILD)/hardening.flags
-HARDENING_LINK ?= -pie -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack
+HARDENING_LINK ?= $(if $(STATIC),-static-pie,-pie) -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack
 HARDENING_FLAGS := -fPIE -fstack-protector-strong -Wformat=2 \
                    -fstack-clash-protection -fcf-protection
 # Checked C library functions need an optimiser. A sanitizer checks by itself, and the caller may
@@ -69,19 +87,19 @@ endif
 KERNEL_BUILDS := $(KERNEL_SOURCES:%.c=$(BUILD)/%.o) $(KERNEL_OBJECTS)
 $(KERNEL_BUILDS): KERNEL_FLAGS = $(KERNEL_CFLAGS) -fno-math-errno -Wp,-U_FORTIFY_SOURCE
 
-COMPILE = $(CC) $(POSENC_CFLAGS) $(INCLUDES) $(HARDENING) $(CPPFLAGS) $(CFLAGS) $(KERNEL_FLAGS)
-LINK = $(CC) $(CFLAGS) $(HARDENING_LINK) $(LDFLAGS) -pthread
+COMPILE = $(POSENC_CC) $(POSENC_CFLAGS) $(INCLUDES) $(HARDENING) $(CPPFLAGS) $(CFLAGS) $(KERNEL_FLAGS)
+LINK = $(POSENC_CC) $(CFLAGS) $(HARDENING_LINK) $(LDFLAGS) -pthread
 
 # evaluated when used, so that `make deps run` works in one go
 API_PACKAGES   := jansson libpng nettle sqlite3 zlib
-API_LIBS       = $(shell pkg-config --libs $(API_PACKAGES)) -lm
-SERVER_LIBS    = $(shell pkg-config --libs libmicrohttpd) $(API_LIBS)
-PACKAGE_CFLAGS = $(shell pkg-config --cflags libmicrohttpd $(API_PACKAGES))
+API_LIBS       = $(shell $(PKG_CONFIG_LIBS) $(API_PACKAGES)) -lm
+SERVER_LIBS    = $(shell $(PKG_CONFIG_LIBS) libmicrohttpd) $(API_LIBS)
+PACKAGE_CFLAGS = $(shell $(PKG_CONFIG) --cflags libmicrohttpd $(API_PACKAGES))
 
 DEPS := gcc libc6-dev make pkg-config libmicrohttpd-dev libjansson-dev libpng-dev libsqlite3-dev \
         nettle-dev zlib1g-dev
 
-.PHONY: all run install install-program deps clean help FORCE
+.PHONY: all run install install-program deps deps-arm64 clean help FORCE
 
 all: $(BUILD)/posenc-server ## build the server (the default)
 
@@ -126,7 +144,7 @@ $(foreach set,$(INSTRUCTION_SETS),$(eval $(call compile_for_set,$(set))))
 $(BUILD)/hardening.flags:
 	@mkdir -p $(@D)
 	@for flag in $(HARDENING_FLAGS) $(FORTIFY_FLAGS); do \
-		$(CC) -O1 -Werror $$flag -include string.h -x c -c -o /dev/null /dev/null 2>/dev/null && \
+		$(POSENC_CC) -O1 -Werror $$flag -include string.h -x c -c -o /dev/null /dev/null 2>/dev/null && \
 			echo "$$flag"; \
 	done > $@; test -s $@
 
@@ -143,11 +161,15 @@ deps: ## install what building needs, as far as it is missing
 	@sh tests/support/deps.sh $(DEPS)
 	@sh tests/support/npm.sh server/visualiser || echo "posenc: the server will be built without its visualiser"
 
+deps-arm64: ## install what `make CC=aarch64-linux-gnu-gcc BUILD=build/arm64` and `make check-arm64` need
+	@sh tests/support/deps.sh gcc-aarch64-linux-gnu qemu-user
+	@sh tests/support/foreign_root.sh arm64 $(CURDIR)/build/root-aarch64-linux-gnu $(filter %-dev,$(DEPS)) check
+
 clean: ## remove everything built
 	rm -rf $(BUILD)
 
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile docker/package.mk tests/tests.mk | expand -t 16
+	@sed -n 's/^\([a-z0-9-]*\):.*## /\1\t/p' Makefile docker/package.mk tests/tests.mk | expand -t 16
 
 # absent where only the server is built
 -include docker/package.mk tests/tests.mk

@@ -32,10 +32,17 @@ typedef struct api_limit {
     uint64_t value;
 } api_limit;
 
+/* What /health/ready says. */
+typedef enum api_readiness {
+    API_READY,
+    API_WARMING, /* the server computes what it was told to, before it is ready */
+    API_DRAINING,
+} api_readiness;
+
 typedef struct api_host {
-    void *context;                   /* passed to the functions below */
-    uint64_t (*now)(void *context);  /* a monotonic clock in nanoseconds */
-    bool (*is_ready)(void *context); /* false while the server drains */
+    void *context;                  /* passed to the functions below */
+    uint64_t (*now)(void *context); /* a monotonic clock in nanoseconds */
+    api_readiness (*readiness)(void *context);
     /* Called whenever a computation of a table has ended: see API_BUSY. */
     void (*landed)(void *context);
     /* Called with the time that computing a table took. May be NULL. */
@@ -105,6 +112,7 @@ typedef struct api_request {
     size_t body_size;
     /* Hands over the memory of the body, which is from malloc. May be NULL. */
     char *(*take_body)(void *context);
+    bool kept;    /* tables that the cache would not keep are refused, with 422 */
     bool quick;   /* the caller is an event thread: work of more than about a millisecond is not
                    * done, and the result is API_LATER */
     bool awaited; /* api_handle has returned API_BUSY for this request before */
@@ -175,6 +183,10 @@ typedef enum api_refusal {
 #undef REFUSAL
 } api_refusal;
 api_refusal api_reply_refusal(const api_reply *reply);
+
+/* Write the detail of a problem document, cut where it does not fit. False if the reply is none
+ * or memory ran out. */
+bool api_reply_detail(const api_reply *reply, char *dst, size_t size);
 
 /* The object that the host has prepared for sending this reply; NULL if there is none yet. */
 void *api_reply_transport(api_reply *reply);

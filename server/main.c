@@ -11,8 +11,10 @@
 #include "observe/metrics.h"
 #include "settings/key_file.h"
 #include "settings/settings.h"
+#include "settings/warm_file.h"
 #include "store/set_store.h"
 #include "work/preparations.h"
+#include "work/warm_up.h"
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -23,6 +25,7 @@
 
 #define EXIT_USAGE  2
 #define LIMITS_ROOM 32
+#define REASON_SIZE 1024
 
 typedef struct server_process {
     server_settings settings;
@@ -37,7 +40,10 @@ typedef struct server_process {
     api_service *service;
     worker_set *workers;
     http_server *server;
+    warm_file *warm_file; /* or NULL */
+    warm_up *warm;        /* or NULL */
     int listen_fd;
+    atomic_uint awaited; /* what must happen before the server is ready */
     atomic_bool draining;
 } server_process;
 
@@ -49,9 +55,12 @@ static uint64_t now(void *context)
     return clock_now();
 }
 
-static bool is_ready(void *context)
+static api_readiness readiness(void *context)
 {
-    return !atomic_load(&((server_process *)context)->draining);
+    server_process *process = context;
+    if (atomic_load(&process->draining))
+        return API_DRAINING;
+    return atomic_load(&process->awaited) > 0 ? API_WARMING : API_READY;
 }
 
 static void landed(void *context)
@@ -91,6 +100,39 @@ static char *write_metrics(void *context)
                         workers_waiting(process->workers), process->preparations);
 }
 
+/* ---- readiness ---- */
+
+/* One of the things that the server awaits has happened. */
+static void note_readiness(server_process *process)
+{
+    if (atomic_fetch_sub(&process->awaited, 1) == 1)
+        systemd_notify("READY=1");
+}
+
+static void target_failed(void *context, const char *reason)
+{
+    if (!atomic_load(&((server_process *)context)->draining)) /* else it was stopped */
+        log_event(LOG_LEVEL_ERROR, reason, NULL);
+}
+
+static void warm_up_ended(void *context)
+{
+    server_process *process = context;
+    pe_cache_stats stats;
+    if (atomic_load(&process->draining))
+        return;
+    pe_cache_read_stats(process->cache, &stats);
+    if (stats.evictions > 0)
+        log_event(LOG_LEVEL_WARNING,
+                  "warm: the cache has no room for all tables; raise cache-bytes",
+                  (const log_field[]){{.name = "evictions", .number = stats.evictions},
+                                      {.name = NULL}});
+    log_event(LOG_LEVEL_INFO, "warm",
+              (const log_field[]){{.name = "targets", .number = process->warm_file->count},
+                                  {.name = NULL}});
+    note_readiness(process);
+}
+
 /* ---- start ---- */
 
 /* Block the signals that wait_and_drain waits for, in this thread and all that it starts.
@@ -128,7 +170,7 @@ static void fill_host(server_process *process)
     process->host = (api_host){
         .context = process,
         .now = now,
-        .is_ready = is_ready,
+        .readiness = readiness,
         .landed = landed,
         .computed = computed,
         .metrics = write_metrics,
@@ -152,8 +194,8 @@ static void fill_host(server_process *process)
     };
 }
 
-/* Create everything that serves requests. NULL, or the reason why that failed. */
-static const char *build(server_process *process)
+/* Create the service, which answers requests. NULL, or the reason why that failed. */
+static const char *build_service(server_process *process)
 {
     const server_settings *settings = &process->settings;
     process->cache = pe_cache_new(settings->cache_bytes);
@@ -166,12 +208,34 @@ static const char *build(server_process *process)
     fill_host(process);
     if (process->metrics && process->preparations)
         process->service = api_service_new(&process->host, process->cache);
-    if (!process->service)
-        return "cannot start the server: out of memory";
+    return process->service ? NULL : "cannot start the server: out of memory";
+}
+
+/* Read the file of targets and check every one. False: reterr is one line with the reason. */
+static bool check_warm_file(server_process *process, char *reterr, size_t size)
+{
+    if (!process->settings.warm[0])
+        return true;
+    process->warm_file = warm_file_read(process->settings.warm, reterr, size);
+    return process->warm_file &&
+           warm_up_check(process->warm_file, process->service, reterr, size);
+}
+
+/* Start the threads. NULL, or the reason why that failed. */
+static const char *start_threads(server_process *process)
+{
+    const server_settings *settings = &process->settings;
     unsigned threads = settings_threads(settings);
     process->workers = workers_start(threads > 1 ? threads : 2, settings->compute_queue);
     if (!process->workers)
         return "cannot start the server: memory or threads for the workers are missing";
+    atomic_store(&process->awaited, process->warm_file ? 2 : 1);
+    const warm_up_calls calls = {process, target_failed, warm_up_ended};
+    if (process->warm_file)
+        process->warm =
+            warm_up_start(process->warm_file, process->service, process->workers, &calls);
+    if (process->warm_file && !process->warm)
+        return "cannot start the server: out of memory";
     process->server = http_start(settings, process->listen_fd, process->service,
                                  process->metrics, process->workers);
     if (!process->server)
@@ -183,21 +247,25 @@ static const char *build(server_process *process)
 /* Start to serve. False: the reason has been logged. */
 static bool start(server_process *process)
 {
-    char text[512];
+    char text[512], reason[REASON_SIZE];
     if (open_store(process, text, sizeof text))
         process->listen_fd = listen_open(&process->settings, text, sizeof text);
     if (process->listen_fd < 0) {
         log_event(LOG_LEVEL_ERROR, text, NULL);
         return false;
     }
-    const char *problem = build(process);
+    const char *problem = build_service(process);
+    if (!problem && !check_warm_file(process, reason, sizeof reason))
+        problem = reason;
+    if (!problem)
+        problem = start_threads(process);
     if (problem) {
         log_event(LOG_LEVEL_ERROR, problem, NULL);
         return false;
     }
+    note_readiness(process);
     printf("posenc %s listening on %s\n", PE_VERSION, text);
     fflush(stdout);
-    systemd_notify("READY=1");
     return true;
 }
 
@@ -245,6 +313,8 @@ static void stop(server_process *process, unsigned seconds)
             log_event(LOG_LEVEL_INFO, "stopped", NULL);
     }
     workers_free(process->workers);
+    warm_up_free(process->warm);
+    warm_file_free(process->warm_file);
     api_service_free(process->service);
     metrics_free(process->metrics);
     pe_cache_free(process->cache);
@@ -264,6 +334,40 @@ static int serve(server_process *process)
     return started ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+/* An api_store's `find` where the store may be in use by a server. */
+static api_store_status leave_store(void *context, const char *name, bool quick,
+                                    api_set **ret_set)
+{
+    (void)context, (void)name, (void)quick, (void)ret_set;
+    return API_STORE_FAILED;
+}
+
+/* Check what settings_read does not: the targets of the file of --warm. */
+static int check(server_process *process)
+{
+    char reason[REASON_SIZE];
+    const char *problem = NULL;
+    if (process->settings.warm[0]) {
+        const set_store_settings no_sets = {.directory = ""};
+        process->store = set_store_open(&no_sets, reason, sizeof reason);
+        problem = process->store ? build_service(process) : reason;
+        api_store store = {0};
+        if (!problem && process->settings.data_directory[0]) {
+            store = *process->host.store;
+            store.find = leave_store;
+            process->host.store = &store;
+        }
+        if (!problem && !check_warm_file(process, reason, sizeof reason))
+            problem = reason;
+        stop(process, 0);
+    }
+    if (problem)
+        fprintf(stderr, "posenc-server: %s\n", problem);
+    else
+        settings_print(&process->settings, stdout);
+    return problem ? EXIT_USAGE : EXIT_SUCCESS;
+}
+
 int main(int argc, char **argv)
 {
     static server_process process = {.listen_fd = -1};
@@ -278,8 +382,7 @@ int main(int argc, char **argv)
         printf("posenc %s (libmicrohttpd %s)\n", PE_VERSION, http_library_version());
         return EXIT_SUCCESS;
     case SETTINGS_CHECK:
-        settings_print(&process.settings, stdout);
-        return EXIT_SUCCESS;
+        return check(&process);
     case SETTINGS_HEALTHCHECK:
         return probe_server(&process.settings, stderr) ? EXIT_SUCCESS : EXIT_FAILURE;
     case SETTINGS_SERVE:

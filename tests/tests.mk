@@ -19,11 +19,11 @@ DEPS_TEST := $(DEPS) binutils check chromium clang clang-format clang-tidy cppch
 .PHONY: test bits unit fuzz fuzz-corpus digits mpfr buckets http browser interop installed fleet kubernetes \
         readme screenshot contract golden check \
         check-builds hardening sanitize tsan valgrind analyze analyze-quick format slow bench soak same-answers \
-        check-dist check-deb deps-test deps-bench
+        check-arm64 check-image check-dist check-deb deps-test deps-image deps-bench
 
 # ---- programs ----
 
-CHECK_LIBS = $(shell pkg-config --libs check) $(SERVER_LIBS)
+CHECK_LIBS = $(shell $(PKG_CONFIG_LIBS) check) $(SERVER_LIBS)
 
 # every allocation of the code under test passes through the test's hands
 UNIT_WRAPS := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=strdup,--wrap=mmap
@@ -177,7 +177,7 @@ bits: $(BUILD)/bench-bits ## sums of the bits of 10^9 words of tables of all sch
 
 $(BUILD)/bench-%: $(BUILD)/tests/bench/%.o $(BUILD)/libposenc.a
 	$(call say,LINK  $@)
-	$(Q)$(LINK) -o $@ $^ $(shell pkg-config --libs jansson libmicrohttpd) -lm
+	$(Q)$(LINK) -o $@ $^ $(shell $(PKG_CONFIG_LIBS) jansson libmicrohttpd) -lm
 
 slow: $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/mpfr-tests $(BUILD)/bucket-runs ## the long forms of tests: 10^8 entries, all f32 printed, all buckets, whole analysis, packages
 	$(PYTHON) -B tests/buckets/check.py $(BUILD)/bucket-runs all
@@ -191,6 +191,15 @@ slow: $(BUILD)/unit-tests $(BUILD)/digits-tests $(BUILD)/mpfr-tests $(BUILD)/buc
 	$(MAKE) VALGRIND_SUITES="$(VALGRIND_SLOW)" valgrind
 	MIXED_REQUESTS=2000 $(MAKE) tsan
 	$(MAKE) check-deb
+	$(MAKE) deps-arm64 check-arm64
+	$(MAKE) check-image
+
+check-arm64: all ## the arm64 build under qemu: unit suites, and 2,000 answers as those of this machine (deps-arm64)
+	+$(BUILDING) BUILD=$(BUILD)/arm64 CC=aarch64-linux-gnu-gcc all $(BUILD)/arm64/unit-tests
+	PYTHON=$(PYTHON) sh tests/support/arm64.sh $(BUILD)
+
+check-image: ## build the container image twice and run it as docker/sidecar.md says (deps-image)
+	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/support/image.py $(BUILD)
 
 SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 SANITIZED := BUILD=$(BUILD)/sanitize CFLAGS="$(SANITIZE)" KERNEL_CFLAGS=
@@ -224,6 +233,9 @@ format: ## format the sources in place
 deps-test: ## install what the tests need, as far as it is missing
 	@sh tests/support/deps.sh $(DEPS_TEST)
 	@sh tests/support/npm.sh server/visualiser tests/browser tests/contract tests/kubernetes
+
+deps-image: ## install what `make check-image` needs, as far as it is missing
+	@sh tests/support/deps.sh debootstrap podman runc binutils
 
 deps-bench: ## install the peers of the benchmark, as far as they are missing
 	@sh tests/support/deps.sh $(DEPS_BENCH)

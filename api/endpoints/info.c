@@ -87,8 +87,10 @@ api_reply *api_health_live(const api_call *call)
 api_reply *api_health_ready(const api_call *call)
 {
     const api_host *host = call->service->host;
-    bool ready = host->is_ready(host->context);
-    return status_reply(call, ready ? 200 : 503, ready ? "ready" : "draining");
+    static const char *const STATES[] = {
+        [API_READY] = "ready", [API_WARMING] = "warming", [API_DRAINING] = "draining"};
+    api_readiness readiness = host->readiness(host->context);
+    return status_reply(call, readiness == API_READY ? 200 : 503, STATES[readiness]);
 }
 
 api_reply *api_metrics(const api_call *call)

@@ -190,7 +190,7 @@ static const struct {
     {"501", "NotImplemented", "The message's framing is unknown", EVERY, PROBLEM, FAILURE},
     {"503", "Unavailable", "Overloaded, ending, or out of memory", EVERY & ~(unsigned)API_STATE,
      PROBLEM, FAILURE "Retry-After"},
-    {"503", "NotReady", "Overloaded or ending", API_STATE, STATE, FAILURE "Retry-After"},
+    {"503", "NotReady", "Warming up or ending", API_STATE, STATE, FAILURE "Retry-After"},
     {"507", "StoreFull", "The store has no room for this", API_UPLOAD, PROBLEM, FAILURE},
 };
 

@@ -113,7 +113,7 @@ static const struct {
     {"StoredTensor", "dtype", "string", "element type"},
     {"StoredTensor", "shape", "[integer]", "extents"},
 
-    {"State", "status", "string", "live, ready or draining"},
+    {"State", "status", "string", "live, ready, warming or draining"},
 
     {"Problem", "type", "string", "a URN of the code"},
     {"Problem", "title", "string", "the code in words"},

@@ -145,6 +145,20 @@ api_reply *api_problem(api_code code, const char *detail, const char *did_you_me
     return api_document_reply(reply, document, "application/problem+json", false);
 }
 
+bool api_reply_detail(const api_reply *reply, char *dst, size_t size)
+{
+    const api_segment *segments;
+    api_body *body = api_reply_body(reply);
+    if (!body || api_body_is_stream(body) || api_body_segments(body, &segments) != 1)
+        return false;
+    json_t *document = json_loadb(segments[0].data, segments[0].size, 0, NULL);
+    const char *detail = json_string_value(json_object_get(document, "detail"));
+    if (detail)
+        snprintf(dst, size, "%s", detail);
+    json_decref(document);
+    return detail != NULL;
+}
+
 api_reply *api_problem_of_if_match(const api_etag *etag)
 {
     char detail[128];

@@ -185,6 +185,23 @@ double api_representation_price(const api_representation *representation)
                : pe_request_price(request);
 }
 
+/* Whether the request asks only for what the cache keeps, and this is not kept: ret_reply is
+ * the refusal then. */
+static bool is_not_kept(const api_representation *representation, api_reply **ret_reply)
+{
+    char detail[160];
+    if (!representation->call->request->kept || !api_representation_is_streamed(representation))
+        return false;
+    snprintf(
+        detail, sizeof detail,
+        "the table takes %llu bytes, and the cache keeps tables of at most %llu, a quarter "
+        "of cache-bytes",
+        (unsigned long long)pe_request_bytes(representation->request),
+        (unsigned long long)representation->call->service->host->limits.table_bytes);
+    *ret_reply = api_problem(API_TOO_LARGE, detail, NULL, NULL);
+    return true;
+}
+
 static void check_price(const api_representation *representation, pe_error *reterr)
 {
     uint64_t limit = representation->call->service->host->compute_cost;
@@ -222,7 +239,8 @@ bool api_representation_select(api_representation *ret_representation, const api
         *ret_reply = api_problem_from_error(&all);
         return false;
     }
-    return choose_format(ret_representation, asked, ret_reply);
+    return !is_not_kept(ret_representation, ret_reply) &&
+           choose_format(ret_representation, asked, ret_reply);
 }
 
 void api_representation_done(api_representation *representation)

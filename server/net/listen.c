@@ -2,6 +2,7 @@
 
 #include "net/address.h"
 #include "net/systemd.h"
+#include "settings/permission.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -33,21 +34,50 @@ static bool remove_dead_socket(const char *path)
     return removed;
 }
 
-static int open_unix(const char *path, char *ret_url, size_t size)
+/* Bind to a path, in place of a dead socket, with the mode that the settings ask for. False,
+ * with errno, if that fails. */
+static bool bind_path(const server_settings *settings, int fd,
+                      const struct sockaddr_un *address)
 {
+    const struct sockaddr *any = (const struct sockaddr *)address;
+    mode_t mode, umask_before = umask(0);
+    umask(permission_read_mode(settings->unix_socket_mode, &mode) ? 0777 & ~mode
+                                                                  : umask_before);
+    bool bound = bind(fd, any, sizeof *address) == 0;
+    if (!bound && errno == EADDRINUSE && remove_dead_socket(address->sun_path))
+        bound = bind(fd, any, sizeof *address) == 0;
+    umask(umask_before);
+    return bound;
+}
+
+/* Give a socket to the group that the settings name, if any. */
+static bool set_group(const server_settings *settings, const char *path)
+{
+    gid_t group;
+    return !permission_read_group(settings->unix_socket_group, &group) ||
+           lchown(path, (uid_t)-1, group) == 0;
+}
+
+static int open_unix(const server_settings *settings, char *ret_url, size_t size)
+{
+    const char *path = settings->unix_socket;
     struct sockaddr_un address;
-    const struct sockaddr *any = (struct sockaddr *)&address;
     if (!address_of_path(path, &address)) {
         snprintf(ret_url, size, "unix-socket: the path is longer than %zu bytes",
                  sizeof address.sun_path - 1);
         return -1;
     }
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    bool bound = fd >= 0 && bind(fd, any, sizeof address) == 0;
-    if (fd >= 0 && !bound && errno == EADDRINUSE && remove_dead_socket(path))
-        bound = bind(fd, any, sizeof address) == 0;
-    if (!bound || listen(fd, SOMAXCONN) != 0) {
-        snprintf(ret_url, size, "cannot listen on %s: %s", path, strerror(errno));
+    bool bound = fd >= 0 && bind_path(settings, fd, &address);
+    bool owned = bound && set_group(settings, path);
+    if (!owned || listen(fd, SOMAXCONN) != 0) {
+        if (bound && !owned)
+            snprintf(ret_url, size, "unix-socket-group: cannot give %s to the group %s: %s",
+                     path, settings->unix_socket_group, strerror(errno));
+        else
+            snprintf(ret_url, size, "cannot listen on %s: %s", path, strerror(errno));
+        if (bound)
+            unlink(path);
         if (fd >= 0)
             close(fd);
         return -1;
@@ -126,7 +156,7 @@ int listen_open(const server_settings *settings, char *ret_url, size_t size)
     if (systemd_has_sockets())
         return open_inherited(settings, ret_url, size);
     if (settings->unix_socket[0])
-        return open_unix(settings->unix_socket, ret_url, size);
+        return open_unix(settings, ret_url, size);
     return open_tcp(settings, ret_url, size);
 }
 

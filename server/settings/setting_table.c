@@ -31,6 +31,10 @@ static const char *const LOG_FORMATS[] = {"text", "json", NULL};
     {                                                                                          \
         COMMON(flag, member, "true|false", standard, text), .type = SETTING_SWITCH             \
     }
+#define ACCESS(flag, member, placeholder, kind, text)                                          \
+    {                                                                                          \
+        COMMON(flag, member, placeholder, "", text), .type = (kind)                            \
+    }
 
 const setting_row SETTINGS[SETTING_COUNT] = {
     TEXT("bind", bind, "ADDRESS", "127.0.0.1", NULL, "IP address or host name to listen on"),
@@ -38,6 +42,11 @@ const setting_row SETTINGS[SETTING_COUNT] = {
            "TCP port to listen on; 0: choose a free port and print it"),
     TEXT("unix-socket", unix_socket, "PATH", "", NULL,
          "path of a Unix socket to listen on instead of TCP"),
+    ACCESS("unix-socket-mode", unix_socket_mode, "MODE", SETTING_MODE,
+           "mode of that socket, such as 0660; a client needs the permission to write; none: "
+           "0777 without the bits of the umask"),
+    ACCESS("unix-socket-group", unix_socket_group, "GROUP", SETTING_GROUP,
+           "name or number of the group that owns that socket; none: the group of the process"),
     NUMBER("threads", threads, "COUNT", "0", 0, 256, NULL,
            "number of event threads, and of worker threads, but at least 2 of these; 0: one "
            "for each processor, at most "
@@ -46,6 +55,9 @@ const setting_row SETTINGS[SETTING_COUNT] = {
           "send buffer of a TCP connection; 0: 208 KiB on loopback, else the kernel decides"),
     BYTES("cache-bytes", cache_bytes, "256MiB", 1 << 16, ANY, "bytes",
           "memory for cached tables; a table that takes more than a quarter of it is streamed"),
+    TEXT("warm", warm, "FILE", "", NULL,
+         "file of targets, one a line, that are computed before /health/ready answers 200; # "
+         "begins a comment"),
     NUMBER("max-elements", elements, "COUNT", "68719476736", 1, 1ULL << 48, "elements",
            "maximum number of elements in all tensors of one request together"),
     NUMBER("json-max-elements", json_elements, "COUNT", "16777216", 1, 1ULL << 32, "elements",

@@ -10,6 +10,8 @@ typedef enum setting_type {
     SETTING_NUMBER, /* uint64_t */
     SETTING_BYTES,  /* uint64_t; KiB, MiB or GiB may follow the number */
     SETTING_SWITCH, /* bool */
+    SETTING_MODE,   /* const char *: for permission_read_mode; "": none */
+    SETTING_GROUP,  /* const char *: for permission_read_group; "": none */
 } setting_type;
 
 typedef struct setting_row {
@@ -30,7 +32,7 @@ typedef struct action_row {
     const char *help;
 } action_row;
 
-#define SETTING_COUNT 32
+#define SETTING_COUNT 35
 #define ACTION_COUNT  4
 extern const setting_row SETTINGS[SETTING_COUNT];
 extern const action_row ACTIONS[ACTION_COUNT];

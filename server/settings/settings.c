@@ -1,6 +1,7 @@
 /* Everything that reads the table of settings. */
 #include "settings/settings.h"
 
+#include "settings/permission.h"
 #include "settings/setting_table.h"
 
 #include <ctype.h>
@@ -70,6 +71,12 @@ static void describe_values(const setting_row *setting, char *dst, size_t size)
     case SETTING_SWITCH:
         snprintf(dst, size, "true or false");
         break;
+    case SETTING_MODE:
+        snprintf(dst, size, "a mode of three octal digits, such as 660 or 0660");
+        break;
+    case SETTING_GROUP:
+        snprintf(dst, size, "the name of a group on this system or a group's number");
+        break;
     case SETTING_NUMBER:
     case SETTING_BYTES:
         used = (size_t)snprintf(dst, size, "a number from %llu",
@@ -92,6 +99,14 @@ static bool set(server_settings *settings, const setting_row *setting, const cha
     switch (setting->type) {
     case SETTING_TEXT:
         legal = is_choice(setting, text);
+        *(const char **)member = text;
+        break;
+    case SETTING_MODE:
+        legal = !*text || permission_read_mode(text, &(mode_t){0});
+        *(const char **)member = text;
+        break;
+    case SETTING_GROUP:
+        legal = !*text || permission_read_group(text, &(gid_t){0});
         *(const char **)member = text;
         break;
     case SETTING_NUMBER:
@@ -313,6 +328,8 @@ void settings_print(const server_settings *settings, FILE *out)
         fprintf(out, "%s = ", setting->name);
         switch (setting->type) {
         case SETTING_TEXT:
+        case SETTING_MODE:
+        case SETTING_GROUP:
             fprintf(out, "%s\n", *(const char *const *)member);
             break;
         case SETTING_SWITCH:

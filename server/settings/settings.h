@@ -18,14 +18,16 @@ typedef enum settings_action {
 /* A member for each row of the table; what it means is in the row's help. */
 typedef struct server_settings {
     settings_action action;
-    const char *bind, *unix_socket; /* unix_socket: "" for TCP */
-    const char *log_format;         /* "text" or "json" */
+    const char *bind, *unix_socket;                   /* unix_socket: "" for TCP */
+    const char *unix_socket_mode, *unix_socket_group; /* "": none */
+    const char *log_format;                           /* "text" or "json" */
     bool access_log;
     uint64_t port, threads, connections, send_buffer, idle_seconds, drain_seconds,
         compute_queue, compute_seconds, compute_cost, header_seconds, body_seconds,
         send_seconds, min_rate, requests, streams;
     uint64_t cache_bytes, elements, json_elements, png_pixels, list_length, target_bytes,
         body_bytes;
+    const char *warm;                          /* "": none */
     const char *data_directory, *api_key_file; /* "": none */
     uint64_t upload_bytes, store_bytes, stored_sets, set_cache_bytes;
 } server_settings;

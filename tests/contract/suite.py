@@ -28,13 +28,15 @@ OUTSIDE = {
     "test_soak": "random traffic, much of it broken off, on sockets of its own",
     "test_memory": "thousands of times the same request, one allocation of which fails each time",
     "test_floater.Load": "how long a hit may take beside a long computation",
-    "test_lifecycle": "processes that end, sockets handed over, Unix sockets",
+    "test_lifecycle": "processes that end, sockets handed over",
+    "test_unix_sockets": "sockets that a proxy does not know",
+    "test_warm": "processes that start, and are asked again and again until they are ready",
 }
 
 # Responses that no test of the other modules brings about.
 UNSEEN = {
     "NotImplemented": "framing, in test_framing alone",
-    "NotReady": "endings, in test_lifecycle alone",
+    "NotReady": "starts and endings, in test_warm and test_lifecycle alone",
 }
 
 

@@ -14,7 +14,7 @@ PATIENCE = 120  # seconds until a block has failed
 ADDRESS = "http://127.0.0.1:8080"  # of the server in the documents
 
 # Lines that are not run: what they start with, or what they contain.
-NOT_RUN = ("make ", "docker ", "systemctl ", "install ", "apt ", "cc ")
+NOT_RUN = ("make ", "docker ", "podman ", "systemctl ", "install ", "apt ", "cc ")
 ELSEWHERE = "https://posenc.example/"
 
 # Runs blocks of Python in one process, as an interactive session does: one JSON text a line in,

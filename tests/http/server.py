@@ -27,8 +27,9 @@ def environment_with(variables=None):
     return {**kept, **(variables or {})}
 
 
-def run(*arguments, environment=None, seconds=PATIENCE):
-    """Run the binary until it exits; returns a CompletedProcess with texts."""
+def run(*arguments, environment=None, seconds=PATIENCE, before=None):
+    """Run the binary until it exits; returns a CompletedProcess with texts. `before` is called in the
+    new process, before it becomes the server."""
     ended = subprocess.run(
         [BINARY, *arguments],
         env=environment_with(environment),
@@ -37,6 +38,7 @@ def run(*arguments, environment=None, seconds=PATIENCE):
         text=True,
         timeout=seconds,
         check=False,
+        preexec_fn=before,
     )
     if SANITIZER_TEXT.search(ended.stderr):
         raise AssertionError(f"{arguments}: {ended.stderr}")

@@ -1,4 +1,4 @@
-"""Start, drain and stop; the health check; Unix sockets."""
+"""Start, drain and stop; the health check; sockets of a service manager."""
 
 import configparser
 import contextlib
@@ -8,7 +8,6 @@ import re
 import shutil
 import signal
 import socket
-import stat
 import subprocess
 import tempfile
 import threading
@@ -18,7 +17,7 @@ from pathlib import Path
 from unittest import mock
 
 import server as harness
-from server import Server, ServerCase, Wire, run, wait_until
+from server import Server, Wire, run, wait_until
 
 BIG = "/v1/encodings/sinusoidal?length=65536&dim=64&format=raw"
 BIG_BYTES = 65536 * 64 * 4
@@ -380,60 +379,6 @@ class Units(unittest.TestCase):
             if "posenc" in line and "posenc-server is not executable" not in line
         ]
         self.assertEqual(complaints, [])
-
-
-class UnixSockets(ServerCase):
-    def setUp(self):
-        directory = tempfile.TemporaryDirectory(prefix="posenc-")
-        self.addCleanup(directory.cleanup)
-        self.path = os.path.join(directory.name, "posenc.sock")
-
-    def start_here(self):
-        return self.start("--unix-socket", self.path)
-
-    def test_a_unix_socket_is_served_and_removed_at_the_end(self):
-        server = self.start_here()
-        self.assertEqual(server.url, f"unix:{self.path}")
-        self.assertTrue(stat.S_ISSOCK(os.stat(self.path).st_mode))
-        target = "/v1/encodings/integer?length=3"
-        reply = self.assert_ok(server.request("GET", target))
-        self.assertEqual(reply.body, self.get(target).body)
-        self.assertEqual(run("--healthcheck", "--unix-socket", self.path).returncode, 0)
-        server.stop()
-        self.assertFalse(os.path.exists(self.path))
-        self.assertEqual(run("--healthcheck", "--unix-socket", self.path).returncode, 1)
-
-    def test_a_socket_file_left_by_kill_9_is_taken_over(self):
-        killed = self.start_here()
-        killed.kill()
-        self.assertTrue(os.path.exists(self.path))
-        self.assert_ok(self.start_here().request("GET", "/health/ready"))
-
-    def test_a_live_socket_is_not_stolen(self):
-        server = self.start_here()
-        ended = run("--unix-socket", self.path)
-        self.assertEqual((ended.returncode, ended.stdout), (1, ""), ended)
-        self.assertEqual(ended.stderr.count("\n"), 1, ended.stderr)
-        self.assertIn(self.path, ended.stderr)
-        self.assertIn("in use", ended.stderr)
-        self.assert_ok(server.request("GET", "/health/ready"))
-
-    def test_a_file_that_is_no_socket_is_not_removed(self):
-        Path(self.path).write_text("precious")
-        try:
-            ended = run("--unix-socket", self.path, seconds=10)
-        except subprocess.TimeoutExpired:
-            self.fail("a server has put its socket in the place of the file")
-        self.assertEqual(ended.returncode, 1, ended)
-        self.assertIn(self.path, ended.stderr)
-        self.assertEqual(Path(self.path).read_text(), "precious")
-
-    def test_a_path_that_cannot_be_is_one_clear_line_and_exit_1(self):
-        for path in (self.path + "x" * 200, os.path.join(self.path, "missing", "x")):
-            ended = run("--unix-socket", path)
-            self.assertEqual((ended.returncode, ended.stdout), (1, ""), ended)
-            self.assertEqual(ended.stderr.count("\n"), 1, ended.stderr)
-            self.assertIn("unix-socket" if len(path) > 150 else path, ended.stderr)
 
 
 if __name__ == "__main__":

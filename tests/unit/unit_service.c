@@ -13,9 +13,9 @@ static uint64_t now(void *context)
     return ++((unit_service *)context)->time;
 }
 
-static bool is_ready(void *context)
+static api_readiness readiness(void *context)
 {
-    return ((unit_service *)context)->ready;
+    return ((unit_service *)context)->readiness;
 }
 
 static void landed(void *context)
@@ -39,12 +39,12 @@ void unit_service_start(unit_service *ret_service)
     *ret_service = (unit_service){
         .cache = pe_cache_new(1 << 24),
         .store = sets,
-        .ready = true,
+        .readiness = API_READY,
         .host =
             {
                 .context = ret_service,
                 .now = now,
-                .is_ready = is_ready,
+                .readiness = readiness,
                 .landed = landed,
                 .metrics = metrics,
                 .json_elements = 1000,

@@ -12,7 +12,7 @@ typedef struct unit_service {
     api_host host;
     api_service *service;
     uint64_t time; /* the clock: moves by one at each look */
-    bool ready;
+    api_readiness readiness;
     unsigned landings;
 } unit_service;
 

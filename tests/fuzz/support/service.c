@@ -13,10 +13,10 @@ static uint64_t now(void *context)
     return ++((fuzz_service *)context)->time;
 }
 
-static bool is_ready(void *context)
+static api_readiness readiness(void *context)
 {
     (void)context;
-    return true;
+    return API_READY;
 }
 
 static void landed(void *context)
@@ -54,7 +54,7 @@ void fuzz_service_start(fuzz_service *ret_service, uint64_t table_bytes, const c
         .runner = {.context = ret_service, .go_on = go_on},
         .host = {.context = ret_service,
                  .now = now,
-                 .is_ready = is_ready,
+                 .readiness = readiness,
                  .landed = landed,
                  .metrics = metrics,
                  .runner = &ret_service->runner,

@@ -39,7 +39,7 @@ START_TEST(every_route_answers_and_refuses_other_methods)
     ck_assert_uint_eq(status_of(&service, "GET", "/"), 404);
     ck_assert_uint_eq(status_of(&service, "GET", "*"), 400);
     ck_assert_uint_eq(status_of(&service, "GET", "/v1/in\xfc"), 400);
-    service.ready = false;
+    service.readiness = API_DRAINING;
     ck_assert_uint_eq(status_of(&service, "GET", "/health/ready"), 503);
     ck_assert_uint_eq(status_of(&service, "GET", "/health/live"), 200);
     unit_service_stop(&service);
