@@ -399,7 +399,7 @@ START_TEST(the_sine_of_an_angle_half_way_between_doubles_is_rounded_down)
 {
     static const int EXPONENTS[] = {-40, -100, -800, -1000};
     const uint64_t significand = (1ULL << 52) + 13;
-    pe_wide frequency = PE_WIDE_RADIAN;
+    pe_wide frequency = pe_wide_radian;
     for (size_t i = 0; i < UNIT_COUNT(EXPONENTS); i++) {
         double entries[7], step = ldexp((double)significand, EXPONENTS[i] - 52);
         pe_wave wave = {.positions = {.count = 7, .step = step},
