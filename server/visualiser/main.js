@@ -10,7 +10,7 @@ import {createExamples} from './examples.js';
 import {createHighlight} from './highlight.js';
 import {legalInstead} from './legal.js';
 import {byteText} from './numbers.js';
-import {begin, createPanel} from './panel.js';
+import {begin, Panel} from './panel.js';
 import {createRetry} from './retry.js';
 import {parameterOf} from './schema.js';
 import {createStage} from './stage.js';
@@ -320,7 +320,7 @@ async function begun() {
   tools = createTools(byId('tools'), update);
   highlight = createHighlight(byId('highlight'), update);
   takeaway = createTakeaway(byId('takeaway'), byId('view'), () => ({tables, view: shownView, colours: coloursOf(theme.current())}));
-  panel = createPanel(schemes, store);
+  panel = new Panel(schemes, store);
   watchSizes();
   changed(store.get(), 'initial');
 }

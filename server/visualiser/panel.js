@@ -27,73 +27,90 @@ function groupsOf(schemes) {
 // Choosing another scheme keeps the view and the training length, but not the window within the tensor.
 const placeless = (options) => (options.mark ? {mark: options.mark} : {});
 
-// show(state, kind) draws the forms after a change of that kind; complain(side, problem) puts a problem, or null, beside
-// its fields; slid() is {side, name} of the slider that moved last, or null if something else has changed since.
-export function createPanel(schemes, store) {
-  const forms = {};
-  let slid = null;
-  const schemeOf = (name) => schemes.find((scheme) => scheme.name === name);
+export class Panel {
+  #schemes;
+  #store;
+  #forms = {};
+  #slid = null;
 
-  async function start(side, name) {
-    const settings = await begin(schemeOf(name));
-    store.update({[side]: settings, options: placeless(store.get().options)}, 'settings');
+  constructor(schemes, store) {
+    this.#schemes = schemes;
+    this.#store = store;
+    for (const side of SIDES) {
+      byId(`${side}-scheme`).append(...groupsOf(schemes));
+      byId(`${side}-scheme`).addEventListener('change', ({target}) => this.#start(side, target.value));
+      byId(`${side}-reset`).addEventListener('click', () => this.#start(side, store.get()[side].scheme));
+      byId(`only-${side}`).addEventListener('click', () => this.#choose(side));
+      this.#forms[side] = new Form(side, (parameters, change) => this.#edit(side, parameters, change));
+      byId(side).append(this.#forms[side].element);
+    }
+    byId('compare').addEventListener('click', () => {
+      const {left, right} = store.get();
+      this.#choose(right ? 'left' : 'right');
+      store.update({right: right ? null : {...left, parameters: {...left.parameters}}}, 'settings');
+    });
+    this.#choose('left');
   }
 
-  function settle(side, parameters, {kind, name, held}) {
-    const last = store.get()[side];
+  #schemeOf(name) {
+    return this.#schemes.find((scheme) => scheme.name === name);
+  }
+
+  async #start(side, name) {
+    const settings = await begin(this.#schemeOf(name));
+    this.#store.update({[side]: settings, options: placeless(this.#store.get().options)}, 'settings');
+  }
+
+  #settle(side, parameters, {kind, name, held}) {
+    const last = this.#store.get()[side];
     const settings = {...last, parameters};
-    slid = kind === 'slide' ? {side, name} : null;
-    if (slid) settings.parameters = {...parameters, [name]: withinRules(settings, name, last.parameters[name])};
-    store.update({[side]: settings}, kind, {burst: `${side}.${name}`, held});
+    this.#slid = kind === 'slide' ? {side, name} : null;
+    if (this.#slid) settings.parameters = {...parameters, [name]: withinRules(settings, name, last.parameters[name])};
+    this.#store.update({[side]: settings}, kind, {burst: `${side}.${name}`, held});
   }
 
-  async function edit(side, parameters, change) {
-    const asked = store.get()[side];
-    const scheme = schemeOf(asked.scheme);
-    if (!steers(scheme, change.name)) return settle(side, parameters, change);
+  async #edit(side, parameters, change) {
+    const asked = this.#store.get()[side];
+    const scheme = this.#schemeOf(asked.scheme);
+    if (!steers(scheme, change.name)) return this.#settle(side, parameters, change);
     const {parameters: working, added} = await completed(scheme, parameters, change.name);
-    if (store.get()[side] !== asked) return; // something else was chosen meanwhile
-    settle(side, working, change);
-    forms[side].goTo(added[0]);
+    if (this.#store.get()[side] !== asked) return; // something else was chosen meanwhile
+    this.#settle(side, working, change);
+    this.#forms[side].goTo(added[0]);
   }
 
-  function choose(side) {
+  // The side that is shown where there is room for one.
+  #choose(side) {
     document.body.dataset.side = side;
     for (const each of SIDES) byId(`only-${each}`).setAttribute('aria-pressed', String(each === side));
   }
 
-  for (const side of SIDES) {
-    byId(`${side}-scheme`).append(...groupsOf(schemes));
-    byId(`${side}-scheme`).addEventListener('change', ({target}) => start(side, target.value));
-    byId(`${side}-reset`).addEventListener('click', () => start(side, store.get()[side].scheme));
-    byId(`only-${side}`).addEventListener('click', () => choose(side));
-    forms[side] = new Form(side, (parameters, change) => edit(side, parameters, change));
-    byId(side).append(forms[side].element);
+  // Put a problem beside its fields, or take it away with null.
+  complain(side, problem) {
+    this.#forms[side].complain(problem);
   }
-  byId('compare').addEventListener('click', () => {
-    const {left, right} = store.get();
-    choose(right ? 'left' : 'right');
-    store.update({right: right ? null : {...left, parameters: {...left.parameters}}}, 'settings');
-  });
-  choose('left');
 
-  return {
-    complain: (side, problem) => forms[side].complain(problem),
-    slid: () => slid,
-    show(state, kind) {
-      if (kind !== 'slide') slid = null;
-      for (const side of SIDES) {
-        const settings = state[side];
-        byId(side).hidden = !settings;
-        if (!settings) continue;
-        const known = schemeOf(settings.scheme);
-        byId(`${side}-scheme`).value = known ? settings.scheme : '';
-        const other = side === 'right' && schemeOf(state.left?.scheme);
-        if (known) forms[side].show(known, settings, other ? {scheme: other, parameters: state.left.parameters} : null);
-      }
-      byId('left-title').textContent = state.right ? 'A' : 'Settings';
-      byId('compare').setAttribute('aria-pressed', String(Boolean(state.right)));
-      document.body.classList.toggle('comparing', Boolean(state.right));
-    },
-  };
+  // {side, name} of the slider that moved last, or null if something else has changed since.
+  slid() {
+    return this.#slid;
+  }
+
+  // Draw the forms after a change of a kind.
+  show(state, kind) {
+    if (kind !== 'slide') this.#slid = null;
+    for (const side of SIDES) this.#showSide(side, state);
+    byId('left-title').textContent = state.right ? 'A' : 'Settings';
+    byId('compare').setAttribute('aria-pressed', String(Boolean(state.right)));
+    document.body.classList.toggle('comparing', Boolean(state.right));
+  }
+
+  #showSide(side, state) {
+    const settings = state[side];
+    byId(side).hidden = !settings;
+    if (!settings) return;
+    const known = this.#schemeOf(settings.scheme);
+    byId(`${side}-scheme`).value = known ? settings.scheme : '';
+    const other = side === 'right' && this.#schemeOf(state.left?.scheme);
+    if (known) this.#forms[side].show(known, settings, other ? {scheme: other, parameters: state.left.parameters} : null);
+  }
 }

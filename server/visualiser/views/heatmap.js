@@ -71,6 +71,15 @@ function behaviourOf({wide, high}, scaleExtent, scaleNow) {
   return zoomBehaviour().scaleExtent(scaleExtent).extent([[0, 0], [wide, high]]).translateExtent([[0, 0], [wide, high]]).filter(allowed);
 }
 
+// The cell at a pixel of a picture that shows `rows` and `columns`, or null outside.
+function cellUnder(x, y, {rows, columns}, whole, {wide, high}) {
+  if (x < 0 || y < 0 || x >= wide || y >= high) return null;
+  return {
+    row: clamp(Math.floor(rows[0] + (y / high) * (rows[1] - rows[0])), 0, whole.rows - 1),
+    column: clamp(Math.floor(columns[0] + (x / wide) * (columns[1] - columns[0])), 0, whole.columns - 1),
+  };
+}
+
 // What part of the tables is seen: {buttons, view(), pixelOf(cell), cellAt(event), reveal(cell), connect()}.
 // `changed` is called when that changes, `cell()` gives the cell under the crosshair.
 function createWindow(shown, whole, {wide, high}, {options, update, signal, changed, cell}) {
@@ -103,15 +112,7 @@ function createWindow(shown, whole, {wide, high}, {options, update, signal, chan
   });
   return {
     view, zoomTo, zoomBy,
-    cellAt({offsetX, offsetY}) {
-      const x = offsetX - MARGIN.left, y = offsetY - MARGIN.top;
-      if (x < 0 || y < 0 || x >= wide || y >= high) return null;
-      const {rows, columns} = view();
-      return {
-        row: clamp(Math.floor(rows[0] + (y / high) * (rows[1] - rows[0])), 0, whole.rows - 1),
-        column: clamp(Math.floor(columns[0] + (x / wide) * (columns[1] - columns[0])), 0, whole.columns - 1),
-      };
-    },
+    cellAt: ({offsetX, offsetY}) => cellUnder(offsetX - MARGIN.left, offsetY - MARGIN.top, view(), whole, {wide, high}),
     // Bring a cell into view.
     reveal(at) {
       const [x, y] = pixelOf(at);
