@@ -18,7 +18,7 @@ export const TOUR = [
     text: 'RoPE adds no code to the words: it takes the numbers of a query and of a key in pairs and turns each pair by an angle that grows with the position, fast in the first dial and slowly in the last. For given words, the score then depends only on the angle between query and key, and so again on the distance alone; press Play to see the pairs turn.',
     address: '?scheme=rope&length=256&dim=32&view=rotation&view.rotation.position=20'},
   {title: 'Prefer what is near: biases',
-    text: 'Relative biases leave queries and keys as they are and add to each score a number for the distance, in ALiBi a penalty that grows with it. Each line is one head's attention to the earlier words: head 0, with a steep penalty, sees little but its neighbours, and head 7, with a mild one, sees all nearly alike.',
+    text: 'Relative biases leave queries and keys as they are and add to each score a number for the distance, in ALiBi a penalty that grows with it. Each line is one head’s attention to the earlier words: head 0, with a steep penalty, sees little but its neighbours, and head 7, with a mild one, sees all nearly alike.',
     address: '?scheme=alibi&length=64&heads=8&mask=causal&view=softmax'},
   {title: 'Beyond the training length',
     text: 'A model that was trained on 256 positions has never met the distances to the right of the mark, and there plain RoPE, the line called default, turns slow pairs to angles that are new to it. The other lines turn the pairs less, so that a longer text keeps to known angles: linear slows all pairs, which makes near words hard to tell apart, and yarn mainly the slow ones, which spares them.',
