@@ -40,6 +40,9 @@ async function startServer() {
 
 const server = await startServer();
 export const {url} = server;
+const bundled = (await (await fetch(url)).text()).includes('<html');
+if (!bundled) await server.stop();
+assert.ok(bundled, 'the server was built without its page: `make` says why');
 // launch makes a new user data folder, and each context a cache and a storage of its own
 export const browser = await chromium.launch({executablePath: CHROMIUM, headless: true, chromiumSandbox: false, args: FLAGS});
 after(async () => {
