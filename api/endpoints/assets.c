@@ -1,6 +1,6 @@
 /* The pages: the visualiser at `/`, the API reference at `/docs`, and what they load. The host
- * provides each file in both content codings with its entity tag, so that nothing is computed
- * here. */
+ * provides each file in one or both content codings with its entity tag, so that nothing is
+ * computed here. */
 #include "bytes/body.h"
 #include "http/coding.h"
 #include "http/etag.h"
@@ -43,11 +43,17 @@ static const api_asset *find_asset(const api_call *call)
     return NULL;
 }
 
-/* Choose the content coding of a file; NULL if none is acceptable. */
+/* Choose the content coding of a file; NULL if none is acceptable. A large file comes as gzip
+ * alone, also to clients that say nothing about codings (RFC 9110, section 12.5.3). */
 static const api_asset_form *choose_form(const api_call *call, const api_asset *asset,
                                          api_coding *ret_coding)
 {
-    api_codings codings = api_accept_codings(api_call_header(call, API_HEADER_ACCEPT_ENCODING));
+    const char *accepted = api_call_header(call, API_HEADER_ACCEPT_ENCODING);
+    api_codings codings = api_accept_codings(accepted);
+    if (!asset->plain.data) {
+        *ret_coding = API_GZIP;
+        return !accepted || codings.gzip ? &asset->gzip : NULL;
+    }
     if (!api_choose_coding(codings, asset->gzip.data != NULL, ret_coding))
         return NULL;
     return *ret_coding == API_GZIP ? &asset->gzip : &asset->plain;
@@ -85,7 +91,9 @@ api_reply *api_get_asset(const api_call *call)
             "no file is served at this path; GET / and GET /docs serve the pages", NULL, NULL);
     const api_asset_form *form = choose_form(call, asset, &coding);
     if (!form)
-        return api_problem(API_NOT_ACCEPTABLE, "Accept-Encoding must admit identity or gzip",
+        return api_problem(API_NOT_ACCEPTABLE,
+                           asset->plain.data ? "Accept-Encoding must admit identity or gzip"
+                                             : "Accept-Encoding must admit gzip",
                            NULL, NULL);
     strncpy(etag.text, form->etag, sizeof etag.text - 1);
     etag.text[sizeof etag.text - 1] = '\0';

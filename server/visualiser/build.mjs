@@ -86,6 +86,8 @@ for (const [path, file] of Object.entries(PAGES)) {
   outputs.unshift({path, contents: Buffer.from(page)});
 }
 
+const LARGE = 256 * 1024; // bytes from which a file comes as gzip alone: the program would be half as large again
+
 // Bytes as a C string, which compilers read many times faster than a list of numbers.
 const literal = (bytes) => `"${bytes.toString('latin1').replace(/[^ !#->@-[\]-~]/g, (c) => `\\${c.charCodeAt(0).toString(8).padStart(3, '0')}`)}"`;
 
@@ -93,9 +95,11 @@ const assets = outputs.map(({path, contents}, i) => {
   const packed = gzipSync(contents, {level: 9});
   const mediaType = MEDIA_TYPES[path in PAGES ? 'html' : path.split('.').pop()];
   const tag = digest(contents).slice(0, 30);
+  const forms = [['PLAIN', contents, tag], ['GZIP', packed, `${tag}-z`]].slice(contents.length < LARGE ? 0 : 1);
+  const members = forms.map(([name, , etag]) => `.${name.toLowerCase()} = {${name}_${i}, sizeof ${name}_${i} - 1, "\\"${etag}\\""}`);
   return {
-    bytes: `static const char PLAIN_${i}[] = ${literal(contents)};\nstatic const char GZIP_${i}[] = ${literal(packed)};\n`,
-    row: `    {"${path}", "${mediaType}", {PLAIN_${i}, sizeof PLAIN_${i} - 1, "\\"${tag}\\""}, {GZIP_${i}, sizeof GZIP_${i} - 1, "\\"${tag}-z\\""}},\n`,
+    bytes: forms.map(([name, bytes]) => `static const char ${name}_${i}[] = ${literal(bytes)};\n`).join(''),
+    row: `    {"${path}", "${mediaType}", ${members.join(', ')}},\n`,
     size: packed.length,
   };
 });

@@ -46,10 +46,12 @@ for (const [what, address, target] of [['heatmap', '', 'canvas.plot'], ['waves',
 
 pageTest('A and B stand side by side on a tablet, and so do the buttons that choose their settings', {viewport: {width: 1024, height: 768}}, async (page) => {
   await open(page, SIDES);
-  const boxes = await Promise.all((await page.locator('canvas.plot').all()).map((each) => each.boundingBox()));
-  assert.equal(boxes.length, 3);
-  assert.equal(boxes[0].y, boxes[1].y);
-  assert.ok(boxes[0].x + boxes[0].width <= boxes[1].x + 1 && boxes[1].y + boxes[1].height <= 768, JSON.stringify(boxes));
+  await eventually(async () => { // a note that comes later moves them all
+    const boxes = await page.evaluate(() => [...document.querySelectorAll('canvas.plot')].map((each) => each.getBoundingClientRect().toJSON()));
+    assert.equal(boxes.length, 3);
+    assert.equal(boxes[0].y, boxes[1].y);
+    assert.ok(boxes[0].right <= boxes[1].x + 1 && boxes[1].bottom <= 768, JSON.stringify(boxes));
+  });
   assert.equal(await page.isVisible('#right-scheme'), false);
   await page.click('#only-right');
   assert.equal(await page.isVisible('#right-scheme'), true);
