@@ -51,6 +51,6 @@ read -r line <&3 || {
 curl -sSf --unix-socket "$socket" http://localhost/ >"$work/page"
 script=$(sed -n 's/.*<script[^>]* src="\([^"]*\)".*/\1/p' "$work/page")
 [ -n "$script" ] || fail "the page is not the bundled one"
-curl -sSf --unix-socket "$socket" "http://localhost$script" >"$work/script"
+curl -sSf --compressed --unix-socket "$socket" "http://localhost$script" >"$work/script"
 grep -q /v1/schemes "$work/script" || fail "the page's script is not the bundled one"
 echo "check-dist: $(sha256sum "$archive") packs the same twice, builds without node, and has the page"
