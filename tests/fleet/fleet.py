@@ -58,7 +58,7 @@ class Node:
 
 
 class Fleet(contextlib.AbstractContextManager):
-    """`url` parts for clients in `address`; `nodes` by their names."""
+    """Clients connect to `address`; `nodes` has the nodes by their names."""
 
     def __init__(self, *flags, config=None, nodes=None):
         self.nodes = nodes or {name: Node("--drain-seconds", "2", *flags) for name in NODES}

@@ -9,7 +9,7 @@ import sys
 import time
 import unittest
 
-from fleet import FLEET, NODES, FakeNode, Fleet, Load, configuration
+from fleet import FLEET, NODES, FakeNode, Fleet, Load, Node, configuration
 from server import wait_until
 
 sys.path.insert(0, str(FLEET))
@@ -24,19 +24,18 @@ def say(text):
 
 
 class UnderLoad(unittest.TestCase):
-    def kill_each(self, fleet):
+    def lose_each(self, fleet, lose):
         for name in NODES:
-            fleet.nodes[name].die()
+            lose(fleet.nodes[name])
             wait_until(lambda name=name: name not in fleet.up(), f"{name} is down")
             fleet.nodes[name].come_back()
             wait_until(lambda: fleet.up() == set(NODES), f"{name} is up again")
 
+    def kill_each(self, fleet):
+        self.lose_each(fleet, Node.die)
+
     def stop_each(self, fleet):
-        for name in NODES:
-            fleet.nodes[name].end()
-            wait_until(lambda name=name: name not in fleet.up(), f"{name} is down")
-            fleet.nodes[name].come_back()
-            wait_until(lambda: fleet.up() == set(NODES), f"{name} is up again")
+        self.lose_each(fleet, Node.end)
 
     def load_during(self, disturb, least, script="small.lua", config=None):
         with Fleet(config=config) as fleet:

@@ -230,6 +230,19 @@ START_TEST(rows_at_equal_distances_that_begin_half_way_between_two_floats_round_
 }
 END_TEST
 
+/* One column of sines. */
+static pe_wave sines(pe_wide *frequency, pe_positions positions, pe_dtype dtype)
+{
+    return (pe_wave){.positions = positions,
+                     .frequencies = frequency,
+                     .count = 1,
+                     .layout = PE_WAVE_SINES,
+                     .columns = 1,
+                     .row_columns = 1,
+                     .amplitude = 1,
+                     .dtype = dtype};
+}
+
 /* As sin x < x, a tiny position half-way between two elements rounds to the lower one, although
  * the difference is far below the last place of 2π. */
 START_TEST(tiny_positions_between_two_elements_round_towards_zero)
@@ -247,14 +260,7 @@ START_TEST(tiny_positions_between_two_elements_round_towards_zero)
             double middle = ldexp((double)(2 * random + 1), -100 - (int)(i % 20));
             list[i] = i % 2 ? -middle : middle;
         }
-        pe_wave wave = {.positions = {COUNT, 0, 1, list},
-                        .frequencies = &frequency,
-                        .count = 1,
-                        .layout = PE_WAVE_SINES,
-                        .columns = 1,
-                        .row_columns = 1,
-                        .amplitude = 1,
-                        .dtype = DTYPES[d]};
+        const pe_wave wave = sines(&frequency, (pe_positions){COUNT, 0, 1, list}, DTYPES[d]);
         pe_wave_fill(&wave, 0, COUNT, rows);
         for (size_t i = 0; i < COUNT; i++)
             ck_assert_double_eq(unit_element(DTYPES[d], rows + i * pe_dtype_size(DTYPES[d])),
@@ -402,14 +408,8 @@ START_TEST(the_sine_of_an_angle_half_way_between_doubles_is_rounded_down)
     pe_wide frequency = pe_wide_radian;
     for (size_t i = 0; i < UNIT_COUNT(EXPONENTS); i++) {
         double entries[7], step = ldexp((double)significand, EXPONENTS[i] - 52);
-        pe_wave wave = {.positions = {.count = 7, .step = step},
-                        .frequencies = &frequency,
-                        .count = 1,
-                        .layout = PE_WAVE_SINES,
-                        .columns = 1,
-                        .row_columns = 1,
-                        .amplitude = 1,
-                        .dtype = PE_F64};
+        const pe_wave wave =
+            sines(&frequency, (pe_positions){.count = 7, .step = step}, PE_F64);
         pe_wave_fill(&wave, 0, 7, entries);
         for (uint64_t row = 1; row < 7; row++)
             ck_assert_double_eq(ldexp(entries[row], 52 - EXPONENTS[i]),
