@@ -17,6 +17,7 @@ typedef enum api_kind {
     API_UPLOAD = 1 << 7,
     API_REMOVAL = 1 << 8,
     API_ASSET = 1 << 9, /* a page, or a file that one loads */
+    API_BATCH = 1 << 10,
 } api_kind;
 
 typedef struct api_route {

@@ -234,6 +234,13 @@ static json_t *upload_body(void)
         "content", "*/*");
 }
 
+static json_t *batch_body(void)
+{
+    return json_pack("{s:b, s:{s:{s:o, s:o}}}", "required", 1, "content", "application/json",
+                     "schema", api_contract_reference("schemas", "BatchRequest"), "example",
+                     api_contract_example("BatchRequest"));
+}
+
 /* The member of a path item for a method: "get" for "GET". Returns dst. */
 static const char *method_member(const char *method, char dst[16])
 {
@@ -259,6 +266,8 @@ static void add_plain_route(json_t *paths, const api_route *route)
         parameters, "responses", api_contract_responses_of(route->kind, route->schema));
     if (route->kind == API_UPLOAD)
         json_object_set_new(operation, "requestBody", upload_body());
+    if (route->kind == API_BATCH)
+        json_object_set_new(operation, "requestBody", batch_body());
     if (stored) /* a server may have a key or none */
         json_object_set_new(operation, "security", json_pack("[{}, {s:[]}]", "key"));
     json_t *item = json_object_get(paths, route->pattern);

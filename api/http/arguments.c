@@ -180,9 +180,12 @@ static void refuse_value(const char *name, const json_t *value, pe_error *reterr
 }
 
 /* Write all members as "name\0value\0…", then point the items into the finished text. */
-static void add_members(const json_t *object, api_arguments *arguments, pe_error *reterr)
+void api_arguments_from_object(const json_t *object, api_arguments *ret_arguments,
+                               pe_error *reterr)
 {
+    api_arguments *arguments = ret_arguments;
     api_text text = {0};
+    *arguments = (api_arguments){0};
     size_t names[API_ARGUMENTS_MAX], values[API_ARGUMENTS_MAX];
     bool legal[API_ARGUMENTS_MAX];
     const char *name;
@@ -225,16 +228,14 @@ static const char *syntax_fault(const json_error_t *problem)
     return api_is_utf8(problem->text, strlen(problem->text)) ? problem->text : "not UTF-8";
 }
 
-bool api_arguments_from_json(const char *body, size_t size, api_arguments *ret_arguments,
-                             pe_error *reterr)
+json_t *api_object_from_json(const char *body, size_t size, pe_error *reterr)
 {
     json_error_t problem = {0};
-    *ret_arguments = (api_arguments){0};
     json_t *object = json_loadb(body ? body : "", size,
                                 JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &problem);
     if (json_is_object(object))
-        add_members(object, ret_arguments, reterr);
-    else if (object)
+        return object;
+    if (object)
         pe_error_add(reterr, PE_MALFORMED, "body", "", "one JSON object");
     else if (api_document_lacked_memory(&problem))
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the body");
@@ -242,9 +243,19 @@ bool api_arguments_from_json(const char *body, size_t size, api_arguments *ret_a
         pe_error_add(reterr, PE_MALFORMED, "body", "",
                      "one JSON object (line %d, column %d: %s)", problem.line, problem.column,
                      syntax_fault(&problem));
-    bool read = json_is_object(object);
     json_decref(object);
-    return read;
+    return NULL;
+}
+
+bool api_arguments_from_json(const char *body, size_t size, api_arguments *ret_arguments,
+                             pe_error *reterr)
+{
+    json_t *object = api_object_from_json(body, size, reterr);
+    *ret_arguments = (api_arguments){0};
+    if (object)
+        api_arguments_from_object(object, ret_arguments, reterr);
+    json_decref(object);
+    return object != NULL;
 }
 
 bool api_arguments_take_any(api_arguments *arguments, const char *name,

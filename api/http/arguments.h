@@ -4,6 +4,8 @@
 
 #include "api.h"
 
+#include <jansson.h>
+
 #define API_ARGUMENTS_MAX 64
 
 typedef struct api_arguments {
@@ -24,6 +26,13 @@ void api_arguments_from_query(const char *query, api_arguments *ret_arguments,
  * called. */
 bool api_arguments_from_json(const char *body, size_t size, api_arguments *ret_arguments,
                              pe_error *reterr);
+
+/* Read a JSON object, numbers as reals. NULL if the body is none: then a problem was added. */
+json_t *api_object_from_json(const char *body, size_t size, pe_error *reterr);
+
+/* Read the members of an object that api_object_from_json has read. */
+void api_arguments_from_object(const json_t *object, api_arguments *ret_arguments,
+                               pe_error *reterr);
 
 /* Take the argument of a name out of the list, whatever its kind; false if there is none that
  * can be read. A second one of the name is a problem. */

@@ -10,13 +10,13 @@
 #define COUNT_OF(table) (sizeof(table) / sizeof *(table))
 
 /* Kinds of routes: those that change the store, those of the store, those of which a GET may be
- * conditional, those with content codings, and all. */
+ * conditional, those that take a JSON object, those with content codings, and all. */
 #define WRITES (API_UPLOAD | API_REMOVAL)
 #define STORE  (API_SETS | API_SET | WRITES)
 #define READS  (API_TENSORS | API_DOCUMENT | API_SETS | API_SET | API_ASSET)
-#define CODED                                                                                  \
-    (API_TENSORS | API_TENSORS_BY_POST | API_DOCUMENT | API_TEXT | API_SETS | API_ASSET)
-#define EVERY (READS | WRITES | API_TENSORS_BY_POST | API_TEXT | API_STATE)
+#define POSTS  (API_TENSORS_BY_POST | API_BATCH)
+#define CODED  (API_TENSORS | POSTS | API_DOCUMENT | API_TEXT | API_SETS | API_ASSET)
+#define EVERY  (READS | WRITES | POSTS | API_TEXT | API_STATE)
 
 /* ---- request headers ---- */
 
@@ -131,6 +131,7 @@ typedef enum content_kind {
     STATE,    /* JSON of the process's state, or a problem document */
     TENSORS,  /* in any format */
     RANGE,    /* of tensors in a binary format */
+    BATCH,    /* a safetensors file, or JSON of the route's schema */
     SET_FILE, /* a safetensors file */
     ASSET,    /* a file of the visualiser's page */
     TEXT
@@ -152,6 +153,8 @@ static const struct {
      COMMON TENSOR_FIELDS "ETag Vary? Content-Encoding? Accept-Ranges?"},
     {"200", "TensorsByPost", "The tensors", API_TENSORS_BY_POST, TENSORS,
      COMMON TENSOR_FIELDS "Content-Encoding?"},
+    {"200", NULL, "The tensors of all requests", API_BATCH, BATCH,
+     COMMON "Content-Disposition Content-Encoding? Cache-Status"},
     {"200", NULL, "The document", API_DOCUMENT | API_SETS, DOCUMENT,
      COMMON "ETag Vary Content-Encoding?"},
     {"200", NULL, "How the process does", API_STATE, DOCUMENT, COMMON},
@@ -179,13 +182,13 @@ static const struct {
     {"413", "TooLarge", "The body is too large", EVERY, PROBLEM, FAILURE},
     {"414", "TargetTooLong", "The request target is too long", EVERY, PROBLEM, FAILURE},
     {"415", "NotJson", "Content-Type is not application/json, or there is a Content-Encoding",
-     API_TENSORS_BY_POST, PROBLEM, FAILURE "Accept-Encoding?"},
+     POSTS, PROBLEM, FAILURE "Accept-Encoding?"},
     {"415", "Coded", "There is a Content-Encoding", API_UPLOAD, PROBLEM,
      FAILURE "Accept-Encoding"},
     {"416", "NoSuchRange", "Range lies behind the end", API_TENSORS, PROBLEM,
      FAILURE "Content-Range"},
     {"422", "NotComputable", "A value is out of range, or the result would be too large",
-     API_TENSORS | API_TENSORS_BY_POST, PROBLEM, FAILURE},
+     API_TENSORS | POSTS, PROBLEM, FAILURE},
     {"422", "NotStorable", "A value is not finite", API_UPLOAD, PROBLEM, FAILURE},
     {"501", "NotImplemented", "The message's framing is unknown", EVERY, PROBLEM, FAILURE},
     {"503", "Unavailable", "Overloaded, ending, or out of memory", EVERY & ~(unsigned)API_STATE,
@@ -254,6 +257,10 @@ static json_t *describe_content(content_kind kind, const char *schema)
     case TENSORS:
     case RANGE:
         add_formats(content, kind == RANGE);
+        break;
+    case BATCH:
+        add_content(content, "application/json", schema);
+        json_object_set_new(content, "application/vnd.safetensors", json_object());
         break;
     case SET_FILE:
         json_object_set_new(content, "application/vnd.safetensors", json_object());

@@ -28,6 +28,19 @@ static const struct {
     {"Tensor", "shape", "[integer]", "extents"},
     {"Tensor", "data", "Data", "nested lists of that shape"},
 
+    {"BatchRequest", "requests", "[BatchItem]", "1 to 64 requests"},
+    {"BatchRequest", "format?", "string|null", "safetensors or json; beats Accept"},
+
+    {"BatchItem", "name", "string", "what its tensors are called in the reply"},
+    {"BatchItem", "scheme", "string", "name of the scheme, whose parameters stand beside it"},
+
+    {"Batch", "release", "string", "version of posenc"},
+    {"Batch", "results", "[BatchResult]", "one for each request, in their order"},
+
+    {"BatchResult", "name", "string", "the request's name"},
+    {"BatchResult", "request?", "string", "the target that gives these tensors alone"},
+    {"BatchResult", "encoding", "Tensors", "the tensors"},
+
     {"Schemes", "schemes", "[Scheme]", "all schemes"},
 
     {"Scheme", "name", "string", "name, as paths have it"},
@@ -124,6 +137,8 @@ static const struct {
     {"Problem", "errors?", "[ParameterError]", "every wrong parameter"},
     {"Problem", "errors_dropped?", "integer", "how many more there are"},
 
+    {"ParameterError", "request?", "integer", "the index of the request of a batch"},
+    {"ParameterError", "name?", "string", "the name of that request"},
     {"ParameterError", "parameter", "string", "its name"},
     {"ParameterError", "given", "string|null", "what was given, null if nothing"},
     {"ParameterError", "allowed", "string", "what it must be"},
@@ -140,6 +155,10 @@ static const struct {
      "\"parameters\": {\"length\": 2, \"dim\": 2}, "
      "\"tensors\": [{\"name\": \"encoding\", \"dtype\": \"f32\", \"shape\": [2, 2], "
      "\"data\": [[0, 1], [0.84147096, 0.5403023]]}]}"},
+    {"BatchRequest",
+     "{\"requests\": [{\"name\": \"rotary\", \"scheme\": \"rope\", \"length\": 4, "
+     "\"dim\": 8}, {\"name\": \"bias\", \"scheme\": \"alibi\", \"length\": 4, "
+     "\"heads\": 2}], \"format\": \"safetensors\"}"},
     {"State", "{\"status\": \"ready\"}"},
     {"StoredSet",
      "{\"name\": \"bert-positions\", \"digest\": \"3f1c\", \"bytes\": 1648, "

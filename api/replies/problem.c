@@ -117,8 +117,10 @@ static json_t *list_errors(const pe_error *error)
     return errors;
 }
 
-api_reply *api_problem(api_code code, const char *detail, const char *did_you_mean,
-                       const pe_error *error)
+/* The document of a code. Takes over the list of errors, which may be NULL; `dropped` more of
+ * them are not in it. */
+static api_reply *problem_reply(api_code code, const char *detail, const char *did_you_mean,
+                                json_t *errors, size_t dropped)
 {
     unsigned status = CODES[code].status;
     json_t *document = json_object();
@@ -129,12 +131,10 @@ api_reply *api_problem(api_code code, const char *detail, const char *did_you_me
     json_object_set_new(document, "code", json_string(CODES[code].name));
     set_text(document, "detail", detail);
     set_text(document, "did_you_mean", did_you_mean);
-    if (error) {
-        json_object_set_new(document, "errors", list_errors(error));
-        if (error->dropped)
-            json_object_set_new(document, "errors_dropped",
-                                json_integer((json_int_t)error->dropped));
-    }
+    if (errors)
+        json_object_set_new(document, "errors", errors);
+    if (dropped)
+        json_object_set_new(document, "errors_dropped", json_integer((json_int_t)dropped));
     api_reply *reply = api_reply_new(status);
     api_reply_add(reply, "Cache-Control", "no-store");
     api_reply_add(reply, "Link",
@@ -143,6 +143,13 @@ api_reply *api_problem(api_code code, const char *detail, const char *did_you_me
     if (status == 503)
         api_reply_add(reply, "Retry-After", "1");
     return api_document_reply(reply, document, "application/problem+json", false);
+}
+
+api_reply *api_problem(api_code code, const char *detail, const char *did_you_mean,
+                       const pe_error *error)
+{
+    return problem_reply(code, detail, did_you_mean, error ? list_errors(error) : NULL,
+                         error ? error->dropped : 0);
 }
 
 bool api_reply_detail(const api_reply *reply, char *dst, size_t size)
@@ -192,16 +199,94 @@ api_reply *api_problem_from_error(const pe_error *error)
     return reply;
 }
 
+#define NAMES_MAX 256
+
+/* The names of all schemes. Returns their number. */
+static size_t list_schemes(const char *names[NAMES_MAX])
+{
+    size_t count = 0;
+    for (; count < pe_scheme_count() && count < NAMES_MAX; count++)
+        names[count] = pe_scheme_describe(pe_scheme_at(count))->name;
+    return count;
+}
+
+void api_error_add_scheme(pe_error *error, const char *name)
+{
+    const char *names[NAMES_MAX];
+    size_t count = list_schemes(names);
+    pe_problem *problem = pe_error_add(error, PE_OUT_OF_RANGE, "scheme", name,
+                                       "one of those that GET /v1/schemes lists");
+    pe_problem_suggest(problem, pe_nearest(name, names, count));
+}
+
 api_reply *api_problem_of_scheme(const char *name)
 {
-    const char *names[256];
-    size_t count = 0;
-    for (; count < pe_scheme_count() && count < 256; count++)
-        names[count] = pe_scheme_describe(pe_scheme_at(count))->name;
-    const char *nearest = pe_nearest(name, names, count);
+    const char *names[NAMES_MAX];
+    const char *nearest = pe_nearest(name, names, list_schemes(names));
     char detail[256];
     snprintf(detail, sizeof detail,
              "there is no scheme \"%s\"; %s%s%sGET /v1/schemes lists them", name,
              nearest ? "did you mean \"" : "", nearest ? nearest : "", nearest ? "\"? " : "");
     return api_problem(API_UNKNOWN_SCHEME, detail, nearest, NULL);
+}
+
+#define JOINT_ERRORS_MAX  64 /* listed */
+#define JOINT_DETAILS_MAX 3  /* requests that `detail` speaks of */
+
+void api_joint_problem_add(api_joint_problem *joint, int index, const char *name,
+                           const pe_error *error)
+{
+    json_t *errors = list_errors(error);
+    size_t count = json_array_size(errors);
+    pe_error counted = {.status = error->status, .dropped = error->dropped};
+    if (joint->requests == 0) {
+        pe_error_init(&joint->worst);
+        joint->errors = json_array();
+    }
+    for (size_t i = 0; i < count; i++) {
+        json_t *item = json_array_get(errors, i);
+        if (json_array_size(joint->errors) == JOINT_ERRORS_MAX) {
+            counted.dropped++;
+            continue;
+        }
+        if (index >= 0)
+            json_object_set_new(item, "request", json_integer(index));
+        if (name)
+            json_object_set_new(item, "name", json_string(name));
+        json_array_append(joint->errors, item);
+    }
+    json_decref(errors);
+    pe_error_append(&joint->worst, &counted);
+    if (joint->requests++ >= JOINT_DETAILS_MAX)
+        return;
+    api_text_add(&joint->detail, "%s", joint->requests > 1 ? "; " : "");
+    if (index >= 0)
+        api_text_add(&joint->detail, "requests[%d]%s%s%s: ", index, name ? " (" : "",
+                     name ? name : "", name ? ")" : "");
+    api_word_detail(error, &joint->detail);
+}
+
+api_reply *api_joint_problem_reply(const api_joint_problem *joint)
+{
+    char more[64] = "";
+    if (joint->requests > JOINT_DETAILS_MAX)
+        snprintf(more, sizeof more, "; and %zu requests more",
+                 joint->requests - JOINT_DETAILS_MAX);
+    api_text detail = {0};
+    api_text_put(&detail, joint->detail.data, joint->detail.size);
+    api_text_add(&detail, "%s", more);
+    char *text = joint->detail.failed ? NULL : api_text_take(&detail);
+    api_text_done(&detail);
+    if (!text)
+        return NULL;
+    api_reply *reply = problem_reply(code_of(joint->worst.status), text, NULL,
+                                     json_incref(joint->errors), joint->worst.dropped);
+    free(text);
+    return reply;
+}
+
+void api_joint_problem_done(api_joint_problem *joint)
+{
+    json_decref(joint->errors);
+    api_text_done(&joint->detail);
 }

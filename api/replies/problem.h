@@ -3,6 +3,9 @@
 #define API_PROBLEM_H
 
 #include "http/etag.h"
+#include "text.h"
+
+#include <jansson.h>
 
 typedef enum api_code {
     API_MALFORMED,
@@ -43,7 +46,30 @@ api_reply *api_problem_of_range(uint64_t whole);
 /* 404: no scheme has the name. The nearest name is suggested. */
 api_reply *api_problem_of_scheme(const char *name);
 
+/* Add that no scheme has the name, with the nearest one. */
+void api_error_add_scheme(pe_error *error, const char *name);
+
 /* The problem document of a failure of the library. */
 api_reply *api_problem_from_error(const pe_error *error);
+
+/* ---- problems of several requests that came as one ---- */
+
+/* What is wrong with all of them; begins as zeros. */
+typedef struct api_joint_problem {
+    json_t *errors;
+    api_text detail;
+    pe_error worst; /* without problems: the gravest status, and how many errors were dropped */
+    size_t requests;
+} api_joint_problem;
+
+/* Add what is wrong with request `index`, named `name` unless that is NULL; a negative index
+ * stands for what they have in common. */
+void api_joint_problem_add(api_joint_problem *joint, int index, const char *name,
+                           const pe_error *error);
+
+/* The problem document. Each of its errors names its request. */
+api_reply *api_joint_problem_reply(const api_joint_problem *joint);
+
+void api_joint_problem_done(api_joint_problem *joint);
 
 #endif

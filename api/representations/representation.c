@@ -212,29 +212,41 @@ static void check_price(const api_representation *representation, pe_error *rete
 
 /* ---- all of it ---- */
 
-bool api_representation_select(api_representation *ret_representation, const api_call *call,
-                               const pe_scheme *scheme, api_arguments *arguments,
-                               pe_error *error, api_reply **ret_reply)
+bool api_representation_read(api_representation *ret_representation, const api_call *call,
+                             const pe_scheme *scheme, api_arguments *arguments, pe_error *error,
+                             const api_format **ret_asked, pe_error *reterr,
+                             api_reply **ret_reply)
 {
-    pe_error all; /* the library's problems come first */
     *ret_representation = (api_representation){.call = call};
     const char *format = api_arguments_take(arguments, "format", error);
     const char *tensor = api_arguments_take(arguments, "tensor", error);
     api_options_read(&ret_representation->options, arguments, error);
-    if (!make_request(ret_representation, scheme, arguments, &all, ret_reply))
+    if (!make_request(ret_representation, scheme, arguments, reterr, ret_reply))
         return false;
-    pe_error_append(&all, error);
-    const api_format *asked = format ? api_format_find(format) : NULL;
-    if (format && !asked)
-        pe_error_add_choice(&all, "format", format, api_format_names(), api_format_count());
-    if (asked)
-        api_options_check(&ret_representation->options, asked, &all);
+    pe_error_append(reterr, error); /* the library's problems come first */
+    *ret_asked = format ? api_format_find(format) : NULL;
+    if (format && !*ret_asked)
+        pe_error_add_choice(reterr, "format", format, api_format_names(), api_format_count());
+    if (*ret_asked)
+        api_options_check(&ret_representation->options, *ret_asked, reterr);
     if (ret_representation->request) {
-        select_tensors(ret_representation, tensor, &all);
-        check_price(ret_representation, &all);
+        select_tensors(ret_representation, tensor, reterr);
+        check_price(ret_representation, reterr);
     } else if (tensor) {
-        check_tensor_name(pe_scheme_describe(scheme), tensor, &all);
+        check_tensor_name(pe_scheme_describe(scheme), tensor, reterr);
     }
+    return true;
+}
+
+bool api_representation_select(api_representation *ret_representation, const api_call *call,
+                               const pe_scheme *scheme, api_arguments *arguments,
+                               pe_error *error, api_reply **ret_reply)
+{
+    pe_error all;
+    const api_format *asked;
+    if (!api_representation_read(ret_representation, call, scheme, arguments, error, &asked,
+                                 &all, ret_reply))
+        return false;
     if (all.count > 0) {
         *ret_reply = api_problem_from_error(&all);
         return false;

@@ -12,6 +12,7 @@ typedef struct api_selection {
     const pe_runner *runner; /* for streams; may be NULL */
     /* Of a streamed binary body only the bytes [from, until) will be read; until is 0: all. */
     uint64_t from, until;
+    size_t block_bytes; /* that a stream computes at a time; 0: as many as are fastest */
     /* The format's options; NULL: none is given. Valid only while a hook of the format runs. */
     const struct api_options *options;
 } api_selection;

@@ -75,7 +75,9 @@ api_body *api_body_from_tensors(const api_selection *selection, char *header,
     tensor_source *source = calloc(1, sizeof *source);
     uint64_t part = selection->until - selection->from;
     /* the bytes computed at a time: no more than will be read */
-    size_t block = selection->until && part < PE_STREAM_FAST ? (size_t)part : PE_STREAM_FAST;
+    size_t block = selection->block_bytes ? selection->block_bytes : PE_STREAM_FAST;
+    if (selection->until && part < block)
+        block = (size_t)part;
     if (!source || !api_open_streams(selection, order, block, source->streams, reterr)) {
         free(source);
         free(header);

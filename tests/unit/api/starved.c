@@ -48,6 +48,28 @@ static const starved_case CASES[] = {
      "{\"positions\":[1,2],\"dim\":4,\"format\":\"raw\"}",
      false,
      0},
+    {"POST",
+     "/v1/batch",
+     {"Content-Type", "application/json"},
+     "{\"requests\":[{\"name\":\"a\",\"scheme\":\"rope\",\"length\":3,\"dim\":4},"
+     "{\"name\":\"b\",\"scheme\":\"integer\",\"length\":2,\"dtype\":\"f64\"}],"
+     "\"format\":\"safetensors\"}",
+     false,
+     0},
+    {"POST",
+     "/v1/batch",
+     {"Content-Type", "application/json"},
+     "{\"requests\":[{\"name\":\"a\",\"scheme\":\"rope\",\"length\":3,\"dim\":4},"
+     "{\"name\":\"b\",\"scheme\":\"integer\",\"length\":2}],\"format\":\"json\"}",
+     false,
+     0},
+    {"POST",
+     "/v1/batch",
+     {"Content-Type", "application/json"},
+     "{\"requests\":[{\"name\":\"a\",\"scheme\":\"rope\",\"length\":-3,\"dim\":5},"
+     "{\"name\":\"b\",\"scheme\":\"integr\"},{\"name\":\"*\"},0]}",
+     false,
+     0},
     {"POST", "/v1/similarity/rope", {"Content-Type", "application/json"}, "{\"x\":[", 0, 0},
     {"POST", "/v1/encodings/integer", {"Content-Type", "text/plain"}, "{}", false, 0},
     {"GET", "/v1/encodings/sinusoidal?lenght=4&dim=x", {NULL}, NULL, false, 0},

@@ -1,0 +1,11 @@
+/* What every POST of a JSON object must be like. */
+#ifndef API_JSON_POST_H
+#define API_JSON_POST_H
+
+#include "service.h"
+
+/* Whether a POST says that its body is JSON, and has no query. False: ret_refusal is the 415 or
+ * 400 then, NULL without memory. `example` is a body that would do. */
+bool api_is_json_post(const api_call *call, const char *example, api_reply **ret_refusal);
+
+#endif
