@@ -52,7 +52,7 @@ static const api_asset_form *choose_form(const api_call *call, const api_asset *
     api_codings codings = api_accept_codings(accepted);
     if (!asset->plain.data) {
         *ret_coding = API_GZIP;
-        return !accepted || codings.gzip ? &asset->gzip : NULL;
+        return !accepted || codings.gzip_admitted ? &asset->gzip : NULL;
     }
     if (!api_choose_coding(codings, asset->gzip.data != NULL, ret_coding))
         return NULL;

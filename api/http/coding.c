@@ -17,7 +17,8 @@ api_codings api_accept_codings(const char *accept_encoding)
     }
     unsigned identity = api_accept_quality(accept_encoding, "identity", &named);
     return (api_codings){.identity = identity > 0 || named == 0, /* unless excluded */
-                         .gzip = gzip > 0 && gzip >= identity};
+                         .gzip = gzip > 0 && gzip >= identity,
+                         .gzip_admitted = gzip > 0};
 }
 
 bool api_choose_coding(api_codings codings, bool text, api_coding *ret_coding)

@@ -10,7 +10,8 @@ typedef enum api_coding { API_IDENTITY, API_GZIP } api_coding;
 /* What an Accept-Encoding value admits. */
 typedef struct api_codings {
     bool identity;
-    bool gzip; /* admitted, and its quality is not below that of identity */
+    bool gzip;          /* admitted, and its quality is not below that of identity */
+    bool gzip_admitted; /* of any quality above 0 */
 } api_codings;
 
 /* The codings that an Accept-Encoding value admits. Without the header, NULL, only identity. */

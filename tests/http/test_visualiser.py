@@ -68,6 +68,8 @@ class Visualiser(ServerCase):
                         silent = wire.exchange("GET", path)
                     self.assertEqual(silent.body, packed.body)
                     self.assertEqual(silent.header("Content-Encoding"), "gzip")
+                    rather_not = self.get(path, {"Accept-Encoding": "identity, gzip;q=0.5"})
+                    self.assertEqual(rather_not.body, packed.body)
                     continue
                 self.assertIsNone(plain.header("Content-Encoding"))
                 self.assertEqual(gzip.decompress(packed.body), plain.body)
