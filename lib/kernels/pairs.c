@@ -5,18 +5,32 @@
 
 extern pe_pairs PE_FOR_SET(pe_pairs);
 
-/* Eight sums. The compiler maps them to the vector registers that the instruction set has; the
- * bits are the same everywhere. */
-typedef double eight __attribute__((vector_size(PE_PANEL * sizeof(double)), aligned(8)));
-
-/* Panels compared with PE_PAIR_ROWS rows at once: the sums of two stay in registers. */
+/* As many doubles as a vector register of the instruction set holds: gcc keeps longer vectors
+ * in memory. So many rows are compared with as many panels at once that their sums stay in
+ * registers. */
+#if defined(__AVX512F__)
+#define WIDTH  8
+#define ROWS   4
 #define PANELS 2
+#elif defined(__AVX__)
+#define WIDTH  4
+#define ROWS   4
+#define PANELS 1
+#else
+#define WIDTH  2
+#define ROWS   2
+#define PANELS 1
+#endif
+#define PARTS (PE_PANEL / WIDTH) /* vectors of a panel's column */
+_Static_assert(PE_PAIR_ROWS % ROWS == 0, "a call compares its rows in whole groups");
+
+typedef double lanes __attribute__((vector_size(WIDTH * sizeof(double)), aligned(8)));
 
 #define TERM_PRODUCT(a, b) ((a) * (b))
 #define TERM_SQUARE(a, b)  (((a) - (b)) * ((a) - (b)))
 #define MAGNITUDE          ((__INT64_TYPE__)(~0ULL >> 1))
-typedef __INT64_TYPE__ eight_bits __attribute__((vector_size(PE_PANEL * sizeof(double))));
-#define TERM_MAGNITUDE(a, b) ((eight)((eight_bits)((a) - (b)) & MAGNITUDE))
+typedef __INT64_TYPE__ lane_bits __attribute__((vector_size(WIDTH * sizeof(double))));
+#define TERM_MAGNITUDE(a, b) ((lanes)((lane_bits)((a) - (b)) & MAGNITUDE))
 
 #if defined(__clang__)
 #define FOR_EACH(i, count) _Pragma("unroll") for (size_t i = 0; i < (count); i++)
@@ -28,20 +42,24 @@ typedef __INT64_TYPE__ eight_bits __attribute__((vector_size(PE_PANEL * sizeof(d
  * after inlining; sum_name compares with any number of panels. */
 #define PAIRS(name, term)                                                                      \
     static inline __attribute__((always_inline)) void name##_panels(                           \
-        const double *const rows[PE_PAIR_ROWS], const double *panels, size_t columns,          \
-        size_t count, double *sums, size_t stride)                                             \
+        const double *const rows[ROWS], const double *panels, size_t columns, size_t count,    \
+        double *sums, size_t stride)                                                           \
     {                                                                                          \
-        eight sum[PE_PAIR_ROWS][PANELS] = {{{0}}};                                             \
+        lanes sum[ROWS][PANELS][PARTS] = {{{{0}}}};                                            \
         for (size_t c = 0; c < columns; c++) {                                                 \
             FOR_EACH (p, count) {                                                              \
-                eight column = *(const eight *)(panels + (p * columns + c) * PE_PANEL);        \
-                FOR_EACH (r, PE_PAIR_ROWS)                                                     \
-                    sum[r][p] += term(rows[r][c * PE_PANEL] - (eight){0}, column);             \
+                const double *column = panels + (p * columns + c) * PE_PANEL;                  \
+                FOR_EACH (r, ROWS) {                                                           \
+                    lanes entry = rows[r][c * PE_PANEL] - (lanes){0};                          \
+                    FOR_EACH (v, PARTS)                                                        \
+                        sum[r][p][v] += term(entry, *(const lanes *)(column + v * WIDTH));     \
+                }                                                                              \
             }                                                                                  \
         }                                                                                      \
-        FOR_EACH (r, PE_PAIR_ROWS)                                                             \
+        FOR_EACH (r, ROWS)                                                                     \
             FOR_EACH (p, count)                                                                \
-                *(eight *)(sums + r * stride + p * PE_PANEL) = sum[r][p];                      \
+                FOR_EACH (v, PARTS)                                                            \
+                    *(lanes *)(sums + r * stride + p * PE_PANEL + v * WIDTH) = sum[r][p][v];   \
     }                                                                                          \
                                                                                                \
     static void sum_##name(const double *const rows[PE_PAIR_ROWS], const double *panels,       \
@@ -49,10 +67,13 @@ typedef __INT64_TYPE__ eight_bits __attribute__((vector_size(PE_PANEL * sizeof(d
     {                                                                                          \
         for (size_t p = 0; p < count; p += PANELS) {                                           \
             const double *panel = panels + p * columns * PE_PANEL;                             \
-            if (count - p >= PANELS)                                                           \
-                name##_panels(rows, panel, columns, PANELS, sums + p * PE_PANEL, stride);      \
-            else                                                                               \
-                name##_panels(rows, panel, columns, 1, sums + p * PE_PANEL, stride);           \
+            for (size_t r = 0; r < PE_PAIR_ROWS; r += ROWS) {                                  \
+                double *first = sums + r * stride + p * PE_PANEL;                              \
+                if (count - p >= PANELS)                                                       \
+                    name##_panels(rows + r, panel, columns, PANELS, first, stride);            \
+                else                                                                           \
+                    name##_panels(rows + r, panel, columns, 1, first, stride);                 \
+            }                                                                                  \
         }                                                                                      \
     }
 
