@@ -1,6 +1,7 @@
 /* Creating waves and their geometric frequencies. */
 #include "waves/wave.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 pe_wide *pe_wave_geometric(size_t count, double base, uint64_t numerator, uint64_t denominator)
@@ -55,6 +56,31 @@ pe_wave *pe_wave_ready(pe_wave *wave)
     return NULL;
 }
 
+pe_wave *pe_wave_scale_positions(pe_wave *wave, double scale)
+{
+    pe_positions *positions = &wave->positions;
+    int exponent;
+    if (scale == 1 || !wave->frequencies)
+        return pe_wave_ready(wave);
+    (void)frexp(scale, &exponent);
+    const double power = ldexp(1, exponent > 0 ? exponent : 0);
+    for (size_t i = 0; i < wave->count; i++) /* the factor is at most 1 */
+        wave->frequencies[i] = pe_wide_mul_double(wave->frequencies[i], scale / power);
+    positions->offset *= power;
+    positions->step *= power;
+    if (!positions->list)
+        return wave;
+    wave->scaled_list = malloc(positions->count * sizeof *wave->scaled_list);
+    if (!wave->scaled_list) {
+        pe_wave_free(wave);
+        return NULL;
+    }
+    for (uint64_t row = 0; row < positions->count; row++)
+        wave->scaled_list[row] = positions->list[row] * power;
+    positions->list = wave->scaled_list;
+    return wave;
+}
+
 double pe_wave_price(const pe_values *values, const pe_plan *plan)
 {
     const pe_tensor *tensor = &plan->tensors[0];
@@ -71,7 +97,9 @@ double pe_wave_element_price(const pe_values *values, const pe_plan *plan, size_
 void pe_wave_free(void *state)
 {
     pe_wave *wave = state;
-    if (wave)
+    if (wave) {
         free(wave->frequencies);
+        free(wave->scaled_list);
+    }
     free(wave);
 }

@@ -63,6 +63,7 @@ typedef struct pe_wave {
     double amplitude_rest;
     bool zero_at_origin; /* the row of position 0 is all zero */
     pe_dtype dtype;
+    double *scaled_list; /* owned; positions.list where that is scaled, else NULL */
 } pe_wave;
 
 /* Whether the wave has only sines or only cosines. */
@@ -92,6 +93,11 @@ pe_wave *pe_wave_new(const pe_values *values, size_t columns, pe_wave_layout lay
 /* Return the wave if it has frequencies. If their allocation failed, free the wave and return
  * NULL. */
 pe_wave *pe_wave_ready(pe_wave *wave);
+
+/* The same after multiplying every position by `scale`, 2^-20 … 2^20, exactly: the positions by
+ * a power of two of at most 2·scale, which must leave them within ±2^53, and the frequencies by
+ * the rest. */
+pe_wave *pe_wave_scale_positions(pe_wave *wave, double scale);
 
 /* Compute the frequencies base^(-i·numerator/denominator), i = 0 … count-1, base >= 1, as turns
  * per position. NULL if memory ran out. */

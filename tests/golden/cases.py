@@ -156,6 +156,15 @@ SINUSOIDAL_DTYPES = {
     "ties_bf16": f"positions={TIES_BF16}&dim=2&dtype=bf16",
 }
 
+# Times of diffusion models, whole and fractional.
+TIMES = {
+    "ddpm": "0,1,500.5,999",
+    "dit": "0,1,0.3,999.99",
+    "sd3": "0,1000,333.25,999.0000001",
+    "flux": "0,1,0.5,0.9869,0.0001",
+    "ggml": "0,999,0.1,14.6146",
+}
+
 SINUSOIDAL_CHOICES = {
     **{
         f"{layout}_{rule}": f"length=6&offset=9&dim=8&layout={layout}&frequencies={rule}"
@@ -202,6 +211,19 @@ SINUSOIDAL_CHOICES = {
         f"preset_{name}_dim_{dim}": f"preset={name}&length=5&dim={dim}"
         for name, dim in product(("tensor2tensor", "fairseq"), ("8", "7"))
     },
+    **{
+        f"preset_{name}_{dim}_{dtype}": f"preset={name}&positions={times}&dim={dim}&dtype={dtype}"
+        for name, times in TIMES.items()
+        for dim, dtype in (("8", "f32"), ("7", "f32"), ("8", "f64"), ("8", "f16"))
+    },
+    "position_scale_steps": "length=9&offset=-0.25&step=0.125&dim=8&position_scale=1000",
+    "position_scale_small": "length=5&offset=999997&dim=8&position_scale=0.001&dtype=f64",
+    "position_scale_of_many_bits": "positions=0.3,1000000,-0.000001&dim=8&position_scale=1.1",
+    "position_scale_up_to_2_52": "positions=4503599627,-4503599627.25,0&dim=8"
+    "&position_scale=1000000",
+    # (2^24 + 3) * 2^-50 in two factors
+    "position_scale_tie": "positions=0.0000000003725290964595729,-0.0000000003725290964595729"
+    "&dim=2&position_scale=40",
     "preset_whisper_interleaved": "preset=whisper&length=5&dim=8&layout=interleaved",
 }
 

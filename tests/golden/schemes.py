@@ -21,6 +21,11 @@ SINUSOIDAL_PRESETS = {
     "marian": {"layout": "concat"},
     "transformer_xl": {"layout": "concat"},
     "seed_cls": {"frequencies": "per_column", "zero_first_row": "true"},
+    "ddpm": {"layout": "concat", "frequencies": "tensor2tensor", "odd_dim": "pad"},
+    "dit": {"layout": "concat_cos_first", "odd_dim": "pad"},
+    "sd3": {"layout": "concat_cos_first", "odd_dim": "pad"},
+    "flux": {"layout": "concat_cos_first", "odd_dim": "pad", "position_scale": "1000"},
+    "ggml": {"layout": "concat_cos_first", "odd_dim": "pad"},
 }
 
 SINUSOIDAL_2D_PRESETS = {
@@ -160,12 +165,15 @@ SINUSOIDAL_DEFAULTS = {
     "odd_dim": "reject",
     "zero_first_row": "false",
     "amplitude": "1",
+    "position_scale": "1",
 }
 
 
 def sinusoidal(arguments):
     options = with_defaults(arguments, SINUSOIDAL_DEFAULTS, SINUSOIDAL_PRESETS)
-    positions, dim = row_positions(options), int(options["dim"])
+    scale = nearest_double(options["position_scale"])
+    positions = [scale * position for position in row_positions(options)]
+    dim = int(options["dim"])
     base = real(nearest_double(options["base"]))
     amplitude = nearest_double(options["amplitude"])
     columns = [(f, frequency(base, exponent)) for f, exponent in sinusoidal_columns(options)]
