@@ -84,9 +84,7 @@ static const pe_preset PRESETS[] = {
     {"flux",
      "timesteps of FLUX from 0 to 1, which it multiplies by 1000",
      {"layout", "concat_cos_first", "odd_dim", "pad", "position_scale", "1000", NULL}},
-    {"ggml",
-     "ggml_timestep_embedding",
-     {"layout", "concat_cos_first", "odd_dim", "pad", NULL}},
+    {"ggml", "ggml_timestep_embedding", {"layout", "concat_cos_first", "odd_dim", "pad", NULL}},
 };
 
 static const pe_tensor_help TENSORS[] = {

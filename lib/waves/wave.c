@@ -1,6 +1,8 @@
 /* Creating waves and their geometric frequencies. */
 #include "waves/wave.h"
 
+#include "numerics/limbs.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -25,6 +27,34 @@ pe_wide *pe_wave_geometric(size_t count, double base, uint64_t numerator, uint64
     for (size_t i = 4; i < count;
          i++) /* four independent chains, which the processor overlaps */
         frequencies[i] = pe_wide_mul(frequencies[i - 4], fourth);
+    return frequencies;
+}
+
+pe_wide pe_wave_snap(pe_wide frequency)
+{
+    const pe_wide near =
+        pe_wide_shift_right((pe_wide){{0, 0, 0, 1ULL << 63}}, PE_WAVE_RATIONAL - 1);
+    pe_wide above = pe_wide_add(frequency, near);
+    bool is_zero = pe_limbs_compare(above.limb, pe_wide_add(near, near).limb, 4) < 0;
+    return is_zero ? (pe_wide){{0, 0, 0, 0}} : frequency;
+}
+
+pe_wide *pe_wave_ladder(size_t count, pe_fixed first, double base, uint64_t numerator,
+                        uint64_t denominator)
+{
+    pe_wide *frequencies = malloc(count * sizeof *frequencies);
+    if (!frequencies)
+        return NULL;
+    frequencies[0] = pe_wave_snap(first.part);
+    if (base == 1 || count == 1) {
+        for (size_t i = 1; i < count; i++)
+            frequencies[i] = frequencies[0];
+        return frequencies;
+    }
+    const pe_wide ratio = pe_wide_power(base, numerator, denominator);
+    pe_wide power = ratio;
+    for (size_t i = 1; i < count; i++, power = pe_wide_mul(power, ratio))
+        frequencies[i] = pe_wave_snap(pe_fixed_mul_fraction((pe_fixed){.part = power}, first));
     return frequencies;
 }
 

@@ -256,6 +256,45 @@ SINUSOIDAL_2D = {
     "preset_mae": "preset=mae&height=5&width=5&dim=16&extra_tokens=1",
     "preset_timm": "preset=timm&height=3&width=5&dim=16",
     "preset_timm_interleaved": "preset=timm_interleaved&height=3&width=5&dim=16",
+    **{
+        f"preset_{name}": f"preset={name}&height=3&width=5&dim=16"
+        for name in ("detr", "deformable_detr", "dab_detr", "rt_detr", "pixart", "sd3")
+    },
+    **{
+        f"preset_{name}_{dtype}": f"preset={name}&height=3&width=4&dim=8&dtype={dtype}"
+        for name, dtype in product(("detr", "deformable_detr", "pixart", "sd3"), DTYPES[1:])
+    },
+    "normalized_one_cell": "preset=detr&height=1&width=1&dim=8&dtype=f64",
+    "normalized_nc_extra_tokens": "preset=detr&height=2&width=3&dim=8&shape=nc&extra_tokens=2",
+    "normalized_by_function": "preset=detr&height=2&width=3&dim=8&shape=hwc&layout=concat"
+    "&grouping=function",
+    "normalized_from_0": "height=3&width=4&dim=8&normalize=cells&turns=0.5",
+    "normalized_turns_100.25": "height=3&width=2&dim=8&normalize=cells&turns=100.25&dtype=f64",
+    # 2000001 = 3 * 666667: the third position is a quarter of a million turns
+    "normalized_quarter_turns": "height=1&width=2&dim=8&normalize=cells&turns=666667"
+    "&first_position=0.5&dtype=f64&base=16",
+    "normalized_base_1": "height=2&width=3&dim=8&normalize=cells&base=1",
+    "bases_of_both_axes": "height=3&width=4&dim=8&base=20&base_height=7.5",
+    "bases_normalized": "height=3&width=4&dim=8&preset=dab_detr&base_height=100&shape=hwc",
+    "first_position_0.5": "height=3&width=4&dim=8&first_position=0.5",
+    "first_position_1_bases": "height=3&width=4&dim=8&first_position=1&base_height=100",
+    "interpolation_0.7": "height=3&width=4&dim=8&interpolation_scale=0.7",
+    "interpolation_0.001": "height=3&width=4&dim=8&interpolation_scale=0.001&dtype=f64",
+    "base_size_larger": "height=3&width=5&dim=8&base_size=1000&first_position=0.5",
+    "table_size_without_base": "height=3&width=4&dim=8&table_size=96&shape=nc",
+    "table_size_96_odd": "height=3&width=5&dim=16&preset=sd3&table_size=96",
+    "padded_right_and_below": "preset=detr&height=4&width=5&dim=8&mask=3,2,3,2,3,7",
+    "padded_deformable": "preset=deformable_detr&height=4&width=5&dim=8&mask=3,2,3,2,3,7",
+    "padded_deformable_f64": "preset=deformable_detr&height=3&width=4&dim=8&mask=3,1,3,5"
+    "&dtype=f64&base=100",
+    "padded_left_and_above": "preset=detr&height=3&width=4&dim=8&mask=0,5,3,1,3&shape=hwc",
+    "mask_with_holes": "preset=detr&height=4&width=4&dim=8&mask=1,1,3,2,1,3,2,1,2&shape=nc"
+    "&extra_tokens=1",
+    "mask_all_valid": "preset=detr&height=2&width=3&dim=8&mask=6",
+    "mask_none_valid": "preset=deformable_detr&height=2&width=3&dim=8&mask=0,6",
+    "mask_without_normalization": "height=3&width=4&dim=8&mask=3,1,3,5&first_position=1",
+    "mask_from_0_bf16": "height=3&width=4&dim=8&mask=0,1,2,2,3,4&dtype=bf16&layout=concat"
+    "&grouping=function",
 }
 
 CASES = {

@@ -37,6 +37,26 @@ SINUSOIDAL_2D_PRESETS = {
         "shape": "nc",
     },
     "timm_interleaved": {"layout": "concat", "axis_order": "height_first", "shape": "nc"},
+    "detr": {"axis_order": "height_first", "first_position": "1", "normalize": "cells"},
+    "deformable_detr": {
+        "axis_order": "height_first",
+        "first_position": "0.5",
+        "normalize": "cells",
+    },
+    "dab_detr": {
+        "axis_order": "height_first",
+        "first_position": "1",
+        "normalize": "cells",
+        "base": "20",
+    },
+    "rt_detr": {"layout": "concat", "axis_order": "height_first", "shape": "nc"},
+    "pixart": {
+        "layout": "concat",
+        "shape": "nc",
+        "base_size": "64",
+        "interpolation_scale": "2",
+    },
+    "sd3": {"layout": "concat", "shape": "nc", "base_size": "64", "table_size": "192"},
 }
 
 
@@ -51,6 +71,11 @@ def real(value):
     if int(numerator) != value.numerator or value.denominator & (value.denominator - 1):
         raise ValueError(f"{value} is not exact in working precision")
     return numerator / denominator
+
+
+def quotient(fraction):
+    """A fraction in working precision, rounded."""
+    return mpmath.mpf(fraction.numerator) / fraction.denominator
 
 
 def with_defaults(arguments, defaults, presets):
@@ -84,7 +109,7 @@ def sine_of_quarters(turns):
     """sin(turns * pi/2); exactly 0 or +-1 when `turns` is an integer."""
     nearest = round(turns)
     quadrant, rest = nearest % 4, turns - nearest
-    phase = real(rest) * mpmath.pi / 2
+    phase = quotient(rest) * mpmath.pi / 2
     if quadrant % 2:
         magnitude = mpmath.cos(phase) if rest else Fraction(1)
     else:
@@ -197,26 +222,91 @@ SINUSOIDAL_2D_DEFAULTS = {
     "grouping": "axis",
     "shape": "chw",
     "extra_tokens": "0",
+    "first_position": "0",
+    "normalize": "none",
+    "turns": "1",
+    "interpolation_scale": "1",
 }
+
+
+def turned(function, turns, divisor):
+    """The sine or cosine of turns/divisor, exact at quarter turns. The divisor may be a whole
+    number that was rounded: what is that near to a quarter turn is one."""
+    quarters = 4 * quotient(turns) / divisor
+    nearest = mpmath.nint(quarters)
+    if abs(quarters - nearest) < mpmath.mpf(2) ** -250:
+        return sine_of_quarters(Fraction(int(nearest) + (function is cosine)))
+    angle = quarters * mpmath.pi / 2
+    return mpmath.sin(angle) if function is sine else mpmath.cos(angle)
+
+
+def stretched(function, position, divisor):
+    """The sine or cosine of position/divisor radians."""
+    if position == 0:
+        return function(position, divisor)
+    angle = quotient(position) / divisor
+    return mpmath.sin(angle) if function is sine else mpmath.cos(angle)
+
+
+def grid_counts(options, height, width):
+    """For each cell (y, x) and axis: which valid cell it is, and how many its line has."""
+    if "mask" not in options:
+        valid = [[1] * width for _ in range(height)]
+    else:
+        runs = [int(run) for run in options["mask"].split(",")]
+        cells = [1 - i % 2 for i, run in enumerate(runs) for _ in range(run)]
+        valid = [cells[y * width : (y + 1) * width] for y in range(height)]
+        if len(cells) != height * width:
+            raise ValueError("mask")
+    columns = list(zip(*valid))
+    return {
+        (y, x): (
+            (sum(columns[x][: y + 1]), sum(columns[x])),
+            (sum(valid[y][: x + 1]), sum(valid[y])),
+        )
+        for y in range(height)
+        for x in range(width)
+    }
+
+
+def grid_entry(options, extent, count, total):
+    """The function (sine or cosine, base^exponent) -> entry of one axis of a cell."""
+    position = count - 1 + Fraction(options["first_position"])
+    if options["normalize"] == "cells":
+        turns = position / (total + Fraction(1, 10**6)) * nearest_double(options["turns"])
+        return lambda function, divisor: turned(function, turns, divisor)
+    size = int(options.get("table_size", extent))
+    position += (size - extent) // 2
+    position *= Fraction(int(options.get("base_size", size)), size)
+    position /= nearest_double(options["interpolation_scale"])
+    return lambda function, divisor: stretched(function, position, divisor)
 
 
 def sinusoidal_2d(arguments):
     options = with_defaults(arguments, SINUSOIDAL_2D_DEFAULTS, SINUSOIDAL_2D_PRESETS)
     height, width, dim = (int(options[name]) for name in ("height", "width", "dim"))
     extra_tokens = int(options["extra_tokens"])
-    base = real(nearest_double(options["base"]))
+    counts = grid_counts(options, height, width)
+    columns = lay_out([Fraction(4 * i, dim) for i in range(dim // 4)], options["layout"])
+    kept = {}
 
-    part = lay_out([Fraction(4 * i, dim) for i in range(dim // 4)], options["layout"])
-    part = [(function, frequency(base, exponent)) for function, exponent in part]
-    parts = [[f(Fraction(k), omega) for f, omega in part] for k in range(max(height, width))]
+    def part(extent, base, place):
+        if (extent, base, place) not in kept:
+            entry, base_value = grid_entry(options, extent, *place), real(nearest_double(base))
+            kept[extent, base, place] = [
+                entry(function, mpmath.power(base_value, quotient(exponent)))
+                for function, exponent in columns
+            ]
+        return kept[extent, base, place]
 
     def channels(y, x):
-        first, second = (x, y) if options["axis_order"] == "width_first" else (y, x)
+        rows = part(height, options.get("base_height", options["base"]), counts[y, x][0])
+        across = part(width, options["base"], counts[y, x][1])
+        first, second = (across, rows) if options["axis_order"] == "width_first" else (rows, across)
         if options["grouping"] == "axis":
-            return parts[first] + parts[second]
+            return first + second
         half = dim // 4
-        sines = parts[first][:half] + parts[second][:half]
-        return sines + parts[first][half:] + parts[second][half:]
+        return first[:half] + second[:half] + first[half:] + second[half:]
 
     cells = [channels(y, x) for y in range(height) for x in range(width)]
     if options["shape"] == "chw":

@@ -40,6 +40,7 @@ static const char *const QUERIES[][2] = {
     {"sinusoidal_2d", "height=50&width=70&dim=12"},
     {"sinusoidal_2d", "height=50&width=70&dim=12&shape=hwc&dtype=f64"},
     {"sinusoidal_2d", "height=50&width=70&dim=12&preset=timm&extra_tokens=3"},
+    {"sinusoidal_2d", "height=50&width=70&dim=12&preset=detr&mask=0,1000,2500"},
 };
 
 /* Read the whole stream in pieces of random sizes. Only a row that would be cut is left out. */
