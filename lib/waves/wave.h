@@ -15,7 +15,8 @@
  *   rotary                frequencies of rotary schemes
  *   distance_wave         waves of relative schemes
  *   grid                  tables of grids, from a wave for each axis
- *   grid_mask             grids of which only some cells are valid */
+ *   grid_mask             grids of which only some cells are valid
+ *   lattice               tables of points that have several axes */
 #ifndef PE_WAVE_H
 #define PE_WAVE_H
 

@@ -297,6 +297,37 @@ SINUSOIDAL_2D = {
     "&grouping=function",
 }
 
+SINUSOIDAL_3D = {
+    "defaults": "depth=2&height=3&width=4&dim=12",
+    "one_cell": "depth=1&height=1&width=1&dim=6",
+    **{
+        f"{shape}_{axis_order}": f"depth=2&height=2&width=3&dim=6&shape={shape}"
+        f"&axis_order={axis_order}"
+        for shape, axis_order in product(
+            ("dhwc", "dnc", "nc"),
+            ("depth_height_width", "depth_width_height", "width_height_depth"),
+        )
+    },
+    **{f"dtype_{dtype}": f"depth=2&height=2&width=3&dim=6&dtype={dtype}" for dtype in DTYPES[1:]},
+    **{
+        f"dim_{dim}": f"depth=3&height=2&width=2&dim={dim}"
+        for dim in (2, 4, 8, 10, 14, 16, 20)
+    },
+    "concat": "depth=2&height=2&width=3&dim=18&layout=concat",
+    "quarter_interleaved": "depth=3&height=2&width=2&dim=16&split=quarter",
+    "base_100": "depth=2&height=3&width=2&dim=12&base=100&dtype=f64",
+    "long_depth": "depth=70&height=1&width=1&dim=6",
+    "scales": "depth=3&height=2&width=3&dim=12&spatial_interpolation_scale=0.3"
+    "&temporal_interpolation_scale=7",
+    **{
+        f"preset_{name}": f"preset={name}&depth=2&height=2&width=3&dim=16"
+        for name in ("cogvideox", "prithvi")
+    },
+    "preset_tatp22": "preset=tatp22&depth=2&height=2&width=3&dim=14",
+    "preset_cogvideox_f64": "preset=cogvideox&depth=2&height=2&width=3&dim=16&dtype=f64",
+    "preset_cogvideox_bf16": "preset=cogvideox&depth=2&height=2&width=3&dim=16&dtype=bf16",
+}
+
 CASES = {
     "integer": INTEGER,
     "normalized": NORMALIZED,
@@ -304,4 +335,5 @@ CASES = {
     "periodic": PERIODIC,
     "sinusoidal": {**SINUSOIDAL_POSITIONS, **SINUSOIDAL_DTYPES, **SINUSOIDAL_CHOICES},
     "sinusoidal_2d": SINUSOIDAL_2D,
+    "sinusoidal_3d": SINUSOIDAL_3D,
 }

@@ -318,7 +318,79 @@ def sinusoidal_2d(arguments):
     return [extra_tokens + height * width, dim], zeros + flat
 
 
+SINUSOIDAL_3D_PRESETS = {
+    "tatp22": {},
+    "cogvideox": {
+        "split": "quarter",
+        "layout": "concat",
+        "axis_order": "depth_width_height",
+        "shape": "dnc",
+        "spatial_interpolation_scale": "1.875",
+    },
+    "prithvi": {
+        "split": "quarter",
+        "layout": "concat",
+        "axis_order": "width_height_depth",
+        "shape": "nc",
+    },
+}
+
+SINUSOIDAL_3D_DEFAULTS = {
+    "base": "10000",
+    "layout": "interleaved",
+    "split": "equal",
+    "axis_order": "depth_height_width",
+    "shape": "dhwc",
+    "spatial_interpolation_scale": "1",
+    "temporal_interpolation_scale": "1",
+}
+
+
+def sinusoidal_3d(arguments):
+    options = with_defaults(arguments, SINUSOIDAL_3D_DEFAULTS, SINUSOIDAL_3D_PRESETS)
+    dim, base = int(options["dim"]), real(nearest_double(options["base"]))
+    order = options["axis_order"].split("_")
+    extents = {axis: int(options[axis]) for axis in order}
+    third = -(-dim // 6) * 2
+    widths = {axis: dim // 4 if axis == "depth" else 3 * dim // 8 for axis in order}
+    if options["split"] == "equal":
+        widths = {axis: third for axis in order}
+
+    def part(axis, place):
+        kind = "temporal" if axis == "depth" else "spatial"
+        position = place / nearest_double(options[f"{kind}_interpolation_scale"])
+        exponents = [Fraction(2 * i, widths[axis]) for i in range(widths[axis] // 2)]
+        return [
+            stretched(function, position, mpmath.power(base, quotient(exponent)))
+            for function, exponent in lay_out(exponents, options["layout"])
+        ]
+
+    parts = {axis: [part(axis, place) for place in range(extents[axis])] for axis in order}
+    depth, height, width = (extents[axis] for axis in ("depth", "height", "width"))
+    entries = []
+    for d in range(depth):
+        for h in range(height):
+            for w in range(width):
+                places = {"depth": d, "height": h, "width": w}
+                row = [entry for axis in order for entry in parts[axis][places[axis]]]
+                entries += row[:dim]
+    shape = {
+        "dhwc": [depth, height, width, dim],
+        "dnc": [depth, height * width, dim],
+        "nc": [depth * height * width, dim],
+    }[options["shape"]]
+    return shape, entries
+
+
 SCHEMES = {
     function.__name__: function
-    for function in (integer, normalized, binary, periodic, sinusoidal, sinusoidal_2d)
+    for function in (
+        integer,
+        normalized,
+        binary,
+        periodic,
+        sinusoidal,
+        sinusoidal_2d,
+        sinusoidal_3d,
+    )
 }

@@ -434,6 +434,8 @@ START_TEST(rules_between_parameters_name_the_way_out)
         {"sinusoidal_2d", "height=2000&width=1000&dim=4&mask=1e6,1e6", "mask", "1048576"},
         {"sinusoidal_2d", "height=1000&width=1000&dim=256&mask=1e6&normalize=cells", "mask",
          "48 MiB"},
+        {"sinusoidal_3d", "depth=1&height=1&width=1&dim=24&split=quarter", "dim", "16"},
+        {"sinusoidal_3d", "depth=1&height=1&width=1&dim=8&layout=concat", "dim", "6"},
         {"binary", "length=9&width=3", "width", "4"},
     };
     for (size_t i = 0; i < UNIT_COUNT(CASES); i++)
