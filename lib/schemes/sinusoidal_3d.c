@@ -140,6 +140,7 @@ static bool set_axis(const pe_values *values, int axis, size_t first, pe_dtype d
                  .dtype = dtype},
         .sines = first,
         .cosines = first + channels / 2,
+        .stride = 1,
     };
     return pe_axis_set_wave(&rule, ret_axis->places, &ret_axis->wave);
 }

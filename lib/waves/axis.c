@@ -18,10 +18,7 @@ pe_fixed pe_axis_turns(const pe_axis *axis, uint64_t n)
         divisor = pe_fixed_mul_integer(divisor, (int64_t)axis->size);
     }
     stretch = pe_fixed_div(stretch, pe_fixed_mul_integer(divisor, 2));
-    uint64_t turns;
-    pe_wide rest = pe_wide_mul_whole(pe_wide_radian, (uint64_t)stretch.whole, &turns);
-    return pe_fixed_add((pe_fixed){(int64_t)turns, rest},
-                        (pe_fixed){.part = pe_wide_mul(pe_wide_radian, stretch.part)});
+    return pe_fixed_mul_wide(stretch, pe_wide_radian);
 }
 
 bool pe_axis_set_wave(const pe_axis *axis, uint64_t n, pe_wave *wave)

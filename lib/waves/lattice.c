@@ -80,6 +80,20 @@ static strip strip_of(const band *some, size_t first, size_t count,
     return (strip){room, pe_wave_row_bytes(&part)};
 }
 
+/* Copy elements to columns that are `stride` columns apart. */
+static void spread(unsigned char *dst, const unsigned char *from, size_t size, size_t count,
+                   size_t stride)
+{
+    if (stride == 1)
+        memcpy(dst, from, count * size);
+    else if (size == 4)
+        for (size_t i = 0; i < count; i++) /* a copy of constant size is one move */
+            memcpy(dst + i * stride * 4, from + i * 4, 4);
+    else
+        for (size_t i = 0; i < count; i++)
+            memcpy(dst + i * stride * size, from + i * size, size);
+}
+
 /* Copy the entries of one place to their columns. */
 static void place_entries(const band *some, const unsigned char *entries, size_t size,
                           unsigned char *row)
@@ -89,9 +103,10 @@ static void place_entries(const band *some, const unsigned char *entries, size_t
         memcpy(row + (axis->sines + 2 * some->first) * size, entries, some->columns * size);
         return;
     }
-    size_t bytes = some->count * size;
-    memcpy(row + (axis->sines + some->first) * size, entries, bytes);
-    memcpy(row + (axis->cosines + some->first) * size, entries + bytes, bytes);
+    size_t first = some->first * axis->stride;
+    spread(row + (axis->sines + first) * size, entries, size, some->count, axis->stride);
+    spread(row + (axis->cosines + first) * size, entries + some->count * size, size,
+           some->count, axis->stride);
 }
 
 /* Write what an axis has in the rows of `count` points, at consecutive places or all at one. */

@@ -2,9 +2,10 @@
 #ifndef PE_LATTICE_H
 #define PE_LATTICE_H
 
+#include "positions/points.h"
 #include "waves/wave.h"
 
-#define PE_LATTICE_AXES 4
+#define PE_LATTICE_AXES PE_POINT_AXES
 
 /* The tables of all axes, [places, entries of the axis], are kept unless they would be larger
  * than this together; then parts are computed as needed. */
@@ -12,11 +13,12 @@
 
 typedef struct pe_lattice_axis {
     size_t places;
-    pe_wave wave;   /* row p encodes place p: interleaved or concatenated pairs, of which an
-                     * interleaved wave may drop the last columns; owns frequencies and list */
-    size_t sines;   /* the column of the first sine; interleaved pairs follow each other */
-    size_t cosines; /* the column of the first cosine, of concatenated ones */
-    unsigned char *table; /* set by pe_lattice_prepare: all rows, or NULL */
+    pe_wave wave; /* row p encodes place p: interleaved or concatenated pairs, of which an
+                   * interleaved wave may drop the last columns; owns frequencies and list */
+    size_t sines; /* the column of the first sine; interleaved pairs follow each other */
+    size_t cosines, stride; /* of concatenated ones: the column of the first cosine, and columns
+                             * from a sine or cosine to the next */
+    unsigned char *table;   /* set by pe_lattice_prepare: all rows, or NULL */
 } pe_lattice_axis;
 
 typedef struct pe_lattice {

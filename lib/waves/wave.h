@@ -5,6 +5,7 @@
  *
  *   wave                  the description of a wave, and geometric frequencies
  *   axis                  the angles of the cells of an axis
+ *   bands                 frequencies between two
  *   columns               where entries are stored in a row
  *   chunk                 64 frequencies: rotating and rounding their entries
  *   seeds                 exact sines and cosines, from which rotations start

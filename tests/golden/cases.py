@@ -328,6 +328,65 @@ SINUSOIDAL_3D = {
     "preset_cogvideox_bf16": "preset=cogvideox&depth=2&height=2&width=3&dim=16&dtype=bf16",
 }
 
+POINTS = "coordinates=0.1,-0.7,0.25,1,-1,0.5,0,0.333,-0.9999&axes=3"
+
+FOURIER = {
+    "defaults": "sizes=2,3&bands=3",
+    **{
+        f"{grid}_{angle}_{spacing}": f"sizes=4,3&bands=3&grid={grid}&angle={angle}"
+        f"&spacing={spacing}"
+        for grid, angle, spacing in product(
+            ("corners", "centers", "unit", "index"),
+            ("turns", "half_turns", "radians"),
+            ("geometric", "linear"),
+        )
+    },
+    **{
+        f"{layout}_{include}": f"sizes=2,2,2&bands=2&layout={layout}&include_input={include}"
+        for layout, include in product(
+            ("concat", "concat_by_frequency", "by_frequency"), ("none", "first", "last")
+        )
+    },
+    **{
+        f"dtype_{dtype}_{spacing}": f"sizes=3,4&bands=3&dtype={dtype}&spacing={spacing}"
+        "&max_frequency=11&include_input=last"
+        for dtype, spacing in product(DTYPES[1:], ("geometric", "linear"))
+    },
+    **{
+        f"points_{dtype}": f"{POINTS}&bands=4&dtype={dtype}&include_input=first"
+        for dtype in DTYPES
+    },
+    **{
+        f"points_{layout}": f"{POINTS}&bands=3&layout={layout}&angle=half_turns"
+        for layout in ("concat", "concat_by_frequency", "by_frequency")
+    },
+    **{
+        f"one_point_{grid}": f"sizes=1&bands=2&grid={grid}&include_input=last"
+        for grid in ("corners", "centers", "unit", "index")
+    },
+    "one_band": "sizes=5&bands=1&max_frequency=7",
+    "four_axes": "sizes=2,1,3,2&bands=1&layout=by_frequency",
+    "highest_for_each_axis": "sizes=3,4&bands=3&spacing=linear&max_frequency=1.5,100",
+    "lowest_0.1": "sizes=5&bands=4&min_frequency=0.1&max_frequency=3.7&dtype=f64",
+    "equal_frequencies": "sizes=5&bands=3&min_frequency=3&max_frequency=3",
+    # the ratio is 1/3: the middle frequency is 3, if its logarithm is exact enough
+    "quarter_turns_from_powers": "sizes=9&bands=3&max_frequency=9&dtype=f64",
+    "quarter_turns_of_thirds": "sizes=7&bands=4&spacing=linear&max_frequency=2&dtype=f64",
+    "bands_70": "sizes=3&bands=70&max_frequency=112&angle=half_turns",
+    "high_frequencies": "sizes=5&bands=21&angle=radians",
+    "large_coordinates": "coordinates=2147483648,-2147483647.75,123456.789&axes=1&bands=20"
+    "&include_input=first",
+    "small_coordinates_f64": "coordinates=1e-300,-1e-30,0.000001&axes=1&bands=3&dtype=f64",
+    "tie_of_the_input_f16": "coordinates=2049,2051,-0.1&axes=1&bands=1&dtype=f16"
+    "&include_input=last",
+    "preset_nerfstudio": f"preset=nerfstudio&{POINTS}&bands=8&max_frequency=256",
+    "preset_nerf": f"preset=nerf&{POINTS}&bands=10",
+    "preset_perceiver": "preset=perceiver&sizes=3,4&bands=5",
+    "preset_perceiver_f64": "preset=perceiver&sizes=3,2&bands=4&dtype=f64",
+    "preset_timm_pixel": "preset=timm_pixel&sizes=3,4&bands=5",
+    "preset_timm_fourier_embed": "preset=timm_fourier_embed&sizes=2,2&bands=224",
+}
+
 CASES = {
     "integer": INTEGER,
     "normalized": NORMALIZED,
@@ -336,4 +395,5 @@ CASES = {
     "sinusoidal": {**SINUSOIDAL_POSITIONS, **SINUSOIDAL_DTYPES, **SINUSOIDAL_CHOICES},
     "sinusoidal_2d": SINUSOIDAL_2D,
     "sinusoidal_3d": SINUSOIDAL_3D,
+    "fourier": FOURIER,
 }

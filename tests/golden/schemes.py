@@ -6,6 +6,7 @@ it is transcendental.
 """
 
 from fractions import Fraction
+from itertools import product
 
 import mpmath
 
@@ -234,7 +235,7 @@ def turned(function, turns, divisor):
     number that was rounded: what is that near to a quarter turn is one."""
     quarters = 4 * quotient(turns) / divisor
     nearest = mpmath.nint(quarters)
-    if abs(quarters - nearest) < mpmath.mpf(2) ** -250:
+    if quarters == 0 or (nearest and abs(quarters - nearest) < mpmath.mpf(2) ** -250):
         return sine_of_quarters(Fraction(int(nearest) + (function is cosine)))
     angle = quarters * mpmath.pi / 2
     return mpmath.sin(angle) if function is sine else mpmath.cos(angle)
@@ -382,6 +383,107 @@ def sinusoidal_3d(arguments):
     return shape, entries
 
 
+FOURIER_PRESETS = {
+    "nerfstudio": {"include_input": "last"},
+    "nerf": {"angle": "radians", "layout": "by_frequency", "include_input": "first"},
+    "perceiver": {
+        "angle": "half_turns",
+        "spacing": "linear",
+        "max_frequency": "112",
+        "include_input": "first",
+    },
+    "timm_pixel": {"angle": "half_turns", "spacing": "linear", "max_frequency": "112"},
+    "timm_fourier_embed": {
+        "angle": "half_turns",
+        "spacing": "linear",
+        "max_frequency": "32",
+        "layout": "concat_by_frequency",
+        "include_input": "first",
+    },
+}
+
+FOURIER_DEFAULTS = {
+    "grid": "corners",
+    "min_frequency": "1",
+    "spacing": "geometric",
+    "angle": "turns",
+    "layout": "concat",
+    "include_input": "none",
+}
+
+
+def grid_coordinates(grid, n):
+    gaps = max(n - 1, 1)
+    return {
+        "corners": [Fraction(2 * k, gaps) - 1 for k in range(n)],
+        "centers": [Fraction(2 * k + 1, n) - 1 for k in range(n)],
+        "unit": [Fraction(k, gaps) for k in range(n)],
+        "index": [Fraction(k) for k in range(n)],
+    }[grid]
+
+
+def points(options):
+    """The exact coordinates of each point."""
+    if "sizes" in options:
+        axes = [grid_coordinates(options["grid"], int(n)) for n in options["sizes"].split(",")]
+        return [list(point) for point in product(*axes)]
+    flat = [nearest_double(text) for text in options["coordinates"].split(",")]
+    axes = int(options["axes"])
+    return [flat[i : i + axes] for i in range(0, len(flat), axes)]
+
+
+def band_frequencies(options, axis):
+    count, low = int(options["bands"]), nearest_double(options["min_frequency"])
+    linear = options["spacing"] == "linear"
+    if "max_frequency" in options:
+        given = options["max_frequency"].split(",")
+        high = nearest_double(given[axis if len(given) > 1 else 0])
+    else:
+        high = low * count if linear else low * 2 ** (count - 1)
+    if count == 1:
+        return [low]
+    if linear:
+        return [low + (high - low) * Fraction(i, count - 1) for i in range(count)]
+    ratio = quotient(high / low)
+    return [real(low) * mpmath.power(ratio, quotient(Fraction(i, count - 1))) for i in range(count)]
+
+
+def fourier_entry(function, angle, coordinate, frequency_value):
+    divisor = 1 / (
+        quotient(frequency_value) if isinstance(frequency_value, Fraction) else frequency_value
+    )
+    if angle == "radians":
+        return stretched(function, coordinate, divisor)
+    return turned(function, coordinate / (2 if angle == "half_turns" else 1), divisor)
+
+
+def fourier(arguments):
+    options = with_defaults(arguments, FOURIER_DEFAULTS, FOURIER_PRESETS)
+    rows = points(options)
+    axes, count = len(rows[0]), int(options["bands"])
+    bands = [band_frequencies(options, axis) for axis in range(axes)]
+    by_axis = [(axis, i) for axis in range(axes) for i in range(count)]
+    by_frequency = [(axis, i) for i in range(count) for axis in range(axes)]
+    if options["layout"] == "concat":
+        columns = [(f, *at) for f in (sine, cosine) for at in by_axis]
+    elif options["layout"] == "concat_by_frequency":
+        columns = [(f, *at) for f in (sine, cosine) for at in by_frequency]
+    else:
+        columns = [
+            (f, axis, i) for i in range(count) for f in (sine, cosine) for axis in range(axes)
+        ]
+    entries = []
+    for point in rows:
+        row = [
+            fourier_entry(f, options["angle"], point[axis], bands[axis][i])
+            for f, axis, i in columns
+        ]
+        before = point if options["include_input"] == "first" else []
+        after = point if options["include_input"] == "last" else []
+        entries += [*before, *row, *after]
+    return [len(rows), len(entries) // len(rows)], entries
+
+
 SCHEMES = {
     function.__name__: function
     for function in (
@@ -392,5 +494,6 @@ SCHEMES = {
         sinusoidal,
         sinusoidal_2d,
         sinusoidal_3d,
+        fourier,
     )
 }

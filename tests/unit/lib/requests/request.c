@@ -436,6 +436,15 @@ START_TEST(rules_between_parameters_name_the_way_out)
          "48 MiB"},
         {"sinusoidal_3d", "depth=1&height=1&width=1&dim=24&split=quarter", "dim", "16"},
         {"sinusoidal_3d", "depth=1&height=1&width=1&dim=8&layout=concat", "dim", "6"},
+        {"fourier", "sizes=1,1,1,1,1&bands=2", "sizes", "4 numbers"},
+        {"fourier", "sizes=2,2&axes=2&bands=2", "axes", "sizes"},
+        {"fourier", "coordinates=1,2,3&axes=2&bands=2", "coordinates", "2 numbers"},
+        {"fourier", "sizes=2&bands=22", "bands", "2^20"},
+        {"fourier", "sizes=2&bands=65536&min_frequency=17&spacing=linear", "bands", "2^20"},
+        {"fourier", "sizes=2,2&bands=2&max_frequency=2,3,4", "max_frequency", "2 axes"},
+        {"fourier", "sizes=2,2&bands=2&max_frequency=2,0.5", "max_frequency", "min_frequency"},
+        {"fourier", "coordinates=70000&axes=1&bands=2&include_input=last&dtype=f16", "dtype",
+         "f16"},
         {"binary", "length=9&width=3", "width", "4"},
     };
     for (size_t i = 0; i < UNIT_COUNT(CASES); i++)

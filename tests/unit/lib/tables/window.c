@@ -288,6 +288,9 @@ START_TEST(fill_writes_any_rows_of_any_scheme)
                           "&shape=nc&extra_tokens=2"},
         {"sinusoidal_2d", "height=5&width=70&dim=12&preset=sd3&dtype=f64"},
         {"sinusoidal_3d", "depth=3&height=5&width=7&dim=14"},
+        {"fourier", "sizes=3,5,4&bands=5&include_input=first&layout=by_frequency"},
+        {"fourier", "coordinates=0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8&axes=2&bands=70"
+                    "&max_frequency=9&dtype=f64"},
         {"sinusoidal_3d", "depth=2&height=3&width=40&dim=32&preset=cogvideox&dtype=f64"},
         {"rope", "length=200&offset=-100&dim=150&table=full&dtype=bf16"},
         {"rope", "length=100&step=0.3&dim=12&table=full&layout=interleaved&dtype=f64"},
