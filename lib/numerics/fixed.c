@@ -122,6 +122,15 @@ pe_wide pe_fixed_mul_fraction(pe_fixed a, pe_fixed b)
     return pe_wide_add(mixed, pe_wide_mul(a.part, b.part));
 }
 
+pe_fixed pe_fixed_mul_wide(pe_fixed a, pe_wide b)
+{
+    uint64_t whole;
+    assert(a.whole >= 0);
+    pe_wide part = pe_wide_mul_whole(b, (uint64_t)a.whole, &whole);
+    return pe_fixed_add((pe_fixed){(int64_t)whole, part},
+                        (pe_fixed){.part = pe_wide_mul(a.part, b)});
+}
+
 /* ---- logarithm and conversion ---- */
 
 pe_fixed pe_fixed_log2(double x)

@@ -32,6 +32,9 @@ pe_fixed pe_fixed_div(pe_fixed a, pe_fixed b);
  * is multiplied by the other. */
 pe_wide pe_fixed_mul_fraction(pe_fixed a, pe_fixed b);
 
+/* a * b for a >= 0, with an error of a few 2^-256. */
+pe_fixed pe_fixed_mul_wide(pe_fixed a, pe_wide b);
+
 /* log2(x) of a normal double x > 0, with an error of about 2^-253. */
 pe_fixed pe_fixed_log2(double x);
 

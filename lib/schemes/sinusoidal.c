@@ -48,6 +48,12 @@ static const pe_parameter PARAMETERS[] = {
      .minimum = -1e30,
      .maximum = 1e30,
      .help = "factor that multiplies every entry"},
+    {.name = "position_scale",
+     .type = PE_REAL,
+     .default_text = "1",
+     .minimum = 1e-6,
+     .maximum = 1e6,
+     .help = "factor that multiplies every position, such as 1000 for times from 0 to 1"},
 };
 
 static const pe_preset PRESETS[] = {
@@ -66,10 +72,38 @@ static const pe_preset PRESETS[] = {
     {"seed_cls",
      "a widespread script: a frequency for each column, row 0 reserved for a class token",
      {"frequencies", "per_column", "zero_first_row", "true", NULL}},
+    {"ddpm",
+     "timesteps of DDPM; positions are times, which may be fractions",
+     {"layout", "concat", "frequencies", "tensor2tensor", "odd_dim", "pad", NULL}},
+    {"dit",
+     "timesteps of DiT: cosines first",
+     {"layout", "concat_cos_first", "odd_dim", "pad", NULL}},
+    {"sd3",
+     "timesteps of Stable Diffusion 3 from 0 to 1000, as diffusers computes them",
+     {"layout", "concat_cos_first", "odd_dim", "pad", NULL}},
+    {"flux",
+     "timesteps of FLUX from 0 to 1, which it multiplies by 1000",
+     {"layout", "concat_cos_first", "odd_dim", "pad", "position_scale", "1000", NULL}},
+    {"ggml", "ggml_timestep_embedding", {"layout", "concat_cos_first", "odd_dim", "pad", NULL}},
 };
 
 static const pe_tensor_help TENSORS[] = {
     {"encoding", "[n, dim]", "sines and cosines of k * w_i, in the columns that layout says"}};
+
+/* Scaled positions have a bit to spare below 2^53: see pe_wave_scale_positions. */
+static void check_scale(const pe_values *values, const pe_positions *positions,
+                        pe_error *reterr)
+{
+    double scale = pe_real(values, "position_scale"), low, high;
+    char given[32];
+    if (scale == 1 || reterr->count > 0)
+        return;
+    pe_positions_range(positions, &low, &high);
+    snprintf(given, sizeof given, "%.17g", scale);
+    if (fmax(-low, high) * scale > PE_POSITION_MAX / 2)
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "position_scale", given,
+                     "such that every position times position_scale is from -2^52 to 2^52");
+}
 
 static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
 {
@@ -93,6 +127,7 @@ static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
     if (frequencies == PER_COLUMN && pe_choice(values, "layout") != INTERLEAVED)
         pe_error_add(reterr, PE_OUT_OF_RANGE, "layout", LAYOUTS[pe_choice(values, "layout")],
                      "interleaved with frequencies=per_column, whose columns form no pairs");
+    check_scale(values, &positions, reterr);
     pe_check_magnitude(values, "amplitude", fabs(pe_real(values, "amplitude")), reterr);
     pe_plan_add(ret_plan, "encoding", pe_requested_dtype(values), 2,
                 (uint64_t[]){positions.count, (uint64_t)dim});
@@ -121,7 +156,7 @@ static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runn
     wave->count = rule == PER_COLUMN ? columns : pairs;
     wave->amplitude = pe_real(values, "amplitude");
     wave->zero_at_origin = pe_flag(values, "zero_first_row");
-    return pe_wave_ready(wave);
+    return pe_wave_scale_positions(wave, pe_real(values, "position_scale"));
 }
 
 static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
@@ -140,7 +175,7 @@ const pe_scheme pe_scheme_sinusoidal = {
             .family = "absolute",
             .formula =
                 "encoding[r, 2i] = amplitude * sin(k * w_i), encoding[r, 2i+1] = amplitude "
-                "* cos(k * w_i), w_i = base^(-2i/dim)",
+                "* cos(k * w_i), w_i = position_scale * base^(-2i/dim)",
             .convention = "interleaved columns, as in the paper; the presets are those of "
                           "libraries that differ",
             .reference = "arXiv:1706.03762, section 3.5",

@@ -1,5 +1,7 @@
 /* The sinusoidal encoding of a grid: each axis has half of the channels. */
+#include "waves/axis.h"
 #include "waves/grid.h"
+#include "waves/grid_mask.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +14,13 @@ static const char *const GROUPINGS[] = {"axis", "function", NULL};
 enum grouping { AXIS, FUNCTION };
 static const char *const SHAPES[] = {"chw", "hwc", "nc", NULL};
 enum shape { CHW, HWC, NC };
+static const char *const NORMALIZATIONS[] = {"none", "cells", NULL};
+enum normalization { NONE, CELLS };
+static const pe_case ONE_TURN[] = {{"cells", false, "1"}, {NULL, false, NULL}};
+static const pe_case ONE_CELL[] = {{"none", false, "1"}, {NULL, false, NULL}};
+static const pe_case OPTIONAL[] = {{"none", false, NULL}, {NULL, false, NULL}};
+
+#define MASK_BYTES (48 << 20) /* of the tables of a grid with a mask */
 
 #define EXTENT                                                                                 \
     .type = PE_INTEGER, .required = true, .minimum = 1, .maximum = 16777216, .unit = "cells"
@@ -50,6 +59,64 @@ static const pe_parameter PARAMETERS[] = {
      .maximum = 65536,
      .unit = "rows",
      .help = "number of zero rows before the cells, for class tokens; only with shape=nc"},
+    {.name = "base_height",
+     .type = PE_REAL,
+     .minimum = 1,
+     .maximum = 1e18,
+     .help = "base of the frequencies of the height, if not that of the width, base"},
+    {.name = "first_position",
+     .type = PE_REAL,
+     .default_text = "0",
+     .minimum = 0,
+     .maximum = 1,
+     .unit = "cells",
+     .help = "position of the first cell of an axis: 0, 0.5 or 1"},
+    {.name = "normalize",
+     .type = PE_CHOICE,
+     .default_text = "none",
+     .choices = NORMALIZATIONS,
+     .help = "none: angles are positions times frequencies; cells: positions are first divided "
+             "by n + 10^-6 for an axis of n cells, and multiplied by 2π and turns"},
+    {.name = "turns",
+     .when = "normalize",
+     .cases = ONE_TURN,
+     .type = PE_REAL,
+     .minimum = 1e-6,
+     .maximum = 1e6,
+     .unit = "turns",
+     .help = "angle of the normalized position 1; the libraries' scale divided by 2π"},
+    {.name = "base_size",
+     .when = "normalize",
+     .cases = OPTIONAL,
+     .type = PE_INTEGER,
+     .minimum = 1,
+     .maximum = 16777216,
+     .unit = "cells",
+     .help = "positions are multiplied by base_size and divided by the number of cells of the "
+             "axis, or by table_size"},
+    {.name = "table_size",
+     .when = "normalize",
+     .cases = OPTIONAL,
+     .type = PE_INTEGER,
+     .minimum = 1,
+     .maximum = 16777216,
+     .unit = "cells",
+     .help = "height and width of a table of which the grid is the centre"},
+    {.name = "interpolation_scale",
+     .when = "normalize",
+     .cases = ONE_CELL,
+     .type = PE_REAL,
+     .minimum = 0.001,
+     .maximum = 1000,
+     .unit = "cells",
+     .help = "distance of cells that are 1 apart afterwards: positions are divided by it"},
+    {.name = "mask",
+     .type = PE_INTEGER_LIST,
+     .minimum = 0,
+     .maximum = 1048576,
+     .unit = "cells",
+     .help = "lengths of runs of cells, row by row: first valid cells, then others, then valid "
+             "ones … Positions count the valid cells of a row or column"},
 };
 
 static const pe_preset PRESETS[] = {
@@ -61,11 +128,88 @@ static const pe_preset PRESETS[] = {
     {"timm_interleaved",
      "timm's build_sincos2d_pos_embed with interleave_sin_cos",
      {"layout", "concat", "axis_order", "height_first", "shape", "nc", NULL}},
+    {"detr",
+     "DETR's position_embedding sine; also Conditional DETR, MaskFormer, Mask2Former",
+     {"axis_order", "height_first", "first_position", "1", "normalize", "cells", NULL}},
+    {"deformable_detr",
+     "Deformable DETR and Grounding DINO: from the middles of the cells",
+     {"axis_order", "height_first", "first_position", "0.5", "normalize", "cells", NULL}},
+    {"dab_detr",
+     "DAB-DETR, with the base 20",
+     {"axis_order", "height_first", "first_position", "1", "normalize", "cells", "base", "20",
+      NULL}},
+    {"rt_detr",
+     "RT-DETR's build_2d_sincos_position_embedding",
+     {"layout", "concat", "axis_order", "height_first", "shape", "nc", NULL}},
+    {"pixart",
+     "PixArt at 1024 x 1024, as diffusers computes it; 512 x 512 has base_size=32 and "
+     "interpolation_scale=1",
+     {"layout", "concat", "shape", "nc", "base_size", "64", "interpolation_scale", "2", NULL}},
+    {"sd3",
+     "the centre of Stable Diffusion 3's table; models differ in table_size",
+     {"layout", "concat", "shape", "nc", "base_size", "64", "table_size", "192", NULL}},
 };
 
 static const pe_tensor_help TENSORS[] = {
     {"encoding", "[dim, height, width], [height, width, dim] or [extra_tokens + cells, dim]",
      "sines and cosines of x and y"}};
+
+static int64_t first_halves(const pe_values *values)
+{
+    return (int64_t)(2 * pe_real(values, "first_position"));
+}
+
+static bool is_normalized(const pe_values *values)
+{
+    return pe_choice(values, "normalize") == CELLS;
+}
+
+/* Check first_position and table_size. */
+static void check_positions(const pe_values *values, pe_error *reterr)
+{
+    char given[PE_PRINT_MAX];
+    double first = pe_real(values, "first_position");
+    pe_print_number(given, first);
+    if (first != 0 && first != 0.5 && first != 1)
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "first_position", given, "0, 0.5 or 1");
+    if (!pe_is_present(values, "table_size"))
+        return;
+    int64_t size = pe_integer(values, "table_size");
+    pe_print_number(given, (double)size);
+    if (size < pe_integer(values, "height") || size < pe_integer(values, "width"))
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "table_size", given,
+                     "at least height and width, since the grid is a part of that table");
+    if (pe_is_present(values, "mask"))
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "table_size", given,
+                     "left out with mask, whose cells are counted from the first valid one");
+}
+
+/* Check the mask, and the memory of its tables. */
+static void check_mask(const pe_values *values, pe_error *reterr)
+{
+    if (!pe_is_present(values, "mask"))
+        return;
+    const pe_value *runs = pe_value_of(values, "mask");
+    double height = pe_real(values, "height"), width = pe_real(values, "width"), cells = 0;
+    double row_bytes =
+        pe_real(values, "dim") / 2 * (double)pe_dtype_size(pe_requested_dtype(values));
+    double bytes = pe_grid_mask_bytes(height, width, is_normalized(values), row_bytes);
+    char given[64];
+    for (size_t i = 0; i < runs->count; i++)
+        cells += runs->items[i];
+    snprintf(given, sizeof given, "%.0f cells", cells);
+    if (cells != height * width)
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "mask", given,
+                     "runs of height * width = %.0f cells together", height * width);
+    else if (cells > PE_GRID_MASK_CELLS)
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "mask", given,
+                     "runs of at most %d cells together", PE_GRID_MASK_CELLS);
+    else if (bytes > MASK_BYTES)
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "mask", given,
+                     "left out on a grid for which the encodings of all lengths of rows and "
+                     "columns may take more than 48 MiB: %.0f bytes here",
+                     bytes);
+}
 
 static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
 {
@@ -83,6 +227,8 @@ static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
     if (extra > 0 && shape != NC)
         pe_error_add(reterr, PE_OUT_OF_RANGE, "extra_tokens", given,
                      "0 unless shape=nc, since a grid has no room for more rows");
+    check_positions(values, reterr);
+    check_mask(values, reterr);
     if (shape == CHW)
         pe_plan_add(ret_plan, "encoding", dtype, 3, (uint64_t[]){dim, height, width});
     else if (shape == HWC)
@@ -90,6 +236,56 @@ static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
     else
         pe_plan_add(ret_plan, "encoding", dtype, 2, (uint64_t[]){extra + height * width, dim});
     pe_plan_rows(ret_plan, shape == CHW ? 3 : shape == HWC ? 2 : 1); /* any axis may be large */
+}
+
+/* Whether positions and frequencies of both axes are the same. */
+static bool axes_are_alike(const pe_values *values)
+{
+    return !is_normalized(values) && !pe_is_present(values, "base_size") &&
+           !pe_is_present(values, "table_size") && !pe_is_present(values, "base_height") &&
+           !pe_is_present(values, "mask");
+}
+
+/* The rule of an axis that has `cells` cells. */
+static pe_axis axis_rule(const pe_values *values, const char *base, int64_t cells)
+{
+    uint64_t half = (uint64_t)pe_integer(values, "dim") / 2;
+    pe_axis rule = {.count = half / 2,
+                    .base = pe_real(values, pe_is_present(values, base) ? base : "base"),
+                    .numerator = 2,
+                    .denominator = half,
+                    .first = first_halves(values),
+                    .normalized = is_normalized(values),
+                    .size = (uint64_t)cells,
+                    .interpolation = 1};
+    if (rule.normalized) {
+        rule.turns = pe_real(values, "turns");
+        return rule;
+    }
+    rule.interpolation = pe_real(values, "interpolation_scale");
+    if (pe_is_present(values, "base_size"))
+        rule.base_size = pe_real(values, "base_size");
+    if (pe_is_present(values, "table_size")) {
+        rule.size = (uint64_t)pe_integer(values, "table_size");
+        rule.first += 2 * ((int64_t)(rule.size - (uint64_t)cells) / 2);
+    }
+    return rule;
+}
+
+/* Set the waves and tables of both axes. */
+static bool prepare_axes(const pe_values *values, pe_grid *grid)
+{
+    const pe_axis x = axis_rule(values, "base", (int64_t)grid->width);
+    const pe_axis y = axis_rule(values, "base_height", (int64_t)grid->height);
+    grid->shared = axes_are_alike(values);
+    if (pe_is_present(values, "mask")) {
+        const pe_value *runs = pe_value_of(values, "mask");
+        return pe_grid_mask(grid, runs->items, runs->count, &x, &y) && pe_grid_prepare(grid);
+    }
+    size_t longer = grid->width > grid->height ? grid->width : grid->height;
+    return pe_axis_set_wave(&x, grid->shared ? longer : grid->width, &grid->x.wave) &&
+           (grid->shared || pe_axis_set_wave(&y, grid->height, &grid->y.wave)) &&
+           pe_grid_prepare(grid);
 }
 
 static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
@@ -107,10 +303,7 @@ static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runn
     grid->width_first = pe_choice(values, "axis_order") == WIDTH_FIRST;
     grid->by_function = pe_choice(values, "grouping") == FUNCTION;
     grid->interleaved = pe_choice(values, "layout") == INTERLEAVED;
-    grid->wave = (pe_wave){
-        .positions = {.count = grid->width > grid->height ? grid->width : grid->height,
-                      .step = 1},
-        .frequencies = pe_wave_geometric(half / 2, pe_real(values, "base"), 2, half),
+    grid->x.wave = grid->y.wave = (pe_wave){
         .count = half / 2,
         .layout = grid->interleaved ? PE_WAVE_INTERLEAVED : PE_WAVE_CONCAT,
         .columns = half,
@@ -118,7 +311,7 @@ static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runn
         .amplitude = 1,
         .dtype = plan->tensors[0].dtype,
     };
-    if (grid->wave.frequencies && pe_grid_prepare(grid))
+    if (prepare_axes(values, grid))
         return grid;
     pe_grid_free(grid);
     return NULL;
@@ -131,17 +324,27 @@ static void fill(const pe_values *values, const pe_plan *plan, const void *state
     pe_grid_fill(state, window.first, window.rows, dst);
 }
 
+/* Whether entries of the axes are kept, and how many there are. */
 static bool has_table(const pe_values *values, const pe_plan *plan, double *ret_entries)
 {
-    int64_t height = pe_integer(values, "height"), width = pe_integer(values, "width");
-    *ret_entries = (double)(width > height ? width : height) * pe_real(values, "dim") / 2;
+    double height = pe_real(values, "height"), width = pe_real(values, "width");
+    double half = pe_real(values, "dim") / 2;
+    double longer = width > height ? width : height;
+    *ret_entries = (axes_are_alike(values) ? longer : width + height) * half;
+    if (pe_is_present(values, "mask")) {
+        *ret_entries = pe_grid_mask_bytes(height, width, is_normalized(values), half);
+        return true;
+    }
     return *ret_entries * (double)pe_dtype_size(plan->tensors[0].dtype) <= PE_GRID_TABLE_BYTES;
 }
 
 static double price(const pe_values *values, const pe_plan *plan)
 {
     double entries, frequencies = 60 * pe_real(values, "dim");
-    return frequencies + (has_table(values, plan, &entries) ? 2 * entries : 0);
+    bool kept = has_table(values, plan, &entries);
+    if (pe_is_present(values, "mask")) /* frequencies of each length */
+        frequencies *= pe_real(values, "height") + pe_real(values, "width");
+    return frequencies + (kept ? 2 * entries : 0);
 }
 
 static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
@@ -159,12 +362,18 @@ const pe_scheme pe_scheme_sinusoidal_2d = {
             .summary = "Half of the channels encode the column and half the row, each as a "
                        "sinusoidal encoding of dim/2 columns.",
             .family = "grid",
-            .formula = "an axis of dim/2 channels: sin(p * w_i), cos(p * w_i), "
-                       "w_i = base^(-4i/dim), i = 0 … dim/4-1, p = x or y",
+            .formula =
+                "an axis of dim/2 channels: sin(p * w_i), cos(p * w_i), "
+                "w_i = base^(-4i/dim), i = 0 … dim/4-1, p = x or y, from first_position; with "
+                "normalize=cells p = 2π * turns * x / (width + 10^-6), else with "
+                "base_size p = x * base_size / width / interpolation_scale",
             .convention =
                 "channels of the width before those of the height, channels first; the "
-                "presets mae and timm are those of the vision libraries",
-            .reference = "arXiv:1706.03762 per axis; arXiv:2111.06377 (MAE)",
+                "presets are those of the vision libraries. The real numbers of the formula "
+                "are "
+                "rounded once: 2π and 10^-6 are not doubles",
+            .reference = "arXiv:1706.03762 per axis; arXiv:2111.06377 (MAE); arXiv:2005.12872 "
+                         "(DETR)",
             .example = "height=2&width=3&dim=4",
             .revision = 2,
             PE_LIST(parameter, PARAMETERS),

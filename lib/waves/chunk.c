@@ -204,15 +204,27 @@ static bool is_small_angle(const pe_wide *turns, dd position, dd *ret_angle)
     return ret_angle->hi != 0 && fabs(ret_angle->hi) < 0x1p-20;
 }
 
+/* A phase of a rational wave, or the multiple of a quarter turn that it should be. */
+static pe_wide quarters_snapped(pe_wide phase)
+{
+    const pe_wide eighth = {{0, 0, 0, 1ULL << 61}};
+    pe_wide nearest = pe_wide_add(phase, eighth);
+    nearest = (pe_wide){{0, 0, 0, nearest.limb[3] >> 62 << 62}};
+    return pe_wide_add(nearest, pe_wave_snap(pe_wide_sub(phase, nearest)));
+}
+
 /* Whether the phase of a row is a multiple of a quarter turn, and its sine and cosine. Tiny
  * phases may be 0 because their bits are cut off, so these are left to the caller. */
 static bool is_quarter_turn(const pe_wave *wave, uint64_t row, dd position, pe_wide turns,
                             dd *ret_sine, dd *ret_cosine)
 {
     static const double SINES[] = {0, 1, 0, -1};
-    if (turns.limb[3] >> 32 == 0 || fabs(position.hi) < 1)
+    if (wave->rational ? fabs(position.hi) < 0.25
+                       : turns.limb[3] >> 32 == 0 || fabs(position.hi) < 1)
         return false;
     pe_wide phase = pe_position_phase(&wave->positions, row, turns);
+    if (wave->rational)
+        phase = quarters_snapped(phase);
     if ((phase.limb[3] << 2 | phase.limb[2] | phase.limb[1] | phase.limb[0]) != 0)
         return false;
     *ret_sine = (dd){SINES[phase.limb[3] >> 62], 0};

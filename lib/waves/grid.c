@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the encodings of positions, which both axes share ---- */
+/* ---- the encodings of places ---- */
 
 #define ROOM_BYTES (32 << 10) /* for a part of the table that is too large */
 
-/* The entries of consecutive positions, each `stride` bytes after the one before. */
+/* The entries of consecutive places, each `stride` bytes after the one before. */
 typedef struct strip {
     const unsigned char *entries;
     size_t stride;
@@ -23,48 +23,72 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
+static void axis_done(pe_grid_axis *axis)
+{
+    free(axis->wave.frequencies);
+    free(axis->table);
+    free(axis->rows);
+}
+
 void pe_grid_free(void *state)
 {
     pe_grid *grid = state;
     if (!grid)
         return;
-    free(grid->wave.frequencies);
-    free(grid->table);
+    axis_done(&grid->x);
+    axis_done(&grid->y);
     free(grid);
+}
+
+static size_t table_bytes(const pe_grid_axis *axis)
+{
+    return (size_t)axis->wave.positions.count * pe_wave_row_bytes(&axis->wave);
+}
+
+static bool fill_table(pe_grid_axis *axis)
+{
+    axis->table = malloc(table_bytes(axis));
+    if (axis->table)
+        pe_wave_fill(&axis->wave, 0, axis->wave.positions.count, axis->table);
+    return axis->table != NULL;
 }
 
 bool pe_grid_prepare(pe_grid *grid)
 {
-    pe_wave *wave = &grid->wave;
-    size_t bytes = (size_t)wave->positions.count * pe_wave_row_bytes(wave);
-    grid->element_size = pe_dtype_size(wave->dtype);
-    grid->quarter = grid->step = wave->count;
+    size_t bytes = table_bytes(&grid->x) + (grid->shared ? 0 : table_bytes(&grid->y));
+    grid->element_size = pe_dtype_size(grid->x.wave.dtype);
+    grid->quarter = grid->step = grid->x.wave.count;
+    if (grid->x.table)
+        return true;
     if (bytes > PE_GRID_TABLE_BYTES) {
-        grid->step = smaller(wave->count, PE_KERNEL_PAIRS);
+        grid->step = smaller(grid->quarter, PE_KERNEL_PAIRS);
         return true;
     }
-    grid->table = malloc(bytes);
-    if (grid->table)
-        pe_wave_fill(wave, 0, wave->positions.count, grid->table);
-    return grid->table != NULL;
+    return fill_table(&grid->x) && (grid->shared || fill_table(&grid->y));
+}
+
+static const pe_grid_axis *axis_of(const pe_grid *grid, bool encodes_x)
+{
+    return encodes_x || grid->shared ? &grid->x : &grid->y;
 }
 
 /* How many positions a strip of `pairs` frequencies may have. */
 static size_t strip_limit(const pe_grid *grid, size_t pairs)
 {
-    return grid->table ? SIZE_MAX : ROOM_BYTES / (2 * pairs * grid->element_size);
+    return grid->x.table ? SIZE_MAX : ROOM_BYTES / (2 * pairs * grid->element_size);
 }
 
-/* The strip of `count` positions from `first` on. A strip in the table has the entries of all
- * frequencies. Without a table, a strip in `room` has those of the frequencies
+/* The strip of `count` places of an axis from `first` on. A strip in the table has the entries
+ * of all frequencies. Without a table, a strip in `room` has those of the frequencies
  * [frequency, frequency + pairs) alone, in the order of the layout. */
-static strip strip_of(const pe_grid *grid, size_t first, size_t count, size_t frequency,
-                      size_t pairs, unsigned char room[ROOM_BYTES])
+static strip strip_of(const pe_grid *grid, bool encodes_x, size_t first, size_t count,
+                      size_t frequency, size_t pairs, unsigned char room[ROOM_BYTES])
 {
+    const pe_grid_axis *axis = axis_of(grid, encodes_x);
     size_t row_bytes = 2 * grid->quarter * grid->element_size;
-    if (grid->table)
-        return (strip){grid->table + first * row_bytes, row_bytes};
-    pe_wave part = grid->wave; /* a frequency's entries do not depend on the others */
+    if (axis->table)
+        return (strip){axis->table + first * row_bytes, row_bytes};
+    pe_wave part = axis->wave; /* a frequency's entries do not depend on the others */
     part.frequencies += frequency;
     part.count = pairs;
     part.columns = part.row_columns = 2 * pairs;
@@ -102,14 +126,27 @@ static void write_patch(const pe_grid *grid, patch cells, unsigned char *dst)
     size_t step = grid->step, cell_bytes = 4 * grid->quarter * grid->element_size;
     for (size_t f = 0; f < grid->quarter; f += step) {
         size_t pairs = smaller(grid->quarter - f, step);
-        strip xs = strip_of(grid, cells.x, cells.columns, f, pairs, x_room);
-        strip ys = strip_of(grid, cells.y, cells.rows, f, pairs, y_room);
+        strip xs = strip_of(grid, true, cells.x, cells.columns, f, pairs, x_room);
+        strip ys = strip_of(grid, false, cells.y, cells.rows, f, pairs, y_room);
         unsigned char *cell = dst;
         for (size_t r = 0; r < cells.rows; r++)
             for (size_t c = 0; c < cells.columns; c++, cell += cell_bytes) {
                 place_entries(grid, true, f, pairs, xs.entries + c * xs.stride, cell);
                 place_entries(grid, false, f, pairs, ys.entries + r * ys.stride, cell);
             }
+    }
+}
+
+/* The same for cells that have rows of their own. */
+static void write_cells_by_rows(const pe_grid *grid, uint64_t first, uint64_t count,
+                                unsigned char *dst)
+{
+    size_t quarter = grid->quarter, row_bytes = 2 * quarter * grid->element_size;
+    for (uint64_t cell = first; cell < first + count; cell++, dst += 2 * row_bytes) {
+        place_entries(grid, true, 0, quarter, grid->x.table + grid->x.rows[cell] * row_bytes,
+                      dst);
+        place_entries(grid, false, 0, quarter, grid->y.table + grid->y.rows[cell] * row_bytes,
+                      dst);
     }
 }
 
@@ -182,14 +219,19 @@ static channel_meaning channel_at(const pe_grid *grid, size_t index)
     return (channel_meaning){second != grid->width_first, later, within % quarter};
 }
 
+/* The column of a table for a channel. */
+static size_t table_column(const pe_grid *grid, channel_meaning meaning)
+{
+    if (grid->interleaved)
+        return 2 * meaning.frequency + meaning.cosine;
+    return (meaning.cosine ? grid->quarter : 0) + meaning.frequency;
+}
+
 static strip channel_strip(const pe_grid *grid, channel_meaning meaning, size_t first,
                            size_t count, unsigned char room[ROOM_BYTES])
 {
-    strip pairs = strip_of(grid, first, count, meaning.frequency, 1, room);
-    size_t column = meaning.cosine;
-    if (grid->table)
-        column = grid->interleaved ? 2 * meaning.frequency + meaning.cosine
-                                   : (meaning.cosine ? grid->quarter : 0) + meaning.frequency;
+    strip pairs = strip_of(grid, meaning.encodes_x, first, count, meaning.frequency, 1, room);
+    size_t column = grid->x.table ? table_column(grid, meaning) : meaning.cosine;
     return (strip){pairs.entries + column * grid->element_size, pairs.stride};
 }
 
@@ -236,6 +278,17 @@ static void write_along_y(const pe_grid *grid, const pe_kernel *streaming,
     }
 }
 
+/* Write elements [first, first + count) of a plane whose cells have rows of their own. */
+static void write_by_rows(const pe_grid *grid, channel_meaning meaning, uint64_t first,
+                          size_t count, unsigned char *dst)
+{
+    const pe_grid_axis *axis = axis_of(grid, meaning.encodes_x);
+    size_t size = grid->element_size, row_bytes = 2 * grid->quarter * size;
+    const unsigned char *column = axis->table + table_column(grid, meaning) * size;
+    for (size_t i = 0; i < count; i++)
+        memcpy(dst + i * size, column + axis->rows[first + i] * row_bytes, size);
+}
+
 /* Write elements [first, first + count), counted over all planes. */
 static void write_planes(const pe_grid *grid, uint64_t first, uint64_t count,
                          unsigned char *dst)
@@ -245,7 +298,9 @@ static void write_planes(const pe_grid *grid, uint64_t first, uint64_t count,
     while (count > 0) {
         channel_meaning meaning = channel_at(grid, first / plane);
         size_t part = smaller(plane - first % plane, count);
-        if (meaning.encodes_x)
+        if (grid->x.rows)
+            write_by_rows(grid, meaning, first % plane, part, dst);
+        else if (meaning.encodes_x)
             write_along_x(grid, streaming, meaning, first % plane, part, dst);
         else
             write_along_y(grid, streaming, meaning, first % plane, part, dst);
@@ -268,5 +323,8 @@ void pe_grid_fill(const pe_grid *grid, uint64_t first, uint64_t rows, void *dst)
         memset(at, 0, cell_bytes);
         at += cell_bytes;
     }
-    write_cells(grid, first - grid->extra, rows, at);
+    if (grid->x.rows)
+        write_cells_by_rows(grid, first - grid->extra, rows, at);
+    else
+        write_cells(grid, first - grid->extra, rows, at);
 }

@@ -4,6 +4,8 @@
  * The files of this folder, each of which uses only those above it:
  *
  *   wave                  the description of a wave, and geometric frequencies
+ *   axis                  the angles of the cells of an axis
+ *   bands                 frequencies between two
  *   columns               where entries are stored in a row
  *   chunk                 64 frequencies: rotating and rounding their entries
  *   seeds                 exact sines and cosines, from which rotations start
@@ -13,10 +15,13 @@
  *   fill                  computing a table, chunk by chunk
  *   rotary                frequencies of rotary schemes
  *   distance_wave         waves of relative schemes
- *   grid                  tables of grids, from one wave for both axes */
+ *   grid                  tables of grids, from a wave for each axis
+ *   grid_mask             grids of which only some cells are valid
+ *   lattice               tables of points that have several axes */
 #ifndef PE_WAVE_H
 #define PE_WAVE_H
 
+#include "numerics/fixed.h"
 #include "positions/positions.h"
 
 /* The rows of a parameter table that trigonometric schemes share. */
@@ -61,9 +66,17 @@ typedef struct pe_wave {
     size_t row_columns;    /* columns of the destination; those after `columns` are zero */
     double amplitude;      /* every entry is multiplied by amplitude + amplitude_rest */
     double amplitude_rest;
+    bool rational;       /* frequencies may be quotients of whole numbers, of which
+                          * multiples may be quarter turns: see PE_WAVE_RATIONAL */
     bool zero_at_origin; /* the row of position 0 is all zero */
     pe_dtype dtype;
+    double *scaled_list; /* owned; positions.list where that is scaled, else NULL */
 } pe_wave;
+
+/* The angle in turns below which a rational number is 0. A wave is rational if no phase of it
+ * is nearer to a multiple of a quarter turn than this, unless it is one. A frequency is cut off
+ * after 256 bits; so a phase that should be such a multiple is that near to it. */
+#define PE_WAVE_RATIONAL 180 /* 2^-180 */
 
 /* Whether the wave has only sines or only cosines. */
 static inline bool pe_is_alone(const pe_wave *wave)
@@ -93,9 +106,23 @@ pe_wave *pe_wave_new(const pe_values *values, size_t columns, pe_wave_layout lay
  * NULL. */
 pe_wave *pe_wave_ready(pe_wave *wave);
 
+/* The same after multiplying every position by `scale`, 2^-20 … 2^20, exactly: the positions by
+ * a power of two of at most 2·scale, which must leave them within ±2^53, and the frequencies by
+ * the rest. */
+pe_wave *pe_wave_scale_positions(pe_wave *wave, double scale);
+
 /* Compute the frequencies base^(-i·numerator/denominator), i = 0 … count-1, base >= 1, as turns
  * per position. NULL if memory ran out. */
 pe_wide *pe_wave_geometric(size_t count, double base, uint64_t numerator, uint64_t denominator);
+
+/* Compute the frequencies first·base^(-i·numerator/denominator), i = 0 … count-1, base >= 1, as
+ * turns per position modulo one turn, for a first >= 0 and positions that are whole numbers.
+ * NULL if memory ran out. */
+pe_wide *pe_wave_ladder(size_t count, pe_fixed first, double base, uint64_t numerator,
+                        uint64_t denominator);
+
+/* A frequency of a rational wave: 0 where it is within 2^-180 of 0, modulo one turn. */
+pe_wide pe_wave_snap(pe_wide frequency);
 
 /* What most schemes of waves cost: pe_scheme.price and .element_price. A frequency, with the
  * seeds of a block of rows, costs as much as some tens of entries. */

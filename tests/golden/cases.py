@@ -156,6 +156,15 @@ SINUSOIDAL_DTYPES = {
     "ties_bf16": f"positions={TIES_BF16}&dim=2&dtype=bf16",
 }
 
+# Times of diffusion models, whole and fractional.
+TIMES = {
+    "ddpm": "0,1,500.5,999",
+    "dit": "0,1,0.3,999.99",
+    "sd3": "0,1000,333.25,999.0000001",
+    "flux": "0,1,0.5,0.9869,0.0001",
+    "ggml": "0,999,0.1,14.6146",
+}
+
 SINUSOIDAL_CHOICES = {
     **{
         f"{layout}_{rule}": f"length=6&offset=9&dim=8&layout={layout}&frequencies={rule}"
@@ -202,6 +211,19 @@ SINUSOIDAL_CHOICES = {
         f"preset_{name}_dim_{dim}": f"preset={name}&length=5&dim={dim}"
         for name, dim in product(("tensor2tensor", "fairseq"), ("8", "7"))
     },
+    **{
+        f"preset_{name}_{dim}_{dtype}": f"preset={name}&positions={times}&dim={dim}&dtype={dtype}"
+        for name, times in TIMES.items()
+        for dim, dtype in (("8", "f32"), ("7", "f32"), ("8", "f64"), ("8", "f16"))
+    },
+    "position_scale_steps": "length=9&offset=-0.25&step=0.125&dim=8&position_scale=1000",
+    "position_scale_small": "length=5&offset=999997&dim=8&position_scale=0.001&dtype=f64",
+    "position_scale_of_many_bits": "positions=0.3,1000000,-0.000001&dim=8&position_scale=1.1",
+    "position_scale_up_to_2_52": "positions=4503599627,-4503599627.25,0&dim=8"
+    "&position_scale=1000000",
+    # (2^24 + 3) * 2^-50 in two factors
+    "position_scale_tie": "positions=0.0000000003725290964595729,-0.0000000003725290964595729"
+    "&dim=2&position_scale=40",
     "preset_whisper_interleaved": "preset=whisper&length=5&dim=8&layout=interleaved",
 }
 
@@ -234,6 +256,135 @@ SINUSOIDAL_2D = {
     "preset_mae": "preset=mae&height=5&width=5&dim=16&extra_tokens=1",
     "preset_timm": "preset=timm&height=3&width=5&dim=16",
     "preset_timm_interleaved": "preset=timm_interleaved&height=3&width=5&dim=16",
+    **{
+        f"preset_{name}": f"preset={name}&height=3&width=5&dim=16"
+        for name in ("detr", "deformable_detr", "dab_detr", "rt_detr", "pixart", "sd3")
+    },
+    **{
+        f"preset_{name}_{dtype}": f"preset={name}&height=3&width=4&dim=8&dtype={dtype}"
+        for name, dtype in product(("detr", "deformable_detr", "pixart", "sd3"), DTYPES[1:])
+    },
+    "normalized_one_cell": "preset=detr&height=1&width=1&dim=8&dtype=f64",
+    "normalized_nc_extra_tokens": "preset=detr&height=2&width=3&dim=8&shape=nc&extra_tokens=2",
+    "normalized_by_function": "preset=detr&height=2&width=3&dim=8&shape=hwc&layout=concat"
+    "&grouping=function",
+    "normalized_from_0": "height=3&width=4&dim=8&normalize=cells&turns=0.5",
+    "normalized_turns_100.25": "height=3&width=2&dim=8&normalize=cells&turns=100.25&dtype=f64",
+    # 2000001 = 3 * 666667: the third position is a quarter of a million turns
+    "normalized_quarter_turns": "height=1&width=2&dim=8&normalize=cells&turns=666667"
+    "&first_position=0.5&dtype=f64&base=16",
+    "normalized_base_1": "height=2&width=3&dim=8&normalize=cells&base=1",
+    "bases_of_both_axes": "height=3&width=4&dim=8&base=20&base_height=7.5",
+    "bases_normalized": "height=3&width=4&dim=8&preset=dab_detr&base_height=100&shape=hwc",
+    "first_position_0.5": "height=3&width=4&dim=8&first_position=0.5",
+    "first_position_1_bases": "height=3&width=4&dim=8&first_position=1&base_height=100",
+    "interpolation_0.7": "height=3&width=4&dim=8&interpolation_scale=0.7",
+    "interpolation_0.001": "height=3&width=4&dim=8&interpolation_scale=0.001&dtype=f64",
+    "base_size_larger": "height=3&width=5&dim=8&base_size=1000&first_position=0.5",
+    "table_size_without_base": "height=3&width=4&dim=8&table_size=96&shape=nc",
+    "table_size_96_odd": "height=3&width=5&dim=16&preset=sd3&table_size=96",
+    "padded_right_and_below": "preset=detr&height=4&width=5&dim=8&mask=3,2,3,2,3,7",
+    "padded_deformable": "preset=deformable_detr&height=4&width=5&dim=8&mask=3,2,3,2,3,7",
+    "padded_deformable_f64": "preset=deformable_detr&height=3&width=4&dim=8&mask=3,1,3,5"
+    "&dtype=f64&base=100",
+    "padded_left_and_above": "preset=detr&height=3&width=4&dim=8&mask=0,5,3,1,3&shape=hwc",
+    "mask_with_holes": "preset=detr&height=4&width=4&dim=8&mask=1,1,3,2,1,3,2,1,2&shape=nc"
+    "&extra_tokens=1",
+    "mask_all_valid": "preset=detr&height=2&width=3&dim=8&mask=6",
+    "mask_none_valid": "preset=deformable_detr&height=2&width=3&dim=8&mask=0,6",
+    "mask_without_normalization": "height=3&width=4&dim=8&mask=3,1,3,5&first_position=1",
+    "mask_from_0_bf16": "height=3&width=4&dim=8&mask=0,1,2,2,3,4&dtype=bf16&layout=concat"
+    "&grouping=function",
+}
+
+SINUSOIDAL_3D = {
+    "defaults": "depth=2&height=3&width=4&dim=12",
+    "one_cell": "depth=1&height=1&width=1&dim=6",
+    **{
+        f"{shape}_{axis_order}": f"depth=2&height=2&width=3&dim=6&shape={shape}"
+        f"&axis_order={axis_order}"
+        for shape, axis_order in product(
+            ("dhwc", "dnc", "nc"),
+            ("depth_height_width", "depth_width_height", "width_height_depth"),
+        )
+    },
+    **{f"dtype_{dtype}": f"depth=2&height=2&width=3&dim=6&dtype={dtype}" for dtype in DTYPES[1:]},
+    **{
+        f"dim_{dim}": f"depth=3&height=2&width=2&dim={dim}"
+        for dim in (2, 4, 8, 10, 14, 16, 20)
+    },
+    "concat": "depth=2&height=2&width=3&dim=18&layout=concat",
+    "quarter_interleaved": "depth=3&height=2&width=2&dim=16&split=quarter",
+    "base_100": "depth=2&height=3&width=2&dim=12&base=100&dtype=f64",
+    "long_depth": "depth=70&height=1&width=1&dim=6",
+    "scales": "depth=3&height=2&width=3&dim=12&spatial_interpolation_scale=0.3"
+    "&temporal_interpolation_scale=7",
+    **{
+        f"preset_{name}": f"preset={name}&depth=2&height=2&width=3&dim=16"
+        for name in ("cogvideox", "prithvi")
+    },
+    "preset_tatp22": "preset=tatp22&depth=2&height=2&width=3&dim=14",
+    "preset_cogvideox_f64": "preset=cogvideox&depth=2&height=2&width=3&dim=16&dtype=f64",
+    "preset_cogvideox_bf16": "preset=cogvideox&depth=2&height=2&width=3&dim=16&dtype=bf16",
+}
+
+POINTS = "coordinates=0.1,-0.7,0.25,1,-1,0.5,0,0.333,-0.9999&axes=3"
+
+FOURIER = {
+    "defaults": "sizes=2,3&bands=3",
+    **{
+        f"{grid}_{angle}_{spacing}": f"sizes=4,3&bands=3&grid={grid}&angle={angle}"
+        f"&spacing={spacing}"
+        for grid, angle, spacing in product(
+            ("corners", "centers", "unit", "index"),
+            ("turns", "half_turns", "radians"),
+            ("geometric", "linear"),
+        )
+    },
+    **{
+        f"{layout}_{include}": f"sizes=2,2,2&bands=2&layout={layout}&include_input={include}"
+        for layout, include in product(
+            ("concat", "concat_by_frequency", "by_frequency"), ("none", "first", "last")
+        )
+    },
+    **{
+        f"dtype_{dtype}_{spacing}": f"sizes=3,4&bands=3&dtype={dtype}&spacing={spacing}"
+        "&max_frequency=11&include_input=last"
+        for dtype, spacing in product(DTYPES[1:], ("geometric", "linear"))
+    },
+    **{
+        f"points_{dtype}": f"{POINTS}&bands=4&dtype={dtype}&include_input=first"
+        for dtype in DTYPES
+    },
+    **{
+        f"points_{layout}": f"{POINTS}&bands=3&layout={layout}&angle=half_turns"
+        for layout in ("concat", "concat_by_frequency", "by_frequency")
+    },
+    **{
+        f"one_point_{grid}": f"sizes=1&bands=2&grid={grid}&include_input=last"
+        for grid in ("corners", "centers", "unit", "index")
+    },
+    "one_band": "sizes=5&bands=1&max_frequency=7",
+    "four_axes": "sizes=2,1,3,2&bands=1&layout=by_frequency",
+    "highest_for_each_axis": "sizes=3,4&bands=3&spacing=linear&max_frequency=1.5,100",
+    "lowest_0.1": "sizes=5&bands=4&min_frequency=0.1&max_frequency=3.7&dtype=f64",
+    "equal_frequencies": "sizes=5&bands=3&min_frequency=3&max_frequency=3",
+    # the ratio is 1/3: the middle frequency is 3, if its logarithm is exact enough
+    "quarter_turns_from_powers": "sizes=9&bands=3&max_frequency=9&dtype=f64",
+    "quarter_turns_of_thirds": "sizes=7&bands=4&spacing=linear&max_frequency=2&dtype=f64",
+    "bands_70": "sizes=3&bands=70&max_frequency=112&angle=half_turns",
+    "high_frequencies": "sizes=5&bands=21&angle=radians",
+    "large_coordinates": "coordinates=2147483648,-2147483647.75,123456.789&axes=1&bands=20"
+    "&include_input=first",
+    "small_coordinates_f64": "coordinates=1e-300,-1e-30,0.000001&axes=1&bands=3&dtype=f64",
+    "tie_of_the_input_f16": "coordinates=2049,2051,-0.1&axes=1&bands=1&dtype=f16"
+    "&include_input=last",
+    "preset_nerfstudio": f"preset=nerfstudio&{POINTS}&bands=8&max_frequency=256",
+    "preset_nerf": f"preset=nerf&{POINTS}&bands=10",
+    "preset_perceiver": "preset=perceiver&sizes=3,4&bands=5",
+    "preset_perceiver_f64": "preset=perceiver&sizes=3,2&bands=4&dtype=f64",
+    "preset_timm_pixel": "preset=timm_pixel&sizes=3,4&bands=5",
+    "preset_timm_fourier_embed": "preset=timm_fourier_embed&sizes=2,2&bands=224",
 }
 
 CASES = {
@@ -243,4 +394,6 @@ CASES = {
     "periodic": PERIODIC,
     "sinusoidal": {**SINUSOIDAL_POSITIONS, **SINUSOIDAL_DTYPES, **SINUSOIDAL_CHOICES},
     "sinusoidal_2d": SINUSOIDAL_2D,
+    "sinusoidal_3d": SINUSOIDAL_3D,
+    "fourier": FOURIER,
 }

@@ -74,6 +74,8 @@ static const char *const EXPENSIVE[][2] = {
     {"periodic", "length=20000&dim=256"},
     {"sinusoidal", "length=50000&dim=512"},
     {"sinusoidal_2d", "height=300&width=300&dim=256"},
+    {"sinusoidal_3d", "depth=10&height=100&width=100&dim=128"},
+    {"fourier", "sizes=300,300&bands=64&max_frequency=112"},
     {"rope", "length=50000&dim=512"},
     {"rotation_matrix", "length=1000&dim=256"},
     {"alibi", "length=2&heads=65536"},

@@ -229,6 +229,22 @@ START_TEST(wrong_positions_do_not_make_the_length_required)
 }
 END_TEST
 
+/* The default of a parameter that depends on another one's choice; NULL if it has none. */
+static const char *default_of_case(const pe_request *request, const pe_parameter *parameter)
+{
+    const pe_scheme_info *info = pe_scheme_describe(pe_request_scheme(request));
+    for (size_t i = 0; i < parameter_count(info); i++) {
+        const pe_parameter *chooser = parameter_of(info, i);
+        if (strcmp(chooser->name, parameter->when) != 0)
+            continue;
+        const char *choice = chooser->choices[pe_request_value(request, i)->integer];
+        for (const pe_case *c = parameter->cases; c->choice; c++)
+            if (strcmp(c->choice, choice) == 0)
+                return c->default_text;
+    }
+    return NULL;
+}
+
 START_TEST(values_are_those_given_else_the_defaults)
 {
     for (size_t s = 0; s < pe_scheme_count(); s++) {
@@ -238,7 +254,8 @@ START_TEST(values_are_those_given_else_the_defaults)
         unit_query query = unit_query_of(info->example);
         for (size_t i = 0; i < parameter_count(info); i++) {
             const pe_parameter *parameter = parameter_of(info, i);
-            const char *text = parameter->default_text;
+            const char *text =
+                parameter->when ? default_of_case(request, parameter) : parameter->default_text;
             for (size_t a = 0; a < query.count; a++)
                 if (strcmp(query.arguments[a].name, parameter->name) == 0)
                     text = query.arguments[a].text;
@@ -402,9 +419,32 @@ START_TEST(rules_between_parameters_name_the_way_out)
         {"sinusoidal", "length=4&dim=3&odd_dim=pad&frequencies=tensor2tensor", "dim", "4"},
         {"sinusoidal", "length=4&dim=8&frequencies=per_column&layout=concat", "layout",
          "per_column"},
+        {"sinusoidal", "length=4&offset=4503599627370497&dim=8&position_scale=1.5",
+         "position_scale", "2^52"},
+        {"sinusoidal", "positions=-4503599628&dim=8&position_scale=1e6", "position_scale",
+         "2^52"},
         {"sinusoidal_2d", "height=2&width=2&dim=6", "dim", "multiple of 4"},
         {"sinusoidal_2d", "height=2&width=2&dim=4&grouping=function", "grouping", "concat"},
         {"sinusoidal_2d", "height=2&width=2&dim=4&extra_tokens=1", "extra_tokens", "nc"},
+        {"sinusoidal_2d", "height=2&width=2&dim=4&first_position=0.25", "first_position",
+         "0, 0.5 or 1"},
+        {"sinusoidal_2d", "height=2&width=3&dim=4&table_size=2", "table_size", "width"},
+        {"sinusoidal_2d", "height=2&width=3&dim=4&table_size=3&mask=6", "table_size", "mask"},
+        {"sinusoidal_2d", "height=2&width=3&dim=4&mask=3,2", "mask", "6 cells"},
+        {"sinusoidal_2d", "height=2000&width=1000&dim=4&mask=1e6,1e6", "mask", "1048576"},
+        {"sinusoidal_2d", "height=1000&width=1000&dim=256&mask=1e6&normalize=cells", "mask",
+         "48 MiB"},
+        {"sinusoidal_3d", "depth=1&height=1&width=1&dim=24&split=quarter", "dim", "16"},
+        {"sinusoidal_3d", "depth=1&height=1&width=1&dim=8&layout=concat", "dim", "6"},
+        {"fourier", "sizes=1,1,1,1,1&bands=2", "sizes", "4 numbers"},
+        {"fourier", "sizes=2,2&axes=2&bands=2", "axes", "sizes"},
+        {"fourier", "coordinates=1,2,3&axes=2&bands=2", "coordinates", "2 numbers"},
+        {"fourier", "sizes=2&bands=22", "bands", "2^20"},
+        {"fourier", "sizes=2&bands=65536&min_frequency=17&spacing=linear", "bands", "2^20"},
+        {"fourier", "sizes=2,2&bands=2&max_frequency=2,3,4", "max_frequency", "2 axes"},
+        {"fourier", "sizes=2,2&bands=2&max_frequency=2,0.5", "max_frequency", "min_frequency"},
+        {"fourier", "coordinates=70000&axes=1&bands=2&include_input=last&dtype=f16", "dtype",
+         "f16"},
         {"binary", "length=9&width=3", "width", "4"},
     };
     for (size_t i = 0; i < UNIT_COUNT(CASES); i++)

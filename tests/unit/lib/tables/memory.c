@@ -168,6 +168,9 @@ START_TEST(lists_and_variants_fail_as_cleanly)
         {"sinusoidal", "positions=7,0&dim=5&odd_dim=pad&frequencies=per_column"},
         {"sinusoidal", "length=2&dim=40&preset=whisper&dtype=bf16"},
         {"sinusoidal_2d", "height=3&width=2&dim=8&preset=timm&extra_tokens=1"},
+        {"sinusoidal_2d", "height=3&width=2&dim=8&preset=detr&mask=1,2,3"},
+        {"sinusoidal", "positions=1,2.5&dim=8&preset=flux"},
+        {"fourier", "coordinates=0.5,0.25&axes=2&bands=3"},
     };
     for (size_t i = 0; i < UNIT_COUNT(CASES); i++) {
         fail_every(pe_scheme_find(CASES[i][0]), CASES[i][1], 1);

@@ -40,6 +40,9 @@ static const char *const QUERIES[][2] = {
     {"sinusoidal_2d", "height=50&width=70&dim=12"},
     {"sinusoidal_2d", "height=50&width=70&dim=12&shape=hwc&dtype=f64"},
     {"sinusoidal_2d", "height=50&width=70&dim=12&preset=timm&extra_tokens=3"},
+    {"sinusoidal_2d", "height=50&width=70&dim=12&preset=detr&mask=0,1000,2500"},
+    {"sinusoidal_3d", "depth=9&height=11&width=13&dim=20"},
+    {"fourier", "sizes=50,70&bands=5&include_input=last"},
 };
 
 /* Read the whole stream in pieces of random sizes. Only a row that would be cut is left out. */
@@ -98,6 +101,8 @@ START_TEST(every_scheme_streams_any_size_in_little_memory)
         {"sinusoidal_2d", "height=1&width=16777216&dim=4&dtype=f64"},
         {"sinusoidal_2d", "height=16777216&width=16777216&dim=1024&shape=hwc"},
         {"sinusoidal_2d", "height=16777216&width=16777216&dim=4&shape=nc&extra_tokens=9"},
+        {"sinusoidal_3d", "depth=1048576&height=1048576&width=64&dim=64"},
+        {"fourier", "sizes=32768,32768,32768&bands=64&max_frequency=112"},
     };
     unsigned char read[5000];
     for (size_t i = 0; i < UNIT_COUNT(HUGE); i++) {

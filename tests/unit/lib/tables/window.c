@@ -283,6 +283,15 @@ START_TEST(fill_writes_any_rows_of_any_scheme)
         {"sinusoidal_2d", "height=5&width=7&dim=12&shape=hwc&axis_order=height_first"},
         {"sinusoidal_2d", "height=5&width=7&dim=12&shape=nc&extra_tokens=3&dtype=f16"},
         {"sinusoidal_2d", "height=70&width=2&dim=8&layout=concat&grouping=function"},
+        {"sinusoidal_2d", "height=5&width=7&dim=12&preset=detr&mask=5,2,5,2,5,16"},
+        {"sinusoidal_2d", "height=5&width=7&dim=12&preset=deformable_detr&mask=5,2,5,2,5,16"
+                          "&shape=nc&extra_tokens=2"},
+        {"sinusoidal_2d", "height=5&width=70&dim=12&preset=sd3&dtype=f64"},
+        {"sinusoidal_3d", "depth=3&height=5&width=7&dim=14"},
+        {"fourier", "sizes=3,5,4&bands=5&include_input=first&layout=by_frequency"},
+        {"fourier", "coordinates=0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8&axes=2&bands=70"
+                    "&max_frequency=9&dtype=f64"},
+        {"sinusoidal_3d", "depth=2&height=3&width=40&dim=32&preset=cogvideox&dtype=f64"},
         {"rope", "length=200&offset=-100&dim=150&table=full&dtype=bf16"},
         {"rope", "length=100&step=0.3&dim=12&table=full&layout=interleaved&dtype=f64"},
         {"rope", "length=90&dim=12&rope_type=proportional&partial_rotary_factor=0.5"},

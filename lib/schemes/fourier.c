@@ -1,0 +1,296 @@
+/* Fourier features of points: sines and cosines of each coordinate at some frequencies. */
+#include "numerics/dtype.h"
+#include "waves/bands.h"
+#include "waves/lattice.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *const SPACINGS[] = {"geometric", "linear", NULL};
+enum spacing { GEOMETRIC, LINEAR };
+static const char *const ANGLES[] = {"turns", "half_turns", "radians", NULL}; /* pe_band_unit */
+static const char *const LAYOUTS[] = {"concat", "concat_by_frequency", "by_frequency", NULL};
+enum layout { CONCAT, CONCAT_BY_FREQUENCY, BY_FREQUENCY };
+static const char *const INPUTS[] = {"none", "first", "last", NULL};
+enum input { NONE, FIRST, LAST };
+
+#define FREQUENCY_MAX 1048576.0 /* 2^20 */
+#define BANDS_MAX     65536
+
+static const pe_parameter PARAMETERS[] = {
+    PE_POINT_PARAMETERS("corners"),
+    {.name = "bands",
+     .type = PE_INTEGER,
+     .required = true,
+     .minimum = 1,
+     .maximum = BANDS_MAX,
+     .unit = "frequencies",
+     .help = "frequencies of each axis"},
+    {.name = "min_frequency",
+     .type = PE_REAL,
+     .default_text = "1",
+     .minimum = 1 / FREQUENCY_MAX,
+     .maximum = FREQUENCY_MAX,
+     .help = "the lowest frequency; angle says in which unit"},
+    {.name = "max_frequency",
+     .type = PE_REAL_LIST,
+     .minimum = 1 / FREQUENCY_MAX,
+     .maximum = FREQUENCY_MAX,
+     .help =
+         "the highest frequency, one for all axes or one for each; if it is not given, each "
+         "frequency is twice the one before (geometric) or min_frequency more (linear)"},
+    {.name = "spacing",
+     .type = PE_CHOICE,
+     .default_text = "geometric",
+     .choices = SPACINGS,
+     .help = "geometric: neighbouring frequencies have the same ratio; linear: the same "
+             "difference"},
+    {.name = "angle",
+     .type = PE_CHOICE,
+     .default_text = "turns",
+     .choices = ANGLES,
+     .help = "the angle for coordinate x and frequency f; turns: 2π * f * x; half_turns: "
+             "π * f * x; radians: f * x"},
+    {.name = "layout",
+     .type = PE_CHOICE,
+     .default_text = "concat",
+     .choices = LAYOUTS,
+     .help = "concat: sines of all axes, axis by axis, then cosines; concat_by_frequency: "
+             "the same, frequency by frequency; by_frequency: for each frequency the sines of "
+             "all axes, then their cosines"},
+    {.name = "include_input",
+     .type = PE_CHOICE,
+     .default_text = "none",
+     .choices = INPUTS,
+     .help = "whether the coordinates themselves are the first or the last columns"},
+};
+
+static const pe_preset PRESETS[] = {
+    {"nerfstudio",
+     "nerfstudio's NeRFEncoding with include_input; its max_freq_exp e is max_frequency=2^e",
+     {"include_input", "last", NULL}},
+    {"nerf",
+     "the code of NeRF: angles without π",
+     {"angle", "radians", "layout", "by_frequency", "include_input", "first", NULL}},
+    {"perceiver",
+     "Perceiver IO on pictures of 224 x 224: max_frequency is half the resolution",
+     {"angle", "half_turns", "spacing", "linear", "max_frequency", "112", "include_input",
+      "first", NULL}},
+    {"timm_pixel",
+     "timm's build_fourier_pos_embed with pixel bands for max_res=224",
+     {"angle", "half_turns", "spacing", "linear", "max_frequency", "112", NULL}},
+    {"timm_fourier_embed",
+     "timm's FourierEmbed as it is, with bands=224: it takes max_res=224 for the bands and "
+     "num_bands=64 for the resolution",
+     {"angle", "half_turns", "spacing", "linear", "max_frequency", "32", "layout",
+      "concat_by_frequency", "include_input", "first", NULL}},
+};
+
+static const pe_tensor_help TENSORS[] = {
+    {"encoding", "[points, 2 * axes * bands], and axes more columns with include_input",
+     "sines and cosines of each coordinate at each frequency"}};
+
+/* ---- the plan ---- */
+
+static double highest_frequency(const pe_values *values, size_t axis)
+{
+    if (pe_is_present(values, "max_frequency")) {
+        const pe_value *list = pe_value_of(values, "max_frequency");
+        return list->items[list->count > 1 ? axis : 0];
+    }
+    double low = pe_real(values, "min_frequency"), bands = pe_real(values, "bands");
+    return pe_choice(values, "spacing") == LINEAR ? low * bands : ldexp(low, (int)bands - 1);
+}
+
+static void check_frequencies(const pe_values *values, size_t axes, pe_error *reterr)
+{
+    const pe_value *list = pe_value_of(values, "max_frequency");
+    double low = pe_real(values, "min_frequency");
+    char given[PE_PRINT_MAX];
+    if (!list->present) {
+        pe_print_number(given, pe_real(values, "bands"));
+        if (highest_frequency(values, 0) > FREQUENCY_MAX)
+            pe_error_add(reterr, PE_OUT_OF_RANGE, "bands", given,
+                         "such that no frequency is above 2^20, unless max_frequency is given");
+        return;
+    }
+    pe_print_number(given, (double)list->count);
+    if (list->count > 1 && list->count != axes)
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "max_frequency", given,
+                     "one number, or one for each of the %zu axes", axes);
+    for (size_t i = 0; i < list->count; i++)
+        if (list->items[i] < low) {
+            pe_print_number(given, list->items[i]);
+            pe_error_add(reterr, PE_OUT_OF_RANGE, "max_frequency", given,
+                         "at least min_frequency");
+            return;
+        }
+}
+
+static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
+{
+    pe_points points = pe_points_read(values, reterr);
+    uint64_t columns = 2 * points.axes * (uint64_t)pe_integer(values, "bands");
+    if (reterr->count > 0)
+        return;
+    check_frequencies(values, points.axes, reterr);
+    if (pe_choice(values, "include_input") != NONE) {
+        columns += points.axes;
+        pe_check_magnitude(values, points.coordinates ? "coordinates" : "sizes",
+                           pe_points_magnitude(&points), reterr);
+    }
+    pe_plan_add(ret_plan, "encoding", pe_requested_dtype(values), 2,
+                (uint64_t[]){points.count, columns});
+}
+
+/* ---- preparing ---- */
+
+static pe_points points_of(const pe_values *values)
+{
+    pe_error unused; /* the plan has read the points without a problem */
+    pe_error_init(&unused);
+    return pe_points_read(values, &unused);
+}
+
+/* Set the positions of a wave to those of an axis. Returns how many positions are 1 in
+ * coordinates, or 0 if memory ran out. */
+static uint64_t set_positions(const pe_points *points, size_t axis, double highest,
+                              pe_wave *wave)
+{
+    wave->positions = (pe_positions){.count = points->places[axis]};
+    if (!points->coordinates) {
+        pe_point_scale scale = pe_points_scale(points, axis);
+        wave->positions.offset = scale.offset;
+        wave->positions.step = scale.step;
+        return (uint64_t)scale.divisor;
+    }
+    int exponent; /* highest < 2^exponent: the turns for a position are a fraction */
+    (void)frexp(highest, &exponent);
+    const double power = ldexp(1, exponent > 0 ? exponent : 0);
+    wave->scaled_list = malloc(points->count * sizeof *wave->scaled_list);
+    for (uint64_t p = 0; wave->scaled_list && p < points->count; p++)
+        wave->scaled_list[p] = points->coordinates[p * points->axes + axis] * power;
+    wave->positions.list = wave->scaled_list;
+    return wave->scaled_list ? (uint64_t)power : 0;
+}
+
+static bool set_axis(const pe_values *values, const pe_points *points, size_t axis,
+                     pe_dtype dtype, pe_lattice_axis *ret_axis)
+{
+    size_t axes = points->axes, count = (size_t)pe_integer(values, "bands");
+    size_t start = pe_choice(values, "include_input") == FIRST ? axes : 0;
+    int layout = pe_choice(values, "layout");
+    const pe_bands bands = {.count = count,
+                            .linear = pe_choice(values, "spacing") == LINEAR,
+                            .low = pe_real(values, "min_frequency"),
+                            .high = highest_frequency(values, axis),
+                            .unit = (pe_band_unit)pe_choice(values, "angle")};
+    *ret_axis = (pe_lattice_axis){
+        .places = (size_t)points->places[axis],
+        .wave = {.count = count,
+                 .layout = PE_WAVE_CONCAT,
+                 .columns = 2 * count,
+                 .row_columns = 2 * count,
+                 .amplitude = 1,
+                 .rational = true,
+                 .dtype = dtype},
+        .sines = start + (layout == CONCAT ? axis * count : axis),
+        .cosines = layout == BY_FREQUENCY ? axes : axes * count,
+        .stride = layout == CONCAT ? 1 : axes,
+    };
+    ret_axis->cosines += ret_axis->sines;
+    if (layout == BY_FREQUENCY)
+        ret_axis->stride *= 2;
+    uint64_t positions = set_positions(points, axis, bands.high, &ret_axis->wave);
+    if (positions > 0)
+        ret_axis->wave.frequencies = pe_bands_frequencies(&bands, positions);
+    return ret_axis->wave.frequencies != NULL;
+}
+
+static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
+                     pe_error *reterr)
+{
+    (void)runner, (void)reterr;
+    const pe_points points = points_of(values);
+    pe_lattice *lattice = calloc(1, sizeof *lattice);
+    bool good = true;
+    if (!lattice)
+        return NULL;
+    lattice->axis_count = points.axes;
+    lattice->together = points.coordinates != NULL;
+    lattice->columns = (size_t)plan->tensors[0].shape[1];
+    lattice->dtype = plan->tensors[0].dtype;
+    for (size_t a = 0; good && a < points.axes; a++)
+        good = set_axis(values, &points, a, lattice->dtype, &lattice->axes[a]);
+    if (good && pe_lattice_prepare(lattice))
+        return lattice;
+    pe_lattice_free(lattice);
+    return NULL;
+}
+
+static void fill(const pe_values *values, const pe_plan *plan, const void *state,
+                 pe_window window, void *dst)
+{
+    (void)plan;
+    const pe_lattice *lattice = state;
+    const pe_points points = points_of(values);
+    int input = pe_choice(values, "include_input");
+    size_t size = pe_dtype_size(lattice->dtype);
+    size_t first = input == FIRST ? 0 : lattice->columns - points.axes;
+    pe_lattice_fill(lattice, window.first, window.rows, dst);
+    for (uint64_t r = 0; input != NONE && r < window.rows; r++)
+        for (size_t a = 0; a < points.axes; a++)
+            pe_round_dd(lattice->dtype, pe_points_coordinate(&points, window.first + r, a),
+                        (unsigned char *)dst + (r * lattice->columns + first + a) * size);
+}
+
+static bool has_tables(const pe_values *values, const pe_plan *plan, double *ret_entries)
+{
+    const pe_points points = points_of(values);
+    *ret_entries = 0;
+    for (size_t a = 0; a < points.axes; a++)
+        *ret_entries += 2 * pe_real(values, "bands") * (double)points.places[a];
+    return !points.coordinates && pe_lattice_has_tables(*ret_entries, plan->tensors[0].dtype);
+}
+
+static double price(const pe_values *values, const pe_plan *plan)
+{
+    double entries, frequencies = 200 * (double)plan->tensors[0].shape[1];
+    return frequencies + (has_tables(values, plan, &entries) ? 2 * entries : 0);
+}
+
+static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
+{
+    (void)tensor;
+    double entries;
+    return has_tables(values, plan, &entries) ? 3 : 20;
+}
+
+const pe_scheme pe_scheme_fourier = {
+    .info =
+        {
+            .name = "fourier",
+            .title = "Fourier features of coordinates",
+            .summary = "Sines and cosines of every coordinate of a point at several "
+                       "frequencies, for points of a grid or any others.",
+            .family = "grid",
+            .formula = "sin(2π * f_i * x), cos(2π * f_i * x) for each coordinate x of a point, "
+                       "f_i = min_frequency * (max_frequency / min_frequency)^(i/(bands-1))",
+            .convention = "sines of all coordinates, then cosines, as in nerfstudio; other "
+                          "libraries leave 2π out or take π, which angle says",
+            .reference = "arXiv:2003.08934, section 5.1 (NeRF); arXiv:2103.03206 (Perceiver)",
+            .example = "sizes=2,3&bands=2",
+            .revision = 1,
+            PE_LIST(parameter, PARAMETERS),
+            PE_LIST(preset, PRESETS),
+            PE_LIST(tensor, TENSORS),
+        },
+    .plan = plan,
+    .prepare = prepare,
+    .fill = fill,
+    .release = pe_lattice_free,
+    .price = price,
+    .element_price = element_price,
+    .streamable = true,
+};

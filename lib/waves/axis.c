@@ -1,0 +1,40 @@
+/* Angles of the cells of an axis. */
+#include "waves/axis.h"
+
+static pe_fixed whole(uint64_t number)
+{
+    return (pe_fixed){.whole = (int64_t)number};
+}
+
+pe_fixed pe_axis_turns(const pe_axis *axis, uint64_t n)
+{
+    if (axis->normalized) { /* 1/(n + 10^-6) = 10^6/(10^6 n + 1) */
+        pe_fixed turns = pe_fixed_mul_integer(pe_fixed_of(axis->turns), 1000000);
+        return pe_fixed_div(turns, whole(2 * (1000000 * n + 1)));
+    }
+    pe_fixed stretch = whole(1), divisor = pe_fixed_of(axis->interpolation);
+    if (axis->base_size > 0) {
+        stretch = pe_fixed_of(axis->base_size);
+        divisor = pe_fixed_mul_integer(divisor, (int64_t)axis->size);
+    }
+    stretch = pe_fixed_div(stretch, pe_fixed_mul_integer(divisor, 2));
+    return pe_fixed_mul_wide(stretch, pe_wide_radian);
+}
+
+bool pe_axis_set_wave(const pe_axis *axis, uint64_t n, pe_wave *wave)
+{
+    bool plain = !axis->normalized && axis->base_size == 0 && axis->interpolation == 1;
+    wave->count = axis->count;
+    if (plain) {
+        wave->positions =
+            (pe_positions){.count = n, .offset = (double)axis->first / 2, .step = 1};
+        wave->frequencies =
+            pe_wave_geometric(axis->count, axis->base, axis->numerator, axis->denominator);
+    } else { /* whole numbers, as phases are known modulo one turn for these */
+        wave->positions = (pe_positions){.count = n, .offset = (double)axis->first, .step = 2};
+        wave->frequencies = pe_wave_ladder(axis->count, pe_axis_turns(axis, n), axis->base,
+                                           axis->numerator, axis->denominator);
+        wave->rational = true;
+    }
+    return wave->frequencies != NULL;
+}

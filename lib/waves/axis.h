@@ -1,0 +1,35 @@
+/* Axes of grids: which angle the sines of a cell have. */
+#ifndef PE_AXIS_H
+#define PE_AXIS_H
+
+#include "numerics/fixed.h"
+#include "waves/wave.h"
+
+/* Cell k, counted from 0, has the position first/2 + k, a multiple of 1/2. The angle of
+ * frequency i is base^(-i·numerator/denominator) times
+ *
+ *     position · base_size/size / interpolation               radians, or if normalized
+ *     position / (n + 10^-6) · scale                          turns
+ *
+ * for an axis of n cells, without base_size/size where base_size is 0. All of it is computed as
+ * real numbers; only the parameters themselves are doubles. */
+typedef struct pe_axis {
+    size_t count; /* frequencies */
+    double base;
+    uint64_t numerator, denominator;
+    int64_t first; /* in halves of a cell */
+    bool normalized;
+    double turns;                    /* up to 2^20 */
+    double base_size, interpolation; /* from 2^-20 to 2^25 */
+    uint64_t size;
+} pe_axis;
+
+/* Turns for half a cell at the first frequency, on an axis of n cells that need not be those of
+ * a wave. */
+pe_fixed pe_axis_turns(const pe_axis *axis, uint64_t n);
+
+/* Set positions and frequencies of a wave whose row k is the cell k of n cells. False if memory
+ * ran out. The caller sets the other members, and frees the frequencies. */
+bool pe_axis_set_wave(const pe_axis *axis, uint64_t n, pe_wave *wave);
+
+#endif

@@ -1,0 +1,27 @@
+/* Bands: frequencies from a lowest to a highest one. */
+#ifndef PE_BANDS_H
+#define PE_BANDS_H
+
+#include "numerics/wide.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The angle of frequency 1 at coordinate 1. */
+typedef enum pe_band_unit { PE_BAND_TURN, PE_BAND_HALF_TURN, PE_BAND_RADIAN } pe_band_unit;
+
+/* Frequency i of `count` is low + (high - low)·i/(count - 1), or low·(high/low)^(i/(count -
+ * 1)); a single one is low. 2^-20 <= low <= high <= 2^20. */
+typedef struct pe_bands {
+    size_t count; /* 1 … 2^16 */
+    bool linear;
+    double low, high;
+    pe_band_unit unit;
+} pe_bands;
+
+/* The frequencies as turns, modulo 1, per position; `positions` of these, 1 … 2^46, are 1 in
+ * coordinates. Where a multiple may be a quarter turn, the wave is rational. NULL if memory ran
+ * out. */
+pe_wide *pe_bands_frequencies(const pe_bands *bands, uint64_t positions);
+
+#endif

@@ -1,0 +1,48 @@
+/* Tables of points: each axis of a point writes its sines and cosines to columns of its own. */
+#ifndef PE_LATTICE_H
+#define PE_LATTICE_H
+
+#include "positions/points.h"
+#include "waves/wave.h"
+
+#define PE_LATTICE_AXES PE_POINT_AXES
+
+/* The tables of all axes, [places, entries of the axis], are kept unless they would be larger
+ * than this together; then parts are computed as needed. */
+#define PE_LATTICE_TABLE_BYTES (16 << 20)
+
+typedef struct pe_lattice_axis {
+    size_t places;
+    pe_wave wave; /* row p encodes place p: interleaved or concatenated pairs, of which an
+                   * interleaved wave may drop the last columns; owns frequencies and list */
+    size_t sines; /* the column of the first sine; interleaved pairs follow each other */
+    size_t cosines, stride; /* of concatenated ones: the column of the first cosine, and columns
+                             * from a sine or cosine to the next */
+    unsigned char *table;   /* set by pe_lattice_prepare: all rows, or NULL */
+} pe_lattice_axis;
+
+typedef struct pe_lattice {
+    size_t axis_count;
+    pe_lattice_axis axes[PE_LATTICE_AXES]; /* the last one varies fastest */
+    bool together;  /* point p has the place p on every axis; else the points are all
+                     * combinations of places, in order */
+    size_t columns; /* of a point's row; those that no axis writes are left as they are */
+    pe_dtype dtype;
+} pe_lattice;
+
+/* Fill the tables. False if memory ran out; pe_lattice_free frees the lattice then, too. */
+bool pe_lattice_prepare(pe_lattice *lattice);
+
+/* Write the rows of points [first, first + points). */
+void pe_lattice_fill(const pe_lattice *lattice, uint64_t first, uint64_t points, void *dst);
+
+/* Whether `entries` of all axes together are kept as tables. */
+static inline bool pe_lattice_has_tables(double entries, pe_dtype dtype)
+{
+    return entries * (double)pe_dtype_size(dtype) <= PE_LATTICE_TABLE_BYTES;
+}
+
+/* Free a lattice from malloc with its waves and tables: the release hook of schemes. */
+void pe_lattice_free(void *state);
+
+#endif
