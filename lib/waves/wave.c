@@ -3,19 +3,18 @@
 
 #include <stdlib.h>
 
-pe_wide *pe_wave_geometric(size_t count, double base, uint64_t numerator, uint64_t denominator)
+void pe_wave_ladder(pe_wide first, size_t count, double base, uint64_t numerator,
+                    uint64_t denominator, pe_wide *frequencies)
 {
-    pe_wide *frequencies = malloc(count * sizeof *frequencies);
-    if (!frequencies)
-        return NULL;
-    frequencies[0] = pe_wide_radian;
-    if (count == 1)
-        return frequencies;
+    if (count > 0)
+        frequencies[0] = first;
     if (base == 1) { /* every power is 1, which pe_wide, a fraction below 1, cannot hold */
         for (size_t i = 1; i < count; i++)
-            frequencies[i] = frequencies[0];
-        return frequencies;
+            frequencies[i] = first;
+        return;
     }
+    if (count <= 1)
+        return;
     pe_wide ratio = pe_wide_power(base, numerator, denominator), square, fourth;
     square = pe_wide_mul(ratio, ratio);
     fourth = pe_wide_mul(square, square);
@@ -24,6 +23,13 @@ pe_wide *pe_wave_geometric(size_t count, double base, uint64_t numerator, uint64
     for (size_t i = 4; i < count;
          i++) /* four independent chains, which the processor overlaps */
         frequencies[i] = pe_wide_mul(frequencies[i - 4], fourth);
+}
+
+pe_wide *pe_wave_geometric(size_t count, double base, uint64_t numerator, uint64_t denominator)
+{
+    pe_wide *frequencies = malloc(count * sizeof *frequencies);
+    if (frequencies)
+        pe_wave_ladder(pe_wide_radian, count, base, numerator, denominator, frequencies);
     return frequencies;
 }
 

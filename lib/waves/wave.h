@@ -13,7 +13,9 @@
  *   fill                  computing a table, chunk by chunk
  *   rotary                frequencies of rotary schemes
  *   distance_wave         waves of relative schemes
- *   grid                  tables of grids, from one wave for both axes */
+ *   grid                  tables of grids, from one wave for both axes
+ *   axes                  rows whose frequencies belong to several axes
+ *   axial                 rotary tables of grids, from such rows */
 #ifndef PE_WAVE_H
 #define PE_WAVE_H
 
@@ -96,6 +98,10 @@ pe_wave *pe_wave_ready(pe_wave *wave);
 /* Compute the frequencies base^(-i·numerator/denominator), i = 0 … count-1, base >= 1, as turns
  * per position. NULL if memory ran out. */
 pe_wide *pe_wave_geometric(size_t count, double base, uint64_t numerator, uint64_t denominator);
+
+/* The same into an array, and times any first frequency instead of one radian per position. */
+void pe_wave_ladder(pe_wide first, size_t count, double base, uint64_t numerator,
+                    uint64_t denominator, pe_wide *ret_frequencies);
 
 /* What most schemes of waves cost: pe_scheme.price and .element_price. A frequency, with the
  * seeds of a block of rows, costs as much as some tens of entries. */
