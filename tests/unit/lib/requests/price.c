@@ -75,6 +75,8 @@ static const char *const EXPENSIVE[][2] = {
     {"sinusoidal", "length=50000&dim=512"},
     {"sinusoidal_2d", "height=300&width=300&dim=256"},
     {"rope", "length=50000&dim=512"},
+    {"axial_rope", "sizes=300,300&dim=256"},
+    {"axial_rope", "sizes=2,40000&dim=128"},
     {"rotation_matrix", "length=1000&dim=256"},
     {"alibi", "length=2&heads=65536"},
     {"alibi", "length=1000&heads=32"},

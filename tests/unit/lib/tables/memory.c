@@ -168,6 +168,8 @@ START_TEST(lists_and_variants_fail_as_cleanly)
         {"sinusoidal", "positions=7,0&dim=5&odd_dim=pad&frequencies=per_column"},
         {"sinusoidal", "length=2&dim=40&preset=whisper&dtype=bf16"},
         {"sinusoidal_2d", "height=3&width=2&dim=8&preset=timm&extra_tokens=1"},
+        {"axial_rope", "sizes=2,2&dim=8&coordinate_type=listed&coordinates=1,2,3,4"},
+        {"axial_rope", "sizes=2,2&dim=8&widths=4,2&reference_sizes=5,6"},
     };
     for (size_t i = 0; i < UNIT_COUNT(CASES); i++) {
         fail_every(pe_scheme_find(CASES[i][0]), CASES[i][1], 1);
