@@ -1,12 +1,9 @@
 /* Rotary tables of grids: each axis turns columns of its own. */
-#include "numerics/dtype.h"
-#include "numerics/phase.h"
 #include "waves/axial.h"
 #include "waves/axial_presets.h"
 #include "waves/axial_request.h"
 #include "waves/axis_columns.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -327,9 +324,7 @@ static void fill(const pe_values *values, const pe_plan *plan, const void *state
         pe_axial_fill(&own->axial, window.tensor == COS, window.first, window.rows, dst);
         return;
     case INV_FREQ:
-        for (uint64_t i = 0; i < window.rows; i++)
-            pe_round_dd(dtype, dd_snap(pe_phase_radians(own->ladder[window.first + i])),
-                        (unsigned char *)dst + i * pe_dtype_size(dtype));
+        pe_wave_write_radians(dtype, own->ladder + window.first, window.rows, dst);
         return;
     case COORDINATES_OF_ROWS:
         pe_axial_fill_coordinates(&own->axial, window.first, window.rows, dst);

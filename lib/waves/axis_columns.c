@@ -34,12 +34,12 @@ bool pe_axis_columns_ladders(const pe_axis_columns *columns, const pe_axes *axes
     for (size_t a = 0; a < count; a++)
         turned += (size_t)columns->widths[a] / 2;
     if (columns->split)
-        pe_wave_ladder(first, turned, columns->theta, 1, turned, ladder);
+        pe_wave_geometric_from(first, turned, columns->theta, 1, turned, ladder);
     for (size_t n = 0, start = 0; n < count; n++) {
         size_t axis = columns->reversed ? count - 1 - n : n;
         size_t own = (size_t)columns->widths[axis] / 2;
         if (!columns->split && own > 0)
-            pe_wave_ladder(first, own, columns->theta, 1, own, ladder);
+            pe_wave_geometric_from(first, own, columns->theta, 1, own, ladder);
         for (size_t j = 0; j < own; j++)
             ret_frequencies[pair_of(columns, count, n, start, j)] =
                 ladder[columns->split ? j * count + n : j];

@@ -1,10 +1,13 @@
 /* Creating waves and their geometric frequencies. */
 #include "waves/wave.h"
 
+#include "numerics/dtype.h"
+#include "numerics/phase.h"
+
 #include <stdlib.h>
 
-void pe_wave_ladder(pe_wide first, size_t count, double base, uint64_t numerator,
-                    uint64_t denominator, pe_wide *frequencies)
+void pe_wave_geometric_from(pe_wide first, size_t count, double base, uint64_t numerator,
+                            uint64_t denominator, pe_wide *frequencies)
 {
     if (count > 0)
         frequencies[0] = first;
@@ -29,7 +32,8 @@ pe_wide *pe_wave_geometric(size_t count, double base, uint64_t numerator, uint64
 {
     pe_wide *frequencies = malloc(count * sizeof *frequencies);
     if (frequencies)
-        pe_wave_ladder(pe_wide_radian, count, base, numerator, denominator, frequencies);
+        pe_wave_geometric_from(pe_wide_radian, count, base, numerator, denominator,
+                               frequencies);
     return frequencies;
 }
 
@@ -59,6 +63,14 @@ pe_wave *pe_wave_ready(pe_wave *wave)
         return wave;
     pe_wave_free(wave);
     return NULL;
+}
+
+void pe_wave_write_radians(pe_dtype dtype, const pe_wide *frequencies, uint64_t count,
+                           void *dst)
+{
+    unsigned char *at = dst;
+    for (uint64_t i = 0; i < count; i++, at += pe_dtype_size(dtype))
+        pe_round_dd(dtype, dd_snap(pe_phase_radians(frequencies[i])), at);
 }
 
 double pe_wave_price(const pe_values *values, const pe_plan *plan)

@@ -100,8 +100,12 @@ pe_wave *pe_wave_ready(pe_wave *wave);
 pe_wide *pe_wave_geometric(size_t count, double base, uint64_t numerator, uint64_t denominator);
 
 /* The same into an array, and times any first frequency instead of one radian per position. */
-void pe_wave_ladder(pe_wide first, size_t count, double base, uint64_t numerator,
-                    uint64_t denominator, pe_wide *ret_frequencies);
+void pe_wave_geometric_from(pe_wide first, size_t count, double base, uint64_t numerator,
+                            uint64_t denominator, pe_wide *ret_frequencies);
+
+/* Write frequencies in radians per position, each rounded to the dtype once. */
+void pe_wave_write_radians(pe_dtype dtype, const pe_wide *frequencies, uint64_t count,
+                           void *dst);
 
 /* What most schemes of waves cost: pe_scheme.price and .element_price. A frequency, with the
  * seeds of a block of rows, costs as much as some tens of entries. */
