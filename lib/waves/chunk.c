@@ -214,7 +214,9 @@ static pe_wide quarters_snapped(pe_wide phase)
 }
 
 /* Whether the phase of a row is a multiple of a quarter turn, and its sine and cosine. Tiny
- * phases may be 0 because their bits are cut off, so these are left to the caller. */
+ * phases may be 0 because their bits are cut off, so these are left to the caller. A frequency
+ * such as 1/12 of a turn is cut off, too: phases are known to about 2^-200, and one that is
+ * within 2^-192 of a quarter turn is one. */
 static bool is_quarter_turn(const pe_wave *wave, uint64_t row, dd position, pe_wide turns,
                             dd *ret_sine, dd *ret_cosine)
 {
@@ -222,10 +224,12 @@ static bool is_quarter_turn(const pe_wave *wave, uint64_t row, dd position, pe_w
     if (wave->rational ? fabs(position.hi) < 0.25
                        : turns.limb[3] >> 32 == 0 || fabs(position.hi) < 1)
         return false;
+    static const pe_wide tolerance = {{0, 1, 0, 0}}; /* 2^-192 */
     pe_wide phase = pe_position_phase(&wave->positions, row, turns);
     if (wave->rational)
         phase = quarters_snapped(phase);
-    if ((phase.limb[3] << 2 | phase.limb[2] | phase.limb[1] | phase.limb[0]) != 0)
+    phase = pe_wide_add(phase, tolerance); /* a quarter turn is 0 to 2^-191 above it now */
+    if (phase.limb[3] << 2 != 0 || phase.limb[2] != 0 || phase.limb[1] > 2)
         return false;
     *ret_sine = (dd){SINES[phase.limb[3] >> 62], 0};
     *ret_cosine = (dd){SINES[((phase.limb[3] >> 62) + 1) % 4], 0};

@@ -1,24 +1,25 @@
 /* Creating waves and their geometric frequencies. */
 #include "waves/wave.h"
 
+#include "numerics/dtype.h"
 #include "numerics/limbs.h"
+#include "numerics/phase.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-pe_wide *pe_wave_geometric(size_t count, double base, uint64_t numerator, uint64_t denominator)
+void pe_wave_geometric_from(pe_wide first, size_t count, double base, uint64_t numerator,
+                            uint64_t denominator, pe_wide *frequencies)
 {
-    pe_wide *frequencies = malloc(count * sizeof *frequencies);
-    if (!frequencies)
-        return NULL;
-    frequencies[0] = pe_wide_radian;
-    if (count == 1)
-        return frequencies;
+    if (count > 0)
+        frequencies[0] = first;
     if (base == 1) { /* every power is 1, which pe_wide, a fraction below 1, cannot hold */
         for (size_t i = 1; i < count; i++)
-            frequencies[i] = frequencies[0];
-        return frequencies;
+            frequencies[i] = first;
+        return;
     }
+    if (count <= 1)
+        return;
     pe_wide ratio = pe_wide_power(base, numerator, denominator), square, fourth;
     square = pe_wide_mul(ratio, ratio);
     fourth = pe_wide_mul(square, square);
@@ -27,6 +28,14 @@ pe_wide *pe_wave_geometric(size_t count, double base, uint64_t numerator, uint64
     for (size_t i = 4; i < count;
          i++) /* four independent chains, which the processor overlaps */
         frequencies[i] = pe_wide_mul(frequencies[i - 4], fourth);
+}
+
+pe_wide *pe_wave_geometric(size_t count, double base, uint64_t numerator, uint64_t denominator)
+{
+    pe_wide *frequencies = malloc(count * sizeof *frequencies);
+    if (frequencies)
+        pe_wave_geometric_from(pe_wide_radian, count, base, numerator, denominator,
+                               frequencies);
     return frequencies;
 }
 
@@ -109,6 +118,14 @@ pe_wave *pe_wave_scale_positions(pe_wave *wave, double scale)
         wave->scaled_list[row] = positions->list[row] * power;
     positions->list = wave->scaled_list;
     return wave;
+}
+
+void pe_wave_write_radians(pe_dtype dtype, const pe_wide *frequencies, uint64_t count,
+                           void *dst)
+{
+    unsigned char *at = dst;
+    for (uint64_t i = 0; i < count; i++, at += pe_dtype_size(dtype))
+        pe_round_dd(dtype, dd_snap(pe_phase_radians(frequencies[i])), at);
 }
 
 double pe_wave_price(const pe_values *values, const pe_plan *plan)

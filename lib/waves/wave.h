@@ -17,7 +17,9 @@
  *   distance_wave         waves of relative schemes
  *   grid                  tables of grids, from a wave for each axis
  *   grid_mask             grids of which only some cells are valid
- *   lattice               tables of points that have several axes */
+ *   lattice               tables of points that have several axes
+ *   axes                  rows whose frequencies belong to several axes
+ *   axial                 rotary tables of grids, from such rows */
 #ifndef PE_WAVE_H
 #define PE_WAVE_H
 
@@ -123,6 +125,13 @@ pe_wide *pe_wave_ladder(size_t count, pe_fixed first, double base, uint64_t nume
 
 /* A frequency of a rational wave: 0 where it is within 2^-180 of 0, modulo one turn. */
 pe_wide pe_wave_snap(pe_wide frequency);
+/* The same into an array, and times any first frequency instead of one radian per position. */
+void pe_wave_geometric_from(pe_wide first, size_t count, double base, uint64_t numerator,
+                            uint64_t denominator, pe_wide *ret_frequencies);
+
+/* Write frequencies in radians per position, each rounded to the dtype once. */
+void pe_wave_write_radians(pe_dtype dtype, const pe_wide *frequencies, uint64_t count,
+                           void *dst);
 
 /* What most schemes of waves cost: pe_scheme.price and .element_price. A frequency, with the
  * seeds of a block of rows, costs as much as some tens of entries. */

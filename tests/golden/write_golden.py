@@ -13,8 +13,10 @@ import json
 import sys
 from pathlib import Path
 
+from axes import AXES
 from biases import BIASES
 from cases import CASES as PLAIN_CASES
+from cases_axes import AXES_CASES
 from cases_biases import BIASES_CASES
 from cases_relative import RELATIVE_CASES
 from cases_rotary import ROTARY_CASES
@@ -26,7 +28,9 @@ from schemes import SCHEMES
 from similarity import similarity_lines
 from trained import TRAINED
 
-CASES = PLAIN_CASES | ROTARY_CASES | TRAINED_CASES | RELATIVE_CASES | BIASES_CASES
+CASES = (
+    PLAIN_CASES | ROTARY_CASES | AXES_CASES | TRAINED_CASES | RELATIVE_CASES | BIASES_CASES
+)
 DIRECTORY = Path(__file__).resolve().parent
 
 # Everything is bit for bit but f64 entries of schemes that compute sines or integrate.
@@ -47,7 +51,7 @@ def tensors_of(scheme, arguments):
     if scheme in SCHEMES:
         tolerance = 0 if scheme in EXACT_SCHEMES else F64_TOLERANCE
         return {"encoding": SCHEMES[scheme](arguments)}, tolerance
-    return {**ROTARY, **TRAINED, **RELATIVE, **BIASES}[scheme](arguments)
+    return {**ROTARY, **AXES, **TRAINED, **RELATIVE, **BIASES}[scheme](arguments)
 
 
 def golden_line(scheme, name, query):

@@ -77,6 +77,8 @@ static const char *const EXPENSIVE[][2] = {
     {"sinusoidal_3d", "depth=10&height=100&width=100&dim=128"},
     {"fourier", "sizes=300,300&bands=64&max_frequency=112"},
     {"rope", "length=50000&dim=512"},
+    {"axial_rope", "sizes=300,300&dim=256"},
+    {"axial_rope", "sizes=2,40000&dim=128"},
     {"rotation_matrix", "length=1000&dim=256"},
     {"alibi", "length=2&heads=65536"},
     {"alibi", "length=1000&heads=32"},

@@ -171,6 +171,8 @@ START_TEST(lists_and_variants_fail_as_cleanly)
         {"sinusoidal_2d", "height=3&width=2&dim=8&preset=detr&mask=1,2,3"},
         {"sinusoidal", "positions=1,2.5&dim=8&preset=flux"},
         {"fourier", "coordinates=0.5,0.25&axes=2&bands=3"},
+        {"axial_rope", "sizes=2,2&dim=8&coordinate_type=listed&coordinates=1,2,3,4"},
+        {"axial_rope", "sizes=2,2&dim=8&widths=4,2&reference_sizes=5,6"},
     };
     for (size_t i = 0; i < UNIT_COUNT(CASES); i++) {
         fail_every(pe_scheme_find(CASES[i][0]), CASES[i][1], 1);

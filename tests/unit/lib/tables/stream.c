@@ -43,6 +43,8 @@ static const char *const QUERIES[][2] = {
     {"sinusoidal_2d", "height=50&width=70&dim=12&preset=detr&mask=0,1000,2500"},
     {"sinusoidal_3d", "depth=9&height=11&width=13&dim=20"},
     {"fourier", "sizes=50,70&bands=5&include_input=last"},
+    {"axial_rope", "sizes=5,20,30&dim=60&prefix=7&suffix=3&repeats=2"},
+    {"axial_rope", "sizes=40,60&dim=90&widths=30,50&row_order=merge_blocks&table=full"},
 };
 
 /* Read the whole stream in pieces of random sizes. Only a row that would be cut is left out. */
@@ -103,6 +105,9 @@ START_TEST(every_scheme_streams_any_size_in_little_memory)
         {"sinusoidal_2d", "height=16777216&width=16777216&dim=4&shape=nc&extra_tokens=9"},
         {"sinusoidal_3d", "depth=1048576&height=1048576&width=64&dim=64"},
         {"fourier", "sizes=32768,32768,32768&bands=64&max_frequency=112"},
+        {"axial_rope", "sizes=65536,4096&dim=64&row_order=merge_blocks"},
+        {"axial_rope", "sizes=16777216,16777216&dim=1024&table=full&dtype=f64"},
+        {"axial_rope", "sizes=2,4096&dim=1048576&table=full&dtype=f64"},
     };
     unsigned char read[5000];
     for (size_t i = 0; i < UNIT_COUNT(HUGE); i++) {
@@ -115,7 +120,7 @@ START_TEST(every_scheme_streams_any_size_in_little_memory)
         size_t got = pe_stream_read(stream, size / 3, read, sizeof read);
         unit_allocations seen = unit_allow_allocations();
         ck_assert_int_eq(status, PE_OK);
-        ck_assert_uint_eq(size, pe_request_bytes(request));
+        ck_assert_uint_eq(size, pe_request_tensor(request, 0)->bytes);
         ck_assert_uint_eq(got, sizeof read);
         ck_assert_msg(seen.largest <= 17 << 20, "%s?%s: %zu bytes", HUGE[i][0], HUGE[i][1],
                       seen.largest);

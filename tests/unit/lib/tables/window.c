@@ -296,6 +296,9 @@ START_TEST(fill_writes_any_rows_of_any_scheme)
         {"rope", "length=100&step=0.3&dim=12&table=full&layout=interleaved&dtype=f64"},
         {"rope", "length=90&dim=12&rope_type=proportional&partial_rotary_factor=0.5"},
         {"rotation_matrix", "length=70&dim=6&dtype=f16"},
+        {"axial_rope", "sizes=3,5,7&dim=24&prefix=3&suffix=2&repeats=2&dtype=f16"},
+        {"axial_rope", "sizes=6,4&dim=20&row_order=merge_blocks&layout=interleaved&table=full"},
+        {"axial_rope", "sizes=1,100&dim=65536&dtype=f64"},
     };
     for (size_t s = 0; s < pe_scheme_count(); s++) {
         const pe_scheme_info *info = pe_scheme_describe(pe_scheme_at(s));

@@ -1,0 +1,393 @@
+/* Rotary tables of grids: each axis turns columns of its own. */
+#include "waves/axial.h"
+#include "waves/axial_presets.h"
+#include "waves/axial_request.h"
+#include "waves/axis_columns.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SIZE_MAX_CELLS 16777216 /* along one axis */
+
+static const char *const SPLITS[] = {"equal", "rounded_down", "rest_to_first", "eighth_first",
+                                     NULL};
+static const char *const LADDERS[] = {"by_axis", "split", NULL};
+static const char *const AXIS_ORDERS[] = {"as_sizes", "reversed", NULL};
+enum axis_order { AS_SIZES, REVERSED };
+static const char *const ARRANGEMENTS[] = {"blocks", "alternating", NULL};
+static const char *const COORDINATE_TYPES[] = {"index", "centres", "listed", NULL};
+enum coordinate_type { INDEX, CENTRES, LISTED };
+static const char *const NORMALIZATIONS[] = {"separate", "max", "min", NULL};
+enum normalization { SEPARATE, LONGEST, SHORTEST };
+static const char *const ROW_ORDERS[] = {"row_major", "merge_blocks", "zipped", NULL};
+static const char *const LAYOUTS[] = {"half", "interleaved", "half_by_axis", NULL};
+static const char *const TABLES[] = {"half_width", "full", NULL};
+
+#define REQUIRED(type)      .choice = (type), .required = true
+#define OPTIONAL(type)      .choice = (type)
+#define DEFAULT(type, text) .choice = (type), .default_text = (text)
+#define CASES(name, ...)    static const pe_case name[] = {__VA_ARGS__, {.choice = NULL}}
+
+CASES(FIRST_INDEX, {DEFAULT("index", "0")});
+CASES(REFERENCE, {OPTIONAL("index")});
+CASES(NORMALIZE, {DEFAULT("centres", "separate")});
+CASES(COORDINATES, {REQUIRED("listed")});
+CASES(MERGE_SIZE, {DEFAULT("merge_blocks", "2")});
+
+#define CHOICE(its_choices, first)                                                             \
+    .type = PE_CHOICE, .choices = (its_choices), .default_text = (first)
+#define ROWS .type = PE_INTEGER, .maximum = 16777216, .default_text = "0", .unit = "rows"
+
+static const pe_parameter PARAMETERS[] = {
+    {.name = "sizes",
+     .type = PE_INTEGER_LIST,
+     .required = true,
+     .minimum = 1,
+     .maximum = SIZE_MAX_CELLS,
+     .unit = "cells",
+     .counts_rows = true,
+     .help = "cells along each of 1 to 4 axes, the outermost first"},
+    PE_DIM_PARAMETER(2, 2, "number of columns of a head"),
+    {.name = "widths",
+     .type = PE_INTEGER_LIST,
+     .minimum = 0,
+     .maximum = PE_DIM_MAX,
+     .unit = "columns",
+     .help = "columns of each axis, in the order of sizes, instead of split; the last columns "
+             "of dim that are left do not turn"},
+    {.name = "split",
+     CHOICE(SPLITS, "equal"),
+     .unless = "widths",
+     .help = "columns of each axis; equal: dim/axes; rounded_down: the largest even number up "
+             "to dim/axes, and the last columns do not turn; rest_to_first: the same, and the "
+             "first axis has the others, too; eighth_first: dim/8 for the first axis, equal "
+             "parts for the others"},
+    {.name = "ladder",
+     CHOICE(LADDERS, "by_axis"),
+     .help = "frequencies; by_axis: each axis has a ladder for its own columns; split: one "
+             "ladder for all columns, of which the axes take one frequency each in turn"},
+    {.name = "rope_theta",
+     .type = PE_REAL,
+     .default_text = "10000",
+     .minimum = 1,
+     .maximum = 1e18,
+     .help = "base of the geometric frequencies"},
+    {.name = "axis_order",
+     CHOICE(AXIS_ORDERS, "as_sizes"),
+     .help = "which axis has the first columns; as_sizes: the outermost; reversed: the "
+             "innermost, as x before y"},
+    {.name = "arrangement",
+     CHOICE(ARRANGEMENTS, "blocks"),
+     .help = "blocks: all pairs of one axis, then those of the next; alternating: one pair of "
+             "each axis in turn"},
+    {.name = "coordinate_type",
+     CHOICE(COORDINATE_TYPES, "index"),
+     .help =
+         "index: cells are counted from first_index; centres: from -1 to 1, and angles are 2π "
+         "times as large; listed: given as coordinates"},
+    {.name = "first_index",
+     .type = PE_REAL,
+     .when = "coordinate_type",
+     .cases = FIRST_INDEX,
+     .minimum = -SIZE_MAX_CELLS,
+     .maximum = SIZE_MAX_CELLS,
+     .unit = "cells",
+     .help = "coordinate of the first cell of each axis"},
+    {.name = "reference_sizes",
+     .type = PE_INTEGER_LIST,
+     .when = "coordinate_type",
+     .cases = REFERENCE,
+     .minimum = 1,
+     .maximum = 65536,
+     .unit = "cells",
+     .help = "sizes of the grid that the model was trained with: coordinates are multiplied by "
+             "reference size / size"},
+    {.name = "normalize",
+     CHOICE(NORMALIZATIONS, NULL),
+     .when = "coordinate_type",
+     .cases = NORMALIZE,
+     .help = "the size N in the centre (2k + 1)/N - 1 of cell k; separate: that of its axis; "
+             "max, min: that of the longest, the shortest axis"},
+    {.name = "coordinates",
+     .type = PE_REAL_LIST,
+     .when = "coordinate_type",
+     .cases = COORDINATES,
+     .minimum = -PE_POSITION_MAX,
+     .maximum = PE_POSITION_MAX,
+     .help = "coordinates of the cells along the first axis, then along the second …"},
+    {.name = "row_order",
+     CHOICE(ROW_ORDERS, "row_major"),
+     .help = "row_major: the last axis varies fastest; merge_blocks: squares of merge_size "
+             "cells of the last two axes, each row by row; zipped: no grid, row r has "
+             "coordinate r of every axis"},
+    {.name = "merge_size",
+     .type = PE_INTEGER,
+     .when = "row_order",
+     .cases = MERGE_SIZE,
+     .minimum = 1,
+     .maximum = 65536,
+     .unit = "cells",
+     .help = "side of the squares"},
+    {.name = "repeats",
+     .type = PE_INTEGER,
+     .default_text = "1",
+     .minimum = 1,
+     .maximum = 65536,
+     .help = "how many times the rows of the grid come, as for frames that turn alike"},
+    {.name = "prefix", ROWS, .help = "rows of angle 0 before the grid, as for class tokens"},
+    {.name = "suffix", ROWS, .help = "rows of angle 0 after the grid"},
+    {.name = "layout",
+     CHOICE(LAYOUTS, "half"),
+     .help =
+         "the columns of pair p in a full table; half: p and dim/2 + p; interleaved: 2p and "
+         "2p + 1; half_by_axis: as half, within the columns of each axis"},
+    {.name = "table",
+     CHOICE(TABLES, "half_width"),
+     .help = "half_width: one column for each pair; full: dim columns, so that each value "
+             "occurs twice"},
+};
+
+static const pe_tensor_help TENSORS[] = {
+    {"cos", "[n, dim/2] or [n, dim]", "cosines of the angles"},
+    {"sin", "[n, dim/2] or [n, dim]", "sines of the angles"},
+    {"inv_freq", "[dim/2]", "w_p of each pair; 0 for those that do not turn"},
+    {"coordinates", "[n, axes]", "the coordinates of each row; 0 where its angles are 0"},
+    {"axis", "[dim/2]", "the axis that turns each pair, an index into sizes; -1: none"},
+};
+enum tensor { COS, SIN, INV_FREQ, COORDINATES_OF_ROWS, AXIS };
+
+static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
+{
+    const pe_axial_request request = pe_axial_request_read(values);
+    const pe_dtype dtype = pe_requested_dtype(values);
+    const uint64_t pairs = request.pairs;
+    const uint64_t columns = pe_choice(values, "table") == PE_TABLE_FULL ? 2 * pairs : pairs;
+    pe_axial_request_check(values, &request, reterr);
+    pe_plan_add(ret_plan, "cos", dtype, 2, (uint64_t[]){request.rows, columns});
+    pe_plan_add(ret_plan, "sin", dtype, 2, (uint64_t[]){request.rows, columns});
+    pe_plan_add(ret_plan, "inv_freq", dtype, 1, (uint64_t[]){pairs});
+    pe_plan_add(ret_plan, "coordinates", dtype, 2, (uint64_t[]){request.rows, request.axes});
+    pe_plan_rows(ret_plan, 2);
+    pe_plan_add(ret_plan, "axis", PE_I32, 1, (uint64_t[]){pairs});
+}
+
+/* ---- tables ---- */
+
+typedef struct axial_state {
+    pe_axial axial;
+    pe_wide *ladder; /* inv_freq, in turns: one radian and less per unit of a coordinate */
+} axial_state;
+
+static void release(void *state)
+{
+    if (!state)
+        return;
+    pe_axial_done(&((axial_state *)state)->axial);
+    free(((axial_state *)state)->ladder);
+    free(state);
+}
+
+/* The size by which the centres of an axis are normalised. */
+static uint64_t extent_of(const pe_values *values, const pe_axial_request *request, size_t axis)
+{
+    const enum normalization normalization = (enum normalization)pe_choice(values, "normalize");
+    uint64_t extent = request->sizes[axis];
+    for (size_t a = 0; a < request->axes && normalization != SEPARATE; a++)
+        if ((normalization == LONGEST) == (request->sizes[a] > extent))
+            extent = request->sizes[a];
+    return extent;
+}
+
+/* Set an axis's coordinates. Returns by what its frequencies are divided, and in *ret_times by
+ * what they are multiplied then. */
+static uint64_t set_coordinates(const pe_values *values, const pe_axial_request *request,
+                                size_t axis, pe_coordinates *ret_coordinates,
+                                uint64_t *ret_times)
+{
+    const uint64_t size = request->sizes[axis];
+    pe_coordinates own = {
+        .cells = {.count = size, .step = 1}, .numerator = 1, .denominator = 1};
+    uint64_t extent, divisor = 1;
+    *ret_times = 1;
+    switch ((enum coordinate_type)pe_choice(values, "coordinate_type")) {
+    case INDEX:
+        own.cells.offset = pe_real(values, "first_index");
+        own.turned = own.cells;
+        if (!pe_is_present(values, "reference_sizes"))
+            break;
+        own.numerator = pe_value_of(values, "reference_sizes")->items[axis];
+        own.denominator = (double)size;
+        *ret_times = (uint64_t)own.numerator;
+        for (divisor = size; divisor < *ret_times; divisor *= 2) {
+            own.turned.offset *= 2; /* so that a frequency stays below one turn */
+            own.turned.step *= 2;
+        }
+        break;
+    case CENTRES: /* half a turn and less for each half of (2k + 1)/N - 1 */
+        extent = extent_of(values, request, axis);
+        own.cells = (pe_positions){.count = size, .offset = 1 - (double)extent, .step = 2};
+        own.turned = (pe_positions){
+            .count = size, .offset = 2 * own.cells.offset, .step = 2 * own.cells.step};
+        own.denominator = (double)extent;
+        divisor = extent;
+        break;
+    case LISTED:
+        own.cells.list = pe_value_of(values, "coordinates")->items;
+        for (size_t a = 0; a < axis; a++)
+            own.cells.list += request->sizes[a];
+        own.turned = own.cells;
+        break;
+    }
+    *ret_coordinates = own;
+    return divisor;
+}
+
+/* Set the frequencies of the pairs, and inv_freq. False if memory ran out. */
+static bool set_frequencies(const pe_values *values, const pe_axial_request *request,
+                            const pe_axis_columns *columns, axial_state *state)
+{
+    static const pe_wide half_turn = {{0, 0, 0, 1ULL << 63}};
+    const bool centres = pe_choice(values, "coordinate_type") == CENTRES;
+    pe_axial *axial = &state->axial;
+    pe_axes *axes = &axial->axes;
+    uint64_t divisors[PE_AXES_MAX], times[PE_AXES_MAX], whole;
+    if (!pe_axis_columns_ladders(columns, axes, pe_wide_radian, state->ladder) ||
+        !pe_axis_columns_ladders(columns, axes, centres ? half_turn : pe_wide_radian,
+                                 axes->frequencies))
+        return false;
+    for (size_t a = 0; a < request->axes; a++)
+        divisors[a] = set_coordinates(values, request, a, &axial->coordinates[a], &times[a]);
+    for (size_t p = 0; p < axes->pairs; p++) {
+        int32_t axis = axes->axis_of_pair[p];
+        pe_wide *own = &axes->frequencies[p];
+        if (axis >= 0 && divisors[axis] != times[axis])
+            *own =
+                pe_wide_mul_whole(pe_wide_div_small(*own, divisors[axis]), times[axis], &whole);
+    }
+    return true;
+}
+
+static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
+                     pe_error *reterr)
+{
+    (void)runner, (void)reterr;
+    static const pe_pair_layout PAIR_LAYOUTS[] = {PE_PAIRS_IN_HALVES, PE_PAIRS_ADJACENT,
+                                                  PE_PAIRS_IN_HALVES_OF_AXES};
+    const pe_axial_request request = pe_axial_request_read(values);
+    pe_axis_columns columns = {.reversed = pe_choice(values, "axis_order") == REVERSED,
+                               .alternating =
+                                   pe_choice(values, "arrangement") == PE_PAIRS_ALTERNATING,
+                               .split = pe_choice(values, "ladder") == PE_LADDER_SPLIT,
+                               .theta = pe_real(values, "rope_theta")};
+    memcpy(columns.widths, request.widths, sizeof columns.widths);
+    axial_state *state = calloc(1, sizeof *state);
+    if (!state)
+        return NULL;
+    pe_axial *axial = &state->axial;
+    state->ladder = malloc(request.pairs * sizeof *state->ladder);
+    if (!pe_axes_init(&axial->axes, request.axes, request.pairs) || !state->ladder)
+        goto fail;
+    axial->axes.layout = pe_choice(values, "table") == PE_TABLE_FULL
+                             ? PAIR_LAYOUTS[pe_choice(values, "layout")]
+                             : PE_PAIRS_ONCE;
+    axial->axes.dtype = plan->tensors[COS].dtype;
+    memcpy(axial->sizes, request.sizes, sizeof axial->sizes);
+    axial->cells = request.cells;
+    axial->prefix = (uint64_t)pe_integer(values, "prefix");
+    axial->suffix = (uint64_t)pe_integer(values, "suffix");
+    axial->repeats = (uint64_t)pe_integer(values, "repeats");
+    axial->zipped = pe_choice(values, "row_order") == PE_ROWS_ZIPPED;
+    axial->merge = 1;
+    if (pe_choice(values, "row_order") == PE_ROWS_MERGE_BLOCKS)
+        axial->merge = (uint64_t)pe_integer(values, "merge_size");
+    pe_axis_columns_assign(&columns, &axial->axes);
+    if (!set_frequencies(values, &request, &columns, state))
+        goto fail;
+    pe_axes_ready(&axial->axes);
+    if (pe_axial_prepare(axial))
+        return state;
+fail:
+    release(state);
+    return NULL;
+}
+
+static void fill(const pe_values *values, const pe_plan *plan, const void *state,
+                 pe_window window, void *dst)
+{
+    (void)values;
+    const axial_state *own = state;
+    const pe_axes *axes = &own->axial.axes;
+    const pe_dtype dtype = plan->tensors[window.tensor].dtype;
+    switch ((enum tensor)window.tensor) {
+    case COS:
+    case SIN:
+        pe_axial_fill(&own->axial, window.tensor == COS, window.first, window.rows, dst);
+        return;
+    case INV_FREQ:
+        pe_wave_write_radians(dtype, own->ladder + window.first, window.rows, dst);
+        return;
+    case COORDINATES_OF_ROWS:
+        pe_axial_fill_coordinates(&own->axial, window.first, window.rows, dst);
+        return;
+    case AXIS:
+        memcpy(dst, axes->axis_of_pair + window.first, window.rows * sizeof(int32_t));
+        return;
+    }
+}
+
+/* ---- prices ---- */
+
+static bool is_kept(const pe_values *values, const pe_plan *plan, double *ret_bytes)
+{
+    const pe_axial_request request = pe_axial_request_read(values);
+    const pe_tensor *cos = &plan->tensors[COS];
+    return pe_axial_is_kept((size_t)(cos->bytes / cos->rows), request.sizes, request.axes,
+                            ret_bytes);
+}
+
+static double price(const pe_values *values, const pe_plan *plan)
+{
+    double bytes, frequencies = 60 * pe_real(values, "dim");
+    return frequencies + (is_kept(values, plan, &bytes) ? 2 * bytes : 0);
+}
+
+static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
+{
+    double bytes;
+    if (tensor == COORDINATES_OF_ROWS)
+        return 30;
+    return tensor == INV_FREQ || tensor == AXIS || is_kept(values, plan, &bytes) ? 2 : 60;
+}
+
+const pe_scheme pe_scheme_axial_rope = {
+    .info =
+        {
+            .name = "axial_rope",
+            .title = "Rotary position embedding of a grid",
+            .summary = "Cosines and sines that rotate queries and keys by the coordinates of "
+                       "picture or video patches: each axis turns columns of its own.",
+            .family = "rotary",
+            .formula = "cos[r, p] = cos(x * w_p), sin[r, p] = sin(x * w_p), x = coordinate of "
+                       "row r on the axis of pair p; w_p = rope_theta^(-2i/w), i = 0 … w/2-1 "
+                       "for the w columns of an axis; coordinate_type=centres: the angle is 2π "
+                       "times as large",
+            .convention =
+                "frequencies start anew for each axis, half-split columns; the presets "
+                "are as Hugging Face's transformers and diffusers and timm compute",
+            .reference =
+                "arXiv:2104.09864 per axis; arXiv:2403.13298 (axial), arXiv:2409.12191 "
+                "(Qwen2-VL), arXiv:2508.10104 (DINOv3)",
+            .example = "sizes=2,4&dim=16",
+            .revision = 1,
+            PE_LIST(parameter, PARAMETERS),
+            PE_LIST(preset, pe_axial_presets),
+            PE_LIST(tensor, TENSORS),
+        },
+    .plan = plan,
+    .prepare = prepare,
+    .fill = fill,
+    .release = release,
+    .price = price,
+    .element_price = element_price,
+    .streamable = true,
+};

@@ -1,0 +1,236 @@
+/* Rows of a grid, composed of the rows of its axes. */
+#include "waves/axial.h"
+
+#include "kernels/store.h"
+#include "numerics/dtype.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LINE  64   /* bytes that are combined at a time */
+#define PIECE 2048 /* bytes of a row that are composed at a time, in the L1 cache */
+
+/* ---- cells ---- */
+
+/* Where consecutive rows lie: `count` of them, along which only the last axis advances, or
+ * every one if the grid is zipped. */
+typedef struct run {
+    uint64_t index[PE_AXES_MAX]; /* of the first row, on each axis */
+    uint64_t count;
+} run;
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The run that begins at a cell. */
+static run run_at(const pe_axial *axial, uint64_t cell)
+{
+    const size_t axes = axial->axes.count, last = axes - 1;
+    const uint64_t merge = axial->merge, width = axial->sizes[last];
+    run at = {.count = axial->zipped ? width - cell : width - cell % width};
+    size_t outer = last;
+    if (axial->zipped) {
+        for (size_t a = 0; a < axes; a++)
+            at.index[a] = cell;
+        return at;
+    }
+    if (merge == 1) {
+        at.index[last] = cell % width;
+        cell /= width;
+    } else { /* squares row by row, and the cells of a square row by row */
+        uint64_t squares = width / merge, rows = axial->sizes[last - 1] / merge;
+        uint64_t column = cell % merge, row = cell / merge % merge;
+        uint64_t square = cell / (merge * merge);
+        at.index[last] = square % squares * merge + column;
+        at.index[last - 1] = square / squares % rows * merge + row;
+        at.count = merge - column;
+        cell = square / (squares * rows);
+        outer = last - 1;
+    }
+    while (outer-- > 0) {
+        at.index[outer] = cell % axial->sizes[outer];
+        cell /= axial->sizes[outer];
+    }
+    return at;
+}
+
+/* ---- preparation ---- */
+
+/* Bytes of a row of the tables. */
+static size_t stride_of(size_t row_bytes)
+{
+    return (row_bytes + LINE - 1) / LINE * LINE;
+}
+
+bool pe_axial_is_kept(size_t row_bytes, const uint64_t *sizes, size_t count, double *ret_bytes)
+{
+    double cells = 0;
+    for (size_t a = 0; a < count; a++)
+        cells += (double)sizes[a];
+    *ret_bytes = 2 * cells * (double)stride_of(row_bytes);
+    return *ret_bytes <= PE_AXIAL_TABLE_BYTES;
+}
+
+void pe_axial_done(pe_axial *axial)
+{
+    pe_axes_done(&axial->axes);
+    free(axial->memory);
+}
+
+/* Fill the table of one axis. The first one also has the columns that do not turn. */
+static void fill_table(const pe_axial *axial, size_t axis, bool cosine, unsigned char *table)
+{
+    const pe_axes *axes = &axial->axes;
+    const uint64_t rows = axial->sizes[axis];
+    memset(table, 0, rows * axial->stride);
+    if (axis == 0)
+        pe_axes_repeat(axes, axes->count, axial->still[cosine], rows, table, axial->stride);
+    pe_axes_write(axes, axis, cosine, &axial->coordinates[axis].turned, 0, rows, table,
+                  axial->stride);
+}
+
+bool pe_axial_prepare(pe_axial *axial)
+{
+    const size_t axes = axial->axes.count, row_bytes = pe_axes_row_bytes(&axial->axes);
+    double bytes;
+    axial->stride = stride_of(row_bytes);
+    const bool kept = pe_axial_is_kept(row_bytes, axial->sizes, axes, &bytes);
+    axial->memory = aligned_alloc(LINE, 2 * axial->stride + (kept ? (size_t)bytes : 0));
+    if (!axial->memory)
+        return false;
+    unsigned char *next = axial->memory;
+    for (int cosine = 0; cosine < 2; cosine++, next += axial->stride) {
+        axial->still[cosine] = next;
+        pe_axes_write_still(&axial->axes, cosine, next);
+    }
+    for (int cosine = 0; kept && cosine < 2; cosine++)
+        for (size_t a = 0; a < axes; a++) {
+            axial->tables[cosine][a] = next;
+            fill_table(axial, a, cosine, next);
+            next += axial->sizes[a] * axial->stride;
+        }
+    return true;
+}
+
+/* ---- rows ---- */
+
+typedef uint64_t line[LINE / sizeof(uint64_t)];
+
+/* to = a | b, of whole lines. */
+static void combine(const unsigned char *a, const unsigned char *b, size_t bytes,
+                    unsigned char *to)
+{
+    for (size_t at = 0; at < bytes; at += LINE) {
+        line first, second;
+        memcpy(first, a + at, LINE);
+        memcpy(second, b + at, LINE);
+        for (size_t i = 0; i < LINE / sizeof *first; i++)
+            first[i] |= second[i];
+        memcpy(to + at, first, LINE);
+    }
+}
+
+/* Write bytes [from, from + bytes) of the rows of a run, out of the tables. */
+static void compose(const pe_axial *axial, bool cosine, const run *at, size_t from,
+                    size_t bytes, const pe_kernel *streaming, unsigned char *dst)
+{
+    const size_t last = axial->axes.count - 1, row_bytes = pe_axes_row_bytes(&axial->axes);
+    const size_t whole = (bytes + LINE - 1) / LINE * LINE;
+    unsigned char *const *tables = axial->tables[cosine];
+    const unsigned char *inner = tables[last] + at->index[last] * axial->stride + from;
+    _Alignas(LINE) unsigned char outer[PIECE], row[PIECE];
+    memset(outer, 0, whole);
+    for (size_t a = 0; a < last; a++)
+        combine(outer, tables[a] + at->index[a] * axial->stride + from, whole, outer);
+    for (uint64_t r = 0; r < at->count; r++) {
+        combine(outer, inner + r * axial->stride, whole, row);
+        pe_store(streaming, dst + r * row_bytes + from, row, bytes);
+    }
+}
+
+/* Write the rows of a run without tables. */
+static void compute(const pe_axial *axial, bool cosine, const run *at, unsigned char *dst)
+{
+    const pe_axes *axes = &axial->axes;
+    const size_t row_bytes = pe_axes_row_bytes(axes);
+    for (uint64_t r = 0; r < at->count; r++)
+        memcpy(dst + r * row_bytes, axial->still[cosine], row_bytes);
+    for (size_t a = 0; a < axes->count; a++) {
+        const bool constant = a + 1 < axes->count && !axial->zipped;
+        pe_axes_write(axes, a, cosine, &axial->coordinates[a].turned, at->index[a],
+                      constant ? 1 : at->count, dst, row_bytes);
+        if (constant)
+            pe_axes_repeat(axes, a, dst, at->count - 1, dst + row_bytes, row_bytes);
+    }
+}
+
+/* Write rows of cells, counted over all repeats. */
+static void write_cells(const pe_axial *axial, bool cosine, uint64_t first, uint64_t rows,
+                        const pe_kernel *streaming, unsigned char *dst)
+{
+    const size_t row_bytes = pe_axes_row_bytes(&axial->axes);
+    for (uint64_t done = 0; done < rows;) {
+        run at = run_at(axial, (first + done) % axial->cells);
+        at.count =
+            axial->zipped && axial->tables[cosine][0] ? 1 : smaller(at.count, rows - done);
+        if (!axial->tables[cosine][0])
+            compute(axial, cosine, &at, dst);
+        for (size_t from = 0; axial->tables[cosine][0] && from < row_bytes; from += PIECE)
+            compose(axial, cosine, &at, from, (size_t)smaller(PIECE, row_bytes - from),
+                    streaming, dst);
+        dst += at.count * row_bytes;
+        done += at.count;
+    }
+}
+
+/* The rows of [first, first + rows) that lie before `end`. */
+static uint64_t rows_before(uint64_t first, uint64_t rows, uint64_t end)
+{
+    return first < end ? smaller(rows, end - first) : 0;
+}
+
+void pe_axial_fill(const pe_axial *axial, bool cosine, uint64_t first, uint64_t rows, void *dst)
+{
+    const size_t row_bytes = pe_axes_row_bytes(&axial->axes);
+    const pe_kernel *streaming = pe_streaming_for(rows * row_bytes);
+    const uint64_t prefix = rows_before(first, rows, axial->prefix);
+    const uint64_t start = first + prefix - axial->prefix;
+    const uint64_t cells = rows_before(start, rows - prefix, axial->cells * axial->repeats);
+    unsigned char *at = dst;
+    for (uint64_t r = 0; r < prefix; r++, at += row_bytes)
+        memcpy(at, axial->still[cosine], row_bytes);
+    if (cells > 0)
+        write_cells(axial, cosine, start, cells, streaming, at);
+    at += cells * row_bytes;
+    for (uint64_t r = prefix + cells; r < rows; r++, at += row_bytes)
+        memcpy(at, axial->still[cosine], row_bytes);
+    pe_store_end(streaming);
+}
+
+/* ---- coordinates ---- */
+
+static dd coordinate_of(const pe_coordinates *axis, uint64_t index)
+{
+    dd cell = pe_position_at(&axis->cells, index);
+    if (axis->numerator == axis->denominator || cell.hi == 0)
+        return cell;
+    return dd_snap(
+        dd_quotient(dd_mul_double(cell, axis->numerator), (dd){axis->denominator, 0}));
+}
+
+void pe_axial_fill_coordinates(const pe_axial *axial, uint64_t first, uint64_t count, void *dst)
+{
+    const size_t axes = axial->axes.count, size = pe_dtype_size(axial->axes.dtype);
+    const uint64_t end = axial->prefix + axial->cells * axial->repeats;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t row = (first + i) / axes, axis = (first + i) % axes;
+        dd coordinate = {0, 0};
+        if (row >= axial->prefix && row < end) {
+            run at = run_at(axial, (row - axial->prefix) % axial->cells);
+            coordinate = coordinate_of(&axial->coordinates[axis], at.index[axis]);
+        }
+        pe_round_dd(axial->axes.dtype, coordinate, (unsigned char *)dst + i * size);
+    }
+}
