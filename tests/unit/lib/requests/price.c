@@ -88,6 +88,8 @@ static const char *const EXPENSIVE[][2] = {
     {"urpe", "length=40000&heads=16&query_length=2&query_offset=4&init=normal"},
     {"levit", "length=20000&heads=16&query_length=2&query_offset=4"},
     {"learned", "length=2000&dim=256"},
+    {"resized", "height=64&source_height=40&dim=256"},
+    {"resized", "height=8&source_height=2&dim=1000&dtype=f64"},
     {"hierarchical", "length=10&base_length=2000&dim=256"},
     {"complex_order", "length=2000&dim=256&vocab=9"},
     {"floater", "length=40&dim=512&method=rk4"},
