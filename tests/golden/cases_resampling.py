@@ -72,4 +72,32 @@ RESIZED = {
         )
     },
 }
-RESAMPLING_CASES = {"resized": RESIZED}
+SWIN = {
+    "defaults": "height=3&heads=2",
+    **{
+        f"{name}_{dtype}": f"height=2&width=3&heads=2&seed=4&{options}&dtype={dtype}"
+        for (name, options), dtype in product(
+            {
+                "plain": "class_token=false",
+                "class_token": "class_token=true",
+                "resized": "source_height=3&class_token=true",
+                "resized_bilinear": "source_height=4&source_width=2&mode=bilinear",
+            }.items(),
+            DTYPES,
+        )
+    },
+    "one_token": "height=1&heads=3",
+    "one_token_and_class": "height=1&heads=1&class_token=true",
+    "line": "height=1&width=6&heads=1",
+    "column": "height=5&width=1&heads=1",
+    "grown": "height=4&source_height=2&heads=1",
+    "shrunk": "height=2&source_height=5&heads=1&class_token=true",
+    "from_one_token": "height=3&width=2&source_height=1&heads=1",
+    "one_axis": "height=3&width=2&source_height=3&source_width=3&heads=1",
+    "same_source": "height=2&width=3&source_height=2&source_width=3&heads=2&mode=bilinear",
+    "many_heads": "height=2&width=1&heads=17",
+    "preset_beit": "preset=beit&height=2&heads=2",
+    "preset_beit_resized": "preset=beit&height=3&width=2&source_height=2&heads=2",
+}
+
+RESAMPLING_CASES = {"resized": RESIZED, "swin": SWIN}

@@ -144,4 +144,58 @@ def resized(arguments):
     return {"encoding": ([prefix + height * width, dim], flat(table[:prefix] + cells))}, 0
 
 
-RESAMPLING = {scheme.__name__: scheme for scheme in (resized,)}
+def resized_cells(rows, mode, source, target, columns):
+    """Cells of a source grid (height, width) on a target grid."""
+    options = {"mode": mode, "antialias": "false", "align_corners": "false"}
+    y_weights, x_weights = (
+        axis_weights(options, a, b, Fraction(a, b)) for a, b in zip(source, target)
+    )
+    return mixed(rows, source[1], y_weights, x_weights, columns)
+
+
+SWIN_DEFAULTS = {"class_token": "false", "mode": "bicubic"}
+SWIN_PRESETS = {"beit": {"class_token": "true", "mode": "bilinear"}}
+
+
+def window_index(height, width, class_token):
+    """relative_position_index of Swin, and of BEiT with its class token first."""
+    cells = [(y, x) for y in range(height) for x in range(width)]
+    index = [
+        [(y - v + height - 1) * (2 * width - 1) + (x - u + width - 1) for v, u in cells]
+        for y, x in cells
+    ]
+    if class_token:
+        offsets = (2 * height - 1) * (2 * width - 1)
+        index = [[offsets + 2] + [offsets] * len(cells)] + [
+            [offsets + 1] + row for row in index
+        ]
+    return index
+
+
+def swin(arguments):
+    """Liu et al. 2021, equation 4; Bao et al. 2022 and their code for the class token."""
+    options = with_defaults(arguments, SWIN_DEFAULTS, SWIN_PRESETS)
+    heads = int(options["heads"])
+    window = int(options["height"]), int(options.get("width", options["height"]))
+    source = window
+    if "source_height" in options:
+        side = options["source_height"]
+        source = int(side), int(options.get("source_width", side))
+    grids = [tuple(2 * side - 1 for side in sides) for sides in (source, window)]
+    cells = math.prod(grids[0])
+    class_token = options["class_token"] == "true"
+    value = initialiser("trunc_normal", STD, None)
+    table = seeded_rows(options, "table", range(cells + 3 * class_token), heads, value)
+    offsets = table[:cells]
+    if source != window:
+        offsets = resized_cells(offsets, options["mode"], *grids, heads)
+    index = window_index(*window, class_token)
+    by_row = offsets + table[cells:]
+    bias = [by_row[row][head] for head in range(heads) for row in flat(index)]
+    return {
+        "bias": ([heads, len(index), len(index)], bias),
+        "index": ([len(index), len(index)], flat(index), "i32"),
+    }, 0
+
+
+RESAMPLING = {scheme.__name__: scheme for scheme in (resized, swin)}

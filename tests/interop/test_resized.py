@@ -142,3 +142,60 @@ class ResizedTest(ServiceTest):
                     for column in table.T] for row in weights]
                 self.assertEqual(self.bits("resized", query).tolist(), expected, str(query))
                 compared["dyadic, bit by bit"] += 3 * len(expected)
+
+
+class WindowTest(ServiceTest):
+    """Swin's and BEiT's recipes, in a few lines of torch in double."""
+
+    @staticmethod
+    def index_of(height, width):
+        """get_relative_position_index, as the authors and timm compute it."""
+        cells = torch.stack(torch.meshgrid(torch.arange(height), torch.arange(width),
+                                           indexing="ij")).flatten(1)
+        offset = (cells[:, :, None] - cells[:, None, :]).permute(1, 2, 0).contiguous()
+        offset[:, :, 0] = (offset[:, :, 0] + height - 1) * (2 * width - 1)
+        offset[:, :, 1] += width - 1
+        return offset.sum(-1)
+
+    def index_with_class(self, height, width):
+        """BEiT's three numbers, for the class token in front."""
+        tokens, offsets = height * width + 1, (2 * height - 1) * (2 * width - 1)
+        index = torch.zeros((tokens, tokens), dtype=torch.long)
+        index[1:, 1:] = self.index_of(height, width)
+        index[0, :], index[:, 0], index[0, 0] = offsets, offsets + 1, offsets + 2
+        return index
+
+    def compare(self, query, index, table):
+        """Both tensors; `table` in double."""
+        bias = self.bits("swin", {**query, "dtype": "f64"}).view("<f8")
+        expected = table[index.flatten()].reshape(*index.shape, -1).permute(2, 0, 1).numpy()
+        np.testing.assert_allclose(bias, expected, rtol=0, atol=1e-12, err_msg=str(query))
+        own = self.bits("swin", {**query, "tensor": "index"}).view("<i4")
+        np.testing.assert_array_equal(own, index.numpy())
+        compared["biases, with torch"] += expected.size
+
+    def test_swins_bias_is_the_librarys(self):
+        for height, width in ((7, 7), (8, 12), (1, 5)):
+            table = np.random.default_rng(height).normal(0, 1, ((2 * height - 1) * (2 * width - 1), 4))
+            name = upload(self, f"swin-{height}", {"table": table})
+            self.compare({"parameters": name, "height": height, "width": width},
+                         self.index_of(height, width), torch.from_numpy(table))
+
+    def test_a_table_of_another_window_is_resized_as_in_swins_load_pretrained(self):
+        table = np.random.default_rng(9).normal(0, 1, (13 * 13, 3))
+        name = upload(self, "swin-resized", {"table": table})
+        for window in (12, 8, 5):
+            side = 2 * window - 1
+            moved = torch_resized(table, "bicubic", {}, (13, 13), size=(side, side))
+            self.compare({"parameters": name, "height": window}, self.index_of(window, window),
+                         torch.from_numpy(moved))
+
+    def test_beits_bias_has_a_class_token(self):
+        table = np.random.default_rng(10).normal(0, 1, (27 * 27 + 3, 2))
+        name = upload(self, "swin-beit", {"table": table})
+        query = {"parameters": name, "preset": "beit"}
+        self.compare({**query, "height": 14}, self.index_with_class(14, 14),
+                     torch.from_numpy(table))
+        moved = torch_resized(table[:-3], "bilinear", {}, (27, 27), size=(39, 31))
+        self.compare({**query, "height": 20, "width": 16}, self.index_with_class(20, 16),
+                     torch.from_numpy(np.vstack([moved, table[-3:]])))

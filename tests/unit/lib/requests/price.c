@@ -87,6 +87,7 @@ static const char *const EXPENSIVE[][2] = {
     {"deberta", "length=4000&dim=64"},
     {"urpe", "length=40000&heads=16&query_length=2&query_offset=4&init=normal"},
     {"levit", "length=20000&heads=16&query_length=2&query_offset=4"},
+    {"swin", "height=40&heads=32&source_height=30"},
     {"learned", "length=2000&dim=256"},
     {"resized", "height=64&source_height=40&dim=256"},
     {"resized", "height=8&source_height=2&dim=1000&dtype=f64"},
