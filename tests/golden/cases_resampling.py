@@ -100,4 +100,23 @@ SWIN = {
     "preset_beit_resized": "preset=beit&height=3&width=2&source_height=2&heads=2",
 }
 
-RESAMPLING_CASES = {"resized": RESIZED, "swin": SWIN}
+DECOMPOSED = {
+    "defaults": "height=3&dim=2",
+    **{
+        f"{name}_{dtype}": f"height=2&width=3&dim=3&seed=6{options}&dtype={dtype}"
+        for (name, options), dtype in product(
+            {"plain": "", "resized": "&source_height=4&source_width=2"}.items(), DTYPES
+        )
+    },
+    "one_cell": "height=1&dim=2",
+    "from_one_cell": "height=3&dim=2&source_height=1&source_width=1",
+    "to_one_cell": "height=1&dim=2&source_height=3&source_width=4",
+    "same_source": "height=2&dim=2&source_height=2&source_width=2&dtype=f64",
+    "more_queries": "height=2&query_height=4&query_width=6&dim=1",
+    "more_keys": "height=6&width=4&query_height=2&query_width=2&dim=1",
+    "other_queries": "height=3&width=5&query_height=4&query_width=3&dim=1",
+    "other_queries_resized": "height=2&width=5&query_height=3&query_width=4&dim=1"
+    "&source_height=4&source_width=3",
+}
+
+RESAMPLING_CASES = {"resized": RESIZED, "swin": SWIN, "decomposed": DECOMPOSED}

@@ -198,4 +198,40 @@ def swin(arguments):
     }, 0
 
 
-RESAMPLING = {scheme.__name__: scheme for scheme in (resized, swin)}
+def relative_rows(queries, keys):
+    """relative_coords of get_rel_pos, whose truncation drops a fraction."""
+    to_keys, to_queries = (
+        max(Fraction(keys, queries), Fraction(1)),
+        max(Fraction(queries, keys), Fraction(1)),
+    )
+    return [
+        [math.floor(i * to_keys - j * to_queries + (keys - 1) * to_queries) for j in range(keys)]
+        for i in range(queries)
+    ]
+
+
+def decomposed(arguments):
+    """Li et al. 2022 (MViTv2), equation 5, and get_rel_pos of ViTDet and SAM."""
+    dim, height = int(arguments["dim"]), arguments["height"]
+    keys = {"h": int(height), "w": int(arguments.get("width", height))}
+    queries = {
+        "h": int(arguments.get("query_height", keys["h"])),
+        "w": int(arguments.get("query_width", keys["w"])),
+    }
+    source = {"h": arguments.get("source_height"), "w": arguments.get("source_width")}
+    vectors, indices = {}, {}
+    for axis in "hw":
+        size = max(keys[axis], queries[axis])
+        rows, own = 2 * size - 1, 2 * int(source[axis] or size) - 1
+        value = initialiser("trunc_normal", STD, None)
+        table = seeded_rows(arguments, f"rel_pos_{axis}", range(own), dim, value)
+        if own != rows:
+            table = resized_cells(table, "bilinear", (1, own), (1, rows), dim)
+        index = flat(relative_rows(queries[axis], keys[axis]))
+        shape = [queries[axis], keys[axis]]
+        vectors[f"rel_{axis}"] = shape + [dim], flat(table[row] for row in index)
+        indices[f"index_{axis}"] = shape, index, "i32"
+    return {**vectors, **indices}, 0
+
+
+RESAMPLING = {scheme.__name__: scheme for scheme in (resized, swin, decomposed)}

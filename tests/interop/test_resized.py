@@ -199,3 +199,35 @@ class WindowTest(ServiceTest):
         moved = torch_resized(table[:-3], "bilinear", {}, (27, 27), size=(39, 31))
         self.compare({**query, "height": 20, "width": 16}, self.index_with_class(20, 16),
                      torch.from_numpy(np.vstack([moved, table[-3:]])))
+
+
+class DecomposedTest(ServiceTest):
+    """get_rel_pos as ViTDet and SAM have it, in torch and in double."""
+
+    @staticmethod
+    def rel_pos(queries, keys, table):
+        distances, table = 2 * max(queries, keys) - 1, torch.from_numpy(table)
+        if len(table) != distances:
+            table = interpolate(table.T[None], size=distances, mode="linear")[0].T
+        from_queries = torch.arange(queries)[:, None] * max(keys / queries, 1.0)
+        from_keys = torch.arange(keys)[None, :] * max(queries / keys, 1.0)
+        rows = from_queries - from_keys + (keys - 1) * max(queries / keys, 1.0)
+        return table[rows.long()].numpy(), rows.long().numpy()
+
+    def test_vectors_are_those_of_get_rel_pos(self):
+        """Grids whose ratios are dyadic, so that the recipe's floats are exact."""
+        rng = np.random.default_rng(11)
+        tables = {"rel_pos_h": rng.normal(0, 1, (27, 6)), "rel_pos_w": rng.normal(0, 1, (127, 6))}
+        name = upload(self, "decomposed", tables)
+        for queries, keys in (((14, 64), (14, 64)), ((16, 24), (16, 24)), ((7, 5), (14, 20)),
+                              ((32, 16), (8, 16)), ((1, 3), (1, 3))):
+            query = {"parameters": name, "height": keys[0], "width": keys[1],
+                     "query_height": queries[0], "query_width": queries[1], "dtype": "f64"}
+            for axis, number in (("h", 0), ("w", 1)):
+                vectors, rows = self.rel_pos(queries[number], keys[number],
+                                             tables[f"rel_pos_{axis}"])
+                own = self.bits("decomposed", {**query, "tensor": f"rel_{axis}"}).view("<f8")
+                np.testing.assert_allclose(own, vectors, rtol=0, atol=1e-12)
+                own = self.bits("decomposed", {**query, "tensor": f"index_{axis}"}).view("<i4")
+                np.testing.assert_array_equal(own, rows)
+                compared["vectors, with torch"] += vectors.size

@@ -87,6 +87,7 @@ static const char *const EXPENSIVE[][2] = {
     {"deberta", "length=4000&dim=64"},
     {"urpe", "length=40000&heads=16&query_length=2&query_offset=4&init=normal"},
     {"levit", "length=20000&heads=16&query_length=2&query_offset=4"},
+    {"decomposed", "height=500&width=30&dim=256&source_height=40&query_height=2&query_width=2"},
     {"swin", "height=40&heads=32&source_height=30"},
     {"learned", "length=2000&dim=256"},
     {"resized", "height=64&source_height=40&dim=256"},
