@@ -19,6 +19,7 @@ extern pe_spread_bits PE_FOR_SET(pe_spread_bits);
 extern pe_draw_many PE_FOR_SET(pe_draw_many);
 extern pe_draw_normals PE_FOR_SET(pe_draw_normals);
 extern pe_scale PE_FOR_SET(pe_scale);
+extern pe_weigh PE_FOR_SET(pe_weigh);
 
 /* ---- seeds ---- */
 
@@ -93,4 +94,5 @@ const pe_kernel PE_FOR_SET(pe_kernel) = {
     .draw = PE_FOR_SET(pe_draw_many),
     .normals = PE_FOR_SET(pe_draw_normals),
     .scale = PE_FOR_SET(pe_scale),
+    .weigh = PE_FOR_SET(pe_weigh),
 };

@@ -1,6 +1,6 @@
 /* The kernels: the inner loops that are compiled once per instruction set. They rotate and
- * round sines and cosines, print numbers, multiply matrices, compare pairs of rows and draw
- * random numbers.
+ * round sines and cosines, print numbers, multiply matrices, compare pairs of rows, add up
+ * weighted rows and draw random numbers.
  *
  * They are plain C that compilers vectorise, with intrinsics where those are faster. Every
  * build gives the same bits. Seeds and sums use a fixed order of operations without fused
@@ -17,6 +17,7 @@
 #include "kernels/print_batch.h"
 #include "kernels/scale.h"
 #include "kernels/small.h"
+#include "kernels/weigh.h"
 #include "posenc.h"
 
 #include <stdalign.h>
@@ -110,6 +111,7 @@ typedef struct pe_kernel {
     pe_draw_many *draw;
     pe_draw_normals *normals;
     pe_scale *scale;
+    pe_weigh *weigh;
 } pe_kernel;
 
 /* The kernel in use: the fastest one for this processor, unless pe_kernel_use chose another. */

@@ -2,6 +2,7 @@
  * exact sums compare the entry with the midpoints between them. */
 #include "numerics/blend.h"
 
+#include "numerics/between.h"
 #include "numerics/dtype.h"
 #include "numerics/exact.h"
 
@@ -29,27 +30,6 @@ double pe_blend_magnitude(const pe_blend *blend, double magnitude)
 
 /* ---- exact rounding ---- */
 
-/* Where an element stands in the order of all values: 0 for zero, ±1 for the smallest
- * magnitudes, and so on. */
-static int64_t rank_of(pe_dtype dtype, const void *element)
-{
-    size_t size = pe_dtype_size(dtype);
-    uint64_t bits = 0, sign = 1ULL << (8 * size - 1);
-    memcpy(&bits, element, size);
-    return (bits & sign) ? -(int64_t)(bits & ~sign) : (int64_t)bits;
-}
-
-/* Store the element of a rank and return its value. */
-static double element_of_rank(pe_dtype dtype, int64_t rank, void *ret_element)
-{
-    size_t size = pe_dtype_size(dtype);
-    uint64_t bits = (uint64_t)(rank < 0 ? -rank : rank);
-    if (rank < 0)
-        bits |= 1ULL << (8 * size - 1);
-    memcpy(ret_element, &bits, size);
-    return pe_element_value(dtype, ret_element);
-}
-
 /* What one entry is computed from. */
 typedef struct entry {
     double alpha, a, b, p;
@@ -58,8 +38,9 @@ typedef struct entry {
 /* Whether the entry lies above the midpoint of low and high (1), below it (-1) or on it (0).
  * As α < 1, the difference may be multiplied by 2 (1 - α). That gives
  * (1 - α)(2a - low - high) + 2α (b - p): products of two doubles, which are summed exactly. */
-static int compare(const entry *x, double low, double high)
+static int compare(const void *number, double low, double high)
 {
+    const entry *x = number;
     pe_exact sum = {{0}};
     pe_exact_add(&sum, x->a, 2);
     pe_exact_add(&sum, x->a, -2 * x->alpha);
@@ -70,28 +51,6 @@ static int compare(const entry *x, double low, double high)
     pe_exact_add(&sum, high, -1);
     pe_exact_add(&sum, high, x->alpha);
     return pe_exact_sign(&sum);
-}
-
-/* Store in *dst the element nearest to the entry, by bisection between two elements that
- * enclose it. */
-static void round_exactly(pe_dtype dtype, const entry *x, const void *low_element,
-                          const void *high_element, void *dst)
-{
-    unsigned char element[8];
-    int64_t low = rank_of(dtype, low_element), high = rank_of(dtype, high_element);
-    while (low < high) {
-        int64_t middle = (low >> 1) + (high >> 1) + (low & high & 1); /* rounded down */
-        double below = element_of_rank(dtype, middle, element);
-        double above = element_of_rank(dtype, middle + 1, element);
-        int sign = compare(x, below, above);
-        if (sign == 0)
-            low = high = middle % 2 == 0 ? middle : middle + 1; /* a tie goes to even */
-        else if (sign > 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    element_of_rank(dtype, low, dst);
 }
 
 /* ---- rounding with an error bound ---- */
@@ -144,6 +103,6 @@ void pe_blend_row(const pe_blend *blend, const double *a, const double *b, const
         return;
     for (size_t i = 0; i < count; i++, lower += size)
         if (memcmp(lower, upper + i * size, size) != 0)
-            round_exactly(blend->dtype, &(entry){blend->alpha, a[i], b[i], p[i]}, lower,
-                          upper + i * size, lower);
+            pe_round_between(blend->dtype, lower, upper + i * size, compare,
+                             &(entry){blend->alpha, a[i], b[i], p[i]}, lower);
 }

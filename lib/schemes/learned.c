@@ -6,11 +6,13 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const EXTENSIONS[] = {"reject", "random", NULL};
 enum extension { REJECT, RANDOM };
 
 #define BASE_LENGTH_MAX 4503599627370496.0 /* 2^52: fan_in + fan_out is an exact double */
+#define ROW_OFFSET_MAX  1048576
 
 static const pe_parameter PARAMETERS[] = {
     PE_POSITION_PARAMETERS,
@@ -43,9 +45,29 @@ static const pe_parameter PARAMETERS[] = {
      .choices = EXTENSIONS,
      .help = "reject: positions beyond the N rows are refused; random: their rows are drawn by "
              "init, with seed 0 beyond a stored table"},
+    {.name = "row_offset",
+     .type = PE_INTEGER,
+     .default_text = "0",
+     .maximum = ROW_OFFSET_MAX,
+     .unit = "rows",
+     .help = "row of the table for position 0; libraries after fairseq keep rows for padding "
+             "before it"},
+    {.name = "padding_row",
+     .type = PE_INTEGER,
+     .maximum = BASE_LENGTH_MAX,
+     .help = "row of the table that is zero, whatever is stored or drawn there"},
 };
 
-static const pe_tensor_help TENSORS[] = {{"encoding", "[n, dim]", "row k of the table"}};
+static const pe_preset PRESETS[] = {
+    {"opt", "OPT: two rows before position 0", {"row_offset", "2"}},
+    {"bart", "BART and mBART: two rows before position 0", {"row_offset", "2"}},
+    {"roberta",
+     "RoBERTa, XLM-RoBERTa and CamemBERT: position 0 comes after the padding row 1",
+     {"row_offset", "2", "padding_row", "1"}},
+};
+
+static const pe_tensor_help TENSORS[] = {
+    {"encoding", "[n, dim]", "row k + row_offset of the table"}};
 
 static pe_recipe recipe_of(const pe_values *values)
 {
@@ -57,6 +79,7 @@ static pe_recipe recipe_of(const pe_values *values)
                        .fans = rows + (uint64_t)pe_integer(values, "dim")};
 }
 
+/* Check that the last row is in the table. */
 static void check_end(const pe_values *values, const char *culprit, double last,
                       pe_error *reterr)
 {
@@ -64,11 +87,12 @@ static void check_end(const pe_values *values, const char *culprit, double last,
     int64_t rows = pe_integer(values, "base_length");
     if (pe_choice(values, "extend") == RANDOM || last < (double)rows)
         return;
-    snprintf(given, sizeof given, "last position %.0f", last);
+    int64_t skipped = pe_integer(values, "row_offset");
+    snprintf(given, sizeof given, "last position %.0f", last - (double)skipped);
     pe_error_add(reterr, PE_OUT_OF_RANGE, culprit, given,
-                 "such that every position is below %lld, the number of rows of the table; "
+                 "such that every position is below %lld, the number of rows of the table%s; "
                  "extend=random goes beyond it",
-                 (long long)rows);
+                 (long long)(rows - skipped), skipped ? " from row_offset on" : "");
 }
 
 static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
@@ -85,6 +109,7 @@ static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
     bool xavier =
         recipe.initialiser == PE_XAVIER_UNIFORM || recipe.initialiser == PE_XAVIER_NORMAL;
     pe_positions_range(&positions, &low, &high);
+    high += pe_real(values, "row_offset");
     if (pe_is_present(values, "base_length"))
         check_end(values, culprit, high, reterr);
     else if (xavier)
@@ -98,25 +123,43 @@ static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
                 (uint64_t[]){positions.count, dim});
 }
 
+/* A position's row, and whether it is the one that is zero. */
+static uint64_t row_of(const pe_values *values, double position)
+{
+    return (uint64_t)position + (uint64_t)pe_integer(values, "row_offset");
+}
+
+static bool is_padding(const pe_values *values, uint64_t row)
+{
+    return pe_is_present(values, "padding_row") &&
+           row == (uint64_t)pe_integer(values, "padding_row");
+}
+
+static double row_magnitude(const pe_values *values, const pe_trained *table, double position)
+{
+    uint64_t row = row_of(values, position);
+    return is_padding(values, row) ? 0 : pe_trained_row_magnitude(table, row);
+}
+
 /* The largest magnitude in the rows of the stored table that the request takes. */
 static double stored_magnitude(const pe_values *values, const pe_trained *table, pe_pace *pace)
 {
     double row_price = pe_trained_check_price(values, table->columns);
-    double magnitude = 0, low, high, end = (double)table->stored_rows;
+    double magnitude = 0, low, high;
+    double end = (double)table->stored_rows - pe_real(values, "row_offset");
     pe_error none;
     pe_error_init(&none);
     pe_positions positions = pe_positions_read(values, &none);
     if (positions.list) {
         for (uint64_t row = 0; row < positions.count && pe_pace_go_on(pace, row_price); row++)
             if (positions.list[row] < end)
-                magnitude = fmax(
-                    magnitude, pe_trained_row_magnitude(table, (uint64_t)positions.list[row]));
+                magnitude = fmax(magnitude, row_magnitude(values, table, positions.list[row]));
         return magnitude;
     }
     pe_positions_range(&positions, &low, &high);
     double step = positions.step == 0 ? 1 : fabs(positions.step);
     for (double at = low; at <= high && at < end && pe_pace_go_on(pace, row_price); at += step)
-        magnitude = fmax(magnitude, pe_trained_row_magnitude(table, (uint64_t)at));
+        magnitude = fmax(magnitude, row_magnitude(values, table, at));
     return magnitude;
 }
 
@@ -155,14 +198,16 @@ static void fill(const pe_values *values, const pe_plan *plan, const void *state
 {
     pe_error none;
     pe_error_init(&none);
-    uint64_t dim = plan->tensors[0].shape[1];
     pe_positions positions = pe_positions_read(values, &none);
     pe_dtype dtype = pe_requested_dtype(values);
+    size_t row_bytes = (size_t)plan->tensors[0].shape[1] * pe_dtype_size(dtype);
     unsigned char *at = dst;
-    for (uint64_t row = window.first; row < window.first + window.rows; row++) {
-        uint64_t position = (uint64_t)pe_position_at(&positions, row).hi;
-        pe_trained_fill(state, dtype, position, 1, at);
-        at += dim * pe_dtype_size(dtype);
+    for (uint64_t r = window.first; r < window.first + window.rows; r++, at += row_bytes) {
+        uint64_t row = row_of(values, pe_position_at(&positions, r).hi);
+        if (is_padding(values, row))
+            memset(at, 0, row_bytes);
+        else
+            pe_trained_fill(state, dtype, row, 1, at);
     }
 }
 
@@ -176,13 +221,14 @@ const pe_scheme pe_scheme_learned = {
                        "parameters names an uploaded set.",
             .family = "absolute",
             .formula =
-                "encoding[r] = table[k]; a seeded table[k, j] depends on nothing but the "
-                "seed and the element number k * dim + j",
+                "encoding[r] = table[k + row_offset]; a seeded table[k, j] depends on nothing "
+                "but the seed and the element number k * dim + j",
             .convention = "normal(0, 0.02), the initialisation of BERT and GPT-2",
             .reference = "arXiv:1705.03122, section 3.1; arXiv:1810.04805",
             .example = "length=4&dim=8",
             .revision = 1,
             PE_LIST(parameter, PARAMETERS),
+            PE_LIST(preset, PRESETS),
             PE_LIST(tensor, TENSORS),
         },
     .plan = plan,

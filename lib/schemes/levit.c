@@ -1,6 +1,6 @@
 /* LeViT's attention bias: a learned number for each head and each pair of absolute offsets. */
 #include "numerics/dtype.h"
-#include "tables/copier.h"
+#include "positions/offsets.h"
 #include "trained/gather.h"
 
 #include <math.h>
@@ -102,18 +102,9 @@ static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
     ret_plan->held = 3 * pe_gather_bytes(values, relative.keys, heads) + 8 * relative.keys;
 }
 
-/* Along a row of the grid, entries depend on the distance within the row alone. So the entries
- * of the distances -(width-1) … width-1 are kept for each plane and row difference, and a run
- * along a row is a slice of these. */
-typedef struct mirror {
-    size_t element_size;
-    unsigned char *lines; /* [planes, height, 2*width-1] */
-} mirror;
-
 typedef struct levit {
     pe_relative relative;
-    size_t height, width;
-    mirror bias, index; /* planes: heads; one */
+    pe_offsets bias, index; /* planes: heads; one */
 } levit;
 
 static void release(void *context)
@@ -145,14 +136,15 @@ static inline __attribute__((always_inline)) void make_line(unsigned char *line,
 
 /* Make the lines from entries of shape [height * width, planes]. False: memory ran out, or the
  * runner cancelled it. */
-static bool make_mirror(const levit *state, mirror *ret_mirror, const unsigned char *entries,
-                        size_t planes, size_t size, pe_pace *pace)
+static bool make_mirror(pe_offsets *mirror, const unsigned char *entries, size_t planes,
+                        pe_pace *pace)
 {
-    size_t width = state->width, line = 2 * width - 1, stride = planes * size;
-    unsigned char *to = malloc(planes * state->height * line * size);
-    *ret_mirror = (mirror){size, to};
+    size_t size = mirror->element_size, width = mirror->width, line = 2 * width - 1;
+    size_t stride = planes * size;
+    unsigned char *to = malloc(planes * mirror->height * line * size);
+    mirror->lines = to;
     for (size_t plane = 0; to && plane < planes; plane++)
-        for (size_t x = 0; x < state->height; x++, to += line * size) {
+        for (size_t x = 0; x < mirror->height; x++, to += line * size) {
             const unsigned char *from = entries + x * width * stride + plane * size;
             if (!pe_pace_go_on(pace, MIRROR_PRICE * (double)line))
                 return false;
@@ -169,7 +161,7 @@ static bool make_mirrors(levit *state, const pe_values *values, size_t heads, pe
 {
     pe_gather gather;
     dd factor = {1, 0};
-    size_t tokens = state->height * state->width;
+    size_t tokens = state->index.height * state->index.width;
     if (pe_is_present(values, "dim_head"))
         factor = dd_sqrt((dd){pe_real(values, "dim_head"), 0});
     if (!pe_gather_init(&gather, pace, "table", tokens, heads, &pe_relative_recipe, factor))
@@ -177,11 +169,8 @@ static bool make_mirrors(levit *state, const pe_values *values, size_t heads, pe
     int32_t *numbers = malloc(tokens * sizeof *numbers);
     for (size_t i = 0; numbers && i < tokens; i++)
         numbers[i] = (int32_t)i;
-    bool good =
-        numbers &&
-        make_mirror(state, &state->bias, gather.table, heads, pe_dtype_size(gather.dtype),
-                    pace) &&
-        make_mirror(state, &state->index, (unsigned char *)numbers, 1, sizeof *numbers, pace);
+    bool good = numbers && make_mirror(&state->bias, gather.table, heads, pace) &&
+                make_mirror(&state->index, (unsigned char *)numbers, 1, pace);
     free(numbers);
     pe_gather_done(&gather);
     return good;
@@ -195,8 +184,12 @@ static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runn
     if (!state)
         return NULL;
     state->relative = pe_relative_read(values, reterr);
-    state->width = width_of(values);
-    state->height = (size_t)state->relative.keys / state->width;
+    state->index = (pe_offsets){.element_size = sizeof(int32_t),
+                                .height = (size_t)state->relative.keys / width_of(values),
+                                .width = width_of(values),
+                                .symmetric = true};
+    state->bias = state->index;
+    state->bias.element_size = pe_dtype_size(pe_requested_dtype(values));
     if (make_mirrors(state, values, (size_t)pe_integer(values, "heads"), &pace))
         return state;
     release(state);
@@ -212,29 +205,8 @@ static double price(const pe_values *values, const pe_plan *plan)
            2 * MIRROR_PRICE * (double)tokens * (double)(heads + 1);
 }
 
-static size_t difference(size_t a, size_t b)
-{
-    return a < b ? b - a : a - b;
-}
-
-/* Copy `count` entries of a plane and a query from `key` on, one run along a row of the grid at
- * a time. */
-static void copy_keys(const levit *state, const mirror *source, size_t plane, size_t query,
-                      size_t key, size_t count, pe_copier *copier)
-{
-    size_t width = state->width, line = 2 * width - 1, size = source->element_size;
-    size_t row = query / width, key_row = key / width, column = key % width;
-    const unsigned char *lines = source->lines + plane * state->height * line * size;
-    lines += (width - 1 - query % width) * size; /* where column 0 is */
-    for (size_t part; count > 0; count -= part, key_row++, column = 0) {
-        part = width - column < count ? width - column : count;
-        pe_copier_add(copier, lines + (difference(row, key_row) * line + column) * size,
-                      part * size);
-    }
-}
-
 /* Fill a window of [planes, queries, keys]. */
-static void fill_matrix(const levit *state, const mirror *source, pe_window window,
+static void fill_matrix(const levit *state, const pe_offsets *source, pe_window window,
                         unsigned char *dst)
 {
     const pe_relative *relative = &state->relative;
@@ -245,8 +217,8 @@ static void fill_matrix(const levit *state, const mirror *source, pe_window wind
     pe_copier_init(&copier, dst, window.rows * source->element_size);
     for (uint64_t left = window.rows, count; left > 0; left -= count, key = 0) {
         count = relative->keys - key < left ? relative->keys - key : left;
-        copy_keys(state, source, plane, (size_t)(relative->offset + (int64_t)query),
-                  (size_t)key, (size_t)count, &copier);
+        pe_offsets_copy(source, plane, (size_t)(relative->offset + (int64_t)query), (size_t)key,
+                        (size_t)count, &copier);
         if (++query == relative->queries) {
             query = 0;
             plane++;
@@ -256,12 +228,12 @@ static void fill_matrix(const levit *state, const mirror *source, pe_window wind
 }
 
 /* Fill a window of [planes, distances], where the tokens are a line. */
-static void fill_distances(const levit *state, const mirror *source, pe_window window,
+static void fill_distances(const levit *state, const pe_offsets *source, pe_window window,
                            unsigned char *dst)
 {
     uint64_t distances = pe_relative_distances(&state->relative);
-    size_t line = 2 * state->width - 1, size = source->element_size;
-    int64_t skipped = pe_relative_first(&state->relative) + (int64_t)state->width - 1;
+    size_t line = 2 * source->width - 1, size = source->element_size;
+    int64_t skipped = pe_relative_first(&state->relative) + (int64_t)source->width - 1;
     pe_copier copier;
     pe_copier_init(&copier, dst, window.rows * size);
     for (uint64_t done = 0, count; done < window.rows; done += count) {
@@ -279,7 +251,7 @@ static void fill(const pe_values *values, const pe_plan *plan, const void *conte
 {
     (void)values, (void)plan;
     const levit *state = context;
-    const mirror *source = window.tensor == 0 ? &state->bias : &state->index;
+    const pe_offsets *source = window.tensor == 0 ? &state->bias : &state->index;
     if (window.tensor == 2)
         pe_relative_fill_distance(&state->relative, window, dst);
     else if (state->relative.compact)

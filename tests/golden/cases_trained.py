@@ -51,6 +51,14 @@ LEARNED = {
     "xavier_uniform_1_by_1": "length=1&dim=1&base_length=1&init=xavier_uniform&dtype=f64",
     "xavier_normal_window": "length=4&offset=20&dim=6&base_length=24&init=xavier_normal"
     "&dtype=f64",
+    "row_offset_2": "length=4&dim=4&row_offset=2&base_length=6",
+    "row_offset_2_steps": "length=4&offset=9&step=-3&dim=4&row_offset=2&dtype=f64",
+    "padding_row_2": "length=4&dim=4&padding_row=2",
+    "padding_row_of_positions": "positions=0,3,1,3&dim=4&row_offset=1&padding_row=4&dtype=bf16",
+    **{
+        f"preset_{preset}": f"length=3&dim=4&preset={preset}"
+        for preset in ("opt", "bart", "roberta")
+    },
 }
 
 HIERARCHICAL = {

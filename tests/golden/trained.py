@@ -68,14 +68,26 @@ def row_numbers(options):
     return [int(position) for position in positions]
 
 
+LEARNED_DEFAULTS = {"init": "normal", "std": "0.02", "row_offset": "0"}
+# LearnedPositionalEmbedding of fairseq and of the models of transformers that came from it
+LEARNED_PRESETS = {
+    "opt": {"row_offset": "2"},
+    "bart": {"row_offset": "2"},
+    "roberta": {"row_offset": "2", "padding_row": "1"},
+}
+
+
 def learned(arguments):
-    options = with_defaults(arguments, {"init": "normal", "std": "0.02"}, {})
-    rows, dim = row_numbers(options), int(options["dim"])
+    options = with_defaults(arguments, LEARNED_DEFAULTS, LEARNED_PRESETS)
+    rows = [row + int(options["row_offset"]) for row in row_numbers(options)]
+    dim = int(options["dim"])
     base_length = int(options.get("base_length", "0"))
     if base_length and max(rows) >= base_length and options.get("extend") != "random":
         raise ValueError("rows beyond base_length")
     value = initialiser(options["init"], nearest_double(options["std"]), dim + base_length)
     table = seeded_rows(options, "table", rows, dim, value)
+    padding = int(options.get("padding_row", -1))
+    table = [[Fraction(0)] * dim if k == padding else row for k, row in zip(rows, table)]
     return {"encoding": ([len(rows), dim], flat(table))}, 0
 
 

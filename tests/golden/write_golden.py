@@ -19,17 +19,25 @@ from cases import CASES as PLAIN_CASES
 from cases_axes import AXES_CASES
 from cases_biases import BIASES_CASES
 from cases_relative import RELATIVE_CASES
+from cases_resampling import RESAMPLING_CASES
 from cases_rotary import ROTARY_CASES
 from cases_trained import TRAINED_CASES
 from floats import encode
 from relative import RELATIVE
+from resampling import RESAMPLING
 from rotary import F64_TOLERANCE, ROTARY
 from schemes import SCHEMES
 from similarity import similarity_lines
 from trained import TRAINED
 
 CASES = (
-    PLAIN_CASES | ROTARY_CASES | AXES_CASES | TRAINED_CASES | RELATIVE_CASES | BIASES_CASES
+    PLAIN_CASES
+    | ROTARY_CASES
+    | AXES_CASES
+    | TRAINED_CASES
+    | RELATIVE_CASES
+    | BIASES_CASES
+    | RESAMPLING_CASES
 )
 DIRECTORY = Path(__file__).resolve().parent
 
@@ -51,7 +59,8 @@ def tensors_of(scheme, arguments):
     if scheme in SCHEMES:
         tolerance = 0 if scheme in EXACT_SCHEMES else F64_TOLERANCE
         return {"encoding": SCHEMES[scheme](arguments)}, tolerance
-    return {**ROTARY, **AXES, **TRAINED, **RELATIVE, **BIASES}[scheme](arguments)
+    families = {**ROTARY, **AXES, **TRAINED, **RELATIVE, **BIASES, **RESAMPLING}
+    return families[scheme](arguments)
 
 
 def golden_line(scheme, name, query):

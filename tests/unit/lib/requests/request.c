@@ -229,19 +229,20 @@ START_TEST(wrong_positions_do_not_make_the_length_required)
 }
 END_TEST
 
-/* The default of a parameter that depends on another one's choice; NULL if it has none. */
-static const char *default_of_case(const pe_request *request, const pe_parameter *parameter)
+/* The default of a parameter's row, or of the case of the choice that it depends on. */
+static const char *default_of(const pe_request *request, const pe_parameter *parameter)
 {
+    if (!parameter->when)
+        return parameter->default_text;
     const pe_scheme_info *info = pe_scheme_describe(pe_request_scheme(request));
-    for (size_t i = 0; i < parameter_count(info); i++) {
-        const pe_parameter *chooser = parameter_of(info, i);
-        if (strcmp(chooser->name, parameter->when) != 0)
-            continue;
-        const char *choice = chooser->choices[pe_request_value(request, i)->integer];
-        for (const pe_case *c = parameter->cases; c->choice; c++)
-            if (strcmp(c->choice, choice) == 0)
-                return c->default_text;
-    }
+    for (const pe_case *row = parameter->cases; row->choice; row++)
+        for (size_t i = 0; i < parameter_count(info); i++) {
+            const pe_parameter *decides = parameter_of(info, i);
+            if (strcmp(decides->name, parameter->when) == 0 &&
+                strcmp(decides->choices[pe_request_value(request, i)->integer], row->choice) ==
+                    0)
+                return row->default_text;
+        }
     return NULL;
 }
 
@@ -254,8 +255,7 @@ START_TEST(values_are_those_given_else_the_defaults)
         unit_query query = unit_query_of(info->example);
         for (size_t i = 0; i < parameter_count(info); i++) {
             const pe_parameter *parameter = parameter_of(info, i);
-            const char *text =
-                parameter->when ? default_of_case(request, parameter) : parameter->default_text;
+            const char *text = default_of(request, parameter);
             for (size_t a = 0; a < query.count; a++)
                 if (strcmp(query.arguments[a].name, parameter->name) == 0)
                     text = query.arguments[a].text;

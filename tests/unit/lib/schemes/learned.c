@@ -56,6 +56,30 @@ START_TEST(rows_before_base_length_do_not_change_when_it_is_extended)
 }
 END_TEST
 
+START_TEST(rows_for_padding_come_before_position_0)
+{
+    store(PE_F64);
+    pe_table *table =
+        unit_set_table("learned", "length=2&parameters=set&row_offset=2&padding_row=3");
+    const float *got = pe_table_data(table, 0);
+    ck_assert(got[0] == 7 && got[2] == 9 && got[3] == 0 && got[5] == 0);
+    pe_table_unref(table);
+    unit_set_refuses("learned", "length=3&parameters=set&row_offset=2", "length",
+                     "below 2, the number of rows of the table from row_offset on");
+    unit_set_refuses("learned", "length=1&parameters=set&row_offset=4", "length", "below 0");
+    /* 1e5 is no f16; a row that is zero does not count */
+    unit_set_refuses("learned", "length=1&parameters=set&row_offset=3&dtype=f16", "dtype",
+                     "parameters");
+    pe_table_unref(unit_set_table(
+        "learned", "length=1&parameters=set&row_offset=3&dtype=f16&padding_row=3"));
+    pe_table_unref(unit_set_table(
+        "learned", "positions=1,0&parameters=set&row_offset=2&dtype=f16&padding_row=3"));
+    unit_store(NULL, 0);
+    unit_refuses("learned", "length=2&dim=4&row_offset=-1", PE_OUT_OF_RANGE, "row_offset",
+                 "from 0");
+}
+END_TEST
+
 START_TEST(seeds_make_tables_of_their_own)
 {
     ck_assert(unit_begin_alike("learned", "length=4&dim=4", "length=4&dim=4&seed=0", 64));
@@ -145,6 +169,7 @@ Suite *learned_suite(void)
     const TTest *const tests[] = {rows_of_a_stored_table_are_its_own_bits,
                                   rows_beyond_a_stored_table_are_those_of_seed_0,
                                   rows_before_base_length_do_not_change_when_it_is_extended,
+                                  rows_for_padding_come_before_position_0,
                                   seeds_make_tables_of_their_own,
                                   initialisers_have_their_scale,
                                   refuses_what_the_table_does_not_have,

@@ -1,0 +1,254 @@
+/* Decomposed relative positions: a learned vector for each offset of rows, and one of columns.
+ */
+#include "numerics/dtype.h"
+#include "tables/copier.h"
+#include "trained/resized_table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define LARGEST_SIZE 65536 /* 2*size-1 rows are an axis of pe_resample */
+#define AXES         2     /* rows, columns */
+
+#define CELLS .type = PE_INTEGER, .minimum = 1, .maximum = LARGEST_SIZE
+
+static const pe_parameter PARAMETERS[] = {
+    {.name = "height",
+     CELLS,
+     .required = true,
+     .unit = "rows",
+     .counts_rows = true,
+     .help = "rows of the grid of keys"},
+    {.name = "width",
+     CELLS,
+     .default_of = "height",
+     .unit = "columns",
+     .counts_rows = true,
+     .help = "columns of the grid of keys"},
+    {.name = "query_height",
+     CELLS,
+     .default_of = "height",
+     .unit = "rows",
+     .help = "rows of the grid of queries, which covers that of the keys"},
+    {.name = "query_width",
+     CELLS,
+     .default_of = "width",
+     .unit = "columns",
+     .help = "columns of the grid of queries"},
+    {PE_TRAINED_DIM("rel_pos_h"),
+     .help = "number of columns, those of a head; stored tables have their own"},
+    PE_TRAINED_PARAMETERS("rel_pos_h [rows, dim] and rel_pos_w [columns, dim], each 2*size-1 "
+                          "rows for a size"),
+    {.name = "source_height",
+     CELLS,
+     .unless = "parameters",
+     .unit = "rows",
+     .help = "size that the random rel_pos_h is for; by default the larger of height and "
+             "query_height"},
+    {.name = "source_width",
+     CELLS,
+     .unless = "parameters",
+     .unit = "columns",
+     .help = "size that the random rel_pos_w is for"},
+};
+
+static const pe_tensor_help TENSORS[] = {
+    {"rel_h", "[query_height, height, dim]", "the vector for the rows of query and key"},
+    {"rel_w", "[query_width, width, dim]", "the vector for the columns of query and key"},
+    {"index_h", "[query_height, height]", "the row of the resized rel_pos_h"},
+    {"index_w", "[query_width, width]", "the row of the resized rel_pos_w"},
+};
+
+static const pe_recipe RECIPE = {.initialiser = PE_TRUNC_NORMAL, .std = 0.02};
+
+/* ---- axes ---- */
+
+static const struct {
+    const char *table, *keys, *queries, *source;
+} NAMES[AXES] = {{"rel_pos_h", "height", "query_height", "source_height"},
+                 {"rel_pos_w", "width", "query_width", "source_width"}};
+
+typedef struct axis {
+    uint64_t queries, keys;
+    uint64_t source_rows, rows; /* of the table, and of the resized one */
+} axis;
+
+static axis axis_of(const pe_values *values, size_t which)
+{
+    const pe_set *set = pe_values_set(values);
+    axis result = {.queries = (uint64_t)pe_integer(values, NAMES[which].queries),
+                   .keys = (uint64_t)pe_integer(values, NAMES[which].keys)};
+    uint64_t size = result.queries > result.keys ? result.queries : result.keys;
+    result.rows = result.source_rows = 2 * size - 1;
+    if (set)
+        result.source_rows = pe_set_tensor_find(set, NAMES[which].table)->tensor.shape[0];
+    else if (pe_is_present(values, NAMES[which].source))
+        result.source_rows = 2 * (uint64_t)pe_integer(values, NAMES[which].source) - 1;
+    return result;
+}
+
+/* Refuse a stored table that is too long to be resized. */
+static void check_rows(const pe_values *values, size_t which, const axis *line,
+                       pe_error *reterr)
+{
+    char given[96];
+    if (line->source_rows <= PE_RESAMPLE_MAX)
+        return;
+    snprintf(given, sizeof given, "%s with %llu rows of %s",
+             pe_value_of(values, "parameters")->text, (unsigned long long)line->source_rows,
+             NAMES[which].table);
+    pe_error_add(reterr, PE_OUT_OF_RANGE, "parameters", given,
+                 "the name of a set whose tables have at most %d rows", PE_RESAMPLE_MAX);
+}
+
+/* The table of an axis, resized as a line. One that stays as it is is copied. */
+static pe_resized_source source_of(const pe_values *values, size_t which)
+{
+    axis line = axis_of(values, which);
+    pe_filter filter = line.source_rows == line.rows ? PE_NEAREST : PE_LINEAR;
+    return (pe_resized_source){
+        .name = NAMES[which].table,
+        .columns = (uint64_t)pe_integer(values, "dim"),
+        .recipe = &RECIPE,
+        .y = pe_resample_to_size(PE_NEAREST, false, false, 1, 1),
+        .x = pe_resample_to_size(filter, false, false, line.source_rows, line.rows),
+    };
+}
+
+/* The row of the resized table: the query's minus the key's cell, both on the finer grid, from
+ * 0 on, cut off. In units of 1/coarser: that has no fractions. */
+static uint64_t row_of(const axis *line, uint64_t query, uint64_t key)
+{
+    uint64_t coarser = line->queries < line->keys ? line->queries : line->keys;
+    return (query * line->keys + (line->keys - 1 - key) * line->queries) / coarser;
+}
+
+/* ---- the scheme ---- */
+
+static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
+{
+    uint64_t dim = (uint64_t)pe_integer(values, "dim");
+    axis lines[AXES];
+    for (size_t i = 0; i < AXES; i++) {
+        if (!pe_trained_check(values, NAMES[i].table, 2, (const uint64_t[]){0, dim}, reterr))
+            return;
+        lines[i] = axis_of(values, i);
+        check_rows(values, i, &lines[i], reterr);
+    }
+    if (reterr->status != PE_OK)
+        return;
+    for (size_t i = 0; i < AXES; i++) {
+        pe_resized_source source = source_of(values, i);
+        pe_plan_add(ret_plan, i ? "rel_w" : "rel_h", pe_requested_dtype(values), 3,
+                    (uint64_t[]){lines[i].queries, lines[i].keys, dim});
+        pe_plan_rows(ret_plan, 2);
+        ret_plan->held += pe_resized_table_bytes(values, &source);
+    }
+    for (size_t i = 0; i < AXES; i++) {
+        pe_plan_add(ret_plan, i ? "index_w" : "index_h", PE_I32, 2,
+                    (uint64_t[]){lines[i].queries, lines[i].keys});
+        pe_plan_rows(ret_plan, 2);
+    }
+}
+
+typedef struct decomposed {
+    axis lines[AXES];
+    unsigned char *tables[AXES]; /* [rows, dim] */
+} decomposed;
+
+static void release(void *context)
+{
+    decomposed *state = context;
+    for (size_t i = 0; state && i < AXES; i++)
+        free(state->tables[i]);
+    free(state);
+}
+
+static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
+                     pe_error *reterr)
+{
+    pe_pace pace = pe_pace_of(values, plan, runner, reterr);
+    decomposed *state = calloc(1, sizeof *state);
+    bool good = state != NULL;
+    for (size_t i = 0; good && i < AXES; i++) {
+        pe_resized_source source = source_of(values, i);
+        state->lines[i] = axis_of(values, i);
+        state->tables[i] = pe_resized_table(&source, &pace);
+        good = state->tables[i] != NULL;
+    }
+    if (good)
+        return state;
+    release(state);
+    return NULL;
+}
+
+static double price(const pe_values *values, const pe_plan *plan)
+{
+    (void)plan;
+    double sum = 0;
+    for (size_t i = 0; i < AXES; i++) {
+        pe_resized_source source = source_of(values, i);
+        sum += pe_resized_table_price(values, &source);
+    }
+    return sum;
+}
+
+static void fill_index(const axis *line, pe_window window, int32_t *dst)
+{
+    for (uint64_t i = 0, at = window.first; i < window.rows; i++, at++)
+        dst[i] = (int32_t)row_of(line, at / line->keys, at % line->keys);
+}
+
+static void fill(const pe_values *values, const pe_plan *plan, const void *context,
+                 pe_window window, void *dst)
+{
+    (void)values;
+    const decomposed *state = context;
+    size_t which = window.tensor % AXES;
+    const axis *line = &state->lines[which];
+    const pe_tensor *tensor = &plan->tensors[which];
+    size_t row_bytes = (size_t)(tensor->bytes / tensor->rows);
+    pe_copier copier;
+    if (window.tensor >= AXES) {
+        fill_index(line, window, dst);
+        return;
+    }
+    pe_copier_init(&copier, dst, window.rows * row_bytes);
+    for (uint64_t at = window.first; at < window.first + window.rows; at++)
+        pe_copier_add(&copier,
+                      state->tables[which] +
+                          row_of(line, at / line->keys, at % line->keys) * row_bytes,
+                      row_bytes);
+    pe_copier_done(&copier);
+}
+
+const pe_scheme pe_scheme_decomposed = {
+    .info =
+        {
+            .name = "decomposed",
+            .title = "Decomposed relative positions",
+            .summary =
+                "A learned vector for each offset of rows and one for each offset of "
+                "columns, whose products with a query are added to its attention scores; "
+                "tables for grids of another size are interpolated. The vectors are "
+                "random, drawn from seed, until parameters names an uploaded set.",
+            .family = "relative",
+            .formula = "rel_h[i, j] = table[floor(i * max(keys/queries, 1) + (keys-1 - j) * "
+                       "max(queries/keys, 1))], with rel_pos_h as the table of 2*max(queries, "
+                       "keys)-1 rows, interpolated linearly if it has another number; rel_w "
+                       "alike; score += q . rel_h[qh, kh] + q . rel_w[qw, kw]",
+            .convention = "get_rel_pos of MViTv2, ViTDet and SAM, query minus key; without the "
+                          "query's factor",
+            .reference = "arXiv:2112.01526, equation 5; arXiv:2304.02643",
+            .example = "height=2&dim=4",
+            .revision = 1,
+            PE_LIST(parameter, PARAMETERS),
+            PE_LIST(tensor, TENSORS),
+        },
+    .plan = plan,
+    .prepare = prepare,
+    .fill = fill,
+    .release = release,
+    .price = price,
+    .streamable = true,
+};

@@ -1,0 +1,375 @@
+/* A learned table of positions on another grid than the one that it was trained on. */
+#include "trained/resized.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *const MODES[] = {"nearest", "bilinear", "bicubic", NULL};
+
+static const pe_case SMOOTH[] = {
+    {"bilinear", false, "false"}, {"bicubic", false, "false"}, {0}};
+static const pe_case SHIFTED[] = {{"bilinear", false, "0"}, {"bicubic", false, "0"}, {0}};
+
+#define PREFIX_MAX 65536
+#define SCALE_MIN  0.0009765625 /* 2^-10 */
+#define SCALE_MAX  1024
+
+static const pe_parameter PARAMETERS[] = {
+    {.name = "scale_factor",
+     .type = PE_REAL,
+     .minimum = SCALE_MIN,
+     .maximum = SCALE_MAX,
+     .help = "target cells for each source cell along either axis, instead of height and "
+             "width; a part of a target cell is cut off"},
+    {.name = "height",
+     .type = PE_INTEGER,
+     .required = true,
+     .unless = "scale_factor",
+     .minimum = 1,
+     .maximum = PE_RESAMPLE_MAX,
+     .unit = "rows",
+     .counts_rows = true,
+     .help = "rows of the target grid; 1 for a line"},
+    {.name = "width",
+     .type = PE_INTEGER,
+     .unless = "scale_factor",
+     .default_of = "height",
+     .minimum = 1,
+     .maximum = PE_RESAMPLE_MAX,
+     .unit = "columns",
+     .counts_rows = true,
+     .help = "columns of the target grid"},
+    {PE_TRAINED_DIM("table"), .help = "number of columns; a stored table has its own"},
+    {.name = "prefix_tokens",
+     .type = PE_INTEGER,
+     .default_text = "0",
+     .maximum = PREFIX_MAX,
+     .unit = "rows",
+     .help = "rows before those of the grid, such as that of a class token, which are kept"},
+    PE_TRAINED_PARAMETERS("table [prefix_tokens + source_height * source_width, dim]"),
+    {.name = "source_height",
+     .type = PE_INTEGER,
+     .minimum = 1,
+     .maximum = PE_RESAMPLE_MAX,
+     .unit = "rows",
+     .help = "rows of the source grid; 1 for a line; a stored table is square without it"},
+    {.name = "source_width",
+     .type = PE_INTEGER,
+     .minimum = 1,
+     .maximum = PE_RESAMPLE_MAX,
+     .unit = "columns",
+     .help = "columns of the source grid; by default those that the stored table has, or as "
+             "many as rows"},
+    {.name = "mode",
+     .type = PE_CHOICE,
+     .default_text = "bicubic",
+     .choices = MODES,
+     .help = "nearest: source row floor(k * source / target), as for fractional buckets; "
+             "bilinear, along a line linear; bicubic: cubic convolution with a = -0.75"},
+    {.name = "align_corners",
+     .type = PE_BOOLEAN,
+     .when = "mode",
+     .cases = SMOOTH,
+     .help = "true: the first and last cells of both grids lie on each other; false: the edges "
+             "of these cells do"},
+    {.name = "antialias",
+     .type = PE_BOOLEAN,
+     .when = "mode",
+     .cases = SMOOTH,
+     .help = "widen the filter where the grid shrinks; bicubic has a = -0.5 then, also where "
+             "it grows"},
+    {.name = "scale_offset",
+     .type = PE_REAL,
+     .when = "mode",
+     .cases = SHIFTED,
+     .minimum = 0,
+     .maximum = 1,
+     .open_maximum = true,
+     .unit = "cells",
+     .help = "the ratio of the grids is source / (target + scale_offset) along either axis"},
+};
+
+static const pe_preset PRESETS[] = {
+    {"vit", "ViT, DeiT and DINOv2 of transformers", {"prefix_tokens", "1"}},
+    {"dinov2", "DINOv2 as published", {"prefix_tokens", "1", "scale_offset", "0.1"}},
+    {"dinov2_registers", "DINOv2 with registers", {"prefix_tokens", "1", "antialias", "true"}},
+    {"timm", "timm's resample_abs_pos_embed", {"prefix_tokens", "1", "antialias", "true"}},
+    {"siglip2", "SigLIP 2", {"mode", "bilinear", "antialias", "true"}},
+    {"qwen3_vl",
+     "Qwen3-VL; its rows come in blocks afterwards",
+     {"mode", "bilinear", "align_corners", "true"}},
+    {"idefics2", "Idefics2, Idefics3 and SmolVLM", {"mode", "nearest"}},
+};
+
+static const pe_tensor_help TENSORS[] = {
+    {"encoding", "[prefix_tokens + height * width, dim]",
+     "the rows of the prefix, then those of the target grid, row by row"}};
+
+static const pe_recipe RECIPE = {.initialiser = PE_NORMAL, .std = 0.02};
+
+/* ---- the grids ---- */
+
+static uint64_t count_of(const pe_values *values, const char *name)
+{
+    return pe_is_present(values, name) ? (uint64_t)pe_integer(values, name) : 0;
+}
+
+/* Refuse a stored table whose rows are no grid. */
+static void refuse_rows(const pe_values *values, uint64_t rows, const char *rule,
+                        pe_error *reterr)
+{
+    char given[96];
+    snprintf(given, sizeof given, "%s with %llu rows", pe_value_of(values, "parameters")->text,
+             (unsigned long long)rows);
+    pe_error_add(reterr, PE_OUT_OF_RANGE, "parameters", given,
+                 "the name of a set whose table has prefix_tokens + %s rows", rule);
+}
+
+/* Find the source grid of a stored table of so many rows. False: a problem was added. */
+static bool find_stored_grid(const pe_values *values, uint64_t rows, uint64_t *height,
+                             uint64_t *width, pe_error *reterr)
+{
+    uint64_t prefix = count_of(values, "prefix_tokens");
+    uint64_t cells = rows > prefix ? rows - prefix : 0;
+    if (*height == 0 && *width == 0) {
+        *height = *width = (uint64_t)sqrt((double)cells);
+        if (cells == 0 || *height * *height != cells) {
+            refuse_rows(values, rows, "a square number of", reterr);
+            return false;
+        }
+    } else if (*height == 0) {
+        *height = cells / *width;
+    } else if (*width == 0) {
+        *width = cells / *height;
+    }
+    if (cells == 0 || *height > PE_RESAMPLE_MAX || *width > PE_RESAMPLE_MAX ||
+        *height * *width != cells) {
+        refuse_rows(values, rows, "source_height * source_width", reterr);
+        return false;
+    }
+    return true;
+}
+
+/* Find the source grid. False: a problem was added. */
+static bool find_source(const pe_values *values, uint64_t *ret_height, uint64_t *ret_width,
+                        pe_error *reterr)
+{
+    const pe_set *set = pe_values_set(values);
+    *ret_height = count_of(values, "source_height");
+    *ret_width = count_of(values, "source_width");
+    if (set)
+        return find_stored_grid(values, pe_set_tensor_find(set, "table")->tensor.shape[0],
+                                ret_height, ret_width, reterr);
+    if (*ret_height == 0) {
+        pe_problem *problem =
+            pe_error_add(reterr, PE_MALFORMED, "source_height", "",
+                         "the rows of the source grid, unless parameters is given");
+        problem->reason = PE_REASON_MISSING;
+        return false;
+    }
+    if (*ret_width == 0)
+        *ret_width = *ret_height;
+    return true;
+}
+
+/* The target cells along an axis by the scale factor: a product of doubles, cut off, as PyTorch
+ * computes it. 0: none, or too many, and a problem was added. */
+static uint64_t scaled(double factor, uint64_t source, pe_error *reterr)
+{
+    char given[PE_PRINT_MAX];
+    double target = floor((double)source * factor);
+    if (target >= 1 && target <= PE_RESAMPLE_MAX)
+        return (uint64_t)target;
+    given[pe_print_number(given, factor)] = '\0';
+    pe_error_add(reterr, PE_OUT_OF_RANGE, "scale_factor", given,
+                 "such that the target grid has 1 to %d cells along either axis, not %.0f",
+                 PE_RESAMPLE_MAX, target);
+    return 0;
+}
+
+static void refuse_scaling(const pe_values *values, const char *name, const char *other,
+                           pe_error *reterr)
+{
+    char given[PE_PRINT_MAX];
+    given[pe_print_number(given, pe_real(values, name))] = '\0';
+    pe_error_add(reterr, PE_OUT_OF_RANGE, name, given, "left out with %s", other)->reason =
+        PE_REASON_CONFLICT;
+}
+
+static bool is_on(const pe_values *values, const char *name)
+{
+    return pe_is_present(values, name) && pe_flag(values, name);
+}
+
+/* Check the rules between the options of the filter. */
+static void check_options(const pe_values *values, pe_error *reterr)
+{
+    bool aligned = is_on(values, "align_corners"), antialias = is_on(values, "antialias");
+    bool factor = pe_is_present(values, "scale_factor");
+    bool offset = pe_is_present(values, "scale_offset") && pe_real(values, "scale_offset") != 0;
+    const char *other = antialias ? "antialias=true" : "align_corners=true";
+    if (aligned && antialias)
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "antialias", "true",
+                     "false with align_corners=true");
+    if (factor && (aligned || antialias))
+        refuse_scaling(values, "scale_factor", other, reterr);
+    if (offset && (aligned || antialias))
+        refuse_scaling(values, "scale_offset", other, reterr);
+    if (offset && factor)
+        refuse_scaling(values, "scale_offset", "scale_factor, which is the ratio", reterr);
+}
+
+/* One axis. */
+static pe_resample axis_of(const pe_values *values, uint64_t source, uint64_t target)
+{
+    pe_filter filter = (pe_filter)pe_choice(values, "mode");
+    if (pe_is_present(values, "scale_factor"))
+        return pe_resample_by_factor(filter, source, target, 1,
+                                     pe_real(values, "scale_factor"));
+    if (pe_is_present(values, "scale_offset") && pe_real(values, "scale_offset") > 0)
+        return pe_resample_by_factor(filter, source, target, source,
+                                     (double)target + pe_real(values, "scale_offset"));
+    return pe_resample_to_size(filter, is_on(values, "align_corners"),
+                               is_on(values, "antialias"), source, target);
+}
+
+/* Refuse a filter that would be too wide. */
+static void check_shrinking(const pe_values *values, const char *name, uint64_t source,
+                            uint64_t target, pe_error *reterr)
+{
+    char given[32];
+    if (!is_on(values, "antialias") || source <= PE_RESAMPLE_SHRINK * target)
+        return;
+    snprintf(given, sizeof given, "%llu", (unsigned long long)target);
+    pe_error_add(reterr, PE_OUT_OF_RANGE, name, given,
+                 "at least 1/%d of the source grid's %llu with antialias=true",
+                 PE_RESAMPLE_SHRINK, (unsigned long long)source);
+}
+
+typedef struct axes {
+    pe_resample y, x;
+} axes;
+
+/* Find both axes. False: a problem was added. */
+static bool find_axes(const pe_values *values, axes *ret_axes, pe_error *reterr)
+{
+    uint64_t source_height, source_width;
+    uint64_t height = count_of(values, "height"), width = count_of(values, "width");
+    size_t before = reterr->count;
+    if (!find_source(values, &source_height, &source_width, reterr))
+        return false;
+    if (pe_is_present(values, "scale_factor")) {
+        height = scaled(pe_real(values, "scale_factor"), source_height, reterr);
+        width = scaled(pe_real(values, "scale_factor"), source_width, reterr);
+    }
+    check_options(values, reterr);
+    check_shrinking(values, "height", source_height, height, reterr);
+    check_shrinking(values, "width", source_width, width, reterr);
+    if (reterr->count > before)
+        return false;
+    ret_axes->y = axis_of(values, source_height, height);
+    ret_axes->x = axis_of(values, source_width, width);
+    return true;
+}
+
+/* The axes of a request that was planned. */
+static axes planned_axes(const pe_values *values)
+{
+    axes result;
+    pe_error none;
+    pe_error_init(&none);
+    (void)find_axes(values, &result, &none);
+    return result;
+}
+
+/* ---- the scheme ---- */
+
+static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
+{
+    axes grid;
+    if (!pe_trained_check(values, "table", 2, (const uint64_t[]){0, 0}, reterr) ||
+        !find_axes(values, &grid, reterr))
+        return;
+    uint64_t dim = (uint64_t)pe_integer(values, "dim");
+    uint64_t prefix = count_of(values, "prefix_tokens");
+    double last = (double)(prefix + grid.y.source * grid.x.source) - 1;
+    pe_trained_check_index("source_height", last, dim, reterr);
+    pe_plan_add(ret_plan, "encoding", pe_requested_dtype(values), 2,
+                (uint64_t[]){prefix + grid.y.target * grid.x.target, dim});
+    ret_plan->held = pe_resized_bytes(&grid.y, &grid.x, dim);
+}
+
+static void release(void *state)
+{
+    if (state)
+        pe_resized_done(state);
+    free(state);
+}
+
+static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
+                     pe_error *reterr)
+{
+    pe_pace pace = pe_pace_of(values, plan, runner, reterr);
+    axes grid = planned_axes(values);
+    pe_resized *state = malloc(sizeof *state);
+    if (state && pe_resized_init(state, &pace, "table", plan->tensors[0].shape[1], &RECIPE,
+                                 count_of(values, "prefix_tokens"), &grid.y, &grid.x))
+        return state;
+    free(state);
+    return NULL;
+}
+
+static void fill(const pe_values *values, const pe_plan *plan, const void *state,
+                 pe_window window, void *dst)
+{
+    (void)values;
+    pe_resized_fill(state, plan->tensors[0].dtype, window.first, window.rows, dst);
+}
+
+static double price(const pe_values *values, const pe_plan *plan)
+{
+    axes grid = planned_axes(values);
+    return pe_resized_price(values, &RECIPE, &grid.y, &grid.x, plan->tensors[0].shape[1]);
+}
+
+static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
+{
+    axes grid = planned_axes(values);
+    return pe_resized_element_price(values, &RECIPE, &grid.y, &grid.x,
+                                    plan->tensors[tensor].shape[1]);
+}
+
+const pe_scheme pe_scheme_resized = {
+    .info =
+        {
+            .name = "resized",
+            .title = "Learned position embedding on another grid",
+            .summary =
+                "A learned table whose rows are the cells of a grid, interpolated for "
+                "another grid, such as that of an image of another size; rows of prefix "
+                "tokens are kept. The table is random, drawn from seed, until parameters "
+                "names an uploaded set.",
+            .family = "grid",
+            .formula =
+                "encoding[y, x] = sum of w(y, i) * w(x, j) * table[i, j] over cells i, j "
+                "around ((y + 1/2) * ratio_y - 1/2, (x + 1/2) * ratio_x - 1/2), or, with "
+                "align_corners, (y * (source_height - 1) / (height - 1), …); cells "
+                "outside of the table are those at its edge",
+            .convention = "the weights of PyTorch's interpolate, as exact fractions; bicubic "
+                          "without antialias, as ViT",
+            .reference = "Keys 1981 (cubic convolution); arXiv:2010.11929, section 3.2",
+            .example = "height=3&source_height=2&dim=4",
+            .revision = 1,
+            PE_LIST(parameter, PARAMETERS),
+            PE_LIST(preset, PRESETS),
+            PE_LIST(tensor, TENSORS),
+        },
+    .plan = plan,
+    .prepare = prepare,
+    .fill = fill,
+    .release = release,
+    .price = price,
+    .element_price = element_price,
+    .streamable = true,
+};

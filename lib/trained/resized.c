@@ -1,0 +1,345 @@
+/* Resizing a block of columns at a time: the rows of cells that a run of target cells needs are
+ * added up with the weights of y, and these sums with the weights of x. That is done in double
+ * with an error bound; entries which the bound leaves open are rounded by numerics/weighted.c.
+ */
+#include "trained/resized.h"
+
+#include "kernels/kernel.h"
+#include "numerics/dtype.h"
+#include "numerics/weighted.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEPT_ELEMENTS 4194304 /* 32 MiB */
+
+/* ---- preparation ---- */
+
+/* Room for the weights of a cell of this axis. */
+static size_t stride_of(const pe_resample *axis)
+{
+    uint64_t wide = axis->source > axis->target ? axis->source : axis->target;
+    if (axis->antialias) /* twice the filter's reach, and cells that it cuts */
+        return (size_t)(4 * wide / axis->target + 6);
+    return axis->filter == PE_CUBIC ? 4 : 2;
+}
+
+static bool is_kept(const pe_resample *y, const pe_resample *x, uint64_t columns)
+{
+    return y->source * x->source <= KEPT_ELEMENTS / columns;
+}
+
+static uint64_t axis_bytes(const pe_resample *axis)
+{
+    return axis->target *
+           (stride_of(axis) * (sizeof(dd) + sizeof(double)) + sizeof(pe_taps) + sizeof(bool));
+}
+
+uint64_t pe_resized_bytes(const pe_resample *y, const pe_resample *x, uint64_t columns)
+{
+    uint64_t kept = is_kept(y, x, columns) ? y->source * x->source * columns : 0;
+    return axis_bytes(y) + axis_bytes(x) + kept * sizeof(double);
+}
+
+static void axis_done(pe_resized_axis *axis)
+{
+    free(axis->weights);
+    free(axis->rounded);
+    free(axis->taps);
+    free(axis->exact);
+}
+
+#define TAP_PRICE 400
+
+/* False if memory ran out or the runner cancelled it; axis_done frees what was allocated. */
+static bool axis_init(pe_resized_axis *axis, const pe_resample *resample, pe_pace *pace)
+{
+    size_t stride = stride_of(resample), target = (size_t)resample->target;
+    *axis = (pe_resized_axis){.resample = *resample, .stride = stride};
+    axis->weights = calloc(target * stride, sizeof *axis->weights);
+    axis->rounded = calloc(target * stride, sizeof *axis->rounded);
+    axis->taps = calloc(target, sizeof *axis->taps);
+    axis->exact = calloc(target, sizeof *axis->exact);
+    if (!axis->weights || !axis->rounded || !axis->taps || !axis->exact)
+        return false;
+    for (size_t i = 0; i < target; i++) {
+        dd *weights = axis->weights + i * stride;
+        double sum = 0;
+        if (!pe_pace_go_on(pace, TAP_PRICE * (double)stride))
+            return false;
+        axis->taps[i] = pe_resample_at(resample, i);
+        axis->exact[i] = pe_taps_weights(&axis->taps[i], weights);
+        for (size_t t = 0; t < axis->taps[i].count; t++) {
+            axis->rounded[i * stride + t] = weights[t].hi;
+            sum += fabs(weights[t].hi);
+        }
+        axis->amplitude = fmax(axis->amplitude, sum * (1 + 0x1p-40));
+    }
+    return true;
+}
+
+static double row_price_of(const pe_values *values, const pe_recipe *recipe, uint64_t columns)
+{
+    return (double)columns * pe_trained_price(values, recipe) +
+           pe_trained_check_price(values, columns);
+}
+
+double pe_resized_price(const pe_values *values, const pe_recipe *recipe, const pe_resample *y,
+                        const pe_resample *x, uint64_t columns)
+{
+    bool read = is_kept(y, x, columns) || pe_values_set(values);
+    return TAP_PRICE * ((double)y->target * (double)stride_of(y) +
+                        (double)x->target * (double)stride_of(x)) +
+           (read ? (double)(y->source * x->source) * row_price_of(values, recipe, columns) : 0);
+}
+
+/* Read the source grid: keep it, and find its magnitude. False: cancelled, or no memory. */
+static bool read_grid(pe_resized *resized, const pe_recipe *recipe, pe_pace *pace)
+{
+    const pe_trained *table = &resized->table;
+    const pe_resample *y = &resized->y.resample, *x = &resized->x.resample;
+    double row_price = row_price_of(pace->values, recipe, table->columns);
+    bool kept = is_kept(y, x, table->columns);
+    uint64_t rows = y->source * x->source;
+    resized->magnitude = table->stored ? 0 : pe_recipe_magnitude(recipe);
+    if (kept && !(resized->kept = malloc(rows * table->columns * sizeof(double))))
+        return false;
+    for (uint64_t row = 0; row < rows && (kept || table->stored); row++) {
+        if (!pe_pace_go_on(pace, row_price))
+            return false;
+        if (table->stored)
+            resized->magnitude = fmax(resized->magnitude,
+                                      pe_trained_row_magnitude(table, resized->prefix + row));
+        if (kept)
+            pe_trained_row(table, resized->prefix + row, 0, (size_t)table->columns,
+                           resized->kept + row * table->columns);
+    }
+    return true;
+}
+
+bool pe_resized_init(pe_resized *ret_resized, pe_pace *pace, const char *name, uint64_t columns,
+                     const pe_recipe *recipe, uint64_t prefix, const pe_resample *y,
+                     const pe_resample *x)
+{
+    *ret_resized = (pe_resized){.prefix = prefix};
+    ret_resized->table = pe_trained_of(pace->values, name, columns, recipe);
+    pe_trained_check_magnitude(pace, &ret_resized->table, recipe, prefix, 1);
+    bool good = pace->reterr->status == PE_OK && axis_init(&ret_resized->y, y, pace) &&
+                axis_init(&ret_resized->x, x, pace) && read_grid(ret_resized, recipe, pace);
+    if (good)
+        pe_check_magnitude(pace->values, ret_resized->table.stored ? "parameters" : "seed",
+                           ret_resized->magnitude * ret_resized->y.amplitude *
+                               ret_resized->x.amplitude,
+                           pace->reterr);
+    if (good && pace->reterr->status == PE_OK)
+        return true;
+    pe_resized_done(ret_resized);
+    return false;
+}
+
+void pe_resized_done(pe_resized *resized)
+{
+    axis_done(&resized->y);
+    axis_done(&resized->x);
+    free(resized->kept);
+    *resized = (pe_resized){0};
+}
+
+/* ---- runs of target cells ---- */
+
+#define BLOCK 128 /* columns at a time */
+#define SPAN  64  /* the most columns of cells at a time; more than a cell's taps */
+#define READ  4   /* rows that are read at a time where they are not kept */
+
+_Static_assert(SPAN >= PE_RESAMPLE_TAPS, "the taps of a cell fit");
+
+/* A block of columns of the target cells of one row of cells. */
+typedef struct block {
+    const pe_resized *resized;
+    pe_dtype dtype;
+    uint64_t row;             /* of target cells */
+    uint64_t column;          /* the first of the block */
+    size_t count;             /* of columns */
+    uint64_t cell;            /* the first column of source cells in `sums` */
+    double sums[SPAN][BLOCK]; /* over y, of each column of source cells */
+} block;
+
+/* The row of the table that has a source cell. */
+static uint64_t cell_row(const pe_resized *resized, uint64_t y, uint64_t x)
+{
+    return y * resized->x.resample.source + x;
+}
+
+/* Columns [column, column + count) of a source cell: kept, or read into `room`. */
+static const double *read_cell(const pe_resized *resized, uint64_t row, uint64_t column,
+                               size_t count, double *room)
+{
+    const pe_trained *table = &resized->table;
+    if (resized->kept)
+        return resized->kept + row * table->columns + column;
+    pe_trained_row(table, resized->prefix + row, column, count, room);
+    return room;
+}
+
+/* Add up a column of source cells with the weights of the target row. */
+static void add_cells(const block *work, uint64_t x, double *ret_sums)
+{
+    const pe_resized *resized = work->resized;
+    const pe_resized_axis *axis = &resized->y;
+    const pe_taps *taps = &axis->taps[work->row];
+    const double *weights = axis->rounded + work->row * axis->stride, *rows[READ];
+    double room[READ][BLOCK];
+    memset(ret_sums, 0, work->count * sizeof *ret_sums);
+    for (size_t t = 0, some; t < taps->count; t += some) {
+        some = taps->count - t < READ ? taps->count - t : READ;
+        for (size_t i = 0; i < some; i++) {
+            uint64_t y = pe_resample_cell(&axis->resample, taps, t + i);
+            rows[i] =
+                read_cell(resized, cell_row(resized, y, x), work->column, work->count, room[i]);
+        }
+        pe_kernel_get()->weigh(rows, weights + t, some, work->count, ret_sums);
+    }
+}
+
+/* Write an entry that needs more than doubles. */
+static void write_exactly(const block *work, uint64_t x, uint64_t column, void *dst)
+{
+    const pe_resized *resized = work->resized;
+    const pe_resized_axis *y_axis = &resized->y, *x_axis = &resized->x;
+    const pe_taps *y_taps = &y_axis->taps[work->row], *x_taps = &x_axis->taps[x];
+    double values[PE_RESAMPLE_TAPS * PE_RESAMPLE_TAPS], room;
+    for (size_t i = 0; i < y_taps->count; i++)
+        for (size_t j = 0; j < x_taps->count; j++) {
+            uint64_t row = cell_row(resized, pe_resample_cell(&y_axis->resample, y_taps, i),
+                                    pe_resample_cell(&x_axis->resample, x_taps, j));
+            values[i * x_taps->count + j] = *read_cell(resized, row, column, 1, &room);
+        }
+    const pe_weighted sum = {
+        .y = y_taps,
+        .x = x_taps,
+        .y_weights = y_axis->weights + work->row * y_axis->stride,
+        .x_weights = x_axis->weights + x * x_axis->stride,
+        .exact = y_axis->exact[work->row] && x_axis->exact[x],
+        .values = values,
+    };
+    pe_weighted_round(&sum, work->dtype, dst);
+}
+
+/* How far the sum of a target cell in double may be off: each product and sum by 2^-53. */
+static double error_of(const block *work, uint64_t x)
+{
+    const pe_resized *resized = work->resized;
+    double terms = (double)(resized->y.taps[work->row].count + resized->x.taps[x].count);
+    return (terms + 8) * 0x1p-52 * resized->y.amplitude * resized->x.amplitude *
+           resized->magnitude;
+}
+
+/* Write the block of one target cell. */
+static void write_cell(const block *work, uint64_t x, unsigned char *dst)
+{
+    const pe_resized_axis *axis = &work->resized->x;
+    const pe_taps *taps = &axis->taps[x];
+    const double *rows[PE_RESAMPLE_TAPS];
+    double sums[BLOCK] = {0}, error = error_of(work, x);
+    unsigned char upper[BLOCK * sizeof(double)];
+    size_t size = pe_dtype_size(work->dtype);
+    for (size_t t = 0; t < taps->count; t++)
+        rows[t] = work->sums[pe_resample_cell(&axis->resample, taps, t) - work->cell];
+    pe_kernel_get()->weigh(rows, axis->rounded + x * axis->stride, taps->count, work->count,
+                           sums);
+    for (size_t c = 0; c < work->count; c++)
+        sums[c] -= error;
+    pe_kernel_get()->lines->round(work->dtype, sums, work->count, dst);
+    for (size_t c = 0; c < work->count; c++)
+        sums[c] += 2 * error;
+    pe_kernel_get()->lines->round(work->dtype, sums, work->count, upper);
+    if (memcmp(dst, upper, work->count * size) == 0)
+        return;
+    for (size_t c = 0; c < work->count; c++, dst += size)
+        if (memcmp(dst, upper + c * size, size) != 0)
+            write_exactly(work, x, work->column + c, dst);
+}
+
+/* Write the block of target cells [first, end) of the row, each `stride` bytes after the one
+ * before. */
+static void write_block(block *work, uint64_t first, uint64_t end, size_t stride,
+                        unsigned char *dst)
+{
+    const pe_resized_axis *axis = &work->resized->x;
+    for (uint64_t last = first; first < end; first = last) {
+        uint64_t cell = pe_resample_cell(&axis->resample, &axis->taps[first], 0), cells = 0;
+        for (; last < end; last++) {
+            const pe_taps *taps = &axis->taps[last];
+            uint64_t needed =
+                pe_resample_cell(&axis->resample, taps, taps->count - 1) + 1 - cell;
+            if (needed > SPAN)
+                break;
+            cells = needed > cells ? needed : cells;
+        }
+        work->cell = cell;
+        for (uint64_t i = 0; i < cells; i++)
+            add_cells(work, cell + i, work->sums[i]);
+        for (uint64_t x = first; x < last; x++, dst += stride)
+            write_cell(work, x, dst);
+    }
+}
+
+/* Write the same block where every entry needs more than doubles. */
+static void write_each(const block *work, uint64_t first, uint64_t end, size_t stride,
+                       unsigned char *dst)
+{
+    size_t size = pe_dtype_size(work->dtype);
+    for (uint64_t x = first; x < end; x++, dst += stride)
+        for (size_t c = 0; c < work->count; c++)
+            write_exactly(work, x, work->column + c, dst + c * size);
+}
+
+/* Write target cells [first, end) of a row. */
+static void write_run(const pe_resized *resized, pe_dtype dtype, uint64_t row, uint64_t first,
+                      uint64_t end, unsigned char *dst)
+{
+    uint64_t columns = resized->table.columns;
+    size_t size = pe_dtype_size(dtype);
+    block work = {.resized = resized, .dtype = dtype, .row = row};
+    for (work.column = 0; work.column < columns; work.column += BLOCK) {
+        uint64_t rest = columns - work.column;
+        work.count = rest < BLOCK ? (size_t)rest : BLOCK;
+        if (dtype == PE_F64)
+            write_each(&work, first, end, columns * size, dst + work.column * size);
+        else
+            write_block(&work, first, end, columns * size, dst + work.column * size);
+    }
+}
+
+void pe_resized_fill(const pe_resized *resized, pe_dtype dtype, uint64_t first, uint64_t rows,
+                     void *dst)
+{
+    unsigned char *at = dst;
+    uint64_t width = resized->x.resample.target, part;
+    size_t row_bytes = (size_t)resized->table.columns * pe_dtype_size(dtype);
+    if (first < resized->prefix) {
+        part = resized->prefix - first < rows ? resized->prefix - first : rows;
+        pe_trained_fill(&resized->table, dtype, first, part, at);
+        first += part;
+        rows -= part;
+        at += part * row_bytes;
+    }
+    for (uint64_t cell = first - resized->prefix; rows > 0; cell += part, rows -= part) {
+        uint64_t x = cell % width;
+        part = width - x < rows ? width - x : rows;
+        write_run(resized, dtype, cell / width, x, x + part, at);
+        at += part * row_bytes;
+    }
+}
+
+double pe_resized_element_price(const pe_values *values, const pe_recipe *recipe,
+                                const pe_resample *y, const pe_resample *x, uint64_t columns)
+{
+    double taps = (double)(stride_of(y) + stride_of(x));
+    double products = (double)stride_of(y) * (double)stride_of(x);
+    double read = is_kept(y, x, columns) ? 0 : pe_trained_price(values, recipe);
+    if (pe_requested_dtype(values) == PE_F64)
+        return 20 + products * (40 + read);
+    return 12 + 2 * taps + read * products;
+}
