@@ -13,6 +13,7 @@
  *   fill                  computing a table, chunk by chunk
  *   rotary                frequencies of rotary schemes
  *   distance_wave         waves of relative schemes
+ *   growth                waves whose amplitude grows or falls with the position
  *   grid                  tables of grids, from one wave for both axes */
 #ifndef PE_WAVE_H
 #define PE_WAVE_H

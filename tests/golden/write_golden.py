@@ -16,9 +16,11 @@ from pathlib import Path
 from biases import BIASES
 from cases import CASES as PLAIN_CASES
 from cases_biases import BIASES_CASES
+from cases_decays import DECAYS_CASES
 from cases_relative import RELATIVE_CASES
 from cases_rotary import ROTARY_CASES
 from cases_trained import TRAINED_CASES
+from decays import DECAYS
 from floats import encode
 from relative import RELATIVE
 from rotary import F64_TOLERANCE, ROTARY
@@ -26,7 +28,14 @@ from schemes import SCHEMES
 from similarity import similarity_lines
 from trained import TRAINED
 
-CASES = PLAIN_CASES | ROTARY_CASES | TRAINED_CASES | RELATIVE_CASES | BIASES_CASES
+CASES = (
+    PLAIN_CASES
+    | ROTARY_CASES
+    | TRAINED_CASES
+    | RELATIVE_CASES
+    | BIASES_CASES
+    | DECAYS_CASES
+)
 DIRECTORY = Path(__file__).resolve().parent
 
 # Everything is bit for bit but f64 entries of schemes that compute sines or integrate.
@@ -47,7 +56,7 @@ def tensors_of(scheme, arguments):
     if scheme in SCHEMES:
         tolerance = 0 if scheme in EXACT_SCHEMES else F64_TOLERANCE
         return {"encoding": SCHEMES[scheme](arguments)}, tolerance
-    return {**ROTARY, **TRAINED, **RELATIVE, **BIASES}[scheme](arguments)
+    return {**ROTARY, **TRAINED, **RELATIVE, **BIASES, **DECAYS}[scheme](arguments)
 
 
 def golden_line(scheme, name, query):
