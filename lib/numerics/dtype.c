@@ -138,7 +138,7 @@ static double nearest_integer(dd value)
     return fabs(rest.hi) == 0.5 ? 2 * rint((nearest + rest.hi) / 2) : nearest;
 }
 
-void pe_round_scaled(pe_dtype dtype, dd value, int exponent, void *dst)
+double pe_double_for_scaled(pe_dtype dtype, dd value, int exponent)
 {
     dd sum = dd_quick_two_sum(value.hi, value.lo);
     double rounded = ldexp(dtype == PE_F64 ? sum.hi : dd_to_odd(sum), exponent);
@@ -147,6 +147,12 @@ void pe_round_scaled(pe_dtype dtype, dd value, int exponent, void *dst)
                     ldexp(sum.lo, exponent - LEAST_EXPONENT)};
         rounded = ldexp(nearest_integer(units), LEAST_EXPONENT);
     }
+    return rounded;
+}
+
+void pe_round_scaled(pe_dtype dtype, dd value, int exponent, void *dst)
+{
+    double rounded = pe_double_for_scaled(dtype, value, exponent);
     pe_round_row(dtype, &rounded, 1, dst);
 }
 

@@ -20,7 +20,11 @@ void pe_round_dd(pe_dtype dtype, dd value, void *dst);
 /* The exact value of one element of a real dtype, at any alignment. */
 double pe_element_value(pe_dtype dtype, const void *element);
 
-/* Round value · 2^exponent to the dtype once, also where that is no normal double. */
+/* A double that rounds to the dtype as value · 2^exponent does, also where that is no normal
+ * double. */
+double pe_double_for_scaled(pe_dtype dtype, dd value, int exponent);
+
+/* Round value · 2^exponent to the dtype once. */
 void pe_round_scaled(pe_dtype dtype, dd value, int exponent, void *dst);
 
 #endif

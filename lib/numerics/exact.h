@@ -2,6 +2,8 @@
 #ifndef PE_EXACT_H
 #define PE_EXACT_H
 
+#include "numerics/dd.h"
+
 #include <stdint.h>
 
 #define PE_EXACT_LIMBS 52 /* 3328 bits: a product is below 2^1026 and takes 3174 of them */
@@ -11,10 +13,14 @@ typedef struct pe_exact {
     uint64_t limb[PE_EXACT_LIMBS];
 } pe_exact;
 
-/* Add a * b, for finite a and |b| <= 4. */
+/* Add a * b, for finite a and b whose product is at most 2^1026. */
 void pe_exact_add(pe_exact *sum, double a, double b);
 
 /* The sign of the sum: -1, 0 or 1. */
 int pe_exact_sign(const pe_exact *sum);
+
+/* The sum to 106 bits; if it has more, the last one is set, so that the double-double lies on
+ * no rounding boundary that the sum does not lie on. The low part must not underflow. */
+dd pe_exact_value(const pe_exact *sum);
 
 #endif

@@ -59,6 +59,21 @@ int64_t pe_relative_first(const pe_relative *relative)
     return relative->by_key ? 0 : -(relative->offset + (int64_t)relative->queries - 1);
 }
 
+uint64_t pe_relative_farthest(const pe_relative *relative, bool causal)
+{
+    int64_t first = pe_relative_first(relative);
+    int64_t last = first + (int64_t)pe_relative_distances(relative) - 1;
+    uint64_t behind = first < 0 ? (uint64_t)-first : 0;
+    uint64_t ahead = last > 0 && !causal ? (uint64_t)last : 0;
+    return behind > ahead ? behind : ahead;
+}
+
+uint64_t pe_distances_below(int64_t first, uint64_t count, int64_t limit)
+{
+    uint64_t below = first < limit ? (uint64_t)(limit - first) : 0;
+    return below < count ? below : count;
+}
+
 /* ---- plans ---- */
 
 void pe_relative_add(pe_plan *plan, const pe_relative *relative, const char *name,
@@ -264,19 +279,12 @@ static unsigned char *write_repeated(pe_write_rows write, const void *source, ui
     return dst + count * vector_bytes;
 }
 
-/* How many of `count` consecutive distances from `first` on are below `limit`. */
-static uint64_t count_below(int64_t first, uint64_t count, int64_t limit)
-{
-    uint64_t below = first < limit ? (uint64_t)(limit - first) : 0;
-    return below < count ? below : count;
-}
-
 void pe_write_clipped(pe_write_rows write, const void *source, int64_t low, int64_t high,
                       size_t vector_bytes, int64_t first, uint64_t count, void *dst)
 {
     assert(low <= high);
-    uint64_t below = count_below(first, count, low);
-    uint64_t inside = count_below(first, count, high + 1) - below;
+    uint64_t below = pe_distances_below(first, count, low);
+    uint64_t inside = pe_distances_below(first, count, high + 1) - below;
     uint64_t above = count - below - inside;
     unsigned char *at = write_repeated(write, source, 0, below, vector_bytes, dst);
     if (inside > 0)

@@ -63,6 +63,12 @@ void pe_relative_check_queries(const pe_relative *relative, const char *reason,
 uint64_t pe_relative_distances(const pe_relative *relative);
 int64_t pe_relative_first(const pe_relative *relative);
 
+/* The largest magnitude of a distance; only of those up to 0 if `causal`. */
+uint64_t pe_relative_farthest(const pe_relative *relative, bool causal);
+
+/* How many of `count` consecutive distances from `first` on are below `limit`. */
+uint64_t pe_distances_below(int64_t first, uint64_t count, int64_t limit);
+
 /* Plan a tensor [heads, queries, keys, width], or [heads, distances, width] if compact. With
  * heads or width 0 it lacks that axis. A row in the sense of pe_plan_rows is one vector of
  * `width`, or one number. */

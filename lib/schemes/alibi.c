@@ -4,7 +4,7 @@
 #include "numerics/dtype.h"
 #include "numerics/fixed.h"
 #include "numerics/limbs.h"
-#include "positions/relative.h"
+#include "positions/bias.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -150,18 +150,6 @@ static bool make_slopes(alibi *state, double max, int rule, pe_pace *pace)
 
 #define PART 64 /* numbers rounded at a time */
 
-/* Write -inf, `count` times. */
-static void write_masked(pe_dtype dtype, uint64_t count, unsigned char *dst)
-{
-    double masked[PART];
-    for (size_t i = 0; i < PART; i++)
-        masked[i] = -INFINITY;
-    for (size_t part; count > 0; count -= part, dst += part * pe_dtype_size(dtype)) {
-        part = count < PART ? (size_t)count : PART;
-        pe_round_row(dtype, masked, part, dst);
-    }
-}
-
 /* Write the bias of one head at consecutive distances, or for key_only at consecutive keys. */
 static void write_bias(const void *context, size_t head, int64_t first, uint64_t count,
                        void *dst)
@@ -169,10 +157,8 @@ static void write_bias(const void *context, size_t head, int64_t first, uint64_t
     const alibi *state = context;
     dd slope = state->slopes[head], factor = state->mask == KEY_ONLY ? slope : dd_neg(slope);
     unsigned char *to = dst;
-    uint64_t seen = count; /* not masked */
     pe_scale *scale = pe_kernel_get()->scale;
-    if (state->mask == CAUSAL && first + (int64_t)count > 1)
-        seen = first < 1 ? (uint64_t)(1 - first) : 0;
+    uint64_t seen = state->mask == CAUSAL ? pe_distances_below(first, count, 1) : count;
     for (uint64_t done = 0, part; done < seen; done += part) {
         double distances[PART], products[PART];
         part = seen - done < PART ? seen - done : PART;
@@ -182,7 +168,7 @@ static void write_bias(const void *context, size_t head, int64_t first, uint64_t
         pe_round_row(state->dtype, products, (size_t)part, to);
         to += part * pe_dtype_size(state->dtype);
     }
-    write_masked(state->dtype, count - seen, to);
+    pe_masked_write(state->dtype, -INFINITY, count - seen, to);
 }
 
 static void release(void *context)

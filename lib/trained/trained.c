@@ -275,6 +275,24 @@ void pe_trained_check_magnitude(pe_pace *pace, const pe_trained *trained,
                        magnitude * factor, pace->reterr);
 }
 
+bool pe_trained_check_largest(pe_pace *pace, const pe_trained *trained, const char *name,
+                              uint64_t rows)
+{
+    char given[PE_PRINT_MAX], limit[PE_PRINT_MAX];
+    double magnitude = 0;
+    for (uint64_t row = 0; trained->stored && row < rows; row++) {
+        if (!pe_pace_go_on(pace, CHECK_PRICE * (double)trained->columns))
+            return false;
+        magnitude = fmax(magnitude, pe_trained_row_magnitude(trained, row));
+    }
+    if (magnitude <= PE_TRAINED_LARGEST)
+        return true;
+    pe_error_add(pace->reterr, PE_OUT_OF_RANGE, "parameters", pe_plain_number(magnitude, given),
+                 "a set whose tensor %s has no number beyond ±%s", name,
+                 pe_plain_number(PE_TRAINED_LARGEST, limit));
+    return false;
+}
+
 double pe_trained_check_price(const pe_values *values, uint64_t elements)
 {
     return pe_values_set(values) ? CHECK_PRICE * (double)elements : 0;

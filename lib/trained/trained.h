@@ -80,6 +80,13 @@ void pe_trained_fill(const pe_trained *trained, pe_dtype dtype, uint64_t first, 
 void pe_trained_check_magnitude(pe_pace *pace, const pe_trained *trained,
                                 const pe_recipe *recipe, uint64_t rows, double factor);
 
+/* Check that no number of a stored tensor's first `rows` rows is beyond ±PE_TRAINED_LARGEST, so
+ * that products of two or three of them neither overflow nor lose bits. False: a problem was
+ * added, or the runner cancelled it. */
+#define PE_TRAINED_LARGEST 1e30
+bool pe_trained_check_largest(pe_pace *pace, const pe_trained *trained, const char *name,
+                              uint64_t rows);
+
 /* The price of reading or drawing an element, and of checking the magnitude of so many. */
 double pe_trained_price(const pe_values *values, const pe_recipe *recipe);
 double pe_trained_check_price(const pe_values *values, uint64_t elements);

@@ -19,7 +19,8 @@
  *   grid_mask             grids of which only some cells are valid
  *   lattice               tables of points that have several axes
  *   axes                  rows whose frequencies belong to several axes
- *   axial                 rotary tables of grids, from such rows */
+ *   axial                 rotary tables of grids, from such rows
+ *   growth                waves whose amplitude grows or falls with the position */
 #ifndef PE_WAVE_H
 #define PE_WAVE_H
 

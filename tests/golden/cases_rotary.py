@@ -1,4 +1,4 @@
-"""The golden cases of rope and rotation_matrix: {scheme: {case name: query string}}."""
+"""The golden cases of rotary.py: {scheme: {case name: query string}}."""
 
 from itertools import product
 
@@ -223,7 +223,40 @@ ROTATION_MATRIX = {
     "base_12345.678_shift": "length=4&offset=20&dim=6&base=12345.678&convention=shift",
 }
 
+XPOS = {
+    "defaults": "length=6&dim=8",
+    **{
+        f"{layout}_{table}_{dtype}": f"length=5&offset=7&dim=8&layout={layout}&table={table}"
+        f"&dtype={dtype}"
+        for layout, table, dtype in product(
+            ("half", "interleaved"), ("half_width", "full"), DTYPES
+        )
+    },
+    "dim_2": "length=6&offset=-2&dim=2",
+    "dim_130": "length=2&offset=300&dim=130",
+    "dim_130_f64": "length=1&offset=300&dim=130&dtype=f64",
+    "more_rows_than_a_block": "length=67&offset=-40&dim=4&centre=3",
+    "centre_of_torchscale": "length=9&dim=6&centre=5",
+    "centre_far": "length=4&offset=30000&dim=6&centre=1000",
+    "centre_and_positions_far": "length=4&offset=999999998&dim=6&centre=1000000000",
+    "centre_fractional": "length=5&dim=6&centre=2.25",
+    "far_f16": "length=3&offset=4200&dim=6&dtype=f16",
+    "far_f64": "length=3&offset=280000&dim=6&dtype=f64",
+    "negative_offset": "length=5&offset=-2050&dim=6",
+    "tenth_steps": "length=8&offset=-0.3&step=0.1&dim=6",
+    "negative_step": "length=6&offset=4&step=-1.5&dim=6",
+    "positions": "positions=0,0.5,-3,10000.75,0.1,-1048.5,0.000001,1&dim=6",
+    "positions_f64": "positions=0,0.5,-3,10000.75,0.1,-1048.5,0.000001,1&dim=6&dtype=f64",
+    "gamma_0.001": "length=4&offset=50&dim=6&gamma=0.001",
+    "gamma_1000": "length=4&offset=50&dim=6&gamma=1000&dtype=f64",
+    "scale_base_64": "length=4&offset=50&dim=6&scale_base=64",
+    "scale_base_1": "length=4&dim=6&scale_base=1",
+    "scale_base_100000.5": "length=4&offset=50&dim=6&scale_base=100000.5",
+    "base_12345.678": "length=4&offset=9&dim=6&base=12345.678",
+}
+
 ROTARY_CASES = {
     "rope": {**ROPE_POSITIONS, **ROPE_SHAPES, **ROPE_TYPES, **ROPE_YARN, **ROPE_MODELS},
     "rotation_matrix": ROTATION_MATRIX,
+    "xpos": XPOS,
 }

@@ -277,4 +277,51 @@ def rotation_matrix(arguments):
     return {"matrix": ([len(positions), dim, dim], entries)}, F64_TOLERANCE
 
 
-ROTARY = {"rope": rope, "rotation_matrix": rotation_matrix}
+XPOS_DEFAULTS = {
+    "base": "10000",
+    "scale_base": "512",
+    "gamma": "0.4",
+    "centre": "0",
+    "layout": "interleaved",
+    "table": "half_width",
+}
+
+
+def xpos(arguments):
+    """Sun et al. 2022, section 3.3; scale_base as in torchscale."""
+    options = with_defaults(arguments, XPOS_DEFAULTS, {})
+    positions, dim = row_positions(options), int(options["dim"])
+    gamma, centre = nearest_double(options["gamma"]), nearest_double(options["centre"])
+    frequencies = geometric(number(options, "base"), dim)
+    zetas = [(Fraction(2 * i, dim) + gamma) / (1 + gamma) for i in range(dim // 2)]
+    zetas = [mpmath.mpf(zeta.numerator) / zeta.denominator for zeta in zetas]
+
+    def amplitude(k, zeta, sign):
+        if k == centre:
+            return Fraction(1)
+        return mpmath.power(zeta, sign * real(k - centre) / number(options, "scale_base"))
+
+    def table(function, sign):
+        rows = [
+            widen(
+                [product(function(k, w), amplitude(k, z, sign)) for w, z in zip(frequencies, zetas)],
+                options,
+            )
+            for k in positions
+        ]
+        return [len(rows), len(rows[0])], [entry for row in rows for entry in row]
+
+    def one(_k, _w):
+        return Fraction(1)
+
+    return {
+        "q_cos": table(cosine, 1),
+        "q_sin": table(sine, 1),
+        "k_cos": table(cosine, -1),
+        "k_sin": table(sine, -1),
+        "scale": table(one, 1),
+        "inv_freq": ([len(frequencies)], frequencies),
+    }, F64_TOLERANCE
+
+
+ROTARY = {"rope": rope, "rotation_matrix": rotation_matrix, "xpos": xpos}

@@ -18,10 +18,12 @@ from biases import BIASES
 from cases import CASES as PLAIN_CASES
 from cases_axes import AXES_CASES
 from cases_biases import BIASES_CASES
+from cases_decays import DECAYS_CASES
 from cases_relative import RELATIVE_CASES
 from cases_resampling import RESAMPLING_CASES
 from cases_rotary import ROTARY_CASES
 from cases_trained import TRAINED_CASES
+from decays import DECAYS
 from floats import encode
 from relative import RELATIVE
 from resampling import RESAMPLING
@@ -37,6 +39,7 @@ CASES = (
     | TRAINED_CASES
     | RELATIVE_CASES
     | BIASES_CASES
+    | DECAYS_CASES
     | RESAMPLING_CASES
 )
 DIRECTORY = Path(__file__).resolve().parent
@@ -59,7 +62,7 @@ def tensors_of(scheme, arguments):
     if scheme in SCHEMES:
         tolerance = 0 if scheme in EXACT_SCHEMES else F64_TOLERANCE
         return {"encoding": SCHEMES[scheme](arguments)}, tolerance
-    families = {**ROTARY, **AXES, **TRAINED, **RELATIVE, **BIASES, **RESAMPLING}
+    families = {**ROTARY, **AXES, **TRAINED, **RELATIVE, **BIASES, **DECAYS, **RESAMPLING}
     return families[scheme](arguments)
 
 

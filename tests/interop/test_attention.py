@@ -6,6 +6,7 @@ import unittest
 
 import numpy as np
 
+import seeded
 from service import REAL, ServiceTest, query_text
 
 try:
@@ -228,6 +229,88 @@ class AttentionTest(ServiceTest):
                                         "dtype": "f64"}).flip(-1)
             want = g[:, i[:, None] - j[None, :] + keys - 1]
             self.assert_within_an_ulp(self.tensor_of("urpe", {**span, **options}), want)
+
+    def distances(self, i, j):
+        return (j[None, :] - i[:, None]).double()
+
+    def test_kerple(self):
+        for kernel in ("log", "power"):
+            for mask in ("symmetric", "causal"):
+                options = {"heads": 6, "kernel": kernel, "mask": mask, "seed": 12}
+                for span, i, j in self.spans():
+                    with self.subTest(**options, **span):
+                        asked = {**span, **options}
+                        p, a = (self.tensor_of("kerple", {**asked, "tensor": name, "dtype": "f64"})
+                                [:, None, None] for name in ("p", "a"))
+                        self.assertTrue(bool((p >= 0.01).all() and (p < 2).all()))
+                        self.assertTrue(bool((a >= 0.01).all() and (a < 1).all()))
+                        distance = self.distances(i, j)
+                        size = distance.abs()
+                        bias = -p * torch.log(1 + a * size) if kernel == "log" else -size.pow(p) * a
+                        if mask == "causal":
+                            bias = bias.masked_fill(distance > 0, -math.inf)
+                        self.assert_within_an_ulp(self.tensor_of("kerple", asked), bias)
+
+    def test_fire(self):
+        for threshold, mask in ((512, "symmetric"), (30.5, "causal")):
+            options = {"heads": 3, "hidden": 32, "c": 0.2, "threshold": threshold, "seed": 6,
+                       "mask": mask}
+            network = self.fire_network(3, 32, 6)
+            for span, i, j in self.spans():
+                with self.subTest(**options, **span):
+                    distance = self.distances(i, j)
+                    above = torch.log(0.2 * distance.abs() + 1)
+                    below = torch.log(0.2 * i.double().clamp(min=threshold) + 1) + 1e-6
+                    with torch.no_grad():
+                        bias = network((above / below[:, None])[..., None]).permute(2, 0, 1)
+                    if mask == "causal":
+                        bias = bias.masked_fill(distance > 0, -math.inf)
+                    got = self.tensor_of("fire", {**span, **options, "dtype": "f64"})
+                    finite = torch.isfinite(bias)
+                    self.assertTrue(torch.equal(finite, torch.isfinite(got)))
+                    self.assertLess((got - bias)[finite].abs().max(), 1e-13)
+
+    def fire_network(self, heads, hidden, seed):
+        """A torch network with the weights that the service draws, as its README says."""
+        network = torch.nn.Sequential(torch.nn.Linear(1, hidden), torch.nn.ReLU(),
+                                      torch.nn.Linear(hidden, heads)).double()
+        layers = (("w1", network[0].weight, 1.0), ("b1", network[0].bias, 1.0),
+                  ("w2", network[2].weight, hidden ** -0.5), ("b2", network[2].bias,
+                                                             hidden ** -0.5))
+        for name, tensor, bound in layers:
+            flat = [2 * seeded.philox.draw(seed, name, e)[0] - 1 for e in range(tensor.numel())]
+            values = torch.tensor([bound * float(x) for x in flat], dtype=torch.float64)
+            tensor.data = values.reshape(tensor.shape)
+        return network
+
+    def test_sandwich(self):
+        for heads, dim in ((3, 128), (12, 16)):
+            options = {"heads": heads, "dim": dim}
+            for span, i, j in self.spans():
+                with self.subTest(**options, **span):
+                    angle = self.distances(i, j)[..., None] * self.frequencies(dim, 10000.0)
+                    ratio = torch.arange(1, heads + 1).double() * 8 / heads
+                    self.assert_within_an_ulp(self.tensor_of("sandwich", {**span, **options}),
+                                              angle.cos().sum(-1) / ratio[:, None, None])
+
+    def test_retnet(self):
+        for heads, dim in ((4, 16), (9, 6)):
+            options = {"heads": heads, "dim": dim}
+            decay = torch.log(1 - 2 ** (-5 - torch.arange(heads).double()))
+            angle = 10000 ** -torch.linspace(0, 1, dim // 2, dtype=torch.float64)
+            for span, i, j in self.spans():
+                with self.subTest(**options, **span):
+                    distance = i[:, None] - j[None, :]
+                    mask = torch.exp(distance.double() * decay[:, None, None])
+                    mask = mask.masked_fill(distance < 0, 0.0)
+                    asked = {**span, **options}
+                    self.assert_within_an_ulp(self.tensor_of("retnet", asked), mask)
+                    self.assert_within_an_ulp(
+                        self.tensor_of("retnet", {**asked, "tensor": "decay"}), decay)
+                    turn = j.double()[:, None] * angle.repeat_interleave(2)
+                    for name, want in (("cos", turn.cos()), ("sin", turn.sin())):
+                        self.assert_within_an_ulp(
+                            self.tensor_of("retnet", {**asked, "tensor": name}), want)
 
     def test_every_relative_scheme_is_compared(self):
         names = {scheme["name"] for scheme in self.schemes() if scheme["family"] == "relative"}

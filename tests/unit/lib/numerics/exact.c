@@ -54,9 +54,35 @@ START_TEST(subtracting_every_term_leaves_zero)
 }
 END_TEST
 
+START_TEST(a_value_has_106_bits_and_says_whether_more_follow)
+{
+    static const struct {
+        double terms[3][2];
+        dd value;
+    } SUMS[] = {
+        {{{0, 1}, {0, 1}, {0, 1}}, {0, 0}},
+        {{{3, 0.5}, {0, 1}, {0, 1}}, {1.5, 0}},
+        {{{-1, 1}, {0x1p-60, -1}, {0, 1}}, {-1, -0x1p-60}},
+        {{{0x1p100, 1}, {1, 1}, {0, 1}}, {0x1p100, 1}},
+        {{{0x1p500, 1}, {0x1p-500, 1}, {0, 1}}, {0x1p500, 0x1p395}}, /* the last of 106 bits */
+        {{{0x1p500, 1}, {0x1p447, 1}, {-0x1p-500, 1}}, {0x1p500, 0x1.ffffffffffffep446}},
+        {{{1e20, 1e10}, {-1e20, 1e10}, {0x1p-62, 1}}, {0x1p-62, 0}},
+    };
+    for (size_t i = 0; i < UNIT_COUNT(SUMS); i++) {
+        pe_exact sum = {{0}};
+        for (size_t t = 0; t < 3; t++)
+            pe_exact_add(&sum, SUMS[i].terms[t][0], SUMS[i].terms[t][1]);
+        dd value = pe_exact_value(&sum);
+        ck_assert_msg(value.hi == SUMS[i].value.hi && value.lo == SUMS[i].value.lo,
+                      "sum %zu: %a + %a", i, value.hi, value.lo);
+    }
+}
+END_TEST
+
 Suite *exact_suite(void)
 {
     const TTest *const tests[] = {a_sum_has_the_sign_of_the_exact_value,
-                                  subtracting_every_term_leaves_zero, NULL};
+                                  subtracting_every_term_leaves_zero,
+                                  a_value_has_106_bits_and_says_whether_more_follow, NULL};
     return unit_suite("exact", tests);
 }

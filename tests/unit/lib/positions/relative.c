@@ -26,6 +26,11 @@ static const char *const VARIANTS[][2] = {
     {"urpe", "heads=3&init=normal&seed=9"},
     {"alibi", "heads=3&mask=causal"},
     {"alibi", "heads=12&alibi_bias_max=16"},
+    {"kerple", "heads=3&kernel=power&seed=5"},
+    {"kerple", "heads=2&mask=causal"},
+    {"fire", "heads=3&mask=causal&hidden=5"},
+    {"sandwich", "heads=3&dim=6&base=10&mask=causal"},
+    {"retnet", "heads=5&dim=6"},
 };
 
 /* Numbers of keys and queries, and the first query's position. The spans up to {11, 5, 6} are
@@ -345,6 +350,13 @@ START_TEST(each_rule_between_parameters_is_named)
         {"levit", "heads=2&height=3&width=2", "length", "height * width"},
         {"levit", "heads=2&height=2&width=2&form=compact", "form", "expanded for a grid"},
         {"levit", "heads=2&query_length=1&query_offset=4", "query_offset", "from 0 to 3"},
+        {"fire", "heads=2&c=0", "c", "1e-09"},
+        {"fire", "heads=2&threshold=0", "threshold", "0.001"},
+        {"fire", "heads=2&epsilon=-1", "epsilon", "from 0"},
+        {"fire", "heads=2&hidden=0", "hidden", "from 1"},
+        {"sandwich", "heads=2&dim=5", "dim", "an even integer"},
+        {"retnet", "heads=257&dim=4", "heads", "to 256"},
+        {"retnet", "heads=2&dim=3", "dim", "an even integer"},
         {"urpe", "heads=2&query_offset=-1", "query_offset", "from 0 to 3"},
     };
     for (size_t i = 0; i < UNIT_COUNT(WRONG); i++) {

@@ -65,6 +65,8 @@ static const char *const VARIANTS[][2] = {
     {"rope", "&dim=8&rope_type=yarn&factor=4&original_max_position_embeddings=64"},
     {"rope", "&dim=12&rope_type=proportional&partial_rotary_factor=0.5&table=full"},
     {"rotation_matrix", "&dim=6&convention=shift"},
+    {"xpos", "&dim=140&table=full"},
+    {"xpos", "&dim=6&table=full&layout=half&gamma=2&centre=30.5"},
 };
 
 /* Call `check` for every position-indexed scheme, its variants, and every dtype. */

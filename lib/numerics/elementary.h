@@ -1,0 +1,35 @@
+/* Logarithms, exponentials and powers in double-double, for entries that are one of these times
+ * something else. Relative errors are below 2^-98, unless said otherwise. All arithmetic is
+ * sums, products and quotients, so the bits are the same everywhere.
+ *
+ * Some values are numbers of few bits, such as 4^(1/2) or exp(0), and lie on rounding
+ * boundaries: round after dd_snap. */
+#ifndef PE_ELEMENTARY_H
+#define PE_ELEMENTARY_H
+
+#include "numerics/dd.h"
+
+/* ln x, for a normal x > 0. */
+dd pe_log(dd x);
+
+/* ln(1 + x), for x >= -1/32. */
+dd pe_log1p(dd x);
+
+/* value · 2^exponent: a number that may be beyond the range of doubles. */
+typedef struct pe_scaled {
+    dd value;
+    int exponent;
+} pe_scaled;
+
+/* e^x for |x| < 2^29; the value is in [0.7, 1.42]. An error of x, and 2^-104 of |x|, is added
+ * to the relative error. */
+pe_scaled pe_exp(dd x);
+
+/* x^p for a normal x > 0 and |p| <= 2^20. The relative error is below 2^-98 for |p| <= 4, and
+ * grows as |p|. */
+pe_scaled pe_power(double x, double p);
+
+/* The number as a double-double, which must be in its range. */
+dd pe_unscaled(pe_scaled number);
+
+#endif

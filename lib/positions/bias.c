@@ -1,0 +1,54 @@
+/* Writing numbers that depend on the distance, a few dozen at a time. */
+#include "positions/bias.h"
+
+#include "numerics/dtype.h"
+
+#define PART 64 /* numbers rounded at a time */
+
+const char *const pe_masks[] = {"symmetric", "causal", NULL};
+
+void pe_masked_write(pe_dtype dtype, double entry, uint64_t count, void *dst)
+{
+    double entries[PART];
+    unsigned char *to = dst;
+    for (size_t i = 0; i < PART; i++)
+        entries[i] = entry;
+    for (size_t part; count > 0; count -= part, to += part * pe_dtype_size(dtype)) {
+        part = count < PART ? (size_t)count : PART;
+        pe_round_row(dtype, entries, part, to);
+    }
+}
+
+/* A pe_write_distances whose source is a pe_bias. */
+static void write(const void *context, size_t head, int64_t first, uint64_t count, void *dst)
+{
+    const pe_bias *bias = context;
+    size_t size = pe_dtype_size(bias->dtype);
+    uint64_t seen = bias->causal ? pe_distances_below(first, count, 1) : count;
+    unsigned char *to = dst;
+    double entries[PART];
+    for (uint64_t done = 0, part; done < seen; done += part, to += part * size) {
+        part = seen - done < PART ? seen - done : PART;
+        for (uint64_t i = 0; i < part; i++) {
+            int64_t distance = first + (int64_t)(done + i);
+            entries[i] = bias->function(bias->source, head,
+                                        (uint64_t)(distance < 0 ? -distance : distance));
+        }
+        pe_round_row(bias->dtype, entries, (size_t)part, to);
+    }
+    pe_masked_write(bias->dtype, bias->masked, count - seen, to);
+}
+
+bool pe_bias_init(pe_bias *bias, const pe_tensor *tensor, size_t heads, double element_price,
+                  pe_pace *pace)
+{
+    bias->relative = pe_relative_read(pace->values, pace->reterr);
+    bias->dtype = tensor->dtype;
+    return pe_toeplitz_init(&bias->toeplitz, &bias->relative, tensor, heads, write, bias,
+                            element_price, pace);
+}
+
+void pe_bias_done(pe_bias *bias)
+{
+    pe_toeplitz_done(&bias->toeplitz);
+}

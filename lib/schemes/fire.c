@@ -1,0 +1,272 @@
+/* FIRE: biases of the attention scores by a small network, whose input is the logarithm of the
+ * distance over that of the query's position. */
+#include "numerics/dtype.h"
+#include "numerics/elementary.h"
+#include "positions/bias.h"
+#include "trained/pieces.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const pe_parameter PARAMETERS[] = {
+    PE_RELATIVE_PARAMETERS,
+    {PE_HEADS_PARAMETER, .required = true, .stored = "w2", .stored_axis = 0,
+     .help = "number of heads"},
+    {.name = "hidden",
+     .type = PE_INTEGER,
+     .default_text = "32",
+     .stored = "w1",
+     .stored_axis = 0,
+     .minimum = 1,
+     .maximum = 4096,
+     .unit = "units",
+     .help = "number of hidden units of the network"},
+    {.name = "c",
+     .type = PE_REAL,
+     .default_text = "0.1",
+     .minimum = 1e-9,
+     .maximum = 1e9,
+     .help = "factor of distances in the logarithm; of a trained model its magnitude"},
+    {.name = "threshold",
+     .type = PE_REAL,
+     .default_text = "512",
+     .minimum = 0.001,
+     .maximum = PE_RELATIVE_MAX,
+     .unit = "positions",
+     .help = "L: queries before this position are treated as if they were there; of a trained "
+             "model init_L * L_multiplier"},
+    {.name = "epsilon",
+     .type = PE_REAL,
+     .default_text = "1e-6",
+     .minimum = 0,
+     .maximum = 1,
+     .help = "is added to the denominator; the paper has none"},
+    PE_MASK_PARAMETER,
+    PE_TRAINED_PARAMETERS("w1 [hidden, 1], b1 [hidden], w2 [heads, hidden] and b2 [heads]"),
+};
+
+static const pe_tensor_help TENSORS[] = {
+    {"bias", "[heads, queries, keys] or [heads, queries+keys-1]",
+     "is added to the attention scores"},
+    {"distance", "[queries+keys-1]", "key minus query; only with form=compact"},
+};
+enum tensor { BIAS, DISTANCE };
+
+/* Check that every query is at most at the threshold, so that distances alone matter. */
+static void check_compact(const pe_values *values, const pe_relative *relative,
+                          pe_error *reterr)
+{
+    double last = (double)relative->offset + (double)relative->queries - 1;
+    if (relative->compact && last > pe_real(values, "threshold"))
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "form", "compact",
+                     "expanded where a query is beyond threshold, since its biases depend on "
+                     "its position, too");
+}
+
+static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
+{
+    uint64_t heads = (uint64_t)pe_integer(values, "heads");
+    uint64_t hidden = (uint64_t)pe_integer(values, "hidden");
+    const uint64_t w1[2] = {hidden, 1}, w2[2] = {heads, hidden};
+    if (!pe_trained_check(values, "w1", 2, w1, reterr) ||
+        !pe_trained_check(values, "b1", 1, &hidden, reterr) ||
+        !pe_trained_check(values, "w2", 2, w2, reterr) ||
+        !pe_trained_check(values, "b2", 1, &heads, reterr))
+        return;
+    pe_relative relative = pe_relative_read(values, reterr);
+    check_compact(values, &relative, reterr);
+    pe_relative_add(ret_plan, &relative, "bias", pe_requested_dtype(values), heads, 0);
+    pe_relative_add_distance(ret_plan, &relative);
+    ret_plan->held = pe_pieces_bytes(hidden, heads);
+}
+
+typedef struct fire {
+    pe_relative relative;
+    pe_pieces pieces;
+    pe_dtype dtype;
+    bool causal;
+    double c, threshold, epsilon;
+    uint64_t kept;  /* distances whose logarithms are kept */
+    dd *logarithms; /* ln(c·distance + 1); NULL if there are too many */
+} fire;
+
+#define KEPT_MAX  ((uint64_t)1 << 20)
+#define LOG_PRICE 400
+#define PRICE     350 /* of a bias, once its logarithm is known */
+
+static dd logarithm(const fire *state, double distance)
+{
+    return pe_log1p(dd_two_prod(state->c, distance));
+}
+
+/* The input of the network at a distance is the logarithm of the distance over this. */
+static dd denominator(const fire *state, int64_t query)
+{
+    double position = fmax((double)query, state->threshold);
+    return dd_add(logarithm(state, position), (dd){state->epsilon, 0});
+}
+
+/* How many distances are kept; 0 if there are too many. */
+static uint64_t kept_of(const pe_values *values)
+{
+    pe_error none;
+    pe_error_init(&none);
+    pe_relative relative = pe_relative_read(values, &none);
+    uint64_t count =
+        pe_relative_farthest(&relative, pe_choice(values, "mask") == PE_CAUSAL) + 1;
+    return count <= KEPT_MAX ? count : 0;
+}
+
+static double price(const pe_values *values, const pe_plan *plan)
+{
+    (void)plan;
+    return (double)kept_of(values) * LOG_PRICE +
+           pe_pieces_price(values, (uint64_t)pe_integer(values, "hidden"),
+                           (uint64_t)pe_integer(values, "heads"));
+}
+
+static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
+{
+    (void)plan;
+    if (tensor != BIAS)
+        return 2;
+    return PRICE + (kept_of(values) ? 0 : LOG_PRICE);
+}
+
+/* Compute the logarithms that are kept. False if memory ran out or the runner cancelled it. */
+static bool keep_logarithms(fire *state, pe_pace *pace)
+{
+    if (state->kept == 0)
+        return true;
+    state->logarithms = malloc(state->kept * sizeof *state->logarithms);
+    for (uint64_t distance = 0; state->logarithms && distance < state->kept; distance++) {
+        if (!pe_pace_go_on(pace, LOG_PRICE))
+            return false;
+        state->logarithms[distance] = logarithm(state, (double)distance);
+    }
+    return state->logarithms != NULL;
+}
+
+/* Check that the dtype holds whatever the network returns for inputs up to the largest one,
+ * which no distance over no query's position exceeds. */
+static bool check_magnitude(const fire *state, pe_pace *pace)
+{
+    uint64_t farthest = pe_relative_farthest(&state->relative, state->causal);
+    dd most = dd_quotient(logarithm(state, (double)farthest),
+                          denominator(state, state->relative.offset));
+    pe_check_magnitude(pace->values, pe_values_set(pace->values) ? "parameters" : "seed",
+                       pe_pieces_magnitude(&state->pieces, most), pace->reterr);
+    return pace->reterr->status == PE_OK;
+}
+
+static void release(void *context)
+{
+    fire *state = context;
+    if (state) {
+        pe_pieces_done(&state->pieces);
+        free(state->logarithms);
+    }
+    free(state);
+}
+
+static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
+                     pe_error *reterr)
+{
+    pe_pace pace = pe_pace_of(values, plan, runner, reterr);
+    fire *state = calloc(1, sizeof *state);
+    if (!state)
+        return NULL;
+    state->relative = pe_relative_read(values, reterr);
+    state->dtype = pe_requested_dtype(values);
+    state->causal = pe_choice(values, "mask") == PE_CAUSAL;
+    state->c = pe_real(values, "c");
+    state->threshold = pe_real(values, "threshold");
+    state->epsilon = pe_real(values, "epsilon");
+    state->kept = kept_of(values);
+    if (pe_pieces_init(&state->pieces, (size_t)pe_integer(values, "hidden"),
+                       (size_t)pe_integer(values, "heads"), &pace) &&
+        check_magnitude(state, &pace) && keep_logarithms(state, &pace))
+        return state;
+    release(state);
+    return NULL;
+}
+
+#define PART 64 /* numbers rounded at a time */
+
+/* Write the biases of a head and a query, whose denominator is given, at consecutive distances.
+ */
+static void write_run(const fire *state, size_t head, dd below, int64_t first, uint64_t count,
+                      unsigned char *dst)
+{
+    size_t size = pe_dtype_size(state->dtype);
+    uint64_t seen = state->causal ? pe_distances_below(first, count, 1) : count;
+    double entries[PART];
+    for (uint64_t done = 0, part; done < seen; done += part, dst += part * size) {
+        part = seen - done < PART ? seen - done : PART;
+        for (uint64_t i = 0; i < part; i++) {
+            int64_t distance = first + (int64_t)(done + i);
+            uint64_t far = (uint64_t)(distance < 0 ? -distance : distance);
+            dd above =
+                state->logarithms ? state->logarithms[far] : logarithm(state, (double)far);
+            dd u = dd_quotient(above, below);
+            const pe_line *lines = pe_pieces_at(&state->pieces, u);
+            entries[i] = pe_double_for(state->dtype, pe_line_value(lines[head], u));
+        }
+        pe_round_row(state->dtype, entries, (size_t)part, dst);
+    }
+    pe_masked_write(state->dtype, -INFINITY, count - seen, dst);
+}
+
+static void fill(const pe_values *values, const pe_plan *plan, const void *context,
+                 pe_window window, void *dst)
+{
+    (void)values, (void)plan;
+    const fire *state = context;
+    const pe_relative *relative = &state->relative;
+    if (window.tensor != BIAS) {
+        pe_relative_fill_distance(relative, window, dst);
+        return;
+    }
+    /* a line is a query, or in the compact form all distances, as of the last query */
+    uint64_t columns = relative->compact ? pe_relative_distances(relative) : relative->keys;
+    uint64_t lines = relative->compact ? 1 : relative->queries;
+    unsigned char *at = dst;
+    for (uint64_t row = window.first, end = row + window.rows, count; row < end; row += count) {
+        uint64_t line = row / columns, column = row % columns;
+        int64_t query = relative->compact ? relative->offset + (int64_t)relative->queries - 1
+                                          : relative->offset + (int64_t)(line % lines);
+        count = columns - column < end - row ? columns - column : end - row;
+        write_run(state, (size_t)(line / lines), denominator(state, query),
+                  (int64_t)column - query, count, at);
+        at += count * pe_dtype_size(state->dtype);
+    }
+}
+
+const pe_scheme pe_scheme_fire = {
+    .info =
+        {
+            .name = "fire",
+            .title = "FIRE: functional interpolation of relative positions",
+            .summary = "A bias of the attention scores that a small network computes from the "
+                       "distance, relative to the query's position. Its weights are random, "
+                       "drawn from seed, until parameters names an uploaded set.",
+            .family = "relative",
+            .formula = "bias[h, i, j] = sum of w2[h, k] * max(0, w1[k] * u + b1[k]) + b2[h] "
+                       "over k, u = ln(c * |i - j| + 1) / (ln(c * max(i, L) + 1) + epsilon)",
+            .convention = "as in the authors' program: the magnitude of the distance, and an "
+                          "epsilon that the paper's equation lacks; random weights as "
+                          "torch.nn.Linear draws them, uniform within 1/sqrt(inputs)",
+            .reference = "arXiv:2310.04418, equation 8 and appendix D",
+            .example = "length=4&heads=2",
+            .revision = 1,
+            PE_LIST(parameter, PARAMETERS),
+            PE_LIST(tensor, TENSORS),
+        },
+    .plan = plan,
+    .prepare = prepare,
+    .fill = fill,
+    .release = release,
+    .price = price,
+    .element_price = element_price,
+    .streamable = true,
+};

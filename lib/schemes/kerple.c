@@ -1,0 +1,220 @@
+/* KERPLE: biases of the attention scores that fall with the logarithm or a power of the
+ * distance, at a pace that is learned for each head. */
+#include "numerics/dtype.h"
+#include "numerics/elementary.h"
+#include "positions/bias.h"
+#include "trained/trained.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const char *const KERNELS[] = {"log", "power", NULL};
+enum kernel { LOG, POWER };
+
+#define LEAST    0.01 /* of a and p, and the largest p of the power, as in the authors' code */
+#define STEEPEST 2
+
+static const pe_parameter PARAMETERS[] = {
+    PE_RELATIVE_PARAMETERS,
+    {PE_HEADS_PARAMETER, .required = true, .stored = "p", .stored_axis = 0,
+     .help = "number of heads"},
+    {.name = "kernel",
+     .type = PE_CHOICE,
+     .default_text = "log",
+     .choices = KERNELS,
+     .help = "log: -p*ln(1 + a*|i-j|); power: -a*|i-j|^p"},
+    PE_MASK_PARAMETER,
+    PE_TRAINED_PARAMETERS("p and a [heads, 1]"),
+};
+
+static const pe_tensor_help TENSORS[] = {
+    {"bias", "[heads, queries, keys] or [heads, queries+keys-1]",
+     "is added to the attention scores"},
+    {"p", "[heads]", "p of each head: at least 0.01, and with kernel=power at most 2"},
+    {"a", "[heads]", "a of each head: at least 0.01"},
+    {"distance", "[queries+keys-1]", "key minus query; only with form=compact"},
+};
+enum tensor { BIAS, P, A, DISTANCE };
+
+static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
+{
+    uint64_t heads = (uint64_t)pe_integer(values, "heads");
+    const uint64_t shape[2] = {heads, 1};
+    if (!pe_trained_check(values, "p", 2, shape, reterr) ||
+        !pe_trained_check(values, "a", 2, shape, reterr))
+        return;
+    pe_relative relative = pe_relative_read(values, reterr);
+    pe_dtype dtype = pe_requested_dtype(values);
+    pe_relative_add(ret_plan, &relative, "bias", dtype, heads, 0);
+    pe_plan_add(ret_plan, "p", dtype, 1, &heads);
+    pe_plan_add(ret_plan, "a", dtype, 1, &heads);
+    pe_relative_add_distance(ret_plan, &relative);
+}
+
+typedef struct kerple {
+    pe_bias bias;
+    int kernel;
+    size_t heads;
+    struct pace {
+        double p, a;
+    } paces[];
+} kerple;
+
+/* Uniform on [-1, 1): the recipe's scale is the square root of 6/6. */
+static const pe_recipe UNIFORM = {.initialiser = PE_XAVIER_UNIFORM, .fans = 6};
+
+#define PACE_PRICE 50
+#define BIAS_PRICE 700
+
+/* Read p or a of a head; or draw it from [0, end), as the authors' code does. */
+static double read_number(const pe_trained *trained, size_t head, double end)
+{
+    double number;
+    pe_trained_row(trained, head, 0, 1, &number);
+    if (!trained->stored)
+        number = (1 + number) * (end / 2);
+    return fmax(number, LEAST);
+}
+
+/* Read or draw what the heads have. False: a problem was added, or the runner cancelled it. */
+static bool read_paces(kerple *state, pe_pace *pace)
+{
+    pe_trained p = pe_trained_of(pace->values, "p", 1, &UNIFORM);
+    pe_trained a = pe_trained_of(pace->values, "a", 1, &UNIFORM);
+    if (!pe_trained_check_largest(pace, &p, "p", state->heads) ||
+        !pe_trained_check_largest(pace, &a, "a", state->heads))
+        return false;
+    for (size_t h = 0; h < state->heads; h++) {
+        if (!pe_pace_go_on(pace, PACE_PRICE))
+            return false;
+        struct pace numbers = {read_number(&p, h, 2), read_number(&a, h, 1)};
+        if (state->kernel == POWER)
+            numbers.p = fmin(numbers.p, STEEPEST);
+        state->paces[h] = numbers;
+    }
+    return true;
+}
+
+/* A pe_bias_function whose source is a kerple. */
+static double bias_at(const void *source, size_t head, uint64_t distance)
+{
+    const kerple *state = source;
+    struct pace pace = state->paces[head];
+    dd bias;
+    if (distance == 0)
+        return 0;
+    if (state->kernel == LOG)
+        bias = dd_mul_double(pe_log1p(dd_two_prod(pace.a, (double)distance)), pace.p);
+    else /* the root of a square is exact, and so may be a rounding boundary */
+        bias = dd_snap(dd_mul_double(pe_unscaled(pe_power((double)distance, pace.p)), pace.a));
+    return pe_double_for(state->bias.dtype, dd_neg(bias));
+}
+
+/* Check that the biases at the largest distance fit the dtype: all others are smaller. */
+static bool check_magnitude(const kerple *state, pe_pace *pace)
+{
+    pe_relative relative = pe_relative_read(pace->values, pace->reterr);
+    uint64_t farthest = pe_relative_farthest(&relative, state->bias.causal);
+    double magnitude = 0;
+    for (size_t h = 0; h < state->heads; h++) {
+        if (!pe_pace_go_on(pace, BIAS_PRICE))
+            return false;
+        magnitude = fmax(magnitude, -bias_at(state, h, farthest));
+        magnitude = fmax(magnitude, fmax(state->paces[h].p, state->paces[h].a));
+    }
+    pe_check_magnitude(pace->values, pe_values_set(pace->values) ? "parameters" : "length",
+                       magnitude, pace->reterr);
+    return pace->reterr->status == PE_OK;
+}
+
+static void release(void *context)
+{
+    kerple *state = context;
+    if (state)
+        pe_bias_done(&state->bias);
+    free(state);
+}
+
+static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
+                     pe_error *reterr)
+{
+    pe_pace pace = pe_pace_of(values, plan, runner, reterr);
+    size_t heads = (size_t)pe_integer(values, "heads");
+    kerple *state = malloc(sizeof *state + heads * sizeof *state->paces);
+    if (!state)
+        return NULL;
+    *state = (kerple){.bias = {.function = bias_at,
+                               .source = state,
+                               .dtype = pe_requested_dtype(values),
+                               .causal = pe_choice(values, "mask") == PE_CAUSAL,
+                               .masked = -INFINITY},
+                      .kernel = pe_choice(values, "kernel"),
+                      .heads = heads};
+    if (read_paces(state, &pace) && check_magnitude(state, &pace) &&
+        pe_bias_init(&state->bias, &plan->tensors[BIAS], heads, BIAS_PRICE, &pace))
+        return state;
+    free(state);
+    return NULL;
+}
+
+static void fill(const pe_values *values, const pe_plan *plan, const void *context,
+                 pe_window window, void *dst)
+{
+    (void)values;
+    const kerple *state = context;
+    unsigned char *at = dst;
+    if (window.tensor == BIAS)
+        pe_toeplitz_fill(&state->bias.toeplitz, window, dst);
+    else if (plan->tensors[window.tensor].dtype == PE_I32)
+        pe_relative_fill_distance(&state->bias.relative, window, dst);
+    else
+        for (uint64_t h = 0; h < window.rows; h++, at += pe_dtype_size(state->bias.dtype)) {
+            const struct pace *pace = &state->paces[window.first + h];
+            pe_round_row(state->bias.dtype, window.tensor == P ? &pace->p : &pace->a, 1, at);
+        }
+}
+
+static double price(const pe_values *values, const pe_plan *plan)
+{
+    uint64_t heads = (uint64_t)pe_integer(values, "heads");
+    return (PACE_PRICE + BIAS_PRICE) * (double)heads +
+           pe_toeplitz_price(values, &plan->tensors[BIAS], heads, BIAS_PRICE);
+}
+
+static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
+{
+    if (tensor != BIAS)
+        return 2;
+    return pe_toeplitz_element_price(values, &plan->tensors[BIAS],
+                                     (size_t)pe_integer(values, "heads"), BIAS_PRICE);
+}
+
+const pe_scheme pe_scheme_kerple = {
+    .info =
+        {
+            .name = "kerple",
+            .title = "KERPLE: kernelized relative biases",
+            .summary =
+                "A bias of the attention scores that falls with the logarithm or a power "
+                "of the distance. Its two numbers for each head are random, drawn from "
+                "seed, until parameters names an uploaded set.",
+            .family = "relative",
+            .formula = "log: bias[h, i, j] = -p_h * ln(1 + a_h * |i - j|); power: bias[h, i, "
+                       "j] = -a_h * |i - j|^p_h",
+            .convention = "as in the authors' code: p and a below 0.01 count as 0.01, and p "
+                          "above 2 as 2 with kernel=power; random p are uniform on [0, 2), "
+                          "random a on [0, 1)",
+            .reference = "arXiv:2205.09921, section 4",
+            .example = "length=4&heads=2",
+            .revision = 1,
+            PE_LIST(parameter, PARAMETERS),
+            PE_LIST(tensor, TENSORS),
+        },
+    .plan = plan,
+    .prepare = prepare,
+    .fill = fill,
+    .release = release,
+    .price = price,
+    .element_price = element_price,
+    .streamable = true,
+};

@@ -1,0 +1,224 @@
+/* xPos: rotary position embedding whose amplitude falls with the distance of query and key. */
+#include "numerics/dtype.h"
+#include "numerics/elementary.h"
+#include "numerics/phase.h"
+#include "waves/growth.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const char *const LAYOUTS[] = {"interleaved", "half", NULL};
+static const char *const TABLES[] = {"half_width", "full", NULL};
+enum table { HALF_WIDTH, FULL };
+
+static const pe_parameter PARAMETERS[] = {
+    PE_POSITION_PARAMETERS,
+    PE_DIM_PARAMETER(2, 2, "number of columns of a head"),
+    PE_BASE_PARAMETER,
+    {.name = "scale_base",
+     .type = PE_REAL,
+     .default_text = "512",
+     .minimum = 1,
+     .maximum = 1e9,
+     .unit = "positions",
+     .help = "distance over which the amplitude of frequency i falls to zeta_i"},
+    {.name = "gamma",
+     .type = PE_REAL,
+     .default_text = "0.4",
+     .minimum = 0.001,
+     .maximum = 1000,
+     .help = "zeta_i = (2i/dim + gamma)/(1 + gamma): a large gamma makes all decays slow"},
+    {.name = "centre",
+     .type = PE_REAL,
+     .default_text = "0",
+     .minimum = -PE_POSITION_MAX,
+     .maximum = PE_POSITION_MAX,
+     .unit = "positions",
+     .help = "position of amplitude 1, the same for queries and keys; torchscale has (n + 1) "
+             "div 2 for a sequence of n positions, others n div 2"},
+    {.name = "layout",
+     .type = PE_CHOICE,
+     .default_text = "interleaved",
+     .choices = LAYOUTS,
+     .help = "which columns of a full table form a pair; interleaved: 2i and 2i + 1; half: i "
+             "and dim/2 + i"},
+    {.name = "table",
+     .type = PE_CHOICE,
+     .default_text = "half_width",
+     .choices = TABLES,
+     .help = "half_width: one column for each frequency; full: dim columns, so that each value "
+             "occurs twice"},
+};
+
+static const pe_tensor_help TENSORS[] = {
+    {"q_cos", "[n, dim/2] or [n, dim]",
+     "of queries: zeta_i^((k-centre)/scale_base) cos(k*w_i)"},
+    {"q_sin", "[n, dim/2] or [n, dim]",
+     "of queries: zeta_i^((k-centre)/scale_base) sin(k*w_i)"},
+    {"k_cos", "[n, dim/2] or [n, dim]", "of keys: zeta_i^((centre-k)/scale_base) cos(k*w_i)"},
+    {"k_sin", "[n, dim/2] or [n, dim]", "of keys: zeta_i^((centre-k)/scale_base) sin(k*w_i)"},
+    {"scale", "[n, dim/2] or [n, dim]", "zeta_i^((k-centre)/scale_base)"},
+    {"inv_freq", "[dim/2]", "w_i, in radians per position"},
+};
+enum tensor { Q_COS, Q_SIN, K_COS, K_SIN, SCALE, INV_FREQ };
+
+static const pe_growth_table TABLES_OF[] = {
+    [Q_COS] = {PE_GROWTH_COSINES, 1},    [Q_SIN] = {PE_GROWTH_SINES, 1},
+    [K_COS] = {PE_GROWTH_COSINES, -1},   [K_SIN] = {PE_GROWTH_SINES, -1},
+    [SCALE] = {PE_GROWTH_AMPLITUDES, 1},
+};
+
+/* ln(zeta_i)/scale_base. zeta_i = 1 - (dim - 2i)/((1 + gamma)·dim) is near 1 for the last
+ * frequencies: pe_log1p keeps the bits of what is missing. */
+static dd rate_of(const pe_values *values, size_t i)
+{
+    double dim = (double)pe_integer(values, "dim"), gamma = pe_real(values, "gamma");
+    dd whole = dd_mul_double(dd_two_sum(1, gamma), dim);
+    dd missing = dd_quotient((dd){dim - 2 * (double)i, 0}, whole), log;
+    if (missing.hi <= 0x1p-5)
+        log = pe_log1p(dd_neg(missing));
+    else
+        log =
+            pe_log(dd_quotient(dd_add((dd){2 * (double)i, 0}, dd_two_prod(gamma, dim)), whole));
+    return dd_quotient(log, (dd){pe_real(values, "scale_base"), 0});
+}
+
+/* Check that the amplitudes of keys and queries fit the dtype: the first frequency's rate is
+ * the steepest. */
+static void check_amplitude(const pe_values *values, const pe_positions *positions,
+                            pe_error *reterr)
+{
+    dd rate = rate_of(values, 0);
+    const pe_growth growth = {.positions = *positions,
+                              .centre = pe_real(values, "centre"),
+                              .count = 1,
+                              .rates = &rate};
+    double magnitude = pe_growth_magnitude(&growth);
+    if (isfinite(magnitude)) {
+        pe_check_magnitude(values, "centre", magnitude, reterr);
+        return;
+    }
+    char given[PE_PRINT_MAX];
+    pe_print_number(given, growth.centre);
+    pe_error_add(reterr, PE_OUT_OF_RANGE, "centre", given,
+                 "so near to every position that no amplitude is beyond 2^1023; or scale_base "
+                 "larger");
+}
+
+static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
+{
+    size_t before = reterr->count;
+    pe_positions positions = pe_positions_read(values, reterr);
+    uint64_t pairs = (uint64_t)pe_integer(values, "dim") / 2;
+    const uint64_t shape[2] = {positions.count,
+                               pe_choice(values, "table") == FULL ? 2 * pairs : pairs};
+    if (reterr->count == before)
+        check_amplitude(values, &positions, reterr);
+    for (size_t t = 0; t < INV_FREQ; t++)
+        pe_plan_add(ret_plan, TENSORS[t].name, pe_requested_dtype(values), 2, shape);
+    pe_plan_add(ret_plan, "inv_freq", pe_requested_dtype(values), 1, &pairs);
+}
+
+static void release(void *state)
+{
+    pe_growth *growth = state;
+    if (growth) {
+        free(growth->frequencies);
+        free(growth->rates);
+    }
+    free(growth);
+}
+
+#define FREQUENCY_PRICE 700
+
+static double price(const pe_values *values, const pe_plan *plan)
+{
+    (void)plan;
+    return FREQUENCY_PRICE * (double)(pe_integer(values, "dim") / 2);
+}
+
+static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
+{
+    if (tensor == INV_FREQ)
+        return 30;
+    double copies = pe_choice(values, "table") == FULL ? 2 : 1;
+    bool quick = plan->tensors[tensor].dtype != PE_F64 && tensor != SCALE &&
+                 !pe_is_present(values, "positions");
+    return (quick ? 60 : 1200) / copies;
+}
+
+static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
+                     pe_error *reterr)
+{
+    static const pe_wave_copies COPIES[] = {PE_WAVE_IN_PAIRS, PE_WAVE_IN_HALVES};
+    pe_pace pace = pe_pace_of(values, plan, runner, reterr);
+    size_t dim = (size_t)pe_integer(values, "dim");
+    pe_growth *growth = malloc(sizeof *growth);
+    if (!growth)
+        return NULL;
+    *growth = (pe_growth){
+        .positions = pe_positions_read(values, reterr),
+        .centre = pe_real(values, "centre"),
+        .count = dim / 2,
+        .frequencies = pe_wave_geometric(dim / 2, pe_real(values, "base"), 2, dim),
+        .rates = malloc(dim / 2 * sizeof *growth->rates),
+        .copies = pe_choice(values, "table") == FULL ? COPIES[pe_choice(values, "layout")]
+                                                     : PE_WAVE_ONCE,
+        .dtype = pe_requested_dtype(values),
+    };
+    bool good = growth->frequencies && growth->rates;
+    for (size_t i = 0; good && i < growth->count; i++) {
+        good = pe_pace_go_on(&pace, FREQUENCY_PRICE);
+        growth->rates[i] = rate_of(values, i);
+    }
+    if (good)
+        return growth;
+    release(growth);
+    return NULL;
+}
+
+static void fill(const pe_values *values, const pe_plan *plan, const void *state,
+                 pe_window window, void *dst)
+{
+    (void)values, (void)plan;
+    const pe_growth *growth = state;
+    if (window.tensor != INV_FREQ) {
+        pe_growth_fill(growth, TABLES_OF[window.tensor], window.first, window.rows, dst);
+        return;
+    }
+    size_t size = pe_dtype_size(growth->dtype);
+    for (uint64_t i = 0; i < window.rows; i++)
+        pe_round_dd(growth->dtype,
+                    dd_snap(pe_phase_radians(growth->frequencies[window.first + i])),
+                    (unsigned char *)dst + i * size);
+}
+
+const pe_scheme pe_scheme_xpos = {
+    .info =
+        {
+            .name = "xpos",
+            .title = "xPos: extrapolatable rotary embedding",
+            .summary = "Cosines and sines that rotate queries and keys and scale them, so that "
+                       "their products fall with the distance.",
+            .family = "rotary",
+            .formula =
+                "q_cos[r, i] = zeta_i^((k - centre)/scale_base) * cos(k * w_i), k_cos[r, i] = "
+                "zeta_i^((centre - k)/scale_base) * cos(k * w_i), q_sin and k_sin likewise; "
+                "w_i = base^(-2i/dim), zeta_i = (2i/dim + gamma)/(1 + gamma)",
+            .convention = "as in torchscale, with pairs of neighbouring columns, rotated as "
+                          "(x, y) -> (x cos - y sin, x sin + y cos); centre does not change "
+                          "the products of queries and keys",
+            .reference = "arXiv:2212.10554, section 3.3",
+            .example = "length=4&dim=4",
+            .revision = 1,
+            PE_LIST(parameter, PARAMETERS),
+            PE_LIST(tensor, TENSORS),
+        },
+    .plan = plan,
+    .prepare = prepare,
+    .fill = fill,
+    .release = release,
+    .price = price,
+    .element_price = element_price,
+    .streamable = true,
+};

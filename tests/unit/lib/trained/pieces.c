@@ -1,0 +1,139 @@
+/* Networks of one input: their pieces give what the units give, added up. */
+#include "trained/pieces.h"
+
+#include "sets.h"
+
+#include <math.h>
+
+#define UNITS   6
+#define OUTPUTS 2
+
+/* Weights of few bits, so that doubles add them up exactly. The units begin and end to be
+ * active at 0.5 and at 2; the others are always on, off or flat. */
+static const double W1[UNITS] = {2, -1, 3, -0.5, 0, 0}, B1[UNITS] = {-1, 2, 0, -4, 1.5, -2};
+static const double W2[OUTPUTS * UNITS] = {1, -2, 0.25, 8, 3, 16, -1, 1, 0.5, 4, -2, 32};
+static const double B2[OUTPUTS] = {0.125, -7};
+
+static double output_of(size_t h, double u)
+{
+    double sum = B2[h];
+    for (size_t k = 0; k < UNITS; k++)
+        sum += W2[h * UNITS + k] * fmax(0, W1[k] * u + B1[k]);
+    return sum;
+}
+
+static void store(const double *w1, const double *b1, const double *w2, const double *b2)
+{
+    const unit_tensor tensors[] = {{"w1", PE_F64, 2, {UNITS, 1}, w1},
+                                   {"b1", PE_F64, 1, {UNITS}, b1},
+                                   {"w2", PE_F64, 2, {OUTPUTS, UNITS}, w2},
+                                   {"b2", PE_F64, 1, {OUTPUTS}, b2}};
+    unit_store(tensors, UNIT_COUNT(tensors));
+}
+
+/* Call `check` with the pieces of the stored set. */
+static void with_pieces(void (*check)(const pe_pieces *pieces))
+{
+    unit_query query = unit_query_of("length=4&parameters=set");
+    pe_request *request;
+    pe_error error;
+    ck_assert_int_eq(pe_request_new(pe_scheme_find("fire"), query.arguments, query.count,
+                                    &UNIT_SET_LIMITS, &request, &error),
+                     PE_OK);
+    pe_value values[40];
+    const pe_scheme *scheme = pe_scheme_find("fire");
+    size_t count = pe_all_parameter_count(pe_scheme_describe(scheme));
+    ck_assert_uint_le(count, UNIT_COUNT(values));
+    for (size_t i = 0; i < count; i++)
+        values[i] = *pe_request_value(request, i);
+    const pe_values read = {scheme, values};
+    const pe_runner runner = {.context = NULL};
+    pe_pace pace = {.runner = &runner, .values = &read, .reterr = &error};
+    pe_pieces pieces;
+    pe_error_init(&error);
+    ck_assert(pe_pieces_init(&pieces, UNITS, OUTPUTS, &pace));
+    check(&pieces);
+    pe_pieces_done(&pieces);
+    pe_request_unref(request);
+    unit_query_free(&query);
+}
+
+static void check_outputs(const pe_pieces *pieces)
+{
+    ck_assert_uint_eq(pieces->corners, 2);
+    ck_assert(pieces->at[0].hi == 0.5 && pieces->at[1].hi == 2);
+    for (double u = 0; u <= 4; u += 0.125)
+        for (size_t h = 0; h < OUTPUTS; h++) {
+            dd value = pe_line_value(pe_pieces_at(pieces, (dd){u, 0})[h], (dd){u, 0});
+            ck_assert_msg(value.hi == output_of(h, u) && value.lo == 0, "output %zu at %g: %a",
+                          h, u, value.hi);
+        }
+}
+
+START_TEST(outputs_are_the_sums_over_the_units)
+{
+    store(W1, B1, W2, B2);
+    with_pieces(check_outputs);
+    unit_store(NULL, 0);
+}
+END_TEST
+
+static void check_magnitude(const pe_pieces *pieces)
+{
+    /* the outputs are largest at a corner or at an end */
+    static const double ENDS[] = {0, 0.25, 0.5, 1, 2, 3};
+    for (size_t e = 0; e < UNIT_COUNT(ENDS); e++) {
+        double expected = 0;
+        for (double u = 0; u <= ENDS[e]; u += 0.125)
+            for (size_t h = 0; h < OUTPUTS; h++)
+                expected = fmax(expected, fabs(output_of(h, u)));
+        ck_assert(pe_pieces_magnitude(pieces, (dd){ENDS[e], 0}) == expected);
+    }
+}
+
+START_TEST(the_largest_output_is_found_at_the_corners)
+{
+    store(W1, B1, W2, B2);
+    with_pieces(check_magnitude);
+    unit_store(NULL, 0);
+}
+END_TEST
+
+START_TEST(sums_that_cancel_lose_no_bits)
+{
+    /* at u = 0 only the biases count: (1e20 + 1) · 1 - 1e20 · 1 … in whatever order */
+    static const double w1[UNITS] = {0, 0, 0, 0, 0, 0}, b1[UNITS] = {1e20, 3, 1e20, 1, 1, 1};
+    static const double w2[OUTPUTS * UNITS] = {1,     0x1p-60, -1,   0, 0, 0,
+                                               -1e10, 1,       1e10, 0, 0, 0};
+    static const double b2[OUTPUTS] = {0x1p-62, 0x1p-80};
+    store(w1, b1, w2, b2);
+    pe_table *table = unit_set_table("fire", "length=1&parameters=set&dtype=f64");
+    const double *bias = pe_table_data(table, 0);
+    ck_assert(bias[0] == 13 * 0x1p-62 && bias[1] == 3); /* 2^-80 is below the last place */
+    pe_table_unref(table);
+    unit_store(NULL, 0);
+}
+END_TEST
+
+START_TEST(weights_that_are_too_large_are_refused)
+{
+    double large[UNITS] = {1, 2, -2e30, 4, 5, 6};
+    static const char *const NAMES[] = {"w1", "b1"};
+    for (size_t i = 0; i < UNIT_COUNT(NAMES); i++) {
+        store(i == 0 ? large : W1, i == 1 ? large : B1, W2, B2);
+        unit_set_refuses("fire", "length=4&parameters=set", "parameters", NAMES[i]);
+    }
+    double steep[OUTPUTS * UNITS] = {1e30};
+    store(W1, B1, steep, B2);
+    unit_set_refuses("fire", "length=4&parameters=set&dtype=f16&threshold=1", "dtype", "f16");
+    unit_store(NULL, 0);
+}
+END_TEST
+
+Suite *pieces_suite(void)
+{
+    const TTest *const tests[] = {
+        outputs_are_the_sums_over_the_units, the_largest_output_is_found_at_the_corners,
+        sums_that_cancel_lose_no_bits, weights_that_are_too_large_are_refused, NULL};
+    return unit_suite("pieces", tests);
+}
