@@ -3,6 +3,7 @@
 #include "models/config_text.h"
 #include "models/known.h"
 #include "models/plan.h"
+#include "models/tensors.h"
 #include "replies/cacheable.h"
 #include "replies/json_post.h"
 #include "replies/kept.h"
@@ -14,6 +15,11 @@
 
 #include <stdio.h>
 #include <string.h>
+
+static bool is_post(const api_call *call)
+{
+    return strcmp(call->request->method, "POST") == 0;
+}
 
 /* A config of more bytes is read by a worker. */
 #define QUICK_BYTES ((size_t)16 << 10)
@@ -46,44 +52,52 @@ api_reply *api_list_models(const api_call *call)
     return api_kept_reply(call, API_KEPT_MODELS, build_list);
 }
 
-/* The plan of a config as a text to send; NULL with a problem, or without memory. */
-static api_body *plan_text(const api_call *call, const char *config_text, size_t size,
-                           const api_model_options *options, pe_error *reterr)
+/* The plan as a document, kept by its tag where the request is a GET. */
+static api_reply *answer_plan(const api_call *call, const api_model_plan *plan)
 {
-    api_model_plan *plan;
-    api_body *body = NULL;
-    json_t *config = api_config_read(config_text, size, reterr);
-    if (!config)
-        return NULL;
-    if (api_model_plan_new(config, options, &call->service->host->limits, &plan, reterr) ==
-        PE_OK) {
-        char *text = api_document_readable(api_model_plan_describe(plan));
-        body = text ? api_body_from_text(text, strlen(text)) : NULL;
-        api_model_plan_free(plan);
-    }
-    json_decref(config);
-    return body;
+    char *text = api_document_readable(api_model_plan_describe(plan));
+    api_body *body = text ? api_body_from_text(text, strlen(text)) : NULL;
+    if (!is_post(call))
+        return body ? api_body_cacheable(call, body, "public, no-cache") : NULL;
+    api_reply *reply = api_reply_new(200);
+    api_reply_add(reply, "Content-Type", "application/json");
+    api_reply_add(reply, "Cache-Control", "no-store");
+    return api_text_reply(call, reply, body);
 }
 
-/* Read the query and plan a config. Returns the text, or NULL with the refusal, which is NULL
- * without memory. */
-static api_body *answer_config(const api_call *call, const char *config, size_t size,
-                               api_reply **ret_refusal)
+/* Answer a config by its plan or its tensors. */
+static api_reply *answer_options(const api_call *call, api_segment config,
+                                 const api_model_options *options, pe_error *error)
+{
+    api_model_plan *plan;
+    api_reply *reply = NULL;
+    json_t *read = api_config_read(config.data, config.size, error);
+    if (!read)
+        return api_problem_from_error(error);
+    if (api_model_plan_new(read, options, &call->service->host->limits, &plan, error) ==
+        PE_OK) {
+        reply = options->plan ? answer_plan(call, plan)
+                              : api_model_tensors_reply(call, plan, config, !is_post(call));
+        api_model_plan_free(plan);
+    } else {
+        reply = api_problem_from_error(error);
+    }
+    json_decref(read);
+    return reply;
+}
+
+static api_reply *answer_config(const api_call *call, api_segment config)
 {
     api_arguments arguments;
     api_model_options options;
     pe_error error;
-    api_body *body = NULL;
     pe_error_init(&error);
-    *ret_refusal = NULL;
     api_arguments_from_query(call->query, &arguments, &error);
     api_model_options_read(&arguments, &options, &error);
-    if (error.count == 0)
-        body = plan_text(call, config, size, &options, &error);
-    if (error.count > 0)
-        *ret_refusal = api_problem_from_error(&error);
+    api_reply *reply = error.count > 0 ? api_problem_from_error(&error)
+                                       : answer_options(call, config, &options, &error);
     api_arguments_done(&arguments);
-    return body;
+    return reply;
 }
 
 api_reply *api_post_model(const api_call *call)
@@ -97,13 +111,7 @@ api_reply *api_post_model(const api_call *call)
                            NULL);
     if (request->quick && request->body_size > QUICK_BYTES)
         return api_not_yet(call, API_LATER);
-    api_body *body = answer_config(call, request->body, request->body_size, &refusal);
-    if (!body)
-        return refusal;
-    api_reply *reply = api_reply_new(200);
-    api_reply_add(reply, "Content-Type", "application/json");
-    api_reply_add(reply, "Cache-Control", "no-store");
-    return api_text_reply(call, reply, body);
+    return answer_config(call, (api_segment){request->body, request->body_size});
 }
 
 static api_reply *refuse_name(const char *name)
@@ -125,9 +133,6 @@ static api_reply *refuse_name(const char *name)
 api_reply *api_get_model(const api_call *call)
 {
     const api_known_model *model = api_known_model_find(call->parameter);
-    api_reply *refusal;
-    if (!model)
-        return refuse_name(call->parameter);
-    api_body *body = answer_config(call, model->config, strlen(model->config), &refusal);
-    return body ? api_body_cacheable(call, body, "public, no-cache") : refusal;
+    return model ? answer_config(call, (api_segment){model->config, strlen(model->config)})
+                 : refuse_name(call->parameter);
 }

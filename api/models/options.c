@@ -9,9 +9,21 @@ static const char *const CONVENTIONS[] = {"transformers-5", "transformers-4.53",
                                           NULL}; /* as api_convention */
 static const char *const DTYPES[] = {"f32", "f64", "f16", "bf16", NULL};
 static const char *const TABLES[] = {"half_width", "full", NULL};
-static const char *const FORMATS[] = {"json", NULL};
+static const char *const FORMATS[] = {"safetensors", "json", NULL};
 
-enum option { LENGTH, OFFSET, DTYPE, TABLE, SEQ_LEN, IMAGE, FRAMES, CONVENTION, FORMAT, PLAN };
+enum option {
+    LENGTH,
+    OFFSET,
+    DTYPE,
+    TABLE,
+    SEQ_LEN,
+    IMAGE,
+    FRAMES,
+    CONVENTION,
+    FORMAT,
+    PARAMETERS,
+    PLAN
+};
 
 static const pe_parameter ROWS[] = {
     [LENGTH] = {.name = "length",
@@ -65,11 +77,16 @@ static const pe_parameter ROWS[] = {
     [FORMAT] = {.name = "format",
                 .type = PE_CHOICE,
                 .choices = FORMATS,
-                .default_text = "json",
-                .help = "representation of the plan"},
+                .help = "representation of the tensors; without it Accept decides. A plan is "
+                        "always JSON"},
+    [PARAMETERS] = {.name = "parameters",
+                    .type = PE_STORED,
+                    .help = "name of a stored set with the model's trained tables; without it "
+                            "they are left out"},
     [PLAN] = {.name = "plan",
               .type = PE_BOOLEAN,
-              .help = "true: the plan without tensors, which is all that this release has"},
+              .default_text = "false",
+              .help = "true: what there is and why, without the tensors"},
 };
 #define ROW_COUNT (sizeof ROWS / sizeof *ROWS)
 
@@ -99,6 +116,10 @@ static void read_option(enum option option, const pe_argument *argument,
         read_image(argument, options, reterr);
         return;
     }
+    if (option == PARAMETERS) { /* the scheme checks the name */
+        options->parameters = argument->text;
+        return;
+    }
     if (!pe_argument_read(&ROWS[option], argument, NULL, 0, &value, reterr))
         return;
     switch (option) {
@@ -124,13 +145,13 @@ static void read_option(enum option option, const pe_argument *argument,
         options->convention = (api_convention)value.integer;
         break;
     case PLAN:
-        if (!value.integer)
-            pe_error_add(reterr, PE_OUT_OF_RANGE, "plan", "false",
-                         "true: this release plans the tensors of a model, and "
-                         "/v1/encodings computes them one by one");
+        options->plan = value.integer;
+        break;
+    case FORMAT:
+        options->format = FORMATS[value.integer];
         break;
     case IMAGE:
-    case FORMAT:
+    case PARAMETERS:
         break;
     }
 }
@@ -143,7 +164,7 @@ static void refuse_stranger(const pe_argument *argument, pe_error *reterr)
     pe_problem *problem =
         pe_error_add(reterr, PE_MALFORMED, argument->name, argument->text ? argument->text : "",
                      "one of length, offset, dtype, table, seq_len, image, frames, convention, "
-                     "format and plan");
+                     "format, parameters and plan");
     problem->reason = PE_REASON_UNKNOWN;
     pe_problem_suggest(problem, pe_nearest(argument->name, names, ROW_COUNT));
 }
@@ -167,10 +188,8 @@ void api_model_options_read(const api_arguments *arguments, api_model_options *r
         if (row < ROW_COUNT)
             given[row] = true;
     }
-    if (!given[PLAN]) {
-        pe_problem *problem = pe_error_add(reterr, PE_MALFORMED, "plan", "",
-                                           "true, for the plan of the model's tensors");
-        problem->reason = PE_REASON_MISSING;
-    }
+    if (ret_options->plan && ret_options->format && strcmp(ret_options->format, "json") != 0)
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "format", ret_options->format,
+                     "json with plan=true, or left out");
     ret_options->convention_name = CONVENTIONS[ret_options->convention];
 }

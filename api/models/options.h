@@ -20,6 +20,9 @@ typedef struct api_model_options {
     int64_t frames;                     /* 0: what the config says */
     api_convention convention;
     const char *convention_name;
+    bool plan;              /* the plan alone is asked for */
+    const char *format;     /* "safetensors" or "json"; NULL: not given */
+    const char *parameters; /* a stored set of trained tensors; NULL: not given */
 } api_model_options;
 
 /* The options as rows of a parameter table. */

@@ -132,6 +132,7 @@ typedef enum content_kind {
     TENSORS,  /* in any format */
     RANGE,    /* of tensors in a binary format */
     BATCH,    /* a safetensors file, or JSON of the route's schema */
+    MODEL,    /* a batch, or JSON of the route's schema */
     SET_FILE, /* a safetensors file */
     ASSET,    /* a file of the visualiser's page */
     TEXT
@@ -155,9 +156,12 @@ static const struct {
      COMMON TENSOR_FIELDS "Content-Encoding?"},
     {"200", NULL, "The tensors of all requests", API_BATCH, BATCH,
      COMMON "Content-Disposition Content-Encoding? Cache-Status"},
-    {"200", NULL, "The document", API_DOCUMENT | API_PLAN | API_SETS, DOCUMENT,
+    {"200", NULL, "The document", API_DOCUMENT | API_SETS, DOCUMENT,
      COMMON "ETag Vary Content-Encoding?"},
-    {"200", NULL, "The plan", API_PLAN_BY_POST, DOCUMENT, COMMON "Vary Content-Encoding?"},
+    {"200", NULL, "The tensors, or with plan=true the plan", API_PLAN, MODEL,
+     COMMON "ETag Vary Content-Encoding? Content-Disposition? Cache-Status?"},
+    {"200", NULL, "The tensors, or with plan=true the plan", API_PLAN_BY_POST, MODEL,
+     COMMON "Vary? Content-Encoding? Content-Disposition? Cache-Status?"},
     {"200", NULL, "How the process does", API_STATE, DOCUMENT, COMMON},
     {"200", NULL, "The text", API_TEXT, TEXT, COMMON "Vary Content-Encoding?"},
     {"200", NULL, "The file, byte for byte", API_SET, SET_FILE,
@@ -261,6 +265,13 @@ static json_t *describe_content(content_kind kind, const char *schema)
         break;
     case BATCH:
         add_content(content, "application/json", schema);
+        json_object_set_new(content, "application/vnd.safetensors", json_object());
+        break;
+    case MODEL:
+        json_object_set_new(content, "application/json",
+                            json_pack("{s:{s:[o, o]}}", "schema", "anyOf",
+                                      api_contract_reference("schemas", schema),
+                                      api_contract_reference("schemas", "Batch")));
         json_object_set_new(content, "application/vnd.safetensors", json_object());
         break;
     case SET_FILE:

@@ -36,6 +36,8 @@ static const struct {
 
     {"Batch", "release", "string", "version of posenc"},
     {"Batch", "results", "[BatchResult]", "one for each request, in their order"},
+    {"Batch", "model?", "any", "what is said of a model as a whole"},
+    {"Batch", "lists?", "{any}", "lists of integers: which layer uses which part"},
 
     {"BatchResult", "name", "string", "the request's name"},
     {"BatchResult", "request?", "string", "the target that gives these tensors alone"},
