@@ -1,6 +1,5 @@
 /* /v1/batch: the tensors of many requests in one reply. */
 #include "representations/batch.h"
-#include "http/accept.h"
 #include "http/arguments.h"
 #include "replies/json_post.h"
 #include "replies/problem.h"
@@ -10,8 +9,6 @@
 
 static const char *const FORMATS[] = {
     [API_BATCH_SAFETENSORS] = "safetensors", [API_BATCH_JSON] = "json"};
-static const char *const TYPES[] = {[API_BATCH_SAFETENSORS] = "application/vnd.safetensors",
-                                    [API_BATCH_JSON] = "application/json"};
 #define FORMAT_COUNT (sizeof FORMATS / sizeof *FORMATS)
 
 /* Read the format that the batch names, or choose one by Accept; safetensors unless JSON is
@@ -19,9 +16,6 @@ static const char *const TYPES[] = {[API_BATCH_SAFETENSORS] = "application/vnd.s
 static bool read_format(const api_call *call, const json_t *given, api_batch_format *ret_format,
                         pe_error *reterr)
 {
-    const char *accept = api_call_header(call, API_HEADER_ACCEPT);
-    unsigned quality[FORMAT_COUNT];
-    int specificity[FORMAT_COUNT];
     *ret_format = API_BATCH_SAFETENSORS;
     if (given && !json_is_null(given)) {
         const char *name = json_string_value(given);
@@ -33,11 +27,7 @@ static bool read_format(const api_call *call, const json_t *given, api_batch_for
         pe_error_add_choice(reterr, "format", name ? name : "", FORMATS, FORMAT_COUNT);
         return true;
     }
-    for (size_t i = 0; i < FORMAT_COUNT; i++)
-        quality[i] = api_accept_quality(accept, TYPES[i], &specificity[i]);
-    if (quality[API_BATCH_JSON] > quality[API_BATCH_SAFETENSORS])
-        *ret_format = API_BATCH_JSON;
-    return quality[*ret_format] > 0;
+    return api_batch_accept(call, ret_format);
 }
 
 /* Refuse members that a batch does not have. */

@@ -2,6 +2,7 @@
 #include "representations/batch.h"
 
 #include "bytes/gzip.h"
+#include "http/accept.h"
 #include "replies/cacheable.h"
 #include "replies/reply.h"
 #include "representations/batch_body.h"
@@ -9,6 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const struct {
+    const char *media_type, *file;
+    bool text;
+} FORMS[] = {
+    [API_BATCH_SAFETENSORS] = {"application/vnd.safetensors", "posenc.safetensors", false},
+    [API_BATCH_JSON] = {"application/json", "posenc.json", true},
+};
 
 bool api_batch_begin(api_batch *ret_batch, const api_call *call)
 {
@@ -27,7 +36,10 @@ void api_batch_done(api_batch *batch)
         json_decref(part->about);
         free(part->target);
     }
+    for (size_t i = 0; i < batch->list_count; i++)
+        free(batch->lists[i].items);
     free(batch->parts);
+    json_decref(batch->about);
     api_joint_problem_done(&batch->problem);
 }
 
@@ -85,6 +97,45 @@ bool api_batch_add(api_batch *batch, int index, const char *name, const pe_schem
     if (read && all.count > 0)
         api_joint_problem_add(&batch->problem, index, part->name, &all);
     return read;
+}
+
+void api_batch_keep_tensors(api_batch *batch, const char *words)
+{
+    api_batch_part *part = &batch->parts[batch->count - 1];
+    const pe_request *request = part->representation.request;
+    part->wanted = 0;
+    for (size_t t = 0; request && t < pe_request_tensor_count(request); t++) {
+        const char *name = pe_request_tensor(request, t)->name;
+        size_t length = strlen(name);
+        for (const char *at = words; *at; at += strcspn(at, " "), at += *at == ' ')
+            if (strcspn(at, " ") == length && strncmp(at, name, length) == 0)
+                part->wanted |= 1u << t;
+    }
+}
+
+bool api_batch_accept(const api_call *call, api_batch_format *ret_format)
+{
+    const char *accept = api_call_header(call, API_HEADER_ACCEPT);
+    int specificity;
+    unsigned binary =
+        api_accept_quality(accept, FORMS[API_BATCH_SAFETENSORS].media_type, &specificity);
+    unsigned json = api_accept_quality(accept, FORMS[API_BATCH_JSON].media_type, &specificity);
+    *ret_format = json > binary ? API_BATCH_JSON : API_BATCH_SAFETENSORS;
+    return json > 0 || binary > 0;
+}
+
+bool api_batch_add_list(api_batch *batch, const char *name, const int32_t *items, size_t count)
+{
+    size_t bytes = count * sizeof *items;
+    int32_t *copy = malloc(bytes);
+    if (!copy)
+        return false;
+    memcpy(copy, items, bytes);
+    api_batch_list *list = &batch->lists[batch->list_count++];
+    *list = (api_batch_list){.items = copy};
+    snprintf(list->name, sizeof list->name, "%s", name);
+    list->tensor = (pe_tensor){list->name, PE_I32, 1, {count}, count, bytes, count};
+    return true;
 }
 
 /* ---- limits over all requests ---- */
@@ -176,14 +227,6 @@ static bool get_tables(api_batch *batch, pe_outcome *ret_outcome)
 
 /* ---- the reply ---- */
 
-static const struct {
-    const char *media_type, *file;
-    bool text;
-} FORMS[] = {
-    [API_BATCH_SAFETENSORS] = {"application/vnd.safetensors", "posenc.safetensors", false},
-    [API_BATCH_JSON] = {"application/json", "posenc.json", true},
-};
-
 /* Choose the content coding. False: ret_reply is a 406, NULL without memory. */
 static bool choose_coding(const api_call *call, bool text, api_coding *ret_coding,
                           api_reply **ret_reply)
@@ -198,6 +241,75 @@ static bool choose_coding(const api_call *call, bool text, api_coding *ret_codin
     return false;
 }
 
+/* Whether stored sets are used, which may be replaced at any time. */
+static bool uses_sets(const api_batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++)
+        if (pe_request_set(batch->parts[i].representation.request))
+            return true;
+    return false;
+}
+
+void api_batch_tag(api_batch *batch, api_batch_format format, api_segment origin)
+{
+    const char *target = batch->call->request->target;
+    api_segment pieces[API_BATCH_MAX + 4] = {
+        origin, {PE_VERSION, strlen(PE_VERSION)}, {target, strlen(target)}};
+    size_t count = 3;
+    pieces[count++] = (api_segment){FORMS[format].media_type, strlen(FORMS[format].media_type)};
+    for (size_t i = 0; i < batch->count; i++) {
+        const pe_request *request = batch->parts[i].representation.request;
+        size_t length = 0;
+        const char *key = request ? pe_request_key(request, &length) : "";
+        pieces[count++] = (api_segment){key, length};
+    }
+    api_etag_of(&batch->etag, pieces, count);
+}
+
+/* Add the fields that a 304 has as well. */
+static void add_cache_fields(const api_batch *batch, api_reply *reply)
+{
+    if (!batch->etag.text[0]) {
+        api_reply_add(reply, "Cache-Control", "no-store");
+        return;
+    }
+    api_reply_add(reply, "ETag", "%s", batch->etag.text);
+    api_reply_add(reply, "Cache-Control",
+                  uses_sets(batch) ? "no-cache"
+                                   : "public, max-age=86400, stale-while-revalidate=604800");
+    api_reply_add(reply, "Vary", "Accept, Accept-Encoding");
+}
+
+/* A new reply with the fields that tell about the content. */
+static api_reply *new_reply(const api_batch *batch, api_batch_format format, api_coding coding)
+{
+    api_reply *reply = api_reply_new(200);
+    add_cache_fields(batch, reply);
+    api_reply_add(reply, "Content-Type", "%s", FORMS[format].media_type);
+    api_reply_add(reply, "Content-Disposition", "inline; filename=\"%s\"", FORMS[format].file);
+    if (coding == API_GZIP)
+        api_reply_add(reply, "Content-Encoding", "gzip");
+    return reply;
+}
+
+/* Evaluate the preconditions. True if they decide: ret_reply is the 412 or 304 then. */
+static bool is_decided(const api_batch *batch, api_reply **ret_reply)
+{
+    const char *match = api_call_header(batch->call, API_HEADER_IF_MATCH);
+    const char *none_match = api_call_header(batch->call, API_HEADER_IF_NONE_MATCH);
+    if (!batch->etag.text[0])
+        return false;
+    if (match && !api_tag_is_listed(batch->etag.text, match, true)) {
+        *ret_reply = api_problem_of_if_match(&batch->etag);
+        return true;
+    }
+    if (!none_match || !api_etag_matches(&batch->etag, none_match))
+        return false;
+    *ret_reply = api_reply_new(304);
+    add_cache_fields(batch, *ret_reply);
+    return true;
+}
+
 static api_reply *answer(api_batch *batch, api_batch_format format, api_coding coding)
 {
     pe_outcome outcome;
@@ -209,18 +321,13 @@ static api_reply *answer(api_batch *batch, api_batch_format format, api_coding c
     bool streamed = false;
     for (size_t i = 0; i < batch->count; i++)
         streamed = streamed || batch->parts[i].streamed;
-    api_reply *reply = api_reply_new(200);
-    api_reply_add(reply, "Cache-Control", "no-store");
-    api_reply_add(reply, "Content-Type", "%s", FORMS[format].media_type);
-    api_reply_add(reply, "Content-Disposition", "inline; filename=\"%s\"", FORMS[format].file);
+    api_reply *reply = new_reply(batch, format, coding);
     api_reply_add(reply, "Cache-Status", "posenc; %s",
                   streamed            ? "fwd=bypass; detail=streamed"
                   : outcome == PE_HIT ? "hit"
                                       : "fwd=miss");
-    if (coding == API_GZIP) {
-        api_reply_add(reply, "Content-Encoding", "gzip");
-        body = body ? api_gzip_stream(body) : NULL;
-    }
+    if (coding == API_GZIP && body)
+        body = api_gzip_stream(body);
     return api_reply_with_body(reply, body, false);
 }
 
@@ -237,6 +344,20 @@ api_reply *api_batch_reply(api_batch *batch, api_batch_format format)
         return api_joint_problem_reply(&batch->problem);
     if (!choose_coding(batch->call, FORMS[format].text, &coding, &refusal))
         return refusal;
+    if (batch->etag.text[0]) /* other bytes have another tag */
+        api_etag_of(&batch->etag,
+                    (api_segment[]){{batch->etag.text, strlen(batch->etag.text)},
+                                    {api_coding_tag(coding), strlen(api_coding_tag(coding))}},
+                    2);
+    if (is_decided(batch, &refusal))
+        return refusal;
+    if (batch->call->head) {
+        api_reply *reply = new_reply(batch, format, coding);
+        uint64_t length = api_batch_length(batch, format);
+        if (coding == API_IDENTITY && length != API_LENGTH_UNKNOWN)
+            api_reply_set_length(reply, length);
+        return reply;
+    }
     if (!request->quick)
         return answer(batch, format, coding);
     double price = total_price(batch);

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define STREAM_BLOCK ((size_t)1 << 20) /* bytes that a stream of a batch computes at a time */
-#define TENSORS_MAX  (API_BATCH_MAX * PE_TENSORS_MAX)
+#define TENSORS_MAX  (API_BATCH_MAX * PE_TENSORS_MAX + API_BATCH_LISTS)
 #define NAME_BYTES   (API_BATCH_NAME_BYTES + 64) /* of "request.tensor" */
 
 size_t api_batch_choose_streams(api_batch *batch)
@@ -32,16 +32,23 @@ size_t api_batch_choose_streams(api_batch *batch)
 
 /* ---- the tensors and their names ---- */
 
-/* A tensor of the reply. */
+/* A tensor of the reply: of a request, or a list. */
 typedef struct member {
-    api_batch_part *part;
+    api_batch_part *part; /* NULL: it is a list */
+    const api_batch_list *list;
     size_t index; /* of the tensor in its request */
     char name[NAME_BYTES];
 } member;
 
+static bool is_wanted(const api_batch_part *part, size_t index)
+{
+    return part->wanted == 0 || part->wanted >> index & 1;
+}
+
 static const pe_tensor *tensor_of(const member *of)
 {
-    return pe_request_tensor(of->part->representation.request, of->index);
+    return of->list ? &of->list->tensor
+                    : pe_request_tensor(of->part->representation.request, of->index);
 }
 
 /* A tensor has the name of its request, and its own one where the request has several. */
@@ -61,17 +68,24 @@ static member *list_members(const api_batch *batch, size_t *ret_count)
 {
     member *members = calloc(TENSORS_MAX, sizeof *members);
     *ret_count = 0;
-    for (size_t size = 8; members && size > 0; size /= 2)
+    for (size_t size = 8; members && size > 0; size /= 2) {
+        for (size_t i = 0; size == sizeof(int32_t) && i < batch->list_count; i++) {
+            member *added = &members[(*ret_count)++];
+            *added = (member){.list = &batch->lists[i]};
+            snprintf(added->name, NAME_BYTES, "%s", batch->lists[i].name);
+        }
         for (size_t i = 0; i < batch->count; i++) {
             const api_selection *selection = &batch->parts[i].representation.selection;
             for (size_t t = selection->first; t < selection->first + selection->count; t++) {
-                if (pe_dtype_size(pe_request_tensor(selection->request, t)->dtype) != size)
+                if (!is_wanted(&batch->parts[i], t) ||
+                    pe_dtype_size(pe_request_tensor(selection->request, t)->dtype) != size)
                     continue;
                 member *added = &members[(*ret_count)++];
                 *added = (member){.part = &batch->parts[i], .index = t};
                 write_name(added->part, t, added->name);
             }
         }
+    }
     return members;
 }
 
@@ -96,8 +110,9 @@ void api_batch_check_names(api_batch *batch)
         pe_error_add(&error, PE_OUT_OF_RANGE, "requests", "",
                      "named so that every tensor has a name of its own: %s is there twice",
                      members[i].name);
-        api_joint_problem_add(&batch->problem, (int)(members[i].part - batch->parts),
-                              members[i].part->name, &error);
+        const api_batch_part *part = members[i].part;
+        api_joint_problem_add(&batch->problem, part ? (int)(part - batch->parts) : -1,
+                              part ? part->name : NULL, &error);
     }
     free(members);
 }
@@ -123,9 +138,30 @@ static api_body *part_body(api_batch *batch, api_batch_part *part, const char *f
     return body;
 }
 
+/* A copy of a list: the body may outlive the batch. */
+static api_body *list_body(const api_batch_list *list)
+{
+    char *copy = malloc((size_t)list->tensor.bytes);
+    if (!copy)
+        return NULL;
+    memcpy(copy, list->items, (size_t)list->tensor.bytes);
+    return api_body_from_text(copy, (size_t)list->tensor.bytes);
+}
+
 /* ---- safetensors ---- */
 
-/* What is said of a part, as one string, since the format allows nothing else. */
+/* An object as one string, since the format allows nothing else. */
+static json_t *text_of(const json_t *object)
+{
+    char *text = json_dumps(object, JSON_COMPACT);
+    json_t *string = text ? json_string(text) : NULL;
+    if (!string)
+        api_document_spoil();
+    free(text);
+    return string;
+}
+
+/* What is said of a part. */
 static json_t *describe(const api_batch_part *part)
 {
     json_t *strings = api_safetensors_strings(part->representation.request);
@@ -133,28 +169,27 @@ static json_t *describe(const api_batch_part *part)
         json_object_set_new(strings, "request", json_string(part->target));
     if (part->about)
         json_object_update(strings, part->about);
-    char *text = json_dumps(strings, JSON_COMPACT);
-    json_t *string = text ? json_string(text) : NULL;
-    if (!string)
-        api_document_spoil();
-    free(text);
+    json_t *string = text_of(strings);
     json_decref(strings);
     return string;
 }
 
-static api_body *make_head(const api_batch *batch, const member *members, size_t count)
+/* ret_data is the size of the tensors. */
+static api_body *make_head(const api_batch *batch, const member *members, size_t count,
+                           uint64_t *ret_data)
 {
     static const api_named_tensor NONE[1];
     size_t size;
-    uint64_t data;
     json_t *metadata = json_object();
     for (size_t i = 0; i < batch->count; i++)
         json_object_set_new(metadata, batch->parts[i].name, describe(&batch->parts[i]));
+    if (batch->about)
+        json_object_set_new(metadata, "model", text_of(batch->about));
     api_named_tensor *named = calloc(count + 1, sizeof *named);
     for (size_t i = 0; named && i < count; i++)
         named[i] = (api_named_tensor){members[i].name, tensor_of(&members[i])};
-    char *head =
-        api_safetensors_head(metadata, named ? named : NONE, named ? count : 0, &size, &data);
+    char *head = api_safetensors_head(metadata, named ? named : NONE, named ? count : 0, &size,
+                                      ret_data);
     api_body *body = head && named ? api_body_from_text(head, size) : NULL;
     if (!body && !named)
         free(head);
@@ -169,9 +204,12 @@ static api_body *safetensors_body(api_batch *batch)
     api_body **bodies = calloc(TENSORS_MAX + 1, sizeof *bodies);
     api_body *body = NULL;
     if (members && bodies) {
-        bodies[0] = make_head(batch, members, count);
+        uint64_t data;
+        bodies[0] = make_head(batch, members, count, &data);
         for (size_t i = 0; i < count; i++)
-            bodies[i + 1] = part_body(batch, members[i].part, "raw", members[i].index, 1);
+            bodies[i + 1] = members[i].list
+                                ? list_body(members[i].list)
+                                : part_body(batch, members[i].part, "raw", members[i].index, 1);
         body = api_body_join(bodies, count + 1);
     }
     free(members);
@@ -179,7 +217,35 @@ static api_body *safetensors_body(api_batch *batch)
     return body;
 }
 
+uint64_t api_batch_length(const api_batch *batch, api_batch_format format)
+{
+    uint64_t data, length = API_LENGTH_UNKNOWN;
+    size_t count;
+    if (format != API_BATCH_SAFETENSORS)
+        return length;
+    member *members = list_members(batch, &count);
+    api_body *head = members ? make_head(batch, members, count, &data) : NULL;
+    if (head)
+        length = api_body_size(head) + data;
+    api_body_unref(head);
+    free(members);
+    return length;
+}
+
 /* ---- JSON ---- */
+
+static api_body *make_start(const api_batch *batch)
+{
+    api_text text = {0};
+    size_t bytes;
+    char *about = batch->about ? json_dumps(batch->about, JSON_COMPACT) : NULL;
+    if (batch->about && !about)
+        return NULL;
+    api_text_add(&text, "{\"release\":\"" PE_VERSION "\",%s%s%s\"results\":[",
+                 about ? "\"model\":" : "", about ? about : "", about ? ",\n" : "");
+    free(about);
+    return api_body_take_text(&text, &bytes);
+}
 
 /* What comes before the document of a part. */
 static api_body *make_glue(const api_batch_part *part, bool first)
@@ -193,29 +259,40 @@ static api_body *make_glue(const api_batch_part *part, bool first)
     if (!members)
         return NULL;
     members[strlen(members) - 1] = '\0';
-    api_text_add(&text, "%s\n%s,\"encoding\":\n",
-                 first ? "{\"release\":\"" PE_VERSION "\",\"results\":[" : "},", members);
+    api_text_add(&text, "%s\n%s,\"encoding\":\n", first ? "" : "},", members);
     free(members);
     return api_body_take_text(&text, &bytes);
 }
 
-static api_body *make_end(void)
+/* What comes after the last part: the lists, if there are any. */
+static api_body *make_end(const api_batch *batch)
 {
-    char *end = strdup("}]}\n");
-    return end ? api_body_from_text(end, strlen(end)) : NULL;
+    api_text text = {0};
+    size_t bytes;
+    api_text_add(&text, "%s]", batch->count > 0 ? "}" : "");
+    for (size_t i = 0; i < batch->list_count; i++) {
+        const api_batch_list *list = &batch->lists[i];
+        api_text_add(&text, "%s\"%s\":[", i ? ",\n" : ",\"lists\":{\n", list->name);
+        for (size_t n = 0; n < list->tensor.elements; n++)
+            api_text_add(&text, "%s%d", n ? "," : "", (int)list->items[n]);
+        api_text_add(&text, "]");
+    }
+    api_text_add(&text, batch->list_count > 0 ? "}}\n" : "}\n");
+    return api_body_take_text(&text, &bytes);
 }
 
 static api_body *json_body(api_batch *batch)
 {
-    api_body *bodies[2 * API_BATCH_MAX + 1];
+    api_body *bodies[2 * API_BATCH_MAX + 2];
     size_t count = 0;
+    bodies[count++] = make_start(batch);
     for (size_t i = 0; i < batch->count; i++) {
         api_batch_part *part = &batch->parts[i];
         const api_selection *selection = &part->representation.selection;
         bodies[count++] = make_glue(part, i == 0);
         bodies[count++] = part_body(batch, part, "json", selection->first, selection->count);
     }
-    bodies[count++] = make_end();
+    bodies[count++] = make_end(batch);
     return api_body_join(bodies, count);
 }
 

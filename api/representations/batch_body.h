@@ -13,6 +13,9 @@ size_t api_batch_choose_streams(api_batch *batch);
 /* Refuse names that two tensors of the reply would have. */
 void api_batch_check_names(api_batch *batch);
 
+/* The length of the body; API_LENGTH_UNKNOWN of JSON, or without memory. */
+uint64_t api_batch_length(const api_batch *batch, api_batch_format format);
+
 /* The body, once the tables that come from the cache are there. NULL without memory, or if a
  * scheme cannot be prepared; then a problem was added to the batch. */
 api_body *api_batch_body(api_batch *batch, api_batch_format format);

@@ -1,0 +1,138 @@
+/* /v1/models: the plan of the position tensors of a model, from its config.json or its name. */
+#include "http/arguments.h"
+#include "models/config_text.h"
+#include "models/known.h"
+#include "models/plan.h"
+#include "models/tensors.h"
+#include "replies/cacheable.h"
+#include "replies/json_post.h"
+#include "replies/kept.h"
+#include "replies/problem.h"
+#include "replies/reply.h"
+#include "service.h"
+#include "json/document.h"
+#include "json/schema.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool is_post(const api_call *call)
+{
+    return strcmp(call->request->method, "POST") == 0;
+}
+
+/* A config of more bytes is read by a worker. */
+#define QUICK_BYTES ((size_t)16 << 10)
+
+static json_t *build_list(const api_call *call)
+{
+    (void)call;
+    json_t *types = json_array(), *models = json_array(), *parameters = json_array();
+    size_t rows;
+    const pe_parameter *options = api_model_option_rows(&rows);
+    for (size_t i = 0; i < api_model_type_count(); i++) {
+        api_model_type_name type = api_model_type_at(i);
+        json_array_append_new(types, json_pack("{s:s, s:s}", "model_type", type.model_type,
+                                               "title", type.family));
+    }
+    for (size_t i = 0; i < api_known_model_count(); i++) {
+        const api_known_model *model = api_known_model_at(i);
+        json_array_append_new(models, json_pack("{s:s, s:s, s:o}", "name", model->name,
+                                                "source", model->source, "config",
+                                                json_loads(model->config, 0, NULL)));
+    }
+    for (size_t i = 0; i < rows; i++)
+        json_array_append_new(parameters, api_describe_parameter(&options[i]));
+    return json_pack("{s:o, s:o, s:o}", "models", models, "model_types", types, "parameters",
+                     parameters);
+}
+
+api_reply *api_list_models(const api_call *call)
+{
+    return api_kept_reply(call, API_KEPT_MODELS, build_list);
+}
+
+/* The plan as a document, kept by its tag where the request is a GET. */
+static api_reply *answer_plan(const api_call *call, const api_model_plan *plan)
+{
+    char *text = api_document_readable(api_model_plan_describe(plan));
+    api_body *body = text ? api_body_from_text(text, strlen(text)) : NULL;
+    if (!is_post(call))
+        return body ? api_body_cacheable(call, body, "public, no-cache") : NULL;
+    api_reply *reply = api_reply_new(200);
+    api_reply_add(reply, "Content-Type", "application/json");
+    api_reply_add(reply, "Cache-Control", "no-store");
+    return api_text_reply(call, reply, body);
+}
+
+/* Answer a config by its plan or its tensors. */
+static api_reply *answer_options(const api_call *call, api_segment config,
+                                 const api_model_options *options, pe_error *error)
+{
+    api_model_plan *plan;
+    api_reply *reply = NULL;
+    json_t *read = api_config_read(config.data, config.size, error);
+    if (!read)
+        return api_problem_from_error(error);
+    if (api_model_plan_new(read, options, &call->service->host->limits, &plan, error) ==
+        PE_OK) {
+        reply = options->plan ? answer_plan(call, plan)
+                              : api_model_tensors_reply(call, plan, config, !is_post(call));
+        api_model_plan_free(plan);
+    } else {
+        reply = api_problem_from_error(error);
+    }
+    json_decref(read);
+    return reply;
+}
+
+static api_reply *answer_config(const api_call *call, api_segment config)
+{
+    api_arguments arguments;
+    api_model_options options;
+    pe_error error;
+    pe_error_init(&error);
+    api_arguments_from_query(call->query, &arguments, &error);
+    api_model_options_read(&arguments, &options, &error);
+    api_reply *reply = error.count > 0 ? api_problem_from_error(&error)
+                                       : answer_options(call, config, &options, &error);
+    api_arguments_done(&arguments);
+    return reply;
+}
+
+api_reply *api_post_model(const api_call *call)
+{
+    const api_request *request = call->request;
+    api_reply *refusal;
+    if (!api_is_json_body(call, "@config.json", &refusal))
+        return refusal;
+    if (request->body_size > API_CONFIG_BYTES)
+        return api_problem(API_PAYLOAD_TOO_LARGE, "a config.json has at most 1 MiB", NULL,
+                           NULL);
+    if (request->quick && request->body_size > QUICK_BYTES)
+        return api_not_yet(call, API_LATER);
+    return answer_config(call, (api_segment){request->body, request->body_size});
+}
+
+static api_reply *refuse_name(const char *name)
+{
+    const char *names[256];
+    char detail[160];
+    size_t count = api_known_model_count() < 256 ? api_known_model_count() : 256;
+    for (size_t i = 0; i < count; i++)
+        names[i] = api_known_model_at(i)->name;
+    snprintf(detail, sizeof detail,
+             "no model is known as \"%.60s\"; GET /v1/models lists them, POST takes any "
+             "config.json",
+             name);
+    return api_problem(API_NOT_FOUND,
+                       api_is_utf8(name, strlen(name)) ? detail : "no such model",
+                       pe_nearest(name, names, count), NULL);
+}
+
+api_reply *api_get_model(const api_call *call)
+{
+    const api_known_model *model = api_known_model_find(call->parameter);
+    return model ? answer_config(call, (api_segment){model->config, strlen(model->config)})
+                 : refuse_name(call->parameter);
+}

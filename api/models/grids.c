@@ -1,0 +1,290 @@
+/* Positions on grids, which have facts, and what takes the place of positions. */
+#include "models/types.h"
+
+#include "json/document.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char NO_SCHEME[] = "This release has no scheme for it; these are its facts.";
+
+static double or_nan(double number)
+{
+    return number > 0 ? number : NAN;
+}
+
+/* The width of a head: its key, or width / heads. */
+static void add_head(const model_config *config, const grid_facts *facts, api_model_part *part)
+{
+    model_number head = facts->head_keys
+                            ? model_integer(config, facts->head_keys, or_nan(facts->head))
+                            : (model_number){.value = NAN};
+    if (isnan(head.value)) {
+        model_number width =
+            model_required(config, facts->width_keys ? facts->width_keys : "hidden_size",
+                           or_nan(facts->width), 1);
+        model_number heads = model_required(
+            config, facts->heads_keys ? facts->heads_keys : "num_attention_heads",
+            or_nan(facts->heads), 1);
+        head.value = floor(width.value / heads.value);
+        head.from =
+            model_keep(config->planner, json_sprintf("%s / %s", width.from, heads.from));
+    }
+    model_fact_number(part, "head_dim", head.value, head.from);
+    model_fact_number(part, "rotary_dim", head.value, head.from);
+}
+
+/* The cells of a grid along height and width, 0 where they are unknown. */
+typedef struct cells {
+    double height, width;
+    const char *from;
+} cells;
+
+/* The grid of the image: that of the request, of the config, or as many cells as the row says.
+ */
+static cells read_cells(const model_config *config, const grid_facts *facts)
+{
+    const api_model_options *options = config->planner->plan->options;
+    model_number patch = {true, facts->stride, "the class"};
+    if (facts->stride == 0)
+        patch = model_integer(config, facts->patch_keys ? facts->patch_keys : "patch_size",
+                              or_nan(facts->patch));
+    cells grid = {(double)options->height, (double)options->width, "query"};
+    if (grid.height == 0 && facts->image > 0) {
+        model_number image = model_integer(config, "image_size|crop_size", facts->image);
+        grid = (cells){image.value, image.value, image.from};
+    }
+    if (grid.height > 0 && patch.value >= 1) {
+        grid.height = floor(grid.height / patch.value);
+        grid.width = floor(grid.width / patch.value);
+    } else {
+        grid = (cells){facts->cells, facts->cells,
+                       "cells of an example, since the config has no image size"};
+    }
+    return grid;
+}
+
+static void add_cells(const grid_facts *facts, const cells *grid, api_model_part *part)
+{
+    if (!(grid->height >= 1))
+        return;
+    model_fact(
+        part, "grid",
+        json_pack("[o,o]", api_document_number(grid->height), api_document_number(grid->width)),
+        grid->from);
+    model_fact_number(part, "rows", grid->height * grid->width + facts->more, grid->from);
+}
+
+/* Frames of a video that share a cell, as the model counts them. */
+static double read_frames(const model_config *config, const grid_facts *facts)
+{
+    double asked = (double)config->planner->plan->options->frames;
+    model_number frames =
+        model_integer(config, facts->frames_keys, facts->frames > 0 ? facts->frames : 1);
+    model_number tube = model_integer(config, "tubelet_size", 1);
+    return floor((asked > 0 ? asked : frames.value) / (tube.value >= 1 ? tube.value : 1));
+}
+
+/* The arguments of the scheme axial_rope. */
+static void add_axes(const model_config *config, const grid_facts *facts, const cells *grid,
+                     api_model_part *part)
+{
+    const char *from;
+    json_t *sizes = json_array();
+    json_t *head = json_object_get(json_object_get(part->facts, "head_dim"), "value");
+    json_t *theta = json_object_get(json_object_get(part->facts, "rope_theta"), "value");
+    json_t *widths = model_list(config, "axes_dims_rope", &from);
+    if (facts->frames_keys)
+        json_array_append_new(sizes, json_real(read_frames(config, facts)));
+    json_array_append_new(sizes, json_real(grid->height));
+    json_array_append_new(sizes, json_real(grid->width));
+    if (facts->preset)
+        model_argument(config, part, "preset", facts->preset, model_default_of(config));
+    model_argument_list(config, part, "sizes", sizes, grid->from);
+    json_decref(sizes);
+    model_argument_number(config, part, "dim", json_number_value(head), "head_dim");
+    model_argument_number(config, part, "rope_theta", json_number_value(theta), "rope_theta");
+    if (widths)
+        model_argument_list(config, part, "widths", widths, from);
+    if (facts->preset && strcmp(facts->preset, "qwen2_vl_vision") == 0) {
+        model_number merge = model_integer(config, "spatial_merge_size", 2);
+        model_argument_number(config, part, "merge_size", merge.value, merge.from);
+        if (config->planner->plan->options->frames > 0)
+            model_argument_number(config, part, "repeats",
+                                  (double)config->planner->plan->options->frames, "query");
+    }
+    if (facts->prefix_keys) {
+        model_number registers = model_integer(config, facts->prefix_keys, 0);
+        model_argument_number(config, part, "prefix", registers.value + 1, registers.from);
+    }
+    if (config->planner->plan->options->table)
+        model_argument(config, part, "table", config->planner->plan->options->table, "query");
+    model_part_finish(config, part, "axial_rope", "cos sin inv_freq coordinates");
+}
+
+/* The arguments of the scheme sinusoidal_2d. */
+static void add_sines(const model_config *config, const grid_facts *facts, const cells *grid,
+                      api_model_part *part)
+{
+    model_number width = model_required(config, "d_model|hidden_size|hidden_dim", 256, 1);
+    model_argument(config, part, "preset", facts->preset, model_default_of(config));
+    model_argument_number(config, part, "height", grid->height, grid->from);
+    model_argument_number(config, part, "width", grid->width, grid->from);
+    model_argument_number(config, part, "dim", width.value, width.from);
+    model_part_finish(config, part, "sinusoidal_2d", "encoding");
+}
+
+/* A copy of a value with integers for reals that are integral, also in a list. */
+static json_t *copy_number(const json_t *value)
+{
+    if (json_is_number(value))
+        return api_document_number(json_number_value(value));
+    if (!json_is_array(value))
+        return json_deep_copy(value);
+    json_t *list = json_array();
+    for (size_t i = 0; i < json_array_size(value); i++)
+        json_array_append_new(list, copy_number(json_array_get(value, i)));
+    return list;
+}
+
+/* Numbers of the config that are facts as they are, or lists of them. */
+static void add_numbers(const model_config *config, const grid_facts *facts,
+                        api_model_part *part)
+{
+    for (size_t i = 0; facts->numbers[i]; i += 3) {
+        const char *from;
+        json_t *value = model_find(config, facts->numbers[i + 1], &from);
+        json_error_t ignored;
+        if (value && !json_is_object(value))
+            model_fact(part, facts->numbers[i], copy_number(value), from);
+        else if (*facts->numbers[i + 2])
+            model_fact(part, facts->numbers[i],
+                       json_loads(facts->numbers[i + 2], JSON_DECODE_ANY, &ignored),
+                       model_default_of(config));
+    }
+}
+
+/* The rows and the indices of a table of relative positions in a window: (2w-1)^2 and w^2. */
+static void add_window(const model_config *config, api_model_part *part)
+{
+    const char *from;
+    const json_t *given = model_find(config, "window_size", &from);
+    double window[2];
+    for (size_t axis = 0; axis < 2; axis++) {
+        window[axis] = json_is_array(given) ? json_number_value(json_array_get(given, axis))
+                                            : model_integer(config, "window_size", 7).value;
+        if (!(window[axis] >= 1 && window[axis] <= 4096)) {
+            model_refuse(config->planner, from, given, "a window of 1 to 4096 cells a side");
+            return;
+        }
+    }
+    double tokens = window[0] * window[1];
+    if (!given)
+        from = model_default_of(config);
+    model_fact(
+        part, "window",
+        json_pack("[o,o]", api_document_number(window[0]), api_document_number(window[1])),
+        from);
+    model_fact_number(part, "rows", (2 * window[0] - 1) * (2 * window[1] - 1), from);
+    model_fact(part, "index",
+               json_pack("[o,o]", api_document_number(tokens), api_document_number(tokens)),
+               from);
+}
+
+/* The facts of rotary tables: width of a head, theta, layout. */
+static void add_rotary(const model_config *config, const grid_facts *facts,
+                       api_model_part *part)
+{
+    bool fixed = facts->theta_keys && !*facts->theta_keys;
+    const char *keys = facts->theta_keys ? facts->theta_keys : "rope_theta";
+    model_number theta = fixed ? (model_number){false, facts->theta, model_default_of(config)}
+                               : model_real(config, keys, facts->theta);
+    part->pairing = facts->interleaved ? "interleaved" : "half";
+    add_head(config, facts, part);
+    if (!fixed) {
+        model_config inside = model_object(config, "rope_parameters");
+        model_number inner = model_real(&inside, "rope_theta", NAN);
+        theta = inner.given ? inner : theta;
+    }
+    model_fact_number(part, "rope_theta", theta.value, theta.from);
+    model_fact_text(part, "layout", part->pairing, model_default_of(config));
+}
+
+void model_plan_grid(model_config *config, const void *grid_rule)
+{
+    const grid_facts *facts = grid_rule;
+    api_model_part *part = model_part_new(config, facts->suffix, facts->kind);
+    if (strncmp(facts->kind, "rope", 4) == 0)
+        add_rotary(config, facts, part);
+    if (strcmp(facts->kind, "swin_relative_bias") == 0 && !facts->suffix)
+        add_window(config, part);
+    cells grid = read_cells(config, facts);
+    add_cells(facts, &grid, part);
+    for (size_t i = 0; facts->facts[i]; i += 2)
+        model_fact_text(part, facts->facts[i], facts->facts[i + 1], model_default_of(config));
+    add_numbers(config, facts, part);
+    if (facts->note)
+        model_note(part->notes, "%s", facts->note);
+    if (facts->scheme && strcmp(facts->scheme, "axial_rope") == 0)
+        add_axes(config, facts, &grid, part);
+    else if (facts->scheme)
+        add_sines(config, facts, &grid, part);
+    if (!part->scheme)
+        model_note(part->notes, "%s", NO_SCHEME);
+    model_use(config, part, NULL);
+}
+
+void model_plan_word(model_config *config, const void *word_rule)
+{
+    const word_facts *facts = word_rule;
+    if (!facts->kind) {
+        model_note(config->planner->plan->notes, "%s", facts->note);
+        return;
+    }
+    api_model_part *part = model_part_new(config, facts->kind, facts->kind);
+    part->state = API_PART_NOTHING;
+    model_note(part->notes, "%s", facts->note);
+    if (facts->keys) {
+        model_number number = model_integer(config, facts->keys, NAN);
+        model_fact_number(part, "size", number.value, number.from);
+    }
+}
+
+void model_plan_temperature(model_config *config, const void *temperature_rule)
+{
+    const temperature_facts *facts = temperature_rule;
+    const char *from;
+    if (facts->llama4) {
+        if (!model_flag(config, "attn_temperature_tuning", true, &from))
+            return;
+        model_number floor_scale = model_real(config, "floor_scale", 8192);
+        model_number scale = model_real(config, "attn_scale", 0.1);
+        api_model_part *part =
+            model_part_new(config, "attention_temperature", "attention_temperature");
+        part->state = API_PART_NOTHING;
+        model_fact_number(part, "floor_scale", floor_scale.value, floor_scale.from);
+        model_fact_number(part, "attn_scale", scale.value, scale.from);
+        model_note(part->notes,
+                   "Layers without rope multiply queries by 1 + %g ln(1 + floor((position + 1) "
+                   "/ %g)).",
+                   scale.value, floor_scale.value);
+        return;
+    }
+    model_config dictionary = model_object(config, "rope_parameters");
+    model_config older = model_object(config, "rope_scaling");
+    if (json_object_size(older.object) > 0)
+        dictionary = older;
+    model_number beta = model_real(&dictionary, "llama_4_scaling_beta", NAN);
+    model_number length = model_real(&dictionary, "original_max_position_embeddings", 16384);
+    if (isnan(beta.value))
+        return;
+    api_model_part *part =
+        model_part_new(config, "attention_temperature", "attention_temperature");
+    part->state = API_PART_NOTHING;
+    model_fact_number(part, "attn_scale", beta.value, beta.from);
+    model_fact_number(part, "floor_scale", length.value, length.from);
+    model_note(part->notes,
+               "Every layer multiplies queries by 1 + %g ln(1 + floor(position / %g)).",
+               beta.value, length.value);
+}

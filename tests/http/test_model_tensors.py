@@ -1,0 +1,107 @@
+"""/v1/models: the tensors of a model, from its config.json or its name."""
+
+import json
+import unittest
+
+from server import ServerCase
+from test_batch import read_safetensors
+
+LLAMA = {"model_type": "llama", "hidden_size": 64, "num_attention_heads": 4,
+         "num_hidden_layers": 3, "max_position_embeddings": 40, "rope_theta": 500000.0}
+GEMMA = {"model_type": "gemma3_text", "head_dim": 8, "hidden_size": 64, "num_attention_heads": 4,
+         "num_hidden_layers": 7, "max_position_embeddings": 32, "rope_theta": 1000000.0,
+         "rope_local_base_freq": 10000.0, "rope_scaling": {"rope_type": "linear", "factor": 8.0}}
+BERT = {"model_type": "bert", "hidden_size": 8, "num_attention_heads": 2, "num_hidden_layers": 2,
+        "max_position_embeddings": 6}
+
+
+def i32(data):
+    return [int.from_bytes(data[i:i + 4], "little", signed=True) for i in range(0, len(data), 4)]
+
+
+class ModelTensors(ServerCase):
+    def ask(self, config, query=""):
+        return self.assert_ok(self.post(f"/v1/models{query}", config))
+
+    def test_every_tensor_has_the_bytes_of_its_own_request(self):
+        for config in (LLAMA, GEMMA):
+            reply = self.ask(config)
+            self.assertEqual(reply.header("Cache-Control"), "no-store")
+            tensors, about = read_safetensors(reply.body)
+            compared = 0
+            for name, (_, _, data) in tensors.items():
+                part, _, tensor = name.rpartition(".")
+                if tensor != "layers":
+                    target = f"{about[part]['request']}&tensor={tensor}&format=raw"
+                    self.assertEqual(self.assert_ok(self.get(target)).body, data, name)
+                    compared += 1
+            self.assertEqual(compared, 3 if config is LLAMA else 6)
+
+    def test_the_layers_point_to_the_parts(self):
+        tensors, about = read_safetensors(self.ask(GEMMA).body)
+        parts = about["model"]["parts"]
+        used = [parts[i] for i in i32(tensors["text.layers"][2])]
+        local, full = "text.sliding_attention", "text.full_attention"
+        self.assertEqual(used, [local] * 5 + [full] + [local])
+        self.assertEqual(about[full]["factor"], "8", "the scaling is that of full attention")
+        self.assertEqual(about[full]["from"]["rope_theta"], "rope_theta")
+        self.assertNotIn("factor", about[local])
+        self.assertEqual(about[local]["rope_theta"], "10000")
+
+    def test_json_holds_the_same(self):
+        reply = self.ask(GEMMA, "?format=json&length=2").json()
+        self.assertEqual([part["name"] for part in reply["results"]],
+                         ["text.full_attention", "text.sliding_attention"])
+        self.assertEqual(reply["model"]["model_type"], "gemma3_text")
+        self.assertEqual(len(reply["lists"]["text.layers"]), 7)
+        for part in reply["results"]:
+            alone = self.assert_ok(self.get(part["request"])).json()
+            self.assertEqual(part["encoding"], alone)
+
+    def test_trained_tables_come_from_a_stored_set_alone(self):
+        tensors, _ = read_safetensors(self.ask(BERT).body)
+        self.assertEqual(list(tensors), ["text.layers"])
+        header = json.dumps({"table": {"dtype": "F32", "shape": [6, 8],
+                                       "data_offsets": [0, 192]}}).encode()
+        data = bytes(range(0, 96)) * 2
+        file = len(header).to_bytes(8, "little") + header + data
+        put = self.server.request("PUT", "/v1/parameters/bert", {}, file)
+        self.assertEqual(put.status, 201, put)
+        tensors, about = read_safetensors(self.ask(BERT, "?parameters=bert").body)
+        trained = [name for name in tensors if not name.endswith("layers")]
+        self.assertEqual(len(trained), 1)
+        self.assertEqual(tensors[trained[0]], ("F32", [6, 8], data))
+        self.assert_problem(self.post("/v1/models?parameters=nowhere", BERT), 422, "parameters")
+
+    def test_a_model_without_positions_is_a_good_answer(self):
+        reply = self.ask({"model_type": "mamba", "hidden_size": 64, "num_hidden_layers": 2})
+        tensors, about = read_safetensors(reply.body)
+        self.assertTrue(all(name.endswith("layers") for name in tensors), tensors)
+        self.assertEqual(about["model"]["parts"], [])
+
+    def test_a_well_known_model_may_be_kept(self):
+        target = "/v1/models/llama-3.1-8b?length=64"
+        reply = self.assert_ok(self.get(target), "application/vnd.safetensors")
+        tag = reply.header("ETag")
+        self.assertIn("public", reply.header("Cache-Control"))
+        self.assertEqual(self.get(target, {"If-None-Match": tag}).status, 304)
+        self.assert_problem(self.get(target, {"If-Match": '"x"'}), 412)
+        head = self.head(target)
+        self.assertEqual(head.header("Content-Length"), str(len(reply.body)))
+        self.assertEqual(head.header("ETag"), tag)
+        others = {self.assert_ok(self.get(other)).header("ETag") for other in (
+            "/v1/models/llama-3.1-8b?length=65", f"{target}&format=json",
+            f"{target}&dtype=bf16", "/v1/models/llama-3.2-1b?length=64")}
+        self.assertEqual(len(others | {tag}), 5)
+        self.assertEqual(self.assert_ok(self.get(target)).header("Cache-Status"), "posenc; hit")
+
+    def test_what_cannot_be_answered_is_refused(self):
+        self.assert_problem(self.post("/v1/models?plan=true&format=safetensors", LLAMA), 422,
+                            "format")
+        self.assert_problem(self.post("/v1/models", LLAMA, {"Accept": "image/png"}), 406)
+        self.assert_problem(self.post("/v1/models?length=0", LLAMA), 422, "length")
+        self.assert_problem(self.post("/v1/models?lenght=5", LLAMA), 400, "lenght")
+
+
+if __name__ == "__main__":
+    unittest.main()
