@@ -46,7 +46,10 @@ API_FILES      := $(call sources_in,api)
 SERVER_FILES   := $(filter-out server/visualiser/%,$(call sources_in,server))
 LIB_SOURCES    := $(filter %.c,$(LIB_FILES))
 API_SOURCES    := $(filter %.c,$(API_FILES))
-SERVER_SOURCES := $(filter %.c,$(SERVER_FILES))
+# `make POSTGRES=1` builds a server that can keep stored sets in PostgreSQL, through libpq
+POSTGRES_SOURCES := $(filter server/store/postgres_%.c,$(SERVER_FILES))
+NO_POSTGRES      := server/store/no_postgres.c
+SERVER_SOURCES   := $(filter-out $(POSTGRES_SOURCES) $(NO_POSTGRES),$(filter %.c,$(SERVER_FILES)))
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 
 # The kernels are compiled once more for each instruction set that is chosen at run time.
@@ -95,11 +98,13 @@ API_PACKAGES   := jansson libpng nettle sqlite3 zlib
 API_LIBS       = $(shell $(PKG_CONFIG_LIBS) $(API_PACKAGES)) -lm
 SERVER_LIBS    = $(shell $(PKG_CONFIG_LIBS) libmicrohttpd) $(API_LIBS)
 PACKAGE_CFLAGS = $(shell $(PKG_CONFIG) --cflags libmicrohttpd $(API_PACKAGES))
+POSTGRES_LIBS  = $(shell $(PKG_CONFIG_LIBS) libpq)
 
 DEPS := gcc libc6-dev make pkg-config libmicrohttpd-dev libjansson-dev libpng-dev libsqlite3-dev \
         nettle-dev zlib1g-dev
+DEPS_POSTGRES := libpq-dev
 
-.PHONY: all run install install-program deps deps-arm64 clean help FORCE
+.PHONY: all run install install-program deps deps-postgres deps-arm64 clean help FORCE
 
 all: $(BUILD)/posenc-server ## build the server (the default)
 
@@ -123,9 +128,18 @@ $(BUILD)/visualiser/assets.o: $(BUILD)/visualiser/assets.c $(BUILD)/hardening.fl
 	$(call say,CC    $<)
 	$(Q)$(COMPILE) -c -o $@ $<
 
-$(BUILD)/posenc-server: $(call objects,$(SERVER_SOURCES)) $(BUILD)/visualiser/assets.o $(BUILD)/libposenc-api.a $(BUILD)/libposenc.a
+SERVER_PROGRAM := $(call objects,$(SERVER_SOURCES)) $(BUILD)/visualiser/assets.o $(BUILD)/libposenc-api.a $(BUILD)/libposenc.a
+POSTGRES_OBJECTS    := $(call objects,$(POSTGRES_SOURCES))
+NO_POSTGRES_OBJECTS := $(call objects,$(NO_POSTGRES))
+$(POSTGRES_OBJECTS): PACKAGE_CFLAGS += $(shell $(PKG_CONFIG) --cflags libpq)
+$(BUILD)/posenc-server: $(SERVER_PROGRAM) $(if $(POSTGRES),$(POSTGRES_OBJECTS),$(NO_POSTGRES_OBJECTS)) $(BUILD)/engines
 	$(call say,LINK  $@)
-	$(Q)$(LINK) -o $@ $^ $(SERVER_LIBS)
+	$(Q)$(LINK) -o $@ $(filter %.o %.a,$^) $(SERVER_LIBS) $(if $(POSTGRES),$(POSTGRES_LIBS))
+
+# newer than the server when it was linked with other engines
+$(BUILD)/engines: FORCE
+	@mkdir -p $(@D)
+	@echo "$(if $(POSTGRES),postgres)" | cmp -s - $@ || echo "$(if $(POSTGRES),postgres)" > $@
 
 $(BUILD)/%.o: %.c | $(BUILD)/hardening.flags
 	$(call say,CC    $<)
@@ -148,7 +162,7 @@ $(BUILD)/hardening.flags:
 			echo "$$flag"; \
 	done > $@; test -s $@
 
--include $(KERNEL_OBJECTS:.o=.d) $(patsubst %.c,$(BUILD)/%.d,$(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES)) $(BUILD)/visualiser/assets.d
+-include $(KERNEL_OBJECTS:.o=.d) $(patsubst %.c,$(BUILD)/%.d,$(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(POSTGRES_SOURCES) $(NO_POSTGRES)) $(BUILD)/visualiser/assets.d
 
 # ---- installing ----
 
@@ -160,6 +174,9 @@ install-program: all
 deps: ## install what building needs, as far as it is missing
 	@sh tests/support/deps.sh $(DEPS)
 	@sh tests/support/npm.sh server/visualiser || echo "posenc: the server will be built without its visualiser"
+
+deps-postgres: deps ## install what `make POSTGRES=1` needs, as far as it is missing
+	@sh tests/support/deps.sh $(DEPS_POSTGRES)
 
 deps-arm64: ## install what `make CC=aarch64-linux-gnu-gcc BUILD=build/arm64` and `make check-arm64` need
 	@sh tests/support/deps.sh gcc-aarch64-linux-gnu qemu-user

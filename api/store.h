@@ -45,9 +45,11 @@ typedef enum api_store_status {
     API_STORE_TOO_MANY_SETS,  /* the limit on the number of sets is reached */
     API_STORE_TOO_MANY_BYTES, /* the limit on the size of all sets has no room for this one */
     API_STORE_DISK_FULL,
-    API_STORE_READ_ONLY, /* the disk can be read, but not written any more */
-    API_STORE_FAILED,    /* the storage cannot be read or written; the host has logged why */
-    API_STORE_NO_MEMORY, /* memory ran out; the same call may succeed later */
+    API_STORE_READ_ONLY,   /* the disk can be read, but not written any more */
+    API_STORE_FAILED,      /* the storage cannot be read or written; the host has logged why */
+    API_STORE_UNAVAILABLE, /* the storage cannot be reached now: whether it has the set, or has
+                            * done the change, is not known */
+    API_STORE_NO_MEMORY,   /* memory ran out; the same call may succeed later */
 } api_store_status;
 
 /* A row of the store's index, which is known without reading the set. */
@@ -66,12 +68,16 @@ typedef struct api_condition {
 /* Sets by name. Every function may be called from any thread. `put` and `remove` take time;
  * they are atomic, even if the process or the machine crashes. */
 typedef struct api_store {
-    const char *kind; /* "memory" or "sqlite" */
+    const char *kind; /* "memory", "sqlite" or "postgresql" */
+    bool shared;      /* other servers change it, too: what list and look say may be late */
     void *context;
-    /* Call `visit` for every set in the order of the names; it must not call the store. */
-    void (*list)(void *context, void (*visit)(void *state, const api_stored *stored),
-                 void *state);
-    /* The digest and size of a set; false if no set has the name. */
+    /* Whether the storage can be reached; if not, what is in memory can still be found. */
+    bool (*is_up)(void *context);
+    /* Call `visit` for every set in the order of the names; it must not call the store.
+     * API_STORE_UNAVAILABLE: the names have not been read yet. */
+    api_store_status (*list)(void *context,
+                             void (*visit)(void *state, const api_stored *stored), void *state);
+    /* The digest and size of a set; false if no set is known to have the name. */
     bool (*look)(void *context, const char *name, char ret_digest[PE_DIGEST_SIZE],
                  uint64_t *ret_bytes);
     /* A new reference to a set. With `quick` the disk is not read: see API_STORE_LATER. */

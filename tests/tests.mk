@@ -12,7 +12,8 @@ FORMATTED := $(LIB_FILES) $(API_FILES) $(SERVER_FILES) $(sort $(shell find tests
 DEPS_BENCH := $(DEPS) python3 python3-numpy python3-torch python3-fastapi python3-uvicorn python3-httptools \
               python3-uvloop nginx-light lighttpd wrk
 # prometheus: for its promtool
-DEPS_TEST := $(DEPS) binutils check chromium clang clang-format clang-tidy cppcheck curl g++ git haproxy \
+# postgresql: the server that tests start
+DEPS_TEST := $(DEPS) $(DEPS_POSTGRES) postgresql binutils check chromium clang clang-format clang-tidy cppcheck curl g++ git haproxy \
              libclang-rt-dev libmpfr-dev nginx-light prometheus python3 python3-mpmath python3-numpy python3-scipy python3-torch \
              util-linux valgrind wrk zsh
 
@@ -28,9 +29,20 @@ CHECK_LIBS = $(shell $(PKG_CONFIG_LIBS) check) $(SERVER_LIBS)
 # every allocation of the code under test passes through the test's hands
 UNIT_WRAPS := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=strdup,--wrap=mmap
 SERVER_PARTS := $(call objects,$(filter-out server/main.c,$(SERVER_SOURCES)))
-$(BUILD)/unit-tests: $(call objects,$(UNIT_SOURCES)) $(SERVER_PARTS) $(BUILD)/libposenc-api.a $(BUILD)/libposenc.a
+UNIT_PROGRAM := $(call objects,$(UNIT_SOURCES)) $(SERVER_PARTS) $(BUILD)/libposenc-api.a $(BUILD)/libposenc.a
+$(BUILD)/unit-tests: $(UNIT_PROGRAM) $(NO_POSTGRES_OBJECTS)
 	$(call say,LINK  $@)
 	$(Q)$(LINK) $(UNIT_WRAPS) -o $@ $^ $(CHECK_LIBS)
+
+# the same with PostgreSQL, whatever build this is
+$(BUILD)/postgres/unit-tests: $(UNIT_PROGRAM) $(POSTGRES_OBJECTS)
+	$(call say,LINK  $@)
+	@mkdir -p $(@D)
+	$(Q)$(LINK) $(UNIT_WRAPS) -o $@ $^ $(CHECK_LIBS) $(POSTGRES_LIBS)
+$(BUILD)/postgres/posenc-server: $(SERVER_PROGRAM) $(POSTGRES_OBJECTS)
+	$(call say,LINK  $@)
+	@mkdir -p $(@D)
+	$(Q)$(LINK) -o $@ $^ $(SERVER_LIBS) $(POSTGRES_LIBS)
 
 # all harnesses in one program, each under a name of its own
 FUZZ_SUPPORT := $(BUILD)/tests/fuzz/support/fuzz.o $(BUILD)/tests/fuzz/support/service.o
@@ -40,7 +52,7 @@ $(HARNESSES:%=$(BUILD)/tests/fuzz/replay/%.o): $(BUILD)/tests/fuzz/replay/%.o: t
 	$(Q)$(COMPILE) -DLLVMFuzzerTestOneInput=harness_$* -c -o $@ $<
 $(BUILD)/tests/fuzz/support/replay.o: CPPFLAGS += -DHARNESSES='$(patsubst %,HARNESS(%),$(HARNESSES))'
 $(BUILD)/fuzz-replay: $(BUILD)/tests/fuzz/support/replay.o $(BUILD)/tests/fuzz/support/mutate.o $(FUZZ_SUPPORT) \
-                      $(HARNESSES:%=$(BUILD)/tests/fuzz/replay/%.o) $(SERVER_PARTS) \
+                      $(HARNESSES:%=$(BUILD)/tests/fuzz/replay/%.o) $(SERVER_PARTS) $(NO_POSTGRES_OBJECTS) \
                       $(BUILD)/libposenc-api.a $(BUILD)/libposenc.a
 	$(call say,LINK  $@)
 	$(Q)$(LINK) -o $@ $^ $(SERVER_LIBS)
@@ -100,7 +112,7 @@ fuzz: ## libFuzzer with clang on every harness, FUZZ_SECONDS=300 each (FUZZ="que
 	$(MAKE) -k -j$(shell nproc) BUILD=$(BUILD)/fuzz CC=clang CFLAGS="$(FUZZ_FLAGS)" \
 		$(patsubst %,fuzz-run-%,$(or $(FUZZ),$(HARNESSES)))
 
-$(BUILD)/fuzz-with-%: $(BUILD)/tests/fuzz/%.o $(FUZZ_SUPPORT) $(SERVER_PARTS) \
+$(BUILD)/fuzz-with-%: $(BUILD)/tests/fuzz/%.o $(FUZZ_SUPPORT) $(SERVER_PARTS) $(NO_POSTGRES_OBJECTS) \
                       $(BUILD)/libposenc-api.a $(BUILD)/libposenc.a
 	$(call say,LINK  $@)
 	$(Q)$(LINK) -fsanitize=fuzzer -o $@ $^ $(SERVER_LIBS)

@@ -84,15 +84,15 @@ static api_reply *failure_reply(const api_call *call, api_store_status status)
                           "remove sets, or raise that limit of the server");
     case API_STORE_DISK_FULL:
         return store_full("the disk is full: remove sets, or make room on the disk of the "
-                          "server's data-dir");
+                          "server's data-dir or database");
     case API_STORE_READ_ONLY:
         return api_problem(API_STORE_BROKEN,
                            "the server's data-dir has become read-only: stored sets can be "
                            "used, but not changed",
                            NULL, NULL);
     case API_STORE_FAILED:
-        return api_problem(API_STORE_BROKEN,
-                           "the store cannot be read or written; try again later", NULL, NULL);
+    case API_STORE_UNAVAILABLE:
+        return api_problem_of_store(status);
     case API_STORE_NO_MEMORY:
         break;
     }
@@ -135,11 +135,11 @@ api_reply *api_list_sets(const api_call *call)
         return api_not_yet(call, API_LATER);
     api_text text = {0};
     api_text_add(&text, "{\"parameters\":[");
-    store->list(store->context, visit_stored, &text);
+    api_store_status status = store->list(store->context, visit_stored, &text);
     api_text_add(&text, "]}\n");
-    if (text.failed) {
+    if (status != API_STORE_DONE || text.failed) {
         api_text_done(&text);
-        return NULL;
+        return failure_reply(call, status);
     }
     return api_body_cacheable(call, api_body_from_text(text.data, text.size),
                               "private, no-cache");
@@ -179,27 +179,35 @@ static api_body *body_of(api_set *set)
     return api_body_from_memory(bytes, api_set_ref(set), drop_set);
 }
 
+/* The reply with a set's file. NULL without memory. */
+static api_reply *set_reply(const api_call *call, api_set *set, const char *tag)
+{
+    api_reply *reply = new_reply(200, tag);
+    api_reply_add(reply, "Content-Type", "application/vnd.safetensors");
+    api_reply_add(reply, "Content-Disposition", "inline; filename=\"%s.safetensors\"",
+                  call->parameter);
+    return api_reply_with_body(reply, body_of(set), false);
+}
+
 api_reply *api_get_set(const api_call *call)
 {
     const api_store *store = call->service->host->store;
     char digest[PE_DIGEST_SIZE], tag[PE_DIGEST_SIZE + 2];
     uint64_t size;
-    if (!store->look(store->context, call->parameter, digest, &size))
-        return unknown_set();
     api_reply *reply;
-    if (answer_by_tag(call, write_tag(digest, tag), size, &reply))
+    bool known = store->look(store->context, call->parameter, digest, &size);
+    if (known && answer_by_tag(call, write_tag(digest, tag), size, &reply))
         return reply;
     api_set *set = NULL;
     api_store_status status =
         store->find(store->context, call->parameter, call->request->quick, &set);
     if (status != API_STORE_DONE)
         return failure_reply(call, status);
-    /* the set may have been replaced since look(), so the tag is that of the set itself */
-    reply = new_reply(200, write_tag(api_set_digest(set), tag));
-    api_reply_add(reply, "Content-Type", "application/vnd.safetensors");
-    api_reply_add(reply, "Content-Disposition", "inline; filename=\"%s.safetensors\"",
-                  call->parameter);
-    reply = api_reply_with_body(reply, body_of(set), false);
+    /* the set may be another one since look(), so the tag is that of the set itself */
+    size_t bytes;
+    api_set_bytes(set, &bytes);
+    if (!answer_by_tag(call, write_tag(api_set_digest(set), tag), bytes, &reply))
+        reply = set_reply(call, set, tag);
     api_set_unref(set);
     return reply;
 }
@@ -227,6 +235,12 @@ bool api_refuse_upload(const api_call *call, api_reply **ret_refusal)
         *ret_refusal = api_problem_from_error(&error);
         return true;
     }
+    if (!store->is_up(store->context)) {
+        *ret_refusal = api_problem_of_store(API_STORE_UNAVAILABLE);
+        return true;
+    }
+    if (store->shared) /* put asks the storage: another server may just have changed the set */
+        return false;
     bool exists = store->look(store->context, call->parameter, digest, &size);
     if (preconditions_hold((void *)(uintptr_t)call, exists ? digest : NULL))
         return false;

@@ -53,6 +53,8 @@ static const struct {
                      API_REFUSAL_COMPUTE_DEADLINE},
     [API_STORE_BROKEN] = {503, "unavailable", "The service cannot answer now",
                           API_REFUSAL_STORE_FAILED},
+    [API_STORE_AWAY] = {503, "store_unavailable", "The stored sets cannot be reached now",
+                        API_REFUSAL_STORE_FAILED},
     [API_STORE_IS_FULL] = {507, "store_full", "The store has no room for this",
                            API_REFUSAL_STORE_FULL},
 };
@@ -182,6 +184,17 @@ api_reply *api_problem_of_range(uint64_t whole)
     api_reply *reply = api_problem(API_RANGE_NOT_SATISFIABLE, detail, NULL, NULL);
     api_reply_add(reply, "Content-Range", "bytes */%llu", (unsigned long long)whole);
     return reply;
+}
+
+api_reply *api_problem_of_store(api_store_status status)
+{
+    if (status == API_STORE_UNAVAILABLE)
+        return api_problem(API_STORE_AWAY,
+                           "the database of the stored sets cannot be reached; try again "
+                           "later, and ask then whether a change was made",
+                           NULL, NULL);
+    return api_problem(API_STORE_BROKEN, "the store cannot be read or written; try again later",
+                       NULL, NULL);
 }
 
 api_reply *api_problem_from_error(const pe_error *error)

@@ -3,6 +3,7 @@
 #define API_PROBLEM_H
 
 #include "http/etag.h"
+#include "store.h"
 #include "text.h"
 
 #include <jansson.h>
@@ -28,6 +29,7 @@ typedef enum api_code {
     API_OUT_OF_MEMORY,
     API_OVERDUE, /* the computation took too long, or the server stops */
     API_STORE_BROKEN,
+    API_STORE_AWAY, /* the storage cannot be reached */
     API_STORE_IS_FULL,
 } api_code;
 
@@ -48,6 +50,9 @@ api_reply *api_problem_of_scheme(const char *name);
 
 /* Add that no scheme has the name, with the nearest one. */
 void api_error_add_scheme(pe_error *error, const char *name);
+
+/* 503: the store cannot be used, which is API_STORE_FAILED or API_STORE_UNAVAILABLE. */
+api_reply *api_problem_of_store(api_store_status status);
 
 /* The problem document of a failure of the library. */
 api_reply *api_problem_from_error(const pe_error *error);

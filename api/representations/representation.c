@@ -128,7 +128,7 @@ static pe_status find_set(void *context, const char *name, pe_set **ret_set)
     set_search *search = context;
     const api_store *store = search->call->service->host->store;
     api_set *set = NULL;
-    if (search->status == API_STORE_LATER || search->status == API_STORE_FAILED)
+    if (search->status != API_STORE_DONE && search->status != API_STORE_ABSENT)
         return PE_NO_MEMORY;
     search->status = store->find(store->context, name, search->call->request->quick, &set);
     *ret_set = set ? pe_set_ref(api_set_tensors(set)) : NULL;
@@ -161,9 +161,8 @@ static bool make_request(api_representation *representation, const pe_scheme *sc
                    &representation->request, reterr);
     if (search.status == API_STORE_LATER)
         *ret_reply = api_not_yet(representation->call, API_LATER);
-    else if (search.status == API_STORE_FAILED)
-        *ret_reply = api_problem(API_STORE_BROKEN, "the store cannot be read; try again later",
-                                 NULL, NULL);
+    else if (search.status == API_STORE_FAILED || search.status == API_STORE_UNAVAILABLE)
+        *ret_reply = api_problem_of_store(search.status);
     else
         return true;
     return false;

@@ -213,6 +213,9 @@ static void write_store(const api_store *store, api_text *out)
     const metric_row rows[] = {
         {"posenc_store_sets", "gauge", "Stored sets of trained tensors.", sets},
         {"posenc_store_bytes", "gauge", "Bytes of the stored sets.", bytes},
+        {"posenc_store_up", "gauge",
+         "1 while what keeps the stored sets can be reached, else 0.",
+         store->is_up(store->context)},
     };
     write_rows(rows, sizeof rows / sizeof *rows, out);
 }

@@ -1,103 +1,73 @@
-/* Two locks. `disk_lock` is held while the database is used or the index is changed, which may
- * take long. `index_lock` guards the index and is held briefly; a thread that needs both takes
- * `disk_lock` first. So a reader of the index never waits for the disk, and while a writer
- * holds `disk_lock`, no other thread changes the index. */
+/* `lock` is held while sets are read from the engine, and, unless others share the engine,
+ * while it and the rows are changed together. The rows have a lock of their own, so that
+ * looking at them never waits for the engine. Rows of a shared engine come from its events
+ * alone, which one thread reports in the order of its reading: so they never go back in time.
+ */
 #include "store/set_store.h"
 
-#include "observe/log.h"
-#include "store/disk_store.h"
-#include "store/store_index.h"
+#include "store/engine.h"
+#include "store/set_rows.h"
 
-#include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define READ_TRIES 3 /* of a set that is replaced again and again while it is read */
+
 struct set_store {
-    pthread_mutex_t disk_lock, index_lock;
-    disk_store *disk;   /* NULL: all sets are in memory */
-    database *database; /* the disk's, or NULL */
+    pthread_mutex_t lock;
+    store_engine engine;
     set_store_settings settings;
-    store_index index;
+    set_rows rows;
     api_store interface;
 };
 
-static api_stored stored_of(const store_row *row)
-{
-    return (api_stored){.name = row->name,
-                        .digest = row->digest,
-                        .description = row->description,
-                        .bytes = row->bytes};
-}
-
-/* ---- sets in memory ---- */
-
-/* Keep a set in memory, unless it is larger than the cache; index_lock is held. Without a
- * database every set is kept. */
-static void keep(set_store *self, store_row *row, api_set *set)
-{
-    if (!self->database || api_set_footprint(set) <= self->settings.cached_bytes)
-        index_keep(&self->index, row, set);
-}
-
-/* Evict sets until the cache is within its limit. Their memory is freed outside the lock. */
-static void evict(set_store *self)
-{
-    for (;;) {
-        api_set *evicted = NULL;
-        pthread_mutex_lock(&self->index_lock);
-        if (self->database && self->index.cached > self->settings.cached_bytes)
-            evicted = index_evict(&self->index);
-        pthread_mutex_unlock(&self->index_lock);
-        if (!evicted)
-            return;
-        api_set_unref(evicted);
-    }
-}
-
 /* ---- finding ---- */
+
+static bool is_up(void *context)
+{
+    set_store *self = context;
+    return self->engine.is_up(self->engine.context);
+}
 
 static bool look(void *context, const char *name, char ret_digest[PE_DIGEST_SIZE],
                  uint64_t *ret_bytes)
 {
-    set_store *self = context;
-    pthread_mutex_lock(&self->index_lock);
-    store_row *row = index_find(&self->index, name);
-    if (row) {
-        memcpy(ret_digest, row->digest, PE_DIGEST_SIZE);
-        *ret_bytes = row->bytes;
-    }
-    pthread_mutex_unlock(&self->index_lock);
-    return row != NULL;
+    return set_rows_look(&((set_store *)context)->rows, name, ret_digest, ret_bytes);
 }
 
-static void log_failure(const char *message, const char *name, const char *reason)
+static api_store_status
+list(void *context, void (*visit)(void *argument, const api_stored *stored), void *argument)
 {
-    log_event(LOG_LEVEL_ERROR, message,
-              (const log_field[]){{.name = "set", .text = name},
-                                  {.name = "reason", .text = reason},
-                                  {.name = NULL}});
+    return set_rows_list(&((set_store *)context)->rows, visit, argument);
 }
 
-/* Read a set from the database and compare its digest with the stored one; disk_lock is held.
- */
-static api_store_status load(set_store *self, const store_row *row, api_set **ret_set)
+static void totals(void *context, uint64_t *ret_sets, uint64_t *ret_bytes)
+{
+    set_rows_totals(&((set_store *)context)->rows, ret_sets, ret_bytes);
+}
+
+/* Read a set from the engine and compare its digest with the stored one; the lock is held. */
+static api_store_status load(set_store *self, const char *name, const row_facts *facts,
+                             api_set **ret_set)
 {
     pe_error error;
-    char *bytes = malloc((size_t)row->bytes);
+    size_t size = (size_t)facts->bytes;
+    char *bytes = malloc(size);
     if (!bytes)
         return API_STORE_NO_MEMORY;
-    if (!database_read(self->database, row->id, bytes, (size_t)row->bytes)) {
-        log_failure("a stored set cannot be read", row->name, database_reason(self->database));
+    api_store_status status =
+        self->engine.read(self->engine.context, name, facts->id, bytes, size);
+    if (status != API_STORE_DONE) {
         free(bytes);
-        return API_STORE_FAILED;
+        return status;
     }
-    api_set *set = api_set_read(bytes, (size_t)row->bytes, &error);
+    api_set *set = api_set_read(bytes, size, &error);
     if (!set && error.status == PE_NO_MEMORY)
         return API_STORE_NO_MEMORY;
-    if (!set || strcmp(api_set_digest(set), row->digest) != 0) {
-        log_failure("a stored set is damaged", row->name, "its bytes have another digest");
+    if (!set || strcmp(api_set_digest(set), facts->digest) != 0) {
+        engine_log_failure("a stored set is damaged", name, "its bytes have another digest");
         api_set_unref(set);
         return API_STORE_FAILED;
     }
@@ -105,121 +75,107 @@ static api_store_status load(set_store *self, const store_row *row, api_set **re
     return API_STORE_DONE;
 }
 
-/* Find a set in memory: API_STORE_LATER if it is only in the database. */
-static api_store_status find_in_memory(set_store *self, const char *name, api_set **ret_set,
-                                       store_row **ret_row)
+/* Ask a shared engine for the row of a name, and find the set in memory again. */
+static api_store_status find_refreshed(set_store *self, const char *name, api_set **ret_set,
+                                       row_facts *ret_facts)
 {
-    pthread_mutex_lock(&self->index_lock);
-    store_row *row = index_find(&self->index, name);
-    api_store_status status = row ? API_STORE_LATER : API_STORE_ABSENT;
-    *ret_row = row;
-    if (row && row->set) {
-        index_keep(&self->index, row, row->set);
-        *ret_set = api_set_ref(row->set);
-        status = API_STORE_DONE;
+    api_store_status status = self->engine.refresh(self->engine.context, name);
+    return status == API_STORE_DONE ? set_rows_find(&self->rows, name, ret_set, ret_facts)
+                                    : status;
+}
+
+/* Find a set in memory, else in the engine; the lock is held. */
+static api_store_status find_in_engine(set_store *self, const char *name, api_set **ret_set)
+{
+    row_facts facts = {0};
+    api_store_status status = set_rows_find(&self->rows, name, ret_set, &facts);
+    if (status == API_STORE_ABSENT && self->engine.shared)
+        status = find_refreshed(self, name, ret_set, &facts);
+    for (int tries = 0; status == API_STORE_LATER && tries < READ_TRIES; tries++) {
+        status = load(self, name, &facts, ret_set);
+        if (status == API_STORE_DONE)
+            set_rows_keep(&self->rows, name, facts.id, *ret_set);
+        else if (status == API_STORE_ABSENT) /* it has just been replaced or removed */
+            status = find_refreshed(self, name, ret_set, &facts);
     }
-    pthread_mutex_unlock(&self->index_lock);
-    return status;
+    return status == API_STORE_LATER ? API_STORE_UNAVAILABLE : status;
 }
 
 static api_store_status find(void *context, const char *name, bool quick, api_set **ret_set)
 {
     set_store *self = context;
-    store_row *row;
-    api_store_status status = find_in_memory(self, name, ret_set, &row);
-    if (status != API_STORE_LATER || quick)
+    row_facts facts;
+    api_store_status status = set_rows_find(&self->rows, name, ret_set, &facts);
+    if (status == API_STORE_DONE || (status == API_STORE_ABSENT && !self->engine.shared))
         return status;
-    pthread_mutex_lock(&self->disk_lock); /* from here on rows cannot be removed */
-    status = find_in_memory(self, name, ret_set, &row);
-    if (status == API_STORE_LATER) {
-        status = load(self, row, ret_set);
-        pthread_mutex_lock(&self->index_lock);
-        if (status == API_STORE_DONE)
-            keep(self, row, *ret_set);
-        pthread_mutex_unlock(&self->index_lock);
-        evict(self);
-    }
-    pthread_mutex_unlock(&self->disk_lock);
+    if (!is_up(self))
+        return API_STORE_UNAVAILABLE;
+    if (quick)
+        return API_STORE_LATER;
+    pthread_mutex_lock(&self->lock);
+    status = find_in_engine(self, name, ret_set);
+    pthread_mutex_unlock(&self->lock);
     return status;
 }
 
-static void list(void *context, void (*visit)(void *argument, const api_stored *stored),
-                 void *argument)
+/* ---- changing ---- */
+
+/* The context of the two judges. */
+typedef struct judgement {
+    set_store *store;
+    const api_condition *condition;
+    uint64_t cost; /* of the set that is to be stored */
+    bool replaces;
+} judgement;
+
+/* Whether a set may be stored: the condition and the limits decide. API_STORE_DONE: there is
+ * room for its row. */
+static api_store_status judge_put(void *context, const engine_standing *standing)
 {
-    set_store *self = context;
-    pthread_mutex_lock(&self->index_lock);
-    for (size_t i = 0; i < self->index.count; i++) {
-        const store_row *row = self->index.rows[i];
-        const api_stored stored = stored_of(row);
-        visit(argument, &stored);
-    }
-    pthread_mutex_unlock(&self->index_lock);
+    judgement *self = context;
+    set_store *store = self->store;
+    self->replaces = standing->digest != NULL;
+    if (!self->condition->holds(self->condition->context, standing->digest))
+        return API_STORE_REFUSED;
+    if (standing->sets + 1 > store->settings.sets)
+        return API_STORE_TOO_MANY_SETS;
+    if (standing->cost + self->cost > store->settings.bytes)
+        return API_STORE_TOO_MANY_BYTES;
+    return set_rows_make_room(&store->rows) ? API_STORE_DONE : API_STORE_NO_MEMORY;
 }
 
-static void totals(void *context, uint64_t *ret_sets, uint64_t *ret_bytes)
+static api_store_status judge_removal(void *context, const engine_standing *standing)
 {
-    set_store *self = context;
-    pthread_mutex_lock(&self->index_lock);
-    *ret_sets = self->index.count;
-    *ret_bytes = self->index.bytes;
-    pthread_mutex_unlock(&self->index_lock);
+    const judgement *self = context;
+    if (!self->condition->holds(self->condition->context, standing->digest))
+        return API_STORE_REFUSED;
+    return standing->digest ? API_STORE_DONE : API_STORE_ABSENT;
 }
 
-/* ---- changing; disk_lock is held ---- */
-
-/* Whether a row may be inserted, or replace the row of the same name: the condition and the
- * limits decide. API_STORE_DONE: the index has room for it. */
-static api_store_status admit(set_store *self, const store_row *row,
-                              const api_condition *condition)
+/* Begin a change. What is in an engine of our own does not change until end_change. */
+static void begin_change(set_store *self, engine_change *change)
 {
-    api_store_status status = API_STORE_DONE;
-    pthread_mutex_lock(&self->index_lock);
-    const store_row *old = index_find(&self->index, row->name);
-    if (!condition->holds(condition->context, old ? old->digest : NULL))
-        status = API_STORE_REFUSED;
-    else if (self->index.count + !old > self->settings.sets)
-        status = API_STORE_TOO_MANY_SETS;
-    else if (self->index.cost - (old ? old->cost : 0) + row->cost > self->settings.bytes)
-        status = API_STORE_TOO_MANY_BYTES;
-    else if (!index_make_room(&self->index))
-        status = API_STORE_NO_MEMORY;
-    pthread_mutex_unlock(&self->index_lock);
-    return status;
+    if (self->engine.shared)
+        return;
+    pthread_mutex_lock(&self->lock);
+    set_rows_stand(&self->rows, change);
 }
 
-/* The status for the outcome of a write; a failure is logged. */
-static api_store_status status_of(set_store *self, database_outcome outcome, const char *name)
+static void end_change(set_store *self)
 {
-    static const api_store_status STATUSES[] = {[DATABASE_DONE] = API_STORE_DONE,
-                                                [DATABASE_FULL] = API_STORE_DISK_FULL,
-                                                [DATABASE_READ_ONLY] = API_STORE_READ_ONLY,
-                                                [DATABASE_FAILED] = API_STORE_FAILED};
-    if (outcome != DATABASE_DONE)
-        log_failure("a set cannot be stored or removed", name,
-                    outcome == DATABASE_FULL        ? "the disk is full"
-                    : outcome == DATABASE_READ_ONLY ? "the disk is read-only"
-                                                    : database_reason(self->database));
-    return STATUSES[outcome];
+    if (!self->engine.shared)
+        pthread_mutex_unlock(&self->lock);
 }
 
-static api_store_status put_row(set_store *self, store_row *row, api_set *set,
-                                const api_condition *condition, store_row **ret_old)
+/* Note that a set has been stored. Returns the row to be freed: this one, or one that it
+ * replaces.
+ */
+static store_row *note_put(set_store *self, store_row *row, api_set *set)
 {
-    size_t size;
-    const char *bytes = api_set_bytes(set, &size);
-    const api_stored stored = stored_of(row);
-    api_store_status status = admit(self, row, condition);
-    if (status == API_STORE_DONE && self->database)
-        status =
-            status_of(self, disk_store_put(self->disk, &stored, bytes, &row->id), row->name);
-    if (status != API_STORE_DONE)
-        return status;
-    pthread_mutex_lock(&self->index_lock);
-    *ret_old = index_insert(&self->index, row);
-    keep(self, row, set);
-    pthread_mutex_unlock(&self->index_lock);
-    evict(self);
-    return API_STORE_DONE;
+    if (!self->engine.shared)
+        return set_rows_insert(&self->rows, row, set);
+    set_rows_keep(&self->rows, row->name, row->id, set); /* events have inserted its row */
+    return row;
 }
 
 static api_store_status put(void *context, const char *name, api_set *set,
@@ -227,107 +183,116 @@ static api_store_status put(void *context, const char *name, api_set *set,
 {
     set_store *self = context;
     size_t size;
-    api_set_bytes(set, &size);
-    const api_stored stored = {.name = name,
-                               .digest = api_set_digest(set),
-                               .description = api_set_description(set),
-                               .bytes = size};
-    store_row *row = index_row_new(&stored, 0), *old = NULL;
+    judgement judged = {.store = self, .condition = condition};
+    engine_change change = {
+        .bytes = api_set_bytes(set, &size), .context = &judged, .judge = judge_put};
+    change.stored = (api_stored){.name = name,
+                                 .digest = api_set_digest(set),
+                                 .description = api_set_description(set),
+                                 .bytes = size};
+    store_row *row = index_row_new(&change.stored, 0);
     if (!row)
         return API_STORE_NO_MEMORY;
-    pthread_mutex_lock(&self->disk_lock);
-    api_store_status status = put_row(self, row, set, condition, &old);
-    pthread_mutex_unlock(&self->disk_lock);
-    *ret_replaced = old != NULL;
-    index_row_free(status == API_STORE_DONE ? old : row);
+    judged.cost = row->cost;
+    begin_change(self, &change);
+    api_store_status status = self->engine.put(self->engine.context, &change, &row->id);
+    if (status == API_STORE_DONE)
+        row = note_put(self, row, set);
+    end_change(self);
+    *ret_replaced = judged.replaces;
+    index_row_free(row);
     return status;
-}
-
-static api_store_status remove_row(set_store *self, const char *name,
-                                   const api_condition *condition, store_row **ret_row)
-{
-    pthread_mutex_lock(&self->index_lock);
-    store_row *row = index_find(&self->index, name);
-    bool holds = condition->holds(condition->context, row ? row->digest : NULL);
-    pthread_mutex_unlock(&self->index_lock);
-    if (!holds || !row)
-        return holds ? API_STORE_ABSENT : API_STORE_REFUSED;
-    api_store_status status = API_STORE_DONE;
-    if (self->database)
-        status = status_of(self, disk_store_remove(self->disk, row->id), name);
-    if (status != API_STORE_DONE)
-        return status;
-    pthread_mutex_lock(&self->index_lock);
-    index_remove(&self->index, row);
-    pthread_mutex_unlock(&self->index_lock);
-    *ret_row = row;
-    return API_STORE_DONE;
 }
 
 static api_store_status remove_set(void *context, const char *name,
                                    const api_condition *condition)
 {
     set_store *self = context;
+    judgement judged = {.store = self, .condition = condition};
+    engine_change change = {
+        .stored = {.name = name}, .context = &judged, .judge = judge_removal};
     store_row *row = NULL;
-    pthread_mutex_lock(&self->disk_lock);
-    api_store_status status = remove_row(self, name, condition, &row);
-    pthread_mutex_unlock(&self->disk_lock);
+    begin_change(self, &change);
+    api_store_status status = self->engine.remove(self->engine.context, &change);
+    if (status == API_STORE_DONE && !self->engine.shared)
+        row = set_rows_remove(&self->rows, name);
+    end_change(self);
     index_row_free(row);
     return status;
 }
 
 /* ---- opening and closing ---- */
 
-/* Add a set of the database to the index. */
-static bool add_row(void *context, const database_row *stored)
+static bool is_given(const char *text)
 {
-    set_store *self = context;
-    store_row *row =
-        index_make_room(&self->index) ? index_row_new(&stored->stored, stored->id) : NULL;
-    if (row)
-        index_insert(&self->index, row);
-    return row != NULL;
+    return text && *text;
+}
+
+bool set_store_accepts(const set_store_settings *settings, char *reterr, size_t size)
+{
+    if (!is_given(settings->database_url))
+        return true;
+    if (!is_given(settings->directory))
+        return postgres_engine_accepts(settings->database_url, reterr, size);
+    snprintf(
+        reterr, size,
+        "database-url: sets are kept in the database or in data-dir, not in both: leave one "
+        "of the two settings out");
+    return false;
+}
+
+static bool open_engine(set_store *self, char *reterr, size_t size)
+{
+    const set_store_settings *settings = &self->settings;
+    const engine_events events = set_rows_events(&self->rows);
+    self->rows.is_listed = !is_given(settings->database_url);
+    if (!self->rows.is_listed)
+        return postgres_engine_open(settings->database_url, &events, &self->engine, reterr,
+                                    size);
+    if (is_given(settings->directory))
+        return sqlite_engine_open(settings->directory, set_rows_add, &self->rows, &self->engine,
+                                  reterr, size);
+    self->rows.cached_bytes = UINT64_MAX;
+    self->engine = memory_engine();
+    return true;
 }
 
 set_store *set_store_open(const set_store_settings *settings, char *reterr, size_t size)
 {
+    if (!set_store_accepts(settings, reterr, size))
+        return NULL;
     set_store *self = calloc(1, sizeof *self);
     snprintf(reterr, size, "cannot open the store: out of memory");
     if (!self)
         return NULL;
-    bool has_database = settings->directory[0] != '\0';
     self->settings = *settings;
-    self->interface = (api_store){.kind = has_database ? "sqlite" : "memory",
+    set_rows_init(&self->rows, settings->cached_bytes);
+    pthread_mutex_init(&self->lock, NULL);
+    if (!open_engine(self, reterr, size)) {
+        set_store_close(self);
+        return NULL;
+    }
+    self->interface = (api_store){.kind = self->engine.kind,
+                                  .shared = self->engine.shared,
                                   .context = self,
+                                  .is_up = is_up,
                                   .list = list,
                                   .look = look,
                                   .find = find,
                                   .put = put,
                                   .remove = remove_set,
                                   .totals = totals};
-    pthread_mutex_init(&self->disk_lock, NULL);
-    pthread_mutex_init(&self->index_lock, NULL);
-    if (!has_database)
-        return self;
-    self->disk = disk_store_open(settings->directory, reterr, size);
-    self->database = self->disk ? disk_store_database(self->disk) : NULL;
-    if (self->database && database_list(self->database, add_row, self))
-        return self;
-    if (self->database)
-        snprintf(reterr, size, "data-dir: %s: the sets cannot be read: %s", settings->directory,
-                 database_reason(self->database));
-    set_store_close(self);
-    return NULL;
+    return self;
 }
 
 void set_store_close(set_store *self)
 {
     if (!self)
         return;
-    disk_store_close(self->disk);
-    index_done(&self->index);
-    pthread_mutex_destroy(&self->index_lock);
-    pthread_mutex_destroy(&self->disk_lock);
+    if (self->engine.close)
+        self->engine.close(self->engine.context);
+    set_rows_done(&self->rows);
+    pthread_mutex_destroy(&self->lock);
     free(self);
 }
 

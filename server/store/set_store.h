@@ -8,13 +8,19 @@
 typedef struct set_store set_store;
 
 typedef struct set_store_settings {
-    const char *directory; /* of the database; "": keep all sets in memory */
-    uint64_t sets;         /* limit on their number */
-    uint64_t bytes;        /* limit on their sizes together */
-    uint64_t cached_bytes; /* limit on the memory of sets that are also in the database */
+    const char *directory;    /* of the SQLite file; "": none */
+    uint64_t sets;            /* limit on their number */
+    uint64_t bytes;           /* limit on their sizes together */
+    uint64_t cached_bytes;    /* limit on the memory of sets that are also in a database */
+    const char *database_url; /* of PostgreSQL; NULL or "": none. Without both all sets are kept
+                               * in memory */
 } set_store_settings;
 
-/* NULL: reterr is one line with the reason. */
+/* Whether the settings fit together and this build. False: reterr is one line with the reason,
+ * which does not show the URL. */
+bool set_store_accepts(const set_store_settings *settings, char *reterr, size_t size);
+
+/* NULL: reterr is one line with the reason. A PostgreSQL database need not be reachable. */
 set_store *set_store_open(const set_store_settings *settings, char *reterr, size_t size);
 void set_store_close(set_store *self); /* NULL is fine */
 

@@ -5,6 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+uint64_t index_cost(uint64_t sets, uint64_t bytes, uint64_t descriptions)
+{
+    return bytes + sets * sizeof(store_row) + 3 * descriptions;
+}
+
 store_row *index_row_new(const api_stored *stored, int64_t id)
 {
     store_row *row = calloc(1, sizeof *row);
@@ -19,7 +24,7 @@ store_row *index_row_new(const api_stored *stored, int64_t id)
     snprintf(row->digest, sizeof row->digest, "%s", stored->digest);
     row->description = description;
     row->bytes = stored->bytes;
-    row->cost = stored->bytes + sizeof *row + 3 * strlen(description);
+    row->cost = index_cost(1, stored->bytes, strlen(description));
     row->id = id;
     return row;
 }

@@ -11,6 +11,7 @@ typedef struct store_row {
     uint64_t bytes; /* of the set's file */
     uint64_t cost;  /* what counts towards the store's limit: bytes, and this row's memory */
     uint64_t last_used; /* by the index's clock */
+    uint64_t listed;    /* the number of the list that named the row last */
     int64_t id;         /* in the database */
     api_set *set;       /* NULL if the set is not in memory */
 } store_row;
@@ -22,6 +23,9 @@ typedef struct store_index {
     uint64_t cached;      /* footprint of the sets in memory */
     uint64_t clock;       /* counts uses of sets */
 } store_index;
+
+/* What sets cost of whose files and descriptions the bytes are given. */
+uint64_t index_cost(uint64_t sets, uint64_t bytes, uint64_t descriptions);
 
 /* NULL if memory ran out, or the name or the digest is too long. */
 store_row *index_row_new(const api_stored *stored, int64_t id);

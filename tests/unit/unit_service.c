@@ -32,7 +32,7 @@ static char *metrics(void *context)
 void unit_service_start(unit_service *ret_service)
 {
     static const api_limit published[] = {{"some-limit", "bytes", "a limit", 42}};
-    static const set_store_settings in_memory = {"", 8, 1 << 20, 0};
+    static const set_store_settings in_memory = {.directory = "", .sets = 8, .bytes = 1 << 20};
     char reason[128];
     set_store *sets = set_store_open(&in_memory, reason, sizeof reason);
     ck_assert_msg(sets != NULL, "%s", reason);

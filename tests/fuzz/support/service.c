@@ -43,7 +43,7 @@ static bool go_on(void *context, const pe_scheme *scheme, double done)
 void fuzz_service_start(fuzz_service *ret_service, uint64_t table_bytes, const char *key,
                         bool local)
 {
-    static const set_store_settings in_memory = {"", 4, 1 << 14, 0};
+    static const set_store_settings in_memory = {.directory = "", .sets = 4, .bytes = 1 << 14};
     static const api_limit published[] = {{"some-limit", "bytes", "a limit", 42}};
     static const api_asset assets[] = {
         {"/", "text/html; charset=utf-8", {"<p>", 3, "\"page\""}, {NULL, 0, NULL}}};

@@ -97,7 +97,8 @@ static const api_condition ANY = {NULL, any};
 
 static set_store *try_open(char reason[256])
 {
-    const set_store_settings settings = {unit_directory(), 8, 1 << 20, 0};
+    const set_store_settings settings = {
+        .directory = unit_directory(), .sets = 8, .bytes = 1 << 20};
     return set_store_open(&settings, reason, 256);
 }
 
