@@ -13,6 +13,7 @@
 #include "settings/settings.h"
 #include "settings/warm_file.h"
 #include "store/set_store.h"
+#include "store/shared_schema.h"
 #include "work/preparations.h"
 #include "work/warm_up.h"
 
@@ -151,10 +152,7 @@ static void block_signals(sigset_t *ret_signals)
 static bool open_store(server_process *process, char *reterr, size_t size)
 {
     const server_settings *settings = &process->settings;
-    const set_store_settings store_settings = {.directory = settings->data_directory,
-                                               .sets = settings->stored_sets,
-                                               .bytes = settings->store_bytes,
-                                               .cached_bytes = settings->set_cache_bytes};
+    const set_store_settings store_settings = set_store_settings_from(settings);
     if (settings->api_key_file[0]) {
         process->api_key = key_file_read(settings->api_key_file, reterr, size);
         if (!process->api_key)
@@ -352,7 +350,8 @@ static int check(server_process *process)
         process->store = set_store_open(&no_sets, reason, sizeof reason);
         problem = process->store ? build_service(process) : reason;
         api_store store = {0};
-        if (!problem && process->settings.data_directory[0]) {
+        if (!problem &&
+            (process->settings.data_directory[0] || process->settings.database_url[0])) {
             store = *process->host.store;
             store.find = leave_store;
             process->host.store = &store;
@@ -382,11 +381,14 @@ int main(int argc, char **argv)
         printf("posenc %s (libmicrohttpd %s)\n", PE_VERSION, http_library_version());
         return EXIT_SUCCESS;
     case SETTINGS_CHECK:
-        return check(&process);
+        return set_store_accepts(&process.settings, stderr) ? check(&process) : EXIT_USAGE;
+    case SETTINGS_PRINT_SCHEMA:
+        shared_schema_print(stdout);
+        return EXIT_SUCCESS;
     case SETTINGS_HEALTHCHECK:
         return probe_server(&process.settings, stderr) ? EXIT_SUCCESS : EXIT_FAILURE;
     case SETTINGS_SERVE:
         break;
     }
-    return serve(&process);
+    return set_store_accepts(&process.settings, stderr) ? serve(&process) : EXIT_USAGE;
 }

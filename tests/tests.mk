@@ -17,7 +17,7 @@ DEPS_TEST := $(DEPS) $(DEPS_POSTGRES) postgresql binutils check chromium clang c
              libclang-rt-dev libmpfr-dev nginx-light prometheus python3 python3-mpmath python3-numpy python3-scipy python3-torch \
              util-linux valgrind wrk zsh
 
-.PHONY: test bits unit fuzz fuzz-corpus digits mpfr buckets http browser interop installed fleet kubernetes \
+.PHONY: test bits unit fuzz fuzz-corpus digits mpfr buckets http browser interop installed fleet kubernetes postgres \
         readme screenshot contract golden check \
         check-builds hardening sanitize tsan valgrind analyze analyze-quick format slow bench soak same-answers \
         check-arm64 check-image check-dist check-deb deps-test deps-image deps-bench
@@ -83,8 +83,9 @@ $(BUILD)/bucket-runs: $(BUILD)/tests/buckets/main.o $(BUILD)/libposenc.a
 
 # tests of the server wait for time to pass: what only computes is done beside them
 test: ## run every test
-	+$(BUILDING) all $(BUILD)/unit-tests $(BUILD)/fuzz-replay $(BUILD)/digits-tests $(BUILD)/bucket-runs $(BUILD)/mpfr-tests
-	$(MAKE) -j1 check hardening unit fuzz-corpus digits buckets mpfr golden interop installed browser contract fleet kubernetes
+	+$(BUILDING) all $(BUILD)/unit-tests $(BUILD)/fuzz-replay $(BUILD)/digits-tests $(BUILD)/bucket-runs $(BUILD)/mpfr-tests \
+		$(BUILD)/postgres/unit-tests $(BUILD)/postgres/posenc-server
+	$(MAKE) -j1 check hardening unit fuzz-corpus digits buckets mpfr golden interop installed browser contract fleet kubernetes postgres
 	+$(BUILDING) $(SANITIZED) all $(BUILD)/sanitize/unit-tests $(BUILD)/sanitize/fuzz-replay
 	+sh tests/support/beside.sh "$(MAKE) -j1 http" "$(MAKE) check-builds check-dist analyze-quick" $(BUILD)/beside-1.log
 	+sh tests/support/beside.sh "$(MAKE) -j1 sanitize" "$(MAKE) tsan valgrind" $(BUILD)/beside-2.log
@@ -134,6 +135,10 @@ browser: all ## the visualiser in a real browser (VIEW=heatmap: one file); scree
 
 fleet: all ## three nodes behind HAProxy and nginx, which die under load (FLEET_REQUESTS=200000: the long form)
 	PYTHONDONTWRITEBYTECODE=1 TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -m unittest discover -s tests/fleet -p 'test_*.py'
+
+postgres: $(BUILD)/postgres/unit-tests $(BUILD)/postgres/posenc-server ## stored sets in a PostgreSQL of its own: the store's suite, servers that share it, outages
+	$(PYTHON) -B tests/postgres/suite.py $(BUILD)/postgres/unit-tests
+	PYTHONDONTWRITEBYTECODE=1 TEST_SERVER=$(BUILD)/postgres/posenc-server $(PYTHON) -m unittest discover -s tests/postgres -p 'test_*.py'
 
 kubernetes: all ## the manifests of docker/kubernetes against the schemas of Kubernetes
 	node tests/kubernetes/check.mjs $(BUILD)/posenc-server docker/kubernetes

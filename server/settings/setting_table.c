@@ -74,6 +74,12 @@ const setting_row SETTINGS[SETTING_COUNT] = {
         "data-dir", data_directory, "DIRECTORY", "", NULL,
         "directory where stored sets are kept; none: they are kept in memory and lost when the "
         "server stops"),
+    ACCESS(
+        "database-url", database_url, "URL", SETTING_URL,
+        "PostgreSQL database in which several servers keep the same stored sets, such as "
+        "postgresql://posenc@db1,db2/posenc; a build with POSTGRES=1 is needed. The value is "
+        "never printed; a command line can be read by others: give a password by the "
+        "variable, or by libpq's PGPASSFILE"),
     TEXT("api-key-file", api_key_file, "FILE", "", NULL,
          "file with the bearer token that /v1/parameters requires; none: no token is required "
          "on loopback and Unix sockets, and /v1/parameters is closed elsewhere"),
@@ -82,11 +88,12 @@ const setting_row SETTINGS[SETTING_COUNT] = {
         "maximum length of an uploaded set; uploads in progress take at most about twice that "
         "in memory"),
     BYTES("max-store-bytes", store_bytes, "0", 0, 1ULL << 48, "bytes",
-          "maximum size of all stored sets together; 0: 4 GiB with data-dir, else 512 MiB"),
+          "maximum size of all stored sets together; 0: 4 GiB with data-dir or database-url, "
+          "else 512 MiB"),
     NUMBER("max-stored-sets", stored_sets, "COUNT", "1024", 1, 65536, "sets",
            "maximum number of stored sets"),
     BYTES("set-cache-bytes", set_cache_bytes, "512MiB", 0, ANY, "bytes",
-          "memory for the most recently used sets of data-dir"),
+          "memory for the most recently used sets of data-dir or database-url"),
     NUMBER("max-connections", connections, "COUNT", "1024", 1, 65536, "connections",
            "maximum number of open connections; more are refused with 503"),
     NUMBER("max-requests", requests, "COUNT", "1024", 1, 65536, "requests",
@@ -130,6 +137,9 @@ const action_row ACTIONS[ACTION_COUNT] = {
     {"version", SETTINGS_VERSION, "print the version and exit"},
     {"check-config", SETTINGS_CHECK,
      "print the value of every setting and exit; status 2 if a setting is wrong"},
+    {"print-schema", SETTINGS_PRINT_SCHEMA,
+     "print the tables that database-url needs, as SQL, and exit; the server makes them itself "
+     "if its role may"},
     {"healthcheck", SETTINGS_HEALTHCHECK,
      "ask the server with these settings for /health/ready and exit; status 0 if it is ready, "
      "else 1"},

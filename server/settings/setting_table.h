@@ -12,6 +12,7 @@ typedef enum setting_type {
     SETTING_SWITCH, /* bool */
     SETTING_MODE,   /* const char *: for permission_read_mode; "": none */
     SETTING_GROUP,  /* const char *: for permission_read_group; "": none */
+    SETTING_URL,    /* const char *: postgresql://…, never printed; "": none */
 } setting_type;
 
 typedef struct setting_row {
@@ -32,8 +33,8 @@ typedef struct action_row {
     const char *help;
 } action_row;
 
-#define SETTING_COUNT 35
-#define ACTION_COUNT  4
+#define SETTING_COUNT 36
+#define ACTION_COUNT  5
 extern const setting_row SETTINGS[SETTING_COUNT];
 extern const action_row ACTIONS[ACTION_COUNT];
 

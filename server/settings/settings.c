@@ -11,7 +11,7 @@
 
 #define ENVIRONMENT_PREFIX    "POSENC_"
 #define AUTOMATIC_THREADS_MAX 8
-#define STORE_ON_DISK         ((uint64_t)4 << 30)   /* bytes: max-store-bytes with data-dir */
+#define STORE_ON_DISK         ((uint64_t)4 << 30)   /* bytes: max-store-bytes with a database */
 #define STORE_IN_MEMORY       ((uint64_t)512 << 20) /* and without */
 
 /* The environment variable of a setting, such as POSENC_CACHE_BYTES for cache-bytes. */
@@ -77,6 +77,9 @@ static void describe_values(const setting_row *setting, char *dst, size_t size)
     case SETTING_GROUP:
         snprintf(dst, size, "the name of a group on this system or a group's number");
         break;
+    case SETTING_URL:
+        snprintf(dst, size, "a URL that begins with postgresql://");
+        break;
     case SETTING_NUMBER:
     case SETTING_BYTES:
         used = (size_t)snprintf(dst, size, "a number from %llu",
@@ -88,6 +91,20 @@ static void describe_values(const setting_row *setting, char *dst, size_t size)
             snprintf(dst + used, size - used, ", optionally with KiB, MiB or GiB after it");
         break;
     }
+}
+
+/* Print that a value is not legal. `source` may be the whole argument --flag=VALUE; what may be
+ * a secret is not shown. */
+static void report_value(const setting_row *setting, const char *source, const char *text,
+                         FILE *errors)
+{
+    char values[160];
+    describe_values(setting, values, sizeof values);
+    if (setting->type == SETTING_URL)
+        fprintf(errors, "posenc-server: %.*s: the value is not %s\n", (int)strcspn(source, "="),
+                source, values);
+    else
+        fprintf(errors, "posenc-server: %s: \"%s\" is not %s\n", source, text, values);
 }
 
 /* Set one setting from text. `source` names the flag or the variable in the error. */
@@ -109,6 +126,10 @@ static bool set(server_settings *settings, const setting_row *setting, const cha
         legal = !*text || permission_read_group(text, &(gid_t){0});
         *(const char **)member = text;
         break;
+    case SETTING_URL:
+        legal = !*text || strncmp(text, "postgresql://", 13) == 0;
+        *(const char **)member = text;
+        break;
     case SETTING_NUMBER:
     case SETTING_BYTES:
         legal = read_number(setting, text, member);
@@ -118,11 +139,8 @@ static bool set(server_settings *settings, const setting_row *setting, const cha
         *(bool *)member = text[0] == 't';
         break;
     }
-    if (!legal) {
-        char values[160];
-        describe_values(setting, values, sizeof values);
-        fprintf(errors, "posenc-server: %s: \"%s\" is not %s\n", source, text, values);
-    }
+    if (!legal)
+        report_value(setting, source, text, errors);
     return legal;
 }
 
@@ -262,7 +280,8 @@ bool settings_read(server_settings *ret_settings, int argc, char *const *argv,
         legal = read_flag(ret_settings, argv, argc, &index, errors) && legal;
     if (ret_settings->store_bytes == 0)
         ret_settings->store_bytes =
-            ret_settings->data_directory[0] ? STORE_ON_DISK : STORE_IN_MEMORY;
+            ret_settings->data_directory[0] || ret_settings->database_url[0] ? STORE_ON_DISK
+                                                                             : STORE_IN_MEMORY;
     return legal;
 }
 
@@ -331,6 +350,9 @@ void settings_print(const server_settings *settings, FILE *out)
         case SETTING_MODE:
         case SETTING_GROUP:
             fprintf(out, "%s\n", *(const char *const *)member);
+            break;
+        case SETTING_URL:
+            fprintf(out, "%s\n", **(const char *const *)member ? "(not shown)" : "");
             break;
         case SETTING_SWITCH:
             fprintf(out, "%s\n", *(const bool *)member ? "true" : "false");

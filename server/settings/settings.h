@@ -12,6 +12,7 @@ typedef enum settings_action {
     SETTINGS_HELP,
     SETTINGS_VERSION,
     SETTINGS_CHECK,
+    SETTINGS_PRINT_SCHEMA,
     SETTINGS_HEALTHCHECK,
 } settings_action;
 
@@ -29,6 +30,7 @@ typedef struct server_settings {
         body_bytes;
     const char *warm;                          /* "": none */
     const char *data_directory, *api_key_file; /* "": none */
+    const char *database_url;                  /* may hold a password; "": none */
     uint64_t upload_bytes, store_bytes, stored_sets, set_cache_bytes;
 } server_settings;
 

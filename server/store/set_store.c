@@ -228,7 +228,16 @@ static bool is_given(const char *text)
     return text && *text;
 }
 
-bool set_store_accepts(const set_store_settings *settings, char *reterr, size_t size)
+set_store_settings set_store_settings_from(const server_settings *settings)
+{
+    return (set_store_settings){.directory = settings->data_directory,
+                                .sets = settings->stored_sets,
+                                .bytes = settings->store_bytes,
+                                .cached_bytes = settings->set_cache_bytes,
+                                .database_url = settings->database_url};
+}
+
+static bool accepts(const set_store_settings *settings, char *reterr, size_t size)
 {
     if (!is_given(settings->database_url))
         return true;
@@ -239,6 +248,16 @@ bool set_store_accepts(const set_store_settings *settings, char *reterr, size_t 
         "database-url: sets are kept in the database or in data-dir, not in both: leave one "
         "of the two settings out");
     return false;
+}
+
+bool set_store_accepts(const server_settings *settings, FILE *errors)
+{
+    char reason[256];
+    const set_store_settings own = set_store_settings_from(settings);
+    bool accepted = accepts(&own, reason, sizeof reason);
+    if (!accepted)
+        fprintf(errors, "posenc-server: %s\n", reason);
+    return accepted;
 }
 
 static bool open_engine(set_store *self, char *reterr, size_t size)
@@ -259,7 +278,7 @@ static bool open_engine(set_store *self, char *reterr, size_t size)
 
 set_store *set_store_open(const set_store_settings *settings, char *reterr, size_t size)
 {
-    if (!set_store_accepts(settings, reterr, size))
+    if (!accepts(settings, reterr, size))
         return NULL;
     set_store *self = calloc(1, sizeof *self);
     snprintf(reterr, size, "cannot open the store: out of memory");

@@ -4,6 +4,7 @@
 #define SET_STORE_H
 
 #include "api.h"
+#include "settings/settings.h"
 
 typedef struct set_store set_store;
 
@@ -16,9 +17,11 @@ typedef struct set_store_settings {
                                * in memory */
 } set_store_settings;
 
-/* Whether the settings fit together and this build. False: reterr is one line with the reason,
+set_store_settings set_store_settings_from(const server_settings *settings);
+
+/* Whether the settings fit together and this build. False: `errors` has a line with the reason,
  * which does not show the URL. */
-bool set_store_accepts(const set_store_settings *settings, char *reterr, size_t size);
+bool set_store_accepts(const server_settings *settings, FILE *errors);
 
 /* NULL: reterr is one line with the reason. A PostgreSQL database need not be reachable. */
 set_store *set_store_open(const set_store_settings *settings, char *reterr, size_t size);

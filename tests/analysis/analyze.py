@@ -12,7 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).parent
-DEFINES = ["-D_GNU_SOURCE", "-DPE_KERNEL_X86", "-Ilib", "-Iapi", "-Iserver"]
+LIBPQ = subprocess.run(["pkg-config", "--cflags", "libpq"], capture_output=True, text=True, check=True).stdout.split()
+DEFINES = ["-D_GNU_SOURCE", "-DPE_KERNEL_X86", "-Ilib", "-Iapi", "-Iserver", *LIBPQ]
 FINDING = re.compile(r"(?P<file>[^\s:]+):(?P<line>\d+):(?:\d+:)? (?P<kind>warning|error|style|"
                      r"performance|portability): (?P<text>.*) \[(?P<check>[^]]+)\]$")
 SOURCES = sorted(str(path) for folder in ("lib", "api", "server")

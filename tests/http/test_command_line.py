@@ -11,9 +11,9 @@ FLAGS = {
     "bind", "port", "unix-socket", "unix-socket-mode", "unix-socket-group", "warm", "cache-bytes",
     "max-elements", "json-max-elements", "png-max-pixels", "max-list-length", "max-target-bytes", "max-body-bytes", "max-connections", "drain-seconds",
     "log-format", "access-log", "data-dir", "api-key-file", "max-upload-bytes",
-    "max-store-bytes", "max-stored-sets", "set-cache-bytes",
+    "max-store-bytes", "max-stored-sets", "set-cache-bytes", "database-url",
 }  # fmt: skip
-ACTIONS = {"help", "version", "check-config", "healthcheck"}
+ACTIONS = {"help", "version", "check-config", "print-schema", "healthcheck"}
 
 
 def settings(*flags, **variables):
@@ -79,6 +79,23 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(settings("--data-dir", "/x")["max-store-bytes"], str(4 << 30))
         given = ("--data-dir=/x", "--max-store-bytes=5MiB")
         self.assertEqual(settings(*given)["max-store-bytes"], str(5 << 20))
+
+    def test_a_database_is_refused_by_a_build_without_it_and_never_shown(self):
+        """Where this build has PostgreSQL, only what it cannot read is refused."""
+        url = "postgresql://posenc:secret%zz@127.0.0.1:1/posenc"
+        for given in ({"POSENC_DATABASE_URL": url}, {"POSENC_DATABASE_URL": "mysql://posenc:secret@h/d"}):
+            for action in ((), ("--check-config",)):
+                ended = run(*action, environment=given)
+                self.assert_refused(ended, "the value is not a URL" if "mysql" in str(given) else "database-url")
+                self.assertNotIn("secret", ended.stderr)
+        ended = run("--database-url=postgresql://a:secret@h/d", "--data-dir", "/x")
+        self.assert_refused(ended, "database-url", "data-dir")
+        self.assertNotIn("secret", ended.stderr)
+
+    def test_print_schema_prints_one_transaction(self):
+        ended = run("--print-schema")
+        self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+        self.assertRegex(ended.stdout, r"(?s)\A(--[^\n]*\n)*BEGIN;\n.*CREATE TABLE posenc\.sets .*COMMIT;\n\Z")
 
     def test_a_flag_beats_the_environment_and_this_the_default(self):
         variable = {"POSENC_CACHE_BYTES": "2MiB", "POSENC_ACCESS_LOG": "true"}

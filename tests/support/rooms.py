@@ -26,6 +26,7 @@ PUBLIC = {"lib": {"posenc.h"}, "api": {"api.h", "store.h", "text.h"}, "server": 
 OTHERS = {
     r"microhttpd\.h": ["server/http/"],
     r"sqlite3\.h": ["server/store/database.c"],
+    r"libpq-fe\.h": ["server/store/postgres_engine.c", "server/store/postgres_link.c"],
     r"png\.h": ["api/formats/png.c"],
     r"zlib\.h": ["api/bytes/gzip.c", "api/http/coding.c", "api/formats/png.c"],
     r"nettle/.*": ["api/bytes/digest.c"],

@@ -1,0 +1,150 @@
+"""A PostgreSQL server of its own for a test: in a folder that goes, on a free port, not as root."""
+
+import contextlib
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "http"))
+
+from server import PATIENCE, wait_until  # noqa: E402
+
+# The password has characters that a URL must escape, and stands nowhere else.
+PASSWORD, ESCAPED = "se/cr:et%", "se%2Fcr%3Aet%25"
+FAST = ("-c", "shared_buffers=64MB", "-c", "max_connections=60", "-c", "autovacuum_naptime=5s")
+
+
+def programs():
+    """The folder with initdb and postgres, which Debian keeps out of PATH."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    name = str(found[-1]) if found else shutil.which("initdb")
+    if not name:
+        raise AssertionError("initdb is missing: make deps-test")
+    return Path(name).parent
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def other_user():
+    """How to start a program as another user than root, whom initdb and postgres refuse."""
+    if os.getuid() != 0:
+        return {}
+    with contextlib.suppress(KeyError):
+        entry = pwd.getpwnam("postgres")
+        return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
+    return {"user": 65534, "group": 65534, "extra_groups": []}
+
+
+class Cluster(contextlib.AbstractContextManager):
+    """`url(database)` names it. `kill` is kill -9 of the server and all that it has started."""
+
+    def __init__(self, *options, standby_of=None):
+        self.folder = Path(tempfile.mkdtemp(prefix="posenc-postgres-"))
+        self.data, self.port, self.options = self.folder / "data", free_port(), (*FAST, *options)
+        self.process = None
+        if os.getuid() == 0:
+            os.chown(self.folder, other_user()["user"], other_user()["group"])
+        try:
+            self.make(standby_of)
+            self.start()
+        except BaseException:
+            self.close()
+            raise
+
+    def run(self, program, *arguments, **variables):
+        done = subprocess.run([str(programs() / program), *arguments], cwd=self.folder, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=PATIENCE, check=False, **other_user(),
+                              env={"PATH": os.environ["PATH"], "PGPASSWORD": PASSWORD, "LC_ALL": "C", **variables})
+        if done.returncode != 0:
+            raise AssertionError(f"{program}: {done.stdout}{done.stderr}")
+        return done.stdout
+
+    def make(self, standby_of):
+        if standby_of:
+            self.run("pg_basebackup", "-D", str(self.data), "-R", "-X", "stream", "-c", "fast", "-d",
+                     f"{standby_of.url('postgres')}?application_name=standby")
+            return
+        secret = self.folder / "secret"
+        secret.write_text(PASSWORD)
+        secret.chmod(0o644)
+        self.run("initdb", "-D", str(self.data), "-U", "posenc", "-A", "scram-sha-256", f"--pwfile={secret}",
+                 "-E", "UTF8", "--no-sync")
+        secret.unlink()
+
+    def start(self):
+        with open(self.folder / "log", "ab") as log:
+            self.process = subprocess.Popen(
+                [str(programs() / "postgres"), "-D", str(self.data), "-p", str(self.port), "-k", str(self.folder),
+                 "-c", "listen_addresses=127.0.0.1", *self.options],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder, start_new_session=True,
+                env={"PATH": os.environ["PATH"], "LC_ALL": "C"}, **other_user())
+        wait_until(self.answers, "PostgreSQL answers")
+
+    def answers(self):
+        if self.process.poll() is not None:
+            raise AssertionError((self.folder / "log").read_text()[-2000:])
+        try:
+            self.sql("SELECT 1", "postgres")
+        except AssertionError:
+            return False
+        return True
+
+    def url(self, database="posenc", *others):
+        """With the addresses of `others`, of which the one that can be written is chosen."""
+        hosts = ",".join(f"127.0.0.1:{each.port}" for each in (self, *others))
+        return f"postgresql://posenc:{ESCAPED}@{hosts}/{database}"
+
+    def sql(self, statements, database="posenc"):
+        """What psql prints: a line for a row, columns between |."""
+        return self.run("psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-c", statements, self.url(database)).strip()
+
+    def new_database(self, name="posenc"):
+        self.sql(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)", "postgres")
+        self.sql(f"CREATE DATABASE {name}", "postgres")
+        return self.url(name)
+
+    def promote(self):
+        self.run("pg_ctl", "promote", "-w", "-D", str(self.data))
+
+    def stop(self):
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+            self.process.wait(PATIENCE)
+
+    def kill(self):
+        """Everything at once, as when a machine is lost."""
+        if self.process and self.process.poll() is None:
+            for each in (*self.children(), self.process.pid):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(each, signal.SIGKILL)
+            self.process.wait(PATIENCE)
+            time.sleep(0)
+
+    def children(self):
+        """The processes that this server has started."""
+        path = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        return [int(each) for each in path.read_text().split()]
+
+    def pause(self, paused=True):
+        """Stop the server's processes, so that connections stay and nothing answers; or let them go on."""
+        for each in (self.process.pid, *self.children()):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(each, signal.SIGSTOP if paused else signal.SIGCONT)
+
+    def close(self):
+        self.kill()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def __exit__(self, *_):
+        self.close()
