@@ -225,7 +225,7 @@ sanitize: ## the suite under AddressSanitizer and UndefinedBehaviorSanitizer
 	$(MAKE) -j1 $(SANITIZED) unit fuzz-corpus http
 
 TSAN := -O1 -g -fsanitize=thread
-TSAN_SUITES := cache flight kept attachments shortcuts buffer runner workers job_list departures preparations watch store
+TSAN_SUITES := cache flight kept attachments shortcuts buffer runner workers job_list departures preparations watch store changes
 tsan: ## concurrent suites and a mixed load under ThreadSanitizer
 	+$(BUILDING) BUILD=$(BUILD)/tsan CFLAGS="$(TSAN)" $(BUILD)/tsan/posenc-server $(BUILD)/tsan/unit-tests
 	PYTHON=$(PYTHON) sh tests/support/tsan.sh $(BUILD)/tsan $(TSAN_SUITES)

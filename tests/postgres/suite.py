@@ -1,4 +1,4 @@
-"""Run the unit suite of the store on memory, SQLite and PostgreSQL: suite.py build/postgres/unit-tests"""
+"""Run the unit suites of the store on memory, SQLite and PostgreSQL: suite.py build/postgres/unit-tests"""
 
 import os
 import subprocess
@@ -6,12 +6,14 @@ import sys
 
 from cluster import Cluster
 
+SUITES = ("store", "changes")
+
 
 def main():
     with Cluster() as cluster:
-        ended = subprocess.run([sys.argv[1], "store"], check=False,
-                               env={**os.environ, "STORE_DATABASE_URL": cluster.new_database()})
-    return ended.returncode
+        environment = {**os.environ, "STORE_DATABASE_URL": cluster.new_database()}
+        ended = [subprocess.run([sys.argv[1], suite], check=False, env=environment) for suite in SUITES]
+    return max(each.returncode for each in ended)
 
 
 if __name__ == "__main__":
