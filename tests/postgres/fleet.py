@@ -39,7 +39,8 @@ class PostgresCase(unittest.TestCase):
         self.url = self.cluster.new_database()
 
     def start(self, *flags, url=None):
-        server = Server(*flags, environment={"POSENC_DATABASE_URL": url or self.url})
+        # a busy machine may need more than the 2 s that a server waits for a connection by default
+        server = Server(*flags, environment={"POSENC_DATABASE_URL": url or f"{self.url}?connect_timeout=30"})
         self.addCleanup(self.end, server)
         return server
 

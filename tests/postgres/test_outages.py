@@ -75,7 +75,7 @@ class Outage(PostgresCase):
 
     def test_a_database_that_hangs_is_noticed(self):
         """Connections stay open, nothing answers: no request waits for ever, and none on an event thread."""
-        server = self.start("--threads", "1", "--set-cache-bytes", "64KiB")
+        server = self.start("--threads", "1", "--set-cache-bytes", "64KiB", url=self.url)
         self.put(server, "cached", matrix(1.0))
         self.put(server, "listed", large(100_000, 2.0))
         self.cluster.pause()
