@@ -88,14 +88,14 @@ static pe_wide quarters_snapped(pe_wide phase)
 
 /* ---- one entry, exactly ---- */
 
-#define SCALED_FROM (-100) /* binary exponent of a phase: those below have too few bits left   \
-                            */
+#define NONE        (-10000)
+#define SCALED_FROM (-100) /* binary exponents: phases below have too few bits left */
 
-/* The largest binary exponent of a coordinate times its element; INT_MIN if all are 0. */
+/* The largest binary exponent of a coordinate times its element; NONE if all are 0. */
 static int exponent_of(const pe_projection *projection, uint64_t point, size_t column)
 {
     const pe_points *points = &projection->points;
-    int largest = -10000, x_exponent, b_exponent;
+    int largest = NONE, x_exponent, b_exponent;
     for (size_t a = 0; a < points->axes; a++) {
         double x = points->coordinates[point * points->axes + a];
         double b = projection->matrix[a * projection->count + column];
@@ -132,7 +132,7 @@ static void write_exactly(const pe_projection *projection, uint64_t point, size_
     dd parts[2]; /* sin, cos */
     if (!projection->turns && !projection->from_unit) {
         int exponent = exponent_of(projection, point, column);
-        if (exponent > -10000 && exponent < SCALED_FROM) {
+        if (exponent != NONE && exponent < SCALED_FROM) {
             write_tiny(projection, point, column, cosine, exponent, dst);
             return;
         }
