@@ -144,7 +144,34 @@ COMPLEX_ORDER = {
     "base_100": "length=4&offset=9&dim=6&vocab=5&tokens=0,1,2,3&base=100",
 }
 
+RANDOM_FOURIER = {
+    "defaults": "sizes=3,4&features=4",
+    **{
+        f"grid_{grid}_{dtype}": f"sizes=3,4&features=3&grid={grid}&dtype={dtype}&seed=5"
+        for grid, dtype in product(("corners", "centers", "unit", "index"), DTYPES)
+    },
+    **{
+        f"points_{kind}_{dtype}": "coordinates=0.1,-0.7,0.25,1,-1,0.5,0,0,0.0001,0.5&axes=2"
+        f"&features=5&coordinate_range={kind}&dtype={dtype}"
+        for kind, dtype in product(("symmetric", "unit"), DTYPES)
+    },
+    "last_to_first": "sizes=2,3,2&features=3&axis_order=last_to_first",
+    "one_axis": "sizes=9&features=2&std=0.01",
+    "four_axes": "sizes=2,1,2,3&features=2&std=10&dtype=f64",
+    "features_70": "sizes=2,2&features=70&seed=9",
+    "large_coordinates": "coordinates=2147483648,-123456.789,0.1&axes=3&features=4&std=1000"
+    "&dtype=f64",
+    "tiny_coordinates": "coordinates=1e-30,1e-35,-1e-40,0,1e-45,1e-44&axes=2&features=3",
+    "tiny_coordinates_f64": "coordinates=1e-300,1e-305,-1e-320,0,1e-40,0&axes=2&features=3"
+    "&dtype=f64",
+    "std_large_f64": "coordinates=0.5,0.25&axes=2&features=3&std=1000000&dtype=f64",
+    "preset_sam_grid": "preset=sam&sizes=4,3&features=8",
+    "preset_sam_points": "preset=sam&coordinates=0.5,0.5,0.123,0.987,0,1&axes=2&features=8",
+    "preset_sam_f64": "preset=sam&sizes=2,5&features=4&dtype=f64&seed=3",
+}
+
 TRAINED_CASES = {
+    "random_fourier": RANDOM_FOURIER,
     "learned": LEARNED,
     "hierarchical": HIERARCHICAL,
     "floater": FLOATER,

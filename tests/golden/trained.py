@@ -12,7 +12,17 @@ from floats import Interval, exact, nearest_double_of
 from flow import RungeKutta, Taylor
 from philox import draw, normal, truncated, uniform
 from rotary import F64_TOLERANCE, product
-from schemes import cosine, frequency, nearest_double, real, row_positions, sine, with_defaults
+from schemes import (
+    cosine,
+    frequency,
+    nearest_double,
+    points,
+    real,
+    row_positions,
+    sine,
+    sine_of_quarters,
+    with_defaults,
+)
 
 STD = nearest_double("0.02")
 
@@ -188,6 +198,35 @@ def complex_order(arguments):
     return tensors, F64_TOLERANCE
 
 
+RANDOM_FOURIER_PRESETS = {
+    "sam": {"coordinate_range": "unit", "axis_order": "last_to_first"},
+}
+RANDOM_FOURIER_DEFAULTS = {
+    "grid": "centers",
+    "coordinate_range": "symmetric",
+    "axis_order": "first_to_last",
+    "std": "1",
+}
+
+
+def random_fourier(arguments):
+    options = with_defaults(arguments, RANDOM_FOURIER_DEFAULTS, RANDOM_FOURIER_PRESETS)
+    rows, features = points(options), int(options["features"])
+    value = initialiser("normal", nearest_double(options["std"]), None)
+    matrix = seeded_rows(options, "matrix", range(len(rows[0])), features, value)
+    entries = []
+    for point in rows:
+        if "coordinates" in options and options["coordinate_range"] == "unit":
+            point = [2 * x - 1 for x in point]
+        if "sizes" in options and options["axis_order"] == "last_to_first":
+            point = point[::-1]
+        turns = [sum(x * line[j] for x, line in zip(point, matrix)) for j in range(features)]
+        entries += [sine_of_quarters(4 * t) for t in turns]
+        entries += [sine_of_quarters(4 * t + 1) for t in turns]
+    return {"encoding": ([len(rows), 2 * features], entries)}, F64_TOLERANCE
+
+
 TRAINED = {
-    scheme.__name__: scheme for scheme in (learned, hierarchical, floater, complex_order)
+    scheme.__name__: scheme
+    for scheme in (learned, hierarchical, floater, complex_order, random_fourier)
 }

@@ -31,6 +31,7 @@ class Representations(ServerCase):
                 "odd_dim": "reject",
                 "zero_first_row": False,
                 "amplitude": 1,
+                "position_scale": 1,
                 "dtype": "f32",
             },
         )

@@ -170,6 +170,7 @@ START_TEST(lists_and_variants_fail_as_cleanly)
         {"sinusoidal_2d", "height=3&width=2&dim=8&preset=timm&extra_tokens=1"},
         {"sinusoidal_2d", "height=3&width=2&dim=8&preset=detr&mask=1,2,3"},
         {"sinusoidal", "positions=1,2.5&dim=8&preset=flux"},
+        {"random_fourier", "sizes=2,3&features=3"},
         {"fourier", "coordinates=0.5,0.25&axes=2&bands=3"},
         {"axial_rope", "sizes=2,2&dim=8&coordinate_type=listed&coordinates=1,2,3,4"},
         {"axial_rope", "sizes=2,2&dim=8&widths=4,2&reference_sizes=5,6"},

@@ -42,6 +42,7 @@ static const char *const QUERIES[][2] = {
     {"sinusoidal_2d", "height=50&width=70&dim=12&preset=timm&extra_tokens=3"},
     {"sinusoidal_2d", "height=50&width=70&dim=12&preset=detr&mask=0,1000,2500"},
     {"sinusoidal_3d", "depth=9&height=11&width=13&dim=20"},
+    {"random_fourier", "sizes=50,70&features=5&preset=sam"},
     {"fourier", "sizes=50,70&bands=5&include_input=last"},
     {"axial_rope", "sizes=5,20,30&dim=60&prefix=7&suffix=3&repeats=2"},
     {"axial_rope", "sizes=40,60&dim=90&widths=30,50&row_order=merge_blocks&table=full"},

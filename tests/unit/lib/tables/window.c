@@ -290,6 +290,8 @@ START_TEST(fill_writes_any_rows_of_any_scheme)
                           "&shape=nc&extra_tokens=2"},
         {"sinusoidal_2d", "height=5&width=70&dim=12&preset=sd3&dtype=f64"},
         {"sinusoidal_3d", "depth=3&height=5&width=7&dim=14"},
+        {"random_fourier", "sizes=5,7&features=70&dtype=f64"},
+        {"random_fourier", "coordinates=0.1,0.2,0.3,0.4,0.5,0.6&axes=2&features=70"},
         {"fourier", "sizes=3,5,4&bands=5&include_input=first&layout=by_frequency"},
         {"fourier", "coordinates=0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8&axes=2&bands=70"
                     "&max_frequency=9&dtype=f64"},

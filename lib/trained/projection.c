@@ -1,0 +1,207 @@
+/* Entries from seeds with an error bound; those that it leaves uncertain from exact phases. */
+#include "trained/projection.h"
+
+#include "kernels/kernel.h"
+#include "numerics/dtype.h"
+#include "numerics/fixed.h"
+#include "numerics/phase.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void pe_projection_free(void *state)
+{
+    pe_projection *projection = state;
+    if (projection) {
+        free(projection->matrix);
+        free(projection->turns);
+    }
+    free(projection);
+}
+
+bool pe_projection_prepare(pe_projection *projection)
+{
+    const pe_points *points = &projection->points;
+    size_t count = projection->count;
+    projection->turns = NULL;
+    if (points->coordinates)
+        return true;
+    projection->turns = malloc(points->axes * count * sizeof *projection->turns);
+    for (size_t a = 0; projection->turns && a < points->axes; a++) {
+        const pe_fixed divisor = pe_fixed_of(pe_points_scale(points, a).divisor);
+        for (size_t i = a * count; i < (a + 1) * count; i++)
+            projection->turns[i] =
+                pe_fixed_div(pe_fixed_of(projection->matrix[i]), divisor).part;
+    }
+    return projection->turns != NULL;
+}
+
+/* ---- phases ---- */
+
+/* x · b · 2^shift modulo 1, in turns; bits below 2^-256 are cut off. */
+static pe_wide product_turns(double x, double b, int shift)
+{
+    int x_exponent, b_exponent;
+    dd product = dd_two_prod(frexp(x, &x_exponent), frexp(b, &b_exponent)); /* exactly */
+    shift += x_exponent + b_exponent;
+    return pe_wide_add(pe_fixed_of(ldexp(product.hi, shift)).part,
+                       pe_fixed_of(ldexp(product.lo, shift)).part);
+}
+
+/* The phase of a column at a point times 2^shift, modulo one turn. The shift is 0 for grids. */
+static pe_wide phase_of(const pe_projection *projection, uint64_t point, size_t column,
+                        int shift)
+{
+    const pe_points *points = &projection->points;
+    pe_wide phase = {{0, 0, 0, 0}};
+    for (size_t a = 0; a < points->axes; a++) {
+        size_t index = a * projection->count + column;
+        if (projection->turns) {
+            pe_point_scale scale = pe_points_scale(points, a);
+            double place = (double)pe_points_place(points, point, a);
+            int64_t whole = (int64_t)(scale.offset + scale.step * place);
+            phase = pe_wide_add(phase, pe_wide_mul_integer(projection->turns[index], whole));
+            continue;
+        }
+        double x = points->coordinates[point * points->axes + a];
+        double b = projection->matrix[index];
+        phase = pe_wide_add(phase, product_turns(x, b, shift + projection->from_unit));
+        if (projection->from_unit)
+            phase = pe_wide_sub(phase, product_turns(1, b, shift));
+    }
+    return phase;
+}
+
+/* The multiple of a quarter turn that a phase of a grid should be, if it is within 2^-230 of
+ * one: quotients have been cut off. Elements are such that no other phase is that near. */
+static pe_wide quarters_snapped(pe_wide phase)
+{
+    const pe_wide eighth = {{0, 0, 0, 1ULL << 61}}, margin = {{1ULL << 26, 0, 0, 0}};
+    pe_wide nearest = pe_wide_add(phase, eighth);
+    nearest = (pe_wide){{0, 0, 0, nearest.limb[3] >> 62 << 62}};
+    pe_wide above = pe_wide_add(pe_wide_sub(phase, nearest), margin);
+    bool is_near = (above.limb[3] | above.limb[2] | above.limb[1]) == 0 &&
+                   above.limb[0] < 2 * margin.limb[0];
+    return is_near ? nearest : phase;
+}
+
+/* ---- one entry, exactly ---- */
+
+#define NONE        (-10000)
+#define SCALED_FROM (-100) /* binary exponents: phases below have too few bits left */
+
+/* The largest binary exponent of a coordinate times its element; NONE if all are 0. */
+static int exponent_of(const pe_projection *projection, uint64_t point, size_t column)
+{
+    const pe_points *points = &projection->points;
+    int largest = NONE, x_exponent, b_exponent;
+    for (size_t a = 0; a < points->axes; a++) {
+        double x = points->coordinates[point * points->axes + a];
+        double b = projection->matrix[a * projection->count + column];
+        (void)frexp(x, &x_exponent);
+        (void)frexp(b, &b_exponent);
+        if (x != 0 && b != 0 && x_exponent + b_exponent > largest)
+            largest = x_exponent + b_exponent;
+    }
+    return largest;
+}
+
+/* Write an entry whose phase is tiny: it is computed times a power of two. */
+static void write_tiny(const pe_projection *projection, uint64_t point, size_t column,
+                       bool cosine, int exponent, void *dst)
+{
+    const int shift = -20 - exponent;
+    pe_wide phase = phase_of(projection, point, column, shift);
+    bool negative = phase.limb[3] >> 63;
+    dd angle = pe_phase_radians(negative ? pe_wide_negate(phase) : phase), sine, cosine_value;
+    if (negative)
+        angle = dd_neg(angle);
+    double square = ldexp(angle.hi * angle.hi, -shift > -500 ? -2 * shift : -1000);
+    cosine_value = (dd){1, -fmax(square / 2, 0x1p-200)};
+    sine = angle.hi == 0 ? angle : dd_less(angle, square / 6);
+    if (cosine)
+        pe_round_dd(projection->dtype, angle.hi == 0 ? (dd){1, 0} : cosine_value, dst);
+    else
+        pe_round_scaled(projection->dtype, sine, -shift, dst);
+}
+
+static void write_exactly(const pe_projection *projection, uint64_t point, size_t column,
+                          bool cosine, void *dst)
+{
+    dd parts[2]; /* sin, cos */
+    if (!projection->turns && !projection->from_unit) {
+        int exponent = exponent_of(projection, point, column);
+        if (exponent != NONE && exponent < SCALED_FROM) {
+            write_tiny(projection, point, column, cosine, exponent, dst);
+            return;
+        }
+    }
+    pe_wide phase = quarters_snapped(phase_of(projection, point, column, 0));
+    pe_phase_sincos(phase, &parts[0], &parts[1]);
+    pe_round_dd(projection->dtype, parts[cosine], dst);
+}
+
+/* ---- rows ---- */
+
+/* Sines and cosines of up to PE_KERNEL_PAIRS columns of a point, each with bounds of it. */
+typedef struct bounds {
+    double low[2][PE_KERNEL_PAIRS], high[2][PE_KERNEL_PAIRS];
+} bounds;
+
+static void seed(const pe_projection *projection, uint64_t point, size_t first, size_t count,
+                 bounds *ret_bounds)
+{
+    const pe_kernel *kernel = pe_kernel_get();
+    uint64_t high[PE_KERNEL_PAIRS], low[PE_KERNEL_PAIRS];
+    double parts[2][PE_KERNEL_PAIRS];
+    pe_seeds_f64 seeds;
+    for (size_t i = 0; i < count; i++) {
+        pe_wide phase = phase_of(projection, point, first + i, 0);
+        high[i] = phase.limb[3];
+        low[i] = phase.limb[2];
+    }
+    if (projection->dtype == PE_F64)
+        kernel->seed_f64(high, low, count, &seeds); /* within 2^-101 */
+    else
+        kernel->seed(high, count, parts[0], parts[1]); /* within 0.62·2^-53 */
+    for (size_t part = 0; part < 2; part++)
+        for (size_t i = 0; i < count; i++)
+            if (projection->dtype == PE_F64) {
+                double value = part ? seeds.cos[i] : seeds.sin[i];
+                double rest = part ? seeds.cos_rest[i] : seeds.sin_rest[i];
+                ret_bounds->low[part][i] = value + (rest - 0x1p-100);
+                ret_bounds->high[part][i] = value + (rest + 0x1p-100);
+            } else {
+                ret_bounds->low[part][i] = parts[part][i] - 0x1p-51;
+                ret_bounds->high[part][i] = parts[part][i] + 0x1p-51;
+            }
+}
+
+/* Write the sines, or the cosines, of some columns. */
+static void write_part(const pe_projection *projection, uint64_t point, size_t first,
+                       size_t count, const bounds *entries, bool cosine, unsigned char *dst)
+{
+    unsigned char above[PE_KERNEL_PAIRS * sizeof(double)];
+    size_t size = pe_dtype_size(projection->dtype);
+    pe_round_row(projection->dtype, entries->low[cosine], count, dst);
+    pe_round_row(projection->dtype, entries->high[cosine], count, above);
+    for (size_t i = 0; i < count; i++)
+        if (memcmp(dst + i * size, above + i * size, size) != 0)
+            write_exactly(projection, point, first + i, cosine, dst + i * size);
+}
+
+void pe_projection_write(const pe_projection *projection, uint64_t first, uint64_t rows,
+                         void *dst)
+{
+    size_t size = pe_dtype_size(projection->dtype), columns = projection->count;
+    unsigned char *row = dst;
+    bounds entries;
+    for (uint64_t p = first; p < first + rows; p++, row += 2 * columns * size)
+        for (size_t f = 0; f < columns; f += PE_KERNEL_PAIRS) {
+            size_t count = columns - f < PE_KERNEL_PAIRS ? columns - f : PE_KERNEL_PAIRS;
+            seed(projection, p, f, count, &entries);
+            write_part(projection, p, f, count, &entries, false, row + f * size);
+            write_part(projection, p, f, count, &entries, true, row + (columns + f) * size);
+        }
+}
