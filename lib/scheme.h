@@ -48,6 +48,11 @@ void pe_plan_rows(pe_plan *plan, size_t axes);
 void pe_check_magnitude(const pe_values *values, const char *parameter, double magnitude,
                         pe_error *reterr);
 
+/* Check that a list, if it is present, has `wanted` items; `what` says what these are, as in
+ * "one for each axis". False: a problem was added. */
+bool pe_check_count(const pe_values *values, const char *name, size_t wanted, const char *what,
+                    pe_error *reterr);
+
 /* Rows [first, first + rows) of a tensor, which has pe_tensor.rows. */
 typedef struct pe_window {
     size_t tensor;

@@ -118,3 +118,16 @@ void pe_check_magnitude(const pe_values *values, const char *parameter, double m
                  "one that holds values up to %s, unlike %s, which ends below %s; or change %s",
                  number, pe_dtype_name(dtype), limit, parameter);
 }
+
+bool pe_check_count(const pe_values *values, const char *name, size_t wanted, const char *what,
+                    pe_error *reterr)
+{
+    char given[40];
+    const pe_value *list = pe_value_of(values, name);
+    if (!list->present || list->count == wanted)
+        return true;
+    snprintf(given, sizeof given, "%zu item%s", list->count, list->count == 1 ? "" : "s");
+    pe_error_add(reterr, PE_OUT_OF_RANGE, name, given, "a list of %zu item%s, %s", wanted,
+                 wanted == 1 ? "" : "s", what);
+    return false;
+}

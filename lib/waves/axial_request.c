@@ -56,23 +56,12 @@ static bool are_equal(const uint64_t *numbers, size_t count)
 
 /* ---- rules between parameters ---- */
 
-static void check_count(const pe_values *values, const char *name, size_t wanted,
-                        const char *what, pe_error *reterr)
-{
-    char given[40];
-    const pe_value *list = pe_value_of(values, name);
-    if (!list->present || list->count == wanted)
-        return;
-    snprintf(given, sizeof given, "%zu item%s", list->count, list->count == 1 ? "" : "s");
-    pe_error_add(reterr, PE_OUT_OF_RANGE, name, given, "a list of %zu items, %s", wanted, what);
-}
-
 static void check_widths(const pe_values *values, const pe_axial_request *request,
                          pe_error *reterr)
 {
     bool odd = false;
     char given[40];
-    check_count(values, "widths", request->axes, "one for each axis", reterr);
+    pe_check_count(values, "widths", request->axes, "one for each axis", reterr);
     for (size_t a = 0; a < request->axes; a++)
         odd = odd || request->widths[a] % 2 != 0;
     snprintf(given, sizeof given, "%llu columns together", (unsigned long long)request->turned);
@@ -148,9 +137,9 @@ static void check_rows(const pe_values *values, const pe_axial_request *request,
     insist(sizes->count <= PE_AXES_MAX, "sizes", counted, "a list of 1 to 4 items", reterr);
     for (size_t a = 0; a < request->axes; a++)
         all += request->sizes[a];
-    check_count(values, "reference_sizes", request->axes, "one for each axis", reterr);
-    check_count(values, "coordinates", (size_t)all, "one for each cell along each axis",
-                reterr);
+    pe_check_count(values, "reference_sizes", request->axes, "one for each axis", reterr);
+    pe_check_count(values, "coordinates", (size_t)all, "one for each cell along each axis",
+                   reterr);
     insist(pe_choice(values, "row_order") != PE_ROWS_ZIPPED ||
                are_equal(request->sizes, request->axes),
            "row_order", "zipped", "another one unless all sizes are alike", reterr);

@@ -191,12 +191,19 @@ static scale_frequencies *const SCALES[] = {
     [PE_ROTARY_PROPORTIONAL] = zero_the_last,
 };
 
+void pe_rotary_write_frequencies(const pe_rotary *rotary, pe_wide *ret_frequencies)
+{
+    pe_wave_geometric_from(pe_wide_radian, rotary->width / 2, rotary->theta, 2, rotary->width,
+                           ret_frequencies);
+    if (SCALES[rotary->type])
+        SCALES[rotary->type](rotary, ret_frequencies);
+}
+
 pe_wide *pe_rotary_frequencies(const pe_rotary *rotary)
 {
-    pe_wide *frequencies =
-        pe_wave_geometric(rotary->width / 2, rotary->theta, 2, rotary->width);
-    if (frequencies && SCALES[rotary->type])
-        SCALES[rotary->type](rotary, frequencies);
+    pe_wide *frequencies = malloc(rotary->width / 2 * sizeof *frequencies);
+    if (frequencies)
+        pe_rotary_write_frequencies(rotary, frequencies);
     return frequencies;
 }
 

@@ -42,6 +42,9 @@ typedef struct pe_rotary {
  * memory ran out. */
 pe_wide *pe_rotary_frequencies(const pe_rotary *rotary);
 
+/* The same into an array. */
+void pe_rotary_write_frequencies(const pe_rotary *rotary, pe_wide *ret_frequencies);
+
 /* The type's default factor of cosines and sines: 1 except for yarn and longrope. Its relative
  * error is below 2^-98. */
 dd pe_rotary_attention(const pe_rotary *rotary);

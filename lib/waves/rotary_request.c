@@ -2,7 +2,6 @@
 #include "waves/rotary_request.h"
 
 #include <math.h>
-#include <stdio.h>
 
 const char *const pe_rotary_layouts[] = {"half", "interleaved", NULL};
 const char *const pe_rotary_tables[] = {"half_width", "full", NULL};
@@ -148,24 +147,13 @@ static void check_yarn(const pe_values *values, const pe_rotary *rotary, pe_erro
                "above 1 with rope_type=yarn, which divides by its logarithm", reterr);
 }
 
-static void check_list(const pe_values *values, const char *name, size_t wanted,
-                       pe_error *reterr)
-{
-    char given[40];
-    size_t count = pe_value_of(values, name)->count;
-    snprintf(given, sizeof given, "%zu item%s", count, count == 1 ? "" : "s");
-    if (count != wanted)
-        pe_error_add(reterr, PE_OUT_OF_RANGE, name, given,
-                     "a list of %zu items, one for each frequency", wanted);
-}
-
 static void check_longrope(const pe_values *values, const pe_rotary *rotary, pe_error *reterr)
 {
     bool attention = pe_is_present(values, "attention_factor");
     bool factor =
         rotary->factor > 1 || (rotary->factor == 0 && rotary->longest > rotary->original);
-    check_list(values, "short_factor", rotary->width / 2, reterr);
-    check_list(values, "long_factor", rotary->width / 2, reterr);
+    pe_check_count(values, "short_factor", rotary->width / 2, "one for each frequency", reterr);
+    pe_check_count(values, "long_factor", rotary->width / 2, "one for each frequency", reterr);
     if (!attention && rotary->factor == 0 && rotary->longest == 0)
         refuse(values, "factor",
                "given with rope_type=longrope, unless max_position_embeddings or "

@@ -5,11 +5,14 @@ and the absolute tolerance of their f64 entries. The rules are those of the libr
 the presets are named after; angles are exact fractions of a radian or of a turn times a power.
 """
 
+import math
 from fractions import Fraction
 from itertools import product
 
 import mpmath
-from rotary import F64_TOLERANCE, number
+from rotary import F64_TOLERANCE, ROPE_DEFAULTS, ROPE_TYPES, TYPE_DEFAULTS, number
+from rotary import product as times
+from rotary import widen as widen_rope
 from schemes import cosine, frequency, nearest_double, sine, sine_of_quarters, with_defaults
 
 AXIAL_DEFAULTS = {
@@ -219,4 +222,116 @@ def axial_rope(arguments):
     return tensors, F64_TOLERANCE
 
 
-AXES = {"axial_rope": axial_rope}
+# ---- M-RoPE ----
+
+MROPE_DEFAULTS = {
+    **ROPE_DEFAULTS,
+    "mrope_section": "16,24,24",
+    "section_order": "chunked",
+    "frame_positions": "index",
+    "spatial_merge_size": "2",
+    "temporal_merge_size": "1",
+    "first_position": "0",
+    "tokens_per_second": "2",
+}
+
+STAMPED = {"frame_positions": "apart", "partial_rotary_factor": "0.5", "mrope_section": "8,12,12"}
+
+MROPE_PRESETS = {
+    "qwen2_vl": {"rope_theta": "1000000"},
+    "qwen2_5_vl": {"rope_theta": "1000000", "frame_positions": "whole_seconds"},
+    "qwen3_vl": {
+        "rope_theta": "5000000",
+        "mrope_section": "24,20,20",
+        "section_order": "interleaved",
+        "frame_positions": "apart",
+    },
+    "ernie4_5_vl": {
+        "rope_theta": "500000",
+        "layout": "interleaved",
+        "mrope_section": "22,22,20",
+        "section_order": "alternating",
+        "temporal_merge_size": "2",
+    },
+    "glm4v": {**STAMPED, "layout": "interleaved"},
+    "glm4v_moe": STAMPED,
+}
+
+
+def time_of_frame(options, grid, frame):
+    if options["frame_positions"] in ("index", "apart"):
+        return frame
+    seconds = Fraction(1)
+    if "seconds_per_grid" in options:
+        seconds = nearest_double(options["seconds_per_grid"].split(",")[grid])
+    if options["frame_positions"] == "whole_seconds":
+        seconds = int(seconds)
+    return math.floor(frame * seconds * int(options["tokens_per_second"]))
+
+
+def rope_index(options):
+    """(t, h, w) of each token, as get_rope_index builds them block by block."""
+    if "position_ids" in options:
+        ids = integers(options["position_ids"])
+        n = len(ids) // 3
+        return list(zip(ids[:n], ids[n : 2 * n], ids[2 * n :]))
+    texts = integers(options["text"])
+    flat = integers(options["grids"]) if "grids" in options else []
+    merge, frames_merge = int(options["spatial_merge_size"]), int(options["temporal_merge_size"])
+    rows, start = [], int(options["first_position"])
+    for block, text in enumerate(texts):
+        rows += [(start + i,) * 3 for i in range(text)]
+        start += text
+        if 3 * block == len(flat):
+            break
+        frames, height, width = flat[3 * block : 3 * block + 3]
+        frames = frames // frames_merge if frames > 1 else frames
+        cells = [
+            (start + time_of_frame(options, block, t), start + y, start + x)
+            for t, y, x in product(range(frames), range(height // merge), range(width // merge))
+        ]
+        rows += cells
+        start = max(max(cell) for cell in cells) + 1
+    return rows
+
+
+def axes_of_pairs(options, pairs):
+    """0 for time, 1 for height, 2 for width."""
+    section = integers(options["mrope_section"])
+    assert sum(section) == pairs
+    if options["section_order"] == "chunked":
+        return [0] * section[0] + [1] * section[1] + [2] * section[2]
+    if options["section_order"] == "alternating":
+        return [1, 2] * section[0] + [0] * section[2]
+    axes = [0] * pairs
+    for axis in (1, 2):
+        chosen = list(range(pairs))[axis : 3 * section[axis] : 3]
+        assert len(chosen) == section[axis]
+        for p in chosen:
+            axes[p] = axis
+    return axes
+
+
+def mrope(arguments):
+    options = with_defaults(arguments, MROPE_DEFAULTS, MROPE_PRESETS)
+    options = {**TYPE_DEFAULTS.get(options["rope_type"], {}), **options}
+    frequencies, factor = ROPE_TYPES[options["rope_type"]](options)
+    rows, axes = rope_index(options), axes_of_pairs(options, len(frequencies))
+    tensors = {}
+    for name, function in (("cos", cosine), ("sin", sine)):
+        table = [
+            widen_rope(
+                [times(function(Fraction(row[a]), w), factor) for a, w in zip(axes, frequencies)],
+                options,
+            )
+            for row in rows
+        ]
+        tensors[name] = [len(table), len(table[0])], [x for line in table for x in line]
+    tensors["inv_freq"] = [len(frequencies)], frequencies
+    tensors["position_ids"] = [3, len(rows)], [row[a] for a in range(3) for row in rows], "i32"
+    tensors["axis"] = [len(axes)], axes, "i32"
+    tensors["rope_delta"] = [1], [max(map(max, rows)) + 1 - len(rows)], "i32"
+    return tensors, F64_TOLERANCE
+
+
+AXES = {"axial_rope": axial_rope, "mrope": mrope}

@@ -1,4 +1,4 @@
-"""The golden cases of axial_rope: {scheme: {case name: query string}}."""
+"""The golden cases of axial_rope and mrope: {scheme: {case name: query string}}."""
 
 from itertools import product
 
@@ -87,4 +87,82 @@ AXIAL_MODELS = {
     "preset_eva": "preset=eva&sizes=2,3&dim=8&reference_sizes=16,16",
 }
 
-AXES_CASES = {"axial_rope": {**AXIAL_COLUMNS, **AXIAL_ROWS, **AXIAL_MODELS}}
+SMALL = "dim=8&mrope_section=1,2,1"  # 4 pairs
+LONGROPE = "short_factor=1,1.05,1.25,2.5&long_factor=1.5,3.75,12.1,40"
+
+MROPE_COLUMNS = {
+    **{
+        f"{layout}_{table}_{dtype}": f"text=2,1&grids=1,4,4&{SMALL}&layout={layout}&table={table}"
+        f"&dtype={dtype}"
+        for layout, table, dtype in product(
+            ("half", "interleaved"), ("half_width", "full"), DTYPES
+        )
+    },
+    "interleaved_sections": "text=1,1&grids=1,4,4&dim=20&mrope_section=4,3,3"
+    "&section_order=interleaved",
+    "interleaved_sections_11_11_10": "text=0,0&grids=1,2,4&dim=64&mrope_section=11,11,10"
+    "&section_order=interleaved",
+    "interleaved_sections_time_in_the_gaps": "text=0,0&grids=1,2,4&dim=18&mrope_section=5,1,3"
+    "&section_order=interleaved",
+    "alternating_sections": "text=1,1&grids=1,4,4&dim=16&mrope_section=3,3,2"
+    "&section_order=alternating",
+    "a_section_of_0": "text=1,1&grids=1,4,4&dim=8&mrope_section=0,2,2",
+    "partial": "text=1,1&grids=1,2,4&dim=16&mrope_section=2,1,1&partial_rotary_factor=0.5"
+    "&table=full",
+    **{
+        f"{name}": f"text=2,1&grids=1,4,2&first_position=99&{SMALL}&rope_type={more}"
+        for name, more in (
+            ("linear", "linear&factor=2.5"),
+            ("ntk", "ntk&factor=4"),
+            ("dynamic", "dynamic&factor=2&original_max_position_embeddings=2048&seq_len=5000"),
+            ("yarn", "yarn&factor=4&original_max_position_embeddings=4096"),
+            ("llama3", "llama3&rope_theta=500000"),
+            ("proportional", "proportional&partial_rotary_factor=0.5"),
+            (
+                "longrope",
+                "longrope&factor=32&original_max_position_embeddings=4096&seq_len=131072"
+                f"&{LONGROPE}",
+            ),
+        )
+    },
+    "yarn_f64": f"text=2,1&grids=1,4,2&first_position=99&{SMALL}&rope_type=yarn&factor=4"
+    "&original_max_position_embeddings=4096&dtype=f64",
+    "proportional_full_f16": f"text=1,1&grids=1,4,2&{SMALL}&rope_type=proportional"
+    "&partial_rotary_factor=0.5&table=full&dtype=f16",
+}
+
+MROPE_ROWS = {
+    "text_alone": f"text=5&{SMALL}",
+    "a_grid_alone": f"text=0,0&grids=2,4,2&{SMALL}",
+    "two_grids_together": f"text=1,0,2&grids=1,4,2,1,2,6&{SMALL}",
+    "frames": f"text=1,1&grids=3,2,4&{SMALL}",
+    "more_frames_than_cells": f"text=0,2&grids=5,2,2&{SMALL}",
+    "no_merging": f"text=1,1&grids=1,2,3&spatial_merge_size=1&{SMALL}",
+    "frames_merged": f"text=1,0,1&grids=4,2,2,1,2,2&temporal_merge_size=2&{SMALL}",
+    "seconds": f"text=1,1&grids=4,2,2&frame_positions=seconds&seconds_per_grid=0.75&{SMALL}",
+    # 10 * 0.1 is above 1, since the double nearest to 0.1 is; 0.7 is below 7/10.
+    "seconds_0.1": f"text=0,0&grids=11,2,2&frame_positions=seconds&seconds_per_grid=0.1"
+    f"&tokens_per_second=1&{SMALL}",
+    "seconds_0.7": f"text=0,0&grids=11,2,2&frame_positions=seconds&seconds_per_grid=0.7"
+    f"&tokens_per_second=1&{SMALL}",
+    "whole_seconds": f"text=1,1,1&grids=3,2,2,2,2,2&frame_positions=whole_seconds"
+    f"&seconds_per_grid=1.9,0.5&tokens_per_second=25&{SMALL}",
+    "seconds_of_1": f"text=1,1&grids=3,2,2&frame_positions=seconds&tokens_per_second=4&{SMALL}",
+    "first_position": f"text=2,1&grids=1,4,4&first_position=2147483000&{SMALL}",
+    "given": f"position_ids=0,7,1000000,3,7,2147483647,5,7,0&{SMALL}",
+    "given_f64": f"position_ids=131071,7,1048575,3,7,2147483647,5,7,0&{SMALL}&dtype=f64",
+}
+
+MROPE_MODELS = {
+    "preset_qwen2_vl": "preset=qwen2_vl&text=1,0&grids=1,2,4&dim=128",
+    "preset_qwen2_5_vl": "preset=qwen2_5_vl&text=0,1&grids=2,2,2&seconds_per_grid=2&dim=128",
+    "preset_qwen3_vl": "preset=qwen3_vl&text=1,1,0&grids=1,2,2,1,2,2&dim=128",
+    "preset_ernie4_5_vl": "preset=ernie4_5_vl&text=0,1&grids=4,2,2&dim=128",
+    "preset_glm4v": "preset=glm4v&text=1,0&grids=1,2,4&dim=128",
+    "preset_glm4v_moe": "preset=glm4v_moe&text=1,0&grids=1,2,4&dim=128",
+}
+
+AXES_CASES = {
+    "axial_rope": {**AXIAL_COLUMNS, **AXIAL_ROWS, **AXIAL_MODELS},
+    "mrope": {**MROPE_COLUMNS, **MROPE_ROWS, **MROPE_MODELS},
+}

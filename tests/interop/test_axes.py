@@ -1,4 +1,5 @@
-"""Rotary tables of grids are what the libraries compute that the presets are named after.
+"""Rotary tables of grids, and M-RoPE, are what the libraries compute that the presets are named
+after.
 
 Each function is a library's recipe in numpy and in double: it returns the angle of every row and
 pair, and how the library's table repeats them.
@@ -177,3 +178,136 @@ class GridTest(ServiceTest):
         options = {"sizes": [height, width], "dim": dim, "arrangement": "alternating",
                    "axis_order": "reversed", "layout": "interleaved", "table": "full"}
         self.assert_table(options, pairs(angles.reshape(height * width, -1)), 6)
+
+
+# ---- M-RoPE: get_rope_index and the sections of each model ----
+
+
+def text_ids(ids, length):
+    start = ids.max() + 1 if ids.size else 0
+    return np.concatenate([ids, np.tile(np.arange(length) + start, (3, 1))], axis=1)
+
+
+def grid_ids(ids, times, height, width):
+    """A block of len(times) frames; `times` count from its start."""
+    start = ids.max() + 1 if ids.size else 0
+    t = np.repeat(times, height * width)
+    h = np.tile(np.repeat(np.arange(height), width), len(times))
+    w = np.tile(np.arange(width), len(times) * height)
+    return np.concatenate([ids, np.stack([t, h, w]) + start], axis=1)
+
+
+def rope_index(model, text, grids, seconds=None):
+    """The position_ids of a prompt: text[0], grids[0], text[1] …; grids are unmerged."""
+    ids = np.empty((3, 0), np.int64)
+    for block, length in enumerate(text):
+        ids = text_ids(ids, length)
+        if block == len(grids):
+            break
+        frames, height, width = grids[block]
+        times = np.arange(frames)
+        if model == "qwen2_5_vl":
+            times = times * int(seconds[block] if frames > 1 else 0) * 2
+        if model == "ernie4_5_vl" and frames > 1:
+            times = np.arange(frames // 2)
+        ids = grid_ids(ids, times, height // 2, width // 2)
+    return ids
+
+
+def chunked(angles, section):
+    """angles: [3, n, pairs]. apply_multimodal_rotary_pos_emb's split, of one half."""
+    parts = np.split(angles, np.cumsum(section)[:-1], axis=-1)
+    return np.concatenate([part[i % 3] for i, part in enumerate(parts)], axis=-1)
+
+
+def interleaved(angles, section):
+    """apply_interleaved_mrope."""
+    mixed = angles[0].copy()
+    for axis, offset in enumerate((1, 2), start=1):
+        chosen = slice(offset, section[axis] * 3, 3)
+        mixed[..., chosen] = angles[axis][..., chosen]
+    return mixed
+
+
+def ernie(positions, frequencies, section):
+    """compute_default_rope_parameters rotates the frequencies, recomposition_to_3d the angles."""
+    spatial, last = section[0] + section[1], section[2]
+    rotated = np.concatenate([frequencies[:-last][0::2], frequencies[:-last][1::2],
+                              frequencies[-last:]])
+    angles = positions[:, :, None] * rotated
+    h, w, t = (part[(i + 1) % 3]
+               for i, part in enumerate(np.split(angles, [section[0], spatial], axis=-1)))
+    return np.concatenate([np.stack([h, w], axis=-1).reshape(h.shape[0], -1), t], axis=-1)
+
+
+MROPE_MODELS = {  # theta, turning columns of 128, how pairs are stored, section, sections
+    "qwen2_vl": (1e6, 128, halves, [16, 24, 24], chunked),
+    "qwen2_5_vl": (1e6, 128, halves, [16, 24, 24], chunked),
+    "qwen3_vl": (5e6, 128, halves, [24, 20, 20], interleaved),
+    "ernie4_5_vl": (5e5, 128, pairs, [22, 22, 20], None),
+    "glm4v": (1e4, 64, pairs, [8, 12, 12], chunked),
+    "glm4v_moe": (1e4, 64, halves, [8, 12, 12], chunked),
+}
+
+PROMPTS = [  # texts, grids
+    ([15, 7], [(1, 28, 36)]),
+    ([3, 0, 5], [(1, 4, 6), (1, 10, 2)]),
+    ([4, 2, 1], [(8, 12, 16), (1, 6, 6)]),
+    ([0, 3], [(16, 4, 4)]),
+]
+
+
+STAMP = 6  # tokens of a time stamp between the frames of a video
+
+
+def stamped(text, grids):
+    """Every frame as a grid of its own, with a time stamp before each but the first."""
+    frames = [[(1, height, width)] * count for count, height, width in grids]
+    texts = text[:1]
+    for own, after in zip(frames, text[1:]):
+        texts = texts + [STAMP] * (len(own) - 1) + [after]
+    return texts, [frame for own in frames for frame in own]
+
+
+class MropeTest(ServiceTest):
+    def test_every_preset_has_its_library_here(self):
+        presets = {scheme["name"]: {preset["name"] for preset in scheme["presets"]}
+                   for scheme in self.schemes()}
+        self.assertEqual(presets["mrope"], set(MROPE_MODELS))
+
+    def check(self, model, options, ids):
+        theta, turning, store, section, mixed = MROPE_MODELS[model]
+        got = {name: self.bits("mrope", {**options, "dtype": "f64", "table": "full",
+                                         "tensor": name})
+               for name in ("cos", "sin", "position_ids", "rope_delta")}
+        np.testing.assert_array_equal(got["position_ids"].view(np.int32), ids)
+        self.assertEqual(got["rope_delta"].view(np.int32)[0], ids.max() + 1 - ids.shape[1])
+        frequencies = ladder(turning, theta)
+        if model == "ernie4_5_vl":
+            angles = ernie(ids, frequencies, section)
+        else:
+            angles = mixed(ids[:, :, None] * frequencies, section)
+        bound = 2.0**-50 + 2.0**-50 * ids.max()
+        for name, function in (("cos", np.cos), ("sin", np.sin)):
+            want = store(function(angles))
+            self.assertEqual(got[name].shape, want.shape)
+            self.assertLessEqual(np.abs(got[name].view(REAL["f64"]) - want).max(), bound)
+
+    def test_presets_are_the_libraries_tables(self):
+        for model in MROPE_MODELS:
+            for text, grids in PROMPTS:
+                if model in ("qwen3_vl", "glm4v", "glm4v_moe"):
+                    text, grids = stamped(text, grids)
+                seconds = [2.5 + block for block in range(len(grids))]
+                options = {"preset": model, "dim": 128, "text": text,
+                           "grids": [size for grid in grids for size in grid]}
+                if model == "qwen2_5_vl":
+                    options["seconds_per_grid"] = seconds
+                with self.subTest(options):
+                    self.check(model, options, rope_index(model, text, grids, seconds))
+
+    def test_text_alone(self):
+        for model in MROPE_MODELS:
+            with self.subTest(model):
+                self.check(model, {"preset": model, "dim": 128, "text": 50},
+                           np.tile(np.arange(50), (3, 1)))

@@ -78,6 +78,7 @@ static const char *const EXPENSIVE[][2] = {
     {"random_fourier", "sizes=100,100&features=64"},
     {"fourier", "sizes=300,300&bands=64&max_frequency=112"},
     {"rope", "length=50000&dim=512"},
+    {"mrope", "text=100,40000&grids=1,600,600&dim=128"},
     {"axial_rope", "sizes=300,300&dim=256"},
     {"axial_rope", "sizes=2,40000&dim=128"},
     {"rotation_matrix", "length=1000&dim=256"},

@@ -173,6 +173,7 @@ START_TEST(lists_and_variants_fail_as_cleanly)
         {"random_fourier", "sizes=2,3&features=3"},
         {"fourier", "coordinates=0.5,0.25&axes=2&bands=3"},
         {"axial_rope", "sizes=2,2&dim=8&coordinate_type=listed&coordinates=1,2,3,4"},
+        {"mrope", "position_ids=5,4,3&dim=8&mrope_section=2,1,1"},
         {"axial_rope", "sizes=2,2&dim=8&widths=4,2&reference_sizes=5,6"},
     };
     for (size_t i = 0; i < UNIT_COUNT(CASES); i++) {

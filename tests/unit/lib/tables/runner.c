@@ -54,6 +54,7 @@ static const struct {
     {"sinusoidal", "length=2000001&dim=1&odd_dim=truncate", true},
     {"sinusoidal_2d", "height=130&width=67&dim=160", true},
     {"sinusoidal_2d", "height=130&width=67&dim=160&shape=hwc", true},
+    {"mrope", "text=5000,9&grids=3,80,60&dim=640&mrope_section=100,110,110", true},
     {"axial_rope", "sizes=130,67&dim=640", true},
     {"integer", "length=2000003&offset=5", true},
     {"binary", "length=262144&width=18&dtype=f16", true},

@@ -44,6 +44,7 @@ static const char *const QUERIES[][2] = {
     {"sinusoidal_3d", "depth=9&height=11&width=13&dim=20"},
     {"random_fourier", "sizes=50,70&features=5&preset=sam"},
     {"fourier", "sizes=50,70&bands=5&include_input=last"},
+    {"mrope", "text=700,9&grids=3,40,60&dim=64&mrope_section=10,11,11"},
     {"axial_rope", "sizes=5,20,30&dim=60&prefix=7&suffix=3&repeats=2"},
     {"axial_rope", "sizes=40,60&dim=90&widths=30,50&row_order=merge_blocks&table=full"},
 };
@@ -106,6 +107,7 @@ START_TEST(every_scheme_streams_any_size_in_little_memory)
         {"sinusoidal_2d", "height=16777216&width=16777216&dim=4&shape=nc&extra_tokens=9"},
         {"sinusoidal_3d", "depth=1048576&height=1048576&width=64&dim=64"},
         {"fourier", "sizes=32768,32768,32768&bands=64&max_frequency=112"},
+        {"mrope", "text=1000000,9&grids=100,8000,8000&dim=128&table=full&dtype=f64"},
         {"axial_rope", "sizes=65536,4096&dim=64&row_order=merge_blocks"},
         {"axial_rope", "sizes=16777216,16777216&dim=1024&table=full&dtype=f64"},
         {"axial_rope", "sizes=2,4096&dim=1048576&table=full&dtype=f64"},

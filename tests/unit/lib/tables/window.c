@@ -300,6 +300,8 @@ START_TEST(fill_writes_any_rows_of_any_scheme)
         {"rope", "length=100&step=0.3&dim=12&table=full&layout=interleaved&dtype=f64"},
         {"rope", "length=90&dim=12&rope_type=proportional&partial_rotary_factor=0.5"},
         {"rotation_matrix", "length=70&dim=6&dtype=f16"},
+        {"mrope", "text=7,0,80&grids=2,4,6,1,10,14&dim=24&mrope_section=4,4,4&dtype=f16"},
+        {"mrope", "position_ids=5,4,3,2,1,9,8,7,6&dim=8&mrope_section=2,1,1&table=full"},
         {"axial_rope", "sizes=3,5,7&dim=24&prefix=3&suffix=2&repeats=2&dtype=f16"},
         {"axial_rope", "sizes=6,4&dim=20&row_order=merge_blocks&layout=interleaved&table=full"},
         {"axial_rope", "sizes=1,100&dim=65536&dtype=f64"},

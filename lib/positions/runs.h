@@ -1,0 +1,74 @@
+/* The positions of a sequence of text, pictures and videos on three axes: time, height, width.
+ *
+ * A text has the same position on all axes, one more with each token. The cells of a grid of
+ * frames, rows and columns begin at the position after the one before the grid, on every axis,
+ * and what follows begins after the largest position of the grid (arXiv:2409.12191,
+ * section 2.1). */
+#ifndef PE_RUNS_H
+#define PE_RUNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PE_RUN_AXES 3
+
+/* How the frames of a grid advance in time. */
+typedef enum pe_frame_positions {
+    PE_FRAMES_BY_INDEX,
+    PE_FRAMES_BY_SECONDS,       /* floor(frame * seconds * tokens per second) */
+    PE_FRAMES_BY_WHOLE_SECONDS, /* the same with the seconds cut to an integer */
+} pe_frame_positions;
+
+/* Texts and grids by turns: text 0, grid 0, text 1 … grid n-1, text n. */
+typedef struct pe_runs {
+    const double *text;  /* tokens of each; borrowed. NULL: position_ids apply */
+    const double *sizes; /* frames, rows and columns of each grid, before merging; borrowed */
+    size_t grids;
+    int64_t first;          /* position of the first row */
+    int64_t spatial_merge;  /* rows, and columns, that become one */
+    int64_t temporal_merge; /* frames that become one, where there are several */
+    pe_frame_positions frames;
+    const double *seconds; /* of one frame of each grid; borrowed; NULL: 1 */
+    int64_t tokens_per_second;
+
+    const double *position_ids; /* [PE_RUN_AXES, rows]; borrowed */
+
+    uint64_t rows;
+    struct pe_run_start *starts; /* owned; of each text and grid, and the end */
+} pe_runs;
+
+/* Where a run starts. At most 2^53, where the true number is above. */
+typedef struct pe_run_start {
+    uint64_t row;
+    int64_t position;
+} pe_run_start;
+
+/* The size of a grid, after merging. */
+typedef struct pe_grid_size {
+    uint64_t frames, height, width;
+} pe_grid_size;
+
+pe_grid_size pe_runs_grid(const pe_runs *runs, size_t grid);
+
+/* The start of the run after the last one: the number of rows, and the position that comes
+ * next. Not for position_ids. */
+pe_run_start pe_runs_end(const pe_runs *runs);
+
+/* The position that comes next, above all others. Once prepared. */
+int64_t pe_runs_next(const pe_runs *runs);
+
+/* Set what looking up rows needs, and the number of rows. False if memory ran out. */
+bool pe_runs_prepare(pe_runs *runs);
+void pe_runs_done(pe_runs *runs);
+
+/* Whether a row is part of a text. If so, *ret_count rows from it on are, *ret_position and the
+ * positions after it; else they are not. */
+bool pe_runs_text_at(const pe_runs *runs, uint64_t row, uint64_t *ret_count,
+                     int64_t *ret_position);
+
+/* The positions of rows [row, row + count) of one axis. */
+void pe_runs_positions(const pe_runs *runs, size_t axis, uint64_t row, size_t count,
+                       double *ret_positions);
+
+#endif

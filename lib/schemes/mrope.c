@@ -1,0 +1,286 @@
+/* Multimodal rotary position embedding: pairs of columns that turn by time, height or width. */
+#include "numerics/dtype.h"
+#include "positions/runs_request.h"
+#include "waves/axes.h"
+#include "waves/fill.h"
+#include "waves/mrope_presets.h"
+#include "waves/rotary_request.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const SECTION_ORDERS[] = {"chunked", "interleaved", "alternating", NULL};
+enum section_order { CHUNKED, INTERLEAVED, ALTERNATING };
+static const pe_parameter PARAMETERS[] = {
+    PE_RUNS_PARAMETERS,
+    PE_DIM_PARAMETER(2, 2, "number of columns of a head"),
+    {.name = "mrope_section",
+     .type = PE_INTEGER_LIST,
+     .default_text = "16,24,24",
+     .minimum = 0,
+     .maximum = PE_DIM_MAX,
+     .unit = "pairs",
+     .help = "pairs that turn by time, height and width; with section_order=alternating by "
+             "height, width and time"},
+    {.name = "section_order",
+     .type = PE_CHOICE,
+     .default_text = "chunked",
+     .choices = SECTION_ORDERS,
+     .help =
+         "which pairs; chunked: one section after the other; interleaved: of every three "
+         "pairs one each, and time has the last ones; alternating: height and width in turn, "
+         "and time has the last ones"},
+    PE_ROTARY_PARAMETERS,
+};
+
+static const pe_tensor_help TENSORS[] = {
+    {"cos", "[n, dim/2] or [n, dim]", "attention factor times the cosines of the angles"},
+    {"sin", "[n, dim/2] or [n, dim]", "attention factor times the sines of the angles"},
+    {"inv_freq", "[dim/2]", "w_p, in radians per position"},
+    {"position_ids", "[3, n]", "the positions in time, height and width"},
+    {"axis", "[dim/2]", "by what each pair turns; 0: time, 1: height, 2: width"},
+    {"rope_delta", "[1]", "the position of the next token of text, less n"},
+};
+enum tensor { COS, SIN, INV_FREQ, POSITION_IDS, AXIS, ROPE_DELTA };
+
+/* ---- sections ---- */
+
+/* The axis of pair p, which lies beyond all sections if they are too small. */
+static int32_t axis_of(enum section_order order, const uint64_t section[PE_RUN_AXES],
+                       uint64_t pair)
+{
+    switch (order) {
+    case CHUNKED:
+        return pair < section[0] ? 0 : pair < section[0] + section[1] ? 1 : 2;
+    case INTERLEAVED:
+        return pair % 3 != 0 && pair < 3 * section[pair % 3] ? (int32_t)(pair % 3) : 0;
+    default:
+        return pair < section[0] + section[1] ? (int32_t)(pair % 2) + 1 : 0;
+    }
+}
+
+static void read_section(const pe_values *values, uint64_t ret_section[PE_RUN_AXES])
+{
+    const pe_value *list = pe_value_of(values, "mrope_section");
+    for (size_t i = 0; i < PE_RUN_AXES; i++)
+        ret_section[i] = i < list->count ? (uint64_t)list->items[i] : 0;
+}
+
+static void check_section(const pe_values *values, uint64_t pairs, pe_error *reterr)
+{
+    const enum section_order order = (enum section_order)pe_choice(values, "section_order");
+    const size_t count = pe_value_of(values, "mrope_section")->count;
+    uint64_t section[PE_RUN_AXES];
+    char given[80];
+    read_section(values, section);
+    snprintf(given, sizeof given, "%zu items, %llu pairs together", count,
+             (unsigned long long)(section[0] + section[1] + section[2]));
+    if (count != PE_RUN_AXES || section[0] + section[1] + section[2] != pairs)
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "mrope_section", given,
+                     "3 numbers that are %llu together, the pairs that turn",
+                     (unsigned long long)pairs);
+    else if (order == ALTERNATING && section[0] != section[1])
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "mrope_section", given,
+                     "such that height and width have equally many pairs with "
+                     "section_order=alternating");
+    else if (order == INTERLEAVED && (3 * section[1] > pairs + 1 || 3 * section[2] > pairs))
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "mrope_section", given,
+                     "such that pairs 1, 4, 7 … are enough for height and 2, 5, 8 … for width "
+                     "with section_order=interleaved");
+}
+
+static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
+{
+    const pe_rotary rotary = pe_rotary_read(values);
+    const pe_dtype dtype = pe_requested_dtype(values);
+    const uint64_t columns = pe_rotary_columns(values, &rotary), pairs = rotary.width / 2;
+    pe_runs runs = pe_runs_read(values);
+    pe_runs_check(values, &runs, reterr);
+    check_section(values, pairs, reterr);
+    pe_rotary_check(values, &rotary, reterr);
+    pe_plan_add(ret_plan, "cos", dtype, 2, (uint64_t[]){runs.rows, columns});
+    pe_plan_add(ret_plan, "sin", dtype, 2, (uint64_t[]){runs.rows, columns});
+    pe_plan_add(ret_plan, "inv_freq", dtype, 1, (uint64_t[]){pairs});
+    pe_plan_add(ret_plan, "position_ids", PE_I32, 2, (uint64_t[]){PE_RUN_AXES, runs.rows});
+    pe_plan_rows(ret_plan, 2);
+    pe_plan_add(ret_plan, "axis", PE_I32, 1, (uint64_t[]){pairs});
+    pe_plan_add(ret_plan, "rope_delta", PE_I32, 1, (uint64_t[]){1});
+}
+
+/* ---- tables ---- */
+
+typedef struct mrope_state {
+    pe_axes axes;
+    pe_wave waves[2]; /* cosines and sines of text; their frequencies are those of the axes */
+    pe_runs runs;
+} mrope_state;
+
+static void release(void *state)
+{
+    if (!state)
+        return;
+    pe_axes_done(&((mrope_state *)state)->axes);
+    pe_runs_done(&((mrope_state *)state)->runs);
+    free(state);
+}
+
+static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
+                     pe_error *reterr)
+{
+    static const pe_pair_layout LAYOUTS[] = {[PE_WAVE_ONCE] = PE_PAIRS_ONCE,
+                                             [PE_WAVE_IN_HALVES] = PE_PAIRS_IN_HALVES,
+                                             [PE_WAVE_IN_PAIRS] = PE_PAIRS_ADJACENT};
+    (void)runner, (void)reterr;
+    const pe_rotary rotary = pe_rotary_read(values);
+    const size_t pairs = rotary.width / 2, columns = (size_t)plan->tensors[COS].shape[1];
+    uint64_t section[PE_RUN_AXES];
+    mrope_state *state = calloc(1, sizeof *state);
+    if (!state)
+        return NULL;
+    pe_axes *axes = &state->axes;
+    state->runs = pe_runs_read(values);
+    read_section(values, section);
+    if (!pe_axes_init(axes, PE_RUN_AXES, pairs) || !pe_runs_prepare(&state->runs)) {
+        release(state);
+        return NULL;
+    }
+    pe_rotary_write_frequencies(&rotary, axes->frequencies);
+    for (size_t p = 0; p < pairs; p++)
+        axes->axis_of_pair[p] =
+            axis_of((enum section_order)pe_choice(values, "section_order"), section, p);
+    axes->layout = LAYOUTS[pe_rotary_copies(values)];
+    axes->amplitude = pe_rotary_factor(values, &rotary);
+    axes->dtype = plan->tensors[COS].dtype;
+    pe_axes_ready(axes);
+    state->waves[COS] = (pe_wave){.positions = {.step = 1},
+                                  .frequencies = axes->frequencies,
+                                  .count = pairs,
+                                  .layout = PE_WAVE_COSINES,
+                                  .copies = pe_rotary_copies(values),
+                                  .still = rotary.still,
+                                  .columns = columns,
+                                  .row_columns = columns,
+                                  .amplitude = axes->amplitude.hi,
+                                  .amplitude_rest = axes->amplitude.lo,
+                                  .dtype = axes->dtype};
+    state->waves[SIN] = state->waves[COS];
+    state->waves[SIN].layout = PE_WAVE_SINES;
+    return state;
+}
+
+#define ROWS 512 /* of which positions are listed at a time */
+
+/* Write rows of cosines or sines. Those of a text are rows of a plain wave. */
+static void fill_table(const mrope_state *state, size_t tensor, pe_window window,
+                       unsigned char *dst)
+{
+    const size_t row_bytes = pe_axes_row_bytes(&state->axes);
+    double list[ROWS];
+    for (uint64_t done = 0, some; done < window.rows; done += some) {
+        const uint64_t row = window.first + done, rest = window.rows - done;
+        unsigned char *at = dst + done * row_bytes;
+        int64_t position;
+        if (pe_runs_text_at(&state->runs, row, &some, &position)) {
+            pe_wave wave = state->waves[tensor];
+            some = some < rest ? some : rest;
+            wave.positions.offset = (double)position;
+            wave.positions.count = some;
+            pe_wave_fill(&wave, 0, some, at);
+            continue;
+        }
+        some = some < rest ? some : rest;
+        some = some < ROWS ? some : ROWS;
+        for (size_t a = 0; a < PE_RUN_AXES; a++) {
+            const pe_positions positions = {.count = some, .list = list};
+            pe_runs_positions(&state->runs, a, row, (size_t)some, list);
+            pe_axes_write(&state->axes, a, tensor == COS, &positions, 0, some, at, row_bytes);
+        }
+    }
+}
+
+/* Write elements of position_ids, counted over all axes. */
+static void fill_positions(const mrope_state *state, pe_window window, int32_t *dst)
+{
+    const uint64_t rows = state->runs.rows;
+    double list[ROWS];
+    for (uint64_t done = 0, some; done < window.rows; done += some) {
+        const uint64_t axis = (window.first + done) / rows, row = (window.first + done) % rows;
+        some = window.rows - done < ROWS ? window.rows - done : ROWS;
+        some = some < rows - row ? some : rows - row;
+        pe_runs_positions(&state->runs, (size_t)axis, row, (size_t)some, list);
+        for (uint64_t i = 0; i < some; i++)
+            dst[done + i] = (int32_t)list[i];
+    }
+}
+
+static void fill(const pe_values *values, const pe_plan *plan, const void *state,
+                 pe_window window, void *dst)
+{
+    (void)values, (void)plan;
+    const mrope_state *own = state;
+    int32_t delta;
+    switch ((enum tensor)window.tensor) {
+    case COS:
+    case SIN:
+        fill_table(own, window.tensor, window, dst);
+        return;
+    case INV_FREQ:
+        pe_wave_write_radians(own->axes.dtype, own->axes.frequencies + window.first,
+                              window.rows, dst);
+        return;
+    case POSITION_IDS:
+        fill_positions(own, window, dst);
+        return;
+    case AXIS:
+        memcpy(dst, own->axes.axis_of_pair + window.first, window.rows * sizeof(int32_t));
+        return;
+    case ROPE_DELTA:
+        delta = (int32_t)(pe_runs_next(&own->runs) - (int64_t)own->runs.rows);
+        memcpy(dst, &delta, sizeof delta);
+        return;
+    }
+}
+
+static double price(const pe_values *values, const pe_plan *plan)
+{
+    (void)plan;
+    return 60 * pe_real(values, "dim") + 20 * (double)pe_runs_read(values).grids;
+}
+
+static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
+{
+    (void)plan;
+    return tensor > SIN || !pe_is_present(values, "grids") ? 3 : 6;
+}
+
+const pe_scheme pe_scheme_mrope = {
+    .info =
+        {
+            .name = "mrope",
+            .title = "Multimodal rotary position embedding (M-RoPE)",
+            .summary = "Cosines and sines that rotate queries and keys by positions in time, "
+                       "height and width: each pair of columns turns by one of them.",
+            .family = "rotary",
+            .formula =
+                "cos[r, p] = a * cos(k * w_p), sin[r, p] = a * sin(k * w_p), k = position "
+                "of row r on the axis of pair p; w_p and a as of rope. A text's k is one "
+                "more with each token; a grid's begins after the largest k before it and "
+                "advances by frame, row and column",
+            .convention = "Hugging Face's keys and get_rope_index; half-split columns, chunked "
+                          "sections as of Qwen2-VL",
+            .reference = "arXiv:2409.12191, section 2.1; arXiv:2502.13923 (Qwen2.5-VL)",
+            .example = "text=2,1&grids=1,2,4&dim=128",
+            .revision = 1,
+            PE_LIST(parameter, PARAMETERS),
+            PE_LIST(preset, pe_mrope_presets),
+            PE_LIST(tensor, TENSORS),
+        },
+    .plan = plan,
+    .prepare = prepare,
+    .fill = fill,
+    .release = release,
+    .price = price,
+    .element_price = element_price,
+    .streamable = true,
+};
