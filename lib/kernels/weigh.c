@@ -1,29 +1,43 @@
-/* Weighted sums of rows, sixteen columns in registers at a time. */
+/* Weighted sums of rows, up to four rows in one pass over the columns. */
 #include "kernels/weigh.h"
 
 #include "kernels/instruction_set.h"
 
 extern pe_weigh PE_FOR_SET(pe_weigh);
 
-#define WIDTH 16
+static void add_four(const double *const *rows, const double *weights, size_t count,
+                     double *restrict sums)
+{
+    const double *restrict a = rows[0], *restrict b = rows[1];
+    const double *restrict c = rows[2], *restrict d = rows[3];
+    const double w0 = weights[0], w1 = weights[1], w2 = weights[2], w3 = weights[3];
+    for (size_t i = 0; i < count; i++)
+        sums[i] += (w0 * a[i] + w1 * b[i]) + (w2 * c[i] + w3 * d[i]);
+}
 
-typedef double wide __attribute__((vector_size(WIDTH / 2 * sizeof(double)), aligned(8)));
+static void add_two(const double *const *rows, const double *weights, size_t count,
+                    double *restrict sums)
+{
+    const double *restrict a = rows[0], *restrict b = rows[1];
+    const double w0 = weights[0], w1 = weights[1];
+    for (size_t i = 0; i < count; i++)
+        sums[i] += w0 * a[i] + w1 * b[i];
+}
+
+static void add_one(const double *restrict row, double weight, size_t count,
+                    double *restrict sums)
+{
+    for (size_t i = 0; i < count; i++)
+        sums[i] += weight * row[i];
+}
 
 void PE_FOR_SET(pe_weigh)(const double *const *rows, const double *weights, size_t taps,
                           size_t count, double *sums)
 {
-    size_t c = 0;
-    for (; c + WIDTH <= count; c += WIDTH) {
-        wide *to = (wide *)(sums + c), first = to[0], second = to[1];
-        for (size_t t = 0; t < taps; t++) {
-            const wide *row = (const wide *)(rows[t] + c);
-            first += weights[t] * row[0];
-            second += weights[t] * row[1];
-        }
-        to[0] = first;
-        to[1] = second;
-    }
-    for (; c < count; c++)
-        for (size_t t = 0; t < taps; t++)
-            sums[c] += weights[t] * rows[t][c];
+    for (; taps >= 4; taps -= 4, rows += 4, weights += 4)
+        add_four(rows, weights, count, sums);
+    for (; taps >= 2; taps -= 2, rows += 2, weights += 2)
+        add_two(rows, weights, count, sums);
+    if (taps > 0)
+        add_one(rows[0], weights[0], count, sums);
 }

@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-/* Add weights[t] · rows[t][c] over t < taps, in this order, to sums[c], for c < count. */
+/* Add the sum of weights[t] · rows[t][c] over t < taps to sums[c], for c < count. The rows may
+ * be alike, but not overlap the sums. */
 typedef void pe_weigh(const double *const *rows, const double *weights, size_t taps,
                       size_t count, double *sums);
 

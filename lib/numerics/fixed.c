@@ -146,3 +146,47 @@ dd pe_fixed_to_dd(pe_fixed a)
     double high = (double)(a.whole >> 32) * 0x1p32, low = (double)(a.whole & 0xffffffff);
     return dd_add(dd_two_sum(high, low), pe_phase_fraction(a.part));
 }
+
+/* ---- rounding ---- */
+
+/* The leading 53 bits of |a|, the bit behind them, and whether any bit behind that is set. */
+typedef struct digits {
+    uint64_t significand;
+    int exponent;
+    bool half, rest, negative;
+} digits;
+
+static digits digits_of(pe_fixed a)
+{
+    bool negative = a.whole < 0;
+    pe_fixed size = negative ? negate(a) : a;
+    uint64_t limbs[LIMBS];
+    memcpy(limbs, size.part.limb, sizeof size.part.limb);
+    limbs[LIMBS - 1] = (uint64_t)size.whole;
+    pe_leading leading = pe_limbs_leading(limbs, LIMBS);
+    return (digits){.significand = leading.high >> 11,
+                    .exponent = leading.length - 53 - 256,
+                    .half = leading.high >> 10 & 1,
+                    .rest = (leading.high & 0x3ff) || leading.low || leading.cut_off,
+                    .negative = negative};
+}
+
+static double double_of(digits x)
+{
+    double size = ldexp((double)x.significand, x.exponent);
+    return x.negative ? -size : size;
+}
+
+double pe_fixed_nearest(pe_fixed a)
+{
+    digits x = digits_of(a);
+    x.significand += x.half && (x.rest || x.significand % 2 == 1);
+    return double_of(x);
+}
+
+double pe_fixed_to_odd(pe_fixed a)
+{
+    digits x = digits_of(a);
+    x.significand |= x.half || x.rest;
+    return double_of(x);
+}

@@ -41,4 +41,9 @@ pe_fixed pe_fixed_log2(double x);
 /* a >= 0 as a double-double, with a relative error below 2^-101. */
 dd pe_fixed_to_dd(pe_fixed a);
 
+/* The double nearest to a, 0 or at least 2^-256; or rounded to odd (dd_to_odd), so that
+ * rounding it to a shorter dtype rounds a. */
+double pe_fixed_nearest(pe_fixed a);
+double pe_fixed_to_odd(pe_fixed a);
+
 #endif

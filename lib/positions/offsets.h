@@ -7,6 +7,7 @@
 #ifndef PE_OFFSETS_H
 #define PE_OFFSETS_H
 
+#include "scheme.h"
 #include "tables/copier.h"
 
 #include <stdbool.h>
@@ -20,6 +21,14 @@ typedef struct pe_offsets {
 
 /* The number of lines of a plane. */
 size_t pe_offsets_lines(const pe_offsets *offsets);
+
+/* Take the lines from a table of all offsets, which is [rows, planes] by query minus key, one
+ * row after the other: [(2*height-1) * (2*width-1), planes]. Not for symmetric lines. False:
+ * memory ran out, or the runner cancelled it; the caller frees the lines in either case. */
+bool pe_offsets_take(pe_offsets *offsets, const void *table, size_t planes, pe_pace *pace);
+
+/* The price of that. */
+double pe_offsets_price(uint64_t rows, uint64_t planes);
 
 /* Copy `count` entries of a plane and a query from `key` on; cells are counted row by row. */
 void pe_offsets_copy(const pe_offsets *offsets, size_t plane, size_t query, size_t key,

@@ -210,19 +210,6 @@ static void release(void *context)
     free(state);
 }
 
-#define LINE_PRICE 5 /* of an entry */
-
-/* Take the offsets of a plane of a table [rows, planes]: they are key minus query in lines, and
- * query minus key in the table, so that they come backwards. */
-static inline __attribute__((always_inline)) void take_offsets(unsigned char *lines,
-                                                               const unsigned char *column,
-                                                               size_t stride, size_t rows,
-                                                               size_t size)
-{
-    for (size_t i = 0; i < rows; i++)
-        memcpy(lines + i * size, column + (rows - 1 - i) * stride, size);
-}
-
 /* Take the rows of a plane that are for the class token. */
 static void take_class(unsigned char *own, const unsigned char *column, size_t stride,
                        size_t size)
@@ -239,22 +226,14 @@ static bool take_table(entries *to, const unsigned char *table, size_t planes, s
                        bool class_token, pe_pace *pace)
 {
     size_t size = to->offsets.element_size, stride = planes * size;
-    to->offsets.lines = malloc(rows * stride);
-    to->class_entries = malloc((REPEATED + 2) * stride);
-    if (!to->offsets.lines || !to->class_entries)
+    if (!pe_offsets_take(&to->offsets, table, planes, pace))
         return false;
-    for (size_t plane = 0; plane < planes; plane++) {
-        const unsigned char *column = table + plane * size;
-        if (!pe_pace_go_on(pace, LINE_PRICE * (double)rows))
-            return false;
-        if (size == 4)
-            take_offsets(to->offsets.lines + plane * rows * size, column, stride, rows, 4);
-        else
-            take_offsets(to->offsets.lines + plane * rows * size, column, stride, rows, size);
-        if (class_token)
-            take_class(to->class_entries + plane * (REPEATED + 2) * size,
-                       column + rows * stride, stride, size);
-    }
+    to->class_entries = malloc((REPEATED + 2) * stride);
+    if (!to->class_entries)
+        return false;
+    for (size_t plane = 0; class_token && plane < planes; plane++)
+        take_class(to->class_entries + plane * (REPEATED + 2) * size,
+                   table + rows * stride + plane * size, stride, size);
     return true;
 }
 
@@ -308,8 +287,8 @@ static double price(const pe_values *values, const pe_plan *plan)
     (void)plan;
     window_shape shape = planned_window(values);
     pe_resized_source source = source_of(values, &shape);
-    double lines = (double)offsets_of(shape.height, shape.width) * (double)(source.columns + 1);
-    return pe_resized_table_price(values, &source) + LINE_PRICE * lines;
+    return pe_resized_table_price(values, &source) +
+           pe_offsets_price(offsets_of(shape.height, shape.width), source.columns + 1);
 }
 
 /* ---- entries ---- */

@@ -154,6 +154,8 @@ void pe_resized_done(pe_resized *resized)
 
 _Static_assert(SPAN >= PE_RESAMPLE_TAPS, "the taps of a cell fit");
 
+#define ONES 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 /* an eighth of a block */
+
 /* A block of columns of the target cells of one row of cells. */
 typedef struct block {
     const pe_resized *resized;
@@ -235,9 +237,18 @@ static double error_of(const block *work, uint64_t x)
            resized->magnitude;
 }
 
+/* Add a number to all sums, by the kernel: this file is compiled for the baseline. */
+static void shift(double *sums, double number, size_t count)
+{
+    static const double ones[BLOCK] = {ONES, ONES, ONES, ONES, ONES, ONES, ONES, ONES};
+    const double *row = ones;
+    pe_kernel_get()->weigh(&row, &number, 1, count, sums);
+}
+
 /* Write the block of one target cell. */
 static void write_cell(const block *work, uint64_t x, unsigned char *dst)
 {
+    const pe_kernel *kernel = pe_kernel_get();
     const pe_resized_axis *axis = &work->resized->x;
     const pe_taps *taps = &axis->taps[x];
     const double *rows[PE_RESAMPLE_TAPS];
@@ -246,14 +257,11 @@ static void write_cell(const block *work, uint64_t x, unsigned char *dst)
     size_t size = pe_dtype_size(work->dtype);
     for (size_t t = 0; t < taps->count; t++)
         rows[t] = work->sums[pe_resample_cell(&axis->resample, taps, t) - work->cell];
-    pe_kernel_get()->weigh(rows, axis->rounded + x * axis->stride, taps->count, work->count,
-                           sums);
-    for (size_t c = 0; c < work->count; c++)
-        sums[c] -= error;
-    pe_kernel_get()->lines->round(work->dtype, sums, work->count, dst);
-    for (size_t c = 0; c < work->count; c++)
-        sums[c] += 2 * error;
-    pe_kernel_get()->lines->round(work->dtype, sums, work->count, upper);
+    kernel->weigh(rows, axis->rounded + x * axis->stride, taps->count, work->count, sums);
+    shift(sums, -error, work->count);
+    kernel->lines->round(work->dtype, sums, work->count, dst);
+    shift(sums, 2 * error, work->count);
+    kernel->lines->round(work->dtype, sums, work->count, upper);
     if (memcmp(dst, upper, work->count * size) == 0)
         return;
     for (size_t c = 0; c < work->count; c++, dst += size)

@@ -1,4 +1,4 @@
-"""The sinusoidal table as people usually write it, in numpy and torch."""
+"""Tables as people usually write them, in numpy and torch."""
 
 
 def numpy_table(length, dim):
@@ -22,3 +22,51 @@ def torch_table(length, dim):
     table[:, 0::2] = torch.sin(angles)
     table[:, 1::2] = torch.cos(angles)
     return table
+
+
+def cubic_weights(source, target):
+    """The matrix [target, source] of cubic convolution with a = -0.75, edges repeated."""
+    import numpy
+
+    position = (numpy.arange(target) + 0.5) * source / target - 0.5
+    first = numpy.floor(position).astype(int)
+    weights = numpy.zeros((target, source))
+    for tap in (-1, 0, 1, 2):
+        x = numpy.abs(position - first - tap)
+        near, far = (1.25 * x - 2.25) * x * x + 1, ((-0.75 * x + 3.75) * x - 6) * x + 3
+        cells = numpy.clip(first + tap, 0, source - 1)
+        numpy.add.at(weights, (numpy.arange(target), cells), numpy.where(x <= 1, near, far))
+    return weights.astype(numpy.float32)
+
+
+def numpy_resized(source, target, dim):
+    """A random table [source * source, dim] on target * target cells: two products of matrices."""
+    import numpy
+
+    table = numpy.random.default_rng(0).standard_normal((source, source, dim), numpy.float32)
+    weights = cubic_weights(source, target)
+    rows = numpy.tensordot(weights, table * numpy.float32(0.02), (1, 0))
+    return numpy.ascontiguousarray(numpy.einsum("xj,yjd->yxd", weights, rows, optimize=True))
+
+
+def torch_resized(source, target, dim):
+    import torch
+
+    torch.set_num_threads(1)
+    table = torch.randn(1, source, source, dim) * 0.02
+    cells = torch.nn.functional.interpolate(table.permute(0, 3, 1, 2), size=(target, target),
+                                            mode="bicubic", align_corners=False)
+    return cells.permute(0, 2, 3, 1).reshape(-1, dim).contiguous()
+
+
+def numpy_swin(side, heads):
+    """The random bias of a window as Swin's modules gather it."""
+    import numpy
+
+    cells = numpy.stack(numpy.meshgrid(numpy.arange(side), numpy.arange(side), indexing="ij"))
+    cells = cells.reshape(2, -1)
+    offset = cells[:, :, None] - cells[:, None, :] + side - 1
+    index = offset[0] * (2 * side - 1) + offset[1]
+    rows = (2 * side - 1) ** 2
+    table = numpy.random.default_rng(0).standard_normal((rows, heads), numpy.float32) * 0.02
+    return index, numpy.ascontiguousarray(table[index].transpose(2, 0, 1))

@@ -96,6 +96,20 @@ def generation(shape, module, make):
     return prepare
 
 
+def generation_of(what, elements, modules, make):
+    """Of a scheme and its query, against a recipe for the same."""
+    def prepare(bench):
+        peers.require_modules(*modules)
+        runs = runs_for(bench, elements)
+        make()
+
+        def ratio():
+            seconds = load.tables("table", what, runs)["table"]
+            return load.best_of(make, runs) / seconds
+        return ratio
+    return prepare
+
+
 def against_store(task, what, elements):
     def prepare(bench):
         runs = runs_for(bench, elements)
@@ -145,6 +159,28 @@ def stream_rows():
                   at_least(aim), against_store("stream", what, 1 << 29))
 
 
+RESIZED = (16, 64, 1024)  # the sides of both grids, columns
+WINDOWS = ((12, 32), (48, 8))  # the side, heads
+
+
+def window_rows():
+    """Learned tables on other grids, and biases of windows, drawn at random by both sides."""
+    source, target, dim = RESIZED
+    query = f"resized?height={target}&source_height={source}&dim={dim}"
+    what, elements = f"resize {source}x{source}x{dim} to {target}x{target} f32", target**2 * dim
+    for peer, make in (("numpy", recipes.numpy_resized), ("torch", recipes.torch_resized)):
+        yield Row(what, peer, None,
+                  generation_of(query, elements, (peer,), lambda make=make: make(*RESIZED)))
+    yield Row(what, "storing as many bytes", None, against_store("table", query, elements))
+    for side, heads in WINDOWS:
+        query, elements = f"swin?height={side}&heads={heads}", side**4 * heads
+        what = f"bias of a window of {side}x{side}, {heads} heads f32"
+        yield Row(what, "numpy", None,
+                  generation_of(query, elements, ("numpy",),
+                                lambda side=side, heads=heads: recipes.numpy_swin(side, heads)))
+        yield Row(what, "storing as many bytes", None, against_store("table", query, elements))
+
+
 def library_rows():
     for shape in SHAPES:
         what = f"generate {shape[0]}x{shape[1]} f32, one thread"
@@ -153,6 +189,7 @@ def library_rows():
         yield Row(what, "storing as many bytes",
                   at_least(0.9) if bytes_of(shape) >= 16 * MIB else None,
                   against_store("table", f"length={shape[0]}&dim={shape[1]}", shape[0] * shape[1]))
+    yield from window_rows()
     for kernel, aim in (("v3", 0.5), ("baseline", 0.25)):
         for shape in SHAPES[:3]:
             yield Row(f"generate {shape[0]}x{shape[1]} f32 by {kernel}", "the same by v4",

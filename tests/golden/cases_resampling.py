@@ -100,6 +100,26 @@ SWIN = {
     "preset_beit_resized": "preset=beit&height=3&width=2&source_height=2&heads=2",
 }
 
+SWIN_V2 = {
+    "defaults": "height=2&heads=2",
+    **{
+        f"{name}_{dtype}": f"height=2&width=3&heads=2&hidden=9&seed=3{options}&dtype={dtype}"
+        for (name, options), dtype in product(
+            {"plain": "", "pretrained": "&pretrained_height=5&pretrained_width=9"}.items(), DTYPES
+        )
+    },
+    "one_token": "height=1&heads=3&hidden=4",
+    "line": "height=1&width=4&heads=1&hidden=5&dtype=f64",
+    "column": "height=4&width=1&heads=1&hidden=5",
+    "many_heads": "height=2&width=1&heads=17&hidden=3",
+    "one_unit": "height=2&heads=2&hidden=1&dtype=f64",
+    # 8 * 7 / 8 = 7, so that the coordinate is 1
+    "whole_coordinate": "height=1&width=8&heads=1&hidden=2&pretrained_width=9&dtype=f64",
+    "pretrained_smaller": "height=1&width=5&heads=1&hidden=6&pretrained_width=2",
+    "pretrained_larger": "height=2&width=2&heads=1&hidden=6&pretrained_height=16384",
+    "defaults_f64": "height=2&width=1&heads=1&seed=8&dtype=f64",
+}
+
 DECOMPOSED = {
     "defaults": "height=3&dim=2",
     **{
@@ -119,4 +139,4 @@ DECOMPOSED = {
     "&source_height=4&source_width=3",
 }
 
-RESAMPLING_CASES = {"resized": RESIZED, "swin": SWIN, "decomposed": DECOMPOSED}
+RESAMPLING_CASES = {"resized": RESIZED, "swin": SWIN, "swin_v2": SWIN_V2, "decomposed": DECOMPOSED}

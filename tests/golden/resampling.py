@@ -1,11 +1,14 @@
 """Tables that are read on another grid, after torch.nn.functional.interpolate and the kernels
 behind it (UpSample.h, UpSampleKernel.cpp of PyTorch): positions and weights are fractions.
+And biases of attention in a window, which take such tables, or a network of the offsets.
 """
 
 import math
 from fractions import Fraction
 
-from schemes import nearest_double, with_defaults
+import mpmath
+
+from schemes import nearest_double, real, with_defaults
 from trained import STD, flat, initialiser, seeded_rows
 
 HALF = Fraction(1, 2)
@@ -198,6 +201,55 @@ def swin(arguments):
     }, 0
 
 
+def log_coordinate(offset, pretrained):
+    """sign(x) * log2(|x| + 1) / log2(8) for x = 8 * offset / (pretrained - 1)."""
+    if offset == 0:
+        return mpmath.mpf(0)
+    x = Fraction(8 * abs(offset), pretrained - 1)
+    size = mpmath.log(mpmath.mpf(x.numerator + x.denominator) / x.denominator, 2) / 3
+    return size if offset > 0 else -size
+
+
+def bias_network(arguments, heads, coordinates):
+    """16 * sigmoid(cpb_mlp(coordinates)) for each head; b1 is zero."""
+    hidden = int(arguments.get("hidden", "512"))
+    value = initialiser("trunc_normal", STD, None)
+    w1 = [[real(w) for w in row] for row in seeded_rows(arguments, "w1", range(hidden), 2, value)]
+    w2 = seeded_rows(arguments, "w2", range(heads), hidden, value)
+    w2 = [[real(w) for w in row] for row in w2]
+    biases = []
+    for y, x in coordinates:
+        units = [max(mpmath.mpf(0), a * y + b * x) for a, b in w1]
+        outputs = [mpmath.fsum(w * u for w, u in zip(row, units)) for row in w2]
+        biases.append([16 / (1 + mpmath.exp(-output)) for output in outputs])
+    return biases
+
+
+def swin_v2(arguments):
+    """Liu et al. 2022, equations 3 and 4, and the authors' code."""
+    heads = int(arguments["heads"])
+    window = int(arguments["height"]), int(arguments.get("width", arguments["height"]))
+    pretrained = [
+        int(arguments.get(f"pretrained_{name}", side))
+        for name, side in zip(("height", "width"), window)
+    ]
+    axes = [
+        [log_coordinate(offset, trained) for offset in range(1 - side, side)]
+        for side, trained in zip(window, pretrained)
+    ]
+    coordinates = [(y, x) for y in axes[0] for x in axes[1]]
+    biases = bias_network(arguments, heads, coordinates)
+    index = window_index(*window, False)
+    return {
+        "bias": (
+            [heads, len(index), len(index)],
+            [biases[row][head] for head in range(heads) for row in flat(index)],
+        ),
+        "index": ([len(index), len(index)], flat(index), "i32"),
+        "coordinates": ([len(coordinates), 2], flat(coordinates)),
+    }, 0
+
+
 def relative_rows(queries, keys):
     """relative_coords of get_rel_pos, whose truncation drops a fraction."""
     to_keys, to_queries = (
@@ -234,4 +286,4 @@ def decomposed(arguments):
     return {**vectors, **indices}, 0
 
 
-RESAMPLING = {scheme.__name__: scheme for scheme in (resized, swin, decomposed)}
+RESAMPLING = {scheme.__name__: scheme for scheme in (resized, swin, swin_v2, decomposed)}

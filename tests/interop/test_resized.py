@@ -231,3 +231,37 @@ class DecomposedTest(ServiceTest):
                 own = self.bits("decomposed", {**query, "tensor": f"index_{axis}"}).view("<i4")
                 np.testing.assert_array_equal(own, rows)
                 compared["vectors, with torch"] += vectors.size
+
+
+class NetworkTest(ServiceTest):
+    """Swin v2's cpb_mlp in torch and in double."""
+
+    @staticmethod
+    def coordinates(window, pretrained):
+        """get_relative_coords_table of the authors and timm."""
+        axes = [torch.arange(1 - side, side, dtype=torch.float64) for side in window]
+        table = torch.stack(torch.meshgrid(*axes, indexing="ij"), -1)
+        divisor = torch.tensor([max(side - 1, 1) for side in pretrained or window])
+        table = table / divisor * 8
+        return torch.sign(table) * torch.log2(torch.abs(table) + 1.0) / math.log2(8)
+
+    def test_biases_are_those_of_cpb_mlp(self):
+        rng = np.random.default_rng(12)
+        for number, (window, pretrained) in enumerate(
+                (((8, 8), None), ((4, 6), None), ((8, 3), (12, 12)), ((1, 5), None))):
+            network = {"w1": rng.normal(0, 0.5, (64, 2)), "b1": rng.normal(0, 0.5, 64),
+                       "w2": rng.normal(0, 0.2, (3, 64))}
+            name = upload(self, f"swin-v2-{number}", network)
+            w1, b1, w2 = (torch.from_numpy(network[key]) for key in ("w1", "b1", "w2"))
+            coordinates = self.coordinates(window, pretrained).reshape(-1, 2)
+            table = 16 * torch.sigmoid(torch.relu(coordinates @ w1.T + b1) @ w2.T)
+            index = WindowTest.index_of(*window)
+            expected = table[index.flatten()].reshape(*index.shape, 3).permute(2, 0, 1).numpy()
+            query = {"parameters": name, "height": window[0], "width": window[1], "dtype": "f64"}
+            if pretrained:
+                query |= {"pretrained_height": pretrained[0], "pretrained_width": pretrained[1]}
+            own = self.bits("swin_v2", query).view("<f8")
+            np.testing.assert_allclose(own, expected, rtol=0, atol=1e-12)
+            own = self.bits("swin_v2", {**query, "tensor": "coordinates"}).view("<f8")
+            np.testing.assert_allclose(own, coordinates.numpy(), rtol=0, atol=1e-15)
+            compared["biases of networks, with torch"] += expected.size

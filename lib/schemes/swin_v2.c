@@ -1,0 +1,306 @@
+/* Swin Transformer v2's continuous bias of attention in a window: a network of the offsets. */
+#include "numerics/dtype.h"
+#include "positions/offsets.h"
+#include "positions/relative.h"
+#include "trained/bias_network.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define WINDOW_MAX 16384 /* numbers of offsets are i32 */
+
+#define WINDOW         .type = PE_INTEGER, .minimum = 1, .maximum = WINDOW_MAX
+#define TRAINED_WINDOW .type = PE_INTEGER, .minimum = 2, .maximum = WINDOW_MAX, .unit = "tokens"
+
+static const pe_parameter PARAMETERS[] = {
+    {.name = "height",
+     WINDOW,
+     .required = true,
+     .unit = "rows",
+     .counts_rows = true,
+     .help = "rows of tokens in the window"},
+    {.name = "width",
+     WINDOW,
+     .default_of = "height",
+     .unit = "columns",
+     .counts_rows = true,
+     .help = "columns of tokens in the window"},
+    {PE_HEADS_PARAMETER, .required = true, .stored = "w2", .stored_axis = 0,
+     .help = "number of heads"},
+    {.name = "hidden",
+     .type = PE_INTEGER,
+     .default_text = "512",
+     .stored = "w2",
+     .stored_axis = 1,
+     .minimum = 1,
+     .maximum = PE_BIAS_HIDDEN_MAX,
+     .unit = "units",
+     .help = "number of hidden units"},
+    {.name = "pretrained_height",
+     TRAINED_WINDOW,
+     .help = "rows of the window that the network was trained with, which coordinates are "
+             "divided by; by default height"},
+    {.name = "pretrained_width",
+     TRAINED_WINDOW,
+     .help = "columns of that window; by default width"},
+    PE_TRAINED_PARAMETERS("w1 [hidden, 2], b1 [hidden], w2 [heads, hidden], the layers of "
+                          "cpb_mlp, with elements up to 16"),
+};
+
+static const pe_tensor_help TENSORS[] = {
+    {"bias", "[heads, tokens, tokens]", "is added to the attention scores"},
+    {"index", "[tokens, tokens]", "the row of coordinates, for query and key"},
+    {"coordinates", "[(2*height-1) * (2*width-1), 2]",
+     "what the network is given: the offsets of rows and columns, in logarithmic steps"},
+};
+
+/* ---- the window ---- */
+
+typedef struct side {
+    uint64_t tokens, trained;
+} side;
+
+static side side_of(const pe_values *values, const char *name, const char *trained)
+{
+    uint64_t tokens = (uint64_t)pe_integer(values, name);
+    bool given = pe_is_present(values, trained);
+    return (side){tokens, given ? (uint64_t)pe_integer(values, trained) : tokens};
+}
+
+static uint64_t rows_of(const pe_values *values)
+{
+    return (uint64_t)(2 * pe_integer(values, "height") - 1) *
+           (uint64_t)(2 * pe_integer(values, "width") - 1);
+}
+
+static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
+{
+    uint64_t heads = (uint64_t)pe_integer(values, "heads");
+    uint64_t hidden = (uint64_t)pe_integer(values, "hidden"), rows = rows_of(values);
+    uint64_t tokens = (uint64_t)(pe_integer(values, "height") * pe_integer(values, "width"));
+    if (!pe_trained_check(values, "w2", 2, (const uint64_t[]){heads, hidden}, reterr) ||
+        !pe_trained_check(values, "w1", 2, (const uint64_t[]){hidden, 2}, reterr) ||
+        !pe_trained_check(values, "b1", 1, (const uint64_t[]){hidden}, reterr))
+        return;
+    pe_plan_add(ret_plan, "bias", pe_requested_dtype(values), 3,
+                (uint64_t[]){heads, tokens, tokens});
+    pe_plan_rows(ret_plan, 3);
+    pe_plan_add(ret_plan, "index", PE_I32, 2, (uint64_t[]){tokens, tokens});
+    pe_plan_rows(ret_plan, 2);
+    pe_plan_add(ret_plan, "coordinates", pe_requested_dtype(values), 2, (uint64_t[]){rows, 2});
+    ret_plan->held = 2 * sizeof(double) * rows * (heads + 2) +
+                     (heads + 4) * hidden * (sizeof(pe_bias_weight) + sizeof(pe_fixed));
+}
+
+/* ---- preparation ---- */
+
+/* sign(d) · log2(1 + 8|d|/(trained - 1)) / 3, the logarithm to the base 8. */
+static pe_fixed coordinate_of(const side *axis, int64_t offset)
+{
+    uint64_t size = (uint64_t)(offset < 0 ? -offset : offset), unit = axis->trained - 1;
+    if (size == 0)
+        return (pe_fixed){0};
+    pe_fixed log2 =
+        pe_fixed_sub(pe_fixed_log2((double)(unit + 8 * size)), pe_fixed_log2((double)unit));
+    pe_fixed third = pe_fixed_div(log2, (pe_fixed){.whole = 3});
+    return offset < 0 ? pe_fixed_sub((pe_fixed){0}, third) : third;
+}
+
+static void write_rounded(pe_dtype dtype, pe_fixed number, void *dst)
+{
+    double rounded = dtype == PE_F64 ? pe_fixed_nearest(number) : pe_fixed_to_odd(number);
+    pe_round_row(dtype, &rounded, 1, dst);
+}
+
+typedef struct swin_v2 {
+    uint64_t tokens;
+    pe_offsets bias, index;     /* planes: heads; one */
+    unsigned char *coordinates; /* [rows, 2] */
+} swin_v2;
+
+static void release(void *context)
+{
+    swin_v2 *state = context;
+    if (state) {
+        free(state->bias.lines);
+        free(state->index.lines);
+        free(state->coordinates);
+    }
+    free(state);
+}
+
+#define COORDINATE_PRICE 60000
+
+/* The coordinates of all offsets along an axis, of which the caller frees the array. NULL if
+ * memory ran out or the runner cancelled it. */
+static pe_fixed *make_coordinates(const side *axis, pe_pace *pace)
+{
+    int64_t most = (int64_t)axis->tokens - 1;
+    pe_fixed *coordinates = malloc((size_t)(2 * most + 1) * sizeof *coordinates);
+    for (int64_t i = 0; coordinates && i <= 2 * most; i++) {
+        if (!pe_pace_go_on(pace, COORDINATE_PRICE)) {
+            free(coordinates);
+            return NULL;
+        }
+        coordinates[i] = coordinate_of(axis, i - most);
+    }
+    return coordinates;
+}
+
+/* What the table of biases is made of. */
+typedef struct maker {
+    pe_bias_network network;
+    pe_fixed *y, *x;      /* coordinates */
+    pe_fixed *biases;     /* of one offset: [heads] */
+    unsigned char *table; /* [rows, heads] */
+} maker;
+
+static void maker_done(maker *work)
+{
+    pe_bias_network_done(&work->network);
+    free(work->y);
+    free(work->x);
+    free(work->biases);
+    free(work->table);
+}
+
+/* Compute the biases of all offsets, and write their coordinates. False: the runner cancelled
+ * it, or a problem was added. */
+static bool write_table(swin_v2 *state, maker *work, pe_pace *pace)
+{
+    pe_dtype dtype = pe_requested_dtype(pace->values);
+    size_t size = pe_dtype_size(dtype), heads = work->network.heads;
+    size_t columns = 2 * state->bias.width - 1, rows = columns * (2 * state->bias.height - 1);
+    double price = pe_bias_network_cell_price(heads, work->network.hidden);
+    for (size_t row = 0; row < rows; row++) {
+        const pe_fixed at[2] = {work->y[row / columns], work->x[row % columns]};
+        if (!pe_pace_go_on(pace, price))
+            return false;
+        if (!pe_bias_network_at(&work->network, at, work->biases)) {
+            pe_error_add(pace->reterr, PE_OUT_OF_RANGE, "parameters",
+                         pe_value_of(pace->values, "parameters")->text,
+                         "the name of a set whose network gives at least %d before the sigmoid",
+                         PE_BIAS_OUTPUT_MIN);
+            return false;
+        }
+        for (size_t h = 0; h < heads; h++)
+            write_rounded(dtype, work->biases[h], work->table + (row * heads + h) * size);
+        for (size_t i = 0; i < 2; i++)
+            write_rounded(dtype, at[i], state->coordinates + (2 * row + i) * size);
+    }
+    return true;
+}
+
+static bool make_bias(swin_v2 *state, const side axes[2], pe_pace *pace)
+{
+    maker work = {0};
+    size_t heads = (size_t)pe_integer(pace->values, "heads");
+    size_t hidden = (size_t)pe_integer(pace->values, "hidden");
+    size_t rows = (size_t)rows_of(pace->values), size = state->bias.element_size;
+    if (!pe_bias_network_init(&work.network, pace, heads, hidden))
+        return false;
+    work.y = make_coordinates(&axes[0], pace);
+    work.x = work.y ? make_coordinates(&axes[1], pace) : NULL;
+    work.biases = malloc(heads * sizeof *work.biases);
+    work.table = malloc(rows * heads * size);
+    state->coordinates = malloc(rows * 2 * size);
+    bool good = work.x && work.biases && work.table && state->coordinates &&
+                write_table(state, &work, pace) &&
+                pe_offsets_take(&state->bias, work.table, heads, pace);
+    maker_done(&work);
+    return good;
+}
+
+static bool make_index(swin_v2 *state, size_t rows, pe_pace *pace)
+{
+    int32_t *numbers = malloc(rows * sizeof *numbers);
+    for (size_t i = 0; numbers && i < rows; i++)
+        numbers[i] = (int32_t)i;
+    bool good = numbers && pe_offsets_take(&state->index, numbers, 1, pace);
+    free(numbers);
+    return good;
+}
+
+static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
+                     pe_error *reterr)
+{
+    pe_pace pace = pe_pace_of(values, plan, runner, reterr);
+    const side axes[2] = {side_of(values, "height", "pretrained_height"),
+                          side_of(values, "width", "pretrained_width")};
+    swin_v2 *state = calloc(1, sizeof *state);
+    if (!state)
+        return NULL;
+    state->tokens = plan->tensors[1].shape[0];
+    state->index = (pe_offsets){.element_size = sizeof(int32_t),
+                                .height = (size_t)axes[0].tokens,
+                                .width = (size_t)axes[1].tokens};
+    state->bias = state->index;
+    state->bias.element_size = pe_dtype_size(plan->tensors[0].dtype);
+    if (make_bias(state, axes, &pace) && make_index(state, (size_t)rows_of(values), &pace))
+        return state;
+    release(state);
+    return NULL;
+}
+
+static double price(const pe_values *values, const pe_plan *plan)
+{
+    (void)plan;
+    uint64_t heads = (uint64_t)pe_integer(values, "heads"), rows = rows_of(values);
+    uint64_t hidden = (uint64_t)pe_integer(values, "hidden");
+    double sides = 2 * (pe_real(values, "height") + pe_real(values, "width"));
+    return pe_bias_network_price(values, heads, hidden) + COORDINATE_PRICE * sides +
+           (double)rows * pe_bias_network_cell_price(heads, hidden) +
+           pe_offsets_price(rows, heads + 1);
+}
+
+static void fill(const pe_values *values, const pe_plan *plan, const void *context,
+                 pe_window window, void *dst)
+{
+    (void)values;
+    const swin_v2 *state = context;
+    if (window.tensor == 2) {
+        size_t row_bytes = 2 * pe_dtype_size(plan->tensors[2].dtype);
+        memcpy(dst, state->coordinates + window.first * row_bytes, window.rows * row_bytes);
+        return;
+    }
+    const pe_offsets *source = window.tensor == 0 ? &state->bias : &state->index;
+    pe_copier copier;
+    pe_copier_init(&copier, dst, window.rows * source->element_size);
+    for (uint64_t at = window.first, end = at + window.rows, count; at < end; at += count) {
+        uint64_t row = at / state->tokens, key = at % state->tokens;
+        count = state->tokens - key < end - at ? state->tokens - key : end - at;
+        pe_offsets_copy(source, (size_t)(row / state->tokens), (size_t)(row % state->tokens),
+                        (size_t)key, (size_t)count, &copier);
+    }
+    pe_copier_done(&copier);
+}
+
+const pe_scheme pe_scheme_swin_v2 = {
+    .info =
+        {
+            .name = "swin_v2",
+            .title = "Swin Transformer v2 attention bias",
+            .summary =
+                "A bias of the attention scores that a small network computes for each "
+                "head from the logarithmic offset of two tokens in a window, whatever the "
+                "size of the window. The network is random, drawn from seed, until "
+                "parameters names an uploaded set.",
+            .family = "relative",
+            .formula = "bias[h, i, j] = 16 * sigmoid(w2[h] . relu(w1 . c + b1)), c = "
+                       "coordinates[index[i, j]]; index as of swin; c = sign(d) * log2(1 + 8 * "
+                       "|d| / (pretrained - 1)) / 3 for an offset d of rows or columns, query "
+                       "minus key",
+            .convention = "relative_coords_table and cpb_mlp of the authors' code; heads first",
+            .reference = "arXiv:2111.09883, equations 3 and 4",
+            .example = "height=2&heads=3",
+            .revision = 1,
+            PE_LIST(parameter, PARAMETERS),
+            PE_LIST(tensor, TENSORS),
+        },
+    .plan = plan,
+    .prepare = prepare,
+    .fill = fill,
+    .release = release,
+    .price = price,
+    .streamable = true,
+};
