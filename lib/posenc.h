@@ -268,7 +268,7 @@ void pe_error_add_repetition(pe_error *error, const pe_argument *argument);
 /* ---- tensors and stored sets ---- */
 
 #define PE_RANK_MAX    4
-#define PE_TENSORS_MAX 6 /* of one request; a scheme documents no more either */
+#define PE_TENSORS_MAX 8 /* of one request; a scheme documents no more either */
 typedef struct pe_tensor {
     const char *name;
     pe_dtype dtype;

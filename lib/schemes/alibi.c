@@ -9,8 +9,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const char *const MASKS[] = {"symmetric", "causal", "key_only", NULL};
-enum mask { SYMMETRIC, CAUSAL, KEY_ONLY };
+static const char *const MASKS[] = {"symmetric", "causal", "key_only", "from_last_key", NULL};
+enum mask { SYMMETRIC, CAUSAL, KEY_ONLY, FROM_LAST_KEY };
+
+static const char *const SLOPE_DTYPES[] = {"f32", "f16", "bf16", NULL};
+static const pe_dtype SLOPE_DTYPE_VALUES[] = {PE_F32, PE_F16, PE_BF16};
 
 static const char *const RULES[] = {"official", "geometric", NULL};
 enum rule { OFFICIAL, GEOMETRIC };
@@ -29,7 +32,8 @@ static const pe_parameter PARAMETERS[] = {
      .default_text = "symmetric",
      .choices = MASKS,
      .help = "symmetric: -m*|i-j|; causal: -m*(i-j), and -inf for keys after the query; "
-             "key_only: m*j, which differs from causal by a constant in each row"},
+             "key_only: m*j, which differs from causal by a constant in each row; "
+             "from_last_key: m*(j-(length-1))"},
     {.name = "non_power_of_two",
      .type = PE_CHOICE,
      .default_text = "official",
@@ -38,12 +42,34 @@ static const pe_parameter PARAMETERS[] = {
          "slopes where the number of heads H is not a power of two; official: the slopes of "
          "the largest power of two P below H, then the 1st, 3rd, 5th ... slope of 2P heads; "
          "geometric: 2^(-alibi_bias_max*h/H) for any H"},
+    {.name = "slope_dtype",
+     .type = PE_CHOICE,
+     .choices = SLOPE_DTYPES,
+     .help =
+         "slopes are rounded to this before they are used; by default they are not rounded"},
+    {.name = "head_dim",
+     .type = PE_INTEGER,
+     .minimum = 1,
+     .maximum = PE_DIM_MAX,
+     .unit = "columns",
+     .help = "biases are divided by its square root, for models that divide them together with "
+             "the scores; by default they are not"},
+};
+
+static const pe_preset PRESETS[] = {
+    {"bloom", "BLOOM", {"mask", "key_only", NULL}},
+    {"falcon",
+     "Falcon RW: slopes in bf16, and biases that are divided with the scores",
+     {"mask", "key_only", "slope_dtype", "bf16", "head_dim", "64", NULL}},
+    {"mpt",
+     "MPT: one row, whose last key has no bias",
+     {"mask", "from_last_key", "query_length", "1", NULL}},
 };
 
 static const pe_tensor_help TENSORS[] = {
     {"bias", "[heads, queries, keys] or [heads, queries+keys-1]",
      "is added to the attention scores"},
-    {"slopes", "[heads]", "slope m of each head"},
+    {"slopes", "[heads]", "slope m of each head, as slope_dtype rounds it"},
     {"distance", "[queries+keys-1]", "key minus query; only with form=compact"},
 };
 
@@ -69,6 +95,32 @@ static size_t power_below(size_t heads)
     return power;
 }
 
+/* Whether biases depend on the key instead of the distance. */
+static bool is_by_key(const pe_values *values)
+{
+    int mask = pe_choice(values, "mask");
+    return mask == KEY_ONLY || mask == FROM_LAST_KEY;
+}
+
+/* A slope as slope_dtype rounds it. */
+static dd round_slope(const pe_values *values, dd slope)
+{
+    unsigned char element[sizeof(double)];
+    if (!pe_is_present(values, "slope_dtype"))
+        return slope;
+    pe_dtype dtype = SLOPE_DTYPE_VALUES[pe_choice(values, "slope_dtype")];
+    pe_round_dd(dtype, slope, element);
+    return (dd){pe_element_value(dtype, element), 0};
+}
+
+/* The square root of head_dim, 1 if it is not given. */
+static dd divisor_of(const pe_values *values)
+{
+    if (!pe_is_present(values, "head_dim"))
+        return (dd){1, 0};
+    return dd_sqrt((dd){(double)pe_integer(values, "head_dim"), 0});
+}
+
 /* The largest magnitude of any finite value. */
 static double magnitude(const pe_values *values, const pe_relative *relative)
 {
@@ -78,12 +130,13 @@ static double magnitude(const pe_values *values, const pe_relative *relative)
                        : 2 * power; /* head h = 1 of 2 * power has the largest slope */
     double before = -(double)pe_relative_first(relative);
     double after = (double)relative->keys - 1 - (double)relative->offset;
-    if (pe_choice(values, "mask") == KEY_ONLY)
+    if (is_by_key(values))
         before = after = (double)relative->keys - 1;
     else if (pe_choice(values, "mask") == CAUSAL)
         after = 0;
     pe_wide largest = power_of(exponent_of(pe_real(values, "alibi_bias_max"), 1, steps));
-    return pe_fixed_to_dd((pe_fixed){0, largest}).hi * fmax(0, fmax(before, after));
+    double slope = round_slope(values, pe_fixed_to_dd((pe_fixed){0, largest})).hi;
+    return slope * fmax(0, fmax(before, after)) / divisor_of(values).hi;
 }
 
 static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
@@ -91,11 +144,11 @@ static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
     pe_relative relative = pe_relative_read(values, reterr);
     uint64_t heads = (uint64_t)pe_integer(values, "heads");
     pe_dtype dtype = pe_requested_dtype(values);
-    if (relative.compact && pe_choice(values, "mask") == KEY_ONLY)
-        pe_error_add(
-            reterr, PE_OUT_OF_RANGE, "form", "compact",
-            "expanded with mask=key_only, whose bias depends on the key instead of the "
-            "distance");
+    if (relative.compact && is_by_key(values))
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "form", "compact",
+                     "expanded with mask=%s, whose bias depends on the key instead of the "
+                     "distance",
+                     MASKS[pe_choice(values, "mask")]);
     pe_check_magnitude(values, "length", magnitude(values, &relative), reterr);
     pe_relative_add(ret_plan, &relative, "bias", dtype, heads, 0);
     pe_plan_add(ret_plan, "slopes", dtype, 1, &heads);
@@ -108,6 +161,8 @@ typedef struct alibi {
     int mask;
     pe_dtype dtype;
     size_t heads;
+    bool divided;
+    dd divisor;
     dd slopes[];
 } alibi;
 
@@ -137,34 +192,61 @@ static bool make_series(double max, size_t first, size_t step, size_t heads, siz
     return true;
 }
 
-/* Compute the slopes of all heads by the rule of non_power_of_two. False: the runner
- * cancelled it. */
-static bool make_slopes(alibi *state, double max, int rule, pe_pace *pace)
+/* Compute the slopes of all heads. False: the runner cancelled it. */
+static bool make_slopes(alibi *state, const pe_values *values, pe_pace *pace)
 {
+    double max = pe_real(values, "alibi_bias_max");
     size_t heads = state->heads, power = power_below(heads);
-    if (rule == GEOMETRIC)
-        return make_series(max, 1, 1, heads, heads, state->slopes, pace);
-    return make_series(max, 1, 1, power, power, state->slopes, pace) &&
-           make_series(max, 1, 2, 2 * power, heads - power, state->slopes + power, pace);
+    bool done;
+    if (pe_choice(values, "non_power_of_two") == GEOMETRIC)
+        done = make_series(max, 1, 1, heads, heads, state->slopes, pace);
+    else
+        done = make_series(max, 1, 1, power, power, state->slopes, pace) &&
+               make_series(max, 1, 2, 2 * power, heads - power, state->slopes + power, pace);
+    for (size_t h = 0; done && h < heads; h++)
+        state->slopes[h] = round_slope(values, state->slopes[h]);
+    return done;
 }
 
 #define PART 64 /* numbers rounded at a time */
 
-/* Write the bias of one head at consecutive distances, or for key_only at consecutive keys. */
+/* What the slope is multiplied by: minus the magnitude of a distance; or a key, perhaps counted
+ * from the last one. */
+static double factor_of(const alibi *state, int64_t distance)
+{
+    if (state->mask == FROM_LAST_KEY)
+        return (double)(distance - (int64_t)state->relative.keys + 1);
+    return state->mask == KEY_ONLY ? (double)distance : -fabs((double)distance);
+}
+
+/* Multiply a slope by numbers, and divide it where that is asked for. A quotient may be a
+ * number of few bits, and so a rounding boundary. */
+static void multiply(const alibi *state, dd slope, const double *factors, size_t count,
+                     double *ret_products)
+{
+    if (!state->divided) {
+        pe_kernel_get()->scale(slope, factors, count, state->dtype == PE_F64, ret_products);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        ret_products[i] = pe_double_for(
+            state->dtype,
+            dd_snap(dd_quotient(dd_mul_double(slope, factors[i]), state->divisor)));
+}
+
+/* Write the bias of one head at consecutive distances, or at consecutive keys. */
 static void write_bias(const void *context, size_t head, int64_t first, uint64_t count,
                        void *dst)
 {
     const alibi *state = context;
-    dd slope = state->slopes[head], factor = state->mask == KEY_ONLY ? slope : dd_neg(slope);
     unsigned char *to = dst;
-    pe_scale *scale = pe_kernel_get()->scale;
     uint64_t seen = state->mask == CAUSAL ? pe_distances_below(first, count, 1) : count;
     for (uint64_t done = 0, part; done < seen; done += part) {
-        double distances[PART], products[PART];
+        double factors[PART], products[PART];
         part = seen - done < PART ? seen - done : PART;
         for (uint64_t i = 0; i < part; i++)
-            distances[i] = fabs((double)(first + (int64_t)(done + i)));
-        scale(factor, distances, (size_t)part, state->dtype == PE_F64, products);
+            factors[i] = factor_of(state, first + (int64_t)(done + i));
+        multiply(state, state->slopes[head], factors, (size_t)part, products);
         pe_round_row(state->dtype, products, (size_t)part, to);
         to += part * pe_dtype_size(state->dtype);
     }
@@ -190,10 +272,11 @@ static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runn
     *state = (alibi){.relative = pe_relative_read(values, reterr),
                      .mask = pe_choice(values, "mask"),
                      .dtype = pe_requested_dtype(values),
-                     .heads = heads};
-    state->relative.by_key = state->mask == KEY_ONLY;
-    if (make_slopes(state, pe_real(values, "alibi_bias_max"),
-                    pe_choice(values, "non_power_of_two"), &pace) &&
+                     .heads = heads,
+                     .divided = pe_is_present(values, "head_dim"),
+                     .divisor = divisor_of(values)};
+    state->relative.by_key = is_by_key(values);
+    if (make_slopes(state, values, &pace) &&
         pe_toeplitz_init(&state->bias, &state->relative, &plan->tensors[0], heads, write_bias,
                          state, BIAS_PRICE, &pace))
         return state;
@@ -247,6 +330,7 @@ const pe_scheme pe_scheme_alibi = {
             .example = "length=4&heads=8",
             .revision = 1,
             PE_LIST(parameter, PARAMETERS),
+            PE_LIST(preset, PRESETS),
             PE_LIST(tensor, TENSORS),
         },
     .plan = plan,

@@ -7,8 +7,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *const ATTENTIONS[] = {"bi", "uni", "txl", NULL};
-enum attention { BI, UNI, TXL };
+static const char *const ATTENTIONS[] = {"bi", "uni", "txl", "two_sided", NULL};
+enum attention { BI, UNI, TXL, TWO_SIDED };
+
+static const char *const LAYOUTS[] = {"interleaved", "concat", NULL};
+static const pe_wave_layout WAVE_LAYOUTS[] = {PE_WAVE_INTERLEAVED, PE_WAVE_CONCAT};
+static const pe_case LAYOUT_CASES[] = {
+    {.choice = "two_sided", .default_text = "interleaved"},
+    {.choice = NULL},
+};
 
 static const pe_parameter PARAMETERS[] = {
     PE_RELATIVE_PARAMETERS,
@@ -21,7 +28,16 @@ static const pe_parameter PARAMETERS[] = {
      .choices = ATTENTIONS,
      .help =
          "distances of the rows of encoding, for K keys and Q queries; bi (XLNet): K down to "
-         "-Q+1; uni (XLNet): K down to 0; txl (Transformer-XL): K-1 down to 0"},
+         "-Q+1; uni (XLNet): K down to 0; txl (Transformer-XL): K-1 down to 0; two_sided "
+         "(conformers): K-1 down to -Q+1"},
+    {.name = "layout",
+     .type = PE_CHOICE,
+     .choices = LAYOUTS,
+     .when = "attention",
+     .cases = LAYOUT_CASES,
+     .help =
+         "interleaved: sin, cos, sin, cos ...; concat: all sines, then all cosines, as with "
+         "every other attention"},
     {.name = "clamp_length",
      .type = PE_INTEGER,
      .minimum = 0,
@@ -32,8 +48,16 @@ static const pe_parameter PARAMETERS[] = {
     PE_TRAINED_PARAMETERS("u and v [heads, dim/heads]"),
 };
 
+static const pe_preset PRESETS[] = {
+    {"conformer",
+     "conformers: Wav2Vec2-Conformer, FastSpeech2-Conformer, SeamlessM4T, Parakeet",
+     {"attention", "two_sided", NULL}},
+};
+
 static const pe_tensor_help TENSORS[] = {
-    {"encoding", "[distances, dim]", "all sines, then all cosines, of the clipped distance"},
+    {"encoding", "[distances, dim]",
+     "sines and cosines of the clipped distance: first all sines, or with "
+     "attention=two_sided as layout says"},
     {"distance", "[distances]", "query minus key of each row, before clipping"},
     {"u", "[heads, dim/heads]", "replaces the query in the global content bias"},
     {"v", "[heads, dim/heads]", "replaces the query in the global positional bias"},
@@ -45,12 +69,22 @@ enum tensor { ENCODING, DISTANCE, U, V, RELATIVE };
 /* The rows of `encoding` have falling distances, query minus key, from first_distance on. */
 static int64_t first_distance(const pe_relative *relative, int attention)
 {
-    return (int64_t)relative->keys - (attention == TXL);
+    return (int64_t)relative->keys - (attention == TXL || attention == TWO_SIDED);
 }
 
 static uint64_t rows_of(const pe_relative *relative, int attention)
 {
-    return relative->keys + (attention == BI ? relative->queries : attention == UNI ? 1 : 0);
+    switch ((enum attention)attention) {
+    case BI:
+        return relative->keys + relative->queries;
+    case UNI:
+        return relative->keys + 1;
+    case TXL:
+        return relative->keys;
+    case TWO_SIDED:
+        break;
+    }
+    return relative->keys + relative->queries - 1;
 }
 
 static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
@@ -140,11 +174,14 @@ static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runn
         clamp = pe_integer(values, "clamp_length");
     state->first = first_distance(&relative, pe_choice(values, "attention"));
     state->dtype = pe_requested_dtype(values);
+    pe_wave_layout layout = PE_WAVE_CONCAT;
+    if (pe_is_present(values, "layout"))
+        layout = WAVE_LAYOUTS[pe_choice(values, "layout")];
     state->u = vector(&pace, "u", &plan->tensors[U]);
     state->v = vector(&pace, "v", &plan->tensors[V]);
     if (reterr->status == PE_OK &&
         pe_distance_wave_init(&state->wave, state->dtype, (size_t)plan->tensors[0].shape[1],
-                              pe_real(values, "base"), PE_WAVE_CONCAT, -clamp, clamp, -1) &&
+                              pe_real(values, "base"), layout, -clamp, clamp, -1) &&
         (relative.compact ||
          pe_toeplitz_init(&state->relative, &relative, &plan->tensors[RELATIVE], 1,
                           pe_distance_wave_write, &state->wave, WAVE_PRICE, &pace)))
@@ -190,11 +227,13 @@ const pe_scheme pe_scheme_transformer_xl = {
             .formula = "encoding[r] = [sin(d * w), cos(d * w)], d = clip(first - r), w_c = "
                        "base^(-2c/dim); relative[i, j] is the row of d = i - j",
             .convention = "as in the code of XLNet and Transformer-XL: distance is query minus "
-                          "key; u and v replace the projected query",
+                          "key; u and v replace the projected query. two_sided is the order of "
+                          "conformers",
             .reference = "arXiv:1901.02860, section 3.3; arXiv:1906.08237",
             .example = "length=4&dim=8&heads=2",
             .revision = 2,
             PE_LIST(parameter, PARAMETERS),
+            PE_LIST(preset, PRESETS),
             PE_LIST(tensor, TENSORS),
         },
     .plan = plan,

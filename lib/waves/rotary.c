@@ -252,3 +252,9 @@ dd pe_rotary_attention(const pe_rotary *rotary)
         return longrope_attention(rotary);
     return (dd){1, 0};
 }
+
+dd pe_rotary_softmax_factor(const pe_rotary *rotary)
+{
+    dd scale = magnitude_scale(rotary->factor, rotary->mscale_all_dim);
+    return dd_mul(scale, scale);
+}

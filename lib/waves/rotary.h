@@ -49,4 +49,8 @@ void pe_rotary_write_frequencies(const pe_rotary *rotary, pe_wide *ret_frequenci
  * error is below 2^-98. */
 dd pe_rotary_attention(const pe_rotary *rotary);
 
+/* yarn: what DeepSeek's code multiplies the scale of the scores by, the square of
+ * 0.1·mscale_all_dim·ln(factor) + 1. */
+dd pe_rotary_softmax_factor(const pe_rotary *rotary);
+
 #endif

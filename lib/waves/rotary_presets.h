@@ -4,7 +4,7 @@
 
 #include "posenc.h"
 
-#define PE_ROTARY_PRESET_COUNT 19
+#define PE_ROTARY_PRESET_COUNT 20
 
 /* For the parameters of rope. dim, the width of a head, is not among them. */
 extern const pe_preset pe_rotary_presets[PE_ROTARY_PRESET_COUNT];

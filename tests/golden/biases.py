@@ -8,9 +8,9 @@ import math
 from fractions import Fraction
 
 import mpmath
-from floats import MINUS_INFINITY
+from floats import FORMATS, MINUS_INFINITY, floor_log2, interval_of
 from relative import clip, grid, is_compact, queries_and_keys, seeded, with_distance
-from rotary import product
+from rotary import as_mpf, product
 from schemes import nearest_double, real, with_defaults
 from trained import flat
 
@@ -192,23 +192,54 @@ def alibi_slopes(options):
 
 ALIBI_DEFAULTS = {"alibi_bias_max": "8", "mask": "symmetric", "non_power_of_two": "official"}
 
+ALIBI_PRESETS = {
+    "bloom": {"mask": "key_only"},
+    "falcon": {"mask": "key_only", "slope_dtype": "bf16", "head_dim": "64"},
+    "mpt": {"mask": "from_last_key", "query_length": "1"},
+}
+
+
+def rounded(number, dtype):
+    """A slope rounded to a dtype, exactly."""
+    fmt = FORMATS[dtype]
+    exponent = max(floor_log2(interval_of(number).low), fmt.min_exponent)
+    quantum = Fraction(2) ** (exponent - fmt.precision + 1)
+    low, high = (round(end / quantum) for end in interval_of(number))
+    if low != high:
+        raise ArithmeticError("a slope is too near a rounding boundary")
+    return low * quantum
+
+
+def quotient_by_root(value, number):
+    """value / sqrt(number), exact where the root is and the value."""
+    root = math.isqrt(number)
+    if root * root != number:
+        return as_mpf(value) / mpmath.sqrt(number)
+    return value / root
+
 
 def alibi(arguments):
-    options = with_defaults(arguments, ALIBI_DEFAULTS, {})
+    options = with_defaults(arguments, ALIBI_DEFAULTS, ALIBI_PRESETS)
     slopes = alibi_slopes(options)
+    if "slope_dtype" in options:
+        slopes = [rounded(slope, options["slope_dtype"]) for slope in slopes]
     shape, distances = grid(options)
-    if options["mask"] == "key_only":
+    if options["mask"] in ("key_only", "from_last_key"):
         if is_compact(options):
             raise ValueError("the bias of a key is not one of a distance")
         queries, keys = queries_and_keys(options)
-        factors = [j for _ in queries for j in keys]
+        last = len(keys) - 1 if options["mask"] == "from_last_key" else 0
+        factors = [j - last for _ in queries for j in keys]
     elif options["mask"] == "causal":
         factors = [distance if distance <= 0 else None for distance in distances]
     else:
         factors = [-abs(distance) for distance in distances]
 
     def bias(slope, factor):
-        return MINUS_INFINITY if factor is None else product(slope, Fraction(factor))
+        if factor is None:
+            return MINUS_INFINITY
+        value = product(slope, Fraction(factor))
+        return quotient_by_root(value, int(options["head_dim"])) if "head_dim" in options else value
 
     entries = [bias(slope, factor) for slope in slopes for factor in factors]
     tensors = {"bias": ([len(slopes)] + shape, entries), "slopes": ([len(slopes)], slopes)}

@@ -262,6 +262,37 @@ ALIBI = {
     "ties_f16": "heads=8&length=4&query_length=1&query_offset=2051&dtype=f16",
     "ties_bf16": "heads=8&length=4&query_length=1&query_offset=259&dtype=bf16",
     "ties_f32": "heads=8&length=4&query_length=1&query_offset=16777219",
+    **{
+        f"preset_{preset}_{heads:03}": f"preset={preset}&heads={heads}&length=5"
+        for preset, heads in product(("bloom", "falcon", "mpt"), (8, 32, 71))
+    },
+    "preset_falcon_bf16": "preset=falcon&heads=71&length=5&query_length=1&dtype=bf16",
+    "preset_falcon_f64": "preset=falcon&heads=71&length=5&query_length=1&dtype=f64",
+    "preset_mpt_square": "preset=mpt&heads=3&length=4&query_length=4",
+    **{
+        f"from_last_key_{name}": f"heads=3&mask=from_last_key&{query}"
+        for name, query in {
+            "square": "length=5",
+            "one_key": "length=1",
+            "queries_far": "length=3&query_length=2&query_offset=1000000",
+            "f64": "length=5&query_length=1&dtype=f64",
+        }.items()
+    },
+    **{
+        f"slopes_in_{slopes}_{dtype}": f"heads=12&length=4&query_length=1&slope_dtype={slopes}"
+        f"&dtype={dtype}"
+        for slopes, dtype in product(("f32", "f16", "bf16"), ("f32", "f64"))
+    },
+    "slopes_in_f16_vanish": "heads=2&length=3&query_length=1&alibi_bias_max=30&slope_dtype=f16",
+    **{
+        f"head_dim_{dim}_{mask}": f"heads=12&length=6&query_length=2&head_dim={dim}&mask={mask}"
+        for dim, mask in product((1, 36, 64, 80, 128), ("symmetric", "causal"))
+    },
+    # (2^24 + 3) * 3 over 6 is a tie, and so are its kin: the quotient is exact.
+    "head_dim_36_ties": "heads=8&length=4&query_length=1&query_offset=50331657&head_dim=36",
+    "head_dim_36_ties_f16": "heads=8&length=4&query_length=1&query_offset=6153&head_dim=36"
+    "&dtype=f16",
+    "head_dim_80_f64": "heads=12&length=4&query_length=1&head_dim=80&dtype=f64",
     "long": "heads=1&length=150&form=compact",
     "long_irrational": "heads=3&length=90&query_length=1",
 }

@@ -116,6 +116,29 @@ SHAW = {
             "&source=sinusoidal",
         }
     ),
+    **forms(
+        {
+            "preset_wav2vec2_bert": "preset=wav2vec2_bert&length=5&dim=2",
+            "preset_wav2vec2_bert_left": "preset=wav2vec2_bert&length=3&query_length=2"
+            "&query_offset=64&dim=2",
+            "preset_wav2vec2_bert_right": "preset=wav2vec2_bert&length=11&query_length=1"
+            "&query_offset=0&dim=2",
+            "preset_speecht5": "preset=speecht5&length=5&dim=1",
+            "preset_speecht5_left": "preset=speecht5&length=3&query_length=3"
+            "&query_offset=158&dim=1",
+            "preset_speecht5_right": "preset=speecht5&length=163&query_length=1"
+            "&query_offset=0&dim=1",
+            **{
+                f"query_minus_key_{source}": f"length=7&query_length=4&min_distance=-1"
+                f"&max_distance=3&dim=4&source={source}&difference=query_minus_key"
+                for source in ("learned", "sinusoidal")
+            },
+            "key_minus_query": "length=4&max_distance=2&dim=2&difference=key_minus_query",
+            "keys_and_values": "length=4&max_distance=2&dim=2&keys_only=false",
+            "keys_only_sinusoidal": "length=4&max_distance=2&dim=2&keys_only=true"
+            "&source=sinusoidal&dtype=f64",
+        }
+    ),
     "max_distance_128": "length=6&query_length=2&query_offset=100&max_distance=128&dim=4",
 }
 
@@ -152,6 +175,19 @@ TRANSFORMER_XL = {
             "clamp_beyond_all": "length=5&dim=4&clamp_length=1000",
             "clamp_f64": "length=5&query_length=4&dim=4&clamp_length=3&dtype=f64",
             "base_10": "length=4&dim=6&base=10&attention=uni",
+            **{
+                f"two_sided_{name}": f"{query}&dim=4&attention=two_sided"
+                for name, query in {
+                    "one_pair": "length=1",
+                    "square": "length=5",
+                    "memory": "length=7&query_length=3",
+                    "concat": "length=5&layout=concat",
+                    "clamp_2": "length=7&query_length=3&clamp_length=2",
+                    "f64": "length=4&dtype=f64",
+                }.items()
+            },
+            "preset_conformer": "preset=conformer&length=4&dim=6&heads=3",
+            "preset_conformer_bf16": "preset=conformer&length=4&dim=6&dtype=bf16",
             "base_12345.678": "length=4&dim=6&base=12345.678",
             "seed_17": "length=4&dim=6&heads=3&seed=17",
         }

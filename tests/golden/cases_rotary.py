@@ -223,6 +223,64 @@ ROTATION_MATRIX = {
     "base_12345.678_shift": "length=4&offset=20&dim=6&base=12345.678&convention=shift",
 }
 
+# What models need beside the tables.
+ROPE_EXTRAS = {
+    **{
+        f"cos_sin_{rope_type}_{dtype}": f"length=3&offset=99&cos_sin=true&dtype={dtype}&{small}"
+        for (rope_type, small), dtype in product(SMALL.items(), DTYPES)
+        if rope_type in ("default", "yarn", "proportional")
+    },
+    "cos_sin_mixed": f"positions={MIXED_POSITIONS}&dim=8&cos_sin=true",
+    "cos_sin_dim_2": "length=6&offset=-2&dim=2&cos_sin=true&layout=interleaved",
+    "cos_sin_dim_140": "length=2&offset=50&dim=140&cos_sin=true",
+    "cos_sin_false": "length=3&dim=4&cos_sin=false",
+    **{
+        f"{permutation}_{name}": f"length=1&permutation={permutation}&{query}"
+        for permutation in ("half_to_interleaved", "interleaved_to_half")
+        for name, query in {
+            "dim_2": "dim=2",
+            "dim_8": "dim=8",
+            "heads_3": "dim=6&heads=3",
+            "partial": "dim=12&partial_rotary_factor=0.5&heads=2",
+            "proportional": "dim=8&rope_type=proportional&partial_rotary_factor=0.5",
+        }.items()
+    },
+    **{
+        f"softmax_factor_{dtype}": "length=1&dim=4&preset=deepseek_v3&softmax_factor=true"
+        f"&dtype={dtype}"
+        for dtype in DTYPES
+    },
+    "softmax_factor_0.707": f"length=1&dim=4&{YARN}=4096&factor=40&mscale=1"
+    "&mscale_all_dim=0.707&softmax_factor=true",
+    "softmax_factor_without_mscale": f"length=1&dim=4&{YARN}=4096&factor=40"
+    "&softmax_factor=true",
+    "softmax_factor_factor_1": f"length=1&dim=4&{YARN}=4096&factor=1&mscale=1"
+    "&mscale_all_dim=1&softmax_factor=true",
+    **{
+        f"temperature_{temperature}_{dtype}": f"positions={positions}&dim=2"
+        f"&temperature={temperature}&dtype={dtype}"
+        for temperature, positions in (
+            ("llama4", "0,8190,8190.5,8191,8192,16383,1000000,9007199254740991"),
+            ("ministral3", "0,16383,16383.75,16384,32767,32768,262143,9007199254740991"),
+        )
+        for dtype in DTYPES
+    },
+    "temperature_steps": "length=7&offset=24574.75&step=0.1&dim=2&temperature=llama4",
+    "temperature_of_its_own": "length=8&dim=2&temperature=llama4&temperature_beta=0.5"
+    "&temperature_length=2",
+    "temperature_beta_0": "length=2&offset=20000&dim=2&temperature=ministral3"
+    "&temperature_beta=0",
+    "temperature_of_the_preset": "length=2&offset=131071&dim=8&preset=ministral3"
+    "&temperature=ministral3",
+    "temperature_of_yarn": f"length=3&offset=4095&dim=8&{YARN}=4096&factor=4"
+    "&temperature=ministral3",
+    "temperature_llama4_scout": "length=2&offset=8190&dim=128&preset=llama4_scout"
+    "&temperature=llama4",
+    "preset_ministral3": "preset=ministral3&length=2&offset=16383&dim=128",
+    "everything": "length=2&dim=4&preset=deepseek_v3&cos_sin=true&permutation="
+    "interleaved_to_half&heads=2&softmax_factor=true&temperature=ministral3",
+}
+
 XPOS = {
     "defaults": "length=6&dim=8",
     **{
@@ -256,7 +314,7 @@ XPOS = {
 }
 
 ROTARY_CASES = {
-    "rope": {**ROPE_POSITIONS, **ROPE_SHAPES, **ROPE_TYPES, **ROPE_YARN, **ROPE_MODELS},
+    "rope": {**ROPE_POSITIONS, **ROPE_SHAPES, **ROPE_TYPES, **ROPE_YARN, **ROPE_MODELS, **ROPE_EXTRAS},
     "rotation_matrix": ROTATION_MATRIX,
     "xpos": XPOS,
 }

@@ -75,9 +75,27 @@ def relative_sinusoidal(arguments):
     return with_distance(tensors, options), F64_TOLERANCE
 
 
+SHAW_DEFAULTS = {
+    "max_distance": "16",
+    "source": "learned",
+    "difference": "key_minus_query",
+    "keys_only": "false",
+}
+
+SHAW_PRESETS = {
+    "wav2vec2_bert": {"min_distance": "-64", "max_distance": "8", "keys_only": "true"},
+    "speecht5": {
+        "min_distance": "-160",
+        "max_distance": "159",
+        "difference": "query_minus_key",
+        "keys_only": "true",
+    },
+}
+
+
 def shaw(arguments):
-    """Shaw et al. 2018, equation 4, with key minus query."""
-    options = with_defaults(arguments, {"max_distance": "16", "source": "learned"}, {})
+    """Shaw et al. 2018, equation 4, with key minus query unless asked otherwise."""
+    options = with_defaults(arguments, SHAW_DEFAULTS, SHAW_PRESETS)
     dim, high = int(options["dim"]), int(options["max_distance"])
     low = int(options.get("min_distance", -high))
     if not low <= 0 <= high:
@@ -88,9 +106,13 @@ def shaw(arguments):
     else:
         table = sinusoids(range(low, high + 1), {"dim": options["dim"]}, "interleaved")
         tables = {"keys": table, "values": table}
+    if options["keys_only"] == "true":
+        del tables["values"]
     tolerance = 0 if options["source"] == "learned" else F64_TOLERANCE
     # The matrix over queries and keys has an index in both forms.
     shape, distances = grid({**options, "form": "expanded"})
+    if options["difference"] == "query_minus_key":
+        distances = [-distance for distance in distances]
     index = [clip(distance, low, high) - low for distance in distances]
     if is_compact(options):
         tensors = {name: ([len(t), dim], flat(t)) for name, t in tables.items()}
@@ -104,20 +126,23 @@ def shaw(arguments):
 def transformer_xl(arguments):
     """Dai et al. 2019; `bi` and `uni` are attention types of XLNet, whose code has their rows
     (relative_positional_encoding). Here a distance is query minus key."""
-    options = with_defaults(arguments, {"heads": "1", "attention": "bi"}, {})
+    presets = {"conformer": {"attention": "two_sided"}}
+    options = with_defaults(arguments, {"heads": "1", "attention": "bi"}, presets)
     dim, heads = int(options["dim"]), int(options["heads"])
     if dim % 2 or dim % heads:
         raise ValueError("dim")
     queries, keys = queries_and_keys(options)
-    last = {"bi": -len(queries) + 1, "uni": 0, "txl": 0}[options["attention"]]
-    first = len(keys) - (options["attention"] == "txl")
+    two_sided = options["attention"] == "two_sided"  # Wav2Vec2ConformerRelPositionalEmbedding
+    last = 0 if options["attention"] in ("uni", "txl") else -len(queries) + 1
+    first = len(keys) - (options["attention"] in ("txl", "two_sided"))
+    layout = options.get("layout", "interleaved") if two_sided else "concat"
     distances = list(range(first, last - 1, -1))
 
     def encode(distances):
         if "clamp_length" in options:
             limit = int(options["clamp_length"])
             distances = [clip(distance, -limit, limit) for distance in distances]
-        return flat(sinusoids(distances, options, "concat"))
+        return flat(sinusoids(distances, options, layout))
 
     tensors = {
         "encoding": ([len(distances), dim], encode(distances)),

@@ -54,6 +54,14 @@ ROPE_PRESETS = {
         "mscale_all_dim": "1",
         "layout": "interleaved",
     },
+    "ministral3": {
+        "rope_theta": "1000000",
+        "rope_type": "yarn",
+        "factor": "16",
+        "original_max_position_embeddings": "16384",
+        "mscale": "1",
+        "mscale_all_dim": "1",
+    },
     "glm4": {"partial_rotary_factor": "0.5", "layout": "interleaved"},
     "phi3": {},
     "meta_llama": {"layout": "interleaved"},
@@ -244,6 +252,36 @@ def widen(row, options):
     return [entry for entry in row for _ in range(2)]
 
 
+def permutation(options, width):
+    """The order in which rows of a projection, or columns, are taken to have the other layout;
+    see permute() of Hugging Face's convert_llama_weights_to_hf.py, which goes to halves."""
+    dim, order = int(options["dim"]), []
+    halves = list(range(width))
+    pairs = [i + part * (width // 2) for i in range(width // 2) for part in (0, 1)]
+    if options["permutation"] == "interleaved_to_half":
+        pairs = [pairs.index(column) for column in halves]
+    for head in range(int(options.get("heads", "1"))):
+        order += [head * dim + column for column in pairs + list(range(width, dim))]
+    return [len(order)], order, "i32"
+
+
+def softmax_factor(options):
+    """yarn_get_mscale(factor, mscale_all_dim) squared, as in DeepseekV3Attention."""
+    mscale = number(options, "mscale_all_dim") if "mscale_all_dim" in options else 0
+    return (mscale * mpmath.log(number(options, "factor")) / 10 + 1) ** 2 if mscale else Fraction(1)
+
+
+def temperature(options, position):
+    """Llama4TextAttention's attn_scales, and Ministral 3's."""
+    beta = nearest_double(options.get("temperature_beta", "0.1"))
+    if options["temperature"] == "llama4":
+        length, shift = "8192", 1
+    else:
+        length, shift = options.get("original_max_position_embeddings", "16384"), 0
+    steps = math.floor((position + shift) / int(options.get("temperature_length", length)))
+    return 1 + real(beta) * mpmath.log(1 + steps) if steps and beta else Fraction(1)
+
+
 def rope(arguments):
     options = with_defaults(arguments, ROPE_DEFAULTS, ROPE_PRESETS)
     options = {**TYPE_DEFAULTS.get(options["rope_type"], {}), **options}
@@ -257,7 +295,19 @@ def rope(arguments):
         ]
         entries = [entry for row in rows for entry in row]
         tensors[name] = [len(rows), len(rows[0])], entries
+    if options.get("cos_sin") == "true":
+        (n, half), cosines = tensors.pop("cos")
+        _, sines = tensors.pop("sin")
+        rows = [table[r * half : (r + 1) * half] for r in range(n) for table in (cosines, sines)]
+        tensors["cos_sin"] = [n, 2 * half], [entry for row in rows for entry in row]
     tensors["inv_freq"] = [len(frequencies)], frequencies
+    if "permutation" in options:
+        tensors["permutation"] = permutation(options, 2 * len(frequencies))
+    if options.get("softmax_factor") == "true":
+        tensors["softmax_factor"] = [1], [softmax_factor(options)]
+    if "temperature" in options:
+        entries = [temperature(options, k) for k in positions]
+        tensors["temperature"] = [len(entries)], entries
     return tensors, F64_TOLERANCE
 
 

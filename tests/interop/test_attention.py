@@ -80,6 +80,16 @@ class AttentionTest(ServiceTest):
                         got = self.tensor_of("alibi", {**span, "heads": heads, "mask": mask})
                         self.assert_within_an_ulp(got, want)
 
+    def test_alibi_of_models(self):
+        """Falcon's slopes in bf16 and its division, MPT's row; heads that are a power of two."""
+        slopes = torch.pow(2.0, -torch.arange(1, 33).double() / 4)
+        keys = torch.arange(50).double()
+        falcon = slopes.to(torch.bfloat16).double()[:, None] * keys / math.sqrt(64)
+        got = self.tensor_of("alibi", {"preset": "falcon", "heads": 32, "length": 50})
+        self.assert_within_an_ulp(got, falcon[:, None, :].expand(32, 50, 50))
+        got = self.tensor_of("alibi", {"preset": "mpt", "heads": 32, "length": 50})
+        self.assert_within_an_ulp(got, (slopes[:, None] * (keys - 49))[:, None, :])
+
     def test_t5(self):
         def bucket(relative, bidirectional, buckets, longest):  # as in Hugging Face's T5
             first = torch.zeros_like(relative)
@@ -180,6 +190,17 @@ class AttentionTest(ServiceTest):
                             self.tensor_of("shaw", {**span, **options, "tensor": name}),
                             table[index])
 
+    def test_shaw_of_models(self):
+        for preset, sign, low, high in (("wav2vec2_bert", 1, -64, 8), ("speecht5", -1, -160, 159)):
+            for span, i, j in self.spans():
+                options = {**span, "preset": preset, "dim": 6}
+                index = (sign * (j[None, :] - i[:, None])).clamp(low, high) - low
+                compact = {**options, "form": "compact"}
+                self.assert_equal(self.tensor_of("shaw", {**compact, "tensor": "index"}), index)
+                table = self.tensor_of("shaw", {**compact, "tensor": "keys", "dtype": "f64"})
+                self.assertEqual(table.shape[0], high - low + 1)
+                self.assert_within_an_ulp(self.tensor_of("shaw", options), table[index])
+
     def frequencies(self, dim, base):
         return base ** (-torch.arange(0, dim, 2).double() / dim)
 
@@ -219,6 +240,16 @@ class AttentionTest(ServiceTest):
                         self.assert_within_an_ulp(
                             self.tensor_of("transformer_xl", {**span, **options}),
                             torch.cat([angle.sin(), angle.cos()], dim=-1))
+
+    def test_transformer_xl_of_conformers(self):
+        for n in (1, 2, 20):
+            options = {"length": n, "dim": 12, "preset": "conformer"}
+            distance = torch.arange(n - 1, -n, -1)
+            self.assert_equal(self.tensor_of("transformer_xl", {**options, "tensor": "distance"}),
+                              distance)
+            angle = distance[:, None].double() * self.frequencies(12, 10000.0)
+            self.assert_within_an_ulp(self.tensor_of("transformer_xl", options),
+                                      torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(-2))
 
     def test_urpe(self):
         for span, i, j in self.spans():

@@ -237,6 +237,63 @@ class HuggingFaceTest(ServiceTest):
         short = self.inv_freq("dynamic", factor=10, max_position_embeddings=2048, seq_len=1)
         np.testing.assert_array_equal(short, plain)
 
+    def order(self, **options):
+        reply = self.encoding("rope", {"length": 1, "tensor": "permutation", "format": "raw",
+                                       **options})
+        return self.tensor(reply).view("<i4")
+
+    def test_weights_are_permuted_as_transformers_converts_llama(self):
+        """convert_llama_weights_to_hf.py: Meta's checkpoints have neighbouring pairs."""
+        heads, dim, inputs = 3, 10, 4
+        meta = np.arange(heads * dim * inputs, dtype=np.float64).reshape(heads * dim, inputs)
+        halves = (meta.reshape(heads, dim // 2, 2, inputs).transpose(0, 2, 1, 3)
+                  .reshape(heads * dim, inputs))
+        options = {"heads": heads, "dim": dim}
+        there = self.order(permutation="interleaved_to_half", **options)
+        np.testing.assert_array_equal(meta[there], halves)
+        back = self.order(permutation="half_to_interleaved", **options)
+        np.testing.assert_array_equal(halves[back], meta)
+
+    def test_factors_are_those_of_the_models(self):
+        """DeepseekV3Attention's scale, Llama4TextAttention's and Ministral 3's temperatures."""
+        def tensor(name, **options):
+            return self.bits("rope", {"dim": 64, "tensor": name, "dtype": "f64", **options}
+                             ).view(REAL["f64"])
+        got = tensor("softmax_factor", length=1, preset="deepseek_v3", softmax_factor=True)
+        np.testing.assert_allclose(got, [(0.1 * np.log(40) + 1) ** 2], rtol=1e-15)
+        k = np.arange(0, 200000, 1001, dtype=np.float64)
+        positions = {"length": len(k), "step": 1001}
+        llama4 = np.log(np.floor((k + 1.0) / 8192) + 1.0) * 0.1 + 1.0
+        got = tensor("temperature", temperature="llama4", preset="llama4_scout", **positions)
+        np.testing.assert_allclose(got, llama4, rtol=1e-15)
+        ministral3 = 1 + 0.1 * np.log(1 + np.floor(k / 16384))
+        got = tensor("temperature", temperature="ministral3", preset="ministral3", **positions)
+        np.testing.assert_allclose(got, ministral3, rtol=1e-15)
+
+    def test_a_cache_is_cosines_beside_sines(self):
+        """_compute_cos_sin_cache of vLLM: torch.cat((cos, sin), dim=-1)."""
+        options = {"length": 50, "dim": 16, "offset": 7}
+        cos, sin = (self.bits("rope", {**options, "tensor": name}).reshape(50, 8)
+                    for name in ("cos", "sin"))
+        cache = self.bits("rope", {**options, "cos_sin": True, "tensor": "cos_sin"})
+        np.testing.assert_array_equal(cache.reshape(50, 16), np.concatenate([cos, sin], axis=-1))
+
+
+class TorchscaleTest(ServiceTest):
+    def test_xpos_is_that_of_torchscale(self):
+        """XPOS.forward of xpos_relative_position.py, for queries and downscaled keys."""
+        for n, dim in ((40, 12), (33, 64), (1, 2)):
+            least = -n // 2
+            base = (np.arange(0, dim, 2) + 0.4 * dim) / (1.4 * dim)
+            scale = base ** (np.arange(least, n + least) / 512)[:, None]
+            angle = np.arange(n)[:, None] * 10000.0 ** (-np.arange(dim // 2) / (dim // 2))
+            for name, wave, factor in (("q_cos", np.cos, scale), ("q_sin", np.sin, scale),
+                                       ("k_cos", np.cos, 1 / scale), ("k_sin", np.sin, 1 / scale)):
+                got = self.bits("xpos", {"length": n, "dim": dim, "centre": (n + 1) // 2,
+                                         "table": "full", "tensor": name, "dtype": "f64"})
+                want = np.repeat(wave(angle) * factor, 2, axis=-1)
+                np.testing.assert_allclose(got.view(REAL["f64"]), want, rtol=0, atol=1e-14)
+
 
 # ---- application ----
 

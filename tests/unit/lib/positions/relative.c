@@ -17,6 +17,9 @@ static const char *const VARIANTS[][2] = {
     {"shaw", "dim=6&source=sinusoidal&min_distance=-2&max_distance=4"},
     {"transformer_xl", "dim=6&heads=3&attention=uni"},
     {"transformer_xl", "dim=6&clamp_length=3"},
+    {"shaw", "dim=6&min_distance=-2&max_distance=4&difference=query_minus_key"},
+    {"shaw", "dim=6&preset=speecht5"},
+    {"transformer_xl", "dim=6&preset=conformer"},
     {"t5", "heads=3&bidirectional=false&seed=5"},
     {"t5", "heads=3&num_buckets=8&max_distance=9"},
     {"levit", "heads=3&dim_head=7"},
@@ -26,6 +29,7 @@ static const char *const VARIANTS[][2] = {
     {"urpe", "heads=3&init=normal&seed=9"},
     {"alibi", "heads=3&mask=causal"},
     {"alibi", "heads=12&alibi_bias_max=16"},
+    {"alibi", "heads=5&slope_dtype=bf16&head_dim=36"},
     {"kerple", "heads=3&kernel=power&seed=5"},
     {"kerple", "heads=2&mask=causal"},
     {"fire", "heads=3&mask=causal&hidden=5"},
@@ -247,6 +251,7 @@ START_TEST(a_window_of_queries_is_a_slice_of_the_whole)
 {
     for_all_schemes(check_windows);
     check_windows("alibi", "heads=5&mask=key_only");
+    check_windows("alibi", "heads=5&mask=from_last_key");
 }
 END_TEST
 
@@ -278,7 +283,7 @@ END_TEST
 START_TEST(the_rows_of_transformer_xl_are_those_of_its_matrix)
 {
     static const char *const OPTIONS[] = {"dim=6", "dim=6&attention=uni", "dim=6&attention=txl",
-                                          "dim=6&clamp_length=3"};
+                                          "dim=6&clamp_length=3", "dim=6&attention=two_sided"};
     for (size_t o = 0; o < UNIT_COUNT(OPTIONS); o++) {
         size_t compared = 0;
         struct span span = {11, 7, 4};
@@ -346,6 +351,9 @@ START_TEST(each_rule_between_parameters_is_named)
         {"shaw", "dim=5&source=sinusoidal", "dim", "even"},
         {"relative_sinusoidal", "dim=5", "dim", "an even integer"},
         {"alibi", "heads=2&mask=key_only&form=compact", "form", "expanded"},
+        {"alibi", "heads=2&mask=from_last_key&form=compact", "form", "mask=from_last_key"},
+        {"alibi", "heads=2&head_dim=0", "head_dim", "from 1"},
+        {"transformer_xl", "dim=8&layout=concat", "layout", "attention=bi"},
         {"levit", "heads=2&height=3", "width", "given with height"},
         {"levit", "heads=2&height=3&width=2", "length", "height * width"},
         {"levit", "heads=2&height=2&width=2&form=compact", "form", "expanded for a grid"},
@@ -385,6 +393,9 @@ START_TEST(a_dtype_that_does_not_hold_the_values_is_refused)
         {"length=131041&heads=8&query_length=1&query_offset=0&mask=causal", true},
         {"length=131040&heads=8&query_length=1&mask=key_only&query_offset=999999", true},
         {"length=131041&heads=8&query_length=1&mask=key_only", false},
+        {"length=131041&heads=8&query_length=1&mask=from_last_key", false},
+        {"length=131041&heads=8&query_length=1&mask=key_only&head_dim=4", true},
+        {"length=262081&heads=8&query_length=1&mask=key_only&head_dim=4", false},
     };
     for (size_t i = 0; i < UNIT_COUNT(F16); i++) {
         char query[200];

@@ -180,10 +180,11 @@ static const char *other_value(const pe_parameter *parameter)
         return "1.0000000000000002";
     if (parameter->when)
         return NULL; /* legal beside a choice that is not the example's */
+    const char *text = parameter->default_text ? parameter->default_text : "";
     if (parameter->type == PE_BOOLEAN)
-        return strcmp(parameter->default_text, "true") == 0 ? "false" : "true";
-    if (parameter->type == PE_CHOICE && parameter->default_text)
-        return parameter->choices[strcmp(parameter->choices[0], parameter->default_text) == 0];
+        return strcmp(text, "true") == 0 ? "false" : "true";
+    if (parameter->type == PE_CHOICE)
+        return parameter->choices[strcmp(parameter->choices[0], text) == 0];
     return NULL;
 }
 
