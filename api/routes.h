@@ -18,6 +18,8 @@ typedef enum api_kind {
     API_REMOVAL = 1 << 8,
     API_ASSET = 1 << 9, /* a page, or a file that one loads */
     API_BATCH = 1 << 10,
+    API_PLAN = 1 << 11,         /* a document that a query asks for, else as API_DOCUMENT */
+    API_PLAN_BY_POST = 1 << 12, /* the same of a JSON body */
 } api_kind;
 
 typedef struct api_route {

@@ -50,7 +50,8 @@ static bool is_coded(const api_call *call, const api_match *match, api_reply **r
 {
     const char *coding = api_call_header(call, API_HEADER_CONTENT_ENCODING);
     if (!coding || !match->route || strcasecmp(coding, "identity") == 0 ||
-        !(match->route->kind & (API_TENSORS_BY_POST | API_UPLOAD)))
+        !(match->route->kind &
+          (API_TENSORS_BY_POST | API_BATCH | API_PLAN_BY_POST | API_UPLOAD)))
         return false;
     api_reply *refusal = api_problem(
         API_UNSUPPORTED_MEDIA_TYPE,

@@ -1,5 +1,6 @@
 /* /openapi.json: this interface as an OpenAPI 3.1 document, built from the table of routes and
  * the registries of schemes and formats. */
+#include "models/options.h"
 #include "negotiation/options.h"
 #include "negotiation/registry.h"
 #include "openapi/contract.h"
@@ -209,6 +210,7 @@ static const struct {
 } PATH_PARAMETERS[] = {
     {"scheme", "name of a scheme", "^[a-z0-9_]+$", NULL},
     {"name", "name of a stored set", API_STORED_NAME_PATTERN, "bert-positions"},
+    {"model", "name of a well-known model", "^[a-z0-9.-]+$", "gemma-3-27b"},
     {"file", "name of a file, as the page has it", "^[A-Za-z0-9._-]+$", "main.0a1b2c3d.js"},
 };
 
@@ -241,6 +243,29 @@ static json_t *batch_body(void)
                      api_contract_example("BatchRequest"));
 }
 
+static json_t *config_body(void)
+{
+    return json_pack(
+        "{s:b, s:s, s:{s:{s:{s:s}, s:{s:s, s:i, s:i, s:i}}}}", "required", 1, "description",
+        "a config.json as Hugging Face's libraries write it; whatever is no position is "
+        "ignored",
+        "content", "application/json", "schema", "type", "object", "example", "model_type",
+        "llama", "hidden_size", 4096, "num_attention_heads", 32, "num_hidden_layers", 32);
+}
+
+/* Add what a request for a plan may give. */
+static void add_plan_options(json_t *parameters)
+{
+    size_t count;
+    const pe_parameter *rows = api_model_option_rows(&count);
+    for (size_t i = 0; i < count; i++)
+        add_query_parameter(parameters, rows[i].name, rows[i].help,
+                            api_parameter_schema(&rows[i]));
+    json_t *plan = json_array_get(parameters, json_array_size(parameters) - 1);
+    json_object_set_new(plan, "required", json_true());
+    json_object_set_new(plan, "example", json_true());
+}
+
 /* The member of a path item for a method: "get" for "GET". Returns dst. */
 static const char *method_member(const char *method, char dst[16])
 {
@@ -259,6 +284,8 @@ static void add_plain_route(json_t *paths, const api_route *route)
     json_t *parameters = json_array();
     if (brace)
         json_array_append_new(parameters, path_parameter(brace));
+    if (route->kind & (API_PLAN | API_PLAN_BY_POST))
+        add_plan_options(parameters);
     api_contract_add_parameters(parameters, route->kind);
     json_t *operation = json_pack(
         "{s:o, s:s, s:s, s:[s], s:o, s:o}", "operationId", operation_id(route), "summary",
@@ -268,6 +295,8 @@ static void add_plain_route(json_t *paths, const api_route *route)
         json_object_set_new(operation, "requestBody", upload_body());
     if (route->kind == API_BATCH)
         json_object_set_new(operation, "requestBody", batch_body());
+    if (route->kind == API_PLAN_BY_POST)
+        json_object_set_new(operation, "requestBody", config_body());
     if (stored) /* a server may have a key or none */
         json_object_set_new(operation, "security", json_pack("[{}, {s:[]}]", "key"));
     json_t *item = json_object_get(paths, route->pattern);
@@ -309,6 +338,7 @@ static json_t *document_tags(void)
 {
     static const char *const tags[][2] = {
         {"encodings", "The tensors of each scheme"},
+        {"models", "From a model's config.json to its position tensors"},
         {"parameters", "Stored sets of trained tensors"},
         {"schemes", "What can be computed: schemes and their parameters"},
         {"service", "Version and limits, health, metrics, and this document"},

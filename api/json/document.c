@@ -50,6 +50,11 @@ void api_document_begin(void)
     memory_ran_out = false;
 }
 
+bool api_document_failed(void)
+{
+    return memory_ran_out;
+}
+
 void api_document_spoil(void)
 {
     memory_ran_out = true;

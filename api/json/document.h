@@ -26,6 +26,13 @@ void api_document_drop(json_t *document);
 /* Forget allocations that have failed in this thread: they were for something else. */
 void api_document_begin(void);
 
+/* Whether an allocation has failed in this thread since the last document was finished. */
+bool api_document_failed(void);
+
+/* Consume the document and return its text, from malloc, for a person to read: what fits stands
+ * on one line of 100 columns, and lists of numbers fill lines. NULL as api_document_text. */
+char *api_document_readable(json_t *document);
+
 /* Make the document fail that this thread works on: something that belongs into it could not be
  * found out without memory. */
 void api_document_spoil(void);

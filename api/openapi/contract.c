@@ -13,9 +13,9 @@
  * conditional, those that take a JSON object, those with content codings, and all. */
 #define WRITES (API_UPLOAD | API_REMOVAL)
 #define STORE  (API_SETS | API_SET | WRITES)
-#define READS  (API_TENSORS | API_DOCUMENT | API_SETS | API_SET | API_ASSET)
-#define POSTS  (API_TENSORS_BY_POST | API_BATCH)
-#define CODED  (API_TENSORS | POSTS | API_DOCUMENT | API_TEXT | API_SETS | API_ASSET)
+#define READS  (API_TENSORS | API_DOCUMENT | API_PLAN | API_SETS | API_SET | API_ASSET)
+#define POSTS  (API_TENSORS_BY_POST | API_BATCH | API_PLAN_BY_POST)
+#define CODED  (API_TENSORS | POSTS | API_DOCUMENT | API_PLAN | API_TEXT | API_SETS | API_ASSET)
 #define EVERY  (READS | WRITES | POSTS | API_TEXT | API_STATE)
 
 /* ---- request headers ---- */
@@ -155,8 +155,9 @@ static const struct {
      COMMON TENSOR_FIELDS "Content-Encoding?"},
     {"200", NULL, "The tensors of all requests", API_BATCH, BATCH,
      COMMON "Content-Disposition Content-Encoding? Cache-Status"},
-    {"200", NULL, "The document", API_DOCUMENT | API_SETS, DOCUMENT,
+    {"200", NULL, "The document", API_DOCUMENT | API_PLAN | API_SETS, DOCUMENT,
      COMMON "ETag Vary Content-Encoding?"},
+    {"200", NULL, "The plan", API_PLAN_BY_POST, DOCUMENT, COMMON "Vary Content-Encoding?"},
     {"200", NULL, "How the process does", API_STATE, DOCUMENT, COMMON},
     {"200", NULL, "The text", API_TEXT, TEXT, COMMON "Vary Content-Encoding?"},
     {"200", NULL, "The file, byte for byte", API_SET, SET_FILE,
@@ -175,8 +176,8 @@ static const struct {
     {"401", "Unauthorized", "The bearer token is missing or wrong", STORE, PROBLEM,
      FAILURE "WWW-Authenticate"},
     {"403", "Forbidden", "The store is not open to this request", STORE, PROBLEM, FAILURE},
-    {"404", "Unknown", "There is no such scheme, stored set or file",
-     API_DOCUMENT | STORE | API_ASSET, PROBLEM, FAILURE},
+    {"404", "Unknown", "There is no such scheme, model, stored set or file",
+     API_DOCUMENT | API_PLAN | STORE | API_ASSET, PROBLEM, FAILURE},
     {"406", "NotAcceptable", "No acceptable representation", CODED, PROBLEM, FAILURE},
     {"412", "ConditionFailed", "The condition does not hold", READS | WRITES, PROBLEM, FAILURE},
     {"413", "TooLarge", "The body is too large", EVERY, PROBLEM, FAILURE},
@@ -188,7 +189,7 @@ static const struct {
     {"416", "NoSuchRange", "Range lies behind the end", API_TENSORS, PROBLEM,
      FAILURE "Content-Range"},
     {"422", "NotComputable", "A value is out of range, or the result would be too large",
-     API_TENSORS | POSTS, PROBLEM, FAILURE},
+     API_TENSORS | API_PLAN | POSTS, PROBLEM, FAILURE},
     {"422", "NotStorable", "A value is not finite", API_UPLOAD, PROBLEM, FAILURE},
     {"501", "NotImplemented", "The message's framing is unknown", EVERY, PROBLEM, FAILURE},
     {"503", "Unavailable", "Overloaded, ending, or out of memory", EVERY & ~(unsigned)API_STATE,

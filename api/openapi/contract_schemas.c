@@ -41,6 +41,54 @@ static const struct {
     {"BatchResult", "request?", "string", "the target that gives these tensors alone"},
     {"BatchResult", "encoding", "Tensors", "the tensors"},
 
+    {"Models", "models", "[KnownModel]", "models that a path may name"},
+    {"Models", "model_types", "[ModelType]", "the model types that a config may have"},
+    {"Models", "parameters", "[Parameter]", "what a request for a plan may give"},
+
+    {"KnownModel", "name", "string", "name, as paths have it"},
+    {"KnownModel", "source", "string", "the repository of the Hugging Face hub"},
+    {"KnownModel", "config", "{any}", "the keys of its config.json that positions depend on"},
+
+    {"ModelType", "model_type", "string", "model_type of a config, or _class_name"},
+    {"ModelType", "title", "string", "what it is, in a few words"},
+
+    {"Plan", "model_type", "string", "the row of the table that was read"},
+    {"Plan", "summary", "string", "the plan in a sentence"},
+    {"Plan", "convention", "string", "the release whose reading is followed"},
+    {"Plan", "components", "[PlanComponent]", "what has layers of its own"},
+    {"Plan", "parts", "[PlanPart]", "what the layers use; none: no positions"},
+    {"Plan", "notes", "[string]", "sentences about the whole"},
+    {"Plan", "not_used", "[string]", "paths of keys that look like positions, without effect"},
+
+    {"PlanComponent", "name", "string", "name"},
+    {"PlanComponent", "model_type", "string", "the row of the table that was read"},
+    {"PlanComponent", "config", "string", "path of its object; empty: the whole config"},
+    {"PlanComponent", "layer_count", "integer", "number of layers; 0: the config has none"},
+    {"PlanComponent", "layer_count_from", "string", "where that came from"},
+    {"PlanComponent", "layers", "[integer]", "index of the part of each layer; -1: none"},
+
+    {"PlanPart", "name", "string", "name, which the names of its tensors begin with"},
+    {"PlanPart", "summary", "string", "the part in a sentence"},
+    {"PlanPart", "component", "string", "the component's name"},
+    {"PlanPart", "kind", "string", "what it is"},
+    {"PlanPart", "state", "string", "computed, trained, or why there is nothing"},
+    {"PlanPart", "pairing", "string|null", "of rotary columns: half or interleaved"},
+    {"PlanPart", "layers", "[integer]", "the layers that use it"},
+    {"PlanPart", "facts", "{PlanFact}", "what was read, and from where"},
+    {"PlanPart", "scheme?", "string", "the scheme that computes it"},
+    {"PlanPart", "arguments?", "{PlanFact}", "its parameters, and where each came from"},
+    {"PlanPart", "tensors?", "[PlanTensor]", "what the scheme makes of it"},
+    {"PlanPart", "request?", "string", "the target that gives it alone"},
+    {"PlanPart", "notes", "[string]", "sentences about it"},
+
+    {"PlanFact", "value", "any", "the value"},
+    {"PlanFact", "from", "string", "a path of the config, a default, or the query"},
+
+    {"PlanTensor", "name", "string", "name"},
+    {"PlanTensor", "dtype", "string", "f64, f32, f16, bf16 or i32"},
+    {"PlanTensor", "shape", "[integer]", "extents"},
+    {"PlanTensor", "bytes", "integer", "bytes of its elements"},
+
     {"Schemes", "schemes", "[Scheme]", "all schemes"},
 
     {"Scheme", "name", "string", "name, as paths have it"},

@@ -18,16 +18,22 @@ static bool is_json(const char *content_type)
     return *rest == '\0' || *rest == ';';
 }
 
+bool api_is_json_body(const api_call *call, const char *example, api_reply **ret_refusal)
+{
+    if (is_json(api_call_header(call, API_HEADER_CONTENT_TYPE)))
+        return true;
+    char detail[320];
+    snprintf(detail, sizeof detail,
+             "Content-Type must be application/json; with curl: curl --json '%s' …%s", example,
+             call->request->target);
+    *ret_refusal = api_problem(API_UNSUPPORTED_MEDIA_TYPE, detail, NULL, NULL);
+    return false;
+}
+
 bool api_is_json_post(const api_call *call, const char *example, api_reply **ret_refusal)
 {
-    if (!is_json(api_call_header(call, API_HEADER_CONTENT_TYPE))) {
-        char detail[320];
-        snprintf(detail, sizeof detail,
-                 "Content-Type must be application/json; with curl: curl --json '%s' …%s",
-                 example, call->request->target);
-        *ret_refusal = api_problem(API_UNSUPPORTED_MEDIA_TYPE, detail, NULL, NULL);
+    if (!api_is_json_body(call, example, ret_refusal))
         return false;
-    }
     if (call->query) {
         pe_error error;
         pe_error_init(&error);

@@ -4,8 +4,11 @@
 
 #include "service.h"
 
-/* Whether a POST says that its body is JSON, and has no query. False: ret_refusal is the 415 or
- * 400 then, NULL without memory. `example` is a body that would do. */
+/* Whether a POST says that its body is JSON. False: ret_refusal is the 415 then, NULL without
+ * memory. `example` is a body that would do. */
+bool api_is_json_body(const api_call *call, const char *example, api_reply **ret_refusal);
+
+/* The same, and whether it has no query. False: ret_refusal is the 415 or 400. */
 bool api_is_json_post(const api_call *call, const char *example, api_reply **ret_refusal);
 
 #endif

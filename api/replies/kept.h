@@ -9,7 +9,7 @@
 #include <jansson.h>
 
 /* The documents; those of the schemes follow, in the order of the registry. */
-enum { API_KEPT_OPENAPI, API_KEPT_SCHEMES, API_KEPT_SCHEME };
+enum { API_KEPT_OPENAPI, API_KEPT_MODELS, API_KEPT_SCHEMES, API_KEPT_SCHEME };
 
 typedef struct api_kept api_kept;
 

@@ -16,7 +16,7 @@ LADDER = {
     "lib": ["numerics", "kernels", "text", "requests", "tables", "positions", "waves", "trained",
             "schemes", "registry"],
     "api": ["bytes", "json", "http", "replies", "sets", "writers", "formats", "negotiation",
-            "representations", "openapi", "endpoints"],
+            "representations", "models", "openapi", "endpoints"],
     "server": ["settings", "work", "observe", "store", "net", "http"],
 }
 LAYERS = list(LADDER)

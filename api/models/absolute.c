@@ -1,0 +1,246 @@
+/* Tables with a row for each position: trained ones, and sinusoids. */
+#include "models/types.h"
+
+#include "json/document.h"
+
+#include <math.h>
+
+static double or_nan(double number)
+{
+    return number > 0 ? number : NAN;
+}
+
+static model_number read_width(const model_config *config, const char *keys, double width)
+{
+    return model_required(config, keys ? keys : "hidden_size", or_nan(width), 1);
+}
+
+/* The row of position 0. */
+static model_number read_first(const model_config *config, const table_facts *facts)
+{
+    model_number first = {.value = facts->first, .from = model_default_of(config)};
+    if (!facts->after_padding)
+        return first;
+    model_number padding = model_integer(config, "pad_token_id|padding_idx", 1);
+    first.value = padding.value + 1;
+    first.from = model_keep(config->planner, json_sprintf("%s + 1", padding.from));
+    return first;
+}
+
+/* The rows of a table, and how many of them stand for positions. */
+static model_number read_rows(const model_config *config, const table_facts *facts)
+{
+    const char *keys = facts->rows_keys ? facts->rows_keys : "max_position_embeddings";
+    model_number rows = model_required(config, keys, or_nan(facts->rows), 1);
+    rows.value += facts->more;
+    return rows;
+}
+
+static void add_notes(const table_facts *facts, api_model_part *part)
+{
+    if (facts->resized)
+        model_fact_text(part, "resized", facts->resized, "the class");
+    if (facts->note)
+        model_note(part->notes, "%s", facts->note);
+}
+
+void model_plan_learned(model_config *config, const void *table_rule)
+{
+    const table_facts *facts = table_rule;
+    model_number rows = read_rows(config, facts), first = read_first(config, facts);
+    model_number width = read_width(config, facts->width_keys, facts->width);
+    api_model_part *part = model_part_new(config, facts->suffix, "learned");
+    part->state = API_PART_TRAINED;
+    if (first.value < 0 || first.value >= rows.value) {
+        model_refuse(config->planner, first.from, NULL, "below the %g rows of the table",
+                     rows.value);
+        return;
+    }
+    model_fact_number(part, "rows", rows.value, rows.from);
+    model_fact_number(part, "dim", width.value, width.from);
+    model_fact_number(part, "offset", first.value, first.from);
+    if (first.value > 0)
+        model_note(part->notes, "Position 0 has row %g; %g rows stand for positions.",
+                   first.value, rows.value - first.value);
+    model_number positions = {rows.given, rows.value - first.value, rows.from};
+    model_argument_length(config, part, positions, API_MODEL_ROWS);
+    model_argument_offset(config, part, first.value, first.from);
+    model_argument_number(config, part, "dim", width.value, width.from);
+    model_argument_number(config, part, "base_length", rows.value, rows.from);
+    add_notes(facts, part);
+    model_part_finish(config, part, "learned", "encoding");
+    model_use(config, part, NULL);
+}
+
+void model_plan_sinusoidal(model_config *config, const void *table_rule)
+{
+    const table_facts *facts = table_rule;
+    model_number rows = read_rows(config, facts), first = read_first(config, facts);
+    model_number width = read_width(config, facts->width_keys, facts->width);
+    api_model_part *part = model_part_new(config, facts->suffix, "sinusoidal");
+    if (facts->half_width)
+        width.value = floor(width.value / 2);
+    model_fact_number(part, "rows", rows.value, rows.from);
+    model_fact_number(part, "dim", width.value, width.from);
+    model_fact_text(part, "layout", facts->layout, model_default_of(config));
+    model_fact_text(part, "frequencies", facts->frequencies, model_default_of(config));
+    model_fact_number(part, "offset", first.value, first.from);
+    model_number positions = {rows.given, rows.value - first.value, rows.from};
+    if (!(positions.value >= 1))
+        positions.value = rows.value;
+    model_argument_length(config, part, positions, API_MODEL_ROWS);
+    model_argument_offset(config, part, first.value, first.from);
+    model_argument_number(config, part, "dim", width.value, width.from);
+    if (facts->base_keys) {
+        model_number base = model_real(config, facts->base_keys, 10000);
+        model_argument_number(config, part, "base", base.value, base.from);
+    }
+    model_argument(config, part, "layout", facts->layout, model_default_of(config));
+    model_argument(config, part, "frequencies", facts->frequencies, model_default_of(config));
+    if (fmod(width.value, 2) != 0)
+        model_argument(config, part, "odd_dim", "pad", model_default_of(config));
+    if (facts->stored)
+        model_note(part->notes, "The checkpoint holds this table as well.");
+    add_notes(facts, part);
+    model_part_finish(config, part, "sinusoidal", "encoding");
+    model_use(config, part, NULL);
+}
+
+/* ---- patches of an image ---- */
+
+/* The sides of an image or a patch: one number, [height, width], or {"height", "width"}. */
+static model_number read_side(const model_config *config, const char *keys, double fallback,
+                              size_t axis)
+{
+    static const char *const AXES[] = {"height", "width"};
+    const char *from;
+    const json_t *value = model_find(config, keys, &from);
+    model_number side = {true, NAN, from};
+    if (json_is_array(value))
+        side.value =
+            json_number_value(json_array_get(value, json_array_size(value) > axis ? axis : 0));
+    else if (json_is_object(value))
+        side.value = json_number_value(json_object_get(
+            value, json_object_get(value, AXES[axis]) ? AXES[axis] : "shortest_edge"));
+    else
+        return model_required(config, keys, or_nan(fallback), 1);
+    if (!(side.value >= 1 && side.value <= 1e6)) {
+        model_refuse(config->planner, from, value, "a side from 1 to 10^6 pixels");
+        side.value = NAN;
+    }
+    return side;
+}
+
+/* Add the rows of a table for the image that the config names, and its grid. */
+static model_number read_cells(const model_config *config, const patches_facts *facts,
+                               api_model_part *part)
+{
+    const char *patch_keys = facts->patch_keys ? facts->patch_keys : "patch_size";
+    double cells[2];
+    model_number image = {.value = NAN};
+    for (size_t axis = 0; axis < 2; axis++) {
+        image = read_side(config, "image_size", facts->image, axis);
+        model_number patch = read_side(config, patch_keys, facts->patch, axis);
+        cells[axis] = floor(image.value / patch.value);
+    }
+    image.value = cells[0] * cells[1] + facts->more;
+    image.from = model_keep(config->planner, json_sprintf("%s, patches of it", image.from));
+    if (isnan(image.value))
+        return image;
+    model_fact(part, "grid",
+               json_pack("[o,o]", api_document_number(cells[0]), api_document_number(cells[1])),
+               image.from);
+    return image;
+}
+
+/* Say how the table is fitted to the image of the request. */
+static void note_image(const model_config *config, const patches_facts *facts,
+                       api_model_part *part)
+{
+    const api_model_options *options = config->planner->plan->options;
+    if (options->height > 0)
+        model_note(part->notes,
+                   "For an image of %lld x %lld pixels the trained rows are resized%s%s.",
+                   (long long)options->height, (long long)options->width,
+                   facts->resized ? ": " : "", facts->resized ? facts->resized : "");
+}
+
+/* MAE's table of the grid, by the scheme sinusoidal_2d. */
+static void finish_grid_of_sinusoids(const model_config *config, const patches_facts *facts,
+                                     api_model_part *part, model_number width)
+{
+    json_t *grid = json_object_get(json_object_get(part->facts, "grid"), "value");
+    double height = json_number_value(json_array_get(grid, 0));
+    double columns = json_number_value(json_array_get(grid, 1));
+    model_argument_number(config, part, "height", height, "image_size / patch_size");
+    model_argument_number(config, part, "width", columns, "image_size / patch_size");
+    model_argument_number(config, part, "dim", width.value, width.from);
+    model_argument(config, part, "layout", "concat", model_default_of(config));
+    model_argument(config, part, "axis_order", "width_first", model_default_of(config));
+    model_argument(config, part, "shape", "nc", model_default_of(config));
+    model_argument_number(config, part, "extra_tokens", facts->more, model_default_of(config));
+    model_part_finish(config, part, "sinusoidal_2d", "encoding");
+}
+
+void model_plan_patches(model_config *config, const void *patches_rule)
+{
+    const patches_facts *facts = patches_rule;
+    api_model_part *part =
+        model_part_new(config, facts->suffix, facts->sinusoidal ? "sinusoidal_2d" : "learned");
+    model_number width = read_width(config, facts->width_keys, facts->width);
+    model_number rows;
+    if (facts->side_keys) {
+        rows = model_required(config, facts->side_keys, or_nan(facts->side), 1);
+        rows.value += facts->more;
+    } else {
+        rows = read_cells(config, facts, part);
+    }
+    model_fact_number(part, "rows", rows.value, rows.from);
+    model_fact_number(part, "dim", width.value, width.from);
+    if (facts->class_row)
+        model_fact_text(part, "cls", facts->class_row, model_default_of(config));
+    if (facts->gate)
+        model_fact_text(part, "gate", facts->gate, model_default_of(config));
+    if (facts->resized)
+        model_fact_text(part, "resized", facts->resized, model_default_of(config));
+    if (facts->note)
+        model_note(part->notes, "%s", facts->note);
+    if (facts->sinusoidal) {
+        finish_grid_of_sinusoids(config, facts, part, width);
+    } else {
+        part->state = API_PART_TRAINED;
+        note_image(config, facts, part);
+        model_argument_length(config, part, rows, API_MODEL_ROWS);
+        model_argument_offset(config, part, 0, "query");
+        model_argument_number(config, part, "dim", width.value, width.from);
+        model_argument_number(config, part, "base_length", rows.value, rows.from);
+        model_fact_number(part, "offset", 0, model_default_of(config));
+        model_part_finish(config, part, "learned", "encoding");
+    }
+    model_use(config, part, NULL);
+}
+
+void model_plan_tiles(model_config *config, const void *tiles_rule)
+{
+    const tiles_facts *facts = tiles_rule;
+    const char *from;
+    json_t *ratios = model_list(config, "supported_aspect_ratios", &from);
+    model_number tiles = model_integer(config, "max_num_tiles", 4);
+    model_number width = read_width(config, NULL, 1280);
+    api_model_part *part = model_part_new(config, facts->suffix, "learned");
+    part->state = API_PART_TRAINED;
+    if (!ratios)
+        from = model_default_of(config);
+    /* one for each aspect ratio, and one for padding; four tiles can be set in eight ways */
+    double rows = ratios ? (double)json_array_size(ratios) + 1 : 9;
+    double patches = 1;
+    if (facts->patches) {
+        double image = read_side(config, "image_size", 448, 0).value;
+        patches = pow(floor(image / read_side(config, "patch_size", 14, 0).value), 2) + 1;
+    }
+    model_fact_number(part, "rows", rows, from);
+    model_fact_number(part, "dim", tiles.value * patches * width.value, tiles.from);
+    model_fact_text(part, "gate", "tanh g", model_default_of(config));
+    model_note(part->notes, "%s", facts->note);
+    model_use(config, part, NULL);
+}

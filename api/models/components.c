@@ -1,0 +1,105 @@
+/* Rules about components: a model of several, and stacks that share one object. */
+#include "models/types.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+void model_component_new(model_config *config, const char *name)
+{
+    api_model_plan *plan = config->planner->plan;
+    assert(plan->component_count < API_MODEL_COMPONENTS);
+    config->component = plan->component_count++;
+    plan->components[config->component] = (api_model_component){
+        .name = name, .model_type = config->type->name, .path = config->path};
+}
+
+/* Whether a rule's condition holds: the text of the key is one of the words. */
+static bool holds(const model_config *config, const model_rule *rule)
+{
+    const char *from;
+    const json_t *value = model_find(config, rule->key, &from);
+    char text[64];
+    if (json_is_string(value))
+        snprintf(text, sizeof text, "%s", json_string_value(value));
+    else if (json_is_number(value))
+        snprintf(text, sizeof text, "%g", json_number_value(value));
+    else if (value)
+        snprintf(text, sizeof text, "%s", json_is_true(value) ? "true" : "false");
+    else
+        snprintf(text, sizeof text, "%s", rule->otherwise);
+    return model_lists(rule->is, text);
+}
+
+void model_plan_type(model_config *config)
+{
+    const model_type *type = config->type;
+    model_config current = *config;
+    if (type->component)
+        model_component_new(&current, config->name ? config->name : type->component);
+    bool skip = false;
+    for (const model_rule *rule = type->rules; rule->plan || rule->key; rule++) {
+        if (!rule->plan)
+            skip = !holds(&current, rule);
+        else if (!skip)
+            rule->plan(&current, rule->facts);
+        else
+            skip = false;
+    }
+    if (type->component)
+        model_plan_layers(&current, NULL);
+}
+
+/* The row of a component's own model_type, or of the default. NULL: unknown, a problem. */
+static const model_type *type_of(const model_config *inner, const component_facts *facts)
+{
+    const char *from;
+    const char *name = facts->ignore_type ? NULL : model_string(inner, "model_type", &from);
+    const model_type *type = name ? model_type_find(name) : NULL;
+    if (!name || (type && !type->component && !inner->name))
+        return model_type_find(facts->type);
+    if (!type) {
+        const json_t *given = json_object_get(inner->object, "model_type");
+        model_refuse(inner->planner, from, given, "a model type that GET /v1/models lists");
+    }
+    return type;
+}
+
+void model_plan_component(model_config *config, const void *component_rule)
+{
+    const component_facts *facts = component_rule;
+    model_config inner = model_object(config, facts->keys);
+    inner.name =
+        config->name && config->path && *config->path
+            ? model_keep(config->planner, json_sprintf("%s_%s", config->name, facts->name))
+            : facts->name;
+    if (!inner.object && facts->only_if_given)
+        return;
+    if (!inner.object && facts->flat) {
+        inner = *config;
+        inner.name = facts->name;
+        inner.type = model_type_find(facts->type);
+    } else {
+        inner.type = type_of(&inner, facts);
+    }
+    if (inner.type)
+        model_plan_type(&inner);
+}
+
+void model_plan_stack(model_config *config, const void *stack_rule)
+{
+    const stack_facts *facts = stack_rule;
+    api_model_plan *plan = config->planner->plan;
+    api_model_component *component = &plan->components[config->component];
+    const char *name = facts->name;
+    if (config->name && config->path && *config->path)
+        name = model_keep(config->planner, json_sprintf("%s.%s", config->name, facts->name));
+    bool fresh = !component->counted &&
+                 (plan->part_count == 0 ||
+                  plan->parts[plan->part_count - 1].component != config->component);
+    if (fresh)
+        component->name = name;
+    else
+        model_component_new(config, name);
+    model_plan_layers(config, &facts->layers);
+}

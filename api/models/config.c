@@ -1,0 +1,279 @@
+/* Reading a config.json. */
+#include "models/config.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The spellings of a key, in the order in which they win. `same`: the classes of a library take
+ * both for the same attribute, so that a file where they disagree contradicts itself. `other`:
+ * what other classes call it. */
+static const struct {
+    const char *key, *same, *other;
+} SPELLINGS[] = {
+    {"hidden_size", "n_embd", "d_model|dim|emb_dim|model_dim"},
+    {"num_attention_heads", "n_head|n_heads", "num_heads|attention_heads"},
+    {"num_hidden_layers", "n_layer|n_layers", "num_layers|depth"},
+    {"max_position_embeddings", "n_positions", "max_seq_len|max_sequence_length|seq_length"},
+    {"rope_theta", "rotary_emb_base", "rotary_embedding_base|rotary_base"},
+    {"partial_rotary_factor", "rotary_pct", "rotary_emb_fraction"},
+    {"rope_type", NULL, "type"},
+    {"sliding_window_pattern", "_sliding_window_pattern", NULL},
+    {"image_size", NULL, "img_size"},
+};
+#define SPELLING_COUNT (sizeof SPELLINGS / sizeof *SPELLINGS)
+
+/* ---- texts and paths ---- */
+
+const char *model_keep(model_planner *planner, json_t *text)
+{
+    const char *kept = json_string_value(text);
+    return json_array_append_new(planner->plan->kept, text) == 0 ? kept : "";
+}
+
+const char *model_default_of(const model_config *config)
+{
+    return model_keep(config->planner, json_sprintf("default of %s", config->type->name));
+}
+
+const char *model_path(const model_config *config, const char *key)
+{
+    if (!config->path)
+        return model_default_of(config);
+    return model_keep(config->planner, *config->path ? json_sprintf("%s.%s", config->path, key)
+                                                     : json_string(key));
+}
+
+bool model_lists(const char *words, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *at = words; at && *at; at += strcspn(at, " "), at += *at == ' ')
+        if (strcspn(at, " ") == length && strncmp(at, word, length) == 0)
+            return true;
+    return false;
+}
+
+pe_problem *model_refuse(model_planner *planner, const char *path, const json_t *given,
+                         const char *rule, ...)
+{
+    char allowed[256], shown[64] = "";
+    va_list list;
+    va_start(list, rule);
+    vsnprintf(allowed, sizeof allowed, rule, list);
+    va_end(list);
+    if (json_is_string(given))
+        snprintf(shown, sizeof shown, "%s", json_string_value(given));
+    else if (json_is_number(given))
+        shown[pe_print_number(shown, json_number_value(given))] = '\0';
+    else if (given)
+        snprintf(shown, sizeof shown, "%s",
+                 json_is_object(given)    ? "an object"
+                 : json_is_array(given)   ? "a list"
+                 : json_is_null(given)    ? "null"
+                 : json_is_boolean(given) ? (json_is_true(given) ? "true" : "false")
+                                          : "");
+    for (size_t i = 0; i < planner->error->count; i++) { /* several parts read the same keys */
+        pe_problem *known = &planner->error->problems[i];
+        if (strcmp(known->parameter, path) == 0 && strcmp(known->allowed, allowed) == 0)
+            return known;
+    }
+    return pe_error_add(planner->error, PE_OUT_OF_RANGE, path, shown, "%s", allowed);
+}
+
+/* ---- looking up ---- */
+
+/* The member of a key of this very spelling; it counts as read. */
+static json_t *member(const model_config *config, const char *key, const char **ret_from)
+{
+    json_t *value = json_object_get(config->object, key);
+    if (!value)
+        return NULL;
+    const char *path = model_path(config, key);
+    if (config->path)
+        json_object_set_new(config->planner->used, path, json_true());
+    if (json_is_null(value))
+        return NULL;
+    *ret_from = path;
+    return value;
+}
+
+/* The first of several spellings, joined by "|", that is there. */
+static json_t *first_of(const model_config *config, const char *spellings,
+                        const char **ret_from)
+{
+    char key[64];
+    for (const char *at = spellings; at && *at; at += strcspn(at, "|"), at += *at == '|') {
+        snprintf(key, sizeof key, "%.*s", (int)strcspn(at, "|"), at);
+        json_t *value = member(config, key, ret_from);
+        if (value)
+            return value;
+    }
+    return NULL;
+}
+
+/* The value of one key by all its spellings. */
+static json_t *find_key(const model_config *config, const char *key, const char **ret_from)
+{
+    json_t *value = member(config, key, ret_from);
+    size_t row = 0;
+    while (row < SPELLING_COUNT && strcmp(SPELLINGS[row].key, key) != 0)
+        row++;
+    if (row == SPELLING_COUNT)
+        return value;
+    const char *again_from;
+    json_t *again = first_of(config, SPELLINGS[row].same, &again_from);
+    if (value && again && !json_equal(value, again))
+        model_refuse(config->planner, again_from, again,
+                     "the same as %s, which means the same, or left out", *ret_from);
+    if (!value && again) {
+        *ret_from = again_from;
+        return again;
+    }
+    return value ? value : first_of(config, SPELLINGS[row].other, ret_from);
+}
+
+json_t *model_find(const model_config *config, const char *keys, const char **ret_from)
+{
+    char key[64];
+    for (const char *at = keys; *at; at += strcspn(at, "|"), at += *at == '|') {
+        snprintf(key, sizeof key, "%.*s", (int)strcspn(at, "|"), at);
+        json_t *value = find_key(config, key, ret_from);
+        if (value)
+            return value;
+    }
+    snprintf(key, sizeof key, "%.*s", (int)strcspn(keys, "|"), keys);
+    *ret_from = model_path(config, key);
+    return NULL;
+}
+
+bool model_has(const model_config *config, const char *key)
+{
+    const json_t *value = json_object_get(config->object, key);
+    return value && !json_is_null(value);
+}
+
+/* ---- values ---- */
+
+static model_number number(const model_config *config, const char *keys, double fallback,
+                           bool integral)
+{
+    model_number result = {.value = fallback};
+    json_t *value = model_find(config, keys, &result.from);
+    double given = json_number_value(value);
+    result.given = json_is_number(value) && (!integral || given == floor(given));
+    if (result.given)
+        result.value = given;
+    else if (value)
+        model_refuse(config->planner, result.from, value, integral ? "an integer" : "a number");
+    else if (!isnan(fallback))
+        result.from = model_default_of(config);
+    return result;
+}
+
+model_number model_real(const model_config *config, const char *keys, double fallback)
+{
+    return number(config, keys, fallback, false);
+}
+
+model_number model_integer(const model_config *config, const char *keys, double fallback)
+{
+    return number(config, keys, fallback, true);
+}
+
+model_number model_required(const model_config *config, const char *keys, double fallback,
+                            double least)
+{
+    const char *from;
+    json_t *value = model_find(config, keys, &from);
+    model_number result = model_integer(config, keys, fallback);
+    if (isnan(result.value) && !value) {
+        pe_problem *problem =
+            model_refuse(config->planner, result.from, NULL, "an integer, at least %g", least);
+        problem->reason = PE_REASON_MISSING;
+    } else if (result.value < least || result.value > 0x1p53) {
+        model_refuse(config->planner, result.from, value, "an integer from %g to 2^53", least);
+        result.value = NAN;
+    }
+    return result;
+}
+
+bool model_flag(const model_config *config, const char *keys, bool fallback,
+                const char **ret_from)
+{
+    json_t *value = model_find(config, keys, ret_from);
+    if (!value)
+        *ret_from = model_default_of(config);
+    else if (json_is_number(value))
+        return json_number_value(value) != 0;
+    else if (!json_is_boolean(value))
+        model_refuse(config->planner, *ret_from, value, "true or false");
+    return json_is_boolean(value) ? json_is_true(value) : fallback;
+}
+
+const char *model_string(const model_config *config, const char *keys, const char **ret_from)
+{
+    json_t *value = model_find(config, keys, ret_from);
+    if (value && !json_is_string(value))
+        model_refuse(config->planner, *ret_from, value, "a string");
+    return json_string_value(value);
+}
+
+model_config model_object(const model_config *config, const char *keys)
+{
+    model_config inner = *config;
+    json_t *value = model_find(config, keys, &inner.path);
+    if (value && !json_is_object(value))
+        model_refuse(config->planner, inner.path, value, "an object or null");
+    inner.object = json_is_object(value) ? value : NULL;
+    return inner;
+}
+
+json_t *model_list(const model_config *config, const char *keys, const char **ret_from)
+{
+    json_t *value = model_find(config, keys, ret_from);
+    if (value && !json_is_array(value))
+        model_refuse(config->planner, *ret_from, value, "a list or null");
+    return json_is_array(value) ? value : NULL;
+}
+
+/* ---- what has not been read ---- */
+
+/* Whether the name of a key looks like positions. */
+static bool looks_like_positions(const char *key)
+{
+    static const char *const PIECES[] = {"rope",  "rotary", "position",           "pos_emb",
+                                         "alibi", "theta",  "relative_attention", "pos_enc",
+                                         "mrope"};
+    for (size_t i = 0; i < sizeof PIECES / sizeof *PIECES; i++)
+        if (strstr(key, PIECES[i]))
+            return true;
+    return false;
+}
+
+/* List what was not read of an object. `all`: whatever its keys are called, since the object
+ * itself is about positions. */
+static void list_unread(model_planner *planner, json_t *object, const char *path, bool all,
+                        unsigned depth)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach(object, key, value)
+    {
+        model_config config = {.planner = planner, .path = path};
+        bool about = all || looks_like_positions(key);
+        if (json_is_null(value) || (!about && !json_is_object(value)))
+            continue;
+        const char *at = model_path(&config, key);
+        bool read = json_object_get(planner->used, at) != NULL;
+        if (about && !read)
+            json_array_append_new(planner->plan->not_used, json_string(at));
+        else if (json_is_object(value) && depth > 0)
+            list_unread(planner, value, at, about, depth - 1);
+    }
+}
+
+void model_list_unused(model_planner *planner, json_t *config)
+{
+    list_unread(planner, config, "", false, 3);
+}

@@ -1,0 +1,96 @@
+/* Reading a config.json: keys by their spellings, with where each value came from. */
+#ifndef API_MODELS_CONFIG_H
+#define API_MODELS_CONFIG_H
+
+#include "models/plan.h"
+
+typedef struct model_planner {
+    api_model_plan *plan;
+    const pe_limits *limits;
+    pe_error *error;
+    json_t *used; /* the paths that have been read, as the keys of an object */
+} model_planner;
+
+typedef struct model_config model_config;
+
+/* One rule of a model type: plans a part, or says to whom the next ones apply. */
+typedef struct model_rule {
+    void (*plan)(model_config *config, const void *facts);
+    const void *facts;
+    const char *key, *is, *otherwise; /* without `plan`: the next rule holds only where the key
+                                       * has this text; `otherwise` is that of an absent key */
+} model_rule;
+
+/* One row of the table of model types. */
+typedef struct model_type {
+    const char *name;        /* `model_type` of a config, or `_class_name` of diffusers */
+    const char *component;   /* what it is called unless a parent names it; NULL: it has
+                              * components alone */
+    const char *family;      /* what it is, in a few words */
+    const model_rule *rules; /* the last one has neither `plan` nor `key` */
+} model_type;
+
+/* An object of a config: the whole, a component, or a dictionary inside one. */
+struct model_config {
+    model_planner *planner;
+    const model_type *type; /* the row that reads it */
+    json_t *object;         /* may be NULL: then it is empty */
+    const char *path;       /* "", "text_config" …; NULL: defaults of the row */
+    const char *name;       /* of its component, as its parent calls it; or NULL */
+    size_t component;       /* index into the plan's components */
+};
+
+/* Keep a text, which is consumed, as long as the plan. "" without memory. */
+const char *model_keep(model_planner *planner, json_t *text);
+
+/* Where a default of a model type comes from: "default of llama". */
+const char *model_default_of(const model_config *config);
+
+/* The path of a key: "text_config.head_dim". */
+const char *model_path(const model_config *config, const char *key);
+
+/* The value of a key by any of its spellings, NULL if it is absent or null. `keys` are several
+ * keys joined by "|", the first one that is there wins; each one has the spellings of
+ * config.c. ret_from is the path, or that of the first key where there is none. */
+json_t *model_find(const model_config *config, const char *keys, const char **ret_from);
+
+/* Whether a key is there and not null; the key does not count as read. */
+bool model_has(const model_config *config, const char *key);
+
+typedef struct model_number {
+    bool given;       /* in the config */
+    double value;     /* NAN: neither given nor defaulted */
+    const char *from; /* its path, or "default of …" */
+} model_number;
+
+/* A number, integer or not. One of another kind is a problem and counts as not given. */
+model_number model_real(const model_config *config, const char *keys, double fallback);
+model_number model_integer(const model_config *config, const char *keys, double fallback);
+
+/* The same, which must be there, at least `least`: else it is a problem, and the value is NAN.
+ */
+model_number model_required(const model_config *config, const char *keys, double fallback,
+                            double least);
+
+bool model_flag(const model_config *config, const char *keys, bool fallback,
+                const char **ret_from);
+
+/* A string; NULL if it is not given. */
+const char *model_string(const model_config *config, const char *keys, const char **ret_from);
+
+/* An object or a list that a key has; `object` is NULL where it is absent or null. Another kind
+ * is a problem. */
+model_config model_object(const model_config *config, const char *keys);
+json_t *model_list(const model_config *config, const char *keys, const char **ret_from);
+
+/* Add a problem about a path. The rule completes "the path must be …". */
+pe_problem *model_refuse(model_planner *planner, const char *path, const json_t *given,
+                         const char *rule, ...) __attribute__((format(printf, 4, 5)));
+
+/* Whether one of several words, joined by blanks, is this one. */
+bool model_lists(const char *words, const char *word);
+
+/* List the keys of the config that look like positions and have not been read. */
+void model_list_unused(model_planner *planner, json_t *config);
+
+#endif

@@ -1,0 +1,107 @@
+/* The text of a config.json as JSON. Python's json module writes NaN and Infinity, which JSON
+ * does not have: Mamba's files hold them. */
+#include "models/config_text.h"
+
+#include "http/arguments.h"
+#include "json/document.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The bytes of NaN, Infinity or -Infinity that `text` begins with; 0 for anything else. */
+static size_t foreign_number(const char *text, size_t left)
+{
+    static const char *const WORDS[] = {"-Infinity", "Infinity", "NaN"};
+    for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++)
+        if (left >= strlen(WORDS[i]) && memcmp(text, WORDS[i], strlen(WORDS[i])) == 0)
+            return strlen(WORDS[i]);
+    return 0;
+}
+
+/* A copy of the text, from malloc, with null for numbers that JSON does not have. NULL without
+ * memory. */
+static char *without_foreign_numbers(const char *text, size_t size, size_t *ret_size)
+{
+    char *copy = malloc(2 * size + 1), *to = copy;
+    bool quoted = false;
+    for (size_t at = 0; copy && at < size;) {
+        size_t foreign = quoted ? 0 : foreign_number(text + at, size - at);
+        if (foreign) {
+            memcpy(to, "null", 4);
+            to += 4;
+            at += foreign;
+            continue;
+        }
+        if (quoted && text[at] == '\\' && at + 1 < size)
+            *to++ = text[at++];
+        else if (text[at] == '"')
+            quoted = !quoted;
+        *to++ = text[at++];
+    }
+    *ret_size = copy ? (size_t)(to - copy) : 0;
+    return copy;
+}
+
+/* Whether a text nests objects and lists at most API_CONFIG_DEPTH deep. Brackets in strings
+ * do not count. */
+static bool is_shallow(const char *text, size_t size)
+{
+    size_t depth = 0;
+    bool quoted = false;
+    for (size_t at = 0; at < size; at++) {
+        if (quoted && text[at] == '\\')
+            at++;
+        else if (text[at] == '"')
+            quoted = !quoted;
+        else if (!quoted && (text[at] == '{' || text[at] == '['))
+            depth++;
+        else if (!quoted && (text[at] == '}' || text[at] == ']') && depth > 0)
+            depth--;
+        if (depth > API_CONFIG_DEPTH)
+            return false;
+    }
+    return true;
+}
+
+/* Say why a text is no JSON object. */
+static void refuse_text(const json_t *read, const json_error_t *problem, pe_error *reterr)
+{
+    if (!read && api_document_lacked_memory(problem))
+        pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the body");
+    else if (read)
+        pe_error_add(reterr, PE_MALFORMED, "body", "", "one JSON object, a config.json");
+    else
+        pe_error_add(reterr, PE_MALFORMED, "body", "",
+                     "one JSON object, a config.json (line %d, column %d: %s)", problem->line,
+                     problem->column,
+                     api_is_utf8(problem->text, strlen(problem->text)) ? problem->text
+                                                                       : "not UTF-8");
+}
+
+json_t *api_config_read(const char *text, size_t size, pe_error *reterr)
+{
+    json_error_t problem = {0};
+    if (size > API_CONFIG_BYTES) {
+        pe_error_add(reterr, PE_TOO_LARGE, "body", "", "a config.json of at most %zu bytes",
+                     API_CONFIG_BYTES);
+        return NULL;
+    }
+    if (!is_shallow(text ? text : "", size)) {
+        pe_error_add(reterr, PE_MALFORMED, "body", "", "nested at most %d levels deep",
+                     API_CONFIG_DEPTH);
+        return NULL;
+    }
+    size_t length;
+    char *copy = without_foreign_numbers(text ? text : "", size, &length);
+    if (!copy) {
+        pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the body");
+        return NULL;
+    }
+    json_t *config = json_loadb(copy, length, JSON_DECODE_INT_AS_REAL, &problem);
+    free(copy);
+    if (json_is_object(config))
+        return config;
+    refuse_text(config, &problem, reterr);
+    json_decref(config);
+    return NULL;
+}

@@ -1,0 +1,268 @@
+/* A plan as JSON, for a person to read: what the model has, part by part, and why. */
+#include "models/plan.h"
+
+#include "text.h"
+#include "json/document.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const STATES[] = {
+    [API_PART_COMPUTED] = "computed",
+    [API_PART_TRAINED] = "trained",
+    [API_PART_UNSERVED] = "no scheme in this release",
+    [API_PART_NOTHING] = "nothing to compute",
+};
+
+/* The text as a JSON string. */
+static json_t *take_string(api_text *text)
+{
+    char *taken = api_text_take(text);
+    json_t *string = json_string(taken ? taken : "");
+    if (!taken)
+        api_document_spoil();
+    free(taken);
+    return string;
+}
+
+/* ---- layers ---- */
+
+/* The layers of a component that use a part. */
+static json_t *layers_of(const api_model_plan *plan, size_t part)
+{
+    const api_model_component *component = &plan->components[plan->parts[part].component];
+    json_t *layers = json_array();
+    for (size_t i = 0; i < component->layer_count; i++)
+        if (component->layers[i] == (int32_t)part)
+            json_array_append_new(layers, json_integer((json_int_t)i));
+    return layers;
+}
+
+/* "all 32 layers", "10 of 62 layers", or nothing where the layers are not known. */
+static void add_layers(const api_model_plan *plan, size_t part, size_t used, api_text *text)
+{
+    const api_model_component *component = &plan->components[plan->parts[part].component];
+    if (component->layer_count == 0 || used == 0)
+        return;
+    if (used == component->layer_count)
+        api_text_add(text, "; all %zu layers", used);
+    else
+        api_text_add(text, "; %zu of %zu layers", used, component->layer_count);
+}
+
+/* ---- words ---- */
+
+/* A number with blanks between thousands, as in "1 000 000"; others as they are. */
+static void add_number(double number, api_text *text)
+{
+    char digits[PE_PRINT_MAX];
+    size_t length = pe_print_number(digits, number);
+    bool plain = number >= 10000 && strspn(digits, "0123456789") >= length;
+    for (size_t i = 0; i < length; i++) {
+        if (plain && i > 0 && (length - i) % 3 == 0)
+            api_text_add(text, " ");
+        api_text_add(text, "%c", digits[i]);
+    }
+}
+
+static json_t *fact(const api_model_part *part, const char *name)
+{
+    return json_object_get(json_object_get(part->facts, name), "value");
+}
+
+/* Add "word number" of a fact, if there is one. */
+static void add_fact(const api_model_part *part, const char *name, const char *before,
+                     const char *after, api_text *text)
+{
+    const json_t *value = fact(part, name);
+    if (!json_is_number(value))
+        return;
+    api_text_add(text, "%s", before);
+    add_number(json_number_value(value), text);
+    api_text_add(text, "%s", after);
+}
+
+static void add_rotary_words(const api_model_part *part, api_text *text)
+{
+    const char *type = json_string_value(fact(part, "rope_type"));
+    api_text_add(text, "Rotary: ");
+    add_fact(part, "rotary_dim", "", "", text);
+    add_fact(part, "head_dim", " of ", " columns of a head", text);
+    if (part->pairing)
+        api_text_add(text, ", pairs %s",
+                     strcmp(part->pairing, "half") == 0 ? "in halves" : "of neighbours");
+    add_fact(part, "rope_theta", ", theta ", "", text);
+    if (type && strcmp(type, "default") != 0) {
+        api_text_add(text, ", %s", type);
+        add_fact(part, "factor", " by ", "", text);
+    }
+}
+
+/* One sentence about a part. */
+static json_t *summarise(const api_model_plan *plan, size_t index, size_t used)
+{
+    const api_model_part *part = &plan->parts[index];
+    api_text text = {0};
+    if (strncmp(part->kind, "rope", 4) == 0) {
+        add_rotary_words(part, &text);
+    } else if (strcmp(part->kind, "learned") == 0) {
+        api_text_add(&text, "Learned table");
+        add_fact(part, "rows", " of ", " rows", &text);
+        add_fact(part, "dim", ", ", " columns", &text);
+        add_fact(part, "offset", "; position 0 has row ", "", &text);
+    } else {
+        for (const char *at = part->kind; *at; at++) /* "attention_temperature" in words */
+            api_text_add(&text, "%c", *at == '_' ? ' ' : *at);
+        add_fact(part, "rows", ": ", " rows", &text);
+        add_fact(part, "heads", ": ", " heads", &text);
+        add_fact(part, "dim", ", ", " columns", &text);
+    }
+    add_layers(plan, index, used, &text);
+    api_text_add(&text, ".");
+    return take_string(&text);
+}
+
+/* ---- arguments ---- */
+
+/* The text of an argument as JSON writes it. */
+static json_t *value_of(const pe_argument *argument)
+{
+    json_t *list;
+    switch (argument->kind) {
+    case PE_KIND_NUMBER:
+        return api_document_number(strtod(argument->text, NULL));
+    case PE_KIND_BOOLEAN:
+        return json_boolean(strcmp(argument->text, "true") == 0);
+    case PE_KIND_LIST:
+        list = json_array();
+        for (const char *at = argument->text; *at; at += strcspn(at, ","), at += *at == ',')
+            json_array_append_new(list, api_document_number(strtod(at, NULL)));
+        return list;
+    case PE_KIND_ANY:
+    case PE_KIND_STRING:
+    case PE_KIND_NULL:
+        break;
+    }
+    return json_string(argument->text);
+}
+
+static json_t *describe_arguments(const api_model_part *part)
+{
+    json_t *arguments = json_object();
+    for (size_t i = 0; i < part->count; i++)
+        json_object_set_new(arguments, part->arguments[i].name,
+                            json_pack("{s:o, s:s}", "value", value_of(&part->arguments[i]),
+                                      "from", part->from[i]));
+    return arguments;
+}
+
+/* The path and query that give the part alone. */
+static json_t *describe_request(const api_model_part *part)
+{
+    api_text text = {0};
+    api_text_add(&text, "/v1/encodings/%s", part->scheme);
+    for (size_t i = 0; i < part->count; i++) {
+        api_text_add(&text, "%c%s=", i == 0 ? '?' : '&', part->arguments[i].name);
+        for (const char *at = part->arguments[i].text; *at; at++)
+            api_text_add(&text, *at == '+' ? "%%2B" : "%c", *at);
+    }
+    if (part->state == API_PART_TRAINED)
+        api_text_add(&text, "&parameters=YOUR-SET");
+    return take_string(&text);
+}
+
+/* Whether a list of words joined by blanks has a word. */
+static bool has_word(const char *words, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *at = words; at && *at; at += strcspn(at, " "), at += *at == ' ')
+        if (strcspn(at, " ") == length && strncmp(at, word, length) == 0)
+            return true;
+    return false;
+}
+
+static json_t *describe_tensors(const api_model_part *part, uint64_t *bytes)
+{
+    json_t *tensors = json_array();
+    for (size_t i = 0; i < pe_request_tensor_count(part->request); i++) {
+        const pe_tensor *tensor = pe_request_tensor(part->request, i);
+        if (!has_word(part->tensors, tensor->name))
+            continue;
+        json_t *shape = json_array();
+        for (size_t axis = 0; axis < tensor->rank; axis++)
+            json_array_append_new(shape, json_integer((json_int_t)tensor->shape[axis]));
+        *bytes += tensor->bytes;
+        json_array_append_new(tensors,
+                              json_pack("{s:o, s:s, s:o, s:I}", "name",
+                                        json_sprintf("%s.%s", part->name, tensor->name),
+                                        "dtype", pe_dtype_name(tensor->dtype), "shape", shape,
+                                        "bytes", (json_int_t)tensor->bytes));
+    }
+    return tensors;
+}
+
+/* ---- the whole ---- */
+
+static json_t *describe_part(const api_model_plan *plan, size_t index, uint64_t *bytes)
+{
+    const api_model_part *part = &plan->parts[index];
+    json_t *layers = layers_of(plan, index);
+    json_t *described =
+        json_pack("{s:s, s:o, s:s, s:s, s:s, s:s?}", "name", part->name, "summary",
+                  summarise(plan, index, json_array_size(layers)), "component",
+                  plan->components[part->component].name, "kind", part->kind, "state",
+                  STATES[part->state], "pairing", part->pairing);
+    json_object_set_new(described, "layers", layers);
+    json_object_set(described, "facts", part->facts);
+    if (part->request) {
+        json_object_set_new(described, "scheme", json_string(part->scheme));
+        json_object_set_new(described, "arguments", describe_arguments(part));
+        json_object_set_new(described, "tensors", describe_tensors(part, bytes));
+        json_object_set_new(described, "request", describe_request(part));
+    }
+    json_object_set(described, "notes", part->notes);
+    return described;
+}
+
+static json_t *describe_component(const api_model_plan *plan, size_t index)
+{
+    const api_model_component *component = &plan->components[index];
+    json_t *layers = json_array();
+    for (size_t i = 0; i < component->layer_count; i++)
+        json_array_append_new(layers, json_integer(component->layers[i]));
+    return json_pack("{s:s, s:s, s:s, s:I, s:s, s:o}", "name", component->name, "model_type",
+                     component->model_type, "config", component->path, "layer_count",
+                     (json_int_t)component->layer_count, "layer_count_from",
+                     component->counted ? component->counted : "", "layers", layers);
+}
+
+/* One sentence about the plan. */
+static json_t *summarise_plan(const api_model_plan *plan, uint64_t bytes)
+{
+    size_t counts[4] = {0};
+    for (size_t i = 0; i < plan->part_count; i++)
+        counts[plan->parts[i].state]++;
+    if (plan->part_count == 0)
+        return json_sprintf("%s: no positions, so nothing to compute.", plan->family);
+    return json_sprintf("%s: %zu part%s computed, %zu trained, %zu without a scheme in this "
+                        "release, %zu with nothing to compute; %.3g MB of tensors.",
+                        plan->family, counts[API_PART_COMPUTED],
+                        counts[API_PART_COMPUTED] == 1 ? "" : "s", counts[API_PART_TRAINED],
+                        counts[API_PART_UNSERVED], counts[API_PART_NOTHING],
+                        (double)bytes / 1e6);
+}
+
+json_t *api_model_plan_describe(const api_model_plan *plan)
+{
+    json_t *components = json_array(), *parts = json_array();
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < plan->component_count; i++)
+        json_array_append_new(components, describe_component(plan, i));
+    for (size_t i = 0; i < plan->part_count; i++)
+        json_array_append_new(parts, describe_part(plan, i, &bytes));
+    return json_pack("{s:s, s:o, s:s, s:o, s:o, s:O, s:O}", "model_type", plan->model_type,
+                     "summary", summarise_plan(plan, bytes), "convention",
+                     plan->options->convention_name, "components", components, "parts", parts,
+                     "notes", plan->notes, "not_used", plan->not_used);
+}

@@ -1,0 +1,169 @@
+/* Which layer of a component uses which part. */
+#include "models/parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool model_is_still(const char *layer_type)
+{
+    return model_lists("linear_attention conv mamba mamba2 recurrent cross_attention no_rope "
+                       "linear lightning_attention",
+                       layer_type);
+}
+
+static api_model_component *component_of(const model_config *config)
+{
+    return &config->planner->plan->components[config->component];
+}
+
+/* Make room for a component's layers, which use no part yet. */
+static bool make_layers(model_config *config, size_t count)
+{
+    api_model_component *component = component_of(config);
+    component->layers = malloc(count * sizeof *component->layers);
+    component->types = malloc(count * sizeof *component->types);
+    if (!component->layers || !component->types) {
+        pe_error_add(config->planner->error, PE_NO_MEMORY, "", "", "memory for the layers");
+        return false;
+    }
+    component->layer_count = count;
+    for (size_t i = 0; i < count; i++) {
+        component->layers[i] = -1;
+        component->types[i] = "";
+    }
+    return true;
+}
+
+/* Types from a list of names, one for each layer. */
+static void read_types(model_config *config, const json_t *list, const char *from)
+{
+    api_model_component *component = component_of(config);
+    if (json_array_size(list) != component->layer_count) {
+        model_refuse(config->planner, from, NULL,
+                     "a list of %zu items, one for each layer; it has %zu",
+                     component->layer_count, json_array_size(list));
+        return;
+    }
+    for (size_t i = 0; i < component->layer_count; i++) {
+        const char *type = json_string_value(json_array_get(list, i));
+        if (!type) {
+            model_refuse(config->planner, from, json_array_get(list, i), "a list of strings");
+            return;
+        }
+        component->types[i] = type; /* the plan keeps the config */
+    }
+}
+
+/* Types from a list of numbers, one for each layer: 0 is `full`. */
+static void read_flags(model_config *config, const json_t *list, const char *from,
+                       const layer_facts *facts)
+{
+    api_model_component *component = component_of(config);
+    if (json_array_size(list) != component->layer_count) {
+        model_refuse(config->planner, from, NULL,
+                     "a list of %zu numbers, one for each layer; it has %zu",
+                     component->layer_count, json_array_size(list));
+        return;
+    }
+    for (size_t i = 0; i < component->layer_count; i++) {
+        const json_t *flag = json_array_get(list, i);
+        bool full = json_is_number(flag) ? json_number_value(flag) == 0 : !json_is_true(flag);
+        component->types[i] = full ? facts->full : facts->other;
+    }
+}
+
+/* Types from a list of the indices of `full` layers. Indices of no layer mean nothing, as in
+ * files whose layers were cut. */
+static void read_indices(model_config *config, const json_t *list, const layer_facts *facts)
+{
+    api_model_component *component = component_of(config);
+    for (size_t i = 0; i < component->layer_count; i++)
+        component->types[i] = facts->other;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        double index = json_number_value(json_array_get(list, i));
+        if (index >= 0 && index < (double)component->layer_count)
+            component->types[(size_t)index] = facts->full;
+    }
+}
+
+/* Types by a pattern that repeats: every so many layers, or by a text such as "LLLG". */
+static void repeat_types(model_config *config, const layer_facts *facts)
+{
+    api_model_component *component = component_of(config);
+    const char *full = facts->full ? facts->full : "full_attention";
+    const char *other = facts->other ? facts->other : "sliding_attention", *from;
+    const char *letters = NULL;
+    double every = facts->every;
+    if (facts->every_keys && json_is_string(model_find(config, facts->every_keys, &from)))
+        letters = model_string(config, facts->every_keys, &from);
+    else if (facts->every_keys)
+        every = model_integer(config, facts->every_keys, every).value;
+    if (letters && !*letters)
+        letters = NULL;
+    for (size_t i = 0; i < component->layer_count; i++) {
+        bool is_full = every < 1 || fmod((double)i + (facts->first ? 0 : 1), every) == 0;
+        if (letters)
+            is_full = letters[i % strlen(letters)] != 'L';
+        if (facts->last_is_full && i + 1 == component->layer_count)
+            is_full = true;
+        component->types[i] = is_full ? full : other;
+    }
+}
+
+void model_plan_layers(model_config *config, const void *layer_rule)
+{
+    static const layer_facts PLAIN = {0};
+    const layer_facts *facts = layer_rule ? layer_rule : &PLAIN;
+    const char *from;
+    model_number count =
+        model_integer(config, facts->count_keys ? facts->count_keys : "num_hidden_layers", NAN);
+    if (component_of(config)->counted)
+        return;
+    component_of(config)->counted = count.from;
+    if (!count.given)
+        return;
+    if (count.value < 1 || count.value > API_MODEL_LAYERS) {
+        model_refuse(config->planner, count.from, NULL, "a number of layers from 1 to %d",
+                     API_MODEL_LAYERS);
+        return;
+    }
+    if (!make_layers(config, (size_t)count.value))
+        return;
+    json_t *types = model_list(config, "layer_types|layers_block_type", &from);
+    if (types) {
+        read_types(config, types, from);
+        return;
+    }
+    json_t *flags = facts->flags_key ? model_list(config, facts->flags_key, &from) : NULL;
+    json_t *indices = facts->indices_key ? model_list(config, facts->indices_key, &from) : NULL;
+    if (json_array_size(flags) > 0)
+        read_flags(config, flags, from, facts);
+    else if (indices)
+        read_indices(config, indices, facts);
+    else if (facts->every > 0)
+        repeat_types(config, facts);
+}
+
+void model_use(model_config *config, const api_model_part *part, const char *layer_type)
+{
+    model_plan_layers(config, NULL);
+    api_model_component *component = component_of(config);
+    int32_t index = (int32_t)(part - config->planner->plan->parts);
+    for (size_t i = 0; i < component->layer_count; i++) {
+        const char *type = component->types[i];
+        bool uses = layer_type ? strcmp(type, layer_type) == 0 : !model_is_still(type);
+        if (uses && component->layers[i] < 0)
+            component->layers[i] = index;
+    }
+}
+
+bool model_has_layers(model_config *config, const char *layer_type)
+{
+    model_plan_layers(config, NULL);
+    const api_model_component *component = component_of(config);
+    for (size_t i = 0; i < component->layer_count; i++)
+        if (strcmp(component->types[i], layer_type) == 0)
+            return true;
+    return component->layer_count == 0;
+}

@@ -1,0 +1,176 @@
+/* What a request may say about a model's plan. */
+#include "models/options.h"
+
+#include <string.h>
+
+#define MOST 9007199254740992.0 /* 2^53 */
+
+static const char *const CONVENTIONS[] = {"transformers-5", "transformers-4.53",
+                                          NULL}; /* as api_convention */
+static const char *const DTYPES[] = {"f32", "f64", "f16", "bf16", NULL};
+static const char *const TABLES[] = {"half_width", "full", NULL};
+static const char *const FORMATS[] = {"json", NULL};
+
+enum option { LENGTH, OFFSET, DTYPE, TABLE, SEQ_LEN, IMAGE, FRAMES, CONVENTION, FORMAT, PLAN };
+
+static const pe_parameter ROWS[] = {
+    [LENGTH] = {.name = "length",
+                .type = PE_INTEGER,
+                .minimum = 1,
+                .maximum = MOST,
+                .unit = "rows",
+                .help = "rows of every table; by default what the config says, at most 4096, "
+                        "and 512 where queries meet keys"},
+    [OFFSET] = {.name = "offset",
+                .type = PE_REAL,
+                .minimum = -MOST,
+                .maximum = MOST,
+                .unit = "positions",
+                .help = "position of row 0; by default that of the model's first token"},
+    [DTYPE] = {.name = "dtype",
+               .type = PE_CHOICE,
+               .choices = DTYPES,
+               .help = "element type of real tensors; by default that of the scheme"},
+    [TABLE] = {.name = "table",
+               .type = PE_CHOICE,
+               .choices = TABLES,
+               .help = "rotary tables with one column for each frequency, or with all columns "
+                       "of a head"},
+    [SEQ_LEN] = {.name = "seq_len",
+                 .type = PE_INTEGER,
+                 .minimum = 1,
+                 .maximum = MOST,
+                 .unit = "positions",
+                 .help = "length of the sequence, where the frequencies depend on it: "
+                         "rope_type dynamic and longrope"},
+    [IMAGE] = {.name = "image",
+               .type = PE_INTEGER_LIST,
+               .minimum = 1,
+               .maximum = 65536,
+               .unit = "pixels",
+               .help = "height and width of the image, or one number for both; by default what "
+                       "the config says"},
+    [FRAMES] = {.name = "frames",
+                .type = PE_INTEGER,
+                .minimum = 1,
+                .maximum = 65536,
+                .unit = "frames",
+                .help = "frames of the video; by default what the config says"},
+    [CONVENTION] = {.name = "convention",
+                    .type = PE_CHOICE,
+                    .choices = CONVENTIONS,
+                    .default_text = "transformers-5",
+                    .help = "the release of Hugging Face's library that is followed, where "
+                            "releases differ"},
+    [FORMAT] = {.name = "format",
+                .type = PE_CHOICE,
+                .choices = FORMATS,
+                .default_text = "json",
+                .help = "representation of the plan"},
+    [PLAN] = {.name = "plan",
+              .type = PE_BOOLEAN,
+              .help = "true: the plan without tensors, which is all that this release has"},
+};
+#define ROW_COUNT (sizeof ROWS / sizeof *ROWS)
+
+const pe_parameter *api_model_option_rows(size_t *ret_count)
+{
+    *ret_count = ROW_COUNT;
+    return ROWS;
+}
+
+/* Read the pixels of an image, one number or two. */
+static void read_image(const pe_argument *argument, api_model_options *options,
+                       pe_error *reterr)
+{
+    double pixels[2];
+    pe_value value;
+    if (!pe_argument_read(&ROWS[IMAGE], argument, pixels, 2, &value, reterr))
+        return;
+    options->height = (int64_t)pixels[0];
+    options->width = (int64_t)pixels[value.count - 1];
+}
+
+static void read_option(enum option option, const pe_argument *argument,
+                        api_model_options *options, pe_error *reterr)
+{
+    pe_value value;
+    if (option == IMAGE) {
+        read_image(argument, options, reterr);
+        return;
+    }
+    if (!pe_argument_read(&ROWS[option], argument, NULL, 0, &value, reterr))
+        return;
+    switch (option) {
+    case LENGTH:
+        options->length = value.integer;
+        break;
+    case OFFSET:
+        options->offset = argument->text;
+        break;
+    case DTYPE:
+        options->dtype = argument->text;
+        break;
+    case TABLE:
+        options->table = argument->text;
+        break;
+    case SEQ_LEN:
+        options->seq_len = value.integer;
+        break;
+    case FRAMES:
+        options->frames = value.integer;
+        break;
+    case CONVENTION:
+        options->convention = (api_convention)value.integer;
+        break;
+    case PLAN:
+        if (!value.integer)
+            pe_error_add(reterr, PE_OUT_OF_RANGE, "plan", "false",
+                         "true: this release plans the tensors of a model, and "
+                         "/v1/encodings computes them one by one");
+        break;
+    case IMAGE:
+    case FORMAT:
+        break;
+    }
+}
+
+static void refuse_stranger(const pe_argument *argument, pe_error *reterr)
+{
+    const char *names[ROW_COUNT];
+    for (size_t i = 0; i < ROW_COUNT; i++)
+        names[i] = ROWS[i].name;
+    pe_problem *problem =
+        pe_error_add(reterr, PE_MALFORMED, argument->name, argument->text ? argument->text : "",
+                     "one of length, offset, dtype, table, seq_len, image, frames, convention, "
+                     "format and plan");
+    problem->reason = PE_REASON_UNKNOWN;
+    pe_problem_suggest(problem, pe_nearest(argument->name, names, ROW_COUNT));
+}
+
+void api_model_options_read(const api_arguments *arguments, api_model_options *ret_options,
+                            pe_error *reterr)
+{
+    bool given[ROW_COUNT] = {false};
+    *ret_options = (api_model_options){.convention = API_CONVENTION_5};
+    for (size_t i = 0; i < arguments->count; i++) {
+        const pe_argument *argument = &arguments->items[i];
+        size_t row = 0;
+        while (row < ROW_COUNT && strcmp(ROWS[row].name, argument->name) != 0)
+            row++;
+        if (row == ROW_COUNT)
+            refuse_stranger(argument, reterr);
+        else if (given[row])
+            pe_error_add_repetition(reterr, argument);
+        else if (argument->text)
+            read_option((enum option)row, argument, ret_options, reterr);
+        if (row < ROW_COUNT)
+            given[row] = true;
+    }
+    if (!given[PLAN]) {
+        pe_problem *problem = pe_error_add(reterr, PE_MALFORMED, "plan", "",
+                                           "true, for the plan of the model's tensors");
+        problem->reason = PE_REASON_MISSING;
+    }
+    ret_options->convention_name = CONVENTIONS[ret_options->convention];
+}

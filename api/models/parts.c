@@ -1,0 +1,203 @@
+/* Making the parts of a plan. */
+#include "models/parts.h"
+
+#include "text.h"
+#include "json/document.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+api_model_part *model_part_new(const model_config *config, const char *suffix, const char *kind)
+{
+    api_model_plan *plan = config->planner->plan;
+    assert(plan->part_count < API_MODEL_PARTS);
+    api_model_part *part = &plan->parts[plan->part_count++];
+    const char *component = plan->components[config->component].name;
+    *part = (api_model_part){.kind = kind,
+                             .component = config->component,
+                             .state = API_PART_UNSERVED,
+                             .facts = json_object(),
+                             .notes = json_array()};
+    part->name = suffix ? model_keep(config->planner, json_sprintf("%s.%s", component, suffix))
+                        : component;
+    return part;
+}
+
+/* ---- arguments ---- */
+
+static void add_argument(api_model_part *part, const char *name, const char *text, pe_kind kind,
+                         const char *from)
+{
+    assert(part->count < API_PART_ARGUMENTS);
+    part->arguments[part->count] = (pe_argument){.name = name, .text = text, .kind = kind};
+    part->from[part->count++] = from;
+}
+
+void model_argument(const model_config *config, api_model_part *part, const char *name,
+                    const char *text, const char *from)
+{
+    add_argument(part, name, model_keep(config->planner, json_string(text)), PE_KIND_STRING,
+                 from);
+}
+
+void model_argument_number(const model_config *config, api_model_part *part, const char *name,
+                           double value, const char *from)
+{
+    char text[PE_PRINT_MAX];
+    if (isnan(value)) /* a problem says why */
+        return;
+    text[pe_print_number(text, value)] = '\0';
+    add_argument(part, name, model_keep(config->planner, json_string(text)), PE_KIND_NUMBER,
+                 from);
+}
+
+void model_argument_flag(const model_config *config, api_model_part *part, const char *name,
+                         bool flag, const char *from)
+{
+    (void)config;
+    add_argument(part, name, flag ? "true" : "false", PE_KIND_BOOLEAN, from);
+}
+
+bool model_argument_list(const model_config *config, api_model_part *part, const char *name,
+                         const json_t *list, const char *from)
+{
+    api_text text = {0};
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *item = json_array_get(list, i);
+        if (!json_is_number(item)) {
+            model_refuse(config->planner, from, item, "a list of numbers");
+            api_text_done(&text);
+            return false;
+        }
+        api_text_add(&text, "%s", i > 0 ? "," : "");
+        api_text_add_number(&text, json_number_value(item));
+    }
+    char *joined = api_text_take(&text);
+    add_argument(part, name, model_keep(config->planner, json_string(joined ? joined : "")),
+                 PE_KIND_LIST, from);
+    if (!joined)
+        api_document_spoil();
+    free(joined);
+    return true;
+}
+
+void model_argument_length(const model_config *config, api_model_part *part, model_number rows,
+                           double most)
+{
+    const api_model_options *options = config->planner->plan->options;
+    if (!isnan(rows.value))
+        model_fact_number(part, "positions", rows.value, rows.from);
+    if (options->length > 0) {
+        model_argument_number(config, part, "length", (double)options->length, "query");
+        return;
+    }
+    const char *from = rows.from;
+    if (isnan(rows.value))
+        from = model_keep(config->planner,
+                          json_sprintf("%g rows, since the config has no length", most));
+    else if (rows.value > most)
+        from = model_keep(config->planner, json_sprintf("%s, cut to %g rows", rows.from, most));
+    model_argument_number(config, part, "length", rows.value <= most ? rows.value : most, from);
+}
+
+void model_argument_offset(const model_config *config, api_model_part *part, double first,
+                           const char *from)
+{
+    const char *offset = config->planner->plan->options->offset;
+    if (offset)
+        add_argument(part, "offset", offset, PE_KIND_ANY, "query");
+    else if (first != 0)
+        model_argument_number(config, part, "offset", first, from);
+}
+
+/* ---- facts and notes ---- */
+
+void model_fact(api_model_part *part, const char *name, json_t *value, const char *from)
+{
+    json_object_set_new(part->facts, name,
+                        json_pack("{s:o, s:s}", "value", value, "from", from));
+}
+
+void model_fact_number(api_model_part *part, const char *name, double value, const char *from)
+{
+    if (!isnan(value))
+        model_fact(part, name, api_document_number(value), from);
+}
+
+void model_fact_text(api_model_part *part, const char *name, const char *text, const char *from)
+{
+    model_fact(part, name, json_string(text), from);
+}
+
+void model_note(json_t *notes, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    json_t *note = json_vsprintf(format, list);
+    va_end(list);
+    for (size_t i = 0; i < json_array_size(notes); i++)
+        if (json_equal(json_array_get(notes, i), note)) {
+            json_decref(note);
+            return;
+        }
+    json_array_append_new(notes, note);
+}
+
+/* ---- the scheme ---- */
+
+/* The path that a problem with an argument of a part is about: where the argument came from. */
+static const char *path_of_problem(const model_config *config, const api_model_part *part,
+                                   const char *parameter)
+{
+    for (size_t i = 0; i < part->count; i++) {
+        const char *from = part->from[i];
+        if (strcmp(part->arguments[i].name, parameter) != 0)
+            continue;
+        if (strcmp(from, "query") == 0 || strncmp(from, "default of ", 11) == 0)
+            return parameter;
+        return model_keep(config->planner, json_stringn(from, strcspn(from, ", ")));
+    }
+    return model_keep(config->planner, json_sprintf("%s: %s", part->name, parameter));
+}
+
+/* Add the problems that a scheme has with a part. */
+static void report(const model_config *config, const api_model_part *part,
+                   const pe_error *error)
+{
+    for (size_t i = 0; i < error->count; i++) {
+        const pe_problem *problem = &error->problems[i];
+        pe_status status = error->status == PE_NO_MEMORY || error->status == PE_TOO_LARGE
+                               ? error->status
+                               : PE_OUT_OF_RANGE;
+        pe_error_add(config->planner->error, status,
+                     path_of_problem(config, part, problem->parameter), problem->given, "%s",
+                     problem->allowed);
+    }
+}
+
+void model_part_finish(const model_config *config, api_model_part *part, const char *scheme,
+                       const char *tensors)
+{
+    model_planner *planner = config->planner;
+    const pe_scheme *found = pe_scheme_find(scheme);
+    pe_error error;
+    if (planner->plan->options->dtype)
+        model_argument(config, part, "dtype", planner->plan->options->dtype, "query");
+    if (!found) {
+        part->count = 0;
+        model_note(part->notes, "This release has no scheme for it; these are its facts.");
+        return;
+    }
+    part->scheme = scheme;
+    part->tensors = tensors;
+    if (part->state == API_PART_UNSERVED)
+        part->state = API_PART_COMPUTED;
+    if (planner->error->count > 0) /* what follows from a problem is none of its own */
+        return;
+    if (pe_request_new(found, part->arguments, part->count, planner->limits, &part->request,
+                       &error) != PE_OK)
+        report(config, part, &error);
+}

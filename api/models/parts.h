@@ -1,0 +1,74 @@
+/* Making the parts of a plan: arguments, facts, notes, and which layers use them. */
+#ifndef API_MODELS_PARTS_H
+#define API_MODELS_PARTS_H
+
+#include "models/config.h"
+
+/* Begin a part of the config's component: "text", or "text.full_attention" with a suffix. It
+ * stays unserved until model_part_finish finds its scheme. */
+api_model_part *model_part_new(const model_config *config, const char *suffix,
+                               const char *kind);
+
+/* Add an argument as the scheme takes it. The text is kept. */
+void model_argument(const model_config *config, api_model_part *part, const char *name,
+                    const char *text, const char *from);
+void model_argument_number(const model_config *config, api_model_part *part, const char *name,
+                           double number, const char *from);
+void model_argument_flag(const model_config *config, api_model_part *part, const char *name,
+                         bool flag, const char *from);
+
+/* A list of numbers. False, with a problem, if an item is none. */
+bool model_argument_list(const model_config *config, api_model_part *part, const char *name,
+                         const json_t *list, const char *from);
+
+/* Add the number of rows: that of the request, or `rows`, cut to `most`, with the fact how many
+ * the config allows. Without a number the part has `most` rows. */
+void model_argument_length(const model_config *config, api_model_part *part, model_number rows,
+                           double most);
+
+/* Add the position of row 0: that of the request, or `first` unless it is 0. */
+void model_argument_offset(const model_config *config, api_model_part *part, double first,
+                           const char *from);
+
+/* Facts; the value of the last one is consumed. */
+void model_fact_number(api_model_part *part, const char *name, double value, const char *from);
+void model_fact_text(api_model_part *part, const char *name, const char *text,
+                     const char *from);
+void model_fact(api_model_part *part, const char *name, json_t *value, const char *from);
+
+void model_note(json_t *notes, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Give a part its scheme and the tensors that are used. The scheme checks the arguments; its
+ * problems name the paths where these came from. A scheme that this release does not have
+ * leaves facts alone. */
+void model_part_finish(const model_config *config, api_model_part *part, const char *scheme,
+                       const char *tensors);
+
+/* ---- layers ---- */
+
+/* How a component's layers get their types, where the config has no `layer_types`. */
+typedef struct layer_facts {
+    const char *count_keys; /* NULL: num_hidden_layers */
+    int every;              /* one of so many layers is `full`, the last one … */
+    const char *every_keys; /* … unless a key says another number, or a text such as "LLLG" */
+    bool first;             /* the first one of so many is */
+    bool last_is_full;      /* whatever the pattern */
+    const char *full, *other; /* NULL: full_attention, sliding_attention */
+    const char *flags_key;    /* a list with 0 for each `full` layer */
+    const char *indices_key;  /* a list of the `full` layers, by index */
+} layer_facts;
+
+/* A rule: read the layers of the component. */
+void model_plan_layers(model_config *config, const void *facts);
+
+/* Let all layers of a type use a part; NULL: all layers that have positions at all. A second
+ * part of a layer is not noted. Reads the layers first where no rule has. */
+void model_use(model_config *config, const api_model_part *part, const char *layer_type);
+
+/* Whether a type of layers has no positions in any model, such as "conv". */
+bool model_is_still(const char *layer_type);
+
+/* Whether the component has layers of a type; true where the layers are not known. */
+bool model_has_layers(model_config *config, const char *layer_type);
+
+#endif

@@ -1,0 +1,85 @@
+/* The position tensors of a model, planned from its config.json; nothing is computed.
+ *
+ * A plan has components, the parts of a model that have layers of their own ("text", "vision",
+ * "encoder" …), and parts: what each layer uses. Most parts are requests to a scheme of posenc.
+ * Others are facts alone, since their numbers are trained, or since this release has no scheme
+ * for them. A plan without parts is that of a model without positions. */
+#ifndef API_MODELS_PLAN_H
+#define API_MODELS_PLAN_H
+
+#include "models/options.h"
+
+#include <jansson.h>
+
+#define API_PART_ARGUMENTS   32
+#define API_MODEL_PARTS      24
+#define API_MODEL_COMPONENTS 8
+#define API_MODEL_LAYERS     4096
+
+/* How a part's numbers come about. */
+typedef enum api_part_state {
+    API_PART_COMPUTED, /* its scheme computes them */
+    API_PART_TRAINED,  /* they are in the checkpoint; its scheme reads them from a stored set */
+    API_PART_UNSERVED, /* facts alone: this release has no scheme for them */
+    API_PART_NOTHING   /* there is nothing to compute, such as a convolution */
+} api_part_state;
+
+/* All texts live as long as the plan. */
+typedef struct api_model_part {
+    const char *name; /* "text", "text.full_attention"; its tensors are "text.cos" … */
+    const char *kind; /* what it is: "rope", "learned", "attention_temperature" … */
+    size_t component; /* index into the plan's components */
+    api_part_state state;
+    const char *scheme;  /* NULL: none */
+    const char *tensors; /* names of the scheme's tensors that the model uses, by blanks */
+    pe_argument arguments[API_PART_ARGUMENTS]; /* as the scheme takes them, with their kinds */
+    const char *from[API_PART_ARGUMENTS];      /* where each one came from */
+    size_t count;
+    pe_request *request; /* of these arguments; NULL without a scheme */
+    const char *pairing; /* of rotary parts: "half" or "interleaved"; else NULL */
+    json_t *facts;       /* {name: {"value": …, "from": …}} */
+    json_t *notes;       /* sentences */
+} api_model_part;
+
+typedef struct api_model_component {
+    const char *name, *model_type;
+    const char *path;    /* of its object in the config: "text_config", "" for the whole */
+    size_t layer_count;  /* 0: the config does not say */
+    int32_t *layers;     /* the part that each layer uses, -1: none */
+    const char **types;  /* the type of each layer, such as "full_attention" */
+    const char *counted; /* where the number of layers came from */
+} api_model_component;
+
+typedef struct api_model_plan {
+    const char *model_type;
+    const char *family; /* what the row of the model type says of it; or NULL */
+    const api_model_options *options;
+    api_model_component components[API_MODEL_COMPONENTS];
+    size_t component_count;
+    api_model_part parts[API_MODEL_PARTS];
+    size_t part_count;
+    json_t *notes;    /* sentences about the whole */
+    json_t *not_used; /* paths of keys that look like positions and have no effect */
+    json_t *kept;     /* what the texts point into */
+} api_model_plan;
+
+/* Plan the tensors of a config: an object of api_config_read. `options` must outlive the plan.
+ * Whatever is contradictory is a problem whose parameter is a JSON path such as
+ * "text_config.head_dim". Requests of all parts have been checked by their schemes, within
+ * `limits`. Fails with PE_OUT_OF_RANGE, PE_TOO_LARGE or PE_NO_MEMORY. */
+pe_status api_model_plan_new(json_t *config, const api_model_options *options,
+                             const pe_limits *limits, api_model_plan **ret_plan,
+                             pe_error *reterr);
+void api_model_plan_free(api_model_plan *plan);
+
+/* The model types that a config may name, and what they are, in a few words. */
+typedef struct api_model_type_name {
+    const char *model_type, *family;
+} api_model_type_name;
+size_t api_model_type_count(void);
+api_model_type_name api_model_type_at(size_t index);
+
+/* The plan as JSON, for a person to read. */
+json_t *api_model_plan_describe(const api_model_plan *plan);
+
+#endif

@@ -1,0 +1,197 @@
+/* Biases and tables by the distance of query and key. */
+#include "models/types.h"
+
+#include <math.h>
+#include <string.h>
+
+static double or_nan(double number)
+{
+    return number > 0 ? number : NAN;
+}
+
+static void add_heads(const model_config *config, const relative_facts *facts,
+                      api_model_part *part)
+{
+    model_number heads =
+        model_required(config, facts->heads_keys ? facts->heads_keys : "num_attention_heads",
+                       or_nan(facts->heads), 1);
+    model_fact_number(part, "heads", heads.value, heads.from);
+    model_argument_number(config, part, "heads", heads.value, heads.from);
+}
+
+static void add_width(const model_config *config, const relative_facts *facts,
+                      api_model_part *part)
+{
+    model_number width = model_required(
+        config, facts->width_keys ? facts->width_keys : "hidden_size", or_nan(facts->width), 1);
+    model_fact_number(part, "dim", width.value, width.from);
+    model_argument_number(config, part, "dim", width.value, width.from);
+}
+
+/* Begin a part with its rows: as many queries as keys. */
+static api_model_part *begin(const model_config *config, const relative_facts *facts,
+                             const char *kind, model_number length)
+{
+    api_model_part *part = model_part_new(config, facts->suffix, kind);
+    model_argument_length(config, part, length, API_MODEL_QUERIES);
+    if (config->planner->plan->options->offset)
+        model_note(part->notes, "offset means nothing here: only distances count.");
+    return part;
+}
+
+static const model_number ANY_LENGTH = {.value = NAN, .from = ""};
+
+void model_plan_t5(model_config *config, const void *relative_rule)
+{
+    const relative_facts *facts = relative_rule;
+    api_model_part *part = begin(config, facts, "t5", ANY_LENGTH);
+    model_number buckets = model_integer(
+        config, facts->buckets_keys ? facts->buckets_keys : "relative_attention_num_buckets",
+        facts->buckets > 0 ? facts->buckets : 32);
+    model_number distance = model_integer(
+        config, facts->distance_keys ? facts->distance_keys : "relative_attention_max_distance",
+        facts->distance > 0 ? facts->distance : 128);
+    add_heads(config, facts, part);
+    model_fact_number(part, "num_buckets", buckets.value, buckets.from);
+    model_fact_number(part, "max_distance", distance.value, distance.from);
+    model_fact(part, "bidirectional", json_boolean(!facts->one_way), model_default_of(config));
+    model_argument_number(config, part, "num_buckets", buckets.value, buckets.from);
+    model_argument_number(config, part, "max_distance", distance.value, distance.from);
+    model_argument_flag(config, part, "bidirectional", !facts->one_way,
+                        model_default_of(config));
+    model_note(part->notes,
+               "The buckets are computed; the bias of each is trained, a table "
+               "[num_buckets, heads]%s.",
+               facts->every_layer ? " for every layer" : " that all layers share");
+    if (facts->note)
+        model_note(part->notes, "%s", facts->note);
+    model_part_finish(config, part, "t5", "bucket");
+    model_use(config, part, NULL);
+}
+
+/* Whether a model with these keys has a decoder: files of encoders alone say so. */
+static bool has_decoder(const model_config *config)
+{
+    const char *from;
+    const json_t *architectures = model_list(config, "architectures", &from);
+    const char *class_name = json_string_value(json_array_get(architectures, 0));
+    return model_flag(config, "is_encoder_decoder", true, &from) &&
+           !(class_name && strstr(class_name, "EncoderModel"));
+}
+
+void model_plan_t5_stacks(model_config *config, const void *relative_rule)
+{
+    static const stack_facts ENCODER = {"encoder", .layers = {.count_keys = "num_layers"}};
+    static const stack_facts DECODER = {
+        "decoder", .layers = {.count_keys = "num_decoder_layers|num_layers"}};
+    relative_facts facts = *(const relative_facts *)relative_rule;
+    model_plan_stack(config, &ENCODER);
+    model_plan_t5(config, &facts);
+    if (!has_decoder(config))
+        return;
+    facts.one_way = true;
+    model_plan_stack(config, &DECODER);
+    model_plan_t5(config, &facts);
+}
+
+void model_plan_alibi(model_config *config, const void *relative_rule)
+{
+    const relative_facts *facts = relative_rule;
+    model_number length =
+        model_integer(config, "max_position_embeddings|max_seq_len|seq_length", NAN);
+    api_model_part *part = begin(config, facts, "alibi", length);
+    add_heads(config, facts, part);
+    model_fact_number(part, "alibi_bias_max", 8, model_default_of(config));
+    model_fact_text(part, "mask", facts->layout, model_default_of(config));
+    model_argument(config, part, "mask", facts->layout, model_default_of(config));
+    if (facts->note)
+        model_note(part->notes, "%s", facts->note);
+    model_part_finish(config, part, "alibi", "bias slopes");
+    model_use(config, part, NULL);
+}
+
+void model_plan_deberta(model_config *config, const void *relative_rule)
+{
+    const relative_facts *facts = relative_rule;
+    model_number longest = model_integer(config, "max_position_embeddings", 512);
+    model_number span = model_integer(config, "max_relative_positions", -1);
+    model_number buckets = model_integer(config, "position_buckets", -1);
+    api_model_part *part = begin(config, facts, "deberta", longest);
+    if (span.value < 1)
+        span = longest;
+    add_width(config, facts, part);
+    model_number heads = model_required(config, "num_attention_heads", 12, 1);
+    double rows = 2 * (facts->buckets_keys && buckets.value > 0 ? buckets.value : span.value);
+    model_fact_number(part, "heads", heads.value, heads.from);
+    model_fact_number(part, "max_relative_positions", span.value, span.from);
+    model_fact_number(part, "rows", rows, span.from);
+    model_argument_number(config, part, "max_relative_positions", span.value, span.from);
+    if (facts->buckets_keys && buckets.value > 0) {
+        model_fact_number(part, "position_buckets", buckets.value, buckets.from);
+        model_argument_number(config, part, "position_buckets", buckets.value, buckets.from);
+        model_argument(config, part, "beyond", "continue", model_default_of(config));
+    }
+    model_note(part->notes, "The indices are computed; the table that they point into is "
+                            "trained.");
+    model_part_finish(config, part, "deberta", "c2p_index p2c_index relative_position");
+    model_use(config, part, NULL);
+}
+
+void model_plan_transformer_xl(model_config *config, const void *relative_rule)
+{
+    const relative_facts *facts = relative_rule;
+    const char *from;
+    model_number clamp = model_integer(config, "clamp_len", -1);
+    api_model_part *part = begin(config, facts, "transformer_xl", ANY_LENGTH);
+    const char *attention =
+        facts->layout ? facts->layout : model_string(config, "attn_type", &from);
+    if (facts->layout || !attention)
+        from = model_default_of(config);
+    if (!attention)
+        attention = "bi";
+    add_width(config, facts, part);
+    add_heads(config, facts, part);
+    model_fact_text(part, "attention", attention, from);
+    model_argument(config, part, "attention", attention, from);
+    if (clamp.value > 0) {
+        model_fact_number(part, "clamp_length", clamp.value, clamp.from);
+        model_argument_number(config, part, "clamp_length", clamp.value, clamp.from);
+    }
+    model_note(part->notes, "The sinusoids are computed; the vectors u and v are trained.");
+    if (facts->note)
+        model_note(part->notes, "%s", facts->note);
+    model_part_finish(config, part, "transformer_xl", "encoding distance");
+    model_use(config, part, NULL);
+}
+
+void model_plan_shaw(model_config *config, const void *relative_rule)
+{
+    const relative_facts *facts = relative_rule;
+    model_number right = model_integer(
+        config, facts->right_keys ? facts->right_keys : "right_max_position_embeddings",
+        facts->right);
+    model_number left = model_integer(
+        config, facts->left_keys ? facts->left_keys : "left_max_position_embeddings",
+        facts->left);
+    api_model_part *part = begin(config, facts, "shaw", ANY_LENGTH);
+    model_number hidden = model_required(config, "hidden_size", or_nan(facts->width), 1);
+    model_number heads =
+        model_required(config, facts->heads_keys ? facts->heads_keys : "num_attention_heads",
+                       or_nan(facts->heads), 1);
+    const char *from =
+        model_keep(config->planner, json_sprintf("%s / %s", hidden.from, heads.from));
+    double width = floor(hidden.value / heads.value);
+    part->state = API_PART_TRAINED;
+    model_fact_number(part, "dim", width, from);
+    model_fact_number(part, "left", left.value, left.from);
+    model_fact_number(part, "right", right.value, right.from);
+    model_fact_number(part, "rows", left.value + right.value + 1, left.from);
+    model_argument_number(config, part, "dim", width, from);
+    model_argument_number(config, part, "max_distance", right.value, right.from);
+    if (left.value != right.value)
+        model_argument_number(config, part, "min_distance", -left.value, left.from);
+    if (facts->note)
+        model_note(part->notes, "%s", facts->note);
+    model_part_finish(config, part, "shaw", "keys index");
+    model_use(config, part, NULL);
+}

@@ -1,0 +1,174 @@
+/* Rotary parts of a component: one table, one for each of two types of layers, or one for short
+ * and one for long sequences. */
+#include "models/rotary.h"
+
+#include "json/document.h"
+
+#include <math.h>
+#include <string.h>
+
+/* What M-RoPE adds: which of three positions each frequency takes. */
+static void add_sections(const model_config *config, const rotary_keys *keys,
+                         api_model_part *part)
+{
+    const rotary_facts *facts = keys->facts;
+    const char *from = keys->sections_from;
+    json_t *sections = json_incref(keys->sections);
+    if (!sections && facts->sections[0] == 0)
+        return;
+    if (!sections) {
+        sections = json_array();
+        for (size_t i = 0; i < 3; i++)
+            json_array_append_new(sections, api_document_number(facts->sections[i]));
+        from = model_default_of(config);
+    }
+    double sum = 0, wanted = floor(model_rotary_width(keys) / 2);
+    for (size_t i = 0; i < json_array_size(sections); i++)
+        sum += json_number_value(json_array_get(sections, i));
+    if (sum != wanted && !isnan(wanted))
+        model_refuse(config->planner, from, NULL,
+                     "numbers whose sum is that of the pairs of columns, %g; it is %g", wanted,
+                     sum);
+    json_t *whole = json_array();
+    for (size_t i = 0; i < json_array_size(sections); i++)
+        json_array_append_new(
+            whole, api_document_number(json_number_value(json_array_get(sections, i))));
+    json_decref(sections);
+    model_fact(part, "mrope_section", whole, from);
+    model_fact(part, "mrope_interleaved", json_boolean(facts->sections_interleaved),
+               model_default_of(config));
+    const char *axes = facts->axes ? facts->axes : "thw";
+    model_fact(part, "axes", json_pack("[s#,s#,s#]", axes, 1, axes + 1, 1, axes + 2, 1),
+               model_default_of(config));
+    model_note(part->notes,
+               "M-RoPE: a token of a picture has three positions, and mrope_section says which "
+               "frequencies take which. These tables are those of text, whose positions are "
+               "equal.");
+}
+
+static void add_facts(const rotary_keys *keys, api_model_part *part)
+{
+    double width = model_rotary_width(keys);
+    model_fact_number(part, "head_dim", keys->head.value, keys->head.from);
+    if (width != keys->head.value)
+        model_fact_number(part, "rotary_dim", width,
+                          isnan(keys->width.value) ? keys->partial.from : keys->width.from);
+    else
+        model_fact_number(part, "rotary_dim", width, "the whole head");
+    model_fact_number(part, "rope_theta", keys->theta.value, keys->theta.from);
+    model_fact_text(part, "layout", part->pairing, keys->interleaved_from);
+}
+
+/* How much transformers multiplies the scores by, outside of the tables. */
+static void add_softmax_scale(const rotary_keys *keys, api_model_part *part)
+{
+    model_number mscale = model_real(&keys->dictionary, "mscale_all_dim", NAN);
+    model_number factor = model_real(&keys->dictionary, "factor", NAN);
+    if (!keys->facts->softmax_scale || isnan(mscale.value) || mscale.value == 0 ||
+        isnan(factor.value))
+        return;
+    double scale = factor.value <= 1 ? 1 : 0.1 * mscale.value * log(factor.value) + 1;
+    model_fact_number(part, "softmax_scale_factor", scale * scale, mscale.from);
+    model_note(part->notes, "DeepSeek's code multiplies the scores by softmax_scale_factor, "
+                            "(0.1 mscale_all_dim ln factor + 1)^2; the tables do not hold it.");
+}
+
+/* Plan one table. */
+static api_model_part *plan_table(const model_config *config, const rotary_keys *keys,
+                                  const char *suffix, double seq_len)
+{
+    const api_model_options *options = config->planner->plan->options;
+    const rotary_facts *facts = keys->facts;
+    api_model_part *part = model_part_new(config, suffix, "rope");
+    part->pairing = keys->interleaved ? "interleaved" : "half";
+    add_facts(keys, part);
+    model_argument_length(config, part, keys->longest, API_MODEL_ROWS);
+    model_argument_offset(config, part, 0, "query");
+    if (isnan(keys->width.value))
+        model_argument_number(config, part, "dim", keys->head.value, keys->head.from);
+    else
+        model_argument_number(config, part, "dim", keys->width.value, keys->width.from);
+    model_argument_number(config, part, "rope_theta", keys->theta.value, keys->theta.from);
+    model_argument(config, part, "layout", part->pairing, keys->interleaved_from);
+    if (options->table)
+        model_argument(config, part, "table", options->table, "query");
+    if (isnan(keys->width.value) && keys->partial.value != 1)
+        model_argument_number(config, part, "partial_rotary_factor", keys->partial.value,
+                              keys->partial.from);
+    model_rotary_type(config, keys, seq_len, part);
+    add_sections(config, keys, part);
+    add_softmax_scale(keys, part);
+    if (facts->reversed)
+        model_note(part->notes, "This model turns by minus the angle: take -sin for sin.");
+    if (facts->note)
+        model_note(part->notes, "%s", facts->note);
+    model_part_finish(config, part, "rope", "cos sin inv_freq");
+    return part;
+}
+
+/* Two tables of longrope: sequences up to the original length have other divisors than longer
+ * ones. With seq_len the request has chosen one. */
+static void plan_both_lengths(model_config *config, rotary_keys *keys)
+{
+    if (isnan(keys->original.value))
+        keys->original = keys->longest;
+    if (config->planner->plan->options->seq_len > 0) {
+        model_use(config, plan_table(config, keys, NULL, 0), NULL);
+        return;
+    }
+    api_model_part *brief = plan_table(config, keys, "short_context", keys->original.value);
+    model_note(brief->notes,
+               "For sequences of up to %.0f positions; a module starts with these.",
+               keys->original.value);
+    model_use(config, brief, NULL);
+    if (keys->longest.value > keys->original.value) {
+        api_model_part *extended =
+            plan_table(config, keys, "long_context", keys->longest.value);
+        model_note(extended->notes, "For longer sequences: every layer takes these instead of "
+                                    "short_context.");
+    }
+}
+
+/* Let the layers that turn use a part. */
+static void use_where_turning(model_config *config, const rotary_facts *facts,
+                              const api_model_part *part)
+{
+    const char *still = facts->still;
+    model_plan_layers(config, NULL);
+    if (still && facts->still_if && !model_has(config, facts->still_if))
+        still = NULL;
+    if (facts->still_if) {
+        const char *from; /* the key counts as read */
+        model_find(config, facts->still_if, &from);
+    }
+    model_use(config, part, NULL);
+    api_model_component *component = &config->planner->plan->components[config->component];
+    size_t without = 0;
+    for (size_t i = 0; still && i < component->layer_count; i++)
+        if (model_lists(still, component->types[i])) {
+            component->layers[i] = -1;
+            without++;
+        }
+    if (without > 0)
+        model_note(part->notes, "Layers of the type %s have no positions.", still);
+}
+
+void model_plan_rotary(model_config *config, const void *rotary_rule)
+{
+    static const char *const TYPES[] = {"full_attention", "sliding_attention"};
+    const rotary_facts *facts = rotary_rule;
+    if (facts->local_theta == 0) {
+        rotary_keys keys = model_rotary_keys(config, facts, NULL);
+        if (model_rotary_is_longrope(&keys))
+            plan_both_lengths(config, &keys);
+        else
+            use_where_turning(config, facts, plan_table(config, &keys, NULL, 0));
+        return;
+    }
+    for (size_t i = 0; i < 2; i++) {
+        if (!model_has_layers(config, TYPES[i]))
+            continue;
+        rotary_keys keys = model_rotary_keys(config, facts, TYPES[i]);
+        model_use(config, plan_table(config, &keys, TYPES[i], 0), TYPES[i]);
+    }
+}

@@ -1,0 +1,192 @@
+/* Rotary keys in their old and new spellings, and which one wins: as modeling_rope_utils of
+ * Hugging Face's transformers 5 reads them.
+ *
+ * - rope_scaling wins over rope_parameters; an empty one counts as absent.
+ * - rope_theta inside wins over the one beside it, and that over the class's.
+ * - rope_type wins over type; "mrope" is default with sections, "su" is longrope.
+ * - partial_rotary_factor beside wins over the one inside.
+ * - original_max_position_embeddings beside wins over the one inside. */
+#include "models/rotary.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The dictionary of a layer type, if the given one is by layer types; else itself. */
+static model_config of_layer_type(const model_config *dictionary, const char *layer_type)
+{
+    const char *key;
+    json_t *value;
+    const char *chosen = NULL;
+    if (layer_type && json_is_object(json_object_get(dictionary->object, layer_type)))
+        chosen = layer_type;
+    json_object_foreach(dictionary->object, key,
+                        value) if (!chosen && !layer_type && json_is_object(value) &&
+                                   strstr(key, "attention")) chosen = key;
+    return chosen ? model_object(dictionary, chosen) : *dictionary;
+}
+
+static model_config find_dictionary(const model_config *config, const rotary_keys *keys)
+{
+    const rotary_facts *facts = keys->facts;
+    model_config scaling = model_object(config, "rope_scaling");
+    model_config parameters = model_object(config, "rope_parameters");
+    bool scaled = json_object_size(scaling.object) > 0;
+    model_config found = scaled ? scaling : parameters;
+    if (scaled && json_object_size(parameters.object) > 0 &&
+        !json_equal(scaling.object, parameters.object))
+        model_note(config->planner->plan->notes, "%s wins over %s, as in transformers.",
+                   scaling.path, parameters.path);
+    if (json_object_size(found.object) == 0 && facts->parameters) {
+        found = *config;
+        found.path = NULL;
+        found.object = json_loads(facts->parameters, JSON_DECODE_INT_AS_REAL, NULL);
+        json_array_append_new(config->planner->plan->kept, found.object);
+        return found;
+    }
+    model_config inner = of_layer_type(&found, keys->layer_type);
+    bool local = keys->layer_type && strcmp(keys->layer_type, "sliding_attention") == 0;
+    if (local && !facts->local_scaled && inner.object == found.object)
+        inner.object = NULL; /* what is not by layer types is for full attention alone */
+    return inner;
+}
+
+static void read_type(rotary_keys *keys)
+{
+    const char *type = model_string(&keys->dictionary, "rope_type", &keys->type_from);
+    if (!type) {
+        type = "default";
+        keys->type_from = model_default_of(&keys->dictionary);
+    }
+    keys->sections = model_list(&keys->dictionary, "mrope_section", &keys->sections_from);
+    if (strcmp(type, "mrope") == 0)
+        type = "default";
+    if (strcmp(type, "su") == 0 || (keys->facts->yarn_is_longrope && strcmp(type, "yarn") == 0))
+        type = "longrope";
+    keys->type = type;
+}
+
+static void read_theta(const model_config *config, rotary_keys *keys)
+{
+    const rotary_facts *facts = keys->facts;
+    bool local = keys->layer_type && strcmp(keys->layer_type, "sliding_attention") == 0;
+    const char *names = local && facts->local_theta_keys ? facts->local_theta_keys
+                        : facts->theta_keys              ? facts->theta_keys
+                                                         : "rope_theta";
+    double fallback = local && facts->local_theta > 0 ? facts->local_theta : facts->theta;
+    bool older = config->planner->plan->options->convention == API_CONVENTION_4_53;
+    if (older && facts->theta_4_53 > 0)
+        fallback = facts->theta_4_53;
+    if (fallback == 0)
+        fallback = 10000;
+    if (!*names) {
+        keys->theta = (model_number){false, fallback, model_default_of(config)};
+        return;
+    }
+    model_number beside = model_real(config, names, fallback);
+    model_number inside = model_real(&keys->dictionary, "rope_theta", NAN);
+    keys->theta = isnan(inside.value) ? beside : inside;
+    if (beside.given && inside.given && beside.value != inside.value)
+        model_note(config->planner->plan->notes, "%s wins over %s, as in transformers.",
+                   inside.from, beside.from);
+    if (!keys->theta.given && facts->theta_4_53 > 0)
+        model_note(config->planner->plan->notes,
+                   "The config has no rope_theta: releases up to 4.53 take %g, later ones %g.",
+                   facts->theta_4_53, facts->theta > 0 ? facts->theta : 10000);
+}
+
+/* hidden_size / num_attention_heads, which must be an integer. */
+static model_number divide_width(const model_config *config, const rotary_facts *facts)
+{
+    model_number hidden =
+        model_required(config, "hidden_size", facts->hidden > 0 ? facts->hidden : NAN, 1);
+    model_number heads =
+        model_required(config, "num_attention_heads", facts->heads > 0 ? facts->heads : NAN, 1);
+    model_number head = {.value = hidden.value / heads.value};
+    head.from = model_keep(config->planner, json_sprintf("%s / %s", hidden.from, heads.from));
+    if (!isnan(head.value) && head.value != floor(head.value)) {
+        model_refuse(config->planner, heads.from, json_real(heads.value),
+                     "a divisor of %s, which is %g, or head_dim be given", hidden.from,
+                     hidden.value);
+        head.value = NAN;
+    }
+    return head;
+}
+
+static void read_head(const model_config *config, rotary_keys *keys)
+{
+    const rotary_facts *facts = keys->facts;
+    bool global = facts->global_head > 0 && keys->layer_type &&
+                  strcmp(keys->layer_type, "full_attention") == 0;
+    const char *names = global             ? facts->global_keys
+                        : facts->head_keys ? facts->head_keys
+                                           : "head_dim";
+    double fallback = global ? facts->global_head : facts->head;
+    model_number none = {.value = NAN};
+    keys->head = *names ? model_integer(config, names, NAN) : none;
+    if (keys->head.given && keys->head.value == 0) /* as Python's `or` */
+        keys->head.given = false;
+    if (!keys->head.given)
+        keys->head = fallback > 0 ? (model_number){false, fallback, model_default_of(config)}
+                                  : divide_width(config, facts);
+    if (keys->head.given && (keys->head.value < 1 || keys->head.value > 65536)) {
+        model_refuse(config->planner, keys->head.from, NULL, "from 1 to 65536 columns");
+        keys->head.value = NAN;
+    }
+}
+
+static void read_part_that_turns(const model_config *config, rotary_keys *keys)
+{
+    const rotary_facts *facts = keys->facts;
+    const char *key = "partial_rotary_factor";
+    bool local = keys->layer_type && strcmp(keys->layer_type, "sliding_attention") == 0;
+    double fallback =
+        facts->partial > 0 && !(facts->global_partial && local) ? facts->partial : 1;
+    bool scaled = strcmp(keys->type, "default") != 0;
+    keys->partial = (model_number){false, fallback, model_default_of(config)};
+    keys->width = (model_number){.value = NAN};
+    if (facts->width_key) {
+        keys->width = model_integer(config, facts->width_key, facts->width);
+        bool is_null = json_is_null(json_object_get(config->object, facts->width_key));
+        if (is_null || keys->width.value == 0)
+            keys->width = model_required(config, "hidden_size", NAN, 1);
+    } else if ((facts->partial > 0 || scaled) && !facts->partial_forced) {
+        model_number beside = model_real(config, key, NAN);
+        model_number inside = model_real(&keys->dictionary, key, NAN);
+        if (inside.given)
+            keys->partial = inside;
+        if (beside.given)
+            keys->partial = beside;
+    }
+}
+
+rotary_keys model_rotary_keys(model_config *config, const rotary_facts *facts,
+                              const char *layer_type)
+{
+    rotary_keys keys = {.facts = facts, .layer_type = layer_type};
+    keys.dictionary = find_dictionary(config, &keys);
+    read_type(&keys);
+    read_theta(config, &keys);
+    read_head(config, &keys);
+    read_part_that_turns(config, &keys);
+    keys.longest = model_integer(
+        config, facts->length_keys ? facts->length_keys : "max_position_embeddings",
+        facts->length > 0 ? facts->length : NAN);
+    keys.original = model_integer(config, "original_max_position_embeddings",
+                                  facts->original > 0 ? facts->original : NAN);
+    if (isnan(keys.original.value) && strcmp(keys.type, "default") != 0)
+        keys.original =
+            model_integer(&keys.dictionary, "original_max_position_embeddings", NAN);
+    keys.interleaved = facts->interleaved;
+    keys.interleaved_from = model_default_of(config);
+    if (facts->interleave_key)
+        keys.interleaved = model_flag(config, facts->interleave_key, facts->interleaved,
+                                      &keys.interleaved_from);
+    return keys;
+}
+
+double model_rotary_width(const rotary_keys *keys)
+{
+    double width = isnan(keys->width.value) ? floor(keys->head.value * keys->partial.value)
+                                            : keys->width.value;
+    return width;
+}

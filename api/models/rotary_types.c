@@ -1,0 +1,239 @@
+/* The arguments of each rope_type, as the scheme rope takes them. */
+#include "models/rotary.h"
+
+#include <math.h>
+#include <string.h>
+
+bool model_rotary_is_longrope(const rotary_keys *keys)
+{
+    return strcmp(keys->type, "longrope") == 0;
+}
+
+/* A number of the dictionary, which Python's `or` replaces where it is 0 or null. */
+static void add_optional(const model_config *config, const rotary_keys *keys,
+                         api_model_part *part, const char *key, bool zero_is_none)
+{
+    model_number number = model_real(&keys->dictionary, key, NAN);
+    if (!isnan(number.value) && !(zero_is_none && number.value == 0)) {
+        model_argument_number(config, part, key, number.value, number.from);
+        model_fact_number(part, key, number.value, number.from);
+    }
+}
+
+/* A number that must be in the dictionary, as transformers insists. */
+static void add_required(const model_config *config, const rotary_keys *keys,
+                         api_model_part *part, const char *key)
+{
+    model_number number = model_real(&keys->dictionary, key, NAN);
+    if (isnan(number.value)) {
+        const char *path = model_path(&keys->dictionary, key);
+        model_refuse(config->planner, path, NULL, "given with rope_type %s", keys->type);
+        return;
+    }
+    model_argument_number(config, part, key, number.value, number.from);
+    model_fact_number(part, key, number.value, number.from);
+}
+
+static void add_original(const model_config *config, const rotary_keys *keys,
+                         api_model_part *part)
+{
+    static const char key[] = "original_max_position_embeddings";
+    model_number original = isnan(keys->original.value) ? keys->longest : keys->original;
+    if (isnan(original.value)) {
+        model_refuse(config->planner, model_path(&keys->dictionary, key), NULL,
+                     "given with rope_type %s, unless max_position_embeddings is", keys->type);
+        return;
+    }
+    model_argument_number(config, part, key, original.value, original.from);
+    model_fact_number(part, key, original.value, original.from);
+}
+
+/* The quotient of the two lengths, with where it came from. */
+static model_number quotient(const model_config *config, const rotary_keys *keys)
+{
+    model_number result = {.value = keys->longest.value / keys->original.value};
+    result.from = isnan(result.value)
+                      ? ""
+                      : model_keep(config->planner, json_sprintf("%s / %s", keys->longest.from,
+                                                                 keys->original.from));
+    return result;
+}
+
+/* ---- one function for each type ---- */
+
+typedef void type_adder(const model_config *config, const rotary_keys *keys, double seq_len,
+                        api_model_part *part);
+
+static void add_linear(const model_config *config, const rotary_keys *keys, double seq_len,
+                       api_model_part *part)
+{
+    (void)seq_len;
+    add_required(config, keys, part, "factor");
+}
+
+/* The length of the sequence: of the request, else the longest one. */
+static void add_sequence(const model_config *config, const rotary_keys *keys, double seq_len,
+                         api_model_part *part)
+{
+    int64_t asked = config->planner->plan->options->seq_len;
+    if (asked > 0)
+        model_argument_number(config, part, "seq_len", (double)asked, "query");
+    else if (seq_len > 0)
+        model_argument_number(config, part, "seq_len", seq_len, "the length that is named");
+    else
+        model_argument_number(config, part, "seq_len", keys->longest.value, keys->longest.from);
+}
+
+static void add_dynamic(const model_config *config, const rotary_keys *keys, double seq_len,
+                        api_model_part *part)
+{
+    model_number alpha = keys->facts->alpha ? model_real(&keys->dictionary, "alpha", NAN)
+                                            : (model_number){.value = NAN};
+    if (!isnan(alpha.value) && alpha.value != 0) {
+        model_argument_number(config, part, "alpha", alpha.value, alpha.from);
+        model_fact_number(part, "alpha", alpha.value, alpha.from);
+        model_note(part->notes, "theta grows by alpha^(d/(d-2)) for every sequence.");
+        return;
+    }
+    add_required(config, keys, part, "factor");
+    if (isnan(keys->longest.value))
+        model_refuse(config->planner, model_path(config, "max_position_embeddings"), NULL,
+                     "given with rope_type dynamic");
+    model_argument_number(config, part, "max_position_embeddings", keys->longest.value,
+                          keys->longest.from);
+    add_sequence(config, keys, seq_len, part);
+    model_note(part->notes,
+               "Up to %.0f positions these are the plain frequencies; give "
+               "seq_len for those of a longer sequence.",
+               keys->longest.value);
+}
+
+static void add_yarn(const model_config *config, const rotary_keys *keys, double seq_len,
+                     api_model_part *part)
+{
+    (void)seq_len;
+    bool older = config->planner->plan->options->convention == API_CONVENTION_4_53;
+    model_number factor = model_real(&keys->dictionary, "factor", NAN);
+    model_number lengths = quotient(config, keys);
+    bool has_key = json_object_get(keys->dictionary.object, "factor") != NULL;
+    const char *from;
+    if (has_key && !isnan(lengths.value) && factor.given && factor.value != lengths.value)
+        model_note(part->notes,
+                   "factor is %g by %s; releases up to 4.53 take %g, which is %s "
+                   "(convention=transformers-4.53).",
+                   factor.value, factor.from, lengths.value, lengths.from);
+    if (!isnan(lengths.value) && (older || (has_key && isnan(factor.value))))
+        factor = lengths;
+    if (isnan(factor.value))
+        model_refuse(config->planner, model_path(&keys->dictionary, "factor"), NULL,
+                     "given with rope_type yarn");
+    model_argument_number(config, part, "factor", factor.value, factor.from);
+    model_fact_number(part, "factor", factor.value, factor.from);
+    add_original(config, keys, part);
+    if (model_has(&keys->dictionary, "attention_factor")) {
+        add_optional(config, keys, part, "attention_factor", false);
+    } else {
+        add_optional(config, keys, part, "mscale", true);
+        add_optional(config, keys, part, "mscale_all_dim", true);
+    }
+    add_optional(config, keys, part, "beta_fast", true);
+    add_optional(config, keys, part, "beta_slow", true);
+    bool truncate = model_flag(&keys->dictionary, "truncate", true, &from);
+    if (!truncate) {
+        model_argument_flag(config, part, "truncate", false, from);
+        model_fact(part, "truncate", json_false(), from);
+    }
+}
+
+static void add_list(const model_config *config, const rotary_keys *keys, const char *key,
+                     api_model_part *part)
+{
+    const char *from;
+    json_t *list = model_list(&keys->dictionary, key, &from);
+    double wanted = floor(model_rotary_width(keys) / 2);
+    if (!list)
+        model_refuse(config->planner, from, NULL, "given with rope_type longrope");
+    else if (!isnan(wanted) && (double)json_array_size(list) != wanted)
+        model_refuse(config->planner, from, NULL,
+                     "a list of %g numbers, one for each pair of columns; it has %zu", wanted,
+                     json_array_size(list));
+    else
+        model_argument_list(config, part, key, list, from);
+}
+
+static void add_longrope(const model_config *config, const rotary_keys *keys, double seq_len,
+                         api_model_part *part)
+{
+    bool older = config->planner->plan->options->convention == API_CONVENTION_4_53;
+    bool beyond = seq_len > keys->original.value;
+    bool on_top = model_has(config, "original_max_position_embeddings");
+    const char *mscale = beyond ? "long_mscale" : "short_mscale";
+    add_list(config, keys, "short_factor", part);
+    add_list(config, keys, "long_factor", part);
+    add_original(config, keys, part);
+    model_number factor = model_real(&keys->dictionary, "factor", NAN);
+    if (factor.given && !(older && on_top))
+        model_argument_number(config, part, "factor", factor.value, factor.from);
+    else
+        model_argument_number(config, part, "max_position_embeddings", keys->longest.value,
+                              keys->longest.from);
+    if (!factor.given)
+        factor = quotient(config, keys);
+    model_fact_number(part, "factor", factor.value, factor.from);
+    if (keys->facts->mscales && model_has(&keys->dictionary, mscale)) {
+        model_number attention = model_real(&keys->dictionary, mscale, NAN);
+        model_argument_number(config, part, "attention_factor", attention.value,
+                              attention.from);
+    } else {
+        add_optional(config, keys, part, "attention_factor", true);
+    }
+    add_sequence(config, keys, seq_len, part);
+}
+
+static void add_llama3(const model_config *config, const rotary_keys *keys, double seq_len,
+                       api_model_part *part)
+{
+    (void)seq_len;
+    add_required(config, keys, part, "factor");
+    add_required(config, keys, part, "low_freq_factor");
+    add_required(config, keys, part, "high_freq_factor");
+    add_original(config, keys, part);
+}
+
+static void add_proportional(const model_config *config, const rotary_keys *keys,
+                             double seq_len, api_model_part *part)
+{
+    (void)seq_len;
+    add_optional(config, keys, part, "factor", true);
+}
+
+static const struct {
+    const char *type;
+    type_adder *add;
+} TYPES[] = {
+    {"default", NULL},
+    {"linear", add_linear},
+    {"dynamic", add_dynamic},
+    {"yarn", add_yarn},
+    {"longrope", add_longrope},
+    {"llama3", add_llama3},
+    {"proportional", add_proportional},
+};
+
+void model_rotary_type(const model_config *config, const rotary_keys *keys, double seq_len,
+                       api_model_part *part)
+{
+    model_fact_text(part, "rope_type", keys->type, keys->type_from);
+    for (size_t i = 0; i < sizeof TYPES / sizeof *TYPES; i++) {
+        if (strcmp(TYPES[i].type, keys->type) != 0)
+            continue;
+        if (TYPES[i].add) {
+            model_argument(config, part, "rope_type", keys->type, keys->type_from);
+            TYPES[i].add(config, keys, seq_len, part);
+        }
+        return;
+    }
+    model_refuse(config->planner, keys->type_from, NULL,
+                 "default, linear, dynamic, yarn, longrope, llama3 or proportional, not %s",
+                 keys->type);
+}

@@ -1,0 +1,151 @@
+/* The table of model types, and what applies its rows. */
+#ifndef API_MODELS_TYPES_H
+#define API_MODELS_TYPES_H
+
+#include "models/config.h"
+#include "models/parts.h"
+
+/* The row of a model type; NULL if there is none. */
+const model_type *model_type_find(const char *name);
+
+size_t model_type_count(void);
+const model_type *model_type_at(size_t index); /* in the order of the table */
+
+/* Apply the rules of config->type to the config. */
+void model_plan_type(model_config *config);
+
+/* ---- components.c: rules about components ---- */
+
+/* A component that is an object of its own in the config. */
+typedef struct component_facts {
+    const char *name;   /* "text" */
+    const char *keys;   /* "text_config" */
+    const char *type;   /* where the object has no model_type */
+    bool flat;          /* older files hold the keys beside the other components */
+    bool only_if_given; /* an absent one is no component; else it has the class's defaults */
+    bool ignore_type;   /* the object's model_type is that of the parent */
+} component_facts;
+void model_plan_component(model_config *config, const void *facts);
+
+/* What follows belongs to one of several stacks in the same object, such as a decoder. */
+typedef struct stack_facts {
+    const char *name;
+    layer_facts layers;
+} stack_facts;
+void model_plan_stack(model_config *config, const void *facts);
+
+/* Add a component to the plan, for the config. */
+void model_component_new(model_config *config, const char *name);
+
+/* ---- absolute.c ---- */
+
+/* A trained table with a row for each position, or one of sinusoids. */
+typedef struct table_facts {
+    const char *suffix;     /* of the part's name, NULL: none */
+    const char *rows_keys;  /* NULL: max_position_embeddings */
+    double rows;            /* where the config does not say */
+    double more;            /* rows that the table has beyond these */
+    const char *width_keys; /* NULL: hidden_size */
+    double width;
+    bool half_width;    /* half of that width */
+    double first;       /* the row of position 0 */
+    bool after_padding; /* … is pad_token_id + 1, and pad_token_id is 1 unless given */
+    const char *layout, *frequencies; /* of sinusoids, as the scheme's parameters */
+    const char *base_keys;            /* of sinusoids; NULL: 10000 */
+    bool stored;                      /* the checkpoint holds the sinusoids as well */
+    const char *resized;              /* how it is fitted to another size */
+    const char *note;
+} table_facts;
+void model_plan_learned(model_config *config, const void *facts);
+void model_plan_sinusoidal(model_config *config, const void *facts);
+
+/* A trained table with a row for each patch of an image. */
+typedef struct patches_facts {
+    const char *suffix;
+    double image, patch;    /* sides in pixels, where the config does not say */
+    const char *patch_keys; /* NULL: patch_size */
+    const char *side_keys;  /* a number of rows in all, in place of image and patch */
+    double side;
+    double more;            /* class tokens and the like */
+    const char *width_keys; /* NULL: hidden_size */
+    double width;
+    const char *class_row; /* which row is that of the class token */
+    const char *resized;
+    const char *gate;
+    bool sinusoidal;    /* computed, not trained: MAE's table */
+    const char *tokens; /* sinusoids over the number of the token in a video */
+    const char *note;
+} patches_facts;
+void model_plan_patches(model_config *config, const void *facts);
+
+/* A trained table with a row for each aspect ratio of an image that is cut into tiles. */
+typedef struct tiles_facts {
+    const char *suffix;
+    bool patches; /* of all patches of a tile, not one vector for the tile */
+    const char *note;
+} tiles_facts;
+void model_plan_tiles(model_config *config, const void *facts);
+
+/* ---- relative.c ---- */
+
+typedef struct relative_facts {
+    const char *suffix;
+    const char *heads_keys; /* NULL: num_attention_heads */
+    double heads;
+    const char *buckets_keys, *distance_keys;
+    double buckets, distance;
+    bool one_way;           /* T5: not bidirectional */
+    bool every_layer;       /* a table for each layer, not one for all */
+    const char *width_keys; /* of what has columns */
+    double width;
+    double left, right; /* Shaw: clipped distances */
+    const char *left_keys, *right_keys;
+    const char *layout;
+    const char *note;
+} relative_facts;
+void model_plan_t5(model_config *config, const void *facts);
+void model_plan_t5_stacks(model_config *config, const void *facts); /* encoder and decoder */
+void model_plan_alibi(model_config *config, const void *facts);
+void model_plan_deberta(model_config *config, const void *facts);
+void model_plan_transformer_xl(model_config *config, const void *facts);
+void model_plan_shaw(model_config *config, const void *facts);
+
+/* ---- grids.c ---- */
+
+/* Rotary tables over the cells of an image or a video, and other things that have facts. */
+typedef struct grid_facts {
+    const char *kind; /* "rope_2d", "rope_3d", "rope_nd", "swin_relative_bias" … */
+    const char *suffix;
+    const char *head_keys; /* the width of a head */
+    double head;
+    const char *width_keys; /* else width / heads; NULL: hidden_size */
+    double width;
+    const char *heads_keys; /* NULL: num_attention_heads */
+    double heads;
+    const char *theta_keys; /* "": fixed */
+    double theta;
+    bool interleaved;
+    double image, patch; /* defaults; 0: the grid is that of the image alone */
+    const char *patch_keys;
+    double more;             /* rows beyond the cells */
+    const char *facts[12];   /* name, text, …: what else there is to know */
+    const char *numbers[12]; /* name, key, default as text, …: numbers from the config */
+    const char *note;
+} grid_facts;
+void model_plan_grid(model_config *config, const void *facts);
+
+/* Something about the whole component: what it has instead of positions. */
+typedef struct word_facts {
+    const char *kind; /* "convolution": a part without numbers; NULL: no part */
+    const char *note;
+    const char *keys; /* of a number to show */
+} word_facts;
+void model_plan_word(model_config *config, const void *facts);
+
+/* Queries that are multiplied by a number that grows with the position. */
+typedef struct temperature_facts {
+    bool llama4; /* else as Ministral 3 */
+} temperature_facts;
+void model_plan_temperature(model_config *config, const void *facts);
+
+#endif
