@@ -64,9 +64,11 @@ void model_plan_learned(model_config *config, const void *table_rule)
                    first.value, rows.value - first.value);
     model_number positions = {rows.given, rows.value - first.value, rows.from};
     model_argument_length(config, part, positions, API_MODEL_ROWS);
-    model_argument_offset(config, part, first.value, first.from);
+    model_argument_offset(config, part, 0, "query");
     model_argument_number(config, part, "dim", width.value, width.from);
     model_argument_number(config, part, "base_length", rows.value, rows.from);
+    if (first.value > 0)
+        model_argument_number(config, part, "row_offset", first.value, first.from);
     add_notes(facts, part);
     model_part_finish(config, part, "learned", "encoding");
     model_use(config, part, NULL);
@@ -158,7 +160,7 @@ static void note_image(const model_config *config, const patches_facts *facts,
                        api_model_part *part)
 {
     const api_model_options *options = config->planner->plan->options;
-    if (options->height > 0)
+    if (options->height > 0 && !facts->sinusoidal)
         model_note(part->notes,
                    "For an image of %lld x %lld pixels the trained rows are resized%s%s.",
                    (long long)options->height, (long long)options->width,
@@ -180,6 +182,37 @@ static void finish_grid_of_sinusoids(const model_config *config, const patches_f
     model_argument(config, part, "shape", "nc", model_default_of(config));
     model_argument_number(config, part, "extra_tokens", facts->more, model_default_of(config));
     model_part_finish(config, part, "sinusoidal_2d", "encoding");
+}
+
+/* A trained table: its own rows, or those for the image of the request. */
+static void finish_trained(const model_config *config, const patches_facts *facts,
+                           api_model_part *part, model_number rows, model_number width)
+{
+    const api_model_options *options = config->planner->plan->options;
+    double patch = read_side(config, facts->patch_keys ? facts->patch_keys : "patch_size",
+                             facts->patch > 0 ? facts->patch : 16, 0)
+                       .value;
+    double source = floor(sqrt(rows.value - facts->more));
+    part->state = API_PART_TRAINED;
+    model_fact_number(part, "offset", 0, model_default_of(config));
+    if (options->height > 0 && facts->preset && patch >= 1) {
+        model_argument(config, part, "preset", facts->preset, model_default_of(config));
+        model_argument_number(config, part, "height", floor((double)options->height / patch),
+                              "query");
+        model_argument_number(config, part, "width", floor((double)options->width / patch),
+                              "query");
+        model_argument_number(config, part, "dim", width.value, width.from);
+        model_argument_number(config, part, "source_height", source, rows.from);
+        model_argument_number(config, part, "prefix_tokens", facts->more,
+                              model_default_of(config));
+        model_part_finish(config, part, "resized", "encoding");
+        return;
+    }
+    model_argument_length(config, part, rows, API_MODEL_ROWS);
+    model_argument_offset(config, part, 0, "query");
+    model_argument_number(config, part, "dim", width.value, width.from);
+    model_argument_number(config, part, "base_length", rows.value, rows.from);
+    model_part_finish(config, part, "learned", "encoding");
 }
 
 void model_plan_patches(model_config *config, const void *patches_rule)
@@ -205,18 +238,11 @@ void model_plan_patches(model_config *config, const void *patches_rule)
         model_fact_text(part, "resized", facts->resized, model_default_of(config));
     if (facts->note)
         model_note(part->notes, "%s", facts->note);
-    if (facts->sinusoidal) {
+    note_image(config, facts, part);
+    if (facts->sinusoidal)
         finish_grid_of_sinusoids(config, facts, part, width);
-    } else {
-        part->state = API_PART_TRAINED;
-        note_image(config, facts, part);
-        model_argument_length(config, part, rows, API_MODEL_ROWS);
-        model_argument_offset(config, part, 0, "query");
-        model_argument_number(config, part, "dim", width.value, width.from);
-        model_argument_number(config, part, "base_length", rows.value, rows.from);
-        model_fact_number(part, "offset", 0, model_default_of(config));
-        model_part_finish(config, part, "learned", "encoding");
-    }
+    else
+        finish_trained(config, facts, part, rows, width);
     model_use(config, part, NULL);
 }
 

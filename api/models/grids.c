@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char NO_SCHEME[] = "This release has no scheme for it; these are its facts.";
+
 static double or_nan(double number)
 {
     return number > 0 ? number : NAN;
@@ -18,7 +20,7 @@ static void add_head(const model_config *config, const grid_facts *facts, api_mo
     model_number head = facts->head_keys
                             ? model_integer(config, facts->head_keys, or_nan(facts->head))
                             : (model_number){.value = NAN};
-    if (isnan(head.value) && (facts->heads_keys || facts->width_keys || !facts->head_keys)) {
+    if (isnan(head.value)) {
         model_number width =
             model_required(config, facts->width_keys ? facts->width_keys : "hidden_size",
                            or_nan(facts->width), 1);
@@ -33,26 +35,104 @@ static void add_head(const model_config *config, const grid_facts *facts, api_mo
     model_fact_number(part, "rotary_dim", head.value, head.from);
 }
 
-/* The grid of the image: that of the request, or of the config. */
-static void add_cells(const model_config *config, const grid_facts *facts, api_model_part *part)
+/* The cells of a grid along height and width, 0 where they are unknown. */
+typedef struct cells {
+    double height, width;
+    const char *from;
+} cells;
+
+/* The grid of the image: that of the request, of the config, or as many cells as the row says.
+ */
+static cells read_cells(const model_config *config, const grid_facts *facts)
 {
     const api_model_options *options = config->planner->plan->options;
-    model_number patch = model_integer(
-        config, facts->patch_keys ? facts->patch_keys : "patch_size", or_nan(facts->patch));
-    const char *from = "query";
-    double height = (double)options->height, width = (double)options->width;
-    if (height == 0 && facts->image > 0) {
-        model_number image = model_integer(config, "image_size", facts->image);
-        height = width = image.value;
-        from = image.from;
+    model_number patch = {true, facts->stride, "the class"};
+    if (facts->stride == 0)
+        patch = model_integer(config, facts->patch_keys ? facts->patch_keys : "patch_size",
+                              or_nan(facts->patch));
+    cells grid = {(double)options->height, (double)options->width, "query"};
+    if (grid.height == 0 && facts->image > 0) {
+        model_number image = model_integer(config, "image_size|crop_size", facts->image);
+        grid = (cells){image.value, image.value, image.from};
     }
-    if (height == 0 || !(patch.value >= 1))
+    if (grid.height > 0 && patch.value >= 1) {
+        grid.height = floor(grid.height / patch.value);
+        grid.width = floor(grid.width / patch.value);
+    } else {
+        grid = (cells){facts->cells, facts->cells,
+                       "cells of an example, since the config has no image size"};
+    }
+    return grid;
+}
+
+static void add_cells(const grid_facts *facts, const cells *grid, api_model_part *part)
+{
+    if (!(grid->height >= 1))
         return;
-    double cells[2] = {floor(height / patch.value), floor(width / patch.value)};
-    model_fact(part, "grid",
-               json_pack("[o,o]", api_document_number(cells[0]), api_document_number(cells[1])),
-               from);
-    model_fact_number(part, "rows", cells[0] * cells[1] + facts->more, from);
+    model_fact(
+        part, "grid",
+        json_pack("[o,o]", api_document_number(grid->height), api_document_number(grid->width)),
+        grid->from);
+    model_fact_number(part, "rows", grid->height * grid->width + facts->more, grid->from);
+}
+
+/* Frames of a video that share a cell, as the model counts them. */
+static double read_frames(const model_config *config, const grid_facts *facts)
+{
+    double asked = (double)config->planner->plan->options->frames;
+    model_number frames =
+        model_integer(config, facts->frames_keys, facts->frames > 0 ? facts->frames : 1);
+    model_number tube = model_integer(config, "tubelet_size", 1);
+    return floor((asked > 0 ? asked : frames.value) / (tube.value >= 1 ? tube.value : 1));
+}
+
+/* The arguments of the scheme axial_rope. */
+static void add_axes(const model_config *config, const grid_facts *facts, const cells *grid,
+                     api_model_part *part)
+{
+    const char *from;
+    json_t *sizes = json_array();
+    json_t *head = json_object_get(json_object_get(part->facts, "head_dim"), "value");
+    json_t *theta = json_object_get(json_object_get(part->facts, "rope_theta"), "value");
+    json_t *widths = model_list(config, "axes_dims_rope", &from);
+    if (facts->frames_keys)
+        json_array_append_new(sizes, json_real(read_frames(config, facts)));
+    json_array_append_new(sizes, json_real(grid->height));
+    json_array_append_new(sizes, json_real(grid->width));
+    if (facts->preset)
+        model_argument(config, part, "preset", facts->preset, model_default_of(config));
+    model_argument_list(config, part, "sizes", sizes, grid->from);
+    json_decref(sizes);
+    model_argument_number(config, part, "dim", json_number_value(head), "head_dim");
+    model_argument_number(config, part, "rope_theta", json_number_value(theta), "rope_theta");
+    if (widths)
+        model_argument_list(config, part, "widths", widths, from);
+    if (facts->preset && strcmp(facts->preset, "qwen2_vl_vision") == 0) {
+        model_number merge = model_integer(config, "spatial_merge_size", 2);
+        model_argument_number(config, part, "merge_size", merge.value, merge.from);
+        if (config->planner->plan->options->frames > 0)
+            model_argument_number(config, part, "repeats",
+                                  (double)config->planner->plan->options->frames, "query");
+    }
+    if (facts->prefix_keys) {
+        model_number registers = model_integer(config, facts->prefix_keys, 0);
+        model_argument_number(config, part, "prefix", registers.value + 1, registers.from);
+    }
+    if (config->planner->plan->options->table)
+        model_argument(config, part, "table", config->planner->plan->options->table, "query");
+    model_part_finish(config, part, "axial_rope", "cos sin inv_freq coordinates");
+}
+
+/* The arguments of the scheme sinusoidal_2d. */
+static void add_sines(const model_config *config, const grid_facts *facts, const cells *grid,
+                      api_model_part *part)
+{
+    model_number width = model_required(config, "d_model|hidden_size|hidden_dim", 256, 1);
+    model_argument(config, part, "preset", facts->preset, model_default_of(config));
+    model_argument_number(config, part, "height", grid->height, grid->from);
+    model_argument_number(config, part, "width", grid->width, grid->from);
+    model_argument_number(config, part, "dim", width.value, width.from);
+    model_part_finish(config, part, "sinusoidal_2d", "encoding");
 }
 
 /* A copy of a value with integers for reals that are integral, also in a list. */
@@ -99,7 +179,7 @@ static void add_window(const model_config *config, api_model_part *part)
             return;
         }
     }
-    double cells = window[0] * window[1];
+    double tokens = window[0] * window[1];
     if (!given)
         from = model_default_of(config);
     model_fact(
@@ -108,41 +188,50 @@ static void add_window(const model_config *config, api_model_part *part)
         from);
     model_fact_number(part, "rows", (2 * window[0] - 1) * (2 * window[1] - 1), from);
     model_fact(part, "index",
-               json_pack("[o,o]", api_document_number(cells), api_document_number(cells)),
+               json_pack("[o,o]", api_document_number(tokens), api_document_number(tokens)),
                from);
+}
+
+/* The facts of rotary tables: width of a head, theta, layout. */
+static void add_rotary(const model_config *config, const grid_facts *facts,
+                       api_model_part *part)
+{
+    bool fixed = facts->theta_keys && !*facts->theta_keys;
+    const char *keys = facts->theta_keys ? facts->theta_keys : "rope_theta";
+    model_number theta = fixed ? (model_number){false, facts->theta, model_default_of(config)}
+                               : model_real(config, keys, facts->theta);
+    part->pairing = facts->interleaved ? "interleaved" : "half";
+    add_head(config, facts, part);
+    if (!fixed) {
+        model_config inside = model_object(config, "rope_parameters");
+        model_number inner = model_real(&inside, "rope_theta", NAN);
+        theta = inner.given ? inner : theta;
+    }
+    model_fact_number(part, "rope_theta", theta.value, theta.from);
+    model_fact_text(part, "layout", part->pairing, model_default_of(config));
 }
 
 void model_plan_grid(model_config *config, const void *grid_rule)
 {
     const grid_facts *facts = grid_rule;
     api_model_part *part = model_part_new(config, facts->suffix, facts->kind);
-    bool rotary = strncmp(facts->kind, "rope", 4) == 0;
-    if (rotary) {
-        part->pairing = facts->interleaved ? "interleaved" : "half";
-        if (strcmp(facts->kind, "rope_nd") != 0)
-            add_head(config, facts, part);
-        model_number theta =
-            facts->theta_keys && !*facts->theta_keys
-                ? (model_number){false, facts->theta, model_default_of(config)}
-                : model_real(config, facts->theta_keys ? facts->theta_keys : "rope_theta",
-                             facts->theta);
-        model_config inside = model_object(config, "rope_parameters");
-        model_number theta_inside = model_real(&inside, "rope_theta", NAN);
-        if (theta_inside.given && !(facts->theta_keys && !*facts->theta_keys))
-            theta = theta_inside;
-        model_fact_number(part, "rope_theta", theta.value, theta.from);
-        model_fact_text(part, "layout", part->pairing, model_default_of(config));
-    }
+    if (strncmp(facts->kind, "rope", 4) == 0)
+        add_rotary(config, facts, part);
     if (strcmp(facts->kind, "swin_relative_bias") == 0 && !facts->suffix)
         add_window(config, part);
-    if (facts->image > 0 || facts->patch > 0)
-        add_cells(config, facts, part);
+    cells grid = read_cells(config, facts);
+    add_cells(facts, &grid, part);
     for (size_t i = 0; facts->facts[i]; i += 2)
         model_fact_text(part, facts->facts[i], facts->facts[i + 1], model_default_of(config));
     add_numbers(config, facts, part);
     if (facts->note)
         model_note(part->notes, "%s", facts->note);
-    model_note(part->notes, "This release has no scheme for it; these are its facts.");
+    if (facts->scheme && strcmp(facts->scheme, "axial_rope") == 0)
+        add_axes(config, facts, &grid, part);
+    else if (facts->scheme)
+        add_sines(config, facts, &grid, part);
+    if (!part->scheme)
+        model_note(part->notes, "%s", NO_SCHEME);
     model_use(config, part, NULL);
 }
 

@@ -107,8 +107,11 @@ void model_argument_offset(const model_config *config, api_model_part *part, dou
                            const char *from)
 {
     const char *offset = config->planner->plan->options->offset;
-    if (offset)
+    if (offset && first == 0)
         add_argument(part, "offset", offset, PE_KIND_ANY, "query");
+    else if (offset)
+        model_argument_number(config, part, "offset", strtod(offset, NULL) + first,
+                              model_keep(config->planner, json_sprintf("query + %s", from)));
     else if (first != 0)
         model_argument_number(config, part, "offset", first, from);
 }
@@ -188,7 +191,6 @@ void model_part_finish(const model_config *config, api_model_part *part, const c
         model_argument(config, part, "dtype", planner->plan->options->dtype, "query");
     if (!found) {
         part->count = 0;
-        model_note(part->notes, "This release has no scheme for it; these are its facts.");
         return;
     }
     part->scheme = scheme;

@@ -59,27 +59,21 @@ static void refuse_type(const model_config *config, const char *name, pe_error *
     pe_problem_suggest(problem, name ? pe_nearest(name, names, count) : NULL);
 }
 
-/* A config that names the type of its text, but holds components. */
-static const model_type *wrapper_of(const model_config *config, const model_type *type)
+/* Plan a config that names the type of its text, but holds components. */
+static void plan_components(model_config *config)
 {
-    static const component_facts TEXT_FACTS = {
-        .name = "text", .keys = "text_config", .type = "llama"};
-    static const component_facts VISION_FACTS = {
+    const component_facts text = {
+        .name = "text", .keys = "text_config", .type = config->type->name};
+    const component_facts vision = {
         .name = "vision", .keys = "vision_config", .type = "vit", .only_if_given = true};
-    static const component_facts AUDIO_FACTS = {
+    const component_facts audio = {
         .name = "audio", .keys = "audio_config", .type = "whisper", .only_if_given = true};
-    static const model_rule RULES[] = {{.plan = model_plan_component, .facts = &TEXT_FACTS},
-                                       {.plan = model_plan_component, .facts = &VISION_FACTS},
-                                       {.plan = model_plan_component, .facts = &AUDIO_FACTS},
-                                       {.plan = NULL}};
-    static const model_type WRAPPER = {"components", NULL, "Several components", RULES};
-    if (!type->component || !json_is_object(json_object_get(config->object, "text_config")))
-        return type;
-    model_note(
-        config->planner->plan->notes,
-        "model_type is that of the text, but the config has a text_config: each component "
-        "is read by its own model_type.");
-    return &WRAPPER;
+    model_note(config->planner->plan->notes,
+               "model_type is that of the text, but the config has a text_config: each "
+               "component is read by its own model_type.");
+    model_plan_component(config, &text);
+    model_plan_component(config, &vision);
+    model_plan_component(config, &audio);
 }
 
 /* Fill a plan that is empty. */
@@ -101,8 +95,10 @@ static void make_plan(api_model_plan *plan, json_t *object, const pe_limits *lim
     }
     plan->model_type = config.type->name;
     plan->family = config.type->family;
-    config.type = wrapper_of(&config, config.type);
-    model_plan_type(&config);
+    if (config.type->component && json_is_object(json_object_get(object, "text_config")))
+        plan_components(&config);
+    else
+        model_plan_type(&config);
     if (json_string_value(json_object_get(object, "model_type")))
         model_find(&config, "model_type", &from);
     model_list_unused(&planner, object);

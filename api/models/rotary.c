@@ -25,6 +25,10 @@ static void add_sections(const model_config *config, const rotary_keys *keys,
     double sum = 0, wanted = floor(model_rotary_width(keys) / 2);
     for (size_t i = 0; i < json_array_size(sections); i++)
         sum += json_number_value(json_array_get(sections, i));
+    if (sum != wanted && !keys->sections) {
+        json_decref(sections); /* the class's own are for heads of another width */
+        return;
+    }
     if (sum != wanted && !isnan(wanted))
         model_refuse(config->planner, from, NULL,
                      "numbers whose sum is that of the pairs of columns, %g; it is %g", wanted,

@@ -83,10 +83,10 @@
          .numbers = {"dim", "hidden_size", ""})
 
 #define VIT(...)                                                                               \
-    PATCHES(__VA_ARGS__, .class_row = "row 0",                                                 \
+    PATCHES(__VA_ARGS__, .class_row = "row 0", .preset = "vit",                                \
             .resized = "bicubic, align_corners False, no antialias")
 #define BUCKETED(...)                                                                          \
-    PATCHES(__VA_ARGS__, .width = 1152,                                                        \
+    PATCHES(__VA_ARGS__, .width = 1152, .preset = "idefics2",                                  \
             .resized = "looked up by fractional buckets of the coordinates")
 #define BEIT_BIAS                                                                              \
     GRID(.kind = "swin_relative_bias", .suffix = "bias",                                       \
@@ -95,16 +95,20 @@
 #define QUARTERS                                                                               \
     "columns", "h, then w", "frequencies", "theta^(-4i/head_dim), restarted for each axis",    \
         "order", "rows in merge blocks of m x m"
-#define MERGED "spatial_merge_size", "spatial_merge_size", "2"
-#define DETR(centre)                                                                           \
-    GRID(.kind = "detr_sine_2d",                                                               \
+#define MERGED    "spatial_merge_size", "spatial_merge_size", "2"
+#define QWEN_AXES .scheme = "axial_rope", .preset = "qwen2_vl_vision", .cells = 16
+#define DETR(its_preset, centre)                                                               \
+    GRID(.kind = "detr_sine_2d", .scheme = "sinusoidal_2d", .preset = (its_preset),            \
+         .stride = 32, .cells = 25,                                                            \
          .facts = {"temperature", "10000", "normalize", "true", "scale", "2 pi", "center",     \
                    (centre), "order", "y | x", "layout", "interleaved"},                       \
          .numbers = {"dim", "hidden_size", "256"},                                             \
          .note = "Positions are cumulative sums of the mask.")
 #define AXES(widths, key)                                                                      \
     GRID(.kind = "rope_nd", .theta_keys = "theta", .theta = 10000, .interleaved = true,        \
-         .numbers = {"axis_dims", (key), (widths), "head_dim", "attention_head_dim", "128"},   \
+         .head_keys = "attention_head_dim", .head = 128, .scheme = "axial_rope",               \
+         .preset = "flux", .stride = 16, .cells = 64, .frames_keys = "no_frames", .frames = 1, \
+         .numbers = {"axis_dims", (key), (widths)},                                            \
          .facts = {"precision", "float64 frequencies"})
 #define TIMESTEP(...)                                                                          \
     SINUSOIDAL(.suffix = "timestep", .rows_keys = "num_train_timesteps", .rows = 1000,         \

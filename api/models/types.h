@@ -71,6 +71,7 @@ typedef struct patches_facts {
     double width;
     const char *class_row; /* which row is that of the class token */
     const char *resized;
+    const char *preset; /* of the scheme resized, for an image of the request */
     const char *gate;
     bool sinusoidal;    /* computed, not trained: MAE's table */
     const char *tokens; /* sinusoids over the number of the token in a video */
@@ -128,6 +129,13 @@ typedef struct grid_facts {
     double image, patch; /* defaults; 0: the grid is that of the image alone */
     const char *patch_keys;
     double more;             /* rows beyond the cells */
+    const char *scheme;      /* what computes it; NULL: facts alone */
+    const char *preset;      /* of that scheme; NULL: none */
+    double stride;           /* pixels of a cell; 0: patch_size */
+    double cells;            /* cells a side, where there is no image */
+    const char *prefix_keys; /* of registers: rows before the grid, with a class token */
+    const char *frames_keys; /* of a video; NULL: an image */
+    double frames;           /* where the config does not say */
     const char *facts[12];   /* name, text, …: what else there is to know */
     const char *numbers[12]; /* name, key, default as text, …: numbers from the config */
     const char *note;

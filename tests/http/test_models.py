@@ -1,8 +1,10 @@
 """POST /v1/models and GET /v1/models: the plan of a model's position tensors."""
 
+import copy
 import json
 import os
 import pathlib
+import random
 import unittest
 
 import model_facts
@@ -11,10 +13,12 @@ from server import ServerCase
 SET = pathlib.Path(__file__).resolve().parent.parent / "models"
 
 
-class Facts(ServerCase):
+class Plans(ServerCase):
     def plan(self, config, query=""):
         return self.post(f"/v1/models?plan=true{query}", config)
 
+
+class Facts(Plans):
     def ask(self, scheme, body):
         reply = self.post(f"/v1/encodings/{scheme}", body)
         self.assert_ok(reply)
@@ -42,6 +46,220 @@ class Facts(ServerCase):
             with self.subTest(model["name"]):
                 config = json.loads(pathlib.Path(folder, model["file"]).read_text())
                 self.check(model["name"], config, model["expected"])
+
+
+LLAMA = {"model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 2}
+
+
+class Contradictions(Plans):
+    """What contradicts itself is refused, with the path of the key."""
+
+    def refuses(self, path, text=None, **changes):
+        reply = self.plan({**LLAMA, **changes})
+        problem = self.assert_problem(reply, 422)
+        paths = [error["parameter"] for error in problem["errors"]]
+        self.assertIn(path, paths, problem)
+        if text:
+            self.assertIn(text, json.dumps(problem), problem)
+        return problem
+
+    def test_an_unknown_model_type_shows_what_the_config_has_and_its_relatives(self):
+        problem = self.refuses("model_type", "LlamoForCausalLM", model_type="llamo",
+                               architectures=["LlamoForCausalLM"], auto_map={"AutoModel": "x.Y"})
+        self.assertIn("auto_map", json.dumps(problem))
+        self.assertEqual(problem["errors"][0]["did_you_mean"], "llama")
+
+    def test_a_config_without_a_model_type_is_refused(self):
+        self.assert_problem(self.plan({"hidden_size": 4}), 422, "model_type")
+
+    def test_an_unknown_type_of_a_component_is_refused_by_its_path(self):
+        self.refuses("text_config.model_type", model_type="llava", text_config={"model_type": "lama"})
+
+    def test_heads_that_do_not_divide_the_width_need_a_head_dim(self):
+        self.refuses("num_attention_heads", "head_dim", hidden_size=100, num_attention_heads=3)
+        self.assert_ok(self.plan({**LLAMA, "hidden_size": 100, "num_attention_heads": 3, "head_dim": 32}))
+
+    def test_a_scaling_needs_its_factor(self):
+        self.refuses("rope_scaling.factor", rope_scaling={"type": "linear"})
+        self.refuses("rope_scaling.factor", rope_scaling={"type": "yarn", "original_max_position_embeddings": 64})
+        self.refuses("rope_scaling.low_freq_factor", rope_scaling={"type": "llama3", "factor": 8, "high_freq_factor": 4,
+                                                                   "original_max_position_embeddings": 64})
+
+    def test_lists_have_one_item_for_each_pair(self):
+        scaling = {"type": "longrope", "short_factor": [1.0] * 8, "long_factor": [1.0] * 7,
+                   "original_max_position_embeddings": 64}
+        self.refuses("rope_scaling.long_factor", "8 numbers", rope_scaling=scaling)
+
+    def test_layer_types_have_one_item_for_each_layer(self):
+        self.refuses("layer_types", "2 items", layer_types=["full_attention"])
+
+    def test_sections_have_the_sum_of_the_pairs(self):
+        self.refuses("rope_scaling.mrope_section", rope_scaling={"type": "mrope", "mrope_section": [1, 2, 3]})
+
+    def test_spellings_of_one_attribute_agree(self):
+        self.refuses("n_embd", "hidden_size", n_embd=128)
+        self.assert_ok(self.plan({**LLAMA, "n_embd": 64}))
+
+    def test_an_unknown_rope_type_is_refused(self):
+        self.refuses("rope_scaling.type", "llama3", rope_scaling={"type": "spiral", "factor": 2})
+
+    def test_values_of_another_kind_are_refused(self):
+        self.refuses("hidden_size", hidden_size="64")
+        self.refuses("rope_theta", rope_theta=[1])
+        self.refuses("rope_scaling", rope_scaling="linear")
+        self.refuses("num_hidden_layers", num_hidden_layers=0)
+
+    def test_rules_of_the_scheme_name_the_path_of_the_value(self):
+        self.refuses("rope_theta", rope_theta=0.5)
+        self.refuses("head_dim", head_dim=7)
+
+
+class Reading(Plans):
+    """What is read from where, and what is not."""
+
+    def part(self, config, query="", index=0):
+        reply = self.plan(config, query)
+        self.assert_ok(reply)
+        return reply.json()["parts"][index]
+
+    def test_every_argument_says_where_it_came_from(self):
+        arguments = self.part(LLAMA)["arguments"]
+        self.assertEqual(arguments["dim"], {"value": 16, "from": "hidden_size / num_attention_heads"})
+        self.assertEqual(arguments["rope_theta"], {"value": 10000, "from": "default of llama"})
+        nested = self.part({"model_type": "gemma3", "text_config": {"head_dim": 32, "num_hidden_layers": 6}})
+        self.assertEqual(nested["arguments"]["dim"], {"value": 32, "from": "text_config.head_dim"})
+
+    def test_the_request_of_a_part_gives_its_tensors(self):
+        for config in (LLAMA, {"model_type": "bloom", "n_head": 8}, {"model_type": "qwen2_5_vl_vision"},
+                       {"model_type": "whisper"}, {"model_type": "t5"}, {"model_type": "detr"}):
+            with self.subTest(config["model_type"]):
+                part = self.part(config)
+                reply = self.get(part["request"] + "&format=safetensors")
+                self.assert_ok(reply)
+                size = int.from_bytes(reply.body[:8], "little")
+                tensors = json.loads(reply.body[8:8 + size])
+                for tensor in part["tensors"]:
+                    self.assertEqual(tensors[tensor["name"].split(".")[-1]]["shape"], tensor["shape"])
+
+    def test_the_length_is_that_of_the_config_cut_or_of_the_query(self):
+        long = {**LLAMA, "max_position_embeddings": 131072}
+        self.assertEqual(self.part(long)["arguments"]["length"]["value"], 4096)
+        self.assertIn("cut", self.part(long)["arguments"]["length"]["from"])
+        self.assertEqual(self.part(long, "&length=131072")["arguments"]["length"], {"value": 131072, "from": "query"})
+        self.assertEqual(self.part(LLAMA, "&offset=5")["arguments"]["offset"]["value"], "5")
+
+    def test_releases_of_the_library_differ_where_the_convention_says(self):
+        yarn = {**LLAMA, "max_position_embeddings": 40960,
+                "rope_scaling": {"type": "yarn", "factor": 4, "original_max_position_embeddings": 32768}}
+        self.assertEqual(self.part(yarn)["facts"]["factor"]["value"], 4)
+        self.assertEqual(self.part(yarn, "&convention=transformers-4.53")["facts"]["factor"]["value"], 1.25)
+        cohere = {**LLAMA, "model_type": "cohere"}
+        self.assertEqual(self.part(cohere)["facts"]["rope_theta"]["value"], 500000)
+        self.assertEqual(self.part(cohere, "&convention=transformers-4.53")["facts"]["rope_theta"]["value"], 10000)
+
+    def test_keys_that_look_like_positions_and_have_no_effect_are_listed(self):
+        config = {**LLAMA, "rotary_dim": 8, "rope_ratio": 2, "rope_scaling": {"type": "linear", "factor": 2, "mscale": 1}}
+        self.assertEqual(sorted(self.plan(config).json()["not_used"]),
+                         ["rope_ratio", "rope_scaling.mscale", "rotary_dim"])
+
+    def test_numbers_that_json_does_not_have_count_as_null(self):
+        body = b'{"model_type": "mamba2", "time_step_limit": [0.0, Infinity], "x": [NaN, -Infinity], "y": "NaN"}'
+        reply = self.plan(body)
+        self.assert_ok(reply)
+        self.assertEqual(reply.json()["parts"], [])
+        self.assertIn("no positions", reply.json()["summary"])
+
+    def test_bodies_that_are_no_config_are_refused(self):
+        self.assert_problem(self.plan(b"[]"), 400, "body")
+        self.assert_problem(self.plan(b"{"), 400, "body")
+        self.assert_problem(self.plan(b'{"a":' * 70 + b"1" + b"}" * 70), 400, "body")
+        self.assert_problem(self.plan(b'{"model_type": "' + b"x" * (1 << 20) + b'"}'), 413)
+        self.assert_problem(self.post("/v1/models", LLAMA), 400, "plan")
+        self.assert_problem(self.plan(LLAMA, "&lenght=4"), 400, "lenght")
+        self.assert_problem(self.plan(LLAMA, "&format=npy"), 400, "format")
+
+    def test_a_type_of_text_around_components_is_read_as_their_parent(self):
+        reply = self.plan({"model_type": "qwen3", "text_config": {"num_hidden_layers": 2},
+                           "vision_config": {"model_type": "siglip_vision_model"}})
+        self.assertEqual([c["model_type"] for c in reply.json()["components"]], ["qwen3", "siglip_vision_model"])
+
+    def test_an_image_of_the_query_sets_the_grid(self):
+        part = self.part({"model_type": "qwen2_vl_vision"}, "&image=224,448")
+        self.assertEqual(part["facts"]["grid"]["value"], [16, 32])
+        self.assertEqual(part["arguments"]["sizes"]["value"], [16, 32])
+        vit = self.part({"model_type": "vit"}, "&image=384")
+        self.assertEqual((vit["scheme"], vit["arguments"]["height"]["value"]), ("resized", 24))
+
+
+class Known(Plans):
+    def test_every_known_model_has_a_plan_that_caches_can_keep(self):
+        models = self.get("/v1/models").json()["models"]
+        self.assertGreaterEqual(len(models), 40)
+        for model in models:
+            with self.subTest(model["name"]):
+                target = f"/v1/models/{model['name']}?plan=true"
+                reply = self.get(target)
+                self.assert_ok(reply, "application/json")
+                self.assertEqual(self.get(target, {"If-None-Match": reply.header("ETag")}).status, 304)
+                self.assertEqual(reply.json()["parts"], self.plan(model["config"]).json()["parts"])
+
+    def test_every_model_type_is_found_by_its_name(self):
+        types = self.get("/v1/models").json()["model_types"]
+        names = [row["model_type"] for row in types]
+        self.assertGreaterEqual(len(names), 150)
+        self.assertEqual(len(names), len(set(names)))
+        sizes = {"hidden_size": 640, "num_attention_heads": 4, "num_hidden_layers": 4, "embedding_size": 64}
+        for name in names:
+            with self.subTest(name):
+                reply = self.plan({"model_type": name, **sizes})
+                if reply.status == 422:  # it has components alone
+                    reply = self.plan({"model_type": name, "text_config": sizes})
+                self.assert_ok(reply)
+
+    def test_a_name_that_is_not_known_is_suggested_another(self):
+        problem = self.assert_problem(self.get("/v1/models/gemma-3-27?plan=true"), 404)
+        self.assertEqual(problem["did_you_mean"], "gemma-3-27b")
+
+
+ABSURD = [None, -1, 0, 1e300, -1e300, 0.5, 2**53 + 1, "", "x", "LLLG", [], [0], ["a"], {}, {"a": 1}, True, False,
+          [[1]], "yarn", 3, 65537, [1e9] * 5]
+
+
+def mutate(config, chance):
+    """Drop keys, or give them other types and absurd values, in the config or in one of its objects."""
+    config = copy.deepcopy(config)
+    for _ in range(chance.randint(1, 3)):
+        target = config
+        while inner := [value for value in target.values() if isinstance(value, dict)]:
+            if chance.random() < 0.4:
+                break
+            target = chance.choice(inner)
+        if not target:
+            continue
+        key = chance.choice(sorted(target))
+        if chance.random() < 0.3:
+            del target[key]
+        else:
+            target[key] = copy.deepcopy(chance.choice(ABSURD))
+    return config
+
+
+class Mutations(Plans):
+    def test_damaged_configs_are_planned_or_refused(self):
+        chance = random.Random(20261123)
+        folder = os.environ.get("POSENC_MODELS")
+        whole = [json.loads(path.read_text()) for path in sorted(pathlib.Path(folder).glob("*.json"))
+                 if path.name != "expected.json"] if folder else []
+        configs = [json.loads(path.read_text())["config"] for path in sorted(SET.glob("*.json"))] + whole
+        seen = {200: 0, 422: 0}
+        for _ in range(int(os.environ.get("MUTATIONS", "1000"))):
+            config = mutate(chance.choice(configs), chance)
+            reply = self.plan(config)
+            self.assertIn(reply.status, seen, (config, reply))
+            seen[reply.status] += 1
+            for part in reply.json().get("parts", []):
+                self.assertEqual(part["state"] == "computed", "request" in part and "YOUR-SET" not in part["request"])
+        self.assertGreater(min(seen.values()), 0, seen)
 
 
 if __name__ == "__main__":
