@@ -13,7 +13,8 @@ static const struct {
     const char *key, *same, *other;
 } SPELLINGS[] = {
     {"hidden_size", "n_embd", "d_model|dim|emb_dim|model_dim"},
-    {"num_attention_heads", "n_head|n_heads", "num_heads|attention_heads"},
+    {"num_attention_heads", "n_head|n_heads",
+     "num_heads|attention_heads|encoder_num_attention_heads"},
     {"num_hidden_layers", "n_layer|n_layers", "num_layers|depth"},
     {"max_position_embeddings", "n_positions", "max_seq_len|max_sequence_length|seq_length"},
     {"rope_theta", "rotary_emb_base", "rotary_embedding_base|rotary_base"},

@@ -181,7 +181,7 @@ void api_model_options_read(const api_arguments *arguments, api_model_options *r
             row++;
         if (row == ROW_COUNT)
             refuse_stranger(argument, reterr);
-        else if (given[row])
+        else if (argument->text && given[row]) /* one without a text is a problem already */
             pe_error_add_repetition(reterr, argument);
         else if (argument->text)
             read_option((enum option)row, argument, ret_options, reterr);

@@ -178,7 +178,8 @@ class Reading(Plans):
         self.assert_problem(self.plan(LLAMA, "&format=npy"), 400, "format")
 
     def test_a_type_of_text_around_components_is_read_as_their_parent(self):
-        reply = self.plan({"model_type": "qwen3", "text_config": {"num_hidden_layers": 2}, "vision_config": {"model_type": "siglip_vision_model"}})
+        reply = self.plan({"model_type": "qwen3", "text_config": {"num_hidden_layers": 2},
+                           "vision_config": {"model_type": "siglip_vision_model"}})
         self.assertEqual([c["model_type"] for c in reply.json()["components"]], ["qwen3", "siglip_vision_model"])
 
     def test_an_image_of_the_query_sets_the_grid(self):
@@ -206,7 +207,7 @@ class Known(Plans):
         names = [row["model_type"] for row in types]
         self.assertGreaterEqual(len(names), 150)
         self.assertEqual(len(names), len(set(names)))
-        sizes = {"hidden_size": 512, "num_attention_heads": 4, "num_hidden_layers": 4, "embedding_size": 64}
+        sizes = {"hidden_size": 640, "num_attention_heads": 4, "num_hidden_layers": 4, "embedding_size": 64}
         for name in names:
             with self.subTest(name):
                 reply = self.plan({"model_type": name, **sizes})
