@@ -292,7 +292,7 @@ const pe_scheme pe_scheme_swin_v2 = {
                        "minus key",
             .convention = "relative_coords_table and cpb_mlp of the authors' code; heads first",
             .reference = "arXiv:2111.09883, equations 3 and 4",
-            .example = "height=2&heads=3",
+            .example = "height=1&width=2&heads=2&hidden=8",
             .revision = 1,
             PE_LIST(parameter, PARAMETERS),
             PE_LIST(tensor, TENSORS),
