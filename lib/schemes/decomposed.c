@@ -237,8 +237,9 @@ const pe_scheme pe_scheme_decomposed = {
                        "max(queries/keys, 1))], with rel_pos_h as the table of 2*max(queries, "
                        "keys)-1 rows, interpolated linearly if it has another number; rel_w "
                        "alike; score += q . rel_h[qh, kh] + q . rel_w[qw, kw]",
-            .convention = "get_rel_pos of MViTv2, ViTDet and SAM, query minus key; without the "
-                          "query's factor",
+            .convention =
+                "get_rel_pos of the authors' code and of SAM, query minus key; the query's "
+                "factor is left to the caller",
             .reference = "arXiv:2112.01526, equation 5; arXiv:2304.02643",
             .example = "height=2&dim=4",
             .revision = 1,

@@ -290,7 +290,8 @@ const pe_scheme pe_scheme_swin_v2 = {
                        "coordinates[index[i, j]]; index as of swin; c = sign(d) * log2(1 + 8 * "
                        "|d| / (pretrained - 1)) / 3 for an offset d of rows or columns, query "
                        "minus key",
-            .convention = "relative_coords_table and cpb_mlp of the authors' code; heads first",
+            .convention = "relative_coords_table and cpb_mlp of the authors' code, query minus "
+                          "key; heads first",
             .reference = "arXiv:2111.09883, equations 3 and 4",
             .example = "height=1&width=2&heads=2&hidden=8",
             .revision = 1,
