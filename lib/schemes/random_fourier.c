@@ -139,8 +139,8 @@ static double price(const pe_values *values, const pe_plan *plan)
 
 static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
 {
-    (void)plan, (void)tensor;
-    return pe_is_present(values, "sizes") ? 50 : 150;
+    bool is_f64 = plan->tensors[tensor].dtype == PE_F64;
+    return pe_is_present(values, "sizes") ? (is_f64 ? 60 : 12) : 200;
 }
 
 const pe_scheme pe_scheme_random_fourier = {

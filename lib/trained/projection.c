@@ -4,6 +4,7 @@
 #include "kernels/kernel.h"
 #include "numerics/dtype.h"
 #include "numerics/fixed.h"
+#include "numerics/limbs.h"
 #include "numerics/phase.h"
 
 #include <math.h>
@@ -49,23 +50,49 @@ static pe_wide product_turns(double x, double b, int shift)
                        pe_fixed_of(ldexp(product.lo, shift)).part);
 }
 
-/* The phase of a column at a point times 2^shift, modulo one turn. The shift is 0 for grids. */
-static pe_wide phase_of(const pe_projection *projection, uint64_t point, size_t column,
-                        int shift)
+/* The phase of a column at a point of a grid, whose places are `wholes` as in pe_point_scale.
+ */
+static pe_wide grid_phase(const pe_projection *projection, const int64_t *wholes, size_t column)
+{
+    pe_wide phase = {{0, 0, 0, 0}};
+    for (size_t a = 0; a < projection->points.axes; a++) {
+        pe_wide turns = projection->turns[a * projection->count + column];
+        phase = pe_wide_add(phase, pe_wide_mul_integer(turns, wholes[a]));
+    }
+    return phase;
+}
+
+/* The same to 128 bits, within 2^-108: for bounds of entries, which leave room for that. */
+static pe_wide leading_phase(const pe_projection *projection, const int64_t *wholes,
+                             size_t column)
+{
+    pe_uint128 phase = 0;
+    for (size_t a = 0; a < projection->points.axes; a++) {
+        const uint64_t *turns = projection->turns[a * projection->count + column].limb;
+        phase += ((pe_uint128)turns[3] << 64 | turns[2]) * (pe_uint128)wholes[a];
+    }
+    return (pe_wide){{0, 0, (uint64_t)phase, (uint64_t)(phase >> 64)}};
+}
+
+static void find_wholes(const pe_projection *projection, uint64_t point, int64_t *ret_wholes)
+{
+    const pe_points *points = &projection->points;
+    for (size_t a = 0; projection->turns && a < points->axes; a++) {
+        pe_point_scale scale = pe_points_scale(points, a);
+        double place = (double)pe_points_place(points, point, a);
+        ret_wholes[a] = (int64_t)(scale.offset + scale.step * place);
+    }
+}
+
+/* The phase of a column at a point that is not of a grid times 2^shift, modulo one turn. */
+static pe_wide point_phase(const pe_projection *projection, uint64_t point, size_t column,
+                           int shift)
 {
     const pe_points *points = &projection->points;
     pe_wide phase = {{0, 0, 0, 0}};
     for (size_t a = 0; a < points->axes; a++) {
-        size_t index = a * projection->count + column;
-        if (projection->turns) {
-            pe_point_scale scale = pe_points_scale(points, a);
-            double place = (double)pe_points_place(points, point, a);
-            int64_t whole = (int64_t)(scale.offset + scale.step * place);
-            phase = pe_wide_add(phase, pe_wide_mul_integer(projection->turns[index], whole));
-            continue;
-        }
         double x = points->coordinates[point * points->axes + a];
-        double b = projection->matrix[index];
+        double b = projection->matrix[a * projection->count + column];
         phase = pe_wide_add(phase, product_turns(x, b, shift + projection->from_unit));
         if (projection->from_unit)
             phase = pe_wide_sub(phase, product_turns(1, b, shift));
@@ -112,7 +139,7 @@ static void write_tiny(const pe_projection *projection, uint64_t point, size_t c
                        bool cosine, int exponent, void *dst)
 {
     const int shift = -20 - exponent;
-    pe_wide phase = phase_of(projection, point, column, shift);
+    pe_wide phase = point_phase(projection, point, column, shift);
     bool negative = phase.limb[3] >> 63;
     dd angle = pe_phase_radians(negative ? pe_wide_negate(phase) : phase), sine, cosine_value;
     if (negative)
@@ -137,8 +164,11 @@ static void write_exactly(const pe_projection *projection, uint64_t point, size_
             return;
         }
     }
-    pe_wide phase = quarters_snapped(phase_of(projection, point, column, 0));
-    pe_phase_sincos(phase, &parts[0], &parts[1]);
+    int64_t wholes[PE_POINT_AXES] = {0};
+    find_wholes(projection, point, wholes);
+    pe_wide phase = projection->turns ? grid_phase(projection, wholes, column)
+                                      : point_phase(projection, point, column, 0);
+    pe_phase_sincos(quarters_snapped(phase), &parts[0], &parts[1]);
     pe_round_dd(projection->dtype, parts[cosine], dst);
 }
 
@@ -156,8 +186,11 @@ static void seed(const pe_projection *projection, uint64_t point, size_t first, 
     uint64_t high[PE_KERNEL_PAIRS], low[PE_KERNEL_PAIRS];
     double parts[2][PE_KERNEL_PAIRS];
     pe_seeds_f64 seeds;
+    int64_t wholes[PE_POINT_AXES] = {0};
+    find_wholes(projection, point, wholes);
     for (size_t i = 0; i < count; i++) {
-        pe_wide phase = phase_of(projection, point, first + i, 0);
+        pe_wide phase = projection->turns ? leading_phase(projection, wholes, first + i)
+                                          : point_phase(projection, point, first + i, 0);
         high[i] = phase.limb[3];
         low[i] = phase.limb[2];
     }
@@ -184,8 +217,11 @@ static void write_part(const pe_projection *projection, uint64_t point, size_t f
 {
     unsigned char above[PE_KERNEL_PAIRS * sizeof(double)];
     size_t size = pe_dtype_size(projection->dtype);
-    pe_round_row(projection->dtype, entries->low[cosine], count, dst);
-    pe_round_row(projection->dtype, entries->high[cosine], count, above);
+    const pe_lines *lines = pe_kernel_get()->lines;
+    lines->round(projection->dtype, entries->low[cosine], count, dst);
+    lines->round(projection->dtype, entries->high[cosine], count, above);
+    if (memcmp(dst, above, count * size) == 0)
+        return;
     for (size_t i = 0; i < count; i++)
         if (memcmp(dst + i * size, above + i * size, size) != 0)
             write_exactly(projection, point, first + i, cosine, dst + i * size);

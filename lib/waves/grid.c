@@ -278,15 +278,31 @@ static void write_along_y(const pe_grid *grid, const pe_kernel *streaming,
     }
 }
 
+static inline __attribute__((always_inline)) void
+look_up(unsigned char *dst, strip from, const uint32_t *rows, size_t size, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        memcpy(dst + i * size, from.entries + rows[i] * from.stride, size);
+}
+
 /* Write elements [first, first + count) of a plane whose cells have rows of their own. */
 static void write_by_rows(const pe_grid *grid, channel_meaning meaning, uint64_t first,
                           size_t count, unsigned char *dst)
 {
+    unsigned char room[ROOM_BYTES];
     const pe_grid_axis *axis = axis_of(grid, meaning.encodes_x);
-    size_t size = grid->element_size, row_bytes = 2 * grid->quarter * size;
-    const unsigned char *column = axis->table + table_column(grid, meaning) * size;
-    for (size_t i = 0; i < count; i++)
-        memcpy(dst + i * size, column + axis->rows[first + i] * row_bytes, size);
+    size_t size = grid->element_size, table_rows = (size_t)axis->wave.positions.count;
+    strip column = {axis->table + table_column(grid, meaning) * size, 2 * grid->quarter * size};
+    if (table_rows <= ROOM_BYTES / size && table_rows <= count) { /* into the L1 cache */
+        gather(room, column, size, table_rows);
+        column = (strip){room, size};
+    }
+    if (size == 2)
+        look_up(dst, column, axis->rows + first, 2, count);
+    else if (size == 4)
+        look_up(dst, column, axis->rows + first, 4, count);
+    else
+        look_up(dst, column, axis->rows + first, 8, count);
 }
 
 /* Write elements [first, first + count), counted over all planes. */

@@ -11,8 +11,8 @@
 typedef struct pe_grid_axis {
     pe_wave wave;         /* row p encodes place p of the axis: [places, dim/2] */
     unsigned char *table; /* all rows of the wave, or NULL where they are too many */
-    uint32_t *rows;       /* NULL, or the row of the table for each cell of the grid: then the
-                           * table was filled by others, and the wave only describes it */
+    uint32_t *rows;       /* NULL, or the row of the table for each cell of the grid: then
+                           * others filled the table, which has wave.positions.count rows */
 } pe_grid_axis;
 
 typedef struct pe_grid {

@@ -94,8 +94,10 @@ static bool mask_axis(line_set set, const double *runs, size_t count, const pe_a
     if (set.totals && set.starts && axis->rows) {
         read_runs(runs, count, axis->rows);
         count_cells(&set, rule->normalized, axis->rows);
-        axis->table = malloc(place_counts(&set, axis->rows) * pe_wave_row_bytes(&axis->wave));
+        size_t table_rows = place_counts(&set, axis->rows);
+        axis->table = malloc(table_rows * pe_wave_row_bytes(&axis->wave));
         good = axis->table && fill_tables(&set, rule, axis);
+        axis->wave.positions.count = table_rows;
     }
     free(set.totals);
     free(set.starts);

@@ -75,7 +75,7 @@ static const char *const EXPENSIVE[][2] = {
     {"sinusoidal", "length=50000&dim=512"},
     {"sinusoidal_2d", "height=300&width=300&dim=256"},
     {"sinusoidal_3d", "depth=10&height=100&width=100&dim=128"},
-    {"random_fourier", "sizes=100,100&features=64"},
+    {"random_fourier", "sizes=200,200&features=64"},
     {"fourier", "sizes=300,300&bands=64&max_frequency=112"},
     {"rope", "length=50000&dim=512"},
     {"mrope", "text=100,40000&grids=1,600,600&dim=128"},
