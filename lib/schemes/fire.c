@@ -253,9 +253,11 @@ const pe_scheme pe_scheme_fire = {
             .family = "relative",
             .formula = "bias[h, i, j] = sum of w2[h, k] * max(0, w1[k] * u + b1[k]) + b2[h] "
                        "over k, u = ln(c * |i - j| + 1) / (ln(c * max(i, L) + 1) + epsilon)",
-            .convention = "as in the authors' program: the magnitude of the distance, and an "
-                          "epsilon that the paper's equation lacks; random weights as "
-                          "torch.nn.Linear draws them, uniform within 1/sqrt(inputs)",
+            .convention =
+                "as in the authors' program: the magnitude of the distance, and an "
+                "epsilon that the paper's equation lacks; random weights as "
+                "torch.nn.Linear draws them, uniform within 1/sqrt(inputs). Without a "
+                "mask, both signs of a distance have the same bias",
             .reference = "arXiv:2310.04418, equation 8 and appendix D",
             .example = "length=4&heads=2",
             .revision = 1,

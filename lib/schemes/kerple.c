@@ -203,7 +203,8 @@ const pe_scheme pe_scheme_kerple = {
                        "j] = -a_h * |i - j|^p_h",
             .convention = "as in the authors' code: p and a below 0.01 count as 0.01, and p "
                           "above 2 as 2 with kernel=power; random p are uniform on [0, 2), "
-                          "random a on [0, 1)",
+                          "random a on [0, 1). Without a mask, both signs of a distance have "
+                          "the same bias",
             .reference = "arXiv:2205.09921, section 4",
             .example = "length=4&heads=2",
             .revision = 1,

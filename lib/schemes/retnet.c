@@ -167,9 +167,12 @@ const pe_scheme pe_scheme_retnet = {
             .formula = "mask[h, i, j] = gamma_h^(i - j), 0 for j > i; gamma_h = 1 - 2^(-5 - "
                        "h), h = 0 ... H-1; cos[k, 2c] = cos[k, 2c+1] = cos(k * w_c), w_c = "
                        "base^(-c/(dim/2-1))",
-            .convention = "as in torchscale, whose parallel form then divides each row of mask "
-                          "by the square root of its sum; a pair of columns is rotated as (x, "
-                          "y) -> (x cos - y sin, x sin + y cos)",
+            .convention =
+                "as in torchscale, the authors' code, whose parallel form then divides each "
+                "row of mask "
+                "by the square root of its sum; a pair of columns is rotated as (x, "
+                "y) -> (x cos - y sin, x sin + y cos). The tensor distance is key minus "
+                "query",
             .reference = "arXiv:2307.08621, equations 5 and 8",
             .example = "length=4&heads=2&dim=4",
             .revision = 1,

@@ -190,7 +190,8 @@ const pe_scheme pe_scheme_sandwich = {
             .formula = "bias[h, i, j] = (sum of cos((i - j) * w_c), c = 0 ... dim/2-1) / (8 * "
                        "h / H), w_c = base^(-2c/dim), h = 1 ... H",
             .convention = "as in the paper's own program: dim is a setting of its own, 128 "
-                          "there, and nothing is subtracted from the sum",
+                          "there, and nothing is subtracted from the sum. Without a mask, both "
+                          "signs of a distance have the same bias",
             .reference = "arXiv:2212.10356, section 5 and appendix E",
             .example = "length=4&heads=2",
             .revision = 1,

@@ -314,7 +314,14 @@ XPOS = {
 }
 
 ROTARY_CASES = {
-    "rope": {**ROPE_POSITIONS, **ROPE_SHAPES, **ROPE_TYPES, **ROPE_YARN, **ROPE_MODELS, **ROPE_EXTRAS},
+    "rope": {
+        **ROPE_POSITIONS,
+        **ROPE_SHAPES,
+        **ROPE_TYPES,
+        **ROPE_YARN,
+        **ROPE_MODELS,
+        **ROPE_EXTRAS,
+    },
     "rotation_matrix": ROTATION_MATRIX,
     "xpos": XPOS,
 }

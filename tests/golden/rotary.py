@@ -268,7 +268,9 @@ def permutation(options, width):
 def softmax_factor(options):
     """yarn_get_mscale(factor, mscale_all_dim) squared, as in DeepseekV3Attention."""
     mscale = number(options, "mscale_all_dim") if "mscale_all_dim" in options else 0
-    return (mscale * mpmath.log(number(options, "factor")) / 10 + 1) ** 2 if mscale else Fraction(1)
+    if not mscale:
+        return Fraction(1)
+    return (mscale * mpmath.log(number(options, "factor")) / 10 + 1) ** 2
 
 
 def temperature(options, position):
@@ -351,14 +353,12 @@ def xpos(arguments):
             return Fraction(1)
         return mpmath.power(zeta, sign * real(k - centre) / number(options, "scale_base"))
 
+    def row(k, function, sign):
+        pairs = zip(frequencies, zetas)
+        return [product(function(k, w), amplitude(k, zeta, sign)) for w, zeta in pairs]
+
     def table(function, sign):
-        rows = [
-            widen(
-                [product(function(k, w), amplitude(k, z, sign)) for w, z in zip(frequencies, zetas)],
-                options,
-            )
-            for k in positions
-        ]
+        rows = [widen(row(k, function, sign), options) for k in positions]
         return [len(rows), len(rows[0])], [entry for row in rows for entry in row]
 
     def one(_k, _w):

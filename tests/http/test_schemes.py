@@ -18,6 +18,11 @@ STORED = "parameters"  # its values are names of stored sets
 # a choice needs one of several keys; that is a rule of the scheme and not in its table
 ONE_OF = {"dynamic": {"alpha": "4"}, "longrope": {"factor": "2"}}
 LEAST = {"f64": 2.0**-1074, "f32": 2.0**-149, "f16": 2.0**-24, "bf16": 2.0**-133, "i32": 0}
+# Parameters that bring tensors which are not there without them.
+ASKED_FOR = {
+    "rope": ("cos_sin=true", "permutation=half_to_interleaved&temperature=llama4",
+             "preset=deepseek_v3&softmax_factor=true"),
+}
 TYPES = {"integer", "number", "boolean", "string", "array"}
 
 
@@ -81,7 +86,7 @@ class Schemes(ServerCase):
                         self.assertIsNone(parameter["default"])
                         self.assertNotIn("choices", parameter)
                     elif parameter["type"] == "string":
-                        self.assertIn(parameter["default"], parameter["choices"])
+                        self.assertIn(parameter["default"], [None, *parameter["choices"]])
                     if "default_of" in parameter:
                         self.assertIsNone(parameter["default"])
                         self.assertLessEqual(
@@ -98,7 +103,8 @@ class Schemes(ServerCase):
                 self.assertLess(set(), set(cases))
                 self.assertLessEqual(set(cases), set(decides["choices"]))
                 self.assertEqual((row["required"], row["default"]), (False, None))
-                value = "true" if row["type"] == "boolean" else bounds_of(row)[0]
+                value = "true" if row["type"] == "boolean" else \
+                    row["choices"][0] if "choices" in row else bounds_of(row)[0]
                 for choice in set(decides["choices"]) - set(cases):
                     query = f"{scheme['example']}&{decides['name']}={choice}&{row['name']}={value}"
                     problem = self.assert_problem(self.get_encoding(scheme, query), 422)
@@ -154,13 +160,14 @@ class Schemes(ServerCase):
 
     def check_tensors(self, scheme, document):
         """Check that tensors come in the documented order, the primary one first. Documented
-        tensors may be missing if they belong to another form."""
+        tensors may be missing if they belong to another form, or to a parameter."""
         names = [tensor["name"] for tensor in document["tensors"]]
         documented = [tensor["name"] for tensor in scheme["tensors"]]
         self.assertEqual(names, [name for name in documented if name in names])
         self.assertEqual(names[0], documented[0])
         if not any(row["name"] == "form" for row in scheme["parameters"]):
-            self.assertEqual(names, documented)
+            self.assertEqual(names, [tensor["name"] for tensor in scheme["tensors"]
+                                     if "only with" not in tensor["help"]])
         return set(names)
 
     def test_every_documented_tensor_comes_with_some_form(self):
@@ -177,6 +184,10 @@ class Schemes(ServerCase):
                     self.assert_problem(reply, 400, "tensor")
                 seen |= here
                 forms += form is not None
+            for more in ASKED_FOR.get(scheme["name"], ()):
+                document = self.assert_ok(
+                    self.get_encoding(scheme, f"{scheme['example']}&{more}")).json()
+                seen |= {tensor["name"] for tensor in document["tensors"]}
             self.assertEqual(seen, {tensor["name"] for tensor in scheme["tensors"]})
         self.assertGreater(forms, 10)
 
