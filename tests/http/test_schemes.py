@@ -15,8 +15,9 @@ FORMATS = {
 FIRST_SCHEMES = {"integer", "normalized", "binary", "periodic", "sinusoidal", "sinusoidal_2d"}
 RESERVED = {"format", "tensor", "preset", "metric", "rows", "colormap", "scale", "slice"}
 STORED = "parameters"  # its values are names of stored sets
-# a choice needs one of several keys; that is a rule of the scheme and not in its table
-ONE_OF = {"dynamic": {"alpha": "4"}, "longrope": {"factor": "2"}}
+# what a choice needs by a rule of its scheme, which the table of parameters cannot say
+NEEDED = {"dynamic": {"alpha": "4"}, "longrope": {"factor": "2"},
+          "listed": {"coordinates": "0,1,0,1,2,3"}, "zipped": {"sizes": "3,3"}}
 LEAST = {"f64": 2.0**-1074, "f32": 2.0**-149, "f16": 2.0**-24, "bf16": 2.0**-133, "i32": 0}
 # Parameters that bring tensors which are not there without them.
 ASKED_FOR = {
@@ -276,8 +277,8 @@ class Schemes(ServerCase):
             choices = [(row["name"], choice) for row in scheme["parameters"]
                        if row["name"] in decides for choice in row["choices"]]
             for name, choice in choices:
-                given = {**example(scheme), name: choice, **ONE_OF.get(choice, {}),
-                         **required_by(scheme, name, choice)}
+                given = {**example(scheme), name: choice, **required_by(scheme, name, choice),
+                         **NEEDED.get(choice, {})}
                 plain = self.get_encoding(scheme, query_of(given))
                 with self.subTest(f"{scheme['name']} {given}"):
                     self.assert_ok(plain)

@@ -16,6 +16,10 @@ SINUSOIDAL = "/v1/encodings/sinusoidal"
 GRID = "/v1/encodings/sinusoidal_2d"
 
 
+# what says how large a scheme's example is; a list has a size for each axis
+SIZES = ("length", "base_length", "height", "width", "dim", "heads", "sizes", "depth")
+
+
 class Streams(ServerCase):
     flags = ("--cache-bytes", "1MiB", "--max-elements", "100000000000")
 
@@ -58,13 +62,17 @@ class Streams(ServerCase):
         rows = {row["name"]: row for row in scheme["parameters"]}
         given = {name: value_of(rows[name], text) for name, text in example(scheme).items()}
         given.pop("tokens", None)  # a list with an item for each row
-        sizes = [name for name in sorted(given) if rows[name]["type"] == "integer"
-                 and name in ("length", "base_length", "height", "width", "dim", "heads")]
+        sizes = [name for name in sorted(given) if name in SIZES]
+        self.assertTrue(sizes, scheme["example"])
         if scheme["name"] == "binary":  # the width that the largest length needs
             sizes, given["width"] = ["length"], 54
+        if scheme["name"] == "mrope":  # another dim needs other sections
+            sizes = ["text"]
         for turn in range(60):
             name = sizes[turn % len(sizes)]
-            larger = {**given, name: 2 * given[name]}
+            value = given[name]
+            doubled = [2 * item for item in value] if isinstance(value, list) else 2 * value
+            larger = {**given, name: doubled}
             texts = {name: text_of(value) for name, value in larger.items()}
             target = f"/v1/encodings/{scheme['name']}?{query_of(texts)}&format=raw"
             head = self.head(target)
