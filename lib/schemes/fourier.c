@@ -183,6 +183,8 @@ static bool set_axis(const pe_values *values, const pe_points *points, size_t ax
     int layout = pe_choice(values, "layout");
     const pe_bands bands = {.count = count,
                             .linear = pe_choice(values, "spacing") == LINEAR,
+                            .multiples = pe_choice(values, "spacing") == LINEAR &&
+                                         !pe_is_present(values, "max_frequency"),
                             .low = pe_real(values, "min_frequency"),
                             .high = highest_frequency(values, axis),
                             .unit = (pe_band_unit)pe_choice(values, "angle")};

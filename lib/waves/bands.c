@@ -28,6 +28,13 @@ static void set_linear(const pe_bands *bands, uint64_t positions, pe_wide *frequ
     }
 }
 
+static void set_multiples(const pe_bands *bands, uint64_t positions, pe_wide *frequencies)
+{
+    const pe_fixed low = pe_fixed_of(bands->low);
+    for (size_t i = 0; i < bands->count; i++)
+        frequencies[i] = turns_of(bands, pe_fixed_mul_integer(low, (int64_t)i + 1), positions);
+}
+
 /* From the highest frequency down, each times the same ratio below 1. */
 static void set_geometric(const pe_bands *bands, uint64_t positions, pe_wide *frequencies)
 {
@@ -48,7 +55,9 @@ pe_wide *pe_bands_frequencies(const pe_bands *bands, uint64_t positions)
     pe_wide *frequencies = malloc(bands->count * sizeof *frequencies);
     if (!frequencies)
         return NULL;
-    if (bands->count == 1 || bands->low == bands->high)
+    if (bands->multiples)
+        set_multiples(bands, positions, frequencies);
+    else if (bands->count == 1 || bands->low == bands->high)
         for (size_t i = 0; i < bands->count; i++)
             frequencies[i] = turns_of(bands, pe_fixed_of(bands->low), positions);
     else if (bands->linear)

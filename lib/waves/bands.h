@@ -11,10 +11,11 @@
 typedef enum pe_band_unit { PE_BAND_TURN, PE_BAND_HALF_TURN, PE_BAND_RADIAN } pe_band_unit;
 
 /* Frequency i of `count` is low + (high - low)·i/(count - 1), or low·(high/low)^(i/(count -
- * 1)); a single one is low. 2^-20 <= low <= high <= 2^20. */
+ * 1)); a single one is low. 2^-20 <= low <= high <= 2^20. With `multiples`
+ * frequency i is low·(i + 1) instead, and high is not read. */
 typedef struct pe_bands {
     size_t count; /* 1 … 2^16 */
-    bool linear;
+    bool linear, multiples;
     double low, high;
     pe_band_unit unit;
 } pe_bands;

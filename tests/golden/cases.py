@@ -368,6 +368,7 @@ FOURIER = {
     "four_axes": "sizes=2,1,3,2&bands=1&layout=by_frequency",
     "highest_for_each_axis": "sizes=3,4&bands=3&spacing=linear&max_frequency=1.5,100",
     "lowest_0.1": "sizes=5&bands=4&min_frequency=0.1&max_frequency=3.7&dtype=f64",
+    "multiples_of_0.1": "sizes=7&bands=5&min_frequency=0.1&spacing=linear&dtype=f64",
     "equal_frequencies": "sizes=5&bands=3&min_frequency=3&max_frequency=3",
     # the ratio is 1/3: the middle frequency is 3, if its logarithm is exact enough
     "quarter_turns_from_powers": "sizes=9&bands=3&max_frequency=9&dtype=f64",
