@@ -63,7 +63,7 @@ void model_plan_learned(model_config *config, const void *table_rule)
         model_note(part->notes, "Position 0 has row %g; %g rows stand for positions.",
                    first.value, rows.value - first.value);
     model_number positions = {rows.given, rows.value - first.value, rows.from};
-    model_argument_length(config, part, positions, API_MODEL_ROWS);
+    model_argument_length_within(config, part, positions, API_MODEL_ROWS);
     model_argument_offset(config, part, 0, "query");
     model_argument_number(config, part, "dim", width.value, width.from);
     model_argument_number(config, part, "base_length", rows.value, rows.from);
@@ -208,8 +208,8 @@ static void finish_trained(const model_config *config, const patches_facts *fact
         model_part_finish(config, part, "resized", "encoding");
         return;
     }
-    model_argument_length(config, part, rows, API_MODEL_ROWS);
-    model_argument_offset(config, part, 0, "query");
+    model_fact_number(part, "positions", rows.value, rows.from);
+    model_argument_number(config, part, "length", rows.value, rows.from);
     model_argument_number(config, part, "dim", width.value, width.from);
     model_argument_number(config, part, "base_length", rows.value, rows.from);
     model_part_finish(config, part, "learned", "encoding");

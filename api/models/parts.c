@@ -103,6 +103,29 @@ void model_argument_length(const model_config *config, api_model_part *part, mod
     model_argument_number(config, part, "length", rows.value <= most ? rows.value : most, from);
 }
 
+void model_argument_length_within(const model_config *config, api_model_part *part,
+                                  model_number rows, double most)
+{
+    const api_model_options *options = config->planner->plan->options;
+    double left = rows.value - (options->offset ? strtod(options->offset, NULL) : 0);
+    double asked = options->length > 0 ? (double)options->length : most;
+    const char *from = options->length > 0 ? "query" : rows.from;
+    model_fact_number(part, "positions", rows.value, rows.from);
+    if (left < 1) /* the scheme refuses what lies beyond the table */
+        model_argument_number(config, part, "length", 1, from);
+    else if (asked >= left)
+        model_argument_number(config, part, "length", left,
+                              asked == left || options->length == 0
+                                  ? from
+                                  : "query, cut to the rows of the table");
+    else if (options->length > 0)
+        model_argument_number(config, part, "length", asked, from);
+    else
+        model_argument_number(
+            config, part, "length", asked,
+            model_keep(config->planner, json_sprintf("%s, cut to %g rows", from, asked)));
+}
+
 void model_argument_offset(const model_config *config, api_model_part *part, double first,
                            const char *from)
 {

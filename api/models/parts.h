@@ -26,6 +26,10 @@ bool model_argument_list(const model_config *config, api_model_part *part, const
 void model_argument_length(const model_config *config, api_model_part *part, model_number rows,
                            double most);
 
+/* The same of a table that has an end: what is asked for beyond it is cut off. */
+void model_argument_length_within(const model_config *config, api_model_part *part,
+                                  model_number rows, double most);
+
 /* Add the position of row 0: that of the request, or `first` unless it is 0. */
 void model_argument_offset(const model_config *config, api_model_part *part, double first,
                            const char *from);

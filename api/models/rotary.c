@@ -47,7 +47,11 @@ static void add_sections(const model_config *config, const rotary_keys *keys,
     model_note(part->notes,
                "M-RoPE: a token of a picture has three positions, and mrope_section says which "
                "frequencies take which. These tables are those of text, whose positions are "
-               "equal.");
+               "equal. For a prompt with pictures give these arguments to the scheme mrope, "
+               "with section_order=%s, and text and grids instead of length.",
+               facts->axes                   ? "alternating"
+               : facts->sections_interleaved ? "interleaved"
+                                             : "chunked");
 }
 
 static void add_facts(const rotary_keys *keys, api_model_part *part)

@@ -148,6 +148,16 @@ class Reading(Plans):
         self.assertEqual(self.part(long, "&length=131072")["arguments"]["length"], {"value": 131072, "from": "query"})
         self.assertEqual(self.part(LLAMA, "&offset=5")["arguments"]["offset"]["value"], "5")
 
+    def test_a_table_that_ends_is_cut_where_more_is_asked_for(self):
+        bert = {"model_type": "bert", "hidden_size": 8, "max_position_embeddings": 512}
+        self.assertEqual(self.part(bert, "&length=600")["arguments"]["length"]["value"], 512)
+        self.assertEqual(self.part(bert, "&offset=500")["arguments"]["length"]["value"], 12)
+        self.assertEqual(self.part(bert, "&length=4&offset=500")["arguments"]["length"]["value"], 4)
+        self.assert_problem(self.plan(bert, "&offset=512"), 422)
+        reply = self.plan({"model_type": "gemma3", "text_config": {"num_hidden_layers": 6}}, "&length=131072")
+        self.assertEqual([part["arguments"]["length"]["value"] for part in reply.json()["parts"]],
+                         [131072, 131072, 196])
+
     def test_releases_of_the_library_differ_where_the_convention_says(self):
         yarn = {**LLAMA, "max_position_embeddings": 40960,
                 "rope_scaling": {"type": "yarn", "factor": 4, "original_max_position_embeddings": 32768}}
