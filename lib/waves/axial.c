@@ -9,6 +9,7 @@
 
 #define LINE  64   /* bytes that are combined at a time */
 #define PIECE 2048 /* bytes of a row that are composed at a time, in the L1 cache */
+#define STAGE 4096 /* bytes that are collected before they are stored */
 
 /* ---- cells ---- */
 
@@ -138,41 +139,66 @@ bool pe_axial_prepare(pe_axial *axial)
 
 /* ---- rows ---- */
 
-typedef uint64_t vector __attribute__((vector_size(16)));
+/* 16 bytes at any place. A memcpy of them would be a call where the compiler checks sizes. */
+typedef uint64_t vector __attribute__((vector_size(16), aligned(1), may_alias));
 
 /* to = a | b, of whole lines. */
 static void combine(const unsigned char *a, const unsigned char *b, size_t bytes,
                     unsigned char *to)
 {
-    for (size_t at = 0; at < bytes; at += sizeof(vector)) {
-        vector first, second;
-        memcpy(&first, a + at, sizeof first);
-        memcpy(&second, b + at, sizeof second);
-        first |= second;
-        memcpy(to + at, &first, sizeof first);
-    }
+    for (size_t at = 0; at < bytes; at += sizeof(vector))
+        *(vector *)(to + at) = *(const vector *)(a + at) | *(const vector *)(b + at);
 }
 
-/* Write bytes [from, from + bytes) of the rows of a run, out of the tables. */
-static void compose(const pe_axial *axial, bool cosine, const run *at, size_t from,
-                    size_t bytes, const pe_kernel *streaming, unsigned char *dst)
+/* Rows on their way to a table. They are collected, since what was just stored 16 bytes at a
+ * time cannot be loaded at once in larger parts. */
+typedef struct writer {
+    const pe_kernel *streaming;
+    unsigned char *dst;
+    size_t used;
+    _Alignas(LINE) unsigned char stage[STAGE + LINE];
+} writer;
+
+static void flush(writer *out)
 {
-    const size_t last = axial->axes->count - 1, row_bytes = pe_axes_row_bytes(axial->axes);
-    const size_t whole = stride_of(bytes);
+    pe_store(out->streaming, out->dst, out->stage, out->used);
+    out->dst += out->used;
+    out->used = 0;
+}
+
+/* The entries of all axes but the last one in bytes [from, from + bytes) of the rows of a run;
+ * combined has room for them. NULL if there is one axis alone. */
+static const unsigned char *outer_of(const pe_axial *axial, bool cosine, const run *at,
+                                     size_t from, size_t bytes, unsigned char combined[PIECE])
+{
+    const size_t last = axial->axes->count - 1;
     unsigned char *const *tables = axial->tables[cosine];
-    const unsigned char *inner = tables[last] + at->index[last] * axial->stride + from;
-    const unsigned char *outer =
-        last > 0 ? tables[0] + at->index[0] * axial->stride + from : inner;
-    _Alignas(LINE) unsigned char combined[PIECE], row[PIECE];
+    const unsigned char *outer = tables[0] + at->index[0] * axial->stride + from;
     for (size_t a = 1; a < last; a++) {
-        combine(outer, tables[a] + at->index[a] * axial->stride + from, whole, combined);
+        combine(outer, tables[a] + at->index[a] * axial->stride + from, bytes, combined);
         outer = combined;
     }
-    for (uint64_t r = 0; r < at->count; r++) {
-        combine(last > 0 ? outer : inner + r * axial->stride, inner + r * axial->stride, whole,
-                row);
-        pe_store(streaming, dst + r * row_bytes + from, row, bytes);
-    }
+    return last > 0 ? outer : NULL;
+}
+
+/* Write the rows of a run, out of the tables. */
+static void compose(const pe_axial *axial, bool cosine, const run *at, writer *out)
+{
+    const size_t last = axial->axes->count - 1, row_bytes = pe_axes_row_bytes(axial->axes);
+    const unsigned char *inner = axial->tables[cosine][last] + at->index[last] * axial->stride,
+                        *outer = NULL;
+    _Alignas(LINE) unsigned char combined[PIECE];
+    for (uint64_t r = 0; r < at->count; r++, inner += axial->stride)
+        for (size_t from = 0; from < row_bytes; from += PIECE) {
+            const size_t bytes = (size_t)smaller(PIECE, row_bytes - from);
+            const size_t whole = stride_of(bytes);
+            if (r == 0 || row_bytes > PIECE)
+                outer = outer_of(axial, cosine, at, from, whole, combined);
+            if (out->used + bytes > STAGE)
+                flush(out);
+            combine(outer ? outer : inner + from, inner + from, whole, out->stage + out->used);
+            out->used += bytes;
+        }
 }
 
 /* Write the rows of a run without tables. */
@@ -196,18 +222,22 @@ static void write_cells(const pe_axial *axial, bool cosine, uint64_t first, uint
                         const pe_kernel *streaming, unsigned char *dst)
 {
     const size_t row_bytes = pe_axes_row_bytes(axial->axes);
+    const bool kept = axial->tables[cosine][0] != NULL;
+    writer out;
+    out.streaming = streaming; /* the stage is left alone */
+    out.dst = dst;
+    out.used = 0;
     for (uint64_t done = 0; done < rows;) {
         run at = run_at(axial, (first + done) % axial->cells);
-        at.count =
-            axial->zipped && axial->tables[cosine][0] ? 1 : smaller(at.count, rows - done);
-        if (!axial->tables[cosine][0])
-            compute(axial, cosine, &at, dst);
-        for (size_t from = 0; axial->tables[cosine][0] && from < row_bytes; from += PIECE)
-            compose(axial, cosine, &at, from, (size_t)smaller(PIECE, row_bytes - from),
-                    streaming, dst);
-        dst += at.count * row_bytes;
+        at.count = axial->zipped && kept ? 1 : smaller(at.count, rows - done);
+        if (kept)
+            compose(axial, cosine, &at, &out);
+        else
+            compute(axial, cosine, &at, dst + done * row_bytes);
         done += at.count;
     }
+    if (kept)
+        flush(&out);
 }
 
 /* The rows of [first, first + rows) that lie before `end`. */
