@@ -167,13 +167,13 @@ static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
     pe_plan_add(ret_plan, "sin", dtype, 2, (uint64_t[]){request.rows, columns});
     pe_plan_add(ret_plan, "inv_freq", dtype, 1, (uint64_t[]){pairs});
     pe_plan_add(ret_plan, "coordinates", dtype, 2, (uint64_t[]){request.rows, request.axes});
-    pe_plan_rows(ret_plan, 2);
     pe_plan_add(ret_plan, "axis", PE_I32, 1, (uint64_t[]){pairs});
 }
 
 /* ---- tables ---- */
 
 typedef struct axial_state {
+    pe_axes axes;
     pe_axial axial;
     pe_wide *ladder; /* inv_freq, in turns: one radian and less per unit of a coordinate */
 } axial_state;
@@ -183,6 +183,7 @@ static void release(void *state)
     if (!state)
         return;
     pe_axial_done(&((axial_state *)state)->axial);
+    pe_axes_done(&((axial_state *)state)->axes);
     free(((axial_state *)state)->ladder);
     free(state);
 }
@@ -249,7 +250,7 @@ static bool set_frequencies(const pe_values *values, const pe_axial_request *req
     static const pe_wide half_turn = {{0, 0, 0, 1ULL << 63}};
     const bool centres = pe_choice(values, "coordinate_type") == CENTRES;
     pe_axial *axial = &state->axial;
-    pe_axes *axes = &axial->axes;
+    pe_axes *axes = &state->axes;
     uint64_t divisors[PE_AXES_MAX], times[PE_AXES_MAX], whole;
     if (!pe_axis_columns_ladders(columns, axes, pe_wide_radian, state->ladder) ||
         !pe_axis_columns_ladders(columns, axes, centres ? half_turn : pe_wide_radian,
@@ -284,13 +285,14 @@ static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runn
     if (!state)
         return NULL;
     pe_axial *axial = &state->axial;
+    axial->axes = &state->axes;
     state->ladder = malloc(request.pairs * sizeof *state->ladder);
-    if (!pe_axes_init(&axial->axes, request.axes, request.pairs) || !state->ladder)
+    if (!pe_axes_init(&state->axes, request.axes, request.pairs) || !state->ladder)
         goto fail;
-    axial->axes.layout = pe_choice(values, "table") == PE_TABLE_FULL
+    state->axes.layout = pe_choice(values, "table") == PE_TABLE_FULL
                              ? PAIR_LAYOUTS[pe_choice(values, "layout")]
                              : PE_PAIRS_ONCE;
-    axial->axes.dtype = plan->tensors[COS].dtype;
+    state->axes.dtype = plan->tensors[COS].dtype;
     memcpy(axial->sizes, request.sizes, sizeof axial->sizes);
     axial->cells = request.cells;
     axial->prefix = (uint64_t)pe_integer(values, "prefix");
@@ -300,10 +302,10 @@ static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runn
     axial->merge = 1;
     if (pe_choice(values, "row_order") == PE_ROWS_MERGE_BLOCKS)
         axial->merge = (uint64_t)pe_integer(values, "merge_size");
-    pe_axis_columns_assign(&columns, &axial->axes);
+    pe_axis_columns_assign(&columns, &state->axes);
     if (!set_frequencies(values, &request, &columns, state))
         goto fail;
-    pe_axes_ready(&axial->axes);
+    pe_axes_ready(&state->axes);
     if (pe_axial_prepare(axial))
         return state;
 fail:
@@ -316,7 +318,7 @@ static void fill(const pe_values *values, const pe_plan *plan, const void *state
 {
     (void)values;
     const axial_state *own = state;
-    const pe_axes *axes = &own->axial.axes;
+    const pe_axes *axes = &own->axes;
     const pe_dtype dtype = plan->tensors[window.tensor].dtype;
     switch ((enum tensor)window.tensor) {
     case COS:

@@ -9,6 +9,7 @@
 
 #define LINE  64   /* bytes that are combined at a time */
 #define PIECE 2048 /* bytes of a row that are composed at a time, in the L1 cache */
+#define STAGE 4096 /* bytes that are collected before they are stored */
 
 /* ---- cells ---- */
 
@@ -27,7 +28,7 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 /* The run that begins at a cell. */
 static run run_at(const pe_axial *axial, uint64_t cell)
 {
-    const size_t axes = axial->axes.count, last = axes - 1;
+    const size_t axes = axial->axes->count, last = axes - 1;
     const uint64_t merge = axial->merge, width = axial->sizes[last];
     run at = {.count = axial->zipped ? width - cell : width - cell % width};
     size_t outer = last;
@@ -69,20 +70,35 @@ bool pe_axial_is_kept(size_t row_bytes, const uint64_t *sizes, size_t count, dou
     double cells = 0;
     for (size_t a = 0; a < count; a++)
         cells += (double)sizes[a];
-    *ret_bytes = 2 * cells * (double)stride_of(row_bytes);
+    *ret_bytes = cells * (double)(2 * stride_of(row_bytes) + sizeof(double));
     return *ret_bytes <= PE_AXIAL_TABLE_BYTES;
 }
 
 void pe_axial_done(pe_axial *axial)
 {
-    pe_axes_done(&axial->axes);
     free(axial->memory);
+}
+
+static dd coordinate_of(const pe_coordinates *axis, uint64_t index)
+{
+    dd cell = pe_position_at(&axis->cells, index);
+    if (axis->numerator == axis->denominator || cell.hi == 0)
+        return cell;
+    return dd_snap(
+        dd_quotient(dd_mul_double(cell, axis->numerator), (dd){axis->denominator, 0}));
+}
+
+/* Write the coordinate of a cell of one axis. */
+static void write_coordinate(const pe_axial *axial, size_t axis, uint64_t index,
+                             unsigned char *dst)
+{
+    pe_round_dd(axial->axes->dtype, coordinate_of(&axial->coordinates[axis], index), dst);
 }
 
 /* Fill the table of one axis. The first one also has the columns that do not turn. */
 static void fill_table(const pe_axial *axial, size_t axis, bool cosine, unsigned char *table)
 {
-    const pe_axes *axes = &axial->axes;
+    const pe_axes *axes = axial->axes;
     const uint64_t rows = axial->sizes[axis];
     memset(table, 0, rows * axial->stride);
     if (axis == 0)
@@ -93,17 +109,18 @@ static void fill_table(const pe_axial *axial, size_t axis, bool cosine, unsigned
 
 bool pe_axial_prepare(pe_axial *axial)
 {
-    const size_t axes = axial->axes.count, row_bytes = pe_axes_row_bytes(&axial->axes);
+    const size_t axes = axial->axes->count, row_bytes = pe_axes_row_bytes(axial->axes);
     double bytes;
     axial->stride = stride_of(row_bytes);
     const bool kept = pe_axial_is_kept(row_bytes, axial->sizes, axes, &bytes);
-    axial->memory = aligned_alloc(LINE, 2 * axial->stride + (kept ? (size_t)bytes : 0));
+    axial->memory =
+        aligned_alloc(LINE, 2 * axial->stride + (kept ? stride_of((size_t)bytes) : 0));
     if (!axial->memory)
         return false;
     unsigned char *next = axial->memory;
     for (int cosine = 0; cosine < 2; cosine++, next += axial->stride) {
         axial->still[cosine] = next;
-        pe_axes_write_still(&axial->axes, cosine, next);
+        pe_axes_write_still(axial->axes, cosine, next);
     }
     for (int cosine = 0; kept && cosine < 2; cosine++)
         for (size_t a = 0; a < axes; a++) {
@@ -111,49 +128,83 @@ bool pe_axial_prepare(pe_axial *axial)
             fill_table(axial, a, cosine, next);
             next += axial->sizes[a] * axial->stride;
         }
+    const size_t size = pe_dtype_size(axial->axes->dtype);
+    for (size_t a = 0; kept && a < axes; a++) {
+        axial->points[a] = next;
+        for (uint64_t i = 0; i < axial->sizes[a]; i++, next += size)
+            write_coordinate(axial, a, i, next);
+    }
     return true;
 }
 
 /* ---- rows ---- */
 
-typedef uint64_t line[LINE / sizeof(uint64_t)];
+/* 16 bytes at any place. A memcpy of them would be a call where the compiler checks sizes. */
+typedef uint64_t vector __attribute__((vector_size(16), aligned(1), may_alias));
 
 /* to = a | b, of whole lines. */
 static void combine(const unsigned char *a, const unsigned char *b, size_t bytes,
                     unsigned char *to)
 {
-    for (size_t at = 0; at < bytes; at += LINE) {
-        line first, second;
-        memcpy(first, a + at, LINE);
-        memcpy(second, b + at, LINE);
-        for (size_t i = 0; i < LINE / sizeof *first; i++)
-            first[i] |= second[i];
-        memcpy(to + at, first, LINE);
-    }
+    for (size_t at = 0; at < bytes; at += sizeof(vector))
+        *(vector *)(to + at) = *(const vector *)(a + at) | *(const vector *)(b + at);
 }
 
-/* Write bytes [from, from + bytes) of the rows of a run, out of the tables. */
-static void compose(const pe_axial *axial, bool cosine, const run *at, size_t from,
-                    size_t bytes, const pe_kernel *streaming, unsigned char *dst)
+/* Rows on their way to a table. They are collected, since what was just stored 16 bytes at a
+ * time cannot be loaded at once in larger parts. */
+typedef struct writer {
+    const pe_kernel *streaming;
+    unsigned char *dst;
+    size_t used;
+    _Alignas(LINE) unsigned char stage[STAGE + LINE];
+} writer;
+
+static void flush(writer *out)
 {
-    const size_t last = axial->axes.count - 1, row_bytes = pe_axes_row_bytes(&axial->axes);
-    const size_t whole = (bytes + LINE - 1) / LINE * LINE;
+    pe_store(out->streaming, out->dst, out->stage, out->used);
+    out->dst += out->used;
+    out->used = 0;
+}
+
+/* The entries of all axes but the last one in bytes [from, from + bytes) of the rows of a run;
+ * combined has room for them. NULL if there is one axis alone. */
+static const unsigned char *outer_of(const pe_axial *axial, bool cosine, const run *at,
+                                     size_t from, size_t bytes, unsigned char combined[PIECE])
+{
+    const size_t last = axial->axes->count - 1;
     unsigned char *const *tables = axial->tables[cosine];
-    const unsigned char *inner = tables[last] + at->index[last] * axial->stride + from;
-    _Alignas(LINE) unsigned char outer[PIECE], row[PIECE];
-    memset(outer, 0, whole);
-    for (size_t a = 0; a < last; a++)
-        combine(outer, tables[a] + at->index[a] * axial->stride + from, whole, outer);
-    for (uint64_t r = 0; r < at->count; r++) {
-        combine(outer, inner + r * axial->stride, whole, row);
-        pe_store(streaming, dst + r * row_bytes + from, row, bytes);
+    const unsigned char *outer = tables[0] + at->index[0] * axial->stride + from;
+    for (size_t a = 1; a < last; a++) {
+        combine(outer, tables[a] + at->index[a] * axial->stride + from, bytes, combined);
+        outer = combined;
     }
+    return last > 0 ? outer : NULL;
+}
+
+/* Write the rows of a run, out of the tables. */
+static void compose(const pe_axial *axial, bool cosine, const run *at, writer *out)
+{
+    const size_t last = axial->axes->count - 1, row_bytes = pe_axes_row_bytes(axial->axes);
+    const unsigned char *inner = axial->tables[cosine][last] + at->index[last] * axial->stride,
+                        *outer = NULL;
+    _Alignas(LINE) unsigned char combined[PIECE];
+    for (uint64_t r = 0; r < at->count; r++, inner += axial->stride)
+        for (size_t from = 0; from < row_bytes; from += PIECE) {
+            const size_t bytes = (size_t)smaller(PIECE, row_bytes - from);
+            const size_t whole = stride_of(bytes);
+            if (r == 0 || row_bytes > PIECE)
+                outer = outer_of(axial, cosine, at, from, whole, combined);
+            if (out->used + bytes > STAGE)
+                flush(out);
+            combine(outer ? outer : inner + from, inner + from, whole, out->stage + out->used);
+            out->used += bytes;
+        }
 }
 
 /* Write the rows of a run without tables. */
 static void compute(const pe_axial *axial, bool cosine, const run *at, unsigned char *dst)
 {
-    const pe_axes *axes = &axial->axes;
+    const pe_axes *axes = axial->axes;
     const size_t row_bytes = pe_axes_row_bytes(axes);
     for (uint64_t r = 0; r < at->count; r++)
         memcpy(dst + r * row_bytes, axial->still[cosine], row_bytes);
@@ -170,19 +221,23 @@ static void compute(const pe_axial *axial, bool cosine, const run *at, unsigned 
 static void write_cells(const pe_axial *axial, bool cosine, uint64_t first, uint64_t rows,
                         const pe_kernel *streaming, unsigned char *dst)
 {
-    const size_t row_bytes = pe_axes_row_bytes(&axial->axes);
+    const size_t row_bytes = pe_axes_row_bytes(axial->axes);
+    const bool kept = axial->tables[cosine][0] != NULL;
+    writer out;
+    out.streaming = streaming; /* the stage is left alone */
+    out.dst = dst;
+    out.used = 0;
     for (uint64_t done = 0; done < rows;) {
         run at = run_at(axial, (first + done) % axial->cells);
-        at.count =
-            axial->zipped && axial->tables[cosine][0] ? 1 : smaller(at.count, rows - done);
-        if (!axial->tables[cosine][0])
-            compute(axial, cosine, &at, dst);
-        for (size_t from = 0; axial->tables[cosine][0] && from < row_bytes; from += PIECE)
-            compose(axial, cosine, &at, from, (size_t)smaller(PIECE, row_bytes - from),
-                    streaming, dst);
-        dst += at.count * row_bytes;
+        at.count = axial->zipped && kept ? 1 : smaller(at.count, rows - done);
+        if (kept)
+            compose(axial, cosine, &at, &out);
+        else
+            compute(axial, cosine, &at, dst + done * row_bytes);
         done += at.count;
     }
+    if (kept)
+        flush(&out);
 }
 
 /* The rows of [first, first + rows) that lie before `end`. */
@@ -193,7 +248,7 @@ static uint64_t rows_before(uint64_t first, uint64_t rows, uint64_t end)
 
 void pe_axial_fill(const pe_axial *axial, bool cosine, uint64_t first, uint64_t rows, void *dst)
 {
-    const size_t row_bytes = pe_axes_row_bytes(&axial->axes);
+    const size_t row_bytes = pe_axes_row_bytes(axial->axes);
     const pe_kernel *streaming = pe_streaming_for(rows * row_bytes);
     const uint64_t prefix = rows_before(first, rows, axial->prefix);
     const uint64_t start = first + prefix - axial->prefix;
@@ -211,26 +266,34 @@ void pe_axial_fill(const pe_axial *axial, bool cosine, uint64_t first, uint64_t 
 
 /* ---- coordinates ---- */
 
-static dd coordinate_of(const pe_coordinates *axis, uint64_t index)
+/* Write the coordinates of the rows of a run. */
+static void write_points(const pe_axial *axial, const run *at, unsigned char *dst)
 {
-    dd cell = pe_position_at(&axis->cells, index);
-    if (axis->numerator == axis->denominator || cell.hi == 0)
-        return cell;
-    return dd_snap(
-        dd_quotient(dd_mul_double(cell, axis->numerator), (dd){axis->denominator, 0}));
+    const size_t axes = axial->axes->count, size = pe_dtype_size(axial->axes->dtype);
+    for (uint64_t r = 0; r < at->count; r++)
+        for (size_t a = 0; a < axes; a++, dst += size) {
+            uint64_t index = at->index[a] + (axial->zipped || a + 1 == axes ? r : 0);
+            if (axial->points[a])
+                memcpy(dst, axial->points[a] + index * size, size);
+            else
+                write_coordinate(axial, a, index, dst);
+        }
 }
 
-void pe_axial_fill_coordinates(const pe_axial *axial, uint64_t first, uint64_t count, void *dst)
+void pe_axial_fill_coordinates(const pe_axial *axial, uint64_t first, uint64_t rows, void *dst)
 {
-    const size_t axes = axial->axes.count, size = pe_dtype_size(axial->axes.dtype);
+    const size_t row_bytes = axial->axes->count * pe_dtype_size(axial->axes->dtype);
     const uint64_t end = axial->prefix + axial->cells * axial->repeats;
-    for (uint64_t i = 0; i < count; i++) {
-        uint64_t row = (first + i) / axes, axis = (first + i) % axes;
-        dd coordinate = {0, 0};
+    unsigned char *to = dst;
+    memset(dst, 0, rows * row_bytes);
+    for (uint64_t row = first; row < first + rows;) {
+        run at = {.count = 1};
         if (row >= axial->prefix && row < end) {
-            run at = run_at(axial, (row - axial->prefix) % axial->cells);
-            coordinate = coordinate_of(&axial->coordinates[axis], at.index[axis]);
+            at = run_at(axial, (row - axial->prefix) % axial->cells);
+            at.count = smaller(at.count, first + rows - row);
+            write_points(axial, &at, to);
         }
-        pe_round_dd(axial->axes.dtype, coordinate, (unsigned char *)dst + i * size);
+        row += at.count;
+        to += at.count * row_bytes;
     }
 }

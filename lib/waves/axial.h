@@ -20,7 +20,7 @@ typedef struct pe_coordinates {
 } pe_coordinates;
 
 typedef struct pe_axial {
-    pe_axes axes;
+    const pe_axes *axes;         /* ready; borrowed */
     uint64_t sizes[PE_AXES_MAX]; /* cells along each axis, the outermost first */
     pe_coordinates coordinates[PE_AXES_MAX];
     uint64_t prefix, suffix; /* rows of angle 0 before and after the others */
@@ -34,6 +34,7 @@ typedef struct pe_axial {
     unsigned char *memory;   /* owned: two rows of angle 0, then the tables, if they are kept */
     unsigned char *still[2]; /* sines, cosines */
     unsigned char *tables[2][PE_AXES_MAX]; /* NULL where they are too large */
+    unsigned char *points[PE_AXES_MAX];    /* coordinates, as elements; or NULL */
 } pe_axial;
 
 /* Whether the tables are kept, and the bytes that they take. */
@@ -48,9 +49,9 @@ void pe_axial_done(pe_axial *axial);
 void pe_axial_fill(const pe_axial *axial, bool cosine, uint64_t first, uint64_t rows,
                    void *dst);
 
-/* Write elements [first, first + count) of the coordinates, [rows, axes]; 0 where the row has
- * angle 0. */
-void pe_axial_fill_coordinates(const pe_axial *axial, uint64_t first, uint64_t count,
-                               void *dst);
+/* Write rows [first, first + rows) of the coordinates, [rows, axes]; 0 where the row has angle
+ * 0.
+ */
+void pe_axial_fill_coordinates(const pe_axial *axial, uint64_t first, uint64_t rows, void *dst);
 
 #endif

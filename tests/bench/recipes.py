@@ -70,3 +70,34 @@ def numpy_swin(side, heads):
     rows = (2 * side - 1) ** 2
     table = numpy.random.default_rng(0).standard_normal((rows, heads), numpy.float32) * 0.02
     return index, numpy.ascontiguousarray(table[index].transpose(2, 0, 1))
+
+
+def repeated(angles):
+    import numpy
+
+    angles = numpy.concatenate([angles, angles], axis=-1)
+    return numpy.cos(angles).astype(numpy.float32), numpy.sin(angles).astype(numpy.float32)
+
+
+def numpy_grid(height, width, dim):
+    """Cosines and sines of a vision tower: half of the pairs for each axis."""
+    import numpy
+
+    frequencies = 10000.0 ** -(numpy.arange(0, dim // 2, 2) / (dim // 2))
+    rows, columns = numpy.meshgrid(numpy.arange(height), numpy.arange(width), indexing="ij")
+    grid = numpy.stack([rows.ravel(), columns.ravel()], axis=1)
+    return repeated((grid[:, :, None] * frequencies).reshape(len(grid), -1))
+
+
+def numpy_mrope(text, frames, height, width, dim, section):
+    """Cosines and sines of a text, a video and a text as long, chunked sections."""
+    import numpy
+
+    before = numpy.tile(numpy.arange(text), (3, 1))
+    video = numpy.stack(numpy.meshgrid(numpy.arange(frames), numpy.arange(height),
+                                       numpy.arange(width), indexing="ij")).reshape(3, -1) + text
+    after = before + video.max() + 1
+    ids = numpy.concatenate([before, video, after], axis=1)
+    angles = ids[:, :, None] * 10000.0 ** -(numpy.arange(0, dim, 2) / dim)
+    parts = numpy.split(angles, numpy.cumsum(section)[:-1], axis=-1)
+    return repeated(numpy.concatenate([part[i] for i, part in enumerate(parts)], axis=-1))

@@ -4,6 +4,7 @@ A row's `prepare(bench)` starts what it needs and returns a function that measur
 returns its ratio (own to peer; speeds, or times where the aim is a limit from above) or value.
 """
 
+import functools
 import os
 import statistics
 import time
@@ -26,6 +27,16 @@ LARGE = {"64 KB": ((64, 256), 1.5), "1 MB": ((512, 512), 2.0), "16 MB": ((4096, 
 # a bias of 2 GiB: scheme and parameters, and the aim against storing as many bytes
 BIASES = {"ALiBi": ("alibi?length=4096&heads=32", 0.7), "T5": ("t5?length=4096&heads=32", 0.3),
           "LeViT": ("levit?length=4096&heads=32", 0.3)}
+
+
+# rotary tables of several axes: request, and numpy's recipe with its arguments
+ROTARY = {
+    "256x256 patches, 64 columns": (
+        "axial_rope?sizes=256,256&dim=64&table=full", recipes.numpy_grid, (256, 256, 64)),
+    "a prompt of 40960 tokens with a video, 128 columns": (
+        "mrope?text=4096,4096&grids=8,128,128&dim=128&table=full", recipes.numpy_mrope,
+        (4096, 8, 64, 64, 128, [16, 24, 24])),
+}
 
 
 @dataclass(frozen=True)
@@ -200,6 +211,11 @@ def library_rows():
         what = f"JSON of 4096x128 f32, {kernel} instruction set"
         yield Row(what, "json.dumps(tolist())", at_least(python), json_text("python", kernel))
         yield Row(what, "jansson", at_least(jansson), json_text("jansson", kernel))
+    for name, (query, make, arguments) in ROTARY.items():
+        yield Row(f"generate {name}", "numpy", None,
+                  generation_of(query, 8 * MIB, ["numpy"], functools.partial(make, *arguments)))
+        yield Row(f"generate {name}", "storing as many bytes", None,
+                  against_store("table", query, 8 * MIB))
     for scheme in load.schemes():
         yield Row(f"generate {scheme}, some 16 MB", "storing as many bytes", None,
                   against_store("scheme", scheme, 4 * MIB))
