@@ -119,9 +119,25 @@ static inline __attribute__((always_inline)) void scatter_sized(scatter job,
         }
 }
 
+/* The same where the columns are neighbours. */
+static void copy_rows(scatter job, const unsigned char *from, size_t rows, unsigned char *to,
+                      size_t size)
+{
+    to += job.columns[0] * size;
+    for (size_t r = 0; r < rows; r++, from += job.from_stride, to += job.to_stride) {
+        memcpy(to, from, job.count * size);
+        if (job.copy > 0)
+            memcpy(to + job.copy * size, from, job.count * size);
+    }
+}
+
 static void scatter_rows(scatter job, const unsigned char *from, size_t rows, unsigned char *to,
                          size_t size)
 {
+    if (job.copy != 1 && job.columns[job.count - 1] - job.columns[0] == job.count - 1) {
+        copy_rows(job, from, rows, to, size);
+        return;
+    }
     if (size == 2) /* with a constant size, memcpy becomes one move */
         scatter_sized(job, from, rows, to, 2);
     else if (size == 4)
