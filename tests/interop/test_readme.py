@@ -29,7 +29,7 @@ PICTURE = ROOT / "server" / "visualiser" / "page.png"
 TORCH = importlib.util.find_spec("torch") is not None
 
 BYTES_MAX = 50_000_000  # of one answer
-LINES_MAX = 200  # of README.md
+LINES_MAX = 195  # of README.md, besides the table of schemes
 PICTURE_BYTES_MAX = 200_000
 REFUSED = {"/v1/encodings/sinusoidal?lenght=4&dim=8"}  # the example of an error
 
@@ -56,6 +56,13 @@ FILES = {
     "t5.safetensors": {"bias": (12, 512, 512), "bucket": (512, 512)},
     "t5_buckets.npy": (128, 128),
     "t5_compact.safetensors": {"bias": (12, 1023), "bucket": (1023,), "distance": (1023,)},
+    "tables.safetensors": {"bias": (8, 64, 64), "rope.cos": (2048, 64),
+                           "rope.inv_freq": (64,), "rope.sin": (2048, 64)},
+    "gemma.safetensors": {"text.layers": (62,), "vision.layers": (27,),
+                          **{f"text.{kind}_attention.{tensor}": shape
+                             for kind in ("full", "sliding")
+                             for tensor, shape in (("cos", (1024, 64)), ("sin", (1024, 64)),
+                                                   ("inv_freq", (64,)))}},
     "whisper.npy": (1500, 384),
 }
 
@@ -176,7 +183,9 @@ class Claims(ServiceTest):
         self.assertEqual(table_block(text).text.count("curl "), len(schemes))
 
     def test_readme_is_short(self):
-        self.assertLessEqual(len(README.read_text(encoding="utf-8").splitlines()), LINES_MAX)
+        lines = README.read_text(encoding="utf-8").splitlines()
+        own = [line for line in lines if not line.startswith("| [`")]
+        self.assertLessEqual(len(own), LINES_MAX)
 
     def test_the_picture_is_small(self):
         body = PICTURE.read_bytes()
