@@ -73,6 +73,7 @@ static json_t *about_model(const api_model_plan *plan)
 /* Fill a batch that has begun. False without memory, or with the answer in ret_reply. */
 static bool fill(api_batch *batch, const api_model_plan *plan, api_reply **ret_reply)
 {
+    batch->full_names = true;
     batch->about = about_model(plan);
     bool filled = batch->about != NULL;
     for (size_t i = 0; filled && i < plan->part_count; i++)

@@ -52,10 +52,11 @@ static const pe_tensor *tensor_of(const member *of)
 }
 
 /* A tensor has the name of its request, and its own one where the request has several. */
-static void write_name(const api_batch_part *part, size_t index, char dst[NAME_BYTES])
+static void write_name(const api_batch *batch, const api_batch_part *part, size_t index,
+                       char dst[NAME_BYTES])
 {
     const api_selection *selection = &part->representation.selection;
-    if (selection->count == 1)
+    if (selection->count == 1 && !batch->full_names)
         snprintf(dst, NAME_BYTES, "%s", part->name);
     else
         snprintf(dst, NAME_BYTES, "%s.%s", part->name,
@@ -82,7 +83,7 @@ static member *list_members(const api_batch *batch, size_t *ret_count)
                     continue;
                 member *added = &members[(*ret_count)++];
                 *added = (member){.part = &batch->parts[i], .index = t};
-                write_name(added->part, t, added->name);
+                write_name(batch, added->part, t, added->name);
             }
         }
     }

@@ -31,8 +31,10 @@ async function send(url, options) {
   }
 }
 
-export async function getDocument(url, signal) {
-  const response = await send(url, {signal});
+// A document; with a body, which is JSON, it is asked for by POST.
+export async function getDocument(url, signal, body) {
+  const post = body === undefined ? {} : {method: 'POST', headers: {'Content-Type': 'application/json'}, body};
+  const response = await send(url, {signal, ...post});
   if (!response.ok) throw await problemOf(response);
   return response.json();
 }

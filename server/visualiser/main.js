@@ -9,6 +9,7 @@ import {createEmbed} from './embed.js';
 import {createExamples} from './examples.js';
 import {createHighlight} from './highlight.js';
 import {legalInstead} from './legal.js';
+import {createModel} from './model.js';
 import {byteText} from './numbers.js';
 import {begin, Panel} from './panel.js';
 import {createRetry} from './retry.js';
@@ -337,6 +338,7 @@ function main() {
     store?.visit(address);
   };
   tour = createTour(byId('tour-link'), byId('tour'), {visit, leave: () => store.update({tour: ''})});
+  createModel(byId('model-button'), byId('model'), {visit});
   createDrawer(byId('settings'), byId('sides'));
   keepTaps(byId('view'));
   retry = createWaiting();

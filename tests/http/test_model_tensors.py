@@ -73,6 +73,19 @@ class ModelTensors(ServerCase):
         self.assertEqual(tensors[trained[0]], ("F32", [6, 8], data))
         self.assert_problem(self.post("/v1/models?parameters=nowhere", BERT), 422, "parameters")
 
+    def test_a_tensor_that_is_alone_has_its_own_name_as_the_plan_says(self):
+        whisper = "/v1/models/whisper-large-v3"
+        tensors, _ = read_safetensors(self.assert_ok(self.get(f"{whisper}?length=8")).body)
+        self.assertIn("encoder.encoding", tensors)
+        for name in ("whisper-large-v3", "t5-base", "gemma-3-27b", "bloom"):
+            plan = self.get(f"/v1/models/{name}?plan=true&length=8").json()
+            tensors, _ = read_safetensors(self.get(f"/v1/models/{name}?length=8").body)
+            planned = {tensor["name"]: tensor["shape"] for part in plan["parts"]
+                       if part["state"] == "computed" for tensor in part["tensors"]}
+            served = {tensor: shape for tensor, (_, shape, _) in tensors.items()
+                      if not tensor.endswith(".layers")}
+            self.assertEqual(served, planned, name)
+
     def test_a_model_without_positions_is_a_good_answer(self):
         reply = self.ask({"model_type": "mamba", "hidden_size": 64, "num_hidden_layers": 2})
         tensors, about = read_safetensors(reply.body)
