@@ -68,7 +68,7 @@ export function beginningsOf(scheme) {
   const comfortable = {...example};
   for (const {name, type, unit, maximum, multiple_of: multiple = 1} of scheme.parameters)
     if (name in example && type === 'integer' && COMPLETIONS[unit])
-      comfortable[name] = String(Math.min(Math.floor(COMPLETIONS[unit] / multiple) * multiple, maximum));
+      comfortable[name] = String(Math.max(Number(example[name]), Math.min(Math.floor(COMPLETIONS[unit] / multiple) * multiple, maximum)));
   return {example, comfortable};
 }
 

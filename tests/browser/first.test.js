@@ -39,8 +39,9 @@ pageTest('every formula is typeset, and loses no letter', {}, async (page) => {
   for (const {name, formula} of schemes) {
     await open(page, `?scheme=${name}`);
     assert.ok(await page.locator('#about math').count() > 0, name);
-    const shown = (await page.textContent('.equations')).replace(/[αβθωπσ]/g, (letter) => greek[letter]);
-    assert.equal(letters(shown), letters(formula), name);
+    const latin = (text) => text.replace(/[αβθωπσ]/g, (letter) => greek[letter]);
+    const shown = latin(await page.textContent('.equations'));
+    assert.equal(letters(shown), letters(latin(formula)), name);
     const plain = await page.$$eval('#about math', (all) => all.map((each) => each.getAttribute('alttext')));
     for (const each of plain) assert.ok(formula.includes(each), `${name}: ${each}`);
   }
@@ -51,15 +52,15 @@ pageTest('the formula of sinusoidal has indices and a power; its values follow t
   assert.ok(await page.locator('#about msub').count() >= 3);
   assert.equal(await page.locator('#about msup').count(), 1);
   const values = () => page.$$eval('#about .value', (all) => all.map((each) => each.textContent));
-  assert.deepEqual(await values(), ['dim = 8', 'base = 10000', 'amplitude = 1']);
+  assert.deepEqual(await values(), ['dim = 8', 'base = 10000', 'amplitude = 1', 'position_scale = 1']);
   await page.fill('#left-base', '77');
   await drawn(page);
-  assert.deepEqual(await values(), ['dim = 8', 'base = 77', 'amplitude = 1']);
+  assert.deepEqual(await values(), ['dim = 8', 'base = 77', 'amplitude = 1', 'position_scale = 1']);
   await page.click('#compare');
   await drawn(page);
   await page.fill('#right-base', '5');
   await drawn(page);
-  assert.deepEqual(await values(), ['dim = 8', 'base = A 77, B 5', 'amplitude = 1']);
+  assert.deepEqual(await values(), ['dim = 8', 'base = A 77, B 5', 'amplitude = 1', 'position_scale = 1']);
 });
 
 pageTest('a formula that cannot be read stays text', {}, async (page) => {

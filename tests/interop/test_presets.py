@@ -66,9 +66,20 @@ def seed_cls(positions, dim):
     return table
 
 
-def mae(height, width, dim, extra=0):
+def timesteps(times, dim, cosines_first=True, shift=0, scale=1):
+    """get_timestep_embedding of diffusers."""
+    half = dim // 2
+    angles = scale * (np.asarray(times, float)[:, None]
+                      * np.exp(-np.log(10000) * np.arange(half) / (half - shift)))
+    parts = [np.cos(angles), np.sin(angles)] if cosines_first else [np.sin(angles), np.cos(angles)]
+    return np.pad(np.concatenate(parts, axis=1), ((0, 0), (0, dim % 2)))
+
+
+def mae(height, width, dim, extra=0, rows=None, columns=None):
     """get_2d_sincos_pos_embed of MAE: its first half of channels follows the column."""
-    first, second = np.meshgrid(np.arange(width, dtype=float), np.arange(height, dtype=float))
+    rows = np.arange(height, dtype=float) if rows is None else rows
+    columns = np.arange(width, dtype=float) if columns is None else columns
+    first, second = np.meshgrid(columns, rows)
     omega = 1.0 / 10000 ** (np.arange(dim // 4) / (dim / 4.0))
     table = np.hstack([sin_cos(first.ravel(), omega), sin_cos(second.ravel(), omega)])
     return np.vstack([np.zeros((extra, dim)), table])
@@ -84,11 +95,53 @@ def timm(height, width, dim, interleave_sin_cos=False):
     return stacked.reshape(height * width, dim)
 
 
+def detr(height, width, dim, middle=0.0, temperature=10000):
+    """DetrSinePositionEmbedding without a mask, and its kin."""
+    half = dim // 2
+    periods = temperature ** (2 * (np.arange(half) // 2) / half)
+
+    def axis(count):
+        embedded = (np.arange(1, count + 1) - middle) / (count + 1e-6) * (2 * np.pi)
+        angles = embedded[:, None] / periods
+        return np.stack([np.sin(angles[:, 0::2]), np.cos(angles[:, 1::2])], 2).reshape(count, half)
+
+    rows = np.broadcast_to(axis(height)[:, None, :], (height, width, half))
+    columns = np.broadcast_to(axis(width)[None, :, :], (height, width, half))
+    return np.concatenate([rows, columns], axis=2).transpose(2, 0, 1)
+
+
+def rt_detr(height, width, dim):
+    """build_2d_sincos_position_embedding of RT-DETR: sines and cosines of y, then those of x."""
+    omega = 1.0 / 10000 ** (np.arange(dim // 4) / (dim // 4))
+    rows, columns = np.meshgrid(np.arange(height), np.arange(width), indexing="ij")
+    return np.hstack([sin_cos(rows.ravel(), omega), sin_cos(columns.ravel(), omega)])
+
+
+def pixart(height, width, dim):
+    """get_2d_sincos_pos_embed of diffusers with base_size 64 and interpolation_scale 2."""
+    return mae(height, width, dim, rows=np.arange(height) / (height / 64) / 2,
+               columns=np.arange(width) / (width / 64) / 2)
+
+
+def sd3(height, width, dim):
+    """The middle of a grid of 192 by 192 cells with base_size 64."""
+    def cut(count):
+        return np.arange((192 - count) // 2, (192 - count) // 2 + count) / (192 / 64)
+    return mae(height, width, dim, rows=cut(height), columns=cut(width))
+
+
+SCALES = {"flux": 1000}  # what a preset multiplies positions by
 SEQUENCES = {"vaswani": vaswani, "tensor2tensor": tensor2tensor, "fairseq": fairseq,
              "whisper": whisper, "marian": marian, "transformer_xl": transformer_xl,
-             "seed_cls": seed_cls}
+             "seed_cls": seed_cls,
+             "ddpm": lambda times, dim: timesteps(times, dim, cosines_first=False, shift=1),
+             "dit": timesteps, "sd3": timesteps, "ggml": timesteps,
+             "flux": lambda times, dim: timesteps(times, dim, scale=1000)}
 GRIDS = {"mae": mae, "timm": timm,
-         "timm_interleaved": lambda h, w, dim: timm(h, w, dim, interleave_sin_cos=True)}
+         "timm_interleaved": lambda h, w, dim: timm(h, w, dim, interleave_sin_cos=True),
+         "detr": detr, "rt_detr": rt_detr, "pixart": pixart, "sd3": sd3,
+         "deformable_detr": lambda h, w, dim: detr(h, w, dim, middle=0.5),
+         "dab_detr": lambda h, w, dim: detr(h, w, dim, temperature=20)}
 
 
 class PresetTest(ServiceTest):
@@ -117,7 +170,8 @@ class PresetTest(ServiceTest):
                     with self.subTest(preset=name, dim=dim, offset=offset):
                         self.assert_close(
                             "sinusoidal", {"preset": name, "dim": dim, "length": LENGTH,
-                                           "offset": offset}, recipe(positions, dim), positions)
+                                           "offset": offset}, recipe(positions, dim),
+                            positions * SCALES.get(name, 1))
 
     def test_odd_widths_follow_the_libraries_that_have_them(self):
         positions = np.arange(LENGTH)
