@@ -379,7 +379,7 @@ const pe_scheme pe_scheme_axial_rope = {
             .reference =
                 "arXiv:2104.09864 per axis; arXiv:2403.13298 (axial), arXiv:2409.12191 "
                 "(Qwen2-VL), arXiv:2508.10104 (DINOv3)",
-            .example = "sizes=2,4&dim=16",
+            .example = "sizes=4,4&dim=16",
             .revision = 1,
             PE_LIST(parameter, PARAMETERS),
             PE_LIST(preset, pe_axial_presets),

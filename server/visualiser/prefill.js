@@ -7,6 +7,8 @@ const TRIES = 3;
 // Whether other parameters depend on this one.
 export const steers = (scheme, name) => scheme.parameters.some(({when}) => when?.parameter === name);
 
+const SOME = 64; // positions of a model that was trained on few
+
 const without = (parameters, unwanted) => Object.fromEntries(Object.entries(parameters).filter(([name]) => !unwanted(name)));
 
 // A value for a parameter that has no default here: that of a preset with the same choice, the size of the
@@ -17,7 +19,7 @@ function guess(scheme, parameter, effective, lists) {
   const steering = when?.parameter;
   const preset = steering && scheme.presets.find(({values}) => values[steering] === effective[steering] && values[name] != null);
   if (preset) return String(preset.values[name]);
-  if (unit === 'positions') return effective.length ?? String(minimum);
+  if (unit === 'positions') return effective.length ?? String(Math.max(minimum, SOME));
   const other = when?.cases.map((each) => each.default).find((value) => value > minimum);
   return String(other ?? Math.max(minimum, 1));
 }

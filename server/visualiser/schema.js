@@ -95,6 +95,7 @@ const AXIS_TITLES = {n: 'position', queries: 'query', keys: 'key', heads: 'head'
 
 // A readable name for an axis.
 export function axisTitle(axis) {
+  if (/\bcells\b|\bheight \* width\b/.test(axis)) return 'cell';
   return AXIS_TITLES[axis] ?? (/^dim\b/.test(axis) ? 'dimension' : axis);
 }
 

@@ -112,6 +112,8 @@ const VIEWS = {
   profiles: (page, {tensor}) => lines(page, tensor, false),
   heads: (page, {tensor}) => heads(page, tensor),
   async spectrum(page, {tensor}) {
+    await page.waitForSelector('.spectrum-body:not([aria-busy])');
+    if ((await page.locator('svg.chart').count()) === 0) return assert.match(await page.textContent('.spectrum-words'), /^No column is a wave/);
     await page.locator('svg.chart').focus();
     await page.keyboard.press('Home');
     const [, column, wavelength] = /dimension (\d+) · wavelength (\S+) positions/.exec(await say(page, 'dimension'));
@@ -139,7 +141,7 @@ const VIEWS = {
     const [, distance, rest] = /^distance (\S+) · (.+)$/.exec(await say(page, 'distance'));
     const [cos, sin] = await Promise.all(['cos', 'sin'].map((name) => raw(`encodings/${scheme.name}?${query}&tensor=${name}&format=raw`)));
     const expected = scoreOf({cos, sin, count: tensor.shape[1], row: Number(distance), seed: 0, draws: 64});
-    const [, value] = /^default (\S+)/.exec(rest);
+    const [, value] = /^\S+ (\S+)/.exec(rest);
     assert.ok(Math.abs(Number(value) - expected) < 1e-5, `${value}, not ${expected}`);
   },
   async softmax(page, {scheme, query, tensor}) {

@@ -17,7 +17,7 @@ RESERVED = {"format", "tensor", "preset", "metric", "rows", "colormap", "scale",
 STORED = "parameters"  # its values are names of stored sets
 # what a choice needs by a rule of its scheme, which the table of parameters cannot say
 NEEDED = {"dynamic": {"alpha": "4"}, "longrope": {"factor": "2"},
-          "listed": {"coordinates": "0,1,0,1,2,3"}, "zipped": {"sizes": "3,3"}}
+          "listed": {"coordinates": "0,1,2,3,0,1,2,3"}}
 LEAST = {"f64": 2.0**-1074, "f32": 2.0**-149, "f16": 2.0**-24, "bf16": 2.0**-133, "i32": 0}
 # Parameters that bring tensors which are not there without them.
 ASKED_FOR = {
