@@ -113,7 +113,7 @@ const VIEWS = {
   heads: (page, {tensor}) => heads(page, tensor),
   async spectrum(page, {tensor}) {
     await page.waitForSelector('.spectrum-body:not([aria-busy])');
-    if ((await page.locator('svg.chart').count()) === 0) return assert.match(await page.textContent('.spectrum-words'), /^No column is a wave/);
+    if ((await page.locator('svg.chart').count()) === 0) return assert.match(await page.textContent('.spectrum-words'), /^(No column is a wave|The wavelengths of this table could not be measured)/);
     await page.locator('svg.chart').focus();
     await page.keyboard.press('Home');
     const [, column, wavelength] = /dimension (\d+) · wavelength (\S+) positions/.exec(await say(page, 'dimension'));
