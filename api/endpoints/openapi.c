@@ -262,7 +262,6 @@ static void add_plan_options(json_t *parameters)
         add_query_parameter(parameters, rows[i].name, rows[i].help,
                             api_parameter_schema(&rows[i]));
     json_t *plan = json_array_get(parameters, json_array_size(parameters) - 1);
-    json_object_set_new(plan, "required", json_true());
     json_object_set_new(plan, "example", json_true());
 }
 

@@ -279,6 +279,9 @@ json_t *api_contract_schemas(void)
                                   "numbers in nested lists; null where there is none: NaN or "
                                   "an infinity",
                                   "items", api_contract_reference("schemas", "Data")));
+    /* beside name and scheme stand the parameters of the scheme */
+    json_object_set_new(json_object_get(schemas, "BatchItem"), "additionalProperties",
+                        json_true());
     json_object_set_new(
         schemas, "Document",
         json_pack("{s:s, s:s}", "type", "object", "description", "an OpenAPI 3.1 document"));

@@ -199,12 +199,12 @@ class Document:
 
 
 def closed(document):
-    """The document with no member beside those described in its answers: more may come with the
-    next version, but none that this one does not describe."""
+    """The document with no member beside those described in its answers, unless it admits others:
+    more may come with the next version, but none that this one does not describe."""
     document = json.loads(json.dumps(document))
     for schema in document["components"]["schemas"].values():
         if "properties" in schema:
-            schema["additionalProperties"] = False
+            schema.setdefault("additionalProperties", False)
     return document
 
 

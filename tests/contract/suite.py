@@ -27,6 +27,7 @@ OUTSIDE = {
     "test_load": "many clients at once, and what they cost the server",
     "test_soak": "random traffic, much of it broken off, on sockets of its own",
     "test_memory": "thousands of times the same request, one allocation of which fails each time",
+    "test_models.PythonsJson": "numbers as Python writes them, which are no JSON",
     "test_floater.Load": "how long a hit may take beside a long computation",
     "test_lifecycle": "processes that end, sockets handed over",
     "test_unix_sockets": "sockets that a proxy does not know",

@@ -114,6 +114,15 @@ class Contradictions(Plans):
         self.refuses("head_dim", head_dim=7)
 
 
+class PythonsJson(Plans):
+    def test_numbers_that_json_does_not_have_count_as_null(self):
+        body = b'{"model_type": "mamba2", "time_step_limit": [0.0, Infinity], "x": [NaN, -Infinity], "y": "NaN"}'
+        reply = self.plan(body)
+        self.assert_ok(reply)
+        self.assertEqual(reply.json()["parts"], [])
+        self.assertIn("no positions", reply.json()["summary"])
+
+
 class Reading(Plans):
     """What is read from where, and what is not."""
 
@@ -171,13 +180,6 @@ class Reading(Plans):
         config = {**LLAMA, "rotary_dim": 8, "rope_ratio": 2, "rope_scaling": {"type": "linear", "factor": 2, "mscale": 1}}
         self.assertEqual(sorted(self.plan(config).json()["not_used"]),
                          ["rope_ratio", "rope_scaling.mscale", "rotary_dim"])
-
-    def test_numbers_that_json_does_not_have_count_as_null(self):
-        body = b'{"model_type": "mamba2", "time_step_limit": [0.0, Infinity], "x": [NaN, -Infinity], "y": "NaN"}'
-        reply = self.plan(body)
-        self.assert_ok(reply)
-        self.assertEqual(reply.json()["parts"], [])
-        self.assertIn("no positions", reply.json()["summary"])
 
     def test_bodies_that_are_no_config_are_refused(self):
         self.assert_problem(self.plan(b"[]"), 400, "body")
