@@ -59,7 +59,7 @@ START_TEST(a_cache_holds_cosines_beside_sines)
     static const char *const OPTIONS[] = {
         "length=70&offset=-3&dim=8",
         "length=9&dim=140&offset=1e9",
-        "length=40&dim=16&step=0.1" YARN,
+        ("length=40&dim=16&step=0.1" YARN),
         "length=30&dim=16&rope_type=proportional&partial_rotary_factor=0.5",
         "positions=0,1e9,-0.5,0.000001&dim=66&layout=interleaved",
         "length=6&dim=32&partial_rotary_factor=0.25&rope_theta=1e18",
