@@ -195,8 +195,11 @@ function queriesOf({example, parameters}) {
   return [has('offset') ? `${longer.replace('base_length=4', 'base_length=12')}&offset=${has('base_length') || has('width') ? 1 : 7}` : longer];
 }
 
+// Refusals that a scheme's views bring about: measuring waves asks for far rows, whose amplitude no dtype holds.
+const REFUSED = {xpos: /status of 422/};
+
 for (const scheme of schemes)
-  pageTest(`${scheme.name}: every view reads the service's values`, {viewport: {width: 1280, height: 1500}}, async (page) => {
+  pageTest(`${scheme.name}: every view reads the service's values`, {viewport: {width: 1280, height: 1500}, expected: REFUSED[scheme.name]}, async (page) => {
     for (const query of queriesOf(scheme)) {
       const described = await (await fetch(`${url}/v1/encodings/${scheme.name}?${query}`)).json();
       assert.ok(described.tensors, `${query}: ${described.detail}`);
