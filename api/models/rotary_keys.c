@@ -104,9 +104,11 @@ static model_number divide_width(const model_config *config, const rotary_facts 
     model_number head = {.value = hidden.value / heads.value};
     head.from = model_keep(config->planner, json_sprintf("%s / %s", hidden.from, heads.from));
     if (!isnan(head.value) && head.value != floor(head.value)) {
-        model_refuse(config->planner, heads.from, json_real(heads.value),
+        json_t *given = json_real(heads.value);
+        model_refuse(config->planner, heads.from, given,
                      "a divisor of %s, which is %g, or head_dim be given", hidden.from,
                      hidden.value);
+        json_decref(given);
         head.value = NAN;
     }
     return head;

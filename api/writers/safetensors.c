@@ -38,6 +38,7 @@ json_t *api_safetensors_strings(const pe_request *request)
             continue;
         api_parameter_append_json(&text, request, i);
         if (text.failed) {
+            api_text_done(&text);
             json_decref(object);
             return NULL;
         }
