@@ -136,8 +136,8 @@ typedef struct grid_facts {
     const char *prefix_keys; /* of registers: rows before the grid, with a class token */
     const char *frames_keys; /* of a video; NULL: an image */
     double frames;           /* where the config does not say */
-    const char *facts[12];   /* name, text, …: what else there is to know */
-    const char *numbers[12]; /* name, key, default as text, …: numbers from the config */
+    const char *facts[16];   /* name, text, …: what else there is to know, up to NULL */
+    const char *numbers[16]; /* name, key, default as text, …: numbers from the config */
     const char *note;
 } grid_facts;
 void model_plan_grid(model_config *config, const void *facts);
