@@ -279,8 +279,10 @@ json_t *api_contract_schemas(void)
                                   "numbers in nested lists; null where there is none: NaN or "
                                   "an infinity",
                                   "items", api_contract_reference("schemas", "Data")));
-    /* beside name and scheme stand the parameters of the scheme */
+    /* beside name and scheme stand the scheme's parameters, in results what a model says */
     json_object_set_new(json_object_get(schemas, "BatchItem"), "additionalProperties",
+                        json_true());
+    json_object_set_new(json_object_get(schemas, "BatchResult"), "additionalProperties",
                         json_true());
     json_object_set_new(
         schemas, "Document",
