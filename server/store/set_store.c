@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define READ_TRIES 3 /* of a set that is replaced again and again while it is read */
+#define READ_TRIES 30 /* of a set that is replaced again and again while it is read */
 
 struct set_store {
     pthread_mutex_t lock;

@@ -39,6 +39,13 @@ ROTARY = {
 }
 
 
+DTYPES = ("f32", "f16", "bf16", "f64")
+
+# their tables are random numbers or integrals, which cost more than a store
+DRAWN = {"complex_order", "floater", "hierarchical", "learned"}
+SIMILARITY = "similarity/sinusoidal?metric=cosine"
+
+
 @dataclass(frozen=True)
 class Aim:
     limit: float
@@ -216,9 +223,19 @@ def library_rows():
                   generation_of(query, 8 * MIB, ["numpy"], functools.partial(make, *arguments)))
         yield Row(f"generate {name}", "storing as many bytes", None,
                   against_store("table", query, 8 * MIB))
+    yield from scheme_rows()
+
+
+def scheme_rows():
+    """Every scheme in every dtype, so that a new one shows itself."""
     for scheme in load.schemes():
-        yield Row(f"generate {scheme}, some 16 MB", "storing as many bytes", None,
-                  against_store("scheme", scheme, 4 * MIB))
+        for dtype in DTYPES:
+            yield Row(f"generate {scheme} in {dtype}", "storing as many bytes",
+                      at_least(0.5) if dtype != "f64" and scheme not in DRAWN else None,
+                      against_store("scheme", f"{scheme}?dtype={dtype}", 4 * MIB))
+    for dtype in DTYPES:
+        yield Row(f"similarity in {dtype}", "storing as many bytes", None,
+                  against_store("scheme", f"{SIMILARITY}&dtype={dtype}", MIB))
 
 
 # ---- small answers from the cache ----

@@ -140,18 +140,10 @@ static void time_json(const pe_request *request, int runs)
     pe_table_unref(table);
 }
 
-/* Those that draw or integrate take much longer than the others, and are left out. */
 static int list_schemes(void)
 {
-    static const char *const SLOW[] = {"learned", "complex_order", "floater", "hierarchical"};
-    for (size_t i = 0; i < pe_scheme_count(); i++) {
-        const char *name = pe_scheme_describe(pe_scheme_at(i))->name;
-        bool slow = false;
-        for (size_t s = 0; s < sizeof SLOW / sizeof *SLOW; s++)
-            slow = slow || strcmp(SLOW[s], name) == 0;
-        if (!slow)
-            puts(name);
-    }
+    for (size_t i = 0; i < pe_scheme_count(); i++)
+        puts(pe_scheme_describe(pe_scheme_at(i))->name);
     return EXIT_SUCCESS;
 }
 
@@ -188,25 +180,60 @@ static const pe_scheme *scheme_of(const char *name)
                                                   : pe_scheme_find(name);
 }
 
-/* table|json|stream QUERY of the sinusoidal scheme, or of the one before a question mark, or
- * scheme NAME at some 16 MB. */
-static pe_request *request_of(const char *task, const char *argument)
+/* Read "SCHEME?QUERY", or a QUERY alone, which is of `otherwise`. Returns the scheme, NULL if
+ * there is none of that name. */
+static const pe_scheme *read_path(const char *argument, const char *otherwise,
+                                  char dst_path[256], const char **ret_query)
 {
-    bench_query query;
-    if (strcmp(task, "scheme") == 0) {
-        const pe_scheme *scheme = pe_scheme_find(argument);
-        if (!scheme)
-            return NULL;
-        bench_read_query(&query, pe_scheme_describe(scheme)->example);
-        return bench_enlarged(scheme, &query, 16 << 20);
-    }
-    char path[256];
-    snprintf(path, sizeof path, "%s", argument);
-    char *rest = strchr(path, '?');
+    snprintf(dst_path, 256, "%s", argument);
+    char *rest = strchr(dst_path, '?');
     if (rest)
         *rest++ = '\0';
-    bench_read_query(&query, rest ? rest : path);
-    return bench_request(scheme_of(rest ? path : "sinusoidal"), &query);
+    *ret_query = rest ? rest : otherwise ? dst_path : "";
+    return scheme_of(rest || !otherwise ? dst_path : otherwise);
+}
+
+/* Most schemes are asked for this much. Those that draw or integrate take seconds for it. */
+#define SCHEME_BYTES      ((uint64_t)16 << 20)
+#define SLOW_SCHEME_BYTES ((uint64_t)1 << 20)
+
+static uint64_t bytes_of_scheme(const pe_scheme *scheme)
+{
+    static const char *const SLOW[] = {"complex_order", "floater", "hierarchical", "learned"};
+    const pe_scheme_info *info = pe_scheme_describe(scheme);
+    for (size_t i = 0; i < sizeof SLOW / sizeof *SLOW; i++)
+        if (strcmp(SLOW[i], info->name) == 0)
+            return SLOW_SCHEME_BYTES;
+    return info->similarity_of ? SLOW_SCHEME_BYTES : SCHEME_BYTES;
+}
+
+/* A scheme's example at a size that is worth measuring. The arguments after a question mark
+ * come before those of the example. */
+static pe_request *large_example(const char *argument)
+{
+    char path[256];
+    const char *more;
+    bench_query query, own;
+    const pe_scheme *scheme = read_path(argument, NULL, path, &more);
+    if (!scheme)
+        return NULL;
+    bench_read_query(&query, pe_scheme_describe(scheme)->example);
+    bench_read_query(&own, more);
+    for (size_t i = 0; *more && i < own.count; i++)
+        bench_set(&query, own.arguments[i].name, own.arguments[i].text);
+    return bench_enlarged(scheme, &query, bytes_of_scheme(scheme));
+}
+
+static pe_request *request_of(const char *task, const char *argument)
+{
+    char path[256];
+    const char *text;
+    bench_query query;
+    if (strcmp(task, "scheme") == 0)
+        return large_example(argument);
+    const pe_scheme *scheme = read_path(argument, "sinusoidal", path, &text);
+    bench_read_query(&query, text);
+    return scheme ? bench_request(scheme, &query) : NULL;
 }
 
 int main(int argc, char **argv)
@@ -218,12 +245,12 @@ int main(int argc, char **argv)
     pe_request *request =
         argc == 5 && use_kernel(argv[4]) ? request_of(argv[1], argv[2]) : NULL;
     if (!request) {
-        fprintf(
-            stderr,
-            "usage: bench-tables schemes|kernels\n"
-            "       bench-tables table|json|stream [SCHEME?]QUERY RUNS KERNEL\n"
-            "       bench-tables scheme NAME RUNS KERNEL\n"
-            "a kernel is best, baseline, or one of those that `bench-tables kernels` lists\n");
+        fprintf(stderr, "usage: bench-tables schemes|kernels\n"
+                        "       bench-tables table|json|stream [SCHEME?]QUERY RUNS KERNEL\n"
+                        "       bench-tables scheme SCHEME[?QUERY] RUNS KERNEL\n"
+                        "scheme enlarges the scheme's example to some 16 MB, slow ones to 1 "
+                        "MB; a kernel is\n"
+                        "best, baseline, or one of those that `bench-tables kernels` lists\n");
         return EXIT_FAILURE;
     }
     mallopt(M_MMAP_THRESHOLD, 4 << 20); /* as the server does */
