@@ -13,6 +13,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The sides of a window of tokens: the rows of two parameters, and what any such size is. */
+#define PE_WINDOW_MAX  16384 /* numbers of offsets are i32 */
+#define PE_WINDOW_SIZE .type = PE_INTEGER, .minimum = 1, .maximum = PE_WINDOW_MAX
+#define PE_WINDOW_PARAMETERS                                                                   \
+    {.name = "height",                                                                         \
+     PE_WINDOW_SIZE,                                                                           \
+     .required = true,                                                                         \
+     .unit = "cells",                                                                          \
+     .counts_rows = true,                                                                      \
+     .help = "rows of tokens in the window"},                                                  \
+    {                                                                                          \
+        .name = "width", PE_WINDOW_SIZE, .default_of = "height", .unit = "cells",              \
+        .counts_rows = true, .help = "columns of tokens in the window"                         \
+    }
+
 typedef struct pe_offsets {
     size_t element_size, height, width;
     bool symmetric; /* lines are for |row offset|; else for key minus query + height - 1 */

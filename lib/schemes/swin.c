@@ -10,25 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WINDOW_MAX 16384 /* numbers of offsets are i32 */
-
 static const char *const MODES[] = {"bilinear", "bicubic", NULL};
 
-#define WINDOW .type = PE_INTEGER, .minimum = 1, .maximum = WINDOW_MAX
-
 static const pe_parameter PARAMETERS[] = {
-    {.name = "height",
-     WINDOW,
-     .required = true,
-     .unit = "cells",
-     .counts_rows = true,
-     .help = "rows of tokens in the window"},
-    {.name = "width",
-     WINDOW,
-     .default_of = "height",
-     .unit = "cells",
-     .counts_rows = true,
-     .help = "columns of tokens in the window"},
+    PE_WINDOW_PARAMETERS,
     {PE_HEADS_PARAMETER, .required = true, .stored = "table", .stored_axis = 1,
      .help = "number of heads"},
     {.name = "class_token",
@@ -40,12 +25,12 @@ static const pe_parameter PARAMETERS[] = {
         "table [offsets, heads], with (2*height-1) * (2*width-1) offsets, and "
         "3 more with class_token=true"),
     {.name = "source_height",
-     WINDOW,
+     PE_WINDOW_SIZE,
      .unit = "cells",
      .help = "rows of the window that the table is for; by default those of this window, or of "
              "the square that the stored table has"},
     {.name = "source_width",
-     WINDOW,
+     PE_WINDOW_SIZE,
      .unit = "cells",
      .help = "columns of that window; by default as many as source_height"},
     {.name = "mode",
@@ -95,7 +80,7 @@ static bool find_stored_window(const pe_values *values, uint64_t rows, window_sh
         uint64_t side = (uint64_t)sqrt((double)offsets);
         shape->source_height = shape->source_width = (side + 1) / 2;
     }
-    return shape->source_height > 0 && shape->source_height <= WINDOW_MAX &&
+    return shape->source_height > 0 && shape->source_height <= PE_WINDOW_MAX &&
            offsets == offsets_of(shape->source_height, shape->source_width);
 }
 

@@ -7,24 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WINDOW_MAX 16384 /* numbers of offsets are i32 */
-
-#define WINDOW         .type = PE_INTEGER, .minimum = 1, .maximum = WINDOW_MAX
-#define TRAINED_WINDOW .type = PE_INTEGER, .minimum = 2, .maximum = WINDOW_MAX, .unit = "tokens"
+#define TRAINED_WINDOW                                                                         \
+    .type = PE_INTEGER, .minimum = 2, .maximum = PE_WINDOW_MAX, .unit = "tokens"
 
 static const pe_parameter PARAMETERS[] = {
-    {.name = "height",
-     WINDOW,
-     .required = true,
-     .unit = "cells",
-     .counts_rows = true,
-     .help = "rows of tokens in the window"},
-    {.name = "width",
-     WINDOW,
-     .default_of = "height",
-     .unit = "cells",
-     .counts_rows = true,
-     .help = "columns of tokens in the window"},
+    PE_WINDOW_PARAMETERS,
     {PE_HEADS_PARAMETER, .required = true, .stored = "w2", .stored_axis = 0,
      .help = "number of heads"},
     {.name = "hidden",
