@@ -101,14 +101,11 @@ static void add_optional_property(json_t *properties, const char *name, const ch
     add_property(properties, name, help, schema);
 }
 
-/* The value of a parameter in the scheme's example query; NULL if the example does not give it.
- */
-static json_t *example_of(const pe_scheme_info *info, const pe_parameter *parameter)
+/* The value of a parameter in an example query; NULL if the query does not give it. */
+static json_t *example_of(const char *query, const pe_parameter *parameter)
 {
     size_t length = strlen(parameter->name);
-    if (info->similarity_of && strcmp(parameter->name, "metric") == 0)
-        return json_string(parameter->choices[0]);
-    const char *pair = info->example; /* "name=value", and then `&` or the end */
+    const char *pair = query; /* "name=value", and then `&` or the end */
     while (strncmp(pair, parameter->name, length) != 0 || pair[length] != '=') {
         pair = strchr(pair, '&');
         if (!pair)
@@ -135,7 +132,8 @@ static json_t *summary_of(const pe_scheme_info *info, const char *how)
     return json_sprintf("%s: %s%s", info->title, pe_scheme_describe(compared)->title, how);
 }
 
-static json_t *get_operation(const pe_scheme_info *info)
+/* GET of a scheme; `query` is the example. */
+static json_t *get_operation(const pe_scheme_info *info, const char *query)
 {
     json_t *parameters = json_array();
     for (size_t i = 0; i < pe_all_parameter_count(info); i++) {
@@ -143,7 +141,7 @@ static json_t *get_operation(const pe_scheme_info *info)
         add_query_parameter(parameters, parameter->name, parameter->help,
                             api_parameter_schema(parameter));
         json_t *added = json_array_get(parameters, json_array_size(parameters) - 1);
-        json_t *example = example_of(info, parameter);
+        json_t *example = example_of(query, parameter);
         if (example)
             json_object_set_new(added, "example", example);
         if (api_is_required(parameter))
@@ -157,7 +155,8 @@ static json_t *get_operation(const pe_scheme_info *info)
                      api_contract_responses_of(API_TENSORS, NULL));
 }
 
-static json_t *post_operation(const pe_scheme_info *info)
+/* POST of a scheme; `query` is the example. */
+static json_t *post_operation(const pe_scheme_info *info, const char *query)
 {
     json_t *properties = json_object(), *required = json_array(), *example = json_object();
     for (size_t i = 0; i < pe_all_parameter_count(info); i++) {
@@ -165,7 +164,7 @@ static json_t *post_operation(const pe_scheme_info *info)
         bool is_required = api_is_required(parameter);
         parameter_adder *add = is_required ? add_property : add_optional_property;
         add(properties, parameter->name, parameter->help, api_parameter_schema(parameter));
-        json_t *value = example_of(info, parameter);
+        json_t *value = example_of(query, parameter);
         if (value)
             json_object_set_new(example, parameter->name, value);
         if (is_required)
@@ -307,16 +306,17 @@ static void add_plain_route(json_t *paths, const api_route *route)
     json_object_set_new(item, method_member(route->method, method), operation);
 }
 
-/* Add a scheme's path under /v1/encodings or /v1/similarity. */
-static void add_scheme(json_t *paths, const char *kind, const pe_scheme *scheme)
+/* Add a scheme's path under /v1/encodings or /v1/similarity; `query` is the example. */
+static void add_scheme(json_t *paths, const char *kind, const pe_scheme *scheme,
+                       const char *query)
 {
     char path[128];
     const pe_scheme_info *info = pe_scheme_describe(scheme);
     snprintf(path, sizeof path, "/v1/%s/%s", kind,
              info->similarity_of ? info->similarity_of : info->name);
-    json_object_set_new(
-        paths, path,
-        json_pack("{s:o, s:o}", "get", get_operation(info), "post", post_operation(info)));
+    json_object_set_new(paths, path,
+                        json_pack("{s:o, s:o}", "get", get_operation(info, query), "post",
+                                  post_operation(info, query)));
 }
 
 static json_t *document_info(void)
@@ -367,11 +367,12 @@ static json_t *build_document(const api_call *call)
         if (!(routes[i].kind & (API_TENSORS | API_TENSORS_BY_POST)))
             add_plain_route(paths, &routes[i]);
     for (size_t i = 0; i < pe_scheme_count(); i++) {
+        char query[API_SIMILARITY_QUERY_MAX];
         const pe_scheme *scheme = pe_scheme_at(i);
-        add_scheme(paths, "encodings", scheme);
-        if (api_has_similarity(scheme, &call->service->host->limits))
-            add_scheme(paths, "similarity",
-                       pe_similarity_find(pe_scheme_describe(scheme)->name));
+        const pe_scheme_info *info = pe_scheme_describe(scheme);
+        add_scheme(paths, "encodings", scheme, info->example);
+        if (api_similarity_example(scheme, &call->service->host->limits, query))
+            add_scheme(paths, "similarity", pe_similarity_find(info->name), query);
     }
     return json_pack("{s:s, s:o, s:[{s:s, s:s}], s:[], s:o, s:o, s:o}", "openapi", "3.1.0",
                      "info", document_info(), "servers", "url", "/", "description",

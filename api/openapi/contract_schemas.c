@@ -42,6 +42,12 @@ static const struct {
     {"BatchResult", "name", "string", "the request's name"},
     {"BatchResult", "request?", "string", "the target that gives these tensors alone"},
     {"BatchResult", "encoding", "Tensors", "the tensors"},
+    {"BatchResult", "part?", "integer", "of a model: the index of its part"},
+    {"BatchResult", "component?", "string", "of a model: the component's name"},
+    {"BatchResult", "kind?", "string", "of a model: what it is"},
+    {"BatchResult", "pairing?", "string", "of rotary columns: half or interleaved"},
+    {"BatchResult", "from?", "{string}", "of a model: where each parameter came from"},
+    {"BatchResult", "notes?", "[string]", "of a model: sentences about the part"},
 
     {"Models", "models", "[KnownModel]", "models that a path may name"},
     {"Models", "model_types", "[ModelType]", "the model types that a config may have"},
@@ -279,10 +285,8 @@ json_t *api_contract_schemas(void)
                                   "numbers in nested lists; null where there is none: NaN or "
                                   "an infinity",
                                   "items", api_contract_reference("schemas", "Data")));
-    /* beside name and scheme stand the scheme's parameters, in results what a model says */
+    /* beside name and scheme stand the scheme's parameters */
     json_object_set_new(json_object_get(schemas, "BatchItem"), "additionalProperties",
-                        json_true());
-    json_object_set_new(json_object_get(schemas, "BatchResult"), "additionalProperties",
                         json_true());
     json_object_set_new(
         schemas, "Document",

@@ -90,8 +90,23 @@ class OpenApi(ServerCase):
         """(path, scheme) of every path that answers with tensors: encodings and similarities."""
         for scheme in self.schemes:
             yield f"/v1/encodings/{scheme['name']}", scheme
-            if scheme["similarity"]:
+            if scheme["similarity"] or self.is_similar_in_another_form(scheme):
                 yield f"/v1/similarity/{scheme['name']}", scheme
+
+    similar_in_another_form = {}  # by the scheme's name, found out once
+
+    def is_similar_in_another_form(self, scheme):
+        """Whether some choice of one parameter makes a matrix of rows that can be compared."""
+        name, known = scheme["name"], self.similar_in_another_form
+        if name not in known:
+            choices = [
+                f"{parameter['name']}={choice}"
+                for parameter in scheme["parameters"]
+                for choice in parameter.get("choices", [])
+            ]
+            target = f"/v1/similarity/{name}?{scheme['example']}&metric=l2&"
+            known[name] = any(self.get(target + choice).status == 200 for choice in choices)
+        return known[name]
 
     def resolved(self, kind, node):
         """The component that a $ref names, or the node itself."""
@@ -163,6 +178,13 @@ class OpenApi(ServerCase):
                 refused += 1
         self.assertGreater(refused, 0)
         self.assertLess(refused, len(self.schemes) // 2 + 1)
+
+    def test_a_similarity_in_another_form_has_an_example_of_that_form(self):
+        for name, given in (("t5", ("form", "compact")), ("alibi", ("form", "compact")),
+                            ("sinusoidal_2d", ("shape", "nc"))):
+            parameter = self.query(f"/v1/similarity/{name}")[given[0]]
+            self.assertEqual(parameter["example"], given[1])
+            self.assertNotIn("example", self.query(f"/v1/encodings/{name}")[given[0]])
 
     def test_operations_have_unique_ids_summaries_and_responses(self):
         identifiers = [operation["operationId"] for _, _, operation in self.operations()]
@@ -302,13 +324,20 @@ class OpenApi(ServerCase):
     def test_every_example_query_answers(self):
         for path, _ in self.tables():
             with self.subTest(path):
-                given = {}
-                for name, parameter in self.query(path).items():
+                for parameter in self.query(path).values():
                     if "example" in parameter:
                         self.check_example(parameter["example"], parameter["schema"])
-                        given[name] = text_of(parameter["example"])
-                self.assertTrue(given)
-                self.assert_ok(self.get(f"{path}?{query_of(given)}"))
+                self.assert_ok(self.get(self.example_target(path)))
+
+    def example_target(self, path):
+        """A path with the query of its parameters' examples."""
+        given = {
+            name: text_of(parameter["example"])
+            for name, parameter in self.query(path).items()
+            if "example" in parameter
+        }
+        self.assertTrue(given)
+        return f"{path}?{query_of(given)}"
 
     def check_example(self, value, schema):
         kinds = {"integer": int, "number": (int, float), "boolean": bool, "string": str}
@@ -332,9 +361,7 @@ class OpenApi(ServerCase):
         for path, scheme in self.tables():
             for operation in self.document["paths"][path].values():
                 for media_type in self.response(operation, "200")["content"]:
-                    target = f"{path}?{scheme['example']}"
-                    target += "&metric=l2" if "similarity" in path else ""
-                    reply = self.get(target, {"Accept": media_type})
+                    reply = self.get(self.example_target(path), {"Accept": media_type})
                     if reply.status == 422 and media_type == "image/png":
                         self.assert_problem(reply, 422, "slice")
                         self.assertGreaterEqual(scheme["tensors"][0]["shape"].count(","), 2)
