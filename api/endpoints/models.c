@@ -29,7 +29,7 @@ static json_t *build_list(const api_call *call)
     (void)call;
     json_t *types = json_array(), *models = json_array(), *parameters = json_array();
     size_t rows;
-    const pe_parameter *options = api_model_option_rows(&rows);
+    api_model_option_rows(&rows);
     for (size_t i = 0; i < api_model_type_count(); i++) {
         api_model_type_name type = api_model_type_at(i);
         json_array_append_new(types, json_pack("{s:s, s:s}", "model_type", type.model_type,
@@ -42,7 +42,7 @@ static json_t *build_list(const api_call *call)
                                                 json_loads(model->config, 0, NULL)));
     }
     for (size_t i = 0; i < rows; i++)
-        json_array_append_new(parameters, api_describe_parameter(&options[i]));
+        json_array_append_new(parameters, api_model_option_describe(i));
     return json_pack("{s:o, s:o, s:o}", "models", models, "model_types", types, "parameters",
                      parameters);
 }

@@ -258,8 +258,7 @@ static void add_plan_options(json_t *parameters)
     size_t count;
     const pe_parameter *rows = api_model_option_rows(&count);
     for (size_t i = 0; i < count; i++)
-        add_query_parameter(parameters, rows[i].name, rows[i].help,
-                            api_parameter_schema(&rows[i]));
+        add_query_parameter(parameters, rows[i].name, rows[i].help, api_model_option_schema(i));
     json_t *plan = json_array_get(parameters, json_array_size(parameters) - 1);
     json_object_set_new(plan, "example", json_true());
 }

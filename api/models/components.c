@@ -1,14 +1,17 @@
 /* Rules about components: a model of several, and stacks that share one object. */
 #include "models/types.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
 void model_component_new(model_config *config, const char *name)
 {
     api_model_plan *plan = config->planner->plan;
-    assert(plan->component_count < API_MODEL_COMPONENTS);
+    if (plan->component_count == API_MODEL_COMPONENTS) {
+        config->planner->is_full = true; /* what follows is added to the last one */
+        config->component = API_MODEL_COMPONENTS - 1;
+        return;
+    }
     config->component = plan->component_count++;
     plan->components[config->component] = (api_model_component){
         .name = name, .model_type = config->type->name, .path = config->path};
@@ -65,10 +68,34 @@ static const model_type *type_of(const model_config *inner, const component_fact
     return type;
 }
 
+/* Plan the object of a component by its own type. */
+static void plan_object(model_config *inner, const component_facts *facts)
+{
+    inner->type = type_of(inner, facts);
+    if (inner->type)
+        model_plan_type(inner);
+}
+
+/* The same for a component that was not asked for: what is wrong in it does not matter. */
+static void plan_unasked(model_config *inner, const component_facts *facts)
+{
+    model_planner *planner = inner->planner;
+    pe_error *kept = planner->error, own;
+    pe_error_init(&own);
+    planner->error = &own;
+    planner->is_unasked = true;
+    plan_object(inner, facts);
+    planner->is_unasked = false;
+    planner->error = kept;
+    if (own.status == PE_NO_MEMORY)
+        pe_error_add(kept, PE_NO_MEMORY, "", "", "memory for the plan");
+}
+
 void model_plan_component(model_config *config, const void *component_rule)
 {
     const component_facts *facts = component_rule;
     model_config inner = model_object(config, facts->keys);
+    inner.parent = config;
     inner.name =
         config->name && config->path && *config->path
             ? model_keep(config->planner, json_sprintf("%s_%s", config->name, facts->name))
@@ -77,13 +104,15 @@ void model_plan_component(model_config *config, const void *component_rule)
         return;
     if (!inner.object && facts->flat) {
         inner = *config;
+        inner.parent = config;
         inner.name = facts->name;
         inner.type = model_type_find(facts->type);
-    } else {
-        inner.type = type_of(&inner, facts);
-    }
-    if (inner.type)
         model_plan_type(&inner);
+    } else if (config->planner->is_unasked || model_is_asked_for(config->planner, inner.name)) {
+        plan_object(&inner, facts);
+    } else {
+        plan_unasked(&inner, facts);
+    }
 }
 
 void model_plan_stack(model_config *config, const void *stack_rule)

@@ -55,9 +55,24 @@ bool model_lists(const char *words, const char *word)
     return false;
 }
 
+const char *model_shown_path(model_planner *planner, const char *path)
+{
+    static const size_t ROOM = sizeof((pe_problem *)0)->parameter - sizeof "\xe2\x80\xa6";
+    size_t length = strlen(path);
+    if (length < sizeof((pe_problem *)0)->parameter)
+        return path;
+    const char *rest = path + length - ROOM;
+    while (((unsigned char)*rest & 0xc0) == 0x80)
+        rest++;
+    if (strchr(rest, '.'))
+        rest = strchr(rest, '.');
+    return model_keep(planner, json_sprintf("\xe2\x80\xa6%s", rest));
+}
+
 pe_problem *model_refuse(model_planner *planner, const char *path, const json_t *given,
                          const char *rule, ...)
 {
+    path = model_shown_path(planner, path);
     char allowed[256], shown[64] = "";
     va_list list;
     va_start(list, rule);

@@ -8,7 +8,9 @@ typedef struct model_planner {
     api_model_plan *plan;
     const pe_limits *limits;
     pe_error *error;
-    json_t *used; /* the paths that have been read, as the keys of an object */
+    json_t *used;    /* the paths that have been read, as the keys of an object */
+    bool is_unasked; /* what is planned now was not asked for */
+    bool is_full;    /* there were more components or parts than a plan has room for */
 } model_planner;
 
 typedef struct model_config model_config;
@@ -33,11 +35,12 @@ typedef struct model_type {
 /* An object of a config: the whole, a component, or a dictionary inside one. */
 struct model_config {
     model_planner *planner;
-    const model_type *type; /* the row that reads it */
-    json_t *object;         /* may be NULL: then it is empty */
-    const char *path;       /* "", "text_config" …; NULL: defaults of the row */
-    const char *name;       /* of its component, as its parent calls it; or NULL */
-    size_t component;       /* index into the plan's components */
+    const model_type *type;     /* the row that reads it */
+    json_t *object;             /* may be NULL: then it is empty */
+    const char *path;           /* "", "text_config" …; NULL: defaults of the row */
+    const char *name;           /* of its component, as its parent calls it; or NULL */
+    size_t component;           /* index into the plan's components */
+    const model_config *parent; /* of a component: what holds it and its neighbours; or NULL */
 };
 
 /* Keep a text, which is consumed, as long as the plan. "" without memory. */
@@ -82,6 +85,10 @@ const char *model_string(const model_config *config, const char *keys, const cha
  * is a problem. */
 model_config model_object(const model_config *config, const char *keys);
 json_t *model_list(const model_config *config, const char *keys, const char **ret_from);
+
+/* A path as a problem shows it: one that is too long loses its first steps, "….text.head_dim".
+ */
+const char *model_shown_path(model_planner *planner, const char *path);
 
 /* Add a problem about a path. The rule completes "the path must be …". */
 pe_problem *model_refuse(model_planner *planner, const char *path, const json_t *given,

@@ -1,6 +1,8 @@
 /* What a request may say about a model's plan. */
 #include "models/options.h"
 
+#include "json/schema.h"
+
 #include <string.h>
 
 #define MOST 9007199254740992.0 /* 2^53 */
@@ -19,6 +21,7 @@ enum option {
     SEQ_LEN,
     IMAGE,
     FRAMES,
+    COMPONENTS,
     CONVENTION,
     FORMAT,
     PARAMETERS,
@@ -68,6 +71,10 @@ static const pe_parameter ROWS[] = {
                 .maximum = 65536,
                 .unit = "frames",
                 .help = "frames of the video; by default what the config says"},
+    [COMPONENTS] = {.name = "components",
+                    .help =
+                        "names of the components to include, with commas between them, such "
+                        "as text,vision; by default all"},
     [CONVENTION] = {.name = "convention",
                     .type = PE_CHOICE,
                     .choices = CONVENTIONS,
@@ -96,6 +103,25 @@ const pe_parameter *api_model_option_rows(size_t *ret_count)
     return ROWS;
 }
 
+static json_t *names_schema(void)
+{
+    return json_pack("{s:s, s:{s:s}, s:i}", "type", "array", "items", "type", "string",
+                     "minItems", 1);
+}
+
+json_t *api_model_option_schema(size_t row)
+{
+    return row == COMPONENTS ? names_schema() : api_parameter_schema(&ROWS[row]);
+}
+
+json_t *api_model_option_describe(size_t row)
+{
+    if (row != COMPONENTS)
+        return api_describe_parameter(&ROWS[row]);
+    return json_pack("{s:s, s:s, s:b, s:n, s:s}", "name", ROWS[row].name, "type", "array",
+                     "required", 0, "default", "help", ROWS[row].help);
+}
+
 /* Read the pixels of an image, one number or two. */
 static void read_image(const pe_argument *argument, api_model_options *options,
                        pe_error *reterr)
@@ -118,6 +144,10 @@ static void read_option(enum option option, const pe_argument *argument,
     }
     if (option == PARAMETERS) { /* the scheme checks the name */
         options->parameters = argument->text;
+        return;
+    }
+    if (option == COMPONENTS) { /* the plan checks the names */
+        options->components = argument->text;
         return;
     }
     if (!pe_argument_read(&ROWS[option], argument, NULL, 0, &value, reterr))
@@ -151,6 +181,7 @@ static void read_option(enum option option, const pe_argument *argument,
         options->format = FORMATS[value.integer];
         break;
     case IMAGE:
+    case COMPONENTS:
     case PARAMETERS:
         break;
     }
@@ -163,8 +194,8 @@ static void refuse_stranger(const pe_argument *argument, pe_error *reterr)
         names[i] = ROWS[i].name;
     pe_problem *problem =
         pe_error_add(reterr, PE_MALFORMED, argument->name, argument->text ? argument->text : "",
-                     "one of length, offset, dtype, table, seq_len, image, frames, convention, "
-                     "format, parameters and plan");
+                     "one of length, offset, dtype, table, seq_len, image, frames, "
+                     "components, convention, format, parameters and plan");
     problem->reason = PE_REASON_UNKNOWN;
     pe_problem_suggest(problem, pe_nearest(argument->name, names, ROW_COUNT));
 }

@@ -4,6 +4,8 @@
 
 #include "http/arguments.h"
 
+#include <jansson.h>
+
 /* Rows of a table where the request does not give `length`, and queries and keys of a matrix
  * of them. */
 #define API_MODEL_ROWS    4096
@@ -18,6 +20,7 @@ typedef struct api_model_options {
     int64_t seq_len;                    /* 0: not given */
     int64_t height, width;              /* of the image in pixels; 0: what the config says */
     int64_t frames;                     /* 0: what the config says */
+    const char *components;             /* names with commas between them; NULL: all */
     api_convention convention;
     const char *convention_name;
     bool plan;              /* the plan alone is asked for */
@@ -25,8 +28,11 @@ typedef struct api_model_options {
     const char *parameters; /* a stored set of trained tensors; NULL: not given */
 } api_model_options;
 
-/* The options as rows of a parameter table. */
+/* The options as rows of a parameter table: their names and help. What values they have is said
+ * by the other two, since one option is a list of names, which no parameter of a scheme is. */
 const pe_parameter *api_model_option_rows(size_t *ret_count);
+json_t *api_model_option_schema(size_t row);
+json_t *api_model_option_describe(size_t row);
 
 /* Read the options from a request's arguments, whose texts they keep. Strangers and values that
  * are not legal are problems. */

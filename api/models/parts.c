@@ -13,8 +13,12 @@
 api_model_part *model_part_new(const model_config *config, const char *suffix, const char *kind)
 {
     api_model_plan *plan = config->planner->plan;
-    assert(plan->part_count < API_MODEL_PARTS);
-    api_model_part *part = &plan->parts[plan->part_count++];
+    api_model_part *part = &plan->parts[plan->part_count];
+    if (plan->part_count < API_MODEL_PARTS)
+        plan->part_count++;
+    else
+        config->planner->is_full = true;
+    model_part_done(part);
     const char *component = plan->components[config->component].name;
     *part = (api_model_part){.kind = kind,
                              .component = config->component,
@@ -24,6 +28,13 @@ api_model_part *model_part_new(const model_config *config, const char *suffix, c
     part->name = suffix ? model_keep(config->planner, json_sprintf("%s.%s", component, suffix))
                         : component;
     return part;
+}
+
+void model_part_done(api_model_part *part)
+{
+    pe_request_unref(part->request);
+    json_decref(part->facts);
+    json_decref(part->notes);
 }
 
 /* ---- arguments ---- */
@@ -184,9 +195,12 @@ static const char *path_of_problem(const model_config *config, const api_model_p
             continue;
         if (strcmp(from, "query") == 0 || strncmp(from, "default of ", 11) == 0)
             return parameter;
-        return model_keep(config->planner, json_stringn(from, strcspn(from, ", ")));
+        const char *path = model_keep(config->planner, json_stringn(from, strcspn(from, ", ")));
+        return model_shown_path(config->planner, path);
     }
-    return model_keep(config->planner, json_sprintf("%s: %s", part->name, parameter));
+    return model_shown_path(
+        config->planner,
+        model_keep(config->planner, json_sprintf("%s: %s", part->name, parameter)));
 }
 
 /* Add the problems that a scheme has with a part. */

@@ -48,6 +48,9 @@ void model_note(json_t *notes, const char *format, ...) __attribute__((format(pr
 void model_part_finish(const model_config *config, api_model_part *part, const char *scheme,
                        const char *tensors);
 
+/* Free what a part holds. */
+void model_part_done(api_model_part *part);
+
 /* ---- layers ---- */
 
 /* How a component's layers get their types, where the config has no `layer_types`. */

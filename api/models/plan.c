@@ -80,7 +80,8 @@ static void plan_components(model_config *config)
 static void make_plan(api_model_plan *plan, json_t *object, const pe_limits *limits,
                       pe_error *reterr)
 {
-    model_planner planner = {plan, limits, reterr, json_object()};
+    model_planner planner = {
+        .plan = plan, .limits = limits, .error = reterr, .used = json_object()};
     model_config config = {.planner = &planner, .object = object, .path = ""};
     const char *from;
     const char *name = json_string_value(json_object_get(object, "model_type"));
@@ -102,6 +103,11 @@ static void make_plan(api_model_plan *plan, json_t *object, const pe_limits *lim
     if (json_string_value(json_object_get(object, "model_type")))
         model_find(&config, "model_type", &from);
     model_list_unused(&planner, object);
+    if (planner.is_full)
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "body", "",
+                     "a config of at most %d components with %d parts in all",
+                     API_MODEL_COMPONENTS, API_MODEL_PARTS);
+    model_keep_asked(&planner);
     json_decref(planner.used);
 }
 
@@ -141,11 +147,9 @@ void api_model_plan_free(api_model_plan *plan)
         free(plan->components[i].layers);
         free(plan->components[i].types);
     }
-    for (size_t i = 0; i < plan->part_count; i++) {
-        pe_request_unref(plan->parts[i].request);
-        json_decref(plan->parts[i].facts);
-        json_decref(plan->parts[i].notes);
-    }
+    for (size_t i = 0; i < plan->part_count; i++)
+        model_part_done(&plan->parts[i]);
+    model_part_done(&plan->parts[API_MODEL_PARTS]);
     json_decref(plan->notes);
     json_decref(plan->not_used);
     json_decref(plan->kept);

@@ -56,7 +56,7 @@ typedef struct api_model_plan {
     const api_model_options *options;
     api_model_component components[API_MODEL_COMPONENTS];
     size_t component_count;
-    api_model_part parts[API_MODEL_PARTS];
+    api_model_part parts[API_MODEL_PARTS + 1]; /* the last one is for what is too much */
     size_t part_count;
     json_t *notes;    /* sentences about the whole */
     json_t *not_used; /* paths of keys that look like positions and have no effect */

@@ -102,7 +102,10 @@ static model_number divide_width(const model_config *config, const rotary_facts 
     model_number heads =
         model_required(config, "num_attention_heads", facts->heads > 0 ? facts->heads : NAN, 1);
     model_number head = {.value = hidden.value / heads.value};
-    head.from = model_keep(config->planner, json_sprintf("%s / %s", hidden.from, heads.from));
+    head.from = hidden.from;
+    if (strcmp(hidden.from, heads.from) != 0) /* else both are the class's */
+        head.from =
+            model_keep(config->planner, json_sprintf("%s / %s", hidden.from, heads.from));
     if (!isnan(head.value) && head.value != floor(head.value)) {
         json_t *given = json_real(heads.value);
         model_refuse(config->planner, heads.from, given,

@@ -14,6 +14,14 @@ const model_type *model_type_at(size_t index); /* in the order of the table */
 /* Apply the rules of config->type to the config. */
 void model_plan_type(model_config *config);
 
+/* ---- selection.c: the components that a request asks for ---- */
+
+/* Whether the request asks for a component, or for one inside of it. */
+bool model_is_asked_for(const model_planner *planner, const char *name);
+
+/* Leave out of a finished plan what was not asked for. Names of no component are problems. */
+void model_keep_asked(model_planner *planner);
+
 /* ---- components.c: rules about components ---- */
 
 /* A component that is an object of its own in the config. */

@@ -114,6 +114,85 @@ class Contradictions(Plans):
         self.refuses("head_dim", head_dim=7)
 
 
+    def test_a_long_path_is_shown_from_its_end(self):
+        text = {"hidden_size": 64, "num_attention_heads": 4, "rope_scaling": {
+            "rope_type": "longrope", "original_max_position_embeddings": 64, "short_factor": [1.0] * 8}}
+        problem = self.assert_problem(self.plan({"model_type": "qwen2_5_omni", "thinker_config": {
+            "text_config": {"model_type": "llava", "text_config": {"model_type": "qwen2", **text}}}}), 422)
+        paths = [error["parameter"] for error in problem["errors"]]
+        whole = "thinker_config.text_config.text_config.rope_scaling.long_factor"
+        self.assertEqual(len(whole), 63)
+        self.assertIn(whole, paths)
+        problem = self.assert_problem(self.plan({"model_type": "vision-encoder-decoder", "encoder": {
+            "model_type": "qwen2_5_omni", "thinker_config": {"text_config": {"model_type": "qwen2", **text}}}}), 422)
+        paths = [error["parameter"] for error in problem["errors"]]
+        self.assertIn("encoder.thinker_config.text_config.rope_scaling.long_factor", paths)
+        problem = self.assert_problem(self.plan({"model_type": "vision-encoder-decoder", "encoder": {
+            "model_type": "qwen2_5_omni", "thinker_config": {
+                "text_config": {"model_type": "llava", "text_config": {"model_type": "qwen2", **text}}}}}), 422)
+        paths = [error["parameter"] for error in problem["errors"]]
+        self.assertIn("….text_config.text_config.rope_scaling.long_factor", paths)
+
+    def test_components_inside_components_have_a_limit(self):
+        config = {"model_type": "vit"}
+        for _ in range(9):
+            config = {"model_type": "vision-encoder-decoder", "encoder": config}
+        self.assert_problem(self.plan(config), 422, "body")
+        self.assert_problem(self.plan(config, "&components=decoder"), 422, "body")
+
+
+class Components(Plans):
+    """components= leaves the others out."""
+
+    LLAVA = {"model_type": "llava", "text_config": {"num_hidden_layers": 2},
+             "vision_config": {"num_hidden_layers": 3, "hidden_size": 64}}
+
+    def test_the_plan_has_what_was_asked_for(self):
+        whole = self.plan(self.LLAVA).json()
+        self.assertEqual([part["name"] for part in whole["parts"]], ["text", "vision"])
+        for names in (["vision"], ["text"], ["vision", "text"]):
+            plan = self.plan(self.LLAVA, "&components=" + ",".join(names)).json()
+            chosen = sorted(names)
+            self.assertEqual([part for part in whole["parts"] if part["name"] in names], plan["parts"])
+            self.assertEqual([component["name"] for component in plan["components"]], chosen)
+            layers = {"text": 2, "vision": 3}
+            for index, name in enumerate(chosen):
+                self.assertEqual(plan["components"][index]["layers"], [index] * layers[name])
+
+    def test_the_tensors_are_those_of_the_components(self):
+        reply = self.post("/v1/models?format=json&components=text&length=2", self.LLAVA)
+        self.assert_ok(reply)
+        self.assertEqual([result["component"] for result in reply.json()["results"]], ["text"])
+        self.assertEqual(list(reply.json()["lists"]), ["text.layers"])
+
+    def test_unknown_names_are_told_with_the_known_ones(self):
+        problem = self.assert_problem(self.plan(self.LLAVA, "&components=text,visoin"), 422, "components")
+        (error,) = problem["errors"]
+        self.assertEqual((error["given"], error["did_you_mean"]), ("visoin", "vision"))
+        self.assertIn("text, vision", error["allowed"])
+        for names in ("text,", "tex", "textual", "x" * 200):
+            self.assert_problem(self.plan(self.LLAVA, f"&components={names}"), 422, "components")
+
+    def test_what_is_wrong_in_another_component_does_not_matter(self):
+        config = {**self.LLAVA, "vision_config": {"model_type": "unheard", "hidden_size": "wide"}}
+        self.assert_problem(self.plan(config), 422, "vision_config.model_type")
+        self.assert_ok(self.plan(config, "&components=text"))
+        config["vision_config"]["model_type"] = "clip_vision_model"
+        self.assert_problem(self.plan(config), 422, "vision_config.hidden_size")
+        self.assert_ok(self.plan(config, "&components=text"))
+        self.assert_problem(self.plan(config, "&components=vision"), 422, "vision_config.hidden_size")
+
+    def test_components_inside_components_are_named_by_both(self):
+        omni = {"model_type": "qwen2_5_omni", "thinker_config": {"audio_config": {"d_model": "x"}}}
+        plan = self.plan(omni, "&components=thinker_text").json()
+        self.assertEqual([component["name"] for component in plan["components"]], ["thinker_text"])
+        self.assert_problem(self.plan(omni, "&components=thinker_audio"), 422, "thinker_config.audio_config.d_model")
+
+    def test_stacks_of_one_object_are_components(self):
+        parts = self.plan({"model_type": "t5"}, "&components=decoder").json()["parts"]
+        self.assertEqual([part["name"] for part in parts], ["decoder"])
+
+
 class PythonsJson(Plans):
     def test_numbers_that_json_does_not_have_count_as_null(self):
         body = b'{"model_type": "mamba2", "time_step_limit": [0.0, Infinity], "x": [NaN, -Infinity], "y": "NaN"}'
@@ -137,6 +216,20 @@ class Reading(Plans):
         self.assertEqual(arguments["rope_theta"], {"value": 10000, "from": "default of llama"})
         nested = self.part({"model_type": "gemma3", "text_config": {"head_dim": 32, "num_hidden_layers": 6}})
         self.assertEqual(nested["arguments"]["dim"], {"value": 32, "from": "text_config.head_dim"})
+
+    def test_widths_that_the_config_omits_are_those_of_the_class(self):
+        for name, width in (("llama", 128), ("qwen2", 128), ("phi3", 96), ("gpt_neox", 96), ("gptj", 64),
+                            ("cohere", 128), ("modernbert", 64), ("moonshine", 36), ("qwen2_vl_text", 128)):
+            with self.subTest(name):
+                dim = self.part({"model_type": name})["arguments"]["dim"]
+                self.assertEqual(dim["value"], width)
+                self.assertIn(f"default of {name}", dim["from"])
+        mixed = self.part({"model_type": "llama", "num_attention_heads": 64})["arguments"]["dim"]
+        self.assertEqual(mixed, {"value": 64, "from": "default of llama / num_attention_heads"})
+        self.assertEqual(self.part({"model_type": "albert", "hidden_size": 64})["facts"]["dim"],
+                         {"value": 128, "from": "default of albert"})
+        self.assertEqual(self.part({"model_type": "bloom"})["facts"]["heads"]["value"], 8)
+        self.assert_problem(self.plan({"model_type": "internlm2"}), 422, "hidden_size", "num_attention_heads")
 
     def test_the_request_of_a_part_gives_its_tensors(self):
         for config in (LLAMA, {"model_type": "bloom", "n_head": 8}, {"model_type": "qwen2_5_vl_vision"},
