@@ -1,4 +1,5 @@
 /* Tables with a row for each position: trained ones, and sinusoids. */
+#include "models/pictures.h"
 #include "models/types.h"
 
 #include "json/document.h"
@@ -197,10 +198,11 @@ static void finish_trained(const model_config *config, const patches_facts *fact
     model_fact_number(part, "offset", 0, model_default_of(config));
     if (options->height > 0 && facts->preset && patch >= 1) {
         model_argument(config, part, "preset", facts->preset, model_default_of(config));
-        model_argument_number(config, part, "height", floor((double)options->height / patch),
-                              "query");
-        model_argument_number(config, part, "width", floor((double)options->width / patch),
-                              "query");
+        double merge = facts->merged ? model_integer(config, "spatial_merge_size", 2).value : 1;
+        model_argument_number(config, part, "height",
+                              model_patches((double)options->height, patch, merge), "query");
+        model_argument_number(config, part, "width",
+                              model_patches((double)options->width, patch, merge), "query");
         model_argument_number(config, part, "dim", width.value, width.from);
         model_argument_number(config, part, "source_height", source, rows.from);
         model_argument_number(config, part, "prefix_tokens", facts->more,

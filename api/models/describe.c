@@ -83,10 +83,20 @@ static void add_fact(const api_model_part *part, const char *name, const char *b
     api_text_add(text, "%s", after);
 }
 
+/* Add "8 x 16" for [8, 16]. */
+static void add_grid(const json_t *grid, const char *before, api_text *text)
+{
+    for (size_t i = 0; i < json_array_size(grid); i++) {
+        api_text_add(text, "%s", i == 0 ? before : " x ");
+        add_number(json_number_value(json_array_get(grid, i)), text);
+    }
+}
+
 static void add_rotary_words(const api_model_part *part, api_text *text)
 {
     const char *type = json_string_value(fact(part, "rope_type"));
-    api_text_add(text, "Rotary: ");
+    api_text_add(text,
+                 strcmp(part->kind, "mrope") == 0 ? "Rotary on three axes: " : "Rotary: ");
     add_fact(part, "rotary_dim", "", "", text);
     add_fact(part, "head_dim", " of ", " columns of a head", text);
     if (part->pairing)
@@ -97,6 +107,10 @@ static void add_rotary_words(const api_model_part *part, api_text *text)
         api_text_add(text, ", %s", type);
         add_fact(part, "factor", " by ", "", text);
     }
+    if (strcmp(part->kind, "mrope") == 0) {
+        add_grid(fact(part, "grid"), ", for text around ", text);
+        add_fact(part, "picture_tokens", " patches, ", " tokens", text);
+    }
 }
 
 /* One sentence about a part. */
@@ -104,7 +118,7 @@ static json_t *summarise(const api_model_plan *plan, size_t index, size_t used)
 {
     const api_model_part *part = &plan->parts[index];
     api_text text = {0};
-    if (strncmp(part->kind, "rope", 4) == 0) {
+    if (strncmp(part->kind, "rope", 4) == 0 || strcmp(part->kind, "mrope") == 0) {
         add_rotary_words(part, &text);
     } else if (strcmp(part->kind, "learned") == 0) {
         api_text_add(&text, "Learned table");

@@ -1,4 +1,5 @@
 /* Positions on grids, which have facts, and what takes the place of positions. */
+#include "models/pictures.h"
 #include "models/types.h"
 
 #include "json/document.h"
@@ -56,8 +57,10 @@ static cells read_cells(const model_config *config, const grid_facts *facts)
         grid = (cells){image.value, image.value, image.from};
     }
     if (grid.height > 0 && patch.value >= 1) {
-        grid.height = floor(grid.height / patch.value);
-        grid.width = floor(grid.width / patch.value);
+        double merge =
+            facts->tube > 0 ? model_integer(config, "spatial_merge_size", 2).value : 1;
+        grid.height = model_patches(grid.height, patch.value, merge);
+        grid.width = model_patches(grid.width, patch.value, merge);
     } else {
         grid = (cells){facts->cells, facts->cells,
                        "cells of an example, since the config has no image size"};
@@ -107,12 +110,13 @@ static void add_axes(const model_config *config, const grid_facts *facts, const 
     model_argument_number(config, part, "rope_theta", json_number_value(theta), "rope_theta");
     if (widths)
         model_argument_list(config, part, "widths", widths, from);
-    if (facts->preset && strcmp(facts->preset, "qwen2_vl_vision") == 0) {
+    if (facts->tube > 0) {
         model_number merge = model_integer(config, "spatial_merge_size", 2);
+        model_number tube = model_integer(config, "temporal_patch_size", facts->tube);
+        double frames = model_frames(config, tube.value);
         model_argument_number(config, part, "merge_size", merge.value, merge.from);
-        if (config->planner->plan->options->frames > 0)
-            model_argument_number(config, part, "repeats",
-                                  (double)config->planner->plan->options->frames, "query");
+        if (frames > 0)
+            model_argument_number(config, part, "repeats", frames, "frames of the query");
     }
     if (facts->prefix_keys) {
         model_number registers = model_integer(config, facts->prefix_keys, 0);

@@ -7,28 +7,57 @@
 #include <math.h>
 #include <string.h>
 
+static const char PROMPT[] = "mrope"; /* the kind of a part for a prompt with a picture */
+
+static double sum_of(const json_t *numbers)
+{
+    double sum = 0;
+    for (size_t i = 0; i < json_array_size(numbers); i++)
+        sum += json_number_value(json_array_get(numbers, i));
+    return sum;
+}
+
+/* The sections of M-RoPE, those of the config or of the class, which the caller drops. NULL:
+ * all pairs turn by one position. */
+static json_t *read_sections(const model_config *config, const rotary_keys *keys,
+                             const char **ret_from)
+{
+    const rotary_facts *facts = keys->facts;
+    *ret_from = keys->sections_from;
+    if (keys->sections)
+        return json_incref(keys->sections);
+    if (facts->sections[0] == 0)
+        return NULL;
+    json_t *sections = json_array();
+    for (size_t i = 0; i < 3; i++)
+        json_array_append_new(sections, api_document_number(facts->sections[i]));
+    *ret_from = model_default_of(config);
+    if (sum_of(sections) == floor(model_rotary_width(keys) / 2))
+        return sections;
+    json_decref(sections); /* the class's own are for heads of another width */
+    return NULL;
+}
+
+/* Whether the part is for a prompt with a picture. */
+static bool is_prompt(const model_config *config, const rotary_keys *keys)
+{
+    const char *from;
+    json_t *sections = read_sections(config, keys, &from);
+    bool has_sections = sections != NULL;
+    json_decref(sections);
+    return has_sections && model_has_picture(config, keys->facts->picture);
+}
+
 /* What M-RoPE adds: which of three positions each frequency takes. */
 static void add_sections(const model_config *config, const rotary_keys *keys,
                          api_model_part *part)
 {
     const rotary_facts *facts = keys->facts;
-    const char *from = keys->sections_from;
-    json_t *sections = json_incref(keys->sections);
-    if (!sections && facts->sections[0] == 0)
+    const char *from;
+    json_t *sections = read_sections(config, keys, &from);
+    if (!sections)
         return;
-    if (!sections) {
-        sections = json_array();
-        for (size_t i = 0; i < 3; i++)
-            json_array_append_new(sections, api_document_number(facts->sections[i]));
-        from = model_default_of(config);
-    }
-    double sum = 0, wanted = floor(model_rotary_width(keys) / 2);
-    for (size_t i = 0; i < json_array_size(sections); i++)
-        sum += json_number_value(json_array_get(sections, i));
-    if (sum != wanted && !keys->sections) {
-        json_decref(sections); /* the class's own are for heads of another width */
-        return;
-    }
+    double sum = sum_of(sections), wanted = floor(model_rotary_width(keys) / 2);
     if (sum != wanted && !isnan(wanted))
         model_refuse(config->planner, from, NULL,
                      "numbers whose sum is that of the pairs of columns, %g; it is %g", wanted,
@@ -37,21 +66,29 @@ static void add_sections(const model_config *config, const rotary_keys *keys,
     for (size_t i = 0; i < json_array_size(sections); i++)
         json_array_append_new(
             whole, api_document_number(json_number_value(json_array_get(sections, i))));
-    json_decref(sections);
     model_fact(part, "mrope_section", whole, from);
     model_fact(part, "mrope_interleaved", json_boolean(facts->sections_interleaved),
                model_default_of(config));
     const char *axes = facts->axes ? facts->axes : "thw";
     model_fact(part, "axes", json_pack("[s#,s#,s#]", axes, 1, axes + 1, 1, axes + 2, 1),
                model_default_of(config));
-    model_note(part->notes,
-               "M-RoPE: a token of a picture has three positions, and mrope_section says which "
-               "frequencies take which. These tables are those of text, whose positions are "
-               "equal. For a prompt with pictures give these arguments to the scheme mrope, "
-               "with section_order=%s, and text and grids instead of length.",
-               facts->axes                   ? "alternating"
-               : facts->sections_interleaved ? "interleaved"
-                                             : "chunked");
+    const char *order = facts->axes                   ? "alternating"
+                        : facts->sections_interleaved ? "interleaved"
+                                                      : "chunked";
+    if (strcmp(part->kind, PROMPT) == 0) {
+        model_argument_list(config, part, "mrope_section", sections, from);
+        model_argument(config, part, "section_order", order, model_default_of(config));
+    } else {
+        model_note(part->notes,
+                   "M-RoPE: a token of a picture has three positions, and mrope_section says "
+                   "which frequencies take which. These tables are those of text, whose "
+                   "positions are equal. %s, with section_order=%s.",
+                   facts->picture
+                       ? "image= and frames= give those of a prompt with a picture or a video"
+                       : "For a prompt with pictures give these arguments to the scheme mrope",
+                   order);
+    }
+    json_decref(sections);
 }
 
 static void add_facts(const rotary_keys *keys, api_model_part *part)
@@ -87,11 +124,16 @@ static api_model_part *plan_table(const model_config *config, const rotary_keys 
 {
     const api_model_options *options = config->planner->plan->options;
     const rotary_facts *facts = keys->facts;
-    api_model_part *part = model_part_new(config, suffix, "rope");
+    bool prompt = is_prompt(config, keys);
+    api_model_part *part = model_part_new(config, suffix, prompt ? PROMPT : "rope");
     part->pairing = keys->interleaved ? "interleaved" : "half";
     add_facts(keys, part);
-    model_argument_length(config, part, keys->longest, API_MODEL_ROWS);
-    model_argument_offset(config, part, 0, "query");
+    if (prompt) {
+        model_add_prompt(config, facts->picture, keys->longest, part);
+    } else {
+        model_argument_length(config, part, keys->longest, API_MODEL_ROWS);
+        model_argument_offset(config, part, 0, "query");
+    }
     if (isnan(keys->width.value))
         model_argument_number(config, part, "dim", keys->head.value, keys->head.from);
     else
@@ -110,7 +152,11 @@ static api_model_part *plan_table(const model_config *config, const rotary_keys 
         model_note(part->notes, "This model turns by minus the angle: take -sin for sin.");
     if (facts->note)
         model_note(part->notes, "%s", facts->note);
-    model_part_finish(config, part, "rope", "cos sin inv_freq");
+    if (prompt)
+        model_part_finish(config, part, "mrope",
+                          "cos sin inv_freq position_ids axis rope_delta");
+    else
+        model_part_finish(config, part, "rope", "cos sin inv_freq");
     return part;
 }
 

@@ -2,7 +2,7 @@
 #ifndef API_MODELS_ROTARY_H
 #define API_MODELS_ROTARY_H
 
-#include "models/parts.h"
+#include "models/pictures.h"
 
 /* What a model type's class does where its config says nothing, and what it never reads. A
  * member that a row does not set is 0 or NULL: "as Llama". */
@@ -38,8 +38,9 @@ typedef struct rotary_facts {
     bool softmax_scale;      /* scores are multiplied by the square of yarn's mscale */
     double sections[3];      /* M-RoPE; all 0: only if the config has mrope_section */
     bool sections_interleaved;
-    const char *axes; /* the order of the sections; NULL: "thw" */
-    bool reversed;    /* turns by minus the angle */
+    const char *axes;             /* the order of the sections; NULL: "thw" */
+    const picture_facts *picture; /* M-RoPE: how pictures get positions; NULL: not known */
+    bool reversed;                /* turns by minus the angle */
     const char *note;
 } rotary_facts;
 

@@ -25,8 +25,13 @@
 #define LAYERS(...)   RULE(model_plan_layers, layer_facts, __VA_ARGS__)
 #define STACK(its_name, ...)                                                                   \
     RULE(model_plan_stack, stack_facts, .name = (its_name), __VA_ARGS__)
-#define COMPONENT(...)      RULE(model_plan_component, component_facts, __VA_ARGS__)
-#define ROTARY(...)         RULE(model_plan_rotary, rotary_facts, __VA_ARGS__)
+#define COMPONENT(...) RULE(model_plan_component, component_facts, __VA_ARGS__)
+#define ROTARY(...)    RULE(model_plan_rotary, rotary_facts, __VA_ARGS__)
+#define PICTURE(...)                                                                           \
+    &(const picture_facts)                                                                     \
+    {                                                                                          \
+        .merge = 2, __VA_ARGS__                                                                \
+    }
 #define LEARNED(...)        RULE(model_plan_learned, table_facts, __VA_ARGS__)
 #define SINUSOIDAL(...)     RULE(model_plan_sinusoidal, table_facts, __VA_ARGS__)
 #define PATCHES(...)        RULE(model_plan_patches, patches_facts, __VA_ARGS__)
@@ -95,8 +100,9 @@
 #define QUARTERS                                                                               \
     "columns", "h, then w", "frequencies", "theta^(-4i/head_dim), restarted for each axis",    \
         "order", "rows in merge blocks of m x m"
-#define MERGED    "spatial_merge_size", "spatial_merge_size", "2"
-#define QWEN_AXES .scheme = "axial_rope", .preset = "qwen2_vl_vision", .cells = 16
+#define MERGED "spatial_merge_size", "spatial_merge_size", "2"
+#define QWEN_AXES(frames)                                                                      \
+    .scheme = "axial_rope", .preset = "qwen2_vl_vision", .cells = 16, .tube = (frames)
 #define DETR(its_preset, centre)                                                               \
     GRID(.kind = "detr_sine_2d", .scheme = "sinusoidal_2d", .preset = (its_preset),            \
          .stride = 32, .cells = 25,                                                            \

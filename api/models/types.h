@@ -81,6 +81,7 @@ typedef struct patches_facts {
     const char *resized;
     const char *preset; /* of the scheme resized, for an image of the request */
     const char *gate;
+    bool merged;        /* spatial_merge_size patches a side of an image are one token */
     bool sinusoidal;    /* computed, not trained: MAE's table */
     const char *tokens; /* sinusoids over the number of the token in a video */
     const char *note;
@@ -142,6 +143,7 @@ typedef struct grid_facts {
     double stride;           /* pixels of a cell; 0: patch_size */
     double cells;            /* cells a side, where there is no image */
     const char *prefix_keys; /* of registers: rows before the grid, with a class token */
+    double tube;             /* above 0: as Qwen2-VL, frames that are one, and merged patches */
     const char *frames_keys; /* of a video; NULL: an image */
     double frames;           /* where the config does not say */
     const char *facts[16];   /* name, text, …: what else there is to know, up to NULL */

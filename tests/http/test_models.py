@@ -295,6 +295,89 @@ class Reading(Plans):
         self.assertEqual((vit["scheme"], vit["arguments"]["height"]["value"]), ("resized", 24))
 
 
+class Pictures(Plans):
+    """image= and frames= give the positions of a prompt with a picture or a video."""
+
+    QWEN = {"model_type": "qwen2_vl", "hidden_size": 256, "num_attention_heads": 2, "num_hidden_layers": 2,
+            "rope_scaling": {"type": "mrope", "mrope_section": [16, 24, 24]},
+            "vision_config": {"embed_dim": 32, "num_heads": 2, "depth": 1}}
+
+    def parts(self, config, query):
+        reply = self.plan(config, query)
+        self.assert_ok(reply)
+        return {part["name"]: part for part in reply.json()["parts"]}
+
+    def values(self, part, *names):
+        return [part["arguments"].get(name, {}).get("value") for name in names]
+
+    def test_without_a_picture_the_tables_are_those_of_text(self):
+        self.assertEqual(self.parts(self.QWEN, "")["text"]["scheme"], "rope")
+
+    def test_the_text_goes_around_the_picture(self):
+        parts = self.parts(self.QWEN, "&image=112,84&length=40")
+        text = parts["text"]
+        self.assertEqual((text["scheme"], text["kind"]), ("mrope", "mrope"))
+        # 112 x 84 pixels are 8 x 6 patches of 14, 12 tokens; 1 token before and 27 after
+        self.assertEqual(self.values(text, "text", "grids", "section_order"), [[1, 27], [1, 8, 6], "chunked"])
+        self.assertEqual(self.values(parts["vision"], "sizes", "repeats"), [[8, 6], None])
+        ids = self.get(text["request"] + "&tensor=position_ids").json()["tensors"][0]["data"]
+        rows = range(1, 13)  # of the picture, which begins at position 1
+        self.assertEqual([ids[0][r] for r in rows], [1] * 12)
+        self.assertEqual([ids[1][r] for r in rows], [1 + (r - 1) // 3 for r in rows])
+        self.assertEqual([ids[2][r] for r in rows], [1 + (r - 1) % 3 for r in rows])
+        self.assertEqual([ids[a][13] for a in range(3)], [5, 5, 5])  # after the largest, 4
+        self.assertEqual(len(ids[0]), 40)
+
+    def test_the_tensors_come_with_those_of_the_vision_tower(self):
+        reply = self.post("/v1/models?format=json&image=56&length=10", self.QWEN)
+        self.assert_ok(reply)
+        shapes = {f"{result['name']}.{tensor['name']}": tensor["shape"]
+                  for result in reply.json()["results"] for tensor in result["encoding"]["tensors"]}
+        self.assertEqual(shapes["text.position_ids"], [3, 10])
+        self.assertEqual(shapes["text.cos"], [10, 64])
+        self.assertEqual(shapes["vision.cos"], [16, 8])
+
+    def test_sides_are_the_nearest_multiples_of_a_token(self):
+        for pixels, cells in ((28, 2), (1, 2), (41, 2), (43, 4), (70, 4), (98, 8), (1000, 72)):
+            # rounded as Python rounds, 2.5 to 2 and 3.5 to 4, at least one token
+            parts = self.parts(self.QWEN, f"&image={pixels}")
+            self.assertEqual(parts["vision"]["facts"]["grid"]["value"], [cells, cells], pixels)
+            self.assertEqual(self.values(parts["text"], "grids"), [[1, cells, cells]])
+
+    def test_frames_are_grids_as_each_model_counts_them(self):
+        parts = self.parts(self.QWEN, "&image=56&frames=5&length=64")
+        self.assertEqual(self.values(parts["text"], "text", "grids"), [[1, 51], [3, 4, 4]])
+        self.assertEqual(self.values(parts["vision"], "repeats"), [3])
+        apart = self.parts({**self.QWEN, "model_type": "qwen3_vl", "text_config": {"num_hidden_layers": 1}},
+                           "&image=64&frames=4&length=64")
+        self.assertEqual(self.values(apart["text"], "text", "grids", "frame_positions"),
+                         [[1, 1, 54], [1, 4, 4, 1, 4, 4], "apart"])
+        self.assertEqual(self.values(apart["vision.table"], "height", "width"), [4, 4])
+        ernie = self.parts({"model_type": "ernie4_5_vl_moe"}, "&image=56&frames=3&length=64")
+        self.assertEqual(self.values(ernie["text"], "text", "grids", "temporal_merge_size", "section_order"),
+                         [[1, 55], [4, 4, 4], 2, "alternating"])
+        seconds = {**self.QWEN, "model_type": "qwen2_5_vl",
+                   "vision_config": {"hidden_size": 32, "num_heads": 2, "tokens_per_second": 2}}
+        text = self.parts(seconds, "&image=56&frames=4")["text"]
+        self.assertEqual(self.values(text, "frame_positions", "tokens_per_second"), ["whole_seconds", 2])
+        self.assertEqual(text["arguments"]["tokens_per_second"]["from"], "vision_config.tokens_per_second")
+
+    def test_keys_of_the_vision_config_say_how_a_picture_is_cut(self):
+        config = {**self.QWEN, "vision_config": {**self.QWEN["vision_config"], "patch_size": 16, "spatial_merge_size": 4}}
+        parts = self.parts(config, "&image=128&length=64")
+        self.assertEqual(self.values(parts["text"], "text", "grids", "spatial_merge_size"), [[1, 59], [1, 8, 8], 4])
+
+    def test_a_length_without_room_is_refused(self):
+        self.assert_problem(self.plan(self.QWEN, "&image=112&length=16"), 422, "length")
+        self.assert_ok(self.plan(self.QWEN, "&image=112&length=17"))
+        self.assert_problem(self.plan(self.QWEN, "&image=112&offset=0.5"), 422, "offset")
+        self.assertEqual(self.values(self.parts(self.QWEN, "&image=112&offset=7")["text"], "first_position"), [7])
+        qwen3 = {"model_type": "qwen3_vl", "text_config": {"num_hidden_layers": 1}}
+        self.assert_problem(self.plan(qwen3, "&image=32&frames=1025"), 422, "frames")
+        request = self.parts(qwen3, "&image=32&frames=1024")["text"]["request"]
+        self.assert_ok(self.get(request + "&tensor=rope_delta"))
+
+
 class Known(Plans):
     def test_every_known_model_has_a_plan_that_caches_can_keep(self):
         models = self.get("/v1/models").json()["models"]

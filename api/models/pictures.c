@@ -1,0 +1,180 @@
+/* Prompts with a picture or a video: texts and grids for the scheme mrope. */
+#include "models/pictures.h"
+
+#include "json/document.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GRIDS_MAX     512 /* so that the part's request is no longer than a target may be */
+#define EXAMPLE_CELLS 16  /* patches a side of a picture whose size nobody says */
+
+double model_patches(double pixels, double patch, double merge)
+{
+    if (merge <= 1)
+        return floor(pixels / patch);
+    double squares = rint(pixels / (patch * merge)); /* to even, as Python's round */
+    return merge * (squares < 1 ? 1 : squares);
+}
+
+double model_frames(const model_config *config, double tube)
+{
+    double frames = (double)config->planner->plan->options->frames;
+    return tube > 1 ? ceil(frames / tube) : frames;
+}
+
+bool model_has_picture(const model_config *config, const picture_facts *facts)
+{
+    const api_model_options *options = config->planner->plan->options;
+    return facts && (options->height > 0 || (options->frames > 0 && facts->frames));
+}
+
+/* A picture or a video, in patches. */
+typedef struct picture {
+    double frames, height, width;
+    model_number merge, temporal_merge;
+    double tokens; /* of a frame, or of all where frames become one */
+} picture;
+
+/* What holds the text's config and, beside it, the vision_config. Defaults are those of the
+ * text's row. */
+static model_config whole_of(const model_config *config)
+{
+    model_config whole = config->parent ? *config->parent : *config;
+    whole.type = config->type;
+    return whole;
+}
+
+static model_config vision_of(const model_config *config)
+{
+    model_config whole = whole_of(config);
+    return model_object(&whole, "vision_config");
+}
+
+static picture read_picture(const model_config *config, const picture_facts *facts)
+{
+    const api_model_options *options = config->planner->plan->options;
+    model_config vision = vision_of(config);
+    model_number patch = model_required(&vision, "patch_size", facts->patch, 1);
+    model_number tube = model_integer(&vision, "temporal_patch_size", facts->tube);
+    picture result = {.frames = 1,
+                      .height = EXAMPLE_CELLS,
+                      .width = EXAMPLE_CELLS,
+                      .temporal_merge = {.value = NAN}};
+    result.merge = model_required(&vision, "spatial_merge_size", facts->merge, 1);
+    if (options->height > 0) {
+        result.height = model_patches((double)options->height, patch.value, result.merge.value);
+        result.width = model_patches((double)options->width, patch.value, result.merge.value);
+    }
+    if (options->frames > 0 && facts->frames)
+        result.frames = model_frames(config, facts->tube > 0 ? tube.value : 1);
+    double merged = result.frames;
+    if (result.frames > 1 && facts->temporal_merge > 1) {
+        result.temporal_merge = model_required(&vision, "temporal_merge_size", 2, 1);
+        merged = ceil(result.frames / result.temporal_merge.value);
+        result.frames = merged * result.temporal_merge.value; /* the last one is repeated */
+    }
+    result.tokens =
+        merged * result.height * result.width / (result.merge.value * result.merge.value);
+    return result;
+}
+
+/* How frames advance in time. */
+static void add_time(const model_config *config, const picture_facts *facts,
+                     const picture *shown, api_model_part *part)
+{
+    if (!isnan(shown->temporal_merge.value))
+        model_argument_number(config, part, "temporal_merge_size", shown->temporal_merge.value,
+                              shown->temporal_merge.from);
+    if (facts->frames)
+        model_argument(config, part, "frame_positions", facts->frames,
+                       model_default_of(config));
+    if (facts->tokens_per_second == 0)
+        return;
+    model_config vision = vision_of(config), whole = whole_of(config);
+    model_number tokens = model_integer(&vision, "tokens_per_second", NAN);
+    if (isnan(tokens.value))
+        tokens = model_integer(&whole, "position_id_per_seconds", facts->tokens_per_second);
+    model_argument_number(config, part, "tokens_per_second", tokens.value, tokens.from);
+    if (shown->frames > 1)
+        model_note(part->notes, "A frame takes one second unless seconds_per_grid of the "
+                                "request says another time.");
+}
+
+/* The lengths of the texts, one token before each of `grids` grids, and the sizes of these. */
+static void add_runs(const model_config *config, const picture *shown, double grids,
+                     double after, api_model_part *part)
+{
+    static const char FROM[] = "image of the query";
+    json_t *text = json_array(), *sizes = json_array();
+    for (double i = 0; i < grids; i++) {
+        json_array_append_new(text, json_real(1));
+        json_array_append_new(sizes, json_real(shown->frames / grids));
+        json_array_append_new(sizes, json_real(shown->height));
+        json_array_append_new(sizes, json_real(shown->width));
+    }
+    json_array_append_new(text, json_real(after));
+    model_argument_list(config, part, "text", text, "length of the query or the config");
+    model_argument_list(config, part, "grids", sizes, FROM);
+    model_fact(part, "grid",
+               json_pack("[o,o,o]", api_document_number(shown->frames),
+                         api_document_number(shown->height), api_document_number(shown->width)),
+               FROM);
+    json_decref(text);
+    json_decref(sizes);
+}
+
+/* The tokens of text after the picture; NAN, with a problem, where there is no room. */
+static double text_after(const model_config *config, double taken, model_number rows)
+{
+    const api_model_options *options = config->planner->plan->options;
+    double most = rows.value < API_MODEL_ROWS ? rows.value : API_MODEL_ROWS;
+    if (options->length > 0 && (double)options->length < taken) {
+        json_t *given = json_real((double)options->length);
+        model_refuse(config->planner, "length", given,
+                     "at least %.0f, the tokens of the picture and of the text before it",
+                     taken);
+        json_decref(given);
+        return NAN;
+    }
+    if (options->length > 0)
+        return (double)options->length - taken;
+    return most > taken ? most - taken : 0;
+}
+
+void model_add_prompt(const model_config *config, const picture_facts *facts, model_number rows,
+                      api_model_part *part)
+{
+    const api_model_options *options = config->planner->plan->options;
+    picture shown = read_picture(config, facts);
+    bool apart = facts->frames && strcmp(facts->frames, "apart") == 0;
+    double grids = apart ? shown.frames : 1;
+    model_fact_number(part, "positions", rows.value, rows.from);
+    if (isnan(shown.tokens)) /* a problem says why */
+        return;
+    if (grids > GRIDS_MAX || 3 * grids > (double)config->planner->limits->list_length) {
+        model_refuse(config->planner, "frames", NULL,
+                     "fewer: at most %d grids, each with a time stamp before it", GRIDS_MAX);
+        return;
+    }
+    double after = text_after(config, grids + shown.tokens, rows);
+    if (isnan(after))
+        return;
+    add_runs(config, &shown, grids, after, part);
+    model_fact_number(part, "picture_tokens", shown.tokens, "grid / spatial_merge_size^2");
+    if (options->offset)
+        model_argument_number(config, part, "first_position", strtod(options->offset, NULL),
+                              "offset of the query");
+    model_argument_number(config, part, "spatial_merge_size", shown.merge.value,
+                          shown.merge.from);
+    add_time(config, facts, &shown, part);
+    model_note(part->notes,
+               "The prompt: 1 token of text before %s %.0f x %.0f patches, %.0f tokens "
+               "in all, then %.0f tokens of text. For another prompt change text and grids of "
+               "the request; rope_delta says which position comes next.",
+               grids > 1          ? "each frame of"
+               : shown.frames > 1 ? "a video of frames of"
+                                  : "a picture of",
+               shown.height, shown.width, shown.tokens, after);
+}
