@@ -11,7 +11,8 @@
  *   4. reads the tensors                                pe_table_data, pe_stream_read
  *
  * The sections below are: status and errors, element types, schemes, arguments, tensors and
- * stored sets, requests, runners, tables, streams, the cache, memory.
+ * stored sets, requests, runners, tables, streams, the cache, foreign tables, comparing,
+ * memory.
  *
  * These rules hold throughout:
  *
@@ -550,6 +551,126 @@ typedef bool (*pe_attachment_builder)(pe_table *table, void *context,
  * building failed. The object is valid as long as the caller holds the entry. */
 void *pe_entry_attachment(pe_cache *cache, pe_entry *entry, unsigned id, const char *variant,
                           pe_attachment_builder build, void *context);
+
+/* ---- foreign tables ---- */
+
+/* Element types of tables that come from elsewhere. */
+typedef enum pe_element {
+    PE_ELEMENT_F32,
+    PE_ELEMENT_F64,
+    PE_ELEMENT_F16,
+    PE_ELEMENT_BF16,
+    PE_ELEMENT_I8,
+    PE_ELEMENT_I16,
+    PE_ELEMENT_I32,
+    PE_ELEMENT_I64,
+    PE_ELEMENT_U8,
+    PE_ELEMENT_U16,
+    PE_ELEMENT_U32,
+    PE_ELEMENT_U64,
+    PE_ELEMENT_BOOL, /* a byte, which is 0 or not */
+    PE_ELEMENT_COUNT
+} pe_element;
+
+const char *pe_element_name(pe_element element); /* "f32" …, "bool" */
+size_t pe_element_size(pe_element element);      /* bytes */
+
+/* Whether it is one of the real dtypes, and which. */
+bool pe_element_is_real(pe_element element, pe_dtype *ret_dtype);
+
+/* A table from elsewhere, such as an uploaded file. Strides count elements, so Fortran order is
+ * a matter of strides. A complex table has one more axis of two reals. */
+#define PE_VIEW_RANK_MAX 6
+typedef struct pe_view {
+    /* Copy `size` bytes from `offset` on. False: they cannot be read. */
+    bool (*read)(void *context, uint64_t offset, void *dst, size_t size);
+    void *context;
+    uint64_t offset; /* of the element [0, …, 0], in bytes */
+    pe_element element;
+    bool swapped; /* bytes of an element come in the other order than this machine's */
+    size_t rank;  /* 0: one element */
+    uint64_t shape[PE_VIEW_RANK_MAX], strides[PE_VIEW_RANK_MAX];
+} pe_view;
+
+/* Set the strides of row-major order. */
+void pe_view_set_row_major(pe_view *view);
+
+uint64_t pe_view_elements(const pe_view *view); /* 0 if it would not fit 64 bits */
+
+/* Views of the same elements: without axes of size 1; with two axes exchanged; with a part of
+ * one axis; with one index of an axis, which goes. */
+pe_view pe_view_squeezed(const pe_view *view);
+pe_view pe_view_transposed(const pe_view *view, size_t axis, size_t other);
+pe_view pe_view_part(const pe_view *view, size_t axis, uint64_t first, uint64_t count);
+pe_view pe_view_at(const pe_view *view, size_t axis, uint64_t index);
+
+/* Read rows [first, first + rows) of the first axis, row-major and in native byte order: as
+ * elements, or converted to double (exact but for 64-bit integers beyond 2^53). False: they
+ * cannot be read, or memory ran out. */
+bool pe_view_read_elements(const pe_view *view, uint64_t first, uint64_t rows, void *dst);
+bool pe_view_read(const pe_view *view, uint64_t first, uint64_t rows, double *dst);
+
+/* ---- comparing ---- */
+
+#define PE_COMPARE_PLACES  64 /* columns, and blocks of rows */
+#define PE_COMPARE_ROWS    8
+#define PE_COMPARE_SAMPLES 8
+#define PE_COMPARE_BINS    66
+
+/* Where two tables differ most: an element's number in row-major order, and both values. */
+typedef struct pe_deviation {
+    double error; /* of what is looked for */
+    uint64_t place;
+    double found, exact;
+} pe_deviation;
+
+/* A part of a table: a column, or a block of rows. */
+typedef struct pe_compared_part {
+    uint64_t first, count; /* columns or rows */
+    uint64_t differing;
+    double max_abs;
+} pe_compared_part;
+
+/* A row with differing entries, and the first of them. */
+typedef struct pe_compared_row {
+    uint64_t row, differing;
+    size_t samples;
+    uint64_t columns[PE_COMPARE_SAMPLES];
+    double found[PE_COMPARE_SAMPLES], exact[PE_COMPARE_SAMPLES];
+} pe_compared_row;
+
+/* What a comparison found. Entries differ if their values do: zeros of either sign are equal,
+ * and so are infinities of one sign. An entry that is NaN or infinite where the other is not
+ * counts as differing and as not finite, and has no error. Errors are |found - exact|, as
+ * doubles. An ulp is the distance of floats of the request's dtype at max(|exact|, its least
+ * normal number); of the integers, 1. */
+typedef struct pe_comparison {
+    uint64_t entries, differing, not_finite;
+    uint64_t outside; /* entries that are further off than the tolerances */
+    pe_deviation absolute, ulps;
+    double one; /* absolute.error in units in the last place of numbers just below 1 */
+    uint64_t first_not_finite;
+    /* bins[0]: no error; bins[1 + k]: an error of up to 2^(k-1) ulps that is in no bin before;
+     * the last one: more, or not finite */
+    uint64_t bins[PE_COMPARE_BINS];
+    size_t column_count, block_count, row_count;
+    pe_compared_part columns[PE_COMPARE_PLACES]; /* the worst ones, worst first */
+    pe_compared_part blocks[PE_COMPARE_PLACES];  /* of all rows, in order */
+    pe_compared_row rows[PE_COMPARE_ROWS];       /* the first ones that differ */
+} pe_comparison;
+
+/* An entry is outside if its error is above `absolute` and above `ulps` ulps. */
+typedef struct pe_tolerance {
+    double absolute, ulps;
+} pe_tolerance;
+
+/* Compare every entry of a tensor of a request with a view of the same shape, axes of size 1
+ * aside. Memory is that of a stream and 32 bytes for each column. The runner is asked between
+ * blocks whether to go on. Fails as pe_stream_new does, with PE_OUT_OF_RANGE for "shape", and
+ * with PE_MALFORMED for "body" if the view cannot be read. */
+pe_status pe_compare(pe_request *request, size_t tensor, const pe_view *view,
+                     pe_tolerance tolerance, const pe_runner *runner,
+                     pe_comparison *ret_comparison, pe_error *reterr);
 
 /* ---- memory ---- */
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 # Bottom up. Headers in the layer's own folder are its ground, sources there its roof.
 LADDER = {
-    "lib": ["numerics", "kernels", "text", "requests", "tables", "positions", "waves", "trained",
+    "lib": ["numerics", "kernels", "text", "requests", "tables", "foreign", "positions", "waves", "trained",
             "schemes", "registry"],
     "api": ["bytes", "json", "http", "replies", "sets", "writers", "formats", "negotiation",
             "representations", "models", "openapi", "endpoints"],

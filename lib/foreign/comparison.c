@@ -1,0 +1,349 @@
+/* Comparing a table from elsewhere with a tensor of a request, block by block. */
+#include "numerics/dtype.h"
+#include "requests/request.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCK_BYTES ((size_t)1 << 20) /* of the exact tensor, at least one row */
+
+/* The significant bits of a dtype and the exponent of its least normal number; of integers, all
+ * units are 1. */
+static int digits_of(pe_dtype dtype)
+{
+    static const int DIGITS[] = {[PE_F32] = 24, [PE_F64] = 53, [PE_F16] = 11, [PE_BF16] = 8};
+    return dtype == PE_I32 ? 0 : DIGITS[dtype];
+}
+
+static int least_exponent(pe_dtype dtype)
+{
+    static const int EXPONENTS[] = {
+        [PE_F32] = -126, [PE_F64] = -1022, [PE_F16] = -14, [PE_BF16] = -126};
+    return EXPONENTS[dtype];
+}
+
+/* The distance of floats of the dtype at a value. */
+static double unit_at(pe_dtype dtype, double value)
+{
+    int exponent;
+    if (dtype == PE_I32)
+        return 1;
+    frexp(value, &exponent);
+    exponent--; /* so that |value| >= 2^exponent */
+    if (value == 0 || exponent < least_exponent(dtype))
+        exponent = least_exponent(dtype);
+    return ldexp(1, exponent + 1 - digits_of(dtype));
+}
+
+typedef struct tally {
+    pe_comparison *result;
+    pe_tolerance tolerance;
+    pe_dtype dtype;
+    uint64_t rows, columns;    /* of the tensor as a matrix: the last axis has the columns */
+    uint64_t rows_in_block;    /* of result->blocks */
+    pe_compared_part *parts;   /* one for each column */
+    pe_compared_row *open_row; /* of result->rows, while the row goes on */
+} tally;
+
+/* ---- one entry ---- */
+
+static void note_row(tally *self, uint64_t row, uint64_t column, double found, double exact)
+{
+    pe_comparison *result = self->result;
+    pe_compared_row *open = self->open_row;
+    if (!open || open->row != row) {
+        if (result->row_count == PE_COMPARE_ROWS)
+            return;
+        open = self->open_row = &result->rows[result->row_count++];
+        *open = (pe_compared_row){.row = row};
+    }
+    open->differing++;
+    if (open->samples == PE_COMPARE_SAMPLES)
+        return;
+    open->columns[open->samples] = column;
+    open->found[open->samples] = found;
+    open->exact[open->samples++] = exact;
+}
+
+static void keep_most(pe_deviation *most, double error, uint64_t place, double found,
+                      double exact)
+{
+    if (error > most->error)
+        *most = (pe_deviation){.error = error, .place = place, .found = found, .exact = exact};
+}
+
+/* The bin of an error in ulps: 1 for up to half an ulp, and twice as much for each further one.
+ */
+static size_t bin_of(double ulps)
+{
+    size_t bin = 1;
+    for (double limit = 0.5; ulps > limit && bin < PE_COMPARE_BINS - 1; limit *= 2)
+        bin++;
+    return bin;
+}
+
+static void note_difference(tally *self, uint64_t place, double found, double exact)
+{
+    pe_comparison *result = self->result;
+    uint64_t row = place / self->columns, column = place % self->columns;
+    pe_compared_part *parts[] = {&self->parts[column],
+                                 &result->blocks[row / self->rows_in_block]};
+    bool finite = isfinite(found) && isfinite(exact);
+    double error = finite ? fabs(found - exact) : INFINITY;
+    double ulps = finite ? error / unit_at(self->dtype, exact) : INFINITY;
+    result->differing++;
+    result->outside += error > self->tolerance.absolute && ulps > self->tolerance.ulps;
+    for (size_t i = 0; i < PE_COUNT(parts); i++) {
+        parts[i]->differing++;
+        if (error > parts[i]->max_abs)
+            parts[i]->max_abs = error;
+    }
+    note_row(self, row, column, found, exact);
+    if (!finite) {
+        if (result->not_finite++ == 0)
+            result->first_not_finite = place;
+        result->bins[PE_COMPARE_BINS - 1]++;
+        return;
+    }
+    result->bins[bin_of(ulps)]++;
+    keep_most(&result->absolute, error, place, found, exact);
+    keep_most(&result->ulps, ulps, place, found, exact);
+}
+
+/* Compare some entries from `place` on. */
+static void compare_entries(tally *self, uint64_t place, const double *found,
+                            const double *exact, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!(found[i] == exact[i]))
+            note_difference(self, place + i, found[i], exact[i]);
+}
+
+/* ---- the parts of the result ---- */
+
+static int worse_first(const void *a, const void *b)
+{
+    const pe_compared_part *one = a, *other = b;
+    if (one->max_abs != other->max_abs)
+        return one->max_abs > other->max_abs ? -1 : 1;
+    if (one->differing != other->differing)
+        return one->differing > other->differing ? -1 : 1;
+    return one->first < other->first ? -1 : one->first > other->first;
+}
+
+static void begin_parts(tally *self)
+{
+    pe_comparison *result = self->result;
+    self->rows_in_block = (self->rows + PE_COMPARE_PLACES - 1) / PE_COMPARE_PLACES;
+    result->block_count =
+        (size_t)((self->rows + self->rows_in_block - 1) / self->rows_in_block);
+    for (size_t i = 0; i < result->block_count; i++) {
+        uint64_t first = i * self->rows_in_block, left = self->rows - first;
+        result->blocks[i].first = first;
+        result->blocks[i].count = left < self->rows_in_block ? left : self->rows_in_block;
+    }
+    for (uint64_t i = 0; i < self->columns; i++)
+        self->parts[i] = (pe_compared_part){.first = i, .count = 1};
+}
+
+static void end_parts(tally *self)
+{
+    pe_comparison *result = self->result;
+    qsort(self->parts, (size_t)self->columns, sizeof *self->parts, worse_first);
+    while (result->column_count < PE_COMPARE_PLACES && result->column_count < self->columns &&
+           self->parts[result->column_count].differing > 0) {
+        result->columns[result->column_count] = self->parts[result->column_count];
+        result->column_count++;
+    }
+    result->bins[0] = result->entries - result->differing;
+    result->one = result->absolute.error * ldexp(1, digits_of(self->dtype));
+}
+
+/* ---- the pass over the tensor ---- */
+
+/* Rows are indices of one axis: the first one whose rows are small. Each index of the axes
+ * before it is a plane of such rows. */
+typedef struct pass {
+    pe_stream *stream;
+    pe_view view;
+    pe_dtype dtype;
+    size_t axis;
+    uint64_t planes, rows, row_entries;
+    unsigned char *exact, *found;
+    double *exact_values, *found_values;
+} pass;
+
+static bool allocate(pass *self, uint64_t block_rows)
+{
+    size_t entries = (size_t)(block_rows * self->row_entries);
+    self->exact = malloc(entries * pe_dtype_size(self->dtype));
+    self->found = malloc(entries * pe_element_size(self->view.element));
+    self->exact_values = malloc(entries * sizeof(double));
+    self->found_values = malloc(entries * sizeof(double));
+    return self->exact && self->found && self->exact_values && self->found_values;
+}
+
+static void release(pass *self)
+{
+    pe_stream_free(self->stream);
+    free(self->exact);
+    free(self->found);
+    free(self->exact_values);
+    free(self->found_values);
+}
+
+static void read_exact(pass *self, uint64_t offset, size_t bytes)
+{
+    for (size_t done = 0; done < bytes;)
+        done += pe_stream_read(self->stream, offset + done, self->exact + done, bytes - done);
+}
+
+/* The view of a plane. */
+static pe_view plane_of(const pass *self, uint64_t plane)
+{
+    pe_view view = self->view;
+    for (size_t axis = self->axis; axis-- > 0;) {
+        uint64_t size = view.shape[axis];
+        view = pe_view_at(&view, axis, plane % size);
+        plane /= size;
+    }
+    return view;
+}
+
+/* Compare rows [first, first + rows) of a plane, whose first entry is `place`. False: the view
+ * cannot be read. */
+static bool compare_rows(pass *self, tally *counts, const pe_view *plane, uint64_t place,
+                         uint64_t first, uint64_t rows)
+{
+    uint64_t entries = rows * self->row_entries;
+    size_t size = pe_dtype_size(self->dtype), bytes = (size_t)entries * size;
+    pe_dtype same;
+    place += first * self->row_entries;
+    read_exact(self, place * size, bytes);
+    if (pe_element_is_real(plane->element, &same) && same == self->dtype) {
+        if (!pe_view_read_elements(plane, first, rows, self->found))
+            return false;
+        if (memcmp(self->found, self->exact, bytes) == 0)
+            return true;
+        pe_read_row(self->found_values, self->dtype, self->found, (size_t)entries);
+    } else if (!pe_view_read(plane, first, rows, self->found_values)) {
+        return false;
+    }
+    pe_read_row(self->exact_values, self->dtype, self->exact, (size_t)entries);
+    compare_entries(counts, place, self->found_values, self->exact_values, (size_t)entries);
+    return true;
+}
+
+/* Compare all rows; false after a problem was added. */
+static bool compare_all(pass *self, tally *counts, const pe_values *values,
+                        const pe_runner *runner, pe_error *reterr)
+{
+    static const pe_runner none = {.context = NULL};
+    const uint64_t plane_entries = self->rows * self->row_entries;
+    uint64_t at_once = BLOCK_BYTES / (self->row_entries * sizeof(double));
+    at_once = at_once == 0 ? 1 : at_once < self->rows ? at_once : self->rows;
+    if (!allocate(self, at_once)) {
+        pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the comparison");
+        return false;
+    }
+    for (uint64_t plane = 0; plane < self->planes; plane++) {
+        const pe_view view = plane_of(self, plane);
+        for (uint64_t row = 0, rows; row < self->rows; row += rows) {
+            rows = self->rows - row < at_once ? self->rows - row : at_once;
+            uint64_t place = plane * plane_entries;
+            double done =
+                (double)(place + row * self->row_entries) / (double)counts->result->entries;
+            if (!pe_may_go_on(runner ? runner : &none, values, done, reterr))
+                return false;
+            if (!compare_rows(self, counts, &view, place, row, rows)) {
+                pe_error_add(reterr, PE_MALFORMED, "body", "", "a table that can be read");
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* ---- the whole ---- */
+
+/* Take a tensor's shape without axes of size 1; an empty shape becomes [1]. */
+static pe_view shape_of(const pe_tensor *tensor)
+{
+    pe_view shape = {.rank = tensor->rank};
+    memcpy(shape.shape, tensor->shape, tensor->rank * sizeof *tensor->shape);
+    return pe_view_squeezed(&shape);
+}
+
+static void write_shape(const uint64_t *shape, size_t rank, char *dst, size_t size)
+{
+    size_t used = (size_t)snprintf(dst, size, "[");
+    for (size_t i = 0; i < rank && used < size; i++)
+        used += (size_t)snprintf(dst + used, size - used, "%s%llu", i > 0 ? ", " : "",
+                                 (unsigned long long)shape[i]);
+    if (used < size)
+        snprintf(dst + used, size - used, "]");
+}
+
+/* Check that the view has the tensor's shape. */
+static bool has_shape(const pe_view *view, const pe_tensor *tensor, pe_error *reterr)
+{
+    const pe_view wanted = shape_of(tensor), found = pe_view_squeezed(view);
+    bool same = wanted.rank == found.rank;
+    for (size_t i = 0; same && i < wanted.rank; i++)
+        same = wanted.shape[i] == found.shape[i];
+    if (same)
+        return true;
+    char given[96], allowed[96];
+    write_shape(view->shape, view->rank, given, sizeof given);
+    write_shape(tensor->shape, tensor->rank, allowed, sizeof allowed);
+    pe_error_add(reterr, PE_OUT_OF_RANGE, "shape", given,
+                 "%s, as the tensor %s of this request", allowed, tensor->name);
+    return false;
+}
+
+/* Choose the axis whose indices are rows. */
+static void choose_rows(pass *self, uint64_t elements)
+{
+    const pe_view *view = &self->view;
+    self->planes = 1;
+    self->rows = view->rank > 0 ? view->shape[0] : 1;
+    self->row_entries = elements / self->rows;
+    while (self->axis + 1 < view->rank &&
+           self->row_entries * sizeof(double) > BLOCK_BYTES / 4) {
+        self->planes *= self->rows;
+        self->rows = view->shape[++self->axis];
+        self->row_entries /= self->rows;
+    }
+}
+
+pe_status pe_compare(pe_request *request, size_t tensor, const pe_view *view,
+                     pe_tolerance tolerance, const pe_runner *runner,
+                     pe_comparison *ret_comparison, pe_error *reterr)
+{
+    const pe_tensor *shape = pe_request_tensor(request, tensor);
+    pass reading = {.view = pe_view_squeezed(view), .dtype = shape->dtype};
+    pe_comparison *result = ret_comparison;
+    pe_error_init(reterr);
+    if (!has_shape(view, shape, reterr))
+        return reterr->status;
+    memset(result, 0, sizeof *result);
+    result->entries = shape->elements;
+    tally counts = {.result = result, .tolerance = tolerance, .dtype = shape->dtype};
+    counts.columns = shape->rank > 0 ? shape->shape[shape->rank - 1] : 1;
+    counts.rows = shape->elements / counts.columns;
+    counts.parts = malloc((size_t)counts.columns * sizeof *counts.parts);
+    if (!counts.parts)
+        pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the comparison");
+    else if (pe_stream_new(request, tensor, PE_STREAM_FAST, runner, &reading.stream, reterr) ==
+             PE_OK) {
+        choose_rows(&reading, shape->elements);
+        begin_parts(&counts);
+        if (compare_all(&reading, &counts, &request->values, runner, reterr))
+            end_parts(&counts);
+    }
+    release(&reading);
+    free(counts.parts);
+    return reterr->status;
+}

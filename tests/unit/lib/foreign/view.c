@@ -1,0 +1,143 @@
+/* Tests of views: elements are the same whatever their order, byte order and type. */
+#include "unit.h"
+
+#include <string.h>
+
+typedef struct memory {
+    const unsigned char *data;
+    size_t size;
+} memory;
+
+static bool read_memory(void *context, uint64_t offset, void *dst, size_t size)
+{
+    const memory *self = context;
+    if (offset > self->size || size > self->size - offset)
+        return false;
+    memcpy(dst, self->data + offset, size);
+    return true;
+}
+
+static pe_view view_of(memory *self, pe_element element, size_t rank, const uint64_t *shape)
+{
+    pe_view view = {.read = read_memory, .context = self, .element = element, .rank = rank};
+    memcpy(view.shape, shape, rank * sizeof *shape);
+    pe_view_set_row_major(&view);
+    return view;
+}
+
+START_TEST(rows_are_read_in_row_major_and_in_fortran_order)
+{
+    float data[24];
+    double values[24];
+    const uint64_t shape[] = {2, 3, 4};
+    for (int i = 0; i < 24; i++)
+        data[i] = (float)i;
+    memory bytes = {(const unsigned char *)data, sizeof data};
+    pe_view view = view_of(&bytes, PE_ELEMENT_F32, 3, shape);
+    ck_assert_uint_eq(pe_view_elements(&view), 24);
+    ck_assert(pe_view_read(&view, 1, 1, values));
+    for (int i = 0; i < 12; i++)
+        unit_assert(values[i] == 12 + i);
+    for (size_t a = 0; a < 3; a++)
+        for (size_t b = 0; b < 3; b++) {
+            const pe_view turned = pe_view_transposed(&view, a, b);
+            ck_assert(pe_view_read(&turned, 0, turned.shape[0], values));
+            for (uint64_t place = 0, i = 0; i < turned.shape[0]; i++)
+                for (uint64_t j = 0; j < turned.shape[1]; j++)
+                    for (uint64_t k = 0; k < turned.shape[2]; k++, place++)
+                        unit_assert(values[place] ==
+                                    (double)(i * turned.strides[0] + j * turned.strides[1] +
+                                             k * turned.strides[2]));
+        }
+}
+END_TEST
+
+START_TEST(parts_and_indices_of_an_axis_are_views)
+{
+    int16_t data[30];
+    double values[30];
+    const uint64_t shape[] = {5, 1, 6};
+    for (int16_t i = 0; i < 30; i++)
+        data[i] = (int16_t)(i - 10);
+    memory bytes = {(const unsigned char *)data, sizeof data};
+    const pe_view view = view_of(&bytes, PE_ELEMENT_I16, 3, shape);
+    const pe_view flat = pe_view_squeezed(&view);
+    ck_assert_uint_eq(flat.rank, 2);
+    const pe_view part = pe_view_part(&flat, 1, 2, 3);
+    ck_assert(pe_view_read(&part, 3, 2, values));
+    for (int i = 0; i < 6; i++)
+        unit_assert(values[i] == (3 + i / 3) * 6 + 2 + i % 3 - 10);
+    const pe_view column = pe_view_at(&flat, 1, 5);
+    ck_assert_uint_eq(column.rank, 1);
+    ck_assert(pe_view_read(&column, 0, 5, values));
+    for (int i = 0; i < 5; i++)
+        unit_assert(values[i] == 6 * i + 5 - 10);
+}
+END_TEST
+
+START_TEST(every_element_type_and_byte_order_has_its_value)
+{
+    static const struct {
+        pe_element element;
+        unsigned char bytes[8]; /* little-endian */
+        double value;
+    } CASES[] = {
+        {PE_ELEMENT_F16, {0x00, 0xbe}, -1.5},
+        {PE_ELEMENT_BF16, {0xc0, 0xbf}, -1.5},
+        {PE_ELEMENT_F32, {0, 0, 0xc0, 0xbf}, -1.5},
+        {PE_ELEMENT_F64, {0, 0, 0, 0, 0, 0, 0xf8, 0xbf}, -1.5},
+        {PE_ELEMENT_I8, {0xfe}, -2},
+        {PE_ELEMENT_U8, {0xfe}, 254},
+        {PE_ELEMENT_I16, {0xfe, 0xff}, -2},
+        {PE_ELEMENT_U16, {0xfe, 0xff}, 65534},
+        {PE_ELEMENT_I32, {0xfe, 0xff, 0xff, 0xff}, -2},
+        {PE_ELEMENT_U32, {0xfe, 0xff, 0xff, 0xff}, 4294967294.0},
+        {PE_ELEMENT_I64, {0, 0, 0, 0, 1, 0, 0, 0}, 4294967296.0},
+        {PE_ELEMENT_U64, {0, 0, 0, 0, 0, 0, 0, 0x80}, 0x1p63},
+        {PE_ELEMENT_BOOL, {7}, 1},
+    };
+    for (size_t i = 0; i < UNIT_COUNT(CASES); i++) {
+        size_t size = pe_element_size(CASES[i].element);
+        unsigned char turned[8];
+        const uint64_t shape[] = {1};
+        double value = 0;
+        for (size_t b = 0; b < size; b++)
+            turned[b] = CASES[i].bytes[size - 1 - b];
+        memory plain = {CASES[i].bytes, size}, other = {turned, size};
+        pe_view view = view_of(&plain, CASES[i].element, 1, shape);
+        ck_assert(pe_view_read(&view, 0, 1, &value));
+        ck_assert_double_eq(value, CASES[i].value);
+        view = view_of(&other, CASES[i].element, 1, shape);
+        view.swapped = true;
+        ck_assert(pe_view_read(&view, 0, 1, &value));
+        ck_assert_double_eq(value, CASES[i].value);
+    }
+    ck_assert_str_eq(pe_element_name(PE_ELEMENT_U64), "u64");
+}
+END_TEST
+
+START_TEST(a_source_that_ends_early_is_noticed)
+{
+    const uint64_t shape[] = {4, 4};
+    float data[15] = {0};
+    double values[16];
+    memory bytes = {(const unsigned char *)data, sizeof data};
+    pe_view view = view_of(&bytes, PE_ELEMENT_F32, 2, shape);
+    ck_assert(pe_view_read(&view, 0, 3, values));
+    ck_assert(!pe_view_read(&view, 0, 4, values));
+    view = pe_view_transposed(&view, 0, 1);
+    ck_assert(!pe_view_read(&view, 0, 4, values));
+}
+END_TEST
+
+Suite *view_suite(void)
+{
+    const TTest *const tests[] = {
+        rows_are_read_in_row_major_and_in_fortran_order,
+        parts_and_indices_of_an_axis_are_views,
+        every_element_type_and_byte_order_has_its_value,
+        a_source_that_ends_early_is_noticed,
+        NULL,
+    };
+    return unit_suite("view", tests);
+}
