@@ -111,9 +111,8 @@ void model_plan_sinusoidal(model_config *config, const void *table_rule)
 
 /* ---- patches of an image ---- */
 
-/* The sides of an image or a patch: one number, [height, width], or {"height", "width"}. */
-static model_number read_side(const model_config *config, const char *keys, double fallback,
-                              size_t axis)
+model_number model_side(const model_config *config, const char *keys, double fallback,
+                        size_t axis)
 {
     static const char *const AXES[] = {"height", "width"};
     const char *from;
@@ -142,8 +141,9 @@ static model_number read_cells(const model_config *config, const patches_facts *
     double cells[2];
     model_number image = {.value = NAN};
     for (size_t axis = 0; axis < 2; axis++) {
-        image = read_side(config, "image_size", facts->image, axis);
-        model_number patch = read_side(config, patch_keys, facts->patch, axis);
+        image = model_side(config, facts->image_keys ? facts->image_keys : "image_size",
+                           facts->image, axis);
+        model_number patch = model_side(config, patch_keys, facts->patch, axis);
         cells[axis] = floor(image.value / patch.value);
     }
     image.value = cells[0] * cells[1] + facts->more;
@@ -161,11 +161,15 @@ static void note_image(const model_config *config, const patches_facts *facts,
                        api_model_part *part)
 {
     const api_model_options *options = config->planner->plan->options;
-    if (options->height > 0 && !facts->sinusoidal)
+    if (options->height == 0 || facts->sinusoidal)
+        return;
+    if (facts->resized)
         model_note(part->notes,
-                   "For an image of %lld x %lld pixels the trained rows are resized%s%s.",
-                   (long long)options->height, (long long)options->width,
-                   facts->resized ? ": " : "", facts->resized ? facts->resized : "");
+                   "For an image of %lld x %lld pixels the trained rows are resized: %s.",
+                   (long long)options->height, (long long)options->width, facts->resized);
+    else
+        model_note(part->notes, "The class does not resize this table: it takes images of the "
+                                "config's size alone.");
 }
 
 /* MAE's table of the grid, by the scheme sinusoidal_2d. */
@@ -190,8 +194,8 @@ static void finish_trained(const model_config *config, const patches_facts *fact
                            api_model_part *part, model_number rows, model_number width)
 {
     const api_model_options *options = config->planner->plan->options;
-    double patch = read_side(config, facts->patch_keys ? facts->patch_keys : "patch_size",
-                             facts->patch > 0 ? facts->patch : 16, 0)
+    double patch = model_side(config, facts->patch_keys ? facts->patch_keys : "patch_size",
+                              facts->patch > 0 ? facts->patch : 16, 0)
                        .value;
     double source = floor(sqrt(rows.value - facts->more));
     part->state = API_PART_TRAINED;
@@ -248,6 +252,43 @@ void model_plan_patches(model_config *config, const void *patches_rule)
     model_use(config, part, NULL);
 }
 
+void model_plan_video(model_config *config, const void *video_rule)
+{
+    const video_facts *facts = video_rule;
+    const api_model_options *options = config->planner->plan->options;
+    const double asked[2] = {(double)options->height, (double)options->width};
+    double grid[3];
+    model_number width = read_width(config, facts->width_keys, facts->width);
+    model_number frames = model_required(config, "num_frames", facts->frames, 1);
+    model_number tube = model_required(config, "tubelet_size", facts->tube, 1);
+    grid[0] =
+        floor((options->frames > 0 ? (double)options->frames : frames.value) / tube.value);
+    for (size_t axis = 0; axis < 2; axis++) {
+        double patch = model_side(config, "patch_size", facts->patch, axis).value;
+        double side = model_side(config, "image_size", facts->image, axis).value;
+        grid[axis + 1] = floor((asked[axis] > 0 ? asked[axis] : side) / patch);
+    }
+    api_model_part *part = model_part_new(config, facts->suffix, "sinusoidal");
+    static const char FROM[] = "num_frames / tubelet_size, image_size / patch_size";
+    double rows = grid[0] * grid[1] * grid[2];
+    model_fact(part, "grid",
+               json_pack("[o,o,o]", api_document_number(grid[0]), api_document_number(grid[1]),
+                         api_document_number(grid[2])),
+               FROM);
+    model_fact_number(part, "rows", rows, FROM);
+    model_fact_number(part, "dim", width.value, width.from);
+    model_fact_text(part, "layout", "interleaved", model_default_of(config));
+    model_fact_text(part, "frequencies", "vaswani", model_default_of(config));
+    model_argument_number(config, part, "length", rows, FROM);
+    model_argument_number(config, part, "dim", width.value, width.from);
+    model_argument(config, part, "layout", "interleaved", model_default_of(config));
+    model_argument(config, part, "frequencies", "vaswani", model_default_of(config));
+    model_note(part->notes, "The position is the number of the token: frame by frame, row by "
+                            "row. There is no class token.");
+    model_part_finish(config, part, "sinusoidal", "encoding");
+    model_use(config, part, NULL);
+}
+
 void model_plan_tiles(model_config *config, const void *tiles_rule)
 {
     const tiles_facts *facts = tiles_rule;
@@ -263,8 +304,8 @@ void model_plan_tiles(model_config *config, const void *tiles_rule)
     double rows = ratios ? (double)json_array_size(ratios) + 1 : 9;
     double patches = 1;
     if (facts->patches) {
-        double image = read_side(config, "image_size", 448, 0).value;
-        patches = pow(floor(image / read_side(config, "patch_size", 14, 0).value), 2) + 1;
+        double image = model_side(config, "image_size", 448, 0).value;
+        patches = pow(floor(image / model_side(config, "patch_size", 14, 0).value), 2) + 1;
     }
     model_fact_number(part, "rows", rows, from);
     model_fact_number(part, "dim", tiles.value * patches * width.value, tiles.from);

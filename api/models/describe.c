@@ -113,6 +113,34 @@ static void add_rotary_words(const api_model_part *part, api_text *text)
     }
 }
 
+/* What kinds of parts are called; others have their own name. */
+static const char *const KINDS[][2] = {
+    {"alibi", "ALiBi"},
+    {"deberta", "Indices of distances, as DeBERTa's"},
+    {"decomposed", "Vectors for offsets of rows and of columns"},
+    {"detr_sine_2d", "Sinusoids of a picture's cells"},
+    {"random_fourier", "Random Fourier features"},
+    {"relative_sinusoidal", "Sinusoids of distances"},
+    {"shaw", "Vectors of clipped distances"},
+    {"sinusoidal", "Sinusoids"},
+    {"sinusoidal_2d", "Sinusoids of patches"},
+    {"swin_relative_bias", "Bias by the offset in a window"},
+    {"swin_v2_bias", "Bias by a network of the offset in a window"},
+    {"t5", "Buckets of distances, as T5's"},
+    {"transformer_xl", "Sinusoids of distances"},
+};
+
+static void add_kind(const char *kind, api_text *text)
+{
+    for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++)
+        if (strcmp(KINDS[i][0], kind) == 0) {
+            api_text_add(text, "%s", KINDS[i][1]);
+            return;
+        }
+    for (const char *at = kind; *at; at++) /* "attention_temperature" in words */
+        api_text_add(text, "%c", *at == '_' ? ' ' : *at);
+}
+
 /* One sentence about a part. */
 static json_t *summarise(const api_model_plan *plan, size_t index, size_t used)
 {
@@ -126,10 +154,11 @@ static json_t *summarise(const api_model_plan *plan, size_t index, size_t used)
         add_fact(part, "dim", ", ", " columns", &text);
         add_fact(part, "offset", "; position 0 has row ", "", &text);
     } else {
-        for (const char *at = part->kind; *at; at++) /* "attention_temperature" in words */
-            api_text_add(&text, "%c", *at == '_' ? ' ' : *at);
-        add_fact(part, "rows", ": ", " rows", &text);
-        add_fact(part, "heads", ": ", " heads", &text);
+        add_kind(part->kind, &text);
+        add_grid(fact(part, "window"), ", windows of ", &text);
+        add_grid(fact(part, "grid"), ", a grid of ", &text);
+        add_fact(part, "heads", ", ", " heads", &text);
+        add_fact(part, "rows", ", ", " rows", &text);
         add_fact(part, "dim", ", ", " columns", &text);
     }
     add_layers(plan, index, used, &text);

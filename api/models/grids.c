@@ -139,6 +139,22 @@ static void add_sines(const model_config *config, const grid_facts *facts, const
     model_part_finish(config, part, "sinusoidal_2d", "encoding");
 }
 
+/* The arguments of the scheme random_fourier. */
+static void add_features(const model_config *config, const grid_facts *facts, const cells *grid,
+                         api_model_part *part)
+{
+    model_number width = model_required(config, "hidden_size", facts->width, 2);
+    json_t *sizes =
+        json_pack("[o,o]", api_document_number(grid->height), api_document_number(grid->width));
+    part->state = API_PART_TRAINED;
+    model_argument(config, part, "preset", facts->preset, model_default_of(config));
+    model_argument_list(config, part, "sizes", sizes, grid->from);
+    json_decref(sizes);
+    model_argument_number(config, part, "features", floor(width.value / 2),
+                          model_keep(config->planner, json_sprintf("%s / 2", width.from)));
+    model_part_finish(config, part, "random_fourier", "encoding");
+}
+
 /* A copy of a value with integers for reals that are integral, also in a list. */
 static json_t *copy_number(const json_t *value)
 {
@@ -169,33 +185,6 @@ static void add_numbers(const model_config *config, const grid_facts *facts,
     }
 }
 
-/* The rows and the indices of a table of relative positions in a window: (2w-1)^2 and w^2. */
-static void add_window(const model_config *config, api_model_part *part)
-{
-    const char *from;
-    const json_t *given = model_find(config, "window_size", &from);
-    double window[2];
-    for (size_t axis = 0; axis < 2; axis++) {
-        window[axis] = json_is_array(given) ? json_number_value(json_array_get(given, axis))
-                                            : model_integer(config, "window_size", 7).value;
-        if (!(window[axis] >= 1 && window[axis] <= 4096)) {
-            model_refuse(config->planner, from, given, "a window of 1 to 4096 cells a side");
-            return;
-        }
-    }
-    double tokens = window[0] * window[1];
-    if (!given)
-        from = model_default_of(config);
-    model_fact(
-        part, "window",
-        json_pack("[o,o]", api_document_number(window[0]), api_document_number(window[1])),
-        from);
-    model_fact_number(part, "rows", (2 * window[0] - 1) * (2 * window[1] - 1), from);
-    model_fact(part, "index",
-               json_pack("[o,o]", api_document_number(tokens), api_document_number(tokens)),
-               from);
-}
-
 /* The facts of rotary tables: width of a head, theta, layout. */
 static void add_rotary(const model_config *config, const grid_facts *facts,
                        api_model_part *part)
@@ -221,8 +210,6 @@ void model_plan_grid(model_config *config, const void *grid_rule)
     api_model_part *part = model_part_new(config, facts->suffix, facts->kind);
     if (strncmp(facts->kind, "rope", 4) == 0)
         add_rotary(config, facts, part);
-    if (strcmp(facts->kind, "swin_relative_bias") == 0 && !facts->suffix)
-        add_window(config, part);
     cells grid = read_cells(config, facts);
     add_cells(facts, &grid, part);
     for (size_t i = 0; facts->facts[i]; i += 2)
@@ -232,6 +219,8 @@ void model_plan_grid(model_config *config, const void *grid_rule)
         model_note(part->notes, "%s", facts->note);
     if (facts->scheme && strcmp(facts->scheme, "axial_rope") == 0)
         add_axes(config, facts, &grid, part);
+    else if (facts->scheme && strcmp(facts->scheme, "random_fourier") == 0)
+        add_features(config, facts, &grid, part);
     else if (facts->scheme)
         add_sines(config, facts, &grid, part);
     if (!part->scheme)

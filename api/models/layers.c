@@ -111,6 +111,43 @@ static void repeat_types(model_config *config, const layer_facts *facts)
     }
 }
 
+/* The indices of `full` layers: those of the config or of the class; NULL: there are none. */
+static json_t *read_list_of_indices(model_config *config, const layer_facts *facts)
+{
+    const char *from;
+    json_t *list = facts->indices_key ? model_list(config, facts->indices_key, &from) : NULL;
+    if (list || !facts->indices)
+        return list;
+    list = json_loads(facts->indices, 0, NULL);
+    json_array_append_new(config->planner->plan->kept, list);
+    return list;
+}
+
+bool model_plan_stages(model_config *config, const double depths[], size_t count,
+                       const char *from)
+{
+    double layers = 0;
+    size_t next = 0;
+    for (size_t i = 0; i < count; i++)
+        layers += depths[i];
+    if (component_of(config)->counted) /* more components than a plan has room for */
+        return true;
+    component_of(config)->counted = from;
+    if (layers > API_MODEL_LAYERS) {
+        model_refuse(config->planner, from, NULL, "at most %d layers together",
+                     API_MODEL_LAYERS);
+        return false;
+    }
+    if (!make_layers(config, (size_t)layers))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const char *type = model_keep(config->planner, json_sprintf("stage%d", (int)i + 1));
+        for (double layer = 0; layer < depths[i]; layer++)
+            component_of(config)->types[next++] = type;
+    }
+    return true;
+}
+
 void model_plan_layers(model_config *config, const void *layer_rule)
 {
     static const layer_facts PLAIN = {0};
@@ -136,7 +173,7 @@ void model_plan_layers(model_config *config, const void *layer_rule)
         return;
     }
     json_t *flags = facts->flags_key ? model_list(config, facts->flags_key, &from) : NULL;
-    json_t *indices = facts->indices_key ? model_list(config, facts->indices_key, &from) : NULL;
+    json_t *indices = read_list_of_indices(config, facts);
     if (json_array_size(flags) > 0)
         read_flags(config, flags, from, facts);
     else if (indices)

@@ -62,11 +62,17 @@ typedef struct layer_facts {
     bool last_is_full;      /* whatever the pattern */
     const char *full, *other; /* NULL: full_attention, sliding_attention */
     const char *flags_key;    /* a list with 0 for each `full` layer */
-    const char *indices_key;  /* a list of the `full` layers, by index */
+    const char *indices_key;  /* a list of the `full` layers, by index … */
+    const char *indices;      /* … and the class's own list, as JSON; NULL: none */
 } layer_facts;
 
 /* A rule: read the layers of the component. */
 void model_plan_layers(model_config *config, const void *facts);
+
+/* Give the component layers in stages: depths[i] of the type "stage1" and so on. False, with a
+ * problem, if there are too many. `from` is where the depths came from. */
+bool model_plan_stages(model_config *config, const double depths[], size_t count,
+                       const char *from);
 
 /* Let all layers of a type use a part; NULL: all layers that have positions at all. A second
  * part of a layer is not noted. Reads the layers first where no rule has. */

@@ -2,6 +2,7 @@
 #include "models/types.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static double or_nan(double number)
@@ -164,6 +165,24 @@ void model_plan_transformer_xl(model_config *config, const void *relative_rule)
     model_use(config, part, NULL);
 }
 
+void model_plan_two_sided(model_config *config, const void *relative_rule)
+{
+    const relative_facts *facts = relative_rule;
+    api_model_part *part = begin(config, facts, "relative_sinusoidal", ANY_LENGTH);
+    double keys = strtod(part->arguments[0].text, NULL);
+    add_width(config, facts, part);
+    add_heads(config, facts, part);
+    model_fact_number(part, "rows", 2 * keys - 1, "2 length - 1");
+    model_fact_text(part, "layout", "interleaved", model_default_of(config));
+    model_argument(config, part, "preset", "conformer", model_default_of(config));
+    model_note(part->notes, "Rows are distances, query minus key: from length - 1 down to "
+                            "-(length - 1). The vectors u and v are trained.");
+    if (facts->note)
+        model_note(part->notes, "%s", facts->note);
+    model_part_finish(config, part, "transformer_xl", "encoding distance");
+    model_use(config, part, NULL);
+}
+
 void model_plan_shaw(model_config *config, const void *relative_rule)
 {
     const relative_facts *facts = relative_rule;
@@ -173,6 +192,8 @@ void model_plan_shaw(model_config *config, const void *relative_rule)
     model_number left = model_integer(
         config, facts->left_keys ? facts->left_keys : "left_max_position_embeddings",
         facts->left);
+    if (facts->query_minus_key) /* 160: from -160 to 159 */
+        right.value -= 1;
     api_model_part *part = begin(config, facts, "shaw", ANY_LENGTH);
     model_number hidden = model_required(config, "hidden_size", or_nan(facts->width), 1);
     model_number heads =
@@ -190,6 +211,9 @@ void model_plan_shaw(model_config *config, const void *relative_rule)
     model_argument_number(config, part, "max_distance", right.value, right.from);
     if (left.value != right.value)
         model_argument_number(config, part, "min_distance", -left.value, left.from);
+    if (facts->query_minus_key)
+        model_argument(config, part, "difference", "query_minus_key", model_default_of(config));
+    model_argument_flag(config, part, "keys_only", true, model_default_of(config));
     if (facts->note)
         model_note(part->notes, "%s", facts->note);
     model_part_finish(config, part, "shaw", "keys index");

@@ -82,10 +82,7 @@
              "n_positions limits nothing; cross-attention has no bias, and scores are not "    \
              "divided by sqrt(d).",                                                            \
          __VA_ARGS__)
-#define TWO_SIDED                                                                              \
-    GRID(.kind = "relative_sinusoidal",                                                        \
-         .facts = {"layout", "interleaved", "rows", "distances n-1 down to -(n-1)"},           \
-         .numbers = {"dim", "hidden_size", ""})
+#define TWO_SIDED(...) RULE(model_plan_two_sided, relative_facts, __VA_ARGS__)
 
 #define VIT(...)                                                                               \
     PATCHES(__VA_ARGS__, .class_row = "row 0", .preset = "vit",                                \
@@ -93,10 +90,22 @@
 #define BUCKETED(...)                                                                          \
     PATCHES(__VA_ARGS__, .width = 1152, .preset = "idefics2",                                  \
             .resized = "looked up by fractional buckets of the coordinates")
-#define BEIT_BIAS                                                                              \
-    GRID(.kind = "swin_relative_bias", .suffix = "bias",                                       \
-         .facts = {"table", "[(2w - 1)^2 + 3, heads]: three rows more for the class token"},   \
-         .numbers = {"heads", "num_attention_heads", "12"})
+#define BEIT_BIAS       RULE(model_plan_beit, cells_facts, .image = 224, .patch = 16, .heads = 12)
+#define SWIN(...)       RULE(model_plan_swin, swin_facts, .depths = {2, 2, 6, 2}, __VA_ARGS__)
+#define SWIN_V1         SWIN(.window = 7, .heads = {3, 6, 12, 24}, .heads_keys = "num_heads")
+#define DECOMPOSED(...) RULE(model_plan_decomposed, cells_facts, .heads = 12, __VA_ARGS__)
+/* SAM: windows, but for some layers that see the whole image */
+#define SAM_VISION                                                                             \
+    LAYERS(.indices_key = "global_attn_indexes", .indices = "[2, 5, 8, 11]", .full = "global", \
+           .other = "window"),                                                                 \
+        WHEN("use_rel_pos", "true", "true"),                                                   \
+        DECOMPOSED(.image = 1024, .patch = 16, .width = 768, .windows = true, .window = 14),   \
+        WHEN("use_abs_pos", "true", "true"),                                                   \
+        PATCHES(.suffix = "table", .image = 1024, .patch = 16, .width = 768)
+#define LATENTS(...) RULE(model_plan_latents, latents_facts, .patch = 2, __VA_ARGS__)
+#define VIDEO(...)                                                                             \
+    RULE(model_plan_video, video_facts, .image = 224, .patch = 16, .frames = 16, .tube = 2,    \
+         __VA_ARGS__)
 #define QUARTERS                                                                               \
     "columns", "h, then w", "frequencies", "theta^(-4i/head_dim), restarted for each axis",    \
         "order", "rows in merge blocks of m x m"
@@ -120,11 +129,7 @@
     SINUSOIDAL(.suffix = "timestep", .rows_keys = "num_train_timesteps", .rows = 1000,         \
                .layout = "concat_cos_first", .frequencies = "vaswani",                         \
                .note = "Rows are timesteps of the diffusion.", __VA_ARGS__)
-#define UNET_TIMESTEP                                                                          \
-    GRID(.kind = "timestep_sinusoidal",                                                        \
-         .facts = {"layout", "concat_cos_first", "frequencies", "vaswani", "dim",              \
-                   "the first of block_out_channels"},                                         \
-         .numbers = {"block_out_channels", "block_out_channels", "[320, 640, 1280, 1280]"})
+#define UNET_TIMESTEP(first) RULE(model_plan_unet, unet_facts, .channels = (first))
 
 #define TEXT(its_type)                                                                         \
     COMPONENT(.name = "text", .keys = "text_config|llm_config|language_config",                \

@@ -71,6 +71,7 @@ void model_plan_sinusoidal(model_config *config, const void *facts);
 typedef struct patches_facts {
     const char *suffix;
     double image, patch;    /* sides in pixels, where the config does not say */
+    const char *image_keys; /* NULL: image_size */
     const char *patch_keys; /* NULL: patch_size */
     const char *side_keys;  /* a number of rows in all, in place of image and patch */
     double side;
@@ -81,12 +82,20 @@ typedef struct patches_facts {
     const char *resized;
     const char *preset; /* of the scheme resized, for an image of the request */
     const char *gate;
-    bool merged;        /* spatial_merge_size patches a side of an image are one token */
-    bool sinusoidal;    /* computed, not trained: MAE's table */
-    const char *tokens; /* sinusoids over the number of the token in a video */
+    bool merged;     /* spatial_merge_size patches a side of an image are one token */
+    bool sinusoidal; /* computed, not trained: MAE's table */
     const char *note;
 } patches_facts;
 void model_plan_patches(model_config *config, const void *facts);
+
+/* Sinusoids over the number of a token among those of all frames of a video. */
+typedef struct video_facts {
+    const char *suffix;
+    double image, patch, frames, tube;
+    const char *width_keys;
+    double width;
+} video_facts;
+void model_plan_video(model_config *config, const void *facts);
 
 /* A trained table with a row for each aspect ratio of an image that is cut into tiles. */
 typedef struct tiles_facts {
@@ -95,6 +104,55 @@ typedef struct tiles_facts {
     const char *note;
 } tiles_facts;
 void model_plan_tiles(model_config *config, const void *facts);
+
+/* The side of an image, a patch or the like, in pixels, from one number, [height, width] or
+ * {"height", "width"}; axis 0 is the height. */
+model_number model_side(const model_config *config, const char *keys, double fallback,
+                        size_t axis);
+
+/* ---- windows.c ---- */
+
+#define MODEL_STAGES 8
+
+/* Biases of windows, in stages that each have heads of their own. */
+typedef struct swin_facts {
+    double window;               /* cells a side */
+    double depths[MODEL_STAGES]; /* layers of each stage, up to a 0 */
+    double heads[MODEL_STAGES];
+    const char *heads_keys;
+    bool network;        /* Swin v2: the bias comes from a network */
+    bool pretrained;     /* … that was trained with windows of pretrained_window_sizes */
+    double image, patch; /* above 0: windows shrink to the grid of the image */
+    bool halved;         /* … of which each stage has half of the cells a side */
+} swin_facts;
+void model_plan_swin(model_config *config, const void *facts);
+
+/* Tables for the cells of an image. */
+typedef struct cells_facts {
+    double image, patch, width, heads;
+    double image_width; /* 0: the image is square */
+    bool windows;       /* layers of the type "window" see window_size cells a side */
+    double window;      /* 0: the whole grid */
+} cells_facts;
+void model_plan_beit(model_config *config, const void *facts);
+void model_plan_decomposed(model_config *config, const void *facts);
+
+/* ---- diffusion.c ---- */
+
+/* Sinusoids of the patches of latents: diffusers' PatchEmbed. */
+typedef struct latents_facts {
+    double sample, patch; /* latents a side of an image, and of a patch; 0: must be given */
+    double heads, head;
+    double table; /* above 0: the centre of a table of pos_embed_max_size cells a side */
+    bool scaled;  /* positions are divided by interpolation_scale */
+} latents_facts;
+void model_plan_latents(model_config *config, const void *facts);
+
+/* Timesteps of a U-Net: diffusers' Timesteps. */
+typedef struct unet_facts {
+    double channels; /* the first of block_out_channels */
+} unet_facts;
+void model_plan_unet(model_config *config, const void *facts);
 
 /* ---- relative.c ---- */
 
@@ -110,6 +168,8 @@ typedef struct relative_facts {
     double width;
     double left, right; /* Shaw: clipped distances */
     const char *left_keys, *right_keys;
+    bool
+        query_minus_key; /* Shaw: `left` and `right` count what query minus key is clipped to */
     const char *layout;
     const char *note;
 } relative_facts;
@@ -118,6 +178,7 @@ void model_plan_t5_stacks(model_config *config, const void *facts); /* encoder a
 void model_plan_alibi(model_config *config, const void *facts);
 void model_plan_deberta(model_config *config, const void *facts);
 void model_plan_transformer_xl(model_config *config, const void *facts);
+void model_plan_two_sided(model_config *config, const void *facts);
 void model_plan_shaw(model_config *config, const void *facts);
 
 /* ---- grids.c ---- */

@@ -2,20 +2,21 @@
 
 The facts of one model are {"model_type": …, "tensors": [{"component", "scheme", …}, …]}: of each tensor its head_dim,
 rotary_dim, rope_theta, layers and so on; inv_freq holds a count and some values, which must agree to 1e-12. Only what
-is stated is compared; a sentence such as "all 46" is not."""
+is stated is compared; a sentence such as "all 46" is not. `entries` holds shapes and entries of tensors."""
 
 import math
 
 KINDS = {"rope", "learned", "sinusoidal", "t5", "alibi", "deberta", "transformer_xl", "shaw", "rope_2d", "rope_3d",
          "rope_nd", "swin_relative_bias", "detr_sine_2d", "attention_temperature", "convolution", "sinusoidal_2d",
-         "random_fourier", "decomposed"}
+         "random_fourier", "decomposed", "swin_v2_bias", "relative_sinusoidal", "mrope"}
 # facts that the plan states by the same name
 NUMBERS = ["head_dim", "rotary_dim", "rope_theta", "factor", "original_max_position_embeddings", "low_freq_factor",
            "high_freq_factor", "softmax_scale_factor", "dim", "rows", "offset", "heads", "num_buckets",
            "max_distance", "alibi_bias_max", "position_buckets", "max_relative_positions", "floor_scale",
-           "attn_scale", "spatial_merge_size", "left", "right", "alpha"]
+           "attn_scale", "spatial_merge_size", "left", "right", "alpha", "pretrained_window", "base_size", "table_size",
+           "interpolation_scale"]
 OTHERS = ["rope_type", "layout", "mrope_section", "mrope_interleaved", "bidirectional", "mask", "attention",
-          "grid", "gate", "truncate", "axis_dims", "heads_per_stage", "axes", "window", "index"]
+          "grid", "gate", "truncate", "axis_dims", "heads_per_stage", "axes", "window", "index", "rel_pos_h", "rel_pos_w"]
 
 
 def close(a, b):
@@ -49,6 +50,21 @@ def rope_table(part, ask, tensor):
     return ask(part["scheme"], body)["tensors"][0]["data"]
 
 
+def entries(part, name, expected, ask):
+    """What differs between a tensor, as the part's own request gives it, and some of its entries: "2,5": value."""
+    body = {argument: value["value"] for argument, value in part["arguments"].items()}
+    tensor = ask(part["scheme"], {**body, "dtype": "f64", "tensor": name})["tensors"][0]
+    if tensor["shape"] != expected["shape"]:
+        yield f"the shape of {name} is {tensor['shape']}, not {expected['shape']}"
+        return
+    for index, value in expected.items():
+        found = tensor["data"]
+        for step in index.split(",") if index != "shape" else ():
+            found = found[int(step)]
+        if index != "shape" and found != value and not close(found, value):
+            yield f"{name}[{index}] is {found!r}, not {value!r}"
+
+
 def frequencies(part, expected, ask):
     values = rope_table(part, ask, "inv_freq")
     if len(values) != expected["count"]:
@@ -74,6 +90,8 @@ def facts_of_tensor(part, tensor, ask):
         yield f"layers are {part['layers']}, not {tensor['layers']}"
     if tensor["scheme"] == "sinusoidal" and argument(part, "frequencies") != tensor.get("frequencies"):
         yield f"frequencies is {argument(part, 'frequencies')}, not {tensor.get('frequencies')}"
+    for name, expected in tensor.get("entries", {}).items():
+        yield from entries(part, name, expected, ask)
     if "inv_freq" in tensor:
         yield from frequencies(part, tensor["inv_freq"], ask)
     if "attention_factor" in tensor and "arguments" in part:

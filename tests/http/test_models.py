@@ -395,10 +395,11 @@ class Known(Plans):
         names = [row["model_type"] for row in types]
         self.assertGreaterEqual(len(names), 150)
         self.assertEqual(len(names), len(set(names)))
-        sizes = {"hidden_size": 640, "num_attention_heads": 4, "num_hidden_layers": 4, "embedding_size": 64}
+        sizes = {"hidden_size": 640, "num_attention_heads": 4, "num_hidden_layers": 4, "embedding_size": 64, "sample_size": 32}
+        lists = {"clap_audio_model": {"num_attention_heads": [4, 8, 16, 32]}}
         for name in names:
             with self.subTest(name):
-                reply = self.plan({"model_type": name, **sizes})
+                reply = self.plan({"model_type": name, **sizes, **lists.get(name, {})})
                 if reply.status == 422:  # it has components alone
                     reply = self.plan({"model_type": name, "text_config": sizes})
                 self.assert_ok(reply)
@@ -410,6 +411,10 @@ class Known(Plans):
 
 ABSURD = [None, -1, 0, 1e300, -1e300, 0.5, 2**53 + 1, "", "x", "LLLG", [], [0], ["a"], {}, {"a": 1}, True, False,
           [[1]], "yarn", 3, 65537, [1e9] * 5]
+
+
+QUERIES = ["&image=300,500", "&image=64&frames=9", "&frames=4096", "&length=7&offset=3", "&components=text",
+           "&components=vision,text", "&image=65536&dtype=f64"]
 
 
 def mutate(config, chance):
@@ -441,8 +446,9 @@ class Mutations(Plans):
         seen = {200: 0, 422: 0}
         for _ in range(int(os.environ.get("MUTATIONS", "1000"))):
             config = mutate(chance.choice(configs), chance)
-            reply = self.plan(config)
-            self.assertIn(reply.status, seen, (config, reply))
+            query = chance.choice(["", "", *QUERIES])
+            reply = self.plan(config, query)
+            self.assertIn(reply.status, seen, (config, query, reply))
             seen[reply.status] += 1
             for part in reply.json().get("parts", []):
                 self.assertEqual(part["state"] == "computed", "request" in part and "YOUR-SET" not in part["request"])

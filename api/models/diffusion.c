@@ -1,0 +1,148 @@
+/* Models of diffusers whose tables are sinusoids: patches of latents, and timesteps of U-Nets.
+ */
+#include "models/types.h"
+
+#include "json/document.h"
+
+#include <math.h>
+#include <string.h>
+
+#define PIXELS 8 /* a side of a latent, as the autoencoders of these models have it */
+
+/* ---- patches of latents ---- */
+
+/* A grid of patches, and what places it. */
+typedef struct latents {
+    model_number base; /* patches a side that the model was made for */
+    double height, width;
+    const char *from;
+} latents;
+
+static model_number read_sample(const model_config *config, const latents_facts *facts)
+{
+    return model_required(config, "sample_size", facts->sample > 0 ? facts->sample : NAN, 1);
+}
+
+static latents read_latents(const model_config *config, const latents_facts *facts)
+{
+    const api_model_options *options = config->planner->plan->options;
+    model_number sample = read_sample(config, facts);
+    model_number patch = model_required(config, "patch_size", facts->patch, 1);
+    latents grid = {.base = {.value = floor(sample.value / patch.value)}};
+    grid.base.from =
+        model_keep(config->planner, json_sprintf("%s / %s", sample.from, patch.from));
+    grid.height = grid.width = grid.base.value;
+    grid.from = grid.base.from;
+    if (options->height > 0) {
+        grid.height = floor((double)options->height / (PIXELS * patch.value));
+        grid.width = floor((double)options->width / (PIXELS * patch.value));
+        grid.from = "image of the query";
+    }
+    return grid;
+}
+
+/* Columns: heads times the width of one. */
+static model_number read_inner_width(const model_config *config, const latents_facts *facts)
+{
+    model_number heads = model_required(config, "num_attention_heads", facts->heads, 1);
+    model_number head = model_required(config, "attention_head_dim", facts->head, 1);
+    model_number width = {.value = heads.value * head.value};
+    width.from = model_keep(config->planner, json_sprintf("%s * %s", heads.from, head.from));
+    return width;
+}
+
+/* The scale of PixArt's positions: its key, or one for every 64 latents a side. */
+static model_number read_scale(const model_config *config, const latents_facts *facts)
+{
+    model_number sample = read_sample(config, facts);
+    model_number scale = model_real(config, "interpolation_scale", NAN);
+    if (isnan(scale.value)) {
+        scale.value = fmax(floor(sample.value / 64), 1);
+        scale.from =
+            model_keep(config->planner, json_sprintf("%s / 64, at least 1", sample.from));
+    }
+    return scale;
+}
+
+void model_plan_latents(model_config *config, const void *latents_rule)
+{
+    const latents_facts *facts = latents_rule;
+    api_model_part *part = model_part_new(config, "patches", "sinusoidal_2d");
+    latents grid = read_latents(config, facts);
+    model_number width = read_inner_width(config, facts);
+    model_fact(
+        part, "grid",
+        json_pack("[o,o]", api_document_number(grid.height), api_document_number(grid.width)),
+        grid.from);
+    model_fact_number(part, "rows", grid.height * grid.width, grid.from);
+    model_fact_number(part, "dim", width.value, width.from);
+    model_fact_number(part, "base_size", grid.base.value, grid.base.from);
+    model_argument_number(config, part, "height", grid.height, grid.from);
+    model_argument_number(config, part, "width", grid.width, grid.from);
+    model_argument_number(config, part, "dim", width.value, width.from);
+    model_argument(config, part, "layout", "concat", model_default_of(config));
+    model_argument(config, part, "shape", "nc", model_default_of(config));
+    model_argument_number(config, part, "base_size", grid.base.value, grid.base.from);
+    if (facts->table > 0) {
+        model_number table = model_required(config, "pos_embed_max_size", facts->table, 1);
+        model_fact_number(part, "table_size", table.value, table.from);
+        model_argument_number(config, part, "table_size", table.value, table.from);
+        model_note(part->notes,
+                   "The checkpoint holds a table of %.0f x %.0f cells; these are the rows of "
+                   "its centre.",
+                   table.value, table.value);
+    }
+    if (facts->scaled) {
+        model_number scale = read_scale(config, facts);
+        model_fact_number(part, "interpolation_scale", scale.value, scale.from);
+        model_argument_number(config, part, "interpolation_scale", scale.value, scale.from);
+    }
+    model_note(part->notes,
+               "A cell is a patch of latents, each of which stands for %d x %d pixels.", PIXELS,
+               PIXELS);
+    model_part_finish(config, part, "sinusoidal_2d", "encoding");
+    model_use(config, part, NULL);
+}
+
+/* ---- timesteps of U-Nets ---- */
+
+void model_plan_unet(model_config *config, const void *unet_rule)
+{
+    const unet_facts *facts = unet_rule;
+    const char *from, *kind_from, *flip_from;
+    const char *kind = model_string(config, "time_embedding_type", &kind_from);
+    const json_t *channels = model_list(config, "block_out_channels", &from);
+    bool flip = model_flag(config, "flip_sin_to_cos", true, &flip_from);
+    model_number shift = model_real(config, "freq_shift", 0);
+    model_number rows = model_integer(config, "num_train_timesteps", 1000);
+    double width = channels ? json_number_value(json_array_get(channels, 0)) : facts->channels;
+    bool plain = !kind || strcmp(kind, "positional") == 0;
+    api_model_part *part =
+        model_part_new(config, "timestep", plain ? "sinusoidal" : "random_fourier");
+    if (!plain) {
+        part->state = API_PART_NOTHING;
+        model_note(part->notes,
+                   "time_embedding_type is %s: random Fourier features of the logarithm of the "
+                   "time, whose frequencies are in the checkpoint.",
+                   kind);
+        return;
+    }
+    from = channels ? model_keep(config->planner, json_sprintf("%s, the first of them", from))
+                    : model_default_of(config);
+    if (shift.value != 0 && shift.value != 1)
+        model_refuse(config->planner, shift.from, NULL, "0 or 1, not %g", shift.value);
+    const char *layout = flip ? "concat_cos_first" : "concat";
+    const char *frequencies = shift.value == 1 ? "tensor2tensor" : "vaswani";
+    model_fact_number(part, "rows", rows.value, rows.from);
+    model_fact_number(part, "dim", width, from);
+    model_fact_text(part, "layout", layout, flip_from);
+    model_fact_text(part, "frequencies", frequencies, shift.from);
+    model_argument_length(config, part, rows, API_MODEL_ROWS);
+    model_argument_offset(config, part, 0, "query");
+    model_argument_number(config, part, "dim", width, from);
+    model_argument(config, part, "layout", layout, flip_from);
+    model_argument(config, part, "frequencies", frequencies, shift.from);
+    model_note(part->notes, "Rows are timesteps of the diffusion.");
+    model_part_finish(config, part, "sinusoidal", "encoding");
+    model_use(config, part, NULL);
+}

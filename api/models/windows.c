@@ -1,0 +1,276 @@
+/* What attention adds by the offset of two cells of a window or a grid: Swin's tables, Swin
+ * v2's networks, BEiT's tables and decomposed ones. The indices are computed; what they point
+ * into is trained, for each layer its own. */
+#include "models/pictures.h"
+#include "models/types.h"
+
+#include "json/document.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Add a fact of two equal or different numbers, [a, b]. */
+static void add_pair(api_model_part *part, const char *name, double a, double b,
+                     const char *from)
+{
+    model_fact(part, name, json_pack("[o,o]", api_document_number(a), api_document_number(b)),
+               from);
+}
+
+/* Add the rows of a table for a window and the sides of its index. */
+static void add_sizes(api_model_part *part, const double window[2], double more,
+                      const char *from)
+{
+    double tokens = window[0] * window[1] + (more > 0 ? 1 : 0);
+    add_pair(part, "window", window[0], window[1], from);
+    model_fact_number(part, "rows", (2 * window[0] - 1) * (2 * window[1] - 1) + more, from);
+    add_pair(part, "index", tokens, tokens, from);
+}
+
+static const char TRAINED_TABLE[] =
+    "The index is computed. The table of each layer is trained: for the bias give it to the "
+    "request as parameters, without which it is random.";
+
+/* ---- Swin ---- */
+
+/* The sides of the window. False, with a problem, if it is none. */
+static bool read_window(const model_config *config, double fallback, double ret_window[2],
+                        const char **ret_from)
+{
+    const json_t *given = model_find(config, "window_size", ret_from);
+    for (size_t axis = 0; axis < 2; axis++) {
+        ret_window[axis] = json_is_array(given)
+                               ? json_number_value(json_array_get(given, axis))
+                               : model_integer(config, "window_size", fallback).value;
+        if (!(ret_window[axis] >= 1 && ret_window[axis] <= 4096)) {
+            model_refuse(config->planner, *ret_from, given,
+                         "a window of 1 to 4096 cells a side");
+            return false;
+        }
+    }
+    if (!given)
+        *ret_from = model_default_of(config);
+    return true;
+}
+
+/* A number for each stage: a list of the config, or that of the class. */
+typedef struct stage_list {
+    double items[MODEL_STAGES];
+    size_t count;
+    const char *from;
+} stage_list;
+
+/* False, with a problem, if it is no list of whole numbers of at least `least`. */
+static bool read_stages(const model_config *config, const char *key, const double fallback[],
+                        double least, stage_list *ret_list)
+{
+    json_t *list = model_list(config, key, &ret_list->from);
+    ret_list->count = json_array_size(list);
+    if (!list) {
+        ret_list->from = model_default_of(config);
+        for (size_t i = 0; i < MODEL_STAGES; i++)
+            ret_list->items[i] = fallback[i];
+        while (ret_list->count < MODEL_STAGES && fallback[ret_list->count] > 0)
+            ret_list->count++;
+        return true;
+    }
+    bool fits = ret_list->count >= 1 && ret_list->count <= MODEL_STAGES;
+    for (size_t i = 0; fits && i < ret_list->count; i++) {
+        const json_t *item = json_array_get(list, i);
+        ret_list->items[i] = json_number_value(item);
+        fits = json_is_number(item) && ret_list->items[i] >= least &&
+               ret_list->items[i] <= 65536 && floor(ret_list->items[i]) == ret_list->items[i];
+    }
+    if (!fits)
+        model_refuse(config->planner, ret_list->from, NULL,
+                     "a list of 1 to %d integers, one for each stage, from %g to 65536",
+                     MODEL_STAGES, least);
+    return fits;
+}
+
+/* What all stages of a model share. */
+typedef struct swin_keys {
+    const swin_facts *facts;
+    double window[2];
+    const char *window_from;
+    stage_list depths, heads, pretrained;
+    double cells; /* a side of the first stage; NAN: windows never shrink */
+} swin_keys;
+
+/* False, with problems, if the keys contradict each other. */
+static bool read_swin(model_config *config, swin_keys *keys)
+{
+    static const double NONE[MODEL_STAGES] = {0};
+    const swin_facts *facts = keys->facts;
+    if (!read_window(config, facts->window, keys->window, &keys->window_from) ||
+        !read_stages(config, "depths", facts->depths, 1, &keys->depths) ||
+        !read_stages(config, facts->heads_keys, facts->heads, 1, &keys->heads))
+        return false;
+    if (keys->heads.count != keys->depths.count) {
+        model_refuse(config->planner, keys->heads.from, NULL,
+                     "a list of %zu numbers, one for each stage of %s; it has %zu",
+                     keys->depths.count, keys->depths.from, keys->heads.count);
+        return false;
+    }
+    keys->cells = NAN;
+    if (facts->image > 0)
+        keys->cells = floor(model_side(config, "image_size", facts->image, 0).value /
+                            model_side(config, "patch_size", facts->patch, 0).value);
+    return !facts->pretrained ||
+           read_stages(config, "pretrained_window_sizes", NONE, 0, &keys->pretrained);
+}
+
+/* Swin v2: the network was trained with another window, and one that is larger than the grid of
+ * the stage shrinks to it. */
+static void add_network(const model_config *config, const swin_keys *keys, size_t stage,
+                        api_model_part *part)
+{
+    double size = stage < keys->pretrained.count ? keys->pretrained.items[stage] : 0;
+    model_fact_text(part, "formula", "16 sigmoid of a network of log-spaced coordinates",
+                    model_default_of(config));
+    if (size <= 0)
+        return;
+    model_fact_number(part, "pretrained_window", size, keys->pretrained.from);
+    model_argument_number(config, part, "pretrained_height", size, keys->pretrained.from);
+    model_argument_number(config, part, "pretrained_width", size, keys->pretrained.from);
+}
+
+static void plan_stage(model_config *config, const swin_keys *keys, size_t stage)
+{
+    const swin_facts *facts = keys->facts;
+    const char *name = model_keep(config->planner, json_sprintf("stage%d", (int)stage + 1));
+    api_model_part *part =
+        model_part_new(config, name, facts->network ? "swin_v2_bias" : "swin_relative_bias");
+    double window[2] = {keys->window[0], keys->window[1]};
+    double cells = facts->halved ? floor(ldexp(keys->cells, -(int)stage)) : keys->cells;
+    const char *from = keys->window_from;
+    for (size_t axis = 0; axis < 2; axis++)
+        if (window[axis] > cells) {
+            window[axis] = cells < 1 ? 1 : cells;
+            from = model_keep(config->planner,
+                              json_sprintf("%s, cut to the cells of the stage", from));
+        }
+    add_sizes(part, window, 0, from);
+    model_fact_number(part, "heads", keys->heads.items[stage], keys->heads.from);
+    json_t *all = json_array();
+    for (size_t i = 0; i < keys->heads.count; i++)
+        json_array_append_new(all, api_document_number(keys->heads.items[i]));
+    model_fact(part, "heads_per_stage", all, keys->heads.from);
+    model_argument_number(config, part, "height", window[0], from);
+    model_argument_number(config, part, "width", window[1], from);
+    model_argument_number(config, part, "heads", keys->heads.items[stage], keys->heads.from);
+    if (facts->network)
+        add_network(config, keys, stage, part);
+    model_note(part->notes, "%s",
+               facts->network ? "The index and the coordinates are computed. "
+                                "The network of each layer is trained: for "
+                                "the bias give it to the request as "
+                                "parameters, without which it is random."
+                              : TRAINED_TABLE);
+    if (facts->network)
+        model_part_finish(config, part, "swin_v2", "index coordinates");
+    else
+        model_part_finish(config, part, "swin", "index");
+    model_use(config, part, name);
+}
+
+void model_plan_swin(model_config *config, const void *swin_rule)
+{
+    swin_keys keys = {.facts = swin_rule};
+    if (!read_swin(config, &keys) ||
+        !model_plan_stages(config, keys.depths.items, keys.depths.count, keys.depths.from))
+        return;
+    for (size_t stage = 0; stage < keys.depths.count; stage++)
+        plan_stage(config, &keys, stage);
+}
+
+/* ---- BEiT ---- */
+
+void model_plan_beit(model_config *config, const void *cells_rule)
+{
+    const cells_facts *facts = cells_rule;
+    api_model_part *part = model_part_new(config, "bias", "swin_relative_bias");
+    model_number heads = model_required(config, "num_attention_heads", facts->heads, 1);
+    double window[2];
+    const char *from = "";
+    for (size_t axis = 0; axis < 2; axis++) {
+        model_number image = model_side(config, "image_size", facts->image, axis);
+        window[axis] =
+            floor(image.value / model_side(config, "patch_size", facts->patch, axis).value);
+        from = model_keep(config->planner, json_sprintf("%s, patches of it", image.from));
+    }
+    add_sizes(part, window, 3, from);
+    model_fact_number(part, "heads", heads.value, heads.from);
+    model_argument(config, part, "preset", "beit", model_default_of(config));
+    model_argument_number(config, part, "height", window[0], from);
+    model_argument_number(config, part, "width", window[1], from);
+    model_argument_number(config, part, "heads", heads.value, heads.from);
+    model_note(part->notes, "Three rows of the table are for the class token.");
+    model_note(part->notes, "%s", TRAINED_TABLE);
+    model_part_finish(config, part, "swin", "index");
+    model_use(config, part, NULL);
+}
+
+/* ---- decomposed ---- */
+
+/* Plan the two tables of layers of a type, whose attention sees `sides` cells; `source` is what
+ * the tables were made for. */
+static void plan_decomposed(model_config *config, const cells_facts *facts, const char *type,
+                            const model_number sides[2], const double source[2])
+{
+    api_model_part *part = model_part_new(config, type, "decomposed");
+    model_number width = model_required(config, "hidden_size", facts->width, 1);
+    model_number heads = model_required(config, "num_attention_heads", facts->heads, 1);
+    double head = floor(width.value / heads.value);
+    const char *from =
+        model_keep(config->planner, json_sprintf("%s / %s", width.from, heads.from));
+    add_pair(part, "window", sides[0].value, sides[1].value, sides[0].from);
+    add_pair(part, "rel_pos_h", 2 * source[0] - 1, head, sides[0].from);
+    add_pair(part, "rel_pos_w", 2 * source[1] - 1, head, sides[1].from);
+    model_fact_number(part, "dim", head, from);
+    model_argument_number(config, part, "height", sides[0].value, sides[0].from);
+    model_argument_number(config, part, "width", sides[1].value, sides[1].from);
+    model_argument_number(config, part, "dim", head, from);
+    model_argument_number(config, part, "source_height", source[0], "image_size / patch_size");
+    model_argument_number(config, part, "source_width", source[1], "image_size / patch_size");
+    model_note(part->notes,
+               "The indices are computed. The tables of each layer, rel_pos_h and rel_pos_w, "
+               "are trained: for their vectors give them to the request as parameters, without "
+               "which they are random.");
+    model_part_finish(config, part, "decomposed", "index_h index_w");
+    model_use(config, part, facts->windows ? type : NULL);
+}
+
+void model_plan_decomposed(model_config *config, const void *cells_rule)
+{
+    const cells_facts *facts = cells_rule;
+    const api_model_options *options = config->planner->plan->options;
+    const double asked[2] = {(double)options->height, (double)options->width};
+    model_number window = {.value = 0}, sides[2];
+    double source[2];
+    if (facts->windows)
+        window = model_integer(config, "window_size", facts->window);
+    if (window.value < 0 || window.value > 4096) {
+        model_refuse(config->planner, window.from, NULL, "from 0 to 4096 cells a side");
+        return;
+    }
+    for (size_t axis = 0; axis < 2; axis++) {
+        double side = axis == 1 && facts->image_width > 0 ? facts->image_width : facts->image;
+        model_number image = model_side(config, "image_size", side, axis);
+        double patch = model_side(config, "patch_size", facts->patch, axis).value;
+        source[axis] = floor(image.value / patch);
+        sides[axis].value =
+            asked[axis] > 0 ? model_patches(asked[axis], patch, 1) : source[axis];
+        sides[axis].from =
+            asked[axis] > 0
+                ? "query"
+                : model_keep(config->planner, json_sprintf("%s, patches of it", image.from));
+    }
+    if (window.value == 0 || model_has_layers(config, "global"))
+        plan_decomposed(config, facts, "global", sides, source);
+    if (window.value > 0 && model_has_layers(config, "window")) {
+        const model_number square[2] = {window, window};
+        plan_decomposed(config, facts, "window", square,
+                        (const double[]){window.value, window.value});
+    }
+}
