@@ -69,6 +69,17 @@ const char *model_shown_path(model_planner *planner, const char *path)
     return model_keep(planner, json_sprintf("\xe2\x80\xa6%s", rest));
 }
 
+pe_problem *model_known_problem(const model_planner *planner, const char *path,
+                                const char *allowed)
+{
+    for (size_t i = 0; i < planner->error->count; i++) {
+        pe_problem *known = &planner->error->problems[i];
+        if (strcmp(known->parameter, path) == 0 && strcmp(known->allowed, allowed) == 0)
+            return known;
+    }
+    return NULL;
+}
+
 pe_problem *model_refuse(model_planner *planner, const char *path, const json_t *given,
                          const char *rule, ...)
 {
@@ -89,12 +100,9 @@ pe_problem *model_refuse(model_planner *planner, const char *path, const json_t 
                  : json_is_null(given)    ? "null"
                  : json_is_boolean(given) ? (json_is_true(given) ? "true" : "false")
                                           : "");
-    for (size_t i = 0; i < planner->error->count; i++) { /* several parts read the same keys */
-        pe_problem *known = &planner->error->problems[i];
-        if (strcmp(known->parameter, path) == 0 && strcmp(known->allowed, allowed) == 0)
-            return known;
-    }
-    return pe_error_add(planner->error, PE_OUT_OF_RANGE, path, shown, "%s", allowed);
+    pe_problem *known = model_known_problem(planner, path, allowed);
+    return known ? known
+                 : pe_error_add(planner->error, PE_OUT_OF_RANGE, path, shown, "%s", allowed);
 }
 
 /* ---- looking up ---- */

@@ -90,6 +90,10 @@ json_t *model_list(const model_config *config, const char *keys, const char **re
  */
 const char *model_shown_path(model_planner *planner, const char *path);
 
+/* A problem that has been told already, since several parts read the same keys; or NULL. */
+pe_problem *model_known_problem(const model_planner *planner, const char *path,
+                                const char *allowed);
+
 /* Add a problem about a path. The rule completes "the path must be …". */
 pe_problem *model_refuse(model_planner *planner, const char *path, const json_t *given,
                          const char *rule, ...) __attribute__((format(printf, 4, 5)));

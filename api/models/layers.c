@@ -142,7 +142,7 @@ bool model_plan_stages(model_config *config, const double depths[], size_t count
         return false;
     for (size_t i = 0; i < count; i++) {
         const char *type = model_keep(config->planner, json_sprintf("stage%d", (int)i + 1));
-        for (double layer = 0; layer < depths[i]; layer++)
+        for (size_t layer = 0; layer < (size_t)depths[i]; layer++)
             component_of(config)->types[next++] = type;
     }
     return true;

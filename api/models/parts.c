@@ -212,9 +212,10 @@ static void report(const model_config *config, const api_model_part *part,
         pe_status status = error->status == PE_NO_MEMORY || error->status == PE_TOO_LARGE
                                ? error->status
                                : PE_OUT_OF_RANGE;
-        pe_error_add(config->planner->error, status,
-                     path_of_problem(config, part, problem->parameter), problem->given, "%s",
-                     problem->allowed);
+        const char *path = path_of_problem(config, part, problem->parameter);
+        if (!model_known_problem(config->planner, path, problem->allowed))
+            pe_error_add(config->planner->error, status, path, problem->given, "%s",
+                         problem->allowed);
     }
 }
 

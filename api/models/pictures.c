@@ -108,7 +108,7 @@ static void add_runs(const model_config *config, const picture *shown, double gr
 {
     static const char FROM[] = "image of the query";
     json_t *text = json_array(), *sizes = json_array();
-    for (double i = 0; i < grids; i++) {
+    for (size_t i = 0; i < (size_t)grids; i++) {
         json_array_append_new(text, json_real(1));
         json_array_append_new(sizes, json_real(shown->frames / grids));
         json_array_append_new(sizes, json_real(shown->height));

@@ -114,6 +114,16 @@ class Contradictions(Plans):
         self.refuses("head_dim", head_dim=7)
 
 
+    def test_stages_have_one_number_each(self):
+        swin = {"model_type": "swin"}
+        for key, value in (("num_heads", [3, 6]), ("depths", [2] * 9), ("depths", []), ("depths", [2, 2.5]), ("depths", [0]),
+                           ("depths", [4000, 96, 1, 1]), ("window_size", 0), ("window_size", 4096)):
+            self.assert_problem(self.plan({**swin, key: value}), 422, key)
+        self.assert_problem(self.plan({"model_type": "swinv2", "pretrained_window_sizes": [1, 1, 1, 1]}), 422,
+                            "pretrained_window_sizes")
+        self.assert_problem(self.plan({"_class_name": "UNet2DModel", "freq_shift": 0.5}), 422, "freq_shift")
+        self.assert_problem(self.plan({"_class_name": "PixArtTransformer2DModel"}), 422, "sample_size")
+
     def test_a_long_path_is_shown_from_its_end(self):
         text = {"hidden_size": 64, "num_attention_heads": 4, "rope_scaling": {
             "rope_type": "longrope", "original_max_position_embeddings": 64, "short_factor": [1.0] * 8}}
