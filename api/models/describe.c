@@ -15,6 +15,14 @@ static const char *const STATES[] = {
     [API_PART_NOTHING] = "nothing to compute",
 };
 
+/* The same after "2 parts". */
+static const char *const COUNTED[] = {
+    [API_PART_COMPUTED] = "computed",
+    [API_PART_TRAINED] = "trained",
+    [API_PART_UNSERVED] = "without a scheme in this release",
+    [API_PART_NOTHING] = "with nothing to compute",
+};
+
 /* The text as a JSON string. */
 static json_t *take_string(api_text *text)
 {
@@ -84,12 +92,14 @@ static void add_fact(const api_model_part *part, const char *name, const char *b
 }
 
 /* Add "8 x 16" for [8, 16]. */
-static void add_grid(const json_t *grid, const char *before, api_text *text)
+static void add_grid(const json_t *grid, const char *before, const char *after, api_text *text)
 {
     for (size_t i = 0; i < json_array_size(grid); i++) {
         api_text_add(text, "%s", i == 0 ? before : " x ");
         add_number(json_number_value(json_array_get(grid, i)), text);
     }
+    if (grid)
+        api_text_add(text, "%s", after);
 }
 
 static void add_rotary_words(const api_model_part *part, api_text *text)
@@ -108,8 +118,8 @@ static void add_rotary_words(const api_model_part *part, api_text *text)
         add_fact(part, "factor", " by ", "", text);
     }
     if (strcmp(part->kind, "mrope") == 0) {
-        add_grid(fact(part, "grid"), ", for text around ", text);
-        add_fact(part, "picture_tokens", " patches, ", " tokens", text);
+        add_grid(fact(part, "grid"), ", for text around ", " patches", text);
+        add_fact(part, "picture_tokens", ", ", " tokens", text);
     }
 }
 
@@ -155,8 +165,8 @@ static json_t *summarise(const api_model_plan *plan, size_t index, size_t used)
         add_fact(part, "offset", "; position 0 has row ", "", &text);
     } else {
         add_kind(part->kind, &text);
-        add_grid(fact(part, "window"), ", windows of ", &text);
-        add_grid(fact(part, "grid"), ", a grid of ", &text);
+        add_grid(fact(part, "window"), ", in ", " cells", &text);
+        add_grid(fact(part, "grid"), ", a grid of ", "", &text);
         add_fact(part, "heads", ", ", " heads", &text);
         add_fact(part, "rows", ", ", " rows", &text);
         add_fact(part, "dim", ", ", " columns", &text);
@@ -288,12 +298,18 @@ static json_t *summarise_plan(const api_model_plan *plan, uint64_t bytes)
         counts[plan->parts[i].state]++;
     if (plan->part_count == 0)
         return json_sprintf("%s: no positions, so nothing to compute.", plan->family);
-    return json_sprintf("%s: %zu part%s computed, %zu trained, %zu without a scheme in this "
-                        "release, %zu with nothing to compute; %.3g MB of tensors.",
-                        plan->family, counts[API_PART_COMPUTED],
-                        counts[API_PART_COMPUTED] == 1 ? "" : "s", counts[API_PART_TRAINED],
-                        counts[API_PART_UNSERVED], counts[API_PART_NOTHING],
-                        (double)bytes / 1e6);
+    api_text text = {0};
+    const char *before = ": ";
+    api_text_add(&text, "%s", plan->family);
+    for (size_t i = 0; i < sizeof STATES / sizeof *STATES; i++) {
+        if (counts[i] == 0)
+            continue;
+        api_text_add(&text, "%s%zu part%s %s", before, counts[i], counts[i] == 1 ? "" : "s",
+                     COUNTED[i]);
+        before = ", ";
+    }
+    api_text_add(&text, "; %.3g MB of tensors.", (double)bytes / 1e6);
+    return take_string(&text);
 }
 
 json_t *api_model_plan_describe(const api_model_plan *plan)
