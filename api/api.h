@@ -50,15 +50,16 @@ typedef struct api_host {
     char *(*metrics)(void *context); /* Prometheus text from malloc, NULL if memory ran out */
     const pe_runner *runner;         /* for streams; NULL: none. The cache has its own. */
 
-    uint64_t json_elements; /* the most elements of a JSON or CSV representation */
-    uint64_t png_pixels;    /* the most pixels of a PNG */
-    uint64_t compute_cost;  /* the most multiply-adds of one computation; 0: any */
-    size_t target_bytes;    /* the longest request target */
-    uint64_t body_bytes;    /* the longest request body, except for uploads of sets */
-    uint64_t upload_bytes;  /* the longest upload */
-    size_t reply_overhead;  /* bytes that the host keeps for a prepared reply; they count in the
-                             * cache's budget */
-    pe_limits limits;       /* without `sets`, which the api provides from the store */
+    uint64_t json_elements;    /* the most elements of a JSON or CSV representation */
+    uint64_t png_pixels;       /* the most pixels of a PNG */
+    uint64_t compute_cost;     /* the most multiply-adds of one computation; 0: any */
+    size_t target_bytes;       /* the longest request target */
+    uint64_t body_bytes;       /* the longest request body, except for uploads of sets */
+    uint64_t upload_bytes;     /* the longest upload of a set */
+    uint64_t table_body_bytes; /* the longest body with a table that is looked at */
+    size_t reply_overhead; /* bytes that the host keeps for a prepared reply; they count in the
+                            * cache's budget */
+    pe_limits limits;      /* without `sets`, which the api provides from the store */
 
     const api_store *store; /* stored sets */
     const char *api_key;    /* the bearer token that requests to the store need; NULL: none */
@@ -110,6 +111,9 @@ typedef struct api_request {
     void *context;
     const char *body; /* NULL if there is none */
     size_t body_size;
+    /* Where the host keeps a long body elsewhere and `body` is NULL: copies `size` bytes of it
+     * from `offset` on. False: they cannot be read. May be NULL. */
+    bool (*read_body)(void *context, uint64_t offset, void *dst, size_t size);
     /* Hands over the memory of the body, which is from malloc. May be NULL. */
     char *(*take_body)(void *context);
     bool kept;    /* tables that the cache would not keep are refused, with 422 */
@@ -214,6 +218,7 @@ uint64_t api_moment(const api_service *service);
 typedef struct api_head {
     size_t route;        /* its api_route_of */
     uint64_t body_limit; /* the most bytes that the body may have */
+    bool spooled;        /* a long body is read by `read_body`, so it need not be in memory */
 } api_head;
 
 /* Judge a request by its head, before its body is read. Returns the refusal, or NULL if the

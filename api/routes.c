@@ -4,6 +4,7 @@
 #include "replies/access.h"
 #include "replies/problem.h"
 #include "replies/reply.h"
+#include "replies/table_post.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -78,6 +79,15 @@ static const api_route ROUTES[] = {
      .tag = "encodings",
      .kind = API_BATCH,
      .schema = "Batch"},
+    {.method = "POST",
+     .pattern = "/v1/compare/{scheme}",
+     .endpoint = api_post_compare,
+     .summary = "A table of yours, compared with the exact one",
+     .tag = "tables",
+     .kind = API_TABLE,
+     .schema = "Comparison",
+     .guard = api_refuse_access,
+     .check_head = api_refuse_table_head},
     {.method = "GET",
      .pattern = "/v1/models",
      .endpoint = api_list_models,

@@ -20,6 +20,7 @@ typedef enum api_kind {
     API_BATCH = 1 << 10,
     API_PLAN = 1 << 11,         /* a document that a query asks for, else as API_DOCUMENT */
     API_PLAN_BY_POST = 1 << 12, /* the same of a JSON body */
+    API_TABLE = 1 << 13,        /* a document about a table that the body holds */
 } api_kind;
 
 typedef struct api_route {

@@ -179,6 +179,7 @@ static void fill_host(server_process *process)
         .target_bytes = (size_t)settings->target_bytes,
         .body_bytes = settings->body_bytes,
         .upload_bytes = settings->upload_bytes,
+        .table_body_bytes = settings->table_body_bytes,
         .reply_overhead = HTTP_RESPONSE_BYTES,
         .limits = {settings->elements, settings_table_bytes(settings),
                    (size_t)settings->list_length, NULL, NULL},

@@ -5,6 +5,7 @@
 #include "negotiation/registry.h"
 #include "openapi/contract.h"
 #include "replies/kept.h"
+#include "representations/comparison.h"
 #include "representations/similarity.h"
 #include "service.h"
 #include "json/schema.h"
@@ -263,6 +264,32 @@ static void add_plan_options(json_t *parameters)
     json_object_set_new(plan, "example", json_true());
 }
 
+/* Add what a comparison may be asked: the parameters of the scheme, and options. */
+static void add_compare_options(json_t *parameters)
+{
+    json_array_append_new(
+        parameters,
+        json_pack(
+            "{s:s, s:s, s:s, s:s, s:b, s:{s:s, s:b}, s:{s:i, s:i}}", "name", "parameters", "in",
+            "query", "description",
+            "the parameters of the scheme, and `tensor`, as in GET /v1/encodings/{scheme}; "
+            "dtype is the file's unless it is given",
+            "style", "form", "explode", 1, "schema", "type", "object", "additionalProperties",
+            1, "example", "length", 4, "dim", 8));
+    for (size_t i = 0; i < API_COMPARE_OPTIONS; i++)
+        add_query_parameter(parameters, api_compare_options[i].name,
+                            api_compare_options[i].help,
+                            api_parameter_schema(&api_compare_options[i]));
+}
+
+static json_t *table_body(void)
+{
+    return json_pack("{s:b, s:s, s:{s:{}, s:{}, s:{}}}", "required", 1, "description",
+                     "a table: an npy file, a safetensors file, or raw little-endian elements",
+                     "content", "application/x-npy", "application/vnd.safetensors",
+                     "application/octet-stream");
+}
+
 /* The member of a path item for a method: "get" for "GET". Returns dst. */
 static const char *method_member(const char *method, char dst[16])
 {
@@ -277,12 +304,14 @@ static void add_plain_route(json_t *paths, const api_route *route)
 {
     char method[16];
     const char *brace = strchr(route->pattern, '{');
-    bool stored = route->guard != NULL; /* only the store has a guard */
+    bool guarded = route->guard != NULL;
     json_t *parameters = json_array();
     if (brace)
         json_array_append_new(parameters, path_parameter(brace));
     if (route->kind & (API_PLAN | API_PLAN_BY_POST))
         add_plan_options(parameters);
+    if (route->kind == API_TABLE)
+        add_compare_options(parameters);
     api_contract_add_parameters(parameters, route->kind);
     json_t *operation = json_pack(
         "{s:o, s:s, s:s, s:[s], s:o, s:o}", "operationId", operation_id(route), "summary",
@@ -294,7 +323,9 @@ static void add_plain_route(json_t *paths, const api_route *route)
         json_object_set_new(operation, "requestBody", batch_body());
     if (route->kind == API_PLAN_BY_POST)
         json_object_set_new(operation, "requestBody", config_body());
-    if (stored) /* a server may have a key or none */
+    if (route->kind == API_TABLE)
+        json_object_set_new(operation, "requestBody", table_body());
+    if (guarded) /* a server may have a key or none */
         json_object_set_new(operation, "security", json_pack("[{}, {s:[]}]", "key"));
     json_t *item = json_object_get(paths, route->pattern);
     if (!item) {
@@ -341,6 +372,7 @@ static json_t *document_tags(void)
         {"schemes", "What can be computed: schemes and their parameters"},
         {"service", "Version and limits, health, metrics, and this document"},
         {"similarity", "Distances and correlations between the positions of a scheme"},
+        {"tables", "Tables that are sent: comparing them with the exact ones"},
         {"web", "What a browser shows: the visualiser and this reference"},
     };
     json_t *array = json_array();

@@ -6,6 +6,7 @@
 #include "replies/cacheable.h"
 #include "replies/reply.h"
 #include "representations/batch_body.h"
+#include "representations/target.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,41 +46,6 @@ void api_batch_done(api_batch *batch)
 
 /* ---- reading ---- */
 
-/* Append a text percent-encoded for a query. */
-static void add_encoded(api_text *text, const char *value)
-{
-    for (; *value; value++) {
-        unsigned char c = (unsigned char)*value;
-        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                     (c >= '0' && c <= '9') || strchr("-._~,", c);
-        api_text_add(text, plain ? "%c" : "%%%02X", c);
-    }
-}
-
-/* The target of the same request by GET, from malloc. NULL if it is longer than the server
- * takes, or without memory, which is added to `error`. */
-static char *make_target(const api_call *call, const pe_scheme *scheme,
-                         const api_arguments *arguments, pe_error *error)
-{
-    api_text text = {0};
-    const char *separator = "?";
-    api_text_add(&text, "/v1/encodings/%s", pe_scheme_describe(scheme)->name);
-    for (size_t i = 0; i < arguments->count; i++) {
-        const pe_argument *argument = &arguments->items[i];
-        if (!argument->text || argument->kind == PE_KIND_NULL)
-            continue;
-        api_text_add(&text, "%s%s=", separator, argument->name);
-        add_encoded(&text, argument->text);
-        separator = "&";
-    }
-    bool fits = text.size <= call->service->host->target_bytes;
-    char *target = fits ? api_text_take(&text) : NULL;
-    if (fits && !target)
-        pe_error_add(error, PE_NO_MEMORY, "", "", "memory for the batch");
-    api_text_done(&text);
-    return target;
-}
-
 bool api_batch_add(api_batch *batch, int index, const char *name, const pe_scheme *scheme,
                    api_arguments *arguments, pe_error *error, json_t *about,
                    api_reply **ret_reply)
@@ -89,7 +55,7 @@ bool api_batch_add(api_batch *batch, int index, const char *name, const pe_schem
     pe_error all;
     snprintf(part->name, sizeof part->name, "%s", name);
     part->about = about;
-    part->target = make_target(batch->call, scheme, arguments, error);
+    part->target = api_target_of(batch->call, scheme, arguments, error);
     bool read = api_representation_read(&part->representation, batch->call, scheme, arguments,
                                         error, &asked, &all, ret_reply);
     part->representation.post = true;

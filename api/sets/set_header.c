@@ -7,9 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LENGTH_SIZE 8
-#define METADATA    "__metadata__"
-
 static const struct {
     const char *name;
     pe_dtype dtype;
@@ -26,25 +23,23 @@ static bool refuse(pe_error *reterr, const char *part, const char *given, const 
 static uint64_t read_length(const char *bytes)
 {
     uint64_t length = 0;
-    for (unsigned i = 0; i < LENGTH_SIZE; i++)
+    for (unsigned i = 0; i < API_SET_LENGTH_SIZE; i++)
         length |= (uint64_t)(unsigned char)bytes[i] << (8 * i);
     return length;
 }
 
-/* Parse the JSON object between the length and the data. On failure returns NULL and fills
- * reterr. */
-static json_t *load(const char *bytes, size_t size, size_t *ret_data, pe_error *reterr)
+json_t *api_set_header_load(const char *bytes, size_t size, size_t *ret_data, pe_error *reterr)
 {
     char given[32];
     json_error_t problem = {0};
     snprintf(given, sizeof given, "%zu bytes", size);
-    if (size < LENGTH_SIZE) {
+    if (size < API_SET_LENGTH_SIZE) {
         refuse(reterr, "body", given,
                "a safetensors file, which begins with 8 bytes that hold its header's length");
         return NULL;
     }
     uint64_t length = read_length(bytes);
-    if (length > size - LENGTH_SIZE || length > API_SET_HEADER_MAX) {
+    if (length > size - API_SET_LENGTH_SIZE || length > API_SET_HEADER_MAX) {
         snprintf(given, sizeof given, "%llu", (unsigned long long)length);
         pe_error_add(reterr, PE_MALFORMED, "header length", given,
                      "at most %d bytes and within the file, whose first 8 bytes hold it in "
@@ -52,7 +47,7 @@ static json_t *load(const char *bytes, size_t size, size_t *ret_data, pe_error *
                      API_SET_HEADER_MAX);
         return NULL;
     }
-    const char *text = bytes + LENGTH_SIZE;
+    const char *text = bytes + API_SET_LENGTH_SIZE;
     size_t used = (size_t)length;
     while (used > 0 && text[used - 1] == ' ')
         used--;
@@ -66,7 +61,7 @@ static json_t *load(const char *bytes, size_t size, size_t *ret_data, pe_error *
     else if (!root)
         pe_error_add(reterr, PE_MALFORMED, "header", "", "JSON in UTF-8 (column %d is wrong)",
                      problem.column);
-    *ret_data = LENGTH_SIZE + (size_t)length;
+    *ret_data = API_SET_LENGTH_SIZE + (size_t)length;
     return root;
 }
 
@@ -210,11 +205,11 @@ static bool read_entries(api_set_header *header, uint64_t room, pe_error *reterr
     bool legal = true;
     json_object_foreach(header->root, name, value)
     {
-        if (strcmp(name, METADATA) != 0)
+        if (strcmp(name, API_SET_METADATA) != 0)
             legal = read_entry(name, value, room, &header->entries[header->count++], reterr) &&
                     legal;
         else if (!is_metadata(value))
-            legal = refuse(reterr, METADATA, "", "an object of strings");
+            legal = refuse(reterr, API_SET_METADATA, "", "an object of strings");
     }
     return legal;
 }
@@ -223,11 +218,11 @@ bool api_set_header_read(const char *bytes, size_t size, api_set_header *ret_hea
                          pe_error *reterr)
 {
     *ret_header = (api_set_header){0};
-    ret_header->root = load(bytes, size, &ret_header->data, reterr);
+    ret_header->root = api_set_header_load(bytes, size, &ret_header->data, reterr);
     if (!ret_header->root)
         return false;
     size_t members = json_object_size(ret_header->root);
-    size_t count = members - (json_object_get(ret_header->root, METADATA) != NULL);
+    size_t count = members - (json_object_get(ret_header->root, API_SET_METADATA) != NULL);
     if (count == 0 || count > API_SET_TENSORS_MAX) {
         pe_error_add(reterr, PE_OUT_OF_RANGE, "header", "", "an object of 1 to %d tensors",
                      API_SET_TENSORS_MAX);

@@ -6,6 +6,13 @@
 
 #include <jansson.h>
 
+#define API_SET_LENGTH_SIZE 8 /* bytes before the header, which hold its length */
+#define API_SET_METADATA    "__metadata__"
+
+/* Parse the header of a file whose first `size` bytes are there; *ret_data is where the file's
+ * data begins. The caller drops the object. On failure returns NULL and fills reterr. */
+json_t *api_set_header_load(const char *bytes, size_t size, size_t *ret_data, pe_error *reterr);
+
 /* A tensor of a file. */
 typedef struct api_set_entry {
     pe_tensor tensor; /* its name lies in the header's root */

@@ -79,8 +79,11 @@ static void keep_most(pe_deviation *most, double error, uint64_t place, double f
 static size_t bin_of(double ulps)
 {
     size_t bin = 1;
-    for (double limit = 0.5; ulps > limit && bin < PE_COMPARE_BINS - 1; limit *= 2)
+    double limit = 0.5;
+    while (ulps > limit && bin < PE_COMPARE_BINS - 1) {
+        limit *= 2;
         bin++;
+    }
     return bin;
 }
 
@@ -236,34 +239,42 @@ static bool compare_rows(pass *self, tally *counts, const pe_view *plane, uint64
     return true;
 }
 
-/* Compare all rows; false after a problem was added. */
-static bool compare_all(pass *self, tally *counts, const pe_values *values,
-                        const pe_runner *runner, pe_error *reterr)
+/* Compare the rows of a plane; false after a problem was added. */
+static bool compare_plane(pass *self, tally *counts, uint64_t plane, uint64_t at_once,
+                          const pe_values *values, const pe_runner *runner, pe_error *reterr)
 {
-    static const pe_runner none = {.context = NULL};
-    const uint64_t plane_entries = self->rows * self->row_entries;
-    uint64_t at_once = BLOCK_BYTES / (self->row_entries * sizeof(double));
-    at_once = at_once == 0 ? 1 : at_once < self->rows ? at_once : self->rows;
-    if (!allocate(self, at_once)) {
-        pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the comparison");
-        return false;
-    }
-    for (uint64_t plane = 0; plane < self->planes; plane++) {
-        const pe_view view = plane_of(self, plane);
-        for (uint64_t row = 0, rows; row < self->rows; row += rows) {
-            rows = self->rows - row < at_once ? self->rows - row : at_once;
-            uint64_t place = plane * plane_entries;
-            double done =
-                (double)(place + row * self->row_entries) / (double)counts->result->entries;
-            if (!pe_may_go_on(runner ? runner : &none, values, done, reterr))
-                return false;
-            if (!compare_rows(self, counts, &view, place, row, rows)) {
-                pe_error_add(reterr, PE_MALFORMED, "body", "", "a table that can be read");
-                return false;
-            }
+    const pe_view view = plane_of(self, plane);
+    uint64_t place = plane * self->rows * self->row_entries;
+    for (uint64_t row = 0, rows; row < self->rows; row += rows) {
+        double done = (double)(place + row * self->row_entries);
+        rows = self->rows - row < at_once ? self->rows - row : at_once;
+        if (done > 0 &&
+            !pe_may_go_on(runner, values, done / (double)counts->result->entries, reterr))
+            return false;
+        if (!compare_rows(self, counts, &view, place, row, rows)) {
+            pe_error_add(reterr, PE_MALFORMED, "body", "", "a table that can be read");
+            return false;
         }
     }
     return true;
+}
+
+/* Compare all rows; false after a problem was added. */
+static bool compare_all(pass *self, tally *counts, const pe_request *request,
+                        const pe_runner *runner, pe_error *reterr)
+{
+    static const pe_runner none = {.context = NULL};
+    uint64_t at_once = BLOCK_BYTES / (self->row_entries * sizeof(double));
+    at_once = at_once == 0 ? 1 : at_once < self->rows ? at_once : self->rows;
+    bool good = allocate(self, at_once);
+    if (!good)
+        pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the comparison");
+    good = pe_request_begin(request, runner, reterr) && good;
+    for (uint64_t plane = 0; good && plane < self->planes; plane++)
+        good = compare_plane(self, counts, plane, at_once, &request->values,
+                             runner ? runner : &none, reterr);
+    pe_request_end(request, runner);
+    return good;
 }
 
 /* ---- the whole ---- */
@@ -340,7 +351,7 @@ pe_status pe_compare(pe_request *request, size_t tensor, const pe_view *view,
              PE_OK) {
         choose_rows(&reading, shape->elements);
         begin_parts(&counts);
-        if (compare_all(&reading, &counts, &request->values, runner, reterr))
+        if (compare_all(&reading, &counts, request, runner, reterr))
             end_parts(&counts);
     }
     release(&reading);

@@ -10,6 +10,9 @@
  *  - If a connection is closed while its body is unread, the client gets a reset and may lose
  *    the response. So a body over the limit is read and discarded, unless it announces a
  *    length that is far over the limit.
+ *  - Of a chunked body, the handler may be called again in spite of a suspension, until what
+ *    has been received is used up. Then it takes nothing, and is called again after the
+ *    resumption.
  *  - Where a chunked body ends may be read in two ways (0.9.75 takes a bare LF for a line
  *    end), and the handler does not see its framing. So such a request is the last of its
  *    connection. */
@@ -23,6 +26,7 @@
 #include "http/response.h"
 #include "http/shared.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,10 +50,12 @@ typedef struct http_exchange {
     rejection rejected;
     char *host; /* of a target in absolute form, else NULL */
     http_upload body;
-    bool crowded;   /* too many other requests are under way */
-    bool head_seen; /* the handler's first call has been made */
-    bool judged;    /* the api has judged the head */
-    bool awaited;   /* the api has answered API_BUSY */
+    bool writing;        /* a worker writes the body, and the connection is suspended */
+    atomic_bool written; /* that worker has ended */
+    bool crowded;        /* too many other requests are under way */
+    bool head_seen;      /* the handler's first call has been made */
+    bool judged;         /* the api has judged the head */
+    bool awaited;        /* the api has answered API_BUSY */
     bool left;      /* the client did, while it waited; set before departures_remove returns */
     uint64_t price; /* of the work, as the api says; 0: unknown */
     char target[];
@@ -63,7 +69,8 @@ void *http_exchange_begin(void *cls, const char *target, struct MHD_Connection *
     http_exchange *exchange = malloc(sizeof *exchange + size + 1);
     if (!exchange)
         return NULL;
-    *exchange = (http_exchange){.shared = cls, .mark = http_connections_mark(connection)};
+    *exchange = (http_exchange){
+        .shared = cls, .mark = http_connections_mark(connection), .body.spool.fd = -1};
     if (size > 0)
         memcpy(exchange->target, target, size);
     exchange->target[size] = '\0';
@@ -87,7 +94,7 @@ void http_exchange_end(void *cls, struct MHD_Connection *connection, void **cont
     metrics_count_under_way(exchange->shared->metrics, -1);
     http_headers_done(&exchange->headers);
     api_reply_unref(exchange->reply);
-    http_upload_done(&exchange->body, &exchange->shared->uploads);
+    http_upload_done(&exchange->body, &exchange->shared->uploads, &exchange->shared->spools);
     free(exchange->host);
     free(exchange);
     *context = NULL;
@@ -111,6 +118,12 @@ static char *take_body(void *context)
     return data;
 }
 
+/* An api_request's `read_body`. */
+static bool read_body(void *context, uint64_t offset, void *dst, size_t size)
+{
+    return http_upload_read(&((const http_exchange *)context)->body, offset, dst, size);
+}
+
 static api_request request_of(http_exchange *exchange, bool quick)
 {
     return (api_request){
@@ -118,8 +131,9 @@ static api_request request_of(http_exchange *exchange, bool quick)
         .target = exchange->target,
         .header = known_header,
         .context = exchange,
-        .body = exchange->body.data,
-        .body_size = exchange->body.size,
+        .body = exchange->body.spool.size > 0 ? NULL : exchange->body.data,
+        .body_size = (size_t)http_upload_size(&exchange->body),
+        .read_body = read_body,
         .take_body = take_body,
         .quick = quick,
         .awaited = exchange->awaited,
@@ -219,7 +233,10 @@ static job_progress run_job(worker_job *job)
     if (progress == API_LATER)
         progress = ask(exchange, false, &exchange->reply);
     exchange->awaited = exchange->awaited || progress == API_BUSY;
-    return progress == API_DONE ? JOB_ENDED : JOB_WAITS;
+    if (progress != API_DONE)
+        return JOB_WAITS;
+    http_upload_drop_spool(&exchange->body, &exchange->shared->spools);
+    return JOB_ENDED;
 }
 
 /* Give the exchange back to its event thread, which may free it at once. */
@@ -289,12 +306,49 @@ static enum MHD_Result answer(http_exchange *exchange)
     if (exchange->body.out_of_memory)
         return finish(exchange,
                       reject(exchange, REJECTED_UPLOAD_MEMORY, API_FAULT_UNAVAILABLE, NULL));
+    if (exchange->body.unwritable)
+        return finish(exchange,
+                      reject(exchange, REJECTED_UPLOAD_MEMORY, API_FAULT_OVERLOADED,
+                             "there is no room for the body in the server's spool-dir; try "
+                             "again later, or with a shorter one"));
     uint64_t completions = workers_completions(shared->workers);
     exchange->arrived = api_moment(shared->service);
     api_progress progress = ask(exchange, true, &reply);
     if (progress == API_DONE)
         return finish(exchange, reply);
     return hand_over(exchange, progress, completions);
+}
+
+/* ---- long bodies: a worker writes what has gathered, meanwhile no more is received ---- */
+
+static job_progress write_job(worker_job *job)
+{
+    http_exchange *exchange = (http_exchange *)job;
+    http_shared *shared = exchange->shared;
+    http_upload_write(&exchange->body, &shared->spools, shared->spool_directory);
+    return JOB_ENDED;
+}
+
+static void end_write(worker_job *job)
+{
+    http_exchange *exchange = (http_exchange *)job;
+    struct MHD_Connection *connection = exchange->connection;
+    atomic_store(&exchange->written, true);
+    MHD_resume_connection(connection);
+}
+
+static void abandon_write(worker_job *job)
+{
+    ((http_exchange *)job)->body.unwritable = true;
+    end_write(job);
+}
+
+static void write_body(http_exchange *exchange)
+{
+    exchange->job = (worker_job){.run = write_job, .end = end_job, .abandon = abandon_write};
+    MHD_suspend_connection(exchange->connection);
+    if (!workers_submit(exchange->shared->workers, &exchange->job))
+        abandon_write(&exchange->job);
 }
 
 /* ---- reading the request ---- */
@@ -332,6 +386,7 @@ static api_reply *judge(http_exchange *exchange)
     exchange->judged = true;
     exchange->route = head.route;
     exchange->body.limit = head.body_limit;
+    exchange->body.spooled = head.spooled;
     return refusal;
 }
 
@@ -356,8 +411,12 @@ static bool take_part(http_exchange *exchange, const char *part, size_t size)
 {
     watch_receive(exchange->mark, size);
     http_upload_take(&exchange->body, &exchange->shared->uploads, part, size);
-    return exchange->body.discarded <= CHUNKED_DISCARD_MAX &&
-           !http_upload_is_cut_off(&exchange->body, exchange->connection);
+    if (exchange->body.discarded > CHUNKED_DISCARD_MAX ||
+        http_upload_is_cut_off(&exchange->body, exchange->connection))
+        return false;
+    if (http_upload_is_full(&exchange->body))
+        write_body(exchange); /* from here on the exchange is the worker's */
+    return true;
 }
 
 /* A call of the handler, which began at `now`. */
@@ -376,6 +435,9 @@ static enum MHD_Result handle(http_exchange *exchange, const http_head *head,
             return MHD_YES;
         return answer(exchange); /* closes the connection, since this is the first call */
     }
+    if (exchange->writing && !atomic_load(&exchange->written))
+        return MHD_YES;
+    exchange->writing = false;
     if (*upload_size > 0) {
         size_t size = *upload_size;
         *upload_size = 0;

@@ -73,6 +73,8 @@ http_server *http_start(const server_settings *settings, int listen_fd, api_serv
     server->shared.metrics = metrics;
     server->shared.workers = workers;
     server->shared.uploads.limit = 2 * (settings->upload_bytes + settings->body_bytes);
+    server->shared.spools.limit = 2 * settings->table_body_bytes;
+    server->shared.spool_directory = settings_spool_directory(settings);
     if (http_framing_line_check() == HTTP_LINES_BY_NOBODY)
         log_event(
             LOG_LEVEL_WARNING,

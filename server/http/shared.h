@@ -19,7 +19,9 @@ typedef struct http_shared {
     server_metrics *metrics;
     worker_set *workers;
     departure_list *departures;
-    http_upload_budget uploads;
+    http_upload_budget uploads; /* memory of bodies */
+    http_upload_budget spools;  /* disk for long ones */
+    const char *spool_directory;
     api_reply *out_of_memory; /* prepared together with its response */
     atomic_bool draining;     /* every response closes its connection */
     atomic_bool stopping;     /* waiting jobs are abandoned */

@@ -4,11 +4,23 @@
 #include <string.h>
 #include <sys/socket.h>
 
+/* What of a spooled body is gathered before it is written; libmicrohttpd hands over less than
+ * PART_MAX at once. */
+#define GATHERED ((size_t)1 << 20)
+#define PART_MAX ((size_t)1 << 16)
+
+uint64_t http_upload_size(const http_upload *upload)
+{
+    return upload->spool.size + upload->size;
+}
+
 /* The capacity to allocate for `needed` bytes: twice as many, so that memory grows with what
  * has arrived, and never more than the announced length or the limit. */
 static size_t capacity_for(const http_upload *upload, size_t needed)
 {
     uint64_t most = upload->announced >= needed ? upload->announced : upload->limit;
+    if (upload->spooled && needed <= GATHERED + PART_MAX && most > GATHERED + PART_MAX)
+        most = GATHERED + PART_MAX;
     uint64_t doubled = 2 * (uint64_t)needed;
     return (size_t)(doubled < most ? doubled : most);
 }
@@ -42,15 +54,19 @@ bool http_upload_announce(http_upload *upload, const http_headers *headers,
     return !client_waits && upload->announced <= discard_max;
 }
 
+static bool is_discarded(const http_upload *upload)
+{
+    return upload->refused || upload->too_large || upload->out_of_memory || upload->unwritable;
+}
+
 void http_upload_take(http_upload *upload, http_upload_budget *budget, const char *data,
                       size_t size)
 {
-    if (size > upload->limit - upload->size)
+    if (size > upload->limit - http_upload_size(upload))
         upload->too_large = true;
-    if (!upload->refused && !upload->too_large && !upload->out_of_memory &&
-        upload->capacity - upload->size < size)
+    if (!is_discarded(upload) && upload->capacity - upload->size < size)
         upload->out_of_memory = !grow(upload, budget, upload->size + size);
-    if (upload->refused || upload->too_large || upload->out_of_memory) {
+    if (is_discarded(upload)) {
         upload->discarded += size;
         return;
     }
@@ -61,15 +77,57 @@ void http_upload_take(http_upload *upload, http_upload_budget *budget, const cha
 bool http_upload_is_cut_off(const http_upload *upload, struct MHD_Connection *connection)
 {
     char next;
-    if (upload->size + upload->discarded >= upload->announced)
+    if (http_upload_size(upload) + upload->discarded >= upload->announced)
         return false;
     const union MHD_ConnectionInfo *socket =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     return socket && recv(socket->connect_fd, &next, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
-void http_upload_done(http_upload *upload, http_upload_budget *budget)
+/* ---- bodies on disk ---- */
+
+bool http_upload_is_full(const http_upload *upload)
 {
+    return upload->spooled && upload->size >= GATHERED && !is_discarded(upload);
+}
+
+void http_upload_write(http_upload *upload, http_upload_budget *disk, const char *directory)
+{
+    size_t size = upload->size;
+    bool fits = atomic_fetch_add(&disk->used, size) + size <= disk->limit;
+    if (fits && http_spool_write(&upload->spool, directory, upload->data, size)) {
+        upload->size = 0;
+        return;
+    }
+    atomic_fetch_sub(&disk->used, size);
+    upload->unwritable = true;
+}
+
+bool http_upload_read(const http_upload *upload, uint64_t offset, void *dst, size_t size)
+{
+    uint64_t spooled = upload->spool.size;
+    if (offset > http_upload_size(upload) || size > http_upload_size(upload) - offset)
+        return false;
+    size_t first = offset >= spooled         ? 0
+                   : size < spooled - offset ? size
+                                             : (size_t)(spooled - offset);
+    if (first > 0 && !http_spool_read(&upload->spool, offset, dst, first))
+        return false;
+    if (size > first)
+        memcpy((char *)dst + first, upload->data + (offset + first - spooled), size - first);
+    return true;
+}
+
+void http_upload_drop_spool(http_upload *upload, http_upload_budget *disk)
+{
+    http_spool_close(&upload->spool);
+    atomic_fetch_sub(&disk->used, upload->spool.size);
+    upload->spool.size = 0;
+}
+
+void http_upload_done(http_upload *upload, http_upload_budget *budget, http_upload_budget *disk)
+{
+    http_upload_drop_spool(upload, disk);
     free(upload->data);
     if (upload->capacity > 0)
         atomic_fetch_sub(&budget->used, upload->capacity);

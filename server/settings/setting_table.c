@@ -90,6 +90,13 @@ const setting_row SETTINGS[SETTING_COUNT] = {
     BYTES("max-store-bytes", store_bytes, "0", 0, 1ULL << 48, "bytes",
           "maximum size of all stored sets together; 0: 4 GiB with data-dir or database-url, "
           "else 512 MiB"),
+    BYTES(
+        "max-table-body-bytes", table_body_bytes, "1GiB", 64, 1ULL << 40, "bytes",
+        "maximum length of a body with a table that is compared; those beyond 1 MiB take room "
+        "in spool-dir, all together at most twice as much"),
+    TEXT("spool-dir", spool_directory, "DIRECTORY", "", NULL,
+         "directory for long bodies while they are read, in files without names; none: "
+         "data-dir, else /tmp"),
     NUMBER("max-stored-sets", stored_sets, "COUNT", "1024", 1, 65536, "sets",
            "maximum number of stored sets"),
     BYTES("set-cache-bytes", set_cache_bytes, "512MiB", 0, ANY, "bytes",

@@ -285,6 +285,13 @@ bool settings_read(server_settings *ret_settings, int argc, char *const *argv,
     return legal;
 }
 
+const char *settings_spool_directory(const server_settings *settings)
+{
+    return settings->spool_directory[0]  ? settings->spool_directory
+           : settings->data_directory[0] ? settings->data_directory
+                                         : "/tmp";
+}
+
 /* ---- printing ---- */
 
 /* Print words in lines of at most `width` characters. All lines but the first are indented. */

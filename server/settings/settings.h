@@ -32,6 +32,8 @@ typedef struct server_settings {
     const char *data_directory, *api_key_file; /* "": none */
     const char *database_url;                  /* may hold a password; "": none */
     uint64_t upload_bytes, store_bytes, stored_sets, set_cache_bytes;
+    const char *spool_directory; /* "": see settings_spool_directory */
+    uint64_t table_body_bytes;
 } server_settings;
 
 /* Read the settings from main's arguments and the environment, whose texts must outlive them. A
@@ -51,6 +53,9 @@ size_t settings_limits(const server_settings *settings, api_limit *ret_limits, s
 /* The number of event threads, which is also that of workers: as set, else one for each
  * processor, at most 8. */
 unsigned settings_threads(const server_settings *settings);
+
+/* The directory of long bodies: as set, else data-dir, else /tmp. */
+const char *settings_spool_directory(const server_settings *settings);
 
 /* The most bytes that one table may take in the cache: a quarter of the cache. */
 uint64_t settings_table_bytes(const server_settings *settings);

@@ -15,7 +15,7 @@ from pathlib import Path
 LADDER = {
     "lib": ["numerics", "kernels", "text", "requests", "tables", "foreign", "positions", "waves", "trained",
             "schemes", "registry"],
-    "api": ["bytes", "json", "http", "replies", "sets", "writers", "formats", "negotiation",
+    "api": ["bytes", "json", "http", "replies", "sets", "tables", "writers", "formats", "negotiation",
             "representations", "models", "openapi", "endpoints"],
     "server": ["settings", "work", "observe", "store", "net", "http"],
 }

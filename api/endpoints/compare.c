@@ -1,0 +1,218 @@
+/* /v1/compare/{scheme}: a table from elsewhere, compared with the exact one. */
+#include "replies/document.h"
+#include "replies/problem.h"
+#include "replies/table_post.h"
+#include "representations/comparison.h"
+#include "representations/representation.h"
+#include "representations/target.h"
+#include "service.h"
+#include "tables/body_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One comparison on its way. */
+typedef struct comparing {
+    const api_call *call;
+    const pe_scheme *scheme;
+    api_arguments arguments;
+    api_representation representation;
+    api_table_format format;
+    api_file file;
+    const char *file_tensor; /* as asked for, or NULL */
+    char found_tensor[API_SET_NAME_MAX + 1];
+    bool judged; /* a tolerance is given */
+    pe_tolerance tolerance;
+    pe_view view;
+    char *target; /* of the exact table, from malloc */
+} comparing;
+
+/* ---- reading ---- */
+
+static void read_tolerance(comparing *self, api_compare_option option, double *ret,
+                           pe_error *error)
+{
+    pe_argument argument;
+    pe_value value;
+    if (!api_arguments_take_any(&self->arguments, api_compare_options[option].name, &argument,
+                                error))
+        return;
+    self->judged = true;
+    if (pe_argument_read(&api_compare_options[option], &argument, NULL, 0, &value, error))
+        *ret = value.real;
+}
+
+/* The text of an argument, NULL if it is not given. */
+static const char *given(const api_arguments *arguments, const char *name)
+{
+    for (size_t i = 0; i < arguments->count; i++)
+        if (strcmp(arguments->items[i].name, name) == 0)
+            return arguments->items[i].text;
+    return NULL;
+}
+
+/* Give the request the file's dtype, unless it names one or is of raw elements, which have the
+ * request's. */
+static void add_dtype(comparing *self)
+{
+    pe_dtype dtype;
+    if (self->format == API_TABLE_RAW || given(&self->arguments, "dtype") ||
+        !pe_element_is_real(self->view.element, &dtype) ||
+        self->arguments.count == API_ARGUMENTS_MAX)
+        return;
+    self->arguments.items[self->arguments.count++] =
+        (pe_argument){.name = "dtype", .text = pe_dtype_name(dtype)};
+}
+
+/* Read the file's header. `tensor` is the scheme's. Raw elements are looked at later: they have
+ * the shape of the exact tensor. */
+static void read_file(comparing *self, const char *tensor, pe_error *error)
+{
+    if (self->format == API_TABLE_NPY)
+        api_npy_view(&self->file, &self->view, error);
+    else if (self->format == API_TABLE_SAFETENSORS)
+        api_safetensors_view(&self->file, self->file_tensor, tensor, &self->view,
+                             self->found_tensor, error);
+    if (self->format != API_TABLE_SAFETENSORS && self->file_tensor)
+        pe_error_add(error, PE_MALFORMED, api_compare_options[API_COMPARE_FILE_TENSOR].name,
+                     self->file_tensor,
+                     "left out: only a safetensors file has tensors with names");
+}
+
+/* The exact tensor. */
+static const pe_tensor *tensor_of(const comparing *self)
+{
+    return pe_request_tensor(self->representation.request,
+                             self->representation.selection.first);
+}
+
+/* Check that the file's numbers can be those of the tensor. */
+static void check_kind(comparing *self, pe_error *error)
+{
+    const pe_tensor *tensor = tensor_of(self);
+    pe_dtype dtype;
+    bool real = pe_element_is_real(self->view.element, &dtype);
+    if (self->format == API_TABLE_RAW) {
+        static const pe_element ELEMENTS[] = {[PE_F32] = PE_ELEMENT_F32,
+                                              [PE_F64] = PE_ELEMENT_F64,
+                                              [PE_F16] = PE_ELEMENT_F16,
+                                              [PE_BF16] = PE_ELEMENT_BF16,
+                                              [PE_I32] = PE_ELEMENT_I32};
+        api_raw_view(&self->file, ELEMENTS[tensor->dtype], tensor->rank, tensor->shape,
+                     &self->view, error);
+    } else if (real && tensor->dtype != PE_I32 && dtype != tensor->dtype) {
+        pe_error_add(error, PE_OUT_OF_RANGE, "dtype", pe_dtype_name(tensor->dtype),
+                     "that of the file, %s, or left out", pe_dtype_name(dtype));
+    }
+}
+
+/* Read everything; false: ret_reply is the answer. */
+static bool read_all(comparing *self, api_reply **ret_reply)
+{
+    const api_format *asked;
+    pe_error error, all;
+    pe_error_init(&error);
+    api_arguments_from_query(self->call->query, &self->arguments, &error);
+    self->file_tensor = api_arguments_take(
+        &self->arguments, api_compare_options[API_COMPARE_FILE_TENSOR].name, &error);
+    read_tolerance(self, API_COMPARE_TOLERANCE, &self->tolerance.absolute, &error);
+    read_tolerance(self, API_COMPARE_ULPS, &self->tolerance.ulps, &error);
+    read_file(self, given(&self->arguments, "tensor"), &error);
+    add_dtype(self);
+    self->target = api_target_of(self->call, self->scheme, &self->arguments, &error);
+    if (!api_representation_read(&self->representation, self->call, self->scheme,
+                                 &self->arguments, &error, &asked, &all, ret_reply))
+        return false;
+    if (asked)
+        pe_error_add(&all, PE_MALFORMED, "format", asked->name,
+                     "left out: a comparison is JSON");
+    if (all.count == 0)
+        check_kind(self, &all);
+    if (all.count == 0)
+        return true;
+    *ret_reply = api_problem_from_error(&all);
+    return false;
+}
+
+/* ---- answering ---- */
+
+/* What was compared with what. */
+static json_t *describe(const comparing *self)
+{
+    const pe_tensor *tensor = tensor_of(self);
+    json_t *shape = json_array();
+    for (size_t i = 0; i < tensor->rank; i++)
+        json_array_append_new(shape, json_integer((json_int_t)tensor->shape[i]));
+    json_t *document = json_pack(
+        "{s:{s:s, s:s, s:s?}, s:o, s:s, s:{s:s, s:s}}", "request", "scheme",
+        pe_scheme_describe(self->scheme)->name, "tensor", tensor->name, "url", self->target,
+        "shape", shape, "dtype", pe_dtype_name(tensor->dtype), "file", "format",
+        api_table_format_name(self->format), "dtype", pe_element_name(self->view.element));
+    if (self->found_tensor[0])
+        json_object_set_new(json_object_get(document, "file"), "tensor",
+                            json_string(self->found_tensor));
+    return document;
+}
+
+static api_reply *reply_of(const comparing *self, const pe_comparison *comparison)
+{
+    json_t *document = describe(self);
+    json_t *found = api_comparison_document(comparison, tensor_of(self));
+    if (self->judged)
+        json_object_set_new(document, "within_tolerance",
+                            json_boolean(comparison->outside == 0));
+    if (self->judged)
+        json_object_set_new(document, "outside_tolerance",
+                            json_integer((json_int_t)comparison->outside));
+    json_object_update(document, found);
+    json_decref(found);
+    api_reply *reply = api_reply_new(self->judged && comparison->outside > 0 ? 409 : 200);
+    api_reply_add(reply, "Cache-Control", "no-store");
+    api_reply_add(reply, "Content-Type", "application/json");
+    char *text = api_document_readable(document);
+    return api_reply_with_body(reply, text ? api_body_from_text(text, strlen(text)) : NULL,
+                               false);
+}
+
+static api_reply *compare(comparing *self)
+{
+    const api_host *host = self->call->service->host;
+    pe_comparison *comparison = malloc(sizeof *comparison);
+    api_reply *reply = NULL;
+    pe_error error;
+    if (!comparison)
+        return NULL;
+    if (pe_compare(self->representation.request, self->representation.selection.first,
+                   &self->view, self->tolerance, host->runner, comparison, &error) == PE_OK)
+        reply = reply_of(self, comparison);
+    else
+        reply = api_problem_from_error(&error);
+    free(comparison);
+    return reply;
+}
+
+static api_reply *answer(comparing *self)
+{
+    api_reply *reply = NULL;
+    if (!api_is_table_post(self->call, &self->format, &reply) || !read_all(self, &reply))
+        return reply;
+    if (!self->call->request->quick)
+        return compare(self);
+    if (self->call->request->ret_price)
+        *self->call->request->ret_price =
+            (uint64_t)pe_request_price(self->representation.request);
+    return api_not_yet(self->call, API_LATER);
+}
+
+api_reply *api_post_compare(const api_call *call)
+{
+    comparing self = {.call = call, .scheme = pe_scheme_find(call->parameter)};
+    if (!self.scheme)
+        return api_problem_of_scheme(call->parameter);
+    self.file = api_body_file(call);
+    api_reply *reply = answer(&self);
+    api_representation_done(&self.representation);
+    api_arguments_done(&self.arguments);
+    free(self.target);
+    return reply;
+}

@@ -1,0 +1,11 @@
+/* The body of a request as a file. */
+#ifndef API_BODY_FILE_H
+#define API_BODY_FILE_H
+
+#include "service.h"
+#include "tables/table_file.h"
+
+/* The body, which is valid as long as the request. */
+api_file api_body_file(const api_call *call);
+
+#endif
