@@ -81,8 +81,9 @@ const setting_row SETTINGS[SETTING_COUNT] = {
         "never printed; a command line can be read by others: give a password by the "
         "variable, or by libpq's PGPASSFILE"),
     TEXT("api-key-file", api_key_file, "FILE", "", NULL,
-         "file with the bearer token that /v1/parameters requires; none: no token is required "
-         "on loopback and Unix sockets, and /v1/parameters is closed elsewhere"),
+         "file with the bearer token that /v1/parameters and /v1/compare require; none: no "
+         "token "
+         "is required on loopback and Unix sockets, and both are closed elsewhere"),
     BYTES(
         "max-upload-bytes", upload_bytes, "256MiB", 64, 1 << 30, "bytes",
         "maximum length of an uploaded set; uploads in progress take at most about twice that "
