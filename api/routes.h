@@ -18,10 +18,13 @@ typedef enum api_kind {
     API_REMOVAL = 1 << 8,
     API_ASSET = 1 << 9, /* a page, or a file that one loads */
     API_BATCH = 1 << 10,
-    API_PLAN = 1 << 11,         /* a document that a query asks for, else as API_DOCUMENT */
-    API_PLAN_BY_POST = 1 << 12, /* the same of a JSON body */
-    API_TABLE = 1 << 13,        /* a document about a table that the body holds */
+    API_PLAN = 1 << 11,           /* a document that a query asks for, else as API_DOCUMENT */
+    API_PLAN_BY_POST = 1 << 12,   /* the same of a JSON body */
+    API_COMPARISON = 1 << 13,     /* of a table that the body holds with the exact one */
+    API_IDENTIFICATION = 1 << 14, /* of a table that the body holds */
 } api_kind;
+
+#define API_TABLES (API_COMPARISON | API_IDENTIFICATION) /* the body is a table */
 
 typedef struct api_route {
     const char *method, *pattern; /* a pattern may end in /{name} */

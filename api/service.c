@@ -51,7 +51,7 @@ static bool is_coded(const api_call *call, const api_match *match, api_reply **r
     const char *coding = api_call_header(call, API_HEADER_CONTENT_ENCODING);
     if (!coding || !match->route || strcasecmp(coding, "identity") == 0 ||
         !(match->route->kind &
-          (API_TENSORS_BY_POST | API_BATCH | API_PLAN_BY_POST | API_UPLOAD | API_TABLE)))
+          (API_TENSORS_BY_POST | API_BATCH | API_PLAN_BY_POST | API_UPLOAD | API_TABLES)))
         return false;
     api_reply *refusal = api_problem(
         API_UNSUPPORTED_MEDIA_TYPE,
@@ -109,7 +109,7 @@ api_reply *api_judge_head(api_service *service, const api_request *request, api_
         return refusal;
     if (!match.route || !match.route->check_head)
         return NULL;
-    ret_head->spooled = match.route->kind == API_TABLE;
+    ret_head->spooled = (match.route->kind & API_TABLES) != 0;
     ret_head->body_limit =
         ret_head->spooled ? service->host->table_body_bytes : service->host->upload_bytes;
     return is_refused(match.route->check_head, &call, &refusal) ? refusal : NULL;

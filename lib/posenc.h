@@ -672,6 +672,57 @@ pe_status pe_compare(pe_request *request, size_t tensor, const pe_view *view,
                      pe_tolerance tolerance, const pe_runner *runner,
                      pe_comparison *ret_comparison, pe_error *reterr);
 
+/* ---- identifying ---- */
+
+typedef enum pe_identity_status {
+    PE_IDENTITY_UNKNOWN, /* no request was found */
+    PE_IDENTITY_NEAR,    /* a request was found; some entries, or the arithmetic, do not fit */
+    PE_IDENTITY_MATCH,   /* every entry is what a named arithmetic of the formula gives */
+    PE_IDENTITY_EXACT,   /* every entry has the bits of the exact table */
+} pe_identity_status;
+
+/* How a table that is not exact was computed. */
+typedef enum pe_arithmetic {
+    PE_ARITHMETIC_EXACT,
+    PE_ARITHMETIC_F64, /* in float64 and rounded once: every entry is within the bound of that
+                        */
+    PE_ARITHMETIC_F32, /* float32 frequencies times float32 positions, rounded to float32;
+                        * sines and cosines of that within one float, rounded to the dtype */
+    PE_ARITHMETIC_F32_LIKE, /* every entry is as near as float32 arithmetic would bring it, but
+                             * no such frequencies give all entries: NEAR */
+    PE_ARITHMETIC_UNKNOWN,  /* entries are further off than that */
+} pe_arithmetic;
+
+#define PE_IDENTITY_QUERY_MAX 320
+
+/* What made a table. */
+typedef struct pe_identity {
+    pe_identity_status status;
+    const pe_scheme *scheme;           /* of the request; NULL: none */
+    char query[PE_IDENTITY_QUERY_MAX]; /* its arguments, "length=4&dim=8" */
+    char tensor[32];
+    bool transposed; /* the table is the tensor with its axes exchanged */
+    pe_arithmetic arithmetic;
+    uint64_t misfits;         /* entries further off than float32 arithmetic would bring them */
+    pe_comparison comparison; /* with the exact tensor in the table's dtype */
+    size_t proposed, compared; /* requests that were looked at, and those compared in full */
+    bool gave_up;              /* the runner ended the search */
+    /* what was measured of the columns of a matrix: how many are waves, and the frequency of
+     * the first of these in radians per row */
+    uint64_t waves;
+    double frequency;
+} pe_identity;
+
+/* Whether tables of a scheme are recognised. */
+bool pe_scheme_is_recognised(const pe_scheme *scheme);
+
+/* Find the request that made a table. `only` is the one scheme to look for, NULL for all.
+ * Schemes propose requests by what is seen of the table; a proposal counts only after every
+ * entry has been compared. A search that the runner ends is no failure. Fails with
+ * PE_NO_MEMORY, and with PE_MALFORMED for "body" if the view cannot be read. */
+pe_status pe_identify(const pe_view *view, const pe_scheme *only, const pe_limits *limits,
+                      const pe_runner *runner, pe_identity *ret_identity, pe_error *reterr);
+
 /* ---- memory ---- */
 
 /* Blocks of at least this size lie in huge pages and are reused after their release, within the

@@ -6,6 +6,7 @@
 #include "openapi/contract.h"
 #include "replies/kept.h"
 #include "representations/comparison.h"
+#include "representations/identity.h"
 #include "representations/similarity.h"
 #include "service.h"
 #include "json/schema.h"
@@ -264,6 +265,13 @@ static void add_plan_options(json_t *parameters)
     json_object_set_new(plan, "example", json_true());
 }
 
+static void add_options(json_t *parameters, const pe_parameter *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        add_query_parameter(parameters, rows[i].name, rows[i].help,
+                            api_parameter_schema(&rows[i]));
+}
+
 /* Add what a comparison may be asked: the parameters of the scheme, and options. */
 static void add_compare_options(json_t *parameters)
 {
@@ -276,10 +284,7 @@ static void add_compare_options(json_t *parameters)
             "dtype is the file's unless it is given",
             "style", "form", "explode", 1, "schema", "type", "object", "additionalProperties",
             1, "example", "length", 4, "dim", 8));
-    for (size_t i = 0; i < API_COMPARE_OPTIONS; i++)
-        add_query_parameter(parameters, api_compare_options[i].name,
-                            api_compare_options[i].help,
-                            api_parameter_schema(&api_compare_options[i]));
+    add_options(parameters, api_compare_options, API_COMPARE_OPTIONS);
 }
 
 static json_t *table_body(void)
@@ -310,8 +315,10 @@ static void add_plain_route(json_t *paths, const api_route *route)
         json_array_append_new(parameters, path_parameter(brace));
     if (route->kind & (API_PLAN | API_PLAN_BY_POST))
         add_plan_options(parameters);
-    if (route->kind == API_TABLE)
+    if (route->kind == API_COMPARISON)
         add_compare_options(parameters);
+    if (route->kind == API_IDENTIFICATION)
+        add_options(parameters, api_identify_options, API_IDENTIFY_OPTIONS);
     api_contract_add_parameters(parameters, route->kind);
     json_t *operation = json_pack(
         "{s:o, s:s, s:s, s:[s], s:o, s:o}", "operationId", operation_id(route), "summary",
@@ -323,7 +330,7 @@ static void add_plain_route(json_t *paths, const api_route *route)
         json_object_set_new(operation, "requestBody", batch_body());
     if (route->kind == API_PLAN_BY_POST)
         json_object_set_new(operation, "requestBody", config_body());
-    if (route->kind == API_TABLE)
+    if (route->kind & API_TABLES)
         json_object_set_new(operation, "requestBody", table_body());
     if (guarded) /* a server may have a key or none */
         json_object_set_new(operation, "security", json_pack("[{}, {s:[]}]", "key"));
@@ -372,7 +379,8 @@ static json_t *document_tags(void)
         {"schemes", "What can be computed: schemes and their parameters"},
         {"service", "Version and limits, health, metrics, and this document"},
         {"similarity", "Distances and correlations between the positions of a scheme"},
-        {"tables", "Tables that are sent: comparing them with the exact ones"},
+        {"tables", "Tables that are sent: comparing them with the exact ones, and "
+                   "finding what made them"},
         {"web", "What a browser shows: the visualiser and this reference"},
     };
     json_t *array = json_array();

@@ -38,12 +38,13 @@ static json_t *describe_scheme(const api_call *call, const pe_scheme *scheme)
                               json_pack("{s:s, s:s, s:s, s:b}", "name", info->tensors[i].name,
                                         "shape", info->tensors[i].shape, "help",
                                         info->tensors[i].help, "primary", i == 0));
-    return json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:o, s:o, s:o, s:b}", "name", info->name,
-        "title", info->title, "summary", info->summary, "family", info->family, "formula",
-        info->formula, "convention", info->convention, "reference", info->reference, "revision",
-        (int)info->revision, "example", info->example, "parameters", parameters, "presets",
-        describe_presets(info), "tensors", tensors, "similarity", similar);
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:o, s:o, s:o, s:b, s:b}",
+                     "name", info->name, "title", info->title, "summary", info->summary,
+                     "family", info->family, "formula", info->formula, "convention",
+                     info->convention, "reference", info->reference, "revision",
+                     (int)info->revision, "example", info->example, "parameters", parameters,
+                     "presets", describe_presets(info), "tensors", tensors, "similarity",
+                     similar, "recognised", pe_scheme_is_recognised(scheme));
 }
 
 static json_t *build_list(const api_call *call)

@@ -12,11 +12,11 @@
 /* Kinds of routes: those that change the store, those of the store, those of which a GET may be
  * conditional, those that take a JSON object, those with content codings, and all. */
 #define WRITES (API_UPLOAD | API_REMOVAL)
-#define STORE  (API_SETS | API_SET | WRITES | API_TABLE)
+#define STORE  (API_SETS | API_SET | WRITES | API_TABLES)
 #define READS  (API_TENSORS | API_DOCUMENT | API_PLAN | API_SETS | API_SET | API_ASSET)
 #define POSTS  (API_TENSORS_BY_POST | API_BATCH | API_PLAN_BY_POST)
 #define CODED  (API_TENSORS | POSTS | API_DOCUMENT | API_PLAN | API_TEXT | API_SETS | API_ASSET)
-#define EVERY  (READS | WRITES | POSTS | API_TABLE | API_TEXT | API_STATE)
+#define EVERY  (READS | WRITES | POSTS | API_TABLES | API_TEXT | API_STATE)
 
 /* ---- request headers ---- */
 
@@ -162,7 +162,7 @@ static const struct {
      COMMON "ETag Vary Content-Encoding? Content-Disposition? Cache-Status?"},
     {"200", NULL, "The tensors, or with plan=true the plan", API_PLAN_BY_POST, MODEL,
      COMMON "Vary? Content-Encoding? Content-Disposition? Cache-Status?"},
-    {"200", NULL, "The answer", API_TABLE, DOCUMENT, COMMON},
+    {"200", NULL, "The answer", API_TABLES, DOCUMENT, COMMON},
     {"200", NULL, "How the process does", API_STATE, DOCUMENT, COMMON},
     {"200", NULL, "The text", API_TEXT, TEXT, COMMON "Vary Content-Encoding?"},
     {"200", NULL, "The file, byte for byte", API_SET, SET_FILE,
@@ -184,7 +184,7 @@ static const struct {
     {"404", "Unknown", "There is no such scheme, model, stored set or file",
      API_DOCUMENT | API_PLAN | STORE | API_ASSET, PROBLEM, FAILURE},
     {"406", "NotAcceptable", "No acceptable representation", CODED, PROBLEM, FAILURE},
-    {"409", NULL, "With tolerance or ulps: entries are further off than that", API_TABLE,
+    {"409", NULL, "With tolerance or ulps: entries are further off than that", API_COMPARISON,
      DOCUMENT, COMMON},
     {"412", "ConditionFailed", "The condition does not hold", READS | WRITES, PROBLEM, FAILURE},
     {"413", "TooLarge", "The body is too large", EVERY, PROBLEM, FAILURE},
@@ -192,13 +192,13 @@ static const struct {
     {"415", "NotJson", "Content-Type is not application/json, or there is a Content-Encoding",
      POSTS, PROBLEM, FAILURE "Accept-Encoding?"},
     {"415", "NoTable", "Content-Type is that of no table, or there is a Content-Encoding",
-     API_TABLE, PROBLEM, FAILURE "Accept-Encoding?"},
+     API_TABLES, PROBLEM, FAILURE "Accept-Encoding?"},
     {"415", "Coded", "There is a Content-Encoding", API_UPLOAD, PROBLEM,
      FAILURE "Accept-Encoding"},
     {"416", "NoSuchRange", "Range lies behind the end", API_TENSORS, PROBLEM,
      FAILURE "Content-Range"},
     {"422", "NotComputable", "A value is out of range, or the result would be too large",
-     API_TENSORS | API_PLAN | POSTS | API_TABLE, PROBLEM, FAILURE},
+     API_TENSORS | API_PLAN | POSTS | API_TABLES, PROBLEM, FAILURE},
     {"422", "NotStorable", "A value is not finite", API_UPLOAD, PROBLEM, FAILURE},
     {"501", "NotImplemented", "The message's framing is unknown", EVERY, PROBLEM, FAILURE},
     {"503", "Unavailable", "Overloaded, ending, or out of memory", EVERY & ~(unsigned)API_STATE,

@@ -1,4 +1,5 @@
 /* The [0, 1] encoding: the position divided by the last one. */
+#include "foreign/proposal.h"
 #include "kernels/kernel.h"
 #include "numerics/dtype.h"
 #include "positions/column.h"
@@ -61,6 +62,12 @@ static double element_price(const pe_values *values, const pe_plan *plan, size_t
     return 1;
 }
 
+static void recognise(pe_seen *seen, pe_proposals *proposals)
+{
+    if (seen->columns == 1 && seen->sampled >= 2)
+        pe_propose(proposals, "encoding", "length=%llu", (unsigned long long)seen->rows);
+}
+
 const pe_scheme pe_scheme_normalized = {
     .info =
         {
@@ -82,5 +89,6 @@ const pe_scheme pe_scheme_normalized = {
     .plan = plan,
     .fill = fill,
     .element_price = element_price,
+    .recognise = recognise,
     .streamable = true,
 };

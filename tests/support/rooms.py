@@ -14,7 +14,7 @@ from pathlib import Path
 # Bottom up. Headers in the layer's own folder are its ground, sources there its roof.
 LADDER = {
     "lib": ["numerics", "kernels", "text", "requests", "tables", "foreign", "positions", "waves", "trained",
-            "schemes", "registry"],
+            "schemes", "registry", "identify"],
     "api": ["bytes", "json", "http", "replies", "sets", "tables", "writers", "formats", "negotiation",
             "representations", "models", "openapi", "endpoints"],
     "server": ["settings", "work", "observe", "store", "net", "http"],

@@ -1,0 +1,128 @@
+/* Saying what made a table. */
+#include "representations/identity.h"
+
+#include "representations/comparison.h"
+#include "json/document.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const pe_parameter api_identify_options[API_IDENTIFY_OPTIONS] = {
+    [API_IDENTIFY_SCHEME] = {.name = "scheme",
+                             .type = PE_STORED,
+                             .help = "the one scheme to look for; by default all that are "
+                                     "recognised"},
+    [API_IDENTIFY_FILE_TENSOR] = {.name = "file_tensor",
+                                  .type = PE_STORED,
+                                  .help =
+                                      "the tensor of a safetensors file; by default its only "
+                                      "one"},
+    [API_IDENTIFY_SHAPE] = {.name = "shape",
+                            .type = PE_INTEGER_LIST,
+                            .minimum = 1,
+                            .maximum = 9007199254740992.0,
+                            .help = "extents of raw elements, such as 4096,128"},
+    [API_IDENTIFY_DTYPE] = {.name = "dtype",
+                            .type = PE_STORED,
+                            .default_text = "f32",
+                            .help =
+                                "type of raw elements: f32, f64, f16, bf16, i8 to i64, u8 to "
+                                "u64 or bool"},
+};
+
+static const char *const STATUSES[] = {[PE_IDENTITY_UNKNOWN] = "unknown",
+                                       [PE_IDENTITY_NEAR] = "near",
+                                       [PE_IDENTITY_MATCH] = "match",
+                                       [PE_IDENTITY_EXACT] = "exact"};
+
+static const struct {
+    const char *name, *phrase;
+} ARITHMETICS[] = {
+    [PE_ARITHMETIC_EXACT] = {"exact", "bit for bit"},
+    [PE_ARITHMETIC_F64] = {"float64", "computed in float64 and rounded once"},
+    [PE_ARITHMETIC_F32] = {"float32", "computed in float32"},
+    [PE_ARITHMETIC_F32_LIKE] = {"like_float32", "as near as float32 arithmetic brings it"},
+    [PE_ARITHMETIC_UNKNOWN] = {"unknown", "but not all entries fit"},
+};
+
+/* The answer in a sentence. */
+static void write_summary(const pe_identity *identity, char *dst, size_t size)
+{
+    const pe_deviation *most = &identity->comparison.absolute;
+    size_t used = 0;
+    if (identity->status == PE_IDENTITY_UNKNOWN) {
+        snprintf(dst, size, "No request was found that makes this table%s.",
+                 identity->gave_up ? " in the time there was" : "");
+        return;
+    }
+    used = (size_t)snprintf(dst, size, "This is %s%s of %s%s, %s",
+                            identity->status == PE_IDENTITY_NEAR ? "nearly " : "",
+                            identity->tensor, pe_scheme_describe(identity->scheme)->name,
+                            identity->transposed ? ", transposed" : "",
+                            ARITHMETICS[identity->arithmetic].phrase);
+    if (most->error > 0 && used < size)
+        used += (size_t)snprintf(dst + used, size - used,
+                                 "; the largest error against the exact table is %.1e",
+                                 most->error);
+    if (identity->misfits > 0 && used < size)
+        used += (size_t)snprintf(dst + used, size - used, ", and %llu entries do not fit",
+                                 (unsigned long long)identity->misfits);
+    if (used < size)
+        snprintf(dst + used, size - used, ".");
+}
+
+/* The request that makes the exact table. */
+static json_t *request_of(const pe_identity *identity, const pe_view *view)
+{
+    char url[PE_IDENTITY_QUERY_MAX + 128];
+    pe_dtype dtype;
+    const char *name = pe_scheme_describe(identity->scheme)->name;
+    bool real = pe_element_is_real(view->element, &dtype);
+    snprintf(url, sizeof url, "/v1/encodings/%s?%s&tensor=%s%s%s", name, identity->query,
+             identity->tensor, real && dtype != PE_F32 ? "&dtype=" : "",
+             real && dtype != PE_F32 ? pe_dtype_name(dtype) : "");
+    return json_pack("{s:s, s:s, s:s}", "scheme", name, "tensor", identity->tensor, "url", url);
+}
+
+/* The exact tensor has the shape of the table, unless that is transposed. */
+static pe_tensor tensor_of(const pe_identity *identity, const pe_view *view)
+{
+    pe_view shape = pe_view_squeezed(view);
+    pe_tensor tensor = {.elements = identity->comparison.entries};
+    pe_dtype dtype;
+    if (identity->transposed && shape.rank == 2)
+        shape = pe_view_transposed(&shape, 0, 1);
+    tensor.dtype = pe_element_is_real(view->element, &dtype) ? dtype : PE_I32;
+    tensor.rank = shape.rank < PE_RANK_MAX ? shape.rank : PE_RANK_MAX;
+    memcpy(tensor.shape, shape.shape, tensor.rank * sizeof *tensor.shape);
+    return tensor;
+}
+
+json_t *api_identity_document(const pe_identity *identity, const pe_view *view)
+{
+    char summary[320];
+    json_t *shape = json_array();
+    write_summary(identity, summary, sizeof summary);
+    for (size_t i = 0; i < view->rank; i++)
+        json_array_append_new(shape, json_integer((json_int_t)view->shape[i]));
+    json_t *document = json_pack("{s:s, s:s, s:o}", "status", STATUSES[identity->status],
+                                 "summary", summary, "shape", shape);
+    if (identity->scheme) {
+        const pe_tensor tensor = tensor_of(identity, view);
+        json_object_set_new(document, "request", request_of(identity, view));
+        json_object_set_new(document, "transposed", json_boolean(identity->transposed));
+        json_object_set_new(document, "arithmetic",
+                            json_string(ARITHMETICS[identity->arithmetic].name));
+        json_object_set_new(document, "misfits", json_integer((json_int_t)identity->misfits));
+        json_object_set_new(document, "against_exact",
+                            api_comparison_document(&identity->comparison, &tensor));
+    }
+    json_object_set_new(
+        document, "learned",
+        json_pack("{s:I, s:o}", "waves", (json_int_t)identity->waves, "frequency",
+                  identity->waves > 0 ? json_real(identity->frequency) : json_null()));
+    json_object_set_new(document, "proposed", json_integer((json_int_t)identity->proposed));
+    json_object_set_new(document, "compared", json_integer((json_int_t)identity->compared));
+    json_object_set_new(document, "gave_up", json_boolean(identity->gave_up));
+    return document;
+}

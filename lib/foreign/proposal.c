@@ -1,0 +1,28 @@
+#include "foreign/proposal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void pe_propose(pe_proposals *proposals, const char *tensor, const char *query, ...)
+{
+    if (proposals->count == PE_PROPOSALS_MAX)
+        return;
+    pe_proposal *proposal = &proposals->items[proposals->count];
+    va_list arguments;
+    va_start(arguments, query);
+    int length = vsnprintf(proposal->query, sizeof proposal->query, query, arguments);
+    va_end(arguments);
+    snprintf(proposal->tensor, sizeof proposal->tensor, "%s", tensor);
+    proposal->reach = proposals->reach;
+    proposals->count += length > 0 && (size_t)length < sizeof proposal->query;
+}
+
+void pe_propose_number(char *dst, size_t size, const char *name, double number, double relative,
+                       const char *default_text)
+{
+    char text[PE_PRINT_MAX];
+    pe_seen_decimal(number, relative, text);
+    bool is_default = strcmp(text, default_text) == 0;
+    snprintf(dst, size, is_default ? "" : "&%s=%s", name, text);
+}

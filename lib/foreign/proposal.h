@@ -1,0 +1,30 @@
+/* Requests that schemes propose for a table from elsewhere. */
+#ifndef PE_PROPOSAL_H
+#define PE_PROPOSAL_H
+
+#include "foreign/seen.h"
+
+#define PE_PROPOSALS_MAX 192 /* of one scheme; more are dropped */
+
+typedef struct pe_proposal {
+    char tensor[32];
+    char query[PE_IDENTITY_QUERY_MAX]; /* without dtype */
+    double reach; /* the distance of row 0 from position 0, in rows: errors grow with it */
+} pe_proposal;
+
+struct pe_proposals {
+    double reach; /* of those that are added next */
+    size_t count;
+    pe_proposal items[PE_PROPOSALS_MAX];
+};
+
+/* Propose a request for `tensor`; the query is a printf format, "length=%llu&dim=%llu". It need
+ * not be legal. */
+void pe_propose(pe_proposals *proposals, const char *tensor, const char *query, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Write "&name=text" unless the number's decimal is that of the default; nothing then. */
+void pe_propose_number(char *dst, size_t size, const char *name, double number, double relative,
+                       const char *default_text);
+
+#endif

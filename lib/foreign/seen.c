@@ -1,0 +1,240 @@
+/* What is seen of a table: its first rows, laws of frequencies, offsets. */
+#include "foreign/seen.h"
+
+#include "foreign/wave_fit.h"
+#include "numerics/elementary.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SAMPLE_ENTRIES ((uint64_t)1 << 20)
+#define SAMPLE_ROWS    1024
+
+bool pe_seen_begin(pe_seen *seen, const pe_view *view)
+{
+    *seen = (pe_seen){.view = pe_view_squeezed(view)};
+    const pe_view *own = &seen->view;
+    if (own->rank == 1 || own->rank == 2) {
+        seen->rows = own->shape[0];
+        seen->columns = own->rank == 2 ? own->shape[1] : 1;
+    }
+    if (seen->rows == 0 || seen->columns > SAMPLE_ENTRIES)
+        return true;
+    uint64_t rows = SAMPLE_ENTRIES / seen->columns;
+    rows = rows > SAMPLE_ROWS ? SAMPLE_ROWS : rows;
+    seen->sampled = (size_t)(rows < seen->rows ? rows : seen->rows);
+    seen->sample = malloc(seen->sampled * seen->columns * sizeof *seen->sample);
+    return seen->sample && pe_view_read(own, 0, seen->sampled, seen->sample);
+}
+
+void pe_seen_end(pe_seen *seen)
+{
+    free(seen->sample);
+    free(seen->waves);
+}
+
+double pe_seen_entry(const pe_seen *seen, uint64_t row, uint64_t column)
+{
+    return seen->sample[row * seen->columns + column];
+}
+
+/* Fit the columns that are too slow for the first rows to rows that are spread over the table.
+ */
+static bool fit_slow(pe_seen *seen)
+{
+    uint64_t distance = (seen->rows - 1) / seen->sampled;
+    size_t bytes = seen->sampled * seen->columns * sizeof *seen->sample;
+    pe_view spread = seen->view;
+    if (distance < 2)
+        return true;
+    spread.strides[0] *= distance;
+    spread.shape[0] = seen->sampled;
+    double *rows = malloc(bytes);
+    bool good = rows && pe_view_read(&spread, 0, seen->sampled, rows);
+    for (uint64_t column = 0; good && column < seen->columns; column++) {
+        pe_seen_wave *wave = &seen->waves[column];
+        if (wave->found)
+            continue;
+        *wave =
+            pe_fit_wave(rows + column, (size_t)seen->columns, seen->sampled, PE_LEAST_ANGLE);
+        wave->frequency /= (double)distance;
+        wave->turns = wave->frequency * (double)(seen->sampled * distance);
+    }
+    free(rows);
+    return good;
+}
+
+const pe_seen_wave *pe_seen_waves(pe_seen *seen)
+{
+    size_t found = 0;
+    if (seen->waves || !seen->sample)
+        return seen->waves;
+    seen->waves = calloc((size_t)seen->columns, sizeof *seen->waves);
+    for (uint64_t column = 0; seen->waves && column < seen->columns; column++) {
+        pe_seen_wave *wave = &seen->waves[column];
+        *wave = pe_fit_wave(seen->sample + column, (size_t)seen->columns, seen->sampled,
+                            PE_LEAST_ANGLE);
+        wave->turns = wave->frequency * (double)seen->sampled;
+        found += wave->found;
+    }
+    if (found > 0 && !fit_slow(seen)) {
+        free(seen->waves);
+        seen->waves = NULL;
+    }
+    return seen->waves;
+}
+
+/* ---- the law of frequencies ---- */
+
+/* The unit in the last place of the table's dtype at 1. */
+static double unit_of(const pe_view *view)
+{
+    static const double UNITS[] = {
+        [PE_F32] = 0x1p-23, [PE_F64] = 0x1p-52, [PE_F16] = 0x1p-10, [PE_BF16] = 0x1p-7};
+    pe_dtype dtype;
+    return pe_element_is_real(view->element, &dtype) ? UNITS[dtype] : 0x1p-52;
+}
+
+#define RECIPE_ERROR 2e-6 /* relative: how far float32 arithmetic moves a frequency */
+
+/* What a measured frequency may be off by, relative. A wave that makes but a part of a turn
+ * says little. */
+static double error_of(const pe_seen *seen, const pe_seen_wave *wave)
+{
+    double angle = wave->turns, part = fmin(angle, 1);
+    return RECIPE_ERROR + unit_of(&seen->view) * 4 / (angle * part * part);
+}
+
+/* Sums of a line that is fitted to logarithms of frequencies, weighted. */
+typedef struct line_sums {
+    double weight, x, y, xx, xy;
+} line_sums;
+
+static bool fits_line(const pe_seen *seen, const pe_seen_wave *wave, double index, double start,
+                      double slope)
+{
+    double log = pe_log((dd){wave->frequency, 0}).hi;
+    return fabs(log - start - slope * index) <= 4 * error_of(seen, wave);
+}
+
+bool pe_seen_geometric(pe_seen *seen, uint64_t first, uint64_t stride, uint64_t count,
+                       pe_seen_geometry *ret_geometry)
+{
+    const pe_seen_wave *waves = pe_seen_waves(seen);
+    line_sums sums = {0};
+    size_t used = 0;
+    for (uint64_t i = 0; waves && i < count; i++) {
+        const pe_seen_wave *wave = &waves[first + i * stride];
+        if (!wave->found)
+            continue;
+        double log = pe_log((dd){wave->frequency, 0}).hi, error = error_of(seen, wave);
+        double weight = 1 / (error * error), index = (double)i;
+        used++;
+        sums.weight += weight;
+        sums.x += weight * index;
+        sums.y += weight * log;
+        sums.xx += weight * index * index;
+        sums.xy += weight * index * log;
+    }
+    double spread = sums.weight * sums.xx - sums.x * sums.x;
+    if (used < 2 || spread <= 0)
+        return false;
+    double slope = (sums.weight * sums.xy - sums.x * sums.y) / spread;
+    double start = (sums.y - slope * sums.x) / sums.weight;
+    for (uint64_t i = 0; i < count; i++) {
+        const pe_seen_wave *wave = &waves[first + i * stride];
+        if (wave->found && !fits_line(seen, wave, (double)i, start, slope))
+            return false;
+    }
+    if (!(slope < 0) || slope < -40)
+        return false;
+    *ret_geometry = (pe_seen_geometry){.first = pe_unscaled(pe_exp((dd){start, 0})).hi,
+                                       .ratio = pe_unscaled(pe_exp((dd){slope, 0})).hi,
+                                       .first_error = 2 * sqrt(sums.xx / spread),
+                                       .ratio_error = 2 * sqrt(sums.weight / spread)};
+    return true;
+}
+
+/* ---- the position of row 0 ---- */
+
+#define TURN            6.283185307179586
+#define PHASE_TOLERANCE 0.02 /* radians */
+#define OFFSET_WAVES    256  /* that are looked at, the slowest ones */
+#define TURNS_MAX       400  /* of the slowest wave before row 0 */
+
+/* An angle modulo a turn, from -π to π. */
+static double wrapped(double angle)
+{
+    return angle - TURN * rint(angle / TURN);
+}
+
+/* The wave with the greatest frequency below `limit`, or with `slowest` the least one above 0.
+ */
+static const pe_seen_wave *next_faster(const pe_seen_wave *waves, uint64_t first,
+                                       uint64_t stride, uint64_t count, double above)
+{
+    const pe_seen_wave *next = NULL;
+    for (uint64_t i = 0; i < count; i++) {
+        const pe_seen_wave *wave = &waves[first + i * stride];
+        if (wave->found && wave->frequency > above &&
+            (!next || wave->frequency < next->frequency))
+            next = wave;
+    }
+    return next;
+}
+
+/* Refine an offset by ever faster waves; returns the largest difference of phases that is left.
+ */
+static double refine(const pe_seen_wave *const *waves, size_t count, double turned,
+                     double *offset)
+{
+    double worst = 0;
+    for (size_t i = 0; i < count; i++)
+        *offset += wrapped(waves[i]->phase + turned - waves[i]->frequency * *offset) /
+                   waves[i]->frequency;
+    for (size_t i = 0; i < count; i++)
+        worst = fmax(worst,
+                     fabs(wrapped(waves[i]->phase + turned - waves[i]->frequency * *offset)));
+    return worst;
+}
+
+bool pe_seen_offset(pe_seen *seen, uint64_t first, uint64_t stride, uint64_t count, bool sines,
+                    double *ret_offset)
+{
+    const pe_seen_wave *waves = pe_seen_waves(seen), *wave;
+    const pe_seen_wave *rising[OFFSET_WAVES];
+    const double turned = sines ? TURN / 4 : 0;
+    size_t used = 0;
+    double best = PHASE_TOLERANCE;
+    bool found = false;
+    for (double above = 0; waves && used < OFFSET_WAVES &&
+                           (wave = next_faster(waves, first, stride, count, above));
+         above = wave->frequency)
+        rising[used++] = wave;
+    /* the slowest wave says the offset modulo its own turns: the others say which turn */
+    for (int turns = 0; used > 0 && turns <= (used > 1 ? TURNS_MAX : 0); turns++)
+        for (int sign = 1; sign >= (turns > 0 ? -1 : 1); sign -= 2) {
+            double offset = wrapped(rising[0]->phase + turned) / rising[0]->frequency +
+                            sign * turns * TURN / rising[0]->frequency;
+            double worst = refine(rising, used, turned, &offset);
+            if (worst < best) {
+                best = worst / 4; /* one with more turns must be much better */
+                *ret_offset = offset;
+                found = true;
+            }
+        }
+    return found;
+}
+
+void pe_seen_decimal(double number, double relative, char dst[PE_PRINT_MAX])
+{
+    double decimal = number;
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(dst, PE_PRINT_MAX, "%.*g", digits, number);
+        decimal = strtod(dst, NULL);
+        if (fabs(decimal - number) <= relative * fabs(number))
+            break;
+    }
+    pe_print_number(dst, decimal);
+}

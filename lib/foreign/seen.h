@@ -1,0 +1,57 @@
+/* What is seen of a table from elsewhere: measured once, when a scheme first asks, and shared
+ * by all schemes that propose requests for it (pe_scheme.recognise). Measurements only lead to
+ * proposals; what a table is, is decided by comparing every entry. */
+#ifndef PE_SEEN_H
+#define PE_SEEN_H
+
+#include "scheme.h"
+
+/* A column of numbers x[row] = amplitude * cos(frequency * row + phase). */
+typedef struct pe_seen_wave {
+    bool found;
+    double frequency; /* radians per row, 0 < frequency < π; else the other members are unset */
+    double phase;     /* radians, from -π to π */
+    double amplitude; /* above 0 */
+    double turns;     /* the angle that it was seen to make, in radians */
+} pe_seen_wave;
+
+/* Columns whose frequencies fall geometrically from `first` on. */
+typedef struct pe_seen_geometry {
+    double first;                    /* the frequency of column 0, radians per row */
+    double ratio;                    /* of a column's frequency to the one before, below 1 */
+    double first_error, ratio_error; /* relative: what they may be off by */
+} pe_seen_geometry;
+
+struct pe_seen {
+    pe_view view;           /* without axes of size 1 */
+    uint64_t rows, columns; /* of a matrix; of a vector rows and 1; of others 0 */
+    size_t sampled;         /* rows [0, sampled) that have been read */
+    double *sample;         /* [sampled, columns] */
+    pe_seen_wave *waves;    /* [columns]; NULL until they have been asked for */
+};
+
+/* Read the first rows of a view. False: it cannot be read, or memory ran out. */
+bool pe_seen_begin(pe_seen *seen, const pe_view *view);
+void pe_seen_end(pe_seen *seen);
+
+/* An entry of the sample. */
+double pe_seen_entry(const pe_seen *seen, uint64_t row, uint64_t column);
+
+/* The waves of all columns of a matrix; NULL if memory ran out. */
+const pe_seen_wave *pe_seen_waves(pe_seen *seen);
+
+/* Fit a geometric law to the waves of `count` columns from `first` on, `stride` apart: False if
+ * fewer than two of them are waves, or they follow no such law. */
+bool pe_seen_geometric(pe_seen *seen, uint64_t first, uint64_t stride, uint64_t count,
+                       pe_seen_geometry *ret_geometry);
+
+/* The position of row 0, in rows, where the waves of these columns are all cosines (or sines)
+ * of their angles: the q for which every phase is frequency * q modulo a turn. False: there is
+ * none. */
+bool pe_seen_offset(pe_seen *seen, uint64_t first, uint64_t stride, uint64_t count, bool sines,
+                    double *ret_offset);
+
+/* The decimal of the fewest digits within a relative distance of a number, as text. */
+void pe_seen_decimal(double number, double relative, char dst[PE_PRINT_MAX]);
+
+#endif

@@ -1,0 +1,256 @@
+/* Which request made a table: schemes propose, and a comparison of every entry decides. */
+#include "identify/judge.h"
+#include "identify/recipe.h"
+#include "requests/request.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COMPARED_MAX 16 /* proposals that are compared in full */
+#define ARGUMENTS    24
+#define MISFITS_MAX  0.03 /* share of entries that do not fit, of a table that is near */
+
+bool pe_scheme_is_recognised(const pe_scheme *scheme)
+{
+    return scheme->recognise != NULL;
+}
+
+/* The search for what made one table. */
+typedef struct search {
+    const pe_limits *limits;
+    const pe_runner *runner;
+    const pe_scheme *only;
+    pe_seen seen;
+    bool transposed;
+    pe_proposals proposals;
+    pe_comparison comparison;
+    uint64_t keys[COMPARED_MAX]; /* of the requests that were compared */
+    pe_identity *best;
+    pe_error *reterr;
+} search;
+
+/* ---- requests ---- */
+
+/* Make the request of a query and a dtype; NULL if it is refused. */
+static pe_request *request_of(const pe_scheme *scheme, const char *query, const char *dtype,
+                              const pe_limits *limits)
+{
+    char text[PE_IDENTITY_QUERY_MAX];
+    pe_argument arguments[ARGUMENTS];
+    pe_request *request = NULL;
+    pe_error error;
+    size_t count = 0;
+    snprintf(text, sizeof text, "%s", query);
+    char *rest = text;
+    for (char *part; (part = strsep(&rest, "&")) && count + 1 < ARGUMENTS;)
+        if (*part) {
+            char *name = strsep(&part, "=");
+            arguments[count++] = (pe_argument){.name = name, .text = part};
+        }
+    arguments[count++] = (pe_argument){.name = "dtype", .text = dtype};
+    if (pe_request_new(scheme, arguments, count, limits, &request, &error) != PE_OK)
+        return NULL;
+    return request;
+}
+
+/* The tensor of a name, if it has the shape of the view; -1 if there is none. */
+static int tensor_of(const pe_request *request, const char *name, const pe_view *view)
+{
+    for (size_t i = 0; i < pe_request_tensor_count(request); i++) {
+        const pe_tensor *tensor = pe_request_tensor(request, i);
+        pe_view shape = {.rank = tensor->rank};
+        if (strcmp(tensor->name, name) != 0)
+            continue;
+        memcpy(shape.shape, tensor->shape, tensor->rank * sizeof *tensor->shape);
+        shape = pe_view_squeezed(&shape);
+        bool same = shape.rank == view->rank;
+        for (size_t axis = 0; same && axis < shape.rank; axis++)
+            same = shape.shape[axis] == view->shape[axis];
+        return same ? (int)i : -1;
+    }
+    return -1;
+}
+
+/* ---- one proposal ---- */
+
+static bool is_better(const pe_identity *one, const pe_identity *other)
+{
+    if (one->status != other->status)
+        return one->status > other->status;
+    return one->status == PE_IDENTITY_NEAR && one->misfits < other->misfits;
+}
+
+/* Find out the arithmetic of a table that is not exact. False: it was ended. */
+static bool judge(search *self, const pe_scheme *scheme, const pe_proposal *proposal,
+                  size_t tensor, pe_identity *found)
+{
+    const pe_bound bound = {&self->seen, proposal->reach};
+    uint64_t f32 = 0, f64 = 0;
+    bool recipe = false;
+    if (self->seen.rows == 0) { /* no matrix: no bound for its entries */
+        f32 = f64 = self->comparison.differing;
+    } else {
+        pe_request *wide = request_of(scheme, proposal->query, "f64", self->limits);
+        bool judged =
+            wide && pe_judge_all(wide, tensor, &bound, self->runner, &f32, &f64, self->reterr);
+        if (judged && f64 > 0 && f32 == 0)
+            judged =
+                pe_recipe_f32(wide, tensor, &self->seen, self->runner, &recipe, self->reterr);
+        pe_request_unref(wide);
+        if (!judged)
+            return false;
+    }
+    found->misfits = f32;
+    found->arithmetic = f64 == 0  ? PE_ARITHMETIC_F64
+                        : f32 > 0 ? PE_ARITHMETIC_UNKNOWN
+                        : recipe  ? PE_ARITHMETIC_F32
+                                  : PE_ARITHMETIC_F32_LIKE;
+    found->status = f64 == 0 || recipe ? PE_IDENTITY_MATCH : PE_IDENTITY_NEAR;
+    if ((double)f32 > MISFITS_MAX * (double)self->comparison.entries)
+        found->status = PE_IDENTITY_UNKNOWN;
+    return true;
+}
+
+/* Compare a request with the whole table, and keep it if it is the best so far. False: the
+ * search was ended. */
+static bool compare(search *self, const pe_scheme *scheme, const pe_proposal *proposal,
+                    pe_request *request, size_t tensor)
+{
+    pe_identity found = *self->best;
+    if (pe_compare(request, tensor, &self->seen.view, (pe_tolerance){0, 0}, self->runner,
+                   &self->comparison, self->reterr) != PE_OK)
+        return false;
+    self->best->compared++;
+    found.status = PE_IDENTITY_EXACT;
+    found.arithmetic = PE_ARITHMETIC_EXACT;
+    found.misfits = 0;
+    if (self->comparison.differing > 0 && !judge(self, scheme, proposal, tensor, &found))
+        return false;
+    if (found.status == PE_IDENTITY_UNKNOWN || !is_better(&found, self->best))
+        return true;
+    found.compared = self->best->compared;
+    found.proposed = self->best->proposed;
+    found.scheme = scheme;
+    found.comparison = self->comparison;
+    found.transposed = self->transposed;
+    snprintf(found.query, sizeof found.query, "%s", proposal->query);
+    snprintf(found.tensor, sizeof found.tensor, "%s", proposal->tensor);
+    *self->best = found;
+    return true;
+}
+
+/* A hash of a request's key (FNV-1a). */
+static uint64_t hash_of(const pe_request *request)
+{
+    size_t length;
+    const char *key = pe_request_key(request, &length);
+    uint64_t hash = 0xcbf29ce484222325;
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)key[i]) * 0x100000001b3;
+    return hash;
+}
+
+/* Whether a request with the same bits has been compared already; if not, it is noted. */
+static bool is_known(search *self, const pe_request *request)
+{
+    uint64_t hash = hash_of(request);
+    for (size_t i = 0; i < self->best->compared; i++)
+        if (self->keys[i] == hash)
+            return true;
+    self->keys[self->best->compared] = hash;
+    return false;
+}
+
+/* Look at a proposal. False: the search was ended. */
+static bool try_proposal(search *self, const pe_scheme *scheme, const pe_proposal *proposal)
+{
+    pe_dtype dtype;
+    bool real = pe_element_is_real(self->seen.view.element, &dtype), read = true, good = true;
+    pe_request *request =
+        request_of(scheme, proposal->query, real ? pe_dtype_name(dtype) : "f32", self->limits);
+    int tensor = request ? tensor_of(request, proposal->tensor, &self->seen.view) : -1;
+    const pe_bound bound = {&self->seen, proposal->reach};
+    self->best->proposed++;
+    if (tensor >= 0 && self->best->compared < COMPARED_MAX &&
+        pe_judge_sample(request, (size_t)tensor, &bound, &read) && !is_known(self, request))
+        good = compare(self, scheme, proposal, request, (size_t)tensor);
+    pe_request_unref(request);
+    return good;
+}
+
+/* ---- all proposals ---- */
+
+/* Look at the proposals of all schemes until one is exact. False: the search was ended. */
+static bool look(search *self)
+{
+    for (size_t i = 0; i < pe_scheme_count(); i++) {
+        const pe_scheme *scheme = pe_scheme_at(i);
+        if (!scheme->recognise || (self->only && scheme != self->only))
+            continue;
+        self->proposals.count = 0;
+        self->proposals.reach = 0;
+        scheme->recognise(&self->seen, &self->proposals);
+        for (size_t p = 0; p < self->proposals.count; p++) {
+            if (!try_proposal(self, scheme, &self->proposals.items[p]))
+                return false;
+            if (self->best->status == PE_IDENTITY_EXACT)
+                return true;
+        }
+    }
+    return true;
+}
+
+static void note_waves(search *self)
+{
+    const pe_seen_wave *waves = self->seen.columns > 0 ? pe_seen_waves(&self->seen) : NULL;
+    for (uint64_t i = 0; waves && i < self->seen.columns; i++)
+        if (waves[i].found) {
+            if (self->best->waves++ == 0)
+                self->best->frequency = waves[i].frequency;
+        }
+}
+
+/* Search a view as it is. False: the search was ended. */
+static bool search_view(search *self, const pe_view *view, bool transposed)
+{
+    self->transposed = transposed;
+    bool good = pe_seen_begin(&self->seen, view);
+    if (!good)
+        pe_error_add(self->reterr, PE_MALFORMED, "body", "",
+                     "a table that can be read and held in part");
+    good = good && look(self);
+    if (good && !transposed)
+        note_waves(self);
+    pe_seen_end(&self->seen);
+    return good;
+}
+
+pe_status pe_identify(const pe_view *view, const pe_scheme *only, const pe_limits *limits,
+                      const pe_runner *runner, pe_identity *ret_identity, pe_error *reterr)
+{
+    pe_view squeezed = pe_view_squeezed(view);
+    search *self = calloc(1, sizeof *self);
+    pe_error_init(reterr);
+    *ret_identity = (pe_identity){.arithmetic = PE_ARITHMETIC_UNKNOWN};
+    if (!self) {
+        pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the search");
+        return PE_NO_MEMORY;
+    }
+    self->limits = limits;
+    self->runner = runner;
+    self->only = only;
+    self->best = ret_identity;
+    self->reterr = reterr;
+    bool good = search_view(self, &squeezed, false);
+    if (good && squeezed.rank == 2 && ret_identity->status == PE_IDENTITY_UNKNOWN) {
+        squeezed = pe_view_transposed(&squeezed, 0, 1);
+        good = search_view(self, &squeezed, true);
+    }
+    free(self);
+    if (!good && reterr->status == PE_CANCELLED) {
+        pe_error_init(reterr);
+        ret_identity->gave_up = true;
+    }
+    return reterr->status;
+}

@@ -1,0 +1,27 @@
+/* Judging a proposal: how near a table is to the exact one, entry by entry. */
+#ifndef PE_JUDGE_H
+#define PE_JUDGE_H
+
+#include "foreign/proposal.h"
+
+/* How far entries of a table may be off. */
+typedef struct pe_bound {
+    pe_seen *seen;
+    double reach; /* pe_proposal.reach */
+} pe_bound;
+
+/* Whether some rows of the table are near those of the tensor: a sample, for turning proposals
+ * down soon. *ret_read: the view could be read. */
+bool pe_judge_sample(pe_request *request, size_t tensor, const pe_bound *bound, bool *ret_read);
+
+/* Read bytes of a stream; false if it ends before. */
+bool pe_judge_read(pe_stream *stream, uint64_t offset, void *dst, size_t size);
+
+/* Count entries that are further off than float32 arithmetic would bring them, and those that
+ * are further off than one rounding of float64 arithmetic would, against the tensor in f64.
+ * False: the runner ended it, memory ran out or the view cannot be read, as *reterr says. */
+bool pe_judge_all(pe_request *wide, size_t tensor, const pe_bound *bound,
+                  const pe_runner *runner, uint64_t *ret_f32, uint64_t *ret_f64,
+                  pe_error *reterr);
+
+#endif
