@@ -42,7 +42,7 @@ static bool take_word(npy_reader *reader, const char *word)
     return true;
 }
 
-/* Take a string in quotes, without escapes. */
+/* Take a string in quotes, of printable ASCII without escapes. */
 static bool take_string(npy_reader *reader, char *dst, size_t room)
 {
     size_t used = 0;
@@ -50,8 +50,8 @@ static bool take_string(npy_reader *reader, char *dst, size_t room)
     if (reader->at == reader->end || (*reader->at != '\'' && *reader->at != '"'))
         return false;
     char quote = *reader->at++;
-    while (reader->at < reader->end && *reader->at != quote && *reader->at != '\\' &&
-           used + 1 < room)
+    while (reader->at < reader->end && *reader->at >= ' ' && *reader->at <= '~' &&
+           *reader->at != quote && *reader->at != '\\' && used + 1 < room)
         dst[used++] = *reader->at++;
     dst[used] = '\0';
     return take(reader, quote);
