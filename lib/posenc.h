@@ -605,8 +605,8 @@ pe_view pe_view_part(const pe_view *view, size_t axis, uint64_t first, uint64_t 
 pe_view pe_view_at(const pe_view *view, size_t axis, uint64_t index);
 
 /* Read rows [first, first + rows) of the first axis, row-major and in native byte order: as
- * elements, or converted to double (exact but for 64-bit integers beyond 2^53). False: they
- * cannot be read, or memory ran out. */
+ * elements, or converted to double (exact but for 64-bit integers beyond 2^53). False: the
+ * view's read function has failed. At most 64 KiB of the stack are taken. */
 bool pe_view_read_elements(const pe_view *view, uint64_t first, uint64_t rows, void *dst);
 bool pe_view_read(const pe_view *view, uint64_t first, uint64_t rows, double *dst);
 

@@ -1,7 +1,6 @@
 /* Tables from elsewhere: reading them row by row, whatever their order and element type. */
 #include "numerics/dtype.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -139,7 +138,8 @@ static size_t packed_axes(const pe_view *view, uint64_t *ret_run)
     return count;
 }
 
-/* Elements that are read at once along an axis, for a view that is not packed. */
+/* Elements that are read at once along an axis, for a view that is not packed. They lie on the
+ * stack, so that reading fails for no other reason than that of the view. */
 #define SPAN_BYTES ((size_t)64 << 10)
 
 /* Read `count` elements at a stride, and spread them in dst. */
@@ -180,10 +180,10 @@ static bool read_scattered(const pe_view *view, unsigned char *dst)
     size_t axis = dense_axis(view), size = pe_element_size(view->element);
     uint64_t index[PE_VIEW_RANK_MAX] = {0};
     pe_view target = *view;
-    unsigned char *span = malloc(SPAN_BYTES);
-    bool good = span != NULL;
+    unsigned char span[SPAN_BYTES];
+    bool good = true;
     pe_view_set_row_major(&target);
-    for (bool more = good; good && more; more = next_index(view, axis, index)) {
+    for (bool more = true; good && more; more = next_index(view, axis, index)) {
         uint64_t offset = 0, place = 0;
         for (size_t i = 0; i < view->rank; i++) {
             offset += index[i] * view->strides[i];
@@ -192,7 +192,6 @@ static bool read_scattered(const pe_view *view, unsigned char *dst)
         good = read_run(view, view->offset + offset * size, view->strides[axis],
                         view->shape[axis], dst + place * size, target.strides[axis], span);
     }
-    free(span);
     return good;
 }
 

@@ -222,6 +222,11 @@ static void print_dictionary(void)
                                         "__metadata__",
                                         "F32",
                                         "BF16",
+                                        "C64",
+                                        "'descr': ",
+                                        "'fortran_order': ",
+                                        "'shape': (",
+                                        "/v1/compare/",
                                         "Content-Type: application/json"};
     for (size_t i = 0; i < FUZZ_COUNT(words); i++)
         print_word(words[i]);

@@ -18,35 +18,67 @@ typedef struct starved_case {
     const char *body;
     bool warm;       /* the request has been answered before, with memory */
     size_t fineness; /* 0: try every k; else, after k, go on with k + 1 + k / fineness */
+    size_t size;     /* of a body with NULs; 0: it is a text */
 } starved_case;
 
-/* {method, target, headers, body, warm, fineness} */
+/* A table that is sent to be compared: its target, media type and bytes, and the fineness. */
+#define COMPARED(path, type, bytes, steps)                                                     \
+    {                                                                                          \
+        .method = "POST", .target = "/v1/compare/" path, .headers = {"Content-Type", type},    \
+        .body = (bytes), .fineness = (steps), .size = sizeof(bytes) - 1                        \
+    }
+#define NPY_TYPE         "application/x-npy"
+#define SAFETENSORS_TYPE "application/vnd.safetensors"
+#define NPY(length, header)                                                                    \
+    "\x93NUMPY\1\0" length "\0" header "abc?def?ghi?jkl?mno?pqr?stu?vwx?"
+/* A file of two tensors, whose header has 118 bytes. */
+#define SAFETENSORS                                                                            \
+    "v\0\0\0\0\0\0\0"                                                                          \
+    "{\"cos\":{\"dtype\":\"F32\",\"shape\":[2,2],\"data_offsets\":[0,16]},"                    \
+    "\"sin\":{\"dtype\":\"F32\",\"shape\":[2,2],\"data_offsets\":[16,32]}}"                    \
+    "abc?def?ghi?jkl?mno?pqr?stu?vwx?"
+
+/* {method, target, headers, body, warm, fineness, size} */
 static const starved_case CASES[] = {
-    {"GET", "/v1/encodings/sinusoidal?positions=1,2,3&dim=4", {NULL}, NULL, false, 0},
-    {"GET", "/v1/encodings/integer?length=300", {"Accept-Encoding", "gzip"}, NULL, false, 0},
-    {"GET", "/v1/encodings/integer?length=9&format=npy", {"Range", "bytes=9-130"}, 0, 0, 0},
-    {"GET", "/v1/encodings/integer?length=9&format=raw", {"Range", "bytes=99-"}, 0, 0, 0},
-    {"GET", "/v1/encodings/integer?length=9", {"If-None-Match", "*"}, NULL, false, 0},
-    {"GET", "/v1/encodings/integer?length=9", {"If-Match", "\"x\""}, NULL, false, 0},
-    {"GET", "/v1/encodings/integer?length=9", {NULL}, NULL, true, 0},
-    {"GET", "/v1/encodings/integer?length=9&format=npy", {"Range", "bytes=9-"}, 0, true, 0},
-    {"GET", "/v1/encodings/integer?length=300", {"Accept-Encoding", "gzip"}, NULL, true, 0},
-    {"GET", "/v1/encodings/learned?parameters=kept&format=npy", {NULL}, NULL, false, 0},
-    {"GET", "/v1/encodings/integer?length=600000&format=raw", {NULL}, NULL, false, 0},
-    {"GET", "/v1/encodings/alibi?length=4&heads=2&format=png&slice=1&scale=2", {NULL}, 0, 0, 0},
+    {"GET", "/v1/encodings/sinusoidal?positions=1,2,3&dim=4", {NULL}, NULL, false, 0, 0},
+    {"GET", "/v1/encodings/integer?length=300", {"Accept-Encoding", "gzip"}, NULL, false, 0, 0},
+    {"GET", "/v1/encodings/integer?length=9&format=npy", {"Range", "bytes=9-130"}, 0, 0, 0, 0},
+    {"GET", "/v1/encodings/integer?length=9&format=raw", {"Range", "bytes=99-"}, 0, 0, 0, 0},
+    {"GET", "/v1/encodings/integer?length=9", {"If-None-Match", "*"}, NULL, false, 0, 0},
+    {"GET", "/v1/encodings/integer?length=9", {"If-Match", "\"x\""}, NULL, false, 0, 0},
+    {"GET", "/v1/encodings/integer?length=9", {NULL}, NULL, true, 0, 0},
+    {"GET", "/v1/encodings/integer?length=9&format=npy", {"Range", "bytes=9-"}, 0, true, 0, 0},
+    {"GET", "/v1/encodings/integer?length=300", {"Accept-Encoding", "gzip"}, NULL, true, 0, 0},
+    {"GET", "/v1/encodings/learned?parameters=kept&format=npy", {NULL}, NULL, false, 0, 0},
+    {"GET", "/v1/encodings/integer?length=600000&format=raw", {NULL}, NULL, false, 0, 0},
+    {"GET",
+     "/v1/encodings/alibi?length=4&heads=2&format=png&slice=1&scale=2",
+     {NULL},
+     0,
+     0,
+     0,
+     0},
     {"POST",
      "/v1/encodings/alibi",
      {"Content-Type", "application/json"},
      "{\"length\": 4, \"heads\": 2, \"format\": \"csv\", \"slice\": [1]}",
      false,
+     0,
      0},
-    {"GET", "/v1/similarity/sinusoidal?length=4&dim=8&metric=cosine", {NULL}, NULL, false, 0},
-    {"HEAD", "/v1/encodings/rope?length=4&dim=8&format=safetensors", {NULL}, NULL, false, 0},
+    {"GET",
+     "/v1/similarity/sinusoidal?length=4&dim=8&metric=cosine",
+     {NULL},
+     NULL,
+     false,
+     0,
+     0},
+    {"HEAD", "/v1/encodings/rope?length=4&dim=8&format=safetensors", {NULL}, NULL, false, 0, 0},
     {"POST",
      "/v1/encodings/sinusoidal",
      {"Content-Type", "application/json"},
      "{\"positions\":[1,2],\"dim\":4,\"format\":\"raw\"}",
      false,
+     0,
      0},
     {"POST",
      "/v1/batch",
@@ -55,6 +87,7 @@ static const starved_case CASES[] = {
      "{\"name\":\"b\",\"scheme\":\"integer\",\"length\":2,\"dtype\":\"f64\"}],"
      "\"format\":\"safetensors\"}",
      false,
+     0,
      0},
     {"POST",
      "/v1/batch",
@@ -62,6 +95,7 @@ static const starved_case CASES[] = {
      "{\"requests\":[{\"name\":\"a\",\"scheme\":\"rope\",\"length\":3,\"dim\":4},"
      "{\"name\":\"b\",\"scheme\":\"integer\",\"length\":2}],\"format\":\"json\"}",
      false,
+     0,
      0},
     {"POST",
      "/v1/batch",
@@ -69,67 +103,89 @@ static const starved_case CASES[] = {
      "{\"requests\":[{\"name\":\"a\",\"scheme\":\"rope\",\"length\":-3,\"dim\":5},"
      "{\"name\":\"b\",\"scheme\":\"integr\"},{\"name\":\"*\"},0]}",
      false,
+     0,
      0},
-    {"POST", "/v1/similarity/rope", {"Content-Type", "application/json"}, "{\"x\":[", 0, 0},
-    {"POST", "/v1/encodings/integer", {"Content-Type", "text/plain"}, "{}", false, 0},
-    {"GET", "/v1/encodings/sinusoidal?lenght=4&dim=x", {NULL}, NULL, false, 0},
-    {"GET", "/v1/encodings/sinusoidl", {NULL}, NULL, false, 0},
-    {"GET", "/v1/encodings/integer?length=9&dtype=bf16&format=npy", {NULL}, NULL, false, 0},
-    {"GET", "/nothing", {NULL}, NULL, false, 0},
-    {"DELETE", "/v1/info", {NULL}, NULL, false, 0},
-    {"OPTIONS", "/v1/info", {NULL}, NULL, false, 0},
-    {"GET", "/v1/info", {"Accept-Encoding", "gzip"}, NULL, false, 0},
-    {"GET", "/v1/info", {"Accept-Encoding", "*;q=0"}, NULL, false, 0},
-    {"GET", "/v1/encodings/integer?length=9", {"Accept-Encoding", "*;q=0"}, 0, 0, 0},
-    {"GET", "/v1/encodings/integer?length=9&format=html", {NULL}, NULL, false, 0},
-    {"GET", "/metrics", {NULL}, NULL, false, 0},
-    {"GET", "/health/ready", {NULL}, NULL, false, 0},
-    {"GET", "/v1/parameters", {NULL}, NULL, false, 0},
-    {"GET", "/v1/parameters/kept", {NULL}, NULL, false, 0},
-    {"GET", "/v1/models/gemma-3-1b?plan=true", {NULL}, NULL, false, 20},
-    {"GET", "/v1/models/gemma-3-1?plan=true", {NULL}, NULL, false, 0},
-    {"GET", "/v1/models", {NULL}, NULL, true, 1},
+    {"POST", "/v1/similarity/rope", {"Content-Type", "application/json"}, "{\"x\":[", 0, 0, 0},
+    {"POST", "/v1/encodings/integer", {"Content-Type", "text/plain"}, "{}", false, 0, 0},
+    {"GET", "/v1/encodings/sinusoidal?lenght=4&dim=x", {NULL}, NULL, false, 0, 0},
+    {"GET", "/v1/encodings/sinusoidl", {NULL}, NULL, false, 0, 0},
+    {"GET", "/v1/encodings/integer?length=9&dtype=bf16&format=npy", {NULL}, NULL, false, 0, 0},
+    {"GET", "/nothing", {NULL}, NULL, false, 0, 0},
+    {"DELETE", "/v1/info", {NULL}, NULL, false, 0, 0},
+    {"OPTIONS", "/v1/info", {NULL}, NULL, false, 0, 0},
+    {"GET", "/v1/info", {"Accept-Encoding", "gzip"}, NULL, false, 0, 0},
+    {"GET", "/v1/info", {"Accept-Encoding", "*;q=0"}, NULL, false, 0, 0},
+    {"GET", "/v1/encodings/integer?length=9", {"Accept-Encoding", "*;q=0"}, 0, 0, 0, 0},
+    {"GET", "/v1/encodings/integer?length=9&format=html", {NULL}, NULL, false, 0, 0},
+    {"GET", "/metrics", {NULL}, NULL, false, 0, 0},
+    {"GET", "/health/ready", {NULL}, NULL, false, 0, 0},
+    {"GET", "/v1/parameters", {NULL}, NULL, false, 0, 0},
+    {"GET", "/v1/parameters/kept", {NULL}, NULL, false, 0, 0},
+    {"GET", "/v1/models/gemma-3-1b?plan=true", {NULL}, NULL, false, 20, 0},
+    {"GET", "/v1/models/gemma-3-1?plan=true", {NULL}, NULL, false, 0, 0},
+    {"GET", "/v1/models", {NULL}, NULL, true, 1, 0},
     {"POST",
      "/v1/models?plan=true&length=9",
      {"Content-Type", "application/json"},
      "{\"model_type\": \"gpt2\", \"n_embd\": 8, \"n_layer\": 2, \"n_positions\": NaN}",
      false,
-     8},
+     8,
+     0},
     {"POST",
      "/v1/models?plan=true",
      {"Content-Type", "application/json"},
      "{\"model_type\": \"llama\", \"hidden_size\": 9, \"num_attention_heads\": 2}",
      false,
-     8},
+     8,
+     0},
     {"POST",
      "/v1/models?plan=true&components=text,vision&image=64&frames=4&length=99",
      {"Content-Type", "application/json"},
      "{\"model_type\": \"qwen3_vl\", \"text_config\": {\"num_hidden_layers\": 1}}",
      false,
-     16},
+     16,
+     0},
     {"POST",
      "/v1/models?plan=true&components=encoder,decoder",
      {"Content-Type", "application/json"},
      "{\"model_type\": \"vision-encoder-decoder\", \"encoder\": {\"model_type\": \"swin\"}, "
      "\"decoder\": {\"model_type\": \"sam_vision_model\", \"num_hidden_layers\": 3}}",
      false,
-     16},
+     16,
+     0},
     {"POST",
      "/v1/models?plan=true&components=decoder",
      {"Content-Type", "application/json"},
      "{\"model_type\": \"vision-encoder-decoder\", \"encoder\": {\"model_type\": \"mt\"}, "
      "\"decoder\": {\"model_type\": \"gpt2\", \"n_layer\": 2}}",
      false,
-     8},
+     8,
+     0},
     {"POST",
      "/v1/models?plan=true",
      {"Content-Type", "application/json"},
      "{\"_class_name\": \"SD3Transformer2DModel\", \"num_layers\": 2}",
      false,
-     8},
-    {"GET", "/v1/schemes/rope", {NULL}, NULL, false, 3},
-    {"GET", "/v1/schemes", {NULL}, NULL, true, 1},
-    {"GET", "/openapi.json", {"Accept-Encoding", "gzip"}, NULL, true, 1},
+     8,
+     0},
+    COMPARED("sinusoidal?length=2&dim=4", "application/octet-stream",
+             "abc?def?ghi?jkl?mno?pqr?stu?vwx?", 20),
+    COMPARED("sinusoidal?length=2&dim=4", NPY_TYPE,
+             NPY("=", "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4), }  "), 16),
+    COMPARED("sinusoidal?length=2&dim=4&tolerance=0", NPY_TYPE,
+             NPY("=", "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 4), }   "), 12),
+    COMPARED("sinusoidal?length=4&dim=4&dtype=f16", NPY_TYPE,
+             NPY("=", "{'descr': '>i2', 'fortran_order': True, 'shape': (4, 4), }   "), 12),
+    COMPARED("sinusoidal?length=2&dim=4", NPY_TYPE,
+             NPY("=", "{'descr': '<U8', 'fortran_order': True, 'shape': (1, 1), }   "), 0),
+    COMPARED("rope?length=2&dim=4&tensor=cos", SAFETENSORS_TYPE, SAFETENSORS, 16),
+    COMPARED("rope?length=2&dim=4&tensor=cos&file_tensor=sin&ulps=1e300", SAFETENSORS_TYPE,
+             SAFETENSORS, 12),
+    COMPARED("rope?length=2&dim=4&tensor=cos&file_tensor=x", SAFETENSORS_TYPE, SAFETENSORS, 0),
+    COMPARED("rope?lenght=2&dim=4", "text/plain", SAFETENSORS, 0),
+    {"GET", "/v1/schemes/rope", {NULL}, NULL, false, 3, 0},
+    {"GET", "/v1/schemes", {NULL}, NULL, true, 1, 0},
+    {"GET", "/openapi.json", {"Accept-Encoding", "gzip"}, NULL, true, 1, 0},
 };
 
 static struct {
@@ -173,8 +229,9 @@ static answer ask(unit_service *service, const starved_case *tested, size_t k, s
     char *streamed = malloc(ROOM);
     if (ret_seen)
         unit_fail_allocations(k, count);
+    size_t sent = tested->size == 0 && tested->body ? strlen(tested->body) : tested->size;
     api_reply *reply =
-        unit_ask(service, tested->method, tested->target, tested->headers, tested->body);
+        unit_send(service, tested->method, tested->target, tested->headers, tested->body, sent);
     size_t size = read_all(reply, streamed, ROOM);
     if (ret_seen)
         *ret_seen = unit_allow_allocations();
@@ -294,9 +351,9 @@ START_TEST(every_format_of_every_scheme_held_and_streamed)
     for (size_t f = 0; f < api_format_count(); f++) {
         snprintf(target, sizeof target, "/v1/encodings/rope?length=9&dim=8&format=%s%s",
                  api_format_at(f)->name, api_format_at(f)->single ? "&tensor=sin" : "");
-        const starved_case tested = {"GET", target, {"Accept-Encoding", "gzip"},
-                                     NULL,  false,  0};
-        const starved_case part = {"GET", target, {"Range", "bytes=3-99"}, NULL, false, 0};
+        const starved_case tested = {"GET", target, {"Accept-Encoding", "gzip"}, NULL, false,
+                                     0,     0};
+        const starved_case part = {"GET", target, {"Range", "bytes=3-99"}, NULL, false, 0, 0};
         starve(&tested, HELD);
         starve(&tested, STREAMED);
         starve(&part, STREAMED);
