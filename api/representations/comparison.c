@@ -98,9 +98,9 @@ static json_t *parts_of(const pe_compared_part *parts, size_t count, const char 
     json_t *list = json_array();
     for (size_t i = 0; i < count; i++) {
         const pe_compared_part *part = &parts[i];
-        json_t *described = json_object();
         if (part->differing == 0)
             continue;
+        json_t *described = json_object();
         json_object_set_new(described, name, integer_of(part->first));
         json_object_set_new(described, "count", integer_of(part->count));
         json_object_set_new(described, "differing", integer_of(part->differing));

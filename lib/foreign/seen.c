@@ -208,10 +208,12 @@ bool pe_seen_offset(pe_seen *seen, uint64_t first, uint64_t stride, uint64_t cou
     size_t used = 0;
     double best = PHASE_TOLERANCE;
     bool found = false;
-    for (double above = 0; waves && used < OFFSET_WAVES &&
-                           (wave = next_faster(waves, first, stride, count, above));
-         above = wave->frequency)
+    double above = 0;
+    while (waves && used < OFFSET_WAVES &&
+           (wave = next_faster(waves, first, stride, count, above))) {
         rising[used++] = wave;
+        above = wave->frequency;
+    }
     /* the slowest wave says the offset modulo its own turns: the others say which turn */
     for (int turns = 0; used > 0 && turns <= (used > 1 ? TURNS_MAX : 0); turns++)
         for (int sign = 1; sign >= (turns > 0 ? -1 : 1); sign -= 2) {

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define NEAREST         1e-5 /* how near a decimal must be at least to be taken for a number */
 #define FARTHEST        0.05 /* and at most, relative */
@@ -47,7 +48,7 @@ bool pe_wave_law_of(pe_seen *seen, pe_columns columns, bool sines, pe_wave_law *
         pe_seen_decimal(geometry.first, within(geometry.first_error), text);
         ret_law->ratio = geometry.ratio;
         ret_law->ratio_error = geometry.ratio_error;
-        sscanf(text, "%lf", &ret_law->step);
+        ret_law->step = strtod(text, NULL);
     }
     write_positions(rows * ret_law->step, ret_law->step, geometry.first_error, ret_law);
     return true;
