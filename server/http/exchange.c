@@ -11,8 +11,8 @@
  *    the response. So a body over the limit is read and discarded, unless it announces a
  *    length that is far over the limit.
  *  - Of a chunked body, the handler may be called again in spite of a suspension, until what
- *    has been received is used up. Then it takes nothing, and is called again after the
- *    resumption.
+ *    has been received is used up. So what gathers of a long one is written at once, to the
+ *    page cache, and of others by a worker.
  *  - Where a chunked body ends may be read in two ways (0.9.75 takes a bare LF for a line
  *    end), and the handler does not see its framing. So such a request is the last of its
  *    connection. */
@@ -26,7 +26,6 @@
 #include "http/response.h"
 #include "http/shared.h"
 
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,12 +49,10 @@ typedef struct http_exchange {
     rejection rejected;
     char *host; /* of a target in absolute form, else NULL */
     http_upload body;
-    bool writing;        /* a worker writes the body, and the connection is suspended */
-    atomic_bool written; /* that worker has ended */
-    bool crowded;        /* too many other requests are under way */
-    bool head_seen;      /* the handler's first call has been made */
-    bool judged;         /* the api has judged the head */
-    bool awaited;        /* the api has answered API_BUSY */
+    bool crowded;   /* too many other requests are under way */
+    bool head_seen; /* the handler's first call has been made */
+    bool judged;    /* the api has judged the head */
+    bool awaited;   /* the api has answered API_BUSY */
     bool left;      /* the client did, while it waited; set before departures_remove returns */
     uint64_t price; /* of the work, as the api says; 0: unknown */
     char target[];
@@ -329,22 +326,18 @@ static job_progress write_job(worker_job *job)
     return JOB_ENDED;
 }
 
-static void end_write(worker_job *job)
-{
-    http_exchange *exchange = (http_exchange *)job;
-    struct MHD_Connection *connection = exchange->connection;
-    atomic_store(&exchange->written, true);
-    MHD_resume_connection(connection);
-}
-
 static void abandon_write(worker_job *job)
 {
     ((http_exchange *)job)->body.unwritable = true;
-    end_write(job);
+    end_job(job);
 }
 
 static void write_body(http_exchange *exchange)
 {
+    if (exchange->body.chunked) {
+        write_job(&exchange->job);
+        return;
+    }
     exchange->job = (worker_job){.run = write_job, .end = end_job, .abandon = abandon_write};
     MHD_suspend_connection(exchange->connection);
     if (!workers_submit(exchange->shared->workers, &exchange->job))
@@ -415,7 +408,7 @@ static bool take_part(http_exchange *exchange, const char *part, size_t size)
         http_upload_is_cut_off(&exchange->body, exchange->connection))
         return false;
     if (http_upload_is_full(&exchange->body))
-        write_body(exchange); /* from here on the exchange is the worker's */
+        write_body(exchange); /* from here on the exchange may be the worker's */
     return true;
 }
 
@@ -435,9 +428,6 @@ static enum MHD_Result handle(http_exchange *exchange, const http_head *head,
             return MHD_YES;
         return answer(exchange); /* closes the connection, since this is the first call */
     }
-    if (exchange->writing && !atomic_load(&exchange->written))
-        return MHD_YES;
-    exchange->writing = false;
     if (*upload_size > 0) {
         size_t size = *upload_size;
         *upload_size = 0;
