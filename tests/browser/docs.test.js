@@ -5,9 +5,11 @@ import {assertAccessible, pageTest, screenshot, url} from './harness.js';
 const OPERATION = '#operations-encodings-get_sinusoidal';
 const {paths, components} = await (await fetch(`${url}/openapi.json`)).json();
 
+// Open the page, which draws its operations bit by bit.
 async function openReference(page, hash = '') {
   await page.goto(`${url}/docs${hash}`);
-  await page.waitForSelector('.opblock');
+  const count = Object.values(paths).flatMap((item) => Object.keys(item)).length;
+  await page.waitForFunction((wanted) => document.querySelectorAll('.opblock').length === wanted, count);
 }
 
 // Open an operation, send it as it is filled in, and wait for the answer.
