@@ -68,8 +68,6 @@ static json_t *index_of(const pe_tensor *tensor, uint64_t place)
 
 static json_t *deviation_of(const pe_deviation *deviation, const pe_tensor *tensor)
 {
-    if (deviation->error == 0)
-        return json_null();
     return json_pack("{s:o, s:o, s:o, s:o}", "error", error_of(deviation->error), "at",
                      index_of(tensor, deviation->place), "found",
                      value_of(tensor, deviation->found), "exact",
@@ -132,11 +130,13 @@ static json_t *rows_of(const pe_comparison *comparison, const pe_tensor *tensor)
 
 json_t *api_comparison_document(const pe_comparison *comparison, const pe_tensor *tensor)
 {
-    json_t *document = json_pack(
-        "{s:b, s:o, s:o, s:o, s:o}", "equal", comparison->differing == 0, "entries",
-        integer_of(comparison->entries), "differing", integer_of(comparison->differing),
-        "max_abs", deviation_of(&comparison->absolute, tensor), "max_ulps",
-        deviation_of(&comparison->ulps, tensor));
+    json_t *document = json_pack("{s:b, s:o, s:o}", "equal", comparison->differing == 0,
+                                 "entries", integer_of(comparison->entries), "differing",
+                                 integer_of(comparison->differing));
+    if (comparison->absolute.error > 0) {
+        json_object_set_new(document, "max_abs", deviation_of(&comparison->absolute, tensor));
+        json_object_set_new(document, "max_ulps", deviation_of(&comparison->ulps, tensor));
+    }
     json_object_set_new(document, "ulps_of_one", error_of(comparison->one));
     json_object_set_new(document, "not_finite", integer_of(comparison->not_finite));
     if (comparison->not_finite > 0)

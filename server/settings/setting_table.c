@@ -92,7 +92,7 @@ const setting_row SETTINGS[SETTING_COUNT] = {
           "maximum size of all stored sets together; 0: 4 GiB with data-dir or database-url, "
           "else 512 MiB"),
     BYTES(
-        "max-table-body-bytes", table_body_bytes, "1GiB", 64, 1ULL << 40, "bytes",
+        "max-table-bytes", table_body_bytes, "1GiB", 64, 1ULL << 40, "bytes",
         "maximum length of a body with a table that is compared; those beyond 1 MiB take room "
         "in spool-dir, all together at most twice as much"),
     TEXT("spool-dir", spool_directory, "DIRECTORY", "", NULL,
