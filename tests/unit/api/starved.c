@@ -38,6 +38,11 @@ typedef struct starved_case {
     "\"sin\":{\"dtype\":\"F32\",\"shape\":[2,2],\"data_offsets\":[16,32]}}"                    \
     "abc?def?ghi?jkl?mno?pqr?stu?vwx?"
 
+/* Two rows of four, the first of which is 0, 1, 0, 1. */
+#define FIRST_ROW_RIGHT                                                                        \
+    "\0\0\0\0\0\0\x80?\0\0\0\0\0\0\x80?"                                                       \
+    "mno?pqr?stu?vwx?"
+
 /* {method, target, headers, body, warm, fineness, size} */
 static const starved_case CASES[] = {
     {"GET", "/v1/encodings/sinusoidal?positions=1,2,3&dim=4", {NULL}, NULL, false, 0, 0},
@@ -170,6 +175,7 @@ static const starved_case CASES[] = {
      0},
     COMPARED("sinusoidal?length=2&dim=4", "application/octet-stream",
              "abc?def?ghi?jkl?mno?pqr?stu?vwx?", 20),
+    COMPARED("sinusoidal?length=2&dim=4", "application/octet-stream", FIRST_ROW_RIGHT, 16),
     COMPARED("sinusoidal?length=2&dim=4", NPY_TYPE,
              NPY("=", "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4), }  "), 16),
     COMPARED("sinusoidal?length=2&dim=4&tolerance=0", NPY_TYPE,
