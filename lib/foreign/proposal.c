@@ -24,5 +24,7 @@ void pe_propose_number(char *dst, size_t size, const char *name, double number, 
     char text[PE_PRINT_MAX];
     pe_seen_decimal(number, relative, text);
     bool is_default = strcmp(text, default_text) == 0;
-    snprintf(dst, size, is_default ? "" : "&%s=%s", name, text);
+    dst[0] = '\0';
+    if (!is_default)
+        snprintf(dst, size, "&%s=%s", name, text);
 }
