@@ -665,7 +665,7 @@ typedef struct pe_tolerance {
 } pe_tolerance;
 
 /* Compare every entry of a tensor of a request with a view of the same shape, axes of size 1
- * aside. Memory is that of a stream and 32 bytes for each column. The runner is asked between
+ * aside. Memory is that of a stream and a few MB. The runner is asked between
  * blocks whether to go on. Fails as pe_stream_new does, with PE_OUT_OF_RANGE for "shape", and
  * with PE_MALFORMED for "body" if the view cannot be read. */
 pe_status pe_compare(pe_request *request, size_t tensor, const pe_view *view,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define GROUPS_MAX  65536 /* of columns: wider tables have more than one column in each */
 #define BLOCK_BYTES ((size_t)1 << 20) /* of the exact tensor, at least one row */
 
 /* The significant bits of a dtype and the exponent of its least normal number; of integers, all
@@ -43,7 +44,8 @@ typedef struct tally {
     pe_dtype dtype;
     uint64_t rows, columns;    /* of the tensor as a matrix: the last axis has the columns */
     uint64_t rows_in_block;    /* of result->blocks */
-    pe_compared_part *parts;   /* one for each column */
+    pe_compared_part *parts;   /* one for each group of columns */
+    uint64_t group, groups;    /* columns of a group, and how many groups there are */
     pe_compared_row *open_row; /* of result->rows, while the row goes on */
 } tally;
 
@@ -91,7 +93,7 @@ static void note_difference(tally *self, uint64_t place, double found, double ex
 {
     pe_comparison *result = self->result;
     uint64_t row = place / self->columns, column = place % self->columns;
-    pe_compared_part *parts[] = {&self->parts[column],
+    pe_compared_part *parts[] = {&self->parts[column / self->group],
                                  &result->blocks[row / self->rows_in_block]};
     bool finite = isfinite(found) && isfinite(exact);
     double error = finite ? fabs(found - exact) : INFINITY;
@@ -147,15 +149,18 @@ static void begin_parts(tally *self)
         result->blocks[i].first = first;
         result->blocks[i].count = left < self->rows_in_block ? left : self->rows_in_block;
     }
-    for (uint64_t i = 0; i < self->columns; i++)
-        self->parts[i] = (pe_compared_part){.first = i, .count = 1};
+    for (uint64_t i = 0; i < self->groups; i++) {
+        uint64_t first = i * self->group, left = self->columns - first;
+        self->parts[i] = (pe_compared_part){.first = first,
+                                            .count = left < self->group ? left : self->group};
+    }
 }
 
 static void end_parts(tally *self)
 {
     pe_comparison *result = self->result;
-    qsort(self->parts, (size_t)self->columns, sizeof *self->parts, worse_first);
-    while (result->column_count < PE_COMPARE_PLACES && result->column_count < self->columns &&
+    qsort(self->parts, (size_t)self->groups, sizeof *self->parts, worse_first);
+    while (result->column_count < PE_COMPARE_PLACES && result->column_count < self->groups &&
            self->parts[result->column_count].differing > 0) {
         result->columns[result->column_count] = self->parts[result->column_count];
         result->column_count++;
@@ -344,7 +349,9 @@ pe_status pe_compare(pe_request *request, size_t tensor, const pe_view *view,
     tally counts = {.result = result, .tolerance = tolerance, .dtype = shape->dtype};
     counts.columns = shape->rank > 0 ? shape->shape[shape->rank - 1] : 1;
     counts.rows = shape->elements / counts.columns;
-    counts.parts = malloc((size_t)counts.columns * sizeof *counts.parts);
+    counts.group = (counts.columns + GROUPS_MAX - 1) / GROUPS_MAX;
+    counts.groups = (counts.columns + counts.group - 1) / counts.group;
+    counts.parts = malloc((size_t)counts.groups * sizeof *counts.parts);
     if (!counts.parts)
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the comparison");
     else if (pe_stream_new(request, tensor, PE_STREAM_FAST, runner, &reading.stream, reterr) ==
