@@ -161,6 +161,10 @@ void api_reply_unref(api_reply *reply);
 unsigned api_reply_status(const api_reply *reply);
 size_t api_reply_fields(const api_reply *reply, const api_field **ret_fields);
 
+/* Whether the body of the reply, a stream, is made of the request's: then what the api_request
+ * says of its body must hold until that has been read. */
+bool api_reply_reads_request(const api_reply *reply);
+
 /* The body; NULL for replies to HEAD, for 204 and 304. Not a new reference. */
 api_body *api_reply_body(const api_reply *reply);
 

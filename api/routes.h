@@ -22,9 +22,10 @@ typedef enum api_kind {
     API_PLAN_BY_POST = 1 << 12,   /* the same of a JSON body */
     API_COMPARISON = 1 << 13,     /* of a table that the body holds with the exact one */
     API_IDENTIFICATION = 1 << 14, /* of a table that the body holds */
+    API_CONVERSION = 1 << 15,     /* of a file of tensors, which is the answer */
 } api_kind;
 
-#define API_TABLES (API_COMPARISON | API_IDENTIFICATION) /* the body is a table */
+#define API_TABLES (API_COMPARISON | API_IDENTIFICATION | API_CONVERSION) /* that come */
 
 typedef struct api_route {
     const char *method, *pattern; /* a pattern may end in /{name} */

@@ -12,7 +12,7 @@
  *
  * The sections below are: status and errors, element types, schemes, arguments, tensors and
  * stored sets, requests, runners, tables, streams, the cache, foreign tables, comparing,
- * memory.
+ * pairings, identifying, memory.
  *
  * These rules hold throughout:
  *
@@ -671,6 +671,17 @@ typedef struct pe_tolerance {
 pe_status pe_compare(pe_request *request, size_t tensor, const pe_view *view,
                      pe_tolerance tolerance, const pe_runner *runner,
                      pe_comparison *ret_comparison, pe_error *reterr);
+
+/* ---- pairings ---- */
+
+/* Which two of `width` columns a rotation turns together: column c and c + width/2, as GPT-NeoX
+ * and Llama do, or columns 2i and 2i + 1, as the paper does (arXiv:2104.09864, equation 34). */
+typedef enum pe_pairing { PE_PAIRING_HALF, PE_PAIRING_INTERLEAVED } pe_pairing;
+
+/* The column of `from` that becomes `column` of `to`, for column < width, an even number: the
+ * half of a pair that stands there. The rows of a projection that makes these columns move the
+ * same way. */
+uint64_t pe_pairing_source(pe_pairing from, pe_pairing to, uint64_t width, uint64_t column);
 
 /* ---- identifying ---- */
 

@@ -1,5 +1,6 @@
 /* /openapi.json: this interface as an OpenAPI 3.1 document, built from the table of routes and
  * the registries of schemes and formats. */
+#include "conversions/selection.h"
 #include "models/options.h"
 #include "negotiation/options.h"
 #include "negotiation/registry.h"
@@ -265,11 +266,18 @@ static void add_plan_options(json_t *parameters)
     json_object_set_new(plan, "example", json_true());
 }
 
+/* The schema of an option; those of type PE_STORED are names of other things than sets. */
+static json_t *option_schema(const pe_parameter *row)
+{
+    if (row->type != PE_STORED)
+        return api_parameter_schema(row);
+    return json_pack("{s:s, s:s*}", "type", "string", "default", row->default_text);
+}
+
 static void add_options(json_t *parameters, const pe_parameter *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        add_query_parameter(parameters, rows[i].name, rows[i].help,
-                            api_parameter_schema(&rows[i]));
+        add_query_parameter(parameters, rows[i].name, rows[i].help, option_schema(&rows[i]));
 }
 
 /* Add what a comparison may be asked: the parameters of the scheme, and options. */
@@ -287,8 +295,12 @@ static void add_compare_options(json_t *parameters)
     add_options(parameters, api_compare_options, API_COMPARE_OPTIONS);
 }
 
-static json_t *table_body(void)
+static json_t *table_body(api_kind kind)
 {
+    if (kind == API_CONVERSION)
+        return json_pack("{s:b, s:s, s:{s:{}, s:{}}}", "required", 1, "description",
+                         "an npy file, or a safetensors file of tensors of any kind", "content",
+                         "application/x-npy", "application/vnd.safetensors");
     return json_pack("{s:b, s:s, s:{s:{}, s:{}, s:{}}}", "required", 1, "description",
                      "a table: an npy file, a safetensors file, or raw little-endian elements",
                      "content", "application/x-npy", "application/vnd.safetensors",
@@ -319,6 +331,8 @@ static void add_plain_route(json_t *paths, const api_route *route)
         add_compare_options(parameters);
     if (route->kind == API_IDENTIFICATION)
         add_options(parameters, api_identify_options, API_IDENTIFY_OPTIONS);
+    if (route->kind == API_CONVERSION)
+        add_options(parameters, api_convert_options, API_CONVERT_OPTIONS);
     api_contract_add_parameters(parameters, route->kind);
     json_t *operation = json_pack(
         "{s:o, s:s, s:s, s:[s], s:o, s:o}", "operationId", operation_id(route), "summary",
@@ -331,7 +345,7 @@ static void add_plain_route(json_t *paths, const api_route *route)
     if (route->kind == API_PLAN_BY_POST)
         json_object_set_new(operation, "requestBody", config_body());
     if (route->kind & API_TABLES)
-        json_object_set_new(operation, "requestBody", table_body());
+        json_object_set_new(operation, "requestBody", table_body(route->kind));
     if (guarded) /* a server may have a key or none */
         json_object_set_new(operation, "security", json_pack("[{}, {s:[]}]", "key"));
     json_t *item = json_object_get(paths, route->pattern);

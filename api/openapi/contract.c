@@ -126,15 +126,16 @@ static void add_header(json_t *headers, const char *name, bool always)
 
 typedef enum content_kind {
     NO_CONTENT,
-    DOCUMENT, /* JSON of the route's schema */
-    PROBLEM,  /* a problem document */
-    STATE,    /* JSON of the process's state, or a problem document */
-    TENSORS,  /* in any format */
-    RANGE,    /* of tensors in a binary format */
-    BATCH,    /* a safetensors file, or JSON of the route's schema */
-    MODEL,    /* a batch, or JSON of the route's schema */
-    SET_FILE, /* a safetensors file */
-    ASSET,    /* a file of the visualiser's page */
+    DOCUMENT,   /* JSON of the route's schema */
+    PROBLEM,    /* a problem document */
+    STATE,      /* JSON of the process's state, or a problem document */
+    TENSORS,    /* in any format */
+    RANGE,      /* of tensors in a binary format */
+    BATCH,      /* a safetensors file, or JSON of the route's schema */
+    MODEL,      /* a batch, or JSON of the route's schema */
+    SET_FILE,   /* a safetensors file */
+    TABLE_FILE, /* the same, or an npy file */
+    ASSET,      /* a file of the visualiser's page */
     TEXT
 } content_kind;
 
@@ -162,7 +163,8 @@ static const struct {
      COMMON "ETag Vary Content-Encoding? Content-Disposition? Cache-Status?"},
     {"200", NULL, "The tensors, or with plan=true the plan", API_PLAN_BY_POST, MODEL,
      COMMON "Vary? Content-Encoding? Content-Disposition? Cache-Status?"},
-    {"200", NULL, "The answer", API_TABLES, DOCUMENT, COMMON},
+    {"200", NULL, "The answer", API_COMPARISON | API_IDENTIFICATION, DOCUMENT, COMMON},
+    {"200", NULL, "The file, converted", API_CONVERSION, TABLE_FILE, COMMON},
     {"200", NULL, "How the process does", API_STATE, DOCUMENT, COMMON},
     {"200", NULL, "The text", API_TEXT, TEXT, COMMON "Vary Content-Encoding?"},
     {"200", NULL, "The file, byte for byte", API_SET, SET_FILE,
@@ -277,6 +279,10 @@ static json_t *describe_content(content_kind kind, const char *schema)
                             json_pack("{s:{s:[o, o]}}", "schema", "anyOf",
                                       api_contract_reference("schemas", schema),
                                       api_contract_reference("schemas", "Batch")));
+        json_object_set_new(content, "application/vnd.safetensors", json_object());
+        break;
+    case TABLE_FILE:
+        json_object_set_new(content, "application/x-npy", json_object());
         json_object_set_new(content, "application/vnd.safetensors", json_object());
         break;
     case SET_FILE:

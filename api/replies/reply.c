@@ -15,6 +15,7 @@ struct api_reply {
     atomic_uint references;
     unsigned status;
     api_refusal refusal;
+    bool reads_request;
     api_body *body;
     uint64_t length;
     _Atomic(void *) transport;
@@ -82,6 +83,17 @@ void api_reply_set_refusal(api_reply *reply, api_refusal refusal)
 {
     if (reply)
         reply->refusal = refusal;
+}
+
+void api_reply_set_reads_request(api_reply *reply)
+{
+    if (reply)
+        reply->reads_request = true;
+}
+
+bool api_reply_reads_request(const api_reply *reply)
+{
+    return reply->reads_request;
 }
 
 void api_reply_set_length(api_reply *reply, uint64_t length)

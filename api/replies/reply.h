@@ -19,6 +19,9 @@ api_reply *api_reply_with_body(api_reply *reply, api_body *body, bool head);
 
 void api_reply_set_refusal(api_reply *reply, api_refusal refusal);
 
+/* Note that the reply's body is made of the request's: see api_reply_reads_request. */
+void api_reply_set_reads_request(api_reply *reply);
+
 /* Set the Content-Length of a reply that has no body. */
 void api_reply_set_length(api_reply *reply, uint64_t length);
 

@@ -16,9 +16,13 @@ static bool read_body(void *context, uint64_t offset, void *dst, size_t size)
     return true;
 }
 
+api_file api_request_file(const api_request *request)
+{
+    return (api_file){
+        .read = read_body, .context = (void *)(uintptr_t)request, .size = request->body_size};
+}
+
 api_file api_body_file(const api_call *call)
 {
-    return (api_file){.read = read_body,
-                      .context = (void *)(uintptr_t)call->request,
-                      .size = call->request->body_size};
+    return api_request_file(call->request);
 }

@@ -1,5 +1,7 @@
 /* Safetensors files of which one tensor is read: the others may have any dtype and rank, so
  * that a whole checkpoint may be sent. */
+#include "tables/safetensors.h"
+
 #include "sets/set_header.h"
 #include "tables/view.h"
 
@@ -131,19 +133,24 @@ static char *read_head(const api_file *file, size_t *ret_size, pe_error *reterr)
     return NULL;
 }
 
+json_t *api_safetensors_load(const api_file *file, size_t *ret_data, pe_error *reterr)
+{
+    size_t size;
+    char *head = read_head(file, &size, reterr);
+    json_t *root = head ? api_set_header_load(head, size, ret_data, reterr) : NULL;
+    free(head);
+    return root;
+}
+
 bool api_safetensors_view(const api_file *file, const char *name, const char *otherwise,
                           pe_view *ret_view, char ret_name[API_SET_NAME_MAX + 1],
                           pe_error *reterr)
 {
-    size_t size, data;
-    char *head = read_head(file, &size, reterr);
-    if (!head)
-        return false;
-    json_t *root = api_set_header_load(head, size, &data, reterr);
+    size_t data;
+    json_t *root = api_safetensors_load(file, &data, reterr);
     const json_t *value = root ? choose(root, name, otherwise, ret_name, reterr) : NULL;
     bool good = value && read_kind(file, value, ret_view, reterr) &&
                 read_place(value, data, file->size - data, ret_view, reterr);
     json_decref(root);
-    free(head);
     return good;
 }

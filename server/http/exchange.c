@@ -232,7 +232,8 @@ static job_progress run_job(worker_job *job)
     exchange->awaited = exchange->awaited || progress == API_BUSY;
     if (progress != API_DONE)
         return JOB_WAITS;
-    http_upload_drop_spool(&exchange->body, &exchange->shared->spools);
+    if (!exchange->reply || !api_reply_reads_request(exchange->reply))
+        http_upload_drop_spool(&exchange->body, &exchange->shared->spools);
     return JOB_ENDED;
 }
 

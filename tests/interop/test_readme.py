@@ -42,6 +42,7 @@ FILES = {
     "changed.npy": (64, 8),
     "distances.npy": (2, 100),
     "extended.npy": (4096, 768),
+    "half.npy": (64, 32), "interleaved.npy": (64, 32),
     "head.png": (64, 64),
     "llama.safetensors": {"cos": (8192, 128), "sin": (8192, 128), "inv_freq": (64,)},
     "mae.npy": (197, 768),

@@ -16,7 +16,7 @@ LADDER = {
     "lib": ["numerics", "kernels", "text", "requests", "tables", "foreign", "positions", "waves", "trained",
             "schemes", "registry", "identify"],
     "api": ["bytes", "json", "http", "replies", "sets", "tables", "writers", "formats", "negotiation",
-            "representations", "models", "openapi", "endpoints"],
+            "representations", "conversions", "models", "openapi", "endpoints"],
     "server": ["settings", "work", "observe", "store", "net", "http"],
 }
 LAYERS = list(LADDER)

@@ -65,6 +65,7 @@ void unit_service_start(unit_service *ret_service)
 
 void unit_service_stop(unit_service *service)
 {
+    free(service->held);
     api_service_free(service->service);
     pe_cache_free(service->cache);
     set_store_close(service->store);
@@ -113,7 +114,12 @@ api_reply *unit_send(unit_service *service, const char *method, const char *targ
     };
     api_reply *reply = NULL;
     api_progress progress = api_handle(service->service, &request, &reply);
-    free(of.body);
+    if (progress == API_DONE && api_reply_reads_request(reply)) {
+        free(service->held);
+        service->held = of.body;
+    } else {
+        free(of.body);
+    }
     return progress == API_DONE ? reply : NULL;
 }
 

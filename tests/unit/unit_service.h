@@ -14,12 +14,14 @@ typedef struct unit_service {
     uint64_t time; /* the clock: moves by one at each look */
     api_readiness readiness;
     unsigned landings;
+    char *held; /* the body that the last reply reads, if it reads it */
 } unit_service;
 
 void unit_service_start(unit_service *ret_service);
 void unit_service_stop(unit_service *service);
 
-/* Answer "GET /target" with headers as name, value, …, NULL; `body` for POST, as a text. */
+/* Answer "GET /target" with headers as name, value, …, NULL; `body` for POST, as a text. A
+ * reply that is read from its request must be read before the next one is sent. */
 api_reply *unit_send(unit_service *service, const char *method, const char *target,
                      const char *const *headers, const char *body, size_t size);
 api_reply *unit_ask(unit_service *service, const char *method, const char *target,

@@ -229,8 +229,9 @@ fuzz_answer fuzz_ask(fuzz_service *service, const fuzz_message *message)
         progress = api_handle(service->service, &request, &reply);
     }
     fuzz_check(progress == API_DONE && reply, "no reply");
+    fuzz_answer answer = fuzz_answer_of(reply); /* it may be read from the body */
     free(sent.body);
-    return fuzz_answer_of(reply);
+    return answer;
 }
 
 api_reply *fuzz_judge(fuzz_service *service, const fuzz_message *message, uint64_t *ret_limit)

@@ -21,6 +21,12 @@ typedef struct starved_case {
     size_t size;     /* of a body with NULs; 0: it is a text */
 } starved_case;
 
+/* A file that is sent to be converted. */
+#define CONVERTED(query, type, bytes)                                                          \
+    {                                                                                          \
+        .method = "POST", .target = "/v1/convert/rope?" query,                                 \
+        .headers = {"Content-Type", type}, .body = (bytes), .size = sizeof(bytes) - 1          \
+    }
 /* A table that is sent to be compared: its target, media type and bytes, and the fineness. */
 #define COMPARED(path, type, bytes, steps)                                                     \
     {                                                                                          \
@@ -188,6 +194,9 @@ static const starved_case CASES[] = {
     COMPARED("rope?length=2&dim=4&tensor=cos&file_tensor=sin&ulps=1e300", SAFETENSORS_TYPE,
              SAFETENSORS, 12),
     COMPARED("rope?length=2&dim=4&tensor=cos&file_tensor=x", SAFETENSORS_TYPE, SAFETENSORS, 0),
+    CONVERTED("from=half&to=interleaved&axis=-1&tensors=cos", SAFETENSORS_TYPE, SAFETENSORS),
+    CONVERTED("from=half&to=interleaved&heads=2&tensors=*", SAFETENSORS_TYPE, SAFETENSORS),
+    CONVERTED("from=half&to=interleaved&tensors=x", SAFETENSORS_TYPE, SAFETENSORS),
     COMPARED("rope?lenght=2&dim=4", "text/plain", SAFETENSORS, 0),
     {"GET", "/v1/schemes/rope", {NULL}, NULL, false, 3, 0},
     {"GET", "/v1/schemes", {NULL}, NULL, true, 1, 0},
