@@ -15,6 +15,7 @@ void pe_propose(pe_proposals *proposals, const char *tensor, const char *query, 
     va_end(arguments);
     snprintf(proposal->tensor, sizeof proposal->tensor, "%s", tensor);
     proposal->reach = proposals->reach;
+    proposal->angle = proposals->angle;
     proposals->count += length > 0 && (size_t)length < sizeof proposal->query;
 }
 

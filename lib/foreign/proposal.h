@@ -10,10 +10,11 @@ typedef struct pe_proposal {
     char tensor[32];
     char query[PE_IDENTITY_QUERY_MAX]; /* without dtype */
     double reach; /* the distance of row 0 from position 0, in rows: errors grow with it */
+    double angle; /* the largest angle of entries of columns that are no waves, in radians */
 } pe_proposal;
 
 struct pe_proposals {
-    double reach; /* of those that are added next */
+    double reach, angle; /* of those that are added next */
     size_t count;
     pe_proposal items[PE_PROPOSALS_MAX];
 };

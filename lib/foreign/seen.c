@@ -7,14 +7,40 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define SAMPLE_ENTRIES ((uint64_t)1 << 20)
 #define SAMPLE_ROWS    1024
+
+/* The lines along the last axis, one below the other. */
+static pe_view flat_of(const pe_view *view)
+{
+    pe_view flat = *view, packed = *view;
+    if (view->rank == 0)
+        return flat;
+    pe_view_set_row_major(&packed);
+    if (view->rank > 2 &&
+        memcmp(packed.strides, view->strides, view->rank * sizeof *view->strides) != 0) {
+        flat.rank = 0;
+        return flat;
+    }
+    flat.rank = 2;
+    flat.shape[1] = view->rank == 1 ? 1 : view->shape[view->rank - 1];
+    flat.strides[1] = 1;
+    if (view->rank == 2)
+        flat.strides[1] = view->strides[1];
+    if (view->rank > 2) {
+        flat.shape[0] = pe_view_elements(view) / flat.shape[1];
+        flat.strides[0] = flat.shape[1];
+    }
+    return flat;
+}
 
 bool pe_seen_begin(pe_seen *seen, const pe_view *view)
 {
     *seen = (pe_seen){.view = pe_view_squeezed(view)};
     const pe_view *own = &seen->view;
+    seen->flat = flat_of(own);
     if (own->rank == 1 || own->rank == 2) {
         seen->rows = own->shape[0];
         seen->columns = own->rank == 2 ? own->shape[1] : 1;
@@ -87,13 +113,12 @@ const pe_seen_wave *pe_seen_waves(pe_seen *seen)
 
 /* ---- the law of frequencies ---- */
 
-/* The unit in the last place of the table's dtype at 1. */
-static double unit_of(const pe_view *view)
+double pe_seen_unit(const pe_view *view)
 {
     static const double UNITS[] = {
         [PE_F32] = 0x1p-23, [PE_F64] = 0x1p-52, [PE_F16] = 0x1p-10, [PE_BF16] = 0x1p-7};
     pe_dtype dtype;
-    return pe_element_is_real(view->element, &dtype) ? UNITS[dtype] : 0x1p-52;
+    return pe_element_is_real(view->element, &dtype) ? UNITS[dtype] : 0;
 }
 
 #define RECIPE_ERROR 2e-6 /* relative: how far float32 arithmetic moves a frequency */
@@ -103,7 +128,7 @@ static double unit_of(const pe_view *view)
 static double error_of(const pe_seen *seen, const pe_seen_wave *wave)
 {
     double angle = wave->turns, part = fmin(angle, 1);
-    return RECIPE_ERROR + unit_of(&seen->view) * 4 / (angle * part * part);
+    return RECIPE_ERROR + pe_seen_unit(&seen->view) * 4 / (angle * part * part);
 }
 
 /* Sums of a line that is fitted to logarithms of frequencies, weighted. */

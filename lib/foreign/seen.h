@@ -25,6 +25,8 @@ typedef struct pe_seen_geometry {
 struct pe_seen {
     pe_view view;           /* without axes of size 1 */
     uint64_t rows, columns; /* of a matrix; of a vector rows and 1; of others 0 */
+    pe_view flat;           /* the same elements as a matrix of lines along the last axis; of a
+                             * table of more than two axes that is not packed, rank 0 */
     size_t sampled;         /* rows [0, sampled) that have been read */
     double *sample;         /* [sampled, columns] */
     pe_seen_wave *waves;    /* [columns]; NULL until they have been asked for */
@@ -33,6 +35,9 @@ struct pe_seen {
 /* Read the first rows of a view. False: it cannot be read, or memory ran out. */
 bool pe_seen_begin(pe_seen *seen, const pe_view *view);
 void pe_seen_end(pe_seen *seen);
+
+/* The unit in the last place of the table's dtype at 1; of integers 0. */
+double pe_seen_unit(const pe_view *view);
 
 /* An entry of the sample. */
 double pe_seen_entry(const pe_seen *seen, uint64_t row, uint64_t column);

@@ -85,16 +85,16 @@ static bool is_better(const pe_identity *one, const pe_identity *other)
 static bool judge(search *self, const pe_scheme *scheme, const pe_proposal *proposal,
                   size_t tensor, pe_identity *found)
 {
-    const pe_bound bound = {&self->seen, proposal->reach};
+    const pe_bound bound = {&self->seen, proposal->reach, proposal->angle};
     uint64_t f32 = 0, f64 = 0;
     bool recipe = false;
-    if (self->seen.rows == 0) { /* no matrix: no bound for its entries */
+    if (self->seen.flat.rank == 0) { /* its lines cannot be read one after the other */
         f32 = f64 = self->comparison.differing;
     } else {
         pe_request *wide = request_of(scheme, proposal->query, "f64", self->limits);
         bool judged =
             wide && pe_judge_all(wide, tensor, &bound, self->runner, &f32, &f64, self->reterr);
-        if (judged && f64 > 0 && f32 == 0)
+        if (judged && f64 > 0 && f32 == 0 && self->seen.rows > 0)
             judged =
                 pe_recipe_f32(wide, tensor, &self->seen, self->runner, &recipe, self->reterr);
         pe_request_unref(wide);
@@ -170,7 +170,7 @@ static bool try_proposal(search *self, const pe_scheme *scheme, const pe_proposa
     pe_request *request =
         request_of(scheme, proposal->query, real ? pe_dtype_name(dtype) : "f32", self->limits);
     int tensor = request ? tensor_of(request, proposal->tensor, &self->seen.view) : -1;
-    const pe_bound bound = {&self->seen, proposal->reach};
+    const pe_bound bound = {&self->seen, proposal->reach, proposal->angle};
     self->best->proposed++;
     if (tensor >= 0 && self->best->compared < COMPARED_MAX &&
         pe_judge_sample(request, (size_t)tensor, &bound, &read) && !is_known(self, request))
@@ -190,6 +190,7 @@ static bool look(search *self)
             continue;
         self->proposals.count = 0;
         self->proposals.reach = 0;
+        self->proposals.angle = 0;
         scheme->recognise(&self->seen, &self->proposals);
         for (size_t p = 0; p < self->proposals.count; p++) {
             if (!try_proposal(self, scheme, &self->proposals.items[p]))

@@ -7,25 +7,17 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define SAMPLED_ROWS  9
-#define BLOCK_ENTRIES ((uint64_t)1 << 16)
+#define SAMPLED_ROWS     9
+#define BLOCK_ENTRIES    ((uint64_t)1 << 16)
+#define LINE_MAX_ENTRIES ((uint64_t)1 << 20) /* longer lines are not sampled */
 
-/* The unit in the last place of the table's dtype at 1; of integers 0. */
-static double unit_of(const pe_view *view)
-{
-    static const double UNITS[] = {
-        [PE_F32] = 0x1p-23, [PE_F64] = 0x1p-52, [PE_F16] = 0x1p-10, [PE_BF16] = 0x1p-7};
-    pe_dtype dtype;
-    return pe_element_is_real(view->element, &dtype) ? UNITS[dtype] : 0;
-}
-
-/* The angle of an entry, in radians: of what is no wave 0. */
+/* The angle of an entry, in radians. */
 static double angle_at(const pe_bound *bound, uint64_t row, uint64_t column)
 {
     const pe_seen *seen = bound->seen;
     const pe_seen_wave *wave =
         seen->waves && column < seen->columns ? &seen->waves[column] : NULL;
-    return wave && wave->found ? wave->frequency * ((double)row + bound->reach) : 0;
+    return wave && wave->found ? wave->frequency * ((double)row + bound->reach) : bound->angle;
 }
 
 /* How far an entry may be off that was computed in arithmetic with this unit, and whose largest
@@ -41,6 +33,8 @@ static bool is_near(double found, double exact, double angle, double unit, doubl
 {
     if (found == exact)
         return true;
+    if (!isfinite(found) || !isfinite(exact))
+        return false;
     double error = fabs(found - exact);
     return error <= bound_at(angle, exact, unit) + 0.5 * rounding * fmax(fabs(found), 0x1p-14);
 }
@@ -55,43 +49,61 @@ bool pe_judge_read(pe_stream *stream, uint64_t offset, void *dst, size_t size)
     return done == size;
 }
 
-/* Whether a row of the sample is near; most of its entries suffice. */
-static bool row_is_near(pe_stream *stream, const pe_tensor *tensor, const pe_bound *bound,
-                        uint64_t row, double *values, unsigned char *exact)
+/* Reading some lines of a table and of what it may be. */
+typedef struct line_reader {
+    const pe_bound *bound;
+    pe_stream *stream;
+    pe_dtype dtype;
+    double *found, *values; /* [columns] */
+    unsigned char *exact;   /* [columns], elements */
+} line_reader;
+
+/* Whether a line is near; most of its entries suffice. */
+static bool line_is_near(line_reader *lines, uint64_t line, bool *ret_read)
 {
-    const pe_seen *seen = bound->seen;
-    uint64_t columns = seen->columns, far = 0;
-    double unit = fmax(0x1p-23, unit_of(&seen->view));
-    size_t size = (size_t)(columns * pe_dtype_size(tensor->dtype));
-    if (!pe_judge_read(stream, row * size, exact, size))
+    const pe_seen *seen = lines->bound->seen;
+    uint64_t columns = seen->flat.shape[1], far = 0;
+    double unit = fmax(0x1p-23, pe_seen_unit(&seen->view));
+    size_t size = (size_t)(columns * pe_dtype_size(lines->dtype));
+    *ret_read = *ret_read && pe_view_read(&seen->flat, line, 1, lines->found);
+    if (!*ret_read || !pe_judge_read(lines->stream, line * size, lines->exact, size))
         return false;
-    pe_read_row(values, tensor->dtype, exact, (size_t)columns);
+    pe_read_row(lines->values, lines->dtype, lines->exact, (size_t)columns);
     for (uint64_t column = 0; column < columns; column++)
-        far += !is_near(pe_seen_entry(seen, row, column), values[column],
-                        angle_at(bound, row, column), unit, unit_of(&seen->view));
+        far += !is_near(lines->found[column], lines->values[column],
+                        angle_at(lines->bound, line, column), unit, pe_seen_unit(&seen->view));
     return far <= columns / 16;
+}
+
+/* The lines that are sampled: of a matrix among the first rows, whose waves have been seen, of
+ * others among all. */
+static uint64_t sampled_lines(const pe_seen *seen)
+{
+    return seen->sampled > 0 ? seen->sampled : seen->flat.shape[0];
 }
 
 bool pe_judge_sample(pe_request *request, size_t tensor, const pe_bound *bound, bool *ret_read)
 {
-    const pe_tensor *shape = pe_request_tensor(request, tensor);
     const pe_seen *seen = bound->seen;
-    pe_stream *stream = NULL;
+    line_reader lines = {.bound = bound, .dtype = pe_request_tensor(request, tensor)->dtype};
     pe_error error;
     *ret_read = true;
-    if (seen->sampled == 0)
+    if (seen->flat.rank == 0 || seen->flat.shape[1] > LINE_MAX_ENTRIES)
         return true;
-    double *values = malloc((size_t)seen->columns * sizeof *values);
-    unsigned char *exact = malloc((size_t)seen->columns * sizeof(double));
-    size_t near = 0;
-    *ret_read = values && exact &&
-                pe_stream_new(request, tensor, (size_t)1 << 16, NULL, &stream, &error) == PE_OK;
-    for (size_t i = 0; *ret_read && i < SAMPLED_ROWS; i++)
-        near += row_is_near(stream, shape, bound, i * (seen->sampled - 1) / (SAMPLED_ROWS - 1),
-                            values, exact);
-    pe_stream_free(stream);
-    free(values);
-    free(exact);
+    size_t columns = (size_t)seen->flat.shape[1], near = 0;
+    lines.found = malloc(columns * sizeof *lines.found);
+    lines.values = malloc(columns * sizeof *lines.values);
+    lines.exact = malloc(columns * sizeof(double));
+    *ret_read =
+        lines.found && lines.values && lines.exact &&
+        pe_stream_new(request, tensor, (size_t)1 << 16, NULL, &lines.stream, &error) == PE_OK;
+    for (uint64_t i = 0; *ret_read && i < SAMPLED_ROWS; i++)
+        near +=
+            line_is_near(&lines, i * (sampled_lines(seen) - 1) / (SAMPLED_ROWS - 1), ret_read);
+    pe_stream_free(lines.stream);
+    free(lines.found);
+    free(lines.values);
+    free(lines.exact);
     return *ret_read && near >= SAMPLED_ROWS - 2;
 }
 
@@ -104,7 +116,7 @@ typedef struct counts {
 static void judge_rows(const pe_bound *bound, uint64_t first, uint64_t rows, uint64_t columns,
                        const double *found, const double *exact, counts *ret)
 {
-    const double rounding = unit_of(&bound->seen->view);
+    const double rounding = pe_seen_unit(&bound->seen->view);
     const bool wide = rounding == 0x1p-52;
     for (uint64_t row = 0, i = 0; row < rows; row++)
         for (uint64_t column = 0; column < columns; column++, i++) {
@@ -114,8 +126,8 @@ static void judge_rows(const pe_bound *bound, uint64_t first, uint64_t rows, uin
             ret->f32 += !is_near(found[i], exact[i], angle, 0x1p-23, rounding);
             double error = fabs(found[i] - exact[i]);
             double once = wide ? 0 : 0.5 * rounding * fmax(fabs(found[i]), DBL_MIN);
-            ret->f64 +=
-                !(error <= once + (3 * angle + 3) * 0x1p-52 * fmax(fabs(exact[i]), angle > 0));
+            double most = once + (3 * angle + 3) * 0x1p-52 * fmax(fabs(exact[i]), angle > 0);
+            ret->f64 += !isfinite(exact[i]) || !(error <= most);
         }
 }
 
@@ -124,8 +136,8 @@ bool pe_judge_all(pe_request *wide, size_t tensor, const pe_bound *bound,
                   pe_error *reterr)
 {
     static const pe_runner none = {.context = NULL};
-    const pe_view *view = &bound->seen->view;
-    uint64_t rows = bound->seen->rows, columns = bound->seen->columns;
+    const pe_view *view = &bound->seen->flat;
+    uint64_t rows = view->shape[0], columns = view->shape[1];
     uint64_t at_once = columns < BLOCK_ENTRIES ? BLOCK_ENTRIES / columns : 1;
     double *found = malloc((size_t)(at_once * columns) * sizeof *found);
     double *exact = malloc((size_t)(at_once * columns) * sizeof *exact);

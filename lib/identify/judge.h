@@ -7,7 +7,7 @@
 /* How far entries of a table may be off. */
 typedef struct pe_bound {
     pe_seen *seen;
-    double reach; /* pe_proposal.reach */
+    double reach, angle; /* of the pe_proposal */
 } pe_bound;
 
 /* Whether some rows of the table are near those of the tensor: a sample, for turning proposals

@@ -4,6 +4,7 @@
 #include "numerics/dtype.h"
 #include "numerics/fixed.h"
 #include "numerics/limbs.h"
+#include "positions/alibi_recognise.h"
 #include "positions/bias.h"
 
 #include <math.h>
@@ -339,5 +340,6 @@ const pe_scheme pe_scheme_alibi = {
     .release = release,
     .price = price,
     .element_price = element_price,
+    .recognise = pe_alibi_recognise,
     .streamable = true,
 };

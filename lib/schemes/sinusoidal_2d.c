@@ -2,6 +2,7 @@
 #include "waves/axis.h"
 #include "waves/grid.h"
 #include "waves/grid_mask.h"
+#include "waves/grid_recognise.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -354,6 +355,11 @@ static double element_price(const pe_values *values, const pe_plan *plan, size_t
     return has_table(values, plan, &entries) ? 3 : 15;
 }
 
+static void recognise(pe_seen *seen, pe_proposals *proposals)
+{
+    pe_grid_recognise(seen, proposals, PRESETS, PE_COUNT(PRESETS));
+}
+
 const pe_scheme pe_scheme_sinusoidal_2d = {
     .info =
         {
@@ -386,5 +392,6 @@ const pe_scheme pe_scheme_sinusoidal_2d = {
     .release = pe_grid_free,
     .price = price,
     .element_price = element_price,
+    .recognise = recognise,
     .streamable = true,
 };

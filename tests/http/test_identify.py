@@ -54,6 +54,45 @@ def in_float64(length, dim, dtype="f8"):
     return table.astype(dtype)
 
 
+def slopes(heads):
+    """As the authors' code has them."""
+    def powers(count):
+        start = 2 ** (-2 ** -(math.log2(count) - 3))
+        return [start * start ** i for i in range(count)]
+    if math.log2(heads).is_integer():
+        return powers(heads)
+    below = 2 ** math.floor(math.log2(heads))
+    return powers(below) + slopes(2 * below)[0::2][:heads - below]
+
+
+def alibi(heads, keys, dtype="f8"):
+    """[heads, queries, keys], as the authors' code adds it to causal scores."""
+    distance = numpy.minimum(numpy.arange(keys)[None] - numpy.arange(keys)[:, None], 0)
+    bias = numpy.array(slopes(heads))[:, None, None] * distance
+    return numpy.where(numpy.arange(keys)[None] > numpy.arange(keys)[:, None], -numpy.inf, bias).astype(dtype)
+
+
+def bloom(heads, keys):
+    """transformers' build_alibi_tensor for a power of two, in float32: [heads, 1, keys]."""
+    base = F(2 ** (-(2 ** -(math.log2(heads) - 3))))
+    return (numpy.power(base, numpy.arange(1, 1 + heads, dtype=F))[:, None, None] * numpy.arange(keys, dtype=F)).astype(F)
+
+
+def mpt(heads, keys, most=8):
+    """llm-foundry's build_alibi_bias in float32: [1, heads, 1, keys]."""
+    m = numpy.arange(1, heads + 1, dtype=F) * F(most / heads)
+    return (numpy.arange(1 - keys, 1, dtype="i4").reshape(1, 1, 1, keys) * (F(1) / numpy.power(F(2), m)).reshape(1, heads, 1, 1)).astype(F)
+
+
+def mae(dim, size, dtype="f4", tokens=1):
+    """MAE's get_2d_sincos_pos_embed, in float64 and rounded: [tokens + cells, dim]."""
+    def axis(positions):
+        table = positions.reshape(-1)[:, None] / 10000 ** (numpy.arange(dim // 4) / (dim / 4.))[None]
+        return numpy.concatenate([numpy.sin(table), numpy.cos(table)], 1)
+    x, y = numpy.meshgrid(numpy.arange(size, dtype="f8"), numpy.arange(size, dtype="f8"))
+    return numpy.concatenate([numpy.zeros((tokens, dim)), numpy.concatenate([axis(x), axis(y)], 1)]).astype(dtype)
+
+
 # a table as a library computes it, the scheme, and what the request must say
 LIBRARIES = {
     "transformers, llama": (hugging_face(700, 64), "rope", ["length=700", "dim=64", "table=full", "tensor=cos"]),
@@ -66,6 +105,16 @@ LIBRARIES = {
     "the same, transposed": (annotated(512, 128).T.copy(), "sinusoidal", ["length=512", "dim=128"]),
     "numpy": (in_float64(300, 64), "sinusoidal", ["length=300"]),
     "numpy in float32": (in_float64(300, 64, "f4"), "sinusoidal", ["length=300"]),
+    "ALiBi, causal": (alibi(8, 60), "alibi", ["length=60", "heads=8", "mask=causal"]),
+    "ALiBi of 16 heads in float32": (alibi(16, 60, "f4"), "alibi", ["length=60", "heads=16", "mask=causal"]),
+    "ALiBi of 12 heads in float32": (alibi(12, 60, "f4"), "alibi", ["length=60", "heads=12", "mask=causal"]),
+    "ALiBi of 20 heads in float16": (alibi(20, 50, "f2"), "alibi", ["length=50", "heads=20", "mask=causal"]),
+    "bloom": (bloom(8, 100), "alibi", ["length=100", "heads=8", "mask=key_only"]),
+    "mpt": (mpt(8, 100), "alibi", ["length=100", "heads=8", "query_length=1"]),
+    "mpt, alibi_bias_max 16": (mpt(16, 64, 16), "alibi", ["heads=16", "alibi_bias_max=16"]),
+    "MAE, of 14 x 14 patches": (mae(192, 14), "sinusoidal_2d", ["height=14", "width=14", "dim=192", "extra_tokens=1", "preset=mae"]),
+    "MAE, of 7 x 7 patches in float64": (mae(64, 7, "f8", 0), "sinusoidal_2d", ["height=7", "preset=mae"]),
+    "the slopes of 12 heads": (numpy.array(slopes(12), F), "alibi", ["heads=12", "tensor=slopes"]),
 }
 
 
@@ -91,13 +140,16 @@ class Identify(ServerCase):
             return
         exact = self.fetch(found["request"]["url"])
         table = table.T if found["transposed"] else table
+        exact, table = exact.squeeze(), table.squeeze()
         self.assertEqual(exact.shape, table.shape)
         if found["status"] == "exact":
             self.assertEqual(self.bits(exact), self.bits(table), found["request"])
         else:
             self.assertIn(found["arithmetic"], ("float64", "float32"))
             bound = 1e-11 if found["arithmetic"] == "float64" else 1e-3
-            self.assertLess(abs(exact.astype("f8") - table).max(), bound)
+            finite = numpy.isfinite(exact)
+            self.assertLess(abs(exact[finite].astype("f8") - table[finite]).max(), bound)
+            numpy.testing.assert_array_equal(exact[~finite], table[~finite])
 
     def test_tables_of_libraries(self):
         for name, (table, scheme, said) in LIBRARIES.items():
@@ -130,6 +182,63 @@ class Identify(ServerCase):
             counts[found["status"]] += 1
             self.assert_true(found, table)
         self.assertGreater(counts["exact"], 25, counts)
+
+    def test_own_biases_are_exact_whatever_the_window_and_dtype(self):
+        generator = random.Random(8)
+        exact = 0
+        for _ in range(60):
+            keys, heads = generator.randint(8, 90), generator.choice([2, 3, 8, 12, 16, 20, 71])
+            window = generator.choice(["", "", f"&query_length={generator.randint(1, 30)}",
+                                       f"&query_length={generator.randint(1, 9)}&query_offset={generator.randint(-20, 120)}", "&form=compact"])
+            more = generator.choice(["", "&non_power_of_two=geometric", "&alibi_bias_max=4", "&head_dim=64&slope_dtype=bf16", "&slope_dtype=f16"])
+            mask = generator.choice(["symmetric", "causal", "key_only", "from_last_key"])
+            reply = self.get(f"/v1/encodings/alibi?length={keys}&heads={heads}&mask={mask}&tensor=bias{window}{more}"
+                             f"&dtype={generator.choice(['f32', 'f64', 'f16'])}&format=npy")
+            if reply.status != 200:
+                continue
+            found = self.identify(reply.body)
+            self.assert_true(found, numpy.load(io.BytesIO(reply.body)))
+            self.assertNotEqual(found["status"], "match", reply)
+            exact += found["status"] == "exact"
+        self.assertGreater(exact, 45)
+
+    def test_own_grids_are_exact(self):
+        generator = random.Random(9)
+        for arrangement in ("preset=mae", "preset=mae&extra_tokens=2", "preset=timm", "preset=timm_interleaved", "preset=detr", "preset=deformable_detr",
+                            "preset=dab_detr", "preset=rt_detr", "preset=sd3", "", "shape=hwc", "shape=nc&axis_order=height_first",
+                            "layout=concat&base=100", "layout=concat&grouping=function&shape=hwc"):
+            target = (f"/v1/encodings/sinusoidal_2d?height={generator.randint(4, 19)}&width={generator.randint(4, 19)}&dim={4 * generator.randint(4, 40)}"
+                      f"&{arrangement}&dtype={generator.choice(['f32', 'f64', 'f16'])}").replace("&&", "&")
+            reply = self.assert_ok(self.get(target + "&format=npy"))
+            found = self.identify(reply.body)
+            self.assertEqual(found["status"], "exact", (target, found))
+            self.assert_true(found, numpy.load(io.BytesIO(reply.body)))
+
+    def test_a_grid_that_was_changed_is_no_match(self):
+        grid = mae(96, 9)
+        exact = self.fetch("/v1/encodings/sinusoidal_2d?height=9&width=9&dim=96&preset=mae&extra_tokens=1")
+        others = {"a token": grid.copy(), "an entry": grid.copy(), "rows": numpy.roll(grid, 1, 0), "channels": numpy.roll(grid, 5, 1),
+                  "an ulp": exact.copy(), "scaled": grid * F(1.01)}
+        others["a token"][0, 3] = 1
+        others["an entry"][50, 60] += F(.01)
+        others["an ulp"][20, 3] = numpy.nextafter(exact[20, 3], F(9))
+        for name, other in others.items():
+            found = self.identify(npy(other))
+            self.assertIn(found["status"], ("near", "unknown"), (name, found))
+
+    def test_a_bias_that_was_changed_is_no_match(self):
+        bias = self.fetch("/v1/encodings/alibi?length=40&heads=8&mask=causal&tensor=bias")
+        others = {"an entry": bias.copy(), "a head": bias.copy(), "a mask": bias.copy(), "heads": bias[::-1].copy(),
+                  "an ulp": bias.copy(), "rows": bias[:, ::-1].copy(), "slopes": bias * F(1.001), "nan": bias.copy()}
+        others["an entry"][3, 30, 4] += F(1)
+        others["a head"][5] *= F(2)
+        others["a mask"][2, 3, 30] = 0
+        others["an ulp"][1, 20, 3] = numpy.nextafter(bias[1, 20, 3], F(0))
+        others["nan"][0, 39, 0] = numpy.nan
+        for name, other in others.items():
+            found = self.identify(npy(other))
+            self.assertIn(found["status"], ("near", "unknown"), name)
+        self.assertEqual(self.identify(npy(others["an entry"]))["misfits"], 1)
 
     def test_what_was_changed_is_no_match(self):
         generator = numpy.random.default_rng(7)
@@ -175,7 +284,7 @@ class Identify(ServerCase):
     def test_every_scheme_says_whether_it_is_recognised(self):
         schemes = self.get("/v1/schemes").json()["schemes"]
         recognised = {scheme["name"] for scheme in schemes if scheme["recognised"]}
-        self.assertLessEqual({"integer", "normalized", "binary", "sinusoidal", "rope"}, recognised)
+        self.assertLessEqual({"integer", "normalized", "binary", "sinusoidal", "rope", "alibi", "sinusoidal_2d"}, recognised)
         self.assertLess(len(recognised), len(schemes))
 
 
