@@ -128,7 +128,15 @@ const char *pe_nearest(const char *given, const char *const *candidates, size_t 
 
 /* ---- element types ---- */
 
-typedef enum pe_dtype { PE_F32, PE_F64, PE_F16, PE_BF16, PE_I32, PE_DTYPE_COUNT } pe_dtype;
+typedef enum pe_dtype {
+    PE_F32,
+    PE_F64,
+    PE_F16,
+    PE_BF16,
+    PE_I32,
+    PE_DTYPE_COUNT,
+    PE_DD /* two doubles whose sum is the element: of pe_request_exact, and nowhere else */
+} pe_dtype;
 
 const char *pe_dtype_name(pe_dtype dtype); /* "f32" … */
 size_t pe_dtype_size(pe_dtype dtype);      /* bytes of one element */
@@ -379,6 +387,11 @@ const char *pe_request_preset(const pe_request *request);
 size_t pe_request_tensor_count(const pe_request *request);
 const pe_tensor *pe_request_tensor(const pe_request *request, size_t index);
 uint64_t pe_request_bytes(const pe_request *request); /* of all tensors together */
+
+/* The same request with its real tensors in PE_DD: entries are within 2^-98 of themselves
+ * (2^-94 where they are weighted sums, of hierarchical and resized), for computing with them
+ * further. It can be read as a stream. Fails with PE_NO_MEMORY. */
+pe_status pe_request_exact(pe_request *request, pe_request **ret_exact, pe_error *reterr);
 
 /* The multiply-adds that computing the request takes, exact in order of magnitude; and those of
  * the preparation alone, which a stream does before its first byte. One takes about 0.4 ns. */

@@ -25,6 +25,7 @@ static const char *descriptor(pe_dtype dtype)
         return "<i4";
     case PE_BF16:
     case PE_DTYPE_COUNT:
+    case PE_DD:
         break;
     }
     return NULL;

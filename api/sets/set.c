@@ -67,6 +67,7 @@ static bool is_finite(const pe_tensor *tensor, const char *data)
         return is_finite_16(data, tensor->elements, 0x7f80);
     case PE_I32:
     case PE_DTYPE_COUNT:
+    case PE_DD:
         break;
     }
     return false;

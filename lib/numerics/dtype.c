@@ -12,12 +12,13 @@ static const struct {
     const char *name;
     size_t size;
     double overflow; /* the smallest magnitude that rounds to infinity */
-} DTYPES[PE_DTYPE_COUNT] = {
+} DTYPES[PE_DD + 1] = {
     [PE_F32] = {.name = "f32", .size = 4, .overflow = 0x1.ffffffp+127},
     [PE_F64] = {.name = "f64", .size = 8, .overflow = INFINITY},
     [PE_F16] = {.name = "f16", .size = 2, .overflow = 65520},
     [PE_BF16] = {.name = "bf16", .size = 2, .overflow = 0x1.ffp+127},
     [PE_I32] = {.name = "i32", .size = 4, .overflow = 2147483648},
+    [PE_DD] = {.name = "dd", .size = sizeof(dd), .overflow = INFINITY},
 };
 
 const char *pe_dtype_name(pe_dtype dtype)
@@ -102,6 +103,12 @@ void pe_round_row(pe_dtype dtype, const double *values, size_t count, void *dst)
             halves[i] = round_to_bf16(values[i]);
         return;
     }
+    case PE_DD: {
+        dd *pairs = dst;
+        for (size_t i = 0; i < count; i++)
+            pairs[i] = (dd){values[i] + 0.0, 0};
+        return;
+    }
     case PE_I32:
     case PE_DTYPE_COUNT:
         break;
@@ -112,11 +119,17 @@ void pe_round_row(pe_dtype dtype, const double *values, size_t count, void *dst)
 double pe_double_for(pe_dtype dtype, dd value)
 {
     dd sum = dd_quick_two_sum(value.hi, value.lo);
-    return dtype == PE_F64 ? sum.hi : dd_to_odd(sum);
+    return dtype == PE_F64 || dtype == PE_DD ? sum.hi : dd_to_odd(sum);
 }
 
 void pe_round_dd(pe_dtype dtype, dd value, void *dst)
 {
+    if (dtype == PE_DD) {
+        value =
+            isfinite(value.hi) ? dd_quick_two_sum(value.hi + 0.0, value.lo) : (dd){value.hi, 0};
+        memcpy(dst, &value, sizeof value);
+        return;
+    }
     double rounded = pe_double_for(dtype, value);
     pe_round_row(dtype, &rounded, 1, dst);
 }
@@ -141,8 +154,9 @@ static double nearest_integer(dd value)
 double pe_double_for_scaled(pe_dtype dtype, dd value, int exponent)
 {
     dd sum = dd_quick_two_sum(value.hi, value.lo);
-    double rounded = ldexp(dtype == PE_F64 ? sum.hi : dd_to_odd(sum), exponent);
-    if (dtype == PE_F64 && fabs(rounded) < 0x1p-1021) { /* fewer bits than sum.hi has */
+    bool is_f64 = dtype == PE_F64 || dtype == PE_DD;
+    double rounded = ldexp(is_f64 ? sum.hi : dd_to_odd(sum), exponent);
+    if (is_f64 && fabs(rounded) < 0x1p-1021) { /* fewer bits than sum.hi has */
         dd units = {ldexp(sum.hi, exponent - LEAST_EXPONENT),
                     ldexp(sum.lo, exponent - LEAST_EXPONENT)};
         rounded = ldexp(nearest_integer(units), LEAST_EXPONENT);
@@ -152,6 +166,10 @@ double pe_double_for_scaled(pe_dtype dtype, dd value, int exponent)
 
 void pe_round_scaled(pe_dtype dtype, dd value, int exponent, void *dst)
 {
+    if (dtype == PE_DD) {
+        pe_round_dd(dtype, (dd){ldexp(value.hi, exponent), ldexp(value.lo, exponent)}, dst);
+        return;
+    }
     double rounded = pe_double_for_scaled(dtype, value, exponent);
     pe_round_row(dtype, &rounded, 1, dst);
 }
@@ -189,6 +207,9 @@ double pe_element_value(pe_dtype dtype, const void *element)
     case PE_BF16:
         memcpy(&half, element, sizeof half);
         return value_of_16_bits(half, 7, 127);
+    case PE_DD:
+        memcpy(&double_precision, element, sizeof double_precision);
+        return double_precision;
     case PE_I32:
     case PE_DTYPE_COUNT:
         break;

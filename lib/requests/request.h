@@ -8,6 +8,7 @@
 
 struct pe_request {
     atomic_uint references;
+    pe_request *base; /* whose values these are, but for the dtype; NULL: its own */
     pe_values values;
     const pe_preset *preset; /* NULL: none */
     /* value_count values: of the scheme's own parameters, then of the common ones */

@@ -118,6 +118,7 @@ static bool reads_back(pe_dtype dtype, const void *element, const char *printed)
     case PE_BF16:
         return rounds_to_half(dtype, half, number);
     case PE_DTYPE_COUNT:
+    case PE_DD:
         break;
     }
     return false;

@@ -39,6 +39,7 @@ static void put(pe_dtype dtype, double value, unsigned char *dst)
         return;
     case PE_F16:
     case PE_DTYPE_COUNT:
+    case PE_DD:
         break;
     }
     ck_abort_msg("no such elements here");
