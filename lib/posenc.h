@@ -388,9 +388,10 @@ size_t pe_request_tensor_count(const pe_request *request);
 const pe_tensor *pe_request_tensor(const pe_request *request, size_t index);
 uint64_t pe_request_bytes(const pe_request *request); /* of all tensors together */
 
-/* The same request with its real tensors in PE_DD: entries are within 2^-98 of themselves
- * (2^-94 where they are weighted sums, of hierarchical and resized), for computing with them
- * further. It can be read as a stream. Fails with PE_NO_MEMORY. */
+/* The same request with its real tensors in PE_DD, for computing with them further: each entry
+ * is within 2^-90 of itself, or of the largest term where it is a sum; numbers of few bits are
+ * exact. It can be read as a stream. Only of schemes that are applied, whose entries are not
+ * rounded on the way. Fails with PE_NO_MEMORY. */
 pe_status pe_request_exact(pe_request *request, pe_request **ret_exact, pe_error *reterr);
 
 /* The multiply-adds that computing the request takes, exact in order of magnitude; and those of

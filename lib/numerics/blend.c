@@ -88,6 +88,23 @@ static void enclose(const pe_blend *blend, const entry *x, double *ret_low, doub
     }
 }
 
+/* Write an entry as a double-double, or where it is very large or small the nearest double. */
+static void write_pair(const pe_blend *blend, double a, double b, double p, void *dst)
+{
+    dd difference = dd_two_sum(b, -p);
+    double largest = fmax(fmax(fabs(a), fabs(b)), fabs(p)), nearest;
+    double product = fabs(difference.hi * blend->ratio.hi);
+    bool is_nothing = difference.hi == 0 && difference.lo == 0;
+    if (is_nothing ||
+        (largest < HUGE_MAGNITUDE && product < HUGE_MAGNITUDE && product > TINY_MAGNITUDE)) {
+        pe_round_dd(PE_DD, dd_add((dd){a, 0}, dd_mul(difference, blend->ratio)), dst);
+        return;
+    }
+    const pe_blend wide = {blend->alpha, blend->ratio, PE_F64};
+    pe_blend_row(&wide, &a, &b, &p, 1, &nearest);
+    pe_round_row(PE_DD, &nearest, 1, dst);
+}
+
 void pe_blend_row(const pe_blend *blend, const double *a, const double *b, const double *p,
                   size_t count, void *dst)
 {
@@ -95,6 +112,10 @@ void pe_blend_row(const pe_blend *blend, const double *a, const double *b, const
     unsigned char upper[PE_BLEND_ENTRIES * sizeof(double)], *lower = dst;
     size_t size = pe_dtype_size(blend->dtype);
     assert(count <= PE_BLEND_ENTRIES);
+    for (size_t i = 0; blend->dtype == PE_DD && i < count; i++)
+        write_pair(blend, a[i], b[i], p[i], lower + i * sizeof(dd));
+    if (blend->dtype == PE_DD)
+        return;
     for (size_t i = 0; i < count; i++)
         enclose(blend, &(entry){blend->alpha, a[i], b[i], p[i]}, &low[i], &high[i]);
     pe_round_row(blend->dtype, low, count, dst);

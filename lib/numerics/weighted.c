@@ -124,10 +124,16 @@ static double largest_of(pe_dtype dtype)
 
 void pe_weighted_round(const pe_weighted *sum, pe_dtype dtype, void *dst)
 {
-    unsigned char low[8], high[8];
+    unsigned char low[sizeof(dd)], high[sizeof(dd)];
     approximation near = approximate(sum);
-    if (near.exact && near.bounded) {
+    if (near.bounded && (near.exact || dtype == PE_DD)) {
         pe_round_dd(dtype, (dd){near.high, near.low}, dst);
+        return;
+    }
+    if (dtype == PE_DD) { /* so large or small that a double has to do */
+        double nearest;
+        pe_weighted_round(sum, PE_F64, &nearest);
+        pe_round_row(dtype, &nearest, 1, dst);
         return;
     }
     if (near.bounded) {

@@ -26,15 +26,9 @@ static void write(const void *context, size_t head, int64_t first, uint64_t coun
     size_t size = pe_dtype_size(bias->dtype);
     uint64_t seen = bias->causal ? pe_distances_below(first, count, 1) : count;
     unsigned char *to = dst;
-    double entries[PART];
-    for (uint64_t done = 0, part; done < seen; done += part, to += part * size) {
-        part = seen - done < PART ? seen - done : PART;
-        for (uint64_t i = 0; i < part; i++) {
-            int64_t distance = first + (int64_t)(done + i);
-            entries[i] = bias->function(bias->source, head,
-                                        (uint64_t)(distance < 0 ? -distance : distance));
-        }
-        pe_round_row(bias->dtype, entries, (size_t)part, to);
+    for (uint64_t done = 0; done < seen; done++, to += size) {
+        int64_t distance = first + (int64_t)done;
+        bias->function(bias->source, head, (uint64_t)(distance < 0 ? -distance : distance), to);
     }
     pe_masked_write(bias->dtype, bias->masked, count - seen, to);
 }

@@ -18,9 +18,8 @@ typedef enum pe_mask { PE_SYMMETRIC, PE_CAUSAL } pe_mask;
 /* Write a masked entry `count` times. */
 void pe_masked_write(pe_dtype dtype, double entry, uint64_t count, void *dst);
 
-/* A double that rounds to the matrix's dtype as the entry of a head at a distance of this
- * magnitude does. */
-typedef double pe_bias_function(const void *source, size_t head, uint64_t distance);
+/* Write the entry of a head at a distance of this magnitude, rounded once. */
+typedef void pe_bias_function(const void *source, size_t head, uint64_t distance, void *dst);
 
 typedef struct pe_bias {
     pe_bias_function *function;

@@ -220,8 +220,15 @@ static double factor_of(const alibi *state, int64_t distance)
     return state->mask == KEY_ONLY ? (double)distance : -fabs((double)distance);
 }
 
-/* Multiply a slope by numbers, and divide it where that is asked for. A quotient may be a
+/* Multiply a slope by a number, and divide it where that is asked for. A quotient may be a
  * number of few bits, and so a rounding boundary. */
+static dd product_of(const alibi *state, dd slope, double factor)
+{
+    dd product = dd_mul_double(slope, factor);
+    return state->divided ? dd_snap(dd_quotient(product, state->divisor)) : product;
+}
+
+/* The same for many numbers, as doubles that round to the dtype as the products do. */
 static void multiply(const alibi *state, dd slope, const double *factors, size_t count,
                      double *ret_products)
 {
@@ -230,9 +237,22 @@ static void multiply(const alibi *state, dd slope, const double *factors, size_t
         return;
     }
     for (size_t i = 0; i < count; i++)
-        ret_products[i] = pe_double_for(
-            state->dtype,
-            dd_snap(dd_quotient(dd_mul_double(slope, factors[i]), state->divisor)));
+        ret_products[i] = pe_double_for(state->dtype, product_of(state, slope, factors[i]));
+}
+
+/* Write products of a head's slope, for up to PART distances or keys. */
+static void write_part(const alibi *state, dd slope, int64_t first, size_t count,
+                       unsigned char *dst)
+{
+    double factors[PART], products[PART];
+    for (size_t i = 0; i < count; i++)
+        factors[i] = factor_of(state, first + (int64_t)i);
+    for (size_t i = 0; state->dtype == PE_DD && i < count; i++)
+        pe_round_dd(PE_DD, product_of(state, slope, factors[i]), dst + i * sizeof(dd));
+    if (state->dtype == PE_DD)
+        return;
+    multiply(state, slope, factors, count, products);
+    pe_round_row(state->dtype, products, count, dst);
 }
 
 /* Write the bias of one head at consecutive distances, or at consecutive keys. */
@@ -243,12 +263,8 @@ static void write_bias(const void *context, size_t head, int64_t first, uint64_t
     unsigned char *to = dst;
     uint64_t seen = state->mask == CAUSAL ? pe_distances_below(first, count, 1) : count;
     for (uint64_t done = 0, part; done < seen; done += part) {
-        double factors[PART], products[PART];
         part = seen - done < PART ? seen - done : PART;
-        for (uint64_t i = 0; i < part; i++)
-            factors[i] = factor_of(state, first + (int64_t)(done + i));
-        multiply(state, state->slopes[head], factors, (size_t)part, products);
-        pe_round_row(state->dtype, products, (size_t)part, to);
+        write_part(state, state->slopes[head], first + (int64_t)done, (size_t)part, to);
         to += part * pe_dtype_size(state->dtype);
     }
     pe_masked_write(state->dtype, -INFINITY, count - seen, to);

@@ -68,6 +68,17 @@ static uint64_t position_of(const pe_positions *positions, uint64_t row)
 #define STAGE_KEYS     256
 #define STAGE_ELEMENTS (32 * 64)
 
+/* Write the bits of positions as double-doubles. */
+static void fill_pairs(const pe_positions *positions, size_t width, bool msb, pe_window window,
+                       dd *dst)
+{
+    for (uint64_t r = 0; r < window.rows; r++)
+        for (size_t c = 0; c < width; c++) {
+            uint64_t bits = position_of(positions, window.first + r);
+            *dst++ = (dd){(double)(bits >> (msb ? width - 1 - c : c) & 1), 0};
+        }
+}
+
 static void fill(const pe_values *values, const pe_plan *plan, const void *state,
                  pe_window window, void *dst)
 {
@@ -85,6 +96,10 @@ static void fill(const pe_values *values, const pe_plan *plan, const void *state
         STAGE_ELEMENTS / width < STAGE_KEYS ? STAGE_ELEMENTS / width : STAGE_KEYS;
     uint64_t keys[STAGE_KEYS], one = 0;
     alignas(64) unsigned char stage[(STAGE_ELEMENTS + PE_BITS_SLACK) * sizeof(double)];
+    if (dtype == PE_DD) {
+        fill_pairs(&positions, width, msb, window, dst);
+        return;
+    }
     pe_round_row(dtype, &real_one, 1, &one);
     for (uint64_t done = 0; done < window.rows; done += most) {
         size_t rows = window.rows - done < most ? (size_t)(window.rows - done) : most;

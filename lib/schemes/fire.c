@@ -191,8 +191,6 @@ static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runn
     return NULL;
 }
 
-#define PART 64 /* numbers rounded at a time */
-
 /* Write the biases of a head and a query, whose denominator is given, at consecutive distances.
  */
 static void write_run(const fire *state, size_t head, dd below, int64_t first, uint64_t count,
@@ -200,19 +198,13 @@ static void write_run(const fire *state, size_t head, dd below, int64_t first, u
 {
     size_t size = pe_dtype_size(state->dtype);
     uint64_t seen = state->causal ? pe_distances_below(first, count, 1) : count;
-    double entries[PART];
-    for (uint64_t done = 0, part; done < seen; done += part, dst += part * size) {
-        part = seen - done < PART ? seen - done : PART;
-        for (uint64_t i = 0; i < part; i++) {
-            int64_t distance = first + (int64_t)(done + i);
-            uint64_t far = (uint64_t)(distance < 0 ? -distance : distance);
-            dd above =
-                state->logarithms ? state->logarithms[far] : logarithm(state, (double)far);
-            dd u = dd_quotient(above, below);
-            const pe_line *lines = pe_pieces_at(&state->pieces, u);
-            entries[i] = pe_double_for(state->dtype, pe_line_value(lines[head], u));
-        }
-        pe_round_row(state->dtype, entries, (size_t)part, dst);
+    for (uint64_t done = 0; done < seen; done++, dst += size) {
+        int64_t distance = first + (int64_t)done;
+        uint64_t far = (uint64_t)(distance < 0 ? -distance : distance);
+        dd above = state->logarithms ? state->logarithms[far] : logarithm(state, (double)far);
+        dd u = dd_quotient(above, below);
+        const pe_line *lines = pe_pieces_at(&state->pieces, u);
+        pe_round_dd(state->dtype, pe_line_value(lines[head], u), dst);
     }
     pe_masked_write(state->dtype, -INFINITY, count - seen, dst);
 }

@@ -95,19 +95,24 @@ static bool read_paces(kerple *state, pe_pace *pace)
     return true;
 }
 
-/* A pe_bias_function whose source is a kerple. */
-static double bias_at(const void *source, size_t head, uint64_t distance)
+static dd bias_of(const kerple *state, size_t head, uint64_t distance)
 {
-    const kerple *state = source;
     struct pace pace = state->paces[head];
     dd bias;
     if (distance == 0)
-        return 0;
+        return (dd){0, 0};
     if (state->kernel == LOG)
         bias = dd_mul_double(pe_log1p(dd_two_prod(pace.a, (double)distance)), pace.p);
     else /* the root of a square is exact, and so may be a rounding boundary */
         bias = dd_snap(dd_mul_double(pe_unscaled(pe_power((double)distance, pace.p)), pace.a));
-    return pe_double_for(state->bias.dtype, dd_neg(bias));
+    return dd_neg(bias);
+}
+
+/* A pe_bias_function whose source is a kerple. */
+static void bias_at(const void *source, size_t head, uint64_t distance, void *dst)
+{
+    const kerple *state = source;
+    pe_round_dd(state->bias.dtype, bias_of(state, head, distance), dst);
 }
 
 /* Check that the biases at the largest distance fit the dtype: all others are smaller. */
@@ -119,7 +124,7 @@ static bool check_magnitude(const kerple *state, pe_pace *pace)
     for (size_t h = 0; h < state->heads; h++) {
         if (!pe_pace_go_on(pace, BIAS_PRICE))
             return false;
-        magnitude = fmax(magnitude, -bias_at(state, h, farthest));
+        magnitude = fmax(magnitude, -bias_of(state, h, farthest).hi);
         magnitude = fmax(magnitude, fmax(state->paces[h].p, state->paces[h].a));
     }
     pe_check_magnitude(pace->values, pe_values_set(pace->values) ? "parameters" : "length",

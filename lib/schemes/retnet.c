@@ -59,11 +59,11 @@ typedef struct retnet {
 
 /* gamma^distance, a pe_bias_function whose source is a retnet. Powers of gamma = 1 - 2^-k are
  * numbers of few bits at small distances, and so may be rounding boundaries. */
-static double mask_at(const void *source, size_t head, uint64_t distance)
+static void mask_at(const void *source, size_t head, uint64_t distance, void *dst)
 {
     const retnet *state = source;
     pe_scaled power = pe_exp(dd_mul_double(state->decays[head], (double)distance));
-    return pe_double_for_scaled(state->mask.dtype, dd_snap(power.value), power.exponent);
+    pe_round_scaled(state->mask.dtype, dd_snap(power.value), power.exponent, dst);
 }
 
 static void release(void *context)

@@ -56,7 +56,7 @@ static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runn
 
 /* Rows are made in a buffer that stays in the L1 cache, and copied from there: two rows of the
  * widest matrix, or more of others. */
-#define STAGE_BYTES (2 * 1024 * sizeof(double))
+#define STAGE_ELEMENTS ((size_t)(2 * 1024))
 
 /* Write a block of a matrix: its two rows, in which everything else is 0 already. It is inlined
  * with a constant size, which makes the copies single instructions. */
@@ -74,6 +74,19 @@ static inline __attribute__((always_inline)) void place(const unsigned char *sin
     memcpy(lower + size, cosine, size);
 }
 
+/* The same for double-doubles. */
+static void place_pairs(const unsigned char *pair, bool shift, unsigned char *upper,
+                        unsigned char *lower)
+{
+    dd sine, minus;
+    memcpy(&sine, pair, sizeof sine);
+    minus = (dd){0 - sine.hi, 0 - sine.lo};
+    memcpy(upper, pair + sizeof sine, sizeof sine);
+    memcpy(upper + sizeof sine, shift ? &sine : &minus, sizeof sine);
+    memcpy(lower, shift ? &minus : &sine, sizeof sine);
+    memcpy(lower + sizeof sine, pair + sizeof sine, sizeof sine);
+}
+
 /* The blocks of all matrices, in order: block b is block b % (dim / 2) of its matrix, takes two
  * rows, and is made of elements 2b and 2b + 1 of the sines and cosines. */
 typedef struct blocks {
@@ -86,7 +99,7 @@ typedef struct blocks {
 static void stage_blocks(const blocks *all, uint64_t first, size_t count, bool remove,
                          unsigned char *stage)
 {
-    static const unsigned char zeros[2 * sizeof(double)];
+    static const unsigned char zeros[2 * sizeof(dd)];
     size_t size = all->size, row_bytes = all->dim * size, last = (all->dim - 2) * size;
     size_t column = 2 * (size_t)(first % (all->dim / 2)) * size;
     for (size_t i = 0; i < count; i++, stage += 2 * row_bytes) {
@@ -96,8 +109,10 @@ static void stage_blocks(const blocks *all, uint64_t first, size_t count, bool r
             place(pair, pair + 2, all->shift, upper, lower, 2);
         else if (size == 4)
             place(pair, pair + 4, all->shift, upper, lower, 4);
-        else
+        else if (size == 8)
             place(pair, pair + 8, all->shift, upper, lower, 8);
+        else
+            place_pairs(pair, all->shift, upper, lower);
         column = column == last ? 0 : column + 2 * size;
     }
 }
@@ -110,11 +125,13 @@ static void fill(const pe_values *values, const pe_plan *plan, const void *state
 {
     const pe_wave *wave = state;
     size_t dim = (size_t)plan->tensors[0].shape[1], size = pe_dtype_size(wave->dtype);
-    size_t block_bytes = 2 * dim * size, most = STAGE_BYTES / block_bytes;
+    size_t block_bytes = 2 * dim * size;
+    size_t most =
+        STAGE_ELEMENTS * (size < sizeof(double) ? sizeof(double) : size) / block_bytes;
     uint64_t count = window.rows * (dim / 2);
     const pe_kernel *streaming = pe_streaming_for(count * block_bytes);
     const blocks all = {dst, dim, size, pe_choice(values, "convention") == SHIFT};
-    alignas(64) unsigned char stage[STAGE_BYTES];
+    alignas(64) unsigned char stage[STAGE_ELEMENTS * sizeof(dd)];
     if (most > dim / 2)
         most -= most % (dim / 2); /* every stage has its blocks in the same places */
     memset(stage, 0, (count < most ? (size_t)count : most) * block_bytes);

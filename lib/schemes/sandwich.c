@@ -66,13 +66,13 @@ static dd product_at(const sandwich *state, uint64_t distance)
 
 /* The product over 8h/H, h = head + 1: a pe_bias_function whose source is a sandwich. At
  * distance 0 it is a fraction of small integers, which may be a rounding boundary. */
-static double bias_at(const void *source, size_t head, uint64_t distance)
+static void bias_at(const void *source, size_t head, uint64_t distance, void *dst)
 {
     const sandwich *state = source;
     dd product = state->products ? state->products[distance] : product_at(state, distance);
     dd bias = dd_quotient(dd_mul_double(product, (double)state->heads),
                           (dd){8 * (double)(head + 1), 0});
-    return pe_double_for(state->bias.dtype, dd_snap(bias));
+    pe_round_dd(state->bias.dtype, dd_snap(bias), dst);
 }
 
 /* How many distances are kept; 0 if there are too many. */

@@ -95,6 +95,12 @@ static pe_fixed coordinate_of(const side *axis, int64_t offset)
 
 static void write_rounded(pe_dtype dtype, pe_fixed number, void *dst)
 {
+    if (dtype == PE_DD) {
+        bool negative = number.whole < 0;
+        dd size = pe_fixed_to_dd(negative ? pe_fixed_sub((pe_fixed){0}, number) : number);
+        pe_round_dd(dtype, negative ? dd_neg(size) : size, dst);
+        return;
+    }
     double rounded = dtype == PE_F64 ? pe_fixed_nearest(number) : pe_fixed_to_odd(number);
     pe_round_row(dtype, &rounded, 1, dst);
 }

@@ -38,8 +38,12 @@ static void write_rows(const pe_trained *trained, pe_dtype dtype, uint64_t first
             uint64_t rest = trained->columns - h;
             size_t part = rest < PART ? (size_t)rest : PART;
             pe_trained_row(trained, row, h, part, elements);
-            pe_kernel_get()->scale(factor, elements, part, dtype == PE_F64, products);
-            pe_round_row(dtype, products, part, dst);
+            for (size_t i = 0; dtype == PE_DD && i < part; i++)
+                pe_round_dd(dtype, dd_mul_double(factor, elements[i]), dst + i * sizeof(dd));
+            if (dtype != PE_DD) {
+                pe_kernel_get()->scale(factor, elements, part, dtype == PE_F64, products);
+                pe_round_row(dtype, products, part, dst);
+            }
             dst += part * pe_dtype_size(dtype);
         }
 }

@@ -313,7 +313,7 @@ static void write_run(const pe_resized *resized, pe_dtype dtype, uint64_t row, u
     for (work.column = 0; work.column < columns; work.column += BLOCK) {
         uint64_t rest = columns - work.column;
         work.count = rest < BLOCK ? (size_t)rest : BLOCK;
-        if (dtype == PE_F64)
+        if (dtype == PE_F64 || dtype == PE_DD)
             write_each(&work, first, end, columns * size, dst + work.column * size);
         else
             write_block(&work, first, end, columns * size, dst + work.column * size);

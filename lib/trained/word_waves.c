@@ -169,12 +169,17 @@ static void write_columns(const pe_word_waves *waves, pe_window window, uint64_t
         if (line.token != token)
             pe_trained_row(&waves->amplitude, line.token, first, count, amplitudes);
         token = line.token;
-        for (size_t i = 0; i < count; i++) {
+        for (size_t i = 0; waves->dtype == PE_DD && i < count; i++)
+            write_exactly(waves, &line, first + i, window.tensor, amplitudes[i],
+                          dst + i * sizeof(dd));
+        for (size_t i = 0; waves->dtype != PE_DD && i < count; i++) {
             pe_wide phase = phase_of(waves, &line, first + i);
             high[i] = phase.limb[3];
             low[i] = phase.limb[2];
         }
-        if (waves->dtype == PE_F64) {
+        if (waves->dtype == PE_DD) {
+            /* every entry is written */
+        } else if (waves->dtype == PE_F64) {
             kernel->seed_f64(high, low, count, &seeds);
             round_f64_part(waves, &line, first, count, window.tensor, amplitudes, &seeds, dst);
         } else {

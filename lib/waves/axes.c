@@ -142,8 +142,10 @@ static void scatter_rows(scatter job, const unsigned char *from, size_t rows, un
         scatter_sized(job, from, rows, to, 2);
     else if (size == 4)
         scatter_sized(job, from, rows, to, 4);
-    else
+    else if (size == 8)
         scatter_sized(job, from, rows, to, 8);
+    else
+        scatter_sized(job, from, rows, to, 16);
 }
 
 /* The wave of the axis's pairs [first, first + count). */
@@ -199,7 +201,7 @@ void pe_axes_repeat(const pe_axes *axes, size_t axis, const unsigned char *row, 
 
 void pe_axes_write_still(const pe_axes *axes, bool cosine, unsigned char *row)
 {
-    unsigned char entry[sizeof(double)];
+    unsigned char entry[sizeof(dd)];
     size_t size = pe_dtype_size(axes->dtype), columns = pe_axes_row_columns(axes);
     pe_round_dd(axes->dtype, cosine ? axes->amplitude : (dd){0, 0}, entry);
     for (size_t c = 0; c < columns; c++)

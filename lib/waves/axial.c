@@ -70,7 +70,7 @@ bool pe_axial_is_kept(size_t row_bytes, const uint64_t *sizes, size_t count, dou
     double cells = 0;
     for (size_t a = 0; a < count; a++)
         cells += (double)sizes[a];
-    *ret_bytes = cells * (double)(2 * stride_of(row_bytes) + sizeof(double));
+    *ret_bytes = cells * (double)(2 * stride_of(row_bytes) + sizeof(dd));
     return *ret_bytes <= PE_AXIAL_TABLE_BYTES;
 }
 

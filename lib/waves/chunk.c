@@ -236,35 +236,51 @@ static bool is_quarter_turn(const pe_wave *wave, uint64_t row, dd position, pe_w
     return true;
 }
 
-void pe_round_exactly(const pe_wave *wave, uint64_t row, size_t frequency, bool cosine,
-                      void *dst)
+/* Round the product of a sine or cosine with the amplitude and 2^scale. */
+static void round_product(const pe_wave *wave, dd value, bool is_less, int scale, void *dst)
 {
-    dd sine, cosine_value, angle, position = pe_position_at(&wave->positions, row);
+    int exponent;
+    dd amplitude = {frexp(wave->amplitude, &exponent), 0};
+    amplitude.lo = ldexp(wave->amplitude_rest, -exponent);
+    dd product = dd_mul(value, amplitude);
+    if (is_less) /* what the sine lacks of its angle may have been rounded away */
+        product = dd_less(product, 0);
+    pe_round_scaled(wave->dtype, product, exponent + scale, dst);
+}
+
+void pe_round_exactly(const pe_wave *wave, uint64_t row, size_t frequency, void *ret_sine,
+                      void *ret_cosine)
+{
+    dd sine, cosine, angle, position = pe_position_at(&wave->positions, row);
     pe_wide turns = wave->frequencies[frequency];
-    int exponent, scale = 0;
+    int scale = 0;
     bool small = false;
     if (fabs(position.hi) < TINY && position.hi != 0) {
         position = pe_position_times(&wave->positions, row, ldexp(1, SCALE));
-        scale = cosine ? 0 : -SCALE;
+        scale = -SCALE;
     }
     if (position.hi == 0 && position.lo == 0) {
         sine = (dd){0, 0};
-        cosine_value = (dd){1, 0};
-    } else if (is_quarter_turn(wave, row, position, turns, &sine, &cosine_value)) {
+        cosine = (dd){1, 0};
+    } else if (is_quarter_turn(wave, row, position, turns, &sine, &cosine)) {
         /* both are set; this is frequent, since no error bound decides how a 0 is rounded */
     } else if (is_small_angle(&turns, position, &angle)) {
         /* below 2^-150 a 256-bit fraction of a turn has too few bits left */
-        pe_angle_small_sincos(angle, &sine, &cosine_value);
+        pe_angle_small_sincos(angle, &sine, &cosine);
         small = true;
     } else {
-        pe_phase_sincos(pe_position_phase(&wave->positions, row, turns), &sine, &cosine_value);
+        pe_phase_sincos(pe_position_phase(&wave->positions, row, turns), &sine, &cosine);
     }
-    dd amplitude = {frexp(wave->amplitude, &exponent), 0};
-    amplitude.lo = ldexp(wave->amplitude_rest, -exponent);
-    dd product = dd_mul(cosine ? cosine_value : sine, amplitude);
-    if (small && !cosine) /* what the sine lacks of its angle may have been rounded away */
-        product = dd_less(product, 0);
-    pe_round_scaled(wave->dtype, product, exponent + scale, dst);
+    if (ret_sine)
+        round_product(wave, sine, small, scale, ret_sine);
+    if (ret_cosine)
+        round_product(wave, cosine, false, 0, ret_cosine);
+}
+
+void pe_round_function(const pe_wave *wave, uint64_t row, size_t frequency, bool cosine,
+                       void *dst)
+{
+    pe_round_exactly(wave, row, frequency, cosine ? NULL : dst, cosine ? dst : NULL);
 }
 
 /* Round the sines, or the cosines, of a row. An entry whose error interval has ends that round
@@ -285,8 +301,8 @@ static void resolve_part(const pe_chunk *chunk, uint64_t row_number, const doubl
     for (size_t i = 0; i < count; i++)
         if (pe_elements_differ(ret_elements + i * size, above + i * size, size) &&
             pe_has_column(wave, chunk->first + i, cosine))
-            pe_round_exactly(wave, row_number, chunk->first + i, cosine,
-                             ret_elements + i * size);
+            pe_round_function(wave, row_number, chunk->first + i, cosine,
+                              ret_elements + i * size);
 }
 
 void pe_chunk_resolve(const pe_chunk *chunk, uint64_t row_number, const double *sines,
@@ -322,8 +338,8 @@ void pe_chunk_resolve_f64(const pe_chunk *chunk, uint64_t row_number, const dd *
             double below = entry.hi + (entry.lo - error), above = entry.hi + (entry.lo + error);
             rounded[part][i] = below + 0.0;
             if (!(below == above) && pe_has_column(chunk->wave, chunk->first + i, part))
-                pe_round_exactly(chunk->wave, row_number, chunk->first + i, part,
-                                 &rounded[part][i]);
+                pe_round_function(chunk->wave, row_number, chunk->first + i, part,
+                                  &rounded[part][i]);
         }
     pe_columns_place(chunk->wave, chunk->first, chunk->count, (unsigned char *)rounded[0],
                      (unsigned char *)rounded[1], row);

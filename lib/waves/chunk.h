@@ -45,8 +45,13 @@ void pe_chunk_resolve(const pe_chunk *chunk, uint64_t row_number, const double *
 void pe_chunk_write(const pe_chunk *chunk, uint64_t row_number, const double *sines,
                     const double *cosines, unsigned char *row);
 
-/* Round one entry from its own exact phase. */
-void pe_round_exactly(const pe_wave *wave, uint64_t row, size_t frequency, bool cosine,
-                      void *dst);
+/* Round the sine and the cosine of a frequency from their own exact phase; either may be NULL.
+ */
+void pe_round_exactly(const pe_wave *wave, uint64_t row, size_t frequency, void *ret_sine,
+                      void *ret_cosine);
+
+/* The same for one of both. */
+void pe_round_function(const pe_wave *wave, uint64_t row, size_t frequency, bool cosine,
+                       void *dst);
 
 #endif

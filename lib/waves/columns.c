@@ -95,6 +95,9 @@ static void copy(const pe_wave *wave, const unsigned char *elements, size_t coun
     case 4:
         copy_sized(wave, elements, count, from, to, row, 4);
         break;
+    case 16:
+        copy_sized(wave, elements, count, from, to, row, 16);
+        break;
     default:
         copy_sized(wave, elements, count, from, to, row, 8);
         break;
@@ -178,6 +181,10 @@ static void double_elements(const unsigned char *elements, size_t count, size_t 
     case 4:
         double_4(elements, count, dst);
         break;
+    case 16:
+        for (size_t i = 0; i < 2 * count; i++)
+            memcpy(dst + i * size, elements + i / 2 * size, size);
+        break;
     default:
         double_8(elements, count, dst);
         break;
@@ -237,7 +244,7 @@ void pe_run_write(const pe_run *run, const unsigned char *elements, size_t rows,
 void pe_still_write(const pe_wave *wave, uint64_t rows, unsigned char *dst)
 {
     size_t size = pe_dtype_size(wave->dtype);
-    unsigned char elements[PE_RUN_MAX * sizeof(double)];
+    unsigned char elements[PE_RUN_MAX * sizeof(dd)];
     dd entry = {0, 0}; /* sin 0 */
     if (wave->layout == PE_WAVE_COSINES)
         entry = (dd){wave->amplitude, wave->amplitude_rest};

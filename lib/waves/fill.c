@@ -34,6 +34,23 @@ static void write_zeros(const pe_wave *wave, uint64_t first, uint64_t rows, unsi
     }
 }
 
+/* Write rows of double-doubles, each entry from its own phase. */
+static void write_exactly(const pe_chunk *chunk, uint64_t first, uint64_t rows,
+                          unsigned char *dst)
+{
+    const pe_wave *wave = chunk->wave;
+    const size_t row_bytes = pe_wave_row_bytes(wave);
+    const bool sines = wave->layout != PE_WAVE_COSINES, cosines = wave->layout != PE_WAVE_SINES;
+    dd entries[2][PE_KERNEL_PAIRS];
+    for (uint64_t r = 0; r < rows; r++) {
+        for (size_t i = 0; i < chunk->count; i++)
+            pe_round_exactly(wave, first + r, chunk->first + i, sines ? &entries[0][i] : NULL,
+                             cosines ? &entries[1][i] : NULL);
+        pe_columns_place(wave, chunk->first, chunk->count, (unsigned char *)entries[0],
+                         (unsigned char *)entries[1], dst + r * row_bytes);
+    }
+}
+
 /* Whether rows can be computed from their distances to one in the middle. */
 static bool can_use_distances(const pe_chunk *chunk, uint64_t rows)
 {
@@ -50,16 +67,17 @@ static pe_chunk chunk_before(const pe_wave *wave, size_t first, size_t end, bool
     return chunk;
 }
 
-void pe_wave_fill(const pe_wave *wave, uint64_t first, uint64_t rows, void *dst)
+/* Write the frequencies that are not still. */
+static void write_turning(const pe_wave *wave, uint64_t first, uint64_t rows, bool streamed,
+                          unsigned char *dst)
 {
-    bool streamed = rows * pe_wave_row_bytes(wave) >= PE_STREAMED_FROM;
-    size_t copies = wave->copies == PE_WAVE_ONCE ? 1 : 2;
-    assert(!pe_is_alone(wave) || wave->columns == copies * wave->count);
-    (void)copies; /* unused without assertions */
+    const size_t end = wave->count - wave->still;
     const pe_small_part part = pe_small_part_of(wave, first, rows);
     for (size_t f = 0; f < part.small; f += PE_KERNEL_PAIRS) {
         const pe_chunk chunk = chunk_before(wave, f, part.small, streamed);
-        if (wave->dtype == PE_F64)
+        if (wave->dtype == PE_DD)
+            write_exactly(&chunk, first, rows, dst);
+        else if (wave->dtype == PE_F64)
             pe_rows_f64(&chunk, first, rows, dst);
         else if (can_use_distances(&chunk, rows))
             pe_rows_by_distance(&chunk, first, rows, dst);
@@ -70,10 +88,19 @@ void pe_wave_fill(const pe_wave *wave, uint64_t first, uint64_t rows, void *dst)
         const pe_chunk chunk = chunk_before(wave, f, part.vanishing, streamed);
         pe_rows_small(&chunk, first, rows, dst);
     }
-    for (size_t f = part.vanishing; f < wave->count - wave->still; f += PE_KERNEL_PAIRS) {
-        const pe_chunk chunk = chunk_before(wave, f, wave->count - wave->still, streamed);
+    for (size_t f = part.vanishing; f < end; f += PE_KERNEL_PAIRS) {
+        const pe_chunk chunk = chunk_before(wave, f, end, streamed);
         pe_rows_vanishing(&chunk, rows, dst);
     }
+}
+
+void pe_wave_fill(const pe_wave *wave, uint64_t first, uint64_t rows, void *dst)
+{
+    bool streamed = rows * pe_wave_row_bytes(wave) >= PE_STREAMED_FROM && wave->dtype != PE_DD;
+    size_t copies = wave->copies == PE_WAVE_ONCE ? 1 : 2;
+    assert(!pe_is_alone(wave) || wave->columns == copies * wave->count);
+    (void)copies; /* unused without assertions */
+    write_turning(wave, first, rows, streamed, dst);
     if (streamed)
         pe_kernel_get()->fence();
     if (wave->still > 0)

@@ -183,8 +183,10 @@ static void gather(unsigned char *dst, strip from, size_t size, size_t count)
         copy_strip(dst, from, 2, count);
     else if (size == 4)
         copy_strip(dst, from, 4, count);
-    else
+    else if (size == 8)
         copy_strip(dst, from, 8, count);
+    else
+        copy_strip(dst, from, 16, count);
 }
 
 /* Write an element `count` times. */
@@ -301,8 +303,10 @@ static void write_by_rows(const pe_grid *grid, channel_meaning meaning, uint64_t
         look_up(dst, column, axis->rows + first, 2, count);
     else if (size == 4)
         look_up(dst, column, axis->rows + first, 4, count);
-    else
+    else if (size == 8)
         look_up(dst, column, axis->rows + first, 8, count);
+    else
+        look_up(dst, column, axis->rows + first, 16, count);
 }
 
 /* Write elements [first, first + count), counted over all planes. */

@@ -35,8 +35,9 @@ static void sincos_at(const pe_growth *growth, uint64_t row, size_t i, dd *ret_s
         pe_angle_small_sincos(radians, ret_sin, ret_cos);
 }
 
-/* A double that rounds to the dtype as the entry does. */
-static double entry_at(const pe_growth *growth, pe_growth_table table, uint64_t row, size_t i)
+/* Write an entry, rounded once. */
+static void write_entry(const pe_growth *growth, pe_growth_table table, uint64_t row, size_t i,
+                        void *dst)
 {
     pe_scaled amplitude = amplitude_at(growth, table.sign, row, i);
     dd sine, cosine, product = amplitude.value;
@@ -44,7 +45,7 @@ static double entry_at(const pe_growth *growth, pe_growth_table table, uint64_t 
         sincos_at(growth, row, i, &sine, &cosine);
         product = dd_mul(product, table.kind == PE_GROWTH_SINES ? sine : cosine);
     }
-    return pe_double_for_scaled(growth->dtype, product, amplitude.exponent);
+    pe_round_scaled(growth->dtype, product, amplitude.exponent, dst);
 }
 
 /* ---- rows ---- */
@@ -117,10 +118,8 @@ static void write_entries(const growth_chunk *chunk, uint64_t row, unsigned char
     pe_round_row(growth->dtype, below, chunk->count, dst);
     pe_round_row(growth->dtype, above, chunk->count, other);
     for (size_t i = 0; i < chunk->count; i++)
-        if (memcmp(dst + i * size, other + i * size, size) != 0) {
-            double entry = entry_at(growth, chunk->table, row, chunk->first + i);
-            pe_round_row(growth->dtype, &entry, 1, dst + i * size);
-        }
+        if (memcmp(dst + i * size, other + i * size, size) != 0)
+            write_entry(growth, chunk->table, row, chunk->first + i, dst + i * size);
 }
 
 /* Write entries to their columns of a row. */
@@ -143,10 +142,9 @@ static void store_entries(const growth_chunk *chunk, const unsigned char *entrie
 static void write_each(const growth_chunk *chunk, uint64_t row, unsigned char *dst)
 {
     const pe_growth *growth = chunk->growth;
-    double entries[PAIRS];
+    size_t size = pe_dtype_size(growth->dtype);
     for (size_t i = 0; i < chunk->count; i++)
-        entries[i] = entry_at(growth, chunk->table, row, chunk->first + i);
-    pe_round_row(growth->dtype, entries, chunk->count, dst);
+        write_entry(growth, chunk->table, row, chunk->first + i, dst + i * size);
 }
 
 void pe_growth_fill(const pe_growth *growth, pe_growth_table table, uint64_t first,
@@ -154,8 +152,9 @@ void pe_growth_fill(const pe_growth *growth, pe_growth_table table, uint64_t fir
 {
     size_t columns = growth->copies == PE_WAVE_ONCE ? growth->count : 2 * growth->count;
     size_t row_bytes = columns * pe_dtype_size(growth->dtype);
-    bool each = growth->dtype == PE_F64 || table.kind == PE_GROWTH_AMPLITUDES;
-    unsigned char entries[PAIRS * sizeof(double)];
+    bool each =
+        growth->dtype == PE_F64 || growth->dtype == PE_DD || table.kind == PE_GROWTH_AMPLITUDES;
+    unsigned char entries[PAIRS * sizeof(dd)];
     for (size_t f = 0; f < growth->count; f += PAIRS) {
         growth_chunk chunk = {.growth = growth, .table = table, .first = f};
         chunk.count = growth->count - f < PAIRS ? growth->count - f : PAIRS;

@@ -144,7 +144,7 @@ void pe_lattice_fill(const pe_lattice *lattice, uint64_t first, uint64_t points,
     size_t row_bytes = lattice->columns * pe_dtype_size(lattice->dtype);
     size_t width = lattice->axes[lattice->axis_count - 1].places;
     size_t limit =
-        smaller(ROOM_BYTES / row_bytes, ROOM_BYTES / (2 * PE_KERNEL_PAIRS * sizeof(double)));
+        smaller(ROOM_BYTES / row_bytes, ROOM_BYTES / (2 * PE_KERNEL_PAIRS * sizeof(dd)));
     unsigned char *at = dst;
     while (points > 0) {
         size_t count = smaller(points, limit > 0 ? limit : 1);

@@ -62,7 +62,7 @@ pe_small_part pe_small_part_of(const pe_wave *wave, uint64_t first, uint64_t row
     const double amplitude = fabs(wave->amplitude);
     pe_small_part part = {end, end};
     const double small = wave->dtype == PE_F64 ? PE_SMALL_ANGLE_F64 : PE_SMALL_ANGLE;
-    if (end == 0 || amplitude < ldexp(1, PE_EXPONENT_MIN) ||
+    if (wave->dtype == PE_DD || end == 0 || amplitude < ldexp(1, PE_EXPONENT_MIN) ||
         amplitude > ldexp(1, PE_EXPONENT_MAX))
         return part;
     double reach = reach_of(&wave->positions, first, rows) * (1 + 0x1p-40);
@@ -92,7 +92,7 @@ static void round_row(const pe_chunk *chunk, const pe_small_angles *angles, uint
         return;
     for (size_t i = 0; i < chunk->count; i++)
         if (pe_elements_differ(ret_elements + i * size, above + i * size, size))
-            pe_round_exactly(wave, row, chunk->first + i, cosine, ret_elements + i * size);
+            pe_round_function(wave, row, chunk->first + i, cosine, ret_elements + i * size);
 }
 
 void pe_rows_small(const pe_chunk *chunk, uint64_t first, uint64_t rows, unsigned char *dst)
