@@ -712,7 +712,8 @@ typedef enum pe_arithmetic {
     PE_ARITHMETIC_F64, /* in float64 and rounded once: every entry is within the bound of that
                         */
     PE_ARITHMETIC_F32, /* float32 frequencies times float32 positions, rounded to float32;
-                        * sines and cosines of that within one float, rounded to the dtype */
+                        * sines and cosines of that within one float, times a float32 amplitude,
+                        * rounded to the dtype */
     PE_ARITHMETIC_F32_LIKE, /* every entry is as near as float32 arithmetic would bring it, but
                              * no such frequencies give all entries: NEAR */
     PE_ARITHMETIC_UNKNOWN,  /* entries are further off than that */

@@ -123,9 +123,7 @@ double pe_seen_unit(const pe_view *view)
 
 #define RECIPE_ERROR 2e-6 /* relative: how far float32 arithmetic moves a frequency */
 
-/* What a measured frequency may be off by, relative. A wave that makes but a part of a turn
- * says little. */
-static double error_of(const pe_seen *seen, const pe_seen_wave *wave)
+double pe_seen_wave_error(const pe_seen *seen, const pe_seen_wave *wave)
 {
     double angle = wave->turns, part = fmin(angle, 1);
     return RECIPE_ERROR + pe_seen_unit(&seen->view) * 4 / (angle * part * part);
@@ -140,7 +138,7 @@ static bool fits_line(const pe_seen *seen, const pe_seen_wave *wave, double inde
                       double slope)
 {
     double log = pe_log((dd){wave->frequency, 0}).hi;
-    return fabs(log - start - slope * index) <= 4 * error_of(seen, wave);
+    return fabs(log - start - slope * index) <= 4 * pe_seen_wave_error(seen, wave);
 }
 
 bool pe_seen_geometric(pe_seen *seen, uint64_t first, uint64_t stride, uint64_t count,
@@ -153,7 +151,8 @@ bool pe_seen_geometric(pe_seen *seen, uint64_t first, uint64_t stride, uint64_t 
         const pe_seen_wave *wave = &waves[first + i * stride];
         if (!wave->found)
             continue;
-        double log = pe_log((dd){wave->frequency, 0}).hi, error = error_of(seen, wave);
+        double log = pe_log((dd){wave->frequency, 0}).hi,
+               error = pe_seen_wave_error(seen, wave);
         double weight = 1 / (error * error), index = (double)i;
         used++;
         sums.weight += weight;

@@ -45,6 +45,10 @@ double pe_seen_entry(const pe_seen *seen, uint64_t row, uint64_t column);
 /* The waves of all columns of a matrix; NULL if memory ran out. */
 const pe_seen_wave *pe_seen_waves(pe_seen *seen);
 
+/* What the frequency of a wave may be off by, relative. A wave that makes but a part of a turn
+ * says little. */
+double pe_seen_wave_error(const pe_seen *seen, const pe_seen_wave *wave);
+
 /* Fit a geometric law to the waves of `count` columns from `first` on, `stride` apart: False if
  * fewer than two of them are waves, or they follow no such law. */
 bool pe_seen_geometric(pe_seen *seen, uint64_t first, uint64_t stride, uint64_t count,

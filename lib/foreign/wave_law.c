@@ -15,17 +15,22 @@ static double within(double error)
     return fmin(fmax(error, NEAREST), FARTHEST);
 }
 
-/* Write the offset and the step, in positions. */
-static void write_positions(double offset, double step, double error, pe_wave_law *law)
+double pe_wave_offset(double offset)
 {
-    char offset_text[48] = "", step_text[48] = "";
-    double whole = rint(offset);
-    if (fabs(offset - whole) > OFFSET_ABSOLUTE)
-        pe_propose_number(offset_text, sizeof offset_text, "offset", offset, 1e-4, "0");
-    else if (whole != 0)
-        snprintf(offset_text, sizeof offset_text, "&offset=%.0f", whole);
-    pe_propose_number(step_text, sizeof step_text, "step", step, within(error), "1");
-    snprintf(law->positions, sizeof law->positions, "%s%s", offset_text, step_text);
+    char text[PE_PRINT_MAX];
+    if (fabs(offset - rint(offset)) <= OFFSET_ABSOLUTE)
+        return rint(offset) + 0.0; /* no negative zero */
+    pe_seen_decimal(offset, fmin(1e-4, 2e-3 / fabs(offset)), text);
+    return strtod(text, NULL);
+}
+
+void pe_wave_positions(double offset, double step, double error, char *dst, size_t size)
+{
+    char offset_text[48], step_text[48];
+    pe_propose_number(offset_text, sizeof offset_text, "offset", pe_wave_offset(offset), 0,
+                      "0");
+    pe_propose_number(step_text, sizeof step_text, "step", step, error, "1");
+    snprintf(dst, size, "%s%s", offset_text, step_text);
 }
 
 bool pe_wave_law_of(pe_seen *seen, pe_columns columns, bool sines, pe_wave_law *ret_law)
@@ -50,7 +55,9 @@ bool pe_wave_law_of(pe_seen *seen, pe_columns columns, bool sines, pe_wave_law *
         ret_law->ratio_error = geometry.ratio_error;
         ret_law->step = strtod(text, NULL);
     }
-    write_positions(rows * ret_law->step, ret_law->step, geometry.first_error, ret_law);
+    ret_law->offset = rows;
+    pe_wave_positions(rows * ret_law->step, ret_law->step, within(geometry.first_error),
+                      ret_law->positions, sizeof ret_law->positions);
     return true;
 }
 

@@ -17,12 +17,20 @@ typedef struct pe_wave_law {
     double step;      /* the first frequency, in radians per row, if it is geometric; else 1 */
     double amplitude; /* of the first wave */
     char positions[128]; /* "&offset=…&step=…"; empty where both are the defaults */
+    double offset;       /* the position of row 0, in rows */
     double reach;        /* the distance of row 0 from position 0, in rows */
 } pe_wave_law;
 
 /* Read the law of columns that are all sines, or all cosines. False: they are no such columns.
  */
 bool pe_wave_law_of(pe_seen *seen, pe_columns columns, bool sines, pe_wave_law *ret_law);
+
+/* The number that an offset is taken for: a whole one, or a decimal of few digits. */
+double pe_wave_offset(double offset);
+
+/* Write "&offset=…&step=…", without those that are the defaults; the step may be off by a
+ * relative error. */
+void pe_wave_positions(double offset, double step, double error, char *dst, size_t size);
 
 /* The base whose power -exponent is the ratio of two neighbours: ratio^-exponent. Writes
  * "&name=…", nothing if it is the default. */

@@ -11,32 +11,38 @@
 #define BLOCK_ENTRIES    ((uint64_t)1 << 16)
 #define LINE_MAX_ENTRIES ((uint64_t)1 << 20) /* longer lines are not sampled */
 
-/* The angle of an entry, in radians. */
-static double angle_at(const pe_bound *bound, uint64_t row, uint64_t column)
+/* What an entry is the sine or cosine of, in radians, and the amplitude. */
+typedef struct turned {
+    double angle, amplitude; /* amplitude 0: it is neither */
+} turned;
+
+static turned turned_at(const pe_bound *bound, uint64_t row, uint64_t column)
 {
     const pe_seen *seen = bound->seen;
     const pe_seen_wave *wave =
         seen->waves && column < seen->columns ? &seen->waves[column] : NULL;
-    return wave && wave->found ? wave->frequency * ((double)row + bound->reach) : bound->angle;
+    if (wave && wave->found)
+        return (turned){wave->frequency * ((double)row + bound->reach), wave->amplitude};
+    return (turned){bound->angle, bound->angle > 0 ? 1 : 0};
 }
 
 /* How far an entry may be off that was computed in arithmetic with this unit, and whose largest
  * neighbours have this size: the angle's relative error, and some roundings. */
-static double bound_at(double angle, double exact, double unit)
+static double bound_at(turned at, double exact, double unit)
 {
-    return (4 * angle + 8) * unit * fmax(fabs(exact), angle > 0 ? 1 : 0);
+    return (4 * at.angle + 8) * unit * fmax(fabs(exact), at.amplitude);
 }
 
 /* Whether an entry is as near as arithmetic with this unit, and rounding to the table's dtype,
  * would bring it. */
-static bool is_near(double found, double exact, double angle, double unit, double rounding)
+static bool is_near(double found, double exact, turned at, double unit, double rounding)
 {
     if (found == exact)
         return true;
     if (!isfinite(found) || !isfinite(exact))
         return false;
     double error = fabs(found - exact);
-    return error <= bound_at(angle, exact, unit) + 0.5 * rounding * fmax(fabs(found), 0x1p-14);
+    return error <= bound_at(at, exact, unit) + 0.5 * rounding * fmax(fabs(found), 0x1p-14);
 }
 
 /* ---- a sample ---- */
@@ -71,7 +77,7 @@ static bool line_is_near(line_reader *lines, uint64_t line, bool *ret_read)
     pe_read_row(lines->values, lines->dtype, lines->exact, (size_t)columns);
     for (uint64_t column = 0; column < columns; column++)
         far += !is_near(lines->found[column], lines->values[column],
-                        angle_at(lines->bound, line, column), unit, pe_seen_unit(&seen->view));
+                        turned_at(lines->bound, line, column), unit, pe_seen_unit(&seen->view));
     return far <= columns / 16;
 }
 
@@ -122,11 +128,12 @@ static void judge_rows(const pe_bound *bound, uint64_t first, uint64_t rows, uin
         for (uint64_t column = 0; column < columns; column++, i++) {
             if (found[i] == exact[i])
                 continue;
-            double angle = angle_at(bound, first + row, column);
-            ret->f32 += !is_near(found[i], exact[i], angle, 0x1p-23, rounding);
+            turned at = turned_at(bound, first + row, column);
+            ret->f32 += !is_near(found[i], exact[i], at, 0x1p-23, rounding);
             double error = fabs(found[i] - exact[i]);
             double once = wide ? 0 : 0.5 * rounding * fmax(fabs(found[i]), DBL_MIN);
-            double most = once + (3 * angle + 3) * 0x1p-52 * fmax(fabs(exact[i]), angle > 0);
+            double most =
+                once + (3 * at.angle + 3) * 0x1p-52 * fmax(fabs(exact[i]), at.amplitude);
             ret->f64 += !isfinite(exact[i]) || !(error <= most);
         }
 }

@@ -1,5 +1,6 @@
 #include "identify/recipe.h"
 
+#include "foreign/quick_cosine.h"
 #include "foreign/wave_fit.h"
 #include "identify/judge.h"
 #include "numerics/dtype.h"
@@ -16,30 +17,6 @@
     0x1p30 /* radians: beyond, quarter turns are not told apart exactly enough                 \
             */
 
-/* ---- sines and cosines of doubles, to some 2^-48 ---- */
-
-/* π/2 as a sum: the first two parts have 33 bits, so that their products with whole numbers up
- * to 2^20 are exact. */
-#define QUARTER_1 0x1.921fb544p0
-#define QUARTER_2 0x1.0b4611a6p-34
-#define QUARTER_3 0x1.3198a2e037073p-69
-
-/* The cosine of an angle plus a number of quarter turns, by Taylor's series. */
-static double cosine_of(double angle, int quarters)
-{
-    double turns = rint(angle * 0x1.45f306dc9c883p-1);
-    double rest = ((angle - turns * QUARTER_1) - turns * QUARTER_2) - turns * QUARTER_3;
-    double square = rest * rest, sum = 0, term = 1;
-    int which = (int)((int64_t)turns & 3) + quarters;
-    bool odd = which & 1;
-    term = odd ? rest : 1;
-    for (int n = odd ? 1 : 0; n < 22; n += 2) {
-        sum += term;
-        term *= -square / ((n + 1) * (n + 2));
-    }
-    return ((which + 1) & 2) ? -sum : sum;
-}
-
 /* ---- one column ---- */
 
 typedef struct column {
@@ -51,21 +28,22 @@ typedef struct column {
 
 typedef struct recipe {
     pe_seen *seen;
-    double first;   /* the position of row 0 */
+    double first; /* the position of row 0 */
+    float amplitude;
     pe_dtype dtype; /* of the table */
     column *columns;
     uint64_t rows, count;
 } recipe;
 
-/* How far an entry is from what a float32 frequency gives: 0 if it is that, 1 if it is what a
- * neighbouring float would be rounded to, 2 if it is neither. */
+/* How far an entry is from what a float32 frequency and amplitude give: 0 if it is that, 1 if
+ * it is what a neighbouring float would be rounded to, 2 if it is neither. */
 static int distance_of(const recipe *self, const column *own, double found, uint64_t row)
 {
     float position = (float)(self->first + (double)row), phase = position * own->frequency;
-    float value = (float)cosine_of((double)phase, own->quarters);
+    float value = (float)pe_quick_cosine((double)phase, own->quarters);
     for (int i = 0; i < 3; i++) {
         float near = i == 0 ? value : nextafterf(value, i == 1 ? INFINITY : -INFINITY);
-        double wide = (double)near;
+        double wide = (double)(self->amplitude * near);
         unsigned char element[8];
         pe_round_row(self->dtype, &wide, 1, element);
         if (pe_element_value(self->dtype, element) == found)
@@ -122,6 +100,7 @@ static bool measure(recipe *self, pe_stream *stream)
             if (!wave.found)
                 continue;
             own->constant = false;
+            self->amplitude = (float)wave.amplitude;
             own->angle = wave.frequency / (double)distances[pass];
             double turned = (wave.phase - own->angle * self->first) / 1.5707963267948966;
             own->quarters = (int)((int64_t)rint(turned) & 3);
@@ -148,7 +127,7 @@ static bool measure_slow(recipe *self, pe_stream *stream)
     bool good = row && pe_judge_read(stream, (self->rows - 1) * size, row, size);
     for (uint64_t c = 0; good && last > 0 && c < self->count; c++) {
         column *own = &self->columns[c];
-        double x = row[c], cosine = (1 - x) / 2;
+        double x = row[c] / (double)self->amplitude, cosine = (1 - x) / 2;
         if (!own->constant || fabs(x) > 1 || (fabs(x) > 0.01 && cosine > 1e-4))
             continue;
         own->constant = false;
@@ -246,7 +225,7 @@ static bool all_are_waves(const recipe *self)
 bool pe_recipe_f32(pe_request *wide, size_t tensor, pe_seen *seen, const pe_runner *runner,
                    bool *ret_fits, pe_error *reterr)
 {
-    recipe self = {.seen = seen, .rows = seen->rows, .count = seen->columns};
+    recipe self = {.seen = seen, .amplitude = 1, .rows = seen->rows, .count = seen->columns};
     pe_stream *stream = NULL;
     bool read = true;
     *ret_fits = false;

@@ -1,10 +1,10 @@
 /* Rotary position embedding: the cosines and sines that rotate queries and keys. */
-#include "foreign/wave_law.h"
 #include "numerics/dtype.h"
 #include "positions/relative.h"
 #include "waves/fill.h"
 #include "waves/rotary_extras.h"
 #include "waves/rotary_presets.h"
+#include "waves/rotary_recognise.h"
 #include "waves/rotary_request.h"
 
 #include <stdio.h>
@@ -276,64 +276,6 @@ static double element_price(const pe_values *values, const pe_plan *plan, size_t
     return pe_wave_element_price(values, plan, tensor);
 }
 
-/* Propose tables of one arrangement: `columns` are those of the first copy of each frequency.
- */
-static void propose_tables(pe_seen *seen, pe_proposals *proposals, pe_columns columns,
-                           const char *arrangement)
-{
-    static const char *const NAMES[] = {"cos", "sin"};
-    unsigned long long rows = seen->rows, dim = 2 * columns.count;
-    pe_wave_law law;
-    char theta[48];
-    for (int sine = 0; sine < 2; sine++) {
-        if (!pe_wave_law_of(seen, columns, sine == 1, &law))
-            continue;
-        proposals->reach = law.reach;
-        if (law.geometric) {
-            pe_wave_law_base(&law, (double)columns.count, "rope_theta", "10000", theta,
-                             sizeof theta);
-            pe_propose(proposals, NAMES[sine], "length=%llu&dim=%llu%s%s%s", rows, dim,
-                       arrangement, theta, law.positions);
-        }
-        for (size_t i = 0; i < PE_ROTARY_PRESET_COUNT; i++)
-            pe_propose(proposals, NAMES[sine], "preset=%s&length=%llu&dim=%llu%s%s",
-                       pe_rotary_presets[i].name, rows, dim, arrangement, law.positions);
-    }
-}
-
-/* Propose inverse frequencies for a falling vector that begins with 1. */
-static void propose_frequencies(pe_seen *seen, pe_proposals *proposals)
-{
-    pe_wave_law law = {.geometric = true};
-    unsigned long long dim = 2 * seen->rows;
-    char theta[48];
-    if (seen->sampled < 2 || pe_seen_entry(seen, 0, 0) != 1 || pe_seen_entry(seen, 1, 0) >= 1)
-        return;
-    law.ratio = pe_seen_entry(seen, 1, 0);
-    if (!(law.ratio > 0))
-        return;
-    pe_wave_law_base(&law, (double)seen->rows, "rope_theta", "10000", theta, sizeof theta);
-    pe_propose(proposals, "inv_freq", "length=1&dim=%llu%s", dim, theta);
-    for (size_t i = 0; i < PE_ROTARY_PRESET_COUNT; i++)
-        pe_propose(proposals, "inv_freq", "preset=%s&length=1&dim=%llu",
-                   pe_rotary_presets[i].name, dim);
-}
-
-static void recognise(pe_seen *seen, pe_proposals *proposals)
-{
-    uint64_t columns = seen->columns;
-    if (columns == 1)
-        propose_frequencies(seen, proposals);
-    if (columns < 1 || seen->sampled < 4)
-        return;
-    propose_tables(seen, proposals, (pe_columns){0, 1, columns}, "&table=half_width");
-    if (columns % 2 != 0)
-        return;
-    propose_tables(seen, proposals, (pe_columns){0, 1, columns / 2}, "&table=full&layout=half");
-    propose_tables(seen, proposals, (pe_columns){0, 2, columns / 2},
-                   "&table=full&layout=interleaved");
-}
-
 const pe_scheme pe_scheme_rope = {
     .info =
         {
@@ -364,6 +306,6 @@ const pe_scheme pe_scheme_rope = {
     .release = release,
     .price = pe_wave_price,
     .element_price = element_price,
-    .recognise = recognise,
+    .recognise = pe_rotary_recognise,
     .streamable = true,
 };

@@ -93,15 +93,49 @@ def mae(dim, size, dtype="f4", tokens=1):
     return numpy.concatenate([numpy.zeros((tokens, dim)), numpy.concatenate([axis(x), axis(y)], 1)]).astype(dtype)
 
 
+def yarn(length, dim, base, factor, original, attention=None, fast=32, slow=1):
+    """transformers' _compute_yarn_parameters and the rotary module after it, in float32."""
+    def turns(count):
+        return dim * math.log(original / (count * 2 * math.pi)) / (2 * math.log(base))
+    low, high = max(math.floor(turns(fast)), 0), min(math.ceil(turns(slow)), dim - 1)
+    powers = numpy.power(F(base), numpy.arange(0, dim, 2, dtype=F) / F(dim))
+    ramp = numpy.clip((numpy.arange(dim // 2, dtype=F) - F(low)) / F(high - low), F(0), F(1))
+    table = angles(length, F(1) / (F(factor) * powers) * ramp + F(1) / powers * (F(1) - ramp))
+    return numpy.cos(numpy.concatenate([table, table], 1)) * F(attention or 0.1 * math.log(factor) + 1)
+
+
+def llama3(length, dim, base, factor, original, low=1.0, high=4.0):
+    """transformers' _compute_llama3_parameters and the rotary module after it, in float32."""
+    inverse = frequencies(dim, base)
+    waves = F(2 * math.pi) / inverse
+    smooth = (F(original) / waves - F(low)) / F(high - low)
+    blend = (F(1) - smooth) * inverse / F(factor) + smooth * inverse
+    scaled = numpy.where(waves > original / low, inverse / F(factor), numpy.where(waves < original / high, inverse, blend))
+    table = angles(length, scaled.astype(F))
+    return numpy.sin(numpy.concatenate([table, table], 1))
+
+
+def dynamic(length, dim, base, factor, original):
+    """transformers' _compute_dynamic_ntk_parameters for a sequence of this length, in float32."""
+    return hugging_face(length, dim, base * ((factor * length / original) - (factor - 1)) ** (dim / (dim - 2)))
+
+
 # a table as a library computes it, the scheme, and what the request must say
 LIBRARIES = {
     "transformers, llama": (hugging_face(700, 64), "rope", ["length=700", "dim=64", "table=full", "tensor=cos"]),
     "transformers, theta 500000": (hugging_face(700, 128, 5e5), "rope", ["rope_theta=500000", "dim=128"]),
     "transformers, linear scaling": (hugging_face(700, 64, factor=4), "rope", ["step=0.25"]),
+    "transformers, yarn": (yarn(900, 128, 1e6, 4, 32768), "rope", ["rope_theta=1000000", "rope_type=yarn", "factor=4", "original_max_position_embeddings=32768"]),
+    "transformers, yarn of DeepSeek": (yarn(1500, 64, 1e4, 40, 4096, 1), "rope",
+                                       ["rope_type=yarn", "factor=40", "original_max_position_embeddings=4096", "mscale=1", "mscale_all_dim=1"]),
+    "transformers, llama 3.1": (llama3(1200, 128, 5e5, 8, 8192), "rope", ["rope_theta=500000", "rope_type=llama3"]),
+    "transformers, llama 3.2": (llama3(700, 64, 5e5, 32, 8192), "rope", ["rope_theta=500000", "rope_type=llama3", "factor=32"]),
+    "transformers, dynamic": (dynamic(3000, 64, 1e4, 2, 2048), "rope", ["rope_type=dynamic", "original_max_position_embeddings=2048", "seq_len=3000"]),
     "gpt-j": (gpt_j(2000, 64), "rope", ["table=half_width", "tensor=sin"]),
     "rotary_embedding_torch": (interleaved(800, 32), "rope", ["layout=interleaved"]),
     "fairseq": (fairseq(1024, 256), "sinusoidal", ["layout=concat", "frequencies=tensor2tensor", "offset=2"]),
     "the annotated transformer": (annotated(512, 128), "sinusoidal", ["length=512", "dim=128"]),
+    "the same, times the root of dim": (annotated(512, 128, math.sqrt(128)), "sinusoidal", ["length=512", "dim=128", f"amplitude={math.sqrt(128)}"]),
     "the same, transposed": (annotated(512, 128).T.copy(), "sinusoidal", ["length=512", "dim=128"]),
     "numpy": (in_float64(300, 64), "sinusoidal", ["length=300"]),
     "numpy in float32": (in_float64(300, 64, "f4"), "sinusoidal", ["length=300"]),
@@ -183,6 +217,34 @@ class Identify(ServerCase):
             self.assert_true(found, table)
         self.assertGreater(counts["exact"], 25, counts)
 
+    def test_own_scaled_rotary_tables_are_exact_whatever_the_settings(self):
+        generator = random.Random(11)
+        draw, unknown, count = generator.choice, [], 60
+        for _ in range(count):
+            length, dim, kind = draw([40, 100, 300, 1000, 2048]), 2 * draw([16, 32, 40, 64]), draw(["yarn", "yarn", "llama3", "llama3", "ntk", "linear", "dynamic", "proportional"])
+            keys = {"yarn": f"&original_max_position_embeddings={draw([2048, 4096, 8192, 32768])}"
+                            + draw(["", "&truncate=false", "&mscale=1&mscale_all_dim=1", "&attention_factor=1.3", "&beta_fast=1"]),
+                    "llama3": f"&original_max_position_embeddings={draw([4096, 8192, 16384])}" + draw(["", "&high_freq_factor=1", "&high_freq_factor=8"]),
+                    "dynamic": f"&original_max_position_embeddings=1024&seq_len={draw([1500, 2048, 4096])}",
+                    "proportional": f"&partial_rotary_factor={draw([.25, .5, .75])}"}.get(kind, "")
+            target = (f"/v1/encodings/rope?length={length}&dim={dim}&rope_theta={draw([10000, 150000, 500000, 1000000, 5000000])}&rope_type={kind}"
+                      f"&factor={draw([2, 3, 4, 8, 32, 40])}{keys}{draw(['', '', '&step=0.5', '&offset=1000', '&offset=17&step=0.25'])}"
+                      f"&tensor={draw(['cos', 'sin'])}{draw(['', '&table=full', '&table=full&layout=interleaved'])}&dtype={draw(['f32', 'f64', 'f16'])}")
+            reply = self.assert_ok(self.get(target + "&format=npy"))
+            found = self.identify(reply.body, "?scheme=rope")
+            self.assert_true(found, numpy.load(io.BytesIO(reply.body)))
+            unknown += [(target, found)] * (found["status"] != "exact")
+        self.assertLess(len(unknown), count / 20, unknown)
+
+    def test_own_inverse_frequencies_are_exact(self):
+        for keys in ("rope_theta=500000", "rope_theta=150000&rope_type=yarn&factor=32&original_max_position_embeddings=4096&truncate=false",
+                     "rope_theta=500000&rope_type=llama3&factor=32", "rope_type=linear&factor=3", "rope_type=ntk&factor=8"):
+            for dtype in ("f32", "f64"):
+                target = f"/v1/encodings/rope?length=1&dim=128&{keys}&tensor=inv_freq&dtype={dtype}"
+                found = self.identify(self.get(target + "&format=npy").body)
+                self.assertEqual(found["status"], "exact", (target, found))
+                self.assertEqual(self.bits(self.fetch(found["request"]["url"])), self.bits(self.fetch(target)))
+
     def test_own_biases_are_exact_whatever_the_window_and_dtype(self):
         generator = random.Random(8)
         exact = 0
@@ -246,7 +308,7 @@ class Identify(ServerCase):
         exact = self.fetch("/v1/encodings/rope?length=300&dim=64&table=full&tensor=cos")
         changed = {"an entry": table.copy(), "a row": table.copy(), "a column": table.copy(),
                    "rows": table[generator.permutation(300)], "noise": table + generator.normal(size=table.shape).astype("f4") * F(1e-3),
-                   "halves": numpy.concatenate([numpy.sin(angles(300, frequencies(64))), table[:, :32]], 1) * F(1.01),
+                   "halves": numpy.concatenate([numpy.sin(angles(300, frequencies(64))), table[:, :32] * F(1.01)], 1),
                    "random": generator.normal(size=(300, 64)).astype("f4"), "constant": numpy.ones((300, 64), "f4"),
                    "an ulp": exact.copy(), "nan": table.copy()}
         changed["an entry"][70, 3] += F(1e-3)

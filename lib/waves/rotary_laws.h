@@ -1,0 +1,40 @@
+/* Which scaled law of rotary frequencies, out of published ones, is nearest to measured waves.
+ */
+#ifndef PE_ROTARY_LAWS_H
+#define PE_ROTARY_LAWS_H
+
+#include "waves/rotary.h"
+
+#define PE_ROTARY_LAWS_KEPT 16
+#define PE_ROTARY_ROWS      7 /* by whose entries laws are ranked, at most */
+
+/* What has been measured of cosines or sines of frequencies times positions. */
+typedef struct pe_rotary_seen {
+    size_t count;              /* frequencies */
+    const double *frequencies; /* [count], radians per row; 0 where none was measured */
+    const double *errors;      /* [count], relative: what these may be off by */
+    double amplitude, amplitude_error;
+    double offset; /* the position of row 0, in rows */
+    bool sines;
+    double unit;  /* in the last place at 1, of the entries */
+    size_t still; /* of the last columns, how many are the same in all rows */
+    size_t row_count;
+    double rows[PE_ROTARY_ROWS];           /* their numbers */
+    const double *entries[PE_ROTARY_ROWS]; /* [count] each */
+} pe_rotary_seen;
+
+/* A law, and how it is written as a request: `law.mscale` and `law.mscale_all_dim` are 0, or
+ * give the amplitude; `attention` is the factor that has to be said, or 0. */
+typedef struct pe_rotary_law {
+    pe_rotary law;
+    double attention;
+    double offset, step; /* of positions */
+    double distance; /* mean square of what entries are off by; comparable within a search */
+    double rank;     /* the same, a little more for laws that are longer to say */
+} pe_rotary_law;
+
+/* Find the nearest laws, the best one first; returns how many. */
+size_t pe_rotary_search(const pe_rotary_seen *seen,
+                        pe_rotary_law ret_laws[PE_ROTARY_LAWS_KEPT]);
+
+#endif
