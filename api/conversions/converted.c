@@ -136,8 +136,6 @@ api_body *api_body_converted(const api_request *request, const api_conversion *c
         free_converted(self);
         return NULL;
     }
-    return api_body_from_source(&(api_source){.state = self,
-                                              .size = request->body_size,
-                                              .read = read_converted,
-                                              .free = free_converted});
+    return api_body_from_source(
+        &(api_source){self, request->body_size, read_converted, free_converted});
 }
