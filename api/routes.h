@@ -23,9 +23,10 @@ typedef enum api_kind {
     API_COMPARISON = 1 << 13,     /* of a table that the body holds with the exact one */
     API_IDENTIFICATION = 1 << 14, /* of a table that the body holds */
     API_CONVERSION = 1 << 15,     /* of a file of tensors, which is the answer */
+    API_APPLICATION = 1 << 16,    /* of an encoding to tensors that the body holds */
 } api_kind;
 
-#define API_TABLES (API_COMPARISON | API_IDENTIFICATION | API_CONVERSION) /* that come */
+#define API_TABLES (API_COMPARISON | API_IDENTIFICATION | API_CONVERSION | API_APPLICATION)
 
 typedef struct api_route {
     const char *method, *pattern; /* a pattern may end in /{name} */

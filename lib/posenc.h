@@ -12,7 +12,7 @@
  *
  * The sections below are: status and errors, element types, schemes, arguments, tensors and
  * stored sets, requests, runners, tables, streams, the cache, foreign tables, comparing,
- * pairings, identifying, memory.
+ * pairings, identifying, applying, memory.
  *
  * These rules hold throughout:
  *
@@ -748,6 +748,66 @@ bool pe_scheme_is_recognised(const pe_scheme *scheme);
  * PE_NO_MEMORY, and with PE_MALFORMED for "body" if the view cannot be read. */
 pe_status pe_identify(const pe_view *view, const pe_scheme *only, const pe_limits *limits,
                       const pe_runner *runner, pe_identity *ret_identity, pe_error *reterr);
+
+/* ---- applying ---- */
+
+typedef enum pe_application_kind {
+    PE_APPLY_ADD,      /* input + scale · entry */
+    PE_APPLY_MULTIPLY, /* input · entry */
+    PE_APPLY_ROTATE,   /* pairs of columns are turned */
+    PE_APPLY_CONTRACT, /* sums over the last axis of products with entries */
+} pe_application_kind;
+
+/* What a scheme does to one tensor of a model. Axes are names joined by commas. Those of the
+ * input and of the result are the last ones: others may come before. An axis of the entries
+ * has the extent of that of the same name. Where the shape of the entries depends on the
+ * parameter `shape`, `axes` has one list for each choice: "hwc:height,width,dim|nc:cells,dim".
+ */
+typedef struct pe_application {
+    pe_application_kind kind;
+    const char *input, *axes; /* the name of the tensor, and its axes */
+    const char *result;       /* the name of the result */
+    const char *result_axes;  /* NULL: as the input's */
+    const char *tensors[2];   /* of the scheme: the entries; of a rotation cosines, sines */
+    const char *entry_axes;   /* NULL: as the input's */
+    const char *formula;      /* of the result */
+} pe_application;
+
+/* The applications of a scheme, in the order of its documentation; NULL if there are none. */
+const pe_application *pe_scheme_applications(const pe_scheme *scheme, size_t *ret_count);
+
+typedef struct pe_apply_options {
+    pe_dtype dtype;   /* of the result; PE_DTYPE_COUNT: the input's */
+    double scale;     /* of PE_APPLY_ADD, at most 2^60 in magnitude; 1 changes nothing */
+    bool inverse;     /* PE_APPLY_ROTATE: turn the other way */
+    const char *axes; /* all axes of the input; NULL: the last ones are the application's */
+} pe_apply_options;
+
+/* The result of an application, computed as it is read. Each element is the exact result for
+ * the input's elements and the scheme's real numbers, rounded once: to nearest, ties to even,
+ * beyond the dtype's largest number to infinity; zeros are +0. Products with infinities and NaN
+ * are as IEEE 754 has them; every NaN is the same one. Columns that a rotation leaves as they
+ * are keep their bytes where the dtype stays. An element whose terms cancel to less than about
+ * 2^-40 of themselves may be off in the last place of f64, since terms are known to 2^-94.
+ * Memory is that of the encoding, at most 64 MB, and of some rows. One thread at a time. */
+typedef struct pe_apply pe_apply;
+
+/* Open the result for an input of a real dtype, row-major and not swapped. The request's dtype
+ * does not matter. Fails as pe_stream_new, with PE_OUT_OF_RANGE for "shape", "form" or
+ * "cos_sin" where input and request do not fit, with PE_MALFORMED for "axes" or "dtype". The
+ * view must be readable as long as the result; the runner is used during this call only. */
+pe_status pe_apply_new(pe_request *request, size_t application, const pe_view *input,
+                       const pe_apply_options *options, const pe_runner *runner,
+                       pe_apply **ret_apply, pe_error *reterr);
+void pe_apply_free(pe_apply *apply);
+
+/* The shape of the result, row-major; `read` is NULL. */
+const pe_view *pe_apply_shape(const pe_apply *apply);
+uint64_t pe_apply_size(const pe_apply *apply); /* bytes */
+
+/* Read up to `size` bytes from `offset` on, as pe_stream_read: 0 at the end, and also if the
+ * input cannot be read. */
+size_t pe_apply_read(pe_apply *apply, uint64_t offset, void *dst, size_t size);
 
 /* ---- memory ---- */
 

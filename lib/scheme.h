@@ -100,7 +100,32 @@ struct pe_scheme {
     /* Propose requests that may have made a table. It proves nothing: what is proposed is
      * compared entry by entry. NULL: tables of this scheme are not recognised yet. */
     void (*recognise)(pe_seen *seen, pe_proposals *proposals);
+
+    /* What the scheme does to tensors of a model: PE_APPLICATIONS(array), or nothing. */
+    const pe_application *applications;
+    size_t application_count;
 };
+
+/* Frequent applications. */
+#define PE_ADDITION(its_axes)                                                                  \
+    {                                                                                          \
+        .kind = PE_APPLY_ADD, .input = "x", .axes = (its_axes), .result = "x",                 \
+        .tensors = {"encoding"}, .formula = "x + scale * encoding"                             \
+    }
+#define PE_ROTATION(name, cosines, sines)                                                      \
+    {                                                                                          \
+        .kind = PE_APPLY_ROTATE, .input = (name), .axes = "length,dim", .result = (name),      \
+        .tensors = {(cosines), (sines)}, .entry_axes = "length,pair",                          \
+        .formula = "(x, y) -> (x cos - y sin, x sin + y cos) for the two columns of each "     \
+                   "pair; inverse=true: (x cos + y sin, y cos - x sin)"                        \
+    }
+#define PE_BIAS(tensor)                                                                        \
+    {                                                                                          \
+        .kind = PE_APPLY_ADD, .input = "scores", .axes = "heads,queries,keys",                 \
+        .result = "scores", .tensors = {(tensor)}, .formula = "scores + scale * " tensor       \
+    }
+
+#define PE_APPLICATIONS(array) .applications = (array), .application_count = PE_COUNT(array)
 
 /* The price of one element, and of one row out of pe_tensor.rows. */
 double pe_element_price(const pe_values *values, const pe_plan *plan, size_t tensor);

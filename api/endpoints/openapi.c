@@ -1,5 +1,6 @@
 /* /openapi.json: this interface as an OpenAPI 3.1 document, built from the table of routes and
  * the registries of schemes and formats. */
+#include "conversions/applied.h"
 #include "conversions/selection.h"
 #include "models/options.h"
 #include "negotiation/options.h"
@@ -280,24 +281,36 @@ static void add_options(json_t *parameters, const pe_parameter *rows, size_t cou
         add_query_parameter(parameters, rows[i].name, rows[i].help, option_schema(&rows[i]));
 }
 
+/* Add the parameters of the scheme that a path names. */
+static void add_scheme_parameters(json_t *parameters, const char *help)
+{
+    json_array_append_new(
+        parameters, json_pack("{s:s, s:s, s:s, s:s, s:b, s:{s:s, s:b}, s:{s:i, s:i}}", "name",
+                              "parameters", "in", "query", "description", help, "style", "form",
+                              "explode", 1, "schema", "type", "object", "additionalProperties",
+                              1, "example", "length", 4, "dim", 8));
+}
+
+static void add_apply_options(json_t *parameters)
+{
+    add_scheme_parameters(parameters,
+                          "the parameters of the scheme, as in GET /v1/encodings/{scheme}");
+    add_options(parameters, api_apply_options, API_APPLY_OPTIONS);
+}
+
 /* Add what a comparison may be asked: the parameters of the scheme, and options. */
 static void add_compare_options(json_t *parameters)
 {
-    json_array_append_new(
+    add_scheme_parameters(
         parameters,
-        json_pack(
-            "{s:s, s:s, s:s, s:s, s:b, s:{s:s, s:b}, s:{s:i, s:i}}", "name", "parameters", "in",
-            "query", "description",
-            "the parameters of the scheme, and `tensor`, as in GET /v1/encodings/{scheme}; "
-            "dtype is the file's unless it is given",
-            "style", "form", "explode", 1, "schema", "type", "object", "additionalProperties",
-            1, "example", "length", 4, "dim", 8));
+        "the parameters of the scheme, and `tensor`, as in GET /v1/encodings/{scheme}; dtype "
+        "is the file's unless it is given");
     add_options(parameters, api_compare_options, API_COMPARE_OPTIONS);
 }
 
 static json_t *table_body(api_kind kind)
 {
-    if (kind == API_CONVERSION)
+    if (kind == API_CONVERSION || kind == API_APPLICATION)
         return json_pack("{s:b, s:s, s:{s:{}, s:{}}}", "required", 1, "description",
                          "an npy file, or a safetensors file of tensors of any kind", "content",
                          "application/x-npy", "application/vnd.safetensors");
@@ -331,6 +344,8 @@ static void add_plain_route(json_t *paths, const api_route *route)
         add_compare_options(parameters);
     if (route->kind == API_IDENTIFICATION)
         add_options(parameters, api_identify_options, API_IDENTIFY_OPTIONS);
+    if (route->kind == API_APPLICATION)
+        add_apply_options(parameters);
     if (route->kind == API_CONVERSION)
         add_options(parameters, api_convert_options, API_CONVERT_OPTIONS);
     api_contract_add_parameters(parameters, route->kind);

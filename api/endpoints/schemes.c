@@ -6,6 +6,7 @@
 #include "service.h"
 #include "json/schema.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static json_t *describe_presets(const pe_scheme_info *info)
@@ -26,6 +27,43 @@ static json_t *describe_presets(const pe_scheme_info *info)
     return presets;
 }
 
+/* The axes of a tensor whose last ones are named: "[..., length, dim]". */
+static json_t *describe_axes(const char *names)
+{
+    char text[128] = "";
+    size_t used = 0;
+    for (; *names && used + 16 < sizeof text; names++)
+        used += (size_t)snprintf(text + used, sizeof text - used,
+                                 *names == ','   ? ", "
+                                 : *names == '|' ? "] or [..., "
+                                                 : "%c",
+                                 *names);
+    return json_sprintf("[..., %s]", text);
+}
+
+/* What a scheme is applied to; null if it is not. */
+static json_t *describe_applications(const pe_scheme *scheme)
+{
+    static const char *const KINDS[] = {[PE_APPLY_ADD] = "add",
+                                        [PE_APPLY_MULTIPLY] = "multiply",
+                                        [PE_APPLY_ROTATE] = "rotate",
+                                        [PE_APPLY_CONTRACT] = "contract"};
+    size_t count;
+    const pe_application *at = pe_scheme_applications(scheme, &count);
+    json_t *list = count > 0 ? json_array() : json_null();
+    for (; count > 0; count--, at++) {
+        json_t *tensors = json_array();
+        for (size_t i = 0; i < 2 && at->tensors[i]; i++)
+            json_array_append_new(tensors, json_string(at->tensors[i]));
+        json_array_append_new(
+            list, json_pack("{s:s, s:o, s:s, s:o, s:s, s:o, s:s}", "input", at->input, "shape",
+                            describe_axes(at->axes), "result", at->result, "result_shape",
+                            describe_axes(at->result_axes ? at->result_axes : at->axes), "kind",
+                            KINDS[at->kind], "tensors", tensors, "formula", at->formula));
+    }
+    return list;
+}
+
 static json_t *describe_scheme(const api_call *call, const pe_scheme *scheme)
 {
     const pe_scheme_info *info = pe_scheme_describe(scheme);
@@ -38,13 +76,14 @@ static json_t *describe_scheme(const api_call *call, const pe_scheme *scheme)
                               json_pack("{s:s, s:s, s:s, s:b}", "name", info->tensors[i].name,
                                         "shape", info->tensors[i].shape, "help",
                                         info->tensors[i].help, "primary", i == 0));
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:o, s:o, s:o, s:b, s:b}",
-                     "name", info->name, "title", info->title, "summary", info->summary,
-                     "family", info->family, "formula", info->formula, "convention",
-                     info->convention, "reference", info->reference, "revision",
-                     (int)info->revision, "example", info->example, "parameters", parameters,
-                     "presets", describe_presets(info), "tensors", tensors, "similarity",
-                     similar, "recognised", pe_scheme_is_recognised(scheme));
+    return json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:o, s:o, s:o, s:b, s:b, s:o}", "name",
+        info->name, "title", info->title, "summary", info->summary, "family", info->family,
+        "formula", info->formula, "convention", info->convention, "reference", info->reference,
+        "revision", (int)info->revision, "example", info->example, "parameters", parameters,
+        "presets", describe_presets(info), "tensors", tensors, "similarity", similar,
+        "recognised", pe_scheme_is_recognised(scheme), "applies",
+        describe_applications(scheme));
 }
 
 static json_t *build_list(const api_call *call)

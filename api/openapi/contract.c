@@ -165,6 +165,7 @@ static const struct {
      COMMON "Vary? Content-Encoding? Content-Disposition? Cache-Status?"},
     {"200", NULL, "The answer", API_COMPARISON | API_IDENTIFICATION, DOCUMENT, COMMON},
     {"200", NULL, "The file, converted", API_CONVERSION, TABLE_FILE, COMMON},
+    {"200", NULL, "The file of the results", API_APPLICATION, TABLE_FILE, COMMON},
     {"200", NULL, "How the process does", API_STATE, DOCUMENT, COMMON},
     {"200", NULL, "The text", API_TEXT, TEXT, COMMON "Vary Content-Encoding?"},
     {"200", NULL, "The file, byte for byte", API_SET, SET_FILE,

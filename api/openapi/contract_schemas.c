@@ -206,6 +206,16 @@ static const struct {
     {"Scheme", "similarity", "boolean", "whether /v1/similarity has it"},
     {"Scheme", "recognised", "boolean",
      "whether /v1/identify finds its tables; false: not yet"},
+    {"Scheme", "applies", "[Application]|null",
+     "what /v1/apply does to tensors of a model; null: nothing"},
+
+    {"Application", "input", "string", "the tensor's name"},
+    {"Application", "shape", "string", "its axes"},
+    {"Application", "result", "string", "what the result is called"},
+    {"Application", "result_shape", "string", "its axes"},
+    {"Application", "kind", "string", "add, multiply, rotate or contract"},
+    {"Application", "tensors", "[string]", "what of the scheme is applied"},
+    {"Application", "formula", "string", "the result"},
 
     {"Parameter", "name", "string", "name"},
     {"Parameter", "type", "string", "JSON type"},

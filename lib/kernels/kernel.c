@@ -11,6 +11,7 @@
 
 extern const pe_kernel PE_FOR_SET(pe_kernel);
 extern const pe_lines PE_FOR_SET(pe_lines);
+extern const pe_applying PE_FOR_SET(pe_applying);
 extern const pe_print_batches PE_FOR_SET(pe_print_batches);
 extern pe_matrix_multiply PE_FOR_SET(pe_matrix_multiply);
 extern pe_pairs PE_FOR_SET(pe_pairs);
@@ -95,4 +96,5 @@ const pe_kernel PE_FOR_SET(pe_kernel) = {
     .normals = PE_FOR_SET(pe_draw_normals),
     .scale = PE_FOR_SET(pe_scale),
     .weigh = PE_FOR_SET(pe_weigh),
+    .applying = &PE_FOR_SET(pe_applying),
 };

@@ -1,6 +1,6 @@
 /* The kernels: the inner loops that are compiled once per instruction set. They rotate and
  * round sines and cosines, print numbers, multiply matrices, compare pairs of rows, add up
- * weighted rows and draw random numbers.
+ * weighted rows, apply encodings to rows and draw random numbers.
  *
  * They are plain C that compilers vectorise, with intrinsics where those are faster. Every
  * build gives the same bits. Seeds and sums use a fixed order of operations without fused
@@ -9,6 +9,7 @@
 #ifndef PE_KERNEL_H
 #define PE_KERNEL_H
 
+#include "kernels/applying.h"
 #include "kernels/bits.h"
 #include "kernels/draw.h"
 #include "kernels/lines.h"
@@ -112,6 +113,7 @@ typedef struct pe_kernel {
     pe_draw_normals *normals;
     pe_scale *scale;
     pe_weigh *weigh;
+    const pe_applying *applying;
 } pe_kernel;
 
 /* The kernel in use: the fastest one for this processor, unless pe_kernel_use chose another. */

@@ -19,7 +19,7 @@ static uint64_t significand_of(double x, int *ret_exponent)
 void pe_exact_add(pe_exact *sum, double a, double b)
 {
     int a_exponent, b_exponent;
-    assert(fabs(a) / 8 * fabs(b) <= 0x1p1023);
+    assert(fabs(a) / 0x1p127 * fabs(b) <= 0x1p1023);
     if (a == 0 || b == 0)
         return;
     pe_uint128 product =
@@ -47,7 +47,7 @@ int pe_exact_sign(const pe_exact *sum)
     return pe_limbs_are_zero(sum->limb, PE_EXACT_LIMBS) ? 0 : 1;
 }
 
-dd pe_exact_value(const pe_exact *sum)
+dd pe_exact_scaled(const pe_exact *sum, int *ret_exponent)
 {
     pe_exact magnitude = *sum;
     bool negative = pe_exact_sign(sum) < 0;
@@ -56,11 +56,17 @@ dd pe_exact_value(const pe_exact *sum)
         pe_limbs_sub(magnitude.limb, sum->limb, PE_EXACT_LIMBS);
     }
     pe_leading leading = pe_limbs_leading(magnitude.limb, PE_EXACT_LIMBS);
-    int exponent = leading.length - 2148; /* magnitude = 0.high low * 2^exponent */
-    uint64_t first = leading.high >> 11;  /* 53 bits each */
+    uint64_t first = leading.high >> 11; /* 53 bits each */
     uint64_t second = (leading.high & 0x7ff) << 42 | leading.low >> 22;
     second |= leading.cut_off || (leading.low & 0x3fffff) != 0;
-    dd value = dd_quick_two_sum(ldexp((double)first, exponent - 53),
-                                ldexp((double)second, exponent - 106));
+    dd value = dd_quick_two_sum((double)first * 0x1p-53, (double)second * 0x1p-106);
+    *ret_exponent = leading.length - 2148; /* magnitude = 0.high low * 2^exponent */
     return negative ? dd_neg(value) : value;
+}
+
+dd pe_exact_value(const pe_exact *sum)
+{
+    int exponent;
+    dd value = pe_exact_scaled(sum, &exponent);
+    return (dd){ldexp(value.hi, exponent), ldexp(value.lo, exponent)};
 }

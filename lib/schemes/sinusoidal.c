@@ -206,6 +206,8 @@ static void recognise(pe_seen *seen, pe_proposals *proposals)
     propose_layout(seen, proposals, (pe_columns){half, 1, half}, "&layout=concat_cos_first");
 }
 
+static const pe_application APPLICATIONS[] = {PE_ADDITION("length,dim")};
+
 const pe_scheme pe_scheme_sinusoidal = {
     .info =
         {
@@ -233,5 +235,6 @@ const pe_scheme pe_scheme_sinusoidal = {
     .price = pe_wave_price,
     .element_price = element_price,
     .recognise = recognise,
+    PE_APPLICATIONS(APPLICATIONS),
     .streamable = true,
 };

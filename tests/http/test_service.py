@@ -161,7 +161,7 @@ class OpenApi(ServerCase):
         expected |= {"/v1/models/{model}"}
         others = {"/v1/parameters": {"get"}, "/v1/parameters/{name}": {"get", "put", "delete"},
                   "/v1/batch": {"post"}, "/v1/compare/{scheme}": {"post"}, "/v1/identify": {"post"},
-                  "/v1/convert/rope": {"post"},
+                  "/v1/convert/rope": {"post"}, "/v1/apply/{scheme}": {"post"},
                   "/v1/models": {"get", "post"}}
         tables = {path for path, _ in self.tables()}
         self.assertEqual(set(self.document["paths"]), expected | tables | set(others))

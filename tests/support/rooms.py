@@ -14,7 +14,7 @@ from pathlib import Path
 # Bottom up. Headers in the layer's own folder are its ground, sources there its roof.
 LADDER = {
     "lib": ["numerics", "kernels", "text", "requests", "tables", "foreign", "positions", "waves", "trained",
-            "schemes", "registry", "identify"],
+            "schemes", "registry", "identify", "apply"],
     "api": ["bytes", "json", "http", "replies", "sets", "tables", "writers", "formats", "negotiation",
             "representations", "conversions", "models", "openapi", "endpoints"],
     "server": ["settings", "work", "observe", "store", "net", "http"],

@@ -1,0 +1,48 @@
+/* A file of tensors as it becomes when an encoding is applied to them. */
+#ifndef API_APPLIED_H
+#define API_APPLIED_H
+
+#include "bytes/body.h"
+#include "tables/table_file.h"
+
+typedef enum api_apply_option {
+    API_APPLY_DTYPE,
+    API_APPLY_SCALE,
+    API_APPLY_INVERSE,
+    API_APPLY_AXES,
+    API_APPLY_RESULT,
+    API_APPLY_OPTIONS
+} api_apply_option;
+
+/* What a request may give besides the scheme's parameters. */
+extern const pe_parameter api_apply_options[API_APPLY_OPTIONS];
+
+/* A result, and what it is called in the answer. */
+typedef struct api_applied_tensor {
+    char name[API_SET_NAME_MAX + 1];
+    pe_apply *apply;
+} api_applied_tensor;
+
+/* The results of a request's body. */
+typedef struct api_applied api_applied;
+
+/* Hold a request's body, of npy or safetensors. NULL without memory. */
+api_applied *api_applied_new(const api_request *request, bool is_npy);
+void api_applied_free(api_applied *applied);
+
+/* Find the tensors that the scheme is applied to: those of a file with the names of its
+ * inputs, or the only one. Other tensors are refused. `result` is the only result that is
+ * asked for, or NULL. False: a problem was added to reterr. */
+bool api_applied_find(api_applied *applied, const pe_scheme *scheme, const char *result,
+                      pe_error *reterr);
+
+/* Open the results. */
+bool api_applied_open(api_applied *applied, pe_request *request,
+                      const pe_apply_options *options, const pe_runner *runner,
+                      pe_error *reterr);
+
+/* The file with the results, which takes `applied` over. The request must hold its body until
+ * this one has been read. NULL without memory. */
+api_body *api_body_applied(api_applied *applied);
+
+#endif

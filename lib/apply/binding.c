@@ -1,0 +1,184 @@
+/* Binding axes by their names. */
+#include "apply/binding.h"
+
+#include "requests/request.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define NAMES_MAX PE_VIEW_RANK_MAX
+
+/* Names of axes, which lie in a text that they are cut out of. */
+typedef struct axis_names {
+    size_t count;
+    struct {
+        const char *text;
+        size_t length;
+    } at[NAMES_MAX];
+} axis_names;
+
+/* Split names joined by commas, up to the end or a bar. False: there are too many, or one is
+ * empty. */
+static bool split(const char *text, axis_names *ret_names)
+{
+    ret_names->count = 0;
+    for (const char *at = text;; at++) {
+        size_t length = strcspn(at, ",|");
+        if (length == 0 || ret_names->count == NAMES_MAX)
+            return false;
+        ret_names->at[ret_names->count].text = at;
+        ret_names->at[ret_names->count++].length = length;
+        at += length;
+        if (*at != ',')
+            return true;
+    }
+}
+
+/* The place of a name, or `count`. */
+static size_t place_of(const axis_names *names, const axis_names *of, size_t index)
+{
+    size_t place = 0;
+    while (place < names->count &&
+           (names->at[place].length != of->at[index].length ||
+            memcmp(names->at[place].text, of->at[index].text, of->at[index].length) != 0))
+        place++;
+    return place;
+}
+
+/* The list of axes for the request's shape. */
+static const char *list_of(const pe_request *request, const char *axes)
+{
+    const char *colon = strchr(axes, ':');
+    if (!colon)
+        return axes;
+    const pe_scheme_info *info = &request->values.scheme->info;
+    const pe_parameter *row = pe_parameter_at(info, pe_parameter_index(info, "shape"));
+    const char *choice = row->choices[pe_choice(&request->values, "shape")];
+    size_t length = strlen(choice);
+    while (strncmp(axes, choice, length) != 0 || axes[length] != ':')
+        axes = strchr(axes, '|') + 1;
+    return axes + length + 1;
+}
+
+/* ---- problems ---- */
+
+static void write_shape(const uint64_t *shape, size_t rank, char *dst, size_t size)
+{
+    size_t used = (size_t)snprintf(dst, size, "[");
+    for (size_t i = 0; i < rank && used < size; i++)
+        used += (size_t)snprintf(dst + used, size - used, "%s%llu", i > 0 ? ", " : "",
+                                 (unsigned long long)shape[i]);
+    if (used < size)
+        snprintf(dst + used, size - used, "]");
+}
+
+static bool refuse_axes(const pe_application *rule, const char *list, const char *given,
+                        size_t rank, pe_error *reterr)
+{
+    pe_error_add(reterr, PE_MALFORMED, "axes", given,
+                 "%zu different names joined by commas, one for each axis of %s, with all of "
+                 "%.*s among them and the last of these at the end",
+                 rank, rule->input, (int)strcspn(list, "|"), list);
+    return false;
+}
+
+/* ---- binding ---- */
+
+/* Name the input's axes: as asked for, else the last ones as the rule names them. Those without
+ * a name have an empty one. */
+static bool name_axes(const pe_application *rule, const char *list, const pe_view *input,
+                      const char *asked, axis_names *ret_names, pe_error *reterr)
+{
+    axis_names wanted;
+    char given[96];
+    (void)split(list, &wanted);
+    if (input->rank < wanted.count) {
+        write_shape(input->shape, input->rank, given, sizeof given);
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "shape", given, "[..., %.*s] of %s",
+                     (int)strcspn(list, "|"), list, rule->input);
+        return false;
+    }
+    if (!asked) {
+        size_t before = input->rank - wanted.count;
+        *ret_names = (axis_names){.count = input->rank};
+        for (size_t i = 0; i < before; i++)
+            ret_names->at[i].text = "";
+        memcpy(ret_names->at + before, wanted.at, wanted.count * sizeof *wanted.at);
+        return true;
+    }
+    bool good = split(asked, ret_names) && ret_names->count == input->rank;
+    for (size_t i = 0; good && i < ret_names->count; i++)
+        good = place_of(ret_names, ret_names, i) == i;
+    for (size_t i = 0; good && i < wanted.count; i++)
+        good = place_of(ret_names, &wanted, i) < input->rank;
+    if (good && place_of(ret_names, &wanted, wanted.count - 1) == input->rank - 1)
+        return true;
+    return refuse_axes(rule, list, asked, input->rank, reterr);
+}
+
+/* Check that an axis of the input is as long as that of the entries. */
+static bool fits(const pe_application *rule, const axis_names *names, size_t axis,
+                 const pe_view *input, const pe_tensor *entries, size_t of, pe_error *reterr)
+{
+    char given[96], shape[96];
+    if (input->shape[axis] == entries->shape[of])
+        return true;
+    write_shape(input->shape, input->rank, given, sizeof given);
+    write_shape(entries->shape, entries->rank, shape, sizeof shape);
+    pe_error_add(reterr, PE_OUT_OF_RANGE, "shape", given,
+                 "%llu along the axis %.*s of %s, as the tensor %s has, whose shape is %s",
+                 (unsigned long long)entries->shape[of], (int)names->at[axis].length,
+                 names->at[axis].text, rule->input, entries->name, shape);
+    return false;
+}
+
+bool pe_binding_make(const pe_request *request, const pe_application *rule,
+                     const pe_tensor *entries, const pe_view *input, const char *axes,
+                     pe_binding *ret_binding, pe_error *reterr)
+{
+    const char *list = list_of(request, rule->axes);
+    axis_names names, of;
+    pe_binding binding = {.rank = input->rank, .rows = 1};
+    if (!name_axes(rule, list, input, axes, &names, reterr))
+        return false;
+    (void)split(rule->entry_axes ? rule->entry_axes : list, &of);
+    if (of.count != entries->rank) {
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "form", "compact",
+                     "expanded: only whole tensors are applied");
+        return false;
+    }
+    memcpy(binding.shape, input->shape, sizeof binding.shape);
+    binding.columns = input->shape[input->rank - 1];
+    binding.results = rule->kind == PE_APPLY_CONTRACT ? 1 : binding.columns;
+    binding.has_result_axis = rule->kind != PE_APPLY_CONTRACT;
+    for (size_t i = 0; i + 1 < input->rank; i++)
+        binding.rows *= input->shape[i];
+    uint64_t stride = 1;
+    for (size_t i = of.count; i-- > 0;) {
+        size_t place = place_of(&names, &of, i);
+        bool last = i + 1 == of.count;
+        if (place < input->rank && !fits(rule, &names, place, input, entries, i, reterr))
+            return false;
+        if (place < input->rank && !last)
+            binding.strides[place] = stride;
+        if (place == input->rank && !last) { /* what a contraction has results for */
+            binding.results = entries->shape[i];
+            binding.has_result_axis = true;
+        }
+        if (!last)
+            stride *= entries->shape[i];
+    }
+    *ret_binding = binding;
+    return true;
+}
+
+uint64_t pe_binding_row(const pe_binding *binding, uint64_t row)
+{
+    uint64_t of = 0;
+    for (size_t axis = binding->rank - 1; axis-- > 0;) {
+        uint64_t extent = binding->shape[axis];
+        of += row % extent * binding->strides[axis];
+        row /= extent;
+    }
+    return of;
+}

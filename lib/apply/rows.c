@@ -1,0 +1,188 @@
+/* Rows: fast sums with bounds, and exact ones where these decide nothing. */
+#include "apply/rows.h"
+
+#include "apply/sum.h"
+#include "kernels/kernel.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ARRAYS 11
+
+bool pe_row_room_init(pe_row_room *ret_room, size_t most)
+{
+    pe_row_room *room = ret_room;
+    *room = (pe_row_room){.memory = malloc(ARRAYS * most * sizeof(double))};
+    if (!room->memory)
+        return false;
+    double **arrays[ARRAYS] = {&room->x,         &room->y,         &room->rounded,
+                               &room->turned,    &room->table[0],  &room->table[1],
+                               &room->table[2],  &room->table[3],  &room->sums.value,
+                               &room->sums.rest, &room->sums.bound};
+    for (size_t i = 0; i < ARRAYS; i++)
+        *arrays[i] = room->memory + i * most;
+    return true;
+}
+
+void pe_row_room_done(pe_row_room *room)
+{
+    free(room->memory);
+    *room = (pe_row_room){.memory = NULL};
+}
+
+static dd entry_of(pe_entry_row row, size_t column)
+{
+    return (dd){row.hi[column], row.lo[column]};
+}
+
+/* The sums of a row from one on. Only those of f64 have rests. */
+static pe_sums sums_from(const pe_row_rule *rule, const pe_row_room *room, size_t first)
+{
+    bool wide = rule->dtype == PE_F64;
+    return (pe_sums){room->sums.value + first, wide ? room->sums.rest + first : NULL,
+                     room->sums.bound + first};
+}
+
+/* ---- one entry for one number ---- */
+
+static double settle_one(const pe_row_rule *rule, double number, dd entry)
+{
+    pe_sum sum = {.nan = false};
+    if (rule->kind == PE_APPLY_MULTIPLY) {
+        pe_sum_add(&sum, number, entry);
+    } else {
+        pe_sum_add(&sum, number, (dd){1, 0});
+        pe_sum_add(&sum, rule->scale, entry);
+    }
+    return pe_sum_rounded(&sum, rule->dtype);
+}
+
+static void apply_each(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
+                       pe_entry_row entries, double *ret_rounded)
+{
+    const pe_applying *kernel = pe_kernel_get()->applying;
+    const pe_sums sums = sums_from(rule, room, 0);
+    if (rule->kind == PE_APPLY_MULTIPLY)
+        kernel->multiply(numbers, entries, rule->columns, sums);
+    else
+        kernel->add(numbers, rule->scale, entries, rule->columns, sums);
+    kernel->decide(rule->dtype, sums, rule->columns, ret_rounded);
+    for (size_t i = 0; i < rule->columns; i++)
+        if (isnan(ret_rounded[i]))
+            ret_rounded[i] = settle_one(rule, numbers[i], entry_of(entries, i));
+}
+
+/* ---- rotations ---- */
+
+/* x · cosine - y · sine, exactly. */
+static double settle_turn(const pe_row_rule *rule, double x, double y, dd cosine, dd sine)
+{
+    pe_sum sum = {.nan = false};
+    pe_sum_add(&sum, x, cosine);
+    pe_sum_add(&sum, -y, sine);
+    return pe_sum_rounded(&sum, rule->dtype);
+}
+
+/* The entries of the pairs, which are in the columns of each pair's first half. */
+static pe_entry_row gather(const pe_row_rule *rule, pe_entry_row row, double *hi, double *lo)
+{
+    for (size_t p = 0; p < rule->pairs; p++) {
+        hi[p] = row.hi[rule->one[p]];
+        lo[p] = row.lo[rule->one[p]];
+    }
+    return (pe_entry_row){hi, lo};
+}
+
+/* Round the columns that are in no pair: they come before, and the pairs are written over them.
+ */
+static void pass(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
+                 double *ret_rounded)
+{
+    const pe_sums sums = sums_from(rule, room, 0);
+    memcpy(sums.value, numbers, rule->columns * sizeof *numbers);
+    memset(sums.bound, 0, rule->columns * sizeof *sums.bound);
+    if (sums.rest)
+        memset(sums.rest, 0, rule->columns * sizeof *sums.rest);
+    pe_kernel_get()->applying->decide(rule->dtype, sums, rule->columns, ret_rounded);
+    for (size_t i = 0; i < rule->columns; i++)
+        if (isnan(ret_rounded[i]))
+            ret_rounded[i] = isnan(numbers[i]) ? (double)NAN : numbers[i]; /* infinite */
+}
+
+static void turn(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
+                 const pe_entry_row *entries, double *ret_rounded)
+{
+    const pe_applying *kernel = pe_kernel_get()->applying;
+    const size_t pairs = rule->pairs;
+    pe_entry_row cosines = entries[0], sines = entries[1];
+    if (rule->full) {
+        cosines = gather(rule, cosines, room->table[0], room->table[1]);
+        sines = gather(rule, sines, room->table[2], room->table[3]);
+    }
+    for (size_t p = 0; p < pairs; p++) {
+        room->x[p] = numbers[rule->one[p]];
+        room->y[p] = numbers[rule->other[p]];
+    }
+    kernel->rotate(room->x, room->y, rule->turn, cosines, sines, pairs,
+                   sums_from(rule, room, 0));
+    kernel->rotate(room->y, room->x, -rule->turn, cosines, sines, pairs,
+                   sums_from(rule, room, pairs));
+    kernel->decide(rule->dtype, sums_from(rule, room, 0), 2 * pairs, room->turned);
+    for (size_t p = 0; p < pairs; p++) {
+        double x = room->x[p], y = room->y[p] * rule->turn;
+        dd cosine = entry_of(cosines, p), sine = entry_of(sines, p);
+        if (isnan(room->turned[p]))
+            room->turned[p] = settle_turn(rule, x, y, cosine, sine);
+        if (isnan(room->turned[pairs + p]))
+            room->turned[pairs + p] =
+                settle_turn(rule, room->y[p], -rule->turn * x, cosine, sine);
+        ret_rounded[rule->one[p]] = room->turned[p];
+        ret_rounded[rule->other[p]] = room->turned[pairs + p];
+    }
+}
+
+/* ---- contractions ---- */
+
+/* The sum of numbers[i] · entries[i] over i, exactly. */
+static double settle_contraction(const pe_row_rule *rule, const double *numbers,
+                                 pe_entry_row entries)
+{
+    pe_sum sum = {.nan = false};
+    for (size_t i = 0; i < rule->columns; i++)
+        pe_sum_add(&sum, numbers[i], entry_of(entries, i));
+    return pe_sum_rounded(&sum, rule->dtype);
+}
+
+static void contract(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
+                     pe_entry_row entries, double *ret_rounded)
+{
+    const pe_applying *kernel = pe_kernel_get()->applying;
+    const pe_sums sums = sums_from(rule, room, 0);
+    kernel->contract(numbers, entries, rule->columns, rule->results, sums);
+    kernel->decide(rule->dtype, sums, rule->results, ret_rounded);
+    for (size_t j = 0; j < rule->results; j++)
+        if (isnan(ret_rounded[j]))
+            ret_rounded[j] = settle_contraction(
+                rule, numbers,
+                (pe_entry_row){entries.hi + j * rule->columns, entries.lo + j * rule->columns});
+}
+
+void pe_row_apply(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
+                  const pe_entry_row *entries, double *ret_rounded)
+{
+    switch (rule->kind) {
+    case PE_APPLY_ADD:
+    case PE_APPLY_MULTIPLY:
+        apply_each(rule, room, numbers, entries[0], ret_rounded);
+        return;
+    case PE_APPLY_ROTATE:
+        if (2 * rule->pairs < rule->columns)
+            pass(rule, room, numbers, ret_rounded);
+        turn(rule, room, numbers, entries, ret_rounded);
+        return;
+    case PE_APPLY_CONTRACT:
+        contract(rule, room, numbers, entries[0], ret_rounded);
+        return;
+    }
+}

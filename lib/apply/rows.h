@@ -1,0 +1,36 @@
+/* Applying an encoding to one row of numbers. */
+#ifndef PE_APPLY_ROWS_H
+#define PE_APPLY_ROWS_H
+
+#include "apply/entries.h"
+
+/* How rows are made: what all rows of one application share. */
+typedef struct pe_row_rule {
+    pe_application_kind kind;
+    pe_dtype dtype;              /* of the results */
+    double scale;                /* of PE_APPLY_ADD */
+    double turn;                 /* of PE_APPLY_ROTATE: 1, or -1 for the other way */
+    size_t columns, results;     /* numbers of a row, and results */
+    size_t pairs;                /* that are turned; columns in no pair stay as they are */
+    const uint32_t *one, *other; /* [pairs]: their columns */
+    bool full;                   /* tables have a column for each of a row, not for each pair */
+} pe_row_rule;
+
+/* Room for rows: arrays of as many doubles as a row has columns or results. */
+typedef struct pe_row_room {
+    double *memory;
+    double *x, *y, *rounded, *turned;
+    double *table[4]; /* cosines, their rests, sines, theirs */
+    pe_sums sums;
+} pe_row_room;
+
+/* Allocate for rows of up to `most` columns or results; false without memory. */
+bool pe_row_room_init(pe_row_room *ret_room, size_t most);
+void pe_row_room_done(pe_row_room *room);
+
+/* Write the results of one row, rounded: NaN, infinities and numbers that the dtype has.
+ * entries[0] are those of the row, of a rotation the cosines, and entries[1] the sines. */
+void pe_row_apply(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
+                  const pe_entry_row *entries, double *ret_rounded);
+
+#endif

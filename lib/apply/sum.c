@@ -1,0 +1,55 @@
+/* Exact sums of products, with IEEE's infinities and NaN. */
+#include "apply/sum.h"
+
+#include "numerics/dtype.h"
+
+#include <math.h>
+
+/* Products beyond this are infinite: no sum with them can come back. */
+#define MOST_EXPONENT 1149
+
+static void add_infinity(pe_sum *sum, bool negative)
+{
+    sum->minus |= negative;
+    sum->plus |= !negative;
+}
+
+void pe_sum_add(pe_sum *sum, double number, dd entry)
+{
+    int one, other;
+    double product = number * entry.hi;
+    bool negative = (signbit(number) != 0) != (signbit(entry.hi) != 0);
+    if (!isfinite(number) || !isfinite(entry.hi)) {
+        if (isnan(product))
+            sum->nan = true;
+        else
+            add_infinity(sum, negative);
+        return;
+    }
+    (void)frexp(number, &one);
+    (void)frexp(entry.hi, &other);
+    if (number != 0 && entry.hi != 0 && one + other > MOST_EXPONENT) {
+        add_infinity(sum, negative);
+        return;
+    }
+    pe_exact_add(&sum->finite, number, entry.hi);
+    pe_exact_add(&sum->finite, number, entry.lo);
+}
+
+double pe_sum_rounded(const pe_sum *sum, pe_dtype dtype)
+{
+    unsigned char element[sizeof(double)];
+    int exponent;
+    if (sum->nan || (sum->plus && sum->minus))
+        return (double)NAN;
+    if (sum->plus || sum->minus)
+        return sum->plus ? (double)INFINITY : -(double)INFINITY;
+    if (pe_exact_sign(&sum->finite) == 0)
+        return 0;
+    dd value = pe_exact_scaled(&sum->finite, &exponent);
+    double number = pe_double_for_scaled(dtype, value, exponent);
+    if (fabs(number) >= pe_dtype_overflow(dtype))
+        return copysign((double)INFINITY, number);
+    pe_round_row(dtype, &number, 1, element);
+    return pe_element_value(dtype, element);
+}

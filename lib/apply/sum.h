@@ -1,0 +1,24 @@
+/* Sums of products of numbers with entries of an encoding, rounded once: for results that a
+ * bound does not decide. */
+#ifndef PE_APPLY_SUM_H
+#define PE_APPLY_SUM_H
+
+#include "numerics/exact.h"
+#include "posenc.h"
+
+#include <stdbool.h>
+
+/* A sum on its way. {0} is the empty sum. */
+typedef struct pe_sum {
+    pe_exact finite;
+    bool nan, plus, minus; /* terms that are NaN, and infinite ones of either sign */
+} pe_sum;
+
+/* Add number · entry. An entry without rest (lo = 0) counts as exact, so that ties go to even.
+ * Infinities and NaN are as IEEE 754 has them: 0 times infinity is NaN. */
+void pe_sum_add(pe_sum *sum, double number, dd entry);
+
+/* The sum, rounded to the dtype: NaN, an infinity or a number that the dtype has. */
+double pe_sum_rounded(const pe_sum *sum, pe_dtype dtype);
+
+#endif

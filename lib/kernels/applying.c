@@ -1,0 +1,315 @@
+/* The loops of applying encodings. Whatever a bound decides does not depend on the order of
+ * operations, so all builds give the same bits. */
+#include "kernels/applying.h"
+
+#include "kernels/instruction_set.h"
+#include "numerics/dd.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* Bounds: of doubles 6 units of 2^-53 for one entry, two roundings and the addition of the
+ * bound; of pairs 2^-94 for the entry, and a little. Products that underflow err by less than
+ * TINY. */
+#define NARROW 0x1.8p-51
+#define WIDE   0x1p-92
+#define TINY   0x1p-1060
+
+static inline double magnitude(double x)
+{
+    return pe_double_of_bits(pe_bits_of_double(x) & ~(1ULL << 63));
+}
+
+/* ---- reading ---- */
+
+static inline float float_of_bits(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline uint32_t bits_of_float(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* The bits of a half as those of a float: the exponent is shifted by a product, which is exact.
+ */
+static inline float float_of_half(uint16_t half)
+{
+    uint32_t bits = half, rest = bits & 0x7fff, sign = (bits & 0x8000) << 16;
+    uint32_t finite = bits_of_float(float_of_bits(rest << 13) * 0x1p112F);
+    uint32_t special = 0x7f800000 | (rest & 0x3ff) << 13;
+    return float_of_bits(sign | (rest >= 0x7c00 ? special : finite));
+}
+
+static void read_numbers(pe_dtype dtype, const void *elements, size_t count,
+                         double *restrict ret_numbers)
+{
+    const float *floats = elements;
+    const uint16_t *halves = elements;
+    if (dtype == PE_F64)
+        memcpy(ret_numbers, elements, count * sizeof *ret_numbers);
+    else if (dtype == PE_F32)
+        for (size_t i = 0; i < count; i++)
+            ret_numbers[i] = (double)floats[i];
+    else if (dtype == PE_BF16)
+        for (size_t i = 0; i < count; i++)
+            ret_numbers[i] = (double)float_of_bits((uint32_t)halves[i] << 16);
+    else
+        for (size_t i = 0; i < count; i++)
+            ret_numbers[i] = (double)float_of_half(halves[i]);
+}
+
+/* ---- sums ---- */
+
+static void add(const double *restrict x, double scale, pe_entry_row entries, size_t count,
+                pe_sums sums)
+{
+    const double *restrict hi = entries.hi, *restrict lo = entries.lo;
+    double *restrict value = sums.value, *restrict bound = sums.bound;
+    double *restrict rest = sums.rest;
+    if (!rest) {
+        for (size_t i = 0; i < count; i++) {
+            double product = scale * hi[i];
+            value[i] = x[i] + product;
+            bound[i] = NARROW * (magnitude(x[i]) + magnitude(product)) + TINY;
+        }
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        dd product = dd_two_prod(scale, hi[i]), sum = dd_two_sum(x[i], product.hi);
+        double low = sum.lo + (product.lo + scale * lo[i]);
+        value[i] = sum.hi;
+        rest[i] = low;
+        bound[i] = WIDE * magnitude(product.hi) + 0x1p-52 * magnitude(low) + TINY;
+    }
+}
+
+static void multiply(const double *restrict x, pe_entry_row entries, size_t count, pe_sums sums)
+{
+    const double *restrict hi = entries.hi, *restrict lo = entries.lo;
+    double *restrict value = sums.value, *restrict bound = sums.bound;
+    double *restrict rest = sums.rest;
+    if (!rest) {
+        for (size_t i = 0; i < count; i++) {
+            value[i] = x[i] * hi[i];
+            bound[i] = NARROW * magnitude(value[i]) + TINY;
+        }
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        dd product = dd_two_prod(x[i], hi[i]);
+        value[i] = product.hi;
+        rest[i] = product.lo + x[i] * lo[i];
+        bound[i] = WIDE * magnitude(product.hi) + TINY;
+    }
+}
+
+static void rotate(const double *restrict x, const double *restrict y, double turn,
+                   pe_entry_row cosines, pe_entry_row sines, size_t count, pe_sums sums)
+{
+    const double *restrict cos_hi = cosines.hi, *restrict cos_lo = cosines.lo;
+    const double *restrict sin_hi = sines.hi, *restrict sin_lo = sines.lo;
+    double *restrict value = sums.value, *restrict bound = sums.bound;
+    double *restrict rest = sums.rest;
+    if (!rest) {
+        for (size_t i = 0; i < count; i++) {
+            double one = x[i] * cos_hi[i], other = turn * y[i] * sin_hi[i];
+            value[i] = one - other;
+            bound[i] = NARROW * (magnitude(one) + magnitude(other)) + TINY;
+        }
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        double z = -turn * y[i];
+        dd one = dd_two_prod(x[i], cos_hi[i]), other = dd_two_prod(z, sin_hi[i]);
+        dd sum = dd_two_sum(one.hi, other.hi);
+        value[i] = sum.hi;
+        rest[i] = sum.lo + ((one.lo + other.lo) + (x[i] * cos_lo[i] + z * sin_lo[i]));
+        bound[i] = WIDE * (magnitude(one.hi) + magnitude(other.hi)) + TINY;
+    }
+}
+
+/* ---- contractions ---- */
+
+#define LANES 8
+
+/* Partial sums of every LANES-th product, in doubles. */
+static void contract_narrow(const double *restrict x, const double *restrict hi, size_t count,
+                            double *ret_value, double *ret_bound)
+{
+    double sums[LANES] = {0}, sizes[LANES] = {0}, value = 0, size = 0;
+    size_t i = 0;
+    for (; i + LANES <= count; i += LANES)
+        for (size_t lane = 0; lane < LANES; lane++) {
+            double product = x[i + lane] * hi[i + lane];
+            sums[lane] += product;
+            sizes[lane] += magnitude(product);
+        }
+    for (; i < count; i++) {
+        double product = x[i] * hi[i];
+        sums[i % LANES] += product;
+        sizes[i % LANES] += magnitude(product);
+    }
+    for (size_t lane = 0; lane < LANES; lane++) {
+        value += sums[lane];
+        size += sizes[lane];
+    }
+    *ret_value = value;
+    *ret_bound = ((double)count + 16) * 0x1p-52 * size + (double)count * TINY;
+}
+
+/* A sum of products, and the sum of the errors of its additions and products. */
+typedef struct lane_sum {
+    double sum[LANES], rest[LANES], size[LANES];
+} lane_sum;
+
+static inline void add_product(lane_sum *sums, size_t lane, double x, double hi, double lo)
+{
+    dd product = dd_two_prod(x, hi), sum = dd_two_sum(sums->sum[lane], product.hi);
+    sums->sum[lane] = sum.hi;
+    sums->rest[lane] += sum.lo + (product.lo + x * lo);
+    sums->size[lane] += magnitude(product.hi);
+}
+
+/* The same in pairs: the errors are summed in doubles. */
+static void contract_wide(const double *restrict x, pe_entry_row entries, size_t count,
+                          double *ret_value, double *ret_rest, double *ret_bound)
+{
+    const double *restrict hi = entries.hi, *restrict lo = entries.lo;
+    lane_sum sums = {{0}, {0}, {0}};
+    double size = 0, rest = 0, n = (double)count + 16;
+    dd value = {0, 0};
+    size_t i = 0;
+    for (; i + LANES <= count; i += LANES)
+        for (size_t lane = 0; lane < LANES; lane++)
+            add_product(&sums, lane, x[i + lane], hi[i + lane], lo[i + lane]);
+    for (; i < count; i++)
+        add_product(&sums, i % LANES, x[i], hi[i], lo[i]);
+    for (size_t lane = 0; lane < LANES; lane++) {
+        value = dd_two_sum(value.hi, sums.sum[lane]);
+        rest += value.lo + sums.rest[lane];
+        size += sums.size[lane];
+    }
+    value = dd_two_sum(value.hi, rest);
+    *ret_value = value.hi;
+    *ret_rest = value.lo;
+    *ret_bound = (WIDE + n * n * 0x1p-104) * size + n * TINY;
+}
+
+static void contract(const double *x, pe_entry_row entries, size_t count, size_t rows,
+                     pe_sums sums)
+{
+    for (size_t j = 0; j < rows; j++) {
+        const pe_entry_row row = {entries.hi + j * count, entries.lo + j * count};
+        if (sums.rest)
+            contract_wide(x, row, count, &sums.value[j], &sums.rest[j], &sums.bound[j]);
+        else
+            contract_narrow(x, row.hi, count, &sums.value[j], &sums.bound[j]);
+    }
+}
+
+/* ---- deciding ---- */
+
+/* A shorter dtype: its bits, and its least normal and largest numbers. */
+typedef struct short_type {
+    int digits;
+    double least, most;
+} short_type;
+
+/* Round to a short dtype, ties to even: a sum with a number whose last place is that of the
+ * result. Numbers beyond 2^200 have any large value. */
+static inline double round_short(double x, short_type type)
+{
+    double size = magnitude(x);
+    size = size > type.least ? size : type.least;
+    size = size < 0x1p200 ? size : 0x1p200;
+    uint64_t power = pe_bits_of_double(size) & 0x7ffULL << 52;
+    double ruler = 1.5 * pe_double_of_bits(power + ((uint64_t)(53 - type.digits) << 52));
+    double rounded = (x + ruler) - ruler;
+    double above = rounded > type.most ? (double)INFINITY : rounded;
+    return above < -type.most ? -(double)INFINITY : above;
+}
+
+static void decide_short(short_type type, pe_sums sums, size_t count,
+                         double *restrict ret_rounded)
+{
+    const double *restrict value = sums.value, *restrict bound = sums.bound;
+    for (size_t i = 0; i < count; i++) {
+        double low = round_short(value[i] - bound[i], type);
+        double high = round_short(value[i] + bound[i], type);
+        bool same = (low == high) & (magnitude(value[i]) + bound[i] < (double)INFINITY);
+        ret_rounded[i] = same ? low : (double)NAN;
+    }
+}
+
+static void decide(pe_dtype dtype, pe_sums sums, size_t count, double *restrict ret_rounded)
+{
+    static const short_type F16 = {11, 0x1p-14, 65504}, BF16 = {8, 0x1p-126, 0x1.fep127};
+    const double *restrict value = sums.value, *restrict bound = sums.bound;
+    if (dtype == PE_F16) {
+        decide_short(F16, sums, count, ret_rounded);
+    } else if (dtype == PE_BF16) {
+        decide_short(BF16, sums, count, ret_rounded);
+    } else if (dtype == PE_F32) {
+        for (size_t i = 0; i < count; i++) {
+            float low = (float)(value[i] - bound[i]), high = (float)(value[i] + bound[i]);
+            bool same = (low == high) & (magnitude(value[i]) + bound[i] < (double)INFINITY);
+            ret_rounded[i] = same ? (double)low : (double)NAN;
+        }
+    } else {
+        const double *restrict rest = sums.rest;
+        for (size_t i = 0; i < count; i++) {
+            double low = value[i] + (rest[i] - bound[i]),
+                   high = value[i] + (rest[i] + bound[i]);
+            bool same = (low == high) & (magnitude(low) < (double)INFINITY);
+            ret_rounded[i] = same ? low : (double)NAN;
+        }
+    }
+}
+
+/* ---- storing ---- */
+
+/* The bits of a half: the exponent is shifted by a product, which is exact. */
+static inline uint16_t half_of_float(float number)
+{
+    uint32_t bits = bits_of_float(number), sign = bits >> 16 & 0x8000, rest = bits & 0x7fffffff;
+    uint32_t finite = bits_of_float(float_of_bits(rest) * 0x1p-112F) >> 13;
+    uint32_t special = rest > 0x7f800000 ? 0x7e00 : 0x7c00;
+    return (uint16_t)(sign | (rest >= 0x7f800000 ? special : finite));
+}
+
+static void store(pe_dtype dtype, const double *restrict rounded, size_t count, void *dst)
+{
+    double *restrict doubles = dst;
+    float *restrict floats = dst;
+    uint16_t *restrict halves = dst;
+    if (dtype == PE_F64)
+        for (size_t i = 0; i < count; i++)
+            doubles[i] = rounded[i] + 0.0;
+    else if (dtype == PE_F32)
+        for (size_t i = 0; i < count; i++)
+            floats[i] = (float)(rounded[i] + 0.0);
+    else if (dtype == PE_BF16)
+        for (size_t i = 0; i < count; i++)
+            halves[i] = (uint16_t)(bits_of_float((float)(rounded[i] + 0.0)) >> 16);
+    else
+        for (size_t i = 0; i < count; i++)
+            halves[i] = half_of_float((float)(rounded[i] + 0.0));
+}
+
+extern const pe_applying PE_FOR_SET(pe_applying);
+
+const pe_applying PE_FOR_SET(pe_applying) = {
+    .read = read_numbers,
+    .add = add,
+    .multiply = multiply,
+    .rotate = rotate,
+    .contract = contract,
+    .decide = decide,
+    .store = store,
+};

@@ -1,0 +1,222 @@
+"""/v1/apply/{scheme}: encodings applied to tensors that are sent, each element rounded once."""
+
+import io
+import json
+import math
+import struct
+import unittest
+
+import mpmath
+import numpy
+
+from exact_reals import DTYPES, nearest, numbers_of, of_double, of_real, product, random_bits, total
+from server import ServerCase
+from test_compare import NPY, RAW, SAFETENSORS, npy, safetensors
+
+mpmath.mp.prec = 1200
+
+
+def file_of(tensors):
+    """A safetensors file of {name: (dtype, bits)}."""
+    return safetensors({name: (DTYPES[dtype][0], list(bits.shape), bits.tobytes()) for name, (dtype, bits) in tensors.items()})
+
+
+def read_file(body):
+    """{name: (dtype, bits)} of a safetensors file."""
+    size, = struct.unpack("<Q", body[:8])
+    names = {row[0]: dtype for dtype, row in DTYPES.items()}
+    found = {}
+    for name, value in json.loads(body[8:8 + size]).items():
+        begin, end = value["data_offsets"]
+        dtype = names[value["dtype"]]
+        found[name] = dtype, numpy.frombuffer(body[8 + size + begin:8 + size + end], DTYPES[dtype][1]).reshape(value["shape"])
+    return found
+
+
+def angles(position, dim, base=10000):
+    """The angles of a position, as numbers of mpmath."""
+    return [mpmath.mpf(position) * mpmath.power(base, mpmath.mpf(-2 * i) / dim) for i in range(dim // 2)]
+
+
+def waves(positions, dim, base=10000):
+    """[(cosine, sine) of each pair] of each position, as (integer, exponent)."""
+    return [[(of_real(mpmath.cos(angle)), of_real(mpmath.sin(angle))) for angle in angles(position, dim, base)]
+            for position in positions]
+
+
+def negative(number):
+    return -number[0], number[1]
+
+
+class ApplyCase(ServerCase):
+    def apply(self, scheme, query, body, media_type=SAFETENSORS):
+        return self.server.request("POST", f"/v1/apply/{scheme}?{query}", {"Content-Type": media_type}, body)
+
+    def applied(self, scheme, query, tensors):
+        reply = self.assert_ok(self.apply(scheme, query, file_of(tensors)))
+        self.assertEqual(reply.header("Content-Type"), SAFETENSORS)
+        return read_file(reply.body)
+
+    def array(self, scheme, query, table):
+        return numpy.load(io.BytesIO(self.assert_ok(self.apply(scheme, query, npy(table), NPY)).body))
+
+    def refuse(self, status, parameter, *arguments):
+        self.assert_problem(self.apply(*arguments), status, parameter)
+
+    def check(self, found, dtype, expected):
+        """Compare elements with the (integer, exponent) of each."""
+        self.assertEqual(found[0], dtype)
+        values = numbers_of(found[1], dtype).ravel()
+        self.assertEqual(len(values), len(expected))
+        for place, (value, exact) in enumerate(zip(values, expected)):
+            self.assertEqual(value, nearest(exact, dtype), (dtype, place))
+            self.assertFalse(value == 0 and math.copysign(1, value) < 0)
+
+
+def turned(row, pairs, columns, inverse=False):
+    """The exact row of a rotation, given its doubles and the columns of each pair."""
+    exact = [of_double(number) for number in row]
+    for (cosine, sine), (one, other) in zip(pairs, columns):
+        sine = negative(sine) if inverse else sine
+        x, y = exact[one], exact[other]
+        exact[one] = total([product(x, cosine), product(y, negative(sine))])
+        exact[other] = total([product(x, sine), product(y, cosine)])
+    return exact
+
+
+def columns_of(width, layout):
+    return [(p, p + width // 2) if layout == "half" else (2 * p, 2 * p + 1) for p in range(width // 2)]
+
+
+class Sums(ApplyCase):
+    def test_a_sinusoidal_encoding_is_added_and_each_sum_is_rounded_once(self):
+        random = numpy.random.default_rng(1)
+        table = waves(range(7, 11), 8)
+        for dtype in DTYPES:
+            for out in DTYPES:
+                for plain in (False, True):
+                    bits = random_bits(random, (3, 4, 8), dtype, plain)
+                    scale = 0.3 if plain else 1.0
+                    found = self.applied("sinusoidal", f"length=4&dim=8&offset=7&dtype={out}&scale={scale}", {"x": (dtype, bits)})
+                    expected = [total([of_double(number), product(of_double(scale), table[r][c // 2][1 - c % 2])])
+                                for batch in numbers_of(bits, dtype) for r, row in enumerate(batch) for c, number in enumerate(row)]
+                    self.check(found["x"], out, expected)
+
+
+class Rotations(ApplyCase):
+    def test_queries_and_keys_of_all_magnitudes_are_turned_and_rounded_once(self):
+        random = numpy.random.default_rng(2)
+        table = waves([-3, 0, 5, 123456789], 6)
+        for dtype in DTYPES:
+            for layout in ("half", "interleaved"):
+                for out in DTYPES:
+                    for plain in (False, True):
+                        tensors = {name: (dtype, random_bits(random, (2, 4, 6), dtype, plain)) for name in ("query", "key")}
+                        found = self.applied("rope", f"positions=-3,0,5,123456789&dim=6&layout={layout}&dtype={out}", tensors)
+                        for name, (_, bits) in tensors.items():
+                            expected = [number for batch in numbers_of(bits, dtype) for r, row in enumerate(batch)
+                                        for number in turned(row, table[r], columns_of(6, layout))]
+                            self.check(found[name], out, expected)
+
+    def test_the_inverse_turns_back(self):
+        random = numpy.random.default_rng(3)
+        table = waves(range(5), 8, 500)
+        bits = random_bits(random, (5, 8), "f32", True)
+        for extra in ("", "&table=full"):
+            found = self.applied("rope", f"length=5&dim=8&rope_theta=500&inverse=true{extra}", {"query": ("f32", bits)})
+            self.check(found["query"], "f32", [number for r, row in enumerate(numbers_of(bits, "f32"))
+                                               for number in turned(row, table[r], columns_of(8, "half"), True)])
+
+    def test_columns_beyond_a_partial_width_keep_their_bytes(self):
+        random = numpy.random.default_rng(4)
+        for dtype, (_, kind, *_) in DTYPES.items():
+            bits = random.integers(0, 2 ** (8 * numpy.dtype(kind).itemsize), (2, 3, 8), dtype=kind)
+            found = self.applied("rope", "length=3&dim=8&partial_rotary_factor=0.5", {"query": (dtype, bits)})["query"]
+            self.assertEqual(found[1][..., 4:].tobytes(), bits[..., 4:].tobytes())
+        bits = random_bits(random, (3, 8), "f64")
+        found = self.applied("rope", "length=3&dim=8&partial_rotary_factor=0.5&dtype=f16", {"query": ("f64", bits)})["query"]
+        self.check(("f16", found[1][:, 4:]), "f16", [of_double(number) for number in numbers_of(bits, "f64")[:, 4:].ravel()])
+
+    def test_axes_name_the_order(self):
+        random = numpy.random.default_rng(5)
+        table = random.standard_normal((2, 7, 3, 8)).astype(numpy.float32)
+        straight = self.array("rope", "length=7&dim=8", table.transpose(0, 2, 1, 3).copy())
+        found = self.array("rope", "length=7&dim=8&axes=batch,length,heads,dim", table)
+        numpy.testing.assert_array_equal(found, straight.transpose(0, 2, 1, 3))
+        for axes in ("batch,length,heads", "batch,heads,heads,dim", "batch,length,dim,heads", "a,b,c,dim", "batch,,length,dim", ""):
+            self.refuse(400, "axes", "rope", f"length=7&dim=8&axes={axes}", npy(table), NPY)
+
+    def test_infinities_and_nan_are_as_ieee_754_has_them(self):
+        table = numpy.array([[1, math.inf, 2, 3], [math.nan, 1, 2, math.inf]])
+        found = self.array("rope", "length=2&dim=4", table)
+        self.assertTrue(numpy.array_equal(found[0], [1, math.inf, 2, math.nan], equal_nan=True), found)
+        self.assertTrue(numpy.array_equal(found[1], [math.nan, -math.inf, math.nan, math.inf], equal_nan=True), found)
+        for dtype, canonical in (("f64", 0x7ff8000000000000), ("f32", 0x7fc00000), ("f16", 0x7e00)):
+            bits = self.array("rope", f"length=2&dim=4&dtype={dtype}", table)[1, :1].view(DTYPES[dtype][1])
+            self.assertEqual(int(bits[0]), canonical)
+
+    def test_sums_that_overflow_on_the_way_but_not_in_the_end_are_right(self):
+        largest = numpy.finfo(numpy.float64).max
+        table = numpy.array([[largest, largest]] * 3)
+        found = self.array("rope", "positions=1,4,2&dim=2", table)
+        expected = [nearest(number, "f64") for r, position in enumerate((1, 4, 2)) for number in turned(table[r], waves([position], 2)[0], [(0, 1)])]
+        self.assertEqual(found.ravel().tolist(), expected)
+        self.assertTrue(math.isinf(found[0, 1]) and math.isfinite(found[0, 0]))
+
+    def test_rotations_of_query_and_key_make_their_product_relative(self):
+        random = numpy.random.default_rng(6)
+        query, key = random.standard_normal((2, 64))
+        far = self.array("rope", "positions=1000003,1000010&dim=64", numpy.stack([query, key]))
+        near = self.array("rope", "positions=0,7&dim=64", numpy.stack([query, key]))
+        self.assertAlmostEqual(far[0] @ far[1], near[0] @ near[1], delta=1e-12)
+
+
+class Files(ApplyCase):
+    def test_names_and_shapes_that_do_not_fit_are_refused(self):
+        table = numpy.zeros((3, 8), numpy.float32)
+        self.refuse(422, "shape", "rope", "length=4&dim=8", npy(table), NPY)
+        self.refuse(422, "shape", "rope", "length=3&dim=6", npy(table), NPY)
+        self.refuse(422, "shape", "rope", "length=3&dim=8", npy(table[0]), NPY)
+        self.refuse(422, "dtype", "rope", "length=3&dim=8", npy(table.astype(numpy.int32)), NPY)
+        self.refuse(422, "body", "rope", "length=3&dim=8", npy(numpy.asfortranarray(table)), NPY)
+        self.refuse(422, "body", "rope", "length=3&dim=8", npy(table.astype(">f4")), NPY)
+        self.refuse(422, "dtype", "rope", "length=3&dim=8&dtype=bf16", npy(table), NPY)
+        self.refuse(422, "cos_sin", "rope", "length=3&dim=8&cos_sin=true", npy(table), NPY)
+        self.refuse(422, "scheme", "fourier", "sizes=2,3&bands=2", npy(table), NPY)
+        self.refuse(415, None, "rope", "length=3&dim=8", table.tobytes(), RAW)
+        self.refuse(404, None, "rpoe", "length=3&dim=8", npy(table), NPY)
+        for option, value in (("dtype", "f31"), ("inverse", "maybe"), ("scale", "1"), ("axis", "1"), ("format", "npy")):
+            self.refuse(400, option, "rope", f"length=3&dim=8&{option}={value}", npy(table), NPY)
+        self.refuse(400, "inverse", "sinusoidal", "length=3&dim=8&inverse=true", npy(table), NPY)
+        self.refuse(422, "scale", "sinusoidal", "length=3&dim=8&scale=1e30", npy(table), NPY)
+        bits = table.view(numpy.uint32)
+        self.refuse(422, "body", "rope", "length=3&dim=8", file_of({"query": ("f32", bits), "value": ("f32", bits)}))
+        self.refuse(400, "result", "rope", "length=3&dim=8&result=value", file_of({"query": ("f32", bits)}))
+
+    def test_one_tensor_may_have_any_name_and_results_keep_names_and_order_of_size(self):
+        bits = numpy.zeros((3, 8), numpy.uint32)
+        self.assertEqual(list(self.applied("rope", "length=3&dim=8", {"layer.q": ("f32", bits)})), ["layer.q"])
+        both = {"query": ("f16", bits.astype(numpy.uint16)), "key": ("f32", bits)}
+        found = self.applied("rope", "length=3&dim=8", both)
+        self.assertEqual([(name, dtype) for name, (dtype, _) in found.items()], [("key", "f32"), ("query", "f16")])
+        self.assertEqual(list(self.applied("rope", "length=3&dim=8&result=query", both)), ["query"])
+
+    def test_long_tensors_come_in_pieces_that_fit(self):
+        random = numpy.random.default_rng(7)
+        table = random.standard_normal((3, 4097, 96)).astype(numpy.float32)
+        found = self.array("rope", "length=4097&dim=96", table)
+        part = self.array("rope", "positions=4096&dim=96", table[1, 4096:])
+        numpy.testing.assert_array_equal(found[1, 4096:], part)
+        again = self.array("rope", "length=4097&dim=96", table[2])
+        numpy.testing.assert_array_equal(found[2], again)
+
+    def test_schemes_say_what_they_are_applied_to(self):
+        schemes = {scheme["name"]: scheme["applies"] for scheme in self.get("/v1/schemes").json()["schemes"]}
+        self.assertEqual([row["input"] for row in schemes["rope"]], ["query", "key"])
+        self.assertEqual(schemes["sinusoidal"][0]["shape"], "[..., length, dim]")
+        for name in ("integer", "normalized", "fourier", "random_fourier"):
+            self.assertIsNone(schemes[name])
+
+
+if __name__ == "__main__":
+    unittest.main()
