@@ -12,8 +12,9 @@ json_t *api_contract_reference(const char *kind, const char *component)
 #define COUNT_OF(table) (sizeof(table) / sizeof *(table))
 
 /* {schema, member, type, help}. A type is the name of a JSON type or of a schema in this table;
- * "any" is any value, "[type]" an array and "{type}" an object of values of a type, "a|b" a
- * value of type a or b. A member with a question mark may be absent. */
+ * "any" is any value, "[type]" an array, "[type]|null" that or null, "{type}" an object of
+ * values of a type, "a|b" a value of type a or b. A member with a question mark may be absent.
+ */
 static const struct {
     const char *schema, *member, *type, *help;
 } MEMBERS[] = {
@@ -346,9 +347,12 @@ static json_t *schema_of_name(const char *type, size_t length)
 static json_t *schema_of_type(const char *type)
 {
     size_t length = strlen(type), first = strcspn(type, "|");
-    if (type[0] == '[')
-        return json_pack("{s:s, s:o}", "type", "array", "items",
-                         schema_of_name(type + 1, length - 2));
+    if (type[0] == '[') {
+        json_t *items = schema_of_name(type + 1, strcspn(type, "]") - 1);
+        if (first < length)
+            return json_pack("{s:[s, s], s:o}", "type", "array", "null", "items", items);
+        return json_pack("{s:s, s:o}", "type", "array", "items", items);
+    }
     if (type[0] == '{')
         return json_pack("{s:s, s:o}", "type", "object", "additionalProperties",
                          schema_of_name(type + 1, length - 2));

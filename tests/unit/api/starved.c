@@ -27,6 +27,12 @@ typedef struct starved_case {
         .method = "POST", .target = "/v1/convert/rope?" query,                                 \
         .headers = {"Content-Type", type}, .body = (bytes), .size = sizeof(bytes) - 1          \
     }
+/* A tensor that an encoding is applied to. */
+#define APPLIED(query, type, bytes)                                                            \
+    {                                                                                          \
+        .method = "POST", .target = "/v1/apply/" query, .headers = {"Content-Type", type},     \
+        .body = (bytes), .size = sizeof(bytes) - 1                                             \
+    }
 /* A table that is sent to be compared: its target, media type and bytes, and the fineness. */
 #define COMPARED(path, type, bytes, steps)                                                     \
     {                                                                                          \
@@ -197,6 +203,12 @@ static const starved_case CASES[] = {
     CONVERTED("from=half&to=interleaved&axis=-1&tensors=cos", SAFETENSORS_TYPE, SAFETENSORS),
     CONVERTED("from=half&to=interleaved&heads=2&tensors=*", SAFETENSORS_TYPE, SAFETENSORS),
     CONVERTED("from=half&to=interleaved&tensors=x", SAFETENSORS_TYPE, SAFETENSORS),
+    APPLIED("rope?length=2&dim=4&inverse=true", NPY_TYPE,
+            NPY("=", "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4), }  ")),
+    APPLIED("sinusoidal?length=2&dim=4&dtype=f64&scale=2&axes=length,dim", NPY_TYPE,
+            NPY("=", "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4), }  ")),
+    APPLIED("rope?length=2&dim=4", SAFETENSORS_TYPE, SAFETENSORS),
+    APPLIED("rope?length=2&dim=4&result=cos", SAFETENSORS_TYPE, SAFETENSORS),
     COMPARED("rope?lenght=2&dim=4", "text/plain", SAFETENSORS, 0),
     {"GET", "/v1/schemes/rope", {NULL}, NULL, false, 3, 0},
     {"GET", "/v1/schemes", {NULL}, NULL, true, 1, 0},
