@@ -9,12 +9,14 @@
 typedef struct pe_proposal {
     char tensor[32];
     char query[PE_IDENTITY_QUERY_MAX]; /* without dtype */
-    double reach; /* the distance of row 0 from position 0, in rows: errors grow with it */
-    double angle; /* the largest angle of entries of columns that are no waves, in radians */
+    double reach;   /* the distance of row 0 from position 0, in rows: errors grow with it */
+    double angle;   /* the largest angle of entries of columns that are no waves, in radians */
+    bool looked_up; /* entries are looked up, not computed: one that differs is wrong */
 } pe_proposal;
 
 struct pe_proposals {
     double reach, angle; /* of those that are added next */
+    bool looked_up;
     size_t count;
     pe_proposal items[PE_PROPOSALS_MAX];
 };

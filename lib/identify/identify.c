@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COMPARED_MAX 16 /* proposals that are compared in full */
+#define COMPARED_MAX 16 /* proposals of a scheme that are compared in full */
 #define ARGUMENTS    24
 #define MISFITS_MAX  0.03 /* share of entries that do not fit, of a table that is near */
 
@@ -25,7 +25,8 @@ typedef struct search {
     bool transposed;
     pe_proposals proposals;
     pe_comparison comparison;
-    uint64_t keys[COMPARED_MAX]; /* of the requests that were compared */
+    uint64_t keys[COMPARED_MAX]; /* of the scheme's requests that were compared */
+    size_t known;                /* of these */
     pe_identity *best;
     pe_error *reterr;
 } search;
@@ -81,14 +82,23 @@ static bool is_better(const pe_identity *one, const pe_identity *other)
     return one->status == PE_IDENTITY_NEAR && one->misfits < other->misfits;
 }
 
+/* Whether a table may have been computed in another arithmetic, and its lines can be read one
+ * after the other to find out. */
+static bool has_arithmetic(const search *self, const pe_proposal *proposal, pe_request *request,
+                           size_t tensor)
+{
+    return !proposal->looked_up && pe_request_tensor(request, tensor)->dtype != PE_I32 &&
+           self->seen.flat.rank > 0;
+}
+
 /* Find out the arithmetic of a table that is not exact. False: it was ended. */
 static bool judge(search *self, const pe_scheme *scheme, const pe_proposal *proposal,
-                  size_t tensor, pe_identity *found)
+                  pe_request *request, size_t tensor, pe_identity *found)
 {
     const pe_bound bound = {&self->seen, proposal->reach, proposal->angle};
     uint64_t f32 = 0, f64 = 0;
     bool recipe = false;
-    if (self->seen.flat.rank == 0) { /* its lines cannot be read one after the other */
+    if (!has_arithmetic(self, proposal, request, tensor)) {
         f32 = f64 = self->comparison.differing;
     } else {
         pe_request *wide = request_of(scheme, proposal->query, "f64", self->limits);
@@ -125,7 +135,8 @@ static bool compare(search *self, const pe_scheme *scheme, const pe_proposal *pr
     found.status = PE_IDENTITY_EXACT;
     found.arithmetic = PE_ARITHMETIC_EXACT;
     found.misfits = 0;
-    if (self->comparison.differing > 0 && !judge(self, scheme, proposal, tensor, &found))
+    if (self->comparison.differing > 0 &&
+        !judge(self, scheme, proposal, request, tensor, &found))
         return false;
     if (found.status == PE_IDENTITY_UNKNOWN || !is_better(&found, self->best))
         return true;
@@ -155,10 +166,10 @@ static uint64_t hash_of(const pe_request *request)
 static bool is_known(search *self, const pe_request *request)
 {
     uint64_t hash = hash_of(request);
-    for (size_t i = 0; i < self->best->compared; i++)
+    for (size_t i = 0; i < self->known; i++)
         if (self->keys[i] == hash)
             return true;
-    self->keys[self->best->compared] = hash;
+    self->keys[self->known++] = hash;
     return false;
 }
 
@@ -172,7 +183,7 @@ static bool try_proposal(search *self, const pe_scheme *scheme, const pe_proposa
     int tensor = request ? tensor_of(request, proposal->tensor, &self->seen.view) : -1;
     const pe_bound bound = {&self->seen, proposal->reach, proposal->angle};
     self->best->proposed++;
-    if (tensor >= 0 && self->best->compared < COMPARED_MAX &&
+    if (tensor >= 0 && self->known < COMPARED_MAX &&
         pe_judge_sample(request, (size_t)tensor, &bound, &read) && !is_known(self, request))
         good = compare(self, scheme, proposal, request, (size_t)tensor);
     pe_request_unref(request);
@@ -188,9 +199,11 @@ static bool look(search *self)
         const pe_scheme *scheme = pe_scheme_at(i);
         if (!scheme->recognise || (self->only && scheme != self->only))
             continue;
+        self->known = 0;
         self->proposals.count = 0;
         self->proposals.reach = 0;
         self->proposals.angle = 0;
+        self->proposals.looked_up = false;
         scheme->recognise(&self->seen, &self->proposals);
         for (size_t p = 0; p < self->proposals.count; p++) {
             if (!try_proposal(self, scheme, &self->proposals.items[p]))

@@ -65,6 +65,38 @@ void pe_buckets_t5(uint32_t exact, uint32_t max, unsigned steps, uint32_t *ret_s
         ret_starts[t] = least_power(max, exact, steps, t, exact, max);
 }
 
+void pe_t5_buckets_init(pe_t5_buckets *ret_buckets, uint32_t buckets, uint32_t max_distance,
+                        bool bidirectional)
+{
+    uint32_t one_way = bidirectional ? buckets / 2 : buckets;
+    ret_buckets->bidirectional = bidirectional;
+    ret_buckets->exact = one_way / 2;
+    ret_buckets->steps = one_way - ret_buckets->exact;
+    pe_buckets_t5(ret_buckets->exact, max_distance, ret_buckets->steps, ret_buckets->starts);
+}
+
+size_t pe_t5_bucket(const pe_t5_buckets *buckets, int64_t distance)
+{
+    int64_t n = -distance; /* query minus key */
+    size_t bucket = 0;
+    if (buckets->bidirectional && n < 0) {
+        bucket = buckets->exact + buckets->steps;
+        n = -n;
+    }
+    if (n < buckets->exact)
+        return bucket + (size_t)(n < 0 ? 0 : n);
+    size_t low = 0,
+           high = buckets->steps; /* search for the last bucket that begins at or before n */
+    while (high - low > 1) {
+        size_t middle = (low + high) / 2;
+        if (buckets->starts[middle] <= n)
+            low = middle;
+        else
+            high = middle;
+    }
+    return bucket + buckets->exact + low;
+}
+
 void pe_buckets_deberta(uint32_t mid, uint32_t last, uint32_t *ret_ends)
 {
     unsigned power = mid - 1;

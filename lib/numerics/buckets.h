@@ -4,6 +4,7 @@
 #define PE_BUCKETS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define PE_BUCKETS_MAX  1024    /* buckets of either scheme */
@@ -18,6 +19,21 @@ int pe_compare_powers(uint32_t a, uint32_t b, uint32_t c, unsigned p, unsigned t
  * (n/exact)^steps >= (max/exact)^t. ret_starts[t] receives that n, for t = 0 … steps-1.
  * 1 <= exact < max. */
 void pe_buckets_t5(uint32_t exact, uint32_t max, unsigned steps, uint32_t *ret_starts);
+
+/* The buckets of all distances. */
+typedef struct pe_t5_buckets {
+    bool bidirectional;              /* half of the buckets are for keys after the query */
+    uint32_t exact, steps;           /* buckets of one distance, and logarithmic buckets */
+    uint32_t starts[PE_BUCKETS_MAX]; /* the first distance of each logarithmic bucket */
+} pe_t5_buckets;
+
+/* Find the starts of `buckets` buckets, half of which are for each direction if bidirectional.
+ */
+void pe_t5_buckets_init(pe_t5_buckets *ret_buckets, uint32_t buckets, uint32_t max_distance,
+                        bool bidirectional);
+
+/* The bucket of key minus query. */
+size_t pe_t5_bucket(const pe_t5_buckets *buckets, int64_t distance);
 
 /* DeBERTa (arXiv:2006.03654; make_log_bucket_position): a magnitude a > mid has bucket
  * mid + t, where t is the least with (a/mid)^(mid-1) <= (last/mid)^t. ret_ends[t] receives

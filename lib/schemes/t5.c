@@ -1,6 +1,7 @@
 /* T5's relative position bias: a learned number for each head and each bucket of distances. */
 #include "numerics/buckets.h"
 #include "trained/gather.h"
+#include "trained/t5_recognise.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,33 +85,13 @@ static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
 typedef struct t5 {
     pe_gather gather;
     pe_toeplitz bias, bucket;
-    bool bidirectional;
-    uint32_t exact, steps;           /* buckets of one distance, and logarithmic buckets */
-    uint32_t starts[PE_BUCKETS_MAX]; /* the first distance of each logarithmic bucket */
+    pe_t5_buckets buckets;
 } t5;
 
-/* The bucket of key minus query. */
 static size_t bucket_of(const pe_gather *gather, int64_t distance)
 {
     const t5 *state = gather->state;
-    int64_t n = -distance; /* query minus key */
-    size_t bucket = 0;
-    if (state->bidirectional && n < 0) {
-        bucket = state->exact + state->steps;
-        n = -n;
-    }
-    if (n < state->exact)
-        return bucket + (size_t)(n < 0 ? 0 : n);
-    size_t low = 0,
-           high = state->steps; /* search for the last bucket that begins at or before n */
-    while (high - low > 1) {
-        size_t middle = (low + high) / 2;
-        if (state->starts[middle] <= n)
-            low = middle;
-        else
-            high = middle;
-    }
-    return bucket + state->exact + low;
+    return pe_t5_bucket(&state->buckets, distance);
 }
 
 #define BIAS_PRICE    12
@@ -153,11 +134,9 @@ static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runn
         return NULL;
     size_t heads = (size_t)pe_integer(values, "heads");
     pe_relative relative = pe_relative_read(values, reterr);
-    state->bidirectional = pe_flag(values, "bidirectional");
-    state->exact = one_way(values) / 2;
-    state->steps = one_way(values) - state->exact;
-    pe_buckets_t5(state->exact, (uint32_t)pe_integer(values, "max_distance"), state->steps,
-                  state->starts);
+    pe_t5_buckets_init(&state->buckets, (uint32_t)pe_integer(values, "num_buckets"),
+                       (uint32_t)pe_integer(values, "max_distance"),
+                       pe_flag(values, "bidirectional"));
     if (!pe_gather_init(&state->gather, &pace, "table",
                         (size_t)pe_integer(values, "num_buckets"), heads, &pe_relative_recipe,
                         (dd){1, 0}))
@@ -217,5 +196,6 @@ const pe_scheme pe_scheme_t5 = {
     .release = release,
     .price = price,
     .element_price = element_price,
+    .recognise = pe_t5_recognise,
     .streamable = true,
 };

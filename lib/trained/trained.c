@@ -114,18 +114,24 @@ bool pe_trained_check_index(const char *parameter, double last, uint64_t columns
     return false;
 }
 
-pe_trained pe_trained_of(const pe_values *values, const char *name, uint64_t columns,
-                         const pe_recipe *recipe)
+pe_trained pe_trained_drawn(uint64_t seed, const char *name, uint64_t columns,
+                            const pe_recipe *recipe)
 {
-    const pe_set *set = pe_values_set(values);
-    uint64_t seed = set ? 0 : (uint64_t)pe_integer(values, "seed");
-    pe_trained trained = {
-        .stored = set ? pe_set_tensor_find(set, name) : NULL,
+    return (pe_trained){
         .columns = columns,
         .generator = pe_generator_of(seed, name),
         .initialiser = recipe->initialiser,
         .scale = scale_of(recipe),
     };
+}
+
+pe_trained pe_trained_of(const pe_values *values, const char *name, uint64_t columns,
+                         const pe_recipe *recipe)
+{
+    const pe_set *set = pe_values_set(values);
+    uint64_t seed = set ? 0 : (uint64_t)pe_integer(values, "seed");
+    pe_trained trained = pe_trained_drawn(seed, name, columns, recipe);
+    trained.stored = set ? pe_set_tensor_find(set, name) : NULL;
     if (trained.stored)
         trained.stored_rows = trained.stored->tensor.elements / columns;
     return trained;

@@ -1,0 +1,143 @@
+"""/v1/identify: tables of relative positions, their indices and biases."""
+
+import io
+import math
+import random
+
+import numpy
+
+from server import ServerCase
+from test_compare import NPY, RAW, npy
+
+F = numpy.float32
+
+
+class RelativeCase(ServerCase):
+    def identify(self, body, query="", media_type=NPY):
+        reply = self.server.request("POST", f"/v1/identify{query}", {"Content-Type": media_type}, body)
+        return self.assert_ok(reply, "application/json").json()
+
+    def fetch(self, target):
+        return numpy.load(io.BytesIO(self.assert_ok(self.get(target + "&format=npy")).body))
+
+    def identify_own(self, target, dtype):
+        """Identify a table of posenc's in any dtype; what is said to be exact has the same bits. None: there
+        is no such table."""
+        reply = self.get(f"{target}&dtype={dtype}&format=raw")
+        if reply.status != 200:
+            return None
+        shape, element = (reply.header(name).strip("[]").replace(" ", "") for name in ("Tensor-Shape", "Tensor-Dtype"))
+        found = self.identify(reply.body, f"?shape={shape}&dtype={element}", RAW)
+        if found["status"] == "exact":
+            url = found["request"]["url"]
+            again = self.assert_ok(self.get(url + ("" if "dtype=" in url else f"&dtype={dtype}") + "&format=raw"))
+            if found["transposed"]:
+                numpy.testing.assert_array_equal(self.fetch(url).squeeze().T, self.fetch(target).squeeze())
+            elif again.header("Tensor-Dtype") == element:
+                self.assertEqual(again.body, reply.body, (target, found))
+            else:  # whole numbers, by a scheme that has them as reals
+                numpy.testing.assert_array_equal(self.fetch(url).squeeze(), self.fetch(target).squeeze())
+        return found
+
+    def assert_own(self, targets, most_unknown=0, statuses=("exact",)):
+        """All of these, each in one of four dtypes, are exact; a few may be unknown."""
+        generator, unknown, seen = random.Random(11), [], 0
+        for target in targets:
+            dtype = generator.choice(["f32", "f64", "f16", "bf16"])
+            found = self.identify_own(target, dtype)
+            if found is None:
+                continue
+            seen += 1
+            if found["status"] not in statuses:
+                self.assertIn(found["status"], ("unknown", "near"), (target, dtype))
+                unknown.append((target, dtype, found["status"], found["summary"]))
+        self.assertLessEqual(len(unknown), most_unknown, unknown)
+        self.assertGreater(seen, 10)
+
+    def assert_library(self, table, scheme, said, name=""):
+        """A table by a library's formula is that of a request with these parameters."""
+        found = self.identify(npy(table))
+        self.assertEqual(found["status"], "exact", (name, found["summary"]))
+        self.assertEqual(found["request"]["scheme"], scheme, name)
+        for text in said:
+            self.assertIn(text, found["request"]["url"].replace("?", "&").split("&"), name)
+        numpy.testing.assert_array_equal(self.fetch(found["request"]["url"]).squeeze(), numpy.squeeze(table))
+
+    def assert_damaged(self, table, changes=()):
+        """A table that was changed is no match: the entry in the middle, one beside it, two heads exchanged,
+        a window that is not that of all rows."""
+        whole = table.dtype.kind in "iu"
+        middle = tuple(extent // 2 for extent in table.shape)
+        entry = table.copy()
+        entry[middle] = entry[middle] + 1 if whole else numpy.nextafter(entry[middle], table.dtype.type(9))
+        first, last = table.copy(), table.copy()
+        first.flat[0] += table.dtype.type(1)
+        last.flat[-1] += table.dtype.type(1)
+        others = {"an entry": entry, "the first": first, "the last": last, **dict(changes)}
+        if table.ndim == 3 and table.shape[0] > 1:
+            heads = table.copy()
+            heads[[0, -1]] = heads[[-1, 0]]
+            others["heads"] = heads
+        if table.ndim > 1:
+            rows = table.copy()
+            rows[..., 1:, :] = table[..., :-1, :]  # the first row is there twice
+            others["rows"] = rows
+        for name, other in others.items():
+            if other.tobytes() != table.tobytes():
+                found = self.identify(npy(other))
+                self.assertIn(found["status"], ("near", "unknown"), (name, found.get("request"), found["summary"]))
+
+
+def windows(generator, most=90):
+    """Random windows of queries and keys."""
+    keys = generator.randint(2, most)
+    return f"length={keys}" + generator.choice([
+        "", "", f"&query_length={generator.randint(1, most)}", "&form=compact",
+        f"&query_length={generator.randint(1, 20)}&query_offset={generator.randint(-40, 140)}",
+        f"&query_length={generator.randint(1, 20)}&query_offset={generator.randint(-40, 140)}&form=compact"])
+
+
+def distances(queries, keys, offset=None):
+    """Key minus query."""
+    first = keys - queries if offset is None else offset
+    return numpy.arange(keys)[None] - (first + numpy.arange(queries))[:, None]
+
+
+def t5_bucket(relative, bidirectional=True, buckets=32, most=128):
+    """_relative_position_bucket of transformers' T5, of key minus query."""
+    out = numpy.zeros_like(relative)
+    if bidirectional:
+        buckets //= 2
+        out += (relative > 0) * buckets
+        relative = abs(relative)
+    else:
+        relative = -numpy.minimum(relative, 0)
+    exact = buckets // 2
+    large = exact + (numpy.log(numpy.maximum(relative, 1).astype("f4") / exact) / F(math.log(most / exact)) * (buckets - exact)).astype("i8")
+    return out + numpy.where(relative < exact, relative, numpy.minimum(large, buckets - 1))
+
+
+class T5(RelativeCase):
+    def test_own_tables(self):
+        generator = random.Random(21)
+        targets = []
+        for _ in range(90):
+            setting = generator.choice(["", "", "&bidirectional=false", "&num_buckets=64&max_distance=256", "&num_buckets=320&max_distance=800",
+                                        f"&num_buckets={2 * generator.randint(2, 60)}&max_distance={generator.randint(61, 400)}",
+                                        f"&num_buckets={generator.randint(2, 40)}&max_distance={generator.randint(21, 90)}&bidirectional=false"])
+            targets.append(f"/v1/encodings/t5?{windows(generator)}&heads={generator.choice([1, 2, 6, 12])}&tensor={generator.choice(['bias', 'bucket'])}"
+                           f"{setting}&seed={generator.choice([0, 0, 1, 3])}")
+        self.assert_own(targets, 5)
+
+    def test_tables_of_libraries(self):
+        for queries, keys, more in ((50, 50, {}), (300, 300, {}), (40, 200, {}), (200, 200, {"bidirectional": False}), (300, 300, {"buckets": 64, "most": 256}),
+                                    (900, 900, {"buckets": 320, "most": 800})):
+            said = [f"length={keys}", "tensor=bucket"] + ["bidirectional=false"] * ("bidirectional" in more)
+            if keys > 250:
+                said += [f"num_buckets={more['buckets']}", f"max_distance={more['most']}"] if "buckets" in more else []
+            self.assert_library(t5_bucket(distances(queries, keys), **more), "t5", said, (queries, keys, more))
+
+    def test_a_table_that_was_changed_is_no_match(self):
+        self.assert_damaged(self.fetch("/v1/encodings/t5?length=60&heads=4&tensor=bias"))
+        self.assert_damaged(self.fetch("/v1/encodings/t5?length=60&heads=4&tensor=bucket"))
+        self.assert_damaged(numpy.random.default_rng(5).normal(0, .02, (4, 30, 30)).astype("f4"))
