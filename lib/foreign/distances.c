@@ -24,6 +24,7 @@ static bool read_line(const pe_view *head, uint64_t queries, uint64_t keys, doub
 bool pe_distances_read(const pe_view *view, bool has_heads, pe_distances *ret_distances)
 {
     size_t axes = view->rank - has_heads;
+    *ret_distances = (pe_distances){.heads = 0};
     if (view->rank < 1 || axes < 1 || axes > 2)
         return false;
     pe_distances own = {.heads = has_heads ? view->shape[0] : 1, .queries = 1};
@@ -54,19 +55,26 @@ void pe_distances_done(pe_distances *distances)
     distances->entries = NULL;
 }
 
-void pe_distances_window(const pe_distances *distances, int64_t zero, char dst[PE_WINDOW_TEXT])
+void pe_distances_queries(const pe_distances *distances, int64_t zero, char dst[PE_WINDOW_TEXT])
 {
     int64_t keys = (int64_t)distances->keys, queries = (int64_t)distances->queries;
     int64_t offset = zero - (queries - 1);
-    if (queries == 1 && keys > 1 && 2 * zero + 1 == keys) {
-        snprintf(dst, PE_WINDOW_TEXT, "length=%lld&form=compact", (long long)zero + 1);
-        return;
-    }
-    int used = snprintf(dst, PE_WINDOW_TEXT, "length=%lld", (long long)keys);
+    int used = 0;
+    dst[0] = '\0';
     if (queries != keys)
-        used += snprintf(dst + used, PE_WINDOW_TEXT - (size_t)used, "&query_length=%lld",
-                         (long long)queries);
+        used = snprintf(dst, PE_WINDOW_TEXT, "&query_length=%lld", (long long)queries);
     if (offset != keys - queries)
         snprintf(dst + used, PE_WINDOW_TEXT - (size_t)used, "&query_offset=%lld",
                  (long long)offset);
+}
+
+void pe_distances_window(const pe_distances *distances, int64_t zero, char dst[PE_WINDOW_TEXT])
+{
+    char queries[PE_WINDOW_TEXT];
+    int64_t keys = (int64_t)distances->keys;
+    pe_distances_queries(distances, zero, queries);
+    if (distances->queries == 1 && keys > 1 && 2 * zero + 1 == keys)
+        snprintf(dst, PE_WINDOW_TEXT, "length=%lld&form=compact", (long long)zero + 1);
+    else
+        snprintf(dst, PE_WINDOW_TEXT, "length=%lld%.64s", (long long)keys, queries);
 }

@@ -2,6 +2,7 @@
 #include "numerics/dtype.h"
 #include "positions/offsets.h"
 #include "trained/gather.h"
+#include "trained/levit_recognise.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -287,5 +288,6 @@ const pe_scheme pe_scheme_levit = {
     .fill = fill,
     .release = release,
     .price = price,
+    .recognise = pe_levit_recognise,
     .streamable = true,
 };

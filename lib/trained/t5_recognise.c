@@ -267,9 +267,9 @@ static void propose_biases(const pe_seen *seen, bool has_heads, pe_proposals *pr
     if (!pe_element_is_real(seen->view.element, &dtype) ||
         !pe_distances_read(&seen->view, has_heads, &distances))
         return;
+    const pe_seeded table = {"table", &pe_relative_recipe, distances.heads, PE_BUCKETS_MAX, 0};
     double *rows = malloc(distances.count * sizeof *rows);
-    if (rows && pe_seeded_rows(&distances, dtype, "table", &pe_relative_recipe, distances.heads,
-                               PE_BUCKETS_MAX, &seed, rows))
+    if (rows && pe_seeded_rows(&distances, dtype, &table, &seed, rows))
         propose_buckets(&distances, rows, "bias", seed, proposals);
     free(rows);
     pe_distances_done(&distances);

@@ -141,3 +141,38 @@ class T5(RelativeCase):
         self.assert_damaged(self.fetch("/v1/encodings/t5?length=60&heads=4&tensor=bias"))
         self.assert_damaged(self.fetch("/v1/encodings/t5?length=60&heads=4&tensor=bucket"))
         self.assert_damaged(numpy.random.default_rng(5).normal(0, .02, (4, 30, 30)).astype("f4"))
+
+
+def levit_index(height, width):
+    """attention_bias_idxs of the authors' code: offsets are numbered as they are met."""
+    points = [(y, x) for y in range(height) for x in range(width)]
+    offsets, index = {}, []
+    for one in points:
+        for other in points:
+            index.append(offsets.setdefault((abs(one[0] - other[0]), abs(one[1] - other[1])), len(offsets)))
+    return numpy.array(index).reshape(len(points), len(points))
+
+
+class Levit(RelativeCase):
+    def test_own_tables(self):
+        generator = random.Random(22)
+        targets = []
+        for _ in range(60):
+            height, width = generator.randint(1, 9), generator.randint(2, 9)
+            queries = generator.randint(1, height * width)
+            window = generator.choice(["", "", f"&query_length={queries}", f"&query_length={queries}&query_offset={generator.randint(0, height * width - queries)}"])
+            if generator.random() < .5:
+                shape = f"height={height}&width={width}{window}"
+            else:
+                shape = f"length={height * width}{window}" + generator.choice(["", "&form=compact"])
+            targets.append(f"/v1/encodings/levit?{shape}&heads={generator.choice([1, 3, 8])}&tensor={generator.choice(['bias', 'bias', 'index'])}"
+                           f"{generator.choice(['', '', '&dim_head=32', '&dim_head=17.5'])}&seed={generator.choice([0, 0, 1, 3])}")
+        self.assert_own(targets, 6)
+
+    def test_tables_of_libraries(self):
+        for height, width in ((14, 14), (7, 7), (5, 8), (8, 5)):
+            self.assert_library(levit_index(height, width), "levit", [f"height={height}", f"width={width}", "tensor=index"])
+
+    def test_a_table_that_was_changed_is_no_match(self):
+        self.assert_damaged(self.fetch("/v1/encodings/levit?height=5&width=6&heads=4&tensor=bias"))
+        self.assert_damaged(self.fetch("/v1/encodings/levit?height=5&width=6&heads=4&tensor=index"))
