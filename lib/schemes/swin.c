@@ -4,6 +4,7 @@
 #include "positions/offsets.h"
 #include "positions/relative.h"
 #include "trained/resized_table.h"
+#include "trained/swin_recognise.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -359,5 +360,6 @@ const pe_scheme pe_scheme_swin = {
     .fill = fill,
     .release = release,
     .price = price,
+    .recognise = pe_swin_recognise,
     .streamable = true,
 };

@@ -3,6 +3,7 @@
 #include "positions/offsets.h"
 #include "positions/relative.h"
 #include "trained/bias_network.h"
+#include "trained/swin_recognise.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -296,5 +297,6 @@ const pe_scheme pe_scheme_swin_v2 = {
     .fill = fill,
     .release = release,
     .price = price,
+    .recognise = pe_swin_v2_recognise,
     .streamable = true,
 };

@@ -176,3 +176,63 @@ class Levit(RelativeCase):
     def test_a_table_that_was_changed_is_no_match(self):
         self.assert_damaged(self.fetch("/v1/encodings/levit?height=5&width=6&heads=4&tensor=bias"))
         self.assert_damaged(self.fetch("/v1/encodings/levit?height=5&width=6&heads=4&tensor=index"))
+
+
+def swin_index(height, width):
+    """relative_position_index of the authors' code."""
+    coords = numpy.stack(numpy.meshgrid(numpy.arange(height), numpy.arange(width), indexing="ij")).reshape(2, -1)
+    relative = (coords[:, :, None] - coords[:, None, :]).transpose(1, 2, 0)
+    return (relative[..., 0] + height - 1) * (2 * width - 1) + relative[..., 1] + width - 1
+
+
+def beit_index(height, width):
+    """The same with a class token, as in BEiT."""
+    rows, index = (2 * height - 1) * (2 * width - 1), numpy.zeros((height * width + 1,) * 2, "i8")
+    index[1:, 1:] = swin_index(height, width)
+    index[0, :], index[:, 0], index[0, 0] = rows, rows + 1, rows + 2
+    return index
+
+
+def swin_v2_coordinates(height, width, trained):
+    """relative_coords_table of the authors' code, in float64."""
+    table = numpy.stack(numpy.meshgrid(numpy.arange(1.0 - height, height), numpy.arange(1.0 - width, width), indexing="ij"), -1)
+    table *= 8 / (trained - 1)
+    return (numpy.sign(table) * numpy.log2(abs(table) + 1.0) / numpy.log2(8)).reshape(-1, 2)
+
+
+class Swin(RelativeCase):
+    def test_own_tables(self):
+        generator = random.Random(23)
+        targets = []
+        for _ in range(50):
+            shape = f"height={generator.randint(1, 9)}&width={generator.randint(2, 9)}"
+            targets.append(f"/v1/encodings/swin?{shape}&heads={generator.choice([1, 3, 8])}&tensor={generator.choice(['bias', 'bias', 'index'])}"
+                           f"{generator.choice(['', '&class_token=true'])}&seed={generator.choice([0, 0, 1, 3])}")
+        self.assert_own(targets)
+
+    def test_own_tables_of_version_2(self):
+        generator = random.Random(24)
+        targets = []
+        for _ in range(24):
+            shape = f"height={generator.randint(1, 5)}&width={generator.randint(2, 5)}"
+            if generator.random() < .5:
+                targets.append(f"/v1/encodings/swin_v2?{shape}&heads={generator.choice([1, 3])}&tensor=bias&seed={generator.choice([0, 1])}")
+            else:
+                targets.append(f"/v1/encodings/swin_v2?{shape}&heads=1&hidden=4&tensor={generator.choice(['index', 'coordinates'])}"
+                               f"{generator.choice(['', '&pretrained_height=12&pretrained_width=12', '&pretrained_width=8'])}")
+        self.assert_own(targets, 3)
+
+    def test_tables_of_libraries(self):
+        for height, width in ((7, 7), (8, 8), (12, 12), (4, 6), (6, 4)):
+            self.assert_library(swin_index(height, width), "swin", [f"height={height}", f"width={width}", "tensor=index"])
+        self.assert_library(beit_index(14, 14), "swin", ["height=14", "width=14", "class_token=true"])
+        for height, trained in ((8, 8), (16, 8)):
+            found = self.identify(npy(swin_v2_coordinates(height, height, trained)))
+            self.assertIn(found["status"], ("match", "exact"))
+            self.assertIn(f"height={height}&width={height}", found["request"]["url"])
+            self.assertEqual("pretrained_height=8" in found["request"]["url"], height == 16)
+
+    def test_a_table_that_was_changed_is_no_match(self):
+        self.assert_damaged(self.fetch("/v1/encodings/swin?height=5&width=6&heads=4&tensor=bias"))
+        self.assert_damaged(self.fetch("/v1/encodings/swin?height=5&width=6&heads=4&tensor=index"))
+        self.assert_damaged(self.fetch("/v1/encodings/swin_v2?height=3&width=4&heads=2&tensor=bias"))
