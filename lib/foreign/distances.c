@@ -55,6 +55,17 @@ void pe_distances_done(pe_distances *distances)
     distances->entries = NULL;
 }
 
+bool pe_distances_are_equal(const pe_distances *distances)
+{
+    for (size_t h = 0; h < distances->lines; h++) {
+        const double *line = distances->entries + h * distances->count;
+        for (size_t i = 1; i < distances->count; i++)
+            if (line[i] != line[0])
+                return false;
+    }
+    return true;
+}
+
 void pe_distances_queries(const pe_distances *distances, int64_t zero, char dst[PE_WINDOW_TEXT])
 {
     int64_t keys = (int64_t)distances->keys, queries = (int64_t)distances->queries;

@@ -22,6 +22,9 @@ typedef struct pe_distances {
 bool pe_distances_read(const pe_view *view, bool has_heads, pe_distances *ret_distances);
 void pe_distances_done(pe_distances *distances);
 
+/* Whether the entries of all distances are the same. */
+bool pe_distances_are_equal(const pe_distances *distances);
+
 /* Write the parameters of the window, "length=4&query_length=2", where entry `zero`, which may
  * lie outside, is that of distance 0; and those of its queries alone, "&query_length=2". */
 void pe_distances_window(const pe_distances *distances, int64_t zero, char dst[PE_WINDOW_TEXT]);

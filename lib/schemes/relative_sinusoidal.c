@@ -1,4 +1,5 @@
 /* The sinusoidal encoding of the distance between key and query. */
+#include "waves/distance_recognise.h"
 #include "waves/distance_wave.h"
 
 #include <stdlib.h>
@@ -118,5 +119,6 @@ const pe_scheme pe_scheme_relative_sinusoidal = {
     .fill = fill,
     .release = release,
     .price = price,
+    .recognise = pe_relative_sinusoidal_recognise,
     .streamable = true,
 };

@@ -2,6 +2,7 @@
  * and two learned vectors. */
 #include "numerics/dtype.h"
 #include "trained/gather.h"
+#include "waves/distance_recognise.h"
 #include "waves/distance_wave.h"
 
 #include <stdio.h>
@@ -242,5 +243,6 @@ const pe_scheme pe_scheme_transformer_xl = {
     .release = release,
     .price = price,
     .element_price = element_price,
+    .recognise = pe_transformer_xl_recognise,
     .streamable = true,
 };

@@ -280,7 +280,8 @@ void pe_t5_recognise(pe_seen *seen, pe_proposals *proposals)
     pe_distances distances;
     proposals->looked_up = true;
     if (pe_distances_read(&seen->view, false, &distances)) {
-        propose_buckets(&distances, distances.entries, "bucket", 0, proposals);
+        if (!pe_distances_are_equal(&distances)) /* one number may be anything */
+            propose_buckets(&distances, distances.entries, "bucket", 0, proposals);
         pe_distances_done(&distances);
     }
     for (int heads = 0; heads < 2; heads++)

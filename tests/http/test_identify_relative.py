@@ -63,9 +63,9 @@ class RelativeCase(ServerCase):
             self.assertIn(text, found["request"]["url"].replace("?", "&").split("&"), name)
         numpy.testing.assert_array_equal(self.fetch(found["request"]["url"]).squeeze(), numpy.squeeze(table))
 
-    def assert_damaged(self, table, changes=()):
+    def assert_damaged(self, table, changes=(), clipped=False):
         """A table that was changed is no match: the entry in the middle, one beside it, two heads exchanged,
-        a window that is not that of all rows."""
+        a row given twice, unless that may be a clipped distance."""
         whole = table.dtype.kind in "iu"
         middle = tuple(extent // 2 for extent in table.shape)
         entry = table.copy()
@@ -78,7 +78,7 @@ class RelativeCase(ServerCase):
             heads = table.copy()
             heads[[0, -1]] = heads[[-1, 0]]
             others["heads"] = heads
-        if table.ndim > 1:
+        if table.ndim > 1 and not clipped:
             rows = table.copy()
             rows[..., 1:, :] = table[..., :-1, :]  # the first row is there twice
             others["rows"] = rows
@@ -236,3 +236,53 @@ class Swin(RelativeCase):
         self.assert_damaged(self.fetch("/v1/encodings/swin?height=5&width=6&heads=4&tensor=bias"))
         self.assert_damaged(self.fetch("/v1/encodings/swin?height=5&width=6&heads=4&tensor=index"))
         self.assert_damaged(self.fetch("/v1/encodings/swin_v2?height=3&width=4&heads=2&tensor=bias"))
+
+
+def transformer_xl(keys, dim):
+    """Transformer-XL's PositionalEmbedding of distances keys-1 … 0, in float64."""
+    angles = numpy.outer(numpy.arange(keys - 1, -1, -1.0), 1 / 10000 ** (numpy.arange(0, dim, 2) / dim))
+    return numpy.concatenate([numpy.sin(angles), numpy.cos(angles)], 1)
+
+
+def xlnet(queries, keys, dim):
+    """XLNet's relative_positional_encoding, attn_type bi: keys … 1-queries."""
+    angles = numpy.outer(numpy.arange(keys, -queries, -1.0), 1 / 10000 ** (numpy.arange(0, dim, 2) / dim))
+    return numpy.concatenate([numpy.sin(angles), numpy.cos(angles)], 1)
+
+
+class Waves(RelativeCase):
+    def test_own_tables(self):
+        generator = random.Random(25)
+        targets = []
+        for _ in range(50):
+            window = windows(generator, 60)
+            more = generator.choice(["", "&base=500", "&layout=concat", "&layout=concat_cos_first", "&max_distance=20", "&max_distance=9&layout=concat"])
+            targets.append(f"/v1/encodings/relative_sinusoidal?{window}&dim={2 * generator.randint(2, 20)}&tensor=encoding{more}")
+        self.assert_own(targets, 6)
+
+    def test_own_tables_of_transformer_xl(self):
+        generator = random.Random(26)
+        targets = []
+        for _ in range(50):
+            keys = generator.randint(10, 80)
+            window = f"length={keys}" + generator.choice(["", f"&query_length={generator.randint(1, 40)}"])
+            more = generator.choice(["", "&attention=uni", "&attention=txl", "&attention=two_sided", "&attention=two_sided&layout=concat", "&base=900",
+                                     "&clamp_length=12"])
+            targets.append(f"/v1/encodings/transformer_xl?{window}&dim={2 * generator.randint(2, 20)}{more}"
+                           f"&tensor={generator.choice(['encoding', 'encoding', 'relative'])}")
+        self.assert_own(targets, 6)
+
+    def test_tables_of_libraries(self):
+        for table, said in ((transformer_xl(90, 32), ["length=90", "attention=txl"]), (xlnet(60, 60, 32), ["length=60"]), (xlnet(20, 60, 32), ["length=60", "query_length=20"])):
+            for dtype in ("f8", "f4"):
+                found = self.identify(npy(table.astype(dtype)))
+                self.assertIn(found["status"], ("match", "exact"), found["summary"])
+                self.assertEqual(found["request"]["scheme"], "transformer_xl")
+                for text in said:
+                    self.assertIn(text, found["request"]["url"].replace("?", "&").split("&"))
+                exact = self.fetch(found["request"]["url"])
+                self.assertLess(abs(exact - table).max(), 1e-6)
+
+    def test_a_table_that_was_changed_is_no_match(self):
+        self.assert_damaged(self.fetch("/v1/encodings/relative_sinusoidal?length=20&query_length=15&dim=16&tensor=encoding"))
+        self.assert_damaged(self.fetch("/v1/encodings/transformer_xl?length=40&dim=16&attention=txl&tensor=encoding"), clipped=True)
