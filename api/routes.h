@@ -24,6 +24,7 @@ typedef enum api_kind {
     API_IDENTIFICATION = 1 << 14, /* of a table that the body holds */
     API_CONVERSION = 1 << 15,     /* of a file of tensors, which is the answer */
     API_APPLICATION = 1 << 16,    /* of an encoding to tensors that the body holds */
+    API_STORED_IDENTIFICATION = 1 << 17, /* of a tensor of a stored set */
 } api_kind;
 
 #define API_TABLES (API_COMPARISON | API_IDENTIFICATION | API_CONVERSION | API_APPLICATION)

@@ -15,13 +15,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One table on its way. */
+/* One table on its way: of a body, or of a stored set. */
 typedef struct identifying {
     const api_call *call;
     api_arguments arguments;
     api_table_format format;
     api_file file;
     char tensor[API_SET_NAME_MAX + 1]; /* of a safetensors file */
+    const char *name;                  /* of the stored set; NULL: the body holds the table */
+    api_set *set;
+    api_segment elements; /* of the set's tensor */
     const pe_scheme *only;
     pe_view view;
 } identifying;
@@ -78,19 +81,22 @@ static void read_raw(identifying *self, pe_error *error)
     api_raw_view(&self->file, element, value.count, shape, &self->view, error);
 }
 
-/* Refuse what no option is called. */
-static void refuse_others(const identifying *self, pe_error *error)
+#define ROWS_MAX 8 /* of a table of options */
+_Static_assert((int)API_IDENTIFY_OPTIONS <= ROWS_MAX &&
+                   (int)API_IDENTIFY_STORED_OPTIONS <= ROWS_MAX,
+               "options are not counted here");
+
+/* Refuse what none of these options is called; `rule` says which there are. */
+static void refuse_others(const identifying *self, const pe_parameter *rows, size_t count,
+                          const char *rule, pe_error *error)
 {
-    const char *names[API_IDENTIFY_OPTIONS];
-    for (size_t i = 0; i < API_IDENTIFY_OPTIONS; i++)
-        names[i] = api_identify_options[i].name;
+    const char *names[ROWS_MAX];
+    for (size_t i = 0; i < count; i++)
+        names[i] = rows[i].name;
     for (size_t i = 0; i < self->arguments.count; i++) {
         const char *name = self->arguments.items[i].name;
-        pe_problem *problem =
-            pe_error_add(error, PE_MALFORMED, name, "",
-                         "left out: of a table in a file only scheme and, of safetensors, "
-                         "file_tensor are asked; of raw elements shape and dtype, too");
-        pe_problem_suggest(problem, pe_nearest(name, names, API_IDENTIFY_OPTIONS));
+        pe_problem *problem = pe_error_add(error, PE_MALFORMED, name, "", "%s", rule);
+        pe_problem_suggest(problem, pe_nearest(name, names, count));
     }
 }
 
@@ -106,10 +112,108 @@ static void read_all(identifying *self, pe_error *error)
     } else {
         read_raw(self, error);
     }
-    refuse_others(self, error);
+    refuse_others(self, api_identify_options, API_IDENTIFY_OPTIONS,
+                  "left out: of a table in a file only scheme and, of safetensors, "
+                  "file_tensor are asked; of raw elements shape and dtype, too",
+                  error);
+}
+
+/* ---- reading a stored set ---- */
+
+static bool read_set(void *context, uint64_t offset, void *dst, size_t size)
+{
+    const api_segment *elements = context;
+    if (offset > elements->size || size > elements->size - offset)
+        return false;
+    if (size > 0)
+        memcpy(dst, (const char *)elements->data + offset, size);
+    return true;
+}
+
+/* The tensor of a name, or the only one; NULL, and a problem that lists some, if there is no
+ * such one. */
+static const pe_set_tensor *tensor_of_set(const pe_set *set, const char *name, pe_error *error)
+{
+    char names[200] = "";
+    size_t count = pe_set_tensor_count(set), used = 0, listed = 0;
+    const pe_set_tensor *found = name         ? pe_set_tensor_find(set, name)
+                                 : count == 1 ? pe_set_tensor_at(set, 0)
+                                              : NULL;
+    for (; !found && listed < count; listed++) {
+        const char *other = pe_set_tensor_at(set, listed)->tensor.name;
+        if (used + strlen(other) + 3 >= sizeof names)
+            break;
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
+                                 listed > 0 ? ", " : "", other);
+    }
+    if (!found)
+        pe_error_add(error, PE_OUT_OF_RANGE,
+                     api_identify_stored_options[API_IDENTIFY_STORED_TENSOR].name,
+                     name ? name : "", "the name of a tensor of the set, which has %s%s", names,
+                     listed < count ? ", …" : "");
+    return found;
+}
+
+/* View a tensor of the set. */
+static void read_tensor(identifying *self, const char *name, pe_error *error)
+{
+    static const pe_element ELEMENTS[] = {[PE_F32] = PE_ELEMENT_F32,
+                                          [PE_F64] = PE_ELEMENT_F64,
+                                          [PE_F16] = PE_ELEMENT_F16,
+                                          [PE_BF16] = PE_ELEMENT_BF16,
+                                          [PE_I32] = PE_ELEMENT_I32};
+    const pe_set_tensor *found = tensor_of_set(api_set_tensors(self->set), name, error);
+    if (!found)
+        return;
+    self->elements = (api_segment){found->data, (size_t)found->tensor.bytes};
+    self->file = (api_file){read_set, &self->elements, found->tensor.bytes};
+    snprintf(self->tensor, sizeof self->tensor, "%s", found->tensor.name);
+    api_raw_view(&self->file, ELEMENTS[found->tensor.dtype], found->tensor.rank,
+                 found->tensor.shape, &self->view, error);
+}
+
+/* Read a request for a tensor of a stored set. False: it is answered, by ret_reply or later. */
+static bool read_stored(identifying *self, pe_error *error, api_reply **ret_reply)
+{
+    const api_store *store = self->call->service->host->store;
+    const pe_parameter *rows = api_identify_stored_options;
+    api_store_status status = API_STORE_DONE;
+    api_arguments_from_query(self->call->query, &self->arguments, error);
+    read_scheme(self, error);
+    const char *tensor =
+        api_arguments_take(&self->arguments, rows[API_IDENTIFY_STORED_TENSOR].name, error);
+    self->name =
+        api_arguments_take(&self->arguments, rows[API_IDENTIFY_STORED_SET].name, error);
+    refuse_others(self, rows, API_IDENTIFY_STORED_OPTIONS,
+                  "left out: of a stored set parameters, tensor and scheme are asked", error);
+    if (self->name)
+        status =
+            store->find(store->context, self->name, self->call->request->quick, &self->set);
+    if (status == API_STORE_LATER)
+        *ret_reply = api_not_yet(self->call, API_LATER);
+    else if (status == API_STORE_FAILED || status == API_STORE_UNAVAILABLE)
+        *ret_reply = api_problem_of_store(status);
+    if (status != API_STORE_DONE && status != API_STORE_ABSENT)
+        return false;
+    if (!self->set && error->count == 0)
+        pe_error_add(error, self->name ? PE_OUT_OF_RANGE : PE_MALFORMED, "parameters",
+                     self->name ? self->name : "",
+                     "the name of a stored set; a table of yours is sent by POST");
+    if (error->count == 0)
+        read_tensor(self, tensor, error);
+    return true;
 }
 
 /* ---- answering ---- */
+
+/* The head of the answer. */
+static api_reply *new_reply(void)
+{
+    api_reply *reply = api_reply_new(200);
+    api_reply_add(reply, "Cache-Control", "no-store");
+    api_reply_add(reply, "Content-Type", "application/json");
+    return reply;
+}
 
 static api_reply *reply_of(const identifying *self, const pe_identity *identity)
 {
@@ -118,13 +222,12 @@ static api_reply *reply_of(const identifying *self, const pe_identity *identity)
                              "dtype", pe_element_name(self->view.element));
     if (self->tensor[0])
         json_object_set_new(file, "tensor", json_string(self->tensor));
+    if (self->name)
+        json_object_set_new(file, "parameters", json_string(self->name));
     json_object_set_new(document, "file", file);
-    api_reply *reply = api_reply_new(200);
-    api_reply_add(reply, "Cache-Control", "no-store");
-    api_reply_add(reply, "Content-Type", "application/json");
     char *text = api_document_readable(document);
-    return api_reply_with_body(reply, text ? api_body_from_text(text, strlen(text)) : NULL,
-                               false);
+    return api_reply_with_body(new_reply(),
+                               text ? api_body_from_text(text, strlen(text)) : NULL, false);
 }
 
 static api_reply *identify(identifying *self)
@@ -150,6 +253,20 @@ static uint64_t price_of(const pe_view *view)
     return 64 * pe_view_elements(view) + ((uint64_t)1 << 24);
 }
 
+/* The answer to a request that has been read: now, or by a worker. */
+static api_reply *answer(identifying *self, const pe_error *error)
+{
+    if (error->count > 0)
+        return api_problem_from_error(error);
+    if (self->call->head)
+        return new_reply();
+    if (!self->call->request->quick)
+        return identify(self);
+    if (self->call->request->ret_price)
+        *self->call->request->ret_price = price_of(&self->view);
+    return api_not_yet(self->call, API_LATER);
+}
+
 api_reply *api_post_identify(const api_call *call)
 {
     identifying self = {.call = call, .file = api_body_file(call)};
@@ -159,15 +276,20 @@ api_reply *api_post_identify(const api_call *call)
         return reply;
     pe_error_init(&error);
     read_all(&self, &error);
-    if (error.count > 0)
-        reply = api_problem_from_error(&error);
-    else if (!call->request->quick)
-        reply = identify(&self);
-    else {
-        if (call->request->ret_price)
-            *call->request->ret_price = price_of(&self.view);
-        reply = api_not_yet(call, API_LATER);
-    }
+    reply = answer(&self, &error);
+    api_arguments_done(&self.arguments);
+    return reply;
+}
+
+api_reply *api_get_identity(const api_call *call)
+{
+    identifying self = {.call = call, .format = API_TABLE_SAFETENSORS};
+    api_reply *reply = NULL;
+    pe_error error;
+    pe_error_init(&error);
+    if (read_stored(&self, &error, &reply))
+        reply = answer(&self, &error);
+    api_set_unref(self.set);
     api_arguments_done(&self.arguments);
     return reply;
 }

@@ -346,6 +346,12 @@ static void add_plain_route(json_t *paths, const api_route *route)
         add_options(parameters, api_identify_options, API_IDENTIFY_OPTIONS);
     if (route->kind == API_APPLICATION)
         add_apply_options(parameters);
+    if (route->kind == API_STORED_IDENTIFICATION) {
+        add_options(parameters, api_identify_stored_options, API_IDENTIFY_STORED_OPTIONS);
+        json_t *set = json_array_get(parameters, API_IDENTIFY_STORED_SET);
+        json_object_set_new(set, "required", json_true());
+        json_object_set_new(set, "example", json_string("bert-positions"));
+    }
     if (route->kind == API_CONVERSION)
         add_options(parameters, api_convert_options, API_CONVERT_OPTIONS);
     api_contract_add_parameters(parameters, route->kind);

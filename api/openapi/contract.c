@@ -12,11 +12,12 @@
 /* Kinds of routes: those that change the store, those of the store, those of which a GET may be
  * conditional, those that take a JSON object, those with content codings, and all. */
 #define WRITES (API_UPLOAD | API_REMOVAL)
-#define STORE  (API_SETS | API_SET | WRITES | API_TABLES)
+#define STORE  (API_SETS | API_SET | WRITES | API_TABLES | API_STORED_IDENTIFICATION)
 #define READS  (API_TENSORS | API_DOCUMENT | API_PLAN | API_SETS | API_SET | API_ASSET)
 #define POSTS  (API_TENSORS_BY_POST | API_BATCH | API_PLAN_BY_POST)
 #define CODED  (API_TENSORS | POSTS | API_DOCUMENT | API_PLAN | API_TEXT | API_SETS | API_ASSET)
-#define EVERY  (READS | WRITES | POSTS | API_TABLES | API_TEXT | API_STATE)
+#define EVERY                                                                                  \
+    (READS | WRITES | POSTS | API_TABLES | API_STORED_IDENTIFICATION | API_TEXT | API_STATE)
 
 /* ---- request headers ---- */
 
@@ -163,7 +164,8 @@ static const struct {
      COMMON "ETag Vary Content-Encoding? Content-Disposition? Cache-Status?"},
     {"200", NULL, "The tensors, or with plan=true the plan", API_PLAN_BY_POST, MODEL,
      COMMON "Vary? Content-Encoding? Content-Disposition? Cache-Status?"},
-    {"200", NULL, "The answer", API_COMPARISON | API_IDENTIFICATION, DOCUMENT, COMMON},
+    {"200", NULL, "The answer", API_COMPARISON | API_IDENTIFICATION | API_STORED_IDENTIFICATION,
+     DOCUMENT, COMMON},
     {"200", NULL, "The file, converted", API_CONVERSION, TABLE_FILE, COMMON},
     {"200", NULL, "The file of the results", API_APPLICATION, TABLE_FILE, COMMON},
     {"200", NULL, "How the process does", API_STATE, DOCUMENT, COMMON},
@@ -201,7 +203,7 @@ static const struct {
     {"416", "NoSuchRange", "Range lies behind the end", API_TENSORS, PROBLEM,
      FAILURE "Content-Range"},
     {"422", "NotComputable", "A value is out of range, or the result would be too large",
-     API_TENSORS | API_PLAN | POSTS | API_TABLES, PROBLEM, FAILURE},
+     API_TENSORS | API_PLAN | POSTS | API_TABLES | API_STORED_IDENTIFICATION, PROBLEM, FAILURE},
     {"422", "NotStorable", "A value is not finite", API_UPLOAD, PROBLEM, FAILURE},
     {"501", "NotImplemented", "The message's framing is unknown", EVERY, PROBLEM, FAILURE},
     {"503", "Unavailable", "Overloaded, ending, or out of memory", EVERY & ~(unsigned)API_STATE,

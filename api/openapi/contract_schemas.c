@@ -116,6 +116,7 @@ static const struct {
     {"TableFile", "format", "string", "npy, safetensors or raw"},
     {"TableFile", "dtype", "string", "type of its elements"},
     {"TableFile", "tensor?", "string", "of safetensors: its name"},
+    {"TableFile", "parameters?", "string", "the stored set that has it"},
 
     {"Deviation", "error", "number", "the error"},
     {"Deviation", "at", "[integer]", "index of the entry"},

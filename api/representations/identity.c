@@ -7,11 +7,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#define SCHEME_OPTION                                                                          \
+    {                                                                                          \
+        .name = "scheme", .type = PE_STORED,                                                   \
+        .help = "the one scheme to look for; by default all that are recognised"               \
+    }
+
 const pe_parameter api_identify_options[API_IDENTIFY_OPTIONS] = {
-    [API_IDENTIFY_SCHEME] = {.name = "scheme",
-                             .type = PE_STORED,
-                             .help = "the one scheme to look for; by default all that are "
-                                     "recognised"},
+    [API_IDENTIFY_SCHEME] = SCHEME_OPTION,
     [API_IDENTIFY_FILE_TENSOR] = {.name = "file_tensor",
                                   .type = PE_STORED,
                                   .help =
@@ -28,6 +31,16 @@ const pe_parameter api_identify_options[API_IDENTIFY_OPTIONS] = {
                             .help =
                                 "type of raw elements: f32, f64, f16, bf16, i8 to i64, u8 to "
                                 "u64 or bool"},
+};
+
+const pe_parameter api_identify_stored_options[API_IDENTIFY_STORED_OPTIONS] = {
+    [API_IDENTIFY_STORED_SCHEME] = SCHEME_OPTION,
+    [API_IDENTIFY_STORED_SET] = {.name = "parameters",
+                                 .type = PE_STORED,
+                                 .help = "the stored set"},
+    [API_IDENTIFY_STORED_TENSOR] = {.name = "tensor",
+                                    .type = PE_STORED,
+                                    .help = "the tensor of the set; by default its only one"},
 };
 
 static const char *const STATUSES[] = {[PE_IDENTITY_UNKNOWN] = "unknown",

@@ -343,6 +343,36 @@ class Identify(ServerCase):
         self.refuse(400, "body", table.tobytes(), "?shape=64,33", RAW)
         self.refuse(400, "dtype", table.tobytes(), "?shape=64,32&dtype=f33", RAW)
 
+    def test_tensors_of_stored_sets(self):
+        exact = self.fetch("/v1/encodings/sinusoidal?length=64&dim=32")
+        numbers = numpy.arange(12).astype("f8")
+        file = safetensors({"cos": ("F32", [300, 64], hugging_face(300, 64).tobytes()), "pe": ("F32", [1, 64, 32], exact.tobytes()),
+                            "ids": ("F64", [12], numbers.tobytes()), "half": ("F16", [64, 32], exact.astype("f2").tobytes())})
+        one = safetensors({"ids": ("F64", [12], numbers.tobytes())})
+        for name, body in (("several", file), ("one", one)):
+            self.assertIn(self.server.request("PUT", f"/v1/parameters/{name}", {}, body).status, (201, 204))
+        ask = lambda query: self.assert_ok(self.get(f"/v1/identify?{query}"), "application/json").json()
+        found = ask("parameters=several&tensor=pe")
+        self.assertEqual((found["status"], found["shape"], found["request"]["url"]),
+                         ("exact", [1, 64, 32], "/v1/encodings/sinusoidal?length=64&dim=32&tensor=encoding"))
+        self.assertEqual(found["file"], {"format": "safetensors", "dtype": "f32", "tensor": "pe", "parameters": "several"})
+        sent = self.identify(file, "?file_tensor=cos", SAFETENSORS)
+        kept = ask("parameters=several&tensor=cos")
+        self.assertEqual((kept["status"], kept["arithmetic"]), ("match", "float32"))
+        for member in sent:
+            if member != "file":
+                self.assertEqual(kept[member], sent[member], member)
+        self.assertEqual(ask("parameters=several&tensor=half&scheme=sinusoidal")["request"]["url"],
+                         "/v1/encodings/sinusoidal?length=64&dim=32&tensor=encoding&dtype=f16")
+        self.assertEqual(ask("parameters=one")["request"]["scheme"], "integer")
+        head = self.server.request("HEAD", "/v1/identify?parameters=one")
+        self.assertEqual((head.status, head.body), (200, b""))
+        for query, status, parameter in (("parameters=none", 422, "parameters"), ("tensor=pe", 400, "parameters"), ("parameters=several", 422, "tensor"),
+                                         ("parameters=several&tensor=none", 422, "tensor"), ("parameters=one&file_tensor=ids", 400, "file_tensor"),
+                                         ("parameters=one&scheme=none", 422, "scheme")):
+            self.assert_problem(self.get(f"/v1/identify?{query}"), status, parameter)
+        self.assert_problem(self.server.request("GET", "/v1/identify?parameters=one", {"Origin": "http://example.org"}), 403)
+
     def test_every_scheme_says_whether_it_is_recognised(self):
         schemes = self.get("/v1/schemes").json()["schemes"]
         recognised = {scheme["name"] for scheme in schemes if scheme["recognised"]}

@@ -160,7 +160,7 @@ class OpenApi(ServerCase):
         expected |= {"/health/ready", "/metrics", "/openapi.json", "/", "/docs", "/assets/{file}"}
         expected |= {"/v1/models/{model}"}
         others = {"/v1/parameters": {"get"}, "/v1/parameters/{name}": {"get", "put", "delete"},
-                  "/v1/batch": {"post"}, "/v1/compare/{scheme}": {"post"}, "/v1/identify": {"post"},
+                  "/v1/batch": {"post"}, "/v1/compare/{scheme}": {"post"}, "/v1/identify": {"get", "post"},
                   "/v1/convert/rope": {"post"}, "/v1/apply/{scheme}": {"post"},
                   "/v1/models": {"get", "post"}}
         tables = {path for path, _ in self.tables()}
@@ -387,8 +387,11 @@ class OpenApi(ServerCase):
                 for parameter in operation["parameters"]:
                     if parameter.get("in") == "path":
                         path = path.replace(f"{{{parameter['name']}}}", parameter["example"])
+                asked = {parameter["name"]: parameter["example"] for parameter in operation["parameters"]
+                         if parameter.get("in") == "query" and parameter.get("required")}
                 if any(parameter.get("name") == "plan" for parameter in operation["parameters"]):
-                    path += "?plan=true"
+                    asked["plan"] = "true"
+                path += "?" * bool(asked) + "&".join(f"{name}={value}" for name, value in asked.items())
                 served = self.assert_ok(self.get(path)).header("Content-Type").split(";")[0]
                 described = list(self.response(operation, "200")["content"])
                 self.assertIn(served, described)
