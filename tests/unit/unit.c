@@ -248,6 +248,8 @@ int main(int argc, char **argv)
         srunner_add_suite(runner, name##_suite());
 #include "suites.def"
 #undef SUITE
+    if (!only) /* tests leave things behind: only single suites may do with one process */
+        srunner_set_fork_status(runner, CK_FORK);
     srunner_run_all(runner, CK_NORMAL);
     int failed = srunner_ntests_failed(runner), run = srunner_ntests_run(runner);
     srunner_free(runner);

@@ -78,6 +78,20 @@ static pe_request *request_of(int key)
 
 /* ---- threads that get an entry and record the result ---- */
 
+/* Begin a test, in a process that may have run others. */
+static void begin(size_t budget)
+{
+    atomic_store(&preparing, 0);
+    atomic_store(&prepared, 0);
+    atomic_store(&built, 0);
+    atomic_store(&destroyed, 0);
+    atomic_store(&release_all, false);
+    await_preparing = 0;
+    await_coalesced = 0;
+    preparation_fails = false;
+    cache = pe_cache_new(budget);
+}
+
 typedef struct asker {
     pthread_t thread;
     const pe_request *request;
@@ -105,7 +119,7 @@ START_TEST(threads_that_miss_one_key_share_one_computation)
 {
     asker askers[THREADS];
     size_t outcomes[3] = {0};
-    cache = pe_cache_new(1 << 20);
+    begin(1 << 20);
     await_coalesced = THREADS - 1;
     pe_request *request = request_of(5);
     for (size_t i = 0; i < THREADS; i++)
@@ -134,7 +148,7 @@ END_TEST
 START_TEST(threads_that_share_a_failure_all_learn_of_it)
 {
     asker askers[THREADS];
-    cache = pe_cache_new(1 << 20);
+    begin(1 << 20);
     await_coalesced = THREADS - 1;
     preparation_fails = true;
     pe_request *request = request_of(5);
@@ -164,7 +178,7 @@ START_TEST(a_failure_is_that_of_all_who_came_before_it)
 {
     asker first;
     pe_error told;
-    cache = pe_cache_new(1 << 20);
+    begin(1 << 20);
     preparation_fails = true;
     pe_request *request = request_of(5), *other = request_of(6);
     uint64_t before = pe_cache_moment(cache);
@@ -188,7 +202,7 @@ START_TEST(a_failure_is_forgotten_after_some_others)
 {
     asker one;
     pe_error told;
-    cache = pe_cache_new(1 << 20);
+    begin(1 << 20);
     preparation_fails = true;
     uint64_t before = pe_cache_moment(cache);
     for (int key = 0; key <= 16; key++) {
@@ -245,7 +259,7 @@ START_TEST(threads_that_wait_for_an_abandoned_computation_compute_anew)
     watched.prepare = prepare_watched;
     ck_assert_int_eq(pe_request_new(&watched, &argument, 1, &UNIT_LIMITS, &request, &error),
                      PE_OK);
-    cache = pe_cache_new(1 << 20);
+    begin(1 << 20);
     pe_cache_set_runner(cache, &runner);
     atomic_store(&caller_left, true);
     await_coalesced = THREADS - 2;
@@ -272,7 +286,7 @@ END_TEST
 START_TEST(threads_that_share_an_entry_too_large_to_keep_all_get_it)
 {
     asker askers[THREADS];
-    cache = pe_cache_new(0);
+    begin(0);
     await_coalesced = THREADS - 1;
     pe_request *request = request_of(5);
     for (size_t i = 0; i < THREADS; i++)
@@ -295,7 +309,7 @@ START_TEST(different_keys_are_computed_side_by_side)
 {
     asker askers[THREADS];
     pe_request *requests[THREADS];
-    cache = pe_cache_new(1 << 20);
+    begin(1 << 20);
     await_preparing = THREADS;
     for (int i = 0; i < THREADS; i++) {
         requests[i] = request_of(i);
@@ -316,7 +330,7 @@ END_TEST
 START_TEST(hits_and_evictions_do_not_wait_for_a_computation)
 {
     asker slow, quick;
-    cache = pe_cache_new(2000);
+    begin(2000);
     pe_request *endless = request_of(1000);
     start(&slow, endless);
     while (atomic_load(&preparing) < 1)
@@ -365,7 +379,7 @@ static bool build(pe_table *table, void *context, pe_attachment *ret_attachment)
 static asker first_entry(void)
 {
     asker first;
-    cache = pe_cache_new(1 << 20);
+    begin(1 << 20);
     pe_request *request = request_of(3);
     start(&first, request);
     pthread_join(first.thread, NULL);
@@ -540,7 +554,7 @@ static void *ask_at_random(void *context)
 START_TEST(nothing_is_lost_or_confused_in_a_crowd)
 {
     pthread_t threads[THREADS];
-    cache = pe_cache_new(12000);
+    begin(12000);
     for (int key = 0; key < KEYS; key++)
         requests_by_key[key] = request_of(key);
     for (uintptr_t i = 0; i < THREADS; i++)
