@@ -660,6 +660,7 @@ typedef struct pe_compared_row {
  * normal number); of the integers, 1. */
 typedef struct pe_comparison {
     uint64_t entries, differing, not_finite;
+    uint64_t signs;   /* equal entries whose bits differ: zeros of the other sign */
     uint64_t outside; /* entries that are further off than the tolerances */
     pe_deviation absolute, ulps;
     double one; /* absolute.error in units in the last place of numbers just below 1 */

@@ -19,7 +19,7 @@ DEPS_TEST := $(DEPS) $(DEPS_POSTGRES) postgresql binutils check chromium clang c
 
 .PHONY: test bits unit fuzz fuzz-corpus digits mpfr buckets http browser interop installed fleet kubernetes postgres \
         readme screenshot contract golden check \
-        check-builds hardening sanitize tsan valgrind analyze analyze-quick format slow bench soak same-answers \
+        check-builds hardening sanitize tsan valgrind analyze analyze-quick format slow bench soak same-answers confusion \
         check-arm64 check-image check-dist check-deb deps-test deps-image deps-bench
 
 # ---- programs ----
@@ -184,6 +184,9 @@ soak: all ## ten minutes of random traffic, and the bound on memory (SOAK_SECOND
 
 same-answers: all ## whether this build answers as that of OLD=path/to/posenc-server (SAME="--texts", --help)
 	$(PYTHON) -B tests/http/same_answers.py $(OLD) $(BUILD)/posenc-server $(SAME)
+
+confusion: all ## what /v1/identify says of random and of spoilt tables (REQUESTS=2040, CORRUPTIONS=540, SEED=1)
+	$(PYTHON) -B tests/http/confusion.py $(BUILD)/posenc-server $(or $(REQUESTS),2040) $(or $(CORRUPTIONS),540) $(or $(SEED),1)
 
 BENCH_TOOLS := $(patsubst tests/bench/%.c,$(BUILD)/bench-%,$(BENCH_SOURCES))
 bench: all $(BENCH_TOOLS) ## ratios against the peers that are installed (BENCH="--quick", --help)

@@ -130,9 +130,10 @@ static json_t *rows_of(const pe_comparison *comparison, const pe_tensor *tensor)
 
 json_t *api_comparison_document(const pe_comparison *comparison, const pe_tensor *tensor)
 {
-    json_t *document = json_pack("{s:b, s:o, s:o}", "equal", comparison->differing == 0,
-                                 "entries", integer_of(comparison->entries), "differing",
-                                 integer_of(comparison->differing));
+    json_t *document =
+        json_pack("{s:b, s:o, s:o, s:o}", "equal", comparison->differing == 0, "entries",
+                  integer_of(comparison->entries), "differing",
+                  integer_of(comparison->differing), "signs", integer_of(comparison->signs));
     if (comparison->absolute.error > 0) {
         json_object_set_new(document, "max_abs", deviation_of(&comparison->absolute, tensor));
         json_object_set_new(document, "max_ulps", deviation_of(&comparison->ulps, tensor));

@@ -42,6 +42,7 @@ typedef struct tally {
     pe_comparison *result;
     pe_tolerance tolerance;
     pe_dtype dtype;
+    bool has_signs;            /* the view has zeros of two signs */
     uint64_t rows, columns;    /* of the tensor as a matrix: the last axis has the columns */
     uint64_t rows_in_block;    /* of result->blocks */
     pe_compared_part *parts;   /* one for each group of columns */
@@ -124,6 +125,8 @@ static void compare_entries(tally *self, uint64_t place, const double *found,
     for (size_t i = 0; i < count; i++)
         if (!(found[i] == exact[i]))
             note_difference(self, place + i, found[i], exact[i]);
+        else if (found[i] == 0 && self->has_signs)
+            self->result->signs += !signbit(found[i]) != !signbit(exact[i]);
 }
 
 /* ---- the parts of the result ---- */
@@ -347,6 +350,8 @@ pe_status pe_compare(pe_request *request, size_t tensor, const pe_view *view,
     memset(result, 0, sizeof *result);
     result->entries = shape->elements;
     tally counts = {.result = result, .tolerance = tolerance, .dtype = shape->dtype};
+    pe_dtype real;
+    counts.has_signs = pe_element_is_real(view->element, &real);
     counts.columns = shape->rank > 0 ? shape->shape[shape->rank - 1] : 1;
     counts.rows = shape->elements / counts.columns;
     counts.group = (counts.columns + GROUPS_MAX - 1) / GROUPS_MAX;

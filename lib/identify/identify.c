@@ -99,7 +99,8 @@ static bool judge(search *self, const pe_scheme *scheme, const pe_proposal *prop
     uint64_t f32 = 0, f64 = 0;
     bool recipe = false;
     if (!has_arithmetic(self, proposal, request, tensor)) {
-        f32 = f64 = self->comparison.differing;
+        f32 = self->comparison.differing;
+        f64 = f32 + self->comparison.signs;
     } else {
         pe_request *wide = request_of(scheme, proposal->query, "f64", self->limits);
         bool judged =
@@ -135,7 +136,7 @@ static bool compare(search *self, const pe_scheme *scheme, const pe_proposal *pr
     found.status = PE_IDENTITY_EXACT;
     found.arithmetic = PE_ARITHMETIC_EXACT;
     found.misfits = 0;
-    if (self->comparison.differing > 0 &&
+    if (self->comparison.differing + self->comparison.signs > 0 &&
         !judge(self, scheme, proposal, request, tensor, &found))
         return false;
     if (found.status == PE_IDENTITY_UNKNOWN || !is_better(&found, self->best))

@@ -3,7 +3,6 @@
 #include "numerics/dtype.h"
 #include "requests/request.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -119,11 +118,33 @@ typedef struct counts {
     uint64_t f32, f64;
 } counts;
 
+/* The most that rounding to the table's dtype, whose unit at 1 and least exponent these are,
+ * has moved a number of at most the size `most` that became `found`. */
+static double rounding_at(double found, double most, double unit, int least)
+{
+    int exponent;
+    double fraction = frexp(fabs(found), &exponent);
+    if (found == 0 || exponent - 1 <= least)
+        exponent = least + 1;
+    else if (fraction == 0.5 &&
+             most < fabs(found)) /* it came from below, where floats are denser */
+        exponent--;
+    return ldexp(0.5 * unit, exponent - 1);
+}
+
+static int least_exponent(const pe_view *view)
+{
+    pe_dtype dtype;
+    bool half = pe_element_is_real(view->element, &dtype) && dtype == PE_F16;
+    return half ? -14 : -126;
+}
+
 static void judge_rows(const pe_bound *bound, uint64_t first, uint64_t rows, uint64_t columns,
                        const double *found, const double *exact, counts *ret)
 {
     const double rounding = pe_seen_unit(&bound->seen->view);
     const bool wide = rounding == 0x1p-52;
+    const int least = least_exponent(&bound->seen->view);
     for (uint64_t row = 0, i = 0; row < rows; row++)
         for (uint64_t column = 0; column < columns; column++, i++) {
             if (found[i] == exact[i])
@@ -131,10 +152,10 @@ static void judge_rows(const pe_bound *bound, uint64_t first, uint64_t rows, uin
             turned at = turned_at(bound, first + row, column);
             ret->f32 += !is_near(found[i], exact[i], at, 0x1p-23, rounding);
             double error = fabs(found[i] - exact[i]);
-            double once = wide ? 0 : 0.5 * rounding * fmax(fabs(found[i]), DBL_MIN);
-            double most =
-                once + (3 * at.angle + 3) * 0x1p-52 * fmax(fabs(exact[i]), at.amplitude);
-            ret->f64 += !isfinite(exact[i]) || !(error <= most);
+            double computed = (3 * at.angle + 3) * 0x1p-52 * fmax(fabs(exact[i]), at.amplitude);
+            double once =
+                wide ? 0 : rounding_at(found[i], fabs(exact[i]) + computed, rounding, least);
+            ret->f64 += !isfinite(exact[i]) || !(error <= once + computed);
         }
 }
 

@@ -28,6 +28,7 @@ OUTSIDE = {
     "test_soak": "random traffic, much of it broken off, on sockets of its own",
     "test_memory": "thousands of times the same request, one allocation of which fails each time",
     "test_models.PythonsJson": "numbers as Python writes them, which are no JSON",
+    "test_confusion": "hundreds of random tables, on sockets of its own",
     "test_compare.LongBodies": "bodies of 32 MiB, in chunks, and clients that leave in the middle",
     "test_floater.Load": "how long a hit may take beside a long computation",
     "test_lifecycle": "processes that end, sockets handed over",
