@@ -101,7 +101,7 @@ struct pe_scheme {
      * compared entry by entry. NULL: tables of this scheme are not recognised yet. */
     void (*recognise)(pe_seen *seen, pe_proposals *proposals);
 
-    /* What the scheme does to tensors of a model: PE_APPLICATIONS(array), or nothing. */
+    /* What the scheme does to tensors of a model: PE_APPLIES(…), or nothing. */
     const pe_application *applications;
     size_t application_count;
 };
@@ -125,7 +125,16 @@ struct pe_scheme {
         .result = "scores", .tensors = {(tensor)}, .formula = "scores + scale * " tensor       \
     }
 
-#define PE_APPLICATIONS(array) .applications = (array), .application_count = PE_COUNT(array)
+#define PE_FACTOR(name, tensor)                                                                \
+    {                                                                                          \
+        .kind = PE_APPLY_MULTIPLY, .input = (name), .axes = "heads,queries,keys",              \
+        .result = (name), .tensors = {(tensor)}, .formula = name " * " tensor                  \
+    }
+
+#define PE_APPLIES(...)                                                                        \
+    .applications = (const pe_application[]){__VA_ARGS__},                                     \
+    .application_count =                                                                       \
+        sizeof((const pe_application[]){__VA_ARGS__}) / sizeof(pe_application)
 
 /* The price of one element, and of one row out of pe_tensor.rows. */
 double pe_element_price(const pe_values *values, const pe_plan *plan, size_t tensor);

@@ -27,18 +27,26 @@ static json_t *describe_presets(const pe_scheme_info *info)
     return presets;
 }
 
-/* The axes of a tensor whose last ones are named: "[..., length, dim]". */
-static json_t *describe_axes(const char *names)
+/* The axes of a tensor whose last ones are named: "[..., length, dim]". Where they depend on
+ * the parameter `shape`, there is a list for each of its choices. */
+static json_t *describe_axes(const char *lists)
 {
-    char text[128] = "";
-    size_t used = 0;
-    for (; *names && used + 16 < sizeof text; names++)
-        used += (size_t)snprintf(text + used, sizeof text - used,
-                                 *names == ','   ? ", "
-                                 : *names == '|' ? "] or [..., "
-                                                 : "%c",
-                                 *names);
-    return json_sprintf("[..., %s]", text);
+    char text[192] = "";
+    for (size_t used = 0; *lists;) {
+        size_t choice = strcspn(lists, ":|");
+        used +=
+            (size_t)snprintf(text + used, sizeof text - used, "%s[...", used > 0 ? " or " : "");
+        lists += lists[choice] == ':' ? choice + 1 : 0;
+        while (*lists && *lists != '|') {
+            size_t length = strcspn(lists, ",|");
+            used +=
+                (size_t)snprintf(text + used, sizeof text - used, ", %.*s", (int)length, lists);
+            lists += length + (lists[length] == ',');
+        }
+        used += (size_t)snprintf(text + used, sizeof text - used, "]");
+        lists += *lists == '|';
+    }
+    return json_string(text);
 }
 
 /* What a scheme is applied to; null if it is not. */

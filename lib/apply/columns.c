@@ -2,6 +2,7 @@
 #include "apply/columns.h"
 
 #include "requests/request.h"
+#include "waves/axial_request.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,26 @@ static const char *choice_of(const pe_request *request, const char *name)
     const pe_scheme_info *info = &request->values.scheme->info;
     const pe_parameter *row = pe_parameter_at(info, pe_parameter_index(info, name));
     return row->choices[pe_choice(&request->values, name)];
+}
+
+/* Pair the halves of each axis's columns, which come one axis after the other. */
+static void pair_by_axis(const pe_request *request, pe_turned *turned)
+{
+    const pe_axial_request axial = pe_axial_request_read(&request->values);
+    bool reversed = strcmp(choice_of(request, "axis_order"), "reversed") == 0;
+    size_t pair = 0;
+    for (size_t n = 0; n < axial.axes; n++) {
+        uint64_t width = axial.widths[reversed ? axial.axes - 1 - n : n];
+        uint32_t first = 2 * (uint32_t)pair;
+        for (uint32_t i = 0; i < width / 2; i++, pair++) {
+            turned->columns[pair] = first + i;
+            turned->columns[turned->pairs + pair] = first + (uint32_t)(width / 2) + i;
+        }
+    }
+    for (; pair < turned->pairs; pair++) { /* columns of no axis, whose angles are 0 */
+        turned->columns[pair] = 2 * (uint32_t)pair;
+        turned->columns[turned->pairs + pair] = 2 * (uint32_t)pair + 1;
+    }
 }
 
 bool pe_turned_init(pe_turned *ret_turned, const pe_request *request, const pe_tensor *cosines)
@@ -29,5 +50,7 @@ bool pe_turned_init(pe_turned *ret_turned, const pe_request *request, const pe_t
         at[pairs + p] = interleaved ? 2 * p + 1 : p + (uint32_t)pairs;
     }
     *ret_turned = (pe_turned){.pairs = pairs, .columns = at, .full = full};
+    if (strcmp(layout, "half_by_axis") == 0)
+        pair_by_axis(request, ret_turned);
     return true;
 }

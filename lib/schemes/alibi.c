@@ -357,5 +357,6 @@ const pe_scheme pe_scheme_alibi = {
     .price = price,
     .element_price = element_price,
     .recognise = pe_alibi_recognise,
+    PE_APPLIES(PE_BIAS("bias")),
     .streamable = true,
 };

@@ -391,5 +391,6 @@ const pe_scheme pe_scheme_axial_rope = {
     .release = release,
     .price = price,
     .element_price = element_price,
+    PE_APPLIES(PE_ROTATION("query", "cos", "sin"), PE_ROTATION("key", "cos", "sin")),
     .streamable = true,
 };

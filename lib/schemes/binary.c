@@ -166,5 +166,6 @@ const pe_scheme pe_scheme_binary = {
     .fill = fill,
     .element_price = element_price,
     .recognise = recognise,
+    PE_APPLIES(PE_ADDITION("length,width")),
     .streamable = true,
 };

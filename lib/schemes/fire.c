@@ -262,5 +262,6 @@ const pe_scheme pe_scheme_fire = {
     .release = release,
     .price = price,
     .element_price = element_price,
+    PE_APPLIES(PE_BIAS("bias")),
     .streamable = true,
 };

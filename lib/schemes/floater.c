@@ -388,4 +388,5 @@ const pe_scheme pe_scheme_floater = {
     .fill = fill,
     .price = price,
     .element_price = element_price,
+    PE_APPLIES(PE_ADDITION("length,dim")),
 };

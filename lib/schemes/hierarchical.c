@@ -270,5 +270,6 @@ const pe_scheme pe_scheme_hierarchical = {
     .release = release,
     .price = price,
     .element_price = element_price,
+    PE_APPLIES(PE_ADDITION("length,dim")),
     .streamable = true,
 };

@@ -222,5 +222,6 @@ const pe_scheme pe_scheme_kerple = {
     .release = release,
     .price = price,
     .element_price = element_price,
+    PE_APPLIES(PE_BIAS("bias")),
     .streamable = true,
 };

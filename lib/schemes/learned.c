@@ -236,5 +236,6 @@ const pe_scheme pe_scheme_learned = {
     .fill = fill,
     .price = price,
     .element_price = element_price,
+    PE_APPLIES(PE_ADDITION("length,dim")),
     .streamable = true,
 };

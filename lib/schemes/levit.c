@@ -287,6 +287,7 @@ const pe_scheme pe_scheme_levit = {
     .prepare = prepare,
     .fill = fill,
     .release = release,
+    PE_APPLIES(PE_BIAS("bias")),
     .price = price,
     .recognise = pe_levit_recognise,
     .streamable = true,

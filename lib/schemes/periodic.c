@@ -90,5 +90,6 @@ const pe_scheme pe_scheme_periodic = {
     .release = pe_wave_free,
     .price = pe_wave_price,
     .element_price = element_price,
+    PE_APPLIES(PE_ADDITION("length,dim")),
     .streamable = true,
 };

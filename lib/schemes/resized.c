@@ -371,5 +371,6 @@ const pe_scheme pe_scheme_resized = {
     .release = release,
     .price = price,
     .element_price = element_price,
+    PE_APPLIES(PE_ADDITION("tokens,dim")),
     .streamable = true,
 };

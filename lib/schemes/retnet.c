@@ -185,5 +185,6 @@ const pe_scheme pe_scheme_retnet = {
     .release = release,
     .price = price,
     .element_price = element_price,
+    PE_APPLIES(PE_FACTOR("scores", "mask")),
     .streamable = true,
 };

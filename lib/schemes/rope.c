@@ -276,9 +276,6 @@ static double element_price(const pe_values *values, const pe_plan *plan, size_t
     return pe_wave_element_price(values, plan, tensor);
 }
 
-static const pe_application APPLICATIONS[] = {PE_ROTATION("query", "cos", "sin"),
-                                              PE_ROTATION("key", "cos", "sin")};
-
 const pe_scheme pe_scheme_rope = {
     .info =
         {
@@ -310,6 +307,6 @@ const pe_scheme pe_scheme_rope = {
     .price = pe_wave_price,
     .element_price = element_price,
     .recognise = pe_rotary_recognise,
-    PE_APPLICATIONS(APPLICATIONS),
+    PE_APPLIES(PE_ROTATION("query", "cos", "sin"), PE_ROTATION("key", "cos", "sin")),
     .streamable = true,
 };

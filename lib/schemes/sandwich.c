@@ -204,5 +204,6 @@ const pe_scheme pe_scheme_sandwich = {
     .release = release,
     .price = price,
     .element_price = element_price,
+    PE_APPLIES(PE_BIAS("bias")),
     .streamable = true,
 };

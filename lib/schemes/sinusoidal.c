@@ -206,8 +206,6 @@ static void recognise(pe_seen *seen, pe_proposals *proposals)
     propose_layout(seen, proposals, (pe_columns){half, 1, half}, "&layout=concat_cos_first");
 }
 
-static const pe_application APPLICATIONS[] = {PE_ADDITION("length,dim")};
-
 const pe_scheme pe_scheme_sinusoidal = {
     .info =
         {
@@ -235,6 +233,6 @@ const pe_scheme pe_scheme_sinusoidal = {
     .price = pe_wave_price,
     .element_price = element_price,
     .recognise = recognise,
-    PE_APPLICATIONS(APPLICATIONS),
+    PE_APPLIES(PE_ADDITION("length,dim")),
     .streamable = true,
 };

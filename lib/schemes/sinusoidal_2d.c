@@ -393,5 +393,6 @@ const pe_scheme pe_scheme_sinusoidal_2d = {
     .price = price,
     .element_price = element_price,
     .recognise = recognise,
+    PE_APPLIES(PE_ADDITION("chw:dim,height,width|hwc:height,width,dim|nc:tokens,dim")),
     .streamable = true,
 };

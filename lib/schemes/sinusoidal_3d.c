@@ -222,5 +222,6 @@ const pe_scheme pe_scheme_sinusoidal_3d = {
     .release = pe_lattice_free,
     .price = price,
     .element_price = element_price,
+    PE_APPLIES(PE_ADDITION("dhwc:depth,height,width,dim|dnc:depth,cells,dim|nc:cells,dim")),
     .streamable = true,
 };

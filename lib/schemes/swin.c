@@ -359,6 +359,7 @@ const pe_scheme pe_scheme_swin = {
     .prepare = prepare,
     .fill = fill,
     .release = release,
+    PE_APPLIES(PE_BIAS("bias")),
     .price = price,
     .recognise = pe_swin_recognise,
     .streamable = true,

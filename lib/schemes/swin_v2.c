@@ -296,6 +296,7 @@ const pe_scheme pe_scheme_swin_v2 = {
     .prepare = prepare,
     .fill = fill,
     .release = release,
+    PE_APPLIES(PE_BIAS("bias")),
     .price = price,
     .recognise = pe_swin_v2_recognise,
     .streamable = true,

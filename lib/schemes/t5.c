@@ -197,5 +197,6 @@ const pe_scheme pe_scheme_t5 = {
     .price = price,
     .element_price = element_price,
     .recognise = pe_t5_recognise,
+    PE_APPLIES(PE_BIAS("bias")),
     .streamable = true,
 };

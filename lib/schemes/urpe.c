@@ -158,5 +158,6 @@ const pe_scheme pe_scheme_urpe = {
     .release = release,
     .price = price,
     .element_price = element_price,
+    PE_APPLIES(PE_FACTOR("weights", "toeplitz")),
     .streamable = true,
 };

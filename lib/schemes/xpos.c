@@ -220,5 +220,6 @@ const pe_scheme pe_scheme_xpos = {
     .release = release,
     .price = price,
     .element_price = element_price,
+    PE_APPLIES(PE_ROTATION("query", "q_cos", "q_sin"), PE_ROTATION("key", "k_cos", "k_sin")),
     .streamable = true,
 };

@@ -3,12 +3,14 @@
 import io
 import json
 import math
+import os
 import struct
 import unittest
 
 import mpmath
 import numpy
 
+import applied_schemes
 from exact_reals import DTYPES, nearest, numbers_of, of_double, of_real, product, random_bits, total
 from server import ServerCase
 from test_compare import NPY, RAW, SAFETENSORS, npy, safetensors
@@ -69,7 +71,8 @@ class ApplyCase(ServerCase):
         values = numbers_of(found[1], dtype).ravel()
         self.assertEqual(len(values), len(expected))
         for place, (value, exact) in enumerate(zip(values, expected)):
-            self.assertEqual(value, nearest(exact, dtype), (dtype, place))
+            wanted = -math.inf if exact == applied_schemes.INFINITE else nearest(exact, dtype)
+            self.assertEqual(value, wanted, (dtype, place))
             self.assertFalse(value == 0 and math.copysign(1, value) < 0)
 
 
@@ -169,6 +172,52 @@ class Rotations(ApplyCase):
         far = self.array("rope", "positions=1000003,1000010&dim=64", numpy.stack([query, key]))
         near = self.array("rope", "positions=0,7&dim=64", numpy.stack([query, key]))
         self.assertAlmostEqual(far[0] @ far[1], near[0] @ near[1], delta=1e-12)
+
+
+class AllSchemes(ApplyCase):
+    """APPLY_ELEMENTS in the environment: how many elements of all schemes together are checked at least."""
+
+    wanted = int(os.environ.get("APPLY_ELEMENTS", 30000))
+
+    def test_every_scheme_that_is_applied_has_a_case(self):
+        applies = {scheme["name"]: scheme["applies"] for scheme in self.get("/v1/schemes").json()["schemes"]}
+        self.assertEqual({name for name, rows in applies.items() if rows}, set(applied_schemes.CASES) | {"floater"})
+
+    def check_case(self, random, scheme, query, repeats):
+        """Check all results of a request for all dtypes; returns how many elements."""
+        checked = 0
+        for name, shape, result, exact in applied_schemes.results(scheme, query):
+            for dtype in DTYPES:
+                out = random.choice(list(DTYPES))
+                plain = bool(random.integers(2))
+                bits = random_bits(random, (repeats, *shape), dtype, plain)
+                found = self.applied(scheme, f"{query}&dtype={out}&result={result}", {name: (dtype, bits)})
+                with self.subTest(scheme=scheme, query=query, dtype=dtype, out=out):
+                    expected = exact(numbers_of(bits, dtype))
+                    self.check(found[result], out, expected)
+                    checked += len(expected)
+        return checked
+
+    def test_every_element_of_every_scheme_is_rounded_once(self):
+        random = numpy.random.default_rng(8)
+        cases = [(scheme, query) for scheme, queries in applied_schemes.CASES.items() for query in queries]
+        checked, each = 0, self.wanted // len(cases)
+        for scheme, query in cases:
+            done, repeats = 0, 1
+            while done < each:
+                part = self.check_case(random, scheme, query, repeats)
+                done += part
+                repeats = min(max(1, repeats * (each - done) // part), 200)
+            checked += done
+        self.assertGreaterEqual(checked, self.wanted)
+        if "APPLY_ELEMENTS" in os.environ:
+            print(f"\n{checked} elements of {len(applied_schemes.CASES)} schemes, each rounded once")
+
+    def test_floater_adds_what_it_answers_in_f64(self):
+        table = numpy.load(io.BytesIO(self.assert_ok(self.get("/v1/encodings/floater?length=4&dim=8&dtype=f64&format=npy")).body))
+        bits = random_bits(numpy.random.default_rng(9), (4, 8), "f32", True)
+        found = self.applied("floater", "length=4&dim=8", {"x": ("f32", bits)})["x"]
+        self.check(found, "f32", [total([of_double(x), of_double(entry)]) for x, entry in zip(numbers_of(bits, "f32").ravel(), table.ravel())])
 
 
 class Files(ApplyCase):
