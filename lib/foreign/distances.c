@@ -74,7 +74,7 @@ void pe_distances_queries(const pe_distances *distances, int64_t zero, char dst[
     dst[0] = '\0';
     if (queries != keys)
         used = snprintf(dst, PE_WINDOW_TEXT, "&query_length=%lld", (long long)queries);
-    if (offset != keys - queries)
+    if (offset != keys - queries || offset < 0) /* which is no default */
         snprintf(dst + used, PE_WINDOW_TEXT - (size_t)used, "&query_offset=%lld",
                  (long long)offset);
 }

@@ -130,3 +130,39 @@ int64_t pe_bucket_deberta_beyond(uint32_t mid, uint32_t last, uint32_t a)
         return (int64_t)ceil(steps);
     return (int64_t)nearest + (compare_steps(mid, last, a, (int64_t)nearest) > 0);
 }
+
+void pe_deberta_buckets_init(pe_deberta_buckets *ret_buckets, int64_t buckets,
+                             int64_t max_relative_positions, bool clamp)
+{
+    ret_buckets->mid = buckets > 0 ? buckets / 2 : 0;
+    ret_buckets->last = max_relative_positions - 1;
+    ret_buckets->clamp = clamp;
+    if (buckets > 0)
+        pe_buckets_deberta((uint32_t)ret_buckets->mid, (uint32_t)ret_buckets->last,
+                           ret_buckets->ends);
+}
+
+int64_t pe_deberta_bucket(const pe_deberta_buckets *buckets, int64_t relative)
+{
+    int64_t magnitude = relative < 0 ? -relative : relative;
+    if (buckets->mid == 0 || magnitude <= buckets->mid)
+        return relative;
+    if (magnitude > buckets->last && !buckets->clamp) {
+        int64_t bucket = buckets->mid + pe_bucket_deberta_beyond((uint32_t)buckets->mid,
+                                                                 (uint32_t)buckets->last,
+                                                                 (uint32_t)magnitude);
+        return relative < 0 ? -bucket : bucket;
+    }
+    if (magnitude > buckets->last)
+        magnitude = buckets->last;
+    /* search for the first logarithmic bucket that ends at or after the magnitude */
+    int64_t low = 0, high = buckets->mid - 1;
+    while (low < high) {
+        int64_t middle = (low + high) / 2;
+        if (buckets->ends[middle] >= magnitude)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return relative < 0 ? -(buckets->mid + low) : buckets->mid + low;
+}

@@ -45,4 +45,20 @@ void pe_buckets_deberta(uint32_t mid, uint32_t last, uint32_t *ret_ends);
  * as that integer. */
 int64_t pe_bucket_deberta_beyond(uint32_t mid, uint32_t last, uint32_t a);
 
+/* The buckets of all relative positions. */
+typedef struct pe_deberta_buckets {
+    int64_t mid;  /* distances up to this one have buckets of their own; 0: no buckets */
+    int64_t last; /* the largest distance of the last bucket */
+    bool clamp;   /* larger distances count as that one */
+    uint32_t ends[PE_BUCKETS_MAX]; /* the last distance of each logarithmic bucket */
+} pe_deberta_buckets;
+
+/* Find the ends of `buckets` buckets of either sign, none for 0 and below, of which the last
+ * begins before max_relative_positions. */
+void pe_deberta_buckets_init(pe_deberta_buckets *ret_buckets, int64_t buckets,
+                             int64_t max_relative_positions, bool clamp);
+
+/* The bucket of a relative position, query minus key. */
+int64_t pe_deberta_bucket(const pe_deberta_buckets *buckets, int64_t relative);
+
 #endif

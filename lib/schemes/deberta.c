@@ -1,6 +1,7 @@
 /* DeBERTa: indices of relative positions for disentangled attention, and the table that they
  * point into. */
 #include "numerics/buckets.h"
+#include "trained/deberta_recognise.h"
 #include "trained/gather.h"
 
 #include <stdio.h>
@@ -102,37 +103,14 @@ static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
 typedef struct deberta {
     pe_toeplitz indices[3];
     pe_trained table;
-    int64_t mid;  /* distances up to this one have buckets of their own; 0: no buckets */
-    int64_t last; /* larger distances count as this one */
+    pe_deberta_buckets buckets;
     int64_t span;
-    bool paper, clamp;
-    uint32_t ends[PE_BUCKETS_MAX]; /* the last distance of each logarithmic bucket */
+    bool paper;
 } deberta;
 
-/* The bucket of a relative position, query minus key. */
 static int64_t bucket_of(const deberta *state, int64_t relative)
 {
-    int64_t magnitude = relative < 0 ? -relative : relative;
-    if (state->mid == 0 || magnitude <= state->mid)
-        return relative;
-    if (magnitude > state->last && !state->clamp) {
-        int64_t bucket =
-            state->mid + pe_bucket_deberta_beyond((uint32_t)state->mid, (uint32_t)state->last,
-                                                  (uint32_t)magnitude);
-        return relative < 0 ? -bucket : bucket;
-    }
-    if (magnitude > state->last)
-        magnitude = state->last;
-    /* search for the first logarithmic bucket that ends at or after the magnitude */
-    int64_t low = 0, high = state->mid - 1;
-    while (low < high) {
-        int64_t middle = (low + high) / 2;
-        if (state->ends[middle] >= magnitude)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return relative < 0 ? -(state->mid + low) : state->mid + low;
+    return pe_deberta_bucket(&state->buckets, relative);
 }
 
 /* The row of the table for a bucket. */
@@ -212,12 +190,9 @@ static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runn
     int64_t buckets = pe_integer(values, "position_buckets");
     state->span = span_of(values);
     state->paper = pe_choice(values, "p2c") == PAPER;
-    state->clamp = pe_choice(values, "beyond") == CLAMP;
-    state->last = pe_integer(values, "max_relative_positions") - 1;
-    if (buckets > 0) {
-        state->mid = buckets / 2;
-        pe_buckets_deberta((uint32_t)state->mid, (uint32_t)state->last, state->ends);
-    }
+    pe_deberta_buckets_init(&state->buckets, buckets,
+                            pe_integer(values, "max_relative_positions"),
+                            pe_choice(values, "beyond") == CLAMP);
     state->table =
         pe_trained_of(values, "table", plan->tensors[TABLE].shape[1], &pe_relative_recipe);
     pe_trained_check_magnitude(&pace, &state->table, &pe_relative_recipe,
@@ -275,5 +250,6 @@ const pe_scheme pe_scheme_deberta = {
     .release = release,
     .price = price,
     .element_price = element_price,
+    .recognise = pe_deberta_recognise,
     .streamable = true,
 };

@@ -2,6 +2,7 @@
  * clipped distance. */
 #include "numerics/dtype.h"
 #include "trained/gather.h"
+#include "trained/shaw_recognise.h"
 #include "waves/distance_wave.h"
 
 #include <stdio.h>
@@ -344,5 +345,6 @@ const pe_scheme pe_scheme_shaw = {
     .release = release,
     .price = price,
     .element_price = element_price,
+    .recognise = pe_shaw_recognise,
     .streamable = true,
 };

@@ -223,14 +223,14 @@ static bool try_setting(const runs *seen, setting *own)
 }
 
 /* Find a setting for which all buckets are as seen, first among those that libraries have. */
-static bool find_setting(const runs *seen, setting *ret_setting)
+static bool find_setting(const runs *seen, bool usual_only, setting *ret_setting)
 {
     for (size_t i = 0; i < PE_COUNT(USUAL); i++) {
         *ret_setting = USUAL[i];
         if (try_setting(seen, ret_setting))
             return true;
     }
-    for (int both = 1; both >= 0; both--)
+    for (int both = 1; both >= 0 && !usual_only; both--)
         for (int64_t one_way = 2; one_way <= PE_BUCKETS_MAX / (1 + both); one_way++) {
             *ret_setting = (setting){.bidirectional = both, .one_way = one_way};
             if (try_setting(seen, ret_setting))
@@ -241,13 +241,23 @@ static bool find_setting(const runs *seen, setting *ret_setting)
 
 /* ---- proposals ---- */
 
+/* Whether numbers rise or fall by one and none is 0: those of many schemes do. */
+static bool is_plain(const runs *seen)
+{
+    for (size_t i = 0; i < seen->count; i++)
+        if (seen->items[i].first != seen->items[i].last || seen->items[i].bucket == 0)
+            return false;
+    return true;
+}
+
 static void propose_buckets(const pe_distances *distances, const double *buckets,
                             const char *tensor, uint64_t seed, pe_proposals *proposals)
 {
     char window[PE_WINDOW_TEXT], number[PE_SEED_TEXT];
     setting found;
     runs *seen = malloc(sizeof *seen);
-    if (seen && find_runs(buckets, distances->count, seen) && find_setting(seen, &found)) {
+    if (seen && find_runs(buckets, distances->count, seen) &&
+        find_setting(seen, buckets == distances->entries && is_plain(seen), &found)) {
         pe_distances_window(distances, found.zero, window);
         pe_seed_write(seed, number);
         pe_propose(proposals, tensor, "%s&heads=%llu&num_buckets=%lld&max_distance=%lld%s%s",

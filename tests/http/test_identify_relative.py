@@ -286,3 +286,64 @@ class Waves(RelativeCase):
     def test_a_table_that_was_changed_is_no_match(self):
         self.assert_damaged(self.fetch("/v1/encodings/relative_sinusoidal?length=20&query_length=15&dim=16&tensor=encoding"))
         self.assert_damaged(self.fetch("/v1/encodings/transformer_xl?length=40&dim=16&attention=txl&tensor=encoding"), clipped=True)
+
+
+def shaw(queries, keys, most):
+    """_generate_relative_positions_matrix of tensor2tensor."""
+    return numpy.clip(distances(queries, keys), -most, most) + most
+
+
+class Shaw(RelativeCase):
+    def test_own_tables(self):
+        generator = random.Random(27)
+        targets = []
+        for _ in range(70):
+            window = windows(generator, 40).replace("&form=compact", "")
+            more = generator.choice(["", "", "&max_distance=5", "&max_distance=8&min_distance=-3", "&max_distance=8&min_distance=-20&difference=query_minus_key",
+                                     "&source=sinusoidal&max_distance=7", "&source=sinusoidal&max_distance=7&min_distance=-11"])
+            tensor = generator.choice(["keys", "keys", "values", "index&form=compact"])
+            targets.append(f"/v1/encodings/shaw?{window}&dim={2 * generator.randint(1, 9)}&tensor={tensor}{more}&seed={generator.choice([0, 0, 1, 3])}")
+        self.assert_own(targets, 14)
+
+    def test_tables_of_libraries(self):
+        for queries, keys, most in ((40, 40, 16), (100, 100, 64), (30, 90, 10)):
+            self.assert_library(shaw(queries, keys, most), "shaw", [f"length={keys}", f"max_distance={most}", "tensor=index"])
+
+    def test_a_table_that_was_changed_is_no_match(self):
+        self.assert_damaged(self.fetch("/v1/encodings/shaw?length=20&query_length=15&dim=6&tensor=keys"))
+        self.assert_damaged(self.fetch("/v1/encodings/shaw?length=40&dim=6&max_distance=9&form=compact&tensor=index"))
+
+
+def deberta(length, buckets=256, most=512):
+    """build_relative_position of transformers' DeBERTa v2 with make_log_bucket_position."""
+    relative = -distances(length, length)
+    middle = buckets // 2
+    size = numpy.where((relative < middle) & (relative > -middle), middle - 1, abs(relative))
+    log = numpy.ceil(numpy.log(size / middle) / math.log((most - 1) / middle) * (middle - 1)) + middle
+    return numpy.where(size <= middle, relative, log * numpy.sign(relative)).astype("i8")
+
+
+class Deberta(RelativeCase):
+    def test_own_tables(self):
+        generator = random.Random(28)
+        targets = []
+        for _ in range(80):
+            most = generator.randint(30, 300)
+            more = generator.choice(["", f"&max_relative_positions={generator.randint(5, 90)}", "&position_buckets=256",
+                                     f"&position_buckets={generator.randint(4, 50)}&max_relative_positions={most}", "&position_buckets=32&max_relative_positions=64&beyond=continue",
+                                     "&p2c=paper", "&p2c=paper&position_buckets=16&max_relative_positions=32"])
+            targets.append(f"/v1/encodings/deberta?{windows(generator, 150)}&dim=1{more}&tensor={generator.choice(['c2p_index', 'p2c_index', 'relative_position'])}")
+        self.assert_own(targets, 12)
+
+    def test_tables_of_libraries(self):
+        for length in (100, 300, 512, 700):
+            relative = deberta(length)
+            said = [f"length={length}"] + ["beyond=continue"] * (length > 512) + ["position_buckets=256"] * (length > 200)
+            self.assert_library(relative, "deberta", said + ["tensor=relative_position"], length)
+            index = numpy.clip(relative + 256, 0, 511)
+            self.assert_library(index, "deberta", said, length)
+        self.assert_library(numpy.clip(-distances(80, 80) + 512, 0, 1023), "deberta", ["length=80", "tensor=c2p_index"])
+
+    def test_a_table_that_was_changed_is_no_match(self):
+        self.assert_damaged(self.fetch("/v1/encodings/deberta?length=60&dim=1&position_buckets=16&max_relative_positions=40&tensor=c2p_index"))
+        self.assert_damaged(self.fetch("/v1/encodings/deberta?length=60&dim=1&tensor=relative_position"))
