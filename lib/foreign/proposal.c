@@ -17,6 +17,7 @@ void pe_propose(pe_proposals *proposals, const char *tensor, const char *query, 
     proposal->reach = proposals->reach;
     proposal->angle = proposals->angle;
     proposal->looked_up = proposals->looked_up;
+    memcpy(proposal->probe, proposals->probe, sizeof proposal->probe);
     proposals->count += length > 0 && (size_t)length < sizeof proposal->query;
 }
 

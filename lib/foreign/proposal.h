@@ -12,11 +12,14 @@ typedef struct pe_proposal {
     double reach;   /* the distance of row 0 from position 0, in rows: errors grow with it */
     double angle;   /* the largest angle of entries of columns that are no waves, in radians */
     bool looked_up; /* entries are looked up, not computed: one that differs is wrong */
+    char probe[96]; /* the query of a shorter table that has the same row 0, which is compared
+                     * before the whole table is computed; "": there is none */
 } pe_proposal;
 
 struct pe_proposals {
     double reach, angle; /* of those that are added next */
     bool looked_up;
+    char probe[96];
     size_t count;
     pe_proposal items[PE_PROPOSALS_MAX];
 };

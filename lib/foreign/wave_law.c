@@ -53,6 +53,7 @@ bool pe_wave_law_of(pe_seen *seen, pe_columns columns, bool sines, pe_wave_law *
         pe_seen_decimal(geometry.first, within(geometry.first_error), text);
         ret_law->ratio = geometry.ratio;
         ret_law->ratio_error = geometry.ratio_error;
+        ret_law->first = geometry.first;
         ret_law->step = strtod(text, NULL);
     }
     ret_law->offset = rows;

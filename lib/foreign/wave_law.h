@@ -14,6 +14,7 @@ typedef struct pe_wave_law {
     bool geometric;     /* the frequencies fall geometrically: `ratio` means something */
     double ratio;       /* of a frequency to the one before */
     double ratio_error; /* relative: what it may be off by */
+    double first;       /* the first frequency, as measured, in radians per row */
     double step;      /* the first frequency, in radians per row, if it is geometric; else 1 */
     double amplitude; /* of the first wave */
     char positions[128]; /* "&offset=…&step=…"; empty where both are the defaults */

@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COMPARED_MAX 16 /* proposals of a scheme that are compared in full */
-#define ARGUMENTS    24
-#define MISFITS_MAX  0.03 /* share of entries that do not fit, of a table that is near */
+#define COMPARED_MAX  16 /* proposals of a scheme that are compared in full */
+#define ARGUMENTS     24
+#define SAMPLED_LINES 9
+#define MISFITS_MAX   0.03 /* share of entries that do not fit, of a table that is near */
 
 bool pe_scheme_is_recognised(const pe_scheme *scheme)
 {
@@ -174,18 +175,39 @@ static bool is_known(search *self, const pe_request *request)
     return false;
 }
 
+/* Whether row 0 of a proposal's probe is that of the table. */
+static bool probe_is_near(search *self, const pe_scheme *scheme, const pe_proposal *proposal,
+                          const char *dtype)
+{
+    const pe_bound bound = {&self->seen, proposal->reach, proposal->angle};
+    const pe_view line = pe_view_part(&self->seen.view, 0, 0, 1),
+                  squeezed = pe_view_squeezed(&line);
+    bool read = true, near = false;
+    if (proposal->probe[0] == '\0')
+        return true;
+    pe_request *request = request_of(scheme, proposal->probe, dtype, self->limits);
+    int tensor = request ? tensor_of(request, proposal->tensor, &squeezed) : -1;
+    if (tensor >= 0)
+        near = pe_judge_lines(request, (size_t)tensor, &bound, 1, &read);
+    pe_request_unref(request);
+    return near;
+}
+
 /* Look at a proposal. False: the search was ended. */
 static bool try_proposal(search *self, const pe_scheme *scheme, const pe_proposal *proposal)
 {
     pe_dtype dtype;
     bool real = pe_element_is_real(self->seen.view.element, &dtype), read = true, good = true;
-    pe_request *request =
-        request_of(scheme, proposal->query, real ? pe_dtype_name(dtype) : "f32", self->limits);
+    const char *name = real ? pe_dtype_name(dtype) : "f32";
+    self->best->proposed++;
+    if (!probe_is_near(self, scheme, proposal, name))
+        return true;
+    pe_request *request = request_of(scheme, proposal->query, name, self->limits);
     int tensor = request ? tensor_of(request, proposal->tensor, &self->seen.view) : -1;
     const pe_bound bound = {&self->seen, proposal->reach, proposal->angle};
-    self->best->proposed++;
     if (tensor >= 0 && self->known < COMPARED_MAX &&
-        pe_judge_sample(request, (size_t)tensor, &bound, &read) && !is_known(self, request))
+        pe_judge_lines(request, (size_t)tensor, &bound, SAMPLED_LINES, &read) &&
+        !is_known(self, request))
         good = compare(self, scheme, proposal, request, (size_t)tensor);
     pe_request_unref(request);
     return good;
@@ -205,6 +227,7 @@ static bool look(search *self)
         self->proposals.reach = 0;
         self->proposals.angle = 0;
         self->proposals.looked_up = false;
+        self->proposals.probe[0] = '\0';
         scheme->recognise(&self->seen, &self->proposals);
         for (size_t p = 0; p < self->proposals.count; p++) {
             if (!try_proposal(self, scheme, &self->proposals.items[p]))

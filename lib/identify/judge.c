@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define SAMPLED_ROWS     9
 #define BLOCK_ENTRIES    ((uint64_t)1 << 16)
 #define LINE_MAX_ENTRIES ((uint64_t)1 << 20) /* longer lines are not sampled */
 
@@ -68,7 +67,7 @@ static bool line_is_near(line_reader *lines, uint64_t line, bool *ret_read)
 {
     const pe_seen *seen = lines->bound->seen;
     uint64_t columns = seen->flat.shape[1], far = 0;
-    double unit = fmax(0x1p-23, pe_seen_unit(&seen->view));
+    const double rounding = 2 * pe_seen_unit(&seen->view); /* both are rounded */
     size_t size = (size_t)(columns * pe_dtype_size(lines->dtype));
     *ret_read = *ret_read && pe_view_read(&seen->flat, line, 1, lines->found);
     if (!*ret_read || !pe_judge_read(lines->stream, line * size, lines->exact, size))
@@ -76,7 +75,7 @@ static bool line_is_near(line_reader *lines, uint64_t line, bool *ret_read)
     pe_read_row(lines->values, lines->dtype, lines->exact, (size_t)columns);
     for (uint64_t column = 0; column < columns; column++)
         far += !is_near(lines->found[column], lines->values[column],
-                        turned_at(lines->bound, line, column), unit, pe_seen_unit(&seen->view));
+                        turned_at(lines->bound, line, column), 0x1p-23, rounding);
     return far <= columns / 16;
 }
 
@@ -87,7 +86,8 @@ static uint64_t sampled_lines(const pe_seen *seen)
     return seen->sampled > 0 ? seen->sampled : seen->flat.shape[0];
 }
 
-bool pe_judge_sample(pe_request *request, size_t tensor, const pe_bound *bound, bool *ret_read)
+bool pe_judge_lines(pe_request *request, size_t tensor, const pe_bound *bound, uint64_t count,
+                    bool *ret_read)
 {
     const pe_seen *seen = bound->seen;
     line_reader lines = {.bound = bound, .dtype = pe_request_tensor(request, tensor)->dtype};
@@ -95,21 +95,23 @@ bool pe_judge_sample(pe_request *request, size_t tensor, const pe_bound *bound, 
     *ret_read = true;
     if (seen->flat.rank == 0 || seen->flat.shape[1] > LINE_MAX_ENTRIES)
         return true;
-    size_t columns = (size_t)seen->flat.shape[1], near = 0;
+    size_t columns = (size_t)seen->flat.shape[1];
+    uint64_t far = 0;
     lines.found = malloc(columns * sizeof *lines.found);
     lines.values = malloc(columns * sizeof *lines.values);
     lines.exact = malloc(columns * sizeof(double));
     *ret_read =
         lines.found && lines.values && lines.exact &&
         pe_stream_new(request, tensor, (size_t)1 << 16, NULL, &lines.stream, &error) == PE_OK;
-    for (uint64_t i = 0; *ret_read && i < SAMPLED_ROWS; i++)
-        near +=
-            line_is_near(&lines, i * (sampled_lines(seen) - 1) / (SAMPLED_ROWS - 1), ret_read);
+    for (uint64_t i = 0; *ret_read && 4 * far <= count && i < count; i++) {
+        uint64_t line = count > 1 ? i * (sampled_lines(seen) - 1) / (count - 1) : 0;
+        far += !line_is_near(&lines, line, ret_read);
+    }
     pe_stream_free(lines.stream);
     free(lines.found);
     free(lines.values);
     free(lines.exact);
-    return *ret_read && near >= SAMPLED_ROWS - 2;
+    return *ret_read && 4 * far <= count;
 }
 
 /* ---- all entries ---- */

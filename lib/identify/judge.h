@@ -10,9 +10,11 @@ typedef struct pe_bound {
     double reach, angle; /* of the pe_proposal */
 } pe_bound;
 
-/* Whether some rows of the table are near those of the tensor: a sample, for turning proposals
- * down soon. *ret_read: the view could be read. */
-bool pe_judge_sample(pe_request *request, size_t tensor, const pe_bound *bound, bool *ret_read);
+/* Whether `count` lines of the table, spread over the first ones, or all but a quarter of them,
+ * are near those of the tensor: for turning proposals down soon. *ret_read: the view could be
+ * read. */
+bool pe_judge_lines(pe_request *request, size_t tensor, const pe_bound *bound, uint64_t count,
+                    bool *ret_read);
 
 /* Read bytes of a stream; false if it ends before. */
 bool pe_judge_read(pe_stream *stream, uint64_t offset, void *dst, size_t size);

@@ -3,6 +3,7 @@
 #include "waves/axial_presets.h"
 #include "waves/axial_request.h"
 #include "waves/axis_columns.h"
+#include "waves/lattice_recognise.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -393,4 +394,5 @@ const pe_scheme pe_scheme_axial_rope = {
     .element_price = element_price,
     PE_APPLIES(PE_ROTATION("query", "cos", "sin"), PE_ROTATION("key", "cos", "sin")),
     .streamable = true,
+    .recognise = pe_axial_rope_recognise,
 };

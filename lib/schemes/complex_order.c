@@ -1,6 +1,7 @@
 /* The complex-valued word embedding of Wang et al.: in each dimension a word is a wave of its
  * own, r·exp(i(θ + ω·k)) at position k. */
 #include "numerics/angle.h"
+#include "trained/seeded_recognise.h"
 #include "trained/word_waves.h"
 #include "waves/wave.h"
 
@@ -268,4 +269,5 @@ const pe_scheme pe_scheme_complex_order = {
     .price = price,
     .element_price = element_price,
     .streamable = true,
+    .recognise = pe_complex_order_recognise,
 };

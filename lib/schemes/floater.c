@@ -3,6 +3,7 @@
 #include "numerics/dtype.h"
 #include "positions/positions.h"
 #include "trained/flow.h"
+#include "trained/seeded_recognise.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -389,4 +390,5 @@ const pe_scheme pe_scheme_floater = {
     .price = price,
     .element_price = element_price,
     PE_APPLIES(PE_ADDITION("length,dim")),
+    .recognise = pe_floater_recognise,
 };

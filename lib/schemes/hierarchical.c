@@ -2,6 +2,7 @@
 #include "numerics/blend.h"
 #include "numerics/dtype.h"
 #include "positions/positions.h"
+#include "trained/seeded_recognise.h"
 #include "trained/trained.h"
 
 #include <math.h>
@@ -272,4 +273,5 @@ const pe_scheme pe_scheme_hierarchical = {
     .element_price = element_price,
     PE_APPLIES(PE_ADDITION("length,dim")),
     .streamable = true,
+    .recognise = pe_hierarchical_recognise,
 };

@@ -1,5 +1,6 @@
 /* The periodic encoding: sines only, at dyadic or geometric frequencies. */
 #include "waves/fill.h"
+#include "waves/wave_recognise.h"
 
 #include <stdlib.h>
 
@@ -92,4 +93,5 @@ const pe_scheme pe_scheme_periodic = {
     .element_price = element_price,
     PE_APPLIES(PE_ADDITION("length,dim")),
     .streamable = true,
+    .recognise = pe_periodic_recognise,
 };

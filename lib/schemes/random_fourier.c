@@ -1,5 +1,6 @@
 /* Random Fourier features: points times a trained or random matrix, as turns. */
 #include "trained/projection.h"
+#include "trained/seeded_recognise.h"
 #include "trained/trained.h"
 
 #include <math.h>
@@ -171,4 +172,5 @@ const pe_scheme pe_scheme_random_fourier = {
     .price = price,
     .element_price = element_price,
     .streamable = true,
+    .recognise = pe_random_fourier_recognise,
 };

@@ -1,5 +1,6 @@
 /* A learned table of positions on another grid than the one that it was trained on. */
 #include "trained/resized.h"
+#include "trained/seeded_recognise.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -373,4 +374,5 @@ const pe_scheme pe_scheme_resized = {
     .element_price = element_price,
     PE_APPLIES(PE_ADDITION("tokens,dim")),
     .streamable = true,
+    .recognise = pe_resized_recognise,
 };

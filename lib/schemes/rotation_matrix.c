@@ -3,6 +3,7 @@
 #include "kernels/store.h"
 #include "numerics/dtype.h"
 #include "waves/fill.h"
+#include "waves/wave_recognise.h"
 
 #include <stdalign.h>
 #include <string.h>
@@ -175,4 +176,5 @@ const pe_scheme pe_scheme_rotation_matrix = {
     .price = pe_wave_price,
     .element_price = pe_wave_element_price,
     .streamable = true,
+    .recognise = pe_rotation_matrix_recognise,
 };

@@ -1,6 +1,7 @@
 /* The sinusoidal encoding of a video or a volume: each axis has a part of the channels. */
 #include "waves/axis.h"
 #include "waves/lattice.h"
+#include "waves/lattice_recognise.h"
 
 #include <stdlib.h>
 
@@ -224,4 +225,5 @@ const pe_scheme pe_scheme_sinusoidal_3d = {
     .element_price = element_price,
     PE_APPLIES(PE_ADDITION("dhwc:depth,height,width,dim|dnc:depth,cells,dim|nc:cells,dim")),
     .streamable = true,
+    .recognise = pe_sinusoidal_3d_recognise,
 };

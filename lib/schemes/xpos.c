@@ -3,6 +3,7 @@
 #include "numerics/elementary.h"
 #include "numerics/phase.h"
 #include "waves/growth.h"
+#include "waves/wave_recognise.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -222,4 +223,5 @@ const pe_scheme pe_scheme_xpos = {
     .element_price = element_price,
     PE_APPLIES(PE_ROTATION("query", "q_cos", "q_sin"), PE_ROTATION("key", "k_cos", "k_sin")),
     .streamable = true,
+    .recognise = pe_xpos_recognise,
 };

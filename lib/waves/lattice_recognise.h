@@ -1,0 +1,11 @@
+/* Proposing requests for tables of grids, whose axes have columns of their own. */
+#ifndef PE_LATTICE_RECOGNISE_H
+#define PE_LATTICE_RECOGNISE_H
+
+#include "scheme.h"
+
+/* The `recognise` of these schemes: see pe_scheme. */
+void pe_sinusoidal_3d_recognise(pe_seen *seen, pe_proposals *proposals);
+void pe_axial_rope_recognise(pe_seen *seen, pe_proposals *proposals);
+
+#endif
