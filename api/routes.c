@@ -120,6 +120,7 @@ static const api_route ROUTES[] = {
          "Queries, keys, scores or embeddings of yours, with an encoding applied exactly",
      .tag = "tables",
      .kind = API_APPLICATION,
+     .schema = "Comparison",
      .guard = api_refuse_access,
      .check_head = api_refuse_table_head},
     {.method = "GET",

@@ -638,11 +638,11 @@ typedef struct pe_deviation {
     double found, exact;
 } pe_deviation;
 
-/* A part of a table: a column, or a block of rows. */
+/* A part of a table: a column, a block of rows, or some indices of another axis. */
 typedef struct pe_compared_part {
-    uint64_t first, count; /* columns or rows */
+    uint64_t first, count; /* columns, rows or indices */
     uint64_t differing;
-    double max_abs;
+    double max_abs, max_ulps;
 } pe_compared_part;
 
 /* A row with differing entries, and the first of them. */
@@ -654,10 +654,10 @@ typedef struct pe_compared_row {
 } pe_compared_row;
 
 /* What a comparison found. Entries differ if their values do: zeros of either sign are equal,
- * and so are infinities of one sign. An entry that is NaN or infinite where the other is not
- * counts as differing and as not finite, and has no error. Errors are |found - exact|, as
- * doubles. An ulp is the distance of floats of the request's dtype at max(|exact|, its least
- * normal number); of the integers, 1. */
+ * and so are infinities of one sign. NaN equals NaN. An entry that is NaN or infinite where the
+ * other is not counts as differing and as not finite, and has no error. Errors are |found -
+ * exact|, as doubles. An ulp is the distance of floats of the request's dtype at max(|exact|,
+ * its least normal number); of the integers, 1. */
 typedef struct pe_comparison {
     uint64_t entries, differing, not_finite;
     uint64_t signs;   /* equal entries whose bits differ: zeros of the other sign */
@@ -672,6 +672,9 @@ typedef struct pe_comparison {
     pe_compared_part columns[PE_COMPARE_PLACES]; /* the worst ones, worst first */
     pe_compared_part blocks[PE_COMPARE_PLACES];  /* of all rows, in order */
     pe_compared_row rows[PE_COMPARE_ROWS];       /* the first ones that differ */
+    /* of each axis of the exact table, all parts in order; and how many */
+    pe_compared_part axes[PE_VIEW_RANK_MAX][PE_COMPARE_PLACES];
+    size_t axis_parts[PE_VIEW_RANK_MAX];
 } pe_comparison;
 
 /* An entry is outside if its error is above `absolute` and above `ulps` ulps. */
@@ -809,6 +812,14 @@ uint64_t pe_apply_size(const pe_apply *apply); /* bytes */
 /* Read up to `size` bytes from `offset` on, as pe_stream_read: 0 at the end, and also if the
  * input cannot be read. */
 size_t pe_apply_read(pe_apply *apply, uint64_t offset, void *dst, size_t size);
+
+/* Compare a result with one from elsewhere, as pe_compare does. */
+pe_status pe_apply_compare(pe_apply *apply, const pe_view *view, pe_tolerance tolerance,
+                           const pe_runner *runner, pe_comparison *ret_comparison,
+                           pe_error *reterr);
+
+/* The name of an axis of the result; "" if it has none. Lives as long as the result. */
+const char *pe_apply_axis(const pe_apply *apply, size_t axis);
 
 /* ---- memory ---- */
 

@@ -17,6 +17,8 @@ struct api_applied {
     size_t count;                   /* of results */
     size_t chosen[PE_TENSORS_MAX];  /* [count]: of the applications */
     pe_view inputs[PE_TENSORS_MAX]; /* [count] */
+    const char *against;            /* the tensor to compare with; NULL: none */
+    pe_view compared;
     api_applied_tensor results[PE_TENSORS_MAX];
     char *head;
     size_t head_size;
@@ -118,7 +120,8 @@ static bool find_named(api_applied *self, size_t applications, const char *resul
     size_t tensors = 0, known = 0;
     json_object_foreach((json_t *)(uintptr_t)root, name, value)
     {
-        if (strcmp(name, API_SET_METADATA) == 0)
+        if (strcmp(name, API_SET_METADATA) == 0 ||
+            (self->against && strcmp(name, self->against) == 0))
             continue;
         bool is_input = false;
         for (size_t i = 0; i < applications; i++)
@@ -165,8 +168,22 @@ static bool find_array(api_applied *self, size_t applications, const char *resul
     return true;
 }
 
+/* Find the tensor to compare with, and check that there is one result. */
+static bool find_compared(api_applied *self, pe_error *reterr)
+{
+    const api_file file = api_request_file(&self->request);
+    const char *names[PE_TENSORS_MAX];
+    char name[API_SET_NAME_MAX + 1];
+    for (size_t i = 0; i < self->count; i++)
+        names[i] = self->applications[self->chosen[i]].result;
+    if (self->count > 1)
+        pe_error_add_choice(reterr, "result", "", names, self->count);
+    return self->count == 1 &&
+           api_safetensors_view(&file, self->against, NULL, &self->compared, name, reterr);
+}
+
 bool api_applied_find(api_applied *applied, const pe_scheme *scheme, const char *result,
-                      pe_error *reterr)
+                      const char *against, pe_error *reterr)
 {
     api_file file = api_request_file(&applied->request);
     size_t count, data;
@@ -176,12 +193,35 @@ bool api_applied_find(api_applied *applied, const pe_scheme *scheme, const char 
         known |= is_asked(&applied->applications[i], result);
     if (!known)
         return refuse_result(applied, count, result, reterr);
+    applied->against = against;
+    if (applied->is_npy && against) {
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "against", against,
+                     "left out: an npy file has one array; send a safetensors file");
+        return false;
+    }
     if (applied->is_npy)
         return find_array(applied, count, result, reterr);
     json_t *root = api_safetensors_load(&file, &data, reterr);
     bool good = root && find_named(applied, count, result, root, reterr);
     json_decref(root);
-    return good;
+    return good && (!against || find_compared(applied, reterr));
+}
+
+pe_element api_applied_element(const api_applied *applied)
+{
+    return applied->against ? applied->compared.element : PE_ELEMENT_COUNT;
+}
+
+const api_applied_tensor *api_applied_result(const api_applied *applied)
+{
+    return &applied->results[0];
+}
+
+bool api_applied_compare(api_applied *applied, pe_tolerance tolerance, const pe_runner *runner,
+                         pe_comparison *ret_comparison, pe_error *reterr)
+{
+    return pe_apply_compare(applied->results[0].apply, &applied->compared, tolerance, runner,
+                            ret_comparison, reterr) == PE_OK;
 }
 
 bool api_applied_open(api_applied *applied, pe_request *request,

@@ -11,6 +11,7 @@ typedef enum api_apply_option {
     API_APPLY_INVERSE,
     API_APPLY_AXES,
     API_APPLY_RESULT,
+    API_APPLY_AGAINST,
     API_APPLY_OPTIONS
 } api_apply_option;
 
@@ -32,14 +33,25 @@ void api_applied_free(api_applied *applied);
 
 /* Find the tensors that the scheme is applied to: those of a file with the names of its
  * inputs, or the only one. Other tensors are refused. `result` is the only result that is
- * asked for, or NULL. False: a problem was added to reterr. */
+ * asked for, or NULL; `against` is the tensor that the
+ * only result is compared with, or NULL. False: a problem was added to reterr. */
 bool api_applied_find(api_applied *applied, const pe_scheme *scheme, const char *result,
-                      pe_error *reterr);
+                      const char *against, pe_error *reterr);
+
+/* The element type of the tensor `against`; PE_ELEMENT_COUNT without one. */
+pe_element api_applied_element(const api_applied *applied);
 
 /* Open the results. */
 bool api_applied_open(api_applied *applied, pe_request *request,
                       const pe_apply_options *options, const pe_runner *runner,
                       pe_error *reterr);
+
+/* Compare the only result with the tensor `against`. */
+bool api_applied_compare(api_applied *applied, pe_tolerance tolerance, const pe_runner *runner,
+                         pe_comparison *ret_comparison, pe_error *reterr);
+
+/* The result that is compared. */
+const api_applied_tensor *api_applied_result(const api_applied *applied);
 
 /* The file with the results, which takes `applied` over. The request must hold its body until
  * this one has been read. NULL without memory. */

@@ -28,4 +28,9 @@ const pe_parameter api_apply_options[API_APPLY_OPTIONS] = {
                           .type = PE_STORED,
                           .help = "the only result that is computed, for schemes with "
                                   "several; an npy file has one"},
+    [API_APPLY_AGAINST] = {.name = "against",
+                           .type = PE_STORED,
+                           .help = "of a safetensors file: the tensor with a result of yours; "
+                                   "the answer is its comparison with the exact one, in "
+                                   "JSON, and dtype is that of this tensor by default"},
 };

@@ -1,13 +1,18 @@
 /* /v1/apply/{scheme}: tensors of a model, with an encoding applied to them exactly. */
 #include "conversions/applied.h"
 #include "http/arguments.h"
+#include "replies/document.h"
 #include "replies/problem.h"
 #include "replies/reply.h"
 #include "replies/table_post.h"
+#include "representations/comparison.h"
 #include "representations/representation.h"
+#include "representations/target.h"
 #include "service.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* One application on its way. */
 typedef struct applying {
@@ -17,7 +22,11 @@ typedef struct applying {
     api_representation representation;
     api_table_format format;
     pe_apply_options options;
-    const char *result; /* as asked for, or NULL */
+    const char *result;  /* as asked for, or NULL */
+    const char *against; /* the tensor to compare with, or NULL */
+    bool judged;         /* a tolerance is given */
+    pe_tolerance tolerance;
+    char *target; /* of the encoding, from malloc; where it is compared */
     api_applied *applied;
 } applying;
 
@@ -52,6 +61,30 @@ static bool read_option(applying *self, api_apply_option option, pe_application_
     return pe_argument_read(row, &argument, NULL, 0, ret_value, error);
 }
 
+static void read_tolerance(applying *self, api_compare_option option, double *ret,
+                           pe_error *error)
+{
+    const pe_parameter *row = &api_compare_options[option];
+    pe_argument argument;
+    pe_value value;
+    if (!api_arguments_take_any(&self->arguments, row->name, &argument, error))
+        return;
+    self->judged = true;
+    if (!self->against)
+        pe_error_add(error, PE_MALFORMED, row->name, argument.text, "left out without against");
+    else if (pe_argument_read(row, &argument, NULL, 0, &value, error))
+        *ret = value.real;
+}
+
+/* Read what is compared. */
+static void read_against(applying *self, pe_error *error)
+{
+    self->against =
+        api_arguments_take(&self->arguments, api_apply_options[API_APPLY_AGAINST].name, error);
+    read_tolerance(self, API_COMPARE_TOLERANCE, &self->tolerance.absolute, error);
+    read_tolerance(self, API_COMPARE_ULPS, &self->tolerance.ulps, error);
+}
+
 /* Read the options. The request itself is of f64, which has room for every entry. */
 static void read_options(applying *self, pe_error *error)
 {
@@ -67,6 +100,9 @@ static void read_options(applying *self, pe_error *error)
         api_arguments_take(&self->arguments, api_apply_options[API_APPLY_AXES].name, error);
     self->result =
         api_arguments_take(&self->arguments, api_apply_options[API_APPLY_RESULT].name, error);
+    read_against(self, error);
+    if (self->against)
+        self->target = api_target_of(self->call, self->scheme, &self->arguments, error);
     if (self->arguments.count < API_ARGUMENTS_MAX)
         self->arguments.items[self->arguments.count++] =
             (pe_argument){.name = "dtype", .text = "f64"};
@@ -94,13 +130,87 @@ static bool read_all(applying *self, api_reply **ret_reply)
         self->applied = api_applied_new(self->call->request, is_npy);
     if (all.count == 0 && !self->applied)
         return false;
-    if (all.count == 0 && api_applied_find(self->applied, self->scheme, self->result, &all))
+    if (all.count == 0 &&
+        api_applied_find(self->applied, self->scheme, self->result, self->against, &all)) {
+        if (self->options.dtype == PE_DTYPE_COUNT && self->against)
+            (void)pe_element_is_real(api_applied_element(self->applied), &self->options.dtype);
         return true;
+    }
     *ret_reply = api_problem_from_error(&all);
     return false;
 }
 
 /* ---- answering ---- */
+
+static json_t *shape_of(const pe_view *view)
+{
+    json_t *shape = json_array();
+    for (size_t i = 0; i < view->rank; i++)
+        json_array_append_new(shape, json_integer((json_int_t)view->shape[i]));
+    return shape;
+}
+
+/* What was found by head, by position …: an object of the axes by name. */
+static json_t *describe_axes(const pe_apply *result, const pe_comparison *comparison)
+{
+    json_t *by = json_object();
+    for (size_t axis = 0; axis < pe_apply_shape(result)->rank; axis++) {
+        char name[32];
+        snprintf(name, sizeof name, "axis_%zu", axis);
+        const char *known = pe_apply_axis(result, axis);
+        json_object_set_new(by, *known ? known : name, api_comparison_axis(comparison, axis));
+    }
+    return by;
+}
+
+/* The comparison of the only result. */
+static json_t *describe(const applying *self, const pe_comparison *comparison)
+{
+    const api_applied_tensor *result = api_applied_result(self->applied);
+    const pe_view *view = pe_apply_shape(result->apply);
+    api_compared compared = {.rank = view->rank, .elements = pe_view_elements(view)};
+    pe_dtype real = PE_F32;
+    (void)pe_element_is_real(view->element, &real);
+    compared.dtype = real;
+    memcpy(compared.shape, view->shape, sizeof compared.shape);
+    json_t *document = json_pack(
+        "{s:{s:s, s:s, s:s?}, s:o, s:s, s:{s:s, s:s, s:s}}", "request", "scheme",
+        pe_scheme_describe(self->scheme)->name, "tensor", result->name, "url", self->target,
+        "shape", shape_of(view), "dtype", pe_dtype_name(real), "file", "format", "safetensors",
+        "dtype", pe_element_name(api_applied_element(self->applied)), "tensor", self->against);
+    json_t *found = api_comparison_document(comparison, &compared);
+    if (self->judged) {
+        json_object_set_new(document, "within_tolerance",
+                            json_boolean(comparison->outside == 0));
+        json_object_set_new(document, "outside_tolerance",
+                            json_integer((json_int_t)comparison->outside));
+    }
+    json_object_update(document, found);
+    json_decref(found);
+    json_object_set_new(document, "by", describe_axes(result->apply, comparison));
+    return document;
+}
+
+static api_reply *compare(const applying *self)
+{
+    pe_comparison *comparison = malloc(sizeof *comparison);
+    pe_error error;
+    pe_error_init(&error);
+    if (!comparison)
+        return NULL;
+    if (!api_applied_compare(self->applied, self->tolerance, self->call->service->host->runner,
+                             comparison, &error)) {
+        free(comparison);
+        return api_problem_from_error(&error);
+    }
+    api_reply *reply = api_reply_new(self->judged && comparison->outside > 0 ? 409 : 200);
+    api_reply_add(reply, "Cache-Control", "no-store");
+    api_reply_add(reply, "Content-Type", "application/json");
+    char *text = api_document_readable(describe(self, comparison));
+    free(comparison);
+    return api_reply_with_body(reply, text ? api_body_from_text(text, strlen(text)) : NULL,
+                               false);
+}
 
 static api_reply *apply(applying *self)
 {
@@ -110,6 +220,8 @@ static api_reply *apply(applying *self)
     if (!api_applied_open(self->applied, self->representation.request, &self->options,
                           host->runner, &error))
         return api_problem_from_error(&error);
+    if (self->against)
+        return compare(self);
     api_reply *reply = api_reply_new(200);
     api_reply_add(reply, "Cache-Control", "no-store");
     api_reply_add(reply, "Content-Type", "%s",
@@ -183,5 +295,6 @@ api_reply *api_post_apply(const api_call *call)
     api_applied_free(self.applied);
     api_representation_done(&self.representation);
     api_arguments_done(&self.arguments);
+    free(self.target);
     return reply;
 }

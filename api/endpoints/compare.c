@@ -157,7 +157,8 @@ static json_t *describe(const comparing *self)
 static api_reply *reply_of(const comparing *self, const pe_comparison *comparison)
 {
     json_t *document = describe(self);
-    json_t *found = api_comparison_document(comparison, tensor_of(self));
+    const api_compared compared = api_compared_of(tensor_of(self));
+    json_t *found = api_comparison_document(comparison, &compared);
     if (self->judged)
         json_object_set_new(document, "within_tolerance",
                             json_boolean(comparison->outside == 0));

@@ -296,6 +296,8 @@ static void add_apply_options(json_t *parameters)
     add_scheme_parameters(parameters,
                           "the parameters of the scheme, as in GET /v1/encodings/{scheme}");
     add_options(parameters, api_apply_options, API_APPLY_OPTIONS);
+    add_options(parameters, &api_compare_options[API_COMPARE_TOLERANCE],
+                API_COMPARE_OPTIONS - API_COMPARE_TOLERANCE);
 }
 
 /* Add what a comparison may be asked: the parameters of the scheme, and options. */

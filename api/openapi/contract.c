@@ -167,7 +167,8 @@ static const struct {
     {"200", NULL, "The answer", API_COMPARISON | API_IDENTIFICATION | API_STORED_IDENTIFICATION,
      DOCUMENT, COMMON},
     {"200", NULL, "The file, converted", API_CONVERSION, TABLE_FILE, COMMON},
-    {"200", NULL, "The file of the results", API_APPLICATION, TABLE_FILE, COMMON},
+    {"200", NULL, "The file of the results, or with against the comparison", API_APPLICATION,
+     TABLE_FILE, COMMON},
     {"200", NULL, "How the process does", API_STATE, DOCUMENT, COMMON},
     {"200", NULL, "The text", API_TEXT, TEXT, COMMON "Vary Content-Encoding?"},
     {"200", NULL, "The file, byte for byte", API_SET, SET_FILE,
@@ -189,8 +190,8 @@ static const struct {
     {"404", "Unknown", "There is no such scheme, model, stored set or file",
      API_DOCUMENT | API_PLAN | STORE | API_ASSET, PROBLEM, FAILURE},
     {"406", "NotAcceptable", "No acceptable representation", CODED, PROBLEM, FAILURE},
-    {"409", NULL, "With tolerance or ulps: entries are further off than that", API_COMPARISON,
-     DOCUMENT, COMMON},
+    {"409", NULL, "With tolerance or ulps: entries are further off than that",
+     API_COMPARISON | API_APPLICATION, DOCUMENT, COMMON},
     {"412", "ConditionFailed", "The condition does not hold", READS | WRITES, PROBLEM, FAILURE},
     {"413", "TooLarge", "The body is too large", EVERY, PROBLEM, FAILURE},
     {"414", "TargetTooLong", "The request target is too long", EVERY, PROBLEM, FAILURE},
@@ -285,6 +286,8 @@ static json_t *describe_content(content_kind kind, const char *schema)
         json_object_set_new(content, "application/vnd.safetensors", json_object());
         break;
     case TABLE_FILE:
+        if (schema)
+            add_content(content, "application/json", schema);
         json_object_set_new(content, "application/x-npy", json_object());
         json_object_set_new(content, "application/vnd.safetensors", json_object());
         break;

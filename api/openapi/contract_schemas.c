@@ -74,6 +74,7 @@ static const struct {
     {"Comparison", "blocks", "[ComparedPart]",
      "the rows in at most 64 blocks; those with differing entries"},
     {"Comparison", "rows", "[ComparedRow]", "the first rows with differing entries; at most 8"},
+    {"Comparison", "by?", "ComparedAxes", "of /v1/apply: the same for each axis of the result"},
 
     {"Identity", "status", "string", "exact, match, near or unknown"},
     {"Identity", "summary", "string", "the answer in a sentence"},
@@ -135,6 +136,12 @@ static const struct {
     {"ComparedPart", "differing", "integer", "differing entries"},
     {"ComparedPart", "max_abs", "number|null",
      "their largest absolute error; null: not finite"},
+
+    {"ComparedAxisPart", "first", "integer", "first index"},
+    {"ComparedAxisPart", "count", "integer", "number of indices"},
+    {"ComparedAxisPart", "differing", "integer", "differing entries"},
+    {"ComparedAxisPart", "max_abs", "number|null", "largest absolute error; null: not finite"},
+    {"ComparedAxisPart", "max_ulps", "number|null", "the same in ulps"},
 
     {"ComparedRow", "row", "integer",
      "number of the row, all axes but the last taken together"},
@@ -390,6 +397,11 @@ json_t *api_contract_schemas(void)
         else
             json_array_append_new(json_object_get(schema, "required"), name);
     }
+    json_object_set_new(schemas, "ComparedAxes",
+                        json_pack("{s:s, s:s, s:{s:s, s:o}}", "type", "object", "description",
+                                  "the parts of each axis, by its name, in order; at most 64",
+                                  "additionalProperties", "type", "array", "items",
+                                  api_contract_reference("schemas", "ComparedAxisPart")));
     json_object_set_new(schemas, "Data",
                         json_pack("{s:[s, s, s], s:s, s:o}", "type", "array", "number", "null",
                                   "description",

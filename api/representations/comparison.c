@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 const pe_parameter api_compare_options[API_COMPARE_OPTIONS] = {
     [API_COMPARE_FILE_TENSOR] =
@@ -36,7 +37,7 @@ static json_t *error_of(double error)
 
 /* A value of a table: the double with the shortest text of the tensor's dtype. Infinities and
  * NaN are null, as in the json form of tensors. */
-static json_t *value_of(const pe_tensor *tensor, double value)
+static json_t *value_of(const api_compared *tensor, double value)
 {
     char text[PE_PRINT_MAX];
     float narrow = (float)value;
@@ -54,7 +55,7 @@ static json_t *integer_of(uint64_t integer)
 }
 
 /* The index of an element, given its number in row-major order. */
-static json_t *index_of(const pe_tensor *tensor, uint64_t place)
+static json_t *index_of(const api_compared *tensor, uint64_t place)
 {
     json_t *index = json_array();
     uint64_t left = tensor->elements;
@@ -66,7 +67,7 @@ static json_t *index_of(const pe_tensor *tensor, uint64_t place)
     return index;
 }
 
-static json_t *deviation_of(const pe_deviation *deviation, const pe_tensor *tensor)
+static json_t *deviation_of(const pe_deviation *deviation, const api_compared *tensor)
 {
     return json_pack("{s:o, s:o, s:o, s:o}", "error", error_of(deviation->error), "at",
                      index_of(tensor, deviation->place), "found",
@@ -108,7 +109,7 @@ static json_t *parts_of(const pe_compared_part *parts, size_t count, const char 
     return list;
 }
 
-static json_t *rows_of(const pe_comparison *comparison, const pe_tensor *tensor)
+static json_t *rows_of(const pe_comparison *comparison, const api_compared *tensor)
 {
     json_t *rows = json_array();
     uint64_t columns = tensor->rank > 0 ? tensor->shape[tensor->rank - 1] : 1;
@@ -128,7 +129,29 @@ static json_t *rows_of(const pe_comparison *comparison, const pe_tensor *tensor)
     return rows;
 }
 
-json_t *api_comparison_document(const pe_comparison *comparison, const pe_tensor *tensor)
+api_compared api_compared_of(const pe_tensor *tensor)
+{
+    api_compared compared = {
+        .dtype = tensor->dtype, .rank = tensor->rank, .elements = tensor->elements};
+    memcpy(compared.shape, tensor->shape, tensor->rank * sizeof *tensor->shape);
+    return compared;
+}
+
+json_t *api_comparison_axis(const pe_comparison *comparison, size_t axis)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < comparison->axis_parts[axis]; i++) {
+        const pe_compared_part *part = &comparison->axes[axis][i];
+        json_array_append_new(
+            list, json_pack("{s:o, s:o, s:o, s:o, s:o}", "first", integer_of(part->first),
+                            "count", integer_of(part->count), "differing",
+                            integer_of(part->differing), "max_abs", error_of(part->max_abs),
+                            "max_ulps", error_of(part->max_ulps)));
+    }
+    return list;
+}
+
+json_t *api_comparison_document(const pe_comparison *comparison, const api_compared *tensor)
 {
     json_t *document =
         json_pack("{s:b, s:o, s:o, s:o}", "equal", comparison->differing == 0, "entries",

@@ -16,8 +16,20 @@ typedef enum api_compare_option {
 /* What a request may give beside the parameters of the scheme and `tensor`. */
 extern const pe_parameter api_compare_options[API_COMPARE_OPTIONS];
 
-/* What a comparison with this tensor found. NULL or incomplete without memory, which
+/* The exact table of a comparison. */
+typedef struct api_compared {
+    pe_dtype dtype;
+    size_t rank;
+    uint64_t shape[PE_VIEW_RANK_MAX], elements;
+} api_compared;
+
+api_compared api_compared_of(const pe_tensor *tensor);
+
+/* What was found along one axis: its parts, in order. */
+json_t *api_comparison_axis(const pe_comparison *comparison, size_t axis);
+
+/* What a comparison with this table found. NULL or incomplete without memory, which
  * api_document_text notices. */
-json_t *api_comparison_document(const pe_comparison *comparison, const pe_tensor *tensor);
+json_t *api_comparison_document(const pe_comparison *comparison, const api_compared *tensor);
 
 #endif

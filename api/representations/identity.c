@@ -98,15 +98,15 @@ static json_t *request_of(const pe_identity *identity, const pe_view *view)
 }
 
 /* The exact tensor has the shape of the table, unless that is transposed. */
-static pe_tensor tensor_of(const pe_identity *identity, const pe_view *view)
+static api_compared tensor_of(const pe_identity *identity, const pe_view *view)
 {
     pe_view shape = pe_view_squeezed(view);
-    pe_tensor tensor = {.elements = identity->comparison.entries};
+    api_compared tensor = {.elements = identity->comparison.entries};
     pe_dtype dtype;
     if (identity->transposed && shape.rank == 2)
         shape = pe_view_transposed(&shape, 0, 1);
     tensor.dtype = pe_element_is_real(view->element, &dtype) ? dtype : PE_I32;
-    tensor.rank = shape.rank < PE_RANK_MAX ? shape.rank : PE_RANK_MAX;
+    tensor.rank = shape.rank;
     memcpy(tensor.shape, shape.shape, tensor.rank * sizeof *tensor.shape);
     return tensor;
 }
@@ -121,7 +121,7 @@ json_t *api_identity_document(const pe_identity *identity, const pe_view *view)
     json_t *document = json_pack("{s:s, s:s, s:o}", "status", STATUSES[identity->status],
                                  "summary", summary, "shape", shape);
     if (identity->scheme) {
-        const pe_tensor tensor = tensor_of(identity, view);
+        const api_compared tensor = tensor_of(identity, view);
         json_object_set_new(document, "request", request_of(identity, view));
         json_object_set_new(document, "transposed", json_boolean(identity->transposed));
         json_object_set_new(document, "arithmetic",

@@ -2,6 +2,7 @@
 #include "apply/binding.h"
 #include "apply/columns.h"
 #include "apply/rows.h"
+#include "foreign/comparison.h"
 #include "kernels/kernel.h"
 #include "numerics/dtype.h"
 #include "requests/request.h"
@@ -280,4 +281,31 @@ size_t pe_apply_read(pe_apply *apply, uint64_t offset, void *dst, size_t size)
         done += part;
     }
     return done;
+}
+
+/* ---- comparing ---- */
+
+/* A pe_exact_side's `read`. */
+static size_t read_apply(void *context, uint64_t offset, void *dst, size_t size)
+{
+    return pe_apply_read(context, offset, dst, size);
+}
+
+pe_status pe_apply_compare(pe_apply *apply, const pe_view *view, pe_tolerance tolerance,
+                           const pe_runner *runner, pe_comparison *ret_comparison,
+                           pe_error *reterr)
+{
+    pe_exact_side side = {.context = apply,
+                          .read = read_apply,
+                          .name = apply->application->result,
+                          .dtype = apply->rule.dtype,
+                          .rank = apply->shape.rank,
+                          .request = apply->exact};
+    memcpy(side.shape, apply->shape.shape, sizeof side.shape);
+    return pe_compare_with(&side, view, tolerance, runner, ret_comparison, reterr);
+}
+
+const char *pe_apply_axis(const pe_apply *apply, size_t axis)
+{
+    return apply->binding.names[axis];
 }

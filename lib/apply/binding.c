@@ -132,6 +132,13 @@ static bool fits(const pe_application *rule, const axis_names *names, size_t axi
     return false;
 }
 
+/* Note the name of an axis of the result. */
+static void note_name(pe_binding *binding, size_t axis, const axis_names *names, size_t place)
+{
+    snprintf(binding->names[axis], PE_AXIS_NAME_SIZE, "%.*s", (int)names->at[place].length,
+             names->at[place].text);
+}
+
 bool pe_binding_make(const pe_request *request, const pe_application *rule,
                      const pe_tensor *entries, const pe_view *input, const char *axes,
                      pe_binding *ret_binding, pe_error *reterr)
@@ -153,6 +160,8 @@ bool pe_binding_make(const pe_request *request, const pe_application *rule,
     binding.has_result_axis = rule->kind != PE_APPLY_CONTRACT;
     for (size_t i = 0; i + 1 < input->rank; i++)
         binding.rows *= input->shape[i];
+    for (size_t i = 0; i + !binding.has_result_axis < input->rank; i++)
+        note_name(&binding, i, &names, i);
     uint64_t stride = 1;
     for (size_t i = of.count; i-- > 0;) {
         size_t place = place_of(&names, &of, i);
@@ -164,6 +173,7 @@ bool pe_binding_make(const pe_request *request, const pe_application *rule,
         if (place == input->rank && !last) { /* what a contraction has results for */
             binding.results = entries->shape[i];
             binding.has_result_axis = true;
+            note_name(&binding, input->rank - 1, &of, i);
         }
         if (!last)
             stride *= entries->shape[i];

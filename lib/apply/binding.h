@@ -4,15 +4,18 @@
 
 #include "posenc.h"
 
+#define PE_AXIS_NAME_SIZE 32 /* longer ones are cut */
+
 /* An input as rows: indices of all its axes but the last one. Row (i, j, …) needs the row
  * i · strides[0] + j · strides[1] + … of the entries, or as many from there on as there are
  * results. */
 typedef struct pe_binding {
     size_t rank;
     uint64_t shape[PE_VIEW_RANK_MAX], strides[PE_VIEW_RANK_MAX];
-    uint64_t rows, columns; /* of the input */
-    uint64_t results;       /* of a row */
-    bool has_result_axis;   /* false: one result, and no axis for it */
+    uint64_t rows, columns;                          /* of the input */
+    uint64_t results;                                /* of a row */
+    bool has_result_axis;                            /* false: one result, and no axis for it */
+    char names[PE_VIEW_RANK_MAX][PE_AXIS_NAME_SIZE]; /* of the result's axes, or "" */
 } pe_binding;
 
 /* Bind an input to the entries of a request's tensor. `axes`: names of all axes of the input,

@@ -1,4 +1,6 @@
-/* Comparing a table from elsewhere with a tensor of a request, block by block. */
+/* Comparing a table from elsewhere with exact elements, block by block. */
+#include "foreign/comparison.h"
+
 #include "numerics/dtype.h"
 #include "requests/request.h"
 
@@ -48,6 +50,7 @@ typedef struct tally {
     pe_compared_part *parts;   /* one for each group of columns */
     uint64_t group, groups;    /* columns of a group, and how many groups there are */
     pe_compared_row *open_row; /* of result->rows, while the row goes on */
+    const pe_exact_side *side;
 } tally;
 
 /* ---- one entry ---- */
@@ -90,6 +93,24 @@ static size_t bin_of(double ulps)
     return bin;
 }
 
+static void note_part(pe_compared_part *part, double error, double ulps)
+{
+    part->differing++;
+    part->max_abs = error > part->max_abs ? error : part->max_abs;
+    part->max_ulps = ulps > part->max_ulps ? ulps : part->max_ulps;
+}
+
+/* Note an element in the parts of every axis. */
+static void note_axes(tally *self, uint64_t place, double error, double ulps)
+{
+    for (size_t axis = self->side->rank; axis-- > 0;) {
+        uint64_t extent = self->side->shape[axis], index = place % extent;
+        note_part(&self->result->axes[axis][index / self->result->axes[axis][0].count], error,
+                  ulps);
+        place /= extent;
+    }
+}
+
 static void note_difference(tally *self, uint64_t place, double found, double exact)
 {
     pe_comparison *result = self->result;
@@ -101,11 +122,9 @@ static void note_difference(tally *self, uint64_t place, double found, double ex
     double ulps = finite ? error / unit_at(self->dtype, exact) : INFINITY;
     result->differing++;
     result->outside += error > self->tolerance.absolute && ulps > self->tolerance.ulps;
-    for (size_t i = 0; i < PE_COUNT(parts); i++) {
-        parts[i]->differing++;
-        if (error > parts[i]->max_abs)
-            parts[i]->max_abs = error;
-    }
+    for (size_t i = 0; i < PE_COUNT(parts); i++)
+        note_part(parts[i], error, ulps);
+    note_axes(self, place, error, ulps);
     note_row(self, row, column, found, exact);
     if (!finite) {
         if (result->not_finite++ == 0)
@@ -123,7 +142,7 @@ static void compare_entries(tally *self, uint64_t place, const double *found,
                             const double *exact, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (!(found[i] == exact[i]))
+        if (!(found[i] == exact[i]) && !(isnan(found[i]) && isnan(exact[i])))
             note_difference(self, place + i, found[i], exact[i]);
         else if (found[i] == 0 && self->has_signs)
             self->result->signs += !signbit(found[i]) != !signbit(exact[i]);
@@ -141,17 +160,25 @@ static int worse_first(const void *a, const void *b)
     return one->first < other->first ? -1 : one->first > other->first;
 }
 
+/* Divide `extent` indices into at most PE_COMPARE_PLACES parts; returns how many. */
+static size_t divide(uint64_t extent, pe_compared_part *ret_parts)
+{
+    uint64_t each = (extent + PE_COMPARE_PLACES - 1) / PE_COMPARE_PLACES;
+    size_t count = (size_t)((extent + each - 1) / each);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t first = i * each, left = extent - first;
+        ret_parts[i] = (pe_compared_part){.first = first, .count = left < each ? left : each};
+    }
+    return count;
+}
+
 static void begin_parts(tally *self)
 {
     pe_comparison *result = self->result;
-    self->rows_in_block = (self->rows + PE_COMPARE_PLACES - 1) / PE_COMPARE_PLACES;
-    result->block_count =
-        (size_t)((self->rows + self->rows_in_block - 1) / self->rows_in_block);
-    for (size_t i = 0; i < result->block_count; i++) {
-        uint64_t first = i * self->rows_in_block, left = self->rows - first;
-        result->blocks[i].first = first;
-        result->blocks[i].count = left < self->rows_in_block ? left : self->rows_in_block;
-    }
+    result->block_count = divide(self->rows, result->blocks);
+    self->rows_in_block = result->blocks[0].count;
+    for (size_t axis = 0; axis < self->side->rank; axis++)
+        result->axis_parts[axis] = divide(self->side->shape[axis], result->axes[axis]);
     for (uint64_t i = 0; i < self->groups; i++) {
         uint64_t first = i * self->group, left = self->columns - first;
         self->parts[i] = (pe_compared_part){.first = first,
@@ -177,7 +204,7 @@ static void end_parts(tally *self)
 /* Rows are indices of one axis: the first one whose rows are small. Each index of the axes
  * before it is a plane of such rows. */
 typedef struct pass {
-    pe_stream *stream;
+    const pe_exact_side *side;
     pe_view view;
     pe_dtype dtype;
     size_t axis;
@@ -198,17 +225,19 @@ static bool allocate(pass *self, uint64_t block_rows)
 
 static void release(pass *self)
 {
-    pe_stream_free(self->stream);
     free(self->exact);
     free(self->found);
     free(self->exact_values);
     free(self->found_values);
 }
 
-static void read_exact(pass *self, uint64_t offset, size_t bytes)
+static bool read_exact(pass *self, uint64_t offset, size_t bytes)
 {
-    for (size_t done = 0; done < bytes;)
-        done += pe_stream_read(self->stream, offset + done, self->exact + done, bytes - done);
+    size_t done = 0;
+    for (size_t part = 1; done < bytes && part > 0; done += part)
+        part = self->side->read(self->side->context, offset + done, self->exact + done,
+                                bytes - done);
+    return done == bytes;
 }
 
 /* The view of a plane. */
@@ -232,7 +261,8 @@ static bool compare_rows(pass *self, tally *counts, const pe_view *plane, uint64
     size_t size = pe_dtype_size(self->dtype), bytes = (size_t)entries * size;
     pe_dtype same;
     place += first * self->row_entries;
-    read_exact(self, place * size, bytes);
+    if (!read_exact(self, place * size, bytes))
+        return false;
     if (pe_element_is_real(plane->element, &same) && same == self->dtype) {
         if (!pe_view_read_elements(plane, first, rows, self->found))
             return false;
@@ -287,11 +317,11 @@ static bool compare_all(pass *self, tally *counts, const pe_request *request,
 
 /* ---- the whole ---- */
 
-/* Take a tensor's shape without axes of size 1; an empty shape becomes [1]. */
-static pe_view shape_of(const pe_tensor *tensor)
+/* Take the exact shape without axes of size 1; an empty shape becomes [1]. */
+static pe_view shape_of(const pe_exact_side *side)
 {
-    pe_view shape = {.rank = tensor->rank};
-    memcpy(shape.shape, tensor->shape, tensor->rank * sizeof *tensor->shape);
+    pe_view shape = {.rank = side->rank};
+    memcpy(shape.shape, side->shape, side->rank * sizeof *side->shape);
     return pe_view_squeezed(&shape);
 }
 
@@ -305,10 +335,9 @@ static void write_shape(const uint64_t *shape, size_t rank, char *dst, size_t si
         snprintf(dst + used, size - used, "]");
 }
 
-/* Check that the view has the tensor's shape. */
-static bool has_shape(const pe_view *view, const pe_tensor *tensor, pe_error *reterr)
+bool pe_compare_fits(const pe_view *view, const pe_exact_side *side, pe_error *reterr)
 {
-    const pe_view wanted = shape_of(tensor), found = pe_view_squeezed(view);
+    const pe_view wanted = shape_of(side), found = pe_view_squeezed(view);
     bool same = wanted.rank == found.rank;
     for (size_t i = 0; same && i < wanted.rank; i++)
         same = wanted.shape[i] == found.shape[i];
@@ -316,9 +345,9 @@ static bool has_shape(const pe_view *view, const pe_tensor *tensor, pe_error *re
         return true;
     char given[96], allowed[96];
     write_shape(view->shape, view->rank, given, sizeof given);
-    write_shape(tensor->shape, tensor->rank, allowed, sizeof allowed);
+    write_shape(side->shape, side->rank, allowed, sizeof allowed);
     pe_error_add(reterr, PE_OUT_OF_RANGE, "shape", given,
-                 "%s, as the tensor %s of this request", allowed, tensor->name);
+                 "%s, as the tensor %s of this request", allowed, side->name);
     return false;
 }
 
@@ -337,33 +366,32 @@ static void choose_rows(pass *self, uint64_t elements)
     }
 }
 
-pe_status pe_compare(pe_request *request, size_t tensor, const pe_view *view,
-                     pe_tolerance tolerance, const pe_runner *runner,
-                     pe_comparison *ret_comparison, pe_error *reterr)
+pe_status pe_compare_with(const pe_exact_side *side, const pe_view *view,
+                          pe_tolerance tolerance, const pe_runner *runner,
+                          pe_comparison *ret_comparison, pe_error *reterr)
 {
-    const pe_tensor *shape = pe_request_tensor(request, tensor);
-    pass reading = {.view = pe_view_squeezed(view), .dtype = shape->dtype};
+    pass reading = {.side = side, .view = pe_view_squeezed(view), .dtype = side->dtype};
     pe_comparison *result = ret_comparison;
     pe_error_init(reterr);
-    if (!has_shape(view, shape, reterr))
+    if (!pe_compare_fits(view, side, reterr))
         return reterr->status;
     memset(result, 0, sizeof *result);
-    result->entries = shape->elements;
-    tally counts = {.result = result, .tolerance = tolerance, .dtype = shape->dtype};
+    result->entries = pe_view_elements(view);
+    tally counts = {
+        .result = result, .tolerance = tolerance, .dtype = side->dtype, .side = side};
     pe_dtype real;
     counts.has_signs = pe_element_is_real(view->element, &real);
-    counts.columns = shape->rank > 0 ? shape->shape[shape->rank - 1] : 1;
-    counts.rows = shape->elements / counts.columns;
+    counts.columns = side->rank > 0 ? side->shape[side->rank - 1] : 1;
+    counts.rows = result->entries / counts.columns;
     counts.group = (counts.columns + GROUPS_MAX - 1) / GROUPS_MAX;
     counts.groups = (counts.columns + counts.group - 1) / counts.group;
     counts.parts = malloc((size_t)counts.groups * sizeof *counts.parts);
-    if (!counts.parts)
+    if (!counts.parts) {
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the comparison");
-    else if (pe_stream_new(request, tensor, PE_STREAM_FAST, runner, &reading.stream, reterr) ==
-             PE_OK) {
-        choose_rows(&reading, shape->elements);
+    } else {
+        choose_rows(&reading, result->entries);
         begin_parts(&counts);
-        if (compare_all(&reading, &counts, request, runner, reterr))
+        if (compare_all(&reading, &counts, side->request, runner, reterr))
             end_parts(&counts);
     }
     release(&reading);

@@ -220,6 +220,59 @@ class AllSchemes(ApplyCase):
         self.check(found, "f32", [total([of_double(x), of_double(entry)]) for x, entry in zip(numbers_of(bits, "f32").ravel(), table.ravel())])
 
 
+class Against(ApplyCase):
+    """A kernel's result, compared with the exact one."""
+
+    def setUp(self):
+        random = numpy.random.default_rng(10)
+        self.query = random.standard_normal((2, 3, 5, 8)).astype(numpy.float32)
+        self.exact = self.array("rope", "length=5&dim=8", self.query)
+
+    def judge(self, query, kernel, status=200, dtype="f32"):
+        tensors = {"query": ("f32", self.query.view(numpy.uint32)), "mine": (dtype, kernel.view(DTYPES[dtype][1]))}
+        reply = self.apply("rope", f"length=5&dim=8&against=mine{query}", file_of(tensors))
+        self.assertEqual(reply.status, status, reply.body)
+        return reply.json()
+
+    def test_the_exact_result_is_equal(self):
+        found = self.judge("&tolerance=0", self.exact)
+        self.assertTrue(found["equal"] and found["within_tolerance"])
+        self.assertEqual((found["shape"], found["dtype"], found["file"]["tensor"]), ([2, 3, 5, 8], "f32", "mine"))
+        self.assertEqual(found["request"]["url"], "/v1/encodings/rope?length=5&dim=8")
+        self.assertEqual([len(found["by"][name]) for name in ("axis_0", "axis_1", "length", "dim")], [2, 3, 5, 8])
+
+    def test_an_error_is_found_by_head_and_by_position(self):
+        kernel = self.exact.copy()
+        kernel[1, 2, 3, 4] = numpy.nextafter(kernel[1, 2, 3, 4], numpy.float32(9))
+        found = self.judge("&axes=batch,heads,length,dim", kernel)
+        self.assertEqual((found["differing"], found["max_ulps"]["at"]), (1, [1, 2, 3, 4]))
+        for name, index in (("batch", 1), ("heads", 2), ("length", 3), ("dim", 4)):
+            self.assertEqual([part["differing"] for part in found["by"][name]], [int(i == index) for i in range(len(found["by"][name]))])
+            self.assertIn(found["by"][name][index]["max_ulps"], (0.5, 1.0))
+        self.assertEqual(self.judge("&ulps=0.25", kernel, 409)["outside_tolerance"], 1)
+
+    def test_the_dtype_is_that_of_the_kernels_result(self):
+        found = self.judge("", self.exact.astype(numpy.float16), dtype="f16")
+        self.assertEqual(found["dtype"], "f16")
+        self.assertLessEqual(found["differing"], 1)  # rounding twice
+
+    def test_nan_is_equal_to_nan(self):
+        self.query[0, 0, 0, 0] = math.nan
+        exact = self.array("rope", "length=5&dim=8", self.query)
+        self.assertTrue(numpy.isnan(exact[0, 0, 0, 4]))
+        self.assertTrue(self.judge("", exact)["equal"])
+
+    def test_a_comparison_needs_one_result_of_that_shape(self):
+        self.judge("", self.exact[1].copy(), 422)
+        bits = self.exact.view(numpy.uint32)
+        tensors = {name: ("f32", bits) for name in ("query", "key", "mine")}
+        self.refuse(400, "result", "rope", "length=5&dim=8&against=mine", file_of(tensors))
+        self.assert_ok(self.apply("rope", "length=5&dim=8&against=mine&result=key", file_of(tensors)))
+        self.refuse(422, "file_tensor", "rope", "length=5&dim=8&against=yours&result=key", file_of({"key": ("f32", bits)}))
+        self.refuse(422, "against", "rope", "length=5&dim=8&against=mine", npy(self.exact), NPY)
+        self.refuse(400, "ulps", "rope", "length=5&dim=8&ulps=1", npy(self.exact), NPY)
+
+
 class Files(ApplyCase):
     def test_names_and_shapes_that_do_not_fit_are_refused(self):
         table = numpy.zeros((3, 8), numpy.float32)

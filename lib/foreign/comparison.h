@@ -1,0 +1,27 @@
+/* Comparing a table from elsewhere with exact elements of any source. */
+#ifndef PE_FOREIGN_COMPARISON_H
+#define PE_FOREIGN_COMPARISON_H
+
+#include "posenc.h"
+
+/* The exact elements, row-major. */
+typedef struct pe_exact_side {
+    void *context;
+    /* As pe_stream_read; 0 before the end: they cannot be read. */
+    size_t (*read)(void *context, uint64_t offset, void *dst, size_t size);
+    const char *name;
+    pe_dtype dtype;
+    size_t rank;
+    uint64_t shape[PE_VIEW_RANK_MAX];
+    const pe_request *request; /* whose computation it is, for the runner */
+} pe_exact_side;
+
+/* Check that the view has the exact shape, axes of size 1 aside. False: a problem was added. */
+bool pe_compare_fits(const pe_view *view, const pe_exact_side *side, pe_error *reterr);
+
+/* As pe_compare. */
+pe_status pe_compare_with(const pe_exact_side *side, const pe_view *view,
+                          pe_tolerance tolerance, const pe_runner *runner,
+                          pe_comparison *ret_comparison, pe_error *reterr);
+
+#endif
