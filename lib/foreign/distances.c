@@ -49,6 +49,17 @@ bool pe_distances_read(const pe_view *view, bool has_heads, pe_distances *ret_di
     return good;
 }
 
+bool pe_distances_read_vectors(const pe_view *view, bool has_columns,
+                               pe_distances *ret_distances)
+{
+    pe_view turned = *view; /* the axis of columns becomes that of heads */
+    if (has_columns && view->rank >= 2)
+        turned = pe_view_transposed(&turned, 0, view->rank - 1);
+    if (has_columns && view->rank == 3)
+        turned = pe_view_transposed(&turned, 1, 2);
+    return pe_distances_read(&turned, has_columns, ret_distances);
+}
+
 void pe_distances_done(pe_distances *distances)
 {
     free(distances->entries);

@@ -20,6 +20,12 @@ typedef struct pe_distances {
  * of a table [queries, keys] or [distances], with an axis of heads before if `has_heads`.
  * False: it has other axes or too many distances, cannot be read, or memory ran out. */
 bool pe_distances_read(const pe_view *view, bool has_heads, pe_distances *ret_distances);
+
+/* The same of vectors, [queries, keys, columns] or [distances, columns]: each of the first
+ * columns is a line, and `heads` is the number of columns. Without columns vectors are numbers.
+ */
+bool pe_distances_read_vectors(const pe_view *view, bool has_columns,
+                               pe_distances *ret_distances);
 void pe_distances_done(pe_distances *distances);
 
 /* Whether the entries of all distances are the same. */

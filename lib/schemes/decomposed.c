@@ -2,6 +2,7 @@
  */
 #include "numerics/dtype.h"
 #include "tables/copier.h"
+#include "trained/drawn_recognise.h"
 #include "trained/resized_table.h"
 
 #include <stdio.h>
@@ -251,5 +252,6 @@ const pe_scheme pe_scheme_decomposed = {
     .fill = fill,
     .release = release,
     .price = price,
+    .recognise = pe_decomposed_recognise,
     .streamable = true,
 };

@@ -3,6 +3,7 @@
 #include "numerics/dtype.h"
 #include "numerics/elementary.h"
 #include "positions/bias.h"
+#include "trained/drawn_recognise.h"
 #include "trained/pieces.h"
 
 #include <math.h>
@@ -263,5 +264,6 @@ const pe_scheme pe_scheme_fire = {
     .price = price,
     .element_price = element_price,
     PE_APPLIES(PE_BIAS("bias")),
+    .recognise = pe_fire_recognise,
     .streamable = true,
 };

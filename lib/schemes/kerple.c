@@ -3,6 +3,7 @@
 #include "numerics/dtype.h"
 #include "numerics/elementary.h"
 #include "positions/bias.h"
+#include "trained/drawn_recognise.h"
 #include "trained/trained.h"
 
 #include <math.h>
@@ -223,5 +224,6 @@ const pe_scheme pe_scheme_kerple = {
     .price = price,
     .element_price = element_price,
     PE_APPLIES(PE_BIAS("bias")),
+    .recognise = pe_kerple_recognise,
     .streamable = true,
 };

@@ -3,6 +3,7 @@
 #include "numerics/dtype.h"
 #include "numerics/elementary.h"
 #include "positions/bias.h"
+#include "positions/decay_recognise.h"
 #include "waves/fill.h"
 
 #include <math.h>
@@ -186,5 +187,6 @@ const pe_scheme pe_scheme_retnet = {
     .price = price,
     .element_price = element_price,
     PE_APPLIES(PE_FACTOR("scores", "mask")),
+    .recognise = pe_retnet_recognise,
     .streamable = true,
 };

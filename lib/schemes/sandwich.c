@@ -2,6 +2,7 @@
 #include "numerics/dtype.h"
 #include "numerics/phase.h"
 #include "positions/bias.h"
+#include "positions/decay_recognise.h"
 #include "waves/wave.h"
 
 #include <math.h>
@@ -205,5 +206,6 @@ const pe_scheme pe_scheme_sandwich = {
     .price = price,
     .element_price = element_price,
     PE_APPLIES(PE_BIAS("bias")),
+    .recognise = pe_sandwich_recognise,
     .streamable = true,
 };

@@ -1,5 +1,6 @@
 /* URPE: a Toeplitz matrix that multiplies the attention weights. */
 #include "numerics/dtype.h"
+#include "trained/drawn_recognise.h"
 #include "trained/gather.h"
 
 #include <stdlib.h>
@@ -159,5 +160,6 @@ const pe_scheme pe_scheme_urpe = {
     .price = price,
     .element_price = element_price,
     PE_APPLIES(PE_FACTOR("weights", "toeplitz")),
+    .recognise = pe_urpe_recognise,
     .streamable = true,
 };

@@ -148,23 +148,50 @@ static bool try_setting(const pe_distances *line, setting *own)
     return false;
 }
 
-/* Try the entries of distance 0: as of the default window, then where an entry is what the
- * usual tables have there, then in the middle of all rows. */
+/* The middle of the longest part that changes by one from entry to entry: around distance 0,
+ * buckets have one distance each. */
+static size_t middle_of_slope(const pe_distances *line)
+{
+    size_t start = 0, longest = 0, middle = 0;
+    for (size_t i = 1; i <= line->count; i++) {
+        if (i < line->count && fabs(line->entries[i] - line->entries[i - 1]) == 1)
+            continue;
+        if (i - start > longest) {
+            longest = i - start;
+            middle = (start + i - 1) / 2;
+        }
+        start = i;
+    }
+    return middle;
+}
+
+/* The first entry that is a number, or the number of entries. */
+static size_t find_entry(const pe_distances *line, double number)
+{
+    size_t at = 0;
+    while (at < line->count && line->entries[at] != number)
+        at++;
+    return at;
+}
+
+/* Try entries of distance 0: as of the default window, then where an entry is what the usual
+ * tables have there, then in the middle of the slope, and of all rows. */
 static bool find_setting(const pe_distances *line, setting *own)
 {
-    double most = 0, usual[3] = {256, 512, 0};
+    double most = 0;
     for (size_t i = 0; i < line->count; i++)
         most = fmax(most, line->entries[i]);
-    usual[2] = rint((most + 1) / 2);
-    for (size_t i = 0; i <= PE_COUNT(usual); i++)
-        for (size_t at = 0; at < line->count; at++)
-            if (i == 0 ? at + 1 == line->keys : line->entries[at] == usual[i - 1]) {
-                own->zero = (int64_t)at;
-                own->span = (int64_t)line->entries[at];
-                if (own->span > 0 && try_setting(line, own))
-                    return true;
-                break;
-            }
+    const size_t zeros[] = {(size_t)line->keys - 1, line->count / 2,
+                            find_entry(line, 256),  find_entry(line, 512),
+                            middle_of_slope(line),  find_entry(line, rint((most + 1) / 2))};
+    for (size_t i = 0; i < PE_COUNT(zeros); i++) {
+        if (zeros[i] >= line->count || line->entries[zeros[i]] < 1)
+            continue;
+        own->zero = (int64_t)zeros[i];
+        own->span = (int64_t)line->entries[zeros[i]];
+        if (try_setting(line, own))
+            return true;
+    }
     return false;
 }
 

@@ -93,6 +93,12 @@ static void write_limits(const ramp *own, char dst[LIMITS])
 
 /* ---- indices ---- */
 
+static bool is_clipped(const pe_distances *line)
+{
+    const double *last = line->entries + line->count - 1;
+    return line->entries[0] == line->entries[1] || last[0] == last[-1];
+}
+
 static void propose_index(const pe_seen *seen, pe_proposals *proposals)
 {
     char limits[LIMITS], queries[PE_WINDOW_TEXT];
@@ -101,8 +107,8 @@ static void propose_index(const pe_seen *seen, pe_proposals *proposals)
     if (!pe_distances_read(&seen->view, false, &line))
         return;
     bool ramp_found = read_ramp(line.entries, line.count, line.keys, &found);
-    /* rows that fall and reach no limit are rather those of DeBERTa */
-    if (ramp_found && (!found.turned || line.entries[line.count - 1] == 0)) {
+    /* rows that fall and are not clipped are rather those of other schemes */
+    if (ramp_found && (!found.turned || is_clipped(&line))) {
         write_limits(&found, limits);
         pe_distances_queries(&line, found.zero, queries);
         pe_propose(proposals, "index", "length=%llu%s&form=compact&dim=1%s",
@@ -113,17 +119,6 @@ static void propose_index(const pe_seen *seen, pe_proposals *proposals)
 
 /* ---- drawn vectors ---- */
 
-/* Read the first columns of vectors as lines: the axis of columns becomes that of heads. */
-static bool read_vectors(const pe_view *view, bool has_columns, pe_distances *ret_lines)
-{
-    pe_view turned = *view;
-    if (has_columns && view->rank >= 2)
-        turned = pe_view_transposed(&turned, 0, view->rank - 1);
-    if (has_columns && view->rank == 3)
-        turned = pe_view_transposed(&turned, 1, 2);
-    return pe_distances_read(&turned, has_columns, ret_lines);
-}
-
 static void propose_vectors(const pe_view *view, bool has_columns, const char *tensor,
                             pe_proposals *proposals)
 {
@@ -133,7 +128,7 @@ static void propose_vectors(const pe_view *view, bool has_columns, const char *t
     uint64_t seed;
     ramp found;
     if (!pe_element_is_real(view->element, &dtype) || view->rank < 1u + has_columns ||
-        !read_vectors(view, has_columns, &lines))
+        !pe_distances_read_vectors(view, has_columns, &lines))
         return;
     const pe_seeded table = {tensor, &pe_relative_recipe, lines.heads, ROWS_MAX, 0};
     double *rows = malloc(lines.count * sizeof *rows);

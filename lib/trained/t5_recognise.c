@@ -223,14 +223,14 @@ static bool try_setting(const runs *seen, setting *own)
 }
 
 /* Find a setting for which all buckets are as seen, first among those that libraries have. */
-static bool find_setting(const runs *seen, bool usual_only, setting *ret_setting)
+static bool find_setting(const runs *seen, setting *ret_setting)
 {
     for (size_t i = 0; i < PE_COUNT(USUAL); i++) {
         *ret_setting = USUAL[i];
         if (try_setting(seen, ret_setting))
             return true;
     }
-    for (int both = 1; both >= 0 && !usual_only; both--)
+    for (int both = 1; both >= 0; both--)
         for (int64_t one_way = 2; one_way <= PE_BUCKETS_MAX / (1 + both); one_way++) {
             *ret_setting = (setting){.bidirectional = both, .one_way = one_way};
             if (try_setting(seen, ret_setting))
@@ -241,12 +241,15 @@ static bool find_setting(const runs *seen, bool usual_only, setting *ret_setting
 
 /* ---- proposals ---- */
 
-/* Whether numbers rise or fall by one and none is 0: those of many schemes do. */
+/* Whether numbers rise or fall by one all along: those of many schemes do, and T5's only in odd
+ * windows. */
 static bool is_plain(const runs *seen)
 {
-    for (size_t i = 0; i < seen->count; i++)
-        if (seen->items[i].first != seen->items[i].last || seen->items[i].bucket == 0)
+    for (size_t i = 0; i < seen->count; i++) {
+        const run *one = &seen->items[i];
+        if (one->first != one->last || (i > 0 && llabs(one->bucket - one[-1].bucket) != 1))
             return false;
+    }
     return true;
 }
 
@@ -257,7 +260,7 @@ static void propose_buckets(const pe_distances *distances, const double *buckets
     setting found;
     runs *seen = malloc(sizeof *seen);
     if (seen && find_runs(buckets, distances->count, seen) &&
-        find_setting(seen, buckets == distances->entries && is_plain(seen), &found)) {
+        (buckets != distances->entries || !is_plain(seen)) && find_setting(seen, &found)) {
         pe_distances_window(distances, found.zero, window);
         pe_seed_write(seed, number);
         pe_propose(proposals, tensor, "%s&heads=%llu&num_buckets=%lld&max_distance=%lld%s%s",
@@ -290,7 +293,7 @@ void pe_t5_recognise(pe_seen *seen, pe_proposals *proposals)
     pe_distances distances;
     proposals->looked_up = true;
     if (pe_distances_read(&seen->view, false, &distances)) {
-        if (!pe_distances_are_equal(&distances)) /* one number may be anything */
+        if (!pe_distances_are_equal(&distances)) /* one number says nothing */
             propose_buckets(&distances, distances.entries, "bucket", 0, proposals);
         pe_distances_done(&distances);
     }

@@ -347,3 +347,80 @@ class Deberta(RelativeCase):
     def test_a_table_that_was_changed_is_no_match(self):
         self.assert_damaged(self.fetch("/v1/encodings/deberta?length=60&dim=1&position_buckets=16&max_relative_positions=40&tensor=c2p_index"))
         self.assert_damaged(self.fetch("/v1/encodings/deberta?length=60&dim=1&tensor=relative_position"))
+
+
+class Decays(RelativeCase):
+    def test_own_tables_of_retnet(self):
+        generator = random.Random(29)
+        targets = []
+        for _ in range(60):
+            tensor = generator.choice(["mask", "mask", "mask", "decay", "cos", "sin"])
+            window = windows(generator) if tensor == "mask" else f"length={generator.randint(30, 90)}"
+            targets.append(f"/v1/encodings/retnet?{window}&heads={generator.choice([2, 3, 8])}&dim={2 * generator.randint(3, 20)}&tensor={tensor}")
+        self.assert_own(targets, 6)
+
+    def test_own_tables_of_sandwich(self):
+        generator = random.Random(30)
+        targets = []
+        for _ in range(50):
+            keys = generator.randint(5, 60)
+            window = generator.choice(["", f"&query_length={generator.randint(1, keys)}", "&form=compact"])
+            more = generator.choice(["", "&mask=causal", "&dim=64", "&base=500", "&dim=20&base=100&mask=causal"])
+            targets.append(f"/v1/encodings/sandwich?length={keys}{window}&heads={generator.choice([2, 3, 8, 12])}&tensor=bias{more}")
+        self.assert_own(targets, 10)
+
+    def test_tables_of_libraries(self):
+        # torchscale's RetNetRelPos: decay and its mask, of 8 heads
+        decay = numpy.log(1 - 2.0 ** (-5 - numpy.arange(8)))
+        mask = numpy.where(distances(40, 40) > 0, 0, numpy.exp(-distances(40, 40) * decay[:, None, None]))
+        # Sandwich's program: the sum over cosines, heads 1 … H
+        cosines = numpy.cos(distances(30, 30)[..., None] / 10000 ** (numpy.arange(0, 128, 2) / 128)).sum(-1)
+        sandwich = cosines[None] / (8 * numpy.arange(1, 9) / 8)[:, None, None]
+        for table, scheme, said in ((mask, "retnet", ["length=40", "heads=8"]), (decay, "retnet", ["heads=8", "tensor=decay"]), (sandwich, "sandwich", ["heads=8", "dim=128"])):
+            found = self.identify(npy(table))
+            self.assertIn(found["status"], ("exact", "match", "near"), found["summary"])
+            self.assertEqual(found["request"]["scheme"], scheme)
+            for text in said:
+                self.assertIn(text, found["request"]["url"].replace("?", "&").split("&"))
+
+    def test_a_table_that_was_changed_is_no_match(self):
+        self.assert_damaged(self.fetch("/v1/encodings/retnet?length=30&heads=4&dim=8&tensor=mask"))
+        self.assert_damaged(self.fetch("/v1/encodings/sandwich?length=30&heads=4&tensor=bias"))
+
+
+class Drawn(RelativeCase):
+    def test_own_tables(self):
+        generator = random.Random(31)
+        targets = []
+        for _ in range(100):
+            keys, heads, seed = generator.randint(5, 60), generator.choice([1, 2, 8, 12]), generator.choice([0, 0, 1, 3])
+            window = generator.choice(["", f"&query_length={generator.randint(1, keys)}", "&form=compact"])
+            target = generator.choice(["kerple?tensor=bias", "kerple?tensor=bias&kernel=power&mask=causal", "kerple?tensor=p", "kerple?tensor=a&kernel=power", "fire?tensor=bias",
+                                       "fire?tensor=bias&mask=causal", "urpe?tensor=toeplitz&init=normal"])
+            targets.append(f"/v1/encodings/{target}&length={keys}{window}&heads={heads}&seed={seed}")
+            target = generator.choice(["rel_h", "rel_w", "index_h", "index_w"])
+            shape = f"height={generator.randint(2, 9)}&width={generator.randint(2, 9)}" + generator.choice(["", f"&query_height={generator.randint(2, 9)}&query_width=5"])
+            targets.append(f"/v1/encodings/decomposed?{shape}&dim={generator.choice([1, 4, 32])}&tensor={target}&seed={seed}")
+        self.assert_own(targets, 16)
+
+    def test_kerple_computed_from_its_numbers(self):
+        for kernel in ("log", "power"):
+            request = f"/v1/encodings/kerple?length=50&heads=4&kernel={kernel}&dtype=f64&seed=2&tensor="
+            p, a = self.fetch(request + "p")[:, None, None], self.fetch(request + "a")[:, None, None]
+            far = abs(distances(50, 50)).astype("f8")
+            found = self.identify(npy(-p * numpy.log1p(a * far) if kernel == "log" else -a * far ** p))
+            self.assertIn(found["status"], ("exact", "match", "near"), found["summary"])
+            self.assertIn("seed=2", found["request"]["url"])
+
+    def test_index_of_sam(self):
+        for size in (14, 7):  # get_rel_pos, of as many queries as keys
+            index = numpy.arange(size)[:, None] - numpy.arange(size)[None] + size - 1
+            found = self.identify(npy(index))
+            self.assertEqual(found["status"], "exact")
+        index = numpy.floor(numpy.arange(14)[:, None] - numpy.arange(7)[None] * 2.0 + 12).astype("i8")
+        self.assert_library(index, "decomposed", ["height=7", "query_height=14"])
+
+    def test_a_table_that_was_changed_is_no_match(self):
+        for target in ("kerple?length=30&heads=4&tensor=bias", "fire?length=30&heads=4&tensor=bias", "urpe?length=30&heads=4&init=normal&tensor=toeplitz",
+                       "decomposed?height=9&dim=8&tensor=rel_h"):
+            self.assert_damaged(self.fetch(f"/v1/encodings/{target}"))
