@@ -390,8 +390,8 @@ uint64_t pe_request_bytes(const pe_request *request); /* of all tensors together
 
 /* The same request with its real tensors in PE_DD, for computing with them further: each entry
  * is within 2^-90 of itself, or of the largest term where it is a sum; numbers of few bits are
- * exact. It can be read as a stream. Only of schemes that are applied, whose entries are not
- * rounded on the way. Fails with PE_NO_MEMORY. */
+ * exact; below 2^-960 an entry is within 2^-1074. It can be read as a stream. Only of schemes
+ * that are applied, whose entries are not rounded on the way. Fails with PE_NO_MEMORY. */
 pe_status pe_request_exact(pe_request *request, pe_request **ret_exact, pe_error *reterr);
 
 /* The multiply-adds that computing the request takes, exact in order of magnitude; and those of
@@ -774,7 +774,10 @@ typedef struct pe_application {
     const char *result_axes;  /* NULL: as the input's */
     const char *tensors[2];   /* of the scheme: the entries; of a rotation cosines, sines */
     const char *entry_axes;   /* NULL: as the input's */
-    const char *formula;      /* of the result */
+    bool is_rational; /* entries may be quotients such as 1/5, of which multiples may be short
+                       * numbers: a result that is as near to half way between two elements as
+                       * entries are known is half way */
+    const char *formula; /* of the result */
 } pe_application;
 
 /* The applications of a scheme, in the order of its documentation; NULL if there are none. */

@@ -112,6 +112,11 @@ struct pe_scheme {
         .kind = PE_APPLY_ADD, .input = "x", .axes = (its_axes), .result = "x",                 \
         .tensors = {"encoding"}, .formula = "x + scale * encoding"                             \
     }
+#define PE_WEIGHTED_ADDITION(its_axes)                                                         \
+    {                                                                                          \
+        .kind = PE_APPLY_ADD, .input = "x", .axes = (its_axes), .result = "x",                 \
+        .tensors = {"encoding"}, .is_rational = true, .formula = "x + scale * encoding"        \
+    }
 #define PE_ROTATION(name, cosines, sines)                                                      \
     {                                                                                          \
         .kind = PE_APPLY_ROTATE, .input = (name), .axes = "length,dim", .result = (name),      \
@@ -122,13 +127,15 @@ struct pe_scheme {
 #define PE_BIAS(tensor)                                                                        \
     {                                                                                          \
         .kind = PE_APPLY_ADD, .input = "scores", .axes = "heads,queries,keys",                 \
-        .result = "scores", .tensors = {(tensor)}, .formula = "scores + scale * " tensor       \
+        .result = "scores", .tensors = {(tensor)}, .is_rational = true,                        \
+        .formula = "scores + scale * " tensor                                                  \
     }
 
 #define PE_FACTOR(name, tensor)                                                                \
     {                                                                                          \
         .kind = PE_APPLY_MULTIPLY, .input = (name), .axes = "heads,queries,keys",              \
-        .result = (name), .tensors = {(tensor)}, .formula = name " * " tensor                  \
+        .result = (name), .tensors = {(tensor)}, .is_rational = true,                          \
+        .formula = name " * " tensor                                                           \
     }
 
 #define PE_APPLIES(...)                                                                        \

@@ -17,7 +17,7 @@ DEPS_TEST := $(DEPS) $(DEPS_POSTGRES) postgresql binutils check chromium clang c
              libclang-rt-dev libmpfr-dev nginx-light prometheus python3 python3-mpmath python3-numpy python3-scipy python3-torch \
              util-linux valgrind wrk zsh
 
-.PHONY: test bits unit fuzz fuzz-corpus digits mpfr buckets http browser interop installed fleet kubernetes postgres \
+.PHONY: test bits apply-proof rotary-loss unit fuzz fuzz-corpus digits mpfr buckets http browser interop installed fleet kubernetes postgres \
         readme screenshot contract golden check \
         check-builds hardening sanitize tsan valgrind analyze analyze-quick format slow bench soak same-answers confusion \
         check-arm64 check-image check-dist check-deb deps-test deps-image deps-bench
@@ -191,6 +191,12 @@ confusion: all ## what /v1/identify says of random and of spoilt tables (REQUEST
 BENCH_TOOLS := $(patsubst tests/bench/%.c,$(BUILD)/bench-%,$(BENCH_SOURCES))
 bench: all $(BENCH_TOOLS) ## ratios against the peers that are installed (BENCH="--quick", --help)
 	BENCH_BUILD=$(BUILD) $(PYTHON) -B tests/bench/bench.py $(BENCH)
+
+rotary-loss: all ## what rotary recipes in float32 and bfloat16 lose: the table of README.md
+	$(PYTHON) -B tests/bench/rotary_loss.py $(BUILD)/posenc-server
+
+apply-proof: all ## 10^6 results of /v1/apply over all schemes against exact arithmetic (PROOF="ELEMENTS SEED")
+	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/http/apply_proof.py $(PROOF)
 
 bits: $(BUILD)/bench-bits ## sums of the bits of 10^9 words of tables of all schemes, to compare between commits
 	$(BUILD)/bench-bits $(SCHEME)

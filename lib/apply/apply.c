@@ -2,6 +2,7 @@
 #include "apply/binding.h"
 #include "apply/columns.h"
 #include "apply/rows.h"
+#include "apply/sum.h"
 #include "foreign/comparison.h"
 #include "kernels/kernel.h"
 #include "numerics/dtype.h"
@@ -160,6 +161,7 @@ static bool open(pe_apply *self, const pe_apply_options *options, const pe_runne
                          &self->binding, reterr))
         return false;
     self->rule.kind = self->application->kind;
+    self->rule.unsure = self->application->is_rational ? PE_ENTRY_ERROR : 0;
     self->rule.scale = options->scale;
     self->rule.turn = options->inverse ? -1 : 1;
     self->rule.columns = (size_t)self->binding.columns;

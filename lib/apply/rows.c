@@ -48,7 +48,7 @@ static pe_sums sums_from(const pe_row_rule *rule, const pe_row_room *room, size_
 
 static double settle_one(const pe_row_rule *rule, double number, dd entry)
 {
-    pe_sum sum = {.nan = false};
+    pe_sum sum = {.unsure = rule->unsure};
     if (rule->kind == PE_APPLY_MULTIPLY) {
         pe_sum_add(&sum, number, entry);
     } else {
@@ -78,7 +78,7 @@ static void apply_each(const pe_row_rule *rule, pe_row_room *room, const double 
 /* x · cosine - y · sine, exactly. */
 static double settle_turn(const pe_row_rule *rule, double x, double y, dd cosine, dd sine)
 {
-    pe_sum sum = {.nan = false};
+    pe_sum sum = {.unsure = rule->unsure};
     pe_sum_add(&sum, x, cosine);
     pe_sum_add(&sum, -y, sine);
     return pe_sum_rounded(&sum, rule->dtype);
@@ -148,7 +148,7 @@ static void turn(const pe_row_rule *rule, pe_row_room *room, const double *numbe
 static double settle_contraction(const pe_row_rule *rule, const double *numbers,
                                  pe_entry_row entries)
 {
-    pe_sum sum = {.nan = false};
+    pe_sum sum = {.unsure = rule->unsure};
     for (size_t i = 0; i < rule->columns; i++)
         pe_sum_add(&sum, numbers[i], entry_of(entries, i));
     return pe_sum_rounded(&sum, rule->dtype);

@@ -8,6 +8,7 @@
 typedef struct pe_row_rule {
     pe_application_kind kind;
     pe_dtype dtype;              /* of the results */
+    double unsure;               /* as in pe_sum */
     double scale;                /* of PE_APPLY_ADD */
     double turn;                 /* of PE_APPLY_ROTATE: 1, or -1 for the other way */
     size_t columns, results;     /* numbers of a row, and results */

@@ -34,22 +34,46 @@ void pe_sum_add(pe_sum *sum, double number, dd entry)
     }
     pe_exact_add(&sum->finite, number, entry.hi);
     pe_exact_add(&sum->finite, number, entry.lo);
+    if (entry.lo != 0)
+        sum->margin += fabs(number * entry.hi) * sum->unsure;
 }
 
-double pe_sum_rounded(const pe_sum *sum, pe_dtype dtype)
+/* Round a sum and a number that is added to it. */
+static double round_moved(pe_exact sum, double added, pe_dtype dtype)
 {
     unsigned char element[sizeof(double)];
     int exponent;
-    if (sum->nan || (sum->plus && sum->minus))
-        return (double)NAN;
-    if (sum->plus || sum->minus)
-        return sum->plus ? (double)INFINITY : -(double)INFINITY;
-    if (pe_exact_sign(&sum->finite) == 0)
+    pe_exact_add(&sum, added, 1);
+    if (pe_exact_sign(&sum) == 0)
         return 0;
-    dd value = pe_exact_scaled(&sum->finite, &exponent);
+    dd value = pe_exact_scaled(&sum, &exponent);
     double number = pe_double_for_scaled(dtype, value, exponent);
     if (fabs(number) >= pe_dtype_overflow(dtype))
         return copysign((double)INFINITY, number);
     pe_round_row(dtype, &number, 1, element);
     return pe_element_value(dtype, element);
+}
+
+/* Whether the last bit of an element is 0. */
+static bool is_even(double number, pe_dtype dtype)
+{
+    unsigned char element[sizeof(double)];
+    pe_round_row(dtype, &number, 1, element);
+    return element[0] % 2 == 0; /* little-endian */
+}
+
+double pe_sum_rounded(const pe_sum *sum, pe_dtype dtype)
+{
+    if (sum->nan || (sum->plus && sum->minus))
+        return (double)NAN;
+    if (sum->plus || sum->minus)
+        return sum->plus ? (double)INFINITY : -(double)INFINITY;
+    double rounded = round_moved(sum->finite, 0, dtype);
+    if (sum->margin == 0 || !(sum->margin < fabs(rounded) * 0x1p-60))
+        return rounded;
+    double low = round_moved(sum->finite, -sum->margin, dtype);
+    double high = round_moved(sum->finite, sum->margin, dtype);
+    if (low == high || isinf(low) || isinf(high))
+        return rounded;
+    return is_even(low, dtype) ? low : high;
 }

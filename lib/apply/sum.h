@@ -8,13 +8,19 @@
 
 #include <stdbool.h>
 
+/* How far entries with a rest may be off, relatively. */
+#define PE_ENTRY_ERROR 0x1p-92
+
 /* A sum on its way. {0} is the empty sum. */
 typedef struct pe_sum {
     pe_exact finite;
     bool nan, plus, minus; /* terms that are NaN, and infinite ones of either sign */
+    double unsure;         /* how far entries with a rest may be off, relatively: set by the
+                            * caller; a sum that is as near to half way is half way */
+    double margin;         /* what that makes of the sum */
 } pe_sum;
 
-/* Add number · entry. An entry without rest (lo = 0) counts as exact, so that ties go to even.
+/* Add number · entry. An entry without rest (lo = 0) is exact.
  * Infinities and NaN are as IEEE 754 has them: 0 times infinity is NaN. */
 void pe_sum_add(pe_sum *sum, double number, dd entry);
 

@@ -271,7 +271,7 @@ const pe_scheme pe_scheme_hierarchical = {
     .release = release,
     .price = price,
     .element_price = element_price,
-    PE_APPLIES(PE_ADDITION("length,dim")),
+    PE_APPLIES(PE_WEIGHTED_ADDITION("length,dim")),
     .streamable = true,
     .recognise = pe_hierarchical_recognise,
 };

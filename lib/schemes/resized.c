@@ -372,7 +372,7 @@ const pe_scheme pe_scheme_resized = {
     .release = release,
     .price = price,
     .element_price = element_price,
-    PE_APPLIES(PE_ADDITION("tokens,dim")),
+    PE_APPLIES(PE_WEIGHTED_ADDITION("tokens,dim")),
     .streamable = true,
     .recognise = pe_resized_recognise,
 };

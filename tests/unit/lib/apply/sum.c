@@ -24,6 +24,23 @@ START_TEST(ties_go_to_even_unless_a_rest_decides)
 }
 END_TEST
 
+START_TEST(what_may_be_half_way_is_half_way)
+{
+    const dd fifth = dd_div(1, 5), one = {1, 0};
+    for (int odd = 0; odd < 2; odd++) { /* 1 + odd · ulp + 5/2 · 1/5 · ulp */
+        pe_sum sum = {.unsure = PE_ENTRY_ERROR};
+        double start = 1 + odd * 0x1p-52;
+        pe_sum_add(&sum, start, one);
+        pe_sum_add(&sum, 2.5 * 0x1p-52, fifth);
+        ck_assert_double_eq(pe_sum_rounded(&sum, PE_F64), 1 + 2 * odd * 0x1p-52);
+    }
+    pe_sum near = {.unsure = PE_ENTRY_ERROR}; /* the entry is small, and half way is farther */
+    pe_sum_add(&near, 1 + 0x1p-24, one);
+    pe_sum_add(&near, 0x1p-100, fifth);
+    ck_assert_double_eq(pe_sum_rounded(&near, PE_F32), 1 + 0x1p-23);
+}
+END_TEST
+
 START_TEST(sums_cancel_and_scale_without_loss)
 {
     const dd one = {1, 0}, above = {1, 0x1p-80};
@@ -56,6 +73,7 @@ Suite *sum_suite(void)
 {
     const TTest *const tests[] = {
         ties_go_to_even_unless_a_rest_decides,
+        what_may_be_half_way_is_half_way,
         sums_cancel_and_scale_without_loss,
         infinities_and_nan_are_as_ieee_754_has_them,
         NULL,
