@@ -2,6 +2,7 @@
 #include "numerics/dtype.h"
 #include "waves/bands.h"
 #include "waves/lattice.h"
+#include "waves/lattice_recognise.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -295,4 +296,5 @@ const pe_scheme pe_scheme_fourier = {
     .price = price,
     .element_price = element_price,
     .streamable = true,
+    .recognise = pe_fourier_recognise,
 };

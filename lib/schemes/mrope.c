@@ -4,6 +4,7 @@
 #include "waves/axes.h"
 #include "waves/fill.h"
 #include "waves/mrope_presets.h"
+#include "waves/mrope_recognise.h"
 #include "waves/rotary_request.h"
 
 #include <stdio.h>
@@ -282,6 +283,7 @@ const pe_scheme pe_scheme_mrope = {
     .release = release,
     .price = price,
     .element_price = element_price,
+    .recognise = pe_mrope_recognise,
     PE_APPLIES(PE_ROTATION("query", "cos", "sin"), PE_ROTATION("key", "cos", "sin")),
     .streamable = true,
 };

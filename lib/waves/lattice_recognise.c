@@ -34,15 +34,15 @@ static double cell(const axial_view *grid, uint64_t y, uint64_t x, uint64_t colu
 }
 
 /* Whether the columns that do not change from the first cell to the next hardly do in some
- * more: slow ones may. */
+ * more: slow ones may, and a few that turn by whole turns. */
 static bool is_line(const axial_view *grid)
 {
+    uint64_t changed = 0;
     for (uint64_t c = 0; c < grid->seen->columns; c++)
         for (uint64_t x = 2; x < 4 && x < grid->width; x++)
-            if (cell(grid, 0, 0, c) == cell(grid, 0, 1, c) &&
-                fabs(cell(grid, 0, 0, c) - cell(grid, 0, x, c)) > 0.01)
-                return false;
-    return true;
+            changed += cell(grid, 0, 0, c) == cell(grid, 0, 1, c) &&
+                       fabs(cell(grid, 0, 0, c) - cell(grid, 0, x, c)) > 0.01;
+    return 8 * changed <= grid->seen->columns;
 }
 
 /* Whether every column depends on one axis alone, in the first cells of lines 0 and y. */
@@ -294,4 +294,59 @@ void pe_axial_rope_recognise(pe_seen *seen, pe_proposals *proposals)
     propose_grids(seen, proposals, false, row);
     propose_grids(seen, proposals, true, row);
     free(row);
+}
+
+/* ---- fourier ---- */
+
+/* Propose the published frequencies and layouts for points of a grid. */
+static void propose_features(const pe_seen *seen, pe_proposals *proposals, const char *sizes,
+                             uint64_t axes, uint64_t longest)
+{
+    static const char *const GRIDS[] = {"", "&grid=centers", "&grid=unit", "&grid=index"};
+    static const char *const PRESETS[] = {"nerfstudio", "nerf", "perceiver", "timm_pixel",
+                                          "timm_fourier_embed"};
+    static const char *const ANGLES[] = {"", "&angle=half_turns", "&angle=radians"};
+    static const char *const LAYOUTS[] = {"", "&layout=by_frequency",
+                                          "&layout=concat_by_frequency"};
+    static const char *const INPUTS[] = {"", "&include_input=first", "&include_input=last"};
+    const bool input = seen->columns % (2 * axes) != 0;
+    const number bands = (seen->columns - (input ? axes : 0)) / (2 * axes);
+    char points[160];
+    if (input && seen->columns % (2 * axes) != axes)
+        return;
+    snprintf(points, sizeof points, "sizes=%s&bands=%llu", sizes, bands);
+    for (size_t grid = 0; grid < PE_COUNT(GRIDS); grid++)
+        for (size_t i = 0; i < PE_COUNT(PRESETS); i++)
+            pe_propose(proposals, "encoding", "preset=%s&%s%s", PRESETS[i], points,
+                       GRIDS[grid]);
+    for (size_t i = 0; i < 9; i++)
+        for (size_t in = input ? 1 : 0; in < (input ? 3 : 1); in++) {
+            for (size_t grid = 0; grid < PE_COUNT(GRIDS); grid++)
+                pe_propose(proposals, "encoding", "%s%s%s%s%s", points, GRIDS[grid],
+                           ANGLES[i % 3], LAYOUTS[i / 3], INPUTS[in]);
+            pe_propose(proposals, "encoding", "%s&spacing=linear&max_frequency=%.17g%s%s%s",
+                       points, (double)longest / 2, ANGLES[i % 3], LAYOUTS[i / 3], INPUTS[in]);
+        }
+}
+
+void pe_fourier_recognise(pe_seen *seen, pe_proposals *proposals)
+{
+    axial_view grid = {.seen = seen};
+    char sizes[3 * TEXT];
+    if (seen->view.rank != 2 || seen->sampled < 2)
+        return;
+    proposals->angle = 1000;
+    if (seen->sampled >= 4 && find_width(&grid)) {
+        const uint64_t rows = frame_rows(&grid);
+        snprintf(sizes, sizeof sizes, "%llu,%llu", (number)grid.height, (number)grid.width);
+        propose_features(seen, proposals, sizes, 2,
+                         grid.width > grid.height ? grid.width : grid.height);
+        snprintf(sizes, sizeof sizes, "%llu,%llu,%llu", (number)(grid.height / rows),
+                 (number)rows, (number)grid.width);
+        if (rows < grid.height)
+            propose_features(seen, proposals, sizes, 3, grid.width > rows ? grid.width : rows);
+        return;
+    }
+    snprintf(sizes, sizeof sizes, "%llu", (number)seen->rows);
+    propose_features(seen, proposals, sizes, 1, seen->rows);
 }
