@@ -717,7 +717,8 @@ typedef enum pe_arithmetic {
                         */
     PE_ARITHMETIC_F32, /* float32 frequencies times float32 positions, rounded to float32;
                         * sines and cosines of that within one float, times a float32 amplitude,
-                        * rounded to the dtype */
+                        * rounded to the dtype. Of ALiBi: float32 slopes, powers of a base that
+                        * was rounded to float32 or the exact ones, times distances */
     PE_ARITHMETIC_F32_LIKE, /* every entry is as near as float32 arithmetic would bring it, but
                              * no such frequencies give all entries: NEAR */
     PE_ARITHMETIC_UNKNOWN,  /* entries are further off than that */

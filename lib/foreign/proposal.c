@@ -16,6 +16,7 @@ void pe_propose(pe_proposals *proposals, const char *tensor, const char *query, 
     snprintf(proposal->tensor, sizeof proposal->tensor, "%s", tensor);
     proposal->reach = proposals->reach;
     proposal->angle = proposals->angle;
+    proposal->roundings = proposals->roundings;
     proposal->looked_up = proposals->looked_up;
     memcpy(proposal->probe, proposals->probe, sizeof proposal->probe);
     proposals->count += length > 0 && (size_t)length < sizeof proposal->query;

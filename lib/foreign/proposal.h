@@ -9,15 +9,17 @@
 typedef struct pe_proposal {
     char tensor[32];
     char query[PE_IDENTITY_QUERY_MAX]; /* without dtype */
-    double reach;   /* the distance of row 0 from position 0, in rows: errors grow with it */
-    double angle;   /* the largest angle of entries of columns that are no waves, in radians */
-    bool looked_up; /* entries are looked up, not computed: one that differs is wrong */
-    char probe[96]; /* the query of a shorter table that has the same row 0, which is compared
-                     * before the whole table is computed; "": there is none */
+    double reach; /* the distance of row 0 from position 0, in rows: errors grow with it */
+    double angle; /* the largest angle of entries of columns that are no waves, in radians */
+    double roundings; /* relative errors of entries that add up before the last product, in
+                       * units in the last place, beyond a few */
+    bool looked_up;   /* entries are looked up, not computed: one that differs is wrong */
+    char probe[96];   /* the query of a shorter table that has the same row 0, which is compared
+                       * before the whole table is computed; "": there is none */
 } pe_proposal;
 
 struct pe_proposals {
-    double reach, angle; /* of those that are added next */
+    double reach, angle, roundings; /* of those that are added next */
     bool looked_up;
     char probe[96];
     size_t count;

@@ -1,6 +1,7 @@
 /* Which request made a table: schemes propose, and a comparison of every entry decides. */
 #include "identify/judge.h"
 #include "identify/recipe.h"
+#include "identify/slope_recipe.h"
 #include "requests/request.h"
 
 #include <stdio.h>
@@ -92,11 +93,16 @@ static bool has_arithmetic(const search *self, const pe_proposal *proposal, pe_r
            self->seen.flat.rank > 0;
 }
 
+static pe_bound bound_of(search *self, const pe_proposal *proposal)
+{
+    return (pe_bound){&self->seen, proposal->reach, proposal->angle, proposal->roundings};
+}
+
 /* Find out the arithmetic of a table that is not exact. False: it was ended. */
 static bool judge(search *self, const pe_scheme *scheme, const pe_proposal *proposal,
                   pe_request *request, size_t tensor, pe_identity *found)
 {
-    const pe_bound bound = {&self->seen, proposal->reach, proposal->angle};
+    const pe_bound bound = bound_of(self, proposal);
     uint64_t f32 = 0, f64 = 0;
     bool recipe = false;
     if (!has_arithmetic(self, proposal, request, tensor)) {
@@ -109,10 +115,14 @@ static bool judge(search *self, const pe_scheme *scheme, const pe_proposal *prop
         if (judged && f64 > 0 && f32 == 0 && self->seen.rows > 0)
             judged =
                 pe_recipe_f32(wide, tensor, &self->seen, self->runner, &recipe, self->reterr);
+        if (judged && f64 > 0 && !recipe)
+            judged =
+                pe_slope_recipe(wide, tensor, &self->seen, self->runner, &recipe, self->reterr);
         pe_request_unref(wide);
         if (!judged)
             return false;
     }
+    f32 = recipe ? 0 : f32;
     found->misfits = f32;
     found->arithmetic = f64 == 0  ? PE_ARITHMETIC_F64
                         : f32 > 0 ? PE_ARITHMETIC_UNKNOWN
@@ -179,7 +189,7 @@ static bool is_known(search *self, const pe_request *request)
 static bool probe_is_near(search *self, const pe_scheme *scheme, const pe_proposal *proposal,
                           const char *dtype)
 {
-    const pe_bound bound = {&self->seen, proposal->reach, proposal->angle};
+    const pe_bound bound = bound_of(self, proposal);
     const pe_view line = pe_view_part(&self->seen.view, 0, 0, 1),
                   squeezed = pe_view_squeezed(&line);
     bool read = true, near = false;
@@ -204,7 +214,7 @@ static bool try_proposal(search *self, const pe_scheme *scheme, const pe_proposa
         return true;
     pe_request *request = request_of(scheme, proposal->query, name, self->limits);
     int tensor = request ? tensor_of(request, proposal->tensor, &self->seen.view) : -1;
-    const pe_bound bound = {&self->seen, proposal->reach, proposal->angle};
+    const pe_bound bound = bound_of(self, proposal);
     if (tensor >= 0 && self->known < COMPARED_MAX &&
         pe_judge_lines(request, (size_t)tensor, &bound, SAMPLED_LINES, &read) &&
         !is_known(self, request))
@@ -226,6 +236,7 @@ static bool look(search *self)
         self->proposals.count = 0;
         self->proposals.reach = 0;
         self->proposals.angle = 0;
+        self->proposals.roundings = 0;
         self->proposals.looked_up = false;
         self->proposals.probe[0] = '\0';
         scheme->recognise(&self->seen, &self->proposals);

@@ -12,6 +12,7 @@
 /* What an entry is the sine or cosine of, in radians, and the amplitude. */
 typedef struct turned {
     double angle, amplitude; /* amplitude 0: it is neither */
+    double roundings;        /* of what is multiplied, beyond a few */
 } turned;
 
 static turned turned_at(const pe_bound *bound, uint64_t row, uint64_t column)
@@ -20,15 +21,15 @@ static turned turned_at(const pe_bound *bound, uint64_t row, uint64_t column)
     const pe_seen_wave *wave =
         seen->waves && column < seen->columns ? &seen->waves[column] : NULL;
     if (wave && wave->found)
-        return (turned){wave->frequency * ((double)row + bound->reach), wave->amplitude};
-    return (turned){bound->angle, bound->angle > 0 ? 1 : 0};
+        return (turned){wave->frequency * ((double)row + bound->reach), wave->amplitude, 0};
+    return (turned){bound->angle, bound->angle > 0 ? 1 : 0, bound->roundings};
 }
 
 /* How far an entry may be off that was computed in arithmetic with this unit, and whose largest
  * neighbours have this size: the angle's relative error, and some roundings. */
 static double bound_at(turned at, double exact, double unit)
 {
-    return (4 * at.angle + 8) * unit * fmax(fabs(exact), at.amplitude);
+    return (4 * at.angle + 8 + at.roundings) * unit * fmax(fabs(exact), at.amplitude);
 }
 
 /* Whether an entry is as near as arithmetic with this unit, and rounding to the table's dtype,

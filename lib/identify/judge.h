@@ -7,7 +7,7 @@
 /* How far entries of a table may be off. */
 typedef struct pe_bound {
     pe_seen *seen;
-    double reach, angle; /* of the pe_proposal */
+    double reach, angle, roundings; /* of the pe_proposal */
 } pe_bound;
 
 /* Whether `count` lines of the table, spread over the first ones, or all but a quarter of them,

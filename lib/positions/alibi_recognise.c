@@ -92,6 +92,10 @@ void pe_alibi_recognise(pe_seen *seen, pe_proposals *proposals)
 {
     const pe_view *view = &seen->view;
     double first;
+    /* a power of a rounded base has as many times its error, and heads have powers up to their
+     * number */
+    if (view->rank > 0)
+        proposals->roundings = fmin((double)view->shape[0], 256);
     if (view->rank == 2 || view->rank == 3)
         propose_biases(seen, proposals);
     else if (view->rank == 1 && seen->sampled > 0 && view->shape[0] <= 65536) {

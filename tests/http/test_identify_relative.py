@@ -424,3 +424,56 @@ class Drawn(RelativeCase):
         for target in ("kerple?length=30&heads=4&tensor=bias", "fire?length=30&heads=4&tensor=bias", "urpe?length=30&heads=4&init=normal&tensor=toeplitz",
                        "decomposed?height=9&dim=8&tensor=rel_h"):
             self.assert_damaged(self.fetch(f"/v1/encodings/{target}"))
+
+
+def bloom_slopes(heads):
+    """The slopes of transformers' build_alibi_tensor: powers of float32 bases, each correctly rounded."""
+    def powers(count, exponents):
+        base = F(2 ** (-(2 ** -(math.log2(count) - 3))))
+        return [F(numpy.float64(base) ** int(n)) for n in exponents]
+    below = 2 ** math.floor(math.log2(heads))
+    rest = min(below, heads - below)
+    return numpy.array(powers(below, range(1, below + 1)) + (powers(2 * below, range(1, 2 * rest, 2)) if rest else []), F)
+
+
+def bloom(heads, keys):
+    """[heads, 1, keys]"""
+    return bloom_slopes(heads)[:, None, None] * numpy.arange(keys, dtype=F)
+
+
+class Bloom(RelativeCase):
+    def test_powers_of_a_float32_base(self):
+        for heads in (12, 16, 20, 32, 40, 64, 71, 112, 128):
+            for dtype in ("f4", "f2"):
+                found = self.identify(npy(bloom(heads, 130).astype(dtype)))
+                self.assertIn((found["status"], found["arithmetic"]), (("match", "float32"), ("match", "float64"), ("exact", "exact")), (heads, dtype, found["summary"]))
+                for text in ("length=130", f"heads={heads}", "mask=key_only"):
+                    self.assertIn(text, found["request"]["url"].replace("?", "&").split("&"))
+                self.assertEqual(found["misfits"], 0)
+            found = self.identify(npy(bloom_slopes(heads)))
+            self.assertIn(found["status"], ("match", "exact"), heads)
+            self.assertIn("tensor=slopes", found["request"]["url"])
+
+    def test_float32_slopes_times_distances(self):
+        for heads in (12, 20, 32):
+            exact = self.fetch(f"/v1/encodings/alibi?length=1&heads={heads}&tensor=slopes")
+            table = exact[:, None, None] * distances(50, 50).astype(F)
+            table = numpy.where(distances(50, 50)[None] > 0, -numpy.inf, table).astype(F)
+            found = self.identify(npy(table))
+            self.assertIn((found["status"], found["arithmetic"]), (("match", "float32"), ("exact", "exact")), heads)
+            self.assertIn("mask=causal", found["request"]["url"])
+
+    def test_what_was_changed_is_no_match(self):
+        table, slopes = bloom(32, 90), bloom_slopes(32)
+        changed = [table.copy() for _ in range(4)]
+        changed[0][7, 0, 50] = numpy.nextafter(table[7, 0, 50], F(0))
+        changed[1][[3, 4]] = table[[4, 3]]
+        changed[2] *= F(1 + 1e-5)
+        changed[3][9, 0, 1:] = table[9, 0, :-1]
+        for place in (0, 5, 31):
+            other = slopes.copy()
+            other[place] = numpy.nextafter(other[place], F(1))
+            changed.append(other)
+        for number, other in enumerate(changed):
+            found = self.identify(npy(other))
+            self.assertIn(found["status"], ("near", "unknown"), (number, found["summary"]))
