@@ -796,7 +796,7 @@ typedef struct pe_apply_options {
  * beyond the dtype's largest number to infinity; zeros are +0. Products with infinities and NaN
  * are as IEEE 754 has them; every NaN is the same one. Columns that a rotation leaves as they
  * are keep their bytes where the dtype stays. An element whose terms cancel to less than about
- * 2^-40 of themselves may be off in the last place of f64, since terms are known to 2^-94.
+ * 2^-40 of themselves may be off in the last place of f64, since terms are known to 2^-92.
  * Memory is that of the encoding, at most 64 MB, and of some rows. One thread at a time. */
 typedef struct pe_apply pe_apply;
 

@@ -134,8 +134,7 @@ struct pe_scheme {
 #define PE_FACTOR(name, tensor)                                                                \
     {                                                                                          \
         .kind = PE_APPLY_MULTIPLY, .input = (name), .axes = "heads,queries,keys",              \
-        .result = (name), .tensors = {(tensor)}, .is_rational = true,                          \
-        .formula = name " * " tensor                                                           \
+        .result = (name), .tensors = {(tensor)}, .formula = name " * " tensor                  \
     }
 
 #define PE_APPLIES(...)                                                                        \

@@ -5,18 +5,23 @@
 
 #include <math.h>
 
-/* Products beyond this are infinite: no sum with them can come back. */
-#define MOST_EXPONENT 1149
-
 static void add_infinity(pe_sum *sum, bool negative)
 {
     sum->minus |= negative;
     sum->plus |= !negative;
 }
 
+/* Whether an entry is a number of 55 bits: those are exact (dd_snap). */
+static bool is_short(dd entry)
+{
+    int exponent;
+    (void)frexp(entry.hi, &exponent);
+    double unit = ldexp(1, exponent - 55);
+    return unit * rint(entry.lo / unit) == entry.lo;
+}
+
 void pe_sum_add(pe_sum *sum, double number, dd entry)
 {
-    int one, other;
     double product = number * entry.hi;
     bool negative = (signbit(number) != 0) != (signbit(entry.hi) != 0);
     if (!isfinite(number) || !isfinite(entry.hi)) {
@@ -26,15 +31,9 @@ void pe_sum_add(pe_sum *sum, double number, dd entry)
             add_infinity(sum, negative);
         return;
     }
-    (void)frexp(number, &one);
-    (void)frexp(entry.hi, &other);
-    if (number != 0 && entry.hi != 0 && one + other > MOST_EXPONENT) {
-        add_infinity(sum, negative);
-        return;
-    }
     pe_exact_add(&sum->finite, number, entry.hi);
     pe_exact_add(&sum->finite, number, entry.lo);
-    if (entry.lo != 0)
+    if (sum->unsure > 0 && !is_short(entry))
         sum->margin += fabs(number * entry.hi) * sum->unsure;
 }
 

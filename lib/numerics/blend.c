@@ -97,7 +97,7 @@ static void write_pair(const pe_blend *blend, double a, double b, double p, void
     bool is_nothing = difference.hi == 0 && difference.lo == 0;
     if (is_nothing ||
         (largest < HUGE_MAGNITUDE && product < HUGE_MAGNITUDE && product > TINY_MAGNITUDE)) {
-        pe_round_dd(PE_DD, dd_add((dd){a, 0}, dd_mul(difference, blend->ratio)), dst);
+        pe_round_dd(PE_DD, dd_snap(dd_add((dd){a, 0}, dd_mul(difference, blend->ratio))), dst);
         return;
     }
     const pe_blend wide = {blend->alpha, blend->ratio, PE_F64};

@@ -6,14 +6,14 @@
 
 #include <stdint.h>
 
-#define PE_EXACT_LIMBS 52 /* 3328 bits: a product is below 2^1150 and takes 3298 of them */
+#define PE_EXACT_LIMBS 67 /* 4288 bits: a product is below 2^2048 and takes 4196 of them */
 
 /* A sum in two's complement, least significant limb first. {{0}} is the empty sum. */
 typedef struct pe_exact {
     uint64_t limb[PE_EXACT_LIMBS];
 } pe_exact;
 
-/* Add a * b, for finite a and b whose product is at most 2^1150. */
+/* Add a * b, for finite a and b. */
 void pe_exact_add(pe_exact *sum, double a, double b);
 
 /* The sign of the sum: -1, 0 or 1. */

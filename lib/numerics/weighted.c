@@ -127,7 +127,8 @@ void pe_weighted_round(const pe_weighted *sum, pe_dtype dtype, void *dst)
     unsigned char low[sizeof(dd)], high[sizeof(dd)];
     approximation near = approximate(sum);
     if (near.bounded && (near.exact || dtype == PE_DD)) {
-        pe_round_dd(dtype, (dd){near.high, near.low}, dst);
+        dd value = {near.high, near.low};
+        pe_round_dd(dtype, near.exact ? value : dd_snap(value), dst);
         return;
     }
     if (dtype == PE_DD) { /* so large or small that a double has to do */
