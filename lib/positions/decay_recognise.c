@@ -84,8 +84,10 @@ static double sum_of(double log_base, uint64_t terms)
 {
     double ratio = pe_unscaled(pe_exp((dd){-log_base / (double)terms, 0})).hi;
     double frequency = 1, sum = 0;
-    for (uint64_t c = 0; c < terms; c++, frequency *= ratio)
+    for (uint64_t c = 0; c < terms; c++) {
         sum += cosine_of(frequency);
+        frequency *= ratio;
+    }
     return sum;
 }
 

@@ -33,7 +33,7 @@ static void propose_shapes(const char *tensor, uint64_t tokens, bool classes, co
                            bool (*fits)(const void *context, const shape *own),
                            const void *context, pe_proposals *proposals)
 {
-    for (int class_token = 0; class_token <= classes; class_token++) {
+    for (int class_token = 0; class_token <= (classes ? 1 : 0); class_token++) {
         uint64_t cells = tokens - (uint64_t)class_token;
         for (uint64_t height = 1; height <= cells && cells <= TOKENS_MAX; height++) {
             shape own = {height, cells / height, class_token};

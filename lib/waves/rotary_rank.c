@@ -85,12 +85,13 @@ static double known_distance(pe_rotary_ranking *self, size_t column, const pe_ro
                              double amplitude)
 {
     const double numbers[4] = {self->predicted[column], law->step, amplitude, (double)column};
-    uint64_t hash = 0, bits[4];
+    uint64_t hash = 0, bits[4], before[4];
     memcpy(bits, numbers, sizeof bits);
     for (size_t i = 0; i < 4; i++)
         hash = (hash ^ bits[i]) * 0x9e3779b97f4a7c15;
     pe_rotary_column *known = &self->columns[hash >> (64 - PE_ROTARY_KNOWN_BITS)];
-    if (memcmp(known->numbers, numbers, sizeof numbers) != 0) {
+    memcpy(before, known->numbers, sizeof before);
+    if (memcmp(before, bits, sizeof bits) != 0) {
         memcpy(known->numbers, numbers, sizeof numbers);
         known->distance =
             column_distance(self->seen, column, self->predicted[column], law, amplitude);

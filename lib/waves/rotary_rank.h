@@ -25,7 +25,7 @@ typedef struct pe_rotary_ranking {
 
 /* Compare a law whose frequencies have been predicted, and keep it if it is one of the best;
  * `cost` is what it takes to say it. */
-void pe_rotary_consider(pe_rotary_ranking *ranking, const pe_rotary *rotary, double step,
+void pe_rotary_consider(pe_rotary_ranking *self, const pe_rotary *rotary, double step,
                         double cost);
 
 /* The digits of a number as it is printed. */

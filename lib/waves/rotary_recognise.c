@@ -28,8 +28,10 @@ typedef struct arrangement {
 static double part_of(size_t pairs, size_t moving)
 {
     double part = (double)moving / (double)pairs;
-    for (double error = 0.1; error > 1e-17; error /= 10) {
+    double error = 1;
+    for (int digits = 1; digits <= 17; digits++) {
         char text[PE_PRINT_MAX];
+        error /= 10;
         pe_seen_decimal(part, error, text);
         double decimal = strtod(text, NULL);
         if ((size_t)floor((double)(2 * pairs) * decimal / 2) == moving)
@@ -48,7 +50,7 @@ static int write_number(char *dst, size_t size, const char *name, double number,
 
 static void write_yarn(const pe_rotary_law *law, char *dst, size_t size)
 {
-    char fast[TEXT], slow[TEXT], attention[2 * TEXT] = "";
+    char fast[TEXT], slow[TEXT], attention[TEXT] = "";
     write_number(fast, sizeof fast, "beta_fast", law->law.beta_fast, "32");
     write_number(slow, sizeof slow, "beta_slow", law->law.beta_slow, "1");
     if (law->attention > 0)
@@ -158,6 +160,8 @@ static void propose_laws(pe_seen *seen, const arrangement *table, const pe_wave_
 {
     const size_t count = (size_t)table->columns.count;
     double *numbers = malloc(((PE_ROTARY_ROWS + 2) * count + seen->columns) * sizeof *numbers);
+    if (!numbers)
+        return;
     double *errors = numbers + count, *entries = errors + count;
     double *row = entries + PE_ROTARY_ROWS * count;
     pe_rotary_law laws[PE_ROTARY_LAWS_KEPT];
@@ -170,7 +174,7 @@ static void propose_laws(pe_seen *seen, const arrangement *table, const pe_wave_
                                .sines = table->sines,
                                .unit = pe_seen_unit(&seen->view),
                                .still = still_columns(seen, table->columns)};
-    if (numbers && read_entries(seen, table->columns, entries, row, &measured)) {
+    if (read_entries(seen, table->columns, entries, row, &measured)) {
         read_waves(seen, table->columns, numbers, errors);
         size_t found = pe_rotary_search(&measured, laws);
         for (size_t i = 0; i < found; i++)

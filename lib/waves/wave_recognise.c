@@ -59,7 +59,7 @@ void pe_rotation_matrix_recognise(pe_seen *seen, pe_proposals *proposals)
         view->shape[1] < 4 || !read_diagonals(view, &law))
         return;
     proposals->angle = law.step * ((double)view->shape[0] + law.reach);
-    pe_wave_law_base(&law, (double)(view->shape[1] / 2), "base", "10000", base, sizeof base);
+    pe_wave_law_base(&law, (double)view->shape[1] / 2, "base", "10000", base, sizeof base);
     for (int shift = 0; shift < 2; shift++)
         pe_propose(proposals, "matrix", "length=%llu&dim=%llu%s%s%s", (number)view->shape[0],
                    (number)view->shape[1], base, law.positions,
@@ -143,8 +143,8 @@ static bool read_law(const pe_seen *seen, uint64_t stride, bool sines, growing *
 static void propose_centres(const pe_seen *seen, pe_proposals *proposals, const char *tensor,
                             const char *query, double measured, double error)
 {
-    const double centres[] = {rint(measured) + 0.0, 0, (double)(seen->rows / 2),
-                              (double)((seen->rows + 1) / 2)};
+    const double half = (double)seen->rows / 2;
+    const double centres[] = {rint(measured) + 0.0, 0, floor(half), ceil(half)};
     for (size_t i = 0; i < PE_COUNT(centres); i++) {
         char centre[TEXT];
         pe_propose_number(centre, sizeof centre, "centre", centres[i], 0, "0");
@@ -172,7 +172,7 @@ static void propose_growing(const pe_seen *seen, pe_proposals *proposals, uint64
     proposals->reach = self->law.reach;
     proposals->angle = self->law.step * ((double)seen->rows + self->law.reach);
     snprintf(query, sizeof query, "length=%llu&dim=%llu%s%s%s%s", (number)seen->rows,
-             (number)(2 * pairs), ARRANGEMENTS[stride], base, scale, self->law.positions);
+             2 * (number)pairs, ARRANGEMENTS[stride], base, scale, self->law.positions);
     propose_centres(seen, proposals, TENSORS[self->sign > 0][sines], query, from,
                     2 + scale_base * pe_seen_unit(&seen->view));
 }
