@@ -754,6 +754,37 @@ bool pe_scheme_is_recognised(const pe_scheme *scheme);
 pe_status pe_identify(const pe_view *view, const pe_scheme *only, const pe_limits *limits,
                       const pe_runner *runner, pe_identity *ret_identity, pe_error *reterr);
 
+#define PE_ALIKE_MAX 8
+
+/* A request that makes the same table as another one. */
+typedef struct pe_same_request {
+    const pe_scheme *scheme;
+    char tensor[32], query[PE_IDENTITY_QUERY_MAX];
+} pe_same_request;
+
+/* A value of a parameter with which the same table is made. */
+typedef struct pe_open_value {
+    const char *parameter;
+    char value[PE_PRINT_MAX];
+} pe_open_value;
+
+/* What makes the same table as a request that was found. */
+typedef struct pe_alike {
+    size_t preset_count, same_count, open_count;
+    const char *presets[PE_ALIKE_MAX]; /* with whose values the request is the same */
+    pe_same_request same[PE_ALIKE_MAX];
+    pe_open_value open[2 * PE_ALIKE_MAX]; /* each alone, the others as found */
+} pe_alike;
+
+/* Find what else makes the exact table of an identity that is PE_IDENTITY_MATCH or better; of
+ * others nothing. `dtype` is the table's, PE_F32 if it has integers; at most `most` other
+ * requests. All that is found has been compared byte by byte, and it need not be all there is:
+ * of numbers some values beside the found one are tried, and 512 MB are compared at most. What
+ * the runner ends is no failure. Fails with PE_NO_MEMORY, and as pe_stream_new does. */
+pe_status pe_find_alike(const pe_identity *identity, pe_dtype dtype, size_t most,
+                        const pe_limits *limits, const pe_runner *runner, pe_alike *ret_alike,
+                        pe_error *reterr);
+
 /* ---- applying ---- */
 
 typedef enum pe_application_kind {

@@ -26,6 +26,7 @@ typedef struct identifying {
     api_set *set;
     api_segment elements; /* of the set's tensor */
     const pe_scheme *only;
+    size_t most; /* other requests of the same table */
     pe_view view;
 } identifying;
 
@@ -40,6 +41,18 @@ static void read_scheme(identifying *self, pe_error *error)
     else if (name && !pe_scheme_is_recognised(self->only))
         pe_error_add(error, PE_OUT_OF_RANGE, "scheme", name,
                      "one whose tables are recognised, as /v1/schemes says");
+}
+
+/* Read scheme and limit, which all tables have. */
+static void read_common(identifying *self, pe_error *error)
+{
+    const pe_parameter *row = &api_identify_options[API_IDENTIFY_LIMIT];
+    pe_argument given = {.name = row->name, .text = row->default_text, .kind = PE_KIND_ANY};
+    pe_value value;
+    read_scheme(self, error);
+    api_arguments_take_any(&self->arguments, row->name, &given, error);
+    if (pe_argument_read(row, &given, NULL, 0, &value, error))
+        self->most = (size_t)value.integer;
 }
 
 /* Read the element type of raw elements. */
@@ -103,7 +116,7 @@ static void refuse_others(const identifying *self, const pe_parameter *rows, siz
 static void read_all(identifying *self, pe_error *error)
 {
     api_arguments_from_query(self->call->query, &self->arguments, error);
-    read_scheme(self, error);
+    read_common(self, error);
     if (self->format == API_TABLE_NPY) {
         api_npy_view(&self->file, &self->view, error);
     } else if (self->format == API_TABLE_SAFETENSORS) {
@@ -113,7 +126,7 @@ static void read_all(identifying *self, pe_error *error)
         read_raw(self, error);
     }
     refuse_others(self, api_identify_options, API_IDENTIFY_OPTIONS,
-                  "left out: of a table in a file only scheme and, of safetensors, "
+                  "left out: of a table in a file only scheme, limit and, of safetensors, "
                   "file_tensor are asked; of raw elements shape and dtype, too",
                   error);
 }
@@ -179,13 +192,14 @@ static bool read_stored(identifying *self, pe_error *error, api_reply **ret_repl
     const pe_parameter *rows = api_identify_stored_options;
     api_store_status status = API_STORE_DONE;
     api_arguments_from_query(self->call->query, &self->arguments, error);
-    read_scheme(self, error);
+    read_common(self, error);
     const char *tensor =
         api_arguments_take(&self->arguments, rows[API_IDENTIFY_STORED_TENSOR].name, error);
     self->name =
         api_arguments_take(&self->arguments, rows[API_IDENTIFY_STORED_SET].name, error);
     refuse_others(self, rows, API_IDENTIFY_STORED_OPTIONS,
-                  "left out: of a stored set parameters, tensor and scheme are asked", error);
+                  "left out: of a stored set parameters, tensor, scheme and limit are asked",
+                  error);
     if (self->name)
         status =
             store->find(store->context, self->name, self->call->request->quick, &self->set);
@@ -215,9 +229,10 @@ static api_reply *new_reply(void)
     return reply;
 }
 
-static api_reply *reply_of(const identifying *self, const pe_identity *identity)
+static api_reply *reply_of(const identifying *self, const pe_identity *identity,
+                           const pe_alike *alike)
 {
-    json_t *document = api_identity_document(identity, &self->view);
+    json_t *document = api_identity_document(identity, alike, &self->view);
     json_t *file = json_pack("{s:s, s:s}", "format", api_table_format_name(self->format),
                              "dtype", pe_element_name(self->view.element));
     if (self->tensor[0])
@@ -234,16 +249,22 @@ static api_reply *identify(identifying *self)
 {
     const api_host *host = self->call->service->host;
     pe_identity *identity = malloc(sizeof *identity);
+    pe_alike *alike = malloc(sizeof *alike);
+    pe_dtype dtype = PE_F32;
     api_reply *reply = NULL;
     pe_error error;
-    if (!identity)
-        return NULL;
-    if (pe_identify(&self->view, self->only, &host->limits, host->runner, identity, &error) ==
-        PE_OK)
-        reply = reply_of(self, identity);
-    else
-        reply = api_problem_from_error(&error);
+    pe_element_is_real(self->view.element, &dtype);
+    if (identity && alike) {
+        if (pe_identify(&self->view, self->only, &host->limits, host->runner, identity,
+                        &error) == PE_OK &&
+            pe_find_alike(identity, dtype, self->most, &host->limits, host->runner, alike,
+                          &error) == PE_OK)
+            reply = reply_of(self, identity, alike);
+        else
+            reply = api_problem_from_error(&error);
+    }
     free(identity);
+    free(alike);
     return reply;
 }
 

@@ -85,6 +85,10 @@ static const struct {
     {"Identity", "misfits?", "integer",
      "entries further off than float32 arithmetic brings them"},
     {"Identity", "against_exact?", "Figures", "comparison with the exact table"},
+    {"Identity", "same_table?", "[ComparedRequest]",
+     "other requests that make the same bits, at most limit"},
+    {"Identity", "undecided?", "[OpenParameter]",
+     "parameters that the table leaves open, each alone"},
     {"Identity", "learned", "Learned", "what was measured"},
     {"Identity", "proposed", "integer", "requests that were looked at"},
     {"Identity", "compared", "integer", "requests that were compared in full"},
@@ -115,6 +119,10 @@ static const struct {
     {"ComparedRequest", "scheme", "string", "name of the scheme"},
     {"ComparedRequest", "tensor", "string", "name of the tensor"},
     {"ComparedRequest", "url", "string", "the target that gives it"},
+    {"ComparedRequest", "presets?", "[string]", "presets with whose values it is the same"},
+
+    {"OpenParameter", "parameter", "string", "its name"},
+    {"OpenParameter", "values", "[string]", "some others that make the same bits"},
 
     {"TableFile", "format", "string", "npy, safetensors or raw"},
     {"TableFile", "dtype", "string", "type of its elements"},

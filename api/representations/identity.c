@@ -13,8 +13,15 @@
         .help = "the one scheme to look for; by default all that are recognised"               \
     }
 
+#define LIMIT_OPTION                                                                           \
+    {                                                                                          \
+        .name = "limit", .type = PE_INTEGER, .default_text = "3", .maximum = PE_ALIKE_MAX,     \
+        .help = "the most other requests to look for that make the same table"                 \
+    }
+
 const pe_parameter api_identify_options[API_IDENTIFY_OPTIONS] = {
     [API_IDENTIFY_SCHEME] = SCHEME_OPTION,
+    [API_IDENTIFY_LIMIT] = LIMIT_OPTION,
     [API_IDENTIFY_FILE_TENSOR] = {.name = "file_tensor",
                                   .type = PE_STORED,
                                   .help =
@@ -35,6 +42,7 @@ const pe_parameter api_identify_options[API_IDENTIFY_OPTIONS] = {
 
 const pe_parameter api_identify_stored_options[API_IDENTIFY_STORED_OPTIONS] = {
     [API_IDENTIFY_STORED_SCHEME] = SCHEME_OPTION,
+    [API_IDENTIFY_STORED_LIMIT] = LIMIT_OPTION,
     [API_IDENTIFY_STORED_SET] = {.name = "parameters",
                                  .type = PE_STORED,
                                  .help = "the stored set"},
@@ -84,17 +92,69 @@ static void write_summary(const pe_identity *identity, char *dst, size_t size)
         snprintf(dst + used, size - used, ".");
 }
 
-/* The request that makes the exact table. */
-static json_t *request_of(const pe_identity *identity, const pe_view *view)
+/* Write a query as a part of a target: a plus sign would be read as a blank. */
+static void encode(const char *query, char *dst, size_t size)
 {
-    char url[PE_IDENTITY_QUERY_MAX + 128];
+    size_t used = 0;
+    for (; *query && used + 4 < size; query++)
+        if (*query == '+')
+            used += (size_t)snprintf(dst + used, size - used, "%%2B");
+        else
+            dst[used++] = *query;
+    dst[used] = '\0';
+}
+
+/* A request that makes the exact table. */
+static json_t *request_of(const pe_scheme *scheme, const char *query, const char *tensor,
+                          const pe_view *view)
+{
+    char encoded[PE_IDENTITY_QUERY_MAX + 64], url[PE_IDENTITY_QUERY_MAX + 192];
     pe_dtype dtype;
-    const char *name = pe_scheme_describe(identity->scheme)->name;
+    const char *name = pe_scheme_describe(scheme)->name;
     bool real = pe_element_is_real(view->element, &dtype);
-    snprintf(url, sizeof url, "/v1/encodings/%s?%s&tensor=%s%s%s", name, identity->query,
-             identity->tensor, real && dtype != PE_F32 ? "&dtype=" : "",
+    encode(query, encoded, sizeof encoded);
+    snprintf(url, sizeof url, "/v1/encodings/%s?%s&tensor=%s%s%s", name, encoded, tensor,
+             real && dtype != PE_F32 ? "&dtype=" : "",
              real && dtype != PE_F32 ? pe_dtype_name(dtype) : "");
-    return json_pack("{s:s, s:s, s:s}", "scheme", name, "tensor", identity->tensor, "url", url);
+    return json_pack("{s:s, s:s, s:s}", "scheme", name, "tensor", tensor, "url", url);
+}
+
+/* What was found, with the presets of the same values. */
+static json_t *found_request(const pe_identity *identity, const pe_alike *alike,
+                             const pe_view *view)
+{
+    json_t *request = request_of(identity->scheme, identity->query, identity->tensor, view);
+    json_t *presets = json_array();
+    for (size_t i = 0; i < alike->preset_count; i++)
+        json_array_append_new(presets, json_string(alike->presets[i]));
+    json_object_set_new(request, "presets", presets);
+    return request;
+}
+
+/* Other requests that make the same table. */
+static json_t *same_of(const pe_alike *alike, const pe_view *view)
+{
+    json_t *same = json_array();
+    for (size_t i = 0; i < alike->same_count; i++)
+        json_array_append_new(same, request_of(alike->same[i].scheme, alike->same[i].query,
+                                               alike->same[i].tensor, view));
+    return same;
+}
+
+/* The values of parameters that the table leaves open, by parameter. */
+static json_t *undecided_of(const pe_alike *alike)
+{
+    json_t *undecided = json_array(), *values = NULL;
+    for (size_t i = 0; i < alike->open_count; i++) {
+        const pe_open_value *open = &alike->open[i];
+        if (i == 0 || strcmp(open->parameter, open[-1].parameter) != 0) {
+            values = json_array();
+            json_array_append_new(undecided, json_pack("{s:s, s:o}", "parameter",
+                                                       open->parameter, "values", values));
+        }
+        json_array_append_new(values, json_string(open->value));
+    }
+    return undecided;
 }
 
 /* The exact tensor has the shape of the table, unless that is transposed. */
@@ -111,7 +171,8 @@ static api_compared tensor_of(const pe_identity *identity, const pe_view *view)
     return tensor;
 }
 
-json_t *api_identity_document(const pe_identity *identity, const pe_view *view)
+json_t *api_identity_document(const pe_identity *identity, const pe_alike *alike,
+                              const pe_view *view)
 {
     char summary[320];
     json_t *shape = json_array();
@@ -122,13 +183,15 @@ json_t *api_identity_document(const pe_identity *identity, const pe_view *view)
                                  "summary", summary, "shape", shape);
     if (identity->scheme) {
         const api_compared tensor = tensor_of(identity, view);
-        json_object_set_new(document, "request", request_of(identity, view));
+        json_object_set_new(document, "request", found_request(identity, alike, view));
         json_object_set_new(document, "transposed", json_boolean(identity->transposed));
         json_object_set_new(document, "arithmetic",
                             json_string(ARITHMETICS[identity->arithmetic].name));
         json_object_set_new(document, "misfits", json_integer((json_int_t)identity->misfits));
         json_object_set_new(document, "against_exact",
                             api_comparison_document(&identity->comparison, &tensor));
+        json_object_set_new(document, "same_table", same_of(alike, view));
+        json_object_set_new(document, "undecided", undecided_of(alike));
     }
     json_object_set_new(
         document, "learned",

@@ -9,6 +9,7 @@
 /* Of a table that is sent. */
 typedef enum api_identify_option {
     API_IDENTIFY_SCHEME,
+    API_IDENTIFY_LIMIT,
     API_IDENTIFY_FILE_TENSOR,
     API_IDENTIFY_SHAPE,
     API_IDENTIFY_DTYPE,
@@ -20,6 +21,7 @@ extern const pe_parameter api_identify_options[API_IDENTIFY_OPTIONS];
 /* Of a tensor of a stored set. */
 typedef enum api_identify_stored_option {
     API_IDENTIFY_STORED_SCHEME,
+    API_IDENTIFY_STORED_LIMIT,
     API_IDENTIFY_STORED_SET,
     API_IDENTIFY_STORED_TENSOR,
     API_IDENTIFY_STORED_OPTIONS
@@ -29,6 +31,7 @@ extern const pe_parameter api_identify_stored_options[API_IDENTIFY_STORED_OPTION
 
 /* What is said of a table. NULL or incomplete without memory, which api_document_readable
  * notices. */
-json_t *api_identity_document(const pe_identity *identity, const pe_view *view);
+json_t *api_identity_document(const pe_identity *identity, const pe_alike *alike,
+                              const pe_view *view);
 
 #endif

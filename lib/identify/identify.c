@@ -1,5 +1,6 @@
 /* Which request made a table: schemes propose, and a comparison of every entry decides. */
 #include "identify/judge.h"
+#include "identify/query.h"
 #include "identify/recipe.h"
 #include "identify/slope_recipe.h"
 #include "requests/request.h"
@@ -9,7 +10,6 @@
 #include <string.h>
 
 #define COMPARED_MAX  16 /* proposals of a scheme that are compared in full */
-#define ARGUMENTS     24
 #define SAMPLED_LINES 9
 #define MISFITS_MAX   0.03 /* share of entries that do not fit, of a table that is near */
 
@@ -32,48 +32,6 @@ typedef struct search {
     pe_identity *best;
     pe_error *reterr;
 } search;
-
-/* ---- requests ---- */
-
-/* Make the request of a query and a dtype; NULL if it is refused. */
-static pe_request *request_of(const pe_scheme *scheme, const char *query, const char *dtype,
-                              const pe_limits *limits)
-{
-    char text[PE_IDENTITY_QUERY_MAX];
-    pe_argument arguments[ARGUMENTS];
-    pe_request *request = NULL;
-    pe_error error;
-    size_t count = 0;
-    snprintf(text, sizeof text, "%s", query);
-    char *rest = text;
-    for (char *part; (part = strsep(&rest, "&")) && count + 1 < ARGUMENTS;)
-        if (*part) {
-            char *name = strsep(&part, "=");
-            arguments[count++] = (pe_argument){.name = name, .text = part};
-        }
-    arguments[count++] = (pe_argument){.name = "dtype", .text = dtype};
-    if (pe_request_new(scheme, arguments, count, limits, &request, &error) != PE_OK)
-        return NULL;
-    return request;
-}
-
-/* The tensor of a name, if it has the shape of the view; -1 if there is none. */
-static int tensor_of(const pe_request *request, const char *name, const pe_view *view)
-{
-    for (size_t i = 0; i < pe_request_tensor_count(request); i++) {
-        const pe_tensor *tensor = pe_request_tensor(request, i);
-        pe_view shape = {.rank = tensor->rank};
-        if (strcmp(tensor->name, name) != 0)
-            continue;
-        memcpy(shape.shape, tensor->shape, tensor->rank * sizeof *tensor->shape);
-        shape = pe_view_squeezed(&shape);
-        bool same = shape.rank == view->rank;
-        for (size_t axis = 0; same && axis < shape.rank; axis++)
-            same = shape.shape[axis] == view->shape[axis];
-        return same ? (int)i : -1;
-    }
-    return -1;
-}
 
 /* ---- one proposal ---- */
 
@@ -109,7 +67,7 @@ static bool judge(search *self, const pe_scheme *scheme, const pe_proposal *prop
         f32 = self->comparison.differing;
         f64 = f32 + self->comparison.signs;
     } else {
-        pe_request *wide = request_of(scheme, proposal->query, "f64", self->limits);
+        pe_request *wide = pe_query_request(scheme, proposal->query, "f64", self->limits);
         bool judged =
             wide && pe_judge_all(wide, tensor, &bound, self->runner, &f32, &f64, self->reterr);
         if (judged && f64 > 0 && f32 == 0 && self->seen.rows > 0)
@@ -195,8 +153,8 @@ static bool probe_is_near(search *self, const pe_scheme *scheme, const pe_propos
     bool read = true, near = false;
     if (proposal->probe[0] == '\0')
         return true;
-    pe_request *request = request_of(scheme, proposal->probe, dtype, self->limits);
-    int tensor = request ? tensor_of(request, proposal->tensor, &squeezed) : -1;
+    pe_request *request = pe_query_request(scheme, proposal->probe, dtype, self->limits);
+    int tensor = request ? pe_query_tensor(request, proposal->tensor, &squeezed) : -1;
     if (tensor >= 0)
         near = pe_judge_lines(request, (size_t)tensor, &bound, 1, &read);
     pe_request_unref(request);
@@ -212,8 +170,8 @@ static bool try_proposal(search *self, const pe_scheme *scheme, const pe_proposa
     self->best->proposed++;
     if (!probe_is_near(self, scheme, proposal, name))
         return true;
-    pe_request *request = request_of(scheme, proposal->query, name, self->limits);
-    int tensor = request ? tensor_of(request, proposal->tensor, &self->seen.view) : -1;
+    pe_request *request = pe_query_request(scheme, proposal->query, name, self->limits);
+    int tensor = request ? pe_query_tensor(request, proposal->tensor, &self->seen.view) : -1;
     const pe_bound bound = bound_of(self, proposal);
     if (tensor >= 0 && self->known < COMPARED_MAX &&
         pe_judge_lines(request, (size_t)tensor, &bound, SAMPLED_LINES, &read) &&

@@ -3,8 +3,8 @@
     confusion.py SERVER [REQUESTS [CORRUPTIONS [SEED]]]
 
 Every answer is checked. `exact` is wrong unless the request that is answered gives the table bit for bit; `match` is wrong unless all
-entries are within the bound of the arithmetic that is named, around the exact values of that request in float64. `near` and `unknown`
-claim nothing. The program fails if an answer is wrong."""
+entries are within the bound of the arithmetic that is named, around the exact values of that request in float64. Both are wrong where
+another request or value that is said to make the same table does not. `near` and `unknown` claim nothing. The program fails if an answer is wrong."""
 
 import io
 import random
@@ -12,6 +12,7 @@ import sys
 import time
 from collections import Counter
 from typing import NamedTuple
+from urllib.parse import quote
 
 import numpy
 
@@ -107,8 +108,22 @@ class Asker:
             return f"its shape is {bits.shape}, not {given.shape}"
         if said["status"] == "exact":
             same = bits.tobytes() == given.tobytes() if made.dtype == table.dtype else (made.values().squeeze() == given).all()
-            return None if same else f"{(bits != given).sum()} entries have other bits"
-        return self.beyond(table, said, url)
+            if not same:
+                return f"{(bits != given).sum()} entries have other bits"
+        return self.unlike(said, made) or (said["status"] == "match" and self.beyond(table, said, url) or None)
+
+    def unlike(self, said, made):
+        """Which of the requests and values that are said to make the same table do not."""
+        path, query = said["request"]["url"].split("?")
+        given = dict(pair.split("=") for pair in query.split("&"))
+        targets = [request["url"] for request in said.get("same_table", ())]
+        for row in said.get("undecided", ()):
+            targets += [f"{path}?" + "&".join(f"{name}={text}" for name, text in {**given, row["parameter"]: quote(value)}.items()) for value in row["values"]]
+        for target in targets:
+            other = self.get(target)
+            if other is None or other.body != made.body or other.dtype != made.dtype:
+                return f"{target} makes another table"
+        return None
 
     def beyond(self, table, said, url):
         """Why entries are not what the arithmetic gives: its angles have a relative error of some units, and its results too."""

@@ -1,0 +1,348 @@
+/* Other requests that make the same table as a request that was found: candidates of several
+ * kinds, each compared with it, byte by byte. */
+#include "foreign/proposal.h"
+#include "identify/judge.h"
+#include "identify/query.h"
+#include "requests/request.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCK_BYTES ((size_t)1 << 16)
+#define BYTES_MAX   ((uint64_t)1 << 29) /* that are compared in all */
+#define PRICE_MAX   0x1p33 /* of the request; others would take as long to prepare */
+
+/* One search for requests that are alike. */
+typedef struct likeness {
+    const pe_limits *limits;
+    const pe_runner *runner;
+    const char *dtype;
+    const pe_scheme *scheme;
+    const char *query;
+    pe_request *request; /* that was found */
+    size_t tensor;
+    pe_view view; /* of its tensor, without axes of size 1 */
+    pe_stream *stream;
+    uint64_t left; /* bytes that may still be compared */
+    size_t most;   /* requests that are asked for */
+    pe_alike *found;
+    pe_error *reterr;
+    unsigned char one[BLOCK_BYTES], other[BLOCK_BYTES];
+} likeness;
+
+/* Read bytes of the exact tensor: a pe_view's function. */
+static bool read_exact(void *context, uint64_t offset, void *dst, size_t size)
+{
+    const likeness *self = context;
+    return pe_judge_read(self->stream, offset, dst, size);
+}
+
+static bool may_go_on(likeness *self)
+{
+    static const pe_runner none = {.context = NULL};
+    return self->left > 0 && pe_may_go_on(self->runner ? self->runner : &none,
+                                          &self->request->values, 0.5, self->reterr);
+}
+
+/* Whether a tensor has the bytes of the one that was found. */
+static bool has_bytes(likeness *self, pe_request *request, size_t tensor)
+{
+    const uint64_t bytes = pe_request_tensor(self->request, self->tensor)->bytes;
+    pe_stream *stream = NULL;
+    pe_error error;
+    bool same =
+        pe_request_tensor(request, tensor)->bytes == bytes &&
+        pe_stream_new(request, tensor, BLOCK_BYTES, self->runner, &stream, &error) == PE_OK;
+    for (uint64_t at = 0, size; same && at < bytes; at += size) {
+        size = bytes - at < BLOCK_BYTES ? bytes - at : BLOCK_BYTES;
+        same = may_go_on(self) && pe_judge_read(self->stream, at, self->one, (size_t)size) &&
+               pe_judge_read(stream, at, self->other, (size_t)size) &&
+               memcmp(self->one, self->other, (size_t)size) == 0;
+        self->left -= size < self->left ? size : self->left;
+    }
+    pe_stream_free(stream);
+    return same;
+}
+
+static bool has_key(const pe_request *request, const pe_request *other)
+{
+    return strcmp(pe_request_key(request, &(size_t){0}), pe_request_key(other, &(size_t){0})) ==
+           0;
+}
+
+/* Whether a query asks for another request that makes the same table. */
+static bool is_alike(likeness *self, const pe_scheme *scheme, const char *tensor,
+                     const char *query)
+{
+    pe_request *request =
+        may_go_on(self) ? pe_query_request(scheme, query, self->dtype, self->limits) : NULL;
+    int index = request ? pe_query_tensor(request, tensor, &self->view) : -1;
+    bool alike = index >= 0 && !has_key(request, self->request) &&
+                 has_bytes(self, request, (size_t)index);
+    pe_request_unref(request);
+    return alike;
+}
+
+/* ---- presets ---- */
+
+/* Note the presets with whose values the request is the same: what they set is left out of the
+ * query. */
+static void find_presets(likeness *self)
+{
+    const pe_scheme_info *info = pe_scheme_describe(self->scheme);
+    for (size_t i = 0; i < info->preset_count; i++) {
+        char query[2][PE_IDENTITY_QUERY_MAX];
+        const pe_preset *preset = &info->presets[i];
+        pe_query_change(self->query, "preset", preset->name, query[0]);
+        size_t now = 0;
+        for (const char *const *value = preset->values; *value; value += 2, now = 1 - now)
+            pe_query_change(query[now], value[0], NULL, query[1 - now]);
+        pe_request *request =
+            pe_query_request(self->scheme, query[now], self->dtype, self->limits);
+        if (request && has_key(request, self->request) &&
+            self->found->preset_count < PE_COUNT(self->found->presets))
+            self->found->presets[self->found->preset_count++] = preset->name;
+        pe_request_unref(request);
+    }
+}
+
+/* ---- values that the table leaves open ---- */
+
+/* Note a value of a parameter if the table is the same with it. */
+static bool try_value(likeness *self, const pe_parameter *parameter, const char *text)
+{
+    char query[PE_IDENTITY_QUERY_MAX];
+    pe_query_change(self->query, parameter->name, text, query);
+    if (self->found->open_count == PE_COUNT(self->found->open) ||
+        !is_alike(self, self->scheme, pe_request_tensor(self->request, self->tensor)->name,
+                  query))
+        return false;
+    pe_open_value *open = &self->found->open[self->found->open_count++];
+    open->parameter = parameter->name;
+    snprintf(open->value, sizeof open->value, "%s", text);
+    return true;
+}
+
+static bool try_number(likeness *self, const pe_parameter *parameter, double number)
+{
+    char text[PE_PRINT_MAX];
+    pe_seen_decimal(number, 1e-9, text);
+    return try_value(self, parameter, text);
+}
+
+/* Try values beside a real: the farthest of some on either side. */
+static void try_beside(likeness *self, const pe_parameter *parameter, double value)
+{
+    static const double DISTANCES[] = {0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7};
+    for (int side = -1; side <= 1; side += 2)
+        for (size_t i = 0; value != 0 && i < PE_COUNT(DISTANCES); i++)
+            if (try_number(self, parameter, value * (1 + side * DISTANCES[i])))
+                break;
+}
+
+static void try_values(likeness *self, const pe_parameter *parameter, const pe_value *value)
+{
+    switch (parameter->type) {
+    case PE_CHOICE:
+        for (size_t i = 0; parameter->choices[i]; i++)
+            if ((int64_t)i != value->integer)
+                try_value(self, parameter, parameter->choices[i]);
+        break;
+    case PE_BOOLEAN:
+        try_value(self, parameter, value->integer ? "false" : "true");
+        break;
+    case PE_INTEGER:
+        if (value->integer > 0 && try_number(self, parameter, 2 * value->real))
+            break;
+        if (!try_number(self, parameter, value->real + 1))
+            try_number(self, parameter, value->real - 1);
+        break;
+    case PE_REAL:
+        try_beside(self, parameter, value->real);
+        break;
+    case PE_REAL_LIST:
+    case PE_INTEGER_LIST:
+    case PE_STORED:
+        break;
+    }
+}
+
+static void find_open(likeness *self)
+{
+    const pe_scheme_info *info = pe_scheme_describe(self->scheme);
+    for (size_t i = 0; i < info->parameter_count; i++) {
+        const pe_value *value = pe_request_value(self->request, i);
+        if (value->present)
+            try_values(self, &info->parameters[i], value);
+    }
+}
+
+/* ---- other requests ---- */
+
+/* Note a request if it makes the same table and is none of those that are noted. */
+static void try_request(likeness *self, const pe_scheme *scheme, const char *tensor,
+                        const char *query)
+{
+    pe_alike *found = self->found;
+    if (found->same_count == self->most)
+        return;
+    for (size_t i = 0; i < found->same_count; i++)
+        if (found->same[i].scheme == scheme && strcmp(found->same[i].query, query) == 0 &&
+            strcmp(found->same[i].tensor, tensor) == 0)
+            return;
+    if (!is_alike(self, scheme, tensor, query))
+        return;
+    pe_same_request *same = &found->same[found->same_count++];
+    same->scheme = scheme;
+    snprintf(same->tensor, sizeof same->tensor, "%s", tensor);
+    snprintf(same->query, sizeof same->query, "%s", query);
+}
+
+/* The value of a number of the request by its name; `otherwise` if it has none. */
+static double number_of(const likeness *self, const char *name, double otherwise)
+{
+    const pe_scheme_info *info = pe_scheme_describe(self->scheme);
+    for (size_t i = 0; i < info->parameter_count; i++)
+        if (strcmp(info->parameters[i].name, name) == 0) {
+            const pe_value *value = pe_request_value(self->request, i);
+            return value->present ? value->real : otherwise;
+        }
+    return otherwise;
+}
+
+/* Try a step as the linear scaling of positions, and the other way round; and ntk as what
+ * dynamic scaling comes to at some length. */
+static void try_rotary(likeness *self)
+{
+    char query[PE_IDENTITY_QUERY_MAX], changed[PE_IDENTITY_QUERY_MAX], text[PE_PRINT_MAX];
+    const char *tensor = pe_request_tensor(self->request, self->tensor)->name;
+    const double step = number_of(self, "step", 1), factor = number_of(self, "factor", 0);
+    const double offset = number_of(self, "offset", 0);
+    if (strcmp(pe_scheme_describe(self->scheme)->name, "rope") != 0)
+        return;
+    if (factor == 0 && step > 0 && step < 1) {
+        pe_query_change(self->query, "step", NULL, query);
+        pe_seen_decimal(offset / step, 1e-12, text);
+        pe_query_change(query, "offset", offset != 0 ? text : NULL, changed);
+        pe_query_change(changed, "rope_type", "linear", query);
+        pe_seen_decimal(1 / step, 1e-12, text);
+        pe_query_change(query, "factor", text, changed);
+        try_request(self, self->scheme, tensor, changed);
+    }
+    if (factor > 0) {
+        pe_query_change(self->query, "rope_type", NULL, query);
+        pe_query_change(query, "factor", NULL, changed);
+        pe_seen_decimal(step / factor, 1e-12, text);
+        pe_query_change(changed, "step", text, query);
+        pe_seen_decimal(offset / factor, 1e-12, text);
+        pe_query_change(query, "offset", offset != 0 ? text : NULL, changed);
+        try_request(self, self->scheme, tensor, changed);
+        /* 2 s / L - 1 = factor */
+        snprintf(text, sizeof text, "%.0f", 1024 * (factor + 1));
+        pe_query_change(self->query, "rope_type", "dynamic", query);
+        pe_query_change(query, "factor", "2", changed);
+        pe_query_change(changed, "original_max_position_embeddings", "2048", query);
+        pe_query_change(query, "seq_len", text, changed);
+        try_request(self, self->scheme, tensor, changed);
+    }
+}
+
+/* Try what schemes propose for the exact table. False without memory. */
+static bool try_proposals(likeness *self)
+{
+    pe_proposals *proposals = malloc(sizeof *proposals);
+    pe_seen seen;
+    bool good = proposals && pe_seen_begin(&seen, &self->view);
+    if (!good) {
+        free(proposals);
+        return false;
+    }
+    for (size_t i = 0; i < pe_scheme_count() && may_go_on(self); i++) {
+        const pe_scheme *scheme = pe_scheme_at(i);
+        memset(proposals, 0, offsetof(pe_proposals, items));
+        if (scheme->recognise)
+            scheme->recognise(&seen, proposals);
+        for (size_t p = 0; p < proposals->count; p++)
+            try_request(self, scheme, proposals->items[p].tensor, proposals->items[p].query);
+    }
+    pe_seen_end(&seen);
+    free(proposals);
+    return true;
+}
+
+/* ---- the whole ---- */
+
+/* View the tensor that was found. */
+static bool view_exact(likeness *self)
+{
+    static const pe_element ELEMENTS[] = {[PE_F32] = PE_ELEMENT_F32,
+                                          [PE_F64] = PE_ELEMENT_F64,
+                                          [PE_F16] = PE_ELEMENT_F16,
+                                          [PE_BF16] = PE_ELEMENT_BF16,
+                                          [PE_I32] = PE_ELEMENT_I32};
+    const pe_tensor *tensor = pe_request_tensor(self->request, self->tensor);
+    pe_view view = {.read = read_exact,
+                    .context = self,
+                    .element = ELEMENTS[tensor->dtype],
+                    .rank = tensor->rank};
+    memcpy(view.shape, tensor->shape, tensor->rank * sizeof *tensor->shape);
+    pe_view_set_row_major(&view);
+    self->view = pe_view_squeezed(&view);
+    return pe_stream_new(self->request, self->tensor, BLOCK_BYTES, self->runner, &self->stream,
+                         self->reterr) == PE_OK;
+}
+
+static void search(likeness *self, const pe_identity *identity)
+{
+    size_t count = pe_request_tensor_count(self->request);
+    while (self->tensor < count &&
+           strcmp(pe_request_tensor(self->request, self->tensor)->name, identity->tensor) != 0)
+        self->tensor++;
+    find_presets(self);
+    if (self->tensor == count || pe_request_price(self->request) > PRICE_MAX ||
+        !view_exact(self))
+        return;
+    if (self->most > 0)
+        try_rotary(self);
+    if (self->most > 0 && !try_proposals(self))
+        pe_error_add(self->reterr, PE_NO_MEMORY, "", "", "memory for requests that are alike");
+    find_open(self);
+}
+
+pe_status pe_find_alike(const pe_identity *identity, pe_dtype dtype, size_t most,
+                        const pe_limits *limits, const pe_runner *runner, pe_alike *ret_alike,
+                        pe_error *reterr)
+{
+    pe_error_init(reterr);
+    memset(ret_alike, 0, sizeof *ret_alike);
+    if (identity->status < PE_IDENTITY_MATCH)
+        return PE_OK;
+    likeness *self = calloc(1, sizeof *self);
+    if (self) {
+        self->limits = limits;
+        self->runner = runner;
+        self->dtype = pe_dtype_name(dtype);
+        self->scheme = identity->scheme;
+        self->query = identity->query;
+        self->left = BYTES_MAX;
+        self->most = most < PE_ALIKE_MAX ? most : PE_ALIKE_MAX;
+        self->found = ret_alike;
+        self->reterr = reterr;
+        self->request =
+            pe_query_request(identity->scheme, identity->query, self->dtype, limits);
+    }
+    if (self && self->request)
+        search(self, identity);
+    else
+        pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for requests that are alike");
+    if (self) {
+        pe_stream_free(self->stream);
+        pe_request_unref(self->request);
+    }
+    free(self);
+    if (reterr->status == PE_CANCELLED) /* what was found until then holds */
+        pe_error_init(reterr);
+    return reterr->status;
+}

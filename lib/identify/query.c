@@ -1,0 +1,63 @@
+/* Requests as the queries that schemes propose. */
+#include "identify/query.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define ARGUMENTS 24
+
+pe_request *pe_query_request(const pe_scheme *scheme, const char *query, const char *dtype,
+                             const pe_limits *limits)
+{
+    char text[PE_IDENTITY_QUERY_MAX];
+    pe_argument arguments[ARGUMENTS];
+    pe_request *request = NULL;
+    pe_error error;
+    size_t count = 0;
+    snprintf(text, sizeof text, "%s", query);
+    char *rest = text;
+    for (char *part; (part = strsep(&rest, "&")) && count + 1 < ARGUMENTS;)
+        if (*part) {
+            char *name = strsep(&part, "=");
+            arguments[count++] = (pe_argument){.name = name, .text = part};
+        }
+    arguments[count++] = (pe_argument){.name = "dtype", .text = dtype};
+    if (pe_request_new(scheme, arguments, count, limits, &request, &error) != PE_OK)
+        return NULL;
+    return request;
+}
+
+void pe_query_change(const char *query, const char *name, const char *text,
+                     char dst[PE_IDENTITY_QUERY_MAX])
+{
+    size_t used = 0, length = strlen(name);
+    dst[0] = '\0';
+    for (const char *part = query; *part;) {
+        size_t size = strcspn(part, "&");
+        bool same = strncmp(part, name, length) == 0 && part[length] == '=';
+        if (size > 0 && !same && used + size + 2 < PE_IDENTITY_QUERY_MAX)
+            used += (size_t)snprintf(dst + used, PE_IDENTITY_QUERY_MAX - used, "%s%.*s",
+                                     used > 0 ? "&" : "", (int)size, part);
+        part += size + (part[size] == '&');
+    }
+    if (text)
+        snprintf(dst + used, PE_IDENTITY_QUERY_MAX - used, "%s%s=%s", used > 0 ? "&" : "", name,
+                 text);
+}
+
+int pe_query_tensor(const pe_request *request, const char *name, const pe_view *view)
+{
+    for (size_t i = 0; i < pe_request_tensor_count(request); i++) {
+        const pe_tensor *tensor = pe_request_tensor(request, i);
+        pe_view shape = {.rank = tensor->rank};
+        if (strcmp(tensor->name, name) != 0)
+            continue;
+        memcpy(shape.shape, tensor->shape, tensor->rank * sizeof *tensor->shape);
+        shape = pe_view_squeezed(&shape);
+        bool same = shape.rank == view->rank;
+        for (size_t axis = 0; same && axis < shape.rank; axis++)
+            same = shape.shape[axis] == view->shape[axis];
+        return same ? (int)i : -1;
+    }
+    return -1;
+}
