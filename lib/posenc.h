@@ -779,8 +779,9 @@ typedef struct pe_alike {
 /* Find what else makes the exact table of an identity that is PE_IDENTITY_MATCH or better; of
  * others nothing. `dtype` is the table's, PE_F32 if it has integers; at most `most` other
  * requests. All that is found has been compared byte by byte, and it need not be all there is:
- * of numbers some values beside the found one are tried, and 512 MB are compared at most. What
- * the runner ends is no failure. Fails with PE_NO_MEMORY, and as pe_stream_new does. */
+ * of numbers some values beside the found one are tried, other schemes look at tables of up to
+ * 2^20 entries, and 512 MB are compared at most. What the runner ends is no failure. Fails with
+ * PE_NO_MEMORY, and as pe_stream_new does. */
 pe_status pe_find_alike(const pe_identity *identity, pe_dtype dtype, size_t most,
                         const pe_limits *limits, const pe_runner *runner, pe_alike *ret_alike,
                         pe_error *reterr);

@@ -69,14 +69,24 @@ static bool refuse_token(const api_call *call, const char *key, api_reply **ret_
     return true;
 }
 
-/* Why a server without a key refuses a request; NULL if it lets it in. */
-static const char *reason_to_forbid(const api_call *call)
+/* Whether an Origin is that of the pages that this server itself has under its Host. */
+static bool is_own_origin(const char *origin, const char *host)
+{
+    static const char scheme[] = "http://";
+    return host && strncmp(origin, scheme, sizeof scheme - 1) == 0 &&
+           strcasecmp(origin + sizeof scheme - 1, host) == 0;
+}
+
+/* Why a server without a key refuses a request; NULL if it lets it in. `own`: pages of this
+ * server may ask. */
+static const char *reason_to_forbid(const api_call *call, bool own)
 {
     const char *name = api_call_header(call, API_HEADER_HOST);
+    const char *origin = api_call_header(call, API_HEADER_ORIGIN);
     if (!call->service->host->local)
         return "the store is closed, since this server listens beyond loopback and has no key: "
                "start it with --api-key-file, or let it listen on loopback or a Unix socket";
-    if (api_call_header(call, API_HEADER_ORIGIN))
+    if (origin && !(own && is_own_origin(origin, name)))
         return "web pages may not use the store of a server without a key (--api-key-file), "
                "and this request has an Origin header";
     if (name && !api_is_loopback_host(name))
@@ -85,14 +95,24 @@ static const char *reason_to_forbid(const api_call *call)
     return NULL;
 }
 
-bool api_refuse_access(const api_call *call, api_reply **ret_refusal)
+static bool refuse(const api_call *call, bool own, api_reply **ret_refusal)
 {
     const char *key = call->service->host->api_key;
     if (key)
         return refuse_token(call, key, ret_refusal);
-    const char *reason = reason_to_forbid(call);
+    const char *reason = reason_to_forbid(call, own);
     if (!reason)
         return false;
     *ret_refusal = api_problem(API_FORBIDDEN, reason, NULL, NULL);
     return true;
+}
+
+bool api_refuse_access(const api_call *call, api_reply **ret_refusal)
+{
+    return refuse(call, false, ret_refusal);
+}
+
+bool api_refuse_others(const api_call *call, api_reply **ret_refusal)
+{
+    return refuse(call, true, ret_refusal);
 }

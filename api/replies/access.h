@@ -11,6 +11,10 @@
  * rebinding). */
 api_guard api_refuse_access;
 
+/* The same, but the pages of this server may ask: an Origin is let in if it is http:// and the
+ * Host of the request, which must be a loopback name all the same. For what changes nothing. */
+api_guard api_refuse_others;
+
 /* Whether the value of a Host header is a loopback name or address, with or without a port. */
 bool api_is_loopback_host(const char *host);
 

@@ -10,9 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK_BYTES ((size_t)1 << 16)
-#define BYTES_MAX   ((uint64_t)1 << 29) /* that are compared in all */
-#define PRICE_MAX   0x1p33 /* of the request; others would take as long to prepare */
+#define BLOCK_BYTES          ((size_t)1 << 16)
+#define BYTES_MAX            ((uint64_t)1 << 29) /* that are compared in all */
+#define PRICE_MAX            0x1p33 /* of the request; others would take as long to prepare */
+#define PROPOSED_ENTRIES_MAX ((uint64_t)1 << 20) /* of a table that other schemes look at */
 
 /* One search for requests that are alike. */
 typedef struct likeness {
@@ -80,6 +81,7 @@ static bool is_alike(likeness *self, const pe_scheme *scheme, const char *tensor
         may_go_on(self) ? pe_query_request(scheme, query, self->dtype, self->limits) : NULL;
     int index = request ? pe_query_tensor(request, tensor, &self->view) : -1;
     bool alike = index >= 0 && !has_key(request, self->request) &&
+                 pe_request_price(request) <= 8 * pe_request_price(self->request) + 0x1p24 &&
                  has_bytes(self, request, (size_t)index);
     pe_request_unref(request);
     return alike;
@@ -249,9 +251,12 @@ static void try_rotary(likeness *self)
     }
 }
 
-/* Try what schemes propose for the exact table. False without memory. */
+/* Try what schemes propose for the exact table; a large one leaves less open. False without
+ * memory. */
 static bool try_proposals(likeness *self)
 {
+    if (pe_view_elements(&self->view) > PROPOSED_ENTRIES_MAX)
+        return true;
     pe_proposals *proposals = malloc(sizeof *proposals);
     pe_seen seen;
     bool good = proposals && pe_seen_begin(&seen, &self->view);

@@ -31,9 +31,10 @@ async function send(url, options) {
   }
 }
 
-// A document; with a body, which is JSON, it is asked for by POST.
-export async function getDocument(url, signal, body) {
-  const post = body === undefined ? {} : {method: 'POST', headers: {'Content-Type': 'application/json'}, body};
+// A document; with a body, which is JSON unless another type is given, it is asked for by POST. `key` is what the server asks for.
+export async function getDocument(url, signal, body, {type = 'application/json', key} = {}) {
+  const authorization = key ? {Authorization: `Bearer ${key}`} : {};
+  const post = body === undefined ? {} : {method: 'POST', headers: {'Content-Type': type, ...authorization}, body};
   const response = await send(url, {signal, ...post});
   if (!response.ok) throw await problemOf(response);
   return response.json();

@@ -8,6 +8,7 @@ import {createDrawer} from './drawer.js';
 import {createEmbed} from './embed.js';
 import {createExamples} from './examples.js';
 import {createHighlight} from './highlight.js';
+import {createIdentify} from './identify.js';
 import {legalInstead} from './legal.js';
 import {createModel} from './model.js';
 import {byteText} from './numbers.js';
@@ -30,7 +31,7 @@ const byId = (id) => document.getElementById(id);
 const BELOW = 84; // pixels of the window that are left for what stands below a picture
 const LOW = 320; // the least height of a picture
 const UNSEEN = 60; // pixels of controls within a view that an embedded picture leaves out
-let schemes, store, about, embed, examples, highlight, panel, tools, tour, takeaway, theme, retry, stage;
+let schemes, store, about, embed, examples, highlight, identify, panel, tools, tour, takeaway, theme, retry, stage;
 let loading = null; // the AbortController of what is under way
 let overtaken = false; // whether a slider has gone on meanwhile
 let tables = []; // what is shown
@@ -329,7 +330,10 @@ async function begun() {
 function main() {
   stage = createStage(byId('view'));
   embed = createEmbed(byId('embed-title'), byId('view'));
-  theme = createTheme(byId('theme'), draw, embed.theme);
+  theme = createTheme(byId('theme'), () => {
+    identify?.draw();
+    return draw();
+  }, embed.theme);
   about = createAbout(byId('about'));
   const open = location.search === '' && matchMedia('(min-width: 801px)').matches;
   examples = createExamples(byId('examples-button'), byId('examples'), {open, visit: (address) => store?.visit(address)});
@@ -339,6 +343,7 @@ function main() {
   };
   tour = createTour(byId('tour-link'), byId('tour'), {visit, leave: () => store.update({tour: ''})});
   createModel(byId('model-button'), byId('model'), {visit});
+  identify = createIdentify(byId('identify-button'), byId('identify'), {visit, colours: () => coloursOf(theme.current())});
   createDrawer(byId('settings'), byId('sides'));
   keepTaps(byId('view'));
   retry = createWaiting();

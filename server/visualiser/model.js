@@ -3,6 +3,7 @@
 import {getDocument} from './api.js';
 import {h} from './dom.js';
 import {byteText} from './numbers.js';
+import {isTableFile} from './table_file.js';
 
 const PLAN = 'plan=true';
 
@@ -110,7 +111,7 @@ export function createModel(button, section, {visit}) {
   document.addEventListener('dragover', (event) => { if (event.dataTransfer?.types.includes('Files')) event.preventDefault(); });
   document.addEventListener('drop', (event) => {
     const file = event.dataTransfer?.files[0];
-    if (!file) return;
+    if (!file || isTableFile(file)) return; // see identify.js
     event.preventDefault();
     set(true);
     openFile(file);

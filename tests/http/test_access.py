@@ -186,6 +186,20 @@ class WithoutAKey(ServerCase):
                 self.assertEqual(reply.status, 403, (method, origin))
         self.assertEqual(self.get(PATH).json()["parameters"], [])
 
+    def test_only_the_page_of_this_server_may_identify(self):
+        host = "127.0.0.1:%d" % self.server.address[1]
+        ask = lambda origin, name=host, target="/v1/identify?shape=4&dtype=f32", method="POST": self.server.request(
+            method, target, {"Origin": origin, "Host": name, "Content-Type": "application/octet-stream"}, bytes(16) if method == "POST" else None)
+        self.assert_ok(ask(f"http://{host}"))
+        self.assert_ok(ask("http://localhost:1", "localhost:1"))
+        self.assertEqual(ask(f"http://{host}", target="/v1/identify?parameters=none", method="GET").status, 422)
+        for origin, name in (("http://localhost", host), ("null", host), (f"https://{host}", host), ("http://evil.example", "evil.example"),
+                             ("http://127.0.0.1", host), (f"http://{host}.evil.example", host), ("", host)):
+            self.assertEqual(ask(origin, name).status, 403, (origin, name))
+        for target in ("/v1/compare/integer?length=4", "/v1/convert/rope?from=half&to=interleaved"):
+            self.assertEqual(ask(f"http://{host}", target=target).status, 403, target)
+        self.assertEqual(ask(f"http://{host}", target=PATH, method="GET").status, 403)
+
     def test_a_preflight_grants_nothing(self):
         for method in ("PUT", "DELETE", "GET"):
             asked = {"Origin": "https://example.org", "Access-Control-Request-Method": method,
