@@ -105,9 +105,12 @@ static bool compare(search *self, const pe_scheme *scheme, const pe_proposal *pr
     found.status = PE_IDENTITY_EXACT;
     found.arithmetic = PE_ARITHMETIC_EXACT;
     found.misfits = 0;
-    if (self->comparison.differing + self->comparison.signs > 0 &&
-        !judge(self, scheme, proposal, request, tensor, &found))
-        return false;
+    if (self->comparison.differing + self->comparison.signs > 0) {
+        if (self->best->status == PE_IDENTITY_MATCH) /* it can be no better */
+            return true;
+        if (!judge(self, scheme, proposal, request, tensor, &found))
+            return false;
+    }
     if (found.status == PE_IDENTITY_UNKNOWN || !is_better(&found, self->best))
         return true;
     found.compared = self->best->compared;
