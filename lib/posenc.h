@@ -792,7 +792,10 @@ typedef enum pe_application_kind {
     PE_APPLY_ADD,      /* input + scale · entry */
     PE_APPLY_MULTIPLY, /* input · entry */
     PE_APPLY_ROTATE,   /* pairs of columns are turned */
-    PE_APPLY_CONTRACT, /* sums over the last axis of products with entries */
+    PE_APPLY_CONTRACT, /* sums over the last axis of products with entries, for each of their
+                        * rows */
+    PE_APPLY_COMBINE,  /* sums of rows of entries, times the numbers of the last axis */
+    PE_APPLY_GATHER,   /* as PE_APPLY_CONTRACT, with rows of a table by their indices */
 } pe_application_kind;
 
 /* What a scheme does to one tensor of a model. Axes are names joined by commas. Those of the

@@ -52,10 +52,10 @@ static json_t *describe_axes(const char *lists)
 /* What a scheme is applied to; null if it is not. */
 static json_t *describe_applications(const pe_scheme *scheme)
 {
-    static const char *const KINDS[] = {[PE_APPLY_ADD] = "add",
-                                        [PE_APPLY_MULTIPLY] = "multiply",
-                                        [PE_APPLY_ROTATE] = "rotate",
-                                        [PE_APPLY_CONTRACT] = "contract"};
+    static const char *const KINDS[] = {
+        [PE_APPLY_ADD] = "add",         [PE_APPLY_MULTIPLY] = "multiply",
+        [PE_APPLY_ROTATE] = "rotate",   [PE_APPLY_CONTRACT] = "contract",
+        [PE_APPLY_COMBINE] = "combine", [PE_APPLY_GATHER] = "gather"};
     size_t count;
     const pe_application *at = pe_scheme_applications(scheme, &count);
     json_t *list = count > 0 ? json_array() : json_null();

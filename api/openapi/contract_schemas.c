@@ -232,7 +232,7 @@ static const struct {
     {"Application", "shape", "string", "its axes"},
     {"Application", "result", "string", "what the result is called"},
     {"Application", "result_shape", "string", "its axes"},
-    {"Application", "kind", "string", "add, multiply, rotate or contract"},
+    {"Application", "kind", "string", "add, multiply, rotate, contract, combine or gather"},
     {"Application", "tensors", "[string]", "what of the scheme is applied"},
     {"Application", "formula", "string", "the result"},
 

@@ -1,6 +1,7 @@
 /* Applying encodings to tensors from elsewhere, some rows at a time. */
 #include "apply/binding.h"
 #include "apply/columns.h"
+#include "apply/indexed.h"
 #include "apply/rows.h"
 #include "apply/sum.h"
 #include "foreign/comparison.h"
@@ -24,6 +25,7 @@ struct pe_apply {
     pe_row_rule rule;
     pe_row_room room;
     pe_entries entries[2];
+    pe_indexed indexed;   /* of PE_APPLY_GATHER, whose table is entries[0] */
     unsigned char *found; /* [block_rows, columns]: of the input */
     double *numbers;      /* the same */
     unsigned char *block; /* the results of rows [first, first + filled) */
@@ -58,7 +60,8 @@ static bool find_tensors(const pe_apply *self, size_t *ret_tensors, pe_error *re
                          "left out: cosines and sines are applied");
         else if (found < 0)
             pe_error_add(reterr, PE_OUT_OF_RANGE, "form", "",
-                         "expanded, which has the tensor %s", self->application->tensors[i]);
+                         "such that there is the tensor %s: expanded",
+                         self->application->tensors[i]);
         if (found < 0)
             return false;
         ret_tensors[i] = (size_t)found;
@@ -138,15 +141,62 @@ static bool allocate(pe_apply *self)
     return pe_row_room_init(&self->room, most) && self->found && self->numbers && self->block;
 }
 
+/* How many consecutive rows of the entries a row needs. */
+static uint64_t rows_at_once(const pe_apply *self)
+{
+    return self->rule.kind == PE_APPLY_CONTRACT  ? self->binding.results
+           : self->rule.kind == PE_APPLY_COMBINE ? self->binding.columns
+                                                 : 1;
+}
+
+/* Whether the input's rows are keys. */
+static bool is_by_key(const pe_apply *self)
+{
+    return strncmp(self->application->axes, "keys", 4) == 0;
+}
+
 static bool open_entries(pe_apply *self, const size_t *tensors, const pe_runner *runner,
                          pe_error *reterr)
 {
-    uint64_t at_once = self->application->kind == PE_APPLY_CONTRACT ? self->binding.results : 1;
+    uint64_t at_once = rows_at_once(self);
+    if (self->rule.kind == PE_APPLY_GATHER)
+        return pe_entries_init(&self->entries[0], self->exact, tensors[0], 1, runner, reterr) ==
+                   PE_OK &&
+               pe_indexed_init(&self->indexed, self->exact, tensors[1], is_by_key(self), runner,
+                               reterr) == PE_OK;
     for (size_t i = 0; i < 2 && self->application->tensors[i]; i++)
         if (pe_entries_init(&self->entries[i], self->exact, tensors[i], at_once, runner,
                             reterr) != PE_OK)
             return false;
     return true;
+}
+
+/* The tensor that says which rows of the entries belong to a row of the input; of indices for
+ * keys with its axes exchanged. */
+static pe_tensor bound_tensor(const pe_apply *self, const size_t *tensors)
+{
+    bool gather = self->application->kind == PE_APPLY_GATHER;
+    pe_tensor tensor = *pe_request_tensor(self->exact, tensors[gather]);
+    if (gather && tensor.rank == 2 && is_by_key(self)) {
+        uint64_t queries = tensor.shape[0];
+        tensor.shape[0] = tensor.shape[1];
+        tensor.shape[1] = queries;
+    }
+    return tensor;
+}
+
+/* Check that the input's rows are as long as those of the table. */
+static bool fits_table(const pe_apply *self, size_t table, pe_error *reterr)
+{
+    uint64_t wanted = pe_request_tensor(self->exact, table)->shape[1];
+    char given[32];
+    if (self->binding.columns == wanted)
+        return true;
+    pe_print_number(given, (double)self->binding.columns);
+    pe_error_add(reterr, PE_OUT_OF_RANGE, "shape", given,
+                 "%llu along the last axis of %s, as the table has columns",
+                 (unsigned long long)wanted, self->application->input);
+    return false;
 }
 
 /* Open the result of an exact request; false after a problem was added. */
@@ -156,9 +206,11 @@ static bool open(pe_apply *self, const pe_apply_options *options, const pe_runne
     size_t tensors[2];
     if (!find_tensors(self, tensors, reterr) || !set_dtypes(self, options, reterr))
         return false;
-    const pe_tensor *entries = pe_request_tensor(self->exact, tensors[0]);
-    if (!pe_binding_make(self->exact, self->application, entries, &self->input, options->axes,
+    const pe_tensor entries = bound_tensor(self, tensors);
+    if (!pe_binding_make(self->exact, self->application, &entries, &self->input, options->axes,
                          &self->binding, reterr))
+        return false;
+    if (self->application->kind == PE_APPLY_GATHER && !fits_table(self, tensors[0], reterr))
         return false;
     self->rule.kind = self->application->kind;
     self->rule.unsure = self->application->is_rational ? PE_ENTRY_ERROR : 0;
@@ -166,7 +218,7 @@ static bool open(pe_apply *self, const pe_apply_options *options, const pe_runne
     self->rule.turn = options->inverse ? -1 : 1;
     self->rule.columns = (size_t)self->binding.columns;
     self->rule.results = (size_t)self->binding.results;
-    if (self->rule.kind == PE_APPLY_ROTATE && !set_pairs(self, entries, reterr))
+    if (self->rule.kind == PE_APPLY_ROTATE && !set_pairs(self, &entries, reterr))
         return false;
     set_shape(self);
     if (!allocate(self)) {
@@ -203,6 +255,7 @@ void pe_apply_free(pe_apply *apply)
         return;
     pe_entries_done(&apply->entries[0]);
     pe_entries_done(&apply->entries[1]);
+    pe_indexed_done(&apply->indexed);
     pe_row_room_done(&apply->room);
     free(apply->turned.columns);
     free(apply->found);
@@ -238,6 +291,21 @@ static void keep_rest(const pe_apply *self, const unsigned char *found, unsigned
         memcpy(to + turned * size, found + turned * size, (self->rule.columns - turned) * size);
 }
 
+/* Compute the results of a row into the room. */
+static void fill_row(pe_apply *self, uint64_t row, const double *numbers)
+{
+    pe_entry_row of[2] = {{NULL, NULL}, {NULL, NULL}};
+    uint64_t entries = pe_binding_row(&self->binding, row);
+    if (self->rule.kind == PE_APPLY_GATHER) {
+        pe_row_indexed(&self->rule, &self->room, numbers, &self->indexed, entries,
+                       &self->entries[0], self->room.rounded);
+        return;
+    }
+    for (size_t i = 0; i < 2 && self->entries[i].stream; i++)
+        of[i] = pe_entries_rows(&self->entries[i], entries);
+    pe_row_apply(&self->rule, &self->room, numbers, of, self->room.rounded);
+}
+
 /* Compute the rows of a block; false if the input cannot be read. */
 static bool fill_block(pe_apply *self, uint64_t first)
 {
@@ -253,12 +321,7 @@ static bool fill_block(pe_apply *self, uint64_t first)
         return false;
     kernel->read(self->dtype, self->found, entries, self->numbers);
     for (uint64_t r = 0; r < rows; r++) {
-        pe_entry_row of[2] = {{NULL, NULL}, {NULL, NULL}};
-        uint64_t row = pe_binding_row(&self->binding, first + r);
-        for (size_t i = 0; i < 2 && self->entries[i].stream; i++)
-            of[i] = pe_entries_rows(&self->entries[i], row);
-        pe_row_apply(&self->rule, &self->room, self->numbers + r * columns, of,
-                     self->room.rounded);
+        fill_row(self, first + r, self->numbers + r * columns);
         kernel->store(self->rule.dtype, self->room.rounded, self->rule.results,
                       self->block + r * size);
         keep_rest(self, self->found + r * width, self->block + r * size);

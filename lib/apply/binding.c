@@ -156,8 +156,9 @@ bool pe_binding_make(const pe_request *request, const pe_application *rule,
     }
     memcpy(binding.shape, input->shape, sizeof binding.shape);
     binding.columns = input->shape[input->rank - 1];
-    binding.results = rule->kind == PE_APPLY_CONTRACT ? 1 : binding.columns;
-    binding.has_result_axis = rule->kind != PE_APPLY_CONTRACT;
+    bool sums = rule->kind >= PE_APPLY_CONTRACT; /* over the input's last axis */
+    binding.results = sums ? 1 : binding.columns;
+    binding.has_result_axis = !sums;
     for (size_t i = 0; i + 1 < input->rank; i++)
         binding.rows *= input->shape[i];
     for (size_t i = 0; i + !binding.has_result_axis < input->rank; i++)
@@ -170,7 +171,7 @@ bool pe_binding_make(const pe_request *request, const pe_application *rule,
             return false;
         if (place < input->rank && !last)
             binding.strides[place] = stride;
-        if (place == input->rank && !last) { /* what a contraction has results for */
+        if (place == input->rank && sums) { /* what there are results for */
             binding.results = entries->shape[i];
             binding.has_result_axis = true;
             note_name(&binding, input->rank - 1, &of, i);

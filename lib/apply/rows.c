@@ -144,28 +144,31 @@ static void turn(const pe_row_rule *rule, pe_row_room *room, const double *numbe
 
 /* ---- contractions ---- */
 
-/* The sum of numbers[i] · entries[i] over i, exactly. */
-static double settle_contraction(const pe_row_rule *rule, const double *numbers,
-                                 pe_entry_row entries)
+double pe_row_settle(const pe_row_rule *rule, const double *numbers, pe_entry_row entries,
+                     size_t step)
 {
     pe_sum sum = {.unsure = rule->unsure};
     for (size_t i = 0; i < rule->columns; i++)
-        pe_sum_add(&sum, numbers[i], entry_of(entries, i));
+        pe_sum_add(&sum, numbers[i], entry_of(entries, i * step));
     return pe_sum_rounded(&sum, rule->dtype);
 }
 
+/* Sums over rows of the entries, or over their columns. */
 static void contract(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
                      pe_entry_row entries, double *ret_rounded)
 {
     const pe_applying *kernel = pe_kernel_get()->applying;
     const pe_sums sums = sums_from(rule, room, 0);
-    kernel->contract(numbers, entries, rule->columns, rule->results, sums);
+    bool combine = rule->kind == PE_APPLY_COMBINE;
+    size_t apart = combine ? 1 : rule->columns, step = combine ? rule->results : 1;
+    (combine ? kernel->combine : kernel->contract)(numbers, entries, rule->columns,
+                                                   rule->results, sums);
     kernel->decide(rule->dtype, sums, rule->results, ret_rounded);
     for (size_t j = 0; j < rule->results; j++)
         if (isnan(ret_rounded[j]))
-            ret_rounded[j] = settle_contraction(
-                rule, numbers,
-                (pe_entry_row){entries.hi + j * rule->columns, entries.lo + j * rule->columns});
+            ret_rounded[j] = pe_row_settle(
+                rule, numbers, (pe_entry_row){entries.hi + j * apart, entries.lo + j * apart},
+                step);
 }
 
 void pe_row_apply(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
@@ -182,7 +185,10 @@ void pe_row_apply(const pe_row_rule *rule, pe_row_room *room, const double *numb
         turn(rule, room, numbers, entries, ret_rounded);
         return;
     case PE_APPLY_CONTRACT:
+    case PE_APPLY_COMBINE:
         contract(rule, room, numbers, entries[0], ret_rounded);
+        return;
+    case PE_APPLY_GATHER: /* pe_row_indexed */
         return;
     }
 }

@@ -34,4 +34,8 @@ void pe_row_room_done(pe_row_room *room);
 void pe_row_apply(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
                   const pe_entry_row *entries, double *ret_rounded);
 
+/* The sum of numbers[i] · entries[i · step] over the columns, exactly, and rounded once. */
+double pe_row_settle(const pe_row_rule *rule, const double *numbers, pe_entry_row entries,
+                     size_t step);
+
 #endif

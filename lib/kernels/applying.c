@@ -213,6 +213,48 @@ static void contract(const double *x, pe_entry_row entries, size_t count, size_t
     }
 }
 
+/* Add x times a row to sums, and to the sum of errors and magnitudes. */
+static void add_row(double x, const double *restrict hi, const double *restrict lo,
+                    size_t count, pe_sums sums)
+{
+    double *restrict value = sums.value, *restrict bound = sums.bound;
+    double *restrict rest = sums.rest;
+    if (!rest) {
+        for (size_t j = 0; j < count; j++) {
+            double product = x * hi[j];
+            value[j] += product;
+            bound[j] += magnitude(product);
+        }
+        return;
+    }
+    for (size_t j = 0; j < count; j++) {
+        dd product = dd_two_prod(x, hi[j]), sum = dd_two_sum(value[j], product.hi);
+        value[j] = sum.hi;
+        rest[j] += sum.lo + (product.lo + x * lo[j]);
+        bound[j] += magnitude(product.hi);
+    }
+}
+
+static void combine(const double *x, pe_entry_row entries, size_t count, size_t results,
+                    pe_sums sums)
+{
+    double n = (double)count + 16;
+    double unit = sums.rest ? WIDE + n * n * 0x1p-104 : n * 0x1p-52;
+    memset(sums.value, 0, results * sizeof *sums.value);
+    memset(sums.bound, 0, results * sizeof *sums.bound);
+    if (sums.rest)
+        memset(sums.rest, 0, results * sizeof *sums.rest);
+    for (size_t i = 0; i < count; i++)
+        add_row(x[i], entries.hi + i * results, entries.lo + i * results, results, sums);
+    for (size_t j = 0; j < results; j++) {
+        dd value = dd_two_sum(sums.value[j], sums.rest ? sums.rest[j] : 0);
+        sums.value[j] = value.hi;
+        if (sums.rest)
+            sums.rest[j] = value.lo;
+        sums.bound[j] = unit * sums.bound[j] + n * TINY;
+    }
+}
+
 /* ---- deciding ---- */
 
 /* A shorter dtype: its bits, and its least normal and largest numbers. */
@@ -310,6 +352,7 @@ const pe_applying PE_FOR_SET(pe_applying) = {
     .multiply = multiply,
     .rotate = rotate,
     .contract = contract,
+    .combine = combine,
     .decide = decide,
     .store = store,
 };

@@ -40,6 +40,10 @@ typedef struct pe_applying {
     void (*contract)(const double *x, pe_entry_row entries, size_t count, size_t rows,
                      pe_sums sums);
 
+    /* sums[j] = sum of x[i] · entries[i · results + j] over i < count, for j < results */
+    void (*combine)(const double *x, pe_entry_row entries, size_t count, size_t results,
+                    pe_sums sums);
+
     /* Round each sum to the dtype, if all that is within its bound rounds alike: NaN marks the
      * others. */
     void (*decide)(pe_dtype dtype, pe_sums sums, size_t count, double *ret_rounded);

@@ -243,6 +243,21 @@ static void fill(const pe_values *values, const pe_plan *plan, const void *state
     pe_word_waves_write(state, window, dst);
 }
 
+static const pe_application APPLICATIONS[] = {
+    {.kind = PE_APPLY_MULTIPLY,
+     .input = "x",
+     .axes = "length,dim",
+     .result = "real",
+     .tensors = {"real"},
+     .formula = "real becomes x * real"},
+    {.kind = PE_APPLY_MULTIPLY,
+     .input = "x",
+     .axes = "length,dim",
+     .result = "imag",
+     .tensors = {"imag"},
+     .formula = "imag becomes x * imag"},
+};
+
 const pe_scheme pe_scheme_complex_order = {
     .info =
         {
@@ -270,4 +285,6 @@ const pe_scheme pe_scheme_complex_order = {
     .element_price = element_price,
     .streamable = true,
     .recognise = pe_complex_order_recognise,
+    .applications = APPLICATIONS,
+    .application_count = PE_COUNT(APPLICATIONS),
 };

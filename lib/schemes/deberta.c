@@ -221,6 +221,25 @@ static void fill(const pe_values *values, const pe_plan *plan, const void *conte
         pe_relative_fill_distance(&state->indices[0].relative, window, dst);
 }
 
+static const pe_application APPLICATIONS[] = {
+    {.kind = PE_APPLY_GATHER,
+     .input = "query",
+     .axes = "queries,dim",
+     .result = "content_to_position",
+     .result_axes = "queries,keys",
+     .tensors = {"table", "c2p_index"},
+     .entry_axes = "queries,keys",
+     .formula = "content_to_position[i, j] = query[i] . table[c2p_index[i, j]]"},
+    {.kind = PE_APPLY_GATHER,
+     .input = "key",
+     .axes = "keys,dim",
+     .result = "position_to_content",
+     .result_axes = "keys,queries",
+     .tensors = {"table", "p2c_index"},
+     .entry_axes = "keys,queries",
+     .formula = "position_to_content[j, i] = key[j] . table[p2c_index[i, j]]"},
+};
+
 const pe_scheme pe_scheme_deberta = {
     .info =
         {
@@ -251,5 +270,7 @@ const pe_scheme pe_scheme_deberta = {
     .price = price,
     .element_price = element_price,
     .recognise = pe_deberta_recognise,
+    .applications = APPLICATIONS,
+    .application_count = PE_COUNT(APPLICATIONS),
     .streamable = true,
 };

@@ -223,6 +223,25 @@ static void fill(const pe_values *values, const pe_plan *plan, const void *conte
     pe_copier_done(&copier);
 }
 
+static const pe_application APPLICATIONS[] = {
+    {.kind = PE_APPLY_CONTRACT,
+     .input = "query",
+     .axes = "query_height,query_width,dim",
+     .result = "scores_h",
+     .result_axes = "query_height,query_width,height",
+     .tensors = {"rel_h"},
+     .entry_axes = "query_height,height,dim",
+     .formula = "scores_h[y, x, j] = query[y, x] . rel_h[y, j]"},
+    {.kind = PE_APPLY_CONTRACT,
+     .input = "query",
+     .axes = "query_height,query_width,dim",
+     .result = "scores_w",
+     .result_axes = "query_height,query_width,width",
+     .tensors = {"rel_w"},
+     .entry_axes = "query_width,width,dim",
+     .formula = "scores_w[y, x, j] = query[y, x] . rel_w[x, j]"},
+};
+
 const pe_scheme pe_scheme_decomposed = {
     .info =
         {
@@ -253,5 +272,7 @@ const pe_scheme pe_scheme_decomposed = {
     .release = release,
     .price = price,
     .recognise = pe_decomposed_recognise,
+    .applications = APPLICATIONS,
+    .application_count = PE_COUNT(APPLICATIONS),
     .streamable = true,
 };

@@ -95,6 +95,17 @@ static void fill(const pe_values *values, const pe_plan *plan, const void *conte
         pe_relative_fill_distance(&state->encoding.relative, window, dst);
 }
 
+static const pe_application APPLICATIONS[] = {
+    {.kind = PE_APPLY_CONTRACT,
+     .input = "query",
+     .axes = "queries,dim",
+     .result = "scores",
+     .result_axes = "queries,keys",
+     .tensors = {"encoding"},
+     .entry_axes = "queries,keys,dim",
+     .formula = "scores[i, j] = query[i] . encoding[i, j]"},
+};
+
 const pe_scheme pe_scheme_relative_sinusoidal = {
     .info =
         {
@@ -120,5 +131,7 @@ const pe_scheme pe_scheme_relative_sinusoidal = {
     .release = release,
     .price = price,
     .recognise = pe_relative_sinusoidal_recognise,
+    .applications = APPLICATIONS,
+    .application_count = PE_COUNT(APPLICATIONS),
     .streamable = true,
 };

@@ -149,6 +149,17 @@ static void fill(const pe_values *values, const pe_plan *plan, const void *state
     pe_store_end(streaming);
 }
 
+static const pe_application APPLICATIONS[] = {
+    {.kind = PE_APPLY_CONTRACT,
+     .input = "x",
+     .axes = "length,dim",
+     .result = "x",
+     .result_axes = "length,dim",
+     .tensors = {"matrix"},
+     .entry_axes = "length,row,dim",
+     .formula = "x[r] becomes matrix[r] times x[r] as a column"},
+};
+
 const pe_scheme pe_scheme_rotation_matrix = {
     .info =
         {
@@ -177,4 +188,6 @@ const pe_scheme pe_scheme_rotation_matrix = {
     .element_price = pe_wave_element_price,
     .streamable = true,
     .recognise = pe_rotation_matrix_recognise,
+    .applications = APPLICATIONS,
+    .application_count = PE_COUNT(APPLICATIONS),
 };

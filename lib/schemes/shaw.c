@@ -320,6 +320,25 @@ static void fill(const pe_values *values, const pe_plan *plan, const void *conte
         pe_toeplitz_fill(&state->tables[window.tensor].toeplitz, window, dst);
 }
 
+static const pe_application APPLICATIONS[] = {
+    {.kind = PE_APPLY_CONTRACT,
+     .input = "query",
+     .axes = "queries,dim",
+     .result = "key_scores",
+     .result_axes = "queries,keys",
+     .tensors = {"keys"},
+     .entry_axes = "queries,keys,dim",
+     .formula = "key_scores[i, j] = query[i] . keys[i, j]"},
+    {.kind = PE_APPLY_COMBINE,
+     .input = "weights",
+     .axes = "queries,keys",
+     .result = "value_sums",
+     .result_axes = "queries,dim",
+     .tensors = {"values"},
+     .entry_axes = "queries,keys,dim",
+     .formula = "value_sums[i] = sum of weights[i, j] * values[i, j] over j"},
+};
+
 const pe_scheme pe_scheme_shaw = {
     .info =
         {
@@ -346,5 +365,7 @@ const pe_scheme pe_scheme_shaw = {
     .price = price,
     .element_price = element_price,
     .recognise = pe_shaw_recognise,
+    .applications = APPLICATIONS,
+    .application_count = PE_COUNT(APPLICATIONS),
     .streamable = true,
 };

@@ -216,6 +216,34 @@ static void fill(const pe_values *values, const pe_plan *plan, const void *conte
     }
 }
 
+static const pe_application APPLICATIONS[] = {
+    {.kind = PE_APPLY_CONTRACT,
+     .input = "query",
+     .axes = "queries,dim",
+     .result = "position_scores",
+     .result_axes = "queries,keys",
+     .tensors = {"relative"},
+     .entry_axes = "queries,keys,dim",
+     .formula = "position_scores[i, j] = query[i] . relative[i, j], for queries times the "
+                "transposed projection of positions"},
+    {.kind = PE_APPLY_CONTRACT,
+     .input = "key",
+     .axes = "heads,keys,dim",
+     .result = "content_bias",
+     .result_axes = "heads,keys",
+     .tensors = {"u"},
+     .entry_axes = "heads,dim",
+     .formula = "content_bias[h, j] = u[h] . key[h, j]"},
+    {.kind = PE_APPLY_CONTRACT,
+     .input = "projected",
+     .axes = "heads,distances,dim",
+     .result = "position_bias",
+     .result_axes = "heads,distances",
+     .tensors = {"v"},
+     .entry_axes = "heads,dim",
+     .formula = "position_bias[h, r] = v[h] . projected[h, r], for projected rows of encoding"},
+};
+
 const pe_scheme pe_scheme_transformer_xl = {
     .info =
         {
@@ -244,5 +272,7 @@ const pe_scheme pe_scheme_transformer_xl = {
     .price = price,
     .element_price = element_price,
     .recognise = pe_transformer_xl_recognise,
+    .applications = APPLICATIONS,
+    .application_count = PE_COUNT(APPLICATIONS),
     .streamable = true,
 };

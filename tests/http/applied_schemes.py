@@ -42,6 +42,13 @@ CASES = {
     "swin_v2": ["height=1&width=2&heads=2&hidden=8"],
     "retnet": ["length=4&heads=3&dim=4"],
     "urpe": ["length=4&heads=3&init=normal"],
+    "complex_order": ["length=4&dim=4&vocab=10"],
+    "rotation_matrix": ["length=4&dim=6", "length=3&dim=4&convention=shift&offset=50"],
+    "shaw": ["length=4&dim=6", "length=5&query_length=2&dim=5&max_distance=2"],
+    "relative_sinusoidal": ["length=4&dim=8", "length=3&dim=18&layout=concat"],
+    "transformer_xl": ["length=4&dim=8&heads=2&form=expanded"],
+    "decomposed": ["height=2&dim=4", "height=2&width=3&query_height=4&query_width=3&dim=5"],
+    "deberta": ["length=4&dim=8&max_relative_positions=16", "length=5&query_length=3&dim=6&max_relative_positions=8&position_buckets=4&p2c=paper"],
 }
 
 
@@ -107,6 +114,70 @@ def rotation(scheme, query, tensors, name, rows):
     return result
 
 
+def sums(numbers, rows):
+    """The exact sums of products of numbers with each of some rows."""
+    exact_numbers = [of_double(number) for number in numbers]
+    return [total([product(x, entry) for x, entry in zip(exact_numbers, row)]) for row in rows]
+
+
+def in_rows(entries, width):
+    return [entries[i:i + width] for i in range(0, len(entries), width)]
+
+
+def by_row(numbers, width, blocks):
+    """Sums for rows of numbers, each with its block of rows of entries, which come again."""
+    return [exact for r, row in enumerate(numbers.reshape(-1, width)) for exact in sums(row, blocks[r % len(blocks)])]
+
+
+def contraction(name, tensor, result):
+    """A tensor [i, j, d]: input [i, d], results [i, j]."""
+    (first, _, width), entries = tensor
+    blocks = in_rows(in_rows(entries, width), tensor[0][1])
+    return name, [first, width], result, lambda numbers: by_row(numbers, width, blocks)
+
+
+def terms(scheme, tensors):
+    """The results of schemes whose inputs are summed over an axis."""
+    if scheme == "rotation_matrix":
+        return [contraction("x", tensors["matrix"], "x")]
+    if scheme == "relative_sinusoidal":
+        return [contraction("query", tensors["encoding"], "scores")]
+    if scheme == "shaw":
+        (queries, keys, width), entries = tensors["values"]
+        columns = [[list(column) for column in zip(*block)] for block in in_rows(in_rows(entries, width), keys)]
+        return [contraction("query", tensors["keys"], "key_scores"),
+                ("weights", [queries, keys], "value_sums", lambda numbers: by_row(numbers, keys, columns))]
+    if scheme == "transformer_xl":
+        (heads, width), u = tensors["u"]
+        blocks = {name: [[row] for row in in_rows(tensors[name][1], width) for _ in range(5)] for name in "uv"}
+        return [contraction("query", tensors["relative"], "position_scores"),
+                ("key", [heads, 5, width], "content_bias", lambda numbers: by_row(numbers, width, blocks["u"])),
+                ("projected", [heads, 5, width], "position_bias", lambda numbers: by_row(numbers, width, blocks["v"]))]
+    if scheme == "decomposed":
+        (rows, height, dim), vertical = tensors["rel_h"]
+        (columns, width, _), horizontal = tensors["rel_w"]
+        down = [block for block in in_rows(in_rows(vertical, dim), height) for _ in range(columns)]
+        across = in_rows(in_rows(horizontal, dim), width)
+        return [("query", [rows, columns, dim], "scores_h", lambda numbers: by_row(numbers, dim, down)),
+                ("query", [rows, columns, dim], "scores_w", lambda numbers: by_row(numbers, dim, across))]
+    (_, dim), entries = tensors["table"]
+    table = in_rows(entries, dim)
+    (queries, keys), to_position = tensors["c2p_index"]
+    for_query = [[table[index] for index, _ in row] for row in in_rows(to_position, keys)]
+    for_key = [[table[row[j][0]] for row in in_rows(tensors["p2c_index"][1], keys)] for j in range(keys)]
+    return [("query", [queries, dim], "content_to_position", lambda numbers: by_row(numbers, dim, for_query)),
+            ("key", [keys, dim], "position_to_content", lambda numbers: by_row(numbers, dim, for_key))]
+
+
+TERMS = "rotation_matrix relative_sinusoidal shaw transformer_xl decomposed deberta".split()
+
+
+def factors(name, tensor, result):
+    shape, entries = tensor
+    return name, shape, result, lambda numbers: [product(of_double(number), entries[i % len(entries)])
+                                                 for i, number in enumerate(numbers.ravel())]
+
+
 def results(scheme, query):
     """[(input, its shape, result, function from the input's doubles to exact results)] of a request."""
     tensors = entries_of(scheme, query)
@@ -117,11 +188,13 @@ def results(scheme, query):
         shape = [rows, int(arguments["dim"])]
         return [(which, shape, which, lambda numbers, which=which: rotation(scheme, query, tensors, which, numbers.reshape(-1, shape[1])))
                 for which in ("query", "key")]
+    if scheme in TERMS:
+        return terms(scheme, tensors)
+    if scheme == "complex_order":
+        return [factors("x", tensors[part], part) for part in ("real", "imag")]
     if scheme in ("urpe", "retnet"):
         tensor, name = ("toeplitz", "weights") if scheme == "urpe" else ("mask", "scores")
-        shape, factors = tensors[tensor]
-        return [(name, shape, name, lambda numbers: [product(of_double(number), factors[i % len(factors)])
-                                                     for i, number in enumerate(numbers.ravel())])]
+        return [factors(name, tensors[tensor], name)]
     name = "encoding" if "encoding" in tensors else "bias"
     shape, added = tensors[name]
     given = "x" if name == "encoding" else "scores"

@@ -1,0 +1,73 @@
+/* Gathering rows of a table, each multiplied by the input's row. */
+#include "apply/indexed.h"
+
+#include "kernels/kernel.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Read row `query` of the indices into their places by distance. */
+static void read_row(pe_indexed *self, pe_stream *stream, uint64_t query, uint64_t keys)
+{
+    uint64_t size = keys * sizeof(int32_t);
+    char *to = (char *)(self->rows + (self->queries - 1 - query));
+    for (uint64_t done = 0, part = 1; done < size && part > 0; done += part)
+        part = pe_stream_read(stream, query * size + done, to + done, (size_t)(size - done));
+}
+
+pe_status pe_indexed_init(pe_indexed *ret_indexed, pe_request *exact, size_t tensor,
+                          bool by_key, const pe_runner *runner, pe_error *reterr)
+{
+    const pe_tensor *shape = pe_request_tensor(exact, tensor);
+    uint64_t queries = shape->shape[0], keys = shape->shape[1];
+    pe_stream *stream;
+    *ret_indexed = (pe_indexed){.queries = queries, .by_key = by_key};
+    ret_indexed->rows = calloc((size_t)(queries + keys - 1), sizeof *ret_indexed->rows);
+    pe_error_init(reterr);
+    if (!ret_indexed->rows) {
+        pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for indices");
+        return PE_NO_MEMORY;
+    }
+    if (pe_stream_new(exact, tensor, (size_t)1 << 16, runner, &stream, reterr) != PE_OK)
+        return reterr->status;
+    for (uint64_t query = queries - 1;; query -= query < keys ? query : keys) {
+        read_row(ret_indexed, stream, query, keys); /* the distances from -query on */
+        if (query == 0)
+            break;
+    }
+    pe_stream_free(stream);
+    return PE_OK;
+}
+
+void pe_indexed_done(pe_indexed *indexed)
+{
+    free(indexed->rows);
+    *indexed = (pe_indexed){.rows = NULL};
+}
+
+/* The entries of the table for a row of the input and a result. */
+static pe_entry_row entries_at(const pe_indexed *indexed, uint64_t row, uint64_t result,
+                               pe_entries *table)
+{
+    uint64_t query = indexed->by_key ? result : row, key = indexed->by_key ? row : result;
+    return pe_entries_rows(table, (uint64_t)indexed->rows[key + indexed->queries - 1 - query]);
+}
+
+void pe_row_indexed(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
+                    const pe_indexed *indexed, uint64_t row, pe_entries *table,
+                    double *ret_rounded)
+{
+    const pe_applying *kernel = pe_kernel_get()->applying;
+    bool wide = rule->dtype == PE_F64;
+    for (size_t k = 0; k < rule->results; k++)
+        kernel->contract(numbers, entries_at(indexed, row, k, table), rule->columns, 1,
+                         (pe_sums){room->sums.value + k, wide ? room->sums.rest + k : NULL,
+                                   room->sums.bound + k});
+    kernel->decide(rule->dtype,
+                   (pe_sums){room->sums.value, wide ? room->sums.rest : NULL, room->sums.bound},
+                   rule->results, ret_rounded);
+    for (size_t k = 0; k < rule->results; k++)
+        if (isnan(ret_rounded[k]))
+            ret_rounded[k] =
+                pe_row_settle(rule, numbers, entries_at(indexed, row, k, table), 1);
+}
