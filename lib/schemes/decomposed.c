@@ -231,6 +231,7 @@ static const pe_application APPLICATIONS[] = {
      .result_axes = "query_height,query_width,height",
      .tensors = {"rel_h"},
      .entry_axes = "query_height,height,dim",
+     .is_rational = true,
      .formula = "scores_h[y, x, j] = query[y, x] . rel_h[y, j]"},
     {.kind = PE_APPLY_CONTRACT,
      .input = "query",
@@ -239,6 +240,7 @@ static const pe_application APPLICATIONS[] = {
      .result_axes = "query_height,query_width,width",
      .tensors = {"rel_w"},
      .entry_axes = "query_width,width,dim",
+     .is_rational = true,
      .formula = "scores_w[y, x, j] = query[y, x] . rel_w[x, j]"},
 };
 

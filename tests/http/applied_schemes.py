@@ -143,6 +143,8 @@ def terms(scheme, tensors):
     if scheme == "relative_sinusoidal":
         return [contraction("query", tensors["encoding"], "scores")]
     if scheme == "shaw":
+        if "values" not in tensors:
+            return [contraction("query", tensors["keys"], "key_scores")]
         (queries, keys, width), entries = tensors["values"]
         columns = [[list(column) for column in zip(*block)] for block in in_rows(in_rows(entries, width), keys)]
         return [contraction("query", tensors["keys"], "key_scores"),
@@ -150,8 +152,8 @@ def terms(scheme, tensors):
     if scheme == "transformer_xl":
         (heads, width), u = tensors["u"]
         blocks = {name: [[row] for row in in_rows(tensors[name][1], width) for _ in range(5)] for name in "uv"}
-        return [contraction("query", tensors["relative"], "position_scores"),
-                ("key", [heads, 5, width], "content_bias", lambda numbers: by_row(numbers, width, blocks["u"])),
+        expanded = [contraction("query", tensors["relative"], "position_scores")] if "relative" in tensors else []
+        return [*expanded, ("key", [heads, 5, width], "content_bias", lambda numbers: by_row(numbers, width, blocks["u"])),
                 ("projected", [heads, 5, width], "position_bias", lambda numbers: by_row(numbers, width, blocks["v"]))]
     if scheme == "decomposed":
         (rows, height, dim), vertical = tensors["rel_h"]
