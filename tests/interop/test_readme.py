@@ -47,6 +47,7 @@ FILES = {
     "llama.safetensors": {"cos": (8192, 128), "sin": (8192, 128), "inv_freq": (64,)},
     "mae.npy": (197, 768),
     "pe.npy": (512, 512),
+    "query.npy": (64, 32), "turned.npy": (64, 32),
     "qwen.safetensors": {"cos": (2048, 64), "sin": (2048, 64), "inv_freq": (64,)},
     "resumed.npy": (20000, 128),
     "rope.safetensors": {"cos": (8, 32), "sin": (8, 32), "inv_freq": (32,)},
