@@ -715,7 +715,8 @@ typedef enum pe_arithmetic {
     PE_ARITHMETIC_EXACT,
     PE_ARITHMETIC_F64, /* in float64 and rounded once: every entry is within the bound of that
                         */
-    PE_ARITHMETIC_F32, /* float32 frequencies times float32 positions, rounded to float32;
+    PE_ARITHMETIC_F32, /* as `computation` says, such as float32 positions times float32
+                        * frequencies, rounded to float32;
                         * sines and cosines of that within one float, times a float32 amplitude,
                         * rounded to the dtype. Of ALiBi: float32 slopes, powers of a base that
                         * was rounded to float32 or the exact ones, times distances */
@@ -734,6 +735,8 @@ typedef struct pe_identity {
     char tensor[32];
     bool transposed; /* the table is the tensor with its axes exchanged */
     pe_arithmetic arithmetic;
+    const char *computation;  /* PE_ARITHMETIC_F32: formats of positions and frequencies, a text
+                               * that is not freed; else NULL */
     uint64_t misfits;         /* entries further off than float32 arithmetic would bring them */
     pe_comparison comparison; /* with the exact tensor in the table's dtype */
     size_t proposed, compared; /* requests that were looked at, and those compared in full */

@@ -82,6 +82,7 @@ static const struct {
     {"Identity", "request?", "ComparedRequest", "the exact table"},
     {"Identity", "transposed?", "boolean", "whether the table has its axes exchanged"},
     {"Identity", "arithmetic?", "string", "exact, float64, float32, like_float32 or unknown"},
+    {"Identity", "computation?", "string", "in which formats float32 arithmetic was done"},
     {"Identity", "misfits?", "integer",
      "entries further off than float32 arithmetic brings them"},
     {"Identity", "against_exact?", "Figures", "comparison with the exact table"},

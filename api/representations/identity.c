@@ -187,6 +187,8 @@ json_t *api_identity_document(const pe_identity *identity, const pe_alike *alike
         json_object_set_new(document, "transposed", json_boolean(identity->transposed));
         json_object_set_new(document, "arithmetic",
                             json_string(ARITHMETICS[identity->arithmetic].name));
+        if (identity->computation)
+            json_object_set_new(document, "computation", json_string(identity->computation));
         json_object_set_new(document, "misfits", json_integer((json_int_t)identity->misfits));
         json_object_set_new(document, "against_exact",
                             api_comparison_document(&identity->comparison, &tensor));

@@ -18,6 +18,7 @@ void pe_propose(pe_proposals *proposals, const char *tensor, const char *query, 
     proposal->angle = proposals->angle;
     proposal->roundings = proposals->roundings;
     proposal->looked_up = proposals->looked_up;
+    proposal->coarse = proposals->coarse;
     memcpy(proposal->probe, proposals->probe, sizeof proposal->probe);
     proposals->count += length > 0 && (size_t)length < sizeof proposal->query;
 }

@@ -13,6 +13,7 @@ typedef struct pe_proposal {
     double angle; /* the largest angle of entries of columns that are no waves, in radians */
     double roundings; /* relative errors of entries that add up before the last product, in
                        * units in the last place, beyond a few */
+    bool coarse;      /* it may have been computed in 16 bits: far entries prove nothing */
     bool looked_up;   /* entries are looked up, not computed: one that differs is wrong */
     char probe[96];   /* the query of a shorter table that has the same row 0, which is compared
                        * before the whole table is computed; "": there is none */
@@ -20,6 +21,7 @@ typedef struct pe_proposal {
 
 struct pe_proposals {
     double reach, angle, roundings; /* of those that are added next */
+    bool coarse;
     bool looked_up;
     char probe[96];
     size_t count;

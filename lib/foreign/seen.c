@@ -129,54 +129,99 @@ double pe_seen_wave_error(const pe_seen *seen, const pe_seen_wave *wave)
     return RECIPE_ERROR + pe_seen_unit(&seen->view) * 4 / (angle * part * part);
 }
 
-/* Sums of a line that is fitted to logarithms of frequencies, weighted. */
-typedef struct line_sums {
-    double weight, x, y, xx, xy;
-} line_sums;
+#define DROPPED_MAX 8
 
-static bool fits_line(const pe_seen *seen, const pe_seen_wave *wave, double index, double start,
-                      double slope)
+/* How many of so many waves may be bad. */
+static size_t bad_allowed(size_t count)
 {
-    double log = pe_log((dd){wave->frequency, 0}).hi;
-    return fabs(log - start - slope * index) <= 4 * pe_seen_wave_error(seen, wave);
+    size_t allowed = count < 6 ? 0 : 1 + count / 16;
+    return allowed < DROPPED_MAX ? allowed : DROPPED_MAX;
+}
+
+/* A line that is fitted to logarithms of frequencies, weighted, and the waves that are left
+ * out.
+ */
+typedef struct line {
+    double weight, x, y, xx, xy; /* sums */
+    double start, slope, spread;
+    size_t used, dropped;
+    uint64_t drops[DROPPED_MAX];
+} line;
+
+static bool is_dropped(const line *own, uint64_t index)
+{
+    for (size_t i = 0; i < own->dropped; i++)
+        if (own->drops[i] == index)
+            return true;
+    return false;
+}
+
+static bool fit_line(const pe_seen *seen, uint64_t first, uint64_t stride, uint64_t count,
+                     line *own)
+{
+    own->weight = own->x = own->y = own->xx = own->xy = 0;
+    own->used = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        const pe_seen_wave *wave = &seen->waves[first + i * stride];
+        if (!wave->found || is_dropped(own, i))
+            continue;
+        double log = pe_log((dd){wave->frequency, 0}).hi, index = (double)i;
+        double error = pe_seen_wave_error(seen, wave), weight = 1 / (error * error);
+        own->used++;
+        own->weight += weight;
+        own->x += weight * index;
+        own->y += weight * log;
+        own->xx += weight * index * index;
+        own->xy += weight * index * log;
+    }
+    own->spread = own->weight * own->xx - own->x * own->x;
+    if (own->used < 2 || own->spread <= 0)
+        return false;
+    own->slope = (own->weight * own->xy - own->x * own->y) / own->spread;
+    own->start = (own->y - own->slope * own->x) / own->weight;
+    return true;
+}
+
+/* How far the farthest wave is from the line, in errors. */
+static double farthest_of(const pe_seen *seen, uint64_t first, uint64_t stride, uint64_t count,
+                          const line *own, uint64_t *ret_index)
+{
+    double most = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        const pe_seen_wave *wave = &seen->waves[first + i * stride];
+        if (!wave->found || is_dropped(own, i))
+            continue;
+        double log = pe_log((dd){wave->frequency, 0}).hi;
+        double off =
+            fabs(log - own->start - own->slope * (double)i) / pe_seen_wave_error(seen, wave);
+        if (off > most) {
+            most = off;
+            *ret_index = i;
+        }
+    }
+    return most;
 }
 
 bool pe_seen_geometric(pe_seen *seen, uint64_t first, uint64_t stride, uint64_t count,
                        pe_seen_geometry *ret_geometry)
 {
-    const pe_seen_wave *waves = pe_seen_waves(seen);
-    line_sums sums = {0};
-    size_t used = 0;
-    for (uint64_t i = 0; waves && i < count; i++) {
-        const pe_seen_wave *wave = &waves[first + i * stride];
-        if (!wave->found)
-            continue;
-        double log = pe_log((dd){wave->frequency, 0}).hi,
-               error = pe_seen_wave_error(seen, wave);
-        double weight = 1 / (error * error), index = (double)i;
-        used++;
-        sums.weight += weight;
-        sums.x += weight * index;
-        sums.y += weight * log;
-        sums.xx += weight * index * index;
-        sums.xy += weight * index * log;
-    }
-    double spread = sums.weight * sums.xx - sums.x * sums.x;
-    if (used < 2 || spread <= 0)
+    line own = {.used = 0};
+    if (!pe_seen_waves(seen) || !fit_line(seen, first, stride, count, &own))
         return false;
-    double slope = (sums.weight * sums.xy - sums.x * sums.y) / spread;
-    double start = (sums.y - slope * sums.x) / sums.weight;
-    for (uint64_t i = 0; i < count; i++) {
-        const pe_seen_wave *wave = &waves[first + i * stride];
-        if (wave->found && !fits_line(seen, wave, (double)i, start, slope))
+    const size_t allowed = bad_allowed(own.used);
+    for (uint64_t bad = 0; farthest_of(seen, first, stride, count, &own, &bad) > 4;) {
+        if (own.dropped == allowed)
+            return false;
+        own.drops[own.dropped++] = bad;
+        if (!fit_line(seen, first, stride, count, &own))
             return false;
     }
-    if (!(slope < 0) || slope < -40)
+    if (!(own.slope < 0) || own.slope < -40)
         return false;
-    *ret_geometry = (pe_seen_geometry){.first = pe_unscaled(pe_exp((dd){start, 0})).hi,
-                                       .ratio = pe_unscaled(pe_exp((dd){slope, 0})).hi,
-                                       .first_error = 2 * sqrt(sums.xx / spread),
-                                       .ratio_error = 2 * sqrt(sums.weight / spread)};
+    *ret_geometry = (pe_seen_geometry){.first = pe_unscaled(pe_exp((dd){own.start, 0})).hi,
+                                       .ratio = pe_unscaled(pe_exp((dd){own.slope, 0})).hi,
+                                       .first_error = 2 * sqrt(own.xx / own.spread),
+                                       .ratio_error = 2 * sqrt(own.weight / own.spread)};
     return true;
 }
 
@@ -208,19 +253,54 @@ static const pe_seen_wave *next_faster(const pe_seen_wave *waves, uint64_t first
     return next;
 }
 
-/* Refine an offset by ever faster waves; returns the largest difference of phases that is left.
- */
-static double refine(const pe_seen_wave *const *waves, size_t count, double turned,
-                     double *offset)
+/* What the phase of a wave may be off by, in radians. */
+static double phase_error(const pe_seen *seen, const pe_seen_wave *wave)
+{
+    double part = fmin(wave->turns, 1);
+    return PHASE_TOLERANCE + 4 * pe_seen_unit(&seen->view) / (part * part);
+}
+
+/* Refine an offset by ever faster waves; those that are far off are left out. Returns the
+ * largest difference of phases that is left, in errors, or 2 if too many waves are off. */
+static double refine(const pe_seen *seen, const pe_seen_wave *const *waves, size_t count,
+                     double turned, double *offset)
 {
     double worst = 0;
-    for (size_t i = 0; i < count; i++)
-        *offset += wrapped(waves[i]->phase + turned - waves[i]->frequency * *offset) /
-                   waves[i]->frequency;
-    for (size_t i = 0; i < count; i++)
-        worst = fmax(worst,
-                     fabs(wrapped(waves[i]->phase + turned - waves[i]->frequency * *offset)));
-    return worst;
+    size_t bad = 0;
+    for (size_t i = 0; i < count; i++) {
+        double off = wrapped(waves[i]->phase + turned - waves[i]->frequency * *offset);
+        *offset += fabs(off) < 1 ? off / waves[i]->frequency : 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        double off = wrapped(waves[i]->phase + turned - waves[i]->frequency * *offset);
+        off = fabs(off) / phase_error(seen, waves[i]);
+        if (off >= 1)
+            bad++;
+        else
+            worst = fmax(worst, off);
+    }
+    return bad > bad_allowed(count) ? 2 : worst;
+}
+
+/* Find the offset by a wave, which says it modulo its own turns, and by the others, which say
+ * which turn. */
+static bool find_offset(const pe_seen *seen, const pe_seen_wave *const *waves, size_t count,
+                        const pe_seen_wave *from, double turned, double *ret_offset)
+{
+    double best = 1;
+    bool found = false;
+    for (int turns = 0; turns <= (count > 1 ? TURNS_MAX : 0); turns++)
+        for (int sign = 1; sign >= (turns > 0 ? -1 : 1); sign -= 2) {
+            double offset = wrapped(from->phase + turned) / from->frequency +
+                            sign * turns * TURN / from->frequency;
+            double worst = refine(seen, waves, count, turned, &offset);
+            if (worst < best) {
+                best = worst / 4; /* one with more turns must be much better */
+                *ret_offset = offset;
+                found = true;
+            }
+        }
+    return found;
 }
 
 bool pe_seen_offset(pe_seen *seen, uint64_t first, uint64_t stride, uint64_t count, bool sines,
@@ -230,27 +310,18 @@ bool pe_seen_offset(pe_seen *seen, uint64_t first, uint64_t stride, uint64_t cou
     const pe_seen_wave *rising[OFFSET_WAVES];
     const double turned = sines ? TURN / 4 : 0;
     size_t used = 0;
-    double best = PHASE_TOLERANCE;
-    bool found = false;
     double above = 0;
     while (waves && used < OFFSET_WAVES &&
            (wave = next_faster(waves, first, stride, count, above))) {
         rising[used++] = wave;
         above = wave->frequency;
     }
-    /* the slowest wave says the offset modulo its own turns: the others say which turn */
-    for (int turns = 0; used > 0 && turns <= (used > 1 ? TURNS_MAX : 0); turns++)
-        for (int sign = 1; sign >= (turns > 0 ? -1 : 1); sign -= 2) {
-            double offset = wrapped(rising[0]->phase + turned) / rising[0]->frequency +
-                            sign * turns * TURN / rising[0]->frequency;
-            double worst = refine(rising, used, turned, &offset);
-            if (worst < best) {
-                best = worst / 4; /* one with more turns must be much better */
-                *ret_offset = offset;
-                found = true;
-            }
-        }
-    return found;
+    if (used == 0)
+        return false;
+    if (find_offset(seen, rising, used, rising[0], turned, ret_offset))
+        return true;
+    return bad_allowed(used) > 0 &&
+           find_offset(seen, rising, used, rising[1], turned, ret_offset);
 }
 
 void pe_seen_decimal(double number, double relative, char dst[PE_PRINT_MAX])

@@ -6,7 +6,8 @@
 
 #include <math.h>
 
-#define TURN 6.283185307179586
+#define TURN  6.283185307179586
+#define STEPS 9 /* of least squares; the last ones leave out what is far */
 
 static void sine_and_cosine(double angle, double *ret_sine, double *ret_cosine)
 {
@@ -110,19 +111,30 @@ static double limited(double residual, double limit)
     return residual > limit ? limit : residual < -limit ? -limit : residual;
 }
 
-/* One step: without `with_frequency` only amplitudes change. */
-static bool improve(fit *own, const double *x, size_t stride, size_t count, double limit,
-                    bool with_frequency)
+/* How far numbers count: residuals beyond `limit` count as that much, numbers beyond `trim` do
+ * not count. */
+typedef struct reach {
+    double limit, trim;
+} reach;
+
+/* One step: without `with_frequency` only amplitudes change. Returns the mean of the residuals'
+ * magnitudes before it in *ret_spread. */
+static bool improve(fit *own, const double *x, size_t stride, size_t count, reach within,
+                    bool with_frequency, double *ret_spread)
 {
-    double m[3][4] = {{0}}, sine, cosine, step_sine, step_cosine;
+    double m[3][4] = {{0}}, sine, cosine, step_sine, step_cosine, sum = 0;
+    size_t used = 0;
     sine_and_cosine(own->frequency, &step_sine, &step_cosine);
     cosine = 1;
     sine = 0;
     for (size_t k = 0; k < count; k++) {
         double slope = (double)k * (own->b * cosine - own->a * sine);
         double terms[3] = {cosine, sine, with_frequency ? slope : 0};
-        double rest = limited(x[k * stride] - own->a * cosine - own->b * sine, limit);
-        for (int i = 0; i < 3; i++) {
+        double rest = limited(x[k * stride] - own->a * cosine - own->b * sine, within.limit);
+        bool counts = fabs(rest) <= within.trim;
+        used += counts;
+        sum += counts ? fabs(rest) : 0;
+        for (int i = 0; counts && i < 3; i++) {
             for (int j = 0; j < 3; j++)
                 m[i][j] += terms[i] * terms[j];
             m[i][3] += terms[i] * rest;
@@ -133,7 +145,8 @@ static bool improve(fit *own, const double *x, size_t stride, size_t count, doub
     }
     if (!with_frequency)
         m[2][2] = 1;
-    if (!solve(m))
+    *ret_spread = sum / (double)(used > 0 ? used : 1);
+    if (2 * used < count || !solve(m))
         return false;
     own->a += m[0][3];
     own->b += m[1][3];
@@ -151,7 +164,7 @@ static bool is_near(const fit *own, const double *x, size_t stride, size_t count
         sine_and_cosine(own->frequency * (double)k, &sine, &cosine);
         far += fabs(x[k * stride] - own->a * cosine - own->b * sine) > 0.01 * amplitude;
     }
-    return far <= count / 16;
+    return far <= count / 8;
 }
 
 pe_seen_wave pe_fit_wave(const double *x, size_t stride, size_t count, double least_angle)
@@ -168,11 +181,14 @@ pe_seen_wave pe_fit_wave(const double *x, size_t stride, size_t count, double le
                                         : 0};
     if (count < 4 || own.frequency <= 0 || own.frequency >= TURN / 2)
         return none;
-    double limit = 1e300;
-    for (int i = 0; i < 6; i++) {
-        if (!improve(&own, x, stride, count, limit, i > 0))
+    reach within = {INFINITY, INFINITY};
+    for (int i = 0; i < STEPS; i++) {
+        double spread;
+        if (!improve(&own, x, stride, count, within, i > 0, &spread))
             return none;
-        limit = i > 1 ? 0.02 * largest : limit;
+        within.limit = i > 1 ? 0.02 * largest : INFINITY;
+        if (i >= STEPS - 4)
+            within.trim = 8 * spread + 1e-12 * largest;
     }
     double amplitude = sqrt(own.a * own.a + own.b * own.b);
     if (own.frequency * (double)count < least_angle ||

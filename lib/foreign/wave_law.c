@@ -8,6 +8,7 @@
 
 #define NEAREST         1e-5 /* how near a decimal must be at least to be taken for a number */
 #define FARTHEST        0.05 /* and at most, relative */
+#define AMPLITUDES      31   /* of which the middle one is taken */
 #define OFFSET_ABSOLUTE 0.02 /* positions: nearer to a whole number, it is one */
 
 static double within(double error)
@@ -33,19 +34,34 @@ void pe_wave_positions(double offset, double step, double error, char *dst, size
     snprintf(dst, size, "%s%s", offset_text, step_text);
 }
 
+/* The middle one of the amplitudes of waves, so that a bad column does not decide. */
+static double amplitude_of(const pe_seen_wave *waves, pe_columns columns)
+{
+    double sorted[AMPLITUDES];
+    size_t count = 0;
+    for (uint64_t i = 0; i < columns.count && count < AMPLITUDES; i++) {
+        const pe_seen_wave *wave = &waves[columns.first + i * columns.stride];
+        size_t place = count;
+        if (!wave->found || (count > 0 && wave->turns < 3))
+            continue;
+        for (; place > 0 && sorted[place - 1] > wave->amplitude; place--)
+            sorted[place] = sorted[place - 1];
+        sorted[place] = wave->amplitude;
+        count++;
+    }
+    return count > 0 ? sorted[count / 2] : 0;
+}
+
 bool pe_wave_law_of(pe_seen *seen, pe_columns columns, bool sines, pe_wave_law *ret_law)
 {
     pe_seen_geometry geometry = {0};
     const pe_seen_wave *waves = pe_seen_waves(seen);
     double rows;
-    uint64_t i = 0;
     if (!waves || columns.count == 0 ||
         !pe_seen_offset(seen, columns.first, columns.stride, columns.count, sines, &rows))
         return false;
-    while (!waves[columns.first + i * columns.stride].found)
-        i++;
     *ret_law = (pe_wave_law){.step = 1, .reach = fabs(rows)};
-    ret_law->amplitude = waves[columns.first + i * columns.stride].amplitude;
+    ret_law->amplitude = amplitude_of(waves, columns);
     ret_law->geometric =
         pe_seen_geometric(seen, columns.first, columns.stride, columns.count, &geometry);
     if (ret_law->geometric) {

@@ -16,7 +16,7 @@ typedef struct pe_wave_law {
     double ratio_error; /* relative: what it may be off by */
     double first;       /* the first frequency, as measured, in radians per row */
     double step;      /* the first frequency, in radians per row, if it is geometric; else 1 */
-    double amplitude; /* of the first wave */
+    double amplitude; /* the middle one of the first waves */
     char positions[128]; /* "&offset=…&step=…"; empty where both are the defaults */
     double offset;       /* the position of row 0, in rows */
     double reach;        /* the distance of row 0 from position 0, in rows */

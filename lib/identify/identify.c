@@ -11,7 +11,7 @@
 
 #define COMPARED_MAX  16 /* proposals of a scheme that are compared in full */
 #define SAMPLED_LINES 9
-#define MISFITS_MAX   0.03 /* share of entries that do not fit, of a table that is near */
+#define MISFITS_MAX   0.07 /* share of entries that do not fit, of a table that is near */
 
 bool pe_scheme_is_recognised(const pe_scheme *scheme)
 {
@@ -53,7 +53,8 @@ static bool has_arithmetic(const search *self, const pe_proposal *proposal, pe_r
 
 static pe_bound bound_of(search *self, const pe_proposal *proposal)
 {
-    return (pe_bound){&self->seen, proposal->reach, proposal->angle, proposal->roundings};
+    return (pe_bound){&self->seen, proposal->reach, proposal->angle, proposal->roundings,
+                      proposal->coarse};
 }
 
 /* Find out the arithmetic of a table that is not exact. False: it was ended. */
@@ -62,6 +63,7 @@ static bool judge(search *self, const pe_scheme *scheme, const pe_proposal *prop
 {
     const pe_bound bound = bound_of(self, proposal);
     uint64_t f32 = 0, f64 = 0;
+    const char *computation = NULL;
     bool recipe = false;
     if (!has_arithmetic(self, proposal, request, tensor)) {
         f32 = self->comparison.differing;
@@ -70,9 +72,10 @@ static bool judge(search *self, const pe_scheme *scheme, const pe_proposal *prop
         pe_request *wide = pe_query_request(scheme, proposal->query, "f64", self->limits);
         bool judged =
             wide && pe_judge_all(wide, tensor, &bound, self->runner, &f32, &f64, self->reterr);
-        if (judged && f64 > 0 && f32 == 0 && self->seen.rows > 0)
-            judged =
-                pe_recipe_f32(wide, tensor, &self->seen, self->runner, &recipe, self->reterr);
+        if (judged && f64 > 0 && (f32 == 0 || proposal->coarse) && self->seen.rows > 0)
+            judged = pe_recipe_find(wide, tensor, &self->seen, proposal->coarse, self->runner,
+                                    &computation, self->reterr);
+        recipe = computation != NULL;
         if (judged && f64 > 0 && !recipe)
             judged =
                 pe_slope_recipe(wide, tensor, &self->seen, self->runner, &recipe, self->reterr);
@@ -82,6 +85,7 @@ static bool judge(search *self, const pe_scheme *scheme, const pe_proposal *prop
     }
     f32 = recipe ? 0 : f32;
     found->misfits = f32;
+    found->computation = computation;
     found->arithmetic = f64 == 0  ? PE_ARITHMETIC_F64
                         : f32 > 0 ? PE_ARITHMETIC_UNKNOWN
                         : recipe  ? PE_ARITHMETIC_F32
@@ -103,6 +107,7 @@ static bool compare(search *self, const pe_scheme *scheme, const pe_proposal *pr
         return false;
     self->best->compared++;
     found.status = PE_IDENTITY_EXACT;
+    found.computation = NULL;
     found.arithmetic = PE_ARITHMETIC_EXACT;
     found.misfits = 0;
     if (self->comparison.differing + self->comparison.signs > 0) {
@@ -136,9 +141,9 @@ static uint64_t hash_of(const pe_request *request)
 }
 
 /* Whether a request with the same bits has been compared already; if not, it is noted. */
-static bool is_known(search *self, const pe_request *request)
+static bool is_known(search *self, const pe_proposal *proposal, const pe_request *request)
 {
-    uint64_t hash = hash_of(request);
+    uint64_t hash = hash_of(request) ^ proposal->coarse;
     for (size_t i = 0; i < self->known; i++)
         if (self->keys[i] == hash)
             return true;
@@ -171,14 +176,15 @@ static bool try_proposal(search *self, const pe_scheme *scheme, const pe_proposa
     bool real = pe_element_is_real(self->seen.view.element, &dtype), read = true, good = true;
     const char *name = real ? pe_dtype_name(dtype) : "f32";
     self->best->proposed++;
-    if (!probe_is_near(self, scheme, proposal, name))
+    if ((proposal->coarse && self->best->status == PE_IDENTITY_MATCH) ||
+        !probe_is_near(self, scheme, proposal, name))
         return true;
     pe_request *request = pe_query_request(scheme, proposal->query, name, self->limits);
     int tensor = request ? pe_query_tensor(request, proposal->tensor, &self->seen.view) : -1;
     const pe_bound bound = bound_of(self, proposal);
     if (tensor >= 0 && self->known < COMPARED_MAX &&
         pe_judge_lines(request, (size_t)tensor, &bound, SAMPLED_LINES, &read) &&
-        !is_known(self, request))
+        !is_known(self, proposal, request))
         good = compare(self, scheme, proposal, request, (size_t)tensor);
     pe_request_unref(request);
     return good;
@@ -198,6 +204,7 @@ static bool look(search *self)
         self->proposals.reach = 0;
         self->proposals.angle = 0;
         self->proposals.roundings = 0;
+        self->proposals.coarse = false;
         self->proposals.looked_up = false;
         self->proposals.probe[0] = '\0';
         scheme->recognise(&self->seen, &self->proposals);

@@ -76,8 +76,9 @@ static bool line_is_near(line_reader *lines, uint64_t line, bool *ret_read)
     pe_read_row(lines->values, lines->dtype, lines->exact, (size_t)columns);
     for (uint64_t column = 0; column < columns; column++)
         far += !is_near(lines->found[column], lines->values[column],
-                        turned_at(lines->bound, line, column), 0x1p-23, rounding);
-    return far <= columns / 16;
+                        turned_at(lines->bound, line, column),
+                        lines->bound->coarse ? 0x1p-7 : 0x1p-23, rounding);
+    return far <= columns / 8;
 }
 
 /* The lines that are sampled: of a matrix among the first rows, whose waves have been seen, of

@@ -8,6 +8,7 @@
 typedef struct pe_bound {
     pe_seen *seen;
     double reach, angle, roundings; /* of the pe_proposal */
+    bool coarse;                    /* of the same */
 } pe_bound;
 
 /* Whether `count` lines of the table, spread over the first ones, or all but a quarter of them,

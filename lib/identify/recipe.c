@@ -17,17 +17,70 @@
     0x1p30 /* radians: beyond, quarter turns are not told apart exactly enough                 \
             */
 
+/* ---- formats ---- */
+
+/* In which formats positions, frequencies, their products and the functions of these are. */
+typedef struct formats {
+    pe_dtype position, frequency, product, function;
+    const char *text;
+} formats;
+
+#define FLOAT_RECIPES                                                                          \
+    2 /* the first ones, of tables as near as float32 arithmetic brings them */
+static const formats RECIPES[] = {
+    {PE_F32, PE_F32, PE_F32, PE_F32, "float32 positions times float32 frequencies"},
+    {PE_F64, PE_F32, PE_F64, PE_F64, "float64 positions times float32 frequencies"},
+    {PE_F32, PE_BF16, PE_F32, PE_F32, "float32 positions times bfloat16 frequencies"},
+    {PE_F32, PE_F16, PE_F32, PE_F32, "float32 positions times float16 frequencies"},
+    {PE_BF16, PE_BF16, PE_BF16, PE_BF16, "all in bfloat16"},
+    {PE_F16, PE_F16, PE_F16, PE_F16, "all in float16"},
+    {PE_BF16, PE_F32, PE_F32, PE_F32, "bfloat16 positions times float32 frequencies"},
+    {PE_F16, PE_F32, PE_F32, PE_F32, "float16 positions times float32 frequencies"},
+    {PE_BF16, PE_BF16, PE_F32, PE_F32, "bfloat16 positions and frequencies, float32 products"},
+    {PE_F16, PE_F16, PE_F32, PE_F32, "float16 positions and frequencies, float32 products"},
+};
+
+#define RECIPE_COUNT (sizeof RECIPES / sizeof *RECIPES)
+
+/* A number rounded to a format. */
+static double rounded(double number, pe_dtype format)
+{
+    unsigned char element[8];
+    if (format == PE_F64)
+        return number;
+    if (format == PE_F32)
+        return (double)(float)number;
+    pe_round_row(format, &number, 1, element);
+    return pe_element_value(format, element);
+}
+
+/* The number of a format `steps` places above one of its numbers, which is normal and positive.
+ */
+static double next_in(double number, pe_dtype format, int steps)
+{
+    static const double UNITS[] = {
+        [PE_F32] = 0x1p-23, [PE_F64] = 0x1p-52, [PE_F16] = 0x1p-10, [PE_BF16] = 0x1p-7};
+    for (int i = 0; i < abs(steps); i++) {
+        int exponent;
+        double part = frexp(number, &exponent); /* in [1/2, 1) */
+        double unit = ldexp(UNITS[format], exponent - 1);
+        number = steps > 0 ? number + unit : number - (part == 0.5 ? unit / 2 : unit);
+    }
+    return rounded(number, format);
+}
+
 /* ---- one column ---- */
 
 typedef struct column {
     bool constant; /* too slow to be told: no wave */
     int quarters;  /* 0: cosines; 3: sines */
     double angle;  /* exact frequency, in radians per row */
-    float frequency;
+    double frequency;
 } column;
 
 typedef struct recipe {
     pe_seen *seen;
+    formats in;
     double first; /* the position of row 0 */
     float amplitude;
     pe_dtype dtype; /* of the table */
@@ -35,37 +88,38 @@ typedef struct recipe {
     uint64_t rows, count;
 } recipe;
 
-/* How far an entry is from what a float32 frequency and amplitude give: 0 if it is that, 1 if
- * it is what a neighbouring float would be rounded to, 2 if it is neither. */
+/* How far an entry is from what a frequency and amplitude give: 0 if it is that, 1 if it is
+ * what a neighbouring float would be rounded to, 2 if it is neither. */
 static int distance_of(const recipe *self, const column *own, double found, uint64_t row)
 {
-    float position = (float)(self->first + (double)row), phase = position * own->frequency;
-    float value = (float)pe_quick_cosine((double)phase, own->quarters);
+    double position = rounded(self->first + (double)row, self->in.position);
+    double phase = rounded(position * own->frequency, self->in.product);
+    double wide = pe_quick_cosine(phase, own->quarters);
+    float value = (float)wide;
     for (int i = 0; i < 3; i++) {
         float near = i == 0 ? value : nextafterf(value, i == 1 ? INFINITY : -INFINITY);
-        double wide = (double)(self->amplitude * near);
-        unsigned char element[8];
-        pe_round_row(self->dtype, &wide, 1, element);
-        if (pe_element_value(self->dtype, element) == found)
+        double scaled =
+            (double)(self->amplitude * (float)rounded((double)near, self->in.function));
+        if (rounded(scaled, self->dtype) == found)
             return i > 0;
     }
     return 2;
 }
 
-/* Choose a column's frequency among floats: the one that gives the most of some rows, and all
- * of them within a float. False if there is none. */
+/* Choose a column's frequency among those of its format: the one that gives the most of some
+ * rows, and all of them within a float. False if there is none. */
 static bool choose(recipe *self, column *own, const double *probed, const uint64_t *rows,
                    uint64_t stride)
 {
-    const float nearest = (float)own->angle;
-    float best = 0;
+    const pe_dtype format = self->in.frequency;
+    const double nearest = rounded(own->angle, format);
+    const int most = format == PE_F32 ? FLOATS : 1;
+    double best = 0;
     size_t least = PROBED_ROWS + 1;
-    for (int step = 0; step <= 2 * FLOATS; step++) {
+    for (int step = 0; step <= 2 * most; step++) {
         int floats = step % 2 ? (step + 1) / 2 : -step / 2, distance = 0;
         size_t row = 0, off = 0;
-        own->frequency = nearest;
-        for (int i = 0; i < abs(floats); i++)
-            own->frequency = nextafterf(own->frequency, floats > 0 ? INFINITY : 0);
+        own->frequency = next_in(nearest, format, floats);
         for (; row < PROBED_ROWS && distance < 2 && off < least; row++) {
             distance = distance_of(self, own, probed[row * stride], rows[row]);
             off += distance == 1;
@@ -222,13 +276,24 @@ static bool all_are_waves(const recipe *self)
     return true;
 }
 
-bool pe_recipe_f32(pe_request *wide, size_t tensor, pe_seen *seen, const pe_runner *runner,
-                   bool *ret_fits, pe_error *reterr)
+/* Try one recipe. False: it was ended. */
+static bool try_recipe(recipe *self, pe_request *wide, const pe_runner *runner, bool *ret_fits,
+                       pe_error *reterr)
+{
+    bool read = true, good = true;
+    *ret_fits = false;
+    if (choose_all(self, &read))
+        good = all_fit(self, wide, runner, ret_fits, reterr);
+    return good && read;
+}
+
+bool pe_recipe_find(pe_request *wide, size_t tensor, pe_seen *seen, bool coarse,
+                    const pe_runner *runner, const char **ret_computation, pe_error *reterr)
 {
     recipe self = {.seen = seen, .amplitude = 1, .rows = seen->rows, .count = seen->columns};
     pe_stream *stream = NULL;
-    bool read = true;
-    *ret_fits = false;
+    bool fits = false;
+    *ret_computation = NULL;
     if (!pe_element_is_real(seen->view.element, &self.dtype) || self.dtype == PE_F64 ||
         seen->sampled < 4 || !read_first(wide, &self.first))
         return true;
@@ -238,9 +303,13 @@ bool pe_recipe_f32(pe_request *wide, size_t tensor, pe_seen *seen, const pe_runn
     for (uint64_t c = 0; good && c < self.count; c++)
         self.columns[c] = (column){.constant = true};
     good = good && measure(&self, stream) && measure_slow(&self, stream);
-    if (good && all_are_waves(&self) && choose_all(&self, &read))
-        good = all_fit(&self, wide, runner, ret_fits, reterr);
-    good = good && read;
+    bool waves = good && all_are_waves(&self);
+    for (size_t i = 0; good && waves && !fits && i < (coarse ? RECIPE_COUNT : FLOAT_RECIPES);
+         i++) {
+        self.in = RECIPES[i];
+        good = try_recipe(&self, wide, runner, &fits, reterr);
+        *ret_computation = fits ? RECIPES[i].text : NULL;
+    }
     pe_stream_free(stream);
     free(self.columns);
     if (!good && reterr->count == 0)

@@ -10,9 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FAR         5.0  /* errors: a measured frequency that is further off does not fit */
-#define CAP         16.0 /* of an entry's square, so that one bad entry does not decide */
-#define ANGLE_ERROR 3e-7 /* relative: how far float32 arithmetic moves an angle */
+#define FAR         5.0    /* errors: a measured frequency that is further off does not fit */
+#define CAP         16.0   /* of an entry's square, so that one bad entry does not decide */
+#define LOOKED_MAX  100000 /* laws whose entries are looked at: short tables fit very many */
+#define ANGLE_ERROR 3e-7   /* relative: how far float32 arithmetic moves an angle */
 
 static const double MSCALES[] = {1, 0.707, 0.8, 0.5, 2, 0.1, 0.4};
 
@@ -47,7 +48,7 @@ static bool frequencies_fit(const pe_rotary_ranking *self, double step)
         measured++;
         far += !(fabs(found - expected) <= FAR * seen->errors[i] * expected);
     }
-    return 16 * far <= measured;
+    return 8 * far <= measured || (far == 1 && measured > 3);
 }
 
 /* The mean square of what frequencies are off by. */
@@ -172,7 +173,7 @@ void pe_rotary_consider(pe_rotary_ranking *self, const pe_rotary *rotary, double
     pe_rotary_law law = {.law = *rotary, .step = step};
     double amplitude = 1;
     double most = self->kept < PE_ROTARY_LAWS_KEPT ? CAP : self->laws[self->kept - 1].rank;
-    if (!frequencies_fit(self, step))
+    if (!frequencies_fit(self, step) || self->looked++ >= LOOKED_MAX)
         return;
     if (rotary->type == PE_ROTARY_YARN)
         amplitude = choose_attention(self, &law);

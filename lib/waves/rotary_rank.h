@@ -19,6 +19,7 @@ typedef struct pe_rotary_ranking {
     double step;       /* a decimal near the first frequency, which most laws leave as it is */
     double *predicted; /* [count]: radians per position, of the law that is considered next */
     pe_rotary_column *columns; /* [2^PE_ROTARY_KNOWN_BITS], zeroed: those known already */
+    size_t looked;             /* laws that fit the measured frequencies */
     size_t kept;
     pe_rotary_law *laws; /* [PE_ROTARY_LAWS_KEPT], the best one first */
 } pe_rotary_ranking;

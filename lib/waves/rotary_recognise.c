@@ -1,7 +1,9 @@
 /* Proposing rotary tables: how their columns are arranged, and which laws are nearest. */
 #include "waves/rotary_recognise.h"
 
+#include "foreign/quick_cosine.h"
 #include "foreign/wave_law.h"
+#include "numerics/elementary.h"
 #include "waves/rotary_laws.h"
 #include "waves/rotary_presets.h"
 #include "waves/rotary_request.h"
@@ -154,6 +156,21 @@ static void read_waves(pe_seen *seen, pe_columns columns, double *frequencies, d
     }
 }
 
+/* Replace the first frequency, from which all others are reckoned, if it is missing or bad:
+ * where the next ones fall geometrically and it does not. */
+static void mend_first(double *frequencies, double *errors, size_t count)
+{
+    const double *w = frequencies;
+    if (count < 4 || w[1] == 0 || w[2] == 0 || w[3] == 0 ||
+        fabs(w[3] * w[1] / (w[2] * w[2]) - 1) > 1e-3)
+        return;
+    double first = w[1] * w[1] / w[2];
+    if (fabs(w[0] - first) <= 1e-3 * first + errors[0] * w[0])
+        return;
+    frequencies[0] = first;
+    errors[0] = 2 * errors[1] + errors[2];
+}
+
 /* Propose the laws that are nearest to a table. */
 static void propose_laws(pe_seen *seen, const arrangement *table, const pe_wave_law *wave,
                          pe_proposals *proposals)
@@ -176,11 +193,51 @@ static void propose_laws(pe_seen *seen, const arrangement *table, const pe_wave_
                                .still = still_columns(seen, table->columns)};
     if (read_entries(seen, table->columns, entries, row, &measured)) {
         read_waves(seen, table->columns, numbers, errors);
+        mend_first(numbers, errors, count);
         size_t found = pe_rotary_search(&measured, laws);
         for (size_t i = 0; i < found; i++)
             propose_law(table, &laws[i], proposals);
     }
     free(numbers);
+}
+
+/* Whether rows 1 to 3 are near those of a theta in arithmetic of 16 bits, from position 0 on.
+ */
+static bool is_coarsely(const pe_seen *seen, const arrangement *table, double theta)
+{
+    const double log = pe_log((dd){theta, 0}).hi / (double)table->columns.count;
+    uint64_t far = 0;
+    for (uint64_t i = 0; i < table->columns.count; i++) {
+        double frequency = pe_unscaled(pe_exp((dd){-log * (double)i, 0})).hi;
+        for (size_t row = 1; row < 4; row++) {
+            double angle = frequency * (double)row;
+            double wave = pe_quick_cosine(angle, table->sines ? 3 : 0);
+            double found =
+                pe_seen_entry(seen, row, table->columns.first + i * table->columns.stride);
+            far += !(fabs(found - wave) <= 0x1p-7 * (angle + fabs(wave)) + 1e-5);
+        }
+    }
+    return 16 * far <= 3 * table->columns.count;
+}
+
+/* Propose tables that may have been computed in 16 bits, whose waves are measured badly. */
+static void propose_coarse(const pe_seen *seen, const arrangement *table,
+                           pe_proposals *proposals)
+{
+    static const double THETAS[] = {1e4, 5e5, 1e6, 1.5e5, 5e6, 1e7, 1e5};
+    proposals->coarse = true;
+    proposals->reach = 0;
+    proposals->angle = (double)seen->rows;
+    for (size_t i = 0; i < PE_COUNT(THETAS); i++) {
+        char theta[TEXT];
+        if (!is_coarsely(seen, table, THETAS[i]))
+            continue;
+        write_number(theta, sizeof theta, "rope_theta", THETAS[i], "10000");
+        pe_propose(proposals, table->tensor, "length=%llu&dim=%llu%s%s", table->rows,
+                   2ull * table->columns.count, table->query, theta);
+    }
+    proposals->coarse = false;
+    proposals->angle = 0;
 }
 
 /* Propose tables of one arrangement. */
@@ -189,6 +246,7 @@ static void propose_tables(pe_seen *seen, pe_proposals *proposals, const char *t
 {
     const arrangement table = {tensor, query, columns, sines, seen->rows};
     pe_wave_law law;
+    propose_coarse(seen, &table, proposals);
     if (!pe_wave_law_of(seen, columns, sines, &law))
         return;
     propose_laws(seen, &table, &law, proposals);

@@ -100,6 +100,7 @@ typedef struct growing {
     double gamma, scale_base; /* the latter in rows */
     double sign;              /* 1: of queries, -1: of keys */
     double log_zeta;          /* of the first column */
+    double amplitude;         /* of the first column in row 0 */
     pe_wave_law law;          /* without the growth */
 } growing;
 
@@ -133,7 +134,9 @@ static bool read_law(const pe_seen *seen, uint64_t stride, bool sines, growing *
     good = good && pe_seen_begin(&rest, &view) &&
            pe_wave_law_of(&rest, (pe_columns){0, stride > 0 ? stride : 1, pairs}, sines,
                           &self->law) &&
-           self->law.geometric;
+           self->law.geometric && rest.waves[0].found;
+    if (good)
+        self->amplitude = rest.waves[0].amplitude;
     pe_seen_end(&rest);
     free(even);
     return good;
@@ -166,7 +169,7 @@ static void propose_growing(const pe_seen *seen, pe_proposals *proposals, uint64
     /* the amplitude of row 0 is zeta_0^((offset - centre)/scale_base) */
     double scale_base = self->scale_base * self->law.step;
     double from = pe_wave_offset(self->law.offset * self->law.step) -
-                  self->sign * logarithm(self->law.amplitude) * scale_base / self->log_zeta;
+                  self->sign * logarithm(self->amplitude) * scale_base / self->log_zeta;
     pe_wave_law_base(&self->law, (double)pairs, "base", "10000", base, sizeof base);
     pe_propose_number(scale, sizeof scale, "scale_base", scale_base, 1e-3, "512");
     proposals->reach = self->law.reach;

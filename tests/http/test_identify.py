@@ -120,6 +120,28 @@ def dynamic(length, dim, base, factor, original):
     return hugging_face(length, dim, base * ((factor * length / original) - (factor - 1)) ** (dim / (dim - 2)))
 
 
+def half(table, kind):
+    """A table rounded to bfloat16 or float16, as float32."""
+    if kind == "f16":
+        return numpy.asarray(table, "f2").astype(F)
+    bits = numpy.asarray(table, F).view("u4")
+    return ((bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000).astype("u4").view(F)
+
+
+def in_half(length, dim, base, formats):
+    """Rotary cosines of torch modules in half precision; formats of positions, frequencies, products and the cosines."""
+    place, frequency, product, function = ((lambda x, kind=kind: x if kind == "f32" else half(x, kind)) for kind in formats)
+    table = product(place(numpy.arange(length, dtype=F))[:, None] * frequency(frequencies(dim, base)))
+    return numpy.concatenate([function(numpy.cos(table))] * 2, 1)
+
+
+HALVES = {  # formats of positions, frequencies, products, cosines, the type of the table: what is said
+    ("f32", "bf16", "f32", "f32", "f4"): "bfloat16 frequencies", ("f32", "f16", "f32", "f32", "f4"): "float16 frequencies",
+    ("f32", "f16", "f32", "f32", "f2"): "float16 frequencies", ("bf16", "bf16", "bf16", "bf16", "f4"): "all in bfloat16",
+    ("f16", "f16", "f16", "f16", "f2"): "all in float16", ("bf16", "f32", "f32", "f32", "f4"): "bfloat16 positions",
+    ("bf16", "bf16", "f32", "f32", "f4"): "bfloat16 positions and frequencies"}
+
+
 def pixtral(height, width, dim, base=10000.0):
     """transformers' PixtralRotaryEmbedding, in float32: cosines of all patches."""
     inverse = frequencies(dim, base)
@@ -343,6 +365,43 @@ class Identify(ServerCase):
             table[tuple(size // 2 for size in table.shape)] += F(.01)
             damaged = self.identify(npy(table))
             self.assertIn(damaged["status"], ("near", "unknown"), name)
+
+    def test_tables_computed_in_half_precision(self):
+        for (*formats, dtype), text in HALVES.items():
+            for length, dim, base in [(500, 64, 10000.0), (300, 128, 500000.0)][len(formats[1]) % 2:][:1]:
+                table = in_half(length, dim, base, formats).astype(dtype)
+                found = self.identify(npy(table))
+                self.assertEqual((found["status"], found.get("arithmetic")), ("match", "float32"), (formats, length, found))
+                self.assertIn(text, found["computation"])
+                for said in (f"length={length}", f"dim={dim}", *([] if base == 1e4 else [f"rope_theta={base:.0f}"])):
+                    self.assertIn(said, found["request"]["url"].replace("?", "&").split("&"))
+                table[length // 2, dim // 3] += table.dtype.type(.02)
+                self.assertIn(self.identify(npy(table))["status"], ("near", "unknown"))
+
+    def test_a_bad_row_or_column_or_a_few_bad_entries_are_near(self):
+        generator = numpy.random.default_rng(4)
+        tables = {"rope": hugging_face(300, 64), "sinusoidal": annotated(200, 64), "yarn": yarn(600, 64, 1e6, 4, 32768), "own": self.fetch("/v1/encodings/rope?length=400&dim=64&rope_type=llama3&factor=32&table=full")}
+        for name, table in tables.items():
+            good = self.identify(npy(table))["request"]
+            rows, columns = table.shape
+            for spoilt in ("row", "first row", "last row", "column", "first column", "entries"):
+                other = table.copy()
+                if spoilt == "entries":
+                    places = generator.random(table.shape) < 1 / 17
+                    other[places] = generator.normal(size=places.sum())
+                elif "row" in spoilt:
+                    row = {"row": rows // 3, "first row": 0, "last row": rows - 1}[spoilt]
+                    other[row] = generator.normal(size=columns)
+                else:
+                    other[:, 0 if "first" in spoilt else columns // 5] = generator.normal(size=rows)
+                found = self.identify(npy(other))
+                wrong = (other != table).sum()
+                if spoilt == "entries" and len(table) < 300 and found["status"] == "unknown":
+                    continue  # a short table does not say enough then
+                self.assertEqual(found["status"], "near", (name, spoilt, found["summary"]))
+                self.assertEqual(self.bits(self.fetch(found["request"]["url"])), self.bits(self.fetch(good["url"])), (name, spoilt))
+                self.assertLessEqual(found["misfits"], wrong)
+                self.assertGreater(found["misfits"], 0.9 * wrong)
 
     def test_own_inverse_frequencies_are_exact(self):
         for keys in ("rope_theta=500000", "rope_theta=150000&rope_type=yarn&factor=32&original_max_position_embeddings=4096&truncate=false",
