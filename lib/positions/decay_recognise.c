@@ -66,7 +66,7 @@ void pe_retnet_recognise(pe_seen *seen, pe_proposals *proposals)
 
 /* ---- sandwich ---- */
 
-#define TERMS_MAX 65536
+#define TERMS_MAX 4096
 
 /* The cosine of a number up to 1, by Taylor's series. */
 static double cosine_of(double angle)
@@ -79,33 +79,49 @@ static double cosine_of(double angle)
     return sum;
 }
 
-/* The sum of the cosines at distance 1; it rises with the logarithm of the base. */
-static double sum_of(double log_base, uint64_t terms)
+/* The sums of the cosines at distances 1 and 2. The first one rises with the base. */
+typedef struct sums {
+    double at[2];
+} sums;
+
+static sums sums_of(double log_base, uint64_t terms)
 {
     double ratio = pe_unscaled(pe_exp((dd){-log_base / (double)terms, 0})).hi;
-    double frequency = 1, sum = 0;
+    double frequency = 1;
+    sums both = {{0, 0}};
     for (uint64_t c = 0; c < terms; c++) {
-        sum += cosine_of(frequency);
+        double cosine = cosine_of(frequency);
+        both.at[0] += cosine;
+        both.at[1] += 2 * cosine * cosine - 1;
         frequency *= ratio;
     }
-    return sum;
+    return both;
 }
 
-/* Write the base whose cosines have this sum, which may be off by a relative error. */
-static void write_base(double sum, double error, uint64_t terms, char dst[48])
+#define LOG_BASE_MAX 24
+
+/* The logarithm of the base whose cosines have this sum at distance 1. */
+static double find_base(double sum, uint64_t terms)
 {
-    double low = 0, high = 48;
-    for (int i = 0; i < 60; i++) {
+    double low = 0, high = LOG_BASE_MAX;
+    for (int i = 0; i < 50; i++) {
         double middle = (low + high) / 2;
-        if (sum_of(middle, terms) < sum)
+        if (sums_of(middle, terms).at[0] < sum)
             low = middle;
         else
             high = middle;
     }
-    double rise = (sum_of(low + 0.01, terms) - sum_of(low, terms)) / 0.01;
+    return low;
+}
+
+/* Write a base; the sum at distance 1 may be off by a relative error. */
+static void write_base(double log_base, double error, uint64_t terms, char dst[48])
+{
+    double sum = sums_of(log_base, terms).at[0];
+    double rise = (sums_of(log_base + 0.01, terms).at[0] - sum) / 0.01;
     double off = fmin(0.5, 2 * error * sum / fmax(rise, 1e-9));
-    pe_propose_number(dst, 48, "base", pe_unscaled(pe_exp((dd){low, 0})).hi, fmax(off, 1e-12),
-                      "10000");
+    pe_propose_number(dst, 48, "base", pe_unscaled(pe_exp((dd){log_base, 0})).hi,
+                      fmax(off, 1e-12), "10000");
 }
 
 /* The entry of the largest number; the first of them. */
@@ -118,23 +134,43 @@ static size_t peak_of(const pe_distances *line)
     return peak;
 }
 
+static bool are_sums(const sums *found, double log_base, uint64_t terms, double unit)
+{
+    const sums expected = sums_of(log_base, terms);
+    for (size_t i = 0; i < 2; i++)
+        if (!(fabs(found->at[i] - expected.at[i]) <= (2 * unit + 1e-5) * (double)terms))
+            return false;
+    return true;
+}
+
 static void propose_bias(const pe_view *view, bool has_heads, pe_proposals *proposals)
 {
     char window[PE_WINDOW_TEXT], base[48] = "";
     pe_distances line;
     if (!pe_distances_read(view, has_heads, &line))
         return;
-    size_t zero = peak_of(&line), beside = zero > 0 ? zero - 1 : zero + 1;
+    size_t zero = peak_of(&line);
+    /* the side that is longer, on which keys after a query may be masked */
+    bool before = zero >= 2;
     double part = (double)line.heads / 8; /* of a sum, in the first head */
-    double terms = rint(line.entries[zero] / part);
-    if (terms >= 1 && terms <= TERMS_MAX && line.count > 1) {
+    double terms = rint(line.entries[zero] / part), unit = pe_seen_unit(view);
+    if (terms >= 1 && terms <= TERMS_MAX && (before || zero + 2 < line.count)) {
         const char *mask = line.entries[line.count - 1] == -INFINITY ? "&mask=causal" : "";
+        sums found = {{line.entries[before ? zero - 1 : zero + 1] / part,
+                       line.entries[before ? zero - 2 : zero + 2] / part}};
+        const double usual = 9.210340371976184; /* ln 10000 */
+        double solved = terms > 1 ? find_base(found.at[0], (uint64_t)terms) : usual;
         pe_distances_window(&line, (int64_t)zero, window);
-        if (terms > 1 && isfinite(line.entries[beside]))
-            write_base(line.entries[beside] / part, pe_seen_unit(view), (uint64_t)terms, base);
-        for (int usual = 1; usual >= (base[0] ? 0 : 1); usual--)
+        for (int i = 0; i < 2; i++) {
+            double log_base = i == 0 ? usual : solved;
+            if (!are_sums(&found, log_base, (uint64_t)terms, unit))
+                continue;
+            base[0] = '\0';
+            if (i == 1)
+                write_base(log_base, unit, (uint64_t)terms, base);
             pe_propose(proposals, "bias", "%s&heads=%llu&dim=%.0f%s%s", window,
-                       (unsigned long long)line.heads, 2 * terms, usual ? "" : base, mask);
+                       (unsigned long long)line.heads, 2 * terms, base, mask);
+        }
     }
     pe_distances_done(&line);
 }

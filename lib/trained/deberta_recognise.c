@@ -76,6 +76,8 @@ static bool bound_last(const pe_distances *line, const setting *own, double *ret
         int64_t position = position_at(own, i), bucket = (int64_t)line->entries[i] - own->span;
         int64_t magnitude = position < 0 ? -position : position;
         int64_t t = (bucket < 0 ? -bucket : bucket) - mid;
+        if (magnitude <= mid && bucket != position)
+            return false;
         if (magnitude <= mid)
             continue;
         if (t >= mid - 1) /* the last bucket, which may be clamped to, or one beyond */

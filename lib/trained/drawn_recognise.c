@@ -107,7 +107,7 @@ static double output_at_0(uint64_t seed, size_t head, uint64_t heads)
 static size_t nearest_entry(const pe_distances *line, const double *outputs, double unit)
 {
     size_t nearest = line->count;
-    double least = 8 * unit + 0x1p-20;
+    double least = 2 * unit + 0x1p-20;
     for (size_t i = 0; i < line->count; i++) {
         double worst = 0;
         for (size_t h = 0; h < line->lines; h++)
@@ -162,7 +162,7 @@ static void propose_toeplitz(const pe_distances *line, uint64_t seed, double uni
     for (uint64_t zero = first; zero < length && length <= LENGTH_MAX; zero++) {
         double element =
             drawn(seed, "g", 2 * length - 1, &pe_relative_recipe, 0, length - 1 + zero);
-        if (!is_about(line->entries[0], element, unit))
+        if (!is_about(line->entries[0], element, unit / 8))
             continue;
         pe_distances_window(line, (int64_t)zero, window);
         pe_seed_write(seed, number);

@@ -190,6 +190,8 @@ static bool is_usual(const setting *own)
     return false;
 }
 
+#define FAR_BUCKETS_MAX 128 /* of a direction: starts of more take long to find */
+
 /* Find the window where only logarithmic buckets are seen: with the largest distances that
  * libraries have, where the first of the buckets ends or begins. */
 static bool find_far_window(const runs *seen, setting *own)
@@ -200,7 +202,8 @@ static bool find_far_window(const runs *seen, setting *own)
     /* the second run from the query begins where its bucket does; a single one anywhere */
     const run *second = seen->count == 1 ? first : after ? first + 1 : last - 1;
     int64_t t = second->bucket - (after ? one_way : 0) - exact;
-    if (t < 0 || t >= one_way - exact || (!is_usual(own) && t != one_way - exact - 1))
+    if (t < 0 || t >= one_way - exact ||
+        (!is_usual(own) && (t != one_way - exact - 1 || one_way > FAR_BUCKETS_MAX)))
         return false;
     for (size_t i = 0; i < PE_COUNT(PUBLISHED); i++) {
         pe_t5_buckets buckets;
