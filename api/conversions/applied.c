@@ -131,6 +131,11 @@ static bool find_named(api_applied *self, size_t applications, const char *resul
         only = name;
         stranger = is_input ? stranger : name;
     }
+    if (self->against && !json_object_get(root, self->against)) {
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "against", self->against,
+                     "the name of a tensor of the file");
+        return false;
+    }
     if (tensors == 0 || (tensors > 1 && known < tensors))
         return refuse_names(self, applications, stranger ? stranger : "", reterr);
     const char *first = NULL; /* whose input the only tensor is */

@@ -268,7 +268,7 @@ class Against(ApplyCase):
         tensors = {name: ("f32", bits) for name in ("query", "key", "mine")}
         self.refuse(400, "result", "rope", "length=5&dim=8&against=mine", file_of(tensors))
         self.assert_ok(self.apply("rope", "length=5&dim=8&against=mine&result=key", file_of(tensors)))
-        self.refuse(422, "file_tensor", "rope", "length=5&dim=8&against=yours&result=key", file_of({"key": ("f32", bits)}))
+        self.refuse(422, "against", "rope", "length=5&dim=8&against=yours&result=key", file_of({"key": ("f32", bits)}))
         self.refuse(422, "against", "rope", "length=5&dim=8&against=mine", npy(self.exact), NPY)
         self.refuse(400, "ulps", "rope", "length=5&dim=8&ulps=1", npy(self.exact), NPY)
 
