@@ -144,9 +144,7 @@ static bool allocate(pe_apply *self)
 /* How many consecutive rows of the entries a row needs. */
 static uint64_t rows_at_once(const pe_apply *self)
 {
-    return self->rule.kind == PE_APPLY_CONTRACT  ? self->binding.results
-           : self->rule.kind == PE_APPLY_COMBINE ? self->binding.columns
-                                                 : 1;
+    return self->rule.kind == PE_APPLY_COMBINE ? self->binding.columns : 1;
 }
 
 /* Whether the input's rows are keys. */
@@ -296,7 +294,7 @@ static void fill_row(pe_apply *self, uint64_t row, const double *numbers)
 {
     pe_entry_row of[2] = {{NULL, NULL}, {NULL, NULL}};
     uint64_t entries = pe_binding_row(&self->binding, row);
-    if (self->rule.kind == PE_APPLY_GATHER) {
+    if (self->rule.kind == PE_APPLY_GATHER || self->rule.kind == PE_APPLY_CONTRACT) {
         pe_row_indexed(&self->rule, &self->room, numbers, &self->indexed, entries,
                        &self->entries[0], self->room.rounded);
         return;

@@ -49,6 +49,8 @@ void pe_indexed_done(pe_indexed *indexed)
 static pe_entry_row entries_at(const pe_indexed *indexed, uint64_t row, uint64_t result,
                                pe_entries *table)
 {
+    if (!indexed->rows)
+        return pe_entries_rows(table, row + result);
     uint64_t query = indexed->by_key ? result : row, key = indexed->by_key ? row : result;
     return pe_entries_rows(table, (uint64_t)indexed->rows[key + indexed->queries - 1 - query]);
 }

@@ -8,7 +8,8 @@
 /* Rows of a table for queries and keys: that of query i and key j is
  * rows[j - i + queries - 1]. */
 typedef struct pe_indexed {
-    int32_t *rows; /* [queries + keys - 1], from malloc */
+    int32_t *rows; /* [queries + keys - 1], from malloc; NULL: consecutive rows, the first of
+                    * which is that of the input */
     uint64_t queries;
     bool by_key; /* the input's rows are keys and the results queries, not the reverse */
 } pe_indexed;

@@ -142,7 +142,7 @@ static void turn(const pe_row_rule *rule, pe_row_room *room, const double *numbe
     }
 }
 
-/* ---- contractions ---- */
+/* ---- combinations ---- */
 
 double pe_row_settle(const pe_row_rule *rule, const double *numbers, pe_entry_row entries,
                      size_t step)
@@ -153,22 +153,17 @@ double pe_row_settle(const pe_row_rule *rule, const double *numbers, pe_entry_ro
     return pe_sum_rounded(&sum, rule->dtype);
 }
 
-/* Sums over rows of the entries, or over their columns. */
-static void contract(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
-                     pe_entry_row entries, double *ret_rounded)
+static void combine(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
+                    pe_entry_row entries, double *ret_rounded)
 {
     const pe_applying *kernel = pe_kernel_get()->applying;
     const pe_sums sums = sums_from(rule, room, 0);
-    bool combine = rule->kind == PE_APPLY_COMBINE;
-    size_t apart = combine ? 1 : rule->columns, step = combine ? rule->results : 1;
-    (combine ? kernel->combine : kernel->contract)(numbers, entries, rule->columns,
-                                                   rule->results, sums);
+    kernel->combine(numbers, entries, rule->columns, rule->results, sums);
     kernel->decide(rule->dtype, sums, rule->results, ret_rounded);
     for (size_t j = 0; j < rule->results; j++)
         if (isnan(ret_rounded[j]))
             ret_rounded[j] = pe_row_settle(
-                rule, numbers, (pe_entry_row){entries.hi + j * apart, entries.lo + j * apart},
-                step);
+                rule, numbers, (pe_entry_row){entries.hi + j, entries.lo + j}, rule->results);
 }
 
 void pe_row_apply(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
@@ -184,11 +179,11 @@ void pe_row_apply(const pe_row_rule *rule, pe_row_room *room, const double *numb
             pass(rule, room, numbers, ret_rounded);
         turn(rule, room, numbers, entries, ret_rounded);
         return;
-    case PE_APPLY_CONTRACT:
     case PE_APPLY_COMBINE:
-        contract(rule, room, numbers, entries[0], ret_rounded);
+        combine(rule, room, numbers, entries[0], ret_rounded);
         return;
-    case PE_APPLY_GATHER: /* pe_row_indexed */
+    case PE_APPLY_CONTRACT: /* pe_row_indexed */
+    case PE_APPLY_GATHER:
         return;
     }
 }
