@@ -19,7 +19,7 @@ DEPS_TEST := $(DEPS) $(DEPS_POSTGRES) postgresql binutils check chromium clang c
 
 .PHONY: test bits apply-proof rotary-loss unit fuzz fuzz-corpus digits mpfr buckets http browser interop installed fleet kubernetes postgres \
         readme screenshot contract golden check \
-        check-builds hardening sanitize tsan valgrind analyze analyze-quick format slow bench soak same-answers confusion \
+        check-builds hardening sanitize tsan valgrind analyze analyze-quick format slow bench soak same-answers confusion cost \
         check-arm64 check-image check-dist check-deb deps-test deps-image deps-bench
 
 # ---- programs ----
@@ -186,7 +186,10 @@ same-answers: all ## whether this build answers as that of OLD=path/to/posenc-se
 	$(PYTHON) -B tests/http/same_answers.py $(OLD) $(BUILD)/posenc-server $(SAME)
 
 confusion: all ## what /v1/identify says of random and of spoilt tables (REQUESTS=2040, CORRUPTIONS=540, SEED=1)
-	$(PYTHON) -B tests/http/confusion.py $(BUILD)/posenc-server $(or $(REQUESTS),2040) $(or $(CORRUPTIONS),540) $(or $(SEED),1)
+	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/http/confusion.py $(BUILD)/posenc-server $(or $(REQUESTS),2040) $(or $(CORRUPTIONS),540) $(or $(SEED),1)
+
+cost: all ## what identifying costs: seconds, shares of stages, memory (GIB=8: also of comparing so large a table)
+	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/bench/identify.py $(BUILD)/posenc-server $(GIB)
 
 BENCH_TOOLS := $(patsubst tests/bench/%.c,$(BUILD)/bench-%,$(BENCH_SOURCES))
 bench: all $(BENCH_TOOLS) ## ratios against the peers that are installed (BENCH="--quick", --help)

@@ -184,7 +184,9 @@ static bool try_proposal(search *self, const pe_scheme *scheme, const pe_proposa
     const pe_bound bound = bound_of(self, proposal);
     if (tensor >= 0 && self->known < COMPARED_MAX &&
         pe_judge_lines(request, (size_t)tensor, &bound, SAMPLED_LINES, &read) &&
-        !is_known(self, proposal, request))
+        !is_known(self, proposal, request) &&
+        (self->best->status < PE_IDENTITY_MATCH || /* of which only an exact one is better */
+         pe_judge_beginning(request, (size_t)tensor, &self->seen, &read)))
         good = compare(self, scheme, proposal, request, (size_t)tensor);
     pe_request_unref(request);
     return good;

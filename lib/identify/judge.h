@@ -17,6 +17,11 @@ typedef struct pe_bound {
 bool pe_judge_lines(pe_request *request, size_t tensor, const pe_bound *bound, uint64_t count,
                     bool *ret_read);
 
+/* Whether the table begins as the tensor does, in every bit but zeros' signs: for turning down
+ * what has to be exact. *ret_read: as above. */
+bool pe_judge_beginning(pe_request *request, size_t tensor, const pe_seen *seen,
+                        bool *ret_read);
+
 /* Read bytes of a stream; false if it ends before. */
 bool pe_judge_read(pe_stream *stream, uint64_t offset, void *dst, size_t size);
 

@@ -294,17 +294,33 @@ def run_with(asker, requests, corruptions, generator, numbers, libraries):
     return own, spoilt
 
 
+def of_libraries(asker, tables):
+    """What is said of tables as libraries compute them: right where it holds and says what is known of them, (table, scheme, parts of the url)."""
+    found = {}
+    for name, (table, scheme, parts) in tables.items():
+        said = asker.identify(Table(name, f"f{8 * table.itemsize}", table.shape, numpy.ascontiguousarray(table).tobytes()))
+        url = said.get("request", {}).get("url", "").replace("?", "&").split("&")
+        claims = said["status"] in ("exact", "match")
+        right = claims and said["request"]["scheme"] == scheme and set(parts) <= set(url)
+        found[name] = "right" if right else "wrong" if claims else said["status"]
+    return found
+
+
 def main(program, requests=2000, corruptions=540, seed=1):
     from test_identify import LIBRARIES
     libraries = [(name, numpy.ascontiguousarray(table)) for name, (table, *_) in LIBRARIES.items() if table.dtype.kind == "f"]
     server = Server(binary=program)
     try:
+        asker = Asker(server)
+        told = of_libraries(asker, {name: row for name, row in LIBRARIES.items() if row[0].dtype.kind == "f"})
+        asker.done()
+        print("tables of libraries", *(f"{status:>9} {name}" for name, status in told.items()), "", sep="\n", flush=True)
         own, spoilt = run(server, int(requests), int(corruptions), int(seed), libraries)
     finally:
         server.stop()
     for title, confusion in (("own tables, by scheme", own), ("spoilt tables, by how", spoilt)):
         print(title, *confusion.lines(), f"the slowest answer: {confusion.slowest[0]:.2f} s, {confusion.slowest[1]}", "", sep="\n")
-    wrong = own.wrong + spoilt.wrong
+    wrong = own.wrong + spoilt.wrong + [name for name, status in told.items() if status == "wrong"]
     print(*wrong, sep="\n")
     return 1 if wrong else 0
 
