@@ -95,7 +95,7 @@ static bool hold_request(char *line, bool transposed, held *ret)
 static void change(held *table, const uint8_t *changes, size_t size)
 {
     for (size_t i = 0; i + 2 < size && table->size > 0; i += 3)
-        table->bytes[(changes[i] | changes[i + 1] << 8) % table->size] ^= changes[i + 2];
+        table->bytes[(changes[i] + 256u * changes[i + 1]) % table->size] ^= changes[i + 2];
 }
 
 /* Hold elements of a line "ELEMENT EXTENT,EXTENT…"; those that are missing are 0. */
