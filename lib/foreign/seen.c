@@ -91,13 +91,31 @@ static bool fit_slow(pe_seen *seen)
     return good;
 }
 
+#define TRIED 24 /* columns, before all of a wide table are fitted */
+
+/* Whether some columns of a table are waves: the first ones of each half, and some between. */
+static bool has_waves(const pe_seen *seen)
+{
+    const uint64_t half = seen->columns / 2;
+    for (uint64_t i = 0; i < TRIED; i++) {
+        uint64_t place = i / 4 * half / (TRIED / 4) + i % 2;
+        uint64_t column = i % 4 < 2 ? place : half + place;
+        if (pe_fit_wave(seen->sample + column, (size_t)seen->columns, seen->sampled,
+                        PE_LEAST_ANGLE)
+                .found)
+            return true;
+    }
+    return false;
+}
+
 const pe_seen_wave *pe_seen_waves(pe_seen *seen)
 {
     size_t found = 0;
     if (seen->waves || !seen->sample)
         return seen->waves;
     seen->waves = calloc((size_t)seen->columns, sizeof *seen->waves);
-    for (uint64_t column = 0; seen->waves && column < seen->columns; column++) {
+    const bool none = seen->columns > 4 * TRIED && !has_waves(seen);
+    for (uint64_t column = 0; seen->waves && !none && column < seen->columns; column++) {
         pe_seen_wave *wave = &seen->waves[column];
         *wave = pe_fit_wave(seen->sample + column, (size_t)seen->columns, seen->sampled,
                             PE_LEAST_ANGLE);
