@@ -50,15 +50,14 @@ FILES = {
     "query.npy": (64, 32), "turned.npy": (64, 32),
     "qwen.safetensors": {"cos": (2048, 64), "sin": (2048, 64), "inv_freq": (64,)},
     "resumed.npy": (20000, 128),
+    "rotated.npy": (512, 512),
     "rope.safetensors": {"cos": (8, 32), "sin": (8, 32), "inv_freq": (32,)},
-    "similarity.npy": (2, 100),
     "similarity.png": (400, 400),
     "sinusoidal.csv": (128, 64),
     "sinusoidal.json": {"encoding": (4096, 64)},
     "sinusoidal.png": (512, 256),
     "sinusoidal_4x8_f32.npy": (4, 8),
     "t5.safetensors": {"bias": (12, 512, 512), "bucket": (512, 512)},
-    "t5_buckets.npy": (128, 128),
     "t5_compact.safetensors": {"bias": (12, 1023), "bucket": (1023,), "distance": (1023,)},
     "tables.safetensors": {"bias": (8, 64, 64), "rope.cos": (2048, 64),
                            "rope.inv_freq": (64,), "rope.sin": (2048, 64)},
@@ -312,6 +311,8 @@ class InAModel(ServiceTest):
         bucket = names["fetch"]("t5?length=16&heads=8&tensor=bucket")
         want = softmax(scores + table[bucket].transpose(2, 0, 1)) @ value
         np.testing.assert_allclose(names["bucketed"], want, atol=1e-9)
+        want = softmax(scores + names["table"][bucket].transpose(2, 0, 1)) @ value
+        np.testing.assert_allclose(names["trained"], want, atol=1e-9)
 
     @unittest.skipUnless(TORCH, "torch is not installed: the modules of lib/README.md are not run")
     def test_torch_modules_take_the_same_tables(self):
