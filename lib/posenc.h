@@ -135,7 +135,7 @@ typedef enum pe_dtype {
     PE_BF16,
     PE_I32,
     PE_DTYPE_COUNT,
-    PE_DD /* two doubles whose sum is the element: of pe_request_exact, and nowhere else */
+    PE_DD /* two doubles whose sum is the element: of pe_request_with_dtype, and nowhere else */
 } pe_dtype;
 
 const char *pe_dtype_name(pe_dtype dtype); /* "f32" … */
@@ -388,11 +388,13 @@ size_t pe_request_tensor_count(const pe_request *request);
 const pe_tensor *pe_request_tensor(const pe_request *request, size_t index);
 uint64_t pe_request_bytes(const pe_request *request); /* of all tensors together */
 
-/* The same request with its real tensors in PE_DD, for computing with them further: each entry
- * is within 2^-90 of itself, or of the largest term where it is a sum; numbers of few bits are
- * exact; below 2^-960 an entry is within 2^-1074. It can be read as a stream. Only of schemes
- * that are applied, whose entries are not rounded on the way. Fails with PE_NO_MEMORY. */
-pe_status pe_request_exact(pe_request *request, pe_request **ret_exact, pe_error *reterr);
+/* The same request with its real tensors in another dtype, to be read as streams. Only of
+ * schemes that are applied may it be PE_DD, for computing with the entries further: each is
+ * within 2^-90 of itself, or of the largest term where it is a sum; numbers of few bits are
+ * exact; below 2^-960 an entry is within 2^-1074. Fails with PE_NO_MEMORY, or as the check of a
+ * request with that dtype does. */
+pe_status pe_request_with_dtype(pe_request *request, pe_dtype dtype, pe_request **ret_request,
+                                pe_error *reterr);
 
 /* The multiply-adds that computing the request takes, exact in order of magnitude; and those of
  * the preparation alone, which a stream does before its first byte. One takes about 0.4 ns. */

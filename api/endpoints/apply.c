@@ -241,12 +241,19 @@ static api_reply *refuse_raw(void)
                        NULL, NULL);
 }
 
-/* Check the price of what is computed before the answer begins. */
+/* The price of what is computed before the answer begins: entries are prepared as doubles and
+ * as pairs. */
+static double price_of(const applying *self)
+{
+    return 2 * pe_request_preparation_price(self->representation.request);
+}
+
+/* Check that price. */
 static bool is_affordable(const applying *self, api_reply **ret_reply)
 {
     const pe_request *request = self->representation.request;
     uint64_t limit = self->call->service->host->compute_cost;
-    double price = pe_request_preparation_price(request);
+    double price = price_of(self);
     pe_error error;
     pe_error_init(&error);
     if (limit == 0 || pe_request_check_price(request, price, limit, &error))
@@ -267,8 +274,7 @@ static api_reply *answer(applying *self)
     if (!self->call->request->quick)
         return apply(self);
     if (self->call->request->ret_price)
-        *self->call->request->ret_price =
-            (uint64_t)pe_request_preparation_price(self->representation.request);
+        *self->call->request->ret_price = (uint64_t)price_of(self);
     return api_not_yet(self->call, API_LATER);
 }
 

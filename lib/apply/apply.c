@@ -17,9 +17,9 @@
 
 struct pe_apply {
     const pe_application *application;
-    pe_request *exact;
-    pe_view input, shape; /* the shape of the result */
-    pe_dtype dtype;       /* of the input */
+    pe_request *exact, *doubles; /* the entries; doubles only for results shorter than f64 */
+    pe_view input, shape;        /* the shape of the result */
+    pe_dtype dtype;              /* of the input */
     pe_binding binding;
     pe_turned turned;
     pe_row_rule rule;
@@ -157,14 +157,17 @@ static bool open_entries(pe_apply *self, const size_t *tensors, const pe_runner 
                          pe_error *reterr)
 {
     uint64_t at_once = rows_at_once(self);
+    if (self->rule.dtype != PE_F64 &&
+        pe_request_with_dtype(self->exact, PE_F64, &self->doubles, reterr) != PE_OK)
+        return false;
     if (self->rule.kind == PE_APPLY_GATHER)
-        return pe_entries_init(&self->entries[0], self->exact, tensors[0], 1, runner, reterr) ==
-                   PE_OK &&
+        return pe_entries_init(&self->entries[0], self->doubles, self->exact, tensors[0], 1,
+                               runner, reterr) == PE_OK &&
                pe_indexed_init(&self->indexed, self->exact, tensors[1], is_by_key(self), runner,
                                reterr) == PE_OK;
     for (size_t i = 0; i < 2 && self->application->tensors[i]; i++)
-        if (pe_entries_init(&self->entries[i], self->exact, tensors[i], at_once, runner,
-                            reterr) != PE_OK)
+        if (pe_entries_init(&self->entries[i], self->doubles, self->exact, tensors[i], at_once,
+                            runner, reterr) != PE_OK)
             return false;
     return true;
 }
@@ -238,7 +241,7 @@ pe_status pe_apply_new(pe_request *request, size_t application, const pe_view *i
     }
     self->application = &pe_request_scheme(request)->applications[application];
     self->input = *input;
-    if (pe_request_exact(request, &self->exact, reterr) == PE_OK &&
+    if (pe_request_with_dtype(request, PE_DD, &self->exact, reterr) == PE_OK &&
         open(self, options, runner, reterr)) {
         *ret_apply = self;
         return PE_OK;
@@ -260,6 +263,7 @@ void pe_apply_free(pe_apply *apply)
     free(apply->numbers);
     free(apply->block);
     pe_request_unref(apply->exact);
+    pe_request_unref(apply->doubles);
     free(apply);
 }
 
@@ -292,16 +296,13 @@ static void keep_rest(const pe_apply *self, const unsigned char *found, unsigned
 /* Compute the results of a row into the room. */
 static void fill_row(pe_apply *self, uint64_t row, const double *numbers)
 {
-    pe_entry_row of[2] = {{NULL, NULL}, {NULL, NULL}};
     uint64_t entries = pe_binding_row(&self->binding, row);
     if (self->rule.kind == PE_APPLY_GATHER || self->rule.kind == PE_APPLY_CONTRACT) {
         pe_row_indexed(&self->rule, &self->room, numbers, &self->indexed, entries,
                        &self->entries[0], self->room.rounded);
         return;
     }
-    for (size_t i = 0; i < 2 && self->entries[i].stream; i++)
-        of[i] = pe_entries_rows(&self->entries[i], entries);
-    pe_row_apply(&self->rule, &self->room, numbers, of, self->room.rounded);
+    pe_row_apply(&self->rule, &self->room, numbers, self->entries, entries, self->room.rounded);
 }
 
 /* Compute the rows of a block; false if the input cannot be read. */

@@ -1,33 +1,43 @@
-/* Rows of a tensor of an encoding as pairs, computed as they are needed and kept while they
- * fit. */
+/* Rows of a tensor of an encoding, computed as they are needed and kept while they fit: as
+ * doubles, which decide nearly every rounding to a shorter dtype, and as pairs. */
 #ifndef PE_APPLY_ENTRIES_H
 #define PE_APPLY_ENTRIES_H
 
 #include "kernels/applying.h"
 
-/* At most this much is kept of one tensor. */
+/* At most this much is kept of one tensor, of each kind. */
 #define PE_ENTRIES_KEPT ((uint64_t)32 << 20)
 
-/* The rows of one tensor: indices of all its axes but the last one. Rows lie in chunks, each of
- * which has one slot where it may be kept. */
-typedef struct pe_entries {
-    pe_stream *stream;
-    size_t columns;
-    uint64_t rows, chunk; /* of the tensor; of a chunk */
+/* Chunks of rows, each of which has one slot where it may be kept. */
+typedef struct pe_chunks {
+    pe_stream *stream; /* of doubles or of pairs; NULL: there are none */
     uint64_t slots;
     uint64_t *kept;  /* [slots]: which chunk, plus 1; 0: none */
-    double *hi, *lo; /* [slots * chunk * columns] */
-    double *pairs;   /* [chunk * columns * 2], as the stream gives them */
+    double *hi, *lo; /* [slots * chunk * columns]; lo is NULL for doubles */
+    double *pairs;   /* [chunk * columns * 2], as the stream gives them; NULL for doubles */
+} pe_chunks;
+
+/* The rows of one tensor: indices of all its axes but the last one. */
+typedef struct pe_entries {
+    size_t columns;
+    uint64_t rows, chunk; /* of the tensor; of a chunk */
+    pe_chunks doubles, exact;
 } pe_entries;
 
-/* Open the rows of a tensor of an exact request. `rows_at_once`: the most consecutive rows that
- * pe_entries_rows is asked for, which begin at a multiple of that. Fails as pe_stream_new. */
-pe_status pe_entries_init(pe_entries *ret_entries, pe_request *exact, size_t tensor,
-                          uint64_t rows_at_once, const pe_runner *runner, pe_error *reterr);
+/* Open the rows of a tensor. `exact` is its request in PE_DD; `doubles` is that in PE_F64, or
+ * NULL if all entries are needed as pairs. `rows_at_once`: the most consecutive rows that are
+ * asked for, which begin at a multiple of that. Fails as pe_stream_new; pe_entries_done may be
+ * called in any case. */
+pe_status pe_entries_init(pe_entries *ret_entries, pe_request *doubles, pe_request *exact,
+                          size_t tensor, uint64_t rows_at_once, const pe_runner *runner,
+                          pe_error *reterr);
 void pe_entries_done(pe_entries *entries);
 
-/* The entries of a row, and of those after it that are asked for at once; valid until the next
- * call. */
+/* The entries of a row, and of those after it that are asked for at once: pairs, or doubles
+ * without `lo`. Valid until the next call. */
 pe_entry_row pe_entries_rows(pe_entries *entries, uint64_t row);
+
+/* The same as pairs in any case; valid until the next call of this function. */
+pe_entry_row pe_entries_exact(pe_entries *entries, uint64_t row);
 
 #endif

@@ -45,14 +45,13 @@ void pe_indexed_done(pe_indexed *indexed)
     *indexed = (pe_indexed){.rows = NULL};
 }
 
-/* The entries of the table for a row of the input and a result. */
-static pe_entry_row entries_at(const pe_indexed *indexed, uint64_t row, uint64_t result,
-                               pe_entries *table)
+/* The row of the table for a row of the input and a result. */
+static uint64_t row_at(const pe_indexed *indexed, uint64_t row, uint64_t result)
 {
     if (!indexed->rows)
-        return pe_entries_rows(table, row + result);
+        return row + result;
     uint64_t query = indexed->by_key ? result : row, key = indexed->by_key ? row : result;
-    return pe_entries_rows(table, (uint64_t)indexed->rows[key + indexed->queries - 1 - query]);
+    return (uint64_t)indexed->rows[key + indexed->queries - 1 - query];
 }
 
 void pe_row_indexed(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
@@ -62,7 +61,8 @@ void pe_row_indexed(const pe_row_rule *rule, pe_row_room *room, const double *nu
     const pe_applying *kernel = pe_kernel_get()->applying;
     bool wide = rule->dtype == PE_F64;
     for (size_t k = 0; k < rule->results; k++)
-        kernel->contract(numbers, entries_at(indexed, row, k, table), rule->columns, 1,
+        kernel->contract(numbers, pe_entries_rows(table, row_at(indexed, row, k)),
+                         rule->columns, 1,
                          (pe_sums){room->sums.value + k, wide ? room->sums.rest + k : NULL,
                                    room->sums.bound + k});
     kernel->decide(rule->dtype,
@@ -70,6 +70,6 @@ void pe_row_indexed(const pe_row_rule *rule, pe_row_room *room, const double *nu
                    rule->results, ret_rounded);
     for (size_t k = 0; k < rule->results; k++)
         if (isnan(ret_rounded[k]))
-            ret_rounded[k] =
-                pe_row_settle(rule, numbers, entries_at(indexed, row, k, table), 1);
+            ret_rounded[k] = pe_row_settle(rule, numbers,
+                                           pe_entries_exact(table, row_at(indexed, row, k)), 1);
 }

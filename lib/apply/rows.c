@@ -59,9 +59,10 @@ static double settle_one(const pe_row_rule *rule, double number, dd entry)
 }
 
 static void apply_each(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
-                       pe_entry_row entries, double *ret_rounded)
+                       pe_entries *table, uint64_t row, double *ret_rounded)
 {
     const pe_applying *kernel = pe_kernel_get()->applying;
+    const pe_entry_row entries = pe_entries_rows(table, row);
     const pe_sums sums = sums_from(rule, room, 0);
     if (rule->kind == PE_APPLY_MULTIPLY)
         kernel->multiply(numbers, entries, rule->columns, sums);
@@ -70,17 +71,20 @@ static void apply_each(const pe_row_rule *rule, pe_row_room *room, const double 
     kernel->decide(rule->dtype, sums, rule->columns, ret_rounded);
     for (size_t i = 0; i < rule->columns; i++)
         if (isnan(ret_rounded[i]))
-            ret_rounded[i] = settle_one(rule, numbers[i], entry_of(entries, i));
+            ret_rounded[i] =
+                settle_one(rule, numbers[i], entry_of(pe_entries_exact(table, row), i));
 }
 
 /* ---- rotations ---- */
 
-/* x · cosine - y · sine, exactly. */
-static double settle_turn(const pe_row_rule *rule, double x, double y, dd cosine, dd sine)
+/* x · cosine - y · sine of a pair, exactly. */
+static double settle_turn(const pe_row_rule *rule, double x, double y, pe_entries *tables,
+                          uint64_t row, size_t pair)
 {
+    size_t column = rule->full ? rule->one[pair] : pair;
     pe_sum sum = {.unsure = rule->unsure};
-    pe_sum_add(&sum, x, cosine);
-    pe_sum_add(&sum, -y, sine);
+    pe_sum_add(&sum, x, entry_of(pe_entries_exact(&tables[0], row), column));
+    pe_sum_add(&sum, -y, entry_of(pe_entries_exact(&tables[1], row), column));
     return pe_sum_rounded(&sum, rule->dtype);
 }
 
@@ -89,9 +93,10 @@ static pe_entry_row gather(const pe_row_rule *rule, pe_entry_row row, double *hi
 {
     for (size_t p = 0; p < rule->pairs; p++) {
         hi[p] = row.hi[rule->one[p]];
-        lo[p] = row.lo[rule->one[p]];
+        if (row.lo)
+            lo[p] = row.lo[rule->one[p]];
     }
-    return (pe_entry_row){hi, lo};
+    return (pe_entry_row){hi, row.lo ? lo : NULL};
 }
 
 /* Round the columns that are in no pair: they come before, and the pairs are written over them.
@@ -111,11 +116,12 @@ static void pass(const pe_row_rule *rule, pe_row_room *room, const double *numbe
 }
 
 static void turn(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
-                 const pe_entry_row *entries, double *ret_rounded)
+                 pe_entries *tables, uint64_t row, double *ret_rounded)
 {
     const pe_applying *kernel = pe_kernel_get()->applying;
     const size_t pairs = rule->pairs;
-    pe_entry_row cosines = entries[0], sines = entries[1];
+    pe_entry_row cosines = pe_entries_rows(&tables[0], row);
+    pe_entry_row sines = pe_entries_rows(&tables[1], row);
     if (rule->full) {
         cosines = gather(rule, cosines, room->table[0], room->table[1]);
         sines = gather(rule, sines, room->table[2], room->table[3]);
@@ -130,13 +136,11 @@ static void turn(const pe_row_rule *rule, pe_row_room *room, const double *numbe
                    sums_from(rule, room, pairs));
     kernel->decide(rule->dtype, sums_from(rule, room, 0), 2 * pairs, room->turned);
     for (size_t p = 0; p < pairs; p++) {
-        double x = room->x[p], y = room->y[p] * rule->turn;
-        dd cosine = entry_of(cosines, p), sine = entry_of(sines, p);
+        double x = room->x[p], y = room->y[p];
         if (isnan(room->turned[p]))
-            room->turned[p] = settle_turn(rule, x, y, cosine, sine);
+            room->turned[p] = settle_turn(rule, x, rule->turn * y, tables, row, p);
         if (isnan(room->turned[pairs + p]))
-            room->turned[pairs + p] =
-                settle_turn(rule, room->y[p], -rule->turn * x, cosine, sine);
+            room->turned[pairs + p] = settle_turn(rule, y, -rule->turn * x, tables, row, p);
         ret_rounded[rule->one[p]] = room->turned[p];
         ret_rounded[rule->other[p]] = room->turned[pairs + p];
     }
@@ -154,33 +158,35 @@ double pe_row_settle(const pe_row_rule *rule, const double *numbers, pe_entry_ro
 }
 
 static void combine(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
-                    pe_entry_row entries, double *ret_rounded)
+                    pe_entries *table, uint64_t row, double *ret_rounded)
 {
     const pe_applying *kernel = pe_kernel_get()->applying;
     const pe_sums sums = sums_from(rule, room, 0);
-    kernel->combine(numbers, entries, rule->columns, rule->results, sums);
+    kernel->combine(numbers, pe_entries_rows(table, row), rule->columns, rule->results, sums);
     kernel->decide(rule->dtype, sums, rule->results, ret_rounded);
     for (size_t j = 0; j < rule->results; j++)
-        if (isnan(ret_rounded[j]))
-            ret_rounded[j] = pe_row_settle(
-                rule, numbers, (pe_entry_row){entries.hi + j, entries.lo + j}, rule->results);
+        if (isnan(ret_rounded[j])) {
+            pe_entry_row exact = pe_entries_exact(table, row);
+            exact = (pe_entry_row){exact.hi + j, exact.lo + j};
+            ret_rounded[j] = pe_row_settle(rule, numbers, exact, rule->results);
+        }
 }
 
 void pe_row_apply(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
-                  const pe_entry_row *entries, double *ret_rounded)
+                  pe_entries *tables, uint64_t row, double *ret_rounded)
 {
     switch (rule->kind) {
     case PE_APPLY_ADD:
     case PE_APPLY_MULTIPLY:
-        apply_each(rule, room, numbers, entries[0], ret_rounded);
+        apply_each(rule, room, numbers, &tables[0], row, ret_rounded);
         return;
     case PE_APPLY_ROTATE:
         if (2 * rule->pairs < rule->columns)
             pass(rule, room, numbers, ret_rounded);
-        turn(rule, room, numbers, entries, ret_rounded);
+        turn(rule, room, numbers, tables, row, ret_rounded);
         return;
     case PE_APPLY_COMBINE:
-        combine(rule, room, numbers, entries[0], ret_rounded);
+        combine(rule, room, numbers, &tables[0], row, ret_rounded);
         return;
     case PE_APPLY_CONTRACT: /* pe_row_indexed */
     case PE_APPLY_GATHER:

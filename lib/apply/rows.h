@@ -21,7 +21,7 @@ typedef struct pe_row_rule {
 typedef struct pe_row_room {
     double *memory;
     double *x, *y, *rounded, *turned;
-    double *table[4]; /* cosines, their rests, sines, theirs */
+    double *table[4]; /* cosines, their low parts, sines, theirs */
     pe_sums sums;
 } pe_row_room;
 
@@ -30,11 +30,13 @@ bool pe_row_room_init(pe_row_room *ret_room, size_t most);
 void pe_row_room_done(pe_row_room *room);
 
 /* Write the results of one row, rounded: NaN, infinities and numbers that the dtype has.
- * entries[0] are those of the row, of a rotation the cosines, and entries[1] the sines. */
+ * `row` is that of the entries in tables[0]; of a rotation, those are the cosines, and the
+ * sines are in tables[1]. */
 void pe_row_apply(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
-                  const pe_entry_row *entries, double *ret_rounded);
+                  pe_entries *tables, uint64_t row, double *ret_rounded);
 
-/* The sum of numbers[i] · entries[i · step] over the columns, exactly, and rounded once. */
+/* The sum of numbers[i] · entries[i · step] over the columns, exactly, and rounded once. The
+ * entries are pairs. */
 double pe_row_settle(const pe_row_rule *rule, const double *numbers, pe_entry_row entries,
                      size_t step);
 

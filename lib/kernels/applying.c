@@ -201,11 +201,17 @@ static void contract_wide(const double *restrict x, pe_entry_row entries, size_t
     *ret_bound = (WIDE + n * n * 0x1p-104) * size + n * TINY;
 }
 
+/* The entries from one on. */
+static pe_entry_row row_from(pe_entry_row entries, size_t first)
+{
+    return (pe_entry_row){entries.hi + first, entries.lo ? entries.lo + first : NULL};
+}
+
 static void contract(const double *x, pe_entry_row entries, size_t count, size_t rows,
                      pe_sums sums)
 {
     for (size_t j = 0; j < rows; j++) {
-        const pe_entry_row row = {entries.hi + j * count, entries.lo + j * count};
+        const pe_entry_row row = row_from(entries, j * count);
         if (sums.rest)
             contract_wide(x, row, count, &sums.value[j], &sums.rest[j], &sums.bound[j]);
         else
@@ -214,9 +220,9 @@ static void contract(const double *x, pe_entry_row entries, size_t count, size_t
 }
 
 /* Add x times a row to sums, and to the sum of errors and magnitudes. */
-static void add_row(double x, const double *restrict hi, const double *restrict lo,
-                    size_t count, pe_sums sums)
+static void add_row(double x, pe_entry_row entries, size_t count, pe_sums sums)
 {
+    const double *restrict hi = entries.hi, *restrict lo = entries.lo;
     double *restrict value = sums.value, *restrict bound = sums.bound;
     double *restrict rest = sums.rest;
     if (!rest) {
@@ -245,7 +251,7 @@ static void combine(const double *x, pe_entry_row entries, size_t count, size_t 
     if (sums.rest)
         memset(sums.rest, 0, results * sizeof *sums.rest);
     for (size_t i = 0; i < count; i++)
-        add_row(x[i], entries.hi + i * results, entries.lo + i * results, results, sums);
+        add_row(x[i], row_from(entries, i * results), results, sums);
     for (size_t j = 0; j < results; j++) {
         dd value = dd_two_sum(sums.value[j], sums.rest ? sums.rest[j] : 0);
         sums.value[j] = value.hi;

@@ -2,7 +2,8 @@
  * rounding what the bound decides. In loops that compilers vectorise.
  *
  * An entry of an encoding is a pair: `hi` is the double nearest to it, hi + lo is within 2^-94
- * of it relatively. The narrow functions compute with hi alone, for dtypes shorter than f64.
+ * of it relatively. The narrow functions compute with hi alone, for dtypes shorter than f64;
+ * then lo may be NULL.
  * The wide ones give the sum of `value` and `rest`. Sums that overflow, underflow or are no
  * numbers get bounds with which nothing is decided. Arrays of results must not overlap others.
  */

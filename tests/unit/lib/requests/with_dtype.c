@@ -67,7 +67,7 @@ static pe_request *exact_of(const struct row *row, pe_dtype dtype, pe_request **
     pe_error error;
     snprintf(query, sizeof query, "%s&dtype=%s", row->query, pe_dtype_name(dtype));
     *ret_plain = unit_legal_request(row->scheme, query);
-    ck_assert_int_eq(pe_request_exact(*ret_plain, &exact, &error), PE_OK);
+    ck_assert_int_eq(pe_request_with_dtype(*ret_plain, PE_DD, &exact, &error), PE_OK);
     return exact;
 }
 
@@ -158,7 +158,7 @@ START_TEST(low_parts_are_there)
 }
 END_TEST
 
-START_TEST(an_exact_request_outlives_the_other)
+START_TEST(an_with_dtype_outlives_the_other)
 {
     pe_request *plain, *exact = exact_of(&ROWS[0], PE_F16, &plain);
     pe_request_unref(plain);
@@ -176,7 +176,7 @@ START_TEST(without_memory_there_is_none)
     pe_error error;
     for (size_t fails = 0; fails < 2; fails++) {
         unit_fail_allocations(fails, 1);
-        pe_status status = pe_request_exact(plain, &exact, &error);
+        pe_status status = pe_request_with_dtype(plain, PE_DD, &exact, &error);
         unit_allow_allocations();
         ck_assert_int_eq(status, PE_NO_MEMORY);
     }
@@ -184,14 +184,14 @@ START_TEST(without_memory_there_is_none)
 }
 END_TEST
 
-Suite *exact_request_suite(void)
+Suite *with_dtype_suite(void)
 {
     const TTest *const tests[] = {
         rounded_pairs_are_the_table,
         low_parts_are_there,
-        an_exact_request_outlives_the_other,
+        an_with_dtype_outlives_the_other,
         without_memory_there_is_none,
         NULL,
     };
-    return unit_suite("exact_request", tests);
+    return unit_suite("with_dtype", tests);
 }
