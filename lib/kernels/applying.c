@@ -212,7 +212,7 @@ static void contract(const double *x, pe_entry_row entries, size_t count, size_t
 {
     for (size_t j = 0; j < rows; j++) {
         const pe_entry_row row = row_from(entries, j * count);
-        if (sums.rest)
+        if (row.lo && sums.rest)
             contract_wide(x, row, count, &sums.value[j], &sums.rest[j], &sums.bound[j]);
         else
             contract_narrow(x, row.hi, count, &sums.value[j], &sums.bound[j]);
@@ -225,7 +225,7 @@ static void add_row(double x, pe_entry_row entries, size_t count, pe_sums sums)
     const double *restrict hi = entries.hi, *restrict lo = entries.lo;
     double *restrict value = sums.value, *restrict bound = sums.bound;
     double *restrict rest = sums.rest;
-    if (!rest) {
+    if (!lo || !rest) {
         for (size_t j = 0; j < count; j++) {
             double product = x * hi[j];
             value[j] += product;

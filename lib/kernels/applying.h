@@ -17,7 +17,8 @@ typedef struct pe_entry_row {
     const double *hi, *lo;
 } pe_entry_row;
 
-/* Sums, each known to within its bound; `rest` is NULL for narrow ones. */
+/* Sums, each known to within its bound; `rest` is NULL for narrow ones. It may be
+ * given only with entries that have a `lo`. */
 typedef struct pe_sums {
     double *value, *rest, *bound;
 } pe_sums;
