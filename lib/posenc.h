@@ -728,6 +728,34 @@ typedef enum pe_arithmetic {
 } pe_arithmetic;
 
 #define PE_IDENTITY_QUERY_MAX 320
+#define PE_FORMULAS_MAX       4
+
+/* What is known of a computation in float32. */
+typedef struct pe_computation {
+    const char *text; /* formats of positions and frequencies; NULL: nothing is known */
+    /* The formulas that give all frequencies, or, where none does, the one that gives most of
+     * them and the others but for a float: `formula_off` columns. Several: the table cannot
+     * tell. */
+    const char *formulas[PE_FORMULAS_MAX];
+    size_t formula_count;
+    uint64_t formula_off;
+    /* Of float32 sines and cosines of angles beyond 4: how many, how many of them are not the
+     * nearest float, and libraries of which so many were measured (NULL: none, or too few). */
+    uint64_t judged, not_nearest;
+    const char *like;
+} pe_computation;
+
+#define PE_MISFITS_MAX 32
+
+/* Where entries of a table do not fit what was found: rows and columns of which most do not,
+ * how many, and the first ones; and others, by their numbers in row-major order, not all of
+ * them. A row is a line along the last axis. */
+typedef struct pe_misfits {
+    uint64_t count; /* entries in all */
+    uint64_t row_count, column_count;
+    size_t entry_count;
+    uint64_t rows[PE_MISFITS_MAX], columns[PE_MISFITS_MAX], entries[PE_MISFITS_MAX];
+} pe_misfits;
 
 /* What made a table. */
 typedef struct pe_identity {
@@ -737,9 +765,8 @@ typedef struct pe_identity {
     char tensor[32];
     bool transposed; /* the table is the tensor with its axes exchanged */
     pe_arithmetic arithmetic;
-    const char *computation;  /* PE_ARITHMETIC_F32: formats of positions and frequencies, a text
-                               * that is not freed; else NULL */
-    uint64_t misfits;         /* entries further off than float32 arithmetic would bring them */
+    pe_computation computation; /* PE_ARITHMETIC_F32; its texts are not freed */
+    pe_misfits misfits;  /* entries further off than float32 arithmetic would bring them */
     pe_comparison comparison; /* with the exact tensor in the table's dtype */
     size_t proposed, compared; /* requests that were looked at, and those compared in full */
     bool gave_up;              /* the runner ended the search */

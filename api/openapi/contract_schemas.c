@@ -83,8 +83,12 @@ static const struct {
     {"Identity", "transposed?", "boolean", "whether the table has its axes exchanged"},
     {"Identity", "arithmetic?", "string", "exact, float64, float32, like_float32 or unknown"},
     {"Identity", "computation?", "string", "in which formats float32 arithmetic was done"},
+    {"Identity", "frequencies?", "IdentityFormulas", "how float32 frequencies were computed"},
+    {"Identity", "function?", "IdentityFunction",
+     "float32 sines and cosines of angles beyond 4 radians"},
     {"Identity", "misfits?", "integer",
      "entries further off than float32 arithmetic brings them"},
+    {"Identity", "exceptions?", "IdentityExceptions", "where these are"},
     {"Identity", "against_exact?", "Figures", "comparison with the exact table"},
     {"Identity", "same_table?", "[ComparedRequest]",
      "other requests that make the same bits, at most limit"},
@@ -95,6 +99,19 @@ static const struct {
     {"Identity", "compared", "integer", "requests that were compared in full"},
     {"Identity", "gave_up", "boolean", "whether the search was ended by the time it took"},
     {"Identity", "file", "TableFile", "what the body is"},
+
+    {"IdentityFormulas", "formulas", "[string]",
+     "formulas that give all frequencies, step by step in float32; empty if none is known"},
+    {"IdentityFormulas", "off_by_a_float", "integer",
+     "columns that the formula gives but for a float"},
+    {"IdentityFunction", "judged", "integer", "how many"},
+    {"IdentityFunction", "not_nearest", "integer", "of these, which are not the nearest float"},
+    {"IdentityFunction", "like?", "string", "a library of which about as many are not"},
+    {"IdentityExceptions", "rows", "[integer]", "rows that do not fit, the first 32"},
+    {"IdentityExceptions", "row_count", "integer", "how many there are"},
+    {"IdentityExceptions", "columns", "[integer]", "columns that do not fit, the first 32"},
+    {"IdentityExceptions", "column_count", "integer", "how many there are"},
+    {"IdentityExceptions", "entries", "[[integer]]", "indices of others, not all of them"},
 
     {"Figures", "equal", "boolean", "whether every entry has the exact value"},
     {"Figures", "entries", "integer", "number of entries"},
@@ -367,7 +384,9 @@ static json_t *schema_of_type(const char *type)
 {
     size_t length = strlen(type), first = strcspn(type, "|");
     if (type[0] == '[') {
-        json_t *items = schema_of_name(type + 1, strcspn(type, "]") - 1);
+        char inner[32];
+        snprintf(inner, sizeof inner, "%.*s", (int)(strrchr(type, ']') - type - 1), type + 1);
+        json_t *items = schema_of_type(inner);
         if (first < length)
             return json_pack("{s:[s, s], s:o}", "type", "array", "null", "items", items);
         return json_pack("{s:s, s:o}", "type", "array", "items", items);

@@ -54,8 +54,7 @@ static json_t *integer_of(uint64_t integer)
     return json_integer((json_int_t)integer);
 }
 
-/* The index of an element, given its number in row-major order. */
-static json_t *index_of(const api_compared *tensor, uint64_t place)
+json_t *api_comparison_index(const api_compared *tensor, uint64_t place)
 {
     json_t *index = json_array();
     uint64_t left = tensor->elements;
@@ -70,7 +69,7 @@ static json_t *index_of(const api_compared *tensor, uint64_t place)
 static json_t *deviation_of(const pe_deviation *deviation, const api_compared *tensor)
 {
     return json_pack("{s:o, s:o, s:o, s:o}", "error", error_of(deviation->error), "at",
-                     index_of(tensor, deviation->place), "found",
+                     api_comparison_index(tensor, deviation->place), "found",
                      value_of(tensor, deviation->found), "exact",
                      value_of(tensor, deviation->exact));
 }
@@ -118,10 +117,11 @@ static json_t *rows_of(const pe_comparison *comparison, const api_compared *tens
         json_t *entries = json_array();
         for (size_t k = 0; k < row->samples; k++)
             json_array_append_new(
-                entries, json_pack("{s:o, s:o, s:o}", "at",
-                                   index_of(tensor, row->row * columns + row->columns[k]),
-                                   "found", value_of(tensor, row->found[k]), "exact",
-                                   value_of(tensor, row->exact[k])));
+                entries,
+                json_pack("{s:o, s:o, s:o}", "at",
+                          api_comparison_index(tensor, row->row * columns + row->columns[k]),
+                          "found", value_of(tensor, row->found[k]), "exact",
+                          value_of(tensor, row->exact[k])));
         json_array_append_new(rows, json_pack("{s:o, s:o, s:o}", "row", integer_of(row->row),
                                               "differing", integer_of(row->differing),
                                               "entries", entries));
@@ -165,7 +165,7 @@ json_t *api_comparison_document(const pe_comparison *comparison, const api_compa
     json_object_set_new(document, "not_finite", integer_of(comparison->not_finite));
     if (comparison->not_finite > 0)
         json_object_set_new(document, "first_not_finite",
-                            index_of(tensor, comparison->first_not_finite));
+                            api_comparison_index(tensor, comparison->first_not_finite));
     json_object_set_new(document, "histogram", histogram_of(comparison));
     json_object_set_new(document, "columns",
                         parts_of(comparison->columns, comparison->column_count, "column"));

@@ -25,6 +25,9 @@ typedef struct api_compared {
 
 api_compared api_compared_of(const pe_tensor *tensor);
 
+/* The index of an element, given its number in row-major order. */
+json_t *api_comparison_index(const api_compared *tensor, uint64_t place);
+
 /* What was found along one axis: its parts, in order. */
 json_t *api_comparison_axis(const pe_comparison *comparison, size_t axis);
 

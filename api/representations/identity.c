@@ -2,6 +2,7 @@
 #include "representations/identity.h"
 
 #include "representations/comparison.h"
+#include "text.h"
 #include "json/document.h"
 
 #include <stdio.h>
@@ -59,38 +60,103 @@ static const char *const STATUSES[] = {[PE_IDENTITY_UNKNOWN] = "unknown",
 static const struct {
     const char *name, *phrase;
 } ARITHMETICS[] = {
-    [PE_ARITHMETIC_EXACT] = {"exact", "bit for bit"},
-    [PE_ARITHMETIC_F64] = {"float64", "computed in float64 and rounded once"},
-    [PE_ARITHMETIC_F32] = {"float32", "computed in float32"},
-    [PE_ARITHMETIC_F32_LIKE] = {"like_float32", "as near as float32 arithmetic brings it"},
-    [PE_ARITHMETIC_UNKNOWN] = {"unknown", "but not all entries fit"},
+    [PE_ARITHMETIC_EXACT] = {"exact", ", bit for bit"},
+    [PE_ARITHMETIC_F64] = {"float64", ", computed in float64 and rounded once"},
+    [PE_ARITHMETIC_F32] = {"float32", ", computed in float32"},
+    [PE_ARITHMETIC_F32_LIKE] = {"like_float32", ", as near as float32 arithmetic brings it"},
+    [PE_ARITHMETIC_UNKNOWN] = {"unknown", ""},
 };
 
-/* The answer in a sentence. */
-static void write_summary(const pe_identity *identity, char *dst, size_t size)
+/* ---- the answer in a sentence ---- */
+
+/* Add a query in words: "length 4096, dim 128". */
+static void add_query(const char *query, api_text *text)
+{
+    for (const char *part = query; *part;) {
+        size_t size = strcspn(part, "&"), name = strcspn(part, "=");
+        if (name < size)
+            api_text_add(text, "%s %.*s %.*s", part > query ? "," : "", (int)name, part,
+                         (int)(size - name - 1), part + name + 1);
+        part += size + (part[size] == '&');
+    }
+}
+
+/* Add what an item of a list is, and how many there are: "rows 40, 41 and 7 more". */
+static void add_places(const char *what, const uint64_t *items, uint64_t count, api_text *text)
+{
+    if (count == 0)
+        return;
+    api_text_add(text, "%s%s %llu", what, count > 1 ? "s" : "", (unsigned long long)items[0]);
+    if (count > 1)
+        api_text_add(text, " and %llu more", (unsigned long long)count - 1);
+}
+
+/* Add an element's index: "[40, 3]". */
+static void add_index(const api_compared *tensor, uint64_t place, api_text *text)
+{
+    json_t *index = api_comparison_index(tensor, place);
+    for (size_t axis = 0; axis < json_array_size(index); axis++)
+        api_text_add(text, "%s%lld", axis > 0 ? ", " : "[",
+                     (long long)json_integer_value(json_array_get(index, axis)));
+    api_text_add(text, "]");
+    json_decref(index);
+}
+
+static void add_misfits(const pe_misfits *misfits, const api_compared *tensor, api_text *text)
+{
+    const bool rows = misfits->row_count > 0, columns = misfits->column_count > 0;
+    const bool entries = misfits->entry_count > 0;
+    if (misfits->count == 0)
+        return;
+    api_text_add(text, "; %llu entries do not fit%s", (unsigned long long)misfits->count,
+                 rows || columns || entries ? ": " : "");
+    add_places("row", misfits->rows, misfits->row_count, text);
+    api_text_add(text, "%s", rows && columns ? ", " : "");
+    add_places("column", misfits->columns, misfits->column_count, text);
+    if (entries) {
+        api_text_add(text, "%s%s", rows || columns ? ", " : "",
+                     misfits->entry_count > 1 ? "entries such as " : "entry ");
+        add_index(tensor, misfits->entries[0], text);
+    }
+}
+
+static void add_found(const pe_identity *identity, const pe_alike *alike,
+                      const api_compared *tensor, api_text *text)
 {
     const pe_deviation *most = &identity->comparison.absolute;
-    size_t used = 0;
-    if (identity->status == PE_IDENTITY_UNKNOWN) {
-        snprintf(dst, size, "No request was found that makes this table%s.",
-                 identity->gave_up ? " in the time there was" : "");
-        return;
+    const bool near = identity->status == PE_IDENTITY_NEAR;
+    api_text_add(text, "This is %s%s of %s with", near ? "nearly " : "", identity->tensor,
+                 pe_scheme_describe(identity->scheme)->name);
+    add_query(identity->query, text);
+    if (alike->preset_count > 0)
+        api_text_add(text, " (as preset %s)", alike->presets[0]);
+    api_text_add(text, "%s%s", identity->transposed ? ", transposed" : "",
+                 ARITHMETICS[identity->arithmetic].phrase);
+    if (most->error > 0) {
+        api_text_add(text, "; the largest error against the exact table is %.1e, at ",
+                     most->error);
+        add_index(tensor, most->place, text);
     }
-    used = (size_t)snprintf(dst, size, "This is %s%s of %s%s, %s",
-                            identity->status == PE_IDENTITY_NEAR ? "nearly " : "",
-                            identity->tensor, pe_scheme_describe(identity->scheme)->name,
-                            identity->transposed ? ", transposed" : "",
-                            ARITHMETICS[identity->arithmetic].phrase);
-    if (most->error > 0 && used < size)
-        used += (size_t)snprintf(dst + used, size - used,
-                                 "; the largest error against the exact table is %.1e",
-                                 most->error);
-    if (identity->misfits > 0 && used < size)
-        used += (size_t)snprintf(dst + used, size - used, ", and %llu entries do not fit",
-                                 (unsigned long long)identity->misfits);
-    if (used < size)
-        snprintf(dst + used, size - used, ".");
+    add_misfits(&identity->misfits, tensor, text);
+    api_text_add(text, ".");
 }
+
+/* NULL without memory. */
+static json_t *summary_of(const pe_identity *identity, const pe_alike *alike,
+                          const api_compared *tensor)
+{
+    api_text text = {.data = NULL};
+    if (identity->status == PE_IDENTITY_UNKNOWN)
+        api_text_add(&text, "No request was found that makes this table%s.",
+                     identity->gave_up ? " in the time there was" : "");
+    else
+        add_found(identity, alike, tensor, &text);
+    json_t *summary = text.failed ? NULL : json_stringn(text.data, text.size);
+    api_text_done(&text);
+    return summary;
+}
+
+/* ---- requests ---- */
 
 /* Write a query as a part of a target: a plus sign would be read as a blank. */
 static void encode(const char *query, char *dst, size_t size)
@@ -171,25 +237,69 @@ static api_compared tensor_of(const pe_identity *identity, const pe_view *view)
     return tensor;
 }
 
+static json_t *first_of(const uint64_t *items, uint64_t count)
+{
+    json_t *array = json_array();
+    for (uint64_t i = 0; i < count && i < PE_MISFITS_MAX; i++)
+        json_array_append_new(array, json_integer((json_int_t)items[i]));
+    return array;
+}
+
+/* Where entries do not fit. */
+static json_t *exceptions_of(const pe_misfits *misfits, const api_compared *tensor)
+{
+    json_t *entries = json_array();
+    for (size_t i = 0; i < misfits->entry_count; i++)
+        json_array_append_new(entries, api_comparison_index(tensor, misfits->entries[i]));
+    return json_pack("{s:o, s:I, s:o, s:I, s:o}", "rows",
+                     first_of(misfits->rows, misfits->row_count), "row_count",
+                     (json_int_t)misfits->row_count, "columns",
+                     first_of(misfits->columns, misfits->column_count), "column_count",
+                     (json_int_t)misfits->column_count, "entries", entries);
+}
+
+/* Add how a table in float32 was computed. */
+static void add_computation(const pe_computation *computation, json_t *document)
+{
+    json_t *formulas = json_array();
+    if (computation->text) {
+        for (size_t i = 0; i < computation->formula_count; i++)
+            json_array_append_new(formulas, json_string(computation->formulas[i]));
+        json_object_set_new(document, "computation", json_string(computation->text));
+        json_object_set_new(document, "frequencies",
+                            json_pack("{s:O, s:I}", "formulas", formulas, "off_by_a_float",
+                                      (json_int_t)computation->formula_off));
+    }
+    if (computation->judged > 0)
+        json_object_set_new(document, "function",
+                            json_pack("{s:I, s:I, s:s*}", "judged",
+                                      (json_int_t)computation->judged, "not_nearest",
+                                      (json_int_t)computation->not_nearest, "like",
+                                      computation->like));
+    json_decref(formulas);
+}
+
 json_t *api_identity_document(const pe_identity *identity, const pe_alike *alike,
                               const pe_view *view)
 {
-    char summary[320];
+    const api_compared tensor = tensor_of(identity, view);
     json_t *shape = json_array();
-    write_summary(identity, summary, sizeof summary);
     for (size_t i = 0; i < view->rank; i++)
         json_array_append_new(shape, json_integer((json_int_t)view->shape[i]));
-    json_t *document = json_pack("{s:s, s:s, s:o}", "status", STATUSES[identity->status],
-                                 "summary", summary, "shape", shape);
+    json_t *document =
+        json_pack("{s:s, s:o, s:o}", "status", STATUSES[identity->status], "summary",
+                  summary_of(identity, alike, &tensor), "shape", shape);
     if (identity->scheme) {
-        const api_compared tensor = tensor_of(identity, view);
         json_object_set_new(document, "request", found_request(identity, alike, view));
         json_object_set_new(document, "transposed", json_boolean(identity->transposed));
         json_object_set_new(document, "arithmetic",
                             json_string(ARITHMETICS[identity->arithmetic].name));
-        if (identity->computation)
-            json_object_set_new(document, "computation", json_string(identity->computation));
-        json_object_set_new(document, "misfits", json_integer((json_int_t)identity->misfits));
+        add_computation(&identity->computation, document);
+        json_object_set_new(document, "misfits",
+                            json_integer((json_int_t)identity->misfits.count));
+        if (identity->misfits.count > 0)
+            json_object_set_new(document, "exceptions",
+                                exceptions_of(&identity->misfits, &tensor));
         json_object_set_new(document, "against_exact",
                             api_comparison_document(&identity->comparison, &tensor));
         json_object_set_new(document, "same_table", same_of(alike, view));

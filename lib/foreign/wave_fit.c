@@ -158,11 +158,14 @@ static bool improve(fit *own, const double *x, size_t stride, size_t count, reac
 static bool is_near(const fit *own, const double *x, size_t stride, size_t count,
                     double amplitude)
 {
+    double sine = 0, cosine = 1, step_sine, step_cosine;
     size_t far = 0;
+    sine_and_cosine(own->frequency, &step_sine, &step_cosine);
     for (size_t k = 0; k < count; k++) {
-        double sine, cosine;
-        sine_and_cosine(own->frequency * (double)k, &sine, &cosine);
         far += fabs(x[k * stride] - own->a * cosine - own->b * sine) > 0.01 * amplitude;
+        double next = cosine * step_cosine - sine * step_sine;
+        sine = sine * step_cosine + cosine * step_sine;
+        cosine = next;
     }
     return far <= count / 8;
 }

@@ -39,7 +39,7 @@ static bool is_better(const pe_identity *one, const pe_identity *other)
 {
     if (one->status != other->status)
         return one->status > other->status;
-    return one->status == PE_IDENTITY_NEAR && one->misfits < other->misfits;
+    return one->status == PE_IDENTITY_NEAR && one->misfits.count < other->misfits.count;
 }
 
 /* Whether a table may have been computed in another arithmetic, and its lines can be read one
@@ -62,20 +62,21 @@ static bool judge(search *self, const pe_scheme *scheme, const pe_proposal *prop
                   pe_request *request, size_t tensor, pe_identity *found)
 {
     const pe_bound bound = bound_of(self, proposal);
-    uint64_t f32 = 0, f64 = 0;
-    const char *computation = NULL;
+    pe_misfits f32 = {.count = 0};
+    uint64_t f64 = 0;
+    pe_computation computation = {.text = NULL};
     bool recipe = false;
     if (!has_arithmetic(self, proposal, request, tensor)) {
-        f32 = self->comparison.differing;
-        f64 = f32 + self->comparison.signs;
+        f32.count = self->comparison.differing;
+        f64 = f32.count + self->comparison.signs;
     } else {
         pe_request *wide = pe_query_request(scheme, proposal->query, "f64", self->limits);
         bool judged =
             wide && pe_judge_all(wide, tensor, &bound, self->runner, &f32, &f64, self->reterr);
-        if (judged && f64 > 0 && (f32 == 0 || proposal->coarse) && self->seen.rows > 0)
+        if (judged && f64 > 0 && (f32.count == 0 || proposal->coarse) && self->seen.rows > 0)
             judged = pe_recipe_find(wide, tensor, &self->seen, proposal->coarse, self->runner,
                                     &computation, self->reterr);
-        recipe = computation != NULL;
+        recipe = computation.text != NULL;
         if (judged && f64 > 0 && !recipe)
             judged =
                 pe_slope_recipe(wide, tensor, &self->seen, self->runner, &recipe, self->reterr);
@@ -83,15 +84,16 @@ static bool judge(search *self, const pe_scheme *scheme, const pe_proposal *prop
         if (!judged)
             return false;
     }
-    f32 = recipe ? 0 : f32;
+    if (recipe)
+        f32 = (pe_misfits){.count = 0};
     found->misfits = f32;
     found->computation = computation;
-    found->arithmetic = f64 == 0  ? PE_ARITHMETIC_F64
-                        : f32 > 0 ? PE_ARITHMETIC_UNKNOWN
-                        : recipe  ? PE_ARITHMETIC_F32
-                                  : PE_ARITHMETIC_F32_LIKE;
+    found->arithmetic = f64 == 0        ? PE_ARITHMETIC_F64
+                        : f32.count > 0 ? PE_ARITHMETIC_UNKNOWN
+                        : recipe        ? PE_ARITHMETIC_F32
+                                        : PE_ARITHMETIC_F32_LIKE;
     found->status = f64 == 0 || recipe ? PE_IDENTITY_MATCH : PE_IDENTITY_NEAR;
-    if ((double)f32 > MISFITS_MAX * (double)self->comparison.entries)
+    if ((double)f32.count > MISFITS_MAX * (double)self->comparison.entries)
         found->status = PE_IDENTITY_UNKNOWN;
     return true;
 }
@@ -107,9 +109,9 @@ static bool compare(search *self, const pe_scheme *scheme, const pe_proposal *pr
         return false;
     self->best->compared++;
     found.status = PE_IDENTITY_EXACT;
-    found.computation = NULL;
+    found.computation = (pe_computation){.text = NULL};
     found.arithmetic = PE_ARITHMETIC_EXACT;
-    found.misfits = 0;
+    found.misfits = (pe_misfits){.count = 0};
     if (self->comparison.differing + self->comparison.signs > 0) {
         if (self->best->status == PE_IDENTITY_MATCH) /* it can be no better */
             return true;

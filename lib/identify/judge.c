@@ -1,5 +1,6 @@
 #include "identify/judge.h"
 
+#include "identify/misfits.h"
 #include "numerics/dtype.h"
 #include "requests/request.h"
 
@@ -149,7 +150,8 @@ bool pe_judge_beginning(pe_request *request, size_t tensor, const pe_seen *seen,
 /* ---- all entries ---- */
 
 typedef struct counts {
-    uint64_t f32, f64;
+    pe_misfit_counts f32;
+    uint64_t f64;
 } counts;
 
 /* The most that rounding to the table's dtype, whose unit at 1 and least exponent these are,
@@ -179,12 +181,13 @@ static void judge_rows(const pe_bound *bound, uint64_t first, uint64_t rows, uin
     const double rounding = pe_seen_unit(&bound->seen->view);
     const bool wide = rounding == 0x1p-52;
     const int least = least_exponent(&bound->seen->view);
-    for (uint64_t row = 0, i = 0; row < rows; row++)
+    for (uint64_t row = 0, i = 0; row < rows; row++, pe_misfits_end_row(&ret->f32))
         for (uint64_t column = 0; column < columns; column++, i++) {
             if (found[i] == exact[i])
                 continue;
             turned at = turned_at(bound, first + row, column);
-            ret->f32 += !is_near(found[i], exact[i], at, 0x1p-23, rounding);
+            if (!is_near(found[i], exact[i], at, 0x1p-23, rounding))
+                pe_misfits_note(&ret->f32, column);
             double error = fabs(found[i] - exact[i]);
             double computed = (3 * at.angle + 3) * 0x1p-52 * fmax(fabs(exact[i]), at.amplitude);
             double once =
@@ -194,7 +197,7 @@ static void judge_rows(const pe_bound *bound, uint64_t first, uint64_t rows, uin
 }
 
 bool pe_judge_all(pe_request *wide, size_t tensor, const pe_bound *bound,
-                  const pe_runner *runner, uint64_t *ret_f32, uint64_t *ret_f64,
+                  const pe_runner *runner, pe_misfits *ret_f32, uint64_t *ret_f64,
                   pe_error *reterr)
 {
     static const pe_runner none = {.context = NULL};
@@ -204,8 +207,8 @@ bool pe_judge_all(pe_request *wide, size_t tensor, const pe_bound *bound,
     double *found = malloc((size_t)(at_once * columns) * sizeof *found);
     double *exact = malloc((size_t)(at_once * columns) * sizeof *exact);
     pe_stream *stream = NULL;
-    counts counted = {0, 0};
-    bool good = found && exact;
+    counts counted = {.f64 = 0};
+    bool good = pe_misfits_init(&counted.f32, columns) && found && exact;
     if (!good)
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the comparison");
     good =
@@ -229,7 +232,9 @@ bool pe_judge_all(pe_request *wide, size_t tensor, const pe_bound *bound,
     pe_stream_free(stream);
     free(found);
     free(exact);
-    *ret_f32 = counted.f32;
+    if (good)
+        *ret_f32 = pe_misfits_found(&counted.f32);
+    pe_misfits_done(&counted.f32);
     *ret_f64 = counted.f64;
     return good;
 }

@@ -25,11 +25,12 @@ bool pe_judge_beginning(pe_request *request, size_t tensor, const pe_seen *seen,
 /* Read bytes of a stream; false if it ends before. */
 bool pe_judge_read(pe_stream *stream, uint64_t offset, void *dst, size_t size);
 
-/* Count entries that are further off than float32 arithmetic would bring them, and those that
- * are further off than one rounding of float64 arithmetic would, against the tensor in f64.
- * False: the runner ended it, memory ran out or the view cannot be read, as *reterr says. */
+/* Find entries that are further off than float32 arithmetic would bring them, and count those
+ * that are further off than one rounding of float64 arithmetic would, against the tensor in
+ * f64. False: the runner ended it, memory ran out or the view cannot be read, as *reterr says.
+ */
 bool pe_judge_all(pe_request *wide, size_t tensor, const pe_bound *bound,
-                  const pe_runner *runner, uint64_t *ret_f32, uint64_t *ret_f64,
+                  const pe_runner *runner, pe_misfits *ret_f32, uint64_t *ret_f64,
                   pe_error *reterr);
 
 #endif

@@ -1,46 +1,54 @@
 #include "identify/recipe.h"
 
 #include "foreign/quick_cosine.h"
-#include "foreign/wave_fit.h"
-#include "identify/judge.h"
+#include "identify/exact_waves.h"
+#include "identify/named.h"
 #include "numerics/dtype.h"
 #include "requests/request.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define FLOATS        9   /* how far a recipe moves a frequency, in floats */
 #define PROBED_ROWS   384 /* by which frequencies are chosen */
 #define BLOCK_ENTRIES ((uint64_t)1 << 16)
-#define ANGLE_MAX                                                                              \
-    0x1p30 /* radians: beyond, quarter turns are not told apart exactly enough                 \
-            */
+#define ANGLE_MAX     0x1p30 /* radians: beyond, quarter turns are not told apart exactly */
+#define ANGLE_JUDGED  4      /* radians: beyond, libraries' functions differ visibly */
 
 /* ---- formats ---- */
 
-/* In which formats positions, frequencies, their products and the functions of these are. */
+typedef enum phase_form {
+    PRODUCT,  /* position · frequency */
+    QUOTIENT, /* position / divisor */
+    SCALED,   /* (position / factor) · frequency: positions are a fraction apart */
+} phase_form;
+
+/* In which formats positions, frequencies, angles and the functions of these are. */
 typedef struct formats {
-    pe_dtype position, frequency, product, function;
+    phase_form form;
+    pe_dtype position, frequency, angle, function;
     const char *text;
 } formats;
 
 #define FLOAT_RECIPES                                                                          \
-    2 /* the first ones, of tables as near as float32 arithmetic brings them */
+    4 /* the first ones, of tables as near as float32 arithmetic brings them */
 static const formats RECIPES[] = {
-    {PE_F32, PE_F32, PE_F32, PE_F32, "float32 positions times float32 frequencies"},
-    {PE_F64, PE_F32, PE_F64, PE_F64, "float64 positions times float32 frequencies"},
-    {PE_F32, PE_BF16, PE_F32, PE_F32, "float32 positions times bfloat16 frequencies"},
-    {PE_F32, PE_F16, PE_F32, PE_F32, "float32 positions times float16 frequencies"},
-    {PE_BF16, PE_BF16, PE_BF16, PE_BF16, "all in bfloat16"},
-    {PE_F16, PE_F16, PE_F16, PE_F16, "all in float16"},
-    {PE_BF16, PE_F32, PE_F32, PE_F32, "bfloat16 positions times float32 frequencies"},
-    {PE_F16, PE_F32, PE_F32, PE_F32, "float16 positions times float32 frequencies"},
-    {PE_BF16, PE_BF16, PE_F32, PE_F32, "bfloat16 positions and frequencies, float32 products"},
-    {PE_F16, PE_F16, PE_F32, PE_F32, "float16 positions and frequencies, float32 products"},
+    {PRODUCT, PE_F32, PE_F32, PE_F32, PE_F32, "float32 positions times float32 frequencies"},
+    {PRODUCT, PE_F64, PE_F32, PE_F64, PE_F64, "float64 positions times float32 frequencies"},
+    {QUOTIENT, PE_F32, PE_F32, PE_F32, PE_F32, "float32 positions divided by float32 powers"},
+    {SCALED, PE_F32, PE_F32, PE_F32, PE_F32,
+     "float32 positions, divided by a factor, times float32 frequencies"},
+    {PRODUCT, PE_F32, PE_BF16, PE_F32, PE_F32, "float32 positions times bfloat16 frequencies"},
+    {PRODUCT, PE_F32, PE_F16, PE_F32, PE_F32, "float32 positions times float16 frequencies"},
+    {PRODUCT, PE_BF16, PE_BF16, PE_BF16, PE_BF16, "all in bfloat16"},
+    {PRODUCT, PE_F16, PE_F16, PE_F16, PE_F16, "all in float16"},
+    {PRODUCT, PE_BF16, PE_F32, PE_F32, PE_F32, "bfloat16 positions times float32 frequencies"},
+    {PRODUCT, PE_F16, PE_F32, PE_F32, PE_F32, "float16 positions times float32 frequencies"},
+    {PRODUCT, PE_BF16, PE_BF16, PE_F32, PE_F32,
+     "bfloat16 positions and frequencies, float32 products"},
+    {PRODUCT, PE_F16, PE_F16, PE_F32, PE_F32,
+     "float16 positions and frequencies, float32 products"},
 };
-
-#define RECIPE_COUNT (sizeof RECIPES / sizeof *RECIPES)
 
 /* A number rounded to a format. */
 static double rounded(double number, pe_dtype format)
@@ -69,33 +77,38 @@ static double next_in(double number, pe_dtype format, int steps)
     return rounded(number, format);
 }
 
-/* ---- one column ---- */
-
-typedef struct column {
-    bool constant; /* too slow to be told: no wave */
-    int quarters;  /* 0: cosines; 3: sines */
-    double angle;  /* exact frequency, in radians per row */
-    double frequency;
-} column;
+/* ---- one entry ---- */
 
 typedef struct recipe {
     pe_seen *seen;
+    pe_exact_waves waves;
     formats in;
-    double first; /* the position of row 0 */
+    double factor; /* by which the request divides all frequencies; else 1 */
     float amplitude;
-    pe_dtype dtype; /* of the table */
-    column *columns;
-    uint64_t rows, count;
+    pe_dtype dtype;      /* of the table */
+    double *frequencies; /* [columns]: those of the recipe, or divisors */
+    size_t *off;         /* [columns]: probed entries that are not the nearest floats */
+    double *probed;      /* [PROBED_ROWS, columns] */
+    uint64_t probed_rows[PROBED_ROWS];
+    pe_computation found;
 } recipe;
 
-/* How far an entry is from what a frequency and amplitude give: 0 if it is that, 1 if it is
- * what a neighbouring float would be rounded to, 2 if it is neither. */
-static int distance_of(const recipe *self, const column *own, double found, uint64_t row)
+/* The angle of a row by a frequency or divisor, as it was rounded. */
+static double angle_of(const recipe *self, double frequency, uint64_t row)
 {
-    double position = rounded(self->first + (double)row, self->in.position);
-    double phase = rounded(position * own->frequency, self->in.product);
-    double wide = pe_quick_cosine(phase, own->quarters);
-    float value = (float)wide;
+    double position = self->waves.first + (double)row;
+    if (self->in.form == SCALED)
+        position = rounded(position, PE_F32) / (double)(float)self->factor;
+    position = rounded(position, self->in.position);
+    return rounded(self->in.form == QUOTIENT ? position / frequency : position * frequency,
+                   self->in.angle);
+}
+
+/* How far an entry is from what an angle gives: 0 if it is that, 1 if it is what a neighbouring
+ * float would be rounded to, 2 if it is neither. */
+static int distance_of(const recipe *self, double angle, int quarters, double found)
+{
+    float value = (float)pe_quick_cosine(angle, quarters);
     for (int i = 0; i < 3; i++) {
         float near = i == 0 ? value : nextafterf(value, i == 1 ? INFINITY : -INFINITY);
         double scaled =
@@ -106,140 +119,95 @@ static int distance_of(const recipe *self, const column *own, double found, uint
     return 2;
 }
 
-/* Choose a column's frequency among those of its format: the one that gives the most of some
- * rows, and all of them within a float. False if there is none. */
-static bool choose(recipe *self, column *own, const double *probed, const uint64_t *rows,
-                   uint64_t stride)
+/* ---- one column ---- */
+
+#define NEVER (PROBED_ROWS + 1)
+
+/* How many of the probed entries a frequency gives but for a float; NEVER if one is further
+ * off, or if there are `most` of them. */
+static size_t count_off(const recipe *self, uint64_t column, double frequency, size_t most)
+{
+    const int quarters = self->waves.items[column].quarters;
+    size_t off = 0;
+    for (size_t i = 0; i < PROBED_ROWS; i++) {
+        double angle = angle_of(self, frequency, self->probed_rows[i]);
+        int distance =
+            distance_of(self, angle, quarters, self->probed[i * self->waves.count + column]);
+        off += distance == 1;
+        if (distance == 2 || off >= most)
+            return NEVER;
+    }
+    return off;
+}
+
+/* The exact number of which a column's is a neighbour. */
+static double exact_of(const recipe *self, uint64_t column)
+{
+    double angle = self->waves.items[column].angle;
+    if (self->in.form == SCALED)
+        angle *= self->factor;
+    return self->in.form == QUOTIENT ? 1 / angle : angle;
+}
+
+/* Choose a column's frequency among those of its format: the one that gives the most of the
+ * probed entries. False if none gives all of them within a float. */
+static bool choose(recipe *self, uint64_t column)
 {
     const pe_dtype format = self->in.frequency;
-    const double nearest = rounded(own->angle, format);
+    const double nearest = rounded(exact_of(self, column), format);
     const int most = format == PE_F32 ? FLOATS : 1;
-    double best = 0;
-    size_t least = PROBED_ROWS + 1;
-    for (int step = 0; step <= 2 * most; step++) {
-        int floats = step % 2 ? (step + 1) / 2 : -step / 2, distance = 0;
-        size_t row = 0, off = 0;
-        own->frequency = next_in(nearest, format, floats);
-        for (; row < PROBED_ROWS && distance < 2 && off < least; row++) {
-            distance = distance_of(self, own, probed[row * stride], rows[row]);
-            off += distance == 1;
-        }
-        if (distance < 2 && off < least) {
+    size_t least = NEVER;
+    for (int step = 0; step <= 2 * most && least > 0; step++) {
+        double frequency = next_in(nearest, format, step % 2 ? (step + 1) / 2 : -step / 2);
+        size_t off = count_off(self, column, frequency, least);
+        if (off < least) {
             least = off;
-            best = own->frequency;
+            self->frequencies[column] = frequency;
         }
     }
-    own->frequency = best;
-    return least <= PROBED_ROWS;
+    self->off[column] = least;
+    return least < NEVER;
 }
 
-/* ---- the exact waves ---- */
-
-/* Measure the exact columns: rows at a distance tell the slow ones. False without memory. */
-static bool measure(recipe *self, pe_stream *stream)
+/* Whether a frequency gives a column about as well as the chosen one. */
+static bool is_as_good(void *context, uint64_t column, float frequency, int floats)
 {
-    const size_t sampled = self->seen->sampled, size = (size_t)self->count * sizeof(double);
-    double *rows = malloc(sampled * size);
-    bool good = rows != NULL;
-    uint64_t distances[2] = {1, (self->rows - 1) / sampled};
-    for (int pass = 0; good && pass < 2 && distances[pass] > 0; pass++) {
-        for (size_t i = 0; good && i < sampled; i++)
-            good = pe_judge_read(stream, i * distances[pass] * size,
-                                 rows + i * (size_t)self->count, size);
-        for (uint64_t c = 0; good && c < self->count; c++) {
-            column *own = &self->columns[c];
-            pe_seen_wave wave = own->constant ? pe_fit_wave(rows + c, (size_t)self->count,
-                                                            sampled, PE_LEAST_EXACT_ANGLE)
-                                              : (pe_seen_wave){.found = false};
-            if (!wave.found)
-                continue;
-            own->constant = false;
-            self->amplitude = (float)wave.amplitude;
-            own->angle = wave.frequency / (double)distances[pass];
-            double turned = (wave.phase - own->angle * self->first) / 1.5707963267948966;
-            own->quarters = (int)((int64_t)rint(turned) & 3);
-        }
-    }
-    free(rows);
-    return good;
-}
-
-/* The arc sine of a small number, by its series. */
-static double small_arc_sine(double x)
-{
-    double square = x * x;
-    return x * (1 + square * (1.0 / 6 + square * (3.0 / 40 + square * (15.0 / 336))));
-}
-
-/* Columns that hardly turn in the whole table: their last entry says how far. False if it
- * cannot be read. */
-static bool measure_slow(recipe *self, pe_stream *stream)
-{
-    const size_t size = (size_t)self->count * sizeof(double);
-    const double last = self->first + (double)self->rows - 1;
-    double *row = malloc(size);
-    bool good = row && pe_judge_read(stream, (self->rows - 1) * size, row, size);
-    for (uint64_t c = 0; good && last > 0 && c < self->count; c++) {
-        column *own = &self->columns[c];
-        double x = row[c] / (double)self->amplitude, cosine = (1 - x) / 2;
-        if (!own->constant || fabs(x) > 1 || (fabs(x) > 0.01 && cosine > 1e-4))
-            continue;
-        own->constant = false;
-        own->quarters = x > 0.5 ? 0 : 3;
-        own->angle = (x > 0.5 ? 2 * small_arc_sine(sqrt(cosine)) : small_arc_sine(x)) / last;
-    }
-    free(row);
-    return good;
-}
-
-/* The position of row 0 in rows; false if the request's positions are no such thing. */
-static bool read_first(const pe_request *wide, double *ret_first)
-{
-    const pe_scheme_info *info = pe_scheme_describe(pe_request_scheme(wide));
-    double offset = 0, step = 1;
-    for (size_t i = 0; i < pe_all_parameter_count(info); i++) {
-        const pe_parameter *row = pe_parameter_at(info, i);
-        const pe_value *value = pe_request_value(wide, i);
-        if (!value->present)
-            continue;
-        if (strcmp(row->name, "positions") == 0)
-            return false;
-        offset = strcmp(row->name, "offset") == 0 ? value->real : offset;
-        step = strcmp(row->name, "step") == 0 ? value->real : step;
-    }
-    *ret_first = offset / step;
-    return *ret_first == rint(*ret_first) && fabs(*ret_first) < 0x1p24;
+    const recipe *self = context;
+    double number = rounded((double)frequency, self->in.frequency);
+    if (floats != 0)
+        number = next_in(number, self->in.frequency, floats);
+    return number == self->frequencies[column] ||
+           count_off(self, column, number, 2 * self->off[column] + 16) < NEVER;
 }
 
 /* ---- all entries ---- */
 
-/* Choose the frequencies of all columns by some rows of the table. */
-static bool choose_all(recipe *self, bool *ret_read)
+static bool probe(recipe *self)
 {
-    uint64_t rows[PROBED_ROWS];
-    double *probed = malloc(PROBED_ROWS * (size_t)self->count * sizeof *probed);
-    *ret_read = probed != NULL;
-    for (uint64_t i = 0; *ret_read && i < PROBED_ROWS; i++) {
-        rows[i] = i * (self->rows - 1) / (PROBED_ROWS - 1);
-        *ret_read = pe_view_read(&self->seen->view, rows[i], 1, probed + i * self->count);
+    const pe_view *view = &self->seen->view;
+    for (uint64_t i = 0; i < PROBED_ROWS; i++) {
+        self->probed_rows[i] = i * (self->waves.rows - 1) / (PROBED_ROWS - 1);
+        if (!pe_view_read(view, self->probed_rows[i], 1, self->probed + i * self->waves.count))
+            return false;
     }
-    bool good = *ret_read;
-    for (uint64_t c = 0; good && c < self->count; c++)
-        good = self->columns[c].constant ||
-               choose(self, &self->columns[c], probed + c, rows, self->count);
-    free(probed);
-    return good;
+    return true;
 }
 
-static bool rows_fit(const recipe *self, const double *found, uint64_t first, uint64_t rows)
+/* Whether all entries of rows fit. */
+static bool rows_fit(recipe *self, const double *found, uint64_t first, uint64_t rows)
 {
-    for (uint64_t row = 0; row < rows; row++)
-        for (uint64_t c = 0; c < self->count; c++) {
-            const column *own = &self->columns[c];
-            double entry = found[row * self->count + c];
-            if (own->constant ? fabs(entry) > 1
-                              : distance_of(self, own, entry, first + row) == 2)
+    const bool judged =
+        self->in.function == PE_F32 && self->dtype == PE_F32 && self->amplitude == 1;
+    for (uint64_t row = 0, i = 0; row < rows; row++)
+        for (uint64_t c = 0; c < self->waves.count; c++, i++) {
+            double angle = angle_of(self, self->frequencies[c], first + row);
+            int distance = distance_of(self, angle, self->waves.items[c].quarters, found[i]);
+            if (distance == 2)
                 return false;
+            if (judged && fabs(angle) > ANGLE_JUDGED) {
+                self->found.judged++;
+                self->found.not_nearest += distance == 1;
+            }
         }
     return true;
 }
@@ -248,15 +216,17 @@ static bool all_fit(recipe *self, pe_request *wide, const pe_runner *runner, boo
                     pe_error *reterr)
 {
     static const pe_runner none = {.context = NULL};
-    uint64_t at_once = self->count < BLOCK_ENTRIES ? BLOCK_ENTRIES / self->count : 1;
-    double *found = malloc((size_t)(at_once * self->count) * sizeof *found);
+    const uint64_t rows = self->waves.rows, count = self->waves.count;
+    uint64_t at_once = count < BLOCK_ENTRIES ? BLOCK_ENTRIES / count : 1;
+    double *found = malloc((size_t)(at_once * count) * sizeof *found);
     bool good = found != NULL;
     *ret_fits = good;
+    self->found = (pe_computation){.text = self->in.text};
     good = pe_request_begin(wide, runner, reterr) && good;
-    for (uint64_t row = 0, now; good && *ret_fits && row < self->rows; row += now) {
-        now = self->rows - row < at_once ? self->rows - row : at_once;
+    for (uint64_t row = 0, now; good && *ret_fits && row < rows; row += now) {
+        now = rows - row < at_once ? rows - row : at_once;
         good = (row == 0 || pe_may_go_on(runner ? runner : &none, &wide->values,
-                                         (double)row / (double)self->rows, reterr)) &&
+                                         (double)row / (double)rows, reterr)) &&
                pe_view_read(&self->seen->view, row, now, found);
         *ret_fits = good && rows_fit(self, found, row, now);
     }
@@ -267,51 +237,73 @@ static bool all_fit(recipe *self, pe_request *wide, const pe_runner *runner, boo
 
 /* Columns that are no waves fit only if every entry is exact, which the caller has not found:
  * so all have to be waves. */
-static bool all_are_waves(const recipe *self)
+static bool all_are_waves(const pe_exact_waves *waves)
 {
-    for (uint64_t c = 0; c < self->count; c++)
-        if (self->columns[c].constant ||
-            self->columns[c].angle * (self->first + (double)self->rows) > ANGLE_MAX)
+    for (uint64_t c = 0; c < waves->count; c++)
+        if (waves->items[c].constant ||
+            waves->items[c].angle * (waves->first + (double)waves->rows) > ANGLE_MAX)
             return false;
     return true;
 }
 
 /* Try one recipe. False: it was ended. */
-static bool try_recipe(recipe *self, pe_request *wide, const pe_runner *runner, bool *ret_fits,
-                       pe_error *reterr)
+static bool try_recipe(recipe *self, const formats *in, pe_request *wide,
+                       const pe_runner *runner, bool *ret_fits, pe_error *reterr)
 {
-    bool read = true, good = true;
+    self->in = *in;
     *ret_fits = false;
-    if (choose_all(self, &read))
-        good = all_fit(self, wide, runner, ret_fits, reterr);
-    return good && read;
+    if (in->form == SCALED && self->factor == 1)
+        return true; /* the same as the first one */
+    for (uint64_t c = 0; c < self->waves.count; c++)
+        if (!choose(self, c))
+            return true;
+    return all_fit(self, wide, runner, ret_fits, reterr);
+}
+
+/* Try all recipes until one fits. False: it was ended, or the view cannot be read. */
+static bool try_all(recipe *self, pe_request *wide, bool coarse, const pe_runner *runner,
+                    pe_computation *ret_computation, pe_error *reterr)
+{
+    const size_t count = (size_t)self->waves.count;
+    self->frequencies = malloc(count * sizeof *self->frequencies);
+    self->off = malloc(count * sizeof *self->off);
+    self->probed = malloc(PROBED_ROWS * count * sizeof *self->probed);
+    self->amplitude = (float)self->waves.amplitude;
+    self->factor = pe_linear_factor(wide);
+    bool good = self->frequencies && self->off && self->probed && probe(self), fits = false;
+    for (size_t i = 0; good && !fits && i < (coarse ? PE_COUNT(RECIPES) : FLOAT_RECIPES); i++)
+        good = try_recipe(self, &RECIPES[i], wide, runner, &fits, reterr);
+    if (fits) {
+        pe_name_function(&self->found);
+        const pe_frequency_use use = {.quotient = self->in.form == QUOTIENT,
+                                      .factor = self->in.form == SCALED ? self->factor : 1,
+                                      .test = is_as_good,
+                                      .context = self};
+        good = pe_name_frequencies(wide, &self->waves, &use, &self->found);
+        *ret_computation = self->found;
+    }
+    free(self->frequencies);
+    free(self->off);
+    free(self->probed);
+    return good;
 }
 
 bool pe_recipe_find(pe_request *wide, size_t tensor, pe_seen *seen, bool coarse,
-                    const pe_runner *runner, const char **ret_computation, pe_error *reterr)
+                    const pe_runner *runner, pe_computation *ret_computation, pe_error *reterr)
 {
-    recipe self = {.seen = seen, .amplitude = 1, .rows = seen->rows, .count = seen->columns};
-    pe_stream *stream = NULL;
-    bool fits = false;
-    *ret_computation = NULL;
-    if (!pe_element_is_real(seen->view.element, &self.dtype) || self.dtype == PE_F64 ||
-        seen->sampled < 4 || !read_first(wide, &self.first))
+    recipe self = {.seen = seen};
+    bool whole = false;
+    *ret_computation = (pe_computation){.text = NULL};
+    if (!pe_element_is_real(seen->view.element, &self.dtype) || self.dtype == PE_F64)
         return true;
-    self.columns = malloc((size_t)self.count * sizeof *self.columns);
-    bool good = self.columns &&
-                pe_stream_new(wide, tensor, PE_STREAM_FAST, runner, &stream, reterr) == PE_OK;
-    for (uint64_t c = 0; good && c < self.count; c++)
-        self.columns[c] = (column){.constant = true};
-    good = good && measure(&self, stream) && measure_slow(&self, stream);
-    bool waves = good && all_are_waves(&self);
-    for (size_t i = 0; good && waves && !fits && i < (coarse ? RECIPE_COUNT : FLOAT_RECIPES);
-         i++) {
-        self.in = RECIPES[i];
-        good = try_recipe(&self, wide, runner, &fits, reterr);
-        *ret_computation = fits ? RECIPES[i].text : NULL;
-    }
-    pe_stream_free(stream);
-    free(self.columns);
+    bool good = true;
+    if (seen->columns == 1)
+        good = pe_name_vector(wide, seen, self.dtype, ret_computation);
+    else if (seen->sampled >= 4)
+        good = pe_exact_waves_init(&self.waves, wide, tensor, seen, runner, &whole, reterr) &&
+               (!whole || !all_are_waves(&self.waves) ||
+                try_all(&self, wide, coarse, runner, ret_computation, reterr));
+    pe_exact_waves_done(&self.waves);
     if (!good && reterr->count == 0)
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the comparison");
     return good;

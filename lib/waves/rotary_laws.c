@@ -61,9 +61,10 @@ static void add(double *list, size_t *count, size_t most, double number)
 
 static void predict_base(search *self, double theta)
 {
-    double log = logarithm(theta) / (double)self->seen->count;
-    for (size_t i = 0; i < self->seen->count; i++)
-        self->base[i] = exponential(-log * (double)i);
+    const double ratio = exponential(-logarithm(theta) / (double)self->seen->count);
+    double power = 1; /* off by 2^-52 a step, which is nothing beside what is measured */
+    for (size_t i = 0; i < self->seen->count; i++, power *= ratio)
+        self->base[i] = power;
 }
 
 /* The step: a decimal near the first frequency, which may have been divided. */

@@ -10,10 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FAR         5.0    /* errors: a measured frequency that is further off does not fit */
-#define CAP         16.0   /* of an entry's square, so that one bad entry does not decide */
-#define LOOKED_MAX  100000 /* laws whose entries are looked at: short tables fit very many */
-#define ANGLE_ERROR 3e-7   /* relative: how far float32 arithmetic moves an angle */
+#define FAR        5.0    /* errors: a measured frequency that is further off does not fit */
+#define CAP        16.0   /* of an entry's square, so that one bad entry does not decide */
+#define LOOKED_MAX 100000 /* laws whose entries are looked at: short tables fit very many */
+#define FLOAT_NOISE                                                                            \
+    0.25 /* mean square, in errors, of what float32 arithmetic moves frequencies by */
+#define ANGLE_ERROR 3e-7 /* relative: how far float32 arithmetic moves an angle */
 
 static const double MSCALES[] = {1, 0.707, 0.8, 0.5, 2, 0.1, 0.4};
 
@@ -178,11 +180,11 @@ void pe_rotary_consider(pe_rotary_ranking *self, const pe_rotary *rotary, double
     if (rotary->type == PE_ROTARY_YARN)
         amplitude = choose_attention(self, &law);
     law.offset = pe_wave_offset(seen->offset * step);
-    cost += PE_ROTARY_DIGIT * (pe_rotary_digits(step) +
+    cost += PE_ROTARY_DIGIT * ((step != 1 ? pe_rotary_digits(step) : 0.75) +
                                (law.attention > 0 ? pe_rotary_digits(law.attention) : 0));
     law.distance = seen->row_count > 0 ? entry_distance(self, &law, amplitude, most)
                                        : frequency_distance(self, step);
-    law.rank = law.distance + cost;
+    law.rank = fmax(law.distance, seen->row_count > 0 ? 0 : FLOAT_NOISE) + cost;
     if (law.distance < 0.75 * CAP)
         keep(self, &law);
 }

@@ -3,6 +3,7 @@
 
 #include "foreign/quick_cosine.h"
 #include "foreign/wave_law.h"
+#include "numerics/dtype.h"
 #include "numerics/elementary.h"
 #include "waves/rotary_laws.h"
 #include "waves/rotary_presets.h"
@@ -259,6 +260,25 @@ static void propose_tables(pe_seen *seen, pe_proposals *proposals, const char *t
 
 /* ---- inverse frequencies ---- */
 
+/* The unit in the last place of a format in which all entries that have been read are exact:
+ * that of the table's dtype, or a shorter one that they were rounded to. */
+static double unit_of_entries(const pe_seen *seen)
+{
+    static const pe_dtype SHORT[] = {PE_BF16, PE_F16};
+    static const double UNITS[] = {0x1p-7, 0x1p-10};
+    for (size_t i = 0; i < PE_COUNT(SHORT); i++) {
+        unsigned char element[8];
+        size_t exact = 0;
+        for (size_t row = 0; row < seen->sampled; row++) {
+            pe_round_row(SHORT[i], &seen->sample[row], 1, element);
+            exact += pe_element_value(SHORT[i], element) == seen->sample[row];
+        }
+        if (exact == seen->sampled)
+            return UNITS[i];
+    }
+    return pe_seen_unit(&seen->view);
+}
+
 /* Propose inverse frequencies for a falling vector that begins with 1. */
 static void propose_frequencies(pe_seen *seen, pe_proposals *proposals)
 {
@@ -267,20 +287,24 @@ static void propose_frequencies(pe_seen *seen, pe_proposals *proposals)
     pe_rotary_seen measured = {.count = seen->sampled,
                                .frequencies = seen->sample,
                                .amplitude = 1,
-                               .unit = pe_seen_unit(&seen->view)};
+                               .unit = unit_of_entries(seen)};
     double *errors;
     if (seen->sampled < 2 || seen->sampled < seen->rows || pe_seen_entry(seen, 0, 0) > 1 ||
         !(pe_seen_entry(seen, 0, 0) > pe_seen_entry(seen, 1, 0)) ||
         !(errors = malloc(seen->sampled * sizeof *errors)))
         return;
     for (size_t i = 0; i < seen->sampled; i++) {
-        errors[i] = 2e-6 + pe_seen_unit(&seen->view);
+        errors[i] = 2e-6 + measured.unit;
+        if (measured.unit == 0x1p-10 && seen->sample[i] > 0) /* subnormal in float16 */
+            errors[i] += 0x1p-25 / seen->sample[i];
         measured.still = seen->sample[i] == 0 ? measured.still + 1 : 0;
     }
     measured.errors = errors;
     size_t found = pe_rotary_search(&measured, laws);
+    proposals->coarse = measured.unit > 0x1p-23;
     for (size_t i = 0; i < found; i++)
         propose_law(&table, &laws[i], proposals);
+    proposals->coarse = false;
     free(errors);
     for (size_t i = 0; i < PE_ROTARY_PRESET_COUNT; i++)
         pe_propose(proposals, "inv_freq", "preset=%s&length=1&dim=%llu",

@@ -26,16 +26,25 @@ export function addressOfRequest(target) {
   return `?scheme=${scheme}&${query}&view.tensor=${tensor}`;
 }
 
+// ": row 40, columns 3, 5, [3, 5]": where entries do not fit.
+function placesOf({rows, columns, entries} = {rows: [], columns: [], entries: []}) {
+  const list = (what, items) => (items.length > 0 ? [`${what}${items.length > 1 ? 's' : ''} ${items.join(', ')}`] : []);
+  const places = [...list('row', rows), ...list('column', columns), ...entries.slice(0, 8).map((at) => `[${at.join(', ')}]`)];
+  return places.length > 0 ? `: ${places.join(', ')}` : '';
+}
+
 // The facts of an answer, as [name, text] in order; those that say nothing are left out.
 export function factsOf(answer) {
-  const {request, against_exact: figures, undecided = []} = answer;
+  const {request, against_exact: figures, undecided = [], frequencies, function: waves, exceptions} = answer;
   const most = figures?.max_abs;
   return [
-    ['Arithmetic', answer.arithmetic],
+    ['Arithmetic', [answer.arithmetic, answer.computation].filter(Boolean).join(': ')],
+    ['Frequencies', frequencies && (frequencies.formulas.join(', or ') || 'by no formula that is known') + (frequencies.off_by_a_float > 0 ? `, but for a float in ${frequencies.off_by_a_float} columns` : '')],
+    ['Sines and cosines', waves && `${(100 * waves.not_nearest / waves.judged).toFixed(1)} % are not the nearest float${waves.like ? `, as of ${waves.like}` : ''}`],
     ['Presets', request?.presets?.join(', ')],
     ['Entries', figures && `${figures.entries}, of which ${figures.differing} differ from the exact table`],
     ['Largest error', most && `${brief(most.error)} at [${most.at.join(', ')}]: ${most.found} instead of ${most.exact}`],
-    ['Entries that do not fit', answer.misfits > 0 ? String(answer.misfits) : ''],
+    ['Entries that do not fit', answer.misfits > 0 ? `${answer.misfits}${placesOf(exceptions)}` : ''],
     ['The table leaves open', undecided.map(({parameter, values}) => `${parameter} (also ${values.join(', ')})`).join('; ')],
     ['Columns that are waves', !request && answer.learned.waves > 0 ? `${answer.learned.waves}; the first turns by ${brief(answer.learned.frequency)} a row` : ''],
     ['Search', answer.gave_up ? 'ended by the time it took' : ''],

@@ -402,6 +402,11 @@ class Identify(ServerCase):
                 self.assertEqual(self.bits(self.fetch(found["request"]["url"])), self.bits(self.fetch(good["url"])), (name, spoilt))
                 self.assertLessEqual(found["misfits"], wrong)
                 self.assertGreater(found["misfits"], 0.9 * wrong)
+                where, bad_rows, bad_columns = found["exceptions"], *((other != table).mean(axis) > 0.9 for axis in (1, 0))
+                self.assertEqual((where["rows"], where["row_count"]), (list(bad_rows.nonzero()[0]), bad_rows.sum()), (name, spoilt))
+                self.assertEqual((where["columns"], where["column_count"]), (list(bad_columns.nonzero()[0]), bad_columns.sum()), (name, spoilt))
+                self.assertEqual(bool(where["entries"]), spoilt == "entries")
+                self.assertTrue(all(other[tuple(at)] != table[tuple(at)] for at in where["entries"]), (name, spoilt))
 
     def test_own_inverse_frequencies_are_exact(self):
         for keys in ("rope_theta=500000", "rope_theta=150000&rope_type=yarn&factor=32&original_max_position_embeddings=4096&truncate=false",

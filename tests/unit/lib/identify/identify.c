@@ -93,10 +93,96 @@ START_TEST(tables_of_schemes_are_recognised_bit_for_bit)
 }
 END_TEST
 
+/* Cosines as rotary code computes them: every step in float32. */
+static void hold_float32(held *self, uint64_t rows, uint64_t pairs)
+{
+    float *data = malloc((size_t)(rows * pairs) * sizeof *data);
+    for (uint64_t i = 0; i < rows * pairs; i++) {
+        float exponent = (float)(2 * (i % pairs)) / (float)(2 * pairs);
+        float frequency = 1 / (float)pow(10000, (double)exponent);
+        data[i] = (float)cos((double)((float)(i / pairs) * frequency));
+    }
+    *self =
+        (held){.data = (unsigned char *)data, .size = (size_t)(rows * pairs) * sizeof *data};
+    self->view = (pe_view){.read = read_held,
+                           .context = self,
+                           .element = PE_ELEMENT_F32,
+                           .rank = 2,
+                           .shape = {rows, pairs}};
+    pe_view_set_row_major(&self->view);
+}
+
+START_TEST(float32_arithmetic_is_named_with_the_formula_of_its_frequencies)
+{
+    held table;
+    hold_float32(&table, 600, 32);
+    pe_identity identity = identify(&table);
+    ck_assert_int_eq(identity.status, PE_IDENTITY_MATCH);
+    ck_assert_int_eq(identity.arithmetic, PE_ARITHMETIC_F32);
+    ck_assert_uint_eq(identity.misfits.count, 0);
+    ck_assert_uint_eq(identity.computation.formula_count, 1);
+    ck_assert_str_eq(identity.computation.formulas[0], "1 / base^(2i / dim)");
+    ck_assert_uint_eq(identity.computation.formula_off, 0);
+    ck_assert_uint_eq(identity.computation.not_nearest, 0); /* cos is of float64 */
+    free(table.data);
+}
+END_TEST
+
+START_TEST(what_does_not_fit_is_told_by_row_column_and_entry)
+{
+    held table;
+    hold_float32(&table, 300, 32);
+    float *data = (float *)table.data;
+    for (uint64_t i = 0; i < 32; i++)
+        data[7 * 32 + i] = 2;
+    for (uint64_t row = 0; row < 300; row++)
+        data[row * 32 + 5] = 3;
+    data[200 * 32 + 11] = 4;
+    pe_identity identity = identify(&table);
+    const pe_misfits *misfits = &identity.misfits;
+    ck_assert_int_eq(identity.status, PE_IDENTITY_NEAR);
+    ck_assert_uint_eq(misfits->count, 32 + 299 + 1);
+    ck_assert_uint_eq(misfits->row_count, 1);
+    ck_assert_uint_eq(misfits->rows[0], 7);
+    ck_assert_uint_eq(misfits->column_count, 1);
+    ck_assert_uint_eq(misfits->columns[0], 5);
+    ck_assert_uint_eq(misfits->entry_count, 1);
+    ck_assert_uint_eq(misfits->entries[0], 200 * 32 + 11);
+    free(table.data);
+}
+END_TEST
+
+START_TEST(lack_of_memory_ends_a_search_and_no_answer_is_wrong)
+{
+    const pe_scheme *rope = pe_scheme_find("rope");
+    bool failed = true;
+    size_t failures = 0;
+    for (size_t first = 0; failed; first += 1 + first / 16) {
+        held table;
+        pe_identity identity;
+        pe_error error;
+        hold_float32(&table, 100, 8);
+        unit_fail_allocations(first, 1);
+        pe_status status =
+            pe_identify(&table.view, rope, &UNIT_LIMITS, NULL, &identity, &error);
+        failed = unit_allow_allocations().failed > 0;
+        failures += status == PE_NO_MEMORY;
+        ck_assert(status == PE_OK || status == PE_NO_MEMORY || status == PE_MALFORMED);
+        if (!failed)
+            ck_assert_int_eq(identity.status, PE_IDENTITY_MATCH);
+        free(table.data);
+    }
+    ck_assert_uint_gt(failures, 3);
+}
+END_TEST
+
 Suite *identify_suite(void)
 {
     const TTest *const tests[] = {
         tables_of_schemes_are_recognised_bit_for_bit,
+        float32_arithmetic_is_named_with_the_formula_of_its_frequencies,
+        what_does_not_fit_is_told_by_row_column_and_entry,
+        lack_of_memory_ends_a_search_and_no_answer_is_wrong,
         NULL,
     };
     return unit_suite("identify", tests);

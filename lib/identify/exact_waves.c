@@ -1,0 +1,117 @@
+#include "identify/exact_waves.h"
+
+#include "foreign/wave_fit.h"
+#include "identify/judge.h"
+#include "requests/request.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define QUARTER_TURN 1.5707963267948966
+
+/* Read the positions. False: they are no whole numbers of rows. */
+static bool read_positions(pe_exact_waves *waves, const pe_request *wide)
+{
+    const pe_scheme_info *info = pe_scheme_describe(pe_request_scheme(wide));
+    double offset = 0, step = 1;
+    for (size_t i = 0; i < pe_all_parameter_count(info); i++) {
+        const pe_parameter *row = pe_parameter_at(info, i);
+        const pe_value *value = pe_request_value(wide, i);
+        if (!value->present)
+            continue;
+        if (strcmp(row->name, "positions") == 0)
+            return false;
+        offset = strcmp(row->name, "offset") == 0 ? value->real : offset;
+        step = strcmp(row->name, "step") == 0 ? value->real : step;
+    }
+    waves->first = offset / step;
+    return waves->first == rint(waves->first) && fabs(waves->first) < 0x1p24;
+}
+
+/* Fit waves to rows that have been read, `distance` apart. */
+static void fit(pe_exact_waves *waves, const double *rows, size_t sampled, uint64_t distance)
+{
+    for (uint64_t c = 0; c < waves->count; c++) {
+        pe_exact_wave *own = &waves->items[c];
+        pe_seen_wave wave = own->constant ? pe_fit_wave(rows + c, (size_t)waves->count, sampled,
+                                                        PE_LEAST_EXACT_ANGLE)
+                                          : (pe_seen_wave){.found = false};
+        if (!wave.found)
+            continue;
+        own->constant = false;
+        waves->amplitude = wave.amplitude;
+        own->angle = wave.frequency / (double)distance;
+        double turned = (wave.phase - own->angle * waves->first) / QUARTER_TURN;
+        own->quarters = (int)((int64_t)rint(turned) & 3);
+    }
+}
+
+/* Measure columns: rows at a distance tell the slow ones. */
+static bool measure(pe_exact_waves *waves, pe_stream *stream, size_t sampled)
+{
+    const size_t size = (size_t)waves->count * sizeof(double);
+    double *rows = malloc(sampled * size);
+    bool good = rows != NULL;
+    uint64_t distances[2] = {1, (waves->rows - 1) / sampled};
+    for (int pass = 0; good && pass < 2 && distances[pass] > 0; pass++) {
+        for (size_t i = 0; good && i < sampled; i++)
+            good = pe_judge_read(stream, i * distances[pass] * size,
+                                 rows + i * (size_t)waves->count, size);
+        if (good)
+            fit(waves, rows, sampled, distances[pass]);
+    }
+    free(rows);
+    return good;
+}
+
+/* The arc sine of a small number, by its series. */
+static double small_arc_sine(double x)
+{
+    double square = x * x;
+    return x * (1 + square * (1.0 / 6 + square * (3.0 / 40 + square * (15.0 / 336))));
+}
+
+/* Columns that hardly turn in the whole table: their last entry says how far. */
+static bool measure_slow(pe_exact_waves *waves, pe_stream *stream)
+{
+    const size_t size = (size_t)waves->count * sizeof(double);
+    const double last = waves->first + (double)waves->rows - 1;
+    double *row = malloc(size);
+    bool good = row && pe_judge_read(stream, (waves->rows - 1) * size, row, size);
+    for (uint64_t c = 0; good && last > 0 && c < waves->count; c++) {
+        pe_exact_wave *own = &waves->items[c];
+        double x = row[c] / waves->amplitude, cosine = (1 - x) / 2;
+        if (!own->constant || fabs(x) > 1 || (fabs(x) > 0.01 && cosine > 1e-4))
+            continue;
+        own->constant = false;
+        own->quarters = x > 0.5 ? 0 : 3;
+        own->angle = (x > 0.5 ? 2 * small_arc_sine(sqrt(cosine)) : small_arc_sine(x)) / last;
+    }
+    free(row);
+    return good;
+}
+
+bool pe_exact_waves_init(pe_exact_waves *waves, pe_request *wide, size_t tensor,
+                         const pe_seen *seen, const pe_runner *runner, bool *ret_whole,
+                         pe_error *reterr)
+{
+    pe_stream *stream = NULL;
+    *waves = (pe_exact_waves){.rows = seen->rows, .count = seen->columns, .amplitude = 1};
+    *ret_whole = read_positions(waves, wide);
+    if (!*ret_whole)
+        return true;
+    waves->items = malloc((size_t)waves->count * sizeof *waves->items);
+    bool good = waves->items &&
+                pe_stream_new(wide, tensor, PE_STREAM_FAST, runner, &stream, reterr) == PE_OK;
+    for (uint64_t c = 0; good && c < waves->count; c++)
+        waves->items[c] = (pe_exact_wave){.constant = true};
+    good = good && measure(waves, stream, seen->sampled) && measure_slow(waves, stream);
+    pe_stream_free(stream);
+    return good;
+}
+
+void pe_exact_waves_done(pe_exact_waves *waves)
+{
+    free(waves->items);
+}

@@ -1,0 +1,31 @@
+/* The waves of an exact tensor, measured: which columns are cosines and sines of which angle.
+ */
+#ifndef PE_EXACT_WAVES_H
+#define PE_EXACT_WAVES_H
+
+#include "foreign/seen.h"
+
+typedef struct pe_exact_wave {
+    bool constant; /* too slow to be told: no wave; the other members are unset */
+    int quarters;  /* 0: cosines; 3: sines */
+    double angle;  /* frequency, in radians per row */
+} pe_exact_wave;
+
+/* The waves of all columns of a tensor. */
+typedef struct pe_exact_waves {
+    pe_exact_wave *items; /* [count] */
+    uint64_t rows, count;
+    double first; /* the position of row 0, in rows: a whole number */
+    double amplitude;
+} pe_exact_waves;
+
+/* Measure the waves of a matrix, of which `wide` is the request in f64, by its first rows,
+ * `sampled` of them, and by rows that are spread over it. *ret_whole: its positions are whole
+ * numbers of rows from 0 on; if not, nothing is measured. False: it cannot be computed, or
+ * memory ran out. pe_exact_waves_done frees what is held either way. */
+bool pe_exact_waves_init(pe_exact_waves *waves, pe_request *wide, size_t tensor,
+                         const pe_seen *seen, const pe_runner *runner, bool *ret_whole,
+                         pe_error *reterr);
+void pe_exact_waves_done(pe_exact_waves *waves);
+
+#endif

@@ -1,0 +1,249 @@
+#include "identify/formula.h"
+
+#include "numerics/dtype.h"
+#include "numerics/elementary.h"
+#include "numerics/phase.h"
+#include "requests/request.h"
+#include "waves/rotary_request.h"
+#include "waves/wave.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TURN 6.283185307179586
+
+typedef enum way { RECIPROCAL, NEGATIVE, EXPONENTIAL, EXACT, WAYS } way;
+
+static const char *const TEXTS[2][WAYS] = {
+    {"1 / base^(2i / dim)", "base^(-2i / dim)", "exp(2i * (-ln(base) / dim))",
+     "the exact frequency, rounded"},
+    {"1 / base^(i / (dim / 2 - 1))", "base^(-i / (dim / 2 - 1))",
+     "exp(i * (-ln(base) / (dim / 2 - 1)))", "the exact frequency, rounded"}};
+
+static const char *const DIVISOR_TEXTS[2] = {"position / base^(2i / dim)",
+                                             "position / base^(i / (dim / 2 - 1))"};
+
+const char *pe_formula_text(const pe_formula_law *law, bool quotient, size_t formula)
+{
+    if (quotient)
+        return formula == 0 ? DIVISOR_TEXTS[law->to_last] : NULL;
+    return formula < WAYS ? TEXTS[law->to_last][formula] : NULL;
+}
+
+bool pe_formula_is_exact(size_t formula)
+{
+    return formula == EXACT;
+}
+
+/* ---- reading a request ---- */
+
+static const pe_parameter *parameter_of(const pe_values *values, const char *name)
+{
+    const pe_scheme_info *info = pe_scheme_describe(values->scheme);
+    for (size_t i = 0; i < pe_all_parameter_count(info); i++)
+        if (strcmp(pe_parameter_at(info, i)->name, name) == 0)
+            return pe_parameter_at(info, i);
+    return NULL;
+}
+
+/* Whether a request's frequencies are those of a choice. */
+static bool has_frequencies(const pe_values *values, const char *choice)
+{
+    const pe_parameter *row = parameter_of(values, "frequencies");
+    return row && pe_is_present(values, row->name) &&
+           strcmp(row->choices[pe_choice(values, row->name)], choice) == 0;
+}
+
+bool pe_formula_read(const pe_request *request, pe_formula_law *ret_law)
+{
+    const pe_values *values = &request->values;
+    *ret_law = (pe_formula_law){.to_last = false};
+    pe_rotary *rotary = &ret_law->rotary;
+    if (parameter_of(values, "rope_type")) {
+        *rotary = pe_rotary_read(values);
+    } else if (parameter_of(values, "base") && pe_is_present(values, "base") &&
+               parameter_of(values, "dim")) {
+        ret_law->to_last = has_frequencies(values, "tensor2tensor");
+        *rotary = (pe_rotary){.width = (size_t)pe_integer(values, "dim"),
+                              .theta = pe_real(values, "base")};
+        if (!ret_law->to_last && parameter_of(values, "frequencies") &&
+            !has_frequencies(values, "vaswani"))
+            return false;
+    }
+    double step = parameter_of(values, "step") && pe_is_present(values, "step")
+                      ? pe_real(values, "step")
+                      : 1;
+    if (step != 1 && (rotary->type != PE_ROTARY_DEFAULT || step <= 0))
+        return false;
+    if (step != 1) {
+        rotary->type = PE_ROTARY_LINEAR;
+        rotary->factor = 1 / step;
+    }
+    return rotary->width >= 4 && rotary->width % 2 == 0 && rotary->theta > 1 &&
+           rotary->type != PE_ROTARY_PROPORTIONAL;
+}
+
+/* ---- exact frequencies ---- */
+
+size_t pe_formula_pairs(const pe_formula_law *law)
+{
+    return law->rotary.width / 2;
+}
+
+double *pe_formula_exact(const pe_formula_law *law)
+{
+    const size_t count = pe_formula_pairs(law);
+    double *exact = malloc(count * sizeof *exact);
+    pe_wide *turns = exact ? pe_rotary_frequencies(&law->rotary) : NULL;
+    if (turns && law->to_last)
+        pe_wave_geometric_from(pe_wide_radian, count, law->rotary.theta, 1, count - 1, turns);
+    for (size_t i = 0; turns && i < count; i++) {
+        exact[i] = pe_phase_radians(turns[i]).hi;
+        if (law->to_last && law->rotary.type == PE_ROTARY_LINEAR)
+            exact[i] /= law->rotary.factor;
+    }
+    if (!turns) {
+        free(exact);
+        exact = NULL;
+    }
+    free(turns);
+    return exact;
+}
+
+/* ---- arithmetic ---- */
+
+static float nearest(dd number)
+{
+    return (float)pe_double_for(PE_F32, dd_snap(number));
+}
+
+static double logarithm(double number)
+{
+    return pe_log((dd){number, 0}).hi;
+}
+
+/* A theta that grows by growth^(d/(d-2)), in float64. */
+static double grown(const pe_rotary *rotary, double growth)
+{
+    double d = (double)rotary->width;
+    return rotary->theta * pe_unscaled(pe_power(growth, d / (d - 2))).hi;
+}
+
+/* The base of the powers: theta, or what it has grown to. */
+static double base_of(const pe_rotary *rotary)
+{
+    if (rotary->type == PE_ROTARY_NTK)
+        return grown(rotary, rotary->factor);
+    if (rotary->type != PE_ROTARY_DYNAMIC)
+        return rotary->theta;
+    if (rotary->alpha > 0)
+        return grown(rotary, rotary->alpha);
+    if (rotary->seq_len <= rotary->original)
+        return rotary->theta;
+    return grown(rotary, rotary->factor * (double)rotary->seq_len / (double)rotary->original -
+                             (rotary->factor - 1));
+}
+
+/* A base's power, in float32: that of pair i, or of what is the opposite of that. */
+static float power_of(const pe_formula_law *law, size_t i, bool opposite)
+{
+    const size_t count = pe_formula_pairs(law);
+    float base = (float)base_of(&law->rotary);
+    float exponent = law->to_last ? (float)i / (float)(count - 1)
+                                  : (float)(2 * i) / (float)law->rotary.width;
+    exponent = opposite ? -exponent : exponent;
+    return nearest(pe_unscaled(pe_power((double)base, (double)exponent)));
+}
+
+static float exponential_of(const pe_formula_law *law, size_t i)
+{
+    double log = logarithm(base_of(&law->rotary));
+    double count = (double)pe_formula_pairs(law);
+    float exponent = law->to_last ? (float)i * (float)(-(log / (count - 1)))
+                                  : (float)(2 * i) * (float)(-(log / (2 * count)));
+    return nearest(pe_unscaled(pe_exp((dd){(double)exponent, 0})));
+}
+
+/* ---- scaling as transformers does it ---- */
+
+/* The index, as yarn counts, of a frequency that makes so many turns. */
+static double index_of_turns(const pe_rotary *rotary, double turns)
+{
+    return (double)rotary->width * logarithm((double)rotary->original / (turns * TURN)) /
+           (2 * logarithm(rotary->theta));
+}
+
+/* What yarn keeps of a frequency, from 0 to 1. */
+static float kept_by_yarn(const pe_rotary *rotary, size_t i)
+{
+    double low = index_of_turns(rotary, rotary->beta_fast);
+    double high = index_of_turns(rotary, rotary->beta_slow);
+    low = fmax(rotary->truncate ? floor(low) : low, 0);
+    high = fmin(rotary->truncate ? ceil(high) : high, (double)rotary->width - 1);
+    high += low == high ? 0.001 : 0;
+    float ramp = ((float)i - (float)low) / (float)(high - low);
+    return 1 - (ramp < 0 ? 0 : ramp > 1 ? 1 : ramp);
+}
+
+static float blended_by_llama3(const pe_rotary *rotary, float frequency)
+{
+    const float factor = (float)rotary->factor, original = (float)rotary->original;
+    const double low = rotary->low_freq_factor, high = rotary->high_freq_factor;
+    float length = (float)TURN / frequency;
+    if (length > (float)((double)rotary->original / low))
+        return frequency / factor;
+    if (length < (float)((double)rotary->original / high))
+        return frequency;
+    float smooth = (original / length - (float)low) / (float)(high - low);
+    return (1 - smooth) * frequency / factor + smooth * frequency;
+}
+
+/* A frequency, divided: of a reciprocal the divisor is multiplied instead. */
+static float divided(float frequency, float power, double factor)
+{
+    return power > 0 ? 1 / ((float)factor * power) : frequency / (float)factor;
+}
+
+/* Scale a frequency; `power` is what it is the reciprocal of, 0: it is none. */
+static float scaled(const pe_rotary *rotary, size_t i, float frequency, float power)
+{
+    float kept;
+    switch (rotary->type) {
+    case PE_ROTARY_LINEAR:
+        return frequency / (float)rotary->factor;
+    case PE_ROTARY_YARN:
+        kept = kept_by_yarn(rotary, i);
+        return divided(frequency, power, rotary->factor) * (1 - kept) + frequency * kept;
+    case PE_ROTARY_LLAMA3:
+        return blended_by_llama3(rotary, frequency);
+    case PE_ROTARY_LONGROPE:
+        return divided(frequency, power, rotary->divisors[i]);
+    case PE_ROTARY_DEFAULT:
+    case PE_ROTARY_NTK:
+    case PE_ROTARY_DYNAMIC:
+    case PE_ROTARY_PROPORTIONAL:
+        break;
+    }
+    return frequency;
+}
+
+float pe_formula_number(const pe_formula_law *law, bool quotient, size_t formula, size_t i,
+                        double exact)
+{
+    float power = power_of(law, i, formula == NEGATIVE);
+    if (quotient)
+        return power;
+    switch ((way)formula) {
+    case RECIPROCAL:
+        return scaled(&law->rotary, i, 1 / power, power);
+    case NEGATIVE:
+        return scaled(&law->rotary, i, power, 0);
+    case EXPONENTIAL:
+        return scaled(&law->rotary, i, exponential_of(law, i), 0);
+    case EXACT:
+    case WAYS:
+        break;
+    }
+    return (float)exact;
+}

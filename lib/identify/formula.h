@@ -1,0 +1,34 @@
+/* The formulas by which libraries compute frequencies in float32, step by step: every function
+ * is rounded once from its exact value, every sum, product and quotient as IEEE 754 has it. */
+#ifndef PE_FORMULA_H
+#define PE_FORMULA_H
+
+#include "scheme.h"
+#include "waves/rotary.h"
+
+/* Frequencies of which formulas are known. */
+typedef struct pe_formula_law {
+    pe_rotary rotary; /* its type says how frequencies are scaled, as transformers does it */
+    bool to_last;     /* base^(-i/(dim/2 - 1)), as tensor2tensor has it; else base^(-2i/dim) */
+} pe_formula_law;
+
+/* Read the law of a request. Positions that are a fraction apart count as a linear scaling.
+ * False: there is none that is known. */
+bool pe_formula_read(const pe_request *request, pe_formula_law *ret_law);
+
+/* How many frequencies there are, and the exact ones in radians per position, to about 2^-52.
+ * NULL: memory ran out. The caller frees them. */
+size_t pe_formula_pairs(const pe_formula_law *law);
+double *pe_formula_exact(const pe_formula_law *law);
+
+/* A formula's text; NULL: there are not so many. `quotient`: of numbers that positions are
+ * divided by. */
+bool pe_formula_is_exact(size_t formula); /* it rounds the exact frequency once */
+const char *pe_formula_text(const pe_formula_law *law, bool quotient, size_t formula);
+
+/* The frequency of pair i, whose exact one is given, or the number that positions are divided
+ * by. */
+float pe_formula_number(const pe_formula_law *law, bool quotient, size_t formula, size_t i,
+                        double exact);
+
+#endif
