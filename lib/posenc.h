@@ -766,7 +766,7 @@ typedef struct pe_identity {
     bool transposed; /* the table is the tensor with its axes exchanged */
     pe_arithmetic arithmetic;
     pe_computation computation; /* PE_ARITHMETIC_F32; its texts are not freed */
-    pe_misfits misfits;  /* entries further off than float32 arithmetic would bring them */
+    pe_misfits misfits;       /* entries further off than float32 arithmetic would bring them */
     pe_comparison comparison; /* with the exact tensor in the table's dtype */
     size_t proposed, compared; /* requests that were looked at, and those compared in full */
     bool gave_up;              /* the runner ended the search */

@@ -63,8 +63,10 @@ static void predict_base(search *self, double theta)
 {
     const double ratio = exponential(-logarithm(theta) / (double)self->seen->count);
     double power = 1; /* off by 2^-52 a step, which is nothing beside what is measured */
-    for (size_t i = 0; i < self->seen->count; i++, power *= ratio)
+    for (size_t i = 0; i < self->seen->count; i++) {
         self->base[i] = power;
+        power *= ratio;
+    }
 }
 
 /* The step: a decimal near the first frequency, which may have been divided. */
