@@ -781,10 +781,14 @@ bool pe_scheme_is_recognised(const pe_scheme *scheme);
 
 /* Find the request that made a table. `only` is the one scheme to look for, NULL for all.
  * Schemes propose requests by what is seen of the table; a proposal counts only after every
- * entry has been compared. A search that the runner ends is no failure. Fails with
- * PE_NO_MEMORY, and with PE_MALFORMED for "body" if the view cannot be read. */
-pe_status pe_identify(const pe_view *view, const pe_scheme *only, const pe_limits *limits,
-                      const pe_runner *runner, pe_identity *ret_identity, pe_error *reterr);
+ * entry has been compared. Trained numbers are those of the first seeds, or, if `set_name` is
+ * not NULL, of this set of limits->sets: which rows of its tensors the table has, or how they
+ * were interpolated. A search that the runner ends is no failure. Fails with PE_NO_MEMORY, with
+ * PE_OUT_OF_RANGE for "parameters" if there is no such set, and with PE_MALFORMED for "body" if
+ * the view cannot be read. */
+pe_status pe_identify(const pe_view *view, const pe_scheme *only, const char *set_name,
+                      const pe_limits *limits, const pe_runner *runner,
+                      pe_identity *ret_identity, pe_error *reterr);
 
 #define PE_ALIKE_MAX 8
 

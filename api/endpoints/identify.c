@@ -22,7 +22,9 @@ typedef struct identifying {
     api_table_format format;
     api_file file;
     char tensor[API_SET_NAME_MAX + 1]; /* of a safetensors file */
-    const char *name;                  /* of the stored set; NULL: the body holds the table */
+    bool stored;      /* the set holds the table; else the body does, and the table may be
+                       * made of the set's tensors */
+    const char *name; /* of the stored set, NULL: none */
     api_set *set;
     api_segment elements; /* of the set's tensor */
     const pe_scheme *only;
@@ -117,6 +119,8 @@ static void read_all(identifying *self, pe_error *error)
 {
     api_arguments_from_query(self->call->query, &self->arguments, error);
     read_common(self, error);
+    self->name = api_arguments_take(&self->arguments,
+                                    api_identify_options[API_IDENTIFY_SET].name, error);
     if (self->format == API_TABLE_NPY) {
         api_npy_view(&self->file, &self->view, error);
     } else if (self->format == API_TABLE_SAFETENSORS) {
@@ -126,12 +130,33 @@ static void read_all(identifying *self, pe_error *error)
         read_raw(self, error);
     }
     refuse_others(self, api_identify_options, API_IDENTIFY_OPTIONS,
-                  "left out: of a table in a file only scheme, limit and, of safetensors, "
-                  "file_tensor are asked; of raw elements shape and dtype, too",
+                  "left out: of a table in a file only scheme, limit, parameters and, of "
+                  "safetensors, file_tensor are asked; of raw elements shape and dtype, too",
                   error);
 }
 
 /* ---- reading a stored set ---- */
+
+/* Find the set of the name, if there is one. False: the store answers, by ret_reply or later.
+ * `rule` says what the name must be. */
+static bool find_set(identifying *self, const char *rule, pe_error *error,
+                     api_reply **ret_reply)
+{
+    const api_store *store = self->call->service->host->store;
+    api_store_status status = API_STORE_DONE;
+    if (self->name)
+        status =
+            store->find(store->context, self->name, self->call->request->quick, &self->set);
+    if (status == API_STORE_LATER)
+        *ret_reply = api_not_yet(self->call, API_LATER);
+    else if (status == API_STORE_FAILED || status == API_STORE_UNAVAILABLE)
+        *ret_reply = api_problem_of_store(status);
+    if (status != API_STORE_DONE && status != API_STORE_ABSENT)
+        return false;
+    if (self->name && !self->set)
+        pe_error_add(error, PE_OUT_OF_RANGE, "parameters", self->name, "%s", rule);
+    return true;
+}
 
 static bool read_set(void *context, uint64_t offset, void *dst, size_t size)
 {
@@ -188,9 +213,8 @@ static void read_tensor(identifying *self, const char *name, pe_error *error)
 /* Read a request for a tensor of a stored set. False: it is answered, by ret_reply or later. */
 static bool read_stored(identifying *self, pe_error *error, api_reply **ret_reply)
 {
-    const api_store *store = self->call->service->host->store;
+    static const char rule[] = "the name of a stored set; a table of yours is sent by POST";
     const pe_parameter *rows = api_identify_stored_options;
-    api_store_status status = API_STORE_DONE;
     api_arguments_from_query(self->call->query, &self->arguments, error);
     read_common(self, error);
     const char *tensor =
@@ -200,19 +224,10 @@ static bool read_stored(identifying *self, pe_error *error, api_reply **ret_repl
     refuse_others(self, rows, API_IDENTIFY_STORED_OPTIONS,
                   "left out: of a stored set parameters, tensor, scheme and limit are asked",
                   error);
-    if (self->name)
-        status =
-            store->find(store->context, self->name, self->call->request->quick, &self->set);
-    if (status == API_STORE_LATER)
-        *ret_reply = api_not_yet(self->call, API_LATER);
-    else if (status == API_STORE_FAILED || status == API_STORE_UNAVAILABLE)
-        *ret_reply = api_problem_of_store(status);
-    if (status != API_STORE_DONE && status != API_STORE_ABSENT)
+    if (!find_set(self, rule, error, ret_reply))
         return false;
-    if (!self->set && error->count == 0)
-        pe_error_add(error, self->name ? PE_OUT_OF_RANGE : PE_MALFORMED, "parameters",
-                     self->name ? self->name : "",
-                     "the name of a stored set; a table of yours is sent by POST");
+    if (!self->name && error->count == 0)
+        pe_error_add(error, PE_MALFORMED, "parameters", "", "%s", rule);
     if (error->count == 0)
         read_tensor(self, tensor, error);
     return true;
@@ -237,7 +252,7 @@ static api_reply *reply_of(const identifying *self, const pe_identity *identity,
                              "dtype", pe_element_name(self->view.element));
     if (self->tensor[0])
         json_object_set_new(file, "tensor", json_string(self->tensor));
-    if (self->name)
+    if (self->stored)
         json_object_set_new(file, "parameters", json_string(self->name));
     json_object_set_new(document, "file", file);
     char *text = api_document_readable(document);
@@ -245,20 +260,33 @@ static api_reply *reply_of(const identifying *self, const pe_identity *identity,
                                text ? api_body_from_text(text, strlen(text)) : NULL, false);
 }
 
+/* Find the held set for the library: a pe_sets's function. */
+static pe_status find_held(void *context, const char *name, pe_set **ret_set)
+{
+    const identifying *self = context;
+    if (strcmp(name, self->name) == 0)
+        *ret_set = pe_set_ref(api_set_tensors(self->set));
+    return PE_OK;
+}
+
 static api_reply *identify(identifying *self)
 {
     const api_host *host = self->call->service->host;
+    const char *name = self->stored ? NULL : self->name;
+    const pe_sets sets = {self, find_held};
+    pe_limits limits = host->limits;
     pe_identity *identity = malloc(sizeof *identity);
     pe_alike *alike = malloc(sizeof *alike);
     pe_dtype dtype = PE_F32;
     api_reply *reply = NULL;
     pe_error error;
     pe_element_is_real(self->view.element, &dtype);
+    limits.sets = name ? &sets : NULL;
     if (identity && alike) {
-        if (pe_identify(&self->view, self->only, &host->limits, host->runner, identity,
+        if (pe_identify(&self->view, self->only, name, &limits, host->runner, identity,
                         &error) == PE_OK &&
-            pe_find_alike(identity, dtype, self->most, &host->limits, host->runner, alike,
-                          &error) == PE_OK)
+            pe_find_alike(identity, dtype, self->most, &limits, host->runner, alike, &error) ==
+                PE_OK)
             reply = reply_of(self, identity, alike);
         else
             reply = api_problem_from_error(&error);
@@ -269,9 +297,10 @@ static api_reply *identify(identifying *self)
 }
 
 /* What the search costs in multiply-adds, about. */
-static uint64_t price_of(const pe_view *view)
+static uint64_t price_of(const identifying *self)
 {
-    return 64 * pe_view_elements(view) + ((uint64_t)1 << 24);
+    uint64_t set = self->set && !self->stored ? 16 * (uint64_t)api_set_footprint(self->set) : 0;
+    return 64 * pe_view_elements(&self->view) + set + ((uint64_t)1 << 24);
 }
 
 /* The answer to a request that has been read: now, or by a worker. */
@@ -284,7 +313,7 @@ static api_reply *answer(identifying *self, const pe_error *error)
     if (!self->call->request->quick)
         return identify(self);
     if (self->call->request->ret_price)
-        *self->call->request->ret_price = price_of(&self->view);
+        *self->call->request->ret_price = price_of(self);
     return api_not_yet(self->call, API_LATER);
 }
 
@@ -297,14 +326,16 @@ api_reply *api_post_identify(const api_call *call)
         return reply;
     pe_error_init(&error);
     read_all(&self, &error);
-    reply = answer(&self, &error);
+    if (find_set(&self, "the name of a stored set, or left out", &error, &reply))
+        reply = answer(&self, &error);
+    api_set_unref(self.set);
     api_arguments_done(&self.arguments);
     return reply;
 }
 
 api_reply *api_get_identity(const api_call *call)
 {
-    identifying self = {.call = call, .format = API_TABLE_SAFETENSORS};
+    identifying self = {.call = call, .stored = true, .format = API_TABLE_SAFETENSORS};
     api_reply *reply = NULL;
     pe_error error;
     pe_error_init(&error);

@@ -23,6 +23,11 @@
 const pe_parameter api_identify_options[API_IDENTIFY_OPTIONS] = {
     [API_IDENTIFY_SCHEME] = SCHEME_OPTION,
     [API_IDENTIFY_LIMIT] = LIMIT_OPTION,
+    [API_IDENTIFY_SET] = {.name = "parameters",
+                          .type = PE_STORED,
+                          .help = "the stored set whose tensors the table may be made of: rows "
+                                  "of them, or interpolated ones; by default numbers are drawn "
+                                  "from small seeds"},
     [API_IDENTIFY_FILE_TENSOR] = {.name = "file_tensor",
                                   .type = PE_STORED,
                                   .help =

@@ -16,6 +16,7 @@ void pe_propose(pe_proposals *proposals, const char *tensor, const char *query, 
     snprintf(proposal->tensor, sizeof proposal->tensor, "%s", tensor);
     proposal->reach = proposals->reach;
     proposal->angle = proposals->angle;
+    proposal->amplitude = proposals->amplitude;
     proposal->roundings = proposals->roundings;
     proposal->looked_up = proposals->looked_up;
     proposal->coarse = proposals->coarse;

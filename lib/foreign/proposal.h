@@ -11,6 +11,9 @@ typedef struct pe_proposal {
     char query[PE_IDENTITY_QUERY_MAX]; /* without dtype */
     double reach; /* the distance of row 0 from position 0, in rows: errors grow with it */
     double angle; /* the largest angle of entries of columns that are no waves, in radians */
+    double amplitude; /* entries are sums of products that may cancel: how large the sum of the
+                       * magnitudes may be, also of those by which an entry changes with its
+                       * angle, here a coordinate in cells; 0: they are no such sums */
     double roundings; /* relative errors of entries that add up before the last product, in
                        * units in the last place, beyond a few */
     bool coarse;      /* it may have been computed in 16 bits: far entries prove nothing */
@@ -20,7 +23,7 @@ typedef struct pe_proposal {
 } pe_proposal;
 
 struct pe_proposals {
-    double reach, angle, roundings; /* of those that are added next */
+    double reach, angle, amplitude, roundings; /* of those that are added next */
     bool coarse;
     bool looked_up;
     char probe[96];

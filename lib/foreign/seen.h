@@ -30,6 +30,9 @@ struct pe_seen {
     size_t sampled;         /* rows [0, sampled) that have been read */
     double *sample;         /* [sampled, columns] */
     pe_seen_wave *waves;    /* [columns]; NULL until they have been asked for */
+    const pe_set *set;      /* schemes with trained numbers propose requests with this stored
+                             * set, borrowed; NULL: with the first seeds */
+    const char *set_name;
 };
 
 /* Read the first rows of a view. False: it cannot be read, or memory ran out. */

@@ -260,6 +260,10 @@ static bool try_proposals(likeness *self)
     pe_proposals *proposals = malloc(sizeof *proposals);
     pe_seen seen;
     bool good = proposals && pe_seen_begin(&seen, &self->view);
+    if (good && pe_request_set(self->request)) {
+        seen.set = pe_request_set(self->request);
+        seen.set_name = pe_value_of(&self->request->values, "parameters")->text;
+    }
     if (!good) {
         free(proposals);
         return false;

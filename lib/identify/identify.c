@@ -23,6 +23,8 @@ typedef struct search {
     const pe_limits *limits;
     const pe_runner *runner;
     const pe_scheme *only;
+    const char *set_name; /* NULL: no stored set is given */
+    pe_set *set;
     pe_seen seen;
     bool transposed;
     pe_proposals proposals;
@@ -53,8 +55,12 @@ static bool has_arithmetic(const search *self, const pe_proposal *proposal, pe_r
 
 static pe_bound bound_of(search *self, const pe_proposal *proposal)
 {
-    return (pe_bound){&self->seen, proposal->reach, proposal->angle, proposal->roundings,
-                      proposal->coarse};
+    return (pe_bound){.seen = &self->seen,
+                      .reach = proposal->reach,
+                      .angle = proposal->angle,
+                      .amplitude = proposal->amplitude,
+                      .roundings = proposal->roundings,
+                      .coarse = proposal->coarse};
 }
 
 /* Find out the arithmetic of a table that is not exact. False: it was ended. */
@@ -71,9 +77,10 @@ static bool judge(search *self, const pe_scheme *scheme, const pe_proposal *prop
         f64 = f32.count + self->comparison.signs;
     } else {
         pe_request *wide = pe_query_request(scheme, proposal->query, "f64", self->limits);
-        bool judged =
-            wide && pe_judge_all(wide, tensor, &bound, self->runner, &f32, &f64, self->reterr);
-        if (judged && f64 > 0 && (f32.count == 0 || proposal->coarse) && self->seen.rows > 0)
+        bool judged = wide && pe_judge_all(wide, request, tensor, &bound, self->runner, &f32,
+                                           &f64, self->reterr);
+        if (judged && f64 > 0 && (f32.count == 0 || proposal->coarse) && self->seen.rows > 0 &&
+            proposal->amplitude == 0)
             judged = pe_recipe_find(wide, tensor, &self->seen, proposal->coarse, self->runner,
                                     &computation, self->reterr);
         recipe = computation.text != NULL;
@@ -207,6 +214,7 @@ static bool look(search *self)
         self->proposals.count = 0;
         self->proposals.reach = 0;
         self->proposals.angle = 0;
+        self->proposals.amplitude = 0;
         self->proposals.roundings = 0;
         self->proposals.coarse = false;
         self->proposals.looked_up = false;
@@ -237,6 +245,8 @@ static bool search_view(search *self, const pe_view *view, bool transposed)
 {
     self->transposed = transposed;
     bool good = pe_seen_begin(&self->seen, view);
+    self->seen.set = self->set;
+    self->seen.set_name = self->set_name;
     if (!good)
         pe_error_add(self->reterr, PE_MALFORMED, "body", "",
                      "a table that can be read and held in part");
@@ -247,8 +257,23 @@ static bool search_view(search *self, const pe_view *view, bool transposed)
     return good;
 }
 
-pe_status pe_identify(const pe_view *view, const pe_scheme *only, const pe_limits *limits,
-                      const pe_runner *runner, pe_identity *ret_identity, pe_error *reterr)
+/* Find the stored set. False: a problem was added. */
+static bool find_set(search *self)
+{
+    const pe_sets *sets = self->limits->sets;
+    if (!self->set_name)
+        return true;
+    if (sets && sets->find(sets->context, self->set_name, &self->set) != PE_OK)
+        pe_error_add(self->reterr, PE_NO_MEMORY, "", "", "memory for the stored set");
+    else if (!self->set)
+        pe_error_add(self->reterr, PE_OUT_OF_RANGE, "parameters", self->set_name,
+                     "the name of a stored set");
+    return self->set != NULL;
+}
+
+pe_status pe_identify(const pe_view *view, const pe_scheme *only, const char *set_name,
+                      const pe_limits *limits, const pe_runner *runner,
+                      pe_identity *ret_identity, pe_error *reterr)
 {
     pe_view squeezed = pe_view_squeezed(view);
     search *self = calloc(1, sizeof *self);
@@ -261,13 +286,15 @@ pe_status pe_identify(const pe_view *view, const pe_scheme *only, const pe_limit
     self->limits = limits;
     self->runner = runner;
     self->only = only;
+    self->set_name = set_name;
     self->best = ret_identity;
     self->reterr = reterr;
-    bool good = search_view(self, &squeezed, false);
+    bool good = find_set(self) && search_view(self, &squeezed, false);
     if (good && squeezed.rank == 2 && ret_identity->status == PE_IDENTITY_UNKNOWN) {
         squeezed = pe_view_transposed(&squeezed, 0, 1);
         good = search_view(self, &squeezed, true);
     }
+    pe_set_unref(self->set);
     free(self);
     if (!good && reterr->status == PE_CANCELLED) {
         pe_error_init(reterr);

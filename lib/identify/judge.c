@@ -14,16 +14,19 @@
 typedef struct turned {
     double angle, amplitude; /* amplitude 0: it is neither */
     double roundings;        /* of what is multiplied, beyond a few */
+    double wide_roundings;   /* of these, those that float64 arithmetic has as well */
 } turned;
 
 static turned turned_at(const pe_bound *bound, uint64_t row, uint64_t column)
 {
     const pe_seen *seen = bound->seen;
+    if (bound->amplitude > 0)
+        return (turned){bound->angle, bound->amplitude, bound->roundings, bound->roundings};
     const pe_seen_wave *wave =
         seen->waves && column < seen->columns ? &seen->waves[column] : NULL;
     if (wave && wave->found)
-        return (turned){wave->frequency * ((double)row + bound->reach), wave->amplitude, 0};
-    return (turned){bound->angle, bound->angle > 0 ? 1 : 0, bound->roundings};
+        return (turned){wave->frequency * ((double)row + bound->reach), wave->amplitude, 0, 0};
+    return (turned){bound->angle, bound->angle > 0 ? 1 : 0, bound->roundings, 0};
 }
 
 /* How far an entry may be off that was computed in arithmetic with this unit, and whose largest
@@ -175,9 +178,11 @@ static int least_exponent(const pe_view *view)
     return half ? -14 : -126;
 }
 
-static void judge_rows(const pe_bound *bound, uint64_t first, uint64_t rows, uint64_t columns,
+/* `rounded`: the exact entries have been rounded to the table's dtype. */
+static void judge_rows(const pe_bound *bound, uint64_t first, uint64_t rows, bool rounded,
                        const double *found, const double *exact, counts *ret)
 {
+    const uint64_t columns = bound->seen->flat.shape[1];
     const double rounding = pe_seen_unit(&bound->seen->view);
     const bool wide = rounding == 0x1p-52;
     const int least = least_exponent(&bound->seen->view);
@@ -186,17 +191,68 @@ static void judge_rows(const pe_bound *bound, uint64_t first, uint64_t rows, uin
             if (found[i] == exact[i])
                 continue;
             turned at = turned_at(bound, first + row, column);
-            if (!is_near(found[i], exact[i], at, 0x1p-23, rounding))
+            if (!is_near(found[i], exact[i], at, 0x1p-23, (rounded ? 2 : 1) * rounding))
                 pe_misfits_note(&ret->f32, column);
             double error = fabs(found[i] - exact[i]);
-            double computed = (3 * at.angle + 3) * 0x1p-52 * fmax(fabs(exact[i]), at.amplitude);
+            double computed = (3 * at.angle + 3 + at.wide_roundings) * 0x1p-52 *
+                              fmax(fabs(exact[i]), at.amplitude);
             double once =
                 wide ? 0 : rounding_at(found[i], fabs(exact[i]) + computed, rounding, least);
             ret->f64 += !isfinite(exact[i]) || !(error <= once + computed);
         }
 }
 
-bool pe_judge_all(pe_request *wide, size_t tensor, const pe_bound *bound,
+/* The side of exact entries. */
+typedef struct exact_side {
+    pe_request *request;
+    pe_dtype dtype;
+    pe_stream *stream;
+    unsigned char *elements; /* of a block */
+} exact_side;
+
+/* Read exact rows. False: they cannot be read. */
+static bool read_exact(exact_side *side, uint64_t row, uint64_t rows, uint64_t columns,
+                       double *ret_entries)
+{
+    const size_t size = pe_dtype_size(side->dtype), count = (size_t)(rows * columns);
+    if (!pe_judge_read(side->stream, row * columns * size, side->elements, count * size))
+        return false;
+    pe_read_row(ret_entries, side->dtype, side->elements, count);
+    return true;
+}
+
+/* Open a request's tensor instead of what the side has. Both are computations of their own for
+ * the runner. */
+static bool open_side(exact_side *side, pe_request *request, size_t tensor,
+                      const pe_runner *runner, pe_error *reterr)
+{
+    if (side->request)
+        pe_request_end(side->request, runner);
+    pe_stream_free(side->stream);
+    side->stream = NULL;
+    side->request = request;
+    side->dtype = pe_request_tensor(request, tensor)->dtype;
+    bool good =
+        pe_stream_new(request, tensor, PE_STREAM_FAST, runner, &side->stream, reterr) == PE_OK;
+    return pe_request_begin(request, runner, reterr) && good;
+}
+
+static void close_side(exact_side *side, const pe_runner *runner)
+{
+    if (side->request)
+        pe_request_end(side->request, runner);
+    pe_stream_free(side->stream);
+    free(side->elements);
+}
+
+/* Whether the rest need not be compared in f64. */
+static bool suffices(const pe_bound *bound, const exact_side *side, const pe_request *narrow,
+                     const counts *counted)
+{
+    return bound->amplitude > 0 && counted->f64 > 0 && side->request != narrow;
+}
+
+bool pe_judge_all(pe_request *wide, pe_request *narrow, size_t tensor, const pe_bound *bound,
                   const pe_runner *runner, pe_misfits *ret_f32, uint64_t *ret_f64,
                   pe_error *reterr)
 {
@@ -206,30 +262,28 @@ bool pe_judge_all(pe_request *wide, size_t tensor, const pe_bound *bound,
     uint64_t at_once = columns < BLOCK_ENTRIES ? BLOCK_ENTRIES / columns : 1;
     double *found = malloc((size_t)(at_once * columns) * sizeof *found);
     double *exact = malloc((size_t)(at_once * columns) * sizeof *exact);
-    pe_stream *stream = NULL;
+    exact_side side = {.elements = malloc((size_t)(at_once * columns) * sizeof *exact)};
     counts counted = {.f64 = 0};
-    bool good = pe_misfits_init(&counted.f32, columns) && found && exact;
+    bool good = pe_misfits_init(&counted.f32, columns) && found && exact && side.elements;
     if (!good)
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the comparison");
-    good =
-        good && pe_stream_new(wide, tensor, PE_STREAM_FAST, runner, &stream, reterr) == PE_OK;
-    good = pe_request_begin(wide, runner, reterr) && good;
+    good = good && open_side(&side, wide, tensor, runner, reterr);
     for (uint64_t row = 0, now; good && row < rows; row += now) {
         now = rows - row < at_once ? rows - row : at_once;
         good = row == 0 || pe_may_go_on(runner ? runner : &none, &wide->values,
                                         (double)row / (double)rows, reterr);
+        if (good && suffices(bound, &side, narrow, &counted))
+            good = open_side(&side, narrow, tensor, runner, reterr);
         if (!good)
             break;
-        good = pe_view_read(view, row, now, found) &&
-               pe_judge_read(stream, row * columns * sizeof *exact, exact,
-                             (size_t)(now * columns) * sizeof *exact);
+        good =
+            pe_view_read(view, row, now, found) && read_exact(&side, row, now, columns, exact);
         if (good)
-            judge_rows(bound, row, now, columns, found, exact, &counted);
+            judge_rows(bound, row, now, side.request == narrow, found, exact, &counted);
         else
             pe_error_add(reterr, PE_MALFORMED, "body", "", "a table that can be read");
     }
-    pe_request_end(wide, runner);
-    pe_stream_free(stream);
+    close_side(&side, runner);
     free(found);
     free(exact);
     if (good)

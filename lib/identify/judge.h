@@ -7,8 +7,8 @@
 /* How far entries of a table may be off. */
 typedef struct pe_bound {
     pe_seen *seen;
-    double reach, angle, roundings; /* of the pe_proposal */
-    bool coarse;                    /* of the same */
+    double reach, angle, amplitude, roundings; /* of the pe_proposal */
+    bool coarse;                               /* of the same */
 } pe_bound;
 
 /* Whether `count` lines of the table, spread over the first ones, or all but a quarter of them,
@@ -27,9 +27,11 @@ bool pe_judge_read(pe_stream *stream, uint64_t offset, void *dst, size_t size);
 
 /* Find entries that are further off than float32 arithmetic would bring them, and count those
  * that are further off than one rounding of float64 arithmetic would, against the tensor in
- * f64. False: the runner ended it, memory ran out or the view cannot be read, as *reterr says.
- */
-bool pe_judge_all(pe_request *wide, size_t tensor, const pe_bound *bound,
+ * f64. `narrow` is the request in the table's dtype: sums of products take long in f64, so the
+ * first block that has entries of the second kind is the last one that is compared in f64, and
+ * *ret_f64 is only known to be above 0 then. False: the runner ended it, memory ran out or the
+ * view cannot be read, as *reterr says. */
+bool pe_judge_all(pe_request *wide, pe_request *narrow, size_t tensor, const pe_bound *bound,
                   const pe_runner *runner, pe_misfits *ret_f32, uint64_t *ret_f64,
                   pe_error *reterr);
 

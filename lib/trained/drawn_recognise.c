@@ -43,7 +43,7 @@ static double number_of(uint64_t seed, const char *name, double end)
 /* Propose a bias of which the first head's entry at distance 1 is -p * ln(1 + a), or -a. */
 static void propose_kerple(const pe_view *view, bool has_heads, pe_proposals *proposals)
 {
-    char window[PE_WINDOW_TEXT], number[PE_SEED_TEXT];
+    char window[PE_WINDOW_TEXT], number[PE_ORIGIN_TEXT];
     pe_distances line;
     if (!pe_distances_read(view, has_heads, &line))
         return;
@@ -59,7 +59,7 @@ static void propose_kerple(const pe_view *view, bool has_heads, pe_proposals *pr
             if (!is_about(line.entries[beside], power ? -a : -log, pe_seen_unit(view)))
                 continue;
             pe_distances_window(&line, (int64_t)zero, window);
-            pe_seed_write(seed, number);
+            pe_origin_write(&(pe_origin){.seed = seed}, number);
             pe_propose(proposals, "bias", "%s&heads=%llu%s%s%s", window,
                        (unsigned long long)line.heads, power ? "&kernel=power" : "",
                        mask_of(&line), number);
@@ -78,8 +78,8 @@ void pe_kerple_recognise(pe_seen *seen, pe_proposals *proposals)
     proposals->looked_up = true;
     for (uint64_t seed = 0; seed < PE_SEEDS_TRIED; seed++)
         for (size_t i = 0; i < PE_COUNT(NAMES); i++) {
-            char number[PE_SEED_TEXT];
-            pe_seed_write(seed, number);
+            char number[PE_ORIGIN_TEXT];
+            pe_origin_write(&(pe_origin){.seed = seed}, number);
             if (is_about(pe_seen_entry(seen, 0, 0), number_of(seed, NAMES[i], i ? 1 : 2),
                          pe_seen_unit(&seen->view)))
                 pe_propose(proposals, NAMES[i], "length=1&heads=%llu%s",
@@ -122,7 +122,7 @@ static size_t nearest_entry(const pe_distances *line, const double *outputs, dou
 
 static void propose_fire(const pe_view *view, bool has_heads, pe_proposals *proposals)
 {
-    char window[PE_WINDOW_TEXT], number[PE_SEED_TEXT];
+    char window[PE_WINDOW_TEXT], number[PE_ORIGIN_TEXT];
     pe_distances line;
     if (!pe_distances_read(view, has_heads, &line))
         return;
@@ -134,7 +134,7 @@ static void propose_fire(const pe_view *view, bool has_heads, pe_proposals *prop
         if (zero == line.count)
             continue;
         pe_distances_window(&line, (int64_t)zero, window);
-        pe_seed_write(seed, number);
+        pe_origin_write(&(pe_origin){.seed = seed}, number);
         pe_propose(proposals, "bias", "%s&heads=%llu%s%s", window,
                    (unsigned long long)line.heads, mask_of(&line), number);
     }
@@ -155,7 +155,7 @@ void pe_fire_recognise(pe_seen *seen, pe_proposals *proposals)
 static void propose_toeplitz(const pe_distances *line, uint64_t seed, double unit,
                              pe_proposals *proposals)
 {
-    char window[PE_WINDOW_TEXT], number[PE_SEED_TEXT];
+    char window[PE_WINDOW_TEXT], number[PE_ORIGIN_TEXT];
     bool compact = line->queries == 1 && line->count % 2 == 1 && line->count > 1;
     uint64_t first = compact ? line->count / 2 : line->queries - 1;
     uint64_t length = compact ? line->count / 2 + 1 : line->keys;
@@ -165,7 +165,7 @@ static void propose_toeplitz(const pe_distances *line, uint64_t seed, double uni
         if (!is_about(line->entries[0], element, unit / 8))
             continue;
         pe_distances_window(line, (int64_t)zero, window);
-        pe_seed_write(seed, number);
+        pe_origin_write(&(pe_origin){.seed = seed}, number);
         pe_propose(proposals, "toeplitz", "%s&heads=%llu&init=normal%s", window,
                    (unsigned long long)line->heads, number);
     }
@@ -216,25 +216,27 @@ static void propose_axis(const pe_distances *axis, const char *tensor, bool colu
                columns ? "" : "&width=1", (unsigned long long)axis->heads, number);
 }
 
-/* Propose vectors whose first one is in a drawn table. */
-static void propose_vectors(const pe_view *view, bool has_columns, pe_proposals *proposals)
+/* Propose vectors whose first one is in a trained table. */
+static void propose_vectors(const pe_seen *seen, bool has_columns, pe_proposals *proposals)
 {
     static const pe_recipe RECIPE = {.initialiser = PE_TRUNC_NORMAL, .std = 0.02};
     static const char *const TABLES[] = {"rel_pos_h", "rel_pos_w"};
+    const pe_view *view = &seen->view;
     pe_distances vectors;
     pe_dtype dtype;
     if (!pe_element_is_real(view->element, &dtype) ||
         !pe_distances_read_vectors(view, has_columns, &vectors))
         return;
-    for (uint64_t seed = 0; seed < PE_SEEDS_TRIED; seed++)
+    for (size_t i = 0; i < pe_origin_count(seen); i++)
         for (int columns = 0; columns < 2; columns++) {
-            char number[PE_SEED_TEXT];
-            const pe_seeded table = {TABLES[columns], &RECIPE, vectors.heads, 0, 0};
+            char number[PE_ORIGIN_TEXT];
+            const pe_origin origin = pe_origin_at(seen, i);
+            const pe_seeded table = {TABLES[columns], &RECIPE, vectors.heads, 0, 1, 0};
             /* the first query's first key is entry queries-1 of the line of distances */
-            if (!pe_seeded_is_row(&vectors, (size_t)vectors.queries - 1, dtype, &table, seed,
+            if (!pe_seeded_is_row(&vectors, (size_t)vectors.queries - 1, dtype, &table, &origin,
                                   first_row(vectors.queries, vectors.keys)))
                 continue;
-            pe_seed_write(seed, number);
+            pe_origin_write(&origin, number);
             propose_axis(&vectors, columns ? "rel_w" : "rel_h", columns, number, proposals);
         }
     pe_distances_done(&vectors);
@@ -252,5 +254,5 @@ void pe_decomposed_recognise(pe_seen *seen, pe_proposals *proposals)
     }
     for (int columns = 0; columns < 2; columns++)
         if (view->rank >= 1u + (unsigned)columns)
-            propose_vectors(view, columns, proposals);
+            propose_vectors(seen, columns, proposals);
 }

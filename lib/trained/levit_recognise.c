@@ -14,10 +14,12 @@
 
 /* What is looked at: a table [queries, keys], with heads if it is one of biases. */
 typedef struct matrix {
+    const pe_seen *seen;
     const pe_view *view;
     bool heads;
     const char *tensor;
-    char numbers[3 * NUMBER]; /* parameters besides the window: heads, dim_head, seed */
+    char numbers[2 * NUMBER +
+                 PE_ORIGIN_TEXT]; /* parameters besides the window: heads, dim_head, seed */
 } matrix;
 
 /* Read a query's rows of the table, of an index as it is. False: they are no such. */
@@ -25,11 +27,11 @@ static bool read_rows(const matrix *own, const pe_distances *row, const pe_seede
                       double *ret_rows)
 {
     pe_dtype dtype;
-    uint64_t seed;
+    pe_origin origin;
     for (size_t i = 0; i < row->count && !table; i++)
         ret_rows[i] = row->entries[i];
     return !table || (pe_element_is_real(own->view->element, &dtype) &&
-                      pe_seeded_rows(row, dtype, table, &seed, ret_rows));
+                      pe_seeded_rows(own->seen, row, dtype, table, &origin, ret_rows));
 }
 
 /* Read one query's entries of all keys. */
@@ -50,6 +52,13 @@ static bool is_query(const double *rows, uint64_t keys, uint64_t width, uint64_t
         if (rows[j] != (double)(llabs(j / w - y) * w + llabs(j % w - x)))
             return false;
     return true;
+}
+
+/* Whether a line from distance 0 on is a stored table as it is, with its axes exchanged: that
+ * is told by other schemes. */
+static bool is_whole_table(const matrix *own, uint64_t zero)
+{
+    return own->seen->set && own->view->rank == 1u + own->heads && zero == 0;
 }
 
 /* ---- a grid ---- */
@@ -105,7 +114,8 @@ static bool propose_grid(const matrix *own, const pe_seeded *table, pe_proposals
     }
     while (good && sample.offset < sample.keys && sample.rows[sample.offset] != 0)
         sample.offset++;
-    if (good && sample.offset + sample.all <= sample.keys)
+    if (good && sample.offset + sample.all <= sample.keys &&
+        !is_whole_table(own, sample.offset))
         propose_widths(own, &sample, proposals);
     free(sample.rows);
     return good;
@@ -124,7 +134,8 @@ static void propose_line(const matrix *own, const pe_seeded *table, pe_proposals
     if (rows && read_rows(own, &line, table, rows)) {
         while (zero < line.count && rows[zero] != 0)
             zero++;
-        if (zero < line.count && is_query(rows, line.count, line.count, zero)) {
+        if (zero < line.count && is_query(rows, line.count, line.count, zero) &&
+            !is_whole_table(own, zero)) {
             pe_distances_window(&line, (int64_t)zero, window);
             pe_propose(proposals, own->tensor, "%s%s", window, own->numbers);
         }
@@ -135,12 +146,15 @@ static void propose_line(const matrix *own, const pe_seeded *table, pe_proposals
 
 /* ---- biases ---- */
 
-/* The factor of the first entry over row 0 of a seed's table; all heads must agree. */
+/* The factor of the first entry over row 0 of an origin's table; all heads must agree. */
 static bool find_factor(const pe_distances *row, size_t at, const pe_seeded *table,
-                        uint64_t seed, double error, double *ret_factor)
+                        const pe_origin *origin, double error, double *ret_factor)
 {
     double elements[PE_DISTANCE_LINES];
-    pe_trained trained = pe_trained_drawn(seed, table->name, table->columns, table->recipe);
+    pe_trained trained;
+    uint64_t rows;
+    if (!pe_origin_tensor(origin, table->name, table->columns, table->recipe, &trained, &rows))
+        return false;
     pe_trained_row(&trained, 0, 0, row->lines, elements);
     *ret_factor = row->entries[at] / elements[0];
     for (size_t h = 0; h < row->lines; h++)
@@ -150,20 +164,18 @@ static bool find_factor(const pe_distances *row, size_t at, const pe_seeded *tab
     return *ret_factor > 0;
 }
 
-static void propose_factor(matrix *own, const pe_seeded *table, uint64_t seed, double factor,
-                           pe_proposals *proposals)
+static void propose_factor(matrix *own, const pe_seeded *table, const pe_origin *origin,
+                           double factor, pe_proposals *proposals)
 {
-    char number[PE_SEED_TEXT], dim_head[NUMBER] = "";
+    char number[PE_ORIGIN_TEXT], dim_head[NUMBER] = "";
     double unit = pe_seen_unit(own->view);
-    pe_recipe recipe = *table->recipe;
     pe_seeded scaled = *table;
-    recipe.std *= factor;
-    scaled.recipe = &recipe;
+    scaled.factor = factor;
     if (factor != 1) {
         pe_propose_number(dim_head, sizeof dim_head, "dim_head", factor * factor, 4 * unit, "");
         scaled.tolerance = 16 * unit;
     }
-    pe_seed_write(seed, number);
+    pe_origin_write(origin, number);
     snprintf(own->numbers, sizeof own->numbers, "&heads=%llu%s%s",
              (unsigned long long)table->columns, dim_head, number);
     if (!propose_grid(own, &scaled, proposals) || own->view->rank == 1u + own->heads)
@@ -172,23 +184,24 @@ static void propose_factor(matrix *own, const pe_seeded *table, uint64_t seed, d
 
 static void propose_biases(const pe_seen *seen, bool has_heads, pe_proposals *proposals)
 {
-    matrix own = {.view = &seen->view, .heads = has_heads, .tensor = "bias"};
+    matrix own = {.seen = seen, .view = &seen->view, .heads = has_heads, .tensor = "bias"};
     double unit = pe_seen_unit(own.view), factor;
     pe_distances row;
     if (unit == 0 || own.view->rank < 1u + has_heads || own.view->rank > 2u + has_heads ||
         !read_query(&own, 0, &row))
         return;
-    const pe_seeded table = {"table", &pe_relative_recipe, row.heads, row.keys, 0};
+    const pe_seeded table = {"table", &pe_relative_recipe, row.heads, row.keys, 1, 0};
     size_t found = 0;
-    for (uint64_t seed = 0; row.keys <= TOKENS_MAX && seed < PE_SEEDS_TRIED; seed++)
+    for (size_t i = 0; row.keys <= TOKENS_MAX && i < pe_origin_count(seen); i++)
         for (size_t at = 0; at < row.count && found == 0; at++) {
+            const pe_origin origin = pe_origin_at(seen, i);
             pe_dtype dtype;
             if (pe_element_is_real(own.view->element, &dtype) &&
-                pe_seeded_is_row(&row, at, dtype, &table, seed, 0))
+                pe_seeded_is_row(&row, at, dtype, &table, &origin, 0))
                 factor = 1;
-            else if (row.lines < 2 || !find_factor(&row, at, &table, seed, unit, &factor))
+            else if (row.lines < 2 || !find_factor(&row, at, &table, &origin, unit, &factor))
                 continue;
-            propose_factor(&own, &table, seed, factor, proposals);
+            propose_factor(&own, &table, &origin, factor, proposals);
             found++;
         }
     pe_distances_done(&row);
@@ -201,7 +214,7 @@ void pe_levit_recognise(pe_seen *seen, pe_proposals *proposals)
     if (view->rank == 0 || view->shape[view->rank - 1] > TOKENS_MAX)
         return;
     if (view->rank <= 2) {
-        matrix own = {.view = view, .tensor = "index", .numbers = "&heads=1"};
+        matrix own = {.seen = seen, .view = view, .tensor = "index", .numbers = "&heads=1"};
         (void)propose_grid(&own, NULL, proposals);
         if (view->rank == 1)
             propose_line(&own, NULL, proposals);

@@ -1,24 +1,25 @@
-/* Finding the rows of a drawn table that entries are from. */
+/* Finding rows of a table by their entries. */
 #include "trained/seeded.h"
 
 #include "numerics/dtype.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-/* A drawn table [rows, lines], rounded as the entries are. */
+/* A table [rows, lines], rounded as the entries are. */
 typedef struct drawn {
     size_t rows, lines;
     double tolerance;
     double *elements;
 } drawn;
 
-static void draw_row(const pe_trained *trained, uint64_t row, pe_dtype dtype, size_t lines,
-                     double *elements)
+static void draw_row(const pe_trained *trained, double factor, uint64_t row, pe_dtype dtype,
+                     size_t lines, double *elements)
 {
     unsigned char rounded[PE_DISTANCE_LINES * sizeof(double)];
     pe_trained_row(trained, row, 0, lines, elements);
+    for (size_t i = 0; factor != 1 && i < lines; i++)
+        elements[i] *= factor;
     pe_round_row(dtype, elements, lines, rounded);
     pe_read_row(elements, dtype, rounded, lines);
 }
@@ -62,37 +63,40 @@ static bool find_rows(const drawn *table, const pe_distances *distances, double 
     return true;
 }
 
-bool pe_seeded_rows(const pe_distances *distances, pe_dtype dtype, const pe_seeded *tensor,
-                    uint64_t *ret_seed, double *ret_rows)
+bool pe_seeded_rows(const pe_seen *seen, const pe_distances *distances, pe_dtype dtype,
+                    const pe_seeded *tensor, pe_origin *ret_origin, double *ret_rows)
 {
-    drawn table = {(size_t)tensor->rows, distances->lines, tensor->tolerance, NULL};
+    drawn table = {0, distances->lines, tensor->tolerance, NULL};
     bool found = false;
-    table.elements = malloc(table.rows * table.lines * sizeof *table.elements);
-    for (uint64_t seed = 0; table.elements && !found && seed < PE_SEEDS_TRIED; seed++) {
-        pe_trained trained =
-            pe_trained_drawn(seed, tensor->name, tensor->columns, tensor->recipe);
+    table.elements = malloc((size_t)tensor->rows * table.lines * sizeof *table.elements);
+    for (size_t i = 0; table.elements && !found && i < pe_origin_count(seen); i++) {
+        pe_trained trained;
+        uint64_t rows;
+        *ret_origin = pe_origin_at(seen, i);
+        if (!pe_origin_tensor(ret_origin, tensor->name, tensor->columns, tensor->recipe,
+                              &trained, &rows))
+            break;
+        table.rows = (size_t)(rows < tensor->rows ? rows : tensor->rows);
         for (size_t row = 0; row < table.rows; row++)
-            draw_row(&trained, row, dtype, table.lines, table.elements + row * table.lines);
+            draw_row(&trained, tensor->factor, row, dtype, table.lines,
+                     table.elements + row * table.lines);
         found = find_rows(&table, distances, ret_rows);
-        *ret_seed = seed;
     }
     free(table.elements);
     return found;
 }
 
 bool pe_seeded_is_row(const pe_distances *distances, size_t at, pe_dtype dtype,
-                      const pe_seeded *tensor, uint64_t seed, uint64_t row)
+                      const pe_seeded *tensor, const pe_origin *origin, uint64_t row)
 {
     double elements[PE_DISTANCE_LINES];
     const drawn table = {1, distances->lines, tensor->tolerance, elements};
-    pe_trained trained = pe_trained_drawn(seed, tensor->name, tensor->columns, tensor->recipe);
-    draw_row(&trained, row, dtype, table.lines, elements);
+    pe_trained trained;
+    uint64_t rows;
+    if (!pe_origin_tensor(origin, tensor->name, tensor->columns, tensor->recipe, &trained,
+                          &rows) ||
+        row >= rows)
+        return false;
+    draw_row(&trained, tensor->factor, row, dtype, table.lines, elements);
     return is_row(&table, distances, at, 0);
-}
-
-void pe_seed_write(uint64_t seed, char dst[PE_SEED_TEXT])
-{
-    dst[0] = '\0';
-    if (seed > 0)
-        snprintf(dst, PE_SEED_TEXT, "&seed=%llu", (unsigned long long)seed);
 }

@@ -1,33 +1,28 @@
-/* Recognising tables that are drawn from a seed: the first seeds are tried. */
+/* Finding the rows of a table, drawn or stored, that entries are from. */
 #ifndef PE_SEEDED_H
 #define PE_SEEDED_H
 
 #include "foreign/distances.h"
 #include "foreign/proposal.h"
-#include "trained/trained.h"
+#include "trained/origin.h"
 
-#define PE_SEEDS_TRIED 4
-#define PE_SEED_TEXT   32
-
-/* A tensor [rows, columns] that may be drawn. */
+/* A tensor [rows, columns] that may be drawn; a stored one may have fewer rows. */
 typedef struct pe_seeded {
     const char *name;
     const pe_recipe *recipe;
     uint64_t columns, rows;
+    double factor;    /* of every element */
     double tolerance; /* relative: what entries may be off by, 0 unless they are multiplied */
 } pe_seeded;
 
 /* Find out which row of the tensor each distance has its entries from, those of each head from
- * one of the first columns. The tensor is drawn from the least seed for which there is a row
- * for every distance. False: there is none, or memory ran out. `ret_rows` [count]. */
-bool pe_seeded_rows(const pe_distances *distances, pe_dtype dtype, const pe_seeded *tensor,
-                    uint64_t *ret_seed, double *ret_rows);
+ * one of the first columns. The tensor is of the first origin that has a row for every
+ * distance. False: there is none, or memory ran out. `ret_rows` [count]. */
+bool pe_seeded_rows(const pe_seen *seen, const pe_distances *distances, pe_dtype dtype,
+                    const pe_seeded *tensor, pe_origin *ret_origin, double *ret_rows);
 
-/* Whether the entries of a distance are this row of the tensor that is drawn from a seed. */
+/* Whether the entries of a distance are this row of the tensor of an origin. */
 bool pe_seeded_is_row(const pe_distances *distances, size_t at, pe_dtype dtype,
-                      const pe_seeded *tensor, uint64_t seed, uint64_t row);
-
-/* Write "&seed=1", or nothing for seed 0, the default. */
-void pe_seed_write(uint64_t seed, char dst[PE_SEED_TEXT]);
+                      const pe_seeded *tensor, const pe_origin *origin, uint64_t row);
 
 #endif

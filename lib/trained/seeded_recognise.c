@@ -1,8 +1,9 @@
-/* Proposing seeded tables: seeds 0 to 3. Nothing is known of a random table but its scale, so a
- * wrong seed should be turned down by the first rows. */
+/* Proposing seeded tables: seeds 0 to 3, where no stored set is given. Nothing is known of a
+ * random table but its scale, so a wrong seed should be turned down by the first rows. */
 #include "trained/seeded_recognise.h"
 
 #include "foreign/proposal.h"
+#include "trained/stored_recognise.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -47,6 +48,10 @@ static void propose_spread(const pe_seen *seen, pe_proposals *proposals, const c
 void pe_learned_recognise(pe_seen *seen, pe_proposals *proposals)
 {
     double spread, largest;
+    if (seen->set) {
+        pe_learned_recognise_stored(seen, proposals);
+        return;
+    }
     if (!measure_spread(seen, &spread, &largest))
         return;
     propose_spread(seen, proposals, "", spread);
@@ -66,6 +71,10 @@ void pe_hierarchical_recognise(pe_seen *seen, pe_proposals *proposals)
 {
     static const unsigned LENGTHS[] = {512, 1024, 2048, 128, 256, 64, 197};
     double spread, largest;
+    if (seen->set) {
+        pe_hierarchical_recognise_stored(seen, proposals);
+        return;
+    }
     if (!measure_spread(seen, &spread, &largest) || largest > 0.5)
         return;
     for (int seed = 0; seed < SEEDS; seed++) {
@@ -102,6 +111,10 @@ void pe_resized_recognise(pe_seen *seen, pe_proposals *proposals)
                                         "&mode=nearest",
                                         "&scale_offset=0.1"};
     double spread, largest;
+    if (seen->set) {
+        pe_resized_recognise_stored(seen, proposals);
+        return;
+    }
     if (!measure_spread(seen, &spread, &largest) || largest > 0.5)
         return;
     for (unsigned prefix = 0; prefix < 2; prefix++) {

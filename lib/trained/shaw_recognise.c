@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define ROWS_MAX 4096 /* of a drawn table */
+#define ROWS_MAX 4096 /* of a table that are looked at */
 #define LIMITS   96
 
 /* ---- a ramp of rows ---- */
@@ -117,26 +117,27 @@ static void propose_index(const pe_seen *seen, pe_proposals *proposals)
     pe_distances_done(&line);
 }
 
-/* ---- drawn vectors ---- */
+/* ---- trained vectors ---- */
 
-static void propose_vectors(const pe_view *view, bool has_columns, const char *tensor,
+static void propose_vectors(const pe_seen *seen, bool has_columns, const char *tensor,
                             pe_proposals *proposals)
 {
-    char limits[LIMITS], queries[PE_WINDOW_TEXT], number[PE_SEED_TEXT];
+    char limits[LIMITS], queries[PE_WINDOW_TEXT], number[PE_ORIGIN_TEXT];
+    const pe_view *view = &seen->view;
     pe_distances lines;
     pe_dtype dtype;
-    uint64_t seed;
+    pe_origin origin;
     ramp found;
     if (!pe_element_is_real(view->element, &dtype) || view->rank < 1u + has_columns ||
         !pe_distances_read_vectors(view, has_columns, &lines))
         return;
-    const pe_seeded table = {tensor, &pe_relative_recipe, lines.heads, ROWS_MAX, 0};
+    const pe_seeded table = {tensor, &pe_relative_recipe, lines.heads, ROWS_MAX, 1, 0};
     double *rows = malloc(lines.count * sizeof *rows);
-    if (rows && pe_seeded_rows(&lines, dtype, &table, &seed, rows) &&
+    if (rows && pe_seeded_rows(seen, &lines, dtype, &table, &origin, rows) &&
         (read_ramp(rows, lines.count, lines.keys, &found) ||
          read_clipped(rows, lines.count, &found))) {
         write_limits(&found, limits);
-        pe_seed_write(seed, number);
+        pe_origin_write(&origin, number);
         pe_distances_queries(&lines, found.zero, queries);
         pe_propose(proposals, tensor, "length=%llu%s&dim=%llu%s%s",
                    (unsigned long long)lines.keys, queries, (unsigned long long)lines.heads,
@@ -174,7 +175,7 @@ void pe_shaw_recognise(pe_seen *seen, pe_proposals *proposals)
     propose_index(seen, proposals);
     for (int columns = 1; columns >= 0; columns--)
         for (size_t i = 0; i < PE_COUNT(TABLES); i++)
-            propose_vectors(&seen->view, columns, TABLES[i], proposals);
+            propose_vectors(seen, columns, TABLES[i], proposals);
     proposals->looked_up = false;
     propose_sinusoids(&seen->view, proposals);
 }

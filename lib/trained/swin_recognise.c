@@ -4,6 +4,7 @@
 
 #include "numerics/elementary.h"
 #include "trained/seeded.h"
+#include "trained/stored_recognise.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -19,12 +20,17 @@ typedef struct shape {
     bool class_token;
 } shape;
 
-/* The row of the table for the first query and key: that of the class token to itself, or the
- * middle one. */
+/* The row of a table of so many rows for the first query and key: that of the class token to
+ * itself, or the middle one. */
+static uint64_t first_row_of(uint64_t rows, bool class_token)
+{
+    return class_token ? rows - 1 : rows / 2;
+}
+
 static uint64_t first_row(const shape *own)
 {
-    uint64_t rows = (2 * own->height - 1) * (2 * own->width - 1);
-    return own->class_token ? rows + CLASS_ROWS - 1 : rows / 2;
+    uint64_t offsets = (2 * own->height - 1) * (2 * own->width - 1);
+    return first_row_of(offsets + (own->class_token ? CLASS_ROWS : 0), own->class_token);
 }
 
 /* Propose the windows of as many tokens that `fits` says may be; `rest` holds what is known
@@ -66,19 +72,37 @@ static void propose_index(const pe_seen *seen, bool classes, const char *rest,
     propose_shapes("index", seen->rows, classes, rest, fits_index, &first, proposals);
 }
 
-/* ---- drawn biases ---- */
+/* ---- trained biases ---- */
 
 typedef struct biases {
     const pe_distances *row; /* of the first query */
     pe_dtype dtype;
-    uint64_t seed;
+    pe_origin origin;
+    uint64_t stored_rows; /* of the stored table; 0: it is drawn */
 } biases;
+
+static bool is_table_row(const biases *found, uint64_t row)
+{
+    const pe_seeded table = {"table", &RECIPE, found->row->heads, 0, 1, 0};
+    return pe_seeded_is_row(found->row, 0, found->dtype, &table, &found->origin, row);
+}
 
 static bool fits_bias(const void *context, const shape *own)
 {
     const biases *found = context;
-    const pe_seeded table = {"table", &RECIPE, found->row->heads, 0, 0};
-    return pe_seeded_is_row(found->row, 0, found->dtype, &table, found->seed, first_row(own));
+    uint64_t first = first_row(own);
+    if (found->stored_rows > 0 && first != first_row_of(found->stored_rows, own->class_token))
+        return false;
+    return is_table_row(found, first);
+}
+
+/* Whether the stored table may have been interpolated for a window: the middle offset stays
+ * where it is, and so do the rows for the class token. */
+static bool fits_resized(const void *context, const shape *own)
+{
+    const biases *found = context;
+    uint64_t first = first_row_of(found->stored_rows, own->class_token);
+    return first != first_row(own) && is_table_row(found, first);
 }
 
 /* Read the first query's entries of a bias [heads, tokens, tokens], or [tokens, tokens] of one
@@ -92,17 +116,48 @@ static bool read_first(const pe_view *view, bool has_heads, pe_distances *ret_ro
     return pe_distances_read(&row, has_heads, ret_row);
 }
 
-static void propose_biases(const pe_view *view, bool has_heads, pe_proposals *proposals)
+/* Propose windows for which the stored table, of a square one, is interpolated. */
+static void propose_resized(const biases *found, const char *rest, pe_proposals *proposals)
 {
-    char rest[64], number[PE_SEED_TEXT];
+    static const char *const MODES[] = {"", "&mode=bilinear"};
+    pe_trained table;
+    uint64_t rows;
+    double largest = 0;
+    if (!pe_origin_tensor(&found->origin, "table", found->row->heads, &RECIPE, &table, &rows))
+        return;
+    for (uint64_t row = 0; row < rows; row++)
+        largest = fmax(largest, pe_trained_row_magnitude(&table, row));
+    proposals->looked_up = false;
+    pe_stored_sums(proposals, largest, sqrt((double)rows));
+    for (size_t i = 0; i < PE_COUNT(MODES); i++) {
+        char all[2 * PE_ORIGIN_TEXT];
+        snprintf(all, sizeof all, "%s%s", rest, MODES[i]);
+        propose_shapes("bias", found->row->keys, true, all, fits_resized, found, proposals);
+    }
+    proposals->amplitude = proposals->angle = proposals->roundings = 0;
+    proposals->looked_up = true;
+}
+
+static void propose_biases(const pe_seen *seen, bool has_heads, pe_proposals *proposals)
+{
+    char rest[PE_ORIGIN_TEXT + 32], number[PE_ORIGIN_TEXT];
     pe_distances row;
     biases found = {.row = &row};
-    if (!pe_element_is_real(view->element, &found.dtype) || !read_first(view, has_heads, &row))
+    if (!pe_element_is_real(seen->view.element, &found.dtype) ||
+        !read_first(&seen->view, has_heads, &row))
         return;
-    for (; found.seed < PE_SEEDS_TRIED; found.seed++) {
-        pe_seed_write(found.seed, number);
+    for (size_t i = 0; i < pe_origin_count(seen); i++) {
+        pe_trained table;
+        found.origin = pe_origin_at(seen, i);
+        if (!pe_origin_tensor(&found.origin, "table", row.heads, &RECIPE, &table,
+                              &found.stored_rows))
+            break;
+        found.stored_rows = found.origin.set ? found.stored_rows : 0;
+        pe_origin_write(&found.origin, number);
         snprintf(rest, sizeof rest, "&heads=%llu%s", (unsigned long long)row.heads, number);
         propose_shapes("bias", row.keys, true, rest, fits_bias, &found, proposals);
+        if (found.stored_rows > 0)
+            propose_resized(&found, rest, proposals);
     }
     pe_distances_done(&row);
 }
@@ -112,7 +167,7 @@ void pe_swin_recognise(pe_seen *seen, pe_proposals *proposals)
     proposals->looked_up = true;
     propose_index(seen, true, "&heads=1", proposals);
     for (int heads = 0; heads < 2; heads++)
-        propose_biases(&seen->view, heads, proposals);
+        propose_biases(seen, heads, proposals);
 }
 
 /* ---- version 2 ---- */
@@ -172,13 +227,13 @@ static uint64_t width_of_bias(const pe_view *head)
 
 static void propose_networks(const pe_view *view, bool has_heads, pe_proposals *proposals)
 {
-    char number[PE_SEED_TEXT];
+    char number[PE_ORIGIN_TEXT];
     if (!is_square(view, 2u + has_heads) || view->shape[has_heads] > SMALL_WINDOW)
         return;
     pe_view head = has_heads ? pe_view_at(view, 0, 0) : *view;
     uint64_t width = width_of_bias(&head);
     for (uint64_t seed = 0; width > 0 && seed < PE_SEEDS_TRIED; seed++) {
-        pe_seed_write(seed, number);
+        pe_origin_write(&(pe_origin){.seed = seed}, number);
         pe_propose(proposals, "bias", "height=%llu&width=%llu&heads=%llu%s",
                    (unsigned long long)(head.shape[0] / width), (unsigned long long)width,
                    (unsigned long long)(has_heads ? view->shape[0] : 1), number);

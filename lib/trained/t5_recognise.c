@@ -225,21 +225,39 @@ static bool try_setting(const runs *seen, setting *own)
     return find_zero(seen, own) ? find_distance(seen, own) : find_far_window(seen, own);
 }
 
-/* Find a setting for which all buckets are as seen, first among those that libraries have. */
-static bool find_setting(const runs *seen, setting *ret_setting)
+static int64_t buckets_of(const setting *own)
+{
+    return own->one_way * (own->bidirectional ? 2 : 1);
+}
+
+/* Find a setting for which all buckets are as seen, first among those that libraries have.
+ * `buckets`: how many there are; 0: this is not known. */
+static bool find_setting(const runs *seen, int64_t buckets, setting *ret_setting)
 {
     for (size_t i = 0; i < PE_COUNT(USUAL); i++) {
         *ret_setting = USUAL[i];
-        if (try_setting(seen, ret_setting))
+        if ((buckets == 0 || buckets_of(ret_setting) == buckets) &&
+            try_setting(seen, ret_setting))
             return true;
     }
     for (int both = 1; both >= 0; both--)
         for (int64_t one_way = 2; one_way <= PE_BUCKETS_MAX / (1 + both); one_way++) {
             *ret_setting = (setting){.bidirectional = both, .one_way = one_way};
-            if (try_setting(seen, ret_setting))
+            if ((buckets == 0 || buckets_of(ret_setting) == buckets) &&
+                try_setting(seen, ret_setting))
                 return true;
         }
     return false;
+}
+
+/* The number of buckets of a stored table, which its rows say; 0 of a drawn one. */
+static int64_t buckets_known(const pe_origin *origin, uint64_t heads)
+{
+    pe_trained table;
+    uint64_t rows;
+    bool stored = origin->set &&
+                  pe_origin_tensor(origin, "table", heads, &pe_relative_recipe, &table, &rows);
+    return stored ? (int64_t)rows : 0;
 }
 
 /* ---- proposals ---- */
@@ -257,18 +275,20 @@ static bool is_plain(const runs *seen)
 }
 
 static void propose_buckets(const pe_distances *distances, const double *buckets,
-                            const char *tensor, uint64_t seed, pe_proposals *proposals)
+                            const char *tensor, const pe_origin *origin,
+                            pe_proposals *proposals)
 {
-    char window[PE_WINDOW_TEXT], number[PE_SEED_TEXT];
+    char window[PE_WINDOW_TEXT], number[PE_ORIGIN_TEXT];
+    int64_t known = buckets_known(origin, distances->heads);
     setting found;
     runs *seen = malloc(sizeof *seen);
     if (seen && find_runs(buckets, distances->count, seen) &&
-        (buckets != distances->entries || !is_plain(seen)) && find_setting(seen, &found)) {
+        (buckets != distances->entries || !is_plain(seen)) &&
+        find_setting(seen, known, &found)) {
         pe_distances_window(distances, found.zero, window);
-        pe_seed_write(seed, number);
+        pe_origin_write(origin, number);
         pe_propose(proposals, tensor, "%s&heads=%llu&num_buckets=%lld&max_distance=%lld%s%s",
-                   window, (unsigned long long)distances->heads,
-                   (long long)found.one_way * (found.bidirectional ? 2 : 1),
+                   window, (unsigned long long)distances->heads, (long long)buckets_of(&found),
                    (long long)found.max_distance,
                    found.bidirectional ? "" : "&bidirectional=false", number);
     }
@@ -279,25 +299,27 @@ static void propose_biases(const pe_seen *seen, bool has_heads, pe_proposals *pr
 {
     pe_distances distances;
     pe_dtype dtype;
-    uint64_t seed;
+    pe_origin origin;
     if (!pe_element_is_real(seen->view.element, &dtype) ||
         !pe_distances_read(&seen->view, has_heads, &distances))
         return;
-    const pe_seeded table = {"table", &pe_relative_recipe, distances.heads, PE_BUCKETS_MAX, 0};
+    const pe_seeded table = {"table", &pe_relative_recipe, distances.heads, PE_BUCKETS_MAX, 1,
+                             0};
     double *rows = malloc(distances.count * sizeof *rows);
-    if (rows && pe_seeded_rows(&distances, dtype, &table, &seed, rows))
-        propose_buckets(&distances, rows, "bias", seed, proposals);
+    if (rows && pe_seeded_rows(seen, &distances, dtype, &table, &origin, rows))
+        propose_buckets(&distances, rows, "bias", &origin, proposals);
     free(rows);
     pe_distances_done(&distances);
 }
 
 void pe_t5_recognise(pe_seen *seen, pe_proposals *proposals)
 {
+    const pe_origin none = {.seed = 0};
     pe_distances distances;
     proposals->looked_up = true;
     if (pe_distances_read(&seen->view, false, &distances)) {
         if (!pe_distances_are_equal(&distances)) /* one number says nothing */
-            propose_buckets(&distances, distances.entries, "bucket", 0, proposals);
+            propose_buckets(&distances, distances.entries, "bucket", &none, proposals);
         pe_distances_done(&distances);
     }
     for (int heads = 0; heads < 2; heads++)

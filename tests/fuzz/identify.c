@@ -212,8 +212,8 @@ static void identify(const pe_view *view, unsigned turns)
     bool may_end = turns > 0;
     pe_identity said;
     pe_error error;
-    fuzz_check(pe_identify(view, NULL, &FUZZ_LIMITS, &runner, &said, &error) == PE_OK, "%s",
-               error.problems[0].allowed);
+    fuzz_check(pe_identify(view, NULL, NULL, &FUZZ_LIMITS, &runner, &said, &error) == PE_OK,
+               "%s", error.problems[0].allowed);
     fuzz_check(!said.gave_up || may_end, "a search without an end gave up");
     fuzz_check(said.gave_up || !may_end || turns > 0, "a search was ended and says nothing");
     check_identity(&said, view);

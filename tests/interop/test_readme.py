@@ -49,6 +49,7 @@ FILES = {
     "pe.npy": (512, 512),
     "query.npy": (64, 32), "turned.npy": (64, 32),
     "qwen.safetensors": {"cos": (2048, 64), "sin": (2048, 64), "inv_freq": (64,)},
+    "resized.npy": (288, 768),
     "resumed.npy": (20000, 128),
     "rotated.npy": (512, 512),
     "rope.safetensors": {"cos": (8, 32), "sin": (8, 32), "inv_freq": (32,)},
