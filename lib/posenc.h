@@ -727,7 +727,8 @@ typedef enum pe_arithmetic {
     PE_ARITHMETIC_UNKNOWN,  /* entries are further off than that */
 } pe_arithmetic;
 
-#define PE_IDENTITY_QUERY_MAX 320
+#define PE_IDENTITY_QUERY_MAX   320
+#define PE_IDENTITY_COLUMNS_MAX 4096 /* of a matrix that is tried in another order */
 
 /* What made a table. */
 typedef struct pe_identity {
@@ -736,6 +737,11 @@ typedef struct pe_identity {
     char query[PE_IDENTITY_QUERY_MAX]; /* its arguments, "length=4&dim=8" */
     char tensor[32];
     bool transposed; /* the table is the tensor with its axes exchanged */
+    /* Of a table that has the tensor's columns in another order: column c of the tensor is
+     * column columns[c] of the table, whose axes are exchanged first if it is transposed.
+     * column_count is the number of columns then; 0: they are in the tensor's order. */
+    uint64_t column_count;
+    uint16_t columns[PE_IDENTITY_COLUMNS_MAX];
     pe_arithmetic arithmetic;
     const char *computation;  /* PE_ARITHMETIC_F32: formats of positions and frequencies, a text
                                * that is not freed; else NULL */
@@ -754,7 +760,9 @@ bool pe_scheme_is_recognised(const pe_scheme *scheme);
 
 /* Find the request that made a table. `only` is the one scheme to look for, NULL for all.
  * Schemes propose requests by what is seen of the table; a proposal counts only after every
- * entry has been compared. A search that the runner ends is no failure. Fails with
+ * entry has been compared. A matrix of sines and cosines from position 0, or of one of both,
+ * is looked at in their usual order too, and then only what is PE_IDENTITY_MATCH or better
+ * counts. A search that the runner ends is no failure. Fails with
  * PE_NO_MEMORY, and with PE_MALFORMED for "body" if the view cannot be read. */
 pe_status pe_identify(const pe_view *view, const pe_scheme *only, const pe_limits *limits,
                       const pe_runner *runner, pe_identity *ret_identity, pe_error *reterr);

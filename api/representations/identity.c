@@ -76,10 +76,11 @@ static void write_summary(const pe_identity *identity, char *dst, size_t size)
                  identity->gave_up ? " in the time there was" : "");
         return;
     }
-    used = (size_t)snprintf(dst, size, "This is %s%s of %s%s, %s",
+    used = (size_t)snprintf(dst, size, "This is %s%s of %s%s%s, %s",
                             identity->status == PE_IDENTITY_NEAR ? "nearly " : "",
                             identity->tensor, pe_scheme_describe(identity->scheme)->name,
                             identity->transposed ? ", transposed" : "",
+                            identity->column_count ? ", with its columns in another order" : "",
                             ARITHMETICS[identity->arithmetic].phrase);
     if (most->error > 0 && used < size)
         used += (size_t)snprintf(dst + used, size - used,
@@ -157,6 +158,15 @@ static json_t *undecided_of(const pe_alike *alike)
     return undecided;
 }
 
+/* Which column of the table each column of the exact tensor is. */
+static json_t *columns_of(const pe_identity *identity)
+{
+    json_t *columns = json_array();
+    for (uint64_t i = 0; i < identity->column_count; i++)
+        json_array_append_new(columns, json_integer(identity->columns[i]));
+    return columns;
+}
+
 /* The exact tensor has the shape of the table, unless that is transposed. */
 static api_compared tensor_of(const pe_identity *identity, const pe_view *view)
 {
@@ -185,6 +195,8 @@ json_t *api_identity_document(const pe_identity *identity, const pe_alike *alike
         const api_compared tensor = tensor_of(identity, view);
         json_object_set_new(document, "request", found_request(identity, alike, view));
         json_object_set_new(document, "transposed", json_boolean(identity->transposed));
+        if (identity->column_count > 0)
+            json_object_set_new(document, "columns", columns_of(identity));
         json_object_set_new(document, "arithmetic",
                             json_string(ARITHMETICS[identity->arithmetic].name));
         if (identity->computation)
