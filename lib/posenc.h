@@ -727,8 +727,9 @@ typedef enum pe_arithmetic {
     PE_ARITHMETIC_UNKNOWN,  /* entries are further off than that */
 } pe_arithmetic;
 
-#define PE_IDENTITY_QUERY_MAX 320
-#define PE_FORMULAS_MAX       4
+#define PE_IDENTITY_QUERY_MAX   320
+#define PE_IDENTITY_COLUMNS_MAX 4096 /* of a matrix that is tried in another order */
+#define PE_FORMULAS_MAX         4
 
 /* What is known of a computation in float32. */
 typedef struct pe_computation {
@@ -764,6 +765,11 @@ typedef struct pe_identity {
     char query[PE_IDENTITY_QUERY_MAX]; /* its arguments, "length=4&dim=8" */
     char tensor[32];
     bool transposed; /* the table is the tensor with its axes exchanged */
+    /* Of a table that has the tensor's columns in another order: column c of the tensor is
+     * column columns[c] of the table, whose axes are exchanged first if it is transposed.
+     * column_count is the number of columns then; 0: they are in the tensor's order. */
+    uint64_t column_count;
+    uint16_t columns[PE_IDENTITY_COLUMNS_MAX];
     pe_arithmetic arithmetic;
     pe_computation computation; /* PE_ARITHMETIC_F32; its texts are not freed */
     pe_misfits misfits;       /* entries further off than float32 arithmetic would bring them */
@@ -783,7 +789,9 @@ bool pe_scheme_is_recognised(const pe_scheme *scheme);
  * Schemes propose requests by what is seen of the table; a proposal counts only after every
  * entry has been compared. Trained numbers are those of the first seeds, or, if `set_name` is
  * not NULL, of this set of limits->sets: which rows of its tensors the table has, or how they
- * were interpolated. A search that the runner ends is no failure. Fails with PE_NO_MEMORY, with
+ * were interpolated. A matrix of sines and cosines from position 0, or of one of both, is
+ * looked at in their usual order too, and then only what is PE_IDENTITY_MATCH or better counts.
+ * A search that the runner ends is no failure. Fails with PE_NO_MEMORY, with
  * PE_OUT_OF_RANGE for "parameters" if there is no such set, and with PE_MALFORMED for "body" if
  * the view cannot be read. */
 pe_status pe_identify(const pe_view *view, const pe_scheme *only, const char *set_name,

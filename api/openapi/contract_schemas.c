@@ -81,6 +81,9 @@ static const struct {
     {"Identity", "shape", "[integer]", "extents of the table"},
     {"Identity", "request?", "ComparedRequest", "the exact table"},
     {"Identity", "transposed?", "boolean", "whether the table has its axes exchanged"},
+    {"Identity", "columns?", "[integer]",
+     "of a table with its columns in another order: which of them, after exchanged axes, each "
+     "column of the exact table is"},
     {"Identity", "arithmetic?", "string", "exact, float64, float32, like_float32 or unknown"},
     {"Identity", "computation?", "string", "in which formats float32 arithmetic was done"},
     {"Identity", "frequencies?", "IdentityFormulas", "how float32 frequencies were computed"},

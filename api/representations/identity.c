@@ -135,7 +135,8 @@ static void add_found(const pe_identity *identity, const pe_alike *alike,
     add_query(identity->query, text);
     if (alike->preset_count > 0)
         api_text_add(text, " (as preset %s)", alike->presets[0]);
-    api_text_add(text, "%s%s", identity->transposed ? ", transposed" : "",
+    api_text_add(text, "%s%s%s", identity->transposed ? ", transposed" : "",
+                 identity->column_count > 0 ? ", with its columns in another order" : "",
                  ARITHMETICS[identity->arithmetic].phrase);
     if (most->error > 0) {
         api_text_add(text, "; the largest error against the exact table is %.1e, at ",
@@ -228,6 +229,15 @@ static json_t *undecided_of(const pe_alike *alike)
     return undecided;
 }
 
+/* Which column of the table each column of the exact tensor is. */
+static json_t *columns_of(const pe_identity *identity)
+{
+    json_t *columns = json_array();
+    for (uint64_t i = 0; i < identity->column_count; i++)
+        json_array_append_new(columns, json_integer(identity->columns[i]));
+    return columns;
+}
+
 /* The exact tensor has the shape of the table, unless that is transposed. */
 static api_compared tensor_of(const pe_identity *identity, const pe_view *view)
 {
@@ -297,6 +307,8 @@ json_t *api_identity_document(const pe_identity *identity, const pe_alike *alike
     if (identity->scheme) {
         json_object_set_new(document, "request", found_request(identity, alike, view));
         json_object_set_new(document, "transposed", json_boolean(identity->transposed));
+        if (identity->column_count > 0)
+            json_object_set_new(document, "columns", columns_of(identity));
         json_object_set_new(document, "arithmetic",
                             json_string(ARITHMETICS[identity->arithmetic].name));
         add_computation(&identity->computation, document);

@@ -118,13 +118,15 @@ static void swap_bytes(unsigned char *data, size_t size, uint64_t count)
         }
 }
 
-/* The axis along which elements lie side by side; the last one if there is none. */
+/* The axis along which elements lie nearest to each other. */
 static size_t dense_axis(const pe_view *view)
 {
-    for (size_t axis = view->rank; axis-- > 0;)
-        if (view->strides[axis] == 1)
-            return axis;
-    return view->rank - 1;
+    size_t dense = view->rank - 1;
+    for (size_t axis = dense; axis-- > 0;)
+        if (view->shape[axis] > 1 &&
+            (view->shape[dense] == 1 || view->strides[axis] < view->strides[dense]))
+            dense = axis;
+    return dense;
 }
 
 /* How many axes from the end on lie in row-major order without gaps; *ret_run is the number of
@@ -173,8 +175,8 @@ static bool next_index(const pe_view *view, size_t skipped, uint64_t *index)
     return false;
 }
 
-/* Read a view whose elements are not packed, run by run along the axis where they lie side by
- * side. */
+/* Read a view whose elements are not packed, run by run along the axis where they lie
+ * nearest. */
 static bool read_scattered(const pe_view *view, unsigned char *dst)
 {
     size_t axis = dense_axis(view), size = pe_element_size(view->element);

@@ -1,4 +1,6 @@
 /* Which request made a table: schemes propose, and a comparison of every entry decides. */
+#include "foreign/ordered_view.h"
+#include "identify/column_order.h"
 #include "identify/judge.h"
 #include "identify/query.h"
 #include "identify/recipe.h"
@@ -27,6 +29,8 @@ typedef struct search {
     pe_set *set;
     pe_seen seen;
     bool transposed;
+    uint64_t column_count; /* as of the pe_identity */
+    uint16_t columns[PE_IDENTITY_COLUMNS_MAX];
     pe_proposals proposals;
     pe_comparison comparison;
     uint64_t keys[COMPARED_MAX]; /* of the scheme's requests that were compared */
@@ -125,13 +129,16 @@ static bool compare(search *self, const pe_scheme *scheme, const pe_proposal *pr
         if (!judge(self, scheme, proposal, request, tensor, &found))
             return false;
     }
-    if (found.status == PE_IDENTITY_UNKNOWN || !is_better(&found, self->best))
+    if (found.status == PE_IDENTITY_UNKNOWN || !is_better(&found, self->best) ||
+        (self->column_count > 0 && found.status < PE_IDENTITY_MATCH))
         return true;
     found.compared = self->best->compared;
     found.proposed = self->best->proposed;
     found.scheme = scheme;
     found.comparison = self->comparison;
     found.transposed = self->transposed;
+    found.column_count = self->column_count;
+    memcpy(found.columns, self->columns, self->column_count * sizeof *found.columns);
     snprintf(found.query, sizeof found.query, "%s", proposal->query);
     snprintf(found.tensor, sizeof found.tensor, "%s", proposal->tensor);
     *self->best = found;
@@ -251,7 +258,7 @@ static bool search_view(search *self, const pe_view *view, bool transposed)
         pe_error_add(self->reterr, PE_MALFORMED, "body", "",
                      "a table that can be read and held in part");
     good = good && look(self);
-    if (good && !transposed)
+    if (good && !transposed && self->column_count == 0)
         note_waves(self);
     pe_seen_end(&self->seen);
     return good;
@@ -271,11 +278,52 @@ static bool find_set(search *self)
     return self->set != NULL;
 }
 
+/* Search a matrix with its columns in the usual order, if that is another one. False: the
+ * search was ended. */
+static bool search_ordered(search *self, const pe_view *view, bool transposed)
+{
+    pe_ordered_view ordered;
+    pe_view usual;
+    if (!pe_column_order_find(view, self->columns, &self->column_count, self->reterr))
+        return false;
+    if (self->column_count == 0)
+        return true;
+    bool good = pe_ordered_view_init(&ordered, view, self->columns, &usual);
+    if (!good)
+        pe_error_add(self->reterr, PE_NO_MEMORY, "", "", "memory for the search");
+    good = good && search_view(self, &usual, transposed);
+    pe_ordered_view_done(&ordered);
+    return good;
+}
+
+/* Whether columns may have moved: no request was found, or one that leaves many entries out, as
+ * a column that has moved does not fit in most of its rows. */
+static bool may_have_moved(const search *self, uint64_t rows)
+{
+    const pe_identity *best = self->best;
+    return best->status == PE_IDENTITY_UNKNOWN ||
+           (best->status == PE_IDENTITY_NEAR && best->misfits.count >= rows);
+}
+
+/* Search a table as it is, transposed, and with its columns in another order. */
+static bool search_all(search *self, const pe_view *view)
+{
+    bool good = search_view(self, view, false);
+    if (!good || view->rank != 2)
+        return good;
+    const pe_view views[] = {*view, pe_view_transposed(view, 0, 1)};
+    if (self->best->status == PE_IDENTITY_UNKNOWN)
+        good = search_view(self, &views[1], true);
+    for (int i = 0; good && i < 2 && may_have_moved(self, views[i].shape[0]); i++)
+        good = search_ordered(self, &views[i], i == 1);
+    return good;
+}
+
 pe_status pe_identify(const pe_view *view, const pe_scheme *only, const char *set_name,
                       const pe_limits *limits, const pe_runner *runner,
                       pe_identity *ret_identity, pe_error *reterr)
 {
-    pe_view squeezed = pe_view_squeezed(view);
+    const pe_view squeezed = pe_view_squeezed(view);
     search *self = calloc(1, sizeof *self);
     pe_error_init(reterr);
     *ret_identity = (pe_identity){.arithmetic = PE_ARITHMETIC_UNKNOWN};
@@ -289,11 +337,7 @@ pe_status pe_identify(const pe_view *view, const pe_scheme *only, const char *se
     self->set_name = set_name;
     self->best = ret_identity;
     self->reterr = reterr;
-    bool good = find_set(self) && search_view(self, &squeezed, false);
-    if (good && squeezed.rank == 2 && ret_identity->status == PE_IDENTITY_UNKNOWN) {
-        squeezed = pe_view_transposed(&squeezed, 0, 1);
-        good = search_view(self, &squeezed, true);
-    }
+    bool good = find_set(self) && search_all(self, &squeezed);
     pe_set_unref(self->set);
     free(self);
     if (!good && reterr->status == PE_CANCELLED) {

@@ -53,6 +53,15 @@ export function factsOf(answer) {
 
 // ---- pictures ----
 
+// A matrix with its columns in the order of the exact table, if an answer says that they come in another one.
+export function orderColumns(matrix, order) {
+  if (!order) return matrix;
+  const {rows, columns} = matrix;
+  const data = new Float64Array(rows * columns);
+  for (let row = 0; row < rows; row++) for (let column = 0; column < columns; column++) data[row * columns + column] = matrix.data[row * columns + order[column]];
+  return {...matrix, data};
+}
+
 const indexAxis = (title) => ({axis: '', title, at: (i) => i});
 const tableOf = (matrix, dtype) => new Table({...matrix, dtype, row: indexAxis('row'), column: indexAxis(matrix.columns > 1 ? 'column' : ''), totalRows: matrix.rows});
 
@@ -71,13 +80,13 @@ function differenceBetween(one, other) {
 }
 
 // Three pictures; `place` has the width.
-function drawPanels(place, [own, exact, difference], colours) {
+function drawPanels(place, {name, tables: [own, exact, difference]}, colours) {
   const shared = scaleOf(colours, [own.extent, exact.extent]);
   const count = place.clientWidth < NARROW ? 1 : 3;
   const room = Math.max(120, Math.floor(place.clientWidth / count) - MARGIN.left - MARGIN.right - 16);
   const width = Math.min(room, Math.max(own.columns * 24, 120));
   const same = difference.constant === 0;
-  const panels = [[own, 'Your table', shared, ''], [exact, 'The exact table', shared, ''],
+  const panels = [[own, name, shared, ''], [exact, 'The exact table', shared, ''],
     [difference, 'Yours minus exact', scaleOf(colours, [difference.extent]), same ? 'no difference' : '']];
   place.replaceChildren(...panels.map(([table, title, scale, sameness]) => {
     const panel = createPanel(table, title, scale, {colours, mark: null, sameness, choosable: false});
@@ -127,10 +136,14 @@ export function createIdentify(button, section, {visit, colours}) {
   }
 
   async function showPictures(file, layout, answer, signal) {
-    const own = answer.request && layout?.code ? await readMatrix(file, layout, answer.transposed) : null;
-    if (!own) return;
+    const sent = answer.request && layout?.code ? await readMatrix(file, layout, answer.transposed) : null;
+    if (!sent) return;
+    const own = orderColumns(sent, answer.columns);
     const exact = await exactMatrix(answer.request.url, own, signal);
-    shown = [tableOf(own, exact.dtype), tableOf(exact, exact.dtype), tableOf(differenceBetween(own, exact), 'f64')];
+    shown = {
+      name: answer.columns ? 'Your table, its columns ordered' : 'Your table',
+      tables: [tableOf(own, exact.dtype), tableOf(exact, exact.dtype), tableOf(differenceBetween(own, exact), 'f64')],
+    };
     draw();
   }
 

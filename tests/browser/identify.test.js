@@ -4,7 +4,7 @@ import {mkdtemp, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {test} from 'node:test';
-import {addressOfRequest, factsOf, settingsOf} from '../../server/visualiser/identify.js';
+import {addressOfRequest, factsOf, orderColumns, settingsOf} from '../../server/visualiser/identify.js';
 import {npyLayout, readMatrix, safetensorsLayouts} from '../../server/visualiser/table_file.js';
 import {assertAccessible, drawn, open, pageTest, screenshot, url} from './harness.js';
 
@@ -52,6 +52,24 @@ test('matrices are read in both orders, and transposed', async () => {
   }
   assert.equal(await npyLayout(new File(['nothing of the kind'], 'a.npy')), null);
   assert.deepEqual(await safetensorsLayouts(new File(['x'.repeat(40)], 'a.safetensors')), {});
+});
+
+test('columns come in the order of the exact table', () => {
+  const matrix = {rows: 2, columns: 3, data: [0, 1, 2, 3, 4, 5]};
+  assert.equal(orderColumns(matrix, undefined), matrix);
+  assert.deepEqual([...orderColumns(matrix, [2, 0, 1]).data], [2, 0, 1, 5, 3, 4]);
+});
+
+pageTest('a table with its columns in another order is drawn in that of the exact one', {}, async (page) => {
+  await begin(page);
+  const table = new Float32Array((await fetchBytes('/v1/encodings/sinusoidal?length=64&dim=16&format=raw')).buffer);
+  const reversed = Array.from({length: 64 * 16}, (_, i) => table[i - i % 16 + 15 - i % 16]);
+  await page.setInputFiles('#identify-file', await fileOf('reversed.npy', npyOf(64, 16, reversed)));
+  await answered(page, /columns in another order, bit for bit/);
+  await page.waitForSelector('#identify-pictures canvas');
+  const told = await captions(page);
+  assert.match(told[0], /columns ordered/);
+  assert.match(told[2], /no difference/);
 });
 
 pageTest('an exact table is answered in a sentence and drawn beside the exact one', {}, async (page) => {

@@ -155,6 +155,24 @@ static double *values_of(const pe_identity *said, const char *dtype, uint64_t en
     return values;
 }
 
+/* Bring the columns of rows into the answer's order, in which each column comes once. */
+static void order_columns(const pe_identity *said, double *rows, uint64_t entries)
+{
+    const uint64_t count = said->column_count;
+    double row[PE_IDENTITY_COLUMNS_MAX];
+    bool seen[PE_IDENTITY_COLUMNS_MAX] = {false};
+    for (uint64_t c = 0; c < count; c++) {
+        fuzz_check(said->columns[c] < count && !seen[said->columns[c]], "column %d is %d",
+                   (int)c, said->columns[c]);
+        seen[said->columns[c]] = true;
+    }
+    for (uint64_t at = 0; count > 0 && at < entries; at += count) {
+        memcpy(row, rows + at, count * sizeof *row);
+        for (uint64_t c = 0; c < count; c++)
+            rows[at + c] = row[said->columns[c]];
+    }
+}
+
 /* Check that all entries are those of the answer, or near them. */
 static void check_entries(const pe_identity *said, const pe_view *view)
 {
@@ -168,6 +186,9 @@ static void check_entries(const pe_identity *said, const pe_view *view)
     double *exact = values_of(said, real ? pe_dtype_name(dtype) : "f32", entries);
     fuzz_check(found && pe_view_read(&shape, 0, shape.rank > 0 ? shape.shape[0] : 1, found),
                "the table is not read");
+    fuzz_check(said->column_count == 0 || said->column_count == shape.shape[1],
+               "%llu columns are ordered", (unsigned long long)said->column_count);
+    order_columns(said, found, entries);
     for (uint64_t i = 0; i < entries; i++) {
         bool same = found[i] == exact[i];
         bool alike = same && (!real || !signbit(found[i]) == !signbit(exact[i]));
@@ -190,6 +211,8 @@ static void check_identity(const pe_identity *said, const pe_view *view)
 {
     fuzz_check((said->status != PE_IDENTITY_UNKNOWN) == (said->scheme != NULL), "status %d",
                (int)said->status);
+    fuzz_check(said->column_count == 0 || said->status >= PE_IDENTITY_MATCH,
+               "columns are ordered and the status is %d", (int)said->status);
     if (!said->scheme)
         return;
     fuzz_check(pe_scheme_is_recognised(said->scheme), "%s", said->query);

@@ -4,7 +4,7 @@
 
 Every answer is checked. `exact` is wrong unless the request that is answered gives the table bit for bit; `match` is wrong unless all
 entries are within the bound of the arithmetic that is named, around the exact values of that request in float64. Both are wrong where
-another request or value that is said to make the same table does not. `near` and `unknown` claim nothing. The program fails if an answer is wrong."""
+another request or value that is said to make the same table does not. Columns are compared in the order that is answered. `near` and `unknown` claim nothing. The program fails if an answer is wrong."""
 
 import io
 import random
@@ -40,6 +40,15 @@ class Table(NamedTuple):
 
     def bits(self):
         return numpy.frombuffer(self.body, TYPES[self.dtype]).reshape(self.shape)
+
+    def as_said(self, said):
+        """The same, turned and with its columns ordered as an answer says."""
+        bits = self.bits().squeeze()
+        bits = bits.T if said["transposed"] else bits
+        if "columns" not in said:
+            return self.holding(bits, "as it is")
+        assert sorted(said["columns"]) == list(range(bits.shape[-1])), said["columns"]
+        return self.holding(bits[:, said["columns"]], "ordered")
 
     def values(self):
         bits = self.bits()
@@ -102,8 +111,7 @@ class Asker:
         made = self.get(url)
         if made is None:
             return "the request is refused"
-        bits, given = made.bits().squeeze(), table.bits().squeeze()
-        given = given.T if said["transposed"] else given
+        bits, given = made.bits().squeeze(), table.as_said(said).bits()
         if bits.shape != given.shape:
             return f"its shape is {bits.shape}, not {given.shape}"
         if said["status"] == "exact":
@@ -128,8 +136,7 @@ class Asker:
     def beyond(self, table, said, url):
         """Why entries are not what the arithmetic gives: its angles have a relative error of some units, and its results too."""
         wide = self.get(url.replace(f"&dtype={table.dtype}", "") + "&dtype=f64").values().squeeze()
-        found = table.values().squeeze()
-        found = found.T if said["transposed"] else found
+        found = table.as_said(said).values()
         given = dict(pair.split("=") for pair in url.split("?")[1].split("&"))
         count = float(given.get("length", max(table.shape)))
         angle = 8 + abs(float(given.get("offset", 0))) + count * abs(float(given.get("step", 1)))

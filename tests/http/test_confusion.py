@@ -27,6 +27,11 @@ class ConfusionRun(ServerCase):
             said = {"status": "exact", "request": {"url": f"{url}&dtype={dtype}"}, "transposed": False, "arithmetic": "float64"}
             self.assertIsNone(asker.misses(table, said))
             self.assertIsNone(asker.misses(table, {**said, "status": "match"}))
+            mixed = table.holding(table.bits()[:, [2, 0, 1, 7, 6, 5, 4, 3]], "columns")
+            self.assertIsNone(asker.misses(mixed, {**said, "columns": [1, 2, 0, 7, 6, 5, 4, 3]}))
+            self.assertIsNone(asker.misses(mixed, {**said, "status": "match", "columns": [1, 2, 0, 7, 6, 5, 4, 3]}))
+            self.assertIn("other bits", asker.misses(mixed, {**said, "columns": [2, 0, 1, 7, 6, 5, 4, 3]}))
+            self.assertIn("off by", asker.misses(mixed, {**said, "status": "match", "columns": [2, 0, 1, 7, 6, 5, 4, 3]}))
             bits = table.bits().copy()
             bits.reshape(-1).view(f"<i{bits.itemsize}")[77] += 1
             other = table.holding(bits, "an ulp")

@@ -283,6 +283,7 @@ class Identify(ServerCase):
         exact = self.fetch(found["request"]["url"])
         table = table.T if found["transposed"] else table
         exact, table = exact.squeeze(), table.squeeze()
+        table = table[:, found["columns"]] if "columns" in found else table
         self.assertEqual(exact.shape, table.shape)
         if found["status"] == "exact":
             self.assertEqual(self.bits(exact), self.bits(table), found["request"])
@@ -302,6 +303,72 @@ class Identify(ServerCase):
                 self.assertIn(text, found["request"]["url"].replace("?", "&").split("&"), name)
             self.assertEqual(found["transposed"], "transposed" in name)
             self.assert_true(found, table)
+
+    def test_columns_in_another_order_are_found(self):
+        generator = numpy.random.default_rng(12)
+        cosines, sinusoids = hugging_face(300, 64), annotated(512, 128)
+        mixed = {  # the table, the scheme, and what the request must say
+            "the annotated transformer": (sinusoids[:, generator.permutation(128)], "sinusoidal", ["length=512", "dim=128"]),
+            "the same, reversed": (sinusoids[:, ::-1], "sinusoidal", ["length=512", "dim=128"]),
+            "the same, transposed": (sinusoids[:, generator.permutation(128)].T, "sinusoidal", ["length=512", "dim=128"]),
+            "cosines, each twice": (cosines[:, generator.permutation(64)], "rope", ["length=300", "dim=64", "table=full", "layout=interleaved", "tensor=cos"]),
+            "cosines, two of them changed": (cosines[:, [0, 20, *range(2, 20), 1, *range(21, 64)]], "rope", ["table=full", "layout=interleaved", "tensor=cos"]),
+            "sines": (gpt_j(600, 64)[:, generator.permutation(32)], "rope", ["length=600", "dim=64", "table=half_width", "tensor=sin"]),
+            "times an amplitude": (annotated(300, 64, 8)[:, generator.permutation(64)], "sinusoidal", ["amplitude=8"])}
+        for name, (table, scheme, said) in mixed.items():
+            found = self.identify(npy(numpy.ascontiguousarray(table)))
+            self.assertEqual((found["status"], found["arithmetic"]), ("match", "float32"), (name, found["summary"]))
+            self.assertIn("with its columns in another order", found["summary"], name)
+            self.assertEqual(found["request"]["scheme"], scheme, name)
+            for text in said:
+                self.assertIn(text, found["request"]["url"].replace("?", "&").split("&"), name)
+            self.assertEqual(found["transposed"], "transposed" in name)
+            self.assertEqual(sorted(found["columns"]), list(range(min(table.shape))), name)
+            self.assert_true(found, table)
+        self.assertNotIn("columns", self.identify(npy(sinusoids)))
+
+    def test_own_columns_in_another_order_are_exact_in_every_dtype(self):
+        generator = numpy.random.default_rng(13)
+        for query in ("sinusoidal?length=200&dim=64", "sinusoidal?length=90&dim=34&layout=concat", "rope?length=1500&dim=128&tensor=sin",
+                      "rope?length=300&dim=64&table=full&tensor=cos&rope_theta=500000", "rope?length=1024&dim=128&tensor=cos&preset=llama3.1"):
+            for dtype in ("f32", "f64", "f16", "bf16"):
+                reply = self.assert_ok(self.get(f"/v1/encodings/{query}&dtype={dtype}&format=raw"))
+                bits = numpy.frombuffer(reply.body, {"f32": "<u4", "f64": "<u8"}.get(dtype, "<u2"))
+                bits = bits.reshape([int(extent) for extent in reply.header("Tensor-Shape").split(", ")])
+                mixed = numpy.ascontiguousarray(bits[:, generator.permutation(bits.shape[1])])
+                found = self.identify(mixed.tobytes(), f"?shape={mixed.shape[0]},{mixed.shape[1]}&dtype={dtype}", RAW)
+                self.assertEqual(found["status"], "exact", (query, dtype, found["summary"]))
+                exact = self.assert_ok(self.get(found["request"]["url"] + "&format=raw"))
+                self.assertEqual(mixed[:, found["columns"]].tobytes(), exact.body, (query, dtype))
+                self.assertEqual(found["against_exact"]["differing"], 0)
+
+    def test_columns_in_another_order_that_were_changed_are_no_match(self):
+        generator = numpy.random.default_rng(14)
+        for good in (annotated(300, 64), hugging_face(300, 64), gpt_j(300, 128)):
+            order = generator.permutation(64)
+            changed = {name: good[:, order].copy() for name in ("an entry", "a row", "a column", "noise", "row 0", "scaled", "nan", "a column twice")}
+            changed["an entry"][150, 5] += F(.01)
+            changed["a row"][100] = changed["a row"][101]
+            changed["a column"][:, 7] = generator.normal(size=300)
+            changed["noise"] += generator.normal(size=(300, 64)).astype("f4") * F(1e-3)
+            changed["row 0"][0, 3] += F(.001)
+            changed["scaled"][:, 9] *= F(1.001)
+            changed["nan"][70, 5] = numpy.nan
+            changed["a column twice"][:, 4] = changed["a column twice"][:, 11] + F(1e-4)
+            for name, table in changed.items():
+                found = self.identify(npy(table))
+                self.assertIn(found["status"], ("near", "unknown"), (name, found["summary"]))
+                self.assertNotIn("columns", found, name)
+
+    def test_what_begins_as_waves_do_and_is_none_has_no_order(self):
+        generator = numpy.random.default_rng(15)
+        for dtype in ("f4", "f8", "f2"):
+            for first in (0, 1, numpy.arange(96) % 2):
+                table = generator.normal(size=(500, 96)).astype(dtype)
+                table[0] = first
+                found = self.identify(npy(table))
+                self.assertEqual(found["status"], "unknown", found["summary"])
+                self.assertNotIn("columns", found)
 
     def test_own_tables_are_exact_and_nothing_else_is_said(self):
         generator = random.Random(5)

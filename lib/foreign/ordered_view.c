@@ -1,0 +1,76 @@
+#include "foreign/ordered_view.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HELD_BYTES ((uint64_t)1 << 19) /* of rows, unless one is longer */
+
+/* Copy elements of a row; with a constant size the compiler makes moves of the copies. */
+static inline void gather_sized(unsigned char *dst, const unsigned char *row,
+                                const uint16_t *order, uint64_t count, size_t size)
+{
+    for (uint64_t i = 0; i < count; i++)
+        memcpy(dst + i * size, row + order[i] * size, size);
+}
+
+static void gather(unsigned char *dst, const unsigned char *row, const uint16_t *order,
+                   uint64_t count, size_t size)
+{
+    if (size == 2)
+        gather_sized(dst, row, order, count, 2);
+    else if (size == 4)
+        gather_sized(dst, row, order, count, 4);
+    else if (size == 8)
+        gather_sized(dst, row, order, count, 8);
+    else
+        gather_sized(dst, row, order, count, size);
+}
+
+/* Read elements of the view: a pe_view's function. */
+static bool read_ordered(void *context, uint64_t offset, void *dst, size_t bytes)
+{
+    const pe_ordered_view *self = context;
+    const size_t size = pe_element_size(self->source.element);
+    const uint64_t rows = self->source.shape[0], columns = self->source.shape[1];
+    const uint64_t end = (offset + bytes) / size;
+    unsigned char *to = dst;
+    assert(offset % size == 0 && bytes % size == 0);
+    for (uint64_t at = offset / size; at < end;) {
+        const uint64_t first = at / columns, last = (end - 1) / columns;
+        const uint64_t now = last - first < self->at_once ? last - first + 1 : self->at_once;
+        if (last >= rows || !pe_view_read_elements(&self->source, first, now, self->rows))
+            return false;
+        for (uint64_t row = first; row < first + now && at < end; row++) {
+            const uint64_t column = at - row * columns, left = end - at;
+            const uint64_t count = columns - column < left ? columns - column : left;
+            gather(to, self->rows + (row - first) * columns * size, self->order + column, count,
+                   size);
+            to += count * size;
+            at += count;
+        }
+    }
+    return true;
+}
+
+bool pe_ordered_view_init(pe_ordered_view *ordered, const pe_view *source,
+                          const uint16_t *order, pe_view *ret_view)
+{
+    const uint64_t row_bytes = source->shape[1] * pe_element_size(source->element);
+    *ordered = (pe_ordered_view){.source = *source, .order = order, .at_once = 1};
+    if (row_bytes < HELD_BYTES)
+        ordered->at_once = HELD_BYTES / row_bytes;
+    ordered->rows = malloc((size_t)(ordered->at_once * row_bytes));
+    *ret_view = (pe_view){.read = read_ordered,
+                          .context = ordered,
+                          .element = source->element,
+                          .rank = 2,
+                          .shape = {source->shape[0], source->shape[1]}};
+    pe_view_set_row_major(ret_view);
+    return ordered->rows != NULL;
+}
+
+void pe_ordered_view_done(pe_ordered_view *ordered)
+{
+    free(ordered->rows);
+}

@@ -1,0 +1,235 @@
+/* Tests of the usual order of columns: it is found again after they have been mixed, and tables
+ * of other kinds have none. */
+#include "identify/column_order.h"
+
+#include "unit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A matrix in memory. */
+typedef struct held {
+    unsigned char *data;
+    size_t size, element;
+    pe_view view;
+} held;
+
+static bool read_held(void *context, uint64_t offset, void *dst, size_t size)
+{
+    const held *self = context;
+    if (offset > self->size || size > self->size - offset)
+        return false;
+    memcpy(dst, self->data + offset, size);
+    return true;
+}
+
+static void hold_bytes(held *self, const void *bytes, pe_element element, uint64_t rows,
+                       uint64_t columns)
+{
+    self->element = pe_element_size(element);
+    self->size = (size_t)(rows * columns) * self->element;
+    self->data = malloc(self->size);
+    ck_assert(self->data != NULL);
+    memcpy(self->data, bytes, self->size);
+    self->view = (pe_view){.read = read_held,
+                           .context = self,
+                           .element = element,
+                           .rank = 2,
+                           .shape = {rows, columns}};
+    pe_view_set_row_major(&self->view);
+}
+
+/* Hold the first tensor of a request. */
+static void hold(held *self, const char *scheme, const char *query)
+{
+    static const pe_element ELEMENTS[] = {[PE_F32] = PE_ELEMENT_F32,
+                                          [PE_F64] = PE_ELEMENT_F64,
+                                          [PE_F16] = PE_ELEMENT_F16,
+                                          [PE_BF16] = PE_ELEMENT_BF16};
+    pe_table *table = unit_table(scheme, query);
+    const pe_tensor *tensor = pe_table_tensor(table, 0);
+    hold_bytes(self, pe_table_data(table, 0), ELEMENTS[tensor->dtype], tensor->shape[0],
+               tensor->shape[1]);
+    pe_table_unref(table);
+}
+
+/* Bring the columns of a matrix into an order. */
+static void move_columns(held *self, const uint16_t *order)
+{
+    const size_t columns = (size_t)self->view.shape[1];
+    unsigned char *row = malloc(columns * self->element);
+    ck_assert(row != NULL);
+    for (size_t at = 0; at < self->size; at += columns * self->element) {
+        memcpy(row, self->data + at, columns * self->element);
+        for (size_t c = 0; c < columns; c++)
+            memcpy(self->data + at + c * self->element, row + order[c] * self->element,
+                   self->element);
+    }
+    free(row);
+}
+
+static void mix(held *self, uint64_t state)
+{
+    uint16_t order[PE_IDENTITY_COLUMNS_MAX];
+    for (size_t c = 0; c < self->view.shape[1]; c++)
+        order[c] = (uint16_t)c;
+    for (size_t c = self->view.shape[1] - 1; c > 0; c--) {
+        const size_t other = unit_random(&state) % (c + 1);
+        const uint16_t kept = order[c];
+        order[c] = order[other];
+        order[other] = kept;
+    }
+    move_columns(self, order);
+}
+
+/* How many columns have an order; the search must not fail. */
+static uint64_t find(const held *table, uint16_t *order)
+{
+    uint64_t count = 1;
+    pe_error error;
+    pe_error_init(&error);
+    ck_assert(pe_column_order_find(&table->view, order, &count, &error));
+    ck_assert_uint_eq(error.count, 0);
+    return count;
+}
+
+static const char *const USUAL[][2] = {
+    {"sinusoidal", "length=50&dim=16"},
+    {"sinusoidal", "length=300&dim=128&base=500000&amplitude=3"},
+    {"sinusoidal", "length=9000&dim=64"},
+    {"sinusoidal", "length=12&dim=64&step=0.5"},
+    {"rope", "length=200&dim=64"},
+    {"rope", "length=400&dim=64&table=full&layout=interleaved"},
+    {"rope", "length=1024&dim=128&preset=llama3.1"},
+    {"rope", "length=5000&dim=128&rope_theta=1000000"},
+    {"periodic", "length=100&dim=16"},
+};
+
+START_TEST(mixed_columns_are_brought_back_in_every_dtype)
+{
+    static const char *const DTYPES[] = {"f32", "f64", "f16", "bf16"};
+    for (size_t i = 0; i < UNIT_COUNT(USUAL); i++)
+        for (size_t d = 0; d < UNIT_COUNT(DTYPES); d++) {
+            char query[160];
+            uint16_t order[PE_IDENTITY_COLUMNS_MAX];
+            held usual, mixed;
+            snprintf(query, sizeof query, "%s&dtype=%s", USUAL[i][1], DTYPES[d]);
+            hold(&usual, USUAL[i][0], query);
+            hold_bytes(&mixed, usual.data, usual.view.element, usual.view.shape[0],
+                       usual.view.shape[1]);
+            mix(&mixed, i + 1);
+            ck_assert_msg(find(&mixed, order) == mixed.view.shape[1], "%s has no order", query);
+            move_columns(&mixed, order);
+            ck_assert_msg(memcmp(mixed.data, usual.data, usual.size) == 0,
+                          "%s is in another order", query);
+            free(usual.data);
+            free(mixed.data);
+        }
+}
+END_TEST
+
+START_TEST(tables_in_their_order_have_none)
+{
+    for (size_t i = 0; i < UNIT_COUNT(USUAL); i++) {
+        uint16_t order[PE_IDENTITY_COLUMNS_MAX];
+        held usual;
+        hold(&usual, USUAL[i][0], USUAL[i][1]);
+        ck_assert_msg(find(&usual, order) == 0, "%s has an order", USUAL[i][1]);
+        free(usual.data);
+    }
+}
+END_TEST
+
+START_TEST(tables_that_are_no_waves_from_position_0_have_none)
+{
+    static const char *const OTHERS[][2] = {
+        {"sinusoidal", "length=50&dim=16&offset=1"},
+        {"sinusoidal", "length=3&dim=16"},
+        {"rope", "length=4&dim=8200"}, /* too wide */
+        {"learned", "length=50&dim=16&seed=1"},
+        {"binary", "length=50&width=16"},
+    };
+    uint16_t order[PE_IDENTITY_COLUMNS_MAX];
+    held table;
+    for (size_t i = 0; i < UNIT_COUNT(OTHERS); i++) {
+        hold(&table, OTHERS[i][0], OTHERS[i][1]);
+        if (table.view.shape[1] <= PE_IDENTITY_COLUMNS_MAX)
+            mix(&table, i);
+        ck_assert_msg(find(&table, order) == 0, "%s has an order", OTHERS[i][1]);
+        free(table.data);
+    }
+    hold(&table, "sinusoidal", "length=50&dim=16"); /* more of one kind */
+    mix(&table, 1);
+    table.view = pe_view_part(&table.view, 1, 0, 11);
+    ck_assert_uint_eq(find(&table, order), 0);
+    free(table.data);
+}
+END_TEST
+
+START_TEST(numbers_that_are_not_finite_have_none)
+{
+    static const float VALUES[] = {NAN, INFINITY, -INFINITY};
+    for (size_t i = 0; i < 2 * UNIT_COUNT(VALUES); i++) {
+        uint16_t order[PE_IDENTITY_COLUMNS_MAX];
+        held table;
+        hold(&table, "sinusoidal", "length=50&dim=16");
+        mix(&table, 1);
+        memcpy(table.data + (i % 2) * 20 * 16 * sizeof(float), &VALUES[i / 2], sizeof(float));
+        ck_assert_uint_eq(find(&table, order), 0);
+        free(table.data);
+    }
+}
+END_TEST
+
+START_TEST(lack_of_memory_is_told)
+{
+    held table;
+    hold(&table, "sinusoidal", "length=5000&dim=16");
+    mix(&table, 1);
+    for (size_t k = 0, failed = 1; failed > 0; k++) {
+        uint16_t order[PE_IDENTITY_COLUMNS_MAX];
+        uint64_t count = 0;
+        pe_error error;
+        pe_error_init(&error);
+        unit_fail_allocations(k, 1);
+        const bool good = pe_column_order_find(&table.view, order, &count, &error);
+        failed = unit_allow_allocations().failed;
+        ck_assert_msg(good == (failed == 0), "allocation %zu", k);
+        ck_assert_int_eq(error.status, good ? PE_OK : PE_NO_MEMORY);
+        ck_assert_uint_eq(count, good ? 16 : 0);
+    }
+    free(table.data);
+}
+END_TEST
+
+START_TEST(a_table_that_cannot_be_read_is_told)
+{
+    uint16_t order[PE_IDENTITY_COLUMNS_MAX];
+    uint64_t count;
+    pe_error error;
+    held table;
+    hold(&table, "sinusoidal", "length=5000&dim=16");
+    mix(&table, 1);
+    table.size -= 4;
+    pe_error_init(&error);
+    ck_assert(!pe_column_order_find(&table.view, order, &count, &error));
+    ck_assert_int_eq(error.status, PE_MALFORMED);
+    free(table.data);
+}
+END_TEST
+
+Suite *column_order_suite(void)
+{
+    const TTest *const tests[] = {
+        mixed_columns_are_brought_back_in_every_dtype,
+        tables_in_their_order_have_none,
+        tables_that_are_no_waves_from_position_0_have_none,
+        numbers_that_are_not_finite_have_none,
+        lack_of_memory_is_told,
+        a_table_that_cannot_be_read_is_told,
+        NULL,
+    };
+    return unit_suite("column_order", tests);
+}
