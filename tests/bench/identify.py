@@ -18,11 +18,12 @@ import numpy
 sys.path.insert(0, str(Path(__file__).parent.parent / "http"))
 
 from server import Server  # noqa: E402
-from test_identify import hugging_face, in_float64, npy  # noqa: E402
+from library_tables import hugging_face, in_float64  # noqa: E402
+from test_compare import npy  # noqa: E402
 
 NPY = {"Content-Type": "application/x-npy"}
 # a function that stands in a sample's stack, and the stage that it is
-STAGES = {"pe_find_alike": "what else makes it", "pe_recipe_f32": "float32 recipe", "pe_judge_all": "bounds of every entry", "pe_compare": "comparing every entry",
+STAGES = {"pe_find_alike": "what else makes it", "pe_recipe_find": "float32 recipes", "pe_judge_all": "bounds of every entry", "pe_compare": "comparing every entry",
           "pe_judge_lines": "looking at rows", "pe_judge_beginning": "looking at rows", "pe_seen_begin": "reading rows", "pe_seen_waves": "measuring waves", "pe_identify": "proposing",
           "api_post_identify": "reading and answering"}
 

@@ -29,6 +29,8 @@ OUTSIDE = {
     "test_memory": "thousands of times the same request, one allocation of which fails each time",
     "test_models.PythonsJson": "numbers as Python writes them, which are no JSON",
     "test_confusion": "hundreds of random tables, on sockets of its own",
+    "test_identify_tables": "hundreds of tables, whose answers are as those in test_identify",
+    "test_identify_relative": "the same for tables of relative positions",
     "test_compare.LongBodies": "bodies of 32 MiB, in chunks, and clients that leave in the middle",
     "test_floater.Load": "how long a hit may take beside a long computation",
     "test_lifecycle": "processes that end, sockets handed over",

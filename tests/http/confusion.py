@@ -314,7 +314,7 @@ def of_libraries(asker, tables):
 
 
 def main(program, requests=2000, corruptions=540, seed=1):
-    from test_identify import LIBRARIES
+    from library_tables import LIBRARIES
     libraries = [(name, numpy.ascontiguousarray(table)) for name, (table, *_) in LIBRARIES.items() if table.dtype.kind == "f"]
     server = Server(binary=program)
     try:

@@ -1,0 +1,43 @@
+"""Asking /v1/identify, and checking that what it says holds."""
+
+import io
+
+import numpy
+
+from server import ServerCase
+from test_compare import NPY
+
+
+class IdentifyCase(ServerCase):
+    def identify(self, body, query="", media_type=NPY):
+        reply = self.server.request("POST", f"/v1/identify{query}", {"Content-Type": media_type}, body)
+        return self.assert_ok(reply, "application/json").json()
+
+    def refuse(self, status, parameter, *arguments):
+        body, query, media_type = arguments
+        reply = self.server.request("POST", f"/v1/identify{query}", {"Content-Type": media_type}, body)
+        self.assert_problem(reply, status, parameter)
+
+    def fetch(self, target):
+        return numpy.load(io.BytesIO(self.assert_ok(self.get(target + "&format=npy")).body))
+
+    def bits(self, table):
+        return numpy.ascontiguousarray(table).tobytes()
+
+    def assert_true(self, found, table):
+        """What is said holds: exact is exact, and a match is as near as its arithmetic."""
+        if found["status"] not in ("exact", "match"):
+            return
+        exact = self.fetch(found["request"]["url"])
+        table = table.T if found["transposed"] else table
+        exact, table = exact.squeeze(), table.squeeze()
+        table = table[:, found["columns"]] if "columns" in found else table
+        self.assertEqual(exact.shape, table.shape)
+        if found["status"] == "exact":
+            self.assertEqual(self.bits(exact), self.bits(table), found["request"])
+        else:
+            self.assertIn(found["arithmetic"], ("float64", "float32"))
+            bound = 1e-11 if found["arithmetic"] == "float64" else 1e-3
+            finite = numpy.isfinite(exact)
+            self.assertLess(abs(exact[finite].astype("f8") - table[finite]).max(), bound)
+            numpy.testing.assert_array_equal(exact[~finite], table[~finite])
