@@ -185,6 +185,21 @@ static bool probe_is_near(search *self, const pe_scheme *scheme, const pe_propos
     return near;
 }
 
+/* Whether some lines of a request are near those of the table. float64 is more than that asks
+ * for, and some schemes take long for it. */
+static bool lines_are_near(search *self, const pe_scheme *scheme, const pe_proposal *proposal,
+                           pe_request *request, size_t tensor)
+{
+    const pe_bound bound = bound_of(self, proposal);
+    const bool wide = pe_request_tensor(request, tensor)->dtype == PE_F64;
+    bool read = true;
+    pe_request *narrow =
+        wide ? pe_query_request(scheme, proposal->query, "f32", self->limits) : NULL;
+    bool near = pe_judge_lines(narrow ? narrow : request, tensor, &bound, SAMPLED_LINES, &read);
+    pe_request_unref(narrow);
+    return near;
+}
+
 /* Look at a proposal. False: the search was ended. */
 static bool try_proposal(search *self, const pe_scheme *scheme, const pe_proposal *proposal)
 {
@@ -197,9 +212,8 @@ static bool try_proposal(search *self, const pe_scheme *scheme, const pe_proposa
         return true;
     pe_request *request = pe_query_request(scheme, proposal->query, name, self->limits);
     int tensor = request ? pe_query_tensor(request, proposal->tensor, &self->seen.view) : -1;
-    const pe_bound bound = bound_of(self, proposal);
     if (tensor >= 0 && self->known < COMPARED_MAX &&
-        pe_judge_lines(request, (size_t)tensor, &bound, SAMPLED_LINES, &read) &&
+        lines_are_near(self, scheme, proposal, request, (size_t)tensor) &&
         !is_known(self, proposal, request) &&
         (self->best->status < PE_IDENTITY_MATCH || /* of which only an exact one is better */
          pe_judge_beginning(request, (size_t)tensor, &self->seen, &read)))

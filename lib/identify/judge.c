@@ -106,9 +106,9 @@ bool pe_judge_lines(pe_request *request, size_t tensor, const pe_bound *bound, u
     lines.found = malloc(columns * sizeof *lines.found);
     lines.values = malloc(columns * sizeof *lines.values);
     lines.exact = malloc(columns * sizeof(double));
-    *ret_read =
-        lines.found && lines.values && lines.exact &&
-        pe_stream_new(request, tensor, (size_t)1 << 16, NULL, &lines.stream, &error) == PE_OK;
+    *ret_read = lines.found && lines.values && lines.exact &&
+                pe_stream_new(request, tensor, columns * pe_dtype_size(lines.dtype), NULL,
+                              &lines.stream, &error) == PE_OK;
     for (uint64_t i = 0; *ret_read && 4 * far <= count && i < count; i++) {
         uint64_t line = count > 1 ? i * (sampled_lines(seen) - 1) / (count - 1) : 0;
         far += !line_is_near(&lines, line, ret_read);
