@@ -68,11 +68,13 @@ void pe_rotation_matrix_recognise(pe_seen *seen, pe_proposals *proposals)
 
 /* ---- xpos ---- */
 
+#define EXPLAINED 0.9 /* part of the squares of a column that its law must explain */
+
 /* How the amplitude of a column grows from row to row, by x[k+1] + r²x[k-1] = 2r·cos(w)x[k].
  * False: it is no such column. */
 static bool measure_growth(const pe_seen *seen, uint64_t column, double *ret_growth)
 {
-    double xx = 0, xy = 0, yy = 0, xz = 0, yz = 0;
+    double xx = 0, xy = 0, yy = 0, xz = 0, yz = 0, zz = 0;
     for (size_t k = 1; k + 1 < seen->sampled; k++) {
         double x = pe_seen_entry(seen, k, column), y = -pe_seen_entry(seen, k - 1, column);
         double z = pe_seen_entry(seen, k + 1, column);
@@ -81,11 +83,13 @@ static bool measure_growth(const pe_seen *seen, uint64_t column, double *ret_gro
         yy += y * y;
         xz += x * z;
         yz += y * z;
+        zz += z * z;
     }
     double determinant = xx * yy - xy * xy;
     double square = determinant > 0 ? (xx * yz - xy * xz) / determinant : 0;
+    double twice_cosine = determinant > 0 ? (yy * xz - xy * yz) / determinant : 0;
     *ret_growth = square > 0 ? sqrt(square) : 0;
-    return square > 0.25 && square < 4;
+    return square > 0.25 && square < 4 && twice_cosine * xz + square * yz > EXPLAINED * zz;
 }
 
 /* Memory as a view of doubles. */

@@ -63,7 +63,7 @@ class Sampling:
             return {}
         self.process.terminate()
         self.process.wait()
-        text = subprocess.run(["perf", "script", "-i", self.file, "-F", "comm,sym"], capture_output=True, text=True).stdout
+        text = subprocess.run(["perf", "script", "-i", self.file, "-F", "comm,ip,sym"], capture_output=True, text=True).stdout
         counts = Counter(next((stage for name, stage in STAGES.items() if name in sample), None) for sample in text.split("\n\n"))
         counts.pop(None, None)  # the network
         return {stage: count / max(1, counts.total()) for stage, count in counts.most_common()}
