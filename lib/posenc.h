@@ -621,7 +621,7 @@ pe_view pe_view_part(const pe_view *view, size_t axis, uint64_t first, uint64_t 
 pe_view pe_view_at(const pe_view *view, size_t axis, uint64_t index);
 
 /* Read rows [first, first + rows) of the first axis, row-major and in native byte order: as
- * elements, or converted to double (exact but for 64-bit integers beyond 2^53). False: the
+ * elements, or converted to double (64-bit integers that no double has become NaN). False: the
  * view's read function has failed. At most 64 KiB of the stack are taken. */
 bool pe_view_read_elements(const pe_view *view, uint64_t first, uint64_t rows, void *dst);
 bool pe_view_read(const pe_view *view, uint64_t first, uint64_t rows, double *dst);
@@ -734,9 +734,11 @@ typedef enum pe_arithmetic {
 /* What is known of a computation in float32. */
 typedef struct pe_computation {
     const char *text; /* formats of positions and frequencies; NULL: nothing is known */
-    /* The formulas that give all frequencies, or, where none does, the one that gives most of
-     * them and the others but for a float: `formula_off` columns. Several: the table cannot
-     * tell. */
+    /* How many frequencies there are, and of how many no neighbouring float would do. The
+     * formulas that give all of them, or, where none does, the one that gives all but
+     * `formula_off`, and these but for a float; at most a fifth of the decided ones. Several:
+     * the table cannot tell. */
+    uint64_t frequencies, decided;
     const char *formulas[PE_FORMULAS_MAX];
     size_t formula_count;
     uint64_t formula_off;

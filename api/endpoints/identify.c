@@ -111,7 +111,9 @@ static void refuse_others(const identifying *self, const pe_parameter *rows, siz
     for (size_t i = 0; i < self->arguments.count; i++) {
         const char *name = self->arguments.items[i].name;
         pe_problem *problem = pe_error_add(error, PE_MALFORMED, name, "", "%s", rule);
-        pe_problem_suggest(problem, pe_nearest(name, names, count));
+        const char *nearest = pe_nearest(name, names, count);
+        if (nearest && strcmp(nearest, name) != 0) /* else it is only not asked here */
+            pe_problem_suggest(problem, nearest);
     }
 }
 

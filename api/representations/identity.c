@@ -113,7 +113,8 @@ static void add_misfits(const pe_misfits *misfits, const api_compared *tensor, a
     const bool entries = misfits->entry_count > 0;
     if (misfits->count == 0)
         return;
-    api_text_add(text, "; %llu entries do not fit%s", (unsigned long long)misfits->count,
+    api_text_add(text, "; %llu entr%s not fit%s", (unsigned long long)misfits->count,
+                 misfits->count > 1 ? "ies do" : "y does",
                  rows || columns || entries ? ": " : "");
     add_places("row", misfits->rows, misfits->row_count, text);
     api_text_add(text, "%s", rows && columns ? ", " : "");
@@ -143,6 +144,10 @@ static void add_found(const pe_identity *identity, const pe_alike *alike,
                      most->error);
         add_index(tensor, most->place, text);
     }
+    if (near && identity->misfits.count == 0)
+        api_text_add(text, "; %llu of %llu entries differ from it",
+                     (unsigned long long)identity->comparison.differing,
+                     (unsigned long long)identity->comparison.entries);
     add_misfits(&identity->misfits, tensor, text);
     api_text_add(text, ".");
 }
@@ -260,6 +265,12 @@ static json_t *first_of(const uint64_t *items, uint64_t count)
     return array;
 }
 
+/* Whether it is known where entries do not fit. */
+static bool are_told(const pe_misfits *misfits)
+{
+    return misfits->row_count + misfits->column_count + misfits->entry_count > 0;
+}
+
 /* Where entries do not fit. */
 static json_t *exceptions_of(const pe_misfits *misfits, const api_compared *tensor)
 {
@@ -282,8 +293,10 @@ static void add_computation(const pe_computation *computation, json_t *document)
             json_array_append_new(formulas, json_string(computation->formulas[i]));
         json_object_set_new(document, "computation", json_string(computation->text));
         json_object_set_new(document, "frequencies",
-                            json_pack("{s:O, s:I}", "formulas", formulas, "off_by_a_float",
-                                      (json_int_t)computation->formula_off));
+                            json_pack("{s:O, s:I, s:I, s:I}", "formulas", formulas,
+                                      "off_by_a_float", (json_int_t)computation->formula_off,
+                                      "count", (json_int_t)computation->frequencies, "decided",
+                                      (json_int_t)computation->decided));
     }
     if (computation->judged > 0)
         json_object_set_new(document, "function",
@@ -314,7 +327,7 @@ json_t *api_identity_document(const pe_identity *identity, const pe_alike *alike
         add_computation(&identity->computation, document);
         json_object_set_new(document, "misfits",
                             json_integer((json_int_t)identity->misfits.count));
-        if (identity->misfits.count > 0)
+        if (are_told(&identity->misfits))
             json_object_set_new(document, "exceptions",
                                 exceptions_of(&identity->misfits, &tensor));
         json_object_set_new(document, "against_exact",

@@ -209,6 +209,9 @@ static bool read_prelude(const api_file *file, uint32_t *ret_length, size_t *ret
 {
     unsigned char prelude[PRELUDE];
     static const char magic[] = "\x93NUMPY";
+    if (file->size == 0)
+        return api_table_refuse(reterr, PE_MALFORMED, "body", "",
+                                "an npy file; the body is empty");
     if (file->size < PRELUDE || !file->read(file->context, 0, prelude, PRELUDE) ||
         memcmp(prelude, magic, sizeof magic - 1) != 0)
         return api_table_refuse(reterr, PE_MALFORMED, "body", "",

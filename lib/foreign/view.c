@@ -1,6 +1,7 @@
 /* Tables from elsewhere: reading them row by row, whatever their order and element type. */
 #include "numerics/dtype.h"
 
+#include <math.h>
 #include <string.h>
 
 static const struct {
@@ -221,6 +222,16 @@ bool pe_view_read_elements(const pe_view *view, uint64_t first, uint64_t rows, v
         return (double)value;                                                                  \
     } while (0)
 
+/* The same of 64 bits: NaN if no double has the value. The range is that where the conversion
+ * back is defined. */
+#define CONVERT_LONG(type, limit)                                                              \
+    do {                                                                                       \
+        type value;                                                                            \
+        memcpy(&value, src, sizeof value);                                                     \
+        double wide = (double)value;                                                           \
+        return wide < (limit) && (type)wide == value ? wide : (double)NAN;                     \
+    } while (0)
+
 static double integer_value(pe_element element, const unsigned char *src)
 {
     switch (element) {
@@ -231,7 +242,7 @@ static double integer_value(pe_element element, const unsigned char *src)
     case PE_ELEMENT_I32:
         CONVERT(int32_t);
     case PE_ELEMENT_I64:
-        CONVERT(int64_t);
+        CONVERT_LONG(int64_t, 0x1p63);
     case PE_ELEMENT_U8:
         CONVERT(uint8_t);
     case PE_ELEMENT_U16:
@@ -239,7 +250,7 @@ static double integer_value(pe_element element, const unsigned char *src)
     case PE_ELEMENT_U32:
         CONVERT(uint32_t);
     case PE_ELEMENT_U64:
-        CONVERT(uint64_t);
+        CONVERT_LONG(uint64_t, 0x1p64);
     default:
         return *src != 0;
     }

@@ -89,22 +89,54 @@ static bool is_alike(likeness *self, const pe_scheme *scheme, const char *tensor
 
 /* ---- presets ---- */
 
-/* Note the presets with whose values the request is the same: what they set is left out of the
- * query. */
+static bool is_one_of(const char *name, const char *const *names, size_t step)
+{
+    for (; *names; names += step)
+        if (strcmp(*names, name) == 0)
+            return true;
+    return false;
+}
+
+/* Whether a parameter says which part of a table there is, and in which form, and not which
+ * table. */
+static bool is_part(const pe_parameter *row)
+{
+    static const char *const NAMES[] = {"dim",   "heads",        "offset",
+                                        "table", "query_length", "query_offset",
+                                        "seed",  "parameters",   NULL};
+    return row->required || row->counts_rows || row->default_of ||
+           is_one_of(row->name, NAMES, 1);
+}
+
+/* Write the request of a preset for the same part of its table. */
+static void write_preset(const likeness *self, const pe_preset *preset,
+                         char dst[PE_IDENTITY_QUERY_MAX])
+{
+    const pe_scheme_info *info = pe_scheme_describe(self->scheme);
+    char before[PE_IDENTITY_QUERY_MAX];
+    pe_query_change(self->query, "preset", preset->name, dst);
+    for (size_t i = 0; i < pe_all_parameter_count(info); i++) {
+        const pe_parameter *row = pe_parameter_at(info, i);
+        if (is_part(row) && !is_one_of(row->name, preset->values, 2))
+            continue;
+        memcpy(before, dst, sizeof before);
+        pe_query_change(before, row->name, NULL, dst);
+    }
+}
+
+/* Note the presets that make the same part of the table. */
 static void find_presets(likeness *self)
 {
     const pe_scheme_info *info = pe_scheme_describe(self->scheme);
+    const char *tensor = pe_request_tensor(self->request, self->tensor)->name;
     for (size_t i = 0; i < info->preset_count; i++) {
-        char query[2][PE_IDENTITY_QUERY_MAX];
+        char query[PE_IDENTITY_QUERY_MAX];
         const pe_preset *preset = &info->presets[i];
-        pe_query_change(self->query, "preset", preset->name, query[0]);
-        size_t now = 0;
-        for (const char *const *value = preset->values; *value; value += 2, now = 1 - now)
-            pe_query_change(query[now], value[0], NULL, query[1 - now]);
-        pe_request *request =
-            pe_query_request(self->scheme, query[now], self->dtype, self->limits);
-        if (request && has_key(request, self->request) &&
-            self->found->preset_count < PE_COUNT(self->found->presets))
+        write_preset(self, preset, query);
+        pe_request *request = pe_query_request(self->scheme, query, self->dtype, self->limits);
+        bool same = request && (has_key(request, self->request) ||
+                                (self->stream && is_alike(self, self->scheme, tensor, query)));
+        if (same && self->found->preset_count < PE_COUNT(self->found->presets))
             self->found->presets[self->found->preset_count++] = preset->name;
         pe_request_unref(request);
     }
@@ -309,9 +341,11 @@ static void search(likeness *self, const pe_identity *identity)
     while (self->tensor < count &&
            strcmp(pe_request_tensor(self->request, self->tensor)->name, identity->tensor) != 0)
         self->tensor++;
+    const bool dear = pe_request_price(self->request) > PRICE_MAX;
+    if (self->tensor == count || (!dear && !view_exact(self)))
+        return;
     find_presets(self);
-    if (self->tensor == count || pe_request_price(self->request) > PRICE_MAX ||
-        !view_exact(self))
+    if (dear)
         return;
     if (self->most > 0)
         try_rotary(self);

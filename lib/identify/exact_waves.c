@@ -111,6 +111,41 @@ bool pe_exact_waves_init(pe_exact_waves *waves, pe_request *wide, size_t tensor,
     return good;
 }
 
+#define SAME_ANGLE 1e-6 /* relative: of two columns of one frequency, as they are measured */
+
+typedef struct place {
+    double angle;
+    uint64_t column;
+} place;
+
+static int by_angle(const void *one, const void *other)
+{
+    const place *a = one, *b = other;
+    if (a->angle != b->angle)
+        return a->angle < b->angle ? -1 : 1;
+    return a->column < b->column ? -1 : 1;
+}
+
+bool pe_exact_waves_join(const pe_exact_waves *waves, uint64_t *ret_next, bool *ret_first)
+{
+    place *places = malloc((size_t)waves->count * sizeof *places);
+    for (uint64_t c = 0; places && c < waves->count; c++)
+        places[c] = (place){waves->items[c].angle, c};
+    if (places)
+        qsort(places, (size_t)waves->count, sizeof *places, by_angle);
+    for (uint64_t i = 0; places && i < waves->count; i++) {
+        const place *own = &places[i];
+        const place *before = i > 0 ? own - 1 : own;
+        ret_next[own->column] = own->column;
+        ret_first[own->column] =
+            i == 0 || fabs(before->angle - own->angle) > SAME_ANGLE * own->angle;
+        if (!ret_first[own->column])
+            ret_next[before->column] = own->column;
+    }
+    free(places);
+    return places != NULL;
+}
+
 void pe_exact_waves_done(pe_exact_waves *waves)
 {
     free(waves->items);

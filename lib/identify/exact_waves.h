@@ -26,6 +26,10 @@ typedef struct pe_exact_waves {
 bool pe_exact_waves_init(pe_exact_waves *waves, pe_request *wide, size_t tensor,
                          const pe_seen *seen, const pe_runner *runner, bool *ret_whole,
                          pe_error *reterr);
+/* Join columns of the same frequency, as full tables have each one twice, of sines and cosines:
+ * ret_next[c] is the next column of that of c, or c itself; ret_first[c]: c is the first one.
+ * False: memory ran out. */
+bool pe_exact_waves_join(const pe_exact_waves *waves, uint64_t *ret_next, bool *ret_first);
 void pe_exact_waves_done(pe_exact_waves *waves);
 
 #endif

@@ -15,18 +15,23 @@ typedef struct turned {
     double angle, amplitude; /* amplitude 0: it is neither */
     double roundings;        /* of what is multiplied, beyond a few */
     double wide_roundings;   /* of these, those that float64 arithmetic has as well */
+    double least; /* the size of what is rounded, at least: 0 of a wave, as a sine near
+                   * 0 is off by what its angle is, and by little of itself */
 } turned;
 
 static turned turned_at(const pe_bound *bound, uint64_t row, uint64_t column)
 {
     const pe_seen *seen = bound->seen;
     if (bound->amplitude > 0)
-        return (turned){bound->angle, bound->amplitude, bound->roundings, bound->roundings};
+        return (turned){bound->angle, bound->amplitude, bound->roundings, bound->roundings,
+                        bound->amplitude};
     const pe_seen_wave *wave =
         seen->waves && column < seen->columns ? &seen->waves[column] : NULL;
     if (wave && wave->found)
-        return (turned){wave->frequency * ((double)row + bound->reach), wave->amplitude, 0, 0};
-    return (turned){bound->angle, bound->angle > 0 ? 1 : 0, bound->roundings, 0};
+        return (turned){wave->frequency * ((double)row + bound->reach), wave->amplitude, 0, 0,
+                        0};
+    const double one = bound->angle > 0 ? 1 : 0;
+    return (turned){bound->angle, one, bound->roundings, 0, one};
 }
 
 /* How far an entry may be off that was computed in arithmetic with this unit, and whose largest
@@ -179,6 +184,14 @@ static int least_exponent(const pe_view *view)
 }
 
 /* `rounded`: the exact entries have been rounded to the table's dtype. */
+/* How far float64 arithmetic brings an entry of this size: the angle's relative error, and some
+ * roundings. */
+static double computed_at(turned at, double size)
+{
+    return 0x1p-52 * (3 * at.angle * fmax(size, at.amplitude) +
+                      (3 + at.wide_roundings) * fmax(size, at.least));
+}
+
 static void judge_rows(const pe_bound *bound, uint64_t first, uint64_t rows, bool rounded,
                        const double *found, const double *exact, counts *ret)
 {
@@ -194,8 +207,7 @@ static void judge_rows(const pe_bound *bound, uint64_t first, uint64_t rows, boo
             if (!is_near(found[i], exact[i], at, 0x1p-23, (rounded ? 2 : 1) * rounding))
                 pe_misfits_note(&ret->f32, column);
             double error = fabs(found[i] - exact[i]);
-            double computed = (3 * at.angle + 3 + at.wide_roundings) * 0x1p-52 *
-                              fmax(fabs(exact[i]), at.amplitude);
+            double computed = computed_at(at, fabs(exact[i]));
             double once =
                 wide ? 0 : rounding_at(found[i], fabs(exact[i]) + computed, rounding, least);
             ret->f64 += !isfinite(exact[i]) || !(error <= once + computed);

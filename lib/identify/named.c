@@ -21,13 +21,53 @@ static size_t pair_of(const double *exact, size_t count, double frequency, size_
     return count;
 }
 
+bool pe_named_law_init(pe_named_law *law, const pe_request *wide, const pe_exact_waves *waves,
+                       bool quotient, double factor)
+{
+    *law = (pe_named_law){.quotient = quotient, .count = waves->count};
+    if (!pe_formula_read(wide, &law->law))
+        return true;
+    if (factor != 1)
+        law->law.rotary.type = PE_ROTARY_DEFAULT;
+    if (quotient && law->law.rotary.type != PE_ROTARY_DEFAULT)
+        return true;
+    const size_t count = pe_formula_pairs(&law->law);
+    law->exact = pe_formula_exact(&law->law);
+    law->pairs = malloc((size_t)waves->count * sizeof *law->pairs);
+    bool good = law->exact && law->pairs;
+    law->known = good;
+    for (uint64_t c = 0; law->known && c < waves->count; c++) {
+        law->pairs[c] = pair_of(law->exact, count, waves->items[c].angle * factor,
+                                c > 0 ? law->pairs[c - 1] : 0);
+        law->known = law->pairs[c] < count;
+    }
+    return good;
+}
+
+void pe_named_law_done(pe_named_law *law)
+{
+    free(law->exact);
+    free(law->pairs);
+}
+
+const char *pe_named_text(const pe_named_law *law, size_t formula)
+{
+    return law->known ? pe_formula_text(&law->law, law->quotient, formula) : NULL;
+}
+
+float pe_named_number(const pe_named_law *law, size_t formula, uint64_t column)
+{
+    const size_t pair = law->pairs[column];
+    return pe_formula_number(&law->law, law->quotient, formula, pair, law->exact[pair]);
+}
+
 /* Keep a formula that gives all columns but `off`, which it gives but for a float: as many as
  * libraries' powers and exponentials miss, which are off by a float in up to a fifth of all
  * cases. */
-static void keep(pe_computation *computation, const char *text, uint64_t off, uint64_t columns)
+static void keep(pe_computation *computation, const char *text, uint64_t off)
 {
     const bool first = computation->formula_count == 0;
-    if (5 * off > columns || (!first && off > computation->formula_off))
+    if (5 * off > computation->decided || (!first && off > computation->formula_off))
         return;
     if (first || off < computation->formula_off || off > 0)
         computation->formula_count = 0;
@@ -36,69 +76,32 @@ static void keep(pe_computation *computation, const char *text, uint64_t off, ui
         computation->formulas[computation->formula_count++] = text;
 }
 
-/* Numbers that a formula is to give. */
-typedef struct numbers {
-    const pe_formula_law *law;
-    const double *exact; /* of the law's pairs */
-    const size_t *pairs; /* [count] */
-    uint64_t count;
-    const pe_frequency_use *use;
-} numbers;
-
-/* How many of the numbers a formula gives but for a float; more than there are if it is further
- * off anywhere. */
-static uint64_t count_off(const numbers *self, size_t formula)
+/* How many columns a formula gives but for a float; more than there are if it is further off
+ * anywhere. */
+static uint64_t count_off(const pe_named_law *law, pe_frequency_test *test, void *context,
+                          size_t formula)
 {
-    const pe_frequency_use *use = self->use;
     uint64_t off = 0;
-    for (uint64_t c = 0; c < self->count; c++) {
-        const size_t pair = self->pairs[c];
-        float number =
-            pe_formula_number(self->law, use->quotient, formula, pair, self->exact[pair]);
-        if (use->test(use->context, c, number, 0))
+    for (uint64_t c = 0; c < law->count; c++) {
+        float number = pe_named_number(law, formula, c);
+        if (test(context, c, number, 0))
             continue;
-        if (!use->test(use->context, c, number, 1) && !use->test(use->context, c, number, -1))
-            return self->count + 1;
+        if (!test(context, c, number, 1) && !test(context, c, number, -1))
+            return law->count + 1;
         off++;
     }
     return off;
 }
 
-static void try_formulas(const numbers *self, pe_computation *computation)
+void pe_name_frequencies(const pe_named_law *law, pe_frequency_test *test, void *context,
+                         pe_computation *computation)
 {
     const char *text;
-    for (size_t i = 0; (text = pe_formula_text(self->law, self->use->quotient, i)); i++) {
-        uint64_t off = count_off(self, i);
-        if (off == 0 || !pe_formula_is_exact(i))
-            keep(computation, text, off, self->count);
+    for (size_t i = 0; (text = pe_named_text(law, i)); i++) {
+        uint64_t off = count_off(law, test, context, i);
+        if (off == 0 || (off <= law->count && !pe_formula_is_exact(i)))
+            keep(computation, text, off);
     }
-}
-
-bool pe_name_frequencies(const pe_request *wide, const pe_exact_waves *waves,
-                         const pe_frequency_use *use, pe_computation *ret_computation)
-{
-    pe_formula_law law;
-    if (!pe_formula_read(wide, &law))
-        return true;
-    if (use->factor != 1)
-        law.rotary.type = PE_ROTARY_DEFAULT;
-    if (use->quotient && law.rotary.type != PE_ROTARY_DEFAULT)
-        return true;
-    const size_t count = pe_formula_pairs(&law);
-    double *exact = pe_formula_exact(&law);
-    size_t *pairs = malloc((size_t)waves->count * sizeof *pairs);
-    bool good = exact && pairs, known = good;
-    for (uint64_t c = 0; known && c < waves->count; c++) {
-        double frequency = waves->items[c].angle * use->factor;
-        pairs[c] = pair_of(exact, count, frequency, c > 0 ? pairs[c - 1] : 0);
-        known = pairs[c] < count;
-    }
-    const numbers all = {&law, exact, pairs, waves->count, use};
-    if (known)
-        try_formulas(&all, ret_computation);
-    free(exact);
-    free(pairs);
-    return good;
 }
 
 double pe_linear_factor(const pe_request *wide)
@@ -132,7 +135,7 @@ static bool is_entry(void *context, uint64_t index, float number, int floats)
 }
 
 /* Try formulas whose numbers were rounded to a format. */
-static void try_vector(const numbers *all, vector *entries, pe_computation *computation)
+static void try_vector(const pe_named_law *law, vector *entries, pe_computation *computation)
 {
     static const struct {
         pe_dtype format;
@@ -140,9 +143,10 @@ static void try_vector(const numbers *all, vector *entries, pe_computation *comp
     } FORMATS[] = {{PE_F32, "float32 frequencies"},
                    {PE_BF16, "float32 frequencies, rounded to bfloat16"},
                    {PE_F16, "float32 frequencies, rounded to float16"}};
+    computation->frequencies = computation->decided = law->count;
     for (size_t i = 0; i < PE_COUNT(FORMATS) && computation->formula_count == 0; i++) {
         entries->format = FORMATS[i].format;
-        try_formulas(all, computation);
+        pe_name_frequencies(law, is_entry, entries, computation);
         computation->text = computation->formula_count > 0 ? FORMATS[i].text : NULL;
     }
 }
@@ -150,25 +154,23 @@ static void try_vector(const numbers *all, vector *entries, pe_computation *comp
 bool pe_name_vector(const pe_request *wide, const pe_seen *seen, pe_dtype dtype,
                     pe_computation *ret_computation)
 {
-    pe_formula_law law;
-    if (seen->view.rank != 1 || !pe_formula_read(wide, &law) ||
-        pe_formula_pairs(&law) != seen->rows)
+    pe_named_law law = {.count = seen->rows};
+    if (seen->view.rank != 1 || !pe_formula_read(wide, &law.law) ||
+        pe_formula_pairs(&law.law) != seen->rows)
         return true;
-    const size_t count = pe_formula_pairs(&law);
-    double *exact = pe_formula_exact(&law), *found = malloc(count * sizeof *found);
-    size_t *pairs = malloc(count * sizeof *pairs);
-    bool good = exact && found && pairs && pe_view_read(&seen->view, 0, count, found);
-    for (size_t i = 0; good && i < count; i++)
-        pairs[i] = i;
+    const size_t count = (size_t)law.count;
+    double *found = malloc(count * sizeof *found);
+    law.exact = pe_formula_exact(&law.law);
+    law.pairs = malloc(count * sizeof *law.pairs);
+    law.known = law.exact && law.pairs && found && pe_view_read(&seen->view, 0, count, found);
+    for (size_t i = 0; law.known && i < count; i++)
+        law.pairs[i] = i;
     vector entries = {.found = found, .dtype = dtype};
-    const pe_frequency_use use = {.test = is_entry, .context = &entries};
-    const numbers all = {&law, exact, pairs, count, &use};
-    if (good)
-        try_vector(&all, &entries, ret_computation);
-    free(exact);
+    if (law.known)
+        try_vector(&law, &entries, ret_computation);
+    pe_named_law_done(&law);
     free(found);
-    free(pairs);
-    return good;
+    return law.known;
 }
 
 /* ---- functions ---- */

@@ -5,23 +5,37 @@
 
 #include "foreign/seen.h"
 #include "identify/exact_waves.h"
+#include "identify/formula.h"
+
+/* The law of a table's frequencies, and which of its pairs each column has. */
+typedef struct pe_named_law {
+    bool known; /* false: no formulas are known */
+    pe_formula_law law;
+    bool quotient;  /* positions are divided by the numbers */
+    uint64_t count; /* columns */
+    double *exact;  /* of the law's pairs, radians per position */
+    size_t *pairs;  /* [count] */
+} pe_named_law;
+
+/* Read the law of a request for columns with these waves. `factor`: positions were divided by
+ * it instead of the frequencies; else 1. False: memory ran out. pe_named_law_done frees what is
+ * held either way. */
+bool pe_named_law_init(pe_named_law *law, const pe_request *wide, const pe_exact_waves *waves,
+                       bool quotient, double factor);
+void pe_named_law_done(pe_named_law *law);
+
+/* The text of a formula; NULL: there are not so many. Its number for a column. */
+const char *pe_named_text(const pe_named_law *law, size_t formula);
+float pe_named_number(const pe_named_law *law, size_t formula, uint64_t column);
 
 /* Whether a frequency (or divisor) that is `floats` floats above a number gives a column as
  * well as the one that was chosen for it. */
 typedef bool pe_frequency_test(void *context, uint64_t column, float number, int floats);
 
-/* How the frequencies of a table are used. */
-typedef struct pe_frequency_use {
-    bool quotient; /* positions are divided by them */
-    double factor; /* by which positions were divided instead of them; else 1 */
-    pe_frequency_test *test;
-    void *context;
-} pe_frequency_use;
-
-/* Name the formulas that give the frequencies of all columns; none if none does. `wide` is the
- * request. False: memory ran out. */
-bool pe_name_frequencies(const pe_request *wide, const pe_exact_waves *waves,
-                         const pe_frequency_use *use, pe_computation *ret_computation);
+/* Name the formulas that give the frequencies of all columns; none if none does. The counts of
+ * the computation's frequencies are known. */
+void pe_name_frequencies(const pe_named_law *law, pe_frequency_test *test, void *context,
+                         pe_computation *computation);
 
 /* The factor by which a request divides all frequencies, or positions; else 1. */
 double pe_linear_factor(const pe_request *wide);

@@ -88,7 +88,10 @@ typedef struct recipe {
     pe_dtype dtype;      /* of the table */
     double *frequencies; /* [columns]: those of the recipe, or divisors */
     size_t *off;         /* [columns]: probed entries that are not the nearest floats */
-    double *probed;      /* [PROBED_ROWS, columns] */
+    uint64_t *next;      /* [columns]: the next column of the same frequency, or itself */
+    bool *first_of_its;  /* [columns]: whether none before has the same frequency */
+    double *probed;      /* [probes, columns] */
+    size_t probes;
     uint64_t probed_rows[PROBED_ROWS];
     pe_computation found;
 } recipe;
@@ -121,7 +124,7 @@ static int distance_of(const recipe *self, double angle, int quarters, double fo
 
 /* ---- one column ---- */
 
-#define NEVER (PROBED_ROWS + 1)
+#define NEVER SIZE_MAX
 
 /* How many of the probed entries a frequency gives but for a float; NEVER if one is further
  * off, or if there are `most` of them. */
@@ -129,7 +132,7 @@ static size_t count_off(const recipe *self, uint64_t column, double frequency, s
 {
     const int quarters = self->waves.items[column].quarters;
     size_t off = 0;
-    for (size_t i = 0; i < PROBED_ROWS; i++) {
+    for (size_t i = 0; i < self->probes; i++) {
         double angle = angle_of(self, frequency, self->probed_rows[i]);
         int distance =
             distance_of(self, angle, quarters, self->probed[i * self->waves.count + column]);
@@ -138,6 +141,30 @@ static size_t count_off(const recipe *self, uint64_t column, double frequency, s
             return NEVER;
     }
     return off;
+}
+
+/* The same of all columns of a frequency, from the first one on. */
+static size_t count_all_off(const recipe *self, uint64_t first, double frequency, size_t most)
+{
+    size_t off = 0;
+    for (uint64_t c = first;; c = self->next[c]) {
+        size_t more = off < most ? count_off(self, c, frequency, most - off) : NEVER;
+        if (more == NEVER)
+            return NEVER;
+        off += more;
+        if (self->next[c] == c)
+            return off;
+    }
+}
+
+/* Set the frequency of all its columns. */
+static void set_frequency(recipe *self, uint64_t first, double frequency)
+{
+    for (uint64_t c = first;; c = self->next[c]) {
+        self->frequencies[c] = frequency;
+        if (self->next[c] == c)
+            return;
+    }
 }
 
 /* The exact number of which a column's is a neighbour. */
@@ -149,35 +176,41 @@ static double exact_of(const recipe *self, uint64_t column)
     return self->in.form == QUOTIENT ? 1 / angle : angle;
 }
 
-/* Choose a column's frequency among those of its format: the one that gives the most of the
- * probed entries. False if none gives all of them within a float. */
-static bool choose(recipe *self, uint64_t column)
+/* Choose a frequency among the float32 numbers near the exact one, rounded to the format: the
+ * one that gives the most of the probed entries of its columns. False if none gives all of them
+ * within a float. */
+static bool choose(recipe *self, uint64_t first)
 {
-    const pe_dtype format = self->in.frequency;
-    const double nearest = rounded(exact_of(self, column), format);
-    const int most = format == PE_F32 ? FLOATS : 1;
+    const double nearest = rounded(exact_of(self, first), PE_F32);
     size_t least = NEVER;
-    for (int step = 0; step <= 2 * most && least > 0; step++) {
-        double frequency = next_in(nearest, format, step % 2 ? (step + 1) / 2 : -step / 2);
-        size_t off = count_off(self, column, frequency, least);
+    double before = 0, best = 0;
+    for (int step = 0; step <= 2 * FLOATS && least > 0; step++) {
+        double frequency = next_in(nearest, PE_F32, step % 2 ? (step + 1) / 2 : -step / 2);
+        frequency = rounded(frequency, self->in.frequency);
+        if (frequency == before)
+            continue;
+        before = frequency;
+        size_t off = count_all_off(self, first, frequency, least);
         if (off < least) {
             least = off;
-            self->frequencies[column] = frequency;
+            best = frequency;
         }
     }
-    self->off[column] = least;
+    self->off[first] = least;
+    set_frequency(self, first, best);
     return least < NEVER;
 }
 
-/* Whether a frequency gives a column about as well as the chosen one. */
+/* Whether a frequency gives its columns about as well as the chosen one. */
 static bool is_as_good(void *context, uint64_t column, float frequency, int floats)
 {
     const recipe *self = context;
-    double number = rounded((double)frequency, self->in.frequency);
+    double number = (double)frequency;
     if (floats != 0)
-        number = next_in(number, self->in.frequency, floats);
-    return number == self->frequencies[column] ||
-           count_off(self, column, number, 2 * self->off[column] + 16) < NEVER;
+        number = next_in(number, PE_F32, floats);
+    number = rounded(number, self->in.frequency);
+    return !self->first_of_its[column] || number == self->frequencies[column] ||
+           count_all_off(self, column, number, 2 * self->off[column] + 16) < NEVER;
 }
 
 /* ---- all entries ---- */
@@ -185,8 +218,9 @@ static bool is_as_good(void *context, uint64_t column, float frequency, int floa
 static bool probe(recipe *self)
 {
     const pe_view *view = &self->seen->view;
-    for (uint64_t i = 0; i < PROBED_ROWS; i++) {
-        self->probed_rows[i] = i * (self->waves.rows - 1) / (PROBED_ROWS - 1);
+    self->probes = self->waves.rows < PROBED_ROWS ? (size_t)self->waves.rows : PROBED_ROWS;
+    for (uint64_t i = 0; i < self->probes; i++) {
+        self->probed_rows[i] = i * (self->waves.rows - 1) / (self->probes - 1);
         if (!pe_view_read(view, self->probed_rows[i], 1, self->probed + i * self->waves.count))
             return false;
     }
@@ -246,44 +280,102 @@ static bool all_are_waves(const pe_exact_waves *waves)
     return true;
 }
 
-/* Try one recipe. False: it was ended. */
+/* Take the frequencies of a formula. False if they do not give all probed entries. */
+static bool take_formula(recipe *self, const pe_named_law *law, size_t formula)
+{
+    for (uint64_t c = 0; c < self->waves.count; c++) {
+        if (!self->first_of_its[c])
+            continue;
+        double number = rounded((double)pe_named_number(law, formula, c), self->in.frequency);
+        self->off[c] = count_all_off(self, c, number, NEVER);
+        if (self->off[c] == NEVER)
+            return false;
+        set_frequency(self, c, number);
+    }
+    return true;
+}
+
+/* Try the frequencies of each formula: entries of 16 bits say too little to choose by. False:
+ * it was ended, or memory ran out. */
+static bool try_formulas(recipe *self, pe_request *wide, const pe_named_law *law,
+                         const pe_runner *runner, bool *ret_fits, pe_error *reterr)
+{
+    bool good = true;
+    for (size_t i = 0; good && !*ret_fits && pe_named_text(law, i); i++)
+        if (take_formula(self, law, i))
+            good = all_fit(self, wide, runner, ret_fits, reterr);
+    return good;
+}
+
+static bool choose_all(recipe *self)
+{
+    for (uint64_t c = 0; c < self->waves.count; c++)
+        if (self->first_of_its[c] && !choose(self, c))
+            return false;
+    return true;
+}
+
+/* Count the frequencies, and those of which a neighbouring float would not do. */
+static void count_decided(recipe *self)
+{
+    for (uint64_t c = 0; c < self->waves.count; c++) {
+        const float chosen = (float)self->frequencies[c];
+        self->found.frequencies += self->first_of_its[c];
+        self->found.decided += self->first_of_its[c] && !is_as_good(self, c, chosen, 1) &&
+                               !is_as_good(self, c, chosen, -1);
+    }
+}
+
+/* Try one recipe. False: it was ended, or memory ran out. */
 static bool try_recipe(recipe *self, const formats *in, pe_request *wide,
                        const pe_runner *runner, bool *ret_fits, pe_error *reterr)
 {
+    pe_named_law law;
     self->in = *in;
     *ret_fits = false;
     if (in->form == SCALED && self->factor == 1)
         return true; /* the same as the first one */
-    for (uint64_t c = 0; c < self->waves.count; c++)
-        if (!choose(self, c))
-            return true;
-    return all_fit(self, wide, runner, ret_fits, reterr);
+    bool good = !choose_all(self) || all_fit(self, wide, runner, ret_fits, reterr);
+    if (!good || (!*ret_fits && self->dtype == PE_F32))
+        return good;
+    good = pe_named_law_init(&law, wide, &self->waves, in->form == QUOTIENT,
+                             in->form == SCALED ? self->factor : 1);
+    if (good && !*ret_fits)
+        good = try_formulas(self, wide, &law, runner, ret_fits, reterr);
+    if (good && *ret_fits) {
+        pe_name_function(&self->found);
+        count_decided(self);
+        pe_name_frequencies(&law, is_as_good, self, &self->found);
+    }
+    pe_named_law_done(&law);
+    return good;
 }
 
-/* Try all recipes until one fits. False: it was ended, or the view cannot be read. */
+/* Try all recipes until one fits. False: it was ended, memory ran out, or the view cannot be
+ * read. */
 static bool try_all(recipe *self, pe_request *wide, bool coarse, const pe_runner *runner,
                     pe_computation *ret_computation, pe_error *reterr)
 {
     const size_t count = (size_t)self->waves.count;
     self->frequencies = malloc(count * sizeof *self->frequencies);
-    self->off = malloc(count * sizeof *self->off);
+    self->off = calloc(count, sizeof *self->off);
+    self->next = malloc(count * sizeof *self->next);
+    self->first_of_its = malloc(count * sizeof *self->first_of_its);
     self->probed = malloc(PROBED_ROWS * count * sizeof *self->probed);
     self->amplitude = (float)self->waves.amplitude;
     self->factor = pe_linear_factor(wide);
-    bool good = self->frequencies && self->off && self->probed && probe(self), fits = false;
+    bool good = self->frequencies && self->off && self->next && self->first_of_its &&
+                self->probed && probe(self) &&
+                pe_exact_waves_join(&self->waves, self->next, self->first_of_its);
+    bool fits = false;
     for (size_t i = 0; good && !fits && i < (coarse ? PE_COUNT(RECIPES) : FLOAT_RECIPES); i++)
         good = try_recipe(self, &RECIPES[i], wide, runner, &fits, reterr);
-    if (fits) {
-        pe_name_function(&self->found);
-        const pe_frequency_use use = {.quotient = self->in.form == QUOTIENT,
-                                      .factor = self->in.form == SCALED ? self->factor : 1,
-                                      .test = is_as_good,
-                                      .context = self};
-        good = pe_name_frequencies(wide, &self->waves, &use, &self->found);
+    if (good && fits)
         *ret_computation = self->found;
-    }
     free(self->frequencies);
     free(self->off);
+    free(self->next);
+    free(self->first_of_its);
     free(self->probed);
     return good;
 }

@@ -105,8 +105,9 @@ bool pe_distance_limit(const pe_distance_law *law, const char *name, char dst[48
 
 static void note_reach(const pe_distance_law *law, pe_proposals *proposals)
 {
+    const bool waves = law->shape.queries == 1 && !law->is_low_seen && !law->is_high_seen;
     proposals->reach = fabs((double)law->first);
-    proposals->angle = proposals->reach + (double)law->shape.count;
+    proposals->angle = waves ? 0 : proposals->reach + (double)law->shape.count;
 }
 
 void pe_relative_sinusoidal_recognise(pe_seen *seen, pe_proposals *proposals)

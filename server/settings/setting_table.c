@@ -81,9 +81,9 @@ const setting_row SETTINGS[SETTING_COUNT] = {
         "never printed; a command line can be read by others: give a password by the "
         "variable, or by libpq's PGPASSFILE"),
     TEXT("api-key-file", api_key_file, "FILE", "", NULL,
-         "file with the bearer token that /v1/parameters and /v1/compare require; none: no "
-         "token "
-         "is required on loopback and Unix sockets, and both are closed elsewhere"),
+         "file with the bearer token that /v1/parameters and all POSTs of tables require; "
+         "none: no "
+         "token is required on loopback and Unix sockets, and these are closed elsewhere"),
     BYTES(
         "max-upload-bytes", upload_bytes, "256MiB", 64, 1 << 30, "bytes",
         "maximum length of an uploaded set; uploads in progress take at most about twice that "
@@ -93,8 +93,8 @@ const setting_row SETTINGS[SETTING_COUNT] = {
           "else 512 MiB"),
     BYTES(
         "max-table-bytes", table_body_bytes, "1GiB", 64, 1ULL << 40, "bytes",
-        "maximum length of a body with a table that is compared; those beyond 1 MiB take room "
-        "in spool-dir, all together at most twice as much"),
+        "maximum length of a body with tables; those beyond 1 MiB take room in spool-dir, all "
+        "together at most twice as much"),
     TEXT("spool-dir", spool_directory, "DIRECTORY", "", NULL,
          "directory for long bodies while they are read, in files without names; none: "
          "data-dir, else /tmp"),

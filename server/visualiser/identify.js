@@ -39,7 +39,7 @@ export function factsOf(answer) {
   const most = figures?.max_abs;
   return [
     ['Arithmetic', [answer.arithmetic, answer.computation].filter(Boolean).join(': ')],
-    ['Frequencies', frequencies && (frequencies.formulas.join(', or ') || 'by no formula that is known') + (frequencies.off_by_a_float > 0 ? `, but for a float in ${frequencies.off_by_a_float} columns` : '')],
+    ['Frequencies', frequencies && (frequencies.formulas.join(', or ') || 'by no formula that is known') + (frequencies.off_by_a_float > 0 ? `, but for a float in ${frequencies.off_by_a_float} of them` : '')],
     ['Sines and cosines', waves && `${(100 * waves.not_nearest / waves.judged).toFixed(1)} % are not the nearest float${waves.like ? `, as of ${waves.like}` : ''}`],
     ['Presets', request?.presets?.join(', ')],
     ['Entries', figures && `${figures.entries}, of which ${figures.differing} differ from the exact table`],

@@ -38,7 +38,7 @@ test('a request becomes settings and an address of the page', () => {
   assert.deepEqual(factsOf({learned: {waves: 2, frequency: 0.5}, gave_up: false}), [['Columns that are waves', '2; the first turns by 0.5 a row']]);
   const facts = Object.fromEntries(factsOf({arithmetic: 'float32', computation: 'all in bfloat16', frequencies: {formulas: ['a', 'b'], off_by_a_float: 2},
     function: {judged: 200, not_nearest: 10, like: 'some library'}, misfits: 9, exceptions: {rows: [4, 7], columns: [3], entries: [[1, 2]]}, learned: {waves: 0}}));
-  assert.deepEqual(facts, {Arithmetic: 'float32: all in bfloat16', Frequencies: 'a, or b, but for a float in 2 columns', 'Sines and cosines': '5.0 % are not the nearest float, as of some library',
+  assert.deepEqual(facts, {Arithmetic: 'float32: all in bfloat16', Frequencies: 'a, or b, but for a float in 2 of them', 'Sines and cosines': '5.0 % are not the nearest float, as of some library',
     'Entries that do not fit': '9: rows 4, 7, column 3, [1, 2]'});
 });
 

@@ -6,7 +6,7 @@ import unittest
 import numpy
 
 from identify_case import IdentifyCase
-from library_tables import F, NEARLY, OWN, annotated, gpt_j, hugging_face, yarn
+from library_tables import F, NEARLY, OWN, angles, annotated, frequencies, gpt_j, half, hugging_face, yarn
 from test_compare import NPY, RAW, SAFETENSORS, npy, safetensors
 
 
@@ -96,7 +96,7 @@ class Identify(IdentifyCase):
         self.refuse(400, "dtype", table.tobytes(), "?shape=64,32&dtype=f33", RAW)
 
     def test_other_requests_and_values_of_the_same_table(self):
-        cases = {"rope?length=120&dim=64&step=0.25&tensor=cos": ("gpt_neox", "rope_type=linear&factor=4", {"layout": ["interleaved"]}),
+        cases = {"rope?length=120&dim=64&step=0.25&tensor=cos": (None, "rope_type=linear&factor=4", {"layout": ["interleaved"]}),
                  "rope?length=120&dim=64&rope_theta=1000000&table=full&tensor=sin": ("qwen2", "", {}),
                  "sinusoidal?length=64&dim=32": ("vaswani", "", {"odd_dim": ["truncate", "pad"]}),
                  "sinusoidal?length=8&dim=8&dtype=f16": ("vaswani", "", {"base": ["9999.99", "10000.1"]}),
@@ -106,7 +106,8 @@ class Identify(IdentifyCase):
             exact = numpy.load(io.BytesIO(reply.body))
             found = self.identify(reply.body, "?limit=8")
             self.assertEqual(found["status"], "exact", query)
-            self.assertIn(preset, found["request"]["presets"], query)
+            self.assertEqual(preset is None, found["request"]["presets"] == [], query)
+            self.assertTrue(preset is None or preset in found["request"]["presets"], query)
             self.assertNotIn("llama3.1", found["request"]["presets"], query)
             urls = [same["url"] for same in found["same_table"]]
             self.assertTrue(not other or any(other in url for url in urls), urls)
@@ -160,6 +161,59 @@ class Identify(IdentifyCase):
         recognised = {scheme["name"] for scheme in schemes if scheme["recognised"]}
         self.assertLessEqual({"integer", "normalized", "binary", "sinusoidal", "rope", "alibi", "sinusoidal_2d", *OWN}, recognised)
         self.assertEqual(len(recognised), len(schemes))
+
+    def test_presets_are_those_that_make_the_table(self):
+        for query, presets, others in [
+                ("sinusoidal?length=150&dim=64&preset=whisper", {"whisper", "tensor2tensor", "fairseq"}, {"vaswani"}),
+                ("sinusoidal?length=150&dim=64&base=500", set(), {"vaswani"}), ("sinusoidal?length=150&dim=64&amplitude=2", set(), {"vaswani"}),
+                ("rope?length=150&dim=64&rope_theta=777&tensor=cos", set(), {"gpt_neox"}), ("alibi?length=30&heads=12&preset=falcon", {"falcon"}, set())]:
+            scheme = query.split("?")[0]
+            found = self.identify(self.assert_ok(self.get(f"/v1/encodings/{query}&format=npy")).body)
+            said = set(found["request"]["presets"])
+            self.assertEqual((presets - said, others & said), (set(), set()), (query, found["request"]))
+            for preset in said & {"whisper", "tensor2tensor", "fairseq", "vaswani", "gpt_neox"}:
+                sizes = "&".join(part for part in query.split("?")[1].split("&") if part.split("=")[0] in ("length", "dim", "tensor"))
+                self.assertEqual(self.bits(self.fetch(f"/v1/encodings/{scheme}?preset={preset}&{sizes}")), self.bits(self.fetch(f"/v1/encodings/{query}")), preset)
+
+    def test_columns_of_one_frequency_have_one(self):
+        table = numpy.sin(angles(300, frequencies(64))).repeat(2, 1)
+        self.assertEqual(self.identify(npy(table))["status"], "match")
+        table[:, 63] *= F(1 + 2 ** -20)
+        self.assertNotIn(self.identify(npy(table))["status"], ("match", "exact"))
+
+    def test_frequencies_of_16_bits_are_those_of_a_float32_near_the_formula(self):
+        generator = numpy.random.default_rng(0)
+        rounded = half(frequencies(64), "bf16")
+        moved = (rounded.view("u4") + generator.integers(-1, 2, 32).astype("u4") * 0x10000).view("f4")
+        for inverse, statuses in ((rounded, ("match",)), (moved, ("near", "unknown")), (half(frequencies(64, 9950.0), "bf16"), ("near", "unknown"))):
+            self.assertIn(self.identify(npy(numpy.cos(angles(600, inverse))))["status"], statuses)
+
+    def test_float32_tables_that_were_rounded_to_float16_are_a_match(self):
+        for length, dim in ((2048, 64), (700, 128)):
+            powers = (10000.0 ** (numpy.arange(0, dim, 2, dtype=F) / F(dim)).astype("f8")).astype(F)  # as torch has them, rounded once
+            found = self.identify(npy(numpy.cos(angles(length, F(1) / powers)).astype("f2")))
+            self.assertEqual((found["status"], found["arithmetic"]), ("match", "float32"), (length, dim))
+
+    def test_small_sines_are_not_near_what_has_another_sign(self):
+        for target, place in (("sinusoidal?length=50&dim=64&base=1e18", (slice(None), 62)), ("sinusoidal?length=100&dim=64&dtype=f64", (1, 62))):
+            table = self.fetch(f"/v1/encodings/{target}").copy()
+            table[place] *= table.dtype.type(-1 if table.dtype == "f4" else 1 + 3e-12)
+            self.assertNotIn(self.identify(npy(table))["status"], ("match", "exact"), target)
+
+    def test_integers_that_no_double_has_are_no_numbers(self):
+        for table in (numpy.arange(5) + 2 ** 53, 2 ** 53 + numpy.array([0, 1, 0, 1]), numpy.array([2 ** 64 - 1, 0, 5, 7], "u8")):
+            self.assertEqual(self.identify(npy(table))["status"], "unknown")
+        self.assertIn(self.identify(npy(numpy.arange(5) + 2 ** 52))["status"], ("match", "exact"))
+        reply = self.server.request("POST", "/v1/compare/integer?length=2&offset=9007199254740992&step=0&dtype=f64", {"Content-Type": NPY}, npy(numpy.array([[2 ** 53], [2 ** 53 + 1]])))
+        self.assertEqual((reply.json()["equal"], reply.json()["not_finite"]), (False, 1))
+
+    def test_what_is_near_tells_how_much_differs(self):
+        table = self.fetch("/v1/encodings/rope?length=200&dim=64&tensor=cos").copy()
+        table[7, 3] += F(1e-6)
+        found = self.identify(npy(table))
+        self.assertEqual((found["status"], found["misfits"]), ("near", 0))
+        self.assertIn("1 of 6400 entries differ", found["summary"])
+        self.refuse(400, "body", b"", "", NPY)
 
 
 if __name__ == "__main__":
