@@ -17,7 +17,7 @@ DEPS_TEST := $(DEPS) $(DEPS_POSTGRES) postgresql binutils check chromium clang c
              libclang-rt-dev libmpfr-dev nginx-light prometheus python3 python3-mpmath python3-numpy python3-scipy python3-torch \
              util-linux valgrind wrk zsh
 
-.PHONY: test bits apply-proof rotary-loss unit fuzz fuzz-corpus digits mpfr buckets http browser interop installed fleet kubernetes postgres \
+.PHONY: test bits apply-proof apply-cost rotary-loss unit fuzz fuzz-corpus digits mpfr buckets http browser interop installed fleet kubernetes postgres \
         readme screenshot contract golden check \
         check-builds hardening sanitize tsan valgrind analyze analyze-quick format slow bench soak same-answers confusion cost \
         check-arm64 check-image check-dist check-deb deps-test deps-image deps-bench
@@ -197,6 +197,9 @@ bench: all $(BENCH_TOOLS) ## ratios against the peers that are installed (BENCH=
 
 rotary-loss: all ## what rotary recipes in float32 and bfloat16 lose: the table of README.md
 	$(PYTHON) -B tests/bench/rotary_loss.py $(BUILD)/posenc-server
+
+apply-cost: all ## what exactness costs: GB/s of /v1/apply beside torch in float32
+	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/bench/apply_cost.py $(BUILD)/posenc-server
 
 apply-proof: all ## 10^6 results of /v1/apply over all schemes against exact arithmetic (PROOF="ELEMENTS SEED")
 	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/http/apply_proof.py $(PROOF)
