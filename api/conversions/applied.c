@@ -222,6 +222,15 @@ const api_applied_tensor *api_applied_result(const api_applied *applied)
     return &applied->results[0];
 }
 
+double api_applied_price(const api_applied *applied, const pe_request *request,
+                         const pe_apply_options *options)
+{
+    double price = 0;
+    for (size_t i = 0; i < applied->count; i++)
+        price += pe_apply_price(request, applied->chosen[i], &applied->inputs[i], options);
+    return price;
+}
+
 bool api_applied_compare(api_applied *applied, pe_tolerance tolerance, const pe_runner *runner,
                          pe_comparison *ret_comparison, pe_error *reterr)
 {
