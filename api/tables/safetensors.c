@@ -65,6 +65,11 @@ static const json_t *choose(const json_t *root, const char *name, const char *ot
         refuse_name(root, name ? name : "", reterr);
         return NULL;
     }
+    if (strlen(chosen) > API_SET_NAME_MAX) {
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "file_tensor", chosen,
+                     "the name of a tensor of at most %d bytes", API_SET_NAME_MAX);
+        return NULL;
+    }
     snprintf(ret_name, API_SET_NAME_MAX + 1, "%s", chosen);
     return value;
 }

@@ -149,6 +149,19 @@ class Rotations(ApplyCase):
         for axes in ("batch,length,heads", "batch,heads,heads,dim", "batch,length,dim,heads", "a,b,c,dim", "batch,,length,dim", ""):
             self.refuse(400, "axes", "rope", f"length=7&dim=8&axes={axes}", npy(table), NPY)
 
+    def test_names_of_axes_are_short_words_that_the_encoding_does_not_have(self):
+        table = numpy.ones((2, 7, 3, 8), numpy.float32)
+        for axes in ("a" * 32, "%C3%A9", "a%20b", "a|b", "a.b"):
+            self.refuse(400, "axes", "rope", f"length=7&dim=8&axes={axes},length,heads,dim", npy(table), NPY)
+        self.array("rope", f"length=7&dim=8&axes={'a' * 31},length,Heads-of_2,dim", table)
+        self.refuse(422, "axes", "rope", "length=7&dim=8&axes=pair,length,heads,dim", npy(table), NPY)
+        weights = "f32", numpy.ones((6, 3, 5), numpy.float32).view(numpy.uint32)
+        for scheme, query, axes, name in (("shaw", "length=5&query_length=3&dim=6", "dim,queries,keys", "weights"),
+                                          ("shaw", "length=6&query_length=3&dim=5", "keys,queries,dim", "query"),
+                                          ("rotation_matrix", "length=3&dim=6", "row,length,dim", "x")):
+            problem = self.assert_problem(self.apply(scheme, f"{query}&axes={axes}", file_of({name: weights})), 422, "axes")
+            self.assertIn(f"names without {axes.split(',')[0]}: that is an axis of the encoding", problem["detail"])
+
     def test_infinities_and_nan_are_as_ieee_754_has_them(self):
         table = numpy.array([[1, math.inf, 2, 3], [math.nan, 1, 2, math.inf]])
         found = self.array("rope", "length=2&dim=4", table)
@@ -302,6 +315,14 @@ class Files(ApplyCase):
         found = self.applied("rope", "length=3&dim=8", both)
         self.assertEqual([(name, dtype) for name, (dtype, _) in found.items()], [("key", "f32"), ("query", "f16")])
         self.assertEqual(list(self.applied("rope", "length=3&dim=8&result=query", both)), ["query"])
+
+    def test_names_of_tensors_keep_all_their_bytes_or_are_refused(self):
+        bits = numpy.zeros((3, 8), numpy.uint32)
+        for name in ("a" * 128, "é" * 64):
+            self.assertEqual(list(self.applied("rope", "length=3&dim=8", {name: ("f32", bits)})), [name])
+        for name in ("a" * 129, "a" + "é" * 64):
+            problem = self.assert_problem(self.apply("rope", "length=3&dim=8", file_of({name: ("f32", bits)})), 422, "file_tensor")
+            self.assertIn("at most 128 bytes", problem["detail"])
 
     def test_long_tensors_come_in_pieces_that_fit(self):
         random = numpy.random.default_rng(7)
