@@ -324,6 +324,12 @@ class Files(ApplyCase):
             problem = self.assert_problem(self.apply("rope", "length=3&dim=8", file_of({name: ("f32", bits)})), 422, "file_tensor")
             self.assertIn("at most 128 bytes", problem["detail"])
 
+    def test_a_file_ends_with_its_last_tensor(self):
+        file = file_of({"query": ("f32", numpy.zeros((3, 8), numpy.uint32))})
+        self.assert_ok(self.apply("rope", "length=3&dim=8", file))
+        self.refuse(400, "body", "rope", "length=3&dim=8", file + b"\0")
+        self.refuse(400, "data_offsets", "rope", "length=3&dim=8", file[:-1])
+
     def test_long_tensors_come_in_pieces_that_fit(self):
         random = numpy.random.default_rng(7)
         table = random.standard_normal((3, 4097, 96)).astype(numpy.float32)
