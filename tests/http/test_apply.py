@@ -282,8 +282,26 @@ class Against(ApplyCase):
         self.refuse(400, "result", "rope", "length=5&dim=8&against=mine", file_of(tensors))
         self.assert_ok(self.apply("rope", "length=5&dim=8&against=mine&result=key", file_of(tensors)))
         self.refuse(422, "against", "rope", "length=5&dim=8&against=yours&result=key", file_of({"key": ("f32", bits)}))
+        self.assertIn("result must be one of query, key, as against compares with one result",
+                      self.apply("rope", "length=5&dim=8&against=mine", file_of(tensors)).json()["detail"])
         self.refuse(422, "against", "rope", "length=5&dim=8&against=mine", npy(self.exact), NPY)
         self.refuse(400, "ulps", "rope", "length=5&dim=8&ulps=1", npy(self.exact), NPY)
+
+
+    def test_a_tensor_to_compare_with_is_no_input_whatever_its_name(self):
+        query, exact = (("f32", array.view(numpy.uint32)) for array in (self.query, self.exact))
+        for result in ("", "&result=query", "&result=key"):
+            problem = self.assert_problem(self.apply("rope", f"length=5&dim=8&against=query{result}", file_of({"query": query})), 422, "body")
+            self.assertIn("tensors besides that of against that are called query, key", problem["detail"])
+        for name in ("key", "any"):
+            reply = self.assert_ok(self.apply("rope", "length=5&dim=8&against=query", file_of({name: query, "query": exact})))
+            self.assertTrue(reply.json()["equal"])
+
+    def test_an_array_of_which_there_are_several_results_needs_one(self):
+        bits = numpy.ones((4, 4), numpy.float32)
+        problem = self.assert_problem(self.apply("complex_order", "length=4&dim=4&vocab=10", npy(bits), NPY), 400, "result")
+        self.assertIn("one of real, imag, as an npy file has one array", problem["detail"])
+        self.assert_ok(self.apply("complex_order", "length=4&dim=4&vocab=10&result=imag", npy(bits), NPY))
 
 
 class Files(ApplyCase):
