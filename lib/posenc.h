@@ -878,17 +878,24 @@ typedef struct pe_apply_options {
  * are as IEEE 754 has them; every NaN is the same one. Columns that a rotation leaves as they
  * are keep their bytes where the dtype stays. An element whose terms cancel to less than about
  * 2^-40 of themselves may be off in the last place of f64, since terms are known to 2^-92.
- * Memory is that of the encoding, at most 64 MB, and of some rows. One thread at a time. */
+ * Memory is that of the encoding, at most 64 MB, and of some rows, at most some 100 MB. One
+ * thread at a time. */
 typedef struct pe_apply pe_apply;
 
 /* Open the result for an input of a real dtype, row-major and not swapped. The request's dtype
  * does not matter. Fails as pe_stream_new, with PE_OUT_OF_RANGE for "shape", "form" or
  * "cos_sin" where input and request do not fit, with PE_MALFORMED for "axes" or "dtype". The
- * view must be readable as long as the result; the runner is used during this call only. */
+ * view must be readable as long as the result; the runner is used during this call only.
+ * Limits, whose breach is a PE_OUT_OF_RANGE for "shape": 2^20 elements along the last axis of
+ * input and result; for sums 2^26 multiply-adds of one row, and 2^22 for PE_APPLY_COMBINE. */
 pe_status pe_apply_new(pe_request *request, size_t application, const pe_view *input,
                        const pe_apply_options *options, const pe_runner *runner,
                        pe_apply **ret_apply, pe_error *reterr);
 void pe_apply_free(pe_apply *apply);
+
+/* The multiply-adds of all results, as pe_request_price; 0 if pe_apply_new would fail. */
+double pe_apply_price(const pe_request *request, size_t application, const pe_view *input,
+                      const pe_apply_options *options);
 
 /* The shape of the result, row-major; `read` is NULL. */
 const pe_view *pe_apply_shape(const pe_apply *apply);
@@ -898,7 +905,8 @@ uint64_t pe_apply_size(const pe_apply *apply); /* bytes */
  * input cannot be read. */
 size_t pe_apply_read(pe_apply *apply, uint64_t offset, void *dst, size_t size);
 
-/* Compare a result with one from elsewhere, as pe_compare does. */
+/* Compare a result with one from elsewhere, as pe_compare does. The runner is asked about every
+ * millisecond. */
 pe_status pe_apply_compare(pe_apply *apply, const pe_view *view, pe_tolerance tolerance,
                            const pe_runner *runner, pe_comparison *ret_comparison,
                            pe_error *reterr);

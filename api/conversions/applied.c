@@ -1,10 +1,10 @@
 /* Finding the tensors of a file that a scheme is applied to, and writing the results. */
 #include "conversions/applied.h"
 
+#include "conversions/applied_head.h"
 #include "sets/set_header.h"
 #include "tables/body_file.h"
 #include "tables/safetensors.h"
-#include "json/document.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,7 +101,25 @@ static bool refuse_names(const api_applied *self, size_t applications, const cha
     for (size_t i = 0; i < applications; i++)
         list_name(names, sizeof names, self->applications[i].input);
     pe_error_add(reterr, PE_OUT_OF_RANGE, "body", given,
-                 "a safetensors file of tensors that are called %s, or of one tensor", names);
+                 "a safetensors file of %s that are called %s, or of one such tensor%s",
+                 self->against ? "tensors besides that of against" : "tensors", names,
+                 self->against ? " of any name" : ", which may have any name");
+    return false;
+}
+
+/* Add that one of the results that may be computed must be chosen; `reason` is why. */
+static bool refuse_several(const api_applied *self, const size_t *chosen, size_t count,
+                           const char *reason, pe_error *reterr)
+{
+    char names[128] = "";
+    bool one_input = true;
+    for (size_t i = 0; i < count; i++) {
+        const pe_application *rule = &self->applications[chosen[i]];
+        list_name(names, sizeof names, rule->result);
+        one_input &= strcmp(rule->input, self->applications[chosen[0]].input) == 0;
+    }
+    pe_error_add(reterr, PE_MALFORMED, "result", "", "one of %s, as %s%s", names, reason,
+                 one_input ? "" : "; or send the input of one result alone");
     return false;
 }
 
@@ -111,63 +129,87 @@ static bool is_asked(const pe_application *rule, const char *result)
     return !result || strcmp(rule->result, result) == 0;
 }
 
+/* The tensors of a file besides that which is compared. */
+typedef struct members {
+    size_t count, known;         /* all; those with names of inputs */
+    const char *only, *stranger; /* one of them; one that is no input, or NULL */
+} members;
+
+static bool is_input(const api_applied *self, size_t applications, const char *name)
+{
+    for (size_t i = 0; i < applications; i++)
+        if (strcmp(self->applications[i].input, name) == 0)
+            return true;
+    return false;
+}
+
+/* Whether a tensor is the one to compare with. */
+static bool is_compared(const api_applied *self, const char *name)
+{
+    return self->against && strcmp(name, self->against) == 0;
+}
+
+static members count_members(const api_applied *self, size_t applications, const json_t *root)
+{
+    const char *name;
+    json_t *value;
+    members found = {.only = NULL};
+    json_object_foreach((json_t *)(uintptr_t)root, name, value)
+    {
+        if (strcmp(name, API_SET_METADATA) == 0 || is_compared(self, name))
+            continue;
+        bool known = is_input(self, applications, name);
+        found.count++;
+        found.known += known;
+        found.only = name;
+        found.stranger = known ? found.stranger : name;
+    }
+    return found;
+}
+
 /* Find the inputs of a safetensors file with these members. */
 static bool find_named(api_applied *self, size_t applications, const char *result,
                        const json_t *root, pe_error *reterr)
 {
-    const char *name, *only = NULL, *stranger = NULL;
-    json_t *value;
-    size_t tensors = 0, known = 0;
-    json_object_foreach((json_t *)(uintptr_t)root, name, value)
-    {
-        if (strcmp(name, API_SET_METADATA) == 0 ||
-            (self->against && strcmp(name, self->against) == 0))
-            continue;
-        bool is_input = false;
-        for (size_t i = 0; i < applications; i++)
-            is_input |= strcmp(self->applications[i].input, name) == 0;
-        tensors++;
-        known += is_input;
-        only = name;
-        stranger = is_input ? stranger : name;
-    }
+    const members found = count_members(self, applications, root);
     if (self->against && !json_object_get(root, self->against)) {
         pe_error_add(reterr, PE_OUT_OF_RANGE, "against", self->against,
                      "the name of a tensor of the file");
         return false;
     }
-    if (tensors == 0 || (tensors > 1 && known < tensors))
-        return refuse_names(self, applications, stranger ? stranger : "", reterr);
+    const char *given = found.stranger ? found.stranger : found.only ? found.only : "";
+    if (found.count == 0 || (found.count > 1 && found.known < found.count))
+        return refuse_names(self, applications, given, reterr);
     const char *first = NULL; /* whose input the only tensor is */
     for (size_t i = 0; i < applications; i++) {
         const pe_application *rule = &self->applications[i];
         if (!is_asked(rule, result))
             continue;
         first = first ? first : rule->input;
-        bool there = known > 0 ? json_object_get(root, rule->input) != NULL
-                               : strcmp(rule->input, first) == 0;
-        if (there && !add(self, i, known > 0 ? rule->input : only, reterr))
+        bool there = found.known > 0 ? json_object_get(root, rule->input) != NULL &&
+                                           !is_compared(self, rule->input)
+                                     : strcmp(rule->input, first) == 0;
+        if (there && !add(self, i, found.known > 0 ? rule->input : found.only, reterr))
             return false;
         self->count += there;
     }
-    return self->count > 0 ||
-           refuse_names(self, applications, stranger ? stranger : only, reterr);
+    return self->count > 0 || refuse_names(self, applications, given, reterr);
 }
 
 /* The array of an npy file is the first input of what is asked for. */
 static bool find_array(api_applied *self, size_t applications, const char *result,
                        pe_error *reterr)
 {
-    size_t first = applications, count = 0;
-    for (size_t i = applications; i-- > 0;)
-        if (is_asked(&self->applications[i], result))
-            first = i;
-    for (size_t i = 0; i < applications; i++)
-        count += is_asked(&self->applications[i], result) &&
-                 strcmp(self->applications[i].input, self->applications[first].input) == 0;
+    size_t chosen[PE_TENSORS_MAX], count = 0;
+    for (size_t i = 0; i < applications; i++) {
+        const pe_application *rule = &self->applications[i];
+        if (is_asked(rule, result) &&
+            (count == 0 || strcmp(rule->input, self->applications[chosen[0]].input) == 0))
+            chosen[count++] = i;
+    }
     if (count > 1)
-        return refuse_result(self, applications, "", reterr);
-    if (!add(self, first, NULL, reterr))
+        return refuse_several(self, chosen, count, "an npy file has one array", reterr);
+    if (!add(self, chosen[0], NULL, reterr))
         return false;
     self->count = 1;
     return true;
@@ -177,12 +219,12 @@ static bool find_array(api_applied *self, size_t applications, const char *resul
 static bool find_compared(api_applied *self, pe_error *reterr)
 {
     const api_file file = api_request_file(&self->request);
-    const char *names[PE_TENSORS_MAX];
     char name[API_SET_NAME_MAX + 1];
-    for (size_t i = 0; i < self->count; i++)
-        names[i] = self->applications[self->chosen[i]].result;
     if (self->count > 1)
-        pe_error_add_choice(reterr, "result", "", names, self->count);
+        return refuse_several(self, self->chosen, self->count,
+                              "against compares with one result, and the file has inputs of "
+                              "these",
+                              reterr);
     return self->count == 1 &&
            api_safetensors_view(&file, self->against, NULL, &self->compared, name, reterr);
 }
@@ -222,6 +264,15 @@ const api_applied_tensor *api_applied_result(const api_applied *applied)
     return &applied->results[0];
 }
 
+double api_applied_price(const api_applied *applied, const pe_request *request,
+                         const pe_apply_options *options)
+{
+    double price = 0;
+    for (size_t i = 0; i < applied->count; i++)
+        price += pe_apply_price(request, applied->chosen[i], &applied->inputs[i], options);
+    return price;
+}
+
 bool api_applied_compare(api_applied *applied, pe_tolerance tolerance, const pe_runner *runner,
                          pe_comparison *ret_comparison, pe_error *reterr)
 {
@@ -256,86 +307,6 @@ static void sort_results(api_applied *self)
         }
 }
 
-static json_t *shape_of(const pe_view *view)
-{
-    json_t *shape = json_array();
-    for (size_t i = 0; i < view->rank; i++)
-        json_array_append_new(shape, json_integer((json_int_t)view->shape[i]));
-    return shape;
-}
-
-/* The JSON object of the head of a safetensors file, as text. */
-static char *describe(const api_applied *self)
-{
-    static const char *const NAMES[] = {[PE_ELEMENT_F32] = "F32",
-                                        [PE_ELEMENT_F64] = "F64",
-                                        [PE_ELEMENT_F16] = "F16",
-                                        [PE_ELEMENT_BF16] = "BF16"};
-    json_t *root = json_object();
-    uint64_t begin = 0;
-    for (size_t i = 0; i < self->count; i++) {
-        const pe_view *view = pe_apply_shape(self->results[i].apply);
-        uint64_t end = begin + pe_apply_size(self->results[i].apply);
-        json_object_set_new(root, self->results[i].name,
-                            json_pack("{s:s, s:o, s:[I, I]}", "dtype", NAMES[view->element],
-                                      "shape", shape_of(view), "data_offsets",
-                                      (json_int_t)begin, (json_int_t)end));
-        begin = end;
-    }
-    return api_document_text(root, JSON_COMPACT);
-}
-
-/* Write the head of an npy file, as text without its preamble. */
-static char *describe_array(const api_applied *self)
-{
-    static const char *const NAMES[] = {
-        [PE_ELEMENT_F32] = "<f4", [PE_ELEMENT_F64] = "<f8", [PE_ELEMENT_F16] = "<f2"};
-    const pe_view *view = pe_apply_shape(self->results[0].apply);
-    const size_t size = 256;
-    char *text = malloc(size);
-    if (!text)
-        return NULL;
-    int used = snprintf(text, size, "{'descr': '%s', 'fortran_order': False, 'shape': (",
-                        NAMES[view->element]);
-    for (size_t i = 0; i < view->rank; i++)
-        used += snprintf(text + used, size - (size_t)used, "%llu, ",
-                         (unsigned long long)view->shape[i]);
-    snprintf(text + used, size - (size_t)used, "), }");
-    return text;
-}
-
-#define ALIGNMENT   64
-#define NPY_MAGIC   "\x93NUMPY\x01"
-#define NPY_PREFIX  10 /* magic, version, length of the head */
-#define FILE_PREFIX 8  /* length of the head */
-
-/* Make the head of the answer: a length and a text, padded so that the data are aligned. */
-static bool make_head(api_applied *self)
-{
-    char *text = self->is_npy ? describe_array(self) : describe(self);
-    size_t prefix = self->is_npy ? NPY_PREFIX : FILE_PREFIX;
-    if (!text)
-        return false;
-    size_t used = strlen(text);
-    size_t size = (prefix + used + 1 + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    size_t length = size - prefix;
-    self->head = malloc(size);
-    if (self->head) {
-        memset(self->head, self->is_npy ? 0 : ' ', size);
-        memset(self->head + prefix, ' ', length);
-        memcpy(self->head + prefix, text, used);
-        if (self->is_npy)
-            memcpy(self->head, NPY_MAGIC, sizeof NPY_MAGIC);
-        for (unsigned i = 0; i < (self->is_npy ? 2 : 8); i++)
-            self->head[prefix - (self->is_npy ? 2 : 8) + i] = (char)(length >> (8 * i));
-        if (self->is_npy)
-            self->head[size - 1] = '\n';
-    }
-    self->head_size = size;
-    free(text);
-    return self->head != NULL;
-}
-
 /* An api_source's `read`. */
 static size_t read_applied(void *state, uint64_t offset, char *dst, size_t room)
 {
@@ -366,7 +337,9 @@ static void free_applied(void *state)
 api_body *api_body_applied(api_applied *applied)
 {
     sort_results(applied);
-    if (!make_head(applied)) {
+    applied->head = api_applied_head(applied->results, applied->count, applied->is_npy,
+                                     &applied->head_size);
+    if (!applied->head) {
         api_applied_free(applied);
         return NULL;
     }

@@ -46,6 +46,10 @@ bool api_applied_open(api_applied *applied, pe_request *request,
                       const pe_apply_options *options, const pe_runner *runner,
                       pe_error *reterr);
 
+/* The multiply-adds of all results, as pe_request_price. */
+double api_applied_price(const api_applied *applied, const pe_request *request,
+                         const pe_apply_options *options);
+
 /* Compare the only result with the tensor `against`. */
 bool api_applied_compare(api_applied *applied, pe_tolerance tolerance, const pe_runner *runner,
                          pe_comparison *ret_comparison, pe_error *reterr);

@@ -242,10 +242,14 @@ static api_reply *refuse_raw(void)
 }
 
 /* The price of what is computed before the answer begins: entries are prepared as doubles and
- * as pairs. */
+ * as pairs, and what is compared is computed whole. */
 static double price_of(const applying *self)
 {
-    return 2 * pe_request_preparation_price(self->representation.request);
+    const pe_request *request = self->representation.request;
+    double price = 2 * pe_request_preparation_price(request);
+    if (self->against)
+        price += api_applied_price(self->applied, request, &self->options);
+    return price;
 }
 
 /* Check that price. */

@@ -65,6 +65,11 @@ static const json_t *choose(const json_t *root, const char *name, const char *ot
         refuse_name(root, name ? name : "", reterr);
         return NULL;
     }
+    if (strlen(chosen) > API_SET_NAME_MAX) {
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "file_tensor", chosen,
+                     "the name of a tensor of at most %d bytes", API_SET_NAME_MAX);
+        return NULL;
+    }
     snprintf(ret_name, API_SET_NAME_MAX + 1, "%s", chosen);
     return value;
 }
@@ -133,13 +138,43 @@ static char *read_head(const api_file *file, size_t *ret_size, pe_error *reterr)
     return NULL;
 }
 
+/* Check that the file ends with its data, if all tensors say where theirs end. */
+static bool ends_with_data(const api_file *file, const json_t *root, uint64_t data,
+                           pe_error *reterr)
+{
+    const char *name;
+    json_t *value;
+    uint64_t end = 0;
+    char given[32];
+    json_object_foreach((json_t *)(uintptr_t)root, name, value)
+    {
+        const json_t *last = json_array_get(json_object_get(value, "data_offsets"), 1);
+        json_int_t at = json_integer_value(last);
+        if (strcmp(name, API_SET_METADATA) == 0)
+            continue;
+        if (!json_is_integer(last) || at < 0)
+            return true; /* which is said where that tensor is read */
+        end = (uint64_t)at > end ? (uint64_t)at : end;
+    }
+    if (end >= file->size - data)
+        return true;
+    snprintf(given, sizeof given, "%llu bytes", (unsigned long long)file->size);
+    pe_error_add(reterr, PE_MALFORMED, "body", given,
+                 "a file of %llu bytes, as its header says: nothing follows the last tensor",
+                 (unsigned long long)(data + end));
+    return false;
+}
+
 json_t *api_safetensors_load(const api_file *file, size_t *ret_data, pe_error *reterr)
 {
     size_t size;
     char *head = read_head(file, &size, reterr);
     json_t *root = head ? api_set_header_load(head, size, ret_data, reterr) : NULL;
     free(head);
-    return root;
+    if (root && ends_with_data(file, root, *ret_data, reterr))
+        return root;
+    json_decref(root);
+    return NULL;
 }
 
 bool api_safetensors_view(const api_file *file, const char *name, const char *otherwise,

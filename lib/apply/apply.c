@@ -4,6 +4,8 @@
 #include "apply/indexed.h"
 #include "apply/rows.h"
 #include "apply/sum.h"
+#include "apply/tensors.h"
+#include "apply/work.h"
 #include "foreign/comparison.h"
 #include "kernels/kernel.h"
 #include "numerics/dtype.h"
@@ -12,8 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK_ELEMENTS ((uint64_t)16384) /* of the input or the result, but at least a row */
-#define READ_BLOCKS    4                 /* the most that one read computes */
+#define READ_PRICE 0x1p20 /* the most that one read computes, but at least a block */
 
 struct pe_apply {
     const pe_application *application;
@@ -28,8 +29,9 @@ struct pe_apply {
     pe_indexed indexed;   /* of PE_APPLY_GATHER, whose table is entries[0] */
     unsigned char *found; /* [block_rows, columns]: of the input */
     double *numbers;      /* the same */
-    unsigned char *block; /* the results of rows [first, first + filled) */
-    uint64_t block_rows, first, filled;
+    unsigned char *block; /* results [first, first + filled) of all */
+    uint64_t first, filled;
+    pe_work work;
 };
 
 const pe_application *pe_scheme_applications(const pe_scheme *scheme, size_t *ret_count)
@@ -39,35 +41,6 @@ const pe_application *pe_scheme_applications(const pe_scheme *scheme, size_t *re
 }
 
 /* ---- opening ---- */
-
-/* The place of a tensor among those of a request; -1 if there is none. */
-static int find_tensor(const pe_request *request, const char *name)
-{
-    for (size_t i = 0; i < pe_request_tensor_count(request); i++)
-        if (strcmp(pe_request_tensor(request, i)->name, name) == 0)
-            return (int)i;
-    return -1;
-}
-
-/* Find the tensors of the application; false, and a problem, if the request has another form of
- * them. */
-static bool find_tensors(const pe_apply *self, size_t *ret_tensors, pe_error *reterr)
-{
-    for (size_t i = 0; i < 2 && self->application->tensors[i]; i++) {
-        int found = find_tensor(self->exact, self->application->tensors[i]);
-        if (found < 0 && self->application->kind == PE_APPLY_ROTATE)
-            pe_error_add(reterr, PE_OUT_OF_RANGE, "cos_sin", "true",
-                         "left out: cosines and sines are applied");
-        else if (found < 0)
-            pe_error_add(reterr, PE_OUT_OF_RANGE, "form", "",
-                         "such that there is the tensor %s: expanded",
-                         self->application->tensors[i]);
-        if (found < 0)
-            return false;
-        ret_tensors[i] = (size_t)found;
-    }
-    return true;
-}
 
 /* Check the input's element type, and set both dtypes. */
 static bool set_dtypes(pe_apply *self, const pe_apply_options *options, pe_error *reterr)
@@ -128,16 +101,13 @@ static void set_shape(pe_apply *self)
 
 static bool allocate(pe_apply *self)
 {
-    size_t most =
-        self->rule.columns > self->rule.results ? self->rule.columns : self->rule.results;
-    self->block_rows = BLOCK_ELEMENTS / most > 0 ? BLOCK_ELEMENTS / most : 1;
-    if (self->block_rows > self->binding.rows)
-        self->block_rows = self->binding.rows;
-    size_t entries = (size_t)self->block_rows * self->rule.columns;
+    size_t results = (size_t)self->work.block_results;
+    size_t most = self->rule.columns > results ? self->rule.columns : results;
+    size_t entries = (size_t)self->work.block_rows * self->rule.columns;
     self->found = malloc(entries * pe_dtype_size(self->dtype));
     self->numbers = malloc(entries * sizeof *self->numbers);
     self->block =
-        malloc((size_t)self->block_rows * self->rule.results * pe_dtype_size(self->rule.dtype));
+        malloc((size_t)self->work.block_rows * results * pe_dtype_size(self->rule.dtype));
     return pe_row_room_init(&self->room, most) && self->found && self->numbers && self->block;
 }
 
@@ -145,12 +115,6 @@ static bool allocate(pe_apply *self)
 static uint64_t rows_at_once(const pe_apply *self)
 {
     return self->rule.kind == PE_APPLY_COMBINE ? self->binding.columns : 1;
-}
-
-/* Whether the input's rows are keys. */
-static bool is_by_key(const pe_apply *self)
-{
-    return strncmp(self->application->axes, "keys", 4) == 0;
 }
 
 static bool open_entries(pe_apply *self, const size_t *tensors, const pe_runner *runner,
@@ -163,27 +127,14 @@ static bool open_entries(pe_apply *self, const size_t *tensors, const pe_runner 
     if (self->rule.kind == PE_APPLY_GATHER)
         return pe_entries_init(&self->entries[0], self->doubles, self->exact, tensors[0], 1,
                                runner, reterr) == PE_OK &&
-               pe_indexed_init(&self->indexed, self->exact, tensors[1], is_by_key(self), runner,
+               pe_indexed_init(&self->indexed, self->exact, tensors[1],
+                               pe_tensors_are_by_key(self->application), runner,
                                reterr) == PE_OK;
     for (size_t i = 0; i < 2 && self->application->tensors[i]; i++)
         if (pe_entries_init(&self->entries[i], self->doubles, self->exact, tensors[i], at_once,
                             runner, reterr) != PE_OK)
             return false;
     return true;
-}
-
-/* The tensor that says which rows of the entries belong to a row of the input; of indices for
- * keys with its axes exchanged. */
-static pe_tensor bound_tensor(const pe_apply *self, const size_t *tensors)
-{
-    bool gather = self->application->kind == PE_APPLY_GATHER;
-    pe_tensor tensor = *pe_request_tensor(self->exact, tensors[gather]);
-    if (gather && tensor.rank == 2 && is_by_key(self)) {
-        uint64_t queries = tensor.shape[0];
-        tensor.shape[0] = tensor.shape[1];
-        tensor.shape[1] = queries;
-    }
-    return tensor;
 }
 
 /* Check that the input's rows are as long as those of the table. */
@@ -205,14 +156,20 @@ static bool open(pe_apply *self, const pe_apply_options *options, const pe_runne
                  pe_error *reterr)
 {
     size_t tensors[2];
-    if (!find_tensors(self, tensors, reterr) || !set_dtypes(self, options, reterr))
+    if (!pe_tensors_find(self->exact, self->application, tensors, reterr) ||
+        !set_dtypes(self, options, reterr))
         return false;
-    const pe_tensor entries = bound_tensor(self, tensors);
+    const pe_tensor entries = pe_tensors_bound(self->exact, self->application, tensors);
     if (!pe_binding_make(self->exact, self->application, &entries, &self->input, options->axes,
                          &self->binding, reterr))
         return false;
     if (self->application->kind == PE_APPLY_GATHER && !fits_table(self, tensors[0], reterr))
         return false;
+    if (!pe_work_fits(self->application, &self->binding, reterr))
+        return false;
+    self->work =
+        pe_work_divide(self->application, &self->binding,
+                       pe_request_tensor(self->exact, tensors[0]), self->rule.dtype == PE_F64);
     self->rule.kind = self->application->kind;
     self->rule.unsure = self->application->is_rational ? PE_ENTRY_ERROR : 0;
     self->rule.scale = options->scale;
@@ -272,15 +229,9 @@ const pe_view *pe_apply_shape(const pe_apply *apply)
     return &apply->shape;
 }
 
-/* Bytes of the results of one row. */
-static uint64_t row_bytes(const pe_apply *self)
-{
-    return self->rule.results * pe_dtype_size(self->rule.dtype);
-}
-
 uint64_t pe_apply_size(const pe_apply *apply)
 {
-    return apply->binding.rows * row_bytes(apply);
+    return apply->binding.rows * apply->rule.results * pe_dtype_size(apply->rule.dtype);
 }
 
 /* ---- reading ---- */
@@ -293,51 +244,57 @@ static void keep_rest(const pe_apply *self, const unsigned char *found, unsigned
         memcpy(to + turned * size, found + turned * size, (self->rule.columns - turned) * size);
 }
 
-/* Compute the results of a row into the room. */
-static void fill_row(pe_apply *self, uint64_t row, const double *numbers)
+/* Compute `count` results of a row, from `first` on, into the room. */
+static void fill_row(pe_apply *self, uint64_t row, uint64_t first, size_t count,
+                     const double *numbers)
 {
     uint64_t entries = pe_binding_row(&self->binding, row);
     if (self->rule.kind == PE_APPLY_GATHER || self->rule.kind == PE_APPLY_CONTRACT) {
-        pe_row_indexed(&self->rule, &self->room, numbers, &self->indexed, entries,
+        pe_row_indexed(&self->rule, &self->room, numbers, &self->indexed, entries, first, count,
                        &self->entries[0], self->room.rounded);
         return;
     }
     pe_row_apply(&self->rule, &self->room, numbers, self->entries, entries, self->room.rounded);
 }
 
-/* Compute the rows of a block; false if the input cannot be read. */
-static bool fill_block(pe_apply *self, uint64_t first)
+/* Compute the block that has a result; false if the input cannot be read. */
+static bool fill_block(pe_apply *self, uint64_t result)
 {
     const pe_applying *kernel = pe_kernel_get()->applying;
-    uint64_t left = self->binding.rows - first;
-    uint64_t rows = left < self->block_rows ? left : self->block_rows;
-    size_t columns = self->rule.columns, entries = (size_t)rows * columns;
-    size_t width = columns * pe_dtype_size(self->dtype), size = (size_t)row_bytes(self);
-    self->first = first;
+    size_t columns = self->rule.columns, results = self->rule.results;
+    size_t width = columns * pe_dtype_size(self->dtype);
+    uint64_t row = result / results, left = self->binding.rows - row;
+    uint64_t first = result % results / self->work.block_results * self->work.block_results;
+    uint64_t rest = results - first;
+    size_t count = (size_t)(rest < self->work.block_results ? rest : self->work.block_results);
+    size_t rows = (size_t)(left < self->work.block_rows ? left : self->work.block_rows);
+    size_t size = count * pe_dtype_size(self->rule.dtype);
+    self->first = row * results + first;
     self->filled = 0;
-    if (!self->input.read(self->input.context, self->input.offset + first * width, self->found,
-                          (size_t)rows * width))
+    if (!self->input.read(self->input.context, self->input.offset + row * width, self->found,
+                          rows * width))
         return false;
-    kernel->read(self->dtype, self->found, entries, self->numbers);
-    for (uint64_t r = 0; r < rows; r++) {
-        fill_row(self, first + r, self->numbers + r * columns);
-        kernel->store(self->rule.dtype, self->room.rounded, self->rule.results,
-                      self->block + r * size);
+    kernel->read(self->dtype, self->found, rows * columns, self->numbers);
+    for (size_t r = 0; r < rows; r++) {
+        fill_row(self, row + r, first, count, self->numbers + r * columns);
+        kernel->store(self->rule.dtype, self->room.rounded, count, self->block + r * size);
         keep_rest(self, self->found + r * width, self->block + r * size);
     }
-    self->filled = rows;
+    self->filled = rows * count;
     return true;
 }
 
 size_t pe_apply_read(pe_apply *apply, uint64_t offset, void *dst, size_t size)
 {
-    uint64_t bytes = row_bytes(apply), end = pe_apply_size(apply);
-    size_t done = 0, blocks = 0;
+    uint64_t bytes = pe_dtype_size(apply->rule.dtype), end = pe_apply_size(apply);
+    double spent = 0;
+    size_t done = 0;
     while (done < size && offset + done < end) {
-        uint64_t at = offset + done, row = at / bytes;
-        if (row < apply->first || row >= apply->first + apply->filled) {
-            if (blocks++ == READ_BLOCKS || !fill_block(apply, row))
+        uint64_t at = offset + done, result = at / bytes;
+        if (result < apply->first || result >= apply->first + apply->filled) {
+            if (spent >= READ_PRICE || !fill_block(apply, result))
                 break;
+            spent += (double)apply->filled * apply->work.result_price;
         }
         uint64_t from = at - apply->first * bytes, rest = apply->filled * bytes - from;
         size_t part = rest < size - done ? (size_t)rest : size - done;
@@ -349,24 +306,41 @@ size_t pe_apply_read(pe_apply *apply, uint64_t offset, void *dst, size_t size)
 
 /* ---- comparing ---- */
 
-/* A pe_exact_side's `read`. */
+/* A result that is compared, and whom to ask whether to go on. */
+typedef struct compared {
+    pe_apply *apply;
+    const pe_runner *runner;
+    pe_error stopped;
+} compared;
+
+/* A pe_exact_side's `read`: a read takes about a millisecond, so each is asked for. */
 static size_t read_apply(void *context, uint64_t offset, void *dst, size_t size)
 {
-    return pe_apply_read(context, offset, dst, size);
+    compared *self = context;
+    double done = (double)offset / (double)pe_apply_size(self->apply);
+    if (self->runner &&
+        !pe_may_go_on(self->runner, &self->apply->exact->values, done, &self->stopped))
+        return 0;
+    return pe_apply_read(self->apply, offset, dst, size);
 }
 
 pe_status pe_apply_compare(pe_apply *apply, const pe_view *view, pe_tolerance tolerance,
                            const pe_runner *runner, pe_comparison *ret_comparison,
                            pe_error *reterr)
 {
-    pe_exact_side side = {.context = apply,
+    compared self = {.apply = apply, .runner = runner};
+    pe_exact_side side = {.context = &self,
                           .read = read_apply,
                           .name = apply->application->result,
                           .dtype = apply->rule.dtype,
                           .rank = apply->shape.rank,
                           .request = apply->exact};
     memcpy(side.shape, apply->shape.shape, sizeof side.shape);
-    return pe_compare_with(&side, view, tolerance, runner, ret_comparison, reterr);
+    pe_error_init(&self.stopped);
+    pe_compare_with(&side, view, tolerance, runner, ret_comparison, reterr);
+    if (self.stopped.status != PE_OK)
+        *reterr = self.stopped;
+    return reterr->status;
 }
 
 const char *pe_apply_axis(const pe_apply *apply, size_t axis)

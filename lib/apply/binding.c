@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NAMES_MAX PE_VIEW_RANK_MAX
+#define NAMES_MAX       PE_VIEW_RANK_MAX
+#define NAME_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 
 /* Names of axes, which lie in a text that they are cut out of. */
 typedef struct axis_names {
@@ -18,13 +19,14 @@ typedef struct axis_names {
 } axis_names;
 
 /* Split names joined by commas, up to the end or a bar. False: there are too many, or one is
- * empty. */
+ * empty, too long or has other characters. */
 static bool split(const char *text, axis_names *ret_names)
 {
     ret_names->count = 0;
     for (const char *at = text;; at++) {
         size_t length = strcspn(at, ",|");
-        if (length == 0 || ret_names->count == NAMES_MAX)
+        if (length == 0 || length >= PE_AXIS_NAME_SIZE || ret_names->count == NAMES_MAX ||
+            strspn(at, NAME_CHARACTERS) < length)
             return false;
         ret_names->at[ret_names->count].text = at;
         ret_names->at[ret_names->count++].length = length;
@@ -77,9 +79,30 @@ static bool refuse_axes(const pe_application *rule, const char *list, const char
 {
     pe_error_add(reterr, PE_MALFORMED, "axes", given,
                  "%zu different names joined by commas, one for each axis of %s, with all of "
-                 "%.*s among them and the last of these at the end",
-                 rank, rule->input, (int)strcspn(list, "|"), list);
+                 "%.*s among them and the last of these at the end; a name has at most %d "
+                 "letters, digits, _ and -",
+                 rank, rule->input, (int)strcspn(list, "|"), list, PE_AXIS_NAME_SIZE - 1);
     return false;
+}
+
+/* Check that no name is that of an axis that only the entries or the result have. */
+static bool are_free(const pe_application *rule, const axis_names *names,
+                     const axis_names *wanted, const char *given, pe_error *reterr)
+{
+    const char *lists[] = {rule->entry_axes, rule->result_axes};
+    for (size_t i = 0; i < 2; i++) {
+        axis_names taken;
+        for (size_t k = 0; lists[i] && split(lists[i], &taken) && k < taken.count; k++) {
+            if (place_of(wanted, &taken, k) < wanted->count ||
+                place_of(names, &taken, k) == names->count)
+                continue;
+            pe_error_add(reterr, PE_OUT_OF_RANGE, "axes", given,
+                         "names without %.*s: that is an axis of the encoding, and not of %s",
+                         (int)taken.at[k].length, taken.at[k].text, rule->input);
+            return false;
+        }
+    }
+    return true;
 }
 
 /* ---- binding ---- */
@@ -112,7 +135,7 @@ static bool name_axes(const pe_application *rule, const char *list, const pe_vie
     for (size_t i = 0; good && i < wanted.count; i++)
         good = place_of(ret_names, &wanted, i) < input->rank;
     if (good && place_of(ret_names, &wanted, wanted.count - 1) == input->rank - 1)
-        return true;
+        return are_free(rule, ret_names, &wanted, asked, reterr);
     return refuse_axes(rule, list, asked, input->rank, reterr);
 }
 

@@ -4,7 +4,7 @@
 
 #include "posenc.h"
 
-#define PE_AXIS_NAME_SIZE 32 /* longer ones are cut */
+#define PE_AXIS_NAME_SIZE 32 /* longer ones are refused */
 
 /* An input as rows: indices of all its axes but the last one. Row (i, j, …) needs the row
  * i · strides[0] + j · strides[1] + … of the entries, or as many from there on as there are

@@ -4,7 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHUNK_ENTRIES ((uint64_t)8192) /* of a chunk, unless what is asked for has more */
+#define PIECE_ENTRIES ((uint64_t)1 << 16) /* so that large chunks are not held twice */
+
+bool pe_entries_are_kept(const pe_tensor *tensor, bool paired)
+{
+    return tensor->elements <= PE_ENTRIES_KEPT / ((paired ? 2 : 1) * sizeof(double));
+}
 
 /* Round up to a multiple. */
 static uint64_t round_up(uint64_t number, uint64_t unit)
@@ -27,13 +32,14 @@ static bool open_chunks(const pe_entries *self, pe_chunks *chunks, pe_request *r
     chunks->hi = malloc((size_t)chunks->slots * entries * sizeof *chunks->hi);
     if (paired) {
         chunks->lo = malloc((size_t)chunks->slots * entries * sizeof *chunks->lo);
-        chunks->pairs = malloc(bytes);
+        chunks->pairs = malloc(self->piece * 2 * sizeof *chunks->pairs);
     }
     if (!chunks->kept || !chunks->hi || (paired && (!chunks->lo || !chunks->pairs))) {
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the encoding");
         return false;
     }
-    return pe_stream_new(request, tensor, bytes, runner, &chunks->stream, reterr) == PE_OK;
+    size_t block = self->piece * (paired ? 2 : 1) * sizeof(double);
+    return pe_stream_new(request, tensor, block, runner, &chunks->stream, reterr) == PE_OK;
 }
 
 static void free_chunks(pe_chunks *chunks)
@@ -53,9 +59,11 @@ pe_status pe_entries_init(pe_entries *ret_entries, pe_request *doubles, pe_reque
     pe_entries *self = ret_entries;
     *self = (pe_entries){.columns = (size_t)shape->shape[shape->rank - 1]};
     self->rows = shape->elements / self->columns;
-    self->chunk = round_up(CHUNK_ENTRIES / self->columns + 1, rows_at_once);
+    self->chunk = round_up(PE_CHUNK_ENTRIES / self->columns + 1, rows_at_once);
     if (self->chunk > self->rows)
         self->chunk = self->rows;
+    uint64_t entries = self->chunk * self->columns;
+    self->piece = (size_t)(entries < PIECE_ENTRIES ? entries : PIECE_ENTRIES);
     pe_error_init(reterr);
     if (open_chunks(self, &self->exact, exact, tensor, runner, reterr) && doubles)
         open_chunks(self, &self->doubles, doubles, tensor, runner, reterr);
@@ -69,20 +77,31 @@ void pe_entries_done(pe_entries *entries)
     *entries = (pe_entries){.columns = 0};
 }
 
+/* Read `count` entries of a stream of elements of `size` bytes from entry `first` on. */
+static void read_entries(pe_stream *stream, uint64_t first, size_t count, size_t size,
+                         void *dst)
+{
+    for (size_t done = 0, part = 1; done < count * size && part > 0; done += part)
+        part = pe_stream_read(stream, first * size + done, (char *)dst + done,
+                              count * size - done);
+}
+
 /* Compute a chunk into its slot. */
 static void fill(const pe_entries *self, pe_chunks *chunks, uint64_t chunk, uint64_t slot)
 {
     uint64_t first = chunk * self->chunk, rest = self->rows - first;
     size_t count = (size_t)(rest < self->chunk ? rest : self->chunk) * self->columns;
-    double *hi = chunks->hi + slot * self->chunk * self->columns;
-    double *found = chunks->pairs ? chunks->pairs : hi;
-    size_t size = (chunks->pairs ? 2 : 1) * sizeof(double);
-    for (size_t done = 0, part = 1; done < count * size && part > 0; done += part)
-        part = pe_stream_read(chunks->stream, first * self->columns * size + done,
-                              (char *)found + done, count * size - done);
-    for (size_t i = 0; chunks->pairs && i < count; i++) {
-        hi[i] = found[2 * i];
-        chunks->lo[slot * self->chunk * self->columns + i] = found[2 * i + 1];
+    size_t at = (size_t)(slot * self->chunk) * self->columns;
+    uint64_t entry = first * self->columns;
+    if (!chunks->pairs)
+        read_entries(chunks->stream, entry, count, sizeof(double), chunks->hi + at);
+    for (size_t done = 0, part; chunks->pairs && done < count; done += part) {
+        part = count - done < self->piece ? count - done : self->piece;
+        read_entries(chunks->stream, entry + done, part, 2 * sizeof(double), chunks->pairs);
+        for (size_t i = 0; i < part; i++) {
+            chunks->hi[at + done + i] = chunks->pairs[2 * i];
+            chunks->lo[at + done + i] = chunks->pairs[2 * i + 1];
+        }
     }
     chunks->kept[slot] = chunk + 1;
 }

@@ -8,21 +8,27 @@
 /* At most this much is kept of one tensor, of each kind. */
 #define PE_ENTRIES_KEPT ((uint64_t)32 << 20)
 
+#define PE_CHUNK_ENTRIES ((uint64_t)8192) /* of a chunk, unless what is asked for has more */
+
 /* Chunks of rows, each of which has one slot where it may be kept. */
 typedef struct pe_chunks {
     pe_stream *stream; /* of doubles or of pairs; NULL: there are none */
     uint64_t slots;
     uint64_t *kept;  /* [slots]: which chunk, plus 1; 0: none */
     double *hi, *lo; /* [slots * chunk * columns]; lo is NULL for doubles */
-    double *pairs;   /* [chunk * columns * 2], as the stream gives them; NULL for doubles */
+    double *pairs;   /* [piece * 2], as the stream gives them; NULL for doubles */
 } pe_chunks;
 
 /* The rows of one tensor: indices of all its axes but the last one. */
 typedef struct pe_entries {
     size_t columns;
     uint64_t rows, chunk; /* of the tensor; of a chunk */
+    size_t piece;         /* entries that are read from a stream of pairs at once */
     pe_chunks doubles, exact;
 } pe_entries;
+
+/* Whether all entries of a tensor are kept, as pairs or as doubles. */
+bool pe_entries_are_kept(const pe_tensor *tensor, bool paired);
 
 /* Open the rows of a tensor. `exact` is its request in PE_DD; `doubles` is that in PE_F64, or
  * NULL if all entries are needed as pairs. `rows_at_once`: the most consecutive rows that are

@@ -55,21 +55,21 @@ static uint64_t row_at(const pe_indexed *indexed, uint64_t row, uint64_t result)
 }
 
 void pe_row_indexed(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
-                    const pe_indexed *indexed, uint64_t row, pe_entries *table,
-                    double *ret_rounded)
+                    const pe_indexed *indexed, uint64_t row, uint64_t first, size_t count,
+                    pe_entries *table, double *ret_rounded)
 {
     const pe_applying *kernel = pe_kernel_get()->applying;
     bool wide = rule->dtype == PE_F64;
-    for (size_t k = 0; k < rule->results; k++)
-        kernel->contract(numbers, pe_entries_rows(table, row_at(indexed, row, k)),
+    for (size_t k = 0; k < count; k++)
+        kernel->contract(numbers, pe_entries_rows(table, row_at(indexed, row, first + k)),
                          rule->columns, 1,
                          (pe_sums){room->sums.value + k, wide ? room->sums.rest + k : NULL,
                                    room->sums.bound + k});
     kernel->decide(rule->dtype,
                    (pe_sums){room->sums.value, wide ? room->sums.rest : NULL, room->sums.bound},
-                   rule->results, ret_rounded);
-    for (size_t k = 0; k < rule->results; k++)
+                   count, ret_rounded);
+    for (size_t k = 0; k < count; k++)
         if (isnan(ret_rounded[k]))
-            ret_rounded[k] = pe_row_settle(rule, numbers,
-                                           pe_entries_exact(table, row_at(indexed, row, k)), 1);
+            ret_rounded[k] = pe_row_settle(
+                rule, numbers, pe_entries_exact(table, row_at(indexed, row, first + k)), 1);
 }

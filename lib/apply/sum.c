@@ -11,12 +11,16 @@ static void add_infinity(pe_sum *sum, bool negative)
     sum->plus |= !negative;
 }
 
-/* Whether an entry is a number of 55 bits: those are exact (dd_snap). */
+#define SHORT_BITS 80
+
+/* Whether an entry is a number of 80 bits: those are exact. Quotients that are dyadic numbers
+ * have fewer in all tables of usual sizes; the bits of another quotient up to the 106th are as
+ * good as random, and its last 26 are not all 0. */
 static bool is_short(dd entry)
 {
     int exponent;
     (void)frexp(entry.hi, &exponent);
-    double unit = ldexp(1, exponent - 55);
+    double unit = ldexp(1, exponent - SHORT_BITS);
     return unit * rint(entry.lo / unit) == entry.lo;
 }
 

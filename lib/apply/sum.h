@@ -20,7 +20,7 @@ typedef struct pe_sum {
     double margin;         /* what that makes of the sum */
 } pe_sum;
 
-/* Add number · entry. An entry of at most 55 bits is exact.
+/* Add number · entry. An entry of at most 80 bits is exact.
  * Infinities and NaN are as IEEE 754 has them: 0 times infinity is NaN. */
 void pe_sum_add(pe_sum *sum, double number, dd entry);
 

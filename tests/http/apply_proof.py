@@ -60,9 +60,10 @@ class Rational(float):
 
 
 def rounded_fraction(terms, dtype):
-    terms = [Fraction(n) * (e if isinstance(e, Fraction) else fraction_of(e)) for n, e in terms]
-    result = Rational(nearest(to_odd(sum(terms)), dtype))
-    result.sum, result.size = sum(terms), sum(abs(term) for term in terms if term.denominator & (term.denominator - 1))
+    products = [Fraction(n) * (e if isinstance(e, Fraction) else fraction_of(e)) for n, e in terms]
+    result = Rational(nearest(to_odd(sum(products)), dtype))
+    result.sum = sum(products)
+    result.size = sum(abs(product) for product, (_, e) in zip(products, terms) if isinstance(e, Fraction))
     return result
 
 
@@ -149,9 +150,25 @@ def rotations(case, rule, _):
 
 def terms(case, rule, _):
     """Sums over an axis, by the formulas of each scheme."""
+    if case.scheme == "decomposed":
+        return grids(case, rule)
     shape, exact = next((shape, exact) for _, shape, result, exact in applied_schemes.results(case.scheme, case.query)
                         if result == rule["result"])
     return shape, lambda numbers, dtype: [nearest(number, dtype) for number in exact(numpy.array(numbers).reshape(shape))]
+
+
+def grids(case, rule):
+    """The sums of scheme decomposed, whose entries may be quotients."""
+    name = rule["tensors"][0]
+    (rows, *_), (columns, *_), (_, extent, dim) = case.shapes["rel_h"], case.shapes["rel_w"], case.shapes[name]
+    entries = case.entries(name)
+
+    def contract(numbers, dtype):
+        return [with_infinities([(numbers[(r * columns + c) * dim + d], entries[((r if name == "rel_h" else c) * extent + j) * dim + d])
+                                 for d in range(dim)], dtype)
+                for r in range(rows) for c in range(columns) for j in range(extent)]
+
+    return [rows, columns, dim], contract
 
 
 KINDS = {"add": sums, "multiply": products, "rotate": rotations, "contract": terms, "combine": terms, "gather": terms}

@@ -149,6 +149,19 @@ class Rotations(ApplyCase):
         for axes in ("batch,length,heads", "batch,heads,heads,dim", "batch,length,dim,heads", "a,b,c,dim", "batch,,length,dim", ""):
             self.refuse(400, "axes", "rope", f"length=7&dim=8&axes={axes}", npy(table), NPY)
 
+    def test_names_of_axes_are_short_words_that_the_encoding_does_not_have(self):
+        table = numpy.ones((2, 7, 3, 8), numpy.float32)
+        for axes in ("a" * 32, "%C3%A9", "a%20b", "a|b", "a.b"):
+            self.refuse(400, "axes", "rope", f"length=7&dim=8&axes={axes},length,heads,dim", npy(table), NPY)
+        self.array("rope", f"length=7&dim=8&axes={'a' * 31},length,Heads-of_2,dim", table)
+        self.refuse(422, "axes", "rope", "length=7&dim=8&axes=pair,length,heads,dim", npy(table), NPY)
+        weights = "f32", numpy.ones((6, 3, 5), numpy.float32).view(numpy.uint32)
+        for scheme, query, axes, name in (("shaw", "length=5&query_length=3&dim=6", "dim,queries,keys", "weights"),
+                                          ("shaw", "length=6&query_length=3&dim=5", "keys,queries,dim", "query"),
+                                          ("rotation_matrix", "length=3&dim=6", "row,length,dim", "x")):
+            problem = self.assert_problem(self.apply(scheme, f"{query}&axes={axes}", file_of({name: weights})), 422, "axes")
+            self.assertIn(f"names without {axes.split(',')[0]}: that is an axis of the encoding", problem["detail"])
+
     def test_infinities_and_nan_are_as_ieee_754_has_them(self):
         table = numpy.array([[1, math.inf, 2, 3], [math.nan, 1, 2, math.inf]])
         found = self.array("rope", "length=2&dim=4", table)
@@ -269,8 +282,26 @@ class Against(ApplyCase):
         self.refuse(400, "result", "rope", "length=5&dim=8&against=mine", file_of(tensors))
         self.assert_ok(self.apply("rope", "length=5&dim=8&against=mine&result=key", file_of(tensors)))
         self.refuse(422, "against", "rope", "length=5&dim=8&against=yours&result=key", file_of({"key": ("f32", bits)}))
+        self.assertIn("result must be one of query, key, as against compares with one result",
+                      self.apply("rope", "length=5&dim=8&against=mine", file_of(tensors)).json()["detail"])
         self.refuse(422, "against", "rope", "length=5&dim=8&against=mine", npy(self.exact), NPY)
         self.refuse(400, "ulps", "rope", "length=5&dim=8&ulps=1", npy(self.exact), NPY)
+
+
+    def test_a_tensor_to_compare_with_is_no_input_whatever_its_name(self):
+        query, exact = (("f32", array.view(numpy.uint32)) for array in (self.query, self.exact))
+        for result in ("", "&result=query", "&result=key"):
+            problem = self.assert_problem(self.apply("rope", f"length=5&dim=8&against=query{result}", file_of({"query": query})), 422, "body")
+            self.assertIn("tensors besides that of against that are called query, key", problem["detail"])
+        for name in ("key", "any"):
+            reply = self.assert_ok(self.apply("rope", "length=5&dim=8&against=query", file_of({name: query, "query": exact})))
+            self.assertTrue(reply.json()["equal"])
+
+    def test_an_array_of_which_there_are_several_results_needs_one(self):
+        bits = numpy.ones((4, 4), numpy.float32)
+        problem = self.assert_problem(self.apply("complex_order", "length=4&dim=4&vocab=10", npy(bits), NPY), 400, "result")
+        self.assertIn("one of real, imag, as an npy file has one array", problem["detail"])
+        self.assert_ok(self.apply("complex_order", "length=4&dim=4&vocab=10&result=imag", npy(bits), NPY))
 
 
 class Files(ApplyCase):
@@ -302,6 +333,20 @@ class Files(ApplyCase):
         found = self.applied("rope", "length=3&dim=8", both)
         self.assertEqual([(name, dtype) for name, (dtype, _) in found.items()], [("key", "f32"), ("query", "f16")])
         self.assertEqual(list(self.applied("rope", "length=3&dim=8&result=query", both)), ["query"])
+
+    def test_names_of_tensors_keep_all_their_bytes_or_are_refused(self):
+        bits = numpy.zeros((3, 8), numpy.uint32)
+        for name in ("a" * 128, "é" * 64):
+            self.assertEqual(list(self.applied("rope", "length=3&dim=8", {name: ("f32", bits)})), [name])
+        for name in ("a" * 129, "a" + "é" * 64):
+            problem = self.assert_problem(self.apply("rope", "length=3&dim=8", file_of({name: ("f32", bits)})), 422, "file_tensor")
+            self.assertIn("at most 128 bytes", problem["detail"])
+
+    def test_a_file_ends_with_its_last_tensor(self):
+        file = file_of({"query": ("f32", numpy.zeros((3, 8), numpy.uint32))})
+        self.assert_ok(self.apply("rope", "length=3&dim=8", file))
+        self.refuse(400, "body", "rope", "length=3&dim=8", file + b"\0")
+        self.refuse(400, "data_offsets", "rope", "length=3&dim=8", file[:-1])
 
     def test_long_tensors_come_in_pieces_that_fit(self):
         random = numpy.random.default_rng(7)

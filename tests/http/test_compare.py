@@ -152,6 +152,7 @@ class Compare(CompareCase):
             self.assertTrue(self.compared(f"length=7&dim=8&tensor={name}", file, SAFETENSORS, "rope")["equal"])
         self.assertFalse(self.compared("length=7&dim=8&tensor=cos&file_tensor=sin", file, SAFETENSORS, "rope")["equal"])
         self.refuse(422, "file_tensor", "length=7&dim=8", file, SAFETENSORS, "rope")
+        self.refuse(400, "body", "length=7&dim=8&file_tensor=cos", file + b"\0", SAFETENSORS, "rope")
         self.refuse(422, "file_tensor", "length=7&dim=8&file_tensor=Cos", file, SAFETENSORS, "rope")
         self.refuse(422, "dtype", "length=7&dim=8&file_tensor=odd", file, SAFETENSORS, "rope")
         self.refuse(422, "shape", "length=7&dim=8&file_tensor=none", file, SAFETENSORS, "rope")

@@ -184,9 +184,10 @@ class Refusals(ConvertCase):
         self.assertIn("wq", str(self.refuse(422, "tensors", HALF, file, SAFETENSORS)))
         self.refuse(422, "tensors", HALF + "&tensors=w", file, SAFETENSORS)
         self.refuse(422, "heads", HALF + "&tensors=wq&heads=3", file, SAFETENSORS)
-        for shape, offsets in (([5], [0, 16]), ([0], [0, 16]), ([4], [0, 32]), ([4], [8, 8]), ([2 ** 62, 2 ** 62], [0, 16])):
+        for shape, offsets in (([5], [0, 16]), ([0], [0, 16]), ([4], [0, 32]), ([4], [16, 16]), ([2 ** 62, 2 ** 62], [0, 16])):
             text = json.dumps({"wq": {"dtype": "F32", "shape": shape, "data_offsets": offsets}}).encode()
             self.refuse(400, "wq", HALF + "&tensors=wq&axis=-1", struct.pack("<Q", len(text)) + text + bytes(16), SAFETENSORS)
+        self.refuse(400, "body", HALF + "&tensors=wq", file + b"\0", SAFETENSORS)
         text = json.dumps({name: {"dtype": "F32", "shape": [4], "data_offsets": [0, 16]} for name in "ab"}).encode()
         self.refuse(400, "data_offsets", HALF + "&tensors=*", struct.pack("<Q", len(text)) + text + bytes(16), SAFETENSORS)
 

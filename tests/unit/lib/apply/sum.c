@@ -41,6 +41,27 @@ START_TEST(what_may_be_half_way_is_half_way)
 }
 END_TEST
 
+START_TEST(entries_of_80_bits_are_exact)
+{
+    const dd one = {1, 0}, eighty = {1, 0x1p-79}, more = {1, 0x1p-80 + 0x1p-105};
+    for (int odd = 0; odd < 2; odd++) { /* half way, but for a further term */
+        pe_sum sum = {.unsure = PE_ENTRY_ERROR};
+        pe_sum_add(&sum, 1 + odd * 0x1p-23, eighty);
+        pe_sum_add(&sum, 0x1p-24, one);
+        pe_sum_add(&sum, -1, (dd){0x1p-79, 0});
+        pe_sum_add(&sum, odd ? -0x1p-100 : 0x1p-100, one);
+        pe_sum_add(&sum, odd ? -0x1p-23 : 0, (dd){0x1p-79, 0});
+        ck_assert_double_eq(pe_sum_rounded(&sum, PE_F32), 1 + 0x1p-23);
+    }
+    pe_sum sum = {.unsure = PE_ENTRY_ERROR}; /* this one is not exact: half way */
+    pe_sum_add(&sum, 1, more);
+    pe_sum_add(&sum, 0x1p-24, one);
+    pe_sum_add(&sum, -1, (dd){more.lo, 0});
+    pe_sum_add(&sum, 0x1p-100, one);
+    ck_assert_double_eq(pe_sum_rounded(&sum, PE_F32), 1);
+}
+END_TEST
+
 START_TEST(sums_cancel_and_scale_without_loss)
 {
     const dd one = {1, 0}, above = {1, 0x1p-80};
@@ -74,6 +95,7 @@ Suite *sum_suite(void)
     const TTest *const tests[] = {
         ties_go_to_even_unless_a_rest_decides,
         what_may_be_half_way_is_half_way,
+        entries_of_80_bits_are_exact,
         sums_cancel_and_scale_without_loss,
         infinities_and_nan_are_as_ieee_754_has_them,
         NULL,

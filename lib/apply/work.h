@@ -1,0 +1,28 @@
+/* How much work applying an encoding is: limits of a row, and how results divide into blocks.
+ */
+#ifndef PE_APPLY_WORK_H
+#define PE_APPLY_WORK_H
+
+#include "apply/binding.h"
+
+/* Limits of a row: elements of the input's or the result's last axis; multiply-adds where
+ * entries are taken row by row, and where all of a row's entries are held at once. */
+#define PE_ROW_ELEMENTS ((uint64_t)1 << 20)
+#define PE_ROW_PRODUCTS ((uint64_t)1 << 26)
+#define PE_ROW_HELD     ((uint64_t)1 << 22)
+
+/* Check the limits; false: a problem was added to reterr. */
+bool pe_work_fits(const pe_application *rule, const pe_binding *binding, pe_error *reterr);
+
+/* How results divide into blocks, each of about a tenth of a millisecond: whole rows, or
+ * results of one row. Prices are in multiply-adds, as pe_request_price. */
+typedef struct pe_work {
+    uint64_t block_rows, block_results;
+    double result_price;
+} pe_work;
+
+/* `entries` is the tensor of the entries that products are taken of. */
+pe_work pe_work_divide(const pe_application *rule, const pe_binding *binding,
+                       const pe_tensor *entries, bool paired);
+
+#endif

@@ -1,0 +1,122 @@
+"""/v1/apply with small requests for large results: limits before memory, deadlines, and other requests meanwhile."""
+
+import threading
+import time
+import unittest
+
+import numpy
+
+from server import Server, wait_until
+from test_apply import ApplyCase, SAFETENSORS, file_of
+
+SOON = 20  # seconds: what is done at once takes milliseconds, also under a sanitizer on a busy machine
+
+
+def ones(*shape):
+    return "f32", numpy.ones(shape, numpy.float32).view(numpy.uint32)
+
+
+def judged(queries, keys, dim):
+    """A query and a kernel's scores, and the request for their comparison."""
+    query = f"length={keys}&query_length={queries}&dim={dim}&against=mine"
+    return query, file_of({"query": ones(queries, dim), "mine": ones(queries, keys)})
+
+
+class Limits(ApplyCase):
+    def refuse_row(self, text, scheme, arguments, **tensors):
+        before = self.server.resident()
+        problem = self.assert_problem(self.apply(scheme, arguments, file_of(tensors)), 422, "shape")
+        self.assertIn(text, problem["detail"])
+        self.assertLess(self.server.resident() - before, 50 << 20)
+
+    def test_a_row_of_the_result_has_a_limit(self):
+        text = "at most 1048576 elements along the axis keys of "
+        self.refuse_row(text + "scores", "relative_sinusoidal", "length=60000000&query_length=1&dim=2", query=ones(1, 2))
+        self.refuse_row(text + "content_to_position", "deberta", "length=100000000&query_length=1&dim=2", query=ones(1, 2))
+
+    def test_a_row_of_the_input_has_a_limit(self):
+        keys = 2**20 + 1
+        self.refuse_row("at most 1048576 elements along the last axis of weights", "shaw", f"length={keys}&query_length=1&dim=2",
+                        weights=ones(1, keys))
+
+    def test_the_products_of_a_row_have_a_limit(self):
+        self.refuse_row("at most 67108864 multiply-adds", "relative_sinusoidal", "length=10000&query_length=1&dim=65536",
+                        query=ones(1, 65536))
+        self.refuse_row("at most 4194304 multiply-adds", "shaw", "length=65537&query_length=1&dim=64", weights=ones(1, 65537))
+
+    def test_a_row_in_pieces_is_right(self):
+        random = numpy.random.default_rng(30)
+        dim = 70000  # so that a block has three results
+        query = "f32", random.standard_normal((1, dim)).astype(numpy.float32).view(numpy.uint32)
+        found = self.applied("relative_sinusoidal", f"length=9&query_length=1&dim={dim}", {"query": query})["scores"][1]
+        table = self.get(f"/v1/encodings/relative_sinusoidal?length=9&query_length=1&dim={dim}&dtype=f64&format=raw").body
+        exact = numpy.frombuffer(table).reshape(9, dim) @ query[1].view(numpy.float32)[0].astype(numpy.float64)
+        numpy.testing.assert_allclose(found.view(numpy.float32)[0], exact, rtol=1e-6, atol=1e-6)
+
+    def test_others_are_answered_while_a_row_is_computed(self):
+        body, ended = file_of({"query": ones(1, 65536)}), threading.Event()
+
+        def ask():
+            self.assert_ok(self.apply("relative_sinusoidal", "length=1000&query_length=1&dim=65536", body))
+            ended.set()
+
+        askers = [threading.Thread(target=ask) for _ in range(2)]
+        for asker in askers:
+            asker.start()
+        asked = 0
+        while not ended.is_set():
+            begun = time.monotonic()
+            self.assert_ok(self.get("/health/live"))
+            self.assertLess(time.monotonic() - begun, 0.5)
+            asked += 1
+        for asker in askers:
+            asker.join()
+        self.assertGreater(asked, 10)
+
+
+class Price(ApplyCase):
+    def test_a_comparison_that_would_take_minutes_is_refused_at_once(self):
+        query, body = judged(1000, 4000, 2048)
+        problem = self.assert_problem(self.apply("relative_sinusoidal", query, body), 422, "length", code="too_large")
+        self.assertIn("compute-cost", problem["detail"])
+
+
+class Deadline(ApplyCase):
+    flags = ("--compute-cost", "0", "--compute-seconds", "1")
+
+    def test_a_comparison_ends_at_its_deadline_and_others_are_answered_meanwhile(self):
+        query, body = judged(1000, 4000, 2048)
+        begun, replies = time.monotonic(), []
+        asker = threading.Thread(target=lambda: replies.append(self.apply("relative_sinusoidal", query, body)))
+        asker.start()
+        while asker.is_alive():
+            before = time.monotonic()
+            self.assert_ok(self.get("/health/live"))
+            self.assertLess(time.monotonic() - before, 0.5)
+        asker.join()
+        self.assert_problem(replies[0], 503, code="unavailable")
+        self.assertGreaterEqual(time.monotonic() - begun, 1)
+        self.assertLess(time.monotonic() - begun, 1 + SOON)
+
+
+class Stop(unittest.TestCase):
+    def test_a_server_that_stops_and_a_client_that_leaves_end_a_comparison(self):
+        server = Server("--threads", "1", "--compute-cost", "0", "--compute-seconds", "600")
+        self.addCleanup(server.stop)
+        query, body = judged(1000, 4000, 2048)
+        ratio = 'posenc_preparation_progress_ratio{scheme="relative_sinusoidal"}'
+        for leaves in (True, False):
+            wire = server.wire()
+            self.addCleanup(wire.close)
+            wire.ask("POST", f"/v1/apply/relative_sinusoidal?{query}", {"Content-Type": SAFETENSORS}, body)
+            wait_until(lambda: 0.001 < server.metrics()[ratio] < 1, "the comparison is on its way")
+            if leaves:
+                wire.close()
+                wait_until(lambda: server.metrics()["posenc_requests_under_way"] == 1, "the comparison has ended", SOON)
+        begun = time.monotonic()
+        server.stop()
+        self.assertLess(time.monotonic() - begun, SOON)
+
+
+if __name__ == "__main__":
+    unittest.main()
