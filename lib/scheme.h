@@ -104,6 +104,9 @@ struct pe_scheme {
     /* What the scheme does to tensors of a model: PE_APPLIES(…), or nothing. */
     const pe_application *applications;
     size_t application_count;
+
+    /* Presets whose models do something else with the tables: name, what, …, NULL; or NULL. */
+    const char *const *applied_otherwise;
 };
 
 /* Frequent applications. */

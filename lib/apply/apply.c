@@ -186,6 +186,20 @@ static bool open(pe_apply *self, const pe_apply_options *options, const pe_runne
     return open_entries(self, tensors, runner, reterr);
 }
 
+/* Refuse a preset whose model does something else. */
+static bool is_applied(const pe_request *request, pe_error *reterr)
+{
+    const char *const *other = pe_request_scheme(request)->applied_otherwise;
+    const char *preset = request->preset ? request->preset->name : "";
+    for (; other && *other; other += 2)
+        if (strcmp(*other, preset) == 0) {
+            pe_error_add(reterr, PE_OUT_OF_RANGE, "preset", preset, "another one: %s",
+                         other[1]);
+            return false;
+        }
+    return true;
+}
+
 pe_status pe_apply_new(pe_request *request, size_t application, const pe_view *input,
                        const pe_apply_options *options, const pe_runner *runner,
                        pe_apply **ret_apply, pe_error *reterr)
@@ -198,7 +212,8 @@ pe_status pe_apply_new(pe_request *request, size_t application, const pe_view *i
     }
     self->application = &pe_request_scheme(request)->applications[application];
     self->input = *input;
-    if (pe_request_with_dtype(request, PE_DD, &self->exact, reterr) == PE_OK &&
+    if (is_applied(request, reterr) &&
+        pe_request_with_dtype(request, PE_DD, &self->exact, reterr) == PE_OK &&
         open(self, options, runner, reterr)) {
         *ret_apply = self;
         return PE_OK;

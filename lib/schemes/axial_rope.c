@@ -362,6 +362,12 @@ static double element_price(const pe_values *values, const pe_plan *plan, size_t
     return tensor == INV_FREQ || tensor == AXIS || is_kept(values, plan, &bytes) ? 2 : 60;
 }
 
+static const char *const APPLIED_OTHERWISE[] = {
+    "vjepa2",
+    "its model turns the two columns of a pair by different angles, which is no rotation; "
+    "layout=half_by_axis without a preset turns the halves of each axis",
+    NULL};
+
 const pe_scheme pe_scheme_axial_rope = {
     .info =
         {
@@ -393,6 +399,7 @@ const pe_scheme pe_scheme_axial_rope = {
     .price = price,
     .element_price = element_price,
     PE_APPLIES(PE_ROTATION("query", "cos", "sin"), PE_ROTATION("key", "cos", "sin")),
+    .applied_otherwise = APPLIED_OTHERWISE,
     .streamable = true,
     .recognise = pe_axial_rope_recognise,
 };

@@ -118,7 +118,7 @@ class Asker:
         if said["status"] == "exact":
             same = bits.tobytes() == given.tobytes() if made.dtype == table.dtype else (made.values().squeeze() == turned.values()).all()
             if not same:
-                return "entries have other bits"
+                return f"{(made.values().squeeze() != turned.values()).sum()} entries have other bits"
         return self.unlike(said, made) or (said["status"] == "match" and self.beyond(table, said, url) or None)
 
     def unlike(self, said, made):

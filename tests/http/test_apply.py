@@ -121,6 +121,11 @@ class Rotations(ApplyCase):
                                         for number in turned(row, table[r], columns_of(6, layout))]
                             self.check(found[name], out, expected)
 
+    def test_a_model_that_does_something_else_is_refused(self):
+        query = numpy.ones((8, 16), "<f4")
+        self.refuse(422, "preset", "axial_rope", "preset=vjepa2&sizes=2,2,2&dim=16", npy(query), NPY)
+        self.assertEqual(self.apply("axial_rope", "sizes=2,2,2&dim=16&split=rounded_down&layout=half_by_axis&table=full", npy(query), NPY).status, 200)
+
     def test_the_inverse_turns_back(self):
         random = numpy.random.default_rng(3)
         table = waves(range(5), 8, 500)
