@@ -200,9 +200,9 @@ static void check_entries(const pe_identity *said, const pe_view *view)
                    "%s: entry %llu is %g, not %g", said->query, (unsigned long long)i, found[i],
                    exact[i]);
     }
-    fuzz_check(differing == said->comparison.differing && said->misfits <= differing,
+    fuzz_check(differing == said->comparison.differing && said->misfits.count <= differing,
                "%s: %llu differ, %llu are misfits", said->query, (unsigned long long)differing,
-               (unsigned long long)said->misfits);
+               (unsigned long long)said->misfits.count);
     free(found);
     free(exact);
 }
