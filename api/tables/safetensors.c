@@ -161,7 +161,7 @@ static bool ends_with_data(const api_file *file, const json_t *root, uint64_t da
     snprintf(given, sizeof given, "%llu bytes", (unsigned long long)file->size);
     pe_error_add(reterr, PE_MALFORMED, "body", given,
                  "a file of %llu bytes, as its header says: nothing follows the last tensor",
-                 (unsigned long long)(data + end));
+                 (unsigned long long)data + end);
     return false;
 }
 
