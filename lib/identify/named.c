@@ -119,19 +119,13 @@ typedef struct vector {
     pe_dtype format, dtype;
 } vector;
 
-static double rounded(double number, pe_dtype format)
-{
-    unsigned char element[8];
-    pe_round_row(format, &number, 1, element);
-    return pe_element_value(format, element);
-}
-
 static bool is_entry(void *context, uint64_t index, float number, int floats)
 {
     const vector *self = context;
     if (floats != 0)
         number = nextafterf(number, floats > 0 ? INFINITY : 0);
-    return rounded(rounded((double)number, self->format), self->dtype) == self->found[index];
+    return pe_rounded_to(pe_rounded_to((double)number, self->format), self->dtype) ==
+           self->found[index];
 }
 
 /* Try formulas whose numbers were rounded to a format. */

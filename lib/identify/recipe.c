@@ -50,18 +50,6 @@ static const formats RECIPES[] = {
      "float16 positions and frequencies, float32 products"},
 };
 
-/* A number rounded to a format. */
-static double rounded(double number, pe_dtype format)
-{
-    unsigned char element[8];
-    if (format == PE_F64)
-        return number;
-    if (format == PE_F32)
-        return (double)(float)number;
-    pe_round_row(format, &number, 1, element);
-    return pe_element_value(format, element);
-}
-
 /* The number of a format `steps` places above one of its numbers, which is normal and positive.
  */
 static double next_in(double number, pe_dtype format, int steps)
@@ -74,7 +62,7 @@ static double next_in(double number, pe_dtype format, int steps)
         double unit = ldexp(UNITS[format], exponent - 1);
         number = steps > 0 ? number + unit : number - (part == 0.5 ? unit / 2 : unit);
     }
-    return rounded(number, format);
+    return pe_rounded_to(number, format);
 }
 
 /* ---- one entry ---- */
@@ -101,10 +89,11 @@ static double angle_of(const recipe *self, double frequency, uint64_t row)
 {
     double position = self->waves.first + (double)row;
     if (self->in.form == SCALED)
-        position = rounded(position, PE_F32) / (double)(float)self->factor;
-    position = rounded(position, self->in.position);
-    return rounded(self->in.form == QUOTIENT ? position / frequency : position * frequency,
-                   self->in.angle);
+        position = pe_rounded_to(position, PE_F32) / (double)(float)self->factor;
+    position = pe_rounded_to(position, self->in.position);
+    return pe_rounded_to(self->in.form == QUOTIENT ? position / frequency
+                                                   : position * frequency,
+                         self->in.angle);
 }
 
 /* How far an entry is from what an angle gives: 0 if it is that, 1 if it is what a neighbouring
@@ -115,8 +104,8 @@ static int distance_of(const recipe *self, double angle, int quarters, double fo
     for (int i = 0; i < 3; i++) {
         float near = i == 0 ? value : nextafterf(value, i == 1 ? INFINITY : -INFINITY);
         double scaled =
-            (double)(self->amplitude * (float)rounded((double)near, self->in.function));
-        if (rounded(scaled, self->dtype) == found)
+            (double)(self->amplitude * (float)pe_rounded_to((double)near, self->in.function));
+        if (pe_rounded_to(scaled, self->dtype) == found)
             return i > 0;
     }
     return 2;
@@ -181,12 +170,12 @@ static double exact_of(const recipe *self, uint64_t column)
  * within a float. */
 static bool choose(recipe *self, uint64_t first)
 {
-    const double nearest = rounded(exact_of(self, first), PE_F32);
+    const double nearest = pe_rounded_to(exact_of(self, first), PE_F32);
     size_t least = NEVER;
     double before = 0, best = 0;
     for (int step = 0; step <= 2 * FLOATS && least > 0; step++) {
         double frequency = next_in(nearest, PE_F32, step % 2 ? (step + 1) / 2 : -step / 2);
-        frequency = rounded(frequency, self->in.frequency);
+        frequency = pe_rounded_to(frequency, self->in.frequency);
         if (frequency == before)
             continue;
         before = frequency;
@@ -208,7 +197,7 @@ static bool is_as_good(void *context, uint64_t column, float frequency, int floa
     double number = (double)frequency;
     if (floats != 0)
         number = next_in(number, PE_F32, floats);
-    number = rounded(number, self->in.frequency);
+    number = pe_rounded_to(number, self->in.frequency);
     return !self->first_of_its[column] || number == self->frequencies[column] ||
            count_all_off(self, column, number, 2 * self->off[column] + 16) < NEVER;
 }
@@ -286,7 +275,8 @@ static bool take_formula(recipe *self, const pe_named_law *law, size_t formula)
     for (uint64_t c = 0; c < self->waves.count; c++) {
         if (!self->first_of_its[c])
             continue;
-        double number = rounded((double)pe_named_number(law, formula, c), self->in.frequency);
+        double number =
+            pe_rounded_to((double)pe_named_number(law, formula, c), self->in.frequency);
         self->off[c] = count_all_off(self, c, number, NEVER);
         if (self->off[c] == NEVER)
             return false;

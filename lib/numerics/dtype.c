@@ -231,3 +231,14 @@ void pe_read_row(double *dst, pe_dtype dtype, const void *elements, size_t count
             dst[i] = pe_element_value(dtype, element);
         }
 }
+
+double pe_rounded_to(double number, pe_dtype dtype)
+{
+    unsigned char element[8];
+    if (dtype == PE_F64)
+        return number;
+    if (dtype == PE_F32)
+        return (double)(float)number;
+    pe_round_row(dtype, &number, 1, element);
+    return pe_element_value(dtype, element);
+}

@@ -20,6 +20,9 @@ void pe_round_dd(pe_dtype dtype, dd value, void *dst);
 /* The exact value of one element of a real dtype, at any alignment. */
 double pe_element_value(pe_dtype dtype, const void *element);
 
+/* A number rounded to the nearest element, ties to even. */
+double pe_rounded_to(double number, pe_dtype dtype);
+
 /* A double that rounds to the dtype as value · 2^exponent does, also where that is no normal
  * double. */
 double pe_double_for_scaled(pe_dtype dtype, dd value, int exponent);
