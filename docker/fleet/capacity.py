@@ -64,16 +64,61 @@ def simulate(nodes, size, keys, exponent, hashing=True, lost=0, requests=300_000
 
 
 CASES = {
-    "a lab: 1 node of 1000 tables, 600 asked for": {"nodes": 1, "size": 1000, "keys": 600, "exponent": 0.8},
-    "3 nodes of 250, 600 asked for, by turns": {"nodes": 3, "size": 250, "keys": 600, "exponent": 0.8, "hashing": False},
-    "3 nodes of 250, 600 asked for, hashed": {"nodes": 3, "size": 250, "keys": 600, "exponent": 0.8},
-    "a company: 10 nodes of 1000, 50,000 asked for, by turns": {"nodes": 10, "size": 1000, "keys": 50_000, "exponent": 1.0, "hashing": False},
-    "10 nodes of 1000, 50,000 asked for, hashed; 1 lost": {"nodes": 10, "size": 1000, "keys": 50_000, "exponent": 1.0, "lost": 1},
-    "1000 nodes of 100, 1,000,000 asked for, by turns": {"nodes": 1000, "size": 100, "keys": 1_000_000, "exponent": 1.0, "hashing": False, "requests": 1_500_000},
-    "1000 nodes of 100, 1,000,000 asked for, hashed; 10 lost": {"nodes": 1000, "size": 100, "keys": 1_000_000, "exponent": 1.0, "lost": 10, "requests": 1_500_000},
+    "a lab: 1 node of 1000 tables, 600 asked for": {
+        "nodes": 1,
+        "size": 1000,
+        "keys": 600,
+        "exponent": 0.8,
+    },
+    "3 nodes of 250, 600 asked for, by turns": {
+        "nodes": 3,
+        "size": 250,
+        "keys": 600,
+        "exponent": 0.8,
+        "hashing": False,
+    },
+    "3 nodes of 250, 600 asked for, hashed": {
+        "nodes": 3,
+        "size": 250,
+        "keys": 600,
+        "exponent": 0.8,
+    },
+    "a company: 10 nodes of 1000, 50,000 asked for, by turns": {
+        "nodes": 10,
+        "size": 1000,
+        "keys": 50_000,
+        "exponent": 1.0,
+        "hashing": False,
+    },
+    "10 nodes of 1000, 50,000 asked for, hashed; 1 lost": {
+        "nodes": 10,
+        "size": 1000,
+        "keys": 50_000,
+        "exponent": 1.0,
+        "lost": 1,
+    },
+    "1000 nodes of 100, 1,000,000 asked for, by turns": {
+        "nodes": 1000,
+        "size": 100,
+        "keys": 1_000_000,
+        "exponent": 1.0,
+        "hashing": False,
+        "requests": 1_500_000,
+    },
+    "1000 nodes of 100, 1,000,000 asked for, hashed; 10 lost": {
+        "nodes": 1000,
+        "size": 100,
+        "keys": 1_000_000,
+        "exponent": 1.0,
+        "lost": 10,
+        "requests": 1_500_000,
+    },
 }
 
 if __name__ == "__main__":
     for name, case in CASES.items():
         before, after = simulate(**case)
-        print(f"{name}: {before:.3f} hits" + (f", {after:.3f} after the loss" if case.get("lost") else ""))
+        print(
+            f"{name}: {before:.3f} hits"
+            + (f", {after:.3f} after the loss" if case.get("lost") else "")
+        )

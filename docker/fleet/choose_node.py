@@ -28,7 +28,9 @@ def choose_node(target, nodes):
         hashed = (byte + (hashed << 6) + (hashed << 16) - hashed) & MASK
     hashed = spread(hashed)
     numbers = range(1, nodes + 1) if isinstance(nodes, int) else nodes
-    points = sorted((spread(number * 4096 + point), number) for number in numbers for point in range(16))
+    points = sorted(
+        (spread(number * 4096 + point), number) for number in numbers for point in range(16)
+    )
     following = next((i for i, (place, _) in enumerate(points) if place >= hashed), 0)
     before, after = points[following - 1], points[following]
     nearer = (hashed - before[0]) & MASK <= (after[0] - hashed) & MASK

@@ -5,63 +5,76 @@ export const WINDOW_ELEMENTS = 2 ** 22; // the most that one request asks for
 
 // A problem document of the service (RFC 9457), or another failure in its form.
 export class Problem extends Error {
-  constructor(document, status) {
-    const several = document.errors?.length > 1 && document.errors.map(({message}) => message).join('; ');
-    super(several || (document.detail ?? document.title ?? `status ${status}`));
-    this.document = document;
-    this.status = status;
-  }
-  // What concerns a parameter: {given, allowed, message, did_you_mean}.
-  of(name) {
-    return this.document.errors?.find(({parameter}) => parameter === name);
-  }
+    constructor(document, status) {
+        const several =
+            document.errors?.length > 1 &&
+            document.errors.map(({message}) => message).join('; ');
+        super(several || (document.detail ?? document.title ?? `status ${status}`));
+        this.document = document;
+        this.status = status;
+    }
+    // What concerns a parameter: {given, allowed, message, did_you_mean}.
+    of(name) {
+        return this.document.errors?.find(({parameter}) => parameter === name);
+    }
 }
 
 async function problemOf(response) {
-  const document = await response.json().catch(() => ({detail: response.statusText}));
-  return new Problem(document, response.status);
+    const document = await response.json().catch(() => ({detail: response.statusText}));
+    return new Problem(document, response.status);
 }
 
 async function send(url, options) {
-  try {
-    return await fetch(url, options);
-  } catch (error) {
-    if (error.name === 'AbortError') throw error;
-    throw new Problem({detail: 'The service does not answer.'}, 0);
-  }
+    try {
+        return await fetch(url, options);
+    } catch (error) {
+        if (error.name === 'AbortError') throw error;
+        throw new Problem({detail: 'The service does not answer.'}, 0);
+    }
 }
 
 // A document; with a body, which is JSON unless another type is given, it is asked for by POST. `key` is what the server asks for.
 export async function getDocument(url, signal, body, {type = 'application/json', key} = {}) {
-  const authorization = key ? {Authorization: `Bearer ${key}`} : {};
-  const post = body === undefined ? {} : {method: 'POST', headers: {'Content-Type': type, ...authorization}, body};
-  const response = await send(url, {signal, ...post});
-  if (!response.ok) throw await problemOf(response);
-  return response.json();
+    const authorization = key ? {Authorization: `Bearer ${key}`} : {};
+    const post =
+        body === undefined
+            ? {}
+            : {method: 'POST', headers: {'Content-Type': type, ...authorization}, body};
+    const response = await send(url, {signal, ...post});
+    if (!response.ok) throw await problemOf(response);
+    return response.json();
 }
 
 // "/v1/encodings/rope?length=4&dim=8&tensor=cos": empty texts count as absent. Settings may name another
 // collection of tables: {collection: 'similarity', scheme, parameters}.
 export function addressOf(settings, extra = {}) {
-  const query = Object.entries({...settings.parameters, ...extra}).filter(([, text]) => text != null && text !== '');
-  const text = query.map(([name, value]) => `${name}=${encodeURIComponent(value).replace(/%2C/g, ',')}`).join('&');
-  return `/v1/${settings.collection ?? 'encodings'}/${settings.scheme}${text && '?'}${text}`;
+    const query = Object.entries({...settings.parameters, ...extra}).filter(
+        ([, text]) => text != null && text !== '',
+    );
+    const text = query
+        .map(([name, value]) => `${name}=${encodeURIComponent(value).replace(/%2C/g, ',')}`)
+        .join('&');
+    return `/v1/${settings.collection ?? 'encodings'}/${settings.scheme}${text && '?'}${text}`;
 }
 
 // Bytes [first, end) of a form, or fewer at its end.
 async function getPart(settings, extra, first, end, signal) {
-  const address = addressOf(settings, extra);
-  const response = await send(address, {headers: {Range: `bytes=${first}-${end - 1}`}, signal, cache: 'no-store'});
-  if (!response.ok) throw await problemOf(response);
-  return response;
+    const address = addressOf(settings, extra);
+    const response = await send(address, {
+        headers: {Range: `bytes=${first}-${end - 1}`},
+        signal,
+        cache: 'no-store',
+    });
+    if (!response.ok) throw await problemOf(response);
+    return response;
 }
 
 // Whether the table was cached, and the computation time: {cache: 'hit' | 'miss', timing}.
 function effortOf({headers}) {
-  return {
-    cache: /\bhit\b/.test(headers.get('Cache-Status') ?? '') ? 'hit' : 'miss',
-    timing: headers.get('Server-Timing') ?? '',
-  };
+    return {
+        cache: /\bhit\b/.test(headers.get('Cache-Status') ?? '') ? 'hit' : 'miss',
+        timing: headers.get('Server-Timing') ?? '',
+    };
 }
 
 const HEAD_BYTES = 4096; // mostly enough for the head of a safetensors file
@@ -69,52 +82,71 @@ const HEAD_BYTES = 4096; // mostly enough for the head of a safetensors file
 // What a request returns: {tensors: [{name, dtype, shape}], parameters: all as texts, cache, timing}. It is
 // read from the header of the safetensors form, so that the tensors are not sent and large ones not computed.
 export async function describe(settings, signal) {
-  const extra = {format: 'safetensors'};
-  const response = await getPart(settings, extra, 0, HEAD_BYTES, signal);
-  const start = new Uint8Array(await response.arrayBuffer());
-  const end = 8 + Number(new DataView(start.buffer).getBigUint64(0, true));
-  const parts = [start.subarray(0, end)];
-  if (end > start.length) parts.push(new Uint8Array(await (await getPart(settings, extra, start.length, end, signal)).arrayBuffer()));
-  const {__metadata__: parameters, ...tensors} = JSON.parse((await new Blob(parts).text()).slice(8));
-  return {
-    tensors: Object.entries(tensors).map(([name, {dtype, shape}]) => ({name, dtype: dtype.toLowerCase(), shape})),
-    parameters,
-    ...effortOf(response),
-  };
+    const extra = {format: 'safetensors'};
+    const response = await getPart(settings, extra, 0, HEAD_BYTES, signal);
+    const start = new Uint8Array(await response.arrayBuffer());
+    const end = 8 + Number(new DataView(start.buffer).getBigUint64(0, true));
+    const parts = [start.subarray(0, end)];
+    if (end > start.length)
+        parts.push(
+            new Uint8Array(
+                await (await getPart(settings, extra, start.length, end, signal)).arrayBuffer(),
+            ),
+        );
+    const {__metadata__: parameters, ...tensors} = JSON.parse(
+        (await new Blob(parts).text()).slice(8),
+    );
+    return {
+        tensors: Object.entries(tensors).map(([name, {dtype, shape}]) => ({
+            name,
+            dtype: dtype.toLowerCase(),
+            shape,
+        })),
+        parameters,
+        ...effortOf(response),
+    };
 }
 
 // Read a body of known length and report the progress.
 async function readBody(response, size, progress) {
-  const bytes = new Uint8Array(size);
-  let used = 0;
-  for (const reader = response.body.getReader(); ; ) {
-    const {done, value} = await reader.read();
-    if (done) break;
-    if (used + value.length > size) throw new Problem({detail: 'The body is longer than announced.'}, response.status);
-    bytes.set(value, used);
-    used += value.length;
-    progress?.(used, size);
-  }
-  if (used < size) throw new Problem({detail: 'The body ended early.'}, response.status);
-  return bytes.buffer;
+    const bytes = new Uint8Array(size);
+    let used = 0;
+    for (const reader = response.body.getReader(); ;) {
+        const {done, value} = await reader.read();
+        if (done) break;
+        if (used + value.length > size)
+            throw new Problem({detail: 'The body is longer than announced.'}, response.status);
+        bytes.set(value, used);
+        used += value.length;
+        progress?.(used, size);
+    }
+    if (used < size) throw new Problem({detail: 'The body ended early.'}, response.status);
+    return bytes.buffer;
 }
 
 // Elements [first, first + count) of a tensor in row-major order, as a range of its raw form: these are
 // the bits of the whole, of any scheme and shape. Resolves to {data, cache, timing, bytes, milliseconds}.
-export async function getElements(settings, {name, dtype, shape}, first, count, {signal, progress} = {}) {
-  if (count > WINDOW_ELEMENTS) throw new RangeError(`${count} elements in one request`);
-  const size = BYTES[dtype];
-  const whole = shape.reduce((product, extent) => product * extent, 1);
-  const headers = count < whole ? {Range: `bytes=${first * size}-${(first + count) * size - 1}`} : {};
-  const start = performance.now();
-  const address = addressOf(settings, {tensor: name, format: 'raw'});
-  const response = await send(address, {headers, signal, cache: 'no-store'}); // so that Cache-Status is of now
-  if (!response.ok) throw await problemOf(response);
-  const buffer = await readBody(response, count * size, progress);
-  return {
-    data: decode(dtype, buffer),
-    ...effortOf(response),
-    bytes: buffer.byteLength,
-    milliseconds: performance.now() - start,
-  };
+export async function getElements(
+    settings,
+    {name, dtype, shape},
+    first,
+    count,
+    {signal, progress} = {},
+) {
+    if (count > WINDOW_ELEMENTS) throw new RangeError(`${count} elements in one request`);
+    const size = BYTES[dtype];
+    const whole = shape.reduce((product, extent) => product * extent, 1);
+    const headers =
+        count < whole ? {Range: `bytes=${first * size}-${(first + count) * size - 1}`} : {};
+    const start = performance.now();
+    const address = addressOf(settings, {tensor: name, format: 'raw'});
+    const response = await send(address, {headers, signal, cache: 'no-store'}); // so that Cache-Status is of now
+    if (!response.ok) throw await problemOf(response);
+    const buffer = await readBody(response, count * size, progress);
+    return {
+        data: decode(dtype, buffer),
+        ...effortOf(response),
+        bytes: buffer.byteLength,
+        milliseconds: performance.now() - start,
+    };
 }

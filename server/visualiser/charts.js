@@ -9,218 +9,340 @@ import {brief} from './numbers.js';
 
 const SVG = 'http://www.w3.org/2000/svg';
 const MARGIN = {marginLeft: 58, marginRight: 14, marginTop: 22, marginBottom: 40};
-const STEPS = {ArrowLeft: -1, ArrowRight: 1, PageUp: -16, PageDown: 16, Home: -Infinity, End: Infinity};
+const STEPS = {
+    ArrowLeft: -1,
+    ArrowRight: 1,
+    PageUp: -16,
+    PageDown: 16,
+    Home: -Infinity,
+    End: Infinity,
+};
 const MOST_DOTS = 1500; // beyond, dots are small
 
 const finite = (value) => (Number.isFinite(value) ? value : NaN);
 
 // The index of the first x >= value.
 function indexFrom({length, x}, value) {
-  let low = 0, high = length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (x(middle) < value) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+    let low = 0,
+        high = length;
+    while (low < high) {
+        const middle = (low + high) >>> 1;
+        if (x(middle) < value) low = middle + 1;
+        else high = middle;
+    }
+    return low;
 }
 
 // The index of an x, or -1.
 export function indexOf(series, value) {
-  const i = indexFrom(series, value);
-  return i < series.length && series.x(i) === value ? i : -1;
+    const i = indexFrom(series, value);
+    return i < series.length && series.x(i) === value ? i : -1;
 }
 
 // The points of a series. If many share a pixel, only the least and the greatest of them.
 export function pointsOf(series, width) {
-  const {length, x, y} = series;
-  const points = [];
-  if (length <= 4 * width || series.dots || series.ring) {
-    for (let i = 0; i < length; i++) points.push([x(i), finite(y(i))]);
-    return points;
-  }
-  for (let pixel = 0; pixel < width; pixel++) {
-    const first = Math.floor((pixel * length) / width), end = Math.floor(((pixel + 1) * length) / width);
-    let least = -1, most = -1;
-    for (let i = first; i < end; i++) {
-      const value = y(i);
-      if (!Number.isFinite(value)) continue;
-      if (least < 0 || value < y(least)) least = i;
-      if (most < 0 || value > y(most)) most = i;
+    const {length, x, y} = series;
+    const points = [];
+    if (length <= 4 * width || series.dots || series.ring) {
+        for (let i = 0; i < length; i++) points.push([x(i), finite(y(i))]);
+        return points;
     }
-    if (least < 0) points.push([x(first), NaN]); // a gap
-    else for (const i of least < most ? [least, most] : [most, least]) points.push([x(i), y(i)]);
-  }
-  return points;
+    for (let pixel = 0; pixel < width; pixel++) {
+        const first = Math.floor((pixel * length) / width),
+            end = Math.floor(((pixel + 1) * length) / width);
+        let least = -1,
+            most = -1;
+        for (let i = first; i < end; i++) {
+            const value = y(i);
+            if (!Number.isFinite(value)) continue;
+            if (least < 0 || value < y(least)) least = i;
+            if (most < 0 || value > y(most)) most = i;
+        }
+        if (least < 0)
+            points.push([x(first), NaN]); // a gap
+        else
+            for (const i of least < most ? [least, most] : [most, least])
+                points.push([x(i), y(i)]);
+    }
+    return points;
 }
 
 // Least and greatest finite values of all series, or [0, 1].
 export function reachOf(series, along = 'y') {
-  let least = Infinity, most = -Infinity;
-  for (const each of series)
-    for (let i = 0; i < each.length; i++) {
-      const value = each[along](i);
-      if (value < least && value !== -Infinity) least = value;
-      if (value > most && value !== Infinity) most = value;
-    }
-  return least > most ? [0, 1] : least === most ? [least - 0.5, most + 0.5] : [least, most];
+    let least = Infinity,
+        most = -Infinity;
+    for (const each of series)
+        for (let i = 0; i < each.length; i++) {
+            const value = each[along](i);
+            if (value < least && value !== -Infinity) least = value;
+            if (value > most && value !== Infinity) most = value;
+        }
+    return least > most ? [0, 1] : least === most ? [least - 0.5, most + 0.5] : [least, most];
 }
 
 // A domain with a little room above and below.
 export function roomy([from, to]) {
-  const room = (to - from) * 0.04;
-  return [from - room, to + room];
+    const room = (to - from) * 0.04;
+    return [from - room, to + room];
 }
 
 // The decades that hold all values above 0; [0.1, 1] without any.
 export function decadesOf(values) {
-  let least = Infinity, most = 0;
-  for (const value of values) {
-    if (value > 0 && value < least) least = value;
-    if (value > most && value < Infinity) most = value;
-  }
-  if (most === 0) return [0.1, 1];
-  const from = Math.floor(Math.log10(least)), to = Math.ceil(Math.log10(most));
-  return [Number(`1e${from}`), Number(`1e${Math.max(to, from + 1)}`)];
+    let least = Infinity,
+        most = 0;
+    for (const value of values) {
+        if (value > 0 && value < least) least = value;
+        if (value > most && value < Infinity) most = value;
+    }
+    if (most === 0) return [0.1, 1];
+    const from = Math.floor(Math.log10(least)),
+        to = Math.ceil(Math.log10(most));
+    return [Number(`1e${from}`), Number(`1e${Math.max(to, from + 1)}`)];
 }
 
 const briefPower = (x) => (x >= 1e6 ? x.toExponential().replace('e+', 'e') : brief(x));
 
 // Powers of ten within decades, as many as fit.
 function powersOf([from, to], most) {
-  const first = Math.round(Math.log10(from)), last = Math.round(Math.log10(to));
-  const step = Math.max(1, Math.ceil((last - first) / Math.max(2, most)));
-  return Array.from({length: Math.floor((last - first) / step) + 1}, (_, i) => Number(`1e${first + i * step}`));
+    const first = Math.round(Math.log10(from)),
+        last = Math.round(Math.log10(to));
+    const step = Math.max(1, Math.ceil((last - first) / Math.max(2, most)));
+    return Array.from({length: Math.floor((last - first) / step) + 1}, (_, i) =>
+        Number(`1e${first + i * step}`),
+    );
 }
 
 // A mark of `rules`, {x or y, text}, with its text if that fits.
 function ruleMarks({rules = [], colours, x, y}) {
-  const within = (value, [from, to]) => value >= from && value <= to;
-  return rules.filter((each) => ('x' in each ? within(each.x, x.domain) : within(each.y, y.domain))).flatMap((each) => {
-    const stroke = each.colour ?? colours.mark;
-    const halo = {text: [each.text], fill: stroke, stroke: colours.paper, strokeWidth: 4};
-    if ('y' in each) return [ruleY([each.y], {stroke, strokeWidth: 2}), text([each.y], {...halo, y: [each.y], frameAnchor: 'right', dy: -8, textAnchor: 'end'})];
-    const late = each.x > (x.domain[0] + x.domain[1]) / 2;
-    return [ruleX([each.x], {stroke, strokeWidth: 2}), text([each.x], {...halo, x: [each.x], frameAnchor: 'top', dy: 6, dx: late ? -5 : 5, textAnchor: late ? 'end' : 'start'})];
-  });
+    const within = (value, [from, to]) => value >= from && value <= to;
+    return rules
+        .filter((each) => ('x' in each ? within(each.x, x.domain) : within(each.y, y.domain)))
+        .flatMap((each) => {
+            const stroke = each.colour ?? colours.mark;
+            const halo = {
+                text: [each.text],
+                fill: stroke,
+                stroke: colours.paper,
+                strokeWidth: 4,
+            };
+            if ('y' in each)
+                return [
+                    ruleY([each.y], {stroke, strokeWidth: 2}),
+                    text([each.y], {
+                        ...halo,
+                        y: [each.y],
+                        frameAnchor: 'right',
+                        dy: -8,
+                        textAnchor: 'end',
+                    }),
+                ];
+            const late = each.x > (x.domain[0] + x.domain[1]) / 2;
+            return [
+                ruleX([each.x], {stroke, strokeWidth: 2}),
+                text([each.x], {
+                    ...halo,
+                    x: [each.x],
+                    frameAnchor: 'top',
+                    dy: 6,
+                    dx: late ? -5 : 5,
+                    textAnchor: late ? 'end' : 'start',
+                }),
+            ];
+        });
 }
 
-const lineMark = (series, width) => line(pointsOf(series, width), {x: '0', y: '1', stroke: series.colour, strokeWidth: series.strong ? 3.5 : series.dashed ? 1.8 : 1.5, strokeOpacity: series.faint ? 0.4 : null, strokeDasharray: series.dashed ? '6 4' : null});
-const ringMark = (series, width) => dot(pointsOf(series, width), {x: '0', y: '1', stroke: series.colour, strokeWidth: 2, r: 9});
-const dotMark = (series, width) => dot(pointsOf(series, width), {x: '0', y: '1', stroke: series.colour, fill: series.dashed ? 'none' : series.colour, r: series.length > MOST_DOTS ? 1 : series.dashed ? 4 : 2.5});
+const lineMark = (series, width) =>
+    line(pointsOf(series, width), {
+        x: '0',
+        y: '1',
+        stroke: series.colour,
+        strokeWidth: series.strong ? 3.5 : series.dashed ? 1.8 : 1.5,
+        strokeOpacity: series.faint ? 0.4 : null,
+        strokeDasharray: series.dashed ? '6 4' : null,
+    });
+const ringMark = (series, width) =>
+    dot(pointsOf(series, width), {x: '0', y: '1', stroke: series.colour, strokeWidth: 2, r: 9});
+const dotMark = (series, width) =>
+    dot(pointsOf(series, width), {
+        x: '0',
+        y: '1',
+        stroke: series.colour,
+        fill: series.dashed ? 'none' : series.colour,
+        r: series.length > MOST_DOTS ? 1 : series.dashed ? 4 : 2.5,
+    });
 
 function element(name, attributes) {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  return made;
+    const made = document.createElementNS(SVG, name);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    return made;
 }
 
 // x, y: {title, type: 'linear' | 'log', domain}; label: the text alternative. {element, show(x)}.
 export function createChart({series, x, y, rules, colours, label, width, height = 320}) {
-  const axis = ({title, type = 'linear', domain}, pixels) => ({type, domain, label: title, labelAnchor: 'center', labelArrow: 'none', tickFormat: type === 'log' ? briefPower : brief, ticks: type === 'log' ? powersOf(domain, pixels) : Math.max(2, Math.round(pixels))});
-  const svg = plot({
-    ...MARGIN, width, height, ariaLabel: label, className: 'plot-chart',
-    style: {background: 'transparent', color: colours.ink, fontSize: '12px', fontFamily: 'inherit'},
-    x: axis(x, width / 90), y: {...axis(y, height / 50), labelAnchor: 'top', labelArrow: 'none', grid: true},
-    marks: [...series.map((each) => (each.ring ? ringMark : each.dots ? dotMark : lineMark)(each, width)), ...ruleMarks({rules, colours, x, y})],
-  });
-  svg.setAttribute('role', 'img');
-  svg.setAttribute('tabindex', '0');
-  svg.classList.add('chart');
-  for (const each of svg.querySelectorAll('[aria-label]')) { // a group without a role may have no label
-    each.dataset.mark = each.getAttribute('aria-label');
-    each.removeAttribute('aria-label');
-  }
-  const [across, along] = [svg.scale('x'), svg.scale('y')];
-  const cursor = svg.appendChild(element('g', {class: 'chart-cursor', visibility: 'hidden', 'pointer-events': 'none'}));
-  const rule = cursor.appendChild(element('line', {y1: MARGIN.marginTop, y2: height - MARGIN.marginBottom, stroke: colours.ink, 'stroke-width': 1.5}));
-  const rings = series.map(({colour}) => cursor.appendChild(element('circle', {r: 4, fill: colour, stroke: colours.paper, 'stroke-width': 1.5})));
-
-  function show(at) {
-    cursor.setAttribute('visibility', at == null ? 'hidden' : 'visible');
-    if (at == null) return;
-    for (const end of ['x1', 'x2']) rule.setAttribute(end, across.apply(at));
-    series.forEach((each, k) => {
-      const i = indexOf(each, at);
-      const value = i < 0 ? NaN : finite(each.y(i));
-      const shown = !Number.isNaN(value);
-      rings[k].setAttribute('visibility', shown ? 'inherit' : 'hidden');
-      if (!shown) return;
-      rings[k].setAttribute('cx', across.apply(at));
-      rings[k].setAttribute('cy', along.apply(value));
+    const axis = ({title, type = 'linear', domain}, pixels) => ({
+        type,
+        domain,
+        label: title,
+        labelAnchor: 'center',
+        labelArrow: 'none',
+        tickFormat: type === 'log' ? briefPower : brief,
+        ticks: type === 'log' ? powersOf(domain, pixels) : Math.max(2, Math.round(pixels)),
     });
-  }
-  // The value of x under the pointer.
-  const invert = (clientX) => {
-    const box = svg.getBoundingClientRect();
-    return across.invert(((clientX - box.left) / box.width) * width);
-  };
-  return {element: svg, series, show, invert};
+    const svg = plot({
+        ...MARGIN,
+        width,
+        height,
+        ariaLabel: label,
+        className: 'plot-chart',
+        style: {
+            background: 'transparent',
+            color: colours.ink,
+            fontSize: '12px',
+            fontFamily: 'inherit',
+        },
+        x: axis(x, width / 90),
+        y: {...axis(y, height / 50), labelAnchor: 'top', labelArrow: 'none', grid: true},
+        marks: [
+            ...series.map((each) =>
+                (each.ring ? ringMark : each.dots ? dotMark : lineMark)(each, width),
+            ),
+            ...ruleMarks({rules, colours, x, y}),
+        ],
+    });
+    svg.setAttribute('role', 'img');
+    svg.setAttribute('tabindex', '0');
+    svg.classList.add('chart');
+    for (const each of svg.querySelectorAll('[aria-label]')) {
+        // a group without a role may have no label
+        each.dataset.mark = each.getAttribute('aria-label');
+        each.removeAttribute('aria-label');
+    }
+    const [across, along] = [svg.scale('x'), svg.scale('y')];
+    const cursor = svg.appendChild(
+        element('g', {class: 'chart-cursor', visibility: 'hidden', 'pointer-events': 'none'}),
+    );
+    const rule = cursor.appendChild(
+        element('line', {
+            y1: MARGIN.marginTop,
+            y2: height - MARGIN.marginBottom,
+            stroke: colours.ink,
+            'stroke-width': 1.5,
+        }),
+    );
+    const rings = series.map(({colour}) =>
+        cursor.appendChild(
+            element('circle', {r: 4, fill: colour, stroke: colours.paper, 'stroke-width': 1.5}),
+        ),
+    );
+
+    function show(at) {
+        cursor.setAttribute('visibility', at == null ? 'hidden' : 'visible');
+        if (at == null) return;
+        for (const end of ['x1', 'x2']) rule.setAttribute(end, across.apply(at));
+        series.forEach((each, k) => {
+            const i = indexOf(each, at);
+            const value = i < 0 ? NaN : finite(each.y(i));
+            const shown = !Number.isNaN(value);
+            rings[k].setAttribute('visibility', shown ? 'inherit' : 'hidden');
+            if (!shown) return;
+            rings[k].setAttribute('cx', across.apply(at));
+            rings[k].setAttribute('cy', along.apply(value));
+        });
+    }
+    // The value of x under the pointer.
+    const invert = (clientX) => {
+        const box = svg.getBoundingClientRect();
+        return across.invert(((clientX - box.left) / box.width) * width);
+    };
+    return {element: svg, series, show, invert};
 }
 
 // The x of any series next to `at`, or `at` itself where there is none.
 function neighbour(all, at, direction) {
-  let best = null;
-  for (const series of all) {
-    let i = indexFrom(series, at);
-    if (direction < 0) i--;
-    else while (i < series.length && series.x(i) === at) i++;
-    if (i < 0 || i >= series.length) continue;
-    const found = series.x(i);
-    if (best == null || (found - best) * direction < 0) best = found;
-  }
-  return best ?? at;
+    let best = null;
+    for (const series of all) {
+        let i = indexFrom(series, at);
+        if (direction < 0) i--;
+        else while (i < series.length && series.x(i) === at) i++;
+        if (i < 0 || i >= series.length) continue;
+        const found = series.x(i);
+        if (best == null || (found - best) * direction < 0) best = found;
+    }
+    return best ?? at;
 }
 
 function nearest(all, wanted) {
-  const around = all.flatMap((series) => {
-    const i = indexFrom(series, wanted);
-    return [i - 1, i].filter((each) => each >= 0 && each < series.length).map((each) => series.x(each));
-  });
-  return around.length === 0 ? null : around.reduce((best, each) => (Math.abs(each - wanted) < Math.abs(best - wanted) ? each : best));
+    const around = all.flatMap((series) => {
+        const i = indexFrom(series, wanted);
+        return [i - 1, i]
+            .filter((each) => each >= 0 && each < series.length)
+            .map((each) => series.x(each));
+    });
+    return around.length === 0
+        ? null
+        : around.reduce((best, each) =>
+              Math.abs(each - wanted) < Math.abs(best - wanted) ? each : best,
+          );
 }
 
 // One cursor over linked charts; `tell(x)` is called with an x of the series, or null.
 export function linkCharts(charts, {tell, signal}) {
-  const all = charts.flatMap(({series}) => series).filter(({length}) => length > 0);
-  let at = null;
-  function point(to) {
-    at = to;
-    for (const chart of charts) chart.show(to);
-    tell(to);
-  }
-  function move(steps) {
-    if (all.length === 0) return;
-    if (at == null || Math.abs(steps) === Infinity) {
-      const ends = all.map(({length, x}) => x(steps === Infinity ? length - 1 : 0));
-      return point(steps === Infinity ? Math.max(...ends) : Math.min(...ends));
+    const all = charts.flatMap(({series}) => series).filter(({length}) => length > 0);
+    let at = null;
+    function point(to) {
+        at = to;
+        for (const chart of charts) chart.show(to);
+        tell(to);
     }
-    let to = at;
-    for (let i = 0; i < Math.abs(steps); i++) to = neighbour(all, to, Math.sign(steps));
-    point(to);
-  }
-  for (const chart of charts) {
-    const {element: svg} = chart;
-    svg.addEventListener('pointermove', ({clientX}) => point(nearest(all, chart.invert(clientX))), {signal});
-    svg.addEventListener('pointerleave', () => point(null), {signal});
-    svg.addEventListener('pointerdown', () => svg.focus({preventScroll: true}), {signal});
-    svg.addEventListener('keydown', (event) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in STEPS)) return;
-      event.preventDefault();
-      move(STEPS[event.key]);
-    }, {signal});
-  }
+    function move(steps) {
+        if (all.length === 0) return;
+        if (at == null || Math.abs(steps) === Infinity) {
+            const ends = all.map(({length, x}) => x(steps === Infinity ? length - 1 : 0));
+            return point(steps === Infinity ? Math.max(...ends) : Math.min(...ends));
+        }
+        let to = at;
+        for (let i = 0; i < Math.abs(steps); i++) to = neighbour(all, to, Math.sign(steps));
+        point(to);
+    }
+    for (const chart of charts) {
+        const {element: svg} = chart;
+        svg.addEventListener(
+            'pointermove',
+            ({clientX}) => point(nearest(all, chart.invert(clientX))),
+            {signal},
+        );
+        svg.addEventListener('pointerleave', () => point(null), {signal});
+        svg.addEventListener('pointerdown', () => svg.focus({preventScroll: true}), {signal});
+        svg.addEventListener(
+            'keydown',
+            (event) => {
+                if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in STEPS))
+                    return;
+                event.preventDefault();
+                move(STEPS[event.key]);
+            },
+            {signal},
+        );
+    }
 }
 
 // A legend of the lines: [{name, colour, dashed, dots}].
 export function legendOf(entries) {
-  return h('ul', {class: 'chart-legend'}, ...entries.map(({name, colour, dashed, dots, strong}) => {
-    const sample = h('span', {class: `${dots ? 'chart-dot ' : ''}${dashed ? 'chart-dashed' : 'chart-solid'}`, 'aria-hidden': 'true'});
-    sample.style.borderColor = colour;
-    if (dots && !dashed) sample.style.background = colour;
-    return h('li', {class: strong ? 'chart-strong' : null}, sample, name);
-  }));
+    return h(
+        'ul',
+        {class: 'chart-legend'},
+        ...entries.map(({name, colour, dashed, dots, strong}) => {
+            const sample = h('span', {
+                class: `${dots ? 'chart-dot ' : ''}${dashed ? 'chart-dashed' : 'chart-solid'}`,
+                'aria-hidden': 'true',
+            });
+            sample.style.borderColor = colour;
+            if (dots && !dashed) sample.style.background = colour;
+            return h('li', {class: strong ? 'chart-strong' : null}, sample, name);
+        }),
+    );
 }
 
 // A chart with its title.
-export const titled = (title, chart) => h('figure', {class: 'chart-figure'}, h('figcaption', {}, title), chart.element);
+export const titled = (title, chart) =>
+    h('figure', {class: 'chart-figure'}, h('figcaption', {}, title), chart.element);

@@ -5,49 +5,61 @@ const textOf = (value) => (typeof value === 'string' ? value : JSON.stringify(va
 
 // Values that nobody needs to give become part of the text.
 function tellValues(parameter) {
-  if (parameter.required) return;
-  const told = [];
-  if (parameter.schema?.default !== undefined) told.push(`default ${textOf(parameter.schema.default)}`);
-  if (parameter.in === 'header' && parameter.example !== undefined) told.push(`for example ${textOf(parameter.example)}`);
-  if (parameter.in === 'header') delete parameter.example;
-  delete parameter.schema?.default;
-  if (told.length > 0) parameter.description = `${parameter.description} (${told.join('; ')})`;
+    if (parameter.required) return;
+    const told = [];
+    if (parameter.schema?.default !== undefined)
+        told.push(`default ${textOf(parameter.schema.default)}`);
+    if (parameter.in === 'header' && parameter.example !== undefined)
+        told.push(`for example ${textOf(parameter.example)}`);
+    if (parameter.in === 'header') delete parameter.example;
+    delete parameter.schema?.default;
+    if (told.length > 0)
+        parameter.description = `${parameter.description} (${told.join('; ')})`;
 }
 
-const isProblem = ({content}) => Object.keys(content ?? {}).join() === 'application/problem+json';
+const isProblem = ({content}) =>
+    Object.keys(content ?? {}).join() === 'application/problem+json';
 
 // The header fields that all of these responses have.
 function shared(responses) {
-  const [first, ...others] = responses.map(({headers}) => Object.keys(headers ?? {}));
-  return first.filter((name) => others.every((names) => names.includes(name)));
+    const [first, ...others] = responses.map(({headers}) => Object.keys(headers ?? {}));
+    return first.filter((name) => others.every((names) => names.includes(name)));
 }
 
 function drop(names, response) {
-  for (const name of names) delete response.headers?.[name];
-  if (Object.keys(response.headers ?? {}).length === 0) delete response.headers;
+    for (const name of names) delete response.headers?.[name];
+    if (Object.keys(response.headers ?? {}).length === 0) delete response.headers;
 }
 
 // Swagger UI stops drawing at some 130 operations. The similarities by POST take what those by GET do.
 function dropTwins(paths) {
-  for (const [path, item] of Object.entries(paths)) if (path.startsWith('/v1/similarity/')) delete item.post;
+    for (const [path, item] of Object.entries(paths))
+        if (path.startsWith('/v1/similarity/')) delete item.post;
 }
 
 export function forReading(document) {
-  const {components, info, paths} = document;
-  dropTwins(paths);
-  const operations = Object.values(paths).flatMap((item) => Object.values(item));
-  const inline = operations.flatMap(({responses}) => Object.values(responses)).filter((response) => !response.$ref);
-  const responses = [...Object.values(components.responses), ...inline];
-  const failures = responses.filter(isProblem);
-  for (const parameter of [...Object.values(components.parameters), ...operations.flatMap(({parameters}) => parameters ?? [])])
-    if (!parameter.$ref) tellValues(parameter);
-  const [everywhere, withFailures] = [shared(responses), shared(failures)];
-  responses.forEach((response) => drop(everywhere, response));
-  const {Malformed, ...others} = components.responses;
-  Object.values(others).filter(isProblem).forEach((response) => {
-    drop(withFailures, response);
-    delete response.content;
-  });
-  info.description += ` Every answer has the header fields ${everywhere.join(', ')}. Every failure is a problem document (RFC 9457), which is shown with status 400. POST of /v1/similarity/{scheme} is not shown: it takes the parameters of its GET as a JSON object.`;
-  return document;
+    const {components, info, paths} = document;
+    dropTwins(paths);
+    const operations = Object.values(paths).flatMap((item) => Object.values(item));
+    const inline = operations
+        .flatMap(({responses}) => Object.values(responses))
+        .filter((response) => !response.$ref);
+    const responses = [...Object.values(components.responses), ...inline];
+    const failures = responses.filter(isProblem);
+    for (const parameter of [
+        ...Object.values(components.parameters),
+        ...operations.flatMap(({parameters}) => parameters ?? []),
+    ])
+        if (!parameter.$ref) tellValues(parameter);
+    const [everywhere, withFailures] = [shared(responses), shared(failures)];
+    responses.forEach((response) => drop(everywhere, response));
+    const {Malformed, ...others} = components.responses;
+    Object.values(others)
+        .filter(isProblem)
+        .forEach((response) => {
+            drop(withFailures, response);
+            delete response.content;
+        });
+    info.description += ` Every answer has the header fields ${everywhere.join(', ')}. Every failure is a problem document (RFC 9457), which is shown with status 400. POST of /v1/similarity/{scheme} is not shown: it takes the parameters of its GET as a JSON object.`;
+    return document;
 }

@@ -2,28 +2,30 @@
 const NARROW = '(max-width: 800px)';
 
 export function createDrawer(button, drawer) {
-  const narrow = matchMedia(NARROW);
-  function set(open) {
-    document.body.classList.toggle('drawer-open', open);
-    button.setAttribute('aria-expanded', String(open));
-  }
-  function close() {
-    if (!document.body.classList.contains('drawer-open')) return;
+    const narrow = matchMedia(NARROW);
+    function set(open) {
+        document.body.classList.toggle('drawer-open', open);
+        button.setAttribute('aria-expanded', String(open));
+    }
+    function close() {
+        if (!document.body.classList.contains('drawer-open')) return;
+        set(false);
+        button.focus();
+    }
+    button.addEventListener('click', () => {
+        const open = !document.body.classList.contains('drawer-open');
+        set(open);
+        if (open) drawer.querySelector('section:not([hidden]) select').focus();
+    });
+    drawer.querySelector('.drawer-close').addEventListener('click', close);
+    drawer.addEventListener('keydown', (event) => {
+        if (event.key !== 'Escape') return;
+        event.stopPropagation();
+        close();
+    });
+    document.addEventListener('pointerdown', ({target}) => {
+        if (!drawer.contains(target) && !button.contains(target)) set(false);
+    });
+    narrow.addEventListener('change', () => set(false));
     set(false);
-    button.focus();
-  }
-  button.addEventListener('click', () => {
-    const open = !document.body.classList.contains('drawer-open');
-    set(open);
-    if (open) drawer.querySelector('section:not([hidden]) select').focus();
-  });
-  drawer.querySelector('.drawer-close').addEventListener('click', close);
-  drawer.addEventListener('keydown', (event) => {
-    if (event.key !== 'Escape') return;
-    event.stopPropagation();
-    close();
-  });
-  document.addEventListener('pointerdown', ({target}) => { if (!drawer.contains(target) && !button.contains(target)) set(false); });
-  narrow.addEventListener('change', () => set(false));
-  set(false);
 }

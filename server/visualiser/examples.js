@@ -2,75 +2,113 @@
 import {h} from './dom.js';
 
 export const EXAMPLES = [
-  {title: 'Base 10 and 10000',
-    notice: 'A small base repeats itself, a large one does not.',
-    picture: '/v1/similarity/sinusoidal?length=64&dim=64&base=10&metric=dot&format=png&colormap=viridis',
-    address: '?scheme=sinusoidal&length=128&dim=128&base=10&right.scheme=sinusoidal&right.length=128&right.dim=128&right.base=10000&view=cloud'},
-  {title: 'The decay of RoPE', // whose scores are sums of cos(d * w_i), which are the dot products of these rows
-    notice: 'The dot product falls with the distance, in waves.',
-    picture: '/v1/similarity/sinusoidal?length=64&dim=64&metric=dot&format=png&colormap=viridis',
-    address: '?scheme=sinusoidal&length=512&dim=128&view=distances&view.distances.metric=dot&view.distances.positions=0,256'},
-  {title: 'The heads of ALiBi',
-    notice: 'Each head looks back at a pace of its own.',
-    picture: '/v1/encodings/alibi?length=64&heads=8&tensor=bias&slice=3&format=png&colormap=viridis',
-    address: '?scheme=alibi&length=64&heads=8&view=heads'},
-  {title: 'RoPE beside YaRN',
-    notice: 'YaRN stretches the long waves alone.',
-    picture: '/v1/encodings/rope?length=64&dim=128&rope_type=yarn&factor=4&original_max_position_embeddings=128&tensor=cos&format=png',
-    address: '?scheme=rope&length=512&dim=64&right.scheme=rope&right.length=512&right.dim=64&right.rope_type=yarn&right.factor=4&right.original_max_position_embeddings=128&view=spectrum&view.mark=128'},
-  {title: 'Float32 far out',
-    notice: 'Rounded angles spoil the fast columns.',
-    picture: '/v1/encodings/sinusoidal?length=64&offset=131008&dim=64&format=png',
-    address: '?scheme=sinusoidal&length=64&offset=131008&dim=64&view=precision'},
-  {title: 'Beyond training',
-    notice: 'Blocks appear after row 64.',
-    picture: '/v1/similarity/hierarchical?length=64&base_length=16&dim=64&metric=cosine&format=png&colormap=viridis',
-    address: '?scheme=hierarchical&length=192&base_length=64&dim=64&view=similarity&view.similarity.metric=cosine&view.mark=64'},
+    {
+        title: 'Base 10 and 10000',
+        notice: 'A small base repeats itself, a large one does not.',
+        picture:
+            '/v1/similarity/sinusoidal?length=64&dim=64&base=10&metric=dot&format=png&colormap=viridis',
+        address:
+            '?scheme=sinusoidal&length=128&dim=128&base=10&right.scheme=sinusoidal&right.length=128&right.dim=128&right.base=10000&view=cloud',
+    },
+    {
+        title: 'The decay of RoPE', // whose scores are sums of cos(d * w_i), which are the dot products of these rows
+        notice: 'The dot product falls with the distance, in waves.',
+        picture:
+            '/v1/similarity/sinusoidal?length=64&dim=64&metric=dot&format=png&colormap=viridis',
+        address:
+            '?scheme=sinusoidal&length=512&dim=128&view=distances&view.distances.metric=dot&view.distances.positions=0,256',
+    },
+    {
+        title: 'The heads of ALiBi',
+        notice: 'Each head looks back at a pace of its own.',
+        picture:
+            '/v1/encodings/alibi?length=64&heads=8&tensor=bias&slice=3&format=png&colormap=viridis',
+        address: '?scheme=alibi&length=64&heads=8&view=heads',
+    },
+    {
+        title: 'RoPE beside YaRN',
+        notice: 'YaRN stretches the long waves alone.',
+        picture:
+            '/v1/encodings/rope?length=64&dim=128&rope_type=yarn&factor=4&original_max_position_embeddings=128&tensor=cos&format=png',
+        address:
+            '?scheme=rope&length=512&dim=64&right.scheme=rope&right.length=512&right.dim=64&right.rope_type=yarn&right.factor=4&right.original_max_position_embeddings=128&view=spectrum&view.mark=128',
+    },
+    {
+        title: 'Float32 far out',
+        notice: 'Rounded angles spoil the fast columns.',
+        picture: '/v1/encodings/sinusoidal?length=64&offset=131008&dim=64&format=png',
+        address: '?scheme=sinusoidal&length=64&offset=131008&dim=64&view=precision',
+    },
+    {
+        title: 'Beyond training',
+        notice: 'Blocks appear after row 64.',
+        picture:
+            '/v1/similarity/hierarchical?length=64&base_length=16&dim=64&metric=cosine&format=png&colormap=viridis',
+        address:
+            '?scheme=hierarchical&length=192&base_length=64&dim=64&view=similarity&view.similarity.metric=cosine&view.mark=64',
+    },
 ];
 
 const schemeOf = (address) => new URLSearchParams(address).get('scheme');
 
 function card({title, notice, address}, go) {
-  const picture = h('img', {alt: '', width: 48, height: 48, decoding: 'async'});
-  return h('li', {}, h('a', {href: address, onclick: go}, picture, h('span', {}, h('strong', {}, title), h('span', {class: 'notice'}, notice))));
+    const picture = h('img', {alt: '', width: 48, height: 48, decoding: 'async'});
+    return h(
+        'li',
+        {},
+        h(
+            'a',
+            {href: address, onclick: go},
+            picture,
+            h('span', {}, h('strong', {}, title), h('span', {class: 'notice'}, notice)),
+        ),
+    );
 }
 
 // Fills a section with cards that `button` opens and closes; `visit(address)` opens an address without reloading the
 // page. They are open where a visit begins with them. `ready(schemes)` shows the pictures, hide() closes the cards.
 export function createExamples(button, section, {open, visit}) {
-  const set = (shown) => {
-    section.hidden = !shown;
-    button.setAttribute('aria-expanded', String(shown));
-    if (shown) draw();
-  };
-  const close = () => {
-    set(false);
-    button.focus();
-  };
-  const cards = EXAMPLES.map((example) => ({example, element: card(example, (event) => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey) return; // into another tab
-    event.preventDefault();
-    close();
-    visit(example.address);
-  })}));
-  let known = null;
-  function draw() {
-    if (!known) return;
-    for (const {example, element} of cards) {
-      element.hidden = !known.has(schemeOf(example.address));
-      if (!element.hidden) element.querySelector('img').setAttribute('src', example.picture);
+    const set = (shown) => {
+        section.hidden = !shown;
+        button.setAttribute('aria-expanded', String(shown));
+        if (shown) draw();
+    };
+    const close = () => {
+        set(false);
+        button.focus();
+    };
+    const cards = EXAMPLES.map((example) => ({
+        example,
+        element: card(example, (event) => {
+            if (event.ctrlKey || event.metaKey || event.shiftKey) return; // into another tab
+            event.preventDefault();
+            close();
+            visit(example.address);
+        }),
+    }));
+    let known = null;
+    function draw() {
+        if (!known) return;
+        for (const {example, element} of cards) {
+            element.hidden = !known.has(schemeOf(example.address));
+            if (!element.hidden)
+                element.querySelector('img').setAttribute('src', example.picture);
+        }
     }
-  }
-  section.append(h('ul', {}, ...cards.map(({element}) => element)));
-  button.addEventListener('click', () => set(section.hidden));
-  section.addEventListener('keydown', ({key}) => { if (key === 'Escape') close(); });
-  button.addEventListener('keydown', ({key}) => { if (key === 'Escape') set(false); });
-  set(open);
-  return {
-    hide: () => set(false),
-    ready(schemes) {
-      known ??= new Set(schemes.map(({name}) => name));
-      if (!section.hidden) draw();
-    },
-  };
+    section.append(h('ul', {}, ...cards.map(({element}) => element)));
+    button.addEventListener('click', () => set(section.hidden));
+    section.addEventListener('keydown', ({key}) => {
+        if (key === 'Escape') close();
+    });
+    button.addEventListener('keydown', ({key}) => {
+        if (key === 'Escape') set(false);
+    });
+    set(open);
+    return {
+        hide: () => set(false),
+        ready(schemes) {
+            known ??= new Set(schemes.map(({name}) => name));
+            if (!section.hidden) draw();
+        },
+    };
 }

@@ -4,22 +4,30 @@ import {h} from './dom.js';
 
 // The index of the column within a table, or null.
 export function highlighted({column = ''}, {columns}) {
-  const at = Number(column);
-  return column !== '' && Number.isInteger(at) && at >= 0 && at < columns ? at : null;
+    const at = Number(column);
+    return column !== '' && Number.isInteger(at) && at >= 0 && at < columns ? at : null;
 }
 
 // Fills a line of the page; `update(patch, view)` changes options and goes to a view.
 export function createHighlight(line, update) {
-  return {
-    show([table], options, views, current) {
-      const at = highlighted(options, table);
-      line.hidden = at == null || !table.column.title || !current.linked;
-      if (line.hidden) return;
-      const others = views.filter((view) => view.linked && view !== current);
-      line.replaceChildren(
-        h('span', {}, `Highlighted: ${table.column.title} ${table.column.at(at)}.`), others.length > 0 ? ' See it in ' : '',
-        ...others.map((view) => h('button', {type: 'button', onclick: () => update({}, view.name)}, view.title)),
-        h('button', {type: 'button', onclick: () => update({column: ''})}, 'Clear'));
-    },
-  };
+    return {
+        show([table], options, views, current) {
+            const at = highlighted(options, table);
+            line.hidden = at == null || !table.column.title || !current.linked;
+            if (line.hidden) return;
+            const others = views.filter((view) => view.linked && view !== current);
+            line.replaceChildren(
+                h('span', {}, `Highlighted: ${table.column.title} ${table.column.at(at)}.`),
+                others.length > 0 ? ' See it in ' : '',
+                ...others.map((view) =>
+                    h(
+                        'button',
+                        {type: 'button', onclick: () => update({}, view.name)},
+                        view.title,
+                    ),
+                ),
+                h('button', {type: 'button', onclick: () => update({column: ''})}, 'Clear'),
+            );
+        },
+    };
 }

@@ -4,100 +4,196 @@ import {Problem, describe, getDocument, getElements} from './api.js';
 import {scaleOf} from './colours.js';
 import {h} from './dom.js';
 import {brief} from './numbers.js';
-import {isTableFile, mediaTypeOf, npyLayout, readMatrix, safetensorsLayouts} from './table_file.js';
+import {
+    isTableFile,
+    mediaTypeOf,
+    npyLayout,
+    readMatrix,
+    safetensorsLayouts,
+} from './table_file.js';
 import {Table} from './tables.js';
 import {MARGIN, createPanel} from './views/heatmap_panel.js';
 
 const HIGH = 240; // pixels of a picture
 const NARROW = 620;
-const SAID = {exact: 'Every entry has the bits of the exact table.', match: 'Every entry is what this arithmetic gives.', near: 'Not all entries fit.', unknown: ''};
+const SAID = {
+    exact: 'Every entry has the bits of the exact table.',
+    match: 'Every entry is what this arithmetic gives.',
+    near: 'Not all entries fit.',
+    unknown: '',
+};
 
 // {scheme, parameters} of "/v1/encodings/rope?length=4&dim=8&tensor=cos".
 export function settingsOf(target) {
-  const {pathname, searchParams} = new URL(target, 'http://localhost');
-  const parameters = Object.fromEntries([...searchParams].filter(([name]) => name !== 'tensor'));
-  return {scheme: pathname.split('/').pop(), parameters, tensor: searchParams.get('tensor')};
+    const {pathname, searchParams} = new URL(target, 'http://localhost');
+    const parameters = Object.fromEntries(
+        [...searchParams].filter(([name]) => name !== 'tensor'),
+    );
+    return {scheme: pathname.split('/').pop(), parameters, tensor: searchParams.get('tensor')};
 }
 
 // The address of the page that shows it.
 export function addressOfRequest(target) {
-  const {scheme, tensor} = settingsOf(target);
-  const query = new URL(target, 'http://localhost').search.slice(1).split('&').filter((pair) => !pair.startsWith('tensor=')).join('&');
-  return `?scheme=${scheme}&${query}&view.tensor=${tensor}`;
+    const {scheme, tensor} = settingsOf(target);
+    const query = new URL(target, 'http://localhost').search
+        .slice(1)
+        .split('&')
+        .filter((pair) => !pair.startsWith('tensor='))
+        .join('&');
+    return `?scheme=${scheme}&${query}&view.tensor=${tensor}`;
 }
 
 // ": row 40, columns 3, 5, [3, 5]": where entries do not fit.
 function placesOf({rows, columns, entries} = {rows: [], columns: [], entries: []}) {
-  const list = (what, items) => (items.length > 0 ? [`${what}${items.length > 1 ? 's' : ''} ${items.join(', ')}`] : []);
-  const places = [...list('row', rows), ...list('column', columns), ...entries.slice(0, 8).map((at) => `[${at.join(', ')}]`)];
-  return places.length > 0 ? `: ${places.join(', ')}` : '';
+    const list = (what, items) =>
+        items.length > 0 ? [`${what}${items.length > 1 ? 's' : ''} ${items.join(', ')}`] : [];
+    const places = [
+        ...list('row', rows),
+        ...list('column', columns),
+        ...entries.slice(0, 8).map((at) => `[${at.join(', ')}]`),
+    ];
+    return places.length > 0 ? `: ${places.join(', ')}` : '';
 }
 
 // The facts of an answer, as [name, text] in order; those that say nothing are left out.
 export function factsOf(answer) {
-  const {request, against_exact: figures, undecided = [], frequencies, function: waves, exceptions} = answer;
-  const most = figures?.max_abs;
-  return [
-    ['Arithmetic', [answer.arithmetic, answer.computation].filter(Boolean).join(': ')],
-    ['Frequencies', frequencies && (frequencies.formulas.join(', or ') || 'by no formula that is known') + (frequencies.off_by_a_float > 0 ? `, but for a float in ${frequencies.off_by_a_float} of them` : '')],
-    ['Sines and cosines', waves && `${(100 * waves.not_nearest / waves.judged).toFixed(1)} % are not the nearest float${waves.like ? `, as of ${waves.like}` : ''}`],
-    ['Presets', request?.presets?.join(', ')],
-    ['Entries', figures && `${figures.entries}, of which ${figures.differing} differ from the exact table`],
-    ['Largest error', most && `${brief(most.error)} at [${most.at.join(', ')}]: ${most.found} instead of ${most.exact}`],
-    ['Entries that do not fit', answer.misfits > 0 ? `${answer.misfits}${placesOf(exceptions)}` : ''],
-    ['The table leaves open', undecided.map(({parameter, values}) => `${parameter} (also ${values.join(', ')})`).join('; ')],
-    ['Columns that are waves', !request && answer.learned.waves > 0 ? `${answer.learned.waves}; the first turns by ${brief(answer.learned.frequency)} a row` : ''],
-    ['Search', answer.gave_up ? 'ended by the time it took' : ''],
-  ].filter(([, text]) => text);
+    const {
+        request,
+        against_exact: figures,
+        undecided = [],
+        frequencies,
+        function: waves,
+        exceptions,
+    } = answer;
+    const most = figures?.max_abs;
+    return [
+        ['Arithmetic', [answer.arithmetic, answer.computation].filter(Boolean).join(': ')],
+        [
+            'Frequencies',
+            frequencies &&
+                (frequencies.formulas.join(', or ') || 'by no formula that is known') +
+                    (frequencies.off_by_a_float > 0
+                        ? `, but for a float in ${frequencies.off_by_a_float} of them`
+                        : ''),
+        ],
+        [
+            'Sines and cosines',
+            waves &&
+                `${((100 * waves.not_nearest) / waves.judged).toFixed(1)} % are not the nearest float${waves.like ? `, as of ${waves.like}` : ''}`,
+        ],
+        ['Presets', request?.presets?.join(', ')],
+        [
+            'Entries',
+            figures &&
+                `${figures.entries}, of which ${figures.differing} differ from the exact table`,
+        ],
+        [
+            'Largest error',
+            most &&
+                `${brief(most.error)} at [${most.at.join(', ')}]: ${most.found} instead of ${most.exact}`,
+        ],
+        [
+            'Entries that do not fit',
+            answer.misfits > 0 ? `${answer.misfits}${placesOf(exceptions)}` : '',
+        ],
+        [
+            'The table leaves open',
+            undecided
+                .map(({parameter, values}) => `${parameter} (also ${values.join(', ')})`)
+                .join('; '),
+        ],
+        [
+            'Columns that are waves',
+            !request && answer.learned.waves > 0
+                ? `${answer.learned.waves}; the first turns by ${brief(answer.learned.frequency)} a row`
+                : '',
+        ],
+        ['Search', answer.gave_up ? 'ended by the time it took' : ''],
+    ].filter(([, text]) => text);
 }
 
 // ---- pictures ----
 
 // A matrix with its columns in the order of the exact table, if an answer says that they come in another one.
 export function orderColumns(matrix, order) {
-  if (!order) return matrix;
-  const {rows, columns} = matrix;
-  const data = new Float64Array(rows * columns);
-  for (let row = 0; row < rows; row++) for (let column = 0; column < columns; column++) data[row * columns + column] = matrix.data[row * columns + order[column]];
-  return {...matrix, data};
+    if (!order) return matrix;
+    const {rows, columns} = matrix;
+    const data = new Float64Array(rows * columns);
+    for (let row = 0; row < rows; row++)
+        for (let column = 0; column < columns; column++)
+            data[row * columns + column] = matrix.data[row * columns + order[column]];
+    return {...matrix, data};
 }
 
 const indexAxis = (title) => ({axis: '', title, at: (i) => i});
-const tableOf = (matrix, dtype) => new Table({...matrix, dtype, row: indexAxis('row'), column: indexAxis(matrix.columns > 1 ? 'column' : ''), totalRows: matrix.rows});
+const tableOf = (matrix, dtype) =>
+    new Table({
+        ...matrix,
+        dtype,
+        row: indexAxis('row'),
+        column: indexAxis(matrix.columns > 1 ? 'column' : ''),
+        totalRows: matrix.rows,
+    });
 
 // The same part of the exact table.
 async function exactMatrix(target, {rows, columns}, signal) {
-  const {tensor: name, ...settings} = settingsOf(target);
-  const {tensors} = await describe(settings, signal);
-  const tensor = tensors.find((each) => each.name === name);
-  const {data} = await getElements(settings, tensor, 0, rows * columns, {signal});
-  return {rows, columns, data, dtype: tensor.dtype};
+    const {tensor: name, ...settings} = settingsOf(target);
+    const {tensors} = await describe(settings, signal);
+    const tensor = tensors.find((each) => each.name === name);
+    const {data} = await getElements(settings, tensor, 0, rows * columns, {signal});
+    return {rows, columns, data, dtype: tensor.dtype};
 }
 
 function differenceBetween(one, other) {
-  const data = Float64Array.from(one.data, (value, i) => (value === other.data[i] ? 0 : value - other.data[i]));
-  return {rows: one.rows, columns: one.columns, data};
+    const data = Float64Array.from(one.data, (value, i) =>
+        value === other.data[i] ? 0 : value - other.data[i],
+    );
+    return {rows: one.rows, columns: one.columns, data};
 }
 
 // Three pictures; `place` has the width.
 function drawPanels(place, {name, tables: [own, exact, difference]}, colours) {
-  const shared = scaleOf(colours, [own.extent, exact.extent]);
-  const count = place.clientWidth < NARROW ? 1 : 3;
-  const room = Math.max(120, Math.floor(place.clientWidth / count) - MARGIN.left - MARGIN.right - 16);
-  const width = Math.min(room, Math.max(own.columns * 24, 120));
-  const same = difference.constant === 0;
-  const panels = [[own, name, shared, ''], [exact, 'The exact table', shared, ''],
-    [difference, 'Yours minus exact', scaleOf(colours, [difference.extent]), same ? 'no difference' : '']];
-  place.replaceChildren(...panels.map(([table, title, scale, sameness]) => {
-    const panel = createPanel(table, title, scale, {colours, mark: null, sameness, choosable: false});
-    panel.canvas.setAttribute('role', 'img'); // nothing moves here
-    panel.canvas.removeAttribute('aria-roledescription');
-    panel.canvas.removeAttribute('tabindex');
-    panel.canvas.setAttribute('aria-label', `${title}: ${table.rows} rows by ${table.columns} columns, ${same && table === difference ? 'no difference' : `values from ${brief(table.extent[0])} to ${brief(table.extent[1])}`}`);
-    panel.resize(width, Math.min(HIGH, Math.max(table.rows * 24, 60)));
-    panel.draw({columns: [0, table.columns], rows: [0, table.rows]}, {cell: null, column: null});
-    return panel.element;
-  }));
+    const shared = scaleOf(colours, [own.extent, exact.extent]);
+    const count = place.clientWidth < NARROW ? 1 : 3;
+    const room = Math.max(
+        120,
+        Math.floor(place.clientWidth / count) - MARGIN.left - MARGIN.right - 16,
+    );
+    const width = Math.min(room, Math.max(own.columns * 24, 120));
+    const same = difference.constant === 0;
+    const panels = [
+        [own, name, shared, ''],
+        [exact, 'The exact table', shared, ''],
+        [
+            difference,
+            'Yours minus exact',
+            scaleOf(colours, [difference.extent]),
+            same ? 'no difference' : '',
+        ],
+    ];
+    place.replaceChildren(
+        ...panels.map(([table, title, scale, sameness]) => {
+            const panel = createPanel(table, title, scale, {
+                colours,
+                mark: null,
+                sameness,
+                choosable: false,
+            });
+            panel.canvas.setAttribute('role', 'img'); // nothing moves here
+            panel.canvas.removeAttribute('aria-roledescription');
+            panel.canvas.removeAttribute('tabindex');
+            panel.canvas.setAttribute(
+                'aria-label',
+                `${title}: ${table.rows} rows by ${table.columns} columns, ${same && table === difference ? 'no difference' : `values from ${brief(table.extent[0])} to ${brief(table.extent[1])}`}`,
+            );
+            panel.resize(width, Math.min(HIGH, Math.max(table.rows * 24, 60)));
+            panel.draw(
+                {columns: [0, table.columns], rows: [0, table.rows]},
+                {cell: null, column: null},
+            );
+            return panel.element;
+        }),
+    );
 }
 
 // ---- the section ----
@@ -105,123 +201,229 @@ function drawPanels(place, {name, tables: [own, exact, difference]}, colours) {
 // Fills a section, which `button` opens and closes; `visit(address)` opens an address without reloading the page, `colours()` are
 // those of the theme.
 export function createIdentify(button, section, {visit, colours}) {
-  let controller = null, parts = null, shown = null;
-  const set = (open) => {
-    section.hidden = !open;
-    button.setAttribute('aria-expanded', String(open));
-    if (open) parts ??= build();
-  };
-  const close = () => {
-    set(false);
-    button.focus();
-  };
-  const draw = () => { if (shown && !section.hidden) drawPanels(parts.pictures, shown, colours()); };
-
-  function link(target, text) {
-    const address = addressOfRequest(target);
-    return h('a', {href: address, onclick(event) {
-      if (event.ctrlKey || event.metaKey || event.shiftKey) return; // into another tab
-      event.preventDefault();
-      visit(address);
-    }}, text);
-  }
-
-  function showAnswer(answer) {
-    const {request, same_table: same = []} = answer;
-    parts.result.replaceChildren(
-      h('p', {class: `identify-summary identify-${answer.status}`}, h('strong', {}, answer.status), ' ', answer.summary, ' ', SAID[answer.status]),
-      request ? h('p', {}, 'The request: ', link(request.url, h('code', {}, request.url))) : '',
-      h('dl', {}, ...factsOf(answer).flatMap(([name, text]) => [h('dt', {}, name), h('dd', {}, text)])),
-      same.length > 0 ? h('div', {}, h('p', {}, 'The same table is also:'), h('ul', {}, ...same.map(({url}) => h('li', {}, link(url, h('code', {}, url)))))) : '');
-  }
-
-  async function showPictures(file, layout, answer, signal) {
-    const sent = answer.request && layout?.code ? await readMatrix(file, layout, answer.transposed) : null;
-    if (!sent) return;
-    const own = orderColumns(sent, answer.columns);
-    const exact = await exactMatrix(answer.request.url, own, signal);
-    shown = {
-      name: answer.columns ? 'Your table, its columns ordered' : 'Your table',
-      tables: [tableOf(own, exact.dtype), tableOf(exact, exact.dtype), tableOf(differenceBetween(own, exact), 'f64')],
+    let controller = null,
+        parts = null,
+        shown = null;
+    const set = (open) => {
+        section.hidden = !open;
+        button.setAttribute('aria-expanded', String(open));
+        if (open) parts ??= build();
     };
-    draw();
-  }
+    const close = () => {
+        set(false);
+        button.focus();
+    };
+    const draw = () => {
+        if (shown && !section.hidden) drawPanels(parts.pictures, shown, colours());
+    };
 
-  function tell(file, error) {
-    if (error.name === 'AbortError') return;
-    const told = error instanceof Problem && error.document?.errors?.length > 0 ? error.document.errors.map(({message}) => message) : [error.message];
-    if (!(error instanceof Problem)) console.error(error);
-    parts.result.replaceChildren(h('p', {class: 'error'}, `${file.name} cannot be identified:`), h('ul', {}, ...told.map((text) => h('li', {}, text))));
-  }
-
-  // Ask what made the table of a file, or a tensor of it, and show the answer.
-  async function ask(file, tensor, layout) {
-    controller?.abort();
-    const mine = controller = new AbortController();
-    shown = null;
-    parts.pictures.replaceChildren();
-    parts.result.replaceChildren(h('p', {class: 'quiet'}, `Looking at ${tensor ?? file.name} …`));
-    try {
-      const query = tensor == null ? '' : `?file_tensor=${encodeURIComponent(tensor)}`;
-      const answer = await getDocument(`/v1/identify${query}`, mine.signal, file, {type: mediaTypeOf(file), key: parts.key.value});
-      if (mine !== controller) return;
-      showAnswer(answer);
-      await showPictures(file, layout, answer, mine.signal);
-    } catch (error) {
-      if (mine !== controller) return;
-      parts.keyField.hidden &&= error.status !== 401;
-      tell(file, error);
+    function link(target, text) {
+        const address = addressOfRequest(target);
+        return h(
+            'a',
+            {
+                href: address,
+                onclick(event) {
+                    if (event.ctrlKey || event.metaKey || event.shiftKey) return; // into another tab
+                    event.preventDefault();
+                    visit(address);
+                },
+            },
+            text,
+        );
     }
-  }
 
-  // A file of several tensors asks for one of them.
-  async function openFile(file) {
-    if (!isTableFile(file)) return tell(file, new Problem({detail: 'It must be an .npy or a .safetensors file.'}, 0));
-    const layouts = mediaTypeOf(file).endsWith('npy') ? null : await safetensorsLayouts(file);
-    const names = Object.keys(layouts ?? {});
-    parts.tensors.replaceChildren();
-    parts.tensorField.hidden = names.length < 2;
-    parts.open = (name) => ask(file, name, layouts[name]);
-    parts.tensors.append(h('option', {value: ''}, 'choose …'), ...names.map((name) => h('option', {value: name}, name)));
-    if (layouts === null) return ask(file, null, await npyLayout(file).catch(() => null));
-    if (names.length < 2) return ask(file, names[0], layouts[names[0]]);
-    controller?.abort();
-    shown = null;
-    parts.pictures.replaceChildren();
-    parts.result.replaceChildren(h('p', {}, `${file.name} has ${names.length} tensors: choose one.`));
-    parts.tensors.focus();
-  }
+    function showAnswer(answer) {
+        const {request, same_table: same = []} = answer;
+        parts.result.replaceChildren(
+            h(
+                'p',
+                {class: `identify-summary identify-${answer.status}`},
+                h('strong', {}, answer.status),
+                ' ',
+                answer.summary,
+                ' ',
+                SAID[answer.status],
+            ),
+            request
+                ? h('p', {}, 'The request: ', link(request.url, h('code', {}, request.url)))
+                : '',
+            h(
+                'dl',
+                {},
+                ...factsOf(answer).flatMap(([name, text]) => [
+                    h('dt', {}, name),
+                    h('dd', {}, text),
+                ]),
+            ),
+            same.length > 0
+                ? h(
+                      'div',
+                      {},
+                      h('p', {}, 'The same table is also:'),
+                      h(
+                          'ul',
+                          {},
+                          ...same.map(({url}) => h('li', {}, link(url, h('code', {}, url)))),
+                      ),
+                  )
+                : '',
+        );
+    }
 
-  function build() {
-    const file = h('input', {type: 'file', id: 'identify-file', accept: '.npy,.safetensors', onchange() { if (file.files[0]) openFile(file.files[0]); }});
-    const tensors = h('select', {id: 'identify-tensor', onchange() { if (tensors.value) parts.open(tensors.value); }});
-    const tensorField = h('span', {class: 'identify-field', hidden: true}, h('label', {for: 'identify-tensor'}, 'Tensor'), tensors);
-    const key = h('input', {type: 'password', id: 'identify-key', autocomplete: 'off'});
-    const keyField = h('span', {class: 'identify-field', hidden: true}, h('label', {for: 'identify-key'}, "The server's key"), key);
-    const result = h('div', {id: 'identify-result', 'aria-live': 'polite'});
-    const pictures = h('div', {id: 'identify-pictures'});
-    section.append(
-      h('h2', {}, 'What made this table?'),
-      h('div', {class: 'model-bar'}, h('label', {for: 'identify-file'}, 'Open an .npy or .safetensors file, or drop it here'), file, tensorField, keyField,
-        h('button', {type: 'button', onclick: close}, 'Close')),
-      result, pictures);
-    return {result, pictures, tensors, tensorField, key, keyField};
-  }
+    async function showPictures(file, layout, answer, signal) {
+        const sent =
+            answer.request && layout?.code
+                ? await readMatrix(file, layout, answer.transposed)
+                : null;
+        if (!sent) return;
+        const own = orderColumns(sent, answer.columns);
+        const exact = await exactMatrix(answer.request.url, own, signal);
+        shown = {
+            name: answer.columns ? 'Your table, its columns ordered' : 'Your table',
+            tables: [
+                tableOf(own, exact.dtype),
+                tableOf(exact, exact.dtype),
+                tableOf(differenceBetween(own, exact), 'f64'),
+            ],
+        };
+        draw();
+    }
 
-  button.addEventListener('click', () => set(section.hidden));
-  section.addEventListener('keydown', ({key}) => { if (key === 'Escape') close(); });
-  document.addEventListener('drop', (event) => {
-    const file = event.dataTransfer?.files[0];
-    if (!file || !isTableFile(file)) return;
-    event.preventDefault();
-    set(true);
-    openFile(file);
-  });
-  let width = 0;
-  new ResizeObserver(([{contentRect}]) => {
-    if (Math.round(contentRect.width) !== Math.round(width)) draw();
-    width = contentRect.width;
-  }).observe(section);
-  set(false);
-  return {draw};
+    function tell(file, error) {
+        if (error.name === 'AbortError') return;
+        const told =
+            error instanceof Problem && error.document?.errors?.length > 0
+                ? error.document.errors.map(({message}) => message)
+                : [error.message];
+        if (!(error instanceof Problem)) console.error(error);
+        parts.result.replaceChildren(
+            h('p', {class: 'error'}, `${file.name} cannot be identified:`),
+            h('ul', {}, ...told.map((text) => h('li', {}, text))),
+        );
+    }
+
+    // Ask what made the table of a file, or a tensor of it, and show the answer.
+    async function ask(file, tensor, layout) {
+        controller?.abort();
+        const mine = (controller = new AbortController());
+        shown = null;
+        parts.pictures.replaceChildren();
+        parts.result.replaceChildren(
+            h('p', {class: 'quiet'}, `Looking at ${tensor ?? file.name} …`),
+        );
+        try {
+            const query = tensor == null ? '' : `?file_tensor=${encodeURIComponent(tensor)}`;
+            const answer = await getDocument(`/v1/identify${query}`, mine.signal, file, {
+                type: mediaTypeOf(file),
+                key: parts.key.value,
+            });
+            if (mine !== controller) return;
+            showAnswer(answer);
+            await showPictures(file, layout, answer, mine.signal);
+        } catch (error) {
+            if (mine !== controller) return;
+            parts.keyField.hidden &&= error.status !== 401;
+            tell(file, error);
+        }
+    }
+
+    // A file of several tensors asks for one of them.
+    async function openFile(file) {
+        if (!isTableFile(file))
+            return tell(
+                file,
+                new Problem({detail: 'It must be an .npy or a .safetensors file.'}, 0),
+            );
+        const layouts = mediaTypeOf(file).endsWith('npy')
+            ? null
+            : await safetensorsLayouts(file);
+        const names = Object.keys(layouts ?? {});
+        parts.tensors.replaceChildren();
+        parts.tensorField.hidden = names.length < 2;
+        parts.open = (name) => ask(file, name, layouts[name]);
+        parts.tensors.append(
+            h('option', {value: ''}, 'choose …'),
+            ...names.map((name) => h('option', {value: name}, name)),
+        );
+        if (layouts === null) return ask(file, null, await npyLayout(file).catch(() => null));
+        if (names.length < 2) return ask(file, names[0], layouts[names[0]]);
+        controller?.abort();
+        shown = null;
+        parts.pictures.replaceChildren();
+        parts.result.replaceChildren(
+            h('p', {}, `${file.name} has ${names.length} tensors: choose one.`),
+        );
+        parts.tensors.focus();
+    }
+
+    function build() {
+        const file = h('input', {
+            type: 'file',
+            id: 'identify-file',
+            accept: '.npy,.safetensors',
+            onchange() {
+                if (file.files[0]) openFile(file.files[0]);
+            },
+        });
+        const tensors = h('select', {
+            id: 'identify-tensor',
+            onchange() {
+                if (tensors.value) parts.open(tensors.value);
+            },
+        });
+        const tensorField = h(
+            'span',
+            {class: 'identify-field', hidden: true},
+            h('label', {for: 'identify-tensor'}, 'Tensor'),
+            tensors,
+        );
+        const key = h('input', {type: 'password', id: 'identify-key', autocomplete: 'off'});
+        const keyField = h(
+            'span',
+            {class: 'identify-field', hidden: true},
+            h('label', {for: 'identify-key'}, "The server's key"),
+            key,
+        );
+        const result = h('div', {id: 'identify-result', 'aria-live': 'polite'});
+        const pictures = h('div', {id: 'identify-pictures'});
+        section.append(
+            h('h2', {}, 'What made this table?'),
+            h(
+                'div',
+                {class: 'model-bar'},
+                h(
+                    'label',
+                    {for: 'identify-file'},
+                    'Open an .npy or .safetensors file, or drop it here',
+                ),
+                file,
+                tensorField,
+                keyField,
+                h('button', {type: 'button', onclick: close}, 'Close'),
+            ),
+            result,
+            pictures,
+        );
+        return {result, pictures, tensors, tensorField, key, keyField};
+    }
+
+    button.addEventListener('click', () => set(section.hidden));
+    section.addEventListener('keydown', ({key}) => {
+        if (key === 'Escape') close();
+    });
+    document.addEventListener('drop', (event) => {
+        const file = event.dataTransfer?.files[0];
+        if (!file || !isTableFile(file)) return;
+        event.preventDefault();
+        set(true);
+        openFile(file);
+    });
+    let width = 0;
+    new ResizeObserver(([{contentRect}]) => {
+        if (Math.round(contentRect.width) !== Math.round(width)) draw();
+        width = contentRect.width;
+    }).observe(section);
+    set(false);
+    return {draw};
 }

@@ -10,56 +10,81 @@ const RULES_KEPT = 64;
 const evenOnly = new Set(); // settings without the value, where odd numbers are refused; the oldest first
 
 function keyOf({scheme, parameters}, name) {
-  const {[name]: ignored, ...rest} = parameters;
-  return JSON.stringify([scheme, name, rest]);
+    const {[name]: ignored, ...rest} = parameters;
+    return JSON.stringify([scheme, name, rest]);
 }
 
 // A slider's value, as far as it is known what the service refuses; `before` is the value it comes from.
 export function withinRules(settings, name, before) {
-  const wanted = settings.parameters[name];
-  if (Number(wanted) % 2 === 0 || !evenOnly.has(keyOf(settings, name))) return wanted;
-  return String(Number(wanted) + (Number(wanted) < Number(before) ? -1 : 1));
+    const wanted = settings.parameters[name];
+    if (Number(wanted) % 2 === 0 || !evenOnly.has(keyOf(settings, name))) return wanted;
+    return String(Number(wanted) + (Number(wanted) < Number(before) ? -1 : 1));
 }
 
 async function takes(settings, name, value, signal) {
-  try {
-    await describe({...settings, parameters: {...settings.parameters, [name]: String(value)}}, signal);
-    return true;
-  } catch (error) {
-    if (error.name === 'AbortError' || error.status === 0) throw error;
-    return false;
-  }
+    try {
+        await describe(
+            {...settings, parameters: {...settings.parameters, [name]: String(value)}},
+            signal,
+        );
+        return true;
+    } catch (error) {
+        if (error.name === 'AbortError' || error.status === 0) throw error;
+        return false;
+    }
 }
 
-const middleOf = (a, b, type) => (type === 'integer' ? Math.trunc((a + b) / 2) : Number(((a + b) / 2).toPrecision(3)));
+const middleOf = (a, b, type) =>
+    type === 'integer' ? Math.trunc((a + b) / 2) : Number(((a + b) / 2).toPrecision(3));
 
 // Values to try instead of a refused integer: on in the direction of the slider, then back. From a neighbour of
 // the last value, as arrow keys go, also its double or half, for divisors are far apart.
 function candidates(refused, before) {
-  const direction = refused < before ? -1 : 1;
-  const ahead = Array.from({length: NEAR}, (_, i) => refused + direction * (i + 1));
-  const far = Math.abs(refused - before) <= 2 ? [direction > 0 ? before * 2 : Math.trunc(before / 2)] : [];
-  return [...ahead, ...far, ...ahead.map((value) => 2 * refused - value).filter((value) => (value - before) * direction > 0)];
+    const direction = refused < before ? -1 : 1;
+    const ahead = Array.from({length: NEAR}, (_, i) => refused + direction * (i + 1));
+    const far =
+        Math.abs(refused - before) <= 2
+            ? [direction > 0 ? before * 2 : Math.trunc(before / 2)]
+            : [];
+    return [
+        ...ahead,
+        ...far,
+        ...ahead
+            .map((value) => 2 * refused - value)
+            .filter((value) => (value - before) * direction > 0),
+    ];
 }
 
 // The value next to a refused one that the service takes, as a text, or null. `before` is the last that it took.
-export async function legalInstead(settings, {name, type, minimum = -Infinity, maximum = Infinity}, before, signal) {
-  const refused = Number(settings.parameters[name]), last = Number(before);
-  const asked = (value) => takes(settings, name, value, signal);
-  if (!Number.isFinite(last) || last === refused || !(await asked(last))) return null;
-  if (type === 'integer')
-    for (const value of candidates(refused, last)) {
-      if (value < minimum || value > maximum || !(await asked(value))) continue;
-      if (Math.abs(value - refused) === 1 && value % 2 === 0 && !(await asked(2 * value - refused))) evenOnly.add(keyOf(settings, name));
-      if (evenOnly.size > RULES_KEPT) evenOnly.delete(evenOnly.keys().next().value);
-      return String(value);
+export async function legalInstead(
+    settings,
+    {name, type, minimum = -Infinity, maximum = Infinity},
+    before,
+    signal,
+) {
+    const refused = Number(settings.parameters[name]),
+        last = Number(before);
+    const asked = (value) => takes(settings, name, value, signal);
+    if (!Number.isFinite(last) || last === refused || !(await asked(last))) return null;
+    if (type === 'integer')
+        for (const value of candidates(refused, last)) {
+            if (value < minimum || value > maximum || !(await asked(value))) continue;
+            if (
+                Math.abs(value - refused) === 1 &&
+                value % 2 === 0 &&
+                !(await asked(2 * value - refused))
+            )
+                evenOnly.add(keyOf(settings, name));
+            if (evenOnly.size > RULES_KEPT) evenOnly.delete(evenOnly.keys().next().value);
+            return String(value);
+        }
+    let taken = last,
+        bound = refused;
+    for (let i = 0; i < HALVINGS; i++) {
+        const value = middleOf(taken, bound, type);
+        if (value === taken || value === bound) break;
+        if (await asked(value)) taken = value;
+        else bound = value;
     }
-  let taken = last, bound = refused;
-  for (let i = 0; i < HALVINGS; i++) {
-    const value = middleOf(taken, bound, type);
-    if (value === taken || value === bound) break;
-    if (await asked(value)) taken = value;
-    else bound = value;
-  }
-  return String(taken);
+    return String(taken);
 }

@@ -5,36 +5,66 @@ export const MOST_LINES = 24; // of one chart
 
 // {numbers, mistake}: the allowed numbers, and a message about the first that is not allowed.
 export function parseList(text, allowed, rule) {
-  const numbers = [];
-  for (const part of text.split(/[\s,;]+/).filter(Boolean)) {
-    const [, first, last = first] = /^(-?[\d.]+?(?:e[+-]?\d+)?)(?:\.\.(-?[\d.]+(?:e[+-]?\d+)?))?$/i.exec(part) ?? [];
-    const [from, to] = [Number(first ?? NaN), Number(last ?? NaN)];
-    if (Number.isNaN(from) || Number.isNaN(to)) return {numbers, mistake: `“${part}” is no number; ${rule}`};
-    for (let each = from; each <= to; each++) {
-      if (!allowed(each)) return {numbers, mistake: `${each} is not there; ${rule}`};
-      if (!numbers.includes(each)) numbers.push(each);
-      if (numbers.length > MOST_LINES) return {numbers: numbers.slice(0, MOST_LINES), mistake: `at most ${MOST_LINES} lines are drawn`};
+    const numbers = [];
+    for (const part of text.split(/[\s,;]+/).filter(Boolean)) {
+        const [, first, last = first] =
+            /^(-?[\d.]+?(?:e[+-]?\d+)?)(?:\.\.(-?[\d.]+(?:e[+-]?\d+)?))?$/i.exec(part) ?? [];
+        const [from, to] = [Number(first ?? NaN), Number(last ?? NaN)];
+        if (Number.isNaN(from) || Number.isNaN(to))
+            return {numbers, mistake: `“${part}” is no number; ${rule}`};
+        for (let each = from; each <= to; each++) {
+            if (!allowed(each)) return {numbers, mistake: `${each} is not there; ${rule}`};
+            if (!numbers.includes(each)) numbers.push(each);
+            if (numbers.length > MOST_LINES)
+                return {
+                    numbers: numbers.slice(0, MOST_LINES),
+                    mistake: `at most ${MOST_LINES} lines are drawn`,
+                };
+        }
     }
-  }
-  return {numbers, mistake: ''};
+    return {numbers, mistake: ''};
 }
 
 // A few indices from 0 to extent - 1, denser at the beginning.
 export function spread(extent) {
-  const wanted = extent <= 5 ? [0, 1, 2, 3, 4] : [0, 1 / 16, 1 / 8, 1 / 4, 1 / 2].map((part) => Math.round(part * extent));
-  return [...new Set(wanted)].filter((each) => each < extent);
+    const wanted =
+        extent <= 5
+            ? [0, 1, 2, 3, 4]
+            : [0, 1 / 16, 1 / 8, 1 / 4, 1 / 2].map((part) => Math.round(part * extent));
+    return [...new Set(wanted)].filter((each) => each < extent);
 }
 
 export const pluralOf = (word) => `${word.replace(/([^aeiou])y$/, '$1ie')}s`;
 
 // A labelled text field; calls `changed(text)` when it loses focus or Enter is pressed.
 export function listField({id, label, value, mistake, size = 18, changed}) {
-  const input = h('input', {type: 'text', id, value, size, 'aria-invalid': mistake ? 'true' : null, 'aria-describedby': mistake ? `${id}-error` : null, onchange: () => changed(input.value.trim())});
-  return h('span', {class: 'chart-field'}, h('label', {for: id}, label), ' ', input, mistake ? h('span', {class: 'error', id: `${id}-error`}, mistake) : null);
+    const input = h('input', {
+        type: 'text',
+        id,
+        value,
+        size,
+        'aria-invalid': mistake ? 'true' : null,
+        'aria-describedby': mistake ? `${id}-error` : null,
+        onchange: () => changed(input.value.trim()),
+    });
+    return h(
+        'span',
+        {class: 'chart-field'},
+        h('label', {for: id}, label),
+        ' ',
+        input,
+        mistake ? h('span', {class: 'error', id: `${id}-error`}, mistake) : null,
+    );
 }
 
 // A labelled choice of [value, title] pairs.
 export function choiceField({id, label, value, choices, changed}) {
-  const select = h('select', {id, onchange: () => changed(select.value)}, ...choices.map(([each, title]) => h('option', {value: each, selected: each === value}, title)));
-  return h('span', {class: 'chart-field'}, h('label', {for: id}, label), ' ', select);
+    const select = h(
+        'select',
+        {id, onchange: () => changed(select.value)},
+        ...choices.map(([each, title]) =>
+            h('option', {value: each, selected: each === value}, title),
+        ),
+    );
+    return h('span', {class: 'chart-field'}, h('label', {for: id}, label), ' ', select);
 }

@@ -31,7 +31,20 @@ const byId = (id) => document.getElementById(id);
 const BELOW = 84; // pixels of the window that are left for what stands below a picture
 const LOW = 320; // the least height of a picture
 const UNSEEN = 60; // pixels of controls within a view that an embedded picture leaves out
-let schemes, store, about, embed, examples, highlight, identify, panel, tools, tour, takeaway, theme, retry, stage;
+let schemes,
+    store,
+    about,
+    embed,
+    examples,
+    highlight,
+    identify,
+    panel,
+    tools,
+    tour,
+    takeaway,
+    theme,
+    retry,
+    stage;
 let loading = null; // the AbortController of what is under way
 let overtaken = false; // whether a slider has gone on meanwhile
 let tables = []; // what is shown
@@ -43,117 +56,163 @@ const schemeOf = (name) => schemes.find((scheme) => scheme.name === name);
 
 // The live line above the view: '', 'told' or 'failed'.
 function say(text, kind = '') {
-  byId('message').textContent = text;
-  byId('message').className = kind;
+    byId('message').textContent = text;
+    byId('message').className = kind;
 }
 
 // ---- loading ----
 
 function showProgress(parts) {
-  const received = parts.reduce((sum, part) => sum + part.received, 0);
-  const total = parts.reduce((sum, part) => sum + part.total, 0);
-  byId('progress').value = total ? received / total : 0;
-  byId('loaded').textContent = total ? `${byteText(received)} of ${byteText(total)}` : '';
+    const received = parts.reduce((sum, part) => sum + part.received, 0);
+    const total = parts.reduce((sum, part) => sum + part.total, 0);
+    byId('progress').value = total ? received / total : 0;
+    byId('loaded').textContent = total ? `${byteText(received)} of ${byteText(total)}` : '';
 }
 
 function showReplies() {
-  byId('replies').replaceChildren(...tables.map((table, i) => {
-    const {cache, timing, bytes, milliseconds} = table.reply;
-    const address = addressOf(table.settings, {tensor: table.tensor.name});
-    return h('p', {class: 'reply'}, tables.length > 1 ? `${'AB'[i]}: ` : '', h('code', {}, `GET ${address}`), ` ${table.dtype} [${table.tensor.shape.join(', ')}], ${byteText(bytes)} in ${milliseconds.toFixed(0)} ms, cache ${cache}${timing && `, ${timing.replace(/;dur=/g, ' ').replace(/(\d),/g, '$1 ms,')} ms`}`);
-  }));
+    byId('replies').replaceChildren(
+        ...tables.map((table, i) => {
+            const {cache, timing, bytes, milliseconds} = table.reply;
+            const address = addressOf(table.settings, {tensor: table.tensor.name});
+            return h(
+                'p',
+                {class: 'reply'},
+                tables.length > 1 ? `${'AB'[i]}: ` : '',
+                h('code', {}, `GET ${address}`),
+                ` ${table.dtype} [${table.tensor.shape.join(', ')}], ${byteText(bytes)} in ${milliseconds.toFixed(0)} ms, cache ${cache}${timing && `, ${timing.replace(/;dur=/g, ' ').replace(/(\d),/g, '$1 ms,')} ms`}`,
+            );
+        }),
+    );
 }
 
 const isGone = (error) => error instanceof Problem && error.status === 0;
 
 // Wait for a service that does not answer.
 function createWaiting() {
-  const {stop, ...waiting} = createRetry((when) => {
-    say(`The service does not answer. ${when}`, 'failed');
-    byId('retry').hidden = false;
-  }, () => (store ? load(store.get()) : begun()));
-  byId('retry').addEventListener('click', waiting.now);
-  return {...waiting, stop: () => {
-    stop();
-    byId('retry').hidden = true;
-  }};
+    const {stop, ...waiting} = createRetry(
+        (when) => {
+            say(`The service does not answer. ${when}`, 'failed');
+            byId('retry').hidden = false;
+        },
+        () => (store ? load(store.get()) : begun()),
+    );
+    byId('retry').addEventListener('click', waiting.now);
+    return {
+        ...waiting,
+        stop: () => {
+            stop();
+            byId('retry').hidden = true;
+        },
+    };
 }
 
 // Load the tables of the state and draw them. Loading that is in progress is aborted.
 async function load(state) {
-  loading?.abort();
-  retry.stop();
-  const controller = new AbortController();
-  loading = controller;
-  overtaken = false;
-  const {signal} = controller;
-  const sides = SIDES.filter((side) => state[side]);
-  const parts = sides.map(() => ({received: 0, total: 0}));
-  const reveal = setTimeout(() => document.body.classList.add('loading'), 80);
-  say('Loading …');
-  showProgress(parts);
-  try {
-    const results = await Promise.allSettled(sides.map((side, i) => {
-      const scheme = schemeOf(state[side].scheme);
-      if (!scheme) throw new Problem({detail: `There is no scheme ${state[side].scheme}; choose one.`}, 404);
-      return loadTable(scheme, state[side], {...state.options, signal, progress(received, total) {
-        parts[i] = {received, total};
-        showProgress(parts);
-      }}).then((table) => Object.assign(table, {side}));
-    }));
-    if (loading !== controller || (await settle(state, sides, results, signal))) return;
-    if (loading !== controller) return;
-    await show(sides, results);
-  } catch (error) {
-    if (loading === controller) tellFailure(error);
-  } finally {
-    clearTimeout(reveal);
-    if (loading === controller) {
-      loading = null;
-      if (overtaken) slide(store.get());
-      else rest();
+    loading?.abort();
+    retry.stop();
+    const controller = new AbortController();
+    loading = controller;
+    overtaken = false;
+    const {signal} = controller;
+    const sides = SIDES.filter((side) => state[side]);
+    const parts = sides.map(() => ({received: 0, total: 0}));
+    const reveal = setTimeout(() => document.body.classList.add('loading'), 80);
+    say('Loading …');
+    showProgress(parts);
+    try {
+        const results = await Promise.allSettled(
+            sides.map((side, i) => {
+                const scheme = schemeOf(state[side].scheme);
+                if (!scheme)
+                    throw new Problem(
+                        {detail: `There is no scheme ${state[side].scheme}; choose one.`},
+                        404,
+                    );
+                return loadTable(scheme, state[side], {
+                    ...state.options,
+                    signal,
+                    progress(received, total) {
+                        parts[i] = {received, total};
+                        showProgress(parts);
+                    },
+                }).then((table) => Object.assign(table, {side}));
+            }),
+        );
+        if (loading !== controller || (await settle(state, sides, results, signal))) return;
+        if (loading !== controller) return;
+        await show(sides, results);
+    } catch (error) {
+        if (loading === controller) tellFailure(error);
+    } finally {
+        clearTimeout(reveal);
+        if (loading === controller) {
+            loading = null;
+            if (overtaken) slide(store.get());
+            else rest();
+        }
     }
-  }
 }
 
 // Put a slider whose value is refused where the service takes it; whether that has been done.
 async function settle(state, sides, results, signal) {
-  const slid = panel.slid();
-  const i = sides.indexOf(slid?.side);
-  const refused = results[i]?.reason;
-  if (!(refused instanceof Problem) || isGone(refused) || !tables[i]) return false;
-  const {side, name} = slid, settings = state[side];
-  const before = tables[i].settings.parameters[name] ?? tables[i].effective[name];
-  const value = await legalInstead(settings, parameterOf(schemeOf(settings.scheme), name), before, signal);
-  if (value === null || store.get()[side] !== settings) return value !== null;
-  store.update({[side]: {...settings, parameters: {...settings.parameters, [name]: value}}}, 'slide', {burst: `${side}.${name}`, held: true});
-  return true;
+    const slid = panel.slid();
+    const i = sides.indexOf(slid?.side);
+    const refused = results[i]?.reason;
+    if (!(refused instanceof Problem) || isGone(refused) || !tables[i]) return false;
+    const {side, name} = slid,
+        settings = state[side];
+    const before = tables[i].settings.parameters[name] ?? tables[i].effective[name];
+    const value = await legalInstead(
+        settings,
+        parameterOf(schemeOf(settings.scheme), name),
+        before,
+        signal,
+    );
+    if (value === null || store.get()[side] !== settings) return value !== null;
+    store.update(
+        {[side]: {...settings, parameters: {...settings.parameters, [name]: value}}},
+        'slide',
+        {burst: `${side}.${name}`, held: true},
+    );
+    return true;
 }
 
 // Nothing is under way any more, unless something is.
 function rest() {
-  if (!loading && drawings === 0 && !resized) document.body.classList.remove('loading', 'busy');
+    if (!loading && drawings === 0 && !resized)
+        document.body.classList.remove('loading', 'busy');
 }
 
 function tellFailure(error) {
-  if (isGone(error)) retry.failed();
-  else say(...(error.name === 'AbortError' ? ['Cancelled.', 'told'] : [error.message, 'failed']));
+    if (isGone(error)) retry.failed();
+    else
+        say(
+            ...(error.name === 'AbortError'
+                ? ['Cancelled.', 'told']
+                : [error.message, 'failed']),
+        );
 }
 
 function show(sides, results) {
-  const failures = results.map(({reason}) => reason);
-  sides.forEach((side, i) => panel.complain(side, failures[i] instanceof Problem && !isGone(failures[i]) ? failures[i] : null));
-  const failure = failures.find(Boolean);
-  if (failure) {
-    if (!(failure instanceof Problem) && failure.name !== 'AbortError') console.error(failure);
-    document.body.classList.add('stale');
-    return tellFailure(failure);
-  }
-  retry.worked();
-  tables = results.map(({value}) => value);
-  document.body.classList.remove('stale');
-  showReplies();
-  return draw();
+    const failures = results.map(({reason}) => reason);
+    sides.forEach((side, i) =>
+        panel.complain(
+            side,
+            failures[i] instanceof Problem && !isGone(failures[i]) ? failures[i] : null,
+        ),
+    );
+    const failure = failures.find(Boolean);
+    if (failure) {
+        if (!(failure instanceof Problem) && failure.name !== 'AbortError')
+            console.error(failure);
+        document.body.classList.add('stale');
+        return tellFailure(failure);
+    }
+    retry.worked();
+    tables = results.map(({value}) => value);
+    document.body.classList.remove('stale');
+    showReplies();
+    return draw();
 }
 
 // ---- the view ----
@@ -161,195 +220,258 @@ function show(sides, results) {
 const tabs = new Map(); // by view: a button that stays keeps the focus
 
 function showTabs(view, possible) {
-  const buttons = possible.map((each) => {
-    if (!tabs.has(each)) tabs.set(each, h('button', {type: 'button', onclick: () => store.update({view: each.name})}, each.title));
-    tabs.get(each).setAttribute('aria-pressed', String(each === view));
-    return tabs.get(each);
-  });
-  const present = [...byId('tabs').children];
-  if (present.length !== buttons.length || present.some((each, i) => each !== buttons[i])) byId('tabs').replaceChildren(...buttons);
-  const {offsetLeft, offsetWidth} = tabs.get(view);
-  const row = byId('tabs'), left = offsetLeft - row.offsetLeft;
-  row.scrollLeft = Math.min(left, Math.max(row.scrollLeft, left + offsetWidth - row.clientWidth)); // on a phone some are out of sight
+    const buttons = possible.map((each) => {
+        if (!tabs.has(each))
+            tabs.set(
+                each,
+                h(
+                    'button',
+                    {type: 'button', onclick: () => store.update({view: each.name})},
+                    each.title,
+                ),
+            );
+        tabs.get(each).setAttribute('aria-pressed', String(each === view));
+        return tabs.get(each);
+    });
+    const present = [...byId('tabs').children];
+    if (present.length !== buttons.length || present.some((each, i) => each !== buttons[i]))
+        byId('tabs').replaceChildren(...buttons);
+    const {offsetLeft, offsetWidth} = tabs.get(view);
+    const row = byId('tabs'),
+        left = offsetLeft - row.offsetLeft;
+    row.scrollLeft = Math.min(
+        left,
+        Math.max(row.scrollLeft, left + offsetWidth - row.clientWidth),
+    ); // on a phone some are out of sight
 }
 
 function showTitle(view) {
-  const titles = [...new Set(tables.map(({scheme}) => scheme.title))];
-  document.title = `${titles.join(' and ')} – ${view.title} – posenc`;
+    const titles = [...new Set(tables.map(({scheme}) => scheme.title))];
+    document.title = `${titles.join(' and ')} – ${view.title} – posenc`;
 }
 
 // All views of the tables, and the one that is shown.
 function viewsNow() {
-  const [{tensor, scheme}] = tables;
-  const possible = viewsFor(tensor, scheme);
-  return [possible, possible.find(({name}) => name === store.get().view) ?? possible[0]];
+    const [{tensor, scheme}] = tables;
+    const possible = viewsFor(tensor, scheme);
+    return [possible, possible.find(({name}) => name === store.get().view) ?? possible[0]];
 }
 
 // Draw the tables; resolves when the picture is complete, or overtaken by another.
 async function draw() {
-  if (tables.length === 0) return rest();
-  const state = store.get();
-  const [possible, view] = viewsNow();
-  shownView = view;
-  showTabs(view, possible);
-  showTitle(view);
-  about.show(tables);
-  tools.show(tables, state);
-  highlight.show(tables, state.options, possible, view);
-  takeaway.show(tables);
-  document.body.classList.add('busy');
-  drawings++;
-  try {
-    const complete = await stage.draw(view, (signal, until) => contextOf(state, signal, until), appear);
-    if (complete) embed.show(document.title.replace(/ – posenc$/, ''));
-    if (complete && !document.body.classList.contains('stale')) say('');
-  } finally {
-    drawings--;
-    rest();
-  }
+    if (tables.length === 0) return rest();
+    const state = store.get();
+    const [possible, view] = viewsNow();
+    shownView = view;
+    showTabs(view, possible);
+    showTitle(view);
+    about.show(tables);
+    tools.show(tables, state);
+    highlight.show(tables, state.options, possible, view);
+    takeaway.show(tables);
+    document.body.classList.add('busy');
+    drawings++;
+    try {
+        const complete = await stage.draw(
+            view,
+            (signal, until) => contextOf(state, signal, until),
+            appear,
+        );
+        if (complete) embed.show(document.title.replace(/ – posenc$/, ''));
+        if (complete && !document.body.classList.contains('stale')) say('');
+    } finally {
+        drawings--;
+        rest();
+    }
 }
 
 // A picture is put on the screen.
 function appear() {
-  byId('readout').textContent = '';
-  if (!embed.active) examples.ready(schemes);
+    byId('readout').textContent = '';
+    if (!embed.active) examples.ready(schemes);
 }
 
 // The height that the window leaves for a picture.
-const heightLeft = () => Math.max(LOW, innerHeight - Math.round(byId('view').getBoundingClientRect().top + scrollY) - (embed.active ? -UNSEEN : BELOW));
+const heightLeft = () =>
+    Math.max(
+        LOW,
+        innerHeight -
+            Math.round(byId('view').getBoundingClientRect().top + scrollY) -
+            (embed.active ? -UNSEEN : BELOW),
+    );
 
 function contextOf(state, signal, until) {
-  const mark = Number(state.options.mark || NaN);
-  const refusal = tables[1] ? refusalOf(...tables) : '';
-  return {
-    tables,
-    difference: tables[1] && !refusal ? differenceOf(tables[0], tables[1]) : null,
-    refusal,
-    options: {...state.options},
-    mark: Number.isNaN(mark) ? null : mark,
-    taken: (others) => { if (!signal.aborted) takeaway.show(others); },
-    colours: coloursOf(theme.current()),
-    signal,
-    until,
-    width: byId('view').clientWidth,
-    height: heightLeft(),
-    hover: (text) => { byId('readout').textContent = text; },
-    update: (patch, {quiet = false, view = store.get().view} = {}) => {
-      const now = store.get();
-      if (quiet && placeOf(now) !== placeOf(state)) return; // the next table is loading: its address is not this drawing's
-      store.update({view, options: {...now.options, ...patch}}, quiet ? 'quiet' : 'view');
-      if (quiet && 'column' in patch) highlight.show(tables, store.get().options, ...viewsNow());
-    },
-    load: (side, options) => loadTable(tables[side].scheme, tables[side].settings, {described: tables[side].described, ...options, signal}),
-  };
+    const mark = Number(state.options.mark || NaN);
+    const refusal = tables[1] ? refusalOf(...tables) : '';
+    return {
+        tables,
+        difference: tables[1] && !refusal ? differenceOf(tables[0], tables[1]) : null,
+        refusal,
+        options: {...state.options},
+        mark: Number.isNaN(mark) ? null : mark,
+        taken: (others) => {
+            if (!signal.aborted) takeaway.show(others);
+        },
+        colours: coloursOf(theme.current()),
+        signal,
+        until,
+        width: byId('view').clientWidth,
+        height: heightLeft(),
+        hover: (text) => {
+            byId('readout').textContent = text;
+        },
+        update: (patch, {quiet = false, view = store.get().view} = {}) => {
+            const now = store.get();
+            if (quiet && placeOf(now) !== placeOf(state)) return; // the next table is loading: its address is not this drawing's
+            store.update({view, options: {...now.options, ...patch}}, quiet ? 'quiet' : 'view');
+            if (quiet && 'column' in patch)
+                highlight.show(tables, store.get().options, ...viewsNow());
+        },
+        load: (side, options) =>
+            loadTable(tables[side].scheme, tables[side].settings, {
+                described: tables[side].described,
+                ...options,
+                signal,
+            }),
+    };
 }
 
 // ---- life ----
 
-const placeOf = ({left, right, options}) => JSON.stringify([left, right, PLACES.map((name) => options[name] || '')]);
+const placeOf = ({left, right, options}) =>
+    JSON.stringify([left, right, PLACES.map((name) => options[name] || '')]);
 let place = '';
 
 const loadSoon = later(load, 120);
-const catchUp = later(() => { if (overtaken) load(store.get()); }, 120);
+const catchUp = later(() => {
+    if (overtaken) load(store.get());
+}, 120);
 
 // A slider moves: load at once. While that is in progress, remember the latest value and load it next.
 function slide(state) {
-  if (!loading) return load(state);
-  overtaken = true;
-  catchUp();
+    if (!loading) return load(state);
+    overtaken = true;
+    catchUp();
 }
 
 function cancel() {
-  overtaken = false;
-  loading?.abort();
-  if (stage.cancel()) say('Cancelled.', 'told');
+    overtaken = false;
+    loading?.abort();
+    if (stage.cancel()) say('Cancelled.', 'told');
 }
 
 function changed(state, kind) {
-  tour.show(state.tour);
-  if (!state.left || (schemeOf(state.left.scheme) && Object.keys(state.left.parameters).length === 0 && !['settings', 'adjust', 'slide'].includes(kind))) return void start(state);
-  panel.show(state, kind);
-  if (placeOf(state) === place) return void draw();
-  place = placeOf(state);
-  document.body.classList.add('busy');
-  if (kind === 'adjust') loadSoon(state);
-  else if (kind === 'slide') slide(state);
-  else load(state);
+    tour.show(state.tour);
+    if (
+        !state.left ||
+        (schemeOf(state.left.scheme) &&
+            Object.keys(state.left.parameters).length === 0 &&
+            !['settings', 'adjust', 'slide'].includes(kind))
+    )
+        return void start(state);
+    panel.show(state, kind);
+    if (placeOf(state) === place) return void draw();
+    place = placeOf(state);
+    document.body.classList.add('busy');
+    if (kind === 'adjust') loadSoon(state);
+    else if (kind === 'slide') slide(state);
+    else load(state);
 }
 
 // Draw anew where the view has another width, or the window another height.
 function watchSizes() {
-  const drawSoon = later(() => {
-    resized = false;
-    draw();
-  }, 60);
-  const redraw = () => {
-    resized = true;
-    document.body.classList.add('busy');
-    drawSoon();
-  };
-  let width = byId('view').clientWidth, height = innerHeight;
-  new ResizeObserver(([{contentRect}]) => {
-    if (Math.round(contentRect.width) !== Math.round(width)) redraw();
-    width = contentRect.width;
-  }).observe(byId('view'));
-  addEventListener('resize', () => {
-    if (Math.abs(innerHeight - height) < BELOW) return; // a phone hides its bars while it scrolls
-    height = innerHeight;
-    redraw();
-  });
+    const drawSoon = later(() => {
+        resized = false;
+        draw();
+    }, 60);
+    const redraw = () => {
+        resized = true;
+        document.body.classList.add('busy');
+        drawSoon();
+    };
+    let width = byId('view').clientWidth,
+        height = innerHeight;
+    new ResizeObserver(([{contentRect}]) => {
+        if (Math.round(contentRect.width) !== Math.round(width)) redraw();
+        width = contentRect.width;
+    }).observe(byId('view'));
+    addEventListener('resize', () => {
+        if (Math.abs(innerHeight - height) < BELOW) return; // a phone hides its bars while it scrolls
+        height = innerHeight;
+        redraw();
+    });
 }
 
 // Settings for an address that names none, or a scheme alone.
 async function start(state) {
-  const named = schemeOf(state.left?.scheme) ?? schemeOf(START) ?? schemes[0];
-  store.update({left: await begin(named)}, 'initial');
+    const named = schemeOf(state.left?.scheme) ?? schemeOf(START) ?? schemes[0];
+    store.update({left: await begin(named)}, 'initial');
 }
 
 // Ask what there is, and begin; try again if nobody answers.
 async function begun() {
-  retry.stop();
-  say('Loading …');
-  try {
-    ({schemes} = await getDocument('/v1/schemes'));
-  } catch (error) {
-    return isGone(error) ? retry.failed() : say(error.message, 'failed');
-  }
-  const toured = wholeAddress(location.search);
-  if (toured) history.replaceState(null, '', toured);
-  store = createStore(changed);
-  const update = (patch, view = store.get().view) => store.update({view, options: {...store.get().options, ...patch}});
-  tools = createTools(byId('tools'), update);
-  highlight = createHighlight(byId('highlight'), update);
-  takeaway = createTakeaway(byId('takeaway'), byId('view'), () => ({tables, view: shownView, colours: coloursOf(theme.current())}));
-  panel = new Panel(schemes, store);
-  watchSizes();
-  changed(store.get(), 'initial');
+    retry.stop();
+    say('Loading …');
+    try {
+        ({schemes} = await getDocument('/v1/schemes'));
+    } catch (error) {
+        return isGone(error) ? retry.failed() : say(error.message, 'failed');
+    }
+    const toured = wholeAddress(location.search);
+    if (toured) history.replaceState(null, '', toured);
+    store = createStore(changed);
+    const update = (patch, view = store.get().view) =>
+        store.update({view, options: {...store.get().options, ...patch}});
+    tools = createTools(byId('tools'), update);
+    highlight = createHighlight(byId('highlight'), update);
+    takeaway = createTakeaway(byId('takeaway'), byId('view'), () => ({
+        tables,
+        view: shownView,
+        colours: coloursOf(theme.current()),
+    }));
+    panel = new Panel(schemes, store);
+    watchSizes();
+    changed(store.get(), 'initial');
 }
 
 function main() {
-  stage = createStage(byId('view'));
-  embed = createEmbed(byId('embed-title'), byId('view'));
-  theme = createTheme(byId('theme'), () => {
-    identify?.draw();
-    return draw();
-  }, embed.theme);
-  about = createAbout(byId('about'));
-  const open = location.search === '' && matchMedia('(min-width: 801px)').matches;
-  examples = createExamples(byId('examples-button'), byId('examples'), {open, visit: (address) => store?.visit(address)});
-  const visit = (address) => {
-    examples.hide();
-    store?.visit(address);
-  };
-  tour = createTour(byId('tour-link'), byId('tour'), {visit, leave: () => store.update({tour: ''})});
-  createModel(byId('model-button'), byId('model'), {visit});
-  identify = createIdentify(byId('identify-button'), byId('identify'), {visit, colours: () => coloursOf(theme.current())});
-  createDrawer(byId('settings'), byId('sides'));
-  keepTaps(byId('view'));
-  retry = createWaiting();
-  byId('cancel').addEventListener('click', cancel);
-  addEventListener('keydown', ({key}) => { if (key === 'Escape') cancel(); });
-  return begun();
+    stage = createStage(byId('view'));
+    embed = createEmbed(byId('embed-title'), byId('view'));
+    theme = createTheme(
+        byId('theme'),
+        () => {
+            identify?.draw();
+            return draw();
+        },
+        embed.theme,
+    );
+    about = createAbout(byId('about'));
+    const open = location.search === '' && matchMedia('(min-width: 801px)').matches;
+    examples = createExamples(byId('examples-button'), byId('examples'), {
+        open,
+        visit: (address) => store?.visit(address),
+    });
+    const visit = (address) => {
+        examples.hide();
+        store?.visit(address);
+    };
+    tour = createTour(byId('tour-link'), byId('tour'), {
+        visit,
+        leave: () => store.update({tour: ''}),
+    });
+    createModel(byId('model-button'), byId('model'), {visit});
+    identify = createIdentify(byId('identify-button'), byId('identify'), {
+        visit,
+        colours: () => coloursOf(theme.current()),
+    });
+    createDrawer(byId('settings'), byId('sides'));
+    keepTaps(byId('view'));
+    retry = createWaiting();
+    byId('cancel').addEventListener('click', cancel);
+    addEventListener('keydown', ({key}) => {
+        if (key === 'Escape') cancel();
+    });
+    return begun();
 }
 
 main().catch((error) => say(error.message, 'failed'));

@@ -9,113 +9,199 @@ const PLAN = 'plan=true';
 
 // The address of the page that shows a tensor of a part: the part's own request, by the page's names.
 export function addressOfTensor({name, request}, tensor) {
-  const {pathname, search} = new URL(request, 'http://localhost');
-  const query = search ? `&${search.slice(1)}` : '';
-  return `?scheme=${pathname.split('/').pop()}${query}&view.tensor=${tensor.slice(name.length + 1)}`;
+    const {pathname, search} = new URL(request, 'http://localhost');
+    const query = search ? `&${search.slice(1)}` : '';
+    return `?scheme=${pathname.split('/').pop()}${query}&view.tensor=${tensor.slice(name.length + 1)}`;
 }
 
 // "0–4, 6–10" for [0, 1, 2, 3, 4, 6, 7, 8, 9, 10].
 export function rangesOf(numbers) {
-  const ranges = [];
-  for (const number of numbers) {
-    const last = ranges.at(-1);
-    if (last && number === last[1] + 1) last[1] = number;
-    else ranges.push([number, number]);
-  }
-  return ranges.map(([from, to]) => (from === to ? `${from}` : `${from}–${to}`)).join(', ');
+    const ranges = [];
+    for (const number of numbers) {
+        const last = ranges.at(-1);
+        if (last && number === last[1] + 1) last[1] = number;
+        else ranges.push([number, number]);
+    }
+    return ranges.map(([from, to]) => (from === to ? `${from}` : `${from}–${to}`)).join(', ');
 }
 
 // Fills a section, which `button` opens and closes; `visit(address)` opens an address without reloading the page.
 export function createModel(button, section, {visit}) {
-  let controller = null, parts = null;
-  const set = (shown) => {
-    section.hidden = !shown;
-    button.setAttribute('aria-expanded', String(shown));
-    if (shown) parts ??= build();
-  };
-  const close = () => {
-    set(false);
-    button.focus();
-  };
+    let controller = null,
+        parts = null;
+    const set = (shown) => {
+        section.hidden = !shown;
+        button.setAttribute('aria-expanded', String(shown));
+        if (shown) parts ??= build();
+    };
+    const close = () => {
+        set(false);
+        button.focus();
+    };
 
-  function tensorLink(part, {name, dtype, shape, bytes}) {
-    const text = `${name} ${dtype} [${shape.join(', ')}]`;
-    if (part.state !== 'computed') return h('li', {}, text);
-    const address = addressOfTensor(part, name);
-    return h('li', {}, h('a', {href: address, title: byteText(bytes), onclick(event) {
-      if (event.ctrlKey || event.metaKey || event.shiftKey) return; // into another tab
-      event.preventDefault();
-      visit(address);
-    }}, text));
-  }
-
-  const row = (part) => h('tr', {},
-    h('th', {scope: 'row'}, part.name),
-    h('td', {}, part.summary, ...(part.notes ?? []).map((note) => h('p', {class: 'quiet'}, note))),
-    h('td', {}, part.state),
-    h('td', {}, rangesOf(part.layers ?? [])),
-    h('td', {}, h('ul', {}, ...(part.tensors ?? []).map((tensor) => tensorLink(part, tensor)))));
-
-  function show(plan, download) {
-    const head = h('tr', {}, ...['Part', 'What it is', 'State', 'Layers', 'Tensors'].map((text) => h('th', {scope: 'col'}, text)));
-    const unused = plan.not_used?.length > 0 && h('p', {}, 'Keys without effect: ', h('code', {}, plan.not_used.join(', ')));
-    parts.result.replaceChildren(
-      h('p', {class: 'model-summary'}, plan.summary),
-      ...(plan.notes ?? []).map((note) => h('p', {}, note)),
-      plan.parts.length > 0 ? h('div', {class: 'model-frame', tabindex: 0, role: 'region', 'aria-label': 'Parts of the model'}, h('table', {}, h('thead', {}, head), h('tbody', {}, ...plan.parts.map(row)))) : '',
-      unused || '',
-      download ? h('p', {}, h('a', {href: download}, 'All tensors as one safetensors file')) : '');
-  }
-
-  // Ask for a plan and show it, or what is wrong.
-  async function ask(url, what, {body, download} = {}) {
-    controller?.abort();
-    const mine = controller = new AbortController();
-    parts.result.replaceChildren(h('p', {class: 'quiet'}, `Reading ${what} …`));
-    try {
-      const plan = await getDocument(url, mine.signal, body);
-      if (mine === controller) show(plan, download);
-    } catch (error) {
-      if (mine !== controller || error.name === 'AbortError') return;
-      const told = error.document?.errors?.map(({message}) => message) ?? [error.message];
-      parts.result.replaceChildren(h('p', {class: 'error'}, `${what} cannot be read:`), h('ul', {}, ...told.map((text) => h('li', {}, text))));
+    function tensorLink(part, {name, dtype, shape, bytes}) {
+        const text = `${name} ${dtype} [${shape.join(', ')}]`;
+        if (part.state !== 'computed') return h('li', {}, text);
+        const address = addressOfTensor(part, name);
+        return h(
+            'li',
+            {},
+            h(
+                'a',
+                {
+                    href: address,
+                    title: byteText(bytes),
+                    onclick(event) {
+                        if (event.ctrlKey || event.metaKey || event.shiftKey) return; // into another tab
+                        event.preventDefault();
+                        visit(address);
+                    },
+                },
+                text,
+            ),
+        );
     }
-  }
 
-  const openFile = async (file) => ask(`/v1/models?${PLAN}`, file.name, {body: await file.text()});
+    const row = (part) =>
+        h(
+            'tr',
+            {},
+            h('th', {scope: 'row'}, part.name),
+            h(
+                'td',
+                {},
+                part.summary,
+                ...(part.notes ?? []).map((note) => h('p', {class: 'quiet'}, note)),
+            ),
+            h('td', {}, part.state),
+            h('td', {}, rangesOf(part.layers ?? [])),
+            h(
+                'td',
+                {},
+                h('ul', {}, ...(part.tensors ?? []).map((tensor) => tensorLink(part, tensor))),
+            ),
+        );
 
-  async function fillNames(select) {
-    const {models} = await getDocument('/v1/models');
-    select.append(...models.map(({name}) => h('option', {value: name}, name)));
-  }
+    function show(plan, download) {
+        const head = h(
+            'tr',
+            {},
+            ...['Part', 'What it is', 'State', 'Layers', 'Tensors'].map((text) =>
+                h('th', {scope: 'col'}, text),
+            ),
+        );
+        const unused =
+            plan.not_used?.length > 0 &&
+            h('p', {}, 'Keys without effect: ', h('code', {}, plan.not_used.join(', ')));
+        parts.result.replaceChildren(
+            h('p', {class: 'model-summary'}, plan.summary),
+            ...(plan.notes ?? []).map((note) => h('p', {}, note)),
+            plan.parts.length > 0
+                ? h(
+                      'div',
+                      {
+                          class: 'model-frame',
+                          tabindex: 0,
+                          role: 'region',
+                          'aria-label': 'Parts of the model',
+                      },
+                      h(
+                          'table',
+                          {},
+                          h('thead', {}, head),
+                          h('tbody', {}, ...plan.parts.map(row)),
+                      ),
+                  )
+                : '',
+            unused || '',
+            download
+                ? h('p', {}, h('a', {href: download}, 'All tensors as one safetensors file'))
+                : '',
+        );
+    }
 
-  function build() {
-    const file = h('input', {type: 'file', id: 'model-file', accept: '.json,application/json', onchange() { if (file.files[0]) openFile(file.files[0]); }});
-    const names = h('select', {id: 'model-name', onchange() {
-      if (names.value) ask(`/v1/models/${names.value}?${PLAN}`, names.value, {download: `/v1/models/${names.value}`});
-    }}, h('option', {value: ''}, 'choose …'));
-    const result = h('div', {id: 'model-result', 'aria-live': 'polite'});
-    fillNames(names).catch((error) => result.replaceChildren(h('p', {class: 'error'}, error.message)));
-    section.append(
-      h('h2', {}, 'Which positions does a model use?'),
-      h('div', {class: 'model-bar'},
-        h('label', {for: 'model-file'}, 'Open a config.json, or drop it here'), file,
-        h('label', {for: 'model-name'}, 'or choose a model'), names,
-        h('button', {type: 'button', onclick: close}, 'Close')),
-      result);
-    return {result, file};
-  }
+    // Ask for a plan and show it, or what is wrong.
+    async function ask(url, what, {body, download} = {}) {
+        controller?.abort();
+        const mine = (controller = new AbortController());
+        parts.result.replaceChildren(h('p', {class: 'quiet'}, `Reading ${what} …`));
+        try {
+            const plan = await getDocument(url, mine.signal, body);
+            if (mine === controller) show(plan, download);
+        } catch (error) {
+            if (mine !== controller || error.name === 'AbortError') return;
+            const told = error.document?.errors?.map(({message}) => message) ?? [error.message];
+            parts.result.replaceChildren(
+                h('p', {class: 'error'}, `${what} cannot be read:`),
+                h('ul', {}, ...told.map((text) => h('li', {}, text))),
+            );
+        }
+    }
 
-  button.addEventListener('click', () => set(section.hidden));
-  section.addEventListener('keydown', ({key}) => { if (key === 'Escape') close(); });
-  document.addEventListener('dragover', (event) => { if (event.dataTransfer?.types.includes('Files')) event.preventDefault(); });
-  document.addEventListener('drop', (event) => {
-    const file = event.dataTransfer?.files[0];
-    if (!file || isTableFile(file)) return; // see identify.js
-    event.preventDefault();
-    set(true);
-    openFile(file);
-  });
-  set(false);
-  return {hide: () => set(false)};
+    const openFile = async (file) =>
+        ask(`/v1/models?${PLAN}`, file.name, {body: await file.text()});
+
+    async function fillNames(select) {
+        const {models} = await getDocument('/v1/models');
+        select.append(...models.map(({name}) => h('option', {value: name}, name)));
+    }
+
+    function build() {
+        const file = h('input', {
+            type: 'file',
+            id: 'model-file',
+            accept: '.json,application/json',
+            onchange() {
+                if (file.files[0]) openFile(file.files[0]);
+            },
+        });
+        const names = h(
+            'select',
+            {
+                id: 'model-name',
+                onchange() {
+                    if (names.value)
+                        ask(`/v1/models/${names.value}?${PLAN}`, names.value, {
+                            download: `/v1/models/${names.value}`,
+                        });
+                },
+            },
+            h('option', {value: ''}, 'choose …'),
+        );
+        const result = h('div', {id: 'model-result', 'aria-live': 'polite'});
+        fillNames(names).catch((error) =>
+            result.replaceChildren(h('p', {class: 'error'}, error.message)),
+        );
+        section.append(
+            h('h2', {}, 'Which positions does a model use?'),
+            h(
+                'div',
+                {class: 'model-bar'},
+                h('label', {for: 'model-file'}, 'Open a config.json, or drop it here'),
+                file,
+                h('label', {for: 'model-name'}, 'or choose a model'),
+                names,
+                h('button', {type: 'button', onclick: close}, 'Close'),
+            ),
+            result,
+        );
+        return {result, file};
+    }
+
+    button.addEventListener('click', () => set(section.hidden));
+    section.addEventListener('keydown', ({key}) => {
+        if (key === 'Escape') close();
+    });
+    document.addEventListener('dragover', (event) => {
+        if (event.dataTransfer?.types.includes('Files')) event.preventDefault();
+    });
+    document.addEventListener('drop', (event) => {
+        const file = event.dataTransfer?.files[0];
+        if (!file || isTableFile(file)) return; // see identify.js
+        event.preventDefault();
+        set(true);
+        openFile(file);
+    });
+    set(false);
+    return {hide: () => set(false)};
 }

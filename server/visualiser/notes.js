@@ -10,199 +10,347 @@ const LITTLE = 0.01; // of the range of values: differences below can hardly be 
 
 // The line; `notice` may be a promise of a text, which then comes later.
 export function noteOf(what, notice, {signal} = {}) {
-  const more = h('span', {class: 'note-notice'});
-  const put = (text) => { if (text && !signal?.aborted) more.textContent = ` ${text}`; };
-  if (typeof notice === 'string') put(notice);
-  else notice?.then(put, () => {});
-  return h('p', {class: `note${typeof notice === 'string' ? '' : ' note-late'}`}, what, more);
+    const more = h('span', {class: 'note-notice'});
+    const put = (text) => {
+        if (text && !signal?.aborted) more.textContent = ` ${text}`;
+    };
+    if (typeof notice === 'string') put(notice);
+    else notice?.then(put, () => {});
+    return h('p', {class: `note${typeof notice === 'string' ? '' : ' note-late'}`}, what, more);
 }
 
 // "0–3, 8": numbers in ascending order as ranges.
 export function rangesText(numbers) {
-  const ranges = [];
-  for (const each of numbers) {
-    if (ranges.length > 0 && ranges.at(-1)[1] === each - 1) ranges.at(-1)[1] = each;
-    else ranges.push([each, each]);
-  }
-  const shown = ranges.slice(0, 4).map(([from, to]) => (from === to ? String(from) : `${from}–${to}`));
-  return `${shown.join(', ')}${ranges.length > 4 ? ' …' : ''}`;
+    const ranges = [];
+    for (const each of numbers) {
+        if (ranges.length > 0 && ranges.at(-1)[1] === each - 1) ranges.at(-1)[1] = each;
+        else ranges.push([each, each]);
+    }
+    const shown = ranges
+        .slice(0, 4)
+        .map(([from, to]) => (from === to ? String(from) : `${from}–${to}`));
+    return `${shown.join(', ')}${ranges.length > 4 ? ' …' : ''}`;
 }
 
 export function percentText(part) {
-  return `${Number((100 * part).toPrecision(2))} %`;
+    return `${Number((100 * part).toPrecision(2))} %`;
 }
 
 // ---- waves ----
 
 // The positions that a table's rows span, or the training length.
 function spanOf({row, rows, totalRows}, mark) {
-  if (mark > 0) return mark;
-  const step = rows > 1 ? Math.abs(row.at(rows - 1) - row.at(0)) / (rows - 1) : 1;
-  return step * (totalRows - 1) + 1;
+    if (mark > 0) return mark;
+    const step = rows > 1 ? Math.abs(row.at(rows - 1) - row.at(0)) / (rows - 1) : 1;
+    return step * (totalRows - 1) + 1;
 }
 
 // Which columns repeat within `span` positions, and how far the slowest has turned.
 export function waveNotice(wavelengths, span) {
-  const waves = Array.from(wavelengths ?? []).flatMap((wavelength, column) => (Number.isFinite(wavelength) ? [{column, wavelength}] : []));
-  if (waves.length === 0) return '';
-  const short = waves.filter(({wavelength}) => wavelength <= span).map(({column}) => column);
-  const slowest = waves.reduce((one, other) => (other.wavelength > one.wavelength ? other : one));
-  const within = `within ${brief(span)} positions`;
-  if (short.length === waves.length) return `All waves repeat ${within}, column ${slowest.column} last, after ${brief(slowest.wavelength)}.`;
-  const many = short.length !== 1;
-  const repeat = short.length === 0 ? `No column repeats ${within}` : `Column${many ? 's' : ''} ${rangesText(short)} repeat${many ? '' : 's'} ${within}`;
-  return `${repeat}; column ${slowest.column} has turned ${percentText(span / slowest.wavelength)} of a circle.`;
+    const waves = Array.from(wavelengths ?? []).flatMap((wavelength, column) =>
+        Number.isFinite(wavelength) ? [{column, wavelength}] : [],
+    );
+    if (waves.length === 0) return '';
+    const short = waves.filter(({wavelength}) => wavelength <= span).map(({column}) => column);
+    const slowest = waves.reduce((one, other) =>
+        other.wavelength > one.wavelength ? other : one,
+    );
+    const within = `within ${brief(span)} positions`;
+    if (short.length === waves.length)
+        return `All waves repeat ${within}, column ${slowest.column} last, after ${brief(slowest.wavelength)}.`;
+    const many = short.length !== 1;
+    const repeat =
+        short.length === 0
+            ? `No column repeats ${within}`
+            : `Column${many ? 's' : ''} ${rangesText(short)} repeat${many ? '' : 's'} ${within}`;
+    return `${repeat}; column ${slowest.column} has turned ${percentText(span / slowest.wavelength)} of a circle.`;
 }
 
 // After a rest, a text from the wavelengths of each table: `write(wavelengths, table)`.
 export async function fromWavelengths(tables, write, signal) {
-  await new Promise((rested) => setTimeout(rested, PATIENCE));
-  if (signal.aborted) return '';
-  await Promise.all(tables.map(({wavelengthsKnown}) => wavelengthsKnown));
-  const texts = tables.map((table) => (table.wavelengths ? write(table.wavelengths, table) : ''));
-  if (texts.every((text) => text === texts[0])) return texts[0];
-  return texts.map((text, i) => text && `${tables.length > 1 ? `${'AB'[i]}: ` : ''}${text}`).filter(Boolean).join(' ');
+    await new Promise((rested) => setTimeout(rested, PATIENCE));
+    if (signal.aborted) return '';
+    await Promise.all(tables.map(({wavelengthsKnown}) => wavelengthsKnown));
+    const texts = tables.map((table) =>
+        table.wavelengths ? write(table.wavelengths, table) : '',
+    );
+    if (texts.every((text) => text === texts[0])) return texts[0];
+    return texts
+        .map((text, i) => text && `${tables.length > 1 ? `${'AB'[i]}: ` : ''}${text}`)
+        .filter(Boolean)
+        .join(' ');
 }
 
-export const wavesLater = (tables, mark, signal) => fromWavelengths(tables, (wavelengths, table) => waveNotice(wavelengths, spanOf(table, mark)), signal);
+export const wavesLater = (tables, mark, signal) =>
+    fromWavelengths(
+        tables,
+        (wavelengths, table) => waveNotice(wavelengths, spanOf(table, mark)),
+        signal,
+    );
 
 // ---- matrices ----
 
 // Whether every diagonal has one value, up to rounding.
 export function isToeplitz({data, rows, columns, extent: [least, most]}) {
-  if (rows < 3 || columns < 3) return false;
-  const room = (most - least) * SAME;
-  for (let at = columns + 1; at < rows * columns; at++)
-    if (at % columns !== 0 && data[at] !== data[at - columns - 1] && !(Math.abs(data[at] - data[at - columns - 1]) <= room)) return false;
-  return true;
+    if (rows < 3 || columns < 3) return false;
+    const room = (most - least) * SAME;
+    for (let at = columns + 1; at < rows * columns; at++)
+        if (
+            at % columns !== 0 &&
+            data[at] !== data[at - columns - 1] &&
+            !(Math.abs(data[at] - data[at - columns - 1]) <= room)
+        )
+            return false;
+    return true;
 }
 
 export function heatmapNote(tables, mark, signal) {
-  const [table] = tables, {row, column} = table;
-  const what = column.title ? `Rows are ${pluralOf(row.title)}, columns ${pluralOf(column.title)}, colours values.` : `Rows are ${pluralOf(row.title)}, each with one value, its colour.`;
-  if (table.constant !== null) return noteOf(what, '');
-  if (row.axis === 'queries' && column.axis === 'keys') return noteOf(what, isToeplitz(table) ? 'Each diagonal has one value: only the distance from query to key counts.' : 'Values change along diagonals: not only the distance from query to key counts.');
-  return noteOf(what, wavesLater(tables, mark, signal), {signal});
+    const [table] = tables,
+        {row, column} = table;
+    const what = column.title
+        ? `Rows are ${pluralOf(row.title)}, columns ${pluralOf(column.title)}, colours values.`
+        : `Rows are ${pluralOf(row.title)}, each with one value, its colour.`;
+    if (table.constant !== null) return noteOf(what, '');
+    if (row.axis === 'queries' && column.axis === 'keys')
+        return noteOf(
+            what,
+            isToeplitz(table)
+                ? 'Each diagonal has one value: only the distance from query to key counts.'
+                : 'Values change along diagonals: not only the distance from query to key counts.',
+        );
+    return noteOf(what, wavesLater(tables, mark, signal), {signal});
 }
 
 export function similarityNote([table], metric) {
-  const word = table.row.title;
-  const what = `How ${/distance/.test(metric) ? 'far apart' : 'alike'} every two ${pluralOf(word)} are: their ${metric}.`;
-  return noteOf(what, isToeplitz(table) ? `Each diagonal has one value: only the difference of two ${pluralOf(word)} counts.` : `Values change along diagonals: which ${pluralOf(word)} they are counts too, not only their difference.`);
+    const word = table.row.title;
+    const what = `How ${/distance/.test(metric) ? 'far apart' : 'alike'} every two ${pluralOf(word)} are: their ${metric}.`;
+    return noteOf(
+        what,
+        isToeplitz(table)
+            ? `Each diagonal has one value: only the difference of two ${pluralOf(word)} counts.`
+            : `Values change along diagonals: which ${pluralOf(word)} they are counts too, not only their difference.`,
+    );
 }
 
 // ---- lines ----
 
 export function wavesNote(tables, columns, signal) {
-  const {row, column} = tables[0];
-  const what = column.title ? `Each line is one ${column.title}, over the ${row.title}.` : `The value of each ${row.title}.`;
-  return noteOf(what, fromWavelengths(tables, (wavelengths) => {
-    const known = columns.filter((k) => Number.isFinite(wavelengths[k]));
-    return known.length > 0 ? `${known.map((k, i) => `${i === 0 ? `${column.title} ${k} repeats after` : `${k} after`} ${brief(wavelengths[k])}`).join(', ').replace(/^./, (letter) => letter.toUpperCase())} ${pluralOf(row.title)}.` : '';
-  }, signal), {signal});
+    const {row, column} = tables[0];
+    const what = column.title
+        ? `Each line is one ${column.title}, over the ${row.title}.`
+        : `The value of each ${row.title}.`;
+    return noteOf(
+        what,
+        fromWavelengths(
+            tables,
+            (wavelengths) => {
+                const known = columns.filter((k) => Number.isFinite(wavelengths[k]));
+                return known.length > 0
+                    ? `${known
+                          .map(
+                              (k, i) =>
+                                  `${i === 0 ? `${column.title} ${k} repeats after` : `${k} after`} ${brief(wavelengths[k])}`,
+                          )
+                          .join(', ')
+                          .replace(/^./, (letter) =>
+                              letter.toUpperCase(),
+                          )} ${pluralOf(row.title)}.`
+                    : '';
+            },
+            signal,
+        ),
+        {signal},
+    );
 }
 
 // How many columns hardly differ between the chosen rows of a table.
 export function profilesNote(table, rows) {
-  const {row, column, columns, extent: [least, most]} = table;
-  const what = `Each line is the vector of one ${row.title}.`;
-  if (rows.length < 2 || most === least) return noteOf(what, '');
-  let still = 0;
-  for (let k = 0; k < columns; k++) {
-    const values = rows.map((at) => table.value(at, k));
-    if (Math.max(...values) - Math.min(...values) <= LITTLE * (most - least)) still++;
-  }
-  return noteOf(what, `${still} of ${columns} ${pluralOf(column.title)} differ by less than ${percentText(LITTLE)} of the range between these ${pluralOf(row.title)}.`);
+    const {
+        row,
+        column,
+        columns,
+        extent: [least, most],
+    } = table;
+    const what = `Each line is the vector of one ${row.title}.`;
+    if (rows.length < 2 || most === least) return noteOf(what, '');
+    let still = 0;
+    for (let k = 0; k < columns; k++) {
+        const values = rows.map((at) => table.value(at, k));
+        if (Math.max(...values) - Math.min(...values) <= LITTLE * (most - least)) still++;
+    }
+    return noteOf(
+        what,
+        `${still} of ${columns} ${pluralOf(column.title)} differ by less than ${percentText(LITTLE)} of the range between these ${pluralOf(row.title)}.`,
+    );
 }
 
 // The other end of a curve: {at(row)} over an order of positions.
 export function distancesNote([curve], {positions, rows}, metric, title) {
-  const what = `Each curve: the ${metric} of one ${title} to all others.`;
-  if (!curve) return noteOf(what, '');
-  const far = /distance/.test(metric);
-  let best = -1;
-  for (const row of rows) if (Number.isFinite(curve.at(row)) && (best < 0 || (curve.at(row) - curve.at(best)) * (far ? 1 : -1) > 0)) best = row;
-  return noteOf(what, best < 0 ? '' : `${far ? 'Farthest from' : 'Least like'} ${title} ${curve.chosen} is ${positions[best]}, with ${brief(curve.at(best))}.`);
+    const what = `Each curve: the ${metric} of one ${title} to all others.`;
+    if (!curve) return noteOf(what, '');
+    const far = /distance/.test(metric);
+    let best = -1;
+    for (const row of rows)
+        if (
+            Number.isFinite(curve.at(row)) &&
+            (best < 0 || (curve.at(row) - curve.at(best)) * (far ? 1 : -1) > 0)
+        )
+            best = row;
+    return noteOf(
+        what,
+        best < 0
+            ? ''
+            : `${far ? 'Farthest from' : 'Least like'} ${title} ${curve.chosen} is ${positions[best]}, with ${brief(curve.at(best))}.`,
+    );
 }
 
 // ---- the rest ----
 
 export function headsNote(set, indices, form) {
-  const what = `${form === 'maps' ? 'A matrix' : 'A line'} for each ${set.title}${form === 'maps' ? '' : ', over the distance from query to key'}.`;
-  const reaches = indices.filter((index) => set.planes.has(index)).map((index) => {
-    const [least, most] = reachOf(set.planes.get(index)) ?? [NaN, NaN];
-    return {index, least, most, size: most - least};
-  }).filter(({size}) => size >= 0);
-  if (reaches.length < 2) return noteOf(what, '');
-  const widest = reaches.reduce((one, other) => (other.size > one.size ? other : one)), least = reaches.reduce((one, other) => (other.size < one.size ? other : one));
-  if (widest.size === least.size) return noteOf(what, widest.size > 0 ? 'All reach equally far.' : '');
-  const text = (each, verb) => `${set.title} ${set.label(each.index)} ${verb}, ${brief(each.least)} to ${brief(each.most)}`;
-  const all = `${text(widest, 'has the widest range')}; ${text(least, 'the least')}.`;
-  return noteOf(what, all[0].toUpperCase() + all.slice(1));
+    const what = `${form === 'maps' ? 'A matrix' : 'A line'} for each ${set.title}${form === 'maps' ? '' : ', over the distance from query to key'}.`;
+    const reaches = indices
+        .filter((index) => set.planes.has(index))
+        .map((index) => {
+            const [least, most] = reachOf(set.planes.get(index)) ?? [NaN, NaN];
+            return {index, least, most, size: most - least};
+        })
+        .filter(({size}) => size >= 0);
+    if (reaches.length < 2) return noteOf(what, '');
+    const widest = reaches.reduce((one, other) => (other.size > one.size ? other : one)),
+        least = reaches.reduce((one, other) => (other.size < one.size ? other : one));
+    if (widest.size === least.size)
+        return noteOf(what, widest.size > 0 ? 'All reach equally far.' : '');
+    const text = (each, verb) =>
+        `${set.title} ${set.label(each.index)} ${verb}, ${brief(each.least)} to ${brief(each.most)}`;
+    const all = `${text(widest, 'has the widest range')}; ${text(least, 'the least')}.`;
+    return noteOf(what, all[0].toUpperCase() + all.slice(1));
 }
 
 // Pearson's correlation of the points of a cloud.
 export function correlationOf({x, y, pairs: {at}}) {
-  const meanOf = ({data}) => at.reduce((sum, index) => sum + data[index], 0) / at.length;
-  const [mx, my] = [x, y].map(meanOf);
-  let xx = 0, yy = 0, xy = 0;
-  for (const index of at) {
-    const a = x.data[index] - mx, b = y.data[index] - my;
-    xx += a * a;
-    yy += b * b;
-    xy += a * b;
-  }
-  return xy / Math.sqrt(xx * yy);
+    const meanOf = ({data}) => at.reduce((sum, index) => sum + data[index], 0) / at.length;
+    const [mx, my] = [x, y].map(meanOf);
+    let xx = 0,
+        yy = 0,
+        xy = 0;
+    for (const index of at) {
+        const a = x.data[index] - mx,
+            b = y.data[index] - my;
+        xx += a * a;
+        yy += b * b;
+        xy += a * b;
+    }
+    return xy / Math.sqrt(xx * yy);
 }
 
 export function cloudNote(clouds) {
-  const [{x, y}] = clouds;
-  const what = `A dot for each pair of ${pluralOf(x.row.title)}: ${x.tensor.name} to the right, ${y.tensor.name} upwards.`;
-  const texts = clouds.map((cloud, i) => {
-    const r = correlationOf(cloud);
-    if (!Number.isFinite(r)) return '';
-    const meaning = r < -0.9 ? 'the farther apart, the less alike' : r > 0.9 ? 'both grow together' : 'they do not say the same';
-    return `${clouds.length > 1 ? `${'AB'[i]}: ` : ''}${meaning} (correlation ${brief(Number(r.toPrecision(3)))}).`;
-  });
-  return noteOf(what, texts.filter(Boolean).join(' ').replace(/^(?:([AB]): )?(.)/, (_, side, letter) => `${side ? `${side}: ` : ''}${side ? letter : letter.toUpperCase()}`));
+    const [{x, y}] = clouds;
+    const what = `A dot for each pair of ${pluralOf(x.row.title)}: ${x.tensor.name} to the right, ${y.tensor.name} upwards.`;
+    const texts = clouds.map((cloud, i) => {
+        const r = correlationOf(cloud);
+        if (!Number.isFinite(r)) return '';
+        const meaning =
+            r < -0.9
+                ? 'the farther apart, the less alike'
+                : r > 0.9
+                  ? 'both grow together'
+                  : 'they do not say the same';
+        return `${clouds.length > 1 ? `${'AB'[i]}: ` : ''}${meaning} (correlation ${brief(Number(r.toPrecision(3)))}).`;
+    });
+    return noteOf(
+        what,
+        texts
+            .filter(Boolean)
+            .join(' ')
+            .replace(
+                /^(?:([AB]): )?(.)/,
+                (_, side, letter) =>
+                    `${side ? `${side}: ` : ''}${side ? letter : letter.toUpperCase()}`,
+            ),
+    );
 }
 
-export const spectrumNote = () => noteOf('A dot for each column: after how many positions it repeats.', '');
-export const precisionNote = () => noteOf('The exact table beside what usual float32 code computes.', '');
+export const spectrumNote = () =>
+    noteOf('A dot for each column: after how many positions it repeats.', '');
+export const precisionNote = () =>
+    noteOf('The exact table beside what usual float32 code computes.', '');
 
 export function rotationNote(sides, mark, signal) {
-  const {turning, table} = sides[0];
-  const span = spanOf(table, mark);
-  const notice = fromWavelengths([table], () => {
-    const waves = Array.from({length: turning.count}, (_, pair) => turning.wavelengthOf(pair)).filter(Number.isFinite);
-    if (waves.length === 0) return '';
-    const slow = waves.filter((each) => each > span).length, longest = waves.reduce((a, b) => Math.max(a, b));
-    return `${slow} of ${turning.count} pairs make less than one turn within ${brief(span)} positions; the slowest turns by ${brief(Number(((360 * span) / longest).toPrecision(3)))}°.`;
-  }, signal);
-  return noteOf('Each dial is a pair of columns, a vector that turns with the position.', notice, {signal});
+    const {turning, table} = sides[0];
+    const span = spanOf(table, mark);
+    const notice = fromWavelengths(
+        [table],
+        () => {
+            const waves = Array.from({length: turning.count}, (_, pair) =>
+                turning.wavelengthOf(pair),
+            ).filter(Number.isFinite);
+            if (waves.length === 0) return '';
+            const slow = waves.filter((each) => each > span).length,
+                longest = waves.reduce((a, b) => Math.max(a, b));
+            return `${slow} of ${turning.count} pairs make less than one turn within ${brief(span)} positions; the slowest turns by ${brief(Number(((360 * span) / longest).toPrecision(3)))}°.`;
+        },
+        signal,
+    );
+    return noteOf(
+        'Each dial is a pair of columns, a vector that turns with the position.',
+        notice,
+        {signal},
+    );
 }
 
 // Lines of mean scores: how soon each has lost half of what it has at distance 0.
 export function scoresNote(lines, {seed, draws, other}) {
-  const vectors = other ? 'a random query and another random vector as its key' : 'a random vector that is both query and key';
-  const what = `The attention score of ${vectors}, over their distance: ${draws === 1 ? 'a single draw' : `the mean of ${draws} draws`} (seed ${seed}).`;
-  if (other) return noteOf(what, draws === 1 ? 'Another draw has another curve; what scalings do is to stretch it.' : 'Such vectors have nothing in common, so the mean is near 0 at every distance.');
-  const halved = lines.map(({name, length, x, y}) => {
-    const at = Array.from({length}, (_, i) => i).find((i) => y(i) < y(0) / 2);
-    return at === undefined ? `${name} nowhere` : `${name} ${brief(x(at))}`;
-  });
-  return noteOf(what, lines.length > 0 && lines[0].length > 1 ? `The first distance at which half of the score is lost: ${halved.join(', ')}.` : '');
+    const vectors = other
+        ? 'a random query and another random vector as its key'
+        : 'a random vector that is both query and key';
+    const what = `The attention score of ${vectors}, over their distance: ${draws === 1 ? 'a single draw' : `the mean of ${draws} draws`} (seed ${seed}).`;
+    if (other)
+        return noteOf(
+            what,
+            draws === 1
+                ? 'Another draw has another curve; what scalings do is to stretch it.'
+                : 'Such vectors have nothing in common, so the mean is near 0 at every distance.',
+        );
+    const halved = lines.map(({name, length, x, y}) => {
+        const at = Array.from({length}, (_, i) => i).find((i) => y(i) < y(0) / 2);
+        return at === undefined ? `${name} nowhere` : `${name} ${brief(x(at))}`;
+    });
+    return noteOf(
+        what,
+        lines.length > 0 && lines[0].length > 1
+            ? `The first distance at which half of the score is lost: ${halved.join(', ')}.`
+            : '',
+    );
 }
 
 // Lines of weights: {name, weights, reach: the mean distance of the keys}.
 export function softmaxNote(lines) {
-  const what = 'How the biases alone share one query’s attention among the keys, if all keys fit the query equally well.';
-  const known = lines.filter(({reach}) => Number.isFinite(reach));
-  if (known.length === 0) return noteOf(what, '');
-  const part = known.reduce((worst, {weights}) => weights.reduce((one, each) => Math.max(one, Math.abs(each * weights.length - 1)), worst), 0);
-  if (part < SMALL) return noteOf(what, `These biases are small: every weight is within ${percentText(part)} of an equal share.`);
-  const text = ({name, reach}) => `${name} looks ${brief(Number(reach.toPrecision(3)))} positions away on average`;
-  const [near, far] = [known.reduce((one, other) => (other.reach < one.reach ? other : one)), known.reduce((one, other) => (other.reach > one.reach ? other : one))];
-  const all = near === far ? `${text(near)}.` : `${text(near)}, ${text(far).replace(' on average', '')}.`;
-  return noteOf(what, all[0].toUpperCase() + all.slice(1));
+    const what =
+        'How the biases alone share one query’s attention among the keys, if all keys fit the query equally well.';
+    const known = lines.filter(({reach}) => Number.isFinite(reach));
+    if (known.length === 0) return noteOf(what, '');
+    const part = known.reduce(
+        (worst, {weights}) =>
+            weights.reduce(
+                (one, each) => Math.max(one, Math.abs(each * weights.length - 1)),
+                worst,
+            ),
+        0,
+    );
+    if (part < SMALL)
+        return noteOf(
+            what,
+            `These biases are small: every weight is within ${percentText(part)} of an equal share.`,
+        );
+    const text = ({name, reach}) =>
+        `${name} looks ${brief(Number(reach.toPrecision(3)))} positions away on average`;
+    const [near, far] = [
+        known.reduce((one, other) => (other.reach < one.reach ? other : one)),
+        known.reduce((one, other) => (other.reach > one.reach ? other : one)),
+    ];
+    const all =
+        near === far
+            ? `${text(near)}.`
+            : `${text(near)}, ${text(far).replace(' on average', '')}.`;
+    return noteOf(what, all[0].toUpperCase() + all.slice(1));
 }

@@ -3,31 +3,35 @@
 const COMPLETIONS = {rows: 128, keys: 64, columns: 64, cells: 16, bits: 16}; // comfortable sizes to begin with
 
 export function parameterOf(scheme, name) {
-  return scheme.parameters.find((parameter) => parameter.name === name);
+    return scheme.parameters.find((parameter) => parameter.name === name);
 }
 
 // The sum, difference, product or quotient of names and numbers, such as "queries+keys-1"; NaN where a
 // name is unknown. Left to right, with * and / before + and -.
 export function evaluate(expression, values) {
-  const terms = expression.replace(/\s+/g, '').match(/[+-]?[^+-]+/g) ?? [];
-  return terms.reduce((sum, term) => {
-    const factors = term.replace(/^[+-]/, '').match(/[*/]?[^*/]+/g);
-    const product = factors.reduce((value, factor) => {
-      const name = factor.replace(/^[*/]/, '');
-      const operand = /^[\d.]+$/.test(name) ? Number(name) : Number(values[name] ?? NaN);
-      return factor[0] === '/' ? value / operand : value * operand;
-    }, 1);
-    return sum + (term[0] === '-' ? -product : product);
-  }, 0);
+    const terms = expression.replace(/\s+/g, '').match(/[+-]?[^+-]+/g) ?? [];
+    return terms.reduce((sum, term) => {
+        const factors = term.replace(/^[+-]/, '').match(/[*/]?[^*/]+/g);
+        const product = factors.reduce((value, factor) => {
+            const name = factor.replace(/^[*/]/, '');
+            const operand = /^[\d.]+$/.test(name) ? Number(name) : Number(values[name] ?? NaN);
+            return factor[0] === '/' ? value / operand : value * operand;
+        }, 1);
+        return sum + (term[0] === '-' ? -product : product);
+    }, 0);
 }
 
 // The rules for a parameter, given the other values: whether it is allowed or required, and its default.
 export function conditionsOf(scheme, parameter, effective) {
-  if (parameter.unless && effective[parameter.unless] != null) return {legal: false, blocked: parameter.unless};
-  if (!parameter.when) return {legal: true, required: parameter.required, default: parameter.default};
-  const choice = effective[parameter.when.parameter];
-  const found = parameter.when.cases.find((each) => String(each.choice) === String(choice));
-  return found ? {legal: true, required: found.required, default: found.default} : {legal: false};
+    if (parameter.unless && effective[parameter.unless] != null)
+        return {legal: false, blocked: parameter.unless};
+    if (!parameter.when)
+        return {legal: true, required: parameter.required, default: parameter.default};
+    const choice = effective[parameter.when.parameter];
+    const found = parameter.when.cases.find((each) => String(each.choice) === String(choice));
+    return found
+        ? {legal: true, required: found.required, default: found.default}
+        : {legal: false};
 }
 
 const SIZES = ['rows', 'keys', 'columns', 'cells', 'heads', 'bits'];
@@ -36,80 +40,101 @@ const names = (text) => text.match(/[\p{L}_]\w*/gu) ?? [];
 // Whether a parameter stands in the form's first part: it must be given, at least with some choice; it is a size; the
 // example or the formula names it; or others depend on it.
 export function isEssential(scheme, {name, type, unit, required, when}) {
-  if (required || when?.cases.some((each) => each.required)) return true;
-  if (when) return false;
-  if (type === 'integer' && SIZES.includes(unit)) return true;
-  if (new URLSearchParams(scheme.example).has(name) || names(scheme.formula).includes(name)) return true;
-  return scheme.parameters.some((each) => each.when?.parameter === name);
+    if (required || when?.cases.some((each) => each.required)) return true;
+    if (when) return false;
+    if (type === 'integer' && SIZES.includes(unit)) return true;
+    if (new URLSearchParams(scheme.example).has(name) || names(scheme.formula).includes(name))
+        return true;
+    return scheme.parameters.some((each) => each.when?.parameter === name);
 }
 
 // Every parameter's value as far as it is known here: given, from the preset, or the default.
 export function effectiveOf(scheme, parameters) {
-  const preset = scheme.presets.find(({name}) => name === parameters.preset)?.values ?? {};
-  const effective = {};
-  for (const {name} of scheme.parameters) {
-    const given = parameters[name] ?? preset[name];
-    if (given != null) effective[name] = String(given);
-  }
-  for (const parameter of scheme.parameters) {
-    const {name} = parameter;
-    if (effective[name] != null) continue;
-    const conditions = conditionsOf(scheme, parameter, effective);
-    if (!conditions.legal) continue;
-    const value = parameter.default_of ? evaluate(parameter.default_of, effective) : conditions.default;
-    if (value != null && !Number.isNaN(value)) effective[name] = String(value);
-  }
-  return effective;
+    const preset = scheme.presets.find(({name}) => name === parameters.preset)?.values ?? {};
+    const effective = {};
+    for (const {name} of scheme.parameters) {
+        const given = parameters[name] ?? preset[name];
+        if (given != null) effective[name] = String(given);
+    }
+    for (const parameter of scheme.parameters) {
+        const {name} = parameter;
+        if (effective[name] != null) continue;
+        const conditions = conditionsOf(scheme, parameter, effective);
+        if (!conditions.legal) continue;
+        const value = parameter.default_of
+            ? evaluate(parameter.default_of, effective)
+            : conditions.default;
+        if (value != null && !Number.isNaN(value)) effective[name] = String(value);
+    }
+    return effective;
 }
 
 // Parameters to start with: the scheme's example, and the example with larger sizes.
 export function beginningsOf(scheme) {
-  const example = Object.fromEntries(new URLSearchParams(scheme.example));
-  const comfortable = {...example};
-  for (const {name, type, unit, maximum, multiple_of: multiple = 1} of scheme.parameters)
-    if (name in example && type === 'integer' && COMPLETIONS[unit])
-      comfortable[name] = String(Math.max(Number(example[name]), Math.min(Math.floor(COMPLETIONS[unit] / multiple) * multiple, maximum)));
-  return {example, comfortable};
+    const example = Object.fromEntries(new URLSearchParams(scheme.example));
+    const comfortable = {...example};
+    for (const {name, type, unit, maximum, multiple_of: multiple = 1} of scheme.parameters)
+        if (name in example && type === 'integer' && COMPLETIONS[unit])
+            comfortable[name] = String(
+                Math.max(
+                    Number(example[name]),
+                    Math.min(Math.floor(COMPLETIONS[unit] / multiple) * multiple, maximum),
+                ),
+            );
+    return {example, comfortable};
 }
 
 const known = (effective) => ({
-  ...effective,
-  n: effective.positions?.split(',').length ?? effective.length,
-  queries: effective.query_length ?? effective.length,
-  keys: effective.length,
+    ...effective,
+    n: effective.positions?.split(',').length ?? effective.length,
+    queries: effective.query_length ?? effective.length,
+    keys: effective.length,
 });
 
 // The names of a tensor's axes: of the shapes that its documentation lists, the one that fits.
 export function axesOf(documented, shape, effective) {
-  const values = known(effective);
-  const shapes = [...(documented ?? '').matchAll(/\[([^\]]*)\]/g)].map(([, text]) => text.split(',').map((axis) => axis.trim()));
-  const fitting = shapes.filter((axes) => axes.length === shape.length);
-  const agrees = (axes) => axes.every((axis, i) => {
-    const extent = evaluate(axis, values);
-    return Number.isNaN(extent) || extent === shape[i];
-  });
-  return fitting.find(agrees) ?? fitting[0] ?? shape.map((_, i) => `axis ${i}`);
+    const values = known(effective);
+    const shapes = [...(documented ?? '').matchAll(/\[([^\]]*)\]/g)].map(([, text]) =>
+        text.split(',').map((axis) => axis.trim()),
+    );
+    const fitting = shapes.filter((axes) => axes.length === shape.length);
+    const agrees = (axes) =>
+        axes.every((axis, i) => {
+            const extent = evaluate(axis, values);
+            return Number.isNaN(extent) || extent === shape[i];
+        });
+    return fitting.find(agrees) ?? fitting[0] ?? shape.map((_, i) => `axis ${i}`);
 }
 
-const AXIS_TITLES = {n: 'position', queries: 'query', keys: 'key', heads: 'head', distances: 'distance', 'queries+keys-1': 'distance', height: 'row', width: 'column'};
+const AXIS_TITLES = {
+    n: 'position',
+    queries: 'query',
+    keys: 'key',
+    heads: 'head',
+    distances: 'distance',
+    'queries+keys-1': 'distance',
+    height: 'row',
+    width: 'column',
+};
 
 // A readable name for an axis.
 export function axisTitle(axis) {
-  if (/\bcells\b|\bheight \* width\b/.test(axis)) return 'cell';
-  return AXIS_TITLES[axis] ?? (/^dim\b/.test(axis) ? 'dimension' : axis);
+    if (/\bcells\b|\bheight \* width\b/.test(axis)) return 'cell';
+    return AXIS_TITLES[axis] ?? (/^dim\b/.test(axis) ? 'dimension' : axis);
 }
 
 // The value at an index of an axis: a position, or the index itself.
 export function coordinatesOf(axis, effective) {
-  const number = (name, fallback) => Number(effective[name] ?? fallback);
-  if (axis === 'n' && effective.positions) {
-    const positions = effective.positions.split(',').map(Number);
-    return (i) => positions[i];
-  }
-  if (axis === 'n') {
-    const offset = number('offset', 0), step = number('step', 1);
-    return (i) => offset + i * step;
-  }
-  if (axis === 'queries') return (i) => number('query_offset', 0) + i;
-  return (i) => i;
+    const number = (name, fallback) => Number(effective[name] ?? fallback);
+    if (axis === 'n' && effective.positions) {
+        const positions = effective.positions.split(',').map(Number);
+        return (i) => positions[i];
+    }
+    if (axis === 'n') {
+        const offset = number('offset', 0),
+            step = number('step', 1);
+        return (i) => offset + i * step;
+    }
+    if (axis === 'queries') return (i) => number('query_offset', 0) + i;
+    return (i) => i;
 }

@@ -5,7 +5,8 @@ const shell = (text) => `'${text.replace(/'/g, `'\\''`)}'`;
 const literal = (text) => `'${text.replace(/[\\']/g, '\\$&')}'`;
 
 // npy has no bf16: there curl takes the form that names it, and Python the bits.
-const curl = ({dtype, url}) => `curl -fOJ ${shell(url(dtype === 'bf16' ? 'safetensors' : 'npy'))}\n`;
+const curl = ({dtype, url}) =>
+    `curl -fOJ ${shell(url(dtype === 'bf16' ? 'safetensors' : 'npy'))}\n`;
 
 const pythonBits = (url, imports, array) => `import urllib.request
 ${imports}
@@ -16,10 +17,14 @@ ${array}
 `;
 
 function numpy({dtype, url}) {
-  if (dtype === 'bf16')
-    return pythonBits(url, 'import numpy as np', `    bits = np.frombuffer(reply.read(), '<u2').reshape(shape)
-table = (bits.astype('<u4') << 16).view('<f4')  # float32 holds every bf16`);
-  return `import io
+    if (dtype === 'bf16')
+        return pythonBits(
+            url,
+            'import numpy as np',
+            `    bits = np.frombuffer(reply.read(), '<u2').reshape(shape)
+table = (bits.astype('<u4') << 16).view('<f4')  # float32 holds every bf16`,
+        );
+    return `import io
 import urllib.request
 import numpy as np
 
@@ -29,9 +34,13 @@ with urllib.request.urlopen(${literal(url('npy'))}) as reply:
 }
 
 function torch({dtype, url}) {
-  if (dtype === 'bf16')
-    return pythonBits(url, 'import torch', '    table = torch.frombuffer(bytearray(reply.read()), dtype=torch.bfloat16).reshape(shape)');
-  return `import io
+    if (dtype === 'bf16')
+        return pythonBits(
+            url,
+            'import torch',
+            '    table = torch.frombuffer(bytearray(reply.read()), dtype=torch.bfloat16).reshape(shape)',
+        );
+    return `import io
 import urllib.request
 import numpy as np
 import torch
@@ -48,15 +57,18 @@ const HALF = `const half = (bits) => { // float32 holds every f16
 };
 `;
 const ARRAYS = {
-  f32: 'new Float32Array(buffer);',
-  f64: 'new Float64Array(buffer);',
-  i32: 'new Int32Array(buffer);',
-  f16: 'Float32Array.from(new Uint16Array(buffer), half);',
-  bf16: 'new Float32Array(Uint32Array.from(new Uint16Array(buffer), (bits) => bits << 16).buffer); // holds every bf16',
+    f32: 'new Float32Array(buffer);',
+    f64: 'new Float64Array(buffer);',
+    i32: 'new Int32Array(buffer);',
+    f16: 'Float32Array.from(new Uint16Array(buffer), half);',
+    bf16: 'new Float32Array(Uint32Array.from(new Uint16Array(buffer), (bits) => bits << 16).buffer); // holds every bf16',
 };
 
 // A module, for browsers and node.
-const javascript = ({dtype, url}) => `${dtype === 'f16' ? HALF : ''}const reply = await fetch(${literal(url('raw'))});
+const javascript = ({
+    dtype,
+    url,
+}) => `${dtype === 'f16' ? HALF : ''}const reply = await fetch(${literal(url('raw'))});
 if (!reply.ok) throw new Error(await reply.text());
 const shape = reply.headers.get('Tensor-Shape').split(',').map(Number);
 const buffer = await reply.arrayBuffer();
@@ -65,8 +77,8 @@ const table = ${ARRAYS[dtype]}
 
 // write({dtype, url(format)}) gives the code for a tensor of that type at these addresses.
 export const SNIPPETS = [
-  {name: 'curl', write: curl},
-  {name: 'numpy', write: numpy},
-  {name: 'torch', write: torch},
-  {name: 'JavaScript', write: javascript},
+    {name: 'curl', write: curl},
+    {name: 'numpy', write: numpy},
+    {name: 'torch', write: torch},
+    {name: 'JavaScript', write: javascript},
 ];

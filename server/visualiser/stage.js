@@ -6,43 +6,56 @@ import {h} from './dom.js';
 // what render gets: `until(promise)` says that the picture is not complete before. `appear` is called when it is
 // put on the screen. Resolves to whether it has become complete.
 export function createStage(place) {
-  let shown = null, coming = null;
+    let shown = null,
+        coming = null;
 
-  function end(picture) {
-    picture?.dispose?.();
-    picture?.controller.abort();
-  }
-  function swap(picture, appear) {
-    if (shown !== picture) end(shown);
-    shown = picture;
-    const focused = place.contains(document.activeElement) ? document.activeElement.id : '';
-    place.className = `view-${picture.name}`;
-    place.replaceChildren(picture.container);
-    place.dataset.drawn = picture.name;
-    if (focused && focused !== place.id) place.querySelector(`[id="${focused}"]`)?.focus({preventScroll: true});
-    appear();
-  }
+    function end(picture) {
+        picture?.dispose?.();
+        picture?.controller.abort();
+    }
+    function swap(picture, appear) {
+        if (shown !== picture) end(shown);
+        shown = picture;
+        const focused = place.contains(document.activeElement) ? document.activeElement.id : '';
+        place.className = `view-${picture.name}`;
+        place.replaceChildren(picture.container);
+        place.dataset.drawn = picture.name;
+        if (focused && focused !== place.id)
+            place.querySelector(`[id="${focused}"]`)?.focus({preventScroll: true});
+        appear();
+    }
 
-  return {
-    async draw(view, contextFor, appear) {
-      if (coming !== shown) end(coming);
-      const waits = [];
-      const picture = coming = {name: view.name, container: h('div', {class: 'picture'}), controller: new AbortController(), dispose: null};
-      const {container, controller: {signal}} = picture;
-      picture.dispose = view.render(container, contextFor(signal, (promise) => waits.push(promise)));
-      const atOnce = waits.length === 0 || shown?.name !== view.name;
-      if (atOnce) swap(picture, appear);
-      if (waits.length > 0) await Promise.allSettled(waits);
-      if (coming !== picture || signal.aborted) return false;
-      if (!atOnce) swap(picture, appear);
-      return true;
-    },
-    // Give up a picture that is not complete, and keep the old one; whether there was one.
-    cancel() {
-      if (coming === shown || !coming) return false;
-      end(coming);
-      coming = shown;
-      return true;
-    },
-  };
+    return {
+        async draw(view, contextFor, appear) {
+            if (coming !== shown) end(coming);
+            const waits = [];
+            const picture = (coming = {
+                name: view.name,
+                container: h('div', {class: 'picture'}),
+                controller: new AbortController(),
+                dispose: null,
+            });
+            const {
+                container,
+                controller: {signal},
+            } = picture;
+            picture.dispose = view.render(
+                container,
+                contextFor(signal, (promise) => waits.push(promise)),
+            );
+            const atOnce = waits.length === 0 || shown?.name !== view.name;
+            if (atOnce) swap(picture, appear);
+            if (waits.length > 0) await Promise.allSettled(waits);
+            if (coming !== picture || signal.aborted) return false;
+            if (!atOnce) swap(picture, appear);
+            return true;
+        },
+        // Give up a picture that is not complete, and keep the old one; whether there was one.
+        cancel() {
+            if (coming === shown || !coming) return false;
+            end(coming);
+            coming = shown;
+            return true;
+        },
+    };
 }

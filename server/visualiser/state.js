@@ -16,34 +16,35 @@ export const PLACES = ['tensor', 'slice', 'row']; // those that decide which ele
 const PAGE = ['embed', 'theme']; // how the page looks
 
 export function readAddress(search) {
-  const state = {tour: '', left: null, right: null, view: 'heatmap', options: {}, page: {}};
-  const left = {}, right = {};
-  for (const [key, value] of new URLSearchParams(search)) {
-    if (key === 'view' || key === 'tour') state[key] = value;
-    else if (PAGE.includes(key)) state.page[key] = value;
-    else if (key.startsWith('view.')) state.options[key.slice(5)] = value;
-    else if (key.startsWith('right.')) right[key.slice(6)] = value;
-    else left[key] = value;
-  }
-  const settings = ({scheme, ...parameters}) => (scheme ? {scheme, parameters} : null);
-  state.left = settings(left);
-  state.right = settings(right);
-  return state;
+    const state = {tour: '', left: null, right: null, view: 'heatmap', options: {}, page: {}};
+    const left = {},
+        right = {};
+    for (const [key, value] of new URLSearchParams(search)) {
+        if (key === 'view' || key === 'tour') state[key] = value;
+        else if (PAGE.includes(key)) state.page[key] = value;
+        else if (key.startsWith('view.')) state.options[key.slice(5)] = value;
+        else if (key.startsWith('right.')) right[key.slice(6)] = value;
+        else left[key] = value;
+    }
+    const settings = ({scheme, ...parameters}) => (scheme ? {scheme, parameters} : null);
+    state.left = settings(left);
+    state.right = settings(right);
+    return state;
 }
 
 export function writeAddress({tour, left, right, view, options, page}) {
-  const pairs = [];
-  const add = (prefix, object) => {
-    for (const [key, value] of Object.entries(object ?? {}))
-      if (value != null && value !== '') pairs.push([prefix + key, value]);
-  };
-  add('', {tour});
-  add('', left && {scheme: left.scheme, ...left.parameters});
-  add('right.', right && {scheme: right.scheme, ...right.parameters});
-  add('', {view});
-  add('view.', options);
-  add('', page);
-  return `?${pairs.map(([key, value]) => `${key}=${encodeURIComponent(value).replace(/%2C/g, ',')}`).join('&')}`;
+    const pairs = [];
+    const add = (prefix, object) => {
+        for (const [key, value] of Object.entries(object ?? {}))
+            if (value != null && value !== '') pairs.push([prefix + key, value]);
+    };
+    add('', {tour});
+    add('', left && {scheme: left.scheme, ...left.parameters});
+    add('right.', right && {scheme: right.scheme, ...right.parameters});
+    add('', {view});
+    add('view.', options);
+    add('', page);
+    return `?${pairs.map(([key, value]) => `${key}=${encodeURIComponent(value).replace(/%2C/g, ',')}`).join('&')}`;
 }
 
 // The path and query of what an address of the page shows, for another look of the page: {embed: '1'}, or {} for all of it.
@@ -53,37 +54,39 @@ const PAUSE = 1000; // milliseconds: a longer rest between edits of one paramete
 
 // The one state of the page; `changed(state, kind)` is called after each change.
 export function createStore(changed) {
-  let state = readAddress(location.search);
-  let last = {burst: '', at: 0}; // what made the last entry
-  addEventListener('popstate', () => {
-    last = {burst: '', at: 0};
-    state = readAddress(location.search);
-    changed(state, 'history');
-  });
-  return {
-    get: () => state,
-    // Go to an address of the page ("?scheme=…").
-    visit(address) {
-      last = {burst: '', at: 0};
-      history.pushState(null, '', address);
-      state = readAddress(location.search);
-      changed(state, 'history');
-    },
-    // kind: 'settings', 'slide' and 'view' add an entry to the history; 'initial' replaces the last one;
-    // 'quiet' replaces it and tells nobody. Edits with the same `burst` make one entry together, as long as
-    // they are `held` together or no longer apart than PAUSE; 'settings' that go on are told as 'adjust'.
-    update(patch, kind = 'view', {burst = '', held = false} = {}) {
-      state = {...state, ...patch};
-      const address = writeAddress(state);
-      const now = performance.now();
-      const goesOn = burst !== '' && burst === last.burst && (held || now - last.at < PAUSE);
-      const replaces = goesOn || ['initial', 'quiet'].includes(kind);
-      if (!replaces || goesOn) last = {burst, at: now};
-      if (address !== location.search) {
-        if (replaces) history.replaceState(null, '', address);
-        else history.pushState(null, '', address);
-      }
-      if (kind !== 'quiet') changed(state, goesOn && kind === 'settings' ? 'adjust' : kind);
-    },
-  };
+    let state = readAddress(location.search);
+    let last = {burst: '', at: 0}; // what made the last entry
+    addEventListener('popstate', () => {
+        last = {burst: '', at: 0};
+        state = readAddress(location.search);
+        changed(state, 'history');
+    });
+    return {
+        get: () => state,
+        // Go to an address of the page ("?scheme=…").
+        visit(address) {
+            last = {burst: '', at: 0};
+            history.pushState(null, '', address);
+            state = readAddress(location.search);
+            changed(state, 'history');
+        },
+        // kind: 'settings', 'slide' and 'view' add an entry to the history; 'initial' replaces the last one;
+        // 'quiet' replaces it and tells nobody. Edits with the same `burst` make one entry together, as long as
+        // they are `held` together or no longer apart than PAUSE; 'settings' that go on are told as 'adjust'.
+        update(patch, kind = 'view', {burst = '', held = false} = {}) {
+            state = {...state, ...patch};
+            const address = writeAddress(state);
+            const now = performance.now();
+            const goesOn =
+                burst !== '' && burst === last.burst && (held || now - last.at < PAUSE);
+            const replaces = goesOn || ['initial', 'quiet'].includes(kind);
+            if (!replaces || goesOn) last = {burst, at: now};
+            if (address !== location.search) {
+                if (replaces) history.replaceState(null, '', address);
+                else history.pushState(null, '', address);
+            }
+            if (kind !== 'quiet')
+                changed(state, goesOn && kind === 'settings' ? 'adjust' : kind);
+        },
+    };
 }

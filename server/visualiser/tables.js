@@ -23,103 +23,165 @@ const KEPT_BYTES = 96 * 2 ** 20; // of windows that were looked at before
 //   reply           {cache: 'hit' | 'miss', timing, bytes, milliseconds}; null for a difference
 //   described       all tensors of these settings: see describe
 export class Table {
-  constructor(fields) {
-    Object.assign(this, fields);
-  }
-  value(row, column) {
-    return this.data[row * this.columns + column];
-  }
-  // The shortest digits of an element in its type.
-  text(row, column) {
-    return shortest(this.dtype, this.value(row, column));
-  }
-  get wavelengthsKnown() {
-    this.measuring ??= this.measure(this).then((wavelengths) => { this.wavelengths = wavelengths; }, () => {});
-    return this.measuring;
-  }
-  // Least and greatest finite values; [0, 0] if there is none.
-  get extent() {
-    this.knownExtent ??= reachOf(this.data) ?? [0, 0];
-    return this.knownExtent;
-  }
-  // The value that all elements have, or null.
-  get constant() {
-    if (this.knownConstant === undefined) {
-      const [first] = this.data;
-      this.knownConstant = this.data.every((value) => value === first) ? first : null;
+    constructor(fields) {
+        Object.assign(this, fields);
     }
-    return this.knownConstant;
-  }
+    value(row, column) {
+        return this.data[row * this.columns + column];
+    }
+    // The shortest digits of an element in its type.
+    text(row, column) {
+        return shortest(this.dtype, this.value(row, column));
+    }
+    get wavelengthsKnown() {
+        this.measuring ??= this.measure(this).then(
+            (wavelengths) => {
+                this.wavelengths = wavelengths;
+            },
+            () => {},
+        );
+        return this.measuring;
+    }
+    // Least and greatest finite values; [0, 0] if there is none.
+    get extent() {
+        this.knownExtent ??= reachOf(this.data) ?? [0, 0];
+        return this.knownExtent;
+    }
+    // The value that all elements have, or null.
+    get constant() {
+        if (this.knownConstant === undefined) {
+            const [first] = this.data;
+            this.knownConstant = this.data.every((value) => value === first) ? first : null;
+        }
+        return this.knownConstant;
+    }
 }
 
 const kept = new Map(); // by address and window, the one used last at the end
 let keptBytes = 0;
 
 function keep(key, reply) {
-  kept.set(key, reply);
-  keptBytes += reply.bytes;
-  for (const [oldest, {bytes}] of kept) {
-    if (keptBytes <= KEPT_BYTES || oldest === key) break;
-    kept.delete(oldest);
-    keptBytes -= bytes;
-  }
+    kept.set(key, reply);
+    keptBytes += reply.bytes;
+    for (const [oldest, {bytes}] of kept) {
+        if (keptBytes <= KEPT_BYTES || oldest === key) break;
+        kept.delete(oldest);
+        keptBytes -= bytes;
+    }
 }
 
 // Elements [first, first + count) of a tensor, requested once and then cached: see getElements.
 export async function elements(settings, tensor, first, count, options) {
-  const key = JSON.stringify([settings, tensor.name, first, count]);
-  let reply = kept.get(key);
-  if (reply) {
-    keptBytes -= reply.bytes;
-    kept.delete(key);
-  } else {
-    reply = await getElements(settings, tensor, first, count, options);
-  }
-  keep(key, reply);
-  return reply;
+    const key = JSON.stringify([settings, tensor.name, first, count]);
+    let reply = kept.get(key);
+    if (reply) {
+        keptBytes -= reply.bytes;
+        kept.delete(key);
+    } else {
+        reply = await getElements(settings, tensor, first, count, options);
+    }
+    keep(key, reply);
+    return reply;
 }
 
 const clamp = (value, least, most) => Math.max(least, Math.min(Math.trunc(value) || 0, most));
 
 // A tensor as rows and columns: its last two axes (a vector is one column), and the leading ones.
 function shapeOf({shape}) {
-  const [rows, columns] = shape.length === 1 ? [shape[0], 1] : shape.slice(-2);
-  return {rows, columns, leading: shape.slice(0, -2)};
+    const [rows, columns] = shape.length === 1 ? [shape[0], 1] : shape.slice(-2);
+    return {rows, columns, leading: shape.slice(0, -2)};
 }
 
-const flatShapeOf = ({shape: [rows, ...rest]}) => ({rows, columns: rest.reduce((product, extent) => product * extent, 1), leading: []});
+const flatShapeOf = ({shape: [rows, ...rest]}) => ({
+    rows,
+    columns: rest.reduce((product, extent) => product * extent, 1),
+    leading: [],
+});
 
 // Load a window. options: {tensor, slice: "0,3", row, signal, progress(received, size)}; further
 // {rows} to ask for fewer rows than fit, {waves: false} where nobody asks for wavelengths, {described} of a
 // table of the same settings, so that it is not asked for again; {flat: true} takes the first axis as rows
 // and all others as columns. Throws a Problem, or an AbortError if cancelled.
-export async function loadTable(scheme, settings, {tensor: name, slice: text = '', row = 0, rows: most = Infinity, flat = false, waves = true, described: known, signal, progress} = {}) {
-  const described = known ?? await describe(settings, signal);
-  const available = scheme.tensors.filter((each) => described.tensors.some((made) => made.name === each.name));
-  const documented = available.find((each) => each.name === name) ?? available[0];
-  const tensor = described.tensors.find((each) => each.name === documented.name);
-  const effective = effectiveOf(scheme, settings.parameters);
-  tensor.axes = axesOf(documented.shape, tensor.shape, effective);
-  tensor.primary = Boolean(documented.primary);
-  const {rows: totalRows, columns: width, leading} = flat ? flatShapeOf(tensor) : shapeOf(tensor);
-  const indices = leading.map((extent, i) => clamp(Number(String(text).split(',')[i]), 0, extent - 1));
-  const columns = Math.min(width, WINDOW_ELEMENTS);
-  const rows = Math.max(1, Math.min(totalRows, most, Math.floor(WINDOW_ELEMENTS / width)));
-  const firstRow = clamp(Number(row), 0, totalRows - rows);
-  const plane = indices.reduce((index, each, i) => index * leading[i] + each, 0);
-  const part = (made, first, count) => elements(settings, made, first, count, {signal});
-  const [{data, ...sent}, coordinates] = await Promise.all([
-    elements(settings, tensor, (plane * totalRows + firstRow) * width, rows * columns, {signal, progress}),
-    loadAxes({tensor, tensors: described.tensors, documents: available, effective, elements: part}, [firstRow, rows]),
-  ]);
-  const reply = described.cache === 'miss' && !known ? {...sent, cache: 'miss', timing: described.timing} : sent;
-  const vector = tensor.shape.length === 1;
-  const rowAxis = coordinates.at(vector || flat ? 0 : -2);
-  return new Table({
-    scheme, settings, effective, tensor, available, described, dtype: tensor.dtype, data, rows, columns, totalRows, firstRow,
-    slice: indices, leading, reply, wavelengths: null, coordinates,
-    row: {...rowAxis, at: (i) => rowAxis.at(firstRow + i)},
-    column: vector ? {axis: '', title: '', at: () => 0} : coordinates.at(-1),
-    measure: (table) => (waves ? findWavelengths(table, elements, signal) : Promise.resolve(null)),
-  });
+export async function loadTable(
+    scheme,
+    settings,
+    {
+        tensor: name,
+        slice: text = '',
+        row = 0,
+        rows: most = Infinity,
+        flat = false,
+        waves = true,
+        described: known,
+        signal,
+        progress,
+    } = {},
+) {
+    const described = known ?? (await describe(settings, signal));
+    const available = scheme.tensors.filter((each) =>
+        described.tensors.some((made) => made.name === each.name),
+    );
+    const documented = available.find((each) => each.name === name) ?? available[0];
+    const tensor = described.tensors.find((each) => each.name === documented.name);
+    const effective = effectiveOf(scheme, settings.parameters);
+    tensor.axes = axesOf(documented.shape, tensor.shape, effective);
+    tensor.primary = Boolean(documented.primary);
+    const {
+        rows: totalRows,
+        columns: width,
+        leading,
+    } = flat ? flatShapeOf(tensor) : shapeOf(tensor);
+    const indices = leading.map((extent, i) =>
+        clamp(Number(String(text).split(',')[i]), 0, extent - 1),
+    );
+    const columns = Math.min(width, WINDOW_ELEMENTS);
+    const rows = Math.max(1, Math.min(totalRows, most, Math.floor(WINDOW_ELEMENTS / width)));
+    const firstRow = clamp(Number(row), 0, totalRows - rows);
+    const plane = indices.reduce((index, each, i) => index * leading[i] + each, 0);
+    const part = (made, first, count) => elements(settings, made, first, count, {signal});
+    const [{data, ...sent}, coordinates] = await Promise.all([
+        elements(settings, tensor, (plane * totalRows + firstRow) * width, rows * columns, {
+            signal,
+            progress,
+        }),
+        loadAxes(
+            {
+                tensor,
+                tensors: described.tensors,
+                documents: available,
+                effective,
+                elements: part,
+            },
+            [firstRow, rows],
+        ),
+    ]);
+    const reply =
+        described.cache === 'miss' && !known
+            ? {...sent, cache: 'miss', timing: described.timing}
+            : sent;
+    const vector = tensor.shape.length === 1;
+    const rowAxis = coordinates.at(vector || flat ? 0 : -2);
+    return new Table({
+        scheme,
+        settings,
+        effective,
+        tensor,
+        available,
+        described,
+        dtype: tensor.dtype,
+        data,
+        rows,
+        columns,
+        totalRows,
+        firstRow,
+        slice: indices,
+        leading,
+        reply,
+        wavelengths: null,
+        coordinates,
+        row: {...rowAxis, at: (i) => rowAxis.at(firstRow + i)},
+        column: vector ? {axis: '', title: '', at: () => 0} : coordinates.at(-1),
+        measure: (table) =>
+            waves ? findWavelengths(table, elements, signal) : Promise.resolve(null),
+    });
 }

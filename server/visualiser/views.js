@@ -52,18 +52,19 @@ import spectrum from './views/spectrum.js';
 import waves from './views/waves.js';
 
 export const VIEWS = [
-  heatmap,
-  waves,
-  profiles,
-  spectrum,
-  precision,
-  rotation,
-  scores,
-  heads,
-  softmax,
-  similarity,
-  distances,
-  cloud,
+    heatmap,
+    waves,
+    profiles,
+    spectrum,
+    precision,
+    rotation,
+    scores,
+    heads,
+    softmax,
+    similarity,
+    distances,
+    cloud,
 ];
 
-export const viewsFor = (tensor, scheme) => VIEWS.filter((view) => view.applies(tensor, scheme));
+export const viewsFor = (tensor, scheme) =>
+    VIEWS.filter((view) => view.applies(tensor, scheme));

@@ -12,13 +12,20 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).parent
-LIBPQ = subprocess.run(["pkg-config", "--cflags", "libpq"], capture_output=True, text=True, check=True).stdout.split()
+LIBPQ = subprocess.run(
+    ["pkg-config", "--cflags", "libpq"], capture_output=True, text=True, check=True
+).stdout.split()
 DEFINES = ["-D_GNU_SOURCE", "-DPE_KERNEL_X86", "-Ilib", "-Iapi", "-Iserver", *LIBPQ]
-FINDING = re.compile(r"(?P<file>[^\s:]+):(?P<line>\d+):(?:\d+:)? (?P<kind>warning|error|style|"
-                     r"performance|portability): (?P<text>.*) \[(?P<check>[^]]+)\]$")
-SOURCES = sorted(str(path) for folder in ("lib", "api", "server")
-                 for path in Path(folder).rglob("*.c")
-                 if "node_modules" not in path.parts)
+FINDING = re.compile(
+    r"(?P<file>[^\s:]+):(?P<line>\d+):(?:\d+:)? (?P<kind>warning|error|style|"
+    r"performance|portability): (?P<text>.*) \[(?P<check>[^]]+)\]$"
+)
+SOURCES = sorted(
+    str(path)
+    for folder in ("lib", "api", "server")
+    for path in Path(folder).rglob("*.c")
+    if "node_modules" not in path.parts
+)
 
 
 def run(command):
@@ -28,8 +35,22 @@ def run(command):
 
 
 def gcc(source):
-    return run(["gcc", "-std=c11", *DEFINES, "-O1", "-pthread", "-Wall", "-Wextra", "-fanalyzer",
-                "-c", "-o", os.devnull, source])
+    return run(
+        [
+            "gcc",
+            "-std=c11",
+            *DEFINES,
+            "-O1",
+            "-pthread",
+            "-Wall",
+            "-Wextra",
+            "-fanalyzer",
+            "-c",
+            "-o",
+            os.devnull,
+            source,
+        ]
+    )
 
 
 def tidy(full):
@@ -42,9 +63,18 @@ def tidy(full):
 
 
 def cppcheck(folder):
-    return run(["cppcheck", "--quiet", "--std=c11", "--enable=warning,performance,portability", *DEFINES,
-                "--error-exitcode=0", "--template={file}:{line}: {severity}: {message} [{id}]",
-                folder])
+    return run(
+        [
+            "cppcheck",
+            "--quiet",
+            "--std=c11",
+            "--enable=warning,performance,portability",
+            *DEFINES,
+            "--error-exitcode=0",
+            "--template={file}:{line}: {severity}: {message} [{id}]",
+            folder,
+        ]
+    )
 
 
 def findings(output):
@@ -67,7 +97,7 @@ def accepted():
             continue
         match = re.fullmatch(r"(\S+) (\S+): (.+?)  # (.{10,})", line)
         if not match:
-            sys.exit(f"analyze: accepted.txt:{number}: not \"check file: text  # reason\"")
+            sys.exit(f'analyze: accepted.txt:{number}: not "check file: text  # reason"')
         entries.append(match.groups()[:3])
     return entries
 
@@ -96,8 +126,10 @@ def main():
     stale = [entry for entry in entries if not any(is_entry(entry, f) for f in found)]
     for check, path, text in stale if full else []:
         print(f"tests/analysis/accepted.txt: {check} {path}: {text}: is found no more")
-    print(f"analyze: {len(SOURCES)} files, {len(found)} findings, {len(found) - len(new)} "
-          f"accepted, {len(new)} not")
+    print(
+        f"analyze: {len(SOURCES)} files, {len(found)} findings, {len(found) - len(new)} "
+        f"accepted, {len(new)} not"
+    )
     sys.exit(1 if new or (full and stale) else 0)
 
 

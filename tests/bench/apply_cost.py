@@ -22,18 +22,32 @@ from server import Server  # noqa: E402
 
 ROUNDS = 7
 HEADS, LENGTH, DIM = 32, 4096, 128
-TYPES = {"f32": ("F32", numpy.float32), "f64": ("F64", numpy.float64), "f16": ("F16", numpy.float16)}
+TYPES = {
+    "f32": ("F32", numpy.float32),
+    "f64": ("F64", numpy.float64),
+    "f16": ("F16", numpy.float16),
+}
 
 
 def body_of(name, array, dtype):
-    head = json.dumps({name: {"dtype": TYPES[dtype][0], "shape": array.shape, "data_offsets": [0, array.nbytes]}}).encode()
+    head = json.dumps(
+        {
+            name: {
+                "dtype": TYPES[dtype][0],
+                "shape": array.shape,
+                "data_offsets": [0, array.nbytes],
+            }
+        }
+    ).encode()
     head += b" " * (-len(head) % 8)
     return struct.pack("<Q", len(head)) + head + array.tobytes()
 
 
 def answer(connection, target, body, buffer=bytearray(1 << 20)):
     """Seconds that the answer takes."""
-    connection.request("POST", f"/v1/apply/{target}", body, {"Content-Type": "application/vnd.safetensors"})
+    connection.request(
+        "POST", f"/v1/apply/{target}", body, {"Content-Type": "application/vnd.safetensors"}
+    )
     reply = connection.getresponse()
     assert reply.status == 200, reply.read()
     began = time.perf_counter()
@@ -49,7 +63,9 @@ def timed(function):
 
 
 def rotary(query):
-    angles = torch.outer(torch.arange(LENGTH).float(), 1 / 10000 ** (torch.arange(0, DIM, 2).float() / DIM)).repeat(1, 2)
+    angles = torch.outer(
+        torch.arange(LENGTH).float(), 1 / 10000 ** (torch.arange(0, DIM, 2).float() / DIM)
+    ).repeat(1, 2)
     cos, sin = angles.cos().to(query.dtype), angles.sin().to(query.dtype)
     half = DIM // 2
     return lambda: query * cos + torch.cat((-query[..., half:], query[..., :half]), -1) * sin
@@ -58,16 +74,24 @@ def rotary(query):
 def cases():
     """(what, target, tensor, its array, its dtype, what torch does)."""
     numbers = numpy.random.default_rng(0)
-    query, x = numbers.standard_normal((HEADS, LENGTH, DIM)), numbers.standard_normal((16, LENGTH, 256))
+    query, x = numbers.standard_normal((HEADS, LENGTH, DIM)), numbers.standard_normal(
+        (16, LENGTH, 256)
+    )
     scores = numbers.standard_normal((8, 2048, 1024))
     for dtype in ("f32", "f16", "f64"):
         array = query.astype(TYPES[dtype][1])
         tensor = torch.tensor(array if dtype != "f16" else array.astype("f4"))
-        yield f"rope, {dtype}", f"rope?length={LENGTH}&dim={DIM}", "query", array, dtype, rotary(tensor)
+        yield f"rope, {dtype}", f"rope?length={LENGTH}&dim={DIM}", "query", array, dtype, rotary(
+            tensor
+        )
     table, bias = torch.randn(LENGTH, 256), torch.randn(8, 2048, 1024)
     x, scores = x.astype("f4"), scores.astype("f4")
-    yield "sinusoidal, f32", f"sinusoidal?length={LENGTH}&dim=256", "x", x, "f32", lambda own=torch.tensor(x): own + table
-    yield "alibi, f32", "alibi?length=1024&query_length=2048&query_offset=0&heads=8", "scores", scores, "f32", lambda own=torch.tensor(scores): own + bias
+    yield "sinusoidal, f32", f"sinusoidal?length={LENGTH}&dim=256", "x", x, "f32", lambda own=torch.tensor(
+        x
+    ): own + table
+    yield "alibi, f32", "alibi?length=1024&query_length=2048&query_offset=0&heads=8", "scores", scores, "f32", lambda own=torch.tensor(
+        scores
+    ): own + bias
 
 
 def main(program):
@@ -80,8 +104,11 @@ def main(program):
             mine.append(answer(connection, target, body))
             theirs.append(timed(other))
         size = array.size * (4 if dtype == "f16" else array.itemsize)
-        print(f"{what}: {array.nbytes / statistics.median(mine) / 1e9:.2f} GB/s with the transfer; torch {size / statistics.median(theirs) / 1e9:.2f}"
-              f"{' (in float32)' if dtype == 'f16' else ''}", flush=True)
+        print(
+            f"{what}: {array.nbytes / statistics.median(mine) / 1e9:.2f} GB/s with the transfer; torch {size / statistics.median(theirs) / 1e9:.2f}"
+            f"{' (in float32)' if dtype == 'f16' else ''}",
+            flush=True,
+        )
     connection.close()
     server.stop()
 

@@ -90,8 +90,13 @@ def cells(outcome):
     if "reached" in outcome:
         mark = "met" if outcome["reached"] >= 1 else f"{outcome['reached']:.0%}"
     remarks = [outcome.get("missing"), outcome.get("failed"), *outcome["notes"]]
-    return [outcome["what"], outcome["against"], result, aim,
-            "; ".join(filter(None, [mark, *remarks]))]
+    return [
+        outcome["what"],
+        outcome["against"],
+        result,
+        aim,
+        "; ".join(filter(None, [mark, *remarks])),
+    ]
 
 
 HEADINGS = ["what", "against", "result", "aim", "reached"]
@@ -111,8 +116,12 @@ def print_markdown(columns):
 def first_line(*command):
     """What a program says of its version, on whichever output."""
     try:
-        ended = subprocess.run([peers.program(command[0]), *command[1:]], capture_output=True,
-                               text=True, check=False)
+        ended = subprocess.run(
+            [peers.program(command[0]), *command[1:]],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     except peers.Missing:
         return f"no {command[0]}"
     return ((ended.stdout + ended.stderr).splitlines() or [command[0]])[0]
@@ -134,25 +143,40 @@ def processor():
 
 def describe(pace):
     """When, on what and against which versions: one sentence each."""
-    programs = [first_line(str(peers.BUILD / "posenc-server"), "--version"),
-                first_line("nginx", "-v").replace("nginx version: ", ""),
-                first_line("lighttpd", "-v").split(" - ")[0].split(" (")[0],
-                " ".join(first_line("wrk", "-v").split()[:2])]
-    modules = [module_version(name) for name in
-               ("numpy", "torch", "fastapi", "uvicorn", "uvloop", "httptools", "h11")]
-    return (f"{time.strftime('%Y-%m-%d')}, {processor()}, {peers.PROCESSORS} processors, "
-            f"Linux {platform.release()}, medians of {pace.rounds} rounds by turns. "
-            f"{', '.join(programs)}, Python {platform.python_version()}, {', '.join(modules)}.")
+    programs = [
+        first_line(str(peers.BUILD / "posenc-server"), "--version"),
+        first_line("nginx", "-v").replace("nginx version: ", ""),
+        first_line("lighttpd", "-v").split(" - ")[0].split(" (")[0],
+        " ".join(first_line("wrk", "-v").split()[:2]),
+    ]
+    modules = [
+        module_version(name)
+        for name in ("numpy", "torch", "fastapi", "uvicorn", "uvloop", "httptools", "h11")
+    ]
+    return (
+        f"{time.strftime('%Y-%m-%d')}, {processor()}, {peers.PROCESSORS} processors, "
+        f"Linux {platform.release()}, medians of {pace.rounds} rounds by turns. "
+        f"{', '.join(programs)}, Python {platform.python_version()}, {', '.join(modules)}."
+    )
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true",
-                        help="one short round of the rows that have an aim, under a minute")
-    parser.add_argument("--only", metavar="WORD", default="",
-                        help="only rows whose name or peer contains the word")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="one short round of the rows that have an aim, under a minute",
+    )
+    parser.add_argument(
+        "--only",
+        metavar="WORD",
+        default="",
+        help="only rows whose name or peer contains the word",
+    )
     parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
-    parser.add_argument("--json", metavar="FILE", help="write every round's value there as well")
+    parser.add_argument(
+        "--json", metavar="FILE", help="write every round's value there as well"
+    )
     return parser.parse_args()
 
 
@@ -160,8 +184,12 @@ def main():
     given = arguments()
     pace = QUICK if given.quick else FULL
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # servers are ended on the way out
-    chosen = [row for row in rows.all_rows() if (row.aim or not given.quick)
-              and given.only.lower() in f"{row.what} {row.against}".lower()]
+    chosen = [
+        row
+        for row in rows.all_rows()
+        if (row.aim or not given.quick)
+        and given.only.lower() in f"{row.what} {row.against}".lower()
+    ]
     if not chosen:
         sys.exit(f"bench: no row contains {given.only!r}")
     about = describe(pace)

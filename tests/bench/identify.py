@@ -23,9 +23,18 @@ from test_compare import npy  # noqa: E402
 
 NPY = {"Content-Type": "application/x-npy"}
 # a function that stands in a sample's stack, and the stage that it is
-STAGES = {"pe_find_alike": "what else makes it", "pe_recipe_find": "float32 recipes", "pe_judge_all": "bounds of every entry", "pe_compare": "comparing every entry",
-          "pe_judge_lines": "looking at rows", "pe_judge_beginning": "looking at rows", "pe_seen_begin": "reading rows", "pe_seen_waves": "measuring waves", "pe_identify": "proposing",
-          "api_post_identify": "reading and answering"}
+STAGES = {
+    "pe_find_alike": "what else makes it",
+    "pe_recipe_find": "float32 recipes",
+    "pe_judge_all": "bounds of every entry",
+    "pe_compare": "comparing every entry",
+    "pe_judge_lines": "looking at rows",
+    "pe_judge_beginning": "looking at rows",
+    "pe_seen_begin": "reading rows",
+    "pe_seen_waves": "measuring waves",
+    "pe_identify": "proposing",
+    "api_post_identify": "reading and answering",
+}
 
 
 def made(server, target):
@@ -34,8 +43,15 @@ def made(server, target):
 
 def cases(server):
     noise = numpy.random.default_rng(0)
-    for rows, columns, target, recipe in ((131072, 128, "rope?length=131072&dim=128&table=full&tensor=cos", lambda: hugging_face(131072, 128)),
-                                          (4096, 1024, "sinusoidal?length=4096&dim=1024", lambda: in_float64(4096, 1024, "f4"))):
+    for rows, columns, target, recipe in (
+        (
+            131072,
+            128,
+            "rope?length=131072&dim=128&table=full&tensor=cos",
+            lambda: hugging_face(131072, 128),
+        ),
+        (4096, 1024, "sinusoidal?length=4096&dim=1024", lambda: in_float64(4096, 1024, "f4")),
+    ):
         size = f"{rows}x{columns}"
         yield f"{size}, exact", made(server, target)
         yield f"{size}, as libraries compute it", npy(recipe())
@@ -43,7 +59,11 @@ def cases(server):
 
 
 def memory(server, name):
-    line = next(line for line in Path(f"/proc/{server.process.pid}/status").read_text().splitlines() if line.startswith(name))
+    line = next(
+        line
+        for line in Path(f"/proc/{server.process.pid}/status").read_text().splitlines()
+        if line.startswith(name)
+    )
     return int(line.split()[1]) / 1024
 
 
@@ -53,8 +73,22 @@ class Sampling:
     def __init__(self, server, folder):
         self.file, self.process = f"{folder}/perf.data", None
         if shutil.which("perf"):
-            self.process = subprocess.Popen(["perf", "record", "-q", "-F", "199", "--call-graph", "dwarf,32768", "-o", self.file, "-p", str(server.process.pid)],
-                                            stderr=subprocess.DEVNULL)
+            self.process = subprocess.Popen(
+                [
+                    "perf",
+                    "record",
+                    "-q",
+                    "-F",
+                    "199",
+                    "--call-graph",
+                    "dwarf,32768",
+                    "-o",
+                    self.file,
+                    "-p",
+                    str(server.process.pid),
+                ],
+                stderr=subprocess.DEVNULL,
+            )
             time.sleep(0.5)
 
     def shares(self):
@@ -63,8 +97,15 @@ class Sampling:
             return {}
         self.process.terminate()
         self.process.wait()
-        text = subprocess.run(["perf", "script", "-i", self.file, "-F", "comm,ip,sym"], capture_output=True, text=True).stdout
-        counts = Counter(next((stage for name, stage in STAGES.items() if name in sample), None) for sample in text.split("\n\n"))
+        text = subprocess.run(
+            ["perf", "script", "-i", self.file, "-F", "comm,ip,sym"],
+            capture_output=True,
+            text=True,
+        ).stdout
+        counts = Counter(
+            next((stage for name, stage in STAGES.items() if name in sample), None)
+            for sample in text.split("\n\n")
+        )
         counts.pop(None, None)  # the network
         return {stage: count / max(1, counts.total()) for stage, count in counts.most_common()}
 
@@ -80,8 +121,15 @@ def identify(program):
             peak = memory(server, "VmHWM")
             sampling = Sampling(server, folder)
             server.request("POST", "/v1/identify", NPY, body)
-            shares = ", ".join(f"{stage} {share:.0%}" for stage, share in sampling.shares().items() if share >= 0.01)
-            print(f"{name}: {said['status']} in {seconds:.2f} s, of {said['proposed']} proposals {said['compared']} compared; peak {peak:.0f} MiB; {shares}", flush=True)
+            shares = ", ".join(
+                f"{stage} {share:.0%}"
+                for stage, share in sampling.shares().items()
+                if share >= 0.01
+            )
+            print(
+                f"{name}: {said['status']} in {seconds:.2f} s, of {said['proposed']} proposals {said['compared']} compared; peak {peak:.0f} MiB; {shares}",
+                flush=True,
+            )
             server.stop()
         maker.stop()
 
@@ -94,15 +142,24 @@ def compare(program, gib):
         for first in range(0, count, piece):
             yield numpy.arange(first, first + piece).astype("f4").tobytes()
 
-    server = Server("--max-table-bytes", str(gib << 30), "--compute-seconds", "600", binary=program)
+    server = Server(
+        "--max-table-bytes", str(gib << 30), "--compute-seconds", "600", binary=program
+    )
     before = memory(server, "VmRSS")
     connection = http.client.HTTPConnection(*server.address[:2], timeout=900)
     began = time.monotonic()
-    connection.request("POST", f"/v1/compare/integer?length={count}", pieces(), {"Content-Type": "application/octet-stream", "Content-Length": str(4 * count)})
+    connection.request(
+        "POST",
+        f"/v1/compare/integer?length={count}",
+        pieces(),
+        {"Content-Type": "application/octet-stream", "Content-Length": str(4 * count)},
+    )
     reply = connection.getresponse()
     text = reply.read().decode()
-    print(f"{gib} GiB compared: status {reply.status} in {time.monotonic() - began:.0f} s, memory {before:.0f} MiB before, {memory(server, 'VmHWM'):.0f} MiB at the peak; "
-          + " ".join(text.split())[:220])
+    print(
+        f"{gib} GiB compared: status {reply.status} in {time.monotonic() - began:.0f} s, memory {before:.0f} MiB before, {memory(server, 'VmHWM'):.0f} MiB at the peak; "
+        + " ".join(text.split())[:220]
+    )
     server.stop()
 
 

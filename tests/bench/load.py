@@ -13,8 +13,13 @@ TIMEOUT = 60  # seconds until a tool that measures must have ended
 
 
 def run(*arguments):
-    ended = subprocess.run([str(part) for part in arguments], capture_output=True, text=True,
-                           timeout=TIMEOUT, check=False)
+    ended = subprocess.run(
+        [str(part) for part in arguments],
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        check=False,
+    )
     if ended.returncode != 0:
         raise RuntimeError(f"{arguments[0]}: {ended.stderr.strip()[:300]}")
     return ended.stdout
@@ -50,8 +55,13 @@ def best_of(function, repeats):
 
 def wrk(server, target, seconds):
     """Requests a second over 64 kept connections."""
-    text = run(program("wrk"), "-t1", "-c64", f"-d{seconds}s",
-               f"http://127.0.0.1:{server.address}{target}")
+    text = run(
+        program("wrk"),
+        "-t1",
+        "-c64",
+        f"-d{seconds}s",
+        f"http://127.0.0.1:{server.address}{target}",
+    )
     if "Non-2xx" in text or "Socket errors" in text:
         raise RuntimeError(f"wrk: {text}")
     return float(re.search(r"Requests/sec:\s*([0-9.]+)", text)[1])
@@ -64,8 +74,9 @@ def processor_seconds(pid):
     for task in Path(f"/proc/{pid}/task").iterdir():
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has just ended
             total += int((task / "schedstat").read_text().split()[0]) / 1e9
-            total += sum(processor_seconds(child)
-                         for child in (task / "children").read_text().split())
+            total += sum(
+                processor_seconds(child) for child in (task / "children").read_text().split()
+            )
     return total
 
 
@@ -81,8 +92,19 @@ def client_command(server, target, size, connections=1, seconds=None, requests=N
     limits = ["-d", seconds or TIMEOUT / 2]
     if requests:
         limits += ["-n", requests]
-    return [BUILD / "bench-client", "-c", connections, "-t", threads, *limits, "-f", first,
-            server.address, target, size]
+    return [
+        BUILD / "bench-client",
+        "-c",
+        connections,
+        "-t",
+        threads,
+        *limits,
+        "-f",
+        first,
+        server.address,
+        target,
+        size,
+    ]
 
 
 def client(figure, *arguments, **options):

@@ -45,8 +45,9 @@ class Server:
 
     def __init__(self, arguments, address=None, **options):
         self.address = address
-        self.process = subprocess.Popen([str(part) for part in arguments],
-                                        start_new_session=True, **options)
+        self.process = subprocess.Popen(
+            [str(part) for part in arguments], start_new_session=True, **options
+        )
 
     @property
     def pid(self):
@@ -88,11 +89,16 @@ class Server:
 
 
 def posenc(_, *flags):
-    environment = {name: value for name, value in os.environ.items()
-                   if not name.startswith("POSENC_")}
-    server = Server([BUILD / "posenc-server", "--port", "0", "--drain-seconds", "0", *flags],
-                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-                    env=environment)
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("POSENC_")
+    }
+    server = Server(
+        [BUILD / "posenc-server", "--port", "0", "--drain-seconds", "0", *flags],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=environment,
+    )
     address = server.printed_line().split()[-1].removeprefix("unix:")
     server.address = address if address.startswith("/") else int(address.rsplit(":", 1)[1])
     return server
@@ -105,12 +111,25 @@ def posenc_on_unix(folder):
 # ---- files ----
 
 # The baseline is nginx with the usual tuning; each variant changes some of its directives.
-NGINX = {"worker_processes": "auto", "listen": "reuseport", "sendfile": "on", "tcp_nopush": "on",
-         "aio": "off", "open_file_cache": "max=100", "keepalive_requests": "100000000",
-         "sendfile_max_chunk": "2m", "output_buffers": "2 32k", "access_log": "off"}
+NGINX = {
+    "worker_processes": "auto",
+    "listen": "reuseport",
+    "sendfile": "on",
+    "tcp_nopush": "on",
+    "aio": "off",
+    "open_file_cache": "max=100",
+    "keepalive_requests": "100000000",
+    "sendfile_max_chunk": "2m",
+    "output_buffers": "2 32k",
+    "access_log": "off",
+}
 # What the package's configuration and nginx's own defaults come to.
-NGINX_UNTUNED = {"listen": "", "open_file_cache": "off", "keepalive_requests": "1000",
-                 "access_log": "access.log"}
+NGINX_UNTUNED = {
+    "listen": "",
+    "open_file_cache": "off",
+    "keepalive_requests": "1000",
+    "access_log": "access.log",
+}
 NGINX_VARIANTS = [
     {"worker_processes": "1"},
     *([{"worker_processes": "2"}] if PROCESSORS != 2 else []),
@@ -129,7 +148,8 @@ NGINX_VARIANTS = [
 ]
 LIGHTTPD_VARIANTS = [
     {"server.network-backend": backend, "server.max-worker": workers}
-    for backend in ("sendfile", "writev") for workers in sorted({0, 2, PROCESSORS})
+    for backend in ("sendfile", "writev")
+    for workers in sorted({0, 2, PROCESSORS})
     if workers != 1
 ]
 
@@ -141,10 +161,13 @@ def nginx(folder, changes):
     directives = {**NGINX, **changes}
     workers, listen = directives.pop("worker_processes"), directives.pop("listen")
     lines = "\n".join(f"  {name} {value};" for name, value in directives.items())
-    temporary = " ".join(f"{name}_temp_path {own};" for name in
-                         ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+    temporary = " ".join(
+        f"{name}_temp_path {own};"
+        for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
     configuration = own / "nginx.conf"
-    configuration.write_text(f"""
+    configuration.write_text(
+        f"""
 worker_processes {workers}; daemon off; pid {own}/pid; error_log {own}/error.log;
 {"user root;" if os.geteuid() == 0 else ""}
 events {{ worker_connections 1024; }}
@@ -153,21 +176,34 @@ http {{
   default_type application/octet-stream; {temporary}
   server {{ listen 127.0.0.1:{port} {listen}; root {folder}; }}
 }}
-""")
-    return Server([binary, "-p", own, "-c", configuration], port,
-                  stderr=subprocess.DEVNULL).wait_until_it_accepts()
+"""
+    )
+    return Server(
+        [binary, "-p", own, "-c", configuration], port, stderr=subprocess.DEVNULL
+    ).wait_until_it_accepts()
 
 
 def lighttpd(folder, changes):
     binary, port = program("lighttpd"), free_port()
     configuration = Path(folder) / f"lighttpd-{port}.conf"
-    settings = {"server.document-root": folder, "server.bind": "127.0.0.1", "server.port": port,
-                "server.max-keep-alive-requests": 100000000, "server.max-connections": 1024,
-                "mimetype.assign": {"": "application/octet-stream"}, **changes}
-    configuration.write_text("".join(f"{name} = {lighttpd_value(value)}\n"
-                                     for name, value in settings.items()))
-    return Server([binary, "-D", "-f", configuration], port, stdin=subprocess.DEVNULL,
-                  stderr=subprocess.DEVNULL).wait_until_it_accepts()
+    settings = {
+        "server.document-root": folder,
+        "server.bind": "127.0.0.1",
+        "server.port": port,
+        "server.max-keep-alive-requests": 100000000,
+        "server.max-connections": 1024,
+        "mimetype.assign": {"": "application/octet-stream"},
+        **changes,
+    }
+    configuration.write_text(
+        "".join(f"{name} = {lighttpd_value(value)}\n" for name, value in settings.items())
+    )
+    return Server(
+        [binary, "-D", "-f", configuration],
+        port,
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ).wait_until_it_accepts()
 
 
 def lighttpd_value(value):
@@ -182,15 +218,35 @@ def lighttpd_value(value):
 def fastapi(_, workers):
     require_modules("fastapi", "uvicorn", "uvloop", "numpy")
     port = free_port()
-    return Server([sys.executable, "-B", "-m", "uvicorn", "--app-dir", HERE, "--port", port,
-                   "--loop", "uvloop", "--workers", workers, "--no-access-log",
-                   "--log-level", "critical", "fastapi_app:app"], port,
-                  stderr=subprocess.DEVNULL).wait_until_it_accepts()
+    return Server(
+        [
+            sys.executable,
+            "-B",
+            "-m",
+            "uvicorn",
+            "--app-dir",
+            HERE,
+            "--port",
+            port,
+            "--loop",
+            "uvloop",
+            "--workers",
+            workers,
+            "--no-access-log",
+            "--log-level",
+            "critical",
+            "fastapi_app:app",
+        ],
+        port,
+        stderr=subprocess.DEVNULL,
+    ).wait_until_it_accepts()
 
 
 def answering(program, answer):
     """A program of our own that sends an answer, which it reads from its input."""
-    server = Server([BUILD / program, PROCESSORS], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    server = Server(
+        [BUILD / program, PROCESSORS], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
     server.process.stdin.write(answer)
     server.process.stdin.close()
     server.address = int(server.printed_line())
@@ -207,8 +263,10 @@ def library(_, answer):
 
 def described(name, changes):
     """nginx (sendfile off, plain listen): what a variant changes."""
-    words = [f"{key.rsplit('.')[-1]} {value}" if value != "" else f"plain {key}"
-             for key, value in changes.items()]
+    words = [
+        f"{key.rsplit('.')[-1]} {value}" if value != "" else f"plain {key}"
+        for key, value in changes.items()
+    ]
     return f"{name} ({', '.join(words)})" if words else name
 
 

@@ -54,8 +54,9 @@ def torch_resized(source, target, dim):
 
     torch.set_num_threads(1)
     table = torch.randn(1, source, source, dim) * 0.02
-    cells = torch.nn.functional.interpolate(table.permute(0, 3, 1, 2), size=(target, target),
-                                            mode="bicubic", align_corners=False)
+    cells = torch.nn.functional.interpolate(
+        table.permute(0, 3, 1, 2), size=(target, target), mode="bicubic", align_corners=False
+    )
     return cells.permute(0, 2, 3, 1).reshape(-1, dim).contiguous()
 
 
@@ -94,8 +95,14 @@ def numpy_mrope(text, frames, height, width, dim, section):
     import numpy
 
     before = numpy.tile(numpy.arange(text), (3, 1))
-    video = numpy.stack(numpy.meshgrid(numpy.arange(frames), numpy.arange(height),
-                                       numpy.arange(width), indexing="ij")).reshape(3, -1) + text
+    video = (
+        numpy.stack(
+            numpy.meshgrid(
+                numpy.arange(frames), numpy.arange(height), numpy.arange(width), indexing="ij"
+            )
+        ).reshape(3, -1)
+        + text
+    )
     after = before + video.max() + 1
     ids = numpy.concatenate([before, video, after], axis=1)
     angles = ids[:, :, None] * 10000.0 ** -(numpy.arange(0, dim, 2) / dim)

@@ -33,8 +33,12 @@ def exact(running, query, first):
     """The exact result for the query's numbers, in float64."""
     body = io.BytesIO()
     numpy.save(body, query.double().numpy())
-    reply = running.request("POST", f"/v1/apply/rope?length={ROWS}&offset={first}&dim={DIM}",
-                            {"Content-Type": "application/x-npy"}, body.getvalue())
+    reply = running.request(
+        "POST",
+        f"/v1/apply/rope?length={ROWS}&offset={first}&dim={DIM}",
+        {"Content-Type": "application/x-npy"},
+        body.getvalue(),
+    )
     assert reply.status == 200, reply
     return numpy.load(io.BytesIO(reply.body))
 
@@ -50,7 +54,9 @@ def started(binary):
 
 def main():
     generator = torch.Generator().manual_seed(0)
-    print("| positions up to | float32: median | largest | bfloat16: median | largest |\n|---|---|---|---|---|")
+    print(
+        "| positions up to | float32: median | largest | bfloat16: median | largest |\n|---|---|---|---|---|"
+    )
     with started(sys.argv[1]) as running:
         for position in POSITIONS:
             first = position - ROWS

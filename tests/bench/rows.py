@@ -20,22 +20,34 @@ MIB = 1 << 20
 SHAPES = [(512, 512), (4096, 1024), (8192, 4096), (131072, 128)]
 SMALL = {"64 B": (1, 16), "4 KB": (16, 64)}
 # body: shape, and the aim against nginx
-LARGE = {"64 KB": ((64, 256), 1.5), "1 MB": ((512, 512), 2.0), "16 MB": ((4096, 1024), 1.4),
-         "64 MB": ((16384, 1024), 1.6)}
+LARGE = {
+    "64 KB": ((64, 256), 1.5),
+    "1 MB": ((512, 512), 2.0),
+    "16 MB": ((4096, 1024), 1.4),
+    "64 MB": ((16384, 1024), 1.6),
+}
 
 
 # a bias of 2 GiB: scheme and parameters, and the aim against storing as many bytes
-BIASES = {"ALiBi": ("alibi?length=4096&heads=32", 0.7), "T5": ("t5?length=4096&heads=32", 0.3),
-          "LeViT": ("levit?length=4096&heads=32", 0.3)}
+BIASES = {
+    "ALiBi": ("alibi?length=4096&heads=32", 0.7),
+    "T5": ("t5?length=4096&heads=32", 0.3),
+    "LeViT": ("levit?length=4096&heads=32", 0.3),
+}
 
 
 # rotary tables of several axes: request, and numpy's recipe with its arguments
 ROTARY = {
     "256x256 patches, 64 columns": (
-        "axial_rope?sizes=256,256&dim=64&table=full", recipes.numpy_grid, (256, 256, 64)),
+        "axial_rope?sizes=256,256&dim=64&table=full",
+        recipes.numpy_grid,
+        (256, 256, 64),
+    ),
     "a prompt of 40960 tokens with a video, 128 columns": (
-        "mrope?text=4096,4096&grids=8,128,128&dim=128&table=full", recipes.numpy_mrope,
-        (4096, 8, 64, 64, 128, [16, 24, 24])),
+        "mrope?text=4096,4096&grids=8,128,128&dim=128&table=full",
+        recipes.numpy_mrope,
+        (4096, 8, 64, 64, 128, [16, 24, 24]),
+    ),
 }
 
 
@@ -110,12 +122,15 @@ def generation(shape, module, make):
         def ratio():
             seconds = load.tables("table", query, runs)["table"]
             return load.best_of(lambda: make(*shape), runs) / seconds
+
         return ratio
+
     return prepare
 
 
 def generation_of(what, elements, modules, make):
     """Of a scheme and its query, against a recipe for the same."""
+
     def prepare(bench):
         peers.require_modules(*modules)
         runs = runs_for(bench, elements)
@@ -124,7 +139,9 @@ def generation_of(what, elements, modules, make):
         def ratio():
             seconds = load.tables("table", what, runs)["table"]
             return load.best_of(make, runs) / seconds
+
         return ratio
+
     return prepare
 
 
@@ -135,7 +152,9 @@ def against_store(task, what, elements):
         def ratio():
             seconds = load.tables(task, what, runs)
             return seconds["store"] / seconds["table"]
+
         return ratio
+
     return prepare
 
 
@@ -146,35 +165,50 @@ def kernel_against_v4(kernel, query, elements):
         runs = runs_for(bench, elements)
 
         def ratio():
-            seconds = [load.tables("table", query, runs, name)["table"] for name in (kernel, "v4")]
+            seconds = [
+                load.tables("table", query, runs, name)["table"] for name in (kernel, "v4")
+            ]
             return seconds[1] / seconds[0]
+
         return ratio
+
     return prepare
 
 
 def json_text(peer, kernel):
     def prepare(bench):
         if peer == "jansson":
+
             def ratio():
                 seconds = load.tables("json", "length=4096&dim=128", bench.pace.runs, kernel)
                 return seconds["jansson"] / seconds["json"]
+
             return ratio
         import json
+
         peers.require_modules("numpy")
         table = recipes.numpy_table(4096, 128)
 
         def ratio_to_python():
-            seconds = load.tables("json", "length=4096&dim=128", bench.pace.runs, kernel)["json"]
+            seconds = load.tables("json", "length=4096&dim=128", bench.pace.runs, kernel)[
+                "json"
+            ]
             return load.best_of(lambda: json.dumps(table.tolist()), bench.pace.runs) / seconds
+
         return ratio_to_python
+
     return prepare
 
 
 def stream_rows():
     """What a stream's reader gets from the library, a piece of half a megabyte at a time."""
     for name, (what, aim) in BIASES.items():
-        yield Row(f"stream {name}, 32 heads x 4096 x 4096 f32", "storing as many bytes",
-                  at_least(aim), against_store("stream", what, 1 << 29))
+        yield Row(
+            f"stream {name}, 32 heads x 4096 x 4096 f32",
+            "storing as many bytes",
+            at_least(aim),
+            against_store("stream", what, 1 << 29),
+        )
 
 
 RESIZED = (16, 64, 1024)  # the sides of both grids, columns
@@ -185,17 +219,32 @@ def window_rows():
     """Learned tables on other grids, and biases of windows, drawn at random by both sides."""
     source, target, dim = RESIZED
     query = f"resized?height={target}&source_height={source}&dim={dim}"
-    what, elements = f"resize {source}x{source}x{dim} to {target}x{target} f32", target**2 * dim
+    what, elements = (
+        f"resize {source}x{source}x{dim} to {target}x{target} f32",
+        target**2 * dim,
+    )
     for peer, make in (("numpy", recipes.numpy_resized), ("torch", recipes.torch_resized)):
-        yield Row(what, peer, None,
-                  generation_of(query, elements, (peer,), lambda make=make: make(*RESIZED)))
+        yield Row(
+            what,
+            peer,
+            None,
+            generation_of(query, elements, (peer,), lambda make=make: make(*RESIZED)),
+        )
     yield Row(what, "storing as many bytes", None, against_store("table", query, elements))
     for side, heads in WINDOWS:
         query, elements = f"swin?height={side}&heads={heads}", side**4 * heads
         what = f"bias of a window of {side}x{side}, {heads} heads f32"
-        yield Row(what, "numpy", None,
-                  generation_of(query, elements, ("numpy",),
-                                lambda side=side, heads=heads: recipes.numpy_swin(side, heads)))
+        yield Row(
+            what,
+            "numpy",
+            None,
+            generation_of(
+                query,
+                elements,
+                ("numpy",),
+                lambda side=side, heads=heads: recipes.numpy_swin(side, heads),
+            ),
+        )
         yield Row(what, "storing as many bytes", None, against_store("table", query, elements))
 
 
@@ -204,25 +253,40 @@ def library_rows():
         what = f"generate {shape[0]}x{shape[1]} f32, one thread"
         yield Row(what, "numpy", at_least(26), generation(shape, "numpy", recipes.numpy_table))
         yield Row(what, "torch", at_least(15), generation(shape, "torch", recipes.torch_table))
-        yield Row(what, "storing as many bytes",
-                  at_least(0.9) if bytes_of(shape) >= 16 * MIB else None,
-                  against_store("table", f"length={shape[0]}&dim={shape[1]}", shape[0] * shape[1]))
+        yield Row(
+            what,
+            "storing as many bytes",
+            at_least(0.9) if bytes_of(shape) >= 16 * MIB else None,
+            against_store("table", f"length={shape[0]}&dim={shape[1]}", shape[0] * shape[1]),
+        )
     yield from window_rows()
     for kernel, aim in (("v3", 0.5), ("baseline", 0.25)):
         for shape in SHAPES[:3]:
-            yield Row(f"generate {shape[0]}x{shape[1]} f32 by {kernel}", "the same by v4",
-                      at_least(aim),
-                      kernel_against_v4(kernel, f"length={shape[0]}&dim={shape[1]}",
-                                        shape[0] * shape[1]))
+            yield Row(
+                f"generate {shape[0]}x{shape[1]} f32 by {kernel}",
+                "the same by v4",
+                at_least(aim),
+                kernel_against_v4(
+                    kernel, f"length={shape[0]}&dim={shape[1]}", shape[0] * shape[1]
+                ),
+            )
     for kernel, python, jansson in (("best", 40, 25), ("baseline", 15, 10)):
         what = f"JSON of 4096x128 f32, {kernel} instruction set"
         yield Row(what, "json.dumps(tolist())", at_least(python), json_text("python", kernel))
         yield Row(what, "jansson", at_least(jansson), json_text("jansson", kernel))
     for name, (query, make, arguments) in ROTARY.items():
-        yield Row(f"generate {name}", "numpy", None,
-                  generation_of(query, 8 * MIB, ["numpy"], functools.partial(make, *arguments)))
-        yield Row(f"generate {name}", "storing as many bytes", None,
-                  against_store("table", query, 8 * MIB))
+        yield Row(
+            f"generate {name}",
+            "numpy",
+            None,
+            generation_of(query, 8 * MIB, ["numpy"], functools.partial(make, *arguments)),
+        )
+        yield Row(
+            f"generate {name}",
+            "storing as many bytes",
+            None,
+            against_store("table", query, 8 * MIB),
+        )
     yield from scheme_rows()
 
 
@@ -230,12 +294,19 @@ def scheme_rows():
     """Every scheme in every dtype, so that a new one shows itself."""
     for scheme in load.schemes():
         for dtype in DTYPES:
-            yield Row(f"generate {scheme} in {dtype}", "storing as many bytes",
-                      at_least(0.5) if dtype != "f64" and scheme not in DRAWN else None,
-                      against_store("scheme", f"{scheme}?dtype={dtype}", 4 * MIB))
+            yield Row(
+                f"generate {scheme} in {dtype}",
+                "storing as many bytes",
+                at_least(0.5) if dtype != "f64" and scheme not in DRAWN else None,
+                against_store("scheme", f"{scheme}?dtype={dtype}", 4 * MIB),
+            )
     for dtype in DTYPES:
-        yield Row(f"similarity in {dtype}", "storing as many bytes", None,
-                  against_store("scheme", f"{SIMILARITY}&dtype={dtype}", MIB))
+        yield Row(
+            f"similarity in {dtype}",
+            "storing as many bytes",
+            None,
+            against_store("scheme", f"{SIMILARITY}&dtype={dtype}", MIB),
+        )
 
 
 # ---- small answers from the cache ----
@@ -247,13 +318,14 @@ def small_hit(shape, start_peer, peer_target):
         load.fetch(own(bench), target)
         path, server = peer_target(bench, shape), start_peer(bench, shape)
         load.fetch(server, path)
-        return lambda: (load.wrk(own(bench), target, seconds)
-                        / load.wrk(server, path, seconds))
+        return lambda: (load.wrk(own(bench), target, seconds) / load.wrk(server, path, seconds))
+
     return prepare
 
 
 def processor_time(shape, start_peer, peer_target):
     """Of a peer for a request, to that of our own: it varies less than the rates do."""
+
     def prepare(bench):
         target, seconds = target_of(shape), bench.pace.seconds
         load.fetch(own(bench), target)
@@ -266,7 +338,9 @@ def processor_time(shape, start_peer, peer_target):
             peer_time = load.processor_time(server, path, size, seconds)
             bench.notes[:] = [f"at last {own_time:.1f} to {peer_time:.1f} us"]
             return peer_time / own_time
+
         return ratio
+
     return prepare
 
 
@@ -309,11 +383,15 @@ def winner(bench, servers, rate):
 
 def fastapi(bench, _=None):
     """With one process or one for each processor, whichever answers small requests faster."""
-    servers = {workers: bench.peers.get(peers.fastapi, workers)
-               for workers in sorted({1, peers.PROCESSORS})}
+    servers = {
+        workers: bench.peers.get(peers.fastapi, workers)
+        for workers in sorted({1, peers.PROCESSORS})
+    }
     if "fastapi" not in bench.chosen:
         path = cached_path(bench, SMALL["64 B"])
-        bench.chosen["fastapi"] = winner(bench, servers, lambda server: load.wrk(server, path, 1))
+        bench.chosen["fastapi"] = winner(
+            bench, servers, lambda server: load.wrk(server, path, 1)
+        )
     bench.note(f"workers: {bench.chosen['fastapi']}")
     return servers[bench.chosen["fastapi"]]
 
@@ -321,31 +399,45 @@ def fastapi(bench, _=None):
 def small_rows():
     for name, shape in SMALL.items():
         for against, aim, start, path in (
-                ("nginx static file", at_least(1.25), nginx, file_of),
-                ("nginx untuned", None, untuned_nginx, file_of),
-                ("bare epoll responder", at_least(0.95), floor, own_target),
-                ("FastAPI + uvloop + lru_cache", at_least(4.3), fastapi, cached_path)):
+            ("nginx static file", at_least(1.25), nginx, file_of),
+            ("nginx untuned", None, untuned_nginx, file_of),
+            ("bare epoll responder", at_least(0.95), floor, own_target),
+            ("FastAPI + uvloop + lru_cache", at_least(4.3), fastapi, cached_path),
+        ):
             yield Row(f"cached hit of {name}", against, aim, small_hit(shape, start, path))
         for against, aim, start, path in (
-                ("nginx static file", at_least(1.25), nginx, file_of),
-                ("libmicrohttpd alone", at_least(0.95), bare_library, own_target),
-                ("bare epoll responder", None, floor, own_target)):
-            yield Row(f"processor time of a hit of {name}", against, aim,
-                      processor_time(shape, start, path))
+            ("nginx static file", at_least(1.25), nginx, file_of),
+            ("libmicrohttpd alone", at_least(0.95), bare_library, own_target),
+            ("bare epoll responder", None, floor, own_target),
+        ):
+            yield Row(
+                f"processor time of a hit of {name}",
+                against,
+                aim,
+                processor_time(shape, start, path),
+            )
 
 
 # ---- large answers from the cache ----
 
 
 def download_rate(bench, server, target, shape, seconds=None):
-    return load.client("byte_rate", server, target, bytes_of(shape), connections=8,
-                       seconds=seconds or bench.pace.seconds)
+    return load.client(
+        "byte_rate",
+        server,
+        target,
+        bytes_of(shape),
+        connections=8,
+        seconds=seconds or bench.pace.seconds,
+    )
 
 
 def download_ratio(bench, shape, server):
     path = file_of(bench, shape)
-    return lambda: (download_rate(bench, own(bench), target_of(shape), shape)
-                    / download_rate(bench, server, path, shape))
+    return lambda: (
+        download_rate(bench, own(bench), target_of(shape), shape)
+        / download_rate(bench, server, path, shape)
+    )
 
 
 def large_hit(shape, start_peer):
@@ -355,8 +447,10 @@ def large_hit(shape, start_peer):
 def file_servers(bench):
     """Every variant of the file servers that are installed: {description: server}."""
     found, missing = {}, []
-    for name, make, variants in (("nginx", peers.nginx, [{}, *peers.NGINX_VARIANTS]),
-                                 ("lighttpd", peers.lighttpd, peers.LIGHTTPD_VARIANTS)):
+    for name, make, variants in (
+        ("nginx", peers.nginx, [{}, *peers.NGINX_VARIANTS]),
+        ("lighttpd", peers.lighttpd, peers.LIGHTTPD_VARIANTS),
+    ):
         try:
             for changes in variants:
                 found[peers.described(name, changes)] = bench.peers.get(make, changes)
@@ -372,12 +466,17 @@ def file_servers(bench):
 def best_tuned(shape):
     """The variant that wins some short heats meets us in rounds of its own, so that its luck in
     the heats does not count."""
+
     def prepare(bench):
         path, servers = file_of(bench, shape), file_servers(bench)
-        best = winner(bench, servers, lambda server: download_rate(
-            bench, server, path, shape, bench.pace.heat_seconds))
+        best = winner(
+            bench,
+            servers,
+            lambda server: download_rate(bench, server, path, shape, bench.pace.heat_seconds),
+        )
         bench.note(f"best of {len(servers)}: {best}")
         return download_ratio(bench, shape, servers[best])
+
     return prepare
 
 
@@ -387,8 +486,15 @@ def tail_beside_downloads(bench):
 
     def p99(server, small_target, large_target):
         with load.Background(server, large_target, bytes_of(large), connections=2):
-            return load.client("whole99", server, small_target, bytes_of(small),
-                               connections=8, seconds=bench.pace.wrk_seconds)
+            return load.client(
+                "whole99",
+                server,
+                small_target,
+                bytes_of(small),
+                connections=8,
+                seconds=bench.pace.wrk_seconds,
+            )
+
     peer = nginx(bench)
     files = file_of(bench, small), file_of(bench, large)
     return lambda: (p99(own(bench), target_of(small), target_of(large)) / p99(peer, *files))
@@ -400,8 +506,12 @@ def large_rows():
         yield Row(what, "nginx static file", at_least(aim), large_hit(shape, nginx))
         yield Row(what, "nginx untuned", None, large_hit(shape, untuned_nginx))
         yield Row(what, "best-tuned nginx or lighttpd", at_least(1.0), best_tuned(shape))
-    yield Row("p99 of 64 B beside two 64 MB downloads", "nginx static files", at_most(0.15),
-              tail_beside_downloads)
+    yield Row(
+        "p99 of 64 B beside two 64 MB downloads",
+        "nginx static files",
+        at_most(0.15),
+        tail_beside_downloads,
+    )
 
 
 # ---- computed answers ----
@@ -409,8 +519,14 @@ def large_rows():
 
 def cold(bench, server, shape, requests=6, figure="whole50"):
     """The median time of requests one after the other, each for another table."""
-    return load.client(figure, server, target_of(shape, "&offset={n}"), bytes_of(shape),
-                       requests=requests, first=bench.fresh_numbers(requests))
+    return load.client(
+        figure,
+        server,
+        target_of(shape, "&offset={n}"),
+        bytes_of(shape),
+        requests=requests,
+        first=bench.fresh_numbers(requests),
+    )
 
 
 def filled_cache(bench, shape, requests, *flags):
@@ -424,8 +540,11 @@ def cold_against_fastapi(bench):
     shape = (4096, 1024)
     server, peer = filled_cache(bench, shape, 20), fastapi(bench)
     path = f"/computed?length={shape[0]}&dim={shape[1]}"
-    return lambda: (1 / cold(bench, server, shape)
-                    * load.client("whole50", peer, path, bytes_of(shape), requests=6))
+    return lambda: (
+        1
+        / cold(bench, server, shape)
+        * load.client("whole50", peer, path, bytes_of(shape), requests=6)
+    )
 
 
 def cold_against_hit(bench):
@@ -435,8 +554,10 @@ def cold_against_hit(bench):
     def ratio():
         seconds = cold(bench, server, shape, 12)
         load.fetch(server, target_of(shape))
-        return seconds / load.client("whole50", server, target_of(shape), bytes_of(shape),
-                                     requests=12)
+        return seconds / load.client(
+            "whole50", server, target_of(shape), bytes_of(shape), requests=12
+        )
+
     return ratio
 
 
@@ -446,20 +567,24 @@ def two_threads(bench):
     shape, flags = (131072, 128), ("--cache-bytes", "288MiB", "--threads", "2")
     if peers.PROCESSORS < 2:
         raise peers.Missing("a second processor")
-    one, two = (filled_cache(bench, shape, 5, *flags, "--drain-seconds", seconds)
-                for seconds in ("0", "1"))  # different flags: two servers
+    one, two = (
+        filled_cache(bench, shape, 5, *flags, "--drain-seconds", seconds)
+        for seconds in ("0", "1")
+    )  # different flags: two servers
     for task in Path(f"/proc/{one.pid}/task").iterdir():
         os.sched_setaffinity(int(task.name), {min(os.sched_getaffinity(0))})
-    return lambda: (cold(bench, one, shape, figure="first50")
-                    / cold(bench, two, shape, figure="first50"))
+    return lambda: (
+        cold(bench, one, shape, figure="first50") / cold(bench, two, shape, figure="first50")
+    )
 
 
 def cold_similarity(bench):
     """Seconds of the whole answer; each request for another offset."""
     server, shape = filled_cache(bench, (4096, 4096), 4), (4096, 4096)
     query = "/v1/similarity/sinusoidal?length=4096&dim=512&metric=l2&format=raw&offset={n}"
-    return lambda: load.client("whole50", server, query, bytes_of(shape), requests=4,
-                               first=bench.fresh_numbers(4))
+    return lambda: load.client(
+        "whole50", server, query, bytes_of(shape), requests=4, first=bench.fresh_numbers(4)
+    )
 
 
 def streamed_bias(bench):
@@ -472,6 +597,7 @@ def streamed_bias(bench):
         seconds = load.client("whole50", own(bench), target, bytes_of(shape), requests=1)
         peer = load.client("whole50", own(bench), target_of(hit), bytes_of(hit), requests=12)
         return peer * (bytes_of(shape) / bytes_of(hit)) / seconds
+
     return ratio
 
 
@@ -479,11 +605,19 @@ def cold_rows():
     what = "cold request of 4096x1024 f32"
     yield Row(what, "FastAPI + numpy", at_least(9), cold_against_fastapi)
     yield Row(what + ", time", "cached hit of the same", at_most(1.4), cold_against_hit)
-    yield Row("cold request of 131072x128 f32, two threads", "one processor", at_least(1.5),
-              two_threads)
+    yield Row(
+        "cold request of 131072x128 f32, two threads",
+        "one processor",
+        at_least(1.5),
+        two_threads,
+    )
     yield Row("similarity of 4096 rows of 512, cold", "", at_most(1), cold_similarity, "s")
-    yield Row("ALiBi of 32 x 4096 x 4096 streamed over TCP", "cached hit of as many bytes", None,
-              streamed_bias)
+    yield Row(
+        "ALiBi of 32 x 4096 x 4096 streamed over TCP",
+        "cached hit of as many bytes",
+        None,
+        streamed_bias,
+    )
 
 
 # ---- Unix sockets, start, memory ----
@@ -496,9 +630,17 @@ def unix_against_tcp(shape, connections, figure):
             load.fetch(server, target_of(shape))
 
         def rate(server):
-            return load.client(figure, server, target_of(shape), bytes_of(shape),
-                               connections=connections, seconds=bench.pace.seconds)
+            return load.client(
+                figure,
+                server,
+                target_of(shape),
+                bytes_of(shape),
+                connections=connections,
+                seconds=bench.pace.seconds,
+            )
+
         return lambda: rate(servers[0]) / rate(servers[1])
+
     return prepare
 
 
@@ -511,6 +653,7 @@ def start_to_first_answer(bench):
             return 1e3 * (time.perf_counter() - start)
         finally:
             server.stop()
+
     return milliseconds
 
 
@@ -524,14 +667,23 @@ def resident_memory(bench):
             return int(kilobytes.split()[1]) * 1024 / 1e6
         finally:
             server.stop()
+
     return megabytes
 
 
 def process_rows():
-    yield Row("Unix socket, cached hit of 64 B", "own TCP", at_least(2),
-              unix_against_tcp(SMALL["64 B"], 64, "request_rate"))
-    yield Row("Unix socket, cached hit of 16 MB", "own TCP", at_least(1.1),
-              unix_against_tcp(LARGE["16 MB"][0], 8, "byte_rate"))
+    yield Row(
+        "Unix socket, cached hit of 64 B",
+        "own TCP",
+        at_least(2),
+        unix_against_tcp(SMALL["64 B"], 64, "request_rate"),
+    )
+    yield Row(
+        "Unix socket, cached hit of 16 MB",
+        "own TCP",
+        at_least(1.1),
+        unix_against_tcp(LARGE["16 MB"][0], 8, "byte_rate"),
+    )
     yield Row("start to first answer", "", at_most(20), start_to_first_answer, "ms")
     yield Row("idle resident memory", "", at_most(12), resident_memory, "MB")
 

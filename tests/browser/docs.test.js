@@ -4,95 +4,164 @@ import {assertAccessible, pageTest, screenshot, url} from './harness.js';
 
 const OPERATION = '#operations-encodings-get_sinusoidal';
 const {paths, components} = await (await fetch(`${url}/openapi.json`)).json();
-for (const [path, item] of Object.entries(paths)) if (path.startsWith('/v1/similarity/')) delete item.post; // the page says so
+for (const [path, item] of Object.entries(paths))
+    if (path.startsWith('/v1/similarity/')) delete item.post; // the page says so
 
 // Open the page, which draws its operations bit by bit.
 async function openReference(page, hash = '') {
-  await page.goto(`${url}/docs${hash}`);
-  const count = Object.values(paths).flatMap((item) => Object.keys(item)).length;
-  await page.waitForFunction((wanted) => document.querySelectorAll('.opblock').length === wanted, count);
+    await page.goto(`${url}/docs${hash}`);
+    const count = Object.values(paths).flatMap((item) => Object.keys(item)).length;
+    await page.waitForFunction(
+        (wanted) => document.querySelectorAll('.opblock').length === wanted,
+        count,
+    );
 }
 
 // Open an operation, send it as it is filled in, and wait for the answer.
 async function tryOperation(page, operation) {
-  await page.click(`${operation} .opblock-summary-control`);
-  await page.click(`${operation} .execute`);
-  await page.waitForSelector(`${operation} .live-responses-table`);
+    await page.click(`${operation} .opblock-summary-control`);
+    await page.click(`${operation} .execute`);
+    await page.waitForSelector(`${operation} .live-responses-table`);
 }
 
-const parameters = paths['/v1/encodings/sinusoidal'].get.parameters.filter(({in: place, example}) => place === 'query' && example !== undefined);
+const parameters = paths['/v1/encodings/sinusoidal'].get.parameters.filter(
+    ({in: place, example}) => place === 'query' && example !== undefined,
+);
 const example = Object.fromEntries(parameters.map(({name, example: value}) => [name, value]));
 
 // Every operation with its summary.
 async function checkList(page) {
-  const expected = Object.entries(paths).flatMap(([path, item]) => Object.entries(item).map(([method, {summary}]) => `${method.toUpperCase()} ${path} ${summary}`));
-  const shown = await page.evaluate(() => [...document.querySelectorAll('.opblock-summary')].map((each) => ['method', 'path', 'description'].map((part) => each.querySelector(`.opblock-summary-${part}`).textContent.replace(/\u200b/g, '')).join(' ')));
-  assert.deepEqual(shown.sort(), expected.sort());
+    const expected = Object.entries(paths).flatMap(([path, item]) =>
+        Object.entries(item).map(
+            ([method, {summary}]) => `${method.toUpperCase()} ${path} ${summary}`,
+        ),
+    );
+    const shown = await page.evaluate(() =>
+        [...document.querySelectorAll('.opblock-summary')].map((each) =>
+            ['method', 'path', 'description']
+                .map((part) =>
+                    each
+                        .querySelector(`.opblock-summary-${part}`)
+                        .textContent.replace(/\u200b/g, ''),
+                )
+                .join(' '),
+        ),
+    );
+    assert.deepEqual(shown.sort(), expected.sort());
 }
 
 // An operation as it is filled in: its example is sent and nothing else, and the answer is shown.
 async function checkAnswer(page) {
-  const answered = page.waitForResponse(/\/v1\/encodings\/sinusoidal\?/);
-  await tryOperation(page, OPERATION);
-  const reply = await answered;
-  assert.equal(reply.url(), `${url}/v1/encodings/sinusoidal?${new URLSearchParams(example)}`);
-  assert.equal(await page.textContent(`${OPERATION} .live-responses-table tbody .response-col_status`), '200');
-  assert.deepEqual(JSON.parse(await page.textContent(`${OPERATION} .live-responses-table .microlight`)), await reply.json());
-  const headers = await reply.request().allHeaders();
-  for (const {in: place, name} of Object.values(components.parameters))
-    if (place === 'header' && name !== 'Accept-Encoding') assert.equal(headers[name.toLowerCase()], undefined, name);
+    const answered = page.waitForResponse(/\/v1\/encodings\/sinusoidal\?/);
+    await tryOperation(page, OPERATION);
+    const reply = await answered;
+    assert.equal(reply.url(), `${url}/v1/encodings/sinusoidal?${new URLSearchParams(example)}`);
+    assert.equal(
+        await page.textContent(`${OPERATION} .live-responses-table tbody .response-col_status`),
+        '200',
+    );
+    assert.deepEqual(
+        JSON.parse(await page.textContent(`${OPERATION} .live-responses-table .microlight`)),
+        await reply.json(),
+    );
+    const headers = await reply.request().allHeaders();
+    for (const {in: place, name} of Object.values(components.parameters))
+        if (place === 'header' && name !== 'Accept-Encoding')
+            assert.equal(headers[name.toLowerCase()], undefined, name);
 }
 
 async function checkPicture(page) {
-  await page.selectOption(`${OPERATION} [data-param-name=format] select`, 'png');
-  await page.click(`${OPERATION} .execute`);
-  const image = page.locator(`${OPERATION} .live-responses-table img`);
-  await image.waitFor();
-  await page.waitForFunction((each) => each.naturalWidth > 0, await image.elementHandle());
-  assert.deepEqual(await image.evaluate((each) => [each.naturalWidth, each.naturalHeight]), [example.dim, example.length]);
+    await page.selectOption(`${OPERATION} [data-param-name=format] select`, 'png');
+    await page.click(`${OPERATION} .execute`);
+    const image = page.locator(`${OPERATION} .live-responses-table img`);
+    await image.waitFor();
+    await page.waitForFunction((each) => each.naturalWidth > 0, await image.elementHandle());
+    assert.deepEqual(await image.evaluate((each) => [each.naturalWidth, each.naturalHeight]), [
+        example.dim,
+        example.length,
+    ]);
 }
 
 async function checkMistake(page) {
-  await page.fill(`${OPERATION} [data-param-name=dim] input`, '7');
-  await page.click(`${OPERATION} .execute`);
-  await page.waitForFunction((each) => document.querySelector(`${each} .live-responses-table`).textContent.includes('urn:posenc:problem:out_of_range'), OPERATION);
+    await page.fill(`${OPERATION} [data-param-name=dim] input`, '7');
+    await page.click(`${OPERATION} .execute`);
+    await page.waitForFunction(
+        (each) =>
+            document
+                .querySelector(`${each} .live-responses-table`)
+                .textContent.includes('urn:posenc:problem:out_of_range'),
+        OPERATION,
+    );
 }
 
-pageTest('every operation is there, and one is tried with its example, as a picture and with a mistake', {expected: /status of 422/}, async (page) => {
-  const asked = [];
-  page.on('request', (request) => asked.push(request.url()));
-  await openReference(page);
-  await checkList(page);
-  await checkAnswer(page);
-  await checkPicture(page);
-  await checkMistake(page);
-  assert.ok(asked.length > 5 && asked.every((each) => each.startsWith(url) || each.startsWith(`blob:${url}`)), String(asked));
-});
+pageTest(
+    'every operation is there, and one is tried with its example, as a picture and with a mistake',
+    {expected: /status of 422/},
+    async (page) => {
+        const asked = [];
+        page.on('request', (request) => asked.push(request.url()));
+        await openReference(page);
+        await checkList(page);
+        await checkAnswer(page);
+        await checkPicture(page);
+        await checkMistake(page);
+        assert.ok(
+            asked.length > 5 &&
+                asked.every((each) => each.startsWith(url) || each.startsWith(`blob:${url}`)),
+            String(asked),
+        );
+    },
+);
 
-for (const [colorScheme, width] of [['light', 1440], ['dark', 400]])
-  pageTest(`axe finds nothing at ${width} pixels in ${colorScheme}, and nothing is too wide`, {colorScheme, viewport: {width, height: 900}}, async (page) => {
-    await openReference(page);
-    await tryOperation(page, OPERATION);
-    await assertAccessible(page);
-    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-    assert.ok(overflow <= 0, `${overflow} pixels too wide`);
-    for (const theme of ['chosen', 'other']) {
-      await screenshot(page, `docs-${width}-${colorScheme}-${theme}`, {fullPage: false});
-      await page.click('#theme');
-    }
-    await page.locator(OPERATION).evaluate((each) => each.scrollIntoView());
-    await screenshot(page, `docs-tried-${width}-${colorScheme}`, {fullPage: false});
-  });
+for (const [colorScheme, width] of [
+    ['light', 1440],
+    ['dark', 400],
+])
+    pageTest(
+        `axe finds nothing at ${width} pixels in ${colorScheme}, and nothing is too wide`,
+        {colorScheme, viewport: {width, height: 900}},
+        async (page) => {
+            await openReference(page);
+            await tryOperation(page, OPERATION);
+            await assertAccessible(page);
+            const overflow = await page.evaluate(
+                () => document.documentElement.scrollWidth - innerWidth,
+            );
+            assert.ok(overflow <= 0, `${overflow} pixels too wide`);
+            for (const theme of ['chosen', 'other']) {
+                await screenshot(page, `docs-${width}-${colorScheme}-${theme}`, {
+                    fullPage: false,
+                });
+                await page.click('#theme');
+            }
+            await page.locator(OPERATION).evaluate((each) => each.scrollIntoView());
+            await screenshot(page, `docs-tried-${width}-${colorScheme}`, {fullPage: false});
+        },
+    );
 
 // Swagger UI warns of every underscore in an address, since they once stood for blanks.
-pageTest('an address leads to an operation', {expected: /escaping deep link whitespace/}, async (page) => {
-  await openReference(page, '#/encodings/get_sinusoidal');
-  await page.waitForSelector(`${OPERATION} .execute`);
-});
+pageTest(
+    'an address leads to an operation',
+    {expected: /escaping deep link whitespace/},
+    async (page) => {
+        await openReference(page, '#/encodings/get_sinusoidal');
+        await page.waitForSelector(`${OPERATION} .execute`);
+    },
+);
 
-pageTest('without the service’s document the page says why', {expected: /status of 503/}, async (page) => {
-  await page.route(/openapi\.json/, (route) => route.fulfill({status: 503, contentType: 'application/problem+json', body: '{"detail": "the server is draining"}'}));
-  await page.goto(`${url}/docs`);
-  await page.waitForSelector('#message.failed');
-  assert.equal(await page.textContent('#message'), 'the server is draining');
-});
+pageTest(
+    'without the service’s document the page says why',
+    {expected: /status of 503/},
+    async (page) => {
+        await page.route(/openapi\.json/, (route) =>
+            route.fulfill({
+                status: 503,
+                contentType: 'application/problem+json',
+                body: '{"detail": "the server is draining"}',
+            }),
+        );
+        await page.goto(`${url}/docs`);
+        await page.waitForSelector('#message.failed');
+        assert.equal(await page.textContent('#message'), 'the server is draining');
+    },
+);

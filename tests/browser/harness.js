@@ -11,31 +11,48 @@ import {chromium} from 'playwright-core';
 const SERVER = process.env.TEST_SERVER ?? 'build/posenc-server';
 const SCREENSHOTS = process.env.SCREENSHOTS ?? 'build/screenshots';
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
-const FLAGS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+const FLAGS = [
+    '--headless',
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-quic',
+    '--no-first-run',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+];
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const PATIENCE = 15000; // milliseconds until something that must happen is given up
 
 async function startServer() {
-  const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('POSENC_')));
-  const server = spawn(resolve(SERVER), ['--port', '0'], {env: environment, stdio: ['ignore', 'pipe', 'pipe']});
-  const url = await new Promise((found, failed) => {
-    let said = '';
-    const listen = (chunk) => {
-      said += chunk;
-      const at = /listening on (http:\S+)/.exec(said);
-      if (at) found(at[1]);
-    };
-    server.stdout.on('data', listen);
-    server.stderr.on('data', listen);
-    server.on('exit', (code) => failed(new Error(`the server ended with ${code}: ${said}`)));
-    server.on('error', failed);
-  });
-  const stop = () => new Promise((ended) => {
-    server.removeAllListeners('exit');
-    server.on('exit', ended);
-    server.kill('SIGINT');
-  });
-  return {url, stop};
+    const environment = Object.fromEntries(
+        Object.entries(process.env).filter(([name]) => !name.startsWith('POSENC_')),
+    );
+    const server = spawn(resolve(SERVER), ['--port', '0'], {
+        env: environment,
+        stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const url = await new Promise((found, failed) => {
+        let said = '';
+        const listen = (chunk) => {
+            said += chunk;
+            const at = /listening on (http:\S+)/.exec(said);
+            if (at) found(at[1]);
+        };
+        server.stdout.on('data', listen);
+        server.stderr.on('data', listen);
+        server.on('exit', (code) =>
+            failed(new Error(`the server ended with ${code}: ${said}`)),
+        );
+        server.on('error', failed);
+    });
+    const stop = () =>
+        new Promise((ended) => {
+            server.removeAllListeners('exit');
+            server.on('exit', ended);
+            server.kill('SIGINT');
+        });
+    return {url, stop};
 }
 
 const server = await startServer();
@@ -44,10 +61,15 @@ const bundled = (await (await fetch(url)).text()).includes('<html');
 if (!bundled) await server.stop();
 assert.ok(bundled, 'the server was built without its page: `make` says why');
 // launch makes a new user data folder, and each context a cache and a storage of its own
-export const browser = await chromium.launch({executablePath: CHROMIUM, headless: true, chromiumSandbox: false, args: FLAGS});
+export const browser = await chromium.launch({
+    executablePath: CHROMIUM,
+    headless: true,
+    chromiumSandbox: false,
+    args: FLAGS,
+});
 after(async () => {
-  await browser.close();
-  await server.stop();
+    await browser.close();
+    await server.stop();
 });
 
 export const {schemes} = await (await fetch(`${url}/v1/schemes`)).json();
@@ -55,83 +77,106 @@ export const {schemes} = await (await fetch(`${url}/v1/schemes`)).json();
 // A test with a page of its own. options: {expected: pattern of console errors that the test is about,
 // and what Playwright's newContext takes}.
 export function pageTest(name, options, run) {
-  test(name, async (t) => {
-    const {expected, ...settings} = options;
-    const context = await browser.newContext({viewport: {width: 1280, height: 900}, ...settings});
-    context.setDefaultTimeout(PATIENCE);
-    const page = await context.newPage();
-    const mistakes = [];
-    const note = (text) => { if (!expected?.test(text)) mistakes.push(text); };
-    page.on('console', (message) => { if (message.type() === 'error') note(message.text()); });
-    page.on('pageerror', (error) => note(String(error.stack ?? error)));
-    await page.addInitScript(() => {
-      addEventListener('securitypolicyviolation', ({violatedDirective, blockedURI}) => console.error(`policy: ${violatedDirective} ${blockedURI}`));
+    test(name, async (t) => {
+        const {expected, ...settings} = options;
+        const context = await browser.newContext({
+            viewport: {width: 1280, height: 900},
+            ...settings,
+        });
+        context.setDefaultTimeout(PATIENCE);
+        const page = await context.newPage();
+        const mistakes = [];
+        const note = (text) => {
+            if (!expected?.test(text)) mistakes.push(text);
+        };
+        page.on('console', (message) => {
+            if (message.type() === 'error') note(message.text());
+        });
+        page.on('pageerror', (error) => note(String(error.stack ?? error)));
+        await page.addInitScript(() => {
+            addEventListener('securitypolicyviolation', ({violatedDirective, blockedURI}) =>
+                console.error(`policy: ${violatedDirective} ${blockedURI}`),
+            );
+        });
+        try {
+            await run(page, t);
+        } finally {
+            await context.close();
+        }
+        assert.deepEqual(mistakes, [], 'errors on the page');
     });
-    try {
-      await run(page, t);
-    } finally {
-      await context.close();
-    }
-    assert.deepEqual(mistakes, [], 'errors on the page');
-  });
 }
 
 // Open an address of the page ("?scheme=…") and wait for its drawing.
 export async function open(page, address = '') {
-  await page.goto(`${url}/${address}`);
-  await drawn(page);
+    await page.goto(`${url}/${address}`);
+    await drawn(page);
 }
 
 // Wait until what the state asks for is loaded and drawn, without a message of failure.
 export async function drawn(page) {
-  await page.waitForSelector('#view[data-drawn]');
-  await settled(page);
-  assert.equal(await page.textContent('#message'), '');
+    await page.waitForSelector('#view[data-drawn]');
+    await settled(page);
+    assert.equal(await page.textContent('#message'), '');
 }
 
 // Wait until nothing is under way, also nothing that waits for a pause in typing, nor a drawing that a new
 // layout asks for: the page hears of its sizes at the end of a frame.
 export async function settled(page) {
-  await page.waitForTimeout(20); // until an event has been heard of
-  await page.waitForFunction(() => {
-    const busy = document.body.classList.contains('busy');
-    window.quietFrames = busy ? 0 : (window.quietFrames ?? 0) + 1;
-    return window.quietFrames > 2;
-  });
-  await page.evaluate(() => { window.quietFrames = 0; });
+    await page.waitForTimeout(20); // until an event has been heard of
+    await page.waitForFunction(() => {
+        const busy = document.body.classList.contains('busy');
+        window.quietFrames = busy ? 0 : (window.quietFrames ?? 0) + 1;
+        return window.quietFrames > 2;
+    });
+    await page.evaluate(() => {
+        window.quietFrames = 0;
+    });
 }
 
 // Try until it holds: a view may be about to be drawn anew.
 export async function eventually(check) {
-  for (const end = Date.now() + PATIENCE; ; await new Promise((wake) => setTimeout(wake, 50))) {
-    try {
-      return await check();
-    } catch (error) {
-      if (Date.now() > end) throw error;
+    for (
+        const end = Date.now() + PATIENCE;
+        ;
+        await new Promise((wake) => setTimeout(wake, 50))
+    ) {
+        try {
+            return await check();
+        } catch (error) {
+            if (Date.now() > end) throw error;
+        }
     }
-  }
 }
 
 // Open the part of a form with what is rarely needed.
 export async function openMore(page, side = 'left') {
-  await page.evaluate((id) => { document.querySelector(`#${id} .more`).open = true; }, side);
+    await page.evaluate((id) => {
+        document.querySelector(`#${id} .more`).open = true;
+    }, side);
 }
 
 // What axe finds wrong in a part of the page, or in all of it: [] if nothing. `options` are those of axe.run.
 export async function findings(page, part = 'html', options = {}) {
-  await page.evaluate(AXE);
-  const {violations} = await page.evaluate(([context, given]) => axe.run(context, given), [part, options]);
-  return violations.map(({id, nodes}) => [id, nodes.map(({target, failureSummary}) => `${target}: ${failureSummary}`)]);
+    await page.evaluate(AXE);
+    const {violations} = await page.evaluate(
+        ([context, given]) => axe.run(context, given),
+        [part, options],
+    );
+    return violations.map(({id, nodes}) => [
+        id,
+        nodes.map(({target, failureSummary}) => `${target}: ${failureSummary}`),
+    ]);
 }
 
 // axe finds nothing on the page.
 export async function assertAccessible(page, what) {
-  assert.deepEqual(await findings(page), [], what);
+    assert.deepEqual(await findings(page), [], what);
 }
 
 export const readout = (page) => page.textContent('#readout');
 
 export async function screenshot(page, name, {fullPage = true} = {}) {
-  mkdirSync(SCREENSHOTS, {recursive: true});
-  await page.screenshot({path: join(SCREENSHOTS, `${name}.png`), fullPage});
+    mkdirSync(SCREENSHOTS, {recursive: true});
+    await page.screenshot({path: join(SCREENSHOTS, `${name}.png`), fullPage});
 }

@@ -4,137 +4,254 @@ import {mkdtemp, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {test} from 'node:test';
-import {addressOfRequest, factsOf, orderColumns, settingsOf} from '../../server/visualiser/identify.js';
+import {
+    addressOfRequest,
+    factsOf,
+    orderColumns,
+    settingsOf,
+} from '../../server/visualiser/identify.js';
 import {npyLayout, readMatrix, safetensorsLayouts} from '../../server/visualiser/table_file.js';
 import {assertAccessible, drawn, open, pageTest, screenshot, url} from './harness.js';
 
 const ROPE = '/v1/encodings/rope?length=200&dim=32&table=full&tensor=cos&format=npy';
-const fetchBytes = async (target) => Buffer.from(await (await fetch(url + target)).arrayBuffer());
+const fetchBytes = async (target) =>
+    Buffer.from(await (await fetch(url + target)).arrayBuffer());
 
 async function fileOf(name, bytes) {
-  const path = join(await mkdtemp(join(tmpdir(), 'table-')), name);
-  await writeFile(path, bytes);
-  return path;
+    const path = join(await mkdtemp(join(tmpdir(), 'table-')), name);
+    await writeFile(path, bytes);
+    return path;
 }
 
 // The bytes of an npy file of one row-major or Fortran matrix of float32.
 function npyOf(rows, columns, values, fortran = false) {
-  const header = `{'descr': '<f4', 'fortran_order': ${fortran ? 'True' : 'False'}, 'shape': (${rows}, ${columns}), }`.padEnd(117) + '\n';
-  const head = Buffer.from([0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59, 1, 0, header.length, 0]);
-  return Buffer.concat([head, Buffer.from(header), Buffer.from(Float32Array.from(values).buffer)]);
+    const header =
+        `{'descr': '<f4', 'fortran_order': ${fortran ? 'True' : 'False'}, 'shape': (${rows}, ${columns}), }`.padEnd(
+            117,
+        ) + '\n';
+    const head = Buffer.from([0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59, 1, 0, header.length, 0]);
+    return Buffer.concat([
+        head,
+        Buffer.from(header),
+        Buffer.from(Float32Array.from(values).buffer),
+    ]);
 }
 
 const begin = async (page) => {
-  await open(page, '?scheme=sinusoidal&length=16&dim=8');
-  await page.click('#identify-button');
+    await open(page, '?scheme=sinusoidal&length=16&dim=8');
+    await page.click('#identify-button');
 };
-const answered = (page, pattern) => page.waitForFunction((source) => new RegExp(source).test(document.querySelector('#identify-result').innerText), pattern.source);
-const captions = (page) => page.$$eval('#identify-pictures figcaption', (all) => all.map((each) => each.innerText));
+const answered = (page, pattern) =>
+    page.waitForFunction(
+        (source) =>
+            new RegExp(source).test(document.querySelector('#identify-result').innerText),
+        pattern.source,
+    );
+const captions = (page) =>
+    page.$$eval('#identify-pictures figcaption', (all) => all.map((each) => each.innerText));
 
 test('a request becomes settings and an address of the page', () => {
-  const target = '/v1/encodings/rope?length=4&dim=8&tensor=cos&dtype=f16';
-  assert.deepEqual(settingsOf(target), {scheme: 'rope', parameters: {length: '4', dim: '8', dtype: 'f16'}, tensor: 'cos'});
-  assert.equal(addressOfRequest(target), '?scheme=rope&length=4&dim=8&dtype=f16&view.tensor=cos');
-  assert.deepEqual(factsOf({learned: {waves: 2, frequency: 0.5}, gave_up: false}), [['Columns that are waves', '2; the first turns by 0.5 a row']]);
-  const facts = Object.fromEntries(factsOf({arithmetic: 'float32', computation: 'all in bfloat16', frequencies: {formulas: ['a', 'b'], off_by_a_float: 2},
-    function: {judged: 200, not_nearest: 10, like: 'some library'}, misfits: 9, exceptions: {rows: [4, 7], columns: [3], entries: [[1, 2]]}, learned: {waves: 0}}));
-  assert.deepEqual(facts, {Arithmetic: 'float32: all in bfloat16', Frequencies: 'a, or b, but for a float in 2 of them', 'Sines and cosines': '5.0 % are not the nearest float, as of some library',
-    'Entries that do not fit': '9: rows 4, 7, column 3, [1, 2]'});
+    const target = '/v1/encodings/rope?length=4&dim=8&tensor=cos&dtype=f16';
+    assert.deepEqual(settingsOf(target), {
+        scheme: 'rope',
+        parameters: {length: '4', dim: '8', dtype: 'f16'},
+        tensor: 'cos',
+    });
+    assert.equal(
+        addressOfRequest(target),
+        '?scheme=rope&length=4&dim=8&dtype=f16&view.tensor=cos',
+    );
+    assert.deepEqual(factsOf({learned: {waves: 2, frequency: 0.5}, gave_up: false}), [
+        ['Columns that are waves', '2; the first turns by 0.5 a row'],
+    ]);
+    const facts = Object.fromEntries(
+        factsOf({
+            arithmetic: 'float32',
+            computation: 'all in bfloat16',
+            frequencies: {formulas: ['a', 'b'], off_by_a_float: 2},
+            function: {judged: 200, not_nearest: 10, like: 'some library'},
+            misfits: 9,
+            exceptions: {rows: [4, 7], columns: [3], entries: [[1, 2]]},
+            learned: {waves: 0},
+        }),
+    );
+    assert.deepEqual(facts, {
+        Arithmetic: 'float32: all in bfloat16',
+        Frequencies: 'a, or b, but for a float in 2 of them',
+        'Sines and cosines': '5.0 % are not the nearest float, as of some library',
+        'Entries that do not fit': '9: rows 4, 7, column 3, [1, 2]',
+    });
 });
 
 test('matrices are read in both orders, and transposed', async () => {
-  const expected = [0, 1, 2, 3, 4, 5]; // [2, 3]
-  const turned = [0, 3, 1, 4, 2, 5];
-  for (const [rows, columns, values, fortran, transposed] of [[2, 3, expected, false, false], [2, 3, turned, true, false], [3, 2, turned, false, true], [3, 2, expected, true, true]]) {
-    const file = new File([npyOf(rows, columns, values, fortran)], 'a.npy');
-    const matrix = await readMatrix(file, await npyLayout(file), transposed);
-    assert.deepEqual([matrix.rows, matrix.columns, [...matrix.data]], [2, 3, expected], `${fortran} ${transposed}`);
-  }
-  assert.equal(await npyLayout(new File(['nothing of the kind'], 'a.npy')), null);
-  assert.deepEqual(await safetensorsLayouts(new File(['x'.repeat(40)], 'a.safetensors')), {});
+    const expected = [0, 1, 2, 3, 4, 5]; // [2, 3]
+    const turned = [0, 3, 1, 4, 2, 5];
+    for (const [rows, columns, values, fortran, transposed] of [
+        [2, 3, expected, false, false],
+        [2, 3, turned, true, false],
+        [3, 2, turned, false, true],
+        [3, 2, expected, true, true],
+    ]) {
+        const file = new File([npyOf(rows, columns, values, fortran)], 'a.npy');
+        const matrix = await readMatrix(file, await npyLayout(file), transposed);
+        assert.deepEqual(
+            [matrix.rows, matrix.columns, [...matrix.data]],
+            [2, 3, expected],
+            `${fortran} ${transposed}`,
+        );
+    }
+    assert.equal(await npyLayout(new File(['nothing of the kind'], 'a.npy')), null);
+    assert.deepEqual(await safetensorsLayouts(new File(['x'.repeat(40)], 'a.safetensors')), {});
 });
 
 test('columns come in the order of the exact table', () => {
-  const matrix = {rows: 2, columns: 3, data: [0, 1, 2, 3, 4, 5]};
-  assert.equal(orderColumns(matrix, undefined), matrix);
-  assert.deepEqual([...orderColumns(matrix, [2, 0, 1]).data], [2, 0, 1, 5, 3, 4]);
+    const matrix = {rows: 2, columns: 3, data: [0, 1, 2, 3, 4, 5]};
+    assert.equal(orderColumns(matrix, undefined), matrix);
+    assert.deepEqual([...orderColumns(matrix, [2, 0, 1]).data], [2, 0, 1, 5, 3, 4]);
 });
 
-pageTest('a table with its columns in another order is drawn in that of the exact one', {}, async (page) => {
-  await begin(page);
-  const table = new Float32Array((await fetchBytes('/v1/encodings/sinusoidal?length=64&dim=16&format=raw')).buffer);
-  const reversed = Array.from({length: 64 * 16}, (_, i) => table[i - i % 16 + 15 - i % 16]);
-  await page.setInputFiles('#identify-file', await fileOf('reversed.npy', npyOf(64, 16, reversed)));
-  await answered(page, /columns in another order, bit for bit/);
-  await page.waitForSelector('#identify-pictures canvas');
-  const told = await captions(page);
-  assert.match(told[0], /columns ordered/);
-  assert.match(told[2], /no difference/);
-});
+pageTest(
+    'a table with its columns in another order is drawn in that of the exact one',
+    {},
+    async (page) => {
+        await begin(page);
+        const table = new Float32Array(
+            (await fetchBytes('/v1/encodings/sinusoidal?length=64&dim=16&format=raw')).buffer,
+        );
+        const reversed = Array.from(
+            {length: 64 * 16},
+            (_, i) => table[i - (i % 16) + 15 - (i % 16)],
+        );
+        await page.setInputFiles(
+            '#identify-file',
+            await fileOf('reversed.npy', npyOf(64, 16, reversed)),
+        );
+        await answered(page, /columns in another order, bit for bit/);
+        await page.waitForSelector('#identify-pictures canvas');
+        const told = await captions(page);
+        assert.match(told[0], /columns ordered/);
+        assert.match(told[2], /no difference/);
+    },
+);
 
-pageTest('an exact table is answered in a sentence and drawn beside the exact one', {}, async (page) => {
-  await begin(page);
-  await page.setInputFiles('#identify-file', await fileOf('cos.npy', await fetchBytes(ROPE)));
-  await answered(page, /bit for bit/);
-  assert.match(await page.innerText('#identify-result'), /cos of rope/);
-  assert.match(await page.innerText('#identify-result'), /gpt_neox/);
-  await page.waitForSelector('#identify-pictures canvas');
-  const told = await captions(page);
-  assert.equal(told.length, 3);
-  assert.match(told[2], /no difference/);
-  await assertAccessible(page);
-  await screenshot(page, 'identify-exact');
-  await page.click('#identify-result a');
-  await drawn(page);
-  const shown = new URL(page.url()).searchParams;
-  assert.deepEqual([shown.get('scheme'), shown.get('dim'), shown.get('view.tensor')], ['rope', '32', 'cos']);
-});
+pageTest(
+    'an exact table is answered in a sentence and drawn beside the exact one',
+    {},
+    async (page) => {
+        await begin(page);
+        await page.setInputFiles(
+            '#identify-file',
+            await fileOf('cos.npy', await fetchBytes(ROPE)),
+        );
+        await answered(page, /bit for bit/);
+        assert.match(await page.innerText('#identify-result'), /cos of rope/);
+        assert.match(await page.innerText('#identify-result'), /gpt_neox/);
+        await page.waitForSelector('#identify-pictures canvas');
+        const told = await captions(page);
+        assert.equal(told.length, 3);
+        assert.match(told[2], /no difference/);
+        await assertAccessible(page);
+        await screenshot(page, 'identify-exact');
+        await page.click('#identify-result a');
+        await drawn(page);
+        const shown = new URL(page.url()).searchParams;
+        assert.deepEqual(
+            [shown.get('scheme'), shown.get('dim'), shown.get('view.tensor')],
+            ['rope', '32', 'cos'],
+        );
+    },
+);
 
-pageTest('a table of a float32 recipe is a match, in the dark too, and its errors are drawn', {colorScheme: 'dark'}, async (page) => {
-  await begin(page);
-  const values = [];
-  const frequencies = Array.from({length: 16}, (_, i) => Math.fround(1 / Math.fround(10000 ** Math.fround(i / 16))));
-  for (let row = 0; row < 300; row++) for (let column = 0; column < 32; column++) values.push(Math.fround(Math.cos(Math.fround(row * frequencies[column % 16]))));
-  await page.setInputFiles('#identify-file', await fileOf('cached.npy', npyOf(300, 32, values)));
-  await answered(page, /computed in float32/);
-  await page.waitForSelector('#identify-pictures canvas');
-  assert.match(await page.innerText('#identify-result'), /Largest error/);
-  assert.doesNotMatch((await captions(page))[2], /no difference/);
-  await assertAccessible(page);
-  await screenshot(page, 'identify-match-dark');
-});
+pageTest(
+    'a table of a float32 recipe is a match, in the dark too, and its errors are drawn',
+    {colorScheme: 'dark'},
+    async (page) => {
+        await begin(page);
+        const values = [];
+        const frequencies = Array.from({length: 16}, (_, i) =>
+            Math.fround(1 / Math.fround(10000 ** Math.fround(i / 16))),
+        );
+        for (let row = 0; row < 300; row++)
+            for (let column = 0; column < 32; column++)
+                values.push(Math.fround(Math.cos(Math.fround(row * frequencies[column % 16]))));
+        await page.setInputFiles(
+            '#identify-file',
+            await fileOf('cached.npy', npyOf(300, 32, values)),
+        );
+        await answered(page, /computed in float32/);
+        await page.waitForSelector('#identify-pictures canvas');
+        assert.match(await page.innerText('#identify-result'), /Largest error/);
+        assert.doesNotMatch((await captions(page))[2], /no difference/);
+        await assertAccessible(page);
+        await screenshot(page, 'identify-match-dark');
+    },
+);
 
-pageTest('a file of several tensors that is dropped asks for one; what is unknown says so', {}, async (page) => {
-  await open(page, '?scheme=sinusoidal&length=16&dim=8');
-  const bytes = await fetchBytes('/v1/encodings/rope?length=64&dim=16&format=safetensors');
-  const drop = (name, content) => page.evaluate(([title, text]) => {
-    const dataTransfer = new DataTransfer();
-    dataTransfer.items.add(new File([Uint8Array.from(atob(text), (each) => each.charCodeAt(0))], title));
-    document.body.dispatchEvent(new DragEvent('drop', {bubbles: true, cancelable: true, dataTransfer}));
-  }, [name, content.toString('base64')]);
-  await drop('model.safetensors', bytes);
-  await page.waitForSelector('#identify-tensor:visible');
-  assert.equal(await page.isVisible('#model'), false, 'it is no config.json');
-  await page.selectOption('#identify-tensor', 'sin');
-  await answered(page, /sin of rope/);
-  await page.waitForSelector('#identify-pictures canvas');
-  await drop('random.npy', npyOf(20, 8, Array.from({length: 160}, (_, i) => Math.sin(i * i * 7.1))));
-  await answered(page, /No request was found/);
-  assert.deepEqual(await captions(page), []);
-  assert.equal(await page.isVisible('#identify-tensor'), false);
-});
+pageTest(
+    'a file of several tensors that is dropped asks for one; what is unknown says so',
+    {},
+    async (page) => {
+        await open(page, '?scheme=sinusoidal&length=16&dim=8');
+        const bytes = await fetchBytes(
+            '/v1/encodings/rope?length=64&dim=16&format=safetensors',
+        );
+        const drop = (name, content) =>
+            page.evaluate(
+                ([title, text]) => {
+                    const dataTransfer = new DataTransfer();
+                    dataTransfer.items.add(
+                        new File(
+                            [Uint8Array.from(atob(text), (each) => each.charCodeAt(0))],
+                            title,
+                        ),
+                    );
+                    document.body.dispatchEvent(
+                        new DragEvent('drop', {bubbles: true, cancelable: true, dataTransfer}),
+                    );
+                },
+                [name, content.toString('base64')],
+            );
+        await drop('model.safetensors', bytes);
+        await page.waitForSelector('#identify-tensor:visible');
+        assert.equal(await page.isVisible('#model'), false, 'it is no config.json');
+        await page.selectOption('#identify-tensor', 'sin');
+        await answered(page, /sin of rope/);
+        await page.waitForSelector('#identify-pictures canvas');
+        await drop(
+            'random.npy',
+            npyOf(
+                20,
+                8,
+                Array.from({length: 160}, (_, i) => Math.sin(i * i * 7.1)),
+            ),
+        );
+        await answered(page, /No request was found/);
+        assert.deepEqual(await captions(page), []);
+        assert.equal(await page.isVisible('#identify-tensor'), false);
+    },
+);
 
-pageTest('what is no table is told, and Escape closes', {expected: /status of 4\d\d/, viewport: {width: 360, height: 740}}, async (page) => {
-  await begin(page);
-  await page.setInputFiles('#identify-file', await fileOf('bad.npy', Buffer.from('no numbers at all')));
-  await page.waitForSelector('#identify .error');
-  await page.setInputFiles('#identify-file', await fileOf('cos.npy', await fetchBytes(ROPE)));
-  await answered(page, /bit for bit/);
-  await page.waitForSelector('#identify-pictures canvas');
-  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 360);
-  await screenshot(page, 'identify-360');
-  await page.focus('#identify-file');
-  await page.keyboard.press('Escape');
-  assert.equal(await page.isVisible('#identify'), false);
-  assert.equal(await page.evaluate(() => document.activeElement.id), 'identify-button');
-});
+pageTest(
+    'what is no table is told, and Escape closes',
+    {expected: /status of 4\d\d/, viewport: {width: 360, height: 740}},
+    async (page) => {
+        await begin(page);
+        await page.setInputFiles(
+            '#identify-file',
+            await fileOf('bad.npy', Buffer.from('no numbers at all')),
+        );
+        await page.waitForSelector('#identify .error');
+        await page.setInputFiles(
+            '#identify-file',
+            await fileOf('cos.npy', await fetchBytes(ROPE)),
+        );
+        await answered(page, /bit for bit/);
+        await page.waitForSelector('#identify-pictures canvas');
+        assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 360);
+        await screenshot(page, 'identify-360');
+        await page.focus('#identify-file');
+        await page.keyboard.press('Escape');
+        assert.equal(await page.isVisible('#identify'), false);
+        assert.equal(await page.evaluate(() => document.activeElement.id), 'identify-button');
+    },
+);

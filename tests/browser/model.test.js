@@ -8,86 +8,132 @@ import {addressOfTensor, rangesOf} from '../../server/visualiser/model.js';
 import {assertAccessible, drawn, open, pageTest, screenshot} from './harness.js';
 
 const GEMMA = {
-  model_type: 'gemma3_text', head_dim: 8, hidden_size: 64, num_attention_heads: 4, num_hidden_layers: 7, max_position_embeddings: 96,
-  rope_theta: 1000000, rope_local_base_freq: 10000, rope_scaling: {rope_type: 'linear', factor: 8}, rope_wheel: 3,
+    model_type: 'gemma3_text',
+    head_dim: 8,
+    hidden_size: 64,
+    num_attention_heads: 4,
+    num_hidden_layers: 7,
+    max_position_embeddings: 96,
+    rope_theta: 1000000,
+    rope_local_base_freq: 10000,
+    rope_scaling: {rope_type: 'linear', factor: 8},
+    rope_wheel: 3,
 };
 
 async function fileOf(document) {
-  const path = join(await mkdtemp(join(tmpdir(), 'config-')), 'config.json');
-  await writeFile(path, typeof document === 'string' ? document : JSON.stringify(document));
-  return path;
+    const path = join(await mkdtemp(join(tmpdir(), 'config-')), 'config.json');
+    await writeFile(path, typeof document === 'string' ? document : JSON.stringify(document));
+    return path;
 }
 
 const begin = async (page, search = '?scheme=sinusoidal&length=16&dim=8') => {
-  await open(page, search);
-  await page.click('#model-button');
+    await open(page, search);
+    await page.click('#model-button');
 };
-const rows = (page) => page.$$eval('#model tbody th', (all) => all.map((each) => each.textContent));
+const rows = (page) =>
+    page.$$eval('#model tbody th', (all) => all.map((each) => each.textContent));
 
 test('layers are told as ranges', () => {
-  assert.equal(rangesOf([0, 1, 2, 4, 6, 7]), '0–2, 4, 6–7');
-  assert.equal(rangesOf([]), '');
+    assert.equal(rangesOf([0, 1, 2, 4, 6, 7]), '0–2, 4, 6–7');
+    assert.equal(rangesOf([]), '');
 });
 
 test('the address of a tensor is its request by the names of the page', () => {
-  assert.equal(addressOfTensor({name: 'text', request: '/v1/encodings/rope?length=4&dim=8'}, 'text.inv_freq'), '?scheme=rope&length=4&dim=8&view.tensor=inv_freq');
+    assert.equal(
+        addressOfTensor(
+            {name: 'text', request: '/v1/encodings/rope?length=4&dim=8'},
+            'text.inv_freq',
+        ),
+        '?scheme=rope&length=4&dim=8&view.tensor=inv_freq',
+    );
 });
 
-pageTest('a config.json becomes a table of its tensors, and a tensor a picture', {viewport: {width: 1280, height: 900}}, async (page) => {
-  await begin(page);
-  await page.setInputFiles('#model-file', await fileOf(GEMMA));
-  await page.waitForSelector('#model table');
-  assert.deepEqual(await rows(page), ['text.full_attention', 'text.sliding_attention']);
-  const words = await page.innerText('#model');
-  assert.match(words, /linear by 8/);
-  assert.match(words, /0–4, 6/);
-  assert.match(words, /Keys without effect: .*rope_wheel/);
-  await assertAccessible(page);
-  await screenshot(page, 'model-1280');
-  await page.click('#model a:has-text("text.full_attention.sin")');
-  await drawn(page);
-  const shown = new URL(page.url()).searchParams;
-  assert.equal(shown.get('scheme'), 'rope');
-  assert.equal(shown.get('view.tensor'), 'sin');
-  assert.equal(shown.get('factor'), '8');
-  assert.equal(shown.get('rope_theta'), '1000000');
-  assert.equal(await page.isVisible('#model table'), true, 'the plan stays for the next tensor');
-});
+pageTest(
+    'a config.json becomes a table of its tensors, and a tensor a picture',
+    {viewport: {width: 1280, height: 900}},
+    async (page) => {
+        await begin(page);
+        await page.setInputFiles('#model-file', await fileOf(GEMMA));
+        await page.waitForSelector('#model table');
+        assert.deepEqual(await rows(page), ['text.full_attention', 'text.sliding_attention']);
+        const words = await page.innerText('#model');
+        assert.match(words, /linear by 8/);
+        assert.match(words, /0–4, 6/);
+        assert.match(words, /Keys without effect: .*rope_wheel/);
+        await assertAccessible(page);
+        await screenshot(page, 'model-1280');
+        await page.click('#model a:has-text("text.full_attention.sin")');
+        await drawn(page);
+        const shown = new URL(page.url()).searchParams;
+        assert.equal(shown.get('scheme'), 'rope');
+        assert.equal(shown.get('view.tensor'), 'sin');
+        assert.equal(shown.get('factor'), '8');
+        assert.equal(shown.get('rope_theta'), '1000000');
+        assert.equal(
+            await page.isVisible('#model table'),
+            true,
+            'the plan stays for the next tensor',
+        );
+    },
+);
 
-pageTest('a file that is dropped is opened, and what is wrong is told by its path', {expected: /status of 4(00|22)/}, async (page) => {
-  await open(page, '?scheme=sinusoidal&length=16&dim=8');
-  const drop = (text) => page.evaluate((content) => {
-    const dataTransfer = new DataTransfer();
-    dataTransfer.items.add(new File([content], 'config.json', {type: 'application/json'}));
-    document.body.dispatchEvent(new DragEvent('drop', {bubbles: true, cancelable: true, dataTransfer}));
-  }, text);
-  await drop(JSON.stringify({...GEMMA, num_hidden_layers: 1}));
-  await page.waitForSelector('#model table');
-  assert.deepEqual(await rows(page), ['text.sliding_attention']);
-  await drop(JSON.stringify({...GEMMA, head_dim: undefined, num_attention_heads: 7, model_type: 'llama'}));
-  await page.waitForSelector('#model .error');
-  assert.match(await page.innerText('#model-result'), /num_attention_heads|head_dim/);
-  await drop('{');
-  await page.waitForFunction(() => /JSON object/.test(document.querySelector('#model-result').innerText));
-});
+pageTest(
+    'a file that is dropped is opened, and what is wrong is told by its path',
+    {expected: /status of 4(00|22)/},
+    async (page) => {
+        await open(page, '?scheme=sinusoidal&length=16&dim=8');
+        const drop = (text) =>
+            page.evaluate((content) => {
+                const dataTransfer = new DataTransfer();
+                dataTransfer.items.add(
+                    new File([content], 'config.json', {type: 'application/json'}),
+                );
+                document.body.dispatchEvent(
+                    new DragEvent('drop', {bubbles: true, cancelable: true, dataTransfer}),
+                );
+            }, text);
+        await drop(JSON.stringify({...GEMMA, num_hidden_layers: 1}));
+        await page.waitForSelector('#model table');
+        assert.deepEqual(await rows(page), ['text.sliding_attention']);
+        await drop(
+            JSON.stringify({
+                ...GEMMA,
+                head_dim: undefined,
+                num_attention_heads: 7,
+                model_type: 'llama',
+            }),
+        );
+        await page.waitForSelector('#model .error');
+        assert.match(await page.innerText('#model-result'), /num_attention_heads|head_dim/);
+        await drop('{');
+        await page.waitForFunction(() =>
+            /JSON object/.test(document.querySelector('#model-result').innerText),
+        );
+    },
+);
 
 pageTest('well-known models are a choice away; Escape closes the plan', {}, async (page) => {
-  await begin(page);
-  await page.waitForFunction(() => document.querySelectorAll('#model-name option').length > 40);
-  await page.selectOption('#model-name', 'llama-3.1-8b');
-  await page.waitForSelector('#model table');
-  assert.match(await page.innerText('.model-summary'), /Llama/);
-  assert.equal(await page.getAttribute('#model a:has-text("safetensors")', 'href'), '/v1/models/llama-3.1-8b');
-  await page.focus('#model-name');
-  await page.keyboard.press('Escape');
-  assert.equal(await page.isVisible('#model'), false);
-  assert.equal(await page.evaluate(() => document.activeElement.id), 'model-button');
+    await begin(page);
+    await page.waitForFunction(
+        () => document.querySelectorAll('#model-name option').length > 40,
+    );
+    await page.selectOption('#model-name', 'llama-3.1-8b');
+    await page.waitForSelector('#model table');
+    assert.match(await page.innerText('.model-summary'), /Llama/);
+    assert.equal(
+        await page.getAttribute('#model a:has-text("safetensors")', 'href'),
+        '/v1/models/llama-3.1-8b',
+    );
+    await page.focus('#model-name');
+    await page.keyboard.press('Escape');
+    assert.equal(await page.isVisible('#model'), false);
+    assert.equal(await page.evaluate(() => document.activeElement.id), 'model-button');
 });
 
 pageTest('the plan fits a phone', {viewport: {width: 360, height: 740}}, async (page) => {
-  await begin(page);
-  await page.selectOption('#model-name', 'gemma-3-27b');
-  await page.waitForSelector('#model table');
-  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 360);
-  await screenshot(page, 'model-360');
+    await begin(page);
+    await page.selectOption('#model-name', 'gemma-3-27b');
+    await page.waitForSelector('#model table');
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 360);
+    await screenshot(page, 'model-360');
 });

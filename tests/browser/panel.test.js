@@ -5,100 +5,164 @@ import {drawn, open, openMore, pageTest, schemes, settled} from './harness.js';
 const asked = (page, name) => new URLSearchParams(new URL(page.url()).search).get(name);
 
 pageTest('schemes stand in groups by family, under their titles', {}, async (page) => {
-  await open(page);
-  const groups = await page.$$eval('#left-scheme optgroup', (all) => all.map((group) => [group.label.toLowerCase(), [...group.children].map(({value, textContent}) => [value, textContent])]));
-  assert.deepEqual(groups.map(([family]) => family), [...new Set(schemes.map(({family}) => family))]);
-  assert.ok(groups.length >= 4);
-  for (const [family, shown] of groups)
-    assert.deepEqual(shown, schemes.filter((scheme) => scheme.family === family).map(({name, title}) => [name, title]));
+    await open(page);
+    const groups = await page.$$eval('#left-scheme optgroup', (all) =>
+        all.map((group) => [
+            group.label.toLowerCase(),
+            [...group.children].map(({value, textContent}) => [value, textContent]),
+        ]),
+    );
+    assert.deepEqual(
+        groups.map(([family]) => family),
+        [...new Set(schemes.map(({family}) => family))],
+    );
+    assert.ok(groups.length >= 4);
+    for (const [family, shown] of groups)
+        assert.deepEqual(
+            shown,
+            schemes
+                .filter((scheme) => scheme.family === family)
+                .map(({name, title}) => [name, title]),
+        );
 });
 
-pageTest('what must be given and what the formula names comes first, all else under More', {}, async (page) => {
-  for (const {name, parameters, formula} of schemes) {
-    await open(page, `?scheme=${name}`);
-    const rest = await page.$$eval('#left .more [id$="-label"]', (all) => all.map(({id}) => id.replace(/^left-|-label$/g, '')));
-    for (const parameter of parameters) {
-      const first = parameter.required || (!parameter.when && new RegExp(`\\b${parameter.name}\\b`).test(formula));
-      if (first) assert.ok(!rest.includes(parameter.name), `${name} ${parameter.name}`);
-      if (parameter.name === 'dtype') assert.ok(rest.includes('dtype'), name);
-    }
-    assert.equal(await page.isVisible('#left-dtype'), false);
-  }
-});
+pageTest(
+    'what must be given and what the formula names comes first, all else under More',
+    {},
+    async (page) => {
+        for (const {name, parameters, formula} of schemes) {
+            await open(page, `?scheme=${name}`);
+            const rest = await page.$$eval('#left .more [id$="-label"]', (all) =>
+                all.map(({id}) => id.replace(/^left-|-label$/g, '')),
+            );
+            for (const parameter of parameters) {
+                const first =
+                    parameter.required ||
+                    (!parameter.when && new RegExp(`\\b${parameter.name}\\b`).test(formula));
+                if (first)
+                    assert.ok(!rest.includes(parameter.name), `${name} ${parameter.name}`);
+                if (parameter.name === 'dtype') assert.ok(rest.includes('dtype'), name);
+            }
+            assert.equal(await page.isVisible('#left-dtype'), false);
+        }
+    },
+);
 
 pageTest('help is shown for the field in use', {}, async (page) => {
-  await open(page, '?scheme=sinusoidal&length=16&dim=8');
-  assert.equal(await page.isVisible('.help-line'), false);
-  await page.focus('#left-base');
-  assert.equal(await page.textContent('#left .help-line'), await page.textContent('#left-base-help'));
-  assert.equal(await page.isVisible('#left .help-line'), true);
+    await open(page, '?scheme=sinusoidal&length=16&dim=8');
+    assert.equal(await page.isVisible('.help-line'), false);
+    await page.focus('#left-base');
+    assert.equal(
+        await page.textContent('#left .help-line'),
+        await page.textContent('#left-base-help'),
+    );
+    assert.equal(await page.isVisible('#left .help-line'), true);
 });
 
-pageTest('Reset leads back to where the scheme begins, and is one entry of the history', {}, async (page) => {
-  await open(page, '?scheme=sinusoidal');
-  const start = page.url();
-  await page.fill('#left-base', '77');
-  await drawn(page);
-  await page.click('#left-reset');
-  await page.waitForFunction((address) => location.href === address, start);
-  await drawn(page);
-  assert.equal(await page.inputValue('#left-base'), '');
-  await page.goBack();
-  await drawn(page);
-  assert.equal(await page.inputValue('#left-base'), '77');
-});
+pageTest(
+    'Reset leads back to where the scheme begins, and is one entry of the history',
+    {},
+    async (page) => {
+        await open(page, '?scheme=sinusoidal');
+        const start = page.url();
+        await page.fill('#left-base', '77');
+        await drawn(page);
+        await page.click('#left-reset');
+        await page.waitForFunction((address) => location.href === address, start);
+        await drawn(page);
+        assert.equal(await page.inputValue('#left-base'), '');
+        await page.goBack();
+        await drawn(page);
+        assert.equal(await page.inputValue('#left-base'), '77');
+    },
+);
 
 pageTest('B marks what differs from A, and says what A has', {}, async (page) => {
-  await open(page, '?scheme=rope&length=16&dim=8&right.scheme=rope&right.length=16&right.dim=8&right.layout=interleaved&right.rope_theta=500');
-  const marked = () => page.$$eval('#right .differs', (rows) => rows.map((row) => [row.querySelector('label').textContent, row.querySelector('.note').textContent]));
-  assert.deepEqual(await marked(), [['Rope theta', 'A: 10000'], ['Layout', 'A: half']]);
-  assert.equal(await page.isVisible('#right-layout'), true, 'More is open where something differs');
-  await page.fill('#left-rope_theta', '500');
-  await drawn(page);
-  assert.deepEqual(await marked(), [['Layout', 'A: half']]);
-  assert.equal(await page.locator('#left .differs').count(), 0);
+    await open(
+        page,
+        '?scheme=rope&length=16&dim=8&right.scheme=rope&right.length=16&right.dim=8&right.layout=interleaved&right.rope_theta=500',
+    );
+    const marked = () =>
+        page.$$eval('#right .differs', (rows) =>
+            rows.map((row) => [
+                row.querySelector('label').textContent,
+                row.querySelector('.note').textContent,
+            ]),
+        );
+    assert.deepEqual(await marked(), [
+        ['Rope theta', 'A: 10000'],
+        ['Layout', 'A: half'],
+    ]);
+    assert.equal(
+        await page.isVisible('#right-layout'),
+        true,
+        'More is open where something differs',
+    );
+    await page.fill('#left-rope_theta', '500');
+    await drawn(page);
+    assert.deepEqual(await marked(), [['Layout', 'A: half']]);
+    assert.equal(await page.locator('#left .differs').count(), 0);
 });
 
 for (const {name, parameters} of schemes)
-  for (const steering of parameters.filter((each) => parameters.some(({when}) => when?.parameter === each.name)))
-    pageTest(`every ${steering.name} of ${name} works when it is chosen`, {expected: /status of 4\d\d/}, async (page) => {
-      await open(page, `?scheme=${name}`);
-      for (const choice of steering.choices) {
-        await page.selectOption(`#left-${steering.name}`, {value: choice});
-        await page.waitForFunction(([key, value]) => new URLSearchParams(location.search).get(key) === value, [steering.name, choice]);
-        await drawn(page);
-        assert.equal(await page.isVisible('.error'), false, choice);
-        const needed = parameters.filter(({when}) => when?.parameter === steering.name && when.cases.some((each) => each.choice === choice && each.required));
-        for (const each of needed) assert.notEqual(asked(page, each.name), null, `${choice} ${each.name}`);
-      }
-    });
+    for (const steering of parameters.filter((each) =>
+        parameters.some(({when}) => when?.parameter === each.name),
+    ))
+        pageTest(
+            `every ${steering.name} of ${name} works when it is chosen`,
+            {expected: /status of 4\d\d/},
+            async (page) => {
+                await open(page, `?scheme=${name}`);
+                for (const choice of steering.choices) {
+                    await page.selectOption(`#left-${steering.name}`, {value: choice});
+                    await page.waitForFunction(
+                        ([key, value]) =>
+                            new URLSearchParams(location.search).get(key) === value,
+                        [steering.name, choice],
+                    );
+                    await drawn(page);
+                    assert.equal(await page.isVisible('.error'), false, choice);
+                    const needed = parameters.filter(
+                        ({when}) =>
+                            when?.parameter === steering.name &&
+                            when.cases.some((each) => each.choice === choice && each.required),
+                    );
+                    for (const each of needed)
+                        assert.notEqual(asked(page, each.name), null, `${choice} ${each.name}`);
+                }
+            },
+        );
 
-pageTest('a choice goes to the first value that it needs', {expected: /status of 4\d\d/}, async (page) => {
-  await open(page, '?scheme=rope&length=64&dim=8');
-  await page.selectOption('#left-rope_type', 'yarn');
-  await page.waitForFunction(() => document.activeElement.id === 'left-factor');
-  await drawn(page);
-  assert.ok(Number(asked(page, 'factor')) > 1);
-  assert.ok(Number(asked(page, 'original_max_position_embeddings')) >= 1);
-  await page.selectOption('#left-rope_type', {value: 'default'});
-  await page.waitForFunction(() => !location.search.includes('factor='));
-  await drawn(page);
-});
+pageTest(
+    'a choice goes to the first value that it needs',
+    {expected: /status of 4\d\d/},
+    async (page) => {
+        await open(page, '?scheme=rope&length=64&dim=8');
+        await page.selectOption('#left-rope_type', 'yarn');
+        await page.waitForFunction(() => document.activeElement.id === 'left-factor');
+        await drawn(page);
+        assert.ok(Number(asked(page, 'factor')) > 1);
+        assert.ok(Number(asked(page, 'original_max_position_embeddings')) >= 1);
+        await page.selectOption('#left-rope_type', {value: 'default'});
+        await page.waitForFunction(() => !location.search.includes('factor='));
+        await drawn(page);
+    },
+);
 
 pageTest('how long it took stays behind Details', {}, async (page) => {
-  await open(page, '?scheme=sinusoidal&length=16&dim=8');
-  assert.equal(await page.isVisible('#replies'), false);
-  await page.click('#details > summary');
-  assert.match(await page.innerText('#replies'), /cache/);
+    await open(page, '?scheme=sinusoidal&length=16&dim=8');
+    assert.equal(await page.isVisible('#replies'), false);
+    await page.click('#details > summary');
+    assert.match(await page.innerText('#replies'), /cache/);
 });
 
 pageTest('a choice under More stays in sight after it is made', {}, async (page) => {
-  await open(page, '?scheme=alibi&length=16&heads=2');
-  await openMore(page);
-  await page.selectOption('#left-mask', 'causal');
-  await drawn(page);
-  await page.reload();
-  await drawn(page);
-  assert.equal(await page.isVisible('#left-mask'), true);
-  await settled(page);
+    await open(page, '?scheme=alibi&length=16&heads=2');
+    await openMore(page);
+    await page.selectOption('#left-mask', 'causal');
+    await drawn(page);
+    await page.reload();
+    await drawn(page);
+    assert.equal(await page.isVisible('#left-mask'), true);
+    await settled(page);
 });

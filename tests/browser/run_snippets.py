@@ -5,12 +5,20 @@ import sys
 
 def describe(table):
     if not hasattr(table, "numpy"):
-        return {"dtype": str(table.dtype), "shape": table.shape, "bytes": table.tobytes().hex(),
-                "wide": table.astype("<f4").tobytes().hex()}
+        return {
+            "dtype": str(table.dtype),
+            "shape": table.shape,
+            "bytes": table.tobytes().hex(),
+            "wide": table.astype("<f4").tobytes().hex(),
+        }
     import torch
 
     bits = table.contiguous().view(torch.uint8).numpy()
-    return {"dtype": str(table.dtype), "shape": list(table.shape), "bytes": bits.tobytes().hex()}
+    return {
+        "dtype": str(table.dtype),
+        "shape": list(table.shape),
+        "bytes": bits.tobytes().hex(),
+    }
 
 
 def run(code):

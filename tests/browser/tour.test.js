@@ -5,96 +5,134 @@ import {TOUR} from '../../server/visualiser/tour.js';
 import {drawn, eventually, findings, open, pageTest, screenshot} from './harness.js';
 
 const viewOf = ({address}) => new URLSearchParams(address).get('view');
-const step = (page, number) => page.waitForFunction((text) => document.querySelector('.tour-count')?.textContent === text, `Step ${number} of ${TOUR.length}`);
-const focused = (page) => page.evaluate(() => document.activeElement.id || document.activeElement.textContent);
+const step = (page, number) =>
+    page.waitForFunction(
+        (text) => document.querySelector('.tour-count')?.textContent === text,
+        `Step ${number} of ${TOUR.length}`,
+    );
+const focused = (page) =>
+    page.evaluate(() => document.activeElement.id || document.activeElement.textContent);
 
 // Wait for a step: its words, its view and its address.
 async function at(page, number) {
-  await step(page, number);
-  await page.waitForSelector(`#view[data-drawn=${viewOf(TOUR[number - 1])}]`);
-  await drawn(page);
-  const given = new URL(page.url()).searchParams;
-  assert.equal(given.get('tour'), String(number));
-  for (const [name, value] of new URLSearchParams(TOUR[number - 1].address)) assert.equal(given.get(name), value, `${name} of step ${number}`);
-  assert.equal(await page.textContent('#tour-title'), TOUR[number - 1].title);
-  assert.equal(await page.textContent('#tour p'), TOUR[number - 1].text);
+    await step(page, number);
+    await page.waitForSelector(`#view[data-drawn=${viewOf(TOUR[number - 1])}]`);
+    await drawn(page);
+    const given = new URL(page.url()).searchParams;
+    assert.equal(given.get('tour'), String(number));
+    for (const [name, value] of new URLSearchParams(TOUR[number - 1].address))
+        assert.equal(given.get(name), value, `${name} of step ${number}`);
+    assert.equal(await page.textContent('#tour-title'), TOUR[number - 1].title);
+    assert.equal(await page.textContent('#tour p'), TOUR[number - 1].text);
 }
 
 test('every step has two sentences', () => {
-  assert.equal(TOUR.length, 8);
-  for (const {title, text} of TOUR) assert.equal(text.match(/[.!?](?= [A-Z]|$)/g)?.length, 2, title);
+    assert.equal(TOUR.length, 8);
+    for (const {title, text} of TOUR)
+        assert.equal(text.match(/[.!?](?= [A-Z]|$)/g)?.length, 2, title);
 });
 
-pageTest('the keyboard goes through the whole tour, from the first screen and back to it', {}, async (page) => {
-  await open(page);
-  await page.focus('#tour-link');
-  await page.keyboard.press('Enter');
-  await at(page, 1);
-  assert.equal(await focused(page), 'tour-title');
-  assert.equal(await page.isDisabled('#tour button:text-is("Previous")'), true);
-  assert.equal(await page.isVisible('#examples'), false);
-  await page.keyboard.press('Tab');
-  assert.equal(await focused(page), 'Next');
-  for (let number = 2; number <= TOUR.length; number++) {
-    await page.keyboard.press('Enter');
-    await at(page, number);
-    assert.equal(await focused(page), number < TOUR.length ? 'Next' : 'Finish');
-  }
-  await page.keyboard.press('Enter');
-  await page.waitForSelector('#tour', {state: 'hidden'});
-  assert.equal(await focused(page), 'tour-link');
-  assert.doesNotMatch(page.url(), /tour=/);
-});
+pageTest(
+    'the keyboard goes through the whole tour, from the first screen and back to it',
+    {},
+    async (page) => {
+        await open(page);
+        await page.focus('#tour-link');
+        await page.keyboard.press('Enter');
+        await at(page, 1);
+        assert.equal(await focused(page), 'tour-title');
+        assert.equal(await page.isDisabled('#tour button:text-is("Previous")'), true);
+        assert.equal(await page.isVisible('#examples'), false);
+        await page.keyboard.press('Tab');
+        assert.equal(await focused(page), 'Next');
+        for (let number = 2; number <= TOUR.length; number++) {
+            await page.keyboard.press('Enter');
+            await at(page, number);
+            assert.equal(await focused(page), number < TOUR.length ? 'Next' : 'Finish');
+        }
+        await page.keyboard.press('Enter');
+        await page.waitForSelector('#tour', {state: 'hidden'});
+        assert.equal(await focused(page), 'tour-link');
+        assert.doesNotMatch(page.url(), /tour=/);
+    },
+);
 
-pageTest('a step is a permalink; Previous, the history and Escape lead away from it', {}, async (page) => {
-  await open(page, '?tour=3');
-  await at(page, 3);
-  assert.notEqual(await focused(page), 'tour-title', 'the focus is not taken from who opens a link');
-  await page.click('#tour button:text-is("Previous")');
-  await at(page, 2);
-  await page.click('#tour button:text-is("Previous")');
-  await at(page, 1);
-  assert.equal(await focused(page), 'Next', 'Previous is off');
-  await page.goBack();
-  await at(page, 2);
-  await page.fill('#left-length', '16'); // a reader tries things
-  await drawn(page);
-  assert.match(page.url(), /\?tour=2&.*length=16/);
-  await page.reload();
-  await drawn(page);
-  await step(page, 2);
-  assert.equal(await page.inputValue('#left-length'), '16');
-  const high = (await page.locator('canvas.plot').boundingBox()).height;
-  await page.focus('canvas.plot');
-  await page.keyboard.press('Escape');
-  await page.waitForSelector('#tour', {state: 'hidden'});
-  assert.equal(await focused(page), 'tour-link');
-  assert.match(page.url(), /length=16/, 'the picture stays');
-  await drawn(page);
-  await eventually(async () => assert.ok((await page.locator('canvas.plot').boundingBox()).height >= high, 'the picture may grow'));
-});
+pageTest(
+    'a step is a permalink; Previous, the history and Escape lead away from it',
+    {},
+    async (page) => {
+        await open(page, '?tour=3');
+        await at(page, 3);
+        assert.notEqual(
+            await focused(page),
+            'tour-title',
+            'the focus is not taken from who opens a link',
+        );
+        await page.click('#tour button:text-is("Previous")');
+        await at(page, 2);
+        await page.click('#tour button:text-is("Previous")');
+        await at(page, 1);
+        assert.equal(await focused(page), 'Next', 'Previous is off');
+        await page.goBack();
+        await at(page, 2);
+        await page.fill('#left-length', '16'); // a reader tries things
+        await drawn(page);
+        assert.match(page.url(), /\?tour=2&.*length=16/);
+        await page.reload();
+        await drawn(page);
+        await step(page, 2);
+        assert.equal(await page.inputValue('#left-length'), '16');
+        const high = (await page.locator('canvas.plot').boundingBox()).height;
+        await page.focus('canvas.plot');
+        await page.keyboard.press('Escape');
+        await page.waitForSelector('#tour', {state: 'hidden'});
+        assert.equal(await focused(page), 'tour-link');
+        assert.match(page.url(), /length=16/, 'the picture stays');
+        await drawn(page);
+        await eventually(async () =>
+            assert.ok(
+                (await page.locator('canvas.plot').boundingBox()).height >= high,
+                'the picture may grow',
+            ),
+        );
+    },
+);
 
-pageTest('Close ends the tour, and a step that does not exist begins none', {}, async (page) => {
-  await open(page, '?tour=6');
-  await at(page, 6);
-  await page.click('#tour button:text-is("Close")');
-  await page.waitForSelector('#tour', {state: 'hidden'});
-  await open(page, `?tour=${TOUR.length + 1}`);
-  assert.equal(await page.isVisible('#tour'), false);
-});
+pageTest(
+    'Close ends the tour, and a step that does not exist begins none',
+    {},
+    async (page) => {
+        await open(page, '?tour=6');
+        await at(page, 6);
+        await page.click('#tour button:text-is("Close")');
+        await page.waitForSelector('#tour', {state: 'hidden'});
+        await open(page, `?tour=${TOUR.length + 1}`);
+        assert.equal(await page.isVisible('#tour'), false);
+    },
+);
 
-pageTest('the tour fits a phone, and axe finds nothing in it in both themes', {viewport: {width: 400, height: 800}, hasTouch: true, isMobile: true}, async (page) => {
-  for (const [colorScheme, number] of [['light', 7], ['dark', 5]]) {
-    await page.emulateMedia({colorScheme});
-    await open(page, `?tour=${number}`);
-    await at(page, number);
-    assert.deepEqual(await findings(page, '#tour'), [], colorScheme);
-    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'too wide');
-    await screenshot(page, `tour-${colorScheme}-400`);
-    const next = page.locator('#tour button:text-is("Next")');
-    const box = await next.boundingBox();
-    assert.ok(box.y + box.height <= 800, `Next is in sight: ${JSON.stringify(box)}`);
-    await next.tap();
-    await at(page, number + 1);
-  }
-});
+pageTest(
+    'the tour fits a phone, and axe finds nothing in it in both themes',
+    {viewport: {width: 400, height: 800}, hasTouch: true, isMobile: true},
+    async (page) => {
+        for (const [colorScheme, number] of [
+            ['light', 7],
+            ['dark', 5],
+        ]) {
+            await page.emulateMedia({colorScheme});
+            await open(page, `?tour=${number}`);
+            await at(page, number);
+            assert.deepEqual(await findings(page, '#tour'), [], colorScheme);
+            assert.ok(
+                await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth),
+                'too wide',
+            );
+            await screenshot(page, `tour-${colorScheme}-400`);
+            const next = page.locator('#tour button:text-is("Next")');
+            const box = await next.boundingBox();
+            assert.ok(box.y + box.height <= 800, `Next is in sight: ${JSON.stringify(box)}`);
+            await next.tap();
+            await at(page, number + 1);
+        }
+    },
+);

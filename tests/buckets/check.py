@@ -13,10 +13,69 @@ import sys
 
 REACH = 2048
 BUCKETS_MAX, DISTANCE_MAX = 64, 1024
-SAMPLED_DISTANCES = {2, 3, 4, 7, 8, 9, 27, 32, 33, 49, 54, 64, 81, 100, 127, 128, 129, 160, 162,
-                     243, 255, 256, 257, 333, 500, 512, 625, 729, 800, 961, 1000, 1023, 1024}
-SAMPLED_BUCKETS = {2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 17, 18, 20, 24, 31, 32, 33, 34, 38, 40,
-                   48, 50, 63, 64}
+SAMPLED_DISTANCES = {
+    2,
+    3,
+    4,
+    7,
+    8,
+    9,
+    27,
+    32,
+    33,
+    49,
+    54,
+    64,
+    81,
+    100,
+    127,
+    128,
+    129,
+    160,
+    162,
+    243,
+    255,
+    256,
+    257,
+    333,
+    500,
+    512,
+    625,
+    729,
+    800,
+    961,
+    1000,
+    1023,
+    1024,
+}
+SAMPLED_BUCKETS = {
+    2,
+    3,
+    4,
+    5,
+    6,
+    7,
+    8,
+    9,
+    10,
+    12,
+    14,
+    16,
+    17,
+    18,
+    20,
+    24,
+    31,
+    32,
+    33,
+    34,
+    38,
+    40,
+    48,
+    50,
+    63,
+    64,
+}
 
 
 def floor_root(value, power):
@@ -112,18 +171,30 @@ def cases(every):
                 continue
             query = f"heads=1&num_buckets={buckets}&max_distance={longest}"
             for flag in (True, False):
-                yield (f"t5 {query}&bidirectional={str(flag).lower()}",
-                       t5(buckets, longest, flag))
-            yield (f"deberta dim=1&position_buckets={buckets}&max_relative_positions={longest}",
-                   deberta(buckets, longest))
+                yield (
+                    f"t5 {query}&bidirectional={str(flag).lower()}",
+                    t5(buckets, longest, flag),
+                )
+            yield (
+                f"deberta dim=1&position_buckets={buckets}&max_relative_positions={longest}",
+                deberta(buckets, longest),
+            )
 
 
 def check_known_answers():
     """Numbers that stand in the papers' programs, so that both sides cannot err alike."""
     default = dict(t5(32, 128, True))
     assert {-7: 7, -8: 8}.items() <= expanded(default).items(), default
-    assert {-11: 8, -12: 9, -16: 10, -23: 11, -32: 12, -128: 15, 1: 17, 2048: 31}.items() <= \
-        expanded(default).items(), default
+    assert {
+        -11: 8,
+        -12: 9,
+        -16: 10,
+        -23: 11,
+        -32: 12,
+        -128: 15,
+        1: 17,
+        2048: 31,
+    }.items() <= expanded(default).items(), default
 
 
 def expanded(of_run):
@@ -148,13 +219,18 @@ def main():
     answers = subprocess.run([program], input=asked, capture_output=True, text=True, check=True)
     answers = answers.stdout.splitlines()
     assert len(answers) == len(wanted), (len(answers), len(wanted))
-    wrong = [(line, got.strip(), text(expected))
-             for (line, expected), got in zip(wanted, answers) if got.strip() != text(expected)]
+    wrong = [
+        (line, got.strip(), text(expected))
+        for (line, expected), got in zip(wanted, answers)
+        if got.strip() != text(expected)
+    ]
     for line, got, expected in wrong[:5]:
         print(f"{line}\n  got      {got}\n  expected {expected}")
     refused = sum(isinstance(expected, str) for _, expected in wanted)
-    print(f"buckets: {len(wanted)} requests, {refused} refused as they should be, "
-          f"{len(wrong)} wrong")
+    print(
+        f"buckets: {len(wanted)} requests, {refused} refused as they should be, "
+        f"{len(wrong)} wrong"
+    )
     return bool(wrong) or refused == 0
 
 

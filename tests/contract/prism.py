@@ -84,7 +84,9 @@ def plain(body):
 
 
 def is_json(media_type):
-    return re.fullmatch(r"application/(.*\+)?json", (media_type or "").split(";")[0]) is not None
+    return (
+        re.fullmatch(r"application/(.*\+)?json", (media_type or "").split(";")[0]) is not None
+    )
 
 
 def body_for_prism(exchange):
@@ -321,8 +323,12 @@ class Prism:
 
     def _refused(self, method, target, reply):
         if reply.status < 400:
-            raise AssertionError(f"{method} {target} -> {reply.status}, but Prism cannot read it")
-        self.count("beside them refused by the server, that Prism cannot read (methods, characters)")
+            raise AssertionError(
+                f"{method} {target} -> {reply.status}, but Prism cannot read it"
+            )
+        self.count(
+            "beside them refused by the server, that Prism cannot read (methods, characters)"
+        )
         return reply
 
     def _ask_without(self, method, target, number, exchange, refusal):

@@ -6,11 +6,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
-DOCUMENTS = [README, *(ROOT / folder / "README.md"
-                       for folder in ("api", "lib", "server", "docker", "tests"))]
+DOCUMENTS = [
+    README,
+    *(ROOT / folder / "README.md" for folder in ("api", "lib", "server", "docker", "tests")),
+]
 
 TABLE = re.compile(
-    r"(?<=<!-- begin: `make readme` writes this table -->\n\n).*?(?=\n<!-- end -->)", re.DOTALL)
+    r"(?<=<!-- begin: `make readme` writes this table -->\n\n).*?(?=\n<!-- end -->)", re.DOTALL
+)
 TABLE_COMMAND = re.compile(r"^\| .* \| `(curl .*)` \|$", re.MULTILINE)
 FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CODE = ("sh", "python", "js")
@@ -28,7 +31,7 @@ def blocks(text):
         language = fence[1]
         if language not in CODE:
             continue
-        adjacent = following and text[fence.end():following.start()] == "\n\n"
+        adjacent = following and text[fence.end() : following.start()] == "\n\n"
         if adjacent and following[1] in OUTPUT:
             yield Block(language, fence[2], following[2], following.span(2))
         else:

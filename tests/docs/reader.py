@@ -42,8 +42,9 @@ class Reader:
 
     def __init__(self, url, binary, folder):
         self.url, self.binary, self.folder = url, binary, Path(folder)
-        self.environment = {name: value for name, value in os.environ.items()
-                            if not name.startswith("POSENC_")}
+        self.environment = {
+            name: value for name, value in os.environ.items() if not name.startswith("POSENC_")
+        }
         self.environment.update(no_proxy="*", PYTHONDONTWRITEBYTECODE="1")
         self.python = None
         self.skipped = []  # reasons
@@ -59,8 +60,13 @@ class Reader:
         """Forget what the Python blocks so far have defined."""
         self.close()
         self.python = subprocess.Popen(
-            [sys.executable, "-c", SESSION], cwd=self.folder, env=self.environment, text=True,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            [sys.executable, "-c", SESSION],
+            cwd=self.folder,
+            env=self.environment,
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
 
     def close(self):
         if self.python:
@@ -82,8 +88,10 @@ class Reader:
         return None if printed is None else printed.replace(self.url, ADDRESS)
 
     def _files(self):
-        return {path.name: (path.stat().st_mtime_ns, path.stat().st_size)
-                for path in self.folder.iterdir()}
+        return {
+            path.name: (path.stat().st_mtime_ns, path.stat().st_size)
+            for path in self.folder.iterdir()
+        }
 
     def _run_python(self, text):
         if "import torch" in text and not find_spec("torch"):
@@ -99,8 +107,11 @@ class Reader:
         return printed
 
     def _run_sh(self, text):
-        lines = [line for line in text.splitlines()
-                 if not line.startswith(NOT_RUN) and ELSEWHERE not in line]
+        lines = [
+            line
+            for line in text.splitlines()
+            if not line.startswith(NOT_RUN) and ELSEWHERE not in line
+        ]
         if not lines:
             return None
         script = "\n".join(lines).replace("build/posenc-server", shlex.quote(self.binary))
@@ -113,9 +124,16 @@ class Reader:
         return self._run_program(["node", "--input-type=module", "-e", text], text)
 
     def _run_program(self, command, text):
-        ended = subprocess.run(command, cwd=self.folder, env=self.environment, text=True,
-                               stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE,
-                               check=False)
+        ended = subprocess.run(
+            command,
+            cwd=self.folder,
+            env=self.environment,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=PATIENCE,
+            check=False,
+        )
         if ended.returncode != 0 or ended.stderr:
             raise Failed(f"status {ended.returncode}, {ended.stderr!r} of:\n{text}")
         return ended.stdout

@@ -32,7 +32,9 @@ def main():
     try:
         with urllib.request.urlopen(f"{server.url}/v1/schemes") as reply:
             schemes = json.load(reply)["schemes"]
-        with tempfile.TemporaryDirectory() as folder, Reader(server.url, SERVER, folder) as reader:
+        with tempfile.TemporaryDirectory() as folder, Reader(
+            server.url, SERVER, folder
+        ) as reader:
             for path in DOCUMENTS:
                 text = path.read_text(encoding="utf-8")
                 written = with_outputs(with_scheme_table(text, schemes), reader)

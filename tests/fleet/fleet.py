@@ -69,7 +69,10 @@ class Fleet(contextlib.AbstractContextManager):
             "FLEET_BIND": f"fd@{self.front.fileno()}",
             "FLEET_STATUS": f"fd@{self.status.fileno()}",
             "FLEET_ERRORS": str(FLEET),
-            **{f"FLEET_NODE_{name[1:]}": f"127.0.0.1:{node.port}" for name, node in self.nodes.items()},
+            **{
+                f"FLEET_NODE_{name[1:]}": f"127.0.0.1:{node.port}"
+                for name, node in self.nodes.items()
+            },
         }
         with tempfile.NamedTemporaryFile("w", suffix=".cfg") as file:
             file.write(config or configuration())
@@ -104,7 +107,9 @@ class Fleet(contextlib.AbstractContextManager):
         if self.proxy.poll() is not None:
             self.log.seek(0)
             raise AssertionError(f"haproxy has ended: {self.log.read().decode()}")
-        with contextlib.closing(http.client.HTTPConnection(*self.status.getsockname(), timeout=PATIENCE)) as wire:
+        with contextlib.closing(
+            http.client.HTTPConnection(*self.status.getsockname(), timeout=PATIENCE)
+        ) as wire:
             wire.request("GET", "/metrics")
             text = wire.getresponse().read().decode()
         states = r'haproxy_server_status\{proxy="nodes",server="(\w+)",state="UP"\} 1'
@@ -139,8 +144,17 @@ class Load:
 
     def __init__(self, address, script="small.lua", connections=16):
         self.process = subprocess.Popen(
-            ["wrk", "-t1", f"-c{connections}", f"-d{self.SECONDS}s", "--timeout", "20s", "-s", HERE / script,
-             f"http://{address[0]}:{address[1]}"],
+            [
+                "wrk",
+                "-t1",
+                f"-c{connections}",
+                f"-d{self.SECONDS}s",
+                "--timeout",
+                "20s",
+                "-s",
+                HERE / script,
+                f"http://{address[0]}:{address[1]}",
+            ],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -153,7 +167,9 @@ class Load:
         found = re.search(r"(\d+) requests in", text)
         if not found:
             raise AssertionError(f"wrk says: {text}")
-        errors = re.search(r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)", text)
+        errors = re.search(
+            r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)", text
+        )
         refused = re.search(r"Non-2xx or 3xx responses: (\d+)", text)
         self.requests = int(found[1])
         self.failed = sum(int(each) for each in errors.groups()) if errors else 0
@@ -180,7 +196,9 @@ class FakeNode:
         with client, contextlib.suppress(OSError):
             head = client.recv(65536).decode("latin-1")
             if "/health/ready" in head:
-                client.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+                client.sendall(
+                    b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+                )
             elif head:
                 self.seen.append(head.split(" ", 1)[0])
 

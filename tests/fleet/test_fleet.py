@@ -62,16 +62,24 @@ class UnderLoad(unittest.TestCase):
     def test_no_post_fails_while_each_node_is_killed(self):
         self.check("kill -9 of each node, POST", self.kill_each, "posted.lua")
 
-    @unittest.skipIf(REQUESTS < 100000, "the control is for the long form: FLEET_REQUESTS=200000")
+    @unittest.skipIf(
+        REQUESTS < 100000, "the control is for the long form: FLEET_REQUESTS=200000"
+    )
     def test_without_retries_requests_fail(self):
-        config = configuration().replace("retries 3", "retries 0").replace("    retry-on ", "    # retry-on ")
+        config = (
+            configuration()
+            .replace("retries 3", "retries 0")
+            .replace("    retry-on ", "    # retry-on ")
+        )
         failed = 0
         for _ in range(5):
             load = self.load_during(self.kill_each, 0, config=config)
             failed += load.failed
             if failed:
                 break
-        say(f"kill -9 of each node, no retries: {failed} failed, which shows that the others can")
+        say(
+            f"kill -9 of each node, no retries: {failed} failed, which shows that the others can"
+        )
         self.assertGreater(failed, 0)
 
 
@@ -80,7 +88,9 @@ class Placement(unittest.TestCase):
         tables = [f"{TABLE}&offset={i}" for i in range(128)]  # 32 MiB; a node keeps 16
         ratios = {}
         for balance in ("hash var(txn.table)", "roundrobin"):
-            config = configuration().replace("balance hash var(txn.table)", f"balance {balance}")
+            config = configuration().replace(
+                "balance hash var(txn.table)", f"balance {balance}"
+            )
             with Fleet("--cache-bytes", "16MiB", "--threads", "1", config=config) as fleet:
                 with contextlib.closing(fleet.connect()) as wire:
                     hits = 0
@@ -99,7 +109,9 @@ class Placement(unittest.TestCase):
         with Fleet() as fleet:
             for i in range(20):
                 target = f"/v1/encodings/sinusoidal?length=4&dim=8&offset={i}"
-                nodes = {fleet.node_of(target + form) for form in ("", "&format=npy", "&format=csv")}
+                nodes = {
+                    fleet.node_of(target + form) for form in ("", "&format=npy", "&format=csv")
+                }
                 self.assertEqual(len(nodes), 1, target)
 
     def test_tables_of_living_nodes_stay_where_they_are(self):
@@ -110,22 +122,33 @@ class Placement(unittest.TestCase):
             fleet.nodes["n2"].die()
             wait_until(lambda: "n2" not in fleet.up(), "n2 is down")
             after = {target: fleet.node_of(target) for target in targets}
-            moved = [target for target in targets if before[target] != after[target] and before[target] != "n2"]
+            moved = [
+                target
+                for target in targets
+                if before[target] != after[target] and before[target] != "n2"
+            ]
             self.assertEqual(moved, [])
             self.assertNotIn("n2", after.values())
             fleet.nodes["n2"].come_back()
             wait_until(lambda: fleet.up() == set(NODES), "n2 is up again")
             self.assertEqual({target: fleet.node_of(target) for target in targets}, before)
 
-
     def test_a_client_can_choose_the_node_itself(self):
         form = "/v1/encodings/sinusoidal?{}length=4&dim=8&offset={}{}"
-        targets = [form.format(*(("", i, "&format=raw"), ("", i, ""), ("format=npy&", i, ""))[i % 3]) for i in range(150)]
+        targets = [
+            form.format(*(("", i, "&format=raw"), ("", i, ""), ("format=npy&", i, ""))[i % 3])
+            for i in range(150)
+        ]
         with Fleet() as fleet:
-            self.assertEqual([fleet.node_of(t) for t in targets], [f"n{choose_node(t, 3)}" for t in targets])
+            self.assertEqual(
+                [fleet.node_of(t) for t in targets], [f"n{choose_node(t, 3)}" for t in targets]
+            )
             fleet.nodes["n2"].die()
             wait_until(lambda: "n2" not in fleet.up(), "n2 is down")
-            self.assertEqual([fleet.node_of(t) for t in targets], [f"n{choose_node(t, [1, 3])}" for t in targets])
+            self.assertEqual(
+                [fleet.node_of(t) for t in targets],
+                [f"n{choose_node(t, [1, 3])}" for t in targets],
+            )
             fleet.nodes["n2"].come_back()
 
 
@@ -161,7 +184,9 @@ class Failures(unittest.TestCase):
                 node.come_back()
         self.assertEqual(status, 503)
         self.assertEqual(headers["Content-Type"], "application/problem+json")
-        self.assertEqual((headers["Retry-After"], headers["Access-Control-Allow-Origin"]), ("1", "*"))
+        self.assertEqual(
+            (headers["Retry-After"], headers["Access-Control-Allow-Origin"]), ("1", "*")
+        )
         self.assertEqual(json.loads(body)["code"], "no_node")
 
     def test_a_change_is_sent_once_and_a_question_again(self):

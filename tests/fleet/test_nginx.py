@@ -26,7 +26,9 @@ class Nginx(unittest.TestCase):
             text = re.sub(rf"127\.0\.0\.1:{8080 + i}\b", f"127.0.0.1:{port}", text)
         path = Path(folder.name) / "nginx.conf"
         path.write_text(text)
-        cls.process = subprocess.Popen(["nginx", "-p", folder.name, "-c", path], stdin=subprocess.DEVNULL)
+        cls.process = subprocess.Popen(
+            ["nginx", "-p", folder.name, "-c", path], stdin=subprocess.DEVNULL
+        )
         cls.addClassCleanup(cls.stop)
         wait_until(cls.answers, "nginx answers")
 
@@ -44,8 +46,14 @@ class Nginx(unittest.TestCase):
 
     @classmethod
     def get(cls, target, **headers):
-        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", cls.port, timeout=PATIENCE)) as wire:
-            wire.request("GET", target, headers={name.replace("_", "-"): value for name, value in headers.items()})
+        with contextlib.closing(
+            http.client.HTTPConnection("127.0.0.1", cls.port, timeout=PATIENCE)
+        ) as wire:
+            wire.request(
+                "GET",
+                target,
+                headers={name.replace("_", "-"): value for name, value in headers.items()},
+            )
             reply = wire.getresponse()
             return reply.status, reply.headers, reply.read()
 
@@ -62,9 +70,13 @@ class Nginx(unittest.TestCase):
         target = "/v1/encodings/sinusoidal?length=64&dim=64&format=raw"
         first = self.get(target, X_Request_Id="mine")
         second = self.get(target, X_Request_Id="yours")
-        self.assertEqual([reply[1]["X-Proxy-Cache"] for reply in (first, second)], ["MISS", "HIT"])
+        self.assertEqual(
+            [reply[1]["X-Proxy-Cache"] for reply in (first, second)], ["MISS", "HIT"]
+        )
         self.assertEqual(first[2], second[2])
-        self.assertEqual([reply[1]["X-Request-Id"] for reply in (first, second)], ["mine", "yours"])
+        self.assertEqual(
+            [reply[1]["X-Request-Id"] for reply in (first, second)], ["mine", "yours"]
+        )
         self.assertIsNone(second[1]["Server-Timing"])
         self.assertEqual(second[1]["ETag"], first[1]["ETag"])
 
@@ -81,20 +93,30 @@ class Nginx(unittest.TestCase):
 
     def test_forms_and_codings_are_kept_apart(self):
         target = "/v1/encodings/sinusoidal?length=64&dim=64"
-        kinds = [self.get(target, Accept=accept)[1]["Content-Type"] for accept in ("application/json", "text/csv")]
+        kinds = [
+            self.get(target, Accept=accept)[1]["Content-Type"]
+            for accept in ("application/json", "text/csv")
+        ]
         self.assertEqual(len(set(kinds)), 2, kinds)
-        codings = [self.get(target, Accept_Encoding=coding)[1]["Content-Encoding"] for coding in ("gzip, br", "identity")]
+        codings = [
+            self.get(target, Accept_Encoding=coding)[1]["Content-Encoding"]
+            for coding in ("gzip, br", "identity")
+        ]
         self.assertEqual(codings, ["gzip", None])
 
     def test_a_problem_is_not_kept(self):
         target = "/v1/encodings/sinusoidal?length=0&dim=64"
-        self.assertEqual([self.get(target)[1]["X-Proxy-Cache"] for _ in range(2)], ["MISS", "MISS"])
+        self.assertEqual(
+            [self.get(target)[1]["X-Proxy-Cache"] for _ in range(2)], ["MISS", "MISS"]
+        )
 
     def test_another_node_answers_for_a_dead_one(self):
         self.nodes[0].die()
         try:
             for i in range(30):
-                self.assertEqual(self.get(f"/v1/encodings/sinusoidal?length=4&dim=8&offset={i}")[0], 200)
+                self.assertEqual(
+                    self.get(f"/v1/encodings/sinusoidal?length=4&dim=8&offset={i}")[0], 200
+                )
         finally:
             self.nodes[0].come_back()
 

@@ -20,7 +20,11 @@ TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 
 def queries():
     panels = json.loads((FLEET / "dashboard.json").read_text())["panels"]
-    return {f"{panel['title']}: {target['refId']}": target["expr"] for panel in panels for target in panel["targets"]}
+    return {
+        f"{panel['title']}: {target['refId']}": target["expr"]
+        for panel in panels
+        for target in panel["targets"]
+    }
 
 
 class Prometheus(contextlib.AbstractContextManager):
@@ -29,7 +33,11 @@ class Prometheus(contextlib.AbstractContextManager):
     def __init__(self, fleet):
         self.folder = tempfile.TemporaryDirectory()
         self.port = free_port()
-        text = (FLEET / "prometheus.yml").read_text().replace("scrape_interval: 15s", "scrape_interval: 1s")
+        text = (
+            (FLEET / "prometheus.yml")
+            .read_text()
+            .replace("scrape_interval: 15s", "scrape_interval: 1s")
+        )
         targets = {f"{name}:8080": f"127.0.0.1:{fleet.nodes[name].port}" for name in NODES}
         targets["haproxy:8404"] = "127.0.0.1:%d" % fleet.status.getsockname()[1]
         for name, address in targets.items():
@@ -37,8 +45,13 @@ class Prometheus(contextlib.AbstractContextManager):
         Path(self.folder.name, "prometheus.yml").write_text(text)
         Path(self.folder.name, "alerts.yml").write_text((FLEET / "alerts.yml").read_text())
         self.process = subprocess.Popen(
-            ["prometheus", f"--config.file={self.folder.name}/prometheus.yml", f"--web.listen-address=127.0.0.1:{self.port}",
-             f"--storage.tsdb.path={self.folder.name}/data", "--log.level=error"],
+            [
+                "prometheus",
+                f"--config.file={self.folder.name}/prometheus.yml",
+                f"--web.listen-address=127.0.0.1:{self.port}",
+                f"--storage.tsdb.path={self.folder.name}/data",
+                "--log.level=error",
+            ],
             stdin=subprocess.DEVNULL,
         )
 
@@ -65,7 +78,10 @@ class Prometheus(contextlib.AbstractContextManager):
 class Observability(unittest.TestCase):
     def test_every_panel_of_the_dashboard_shows_series(self):
         with Fleet() as fleet, Prometheus(fleet) as prometheus:
-            wait_until(lambda: len(prometheus.query("up == 1") or []) == len(NODES) + 1, "every target is scraped")
+            wait_until(
+                lambda: len(prometheus.query("up == 1") or []) == len(NODES) + 1,
+                "every target is scraped",
+            )
             missing = dict(queries())
             deadline = time.monotonic() + PATIENCE
             turn = 0
@@ -74,7 +90,10 @@ class Observability(unittest.TestCase):
                 turn += 1
                 for i in range(20):
                     fleet.request("GET", f"/v1/encodings/sinusoidal?length=4&dim=8&offset={i}")
-                    fleet.request("GET", f"/v1/encodings/sinusoidal?length=64&dim=8&offset={20 * turn + i}")
+                    fleet.request(
+                        "GET",
+                        f"/v1/encodings/sinusoidal?length=64&dim=8&offset={20 * turn + i}",
+                    )
                 for name, expression in list(missing.items()):
                     series = prometheus.query(expression.replace("$__rate_interval", "30s"))
                     values = [sample["value"][1] for sample in series or []]
@@ -84,10 +103,18 @@ class Observability(unittest.TestCase):
 
     def test_alerts_fire_when_they_should(self):
         for command in (["check", "rules", "alerts.yml"], ["test", "rules", "alerts_test.yml"]):
-            ended = subprocess.run(["promtool", *command], cwd=FLEET, capture_output=True, text=True, check=False)
+            ended = subprocess.run(
+                ["promtool", *command], cwd=FLEET, capture_output=True, text=True, check=False
+            )
             self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
-        fired = set(re.findall(r"alertname: (\w+)\n\s+exp_alerts:", (FLEET / "alerts_test.yml").read_text()))
-        self.assertEqual(fired, set(re.findall(r"alert: (\w+)", (FLEET / "alerts.yml").read_text())))
+        fired = set(
+            re.findall(
+                r"alertname: (\w+)\n\s+exp_alerts:", (FLEET / "alerts_test.yml").read_text()
+            )
+        )
+        self.assertEqual(
+            fired, set(re.findall(r"alert: (\w+)", (FLEET / "alerts.yml").read_text()))
+        )
 
     def test_alerts_and_panels_use_metrics_that_exist(self):
         with Fleet() as fleet:
@@ -99,10 +126,18 @@ class Observability(unittest.TestCase):
 
     def test_a_trace_passes_through_the_proxy_to_the_log(self):
         with Fleet("--access-log=true") as fleet:
-            fields = {"traceparent": f"00-{TRACE}-00f067aa0ba902b7-01", "X-Request-Id": "seen-by-the-proxy"}
-            _, headers, _ = fleet.request("GET", "/v1/encodings/sinusoidal?length=4&dim=8", headers=fields)
+            fields = {
+                "traceparent": f"00-{TRACE}-00f067aa0ba902b7-01",
+                "X-Request-Id": "seen-by-the-proxy",
+            }
+            _, headers, _ = fleet.request(
+                "GET", "/v1/encodings/sinusoidal?length=4&dim=8", headers=fields
+            )
             node = fleet.nodes[headers["X-Posenc-Node"]].server
-            wait_until(lambda: TRACE in node.log() and "seen-by-the-proxy" in node.log(), "the log has both")
+            wait_until(
+                lambda: TRACE in node.log() and "seen-by-the-proxy" in node.log(),
+                "the log has both",
+            )
 
 
 if __name__ == "__main__":

@@ -104,7 +104,9 @@ def axis_coordinates(options, sizes):
         rest = [nearest_double(text) for text in options["coordinates"].split(",")]
         return [[rest.pop(0) for _ in range(size)] for size in sizes]
     if kind == "centres":
-        choose = {"separate": None, "max": max, "min": min}[options.get("normalize", "separate")]
+        choose = {"separate": None, "max": max, "min": min}[
+            options.get("normalize", "separate")
+        ]
         extents = [choose(sizes) if choose else size for size in sizes]
         return [
             [2 * Fraction(2 * k + 1, 2 * extent) - 1 for k in range(size)]
@@ -207,8 +209,11 @@ def axial_rope(arguments):
     tensors = {}
     for name, function in (("cos", cosine), ("sin", sine)):
         table = [
-            widen([entry(function, row, axis, p) for p, axis in enumerate(axis_of_pair)],
-                  options, axis_of_pair)
+            widen(
+                [entry(function, row, axis, p) for p, axis in enumerate(axis_of_pair)],
+                options,
+                axis_of_pair,
+            )
             for row in rows
         ]
         tensors[name] = [len(table), len(table[0])], [x for line in table for x in line]
@@ -235,7 +240,11 @@ MROPE_DEFAULTS = {
     "tokens_per_second": "2",
 }
 
-STAMPED = {"frame_positions": "apart", "partial_rotary_factor": "0.5", "mrope_section": "8,12,12"}
+STAMPED = {
+    "frame_positions": "apart",
+    "partial_rotary_factor": "0.5",
+    "mrope_section": "8,12,12",
+}
 
 MROPE_PRESETS = {
     "qwen2_vl": {"rope_theta": "1000000"},
@@ -277,7 +286,9 @@ def rope_index(options):
         return list(zip(ids[:n], ids[n : 2 * n], ids[2 * n :]))
     texts = integers(options["text"])
     flat = integers(options["grids"]) if "grids" in options else []
-    merge, frames_merge = int(options["spatial_merge_size"]), int(options["temporal_merge_size"])
+    merge, frames_merge = int(options["spatial_merge_size"]), int(
+        options["temporal_merge_size"]
+    )
     rows, start = [], int(options["first_position"])
     for block, text in enumerate(texts):
         rows += [(start + i,) * 3 for i in range(text)]
@@ -321,7 +332,10 @@ def mrope(arguments):
     for name, function in (("cos", cosine), ("sin", sine)):
         table = [
             widen_rope(
-                [times(function(Fraction(row[a]), w), factor) for a, w in zip(axes, frequencies)],
+                [
+                    times(function(Fraction(row[a]), w), factor)
+                    for a, w in zip(axes, frequencies)
+                ],
                 options,
             )
             for row in rows

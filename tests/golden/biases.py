@@ -136,7 +136,9 @@ def deberta(arguments):
     shape, distances = grid(options)
     relative = [-distance for distance in distances]
     if buckets > 0:
-        of_relative = {r: deberta_bucket(r, buckets, longest, options["beyond"]) for r in set(relative)}
+        of_relative = {
+            r: deberta_bucket(r, buckets, longest, options["beyond"]) for r in set(relative)
+        }
         if any(of_relative.get(-r, -bucket) != -bucket for r, bucket in of_relative.items()):
             raise ArithmeticError("buckets are odd in the distance")
         relative = [of_relative[r] for r in relative]
@@ -239,7 +241,11 @@ def alibi(arguments):
         if factor is None:
             return MINUS_INFINITY
         value = product(slope, Fraction(factor))
-        return quotient_by_root(value, int(options["head_dim"])) if "head_dim" in options else value
+        return (
+            quotient_by_root(value, int(options["head_dim"]))
+            if "head_dim" in options
+            else value
+        )
 
     entries = [bias(slope, factor) for slope in slopes for factor in factors]
     tensors = {"bias": ([len(slopes)] + shape, entries), "slopes": ([len(slopes)], slopes)}

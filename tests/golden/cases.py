@@ -250,9 +250,7 @@ SINUSOIDAL_2D = {
     "base_100": "height=3&width=3&dim=16&base=100",
     "grid_3_by_130": "height=3&width=130&dim=4",
     "grid_130_by_3": "height=130&width=3&dim=4&shape=hwc",
-    **{
-        f"dtype_{dtype}": f"height=3&width=4&dim=8&dtype={dtype}" for dtype in DTYPES[1:]
-    },
+    **{f"dtype_{dtype}": f"height=3&width=4&dim=8&dtype={dtype}" for dtype in DTYPES[1:]},
     "preset_mae": "preset=mae&height=5&width=5&dim=16&extra_tokens=1",
     "preset_timm": "preset=timm&height=3&width=5&dim=16",
     "preset_timm_interleaved": "preset=timm_interleaved&height=3&width=5&dim=16",
@@ -308,10 +306,12 @@ SINUSOIDAL_3D = {
             ("depth_height_width", "depth_width_height", "width_height_depth"),
         )
     },
-    **{f"dtype_{dtype}": f"depth=2&height=2&width=3&dim=6&dtype={dtype}" for dtype in DTYPES[1:]},
     **{
-        f"dim_{dim}": f"depth=3&height=2&width=2&dim={dim}"
-        for dim in (2, 4, 8, 10, 14, 16, 20)
+        f"dtype_{dtype}": f"depth=2&height=2&width=3&dim=6&dtype={dtype}"
+        for dtype in DTYPES[1:]
+    },
+    **{
+        f"dim_{dim}": f"depth=3&height=2&width=2&dim={dim}" for dim in (2, 4, 8, 10, 14, 16, 20)
     },
     "concat": "depth=2&height=2&width=3&dim=18&layout=concat",
     "quarter_interleaved": "depth=3&height=2&width=2&dim=16&split=quarter",

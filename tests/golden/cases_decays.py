@@ -85,7 +85,9 @@ FIRE = {
 SANDWICH = {
     "defaults": "heads=4&length=4",
     **forms(
-        in_masks({**windows("heads=3&dim=8"), **dtypes("heads=5&length=5&query_length=3&dim=16")})
+        in_masks(
+            {**windows("heads=3&dim=8"), **dtypes("heads=5&length=5&query_length=3&dim=16")}
+        )
     ),
     "dim_2": "heads=3&length=5&dim=2",
     "dim_128_f64": "heads=12&length=4&query_length=1&dtype=f64",

@@ -105,7 +105,8 @@ SWIN_V2 = {
     **{
         f"{name}_{dtype}": f"height=2&width=3&heads=2&hidden=9&seed=3{options}&dtype={dtype}"
         for (name, options), dtype in product(
-            {"plain": "", "pretrained": "&pretrained_height=5&pretrained_width=9"}.items(), DTYPES
+            {"plain": "", "pretrained": "&pretrained_height=5&pretrained_width=9"}.items(),
+            DTYPES,
         )
     },
     "one_token": "height=1&heads=3&hidden=4",
@@ -139,4 +140,9 @@ DECOMPOSED = {
     "&source_height=4&source_width=3",
 }
 
-RESAMPLING_CASES = {"resized": RESIZED, "swin": SWIN, "swin_v2": SWIN_V2, "decomposed": DECOMPOSED}
+RESAMPLING_CASES = {
+    "resized": RESIZED,
+    "swin": SWIN,
+    "swin_v2": SWIN_V2,
+    "decomposed": DECOMPOSED,
+}

@@ -53,7 +53,9 @@ def kerple(arguments):
             return Fraction(0)
         if options["kernel"] == "log":
             return -real(p[head]) * mpmath.log(1 + real(a[head]) * distance)
-        return -real(a[head]) * mpmath.power(distance, real(p[head])) if distance > 1 else -a[head]
+        return (
+            -real(a[head]) * mpmath.power(distance, real(p[head])) if distance > 1 else -a[head]
+        )
 
     tensors = {"bias": of_heads(options, bias), "p": ([len(p)], p), "a": ([len(a)], a)}
     return with_distance(tensors, options), 0
@@ -124,9 +126,7 @@ def fire(arguments):
 
 def sandwich(arguments):
     """Chi et al. 2023, section 5 and the program of appendix E."""
-    options = with_defaults(
-        arguments, {"dim": "128", "base": "10000", "mask": "symmetric"}, {}
-    )
+    options = with_defaults(arguments, {"dim": "128", "base": "10000", "mask": "symmetric"}, {})
     heads, dim = int(options["heads"]), int(options["dim"])
     frequencies = geometric(real(nearest_double(options["base"])), dim)
     products = {}

@@ -214,7 +214,9 @@ def bias_network(arguments, heads, coordinates):
     """16 * sigmoid(cpb_mlp(coordinates)) for each head; b1 is zero."""
     hidden = int(arguments.get("hidden", "512"))
     value = initialiser("trunc_normal", STD, None)
-    w1 = [[real(w) for w in row] for row in seeded_rows(arguments, "w1", range(hidden), 2, value)]
+    w1 = [
+        [real(w) for w in row] for row in seeded_rows(arguments, "w1", range(hidden), 2, value)
+    ]
     w2 = seeded_rows(arguments, "w2", range(heads), hidden, value)
     w2 = [[real(w) for w in row] for row in w2]
     biases = []
@@ -257,7 +259,10 @@ def relative_rows(queries, keys):
         max(Fraction(queries, keys), Fraction(1)),
     )
     return [
-        [math.floor(i * to_keys - j * to_queries + (keys - 1) * to_queries) for j in range(keys)]
+        [
+            math.floor(i * to_keys - j * to_queries + (keys - 1) * to_queries)
+            for j in range(keys)
+        ]
         for i in range(queries)
     ]
 

@@ -158,7 +158,9 @@ def yarn_attention_factor(options):
         return mscale * mpmath.log(number(options, "factor")) / 10 + 1
 
     both = {"mscale": "0", "mscale_all_dim": "0", **options}
-    if number(both, "mscale") and number(both, "mscale_all_dim"):  # ignored unless both are true
+    if number(both, "mscale") and number(
+        both, "mscale_all_dim"
+    ):  # ignored unless both are true
         return scale(number(options, "mscale")) / scale(number(options, "mscale_all_dim"))
     return scale(1)
 
@@ -300,7 +302,9 @@ def rope(arguments):
     if options.get("cos_sin") == "true":
         (n, half), cosines = tensors.pop("cos")
         _, sines = tensors.pop("sin")
-        rows = [table[r * half : (r + 1) * half] for r in range(n) for table in (cosines, sines)]
+        rows = [
+            table[r * half : (r + 1) * half] for r in range(n) for table in (cosines, sines)
+        ]
         tensors["cos_sin"] = [n, 2 * half], [entry for row in rows for entry in row]
     tensors["inv_freq"] = [len(frequencies)], frequencies
     if "permutation" in options:

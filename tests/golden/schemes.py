@@ -303,7 +303,9 @@ def sinusoidal_2d(arguments):
     def channels(y, x):
         rows = part(height, options.get("base_height", options["base"]), counts[y, x][0])
         across = part(width, options["base"], counts[y, x][1])
-        first, second = (across, rows) if options["axis_order"] == "width_first" else (rows, across)
+        first, second = (
+            (across, rows) if options["axis_order"] == "width_first" else (rows, across)
+        )
         if options["grouping"] == "axis":
             return first + second
         half = dim // 4
@@ -445,7 +447,9 @@ def band_frequencies(options, axis):
     if linear:
         return [low + (high - low) * Fraction(i, count - 1) for i in range(count)]
     ratio = quotient(high / low)
-    return [real(low) * mpmath.power(ratio, quotient(Fraction(i, count - 1))) for i in range(count)]
+    return [
+        real(low) * mpmath.power(ratio, quotient(Fraction(i, count - 1))) for i in range(count)
+    ]
 
 
 def fourier_entry(function, angle, coordinate, frequency_value):

@@ -131,6 +131,7 @@ FLOATER_DEFAULTS = {
     "substeps": "5",
 }
 
+
 def floater_error(options, largest):
     """What a solver in doubles may be off by, for states up to `largest`. Of the classic rule
     only rounding errors remain; an adaptive solver keeps the error that it sees of each step

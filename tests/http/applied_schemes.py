@@ -16,23 +16,47 @@ BITS = 420  # of a fraction that is no binary one
 
 # {scheme: queries}; the first dtype of a tensor of trained entries does not matter
 CASES = {
-    "sinusoidal": ["length=4&dim=6&offset=3", "length=3&dim=5&odd_dim=pad&layout=concat&amplitude=2.5&frequencies=tensor2tensor",
-                   "positions=0,1000000,-3.5&dim=4&position_scale=0.1"],
-    "sinusoidal_2d": ["height=2&width=3&dim=8", "height=2&width=3&dim=8&shape=hwc&layout=concat", "height=3&width=2&dim=4&shape=nc"],
-    "sinusoidal_3d": ["depth=2&height=1&width=3&dim=12", "depth=2&height=2&width=2&dim=16&shape=nc&split=quarter"],
+    "sinusoidal": [
+        "length=4&dim=6&offset=3",
+        "length=3&dim=5&odd_dim=pad&layout=concat&amplitude=2.5&frequencies=tensor2tensor",
+        "positions=0,1000000,-3.5&dim=4&position_scale=0.1",
+    ],
+    "sinusoidal_2d": [
+        "height=2&width=3&dim=8",
+        "height=2&width=3&dim=8&shape=hwc&layout=concat",
+        "height=3&width=2&dim=4&shape=nc",
+    ],
+    "sinusoidal_3d": [
+        "depth=2&height=1&width=3&dim=12",
+        "depth=2&height=2&width=2&dim=16&shape=nc&split=quarter",
+    ],
     "periodic": ["length=6&dim=4", "length=5&dim=4&frequencies=geometric&offset=100"],
     "binary": ["length=8&width=5&offset=3"],
     "learned": ["length=4&dim=6", "length=4&dim=6&init=uniform&seed=5"],
     "hierarchical": ["length=9&base_length=3&dim=4"],
-    "resized": ["height=3&source_height=2&dim=4", "height=2&source_height=4&source_width=3&width=2&dim=4&mode=bicubic"],
-    "rope": ["length=5&dim=8", "positions=0,100000,-7&dim=8&layout=interleaved&rope_theta=500000",
-             "length=3&dim=8&partial_rotary_factor=0.5&offset=2000", "length=3&dim=16&table=full&layout=interleaved",
-             "length=3&dim=16&rope_type=yarn&factor=8&original_max_position_embeddings=2048&offset=999"],
-    "axial_rope": ["sizes=2,3&dim=16", "sizes=2,3&dim=16&layout=interleaved&axis_order=reversed",
-                   "sizes=3,2&dim=16&layout=half_by_axis&table=full"],
+    "resized": [
+        "height=3&source_height=2&dim=4",
+        "height=2&source_height=4&source_width=3&width=2&dim=4&mode=bicubic",
+    ],
+    "rope": [
+        "length=5&dim=8",
+        "positions=0,100000,-7&dim=8&layout=interleaved&rope_theta=500000",
+        "length=3&dim=8&partial_rotary_factor=0.5&offset=2000",
+        "length=3&dim=16&table=full&layout=interleaved",
+        "length=3&dim=16&rope_type=yarn&factor=8&original_max_position_embeddings=2048&offset=999",
+    ],
+    "axial_rope": [
+        "sizes=2,3&dim=16",
+        "sizes=2,3&dim=16&layout=interleaved&axis_order=reversed",
+        "sizes=3,2&dim=16&layout=half_by_axis&table=full",
+    ],
     "mrope": ["text=2,1&grids=1,2,4&dim=128&mrope_section=16,24,24"],
     "xpos": ["length=5&dim=8", "length=3&dim=8&offset=700&layout=half"],
-    "alibi": ["length=3&heads=4", "length=3&heads=6&mask=causal", "length=4&heads=3&query_length=1&mask=key_only&head_dim=64"],
+    "alibi": [
+        "length=3&heads=4",
+        "length=3&heads=6&mask=causal",
+        "length=4&heads=3&query_length=1&mask=key_only&head_dim=64",
+    ],
     "t5": ["length=4&heads=3", "length=5&query_length=2&heads=2&bidirectional=false"],
     "levit": ["length=4&heads=3", "height=2&width=2&heads=2&dim_head=16"],
     "kerple": ["length=4&heads=3", "length=3&heads=2&kernel=power&mask=causal"],
@@ -48,7 +72,10 @@ CASES = {
     "relative_sinusoidal": ["length=4&dim=8", "length=3&dim=18&layout=concat"],
     "transformer_xl": ["length=4&dim=8&heads=2&form=expanded"],
     "decomposed": ["height=2&dim=4", "height=2&width=3&query_height=4&query_width=3&dim=5"],
-    "deberta": ["length=4&dim=8&max_relative_positions=16", "length=5&query_length=3&dim=6&max_relative_positions=8&position_buckets=4&p2c=paper"],
+    "deberta": [
+        "length=4&dim=8&max_relative_positions=16",
+        "length=5&query_length=3&dim=6&max_relative_positions=8&position_buckets=4&p2c=paper",
+    ],
 }
 
 
@@ -70,7 +97,10 @@ def entries_of(scheme, query):
     """{tensor: (shape, [(integer, exponent) …])}"""
     arguments = parse_query(query)
     tensors, _ = tensors_of(scheme, arguments)
-    return {name: (shape, [exact(entry) for entry in entries]) for name, (shape, entries, *_) in tensors.items()}
+    return {
+        name: (shape, [exact(entry) for entry in entries])
+        for name, (shape, entries, *_) in tensors.items()
+    }
 
 
 def columns_of(width, layout, widths=()):
@@ -80,7 +110,11 @@ def columns_of(width, layout, widths=()):
     if layout == "half":
         return [(p, p + width // 2) for p in range(width // 2)]
     starts = [sum(widths[:n]) for n in range(len(widths))]
-    return [(start + p, start + width // 2 + p) for start, width in zip(starts, widths) for p in range(width // 2)]
+    return [
+        (start + p, start + width // 2 + p)
+        for start, width in zip(starts, widths)
+        for p in range(width // 2)
+    ]
 
 
 def negative(number):
@@ -110,7 +144,9 @@ def rotation(scheme, query, tensors, name, rows):
     result = []
     for r, row in enumerate(rows):
         at = r % (len(cosines) // width) * width
-        result += turned_row(row, [cosines[at + p] for p in places], [sines[at + p] for p in places], columns)
+        result += turned_row(
+            row, [cosines[at + p] for p in places], [sines[at + p] for p in places], columns
+        )
     return result
 
 
@@ -121,12 +157,16 @@ def sums(numbers, rows):
 
 
 def in_rows(entries, width):
-    return [entries[i:i + width] for i in range(0, len(entries), width)]
+    return [entries[i : i + width] for i in range(0, len(entries), width)]
 
 
 def by_row(numbers, width, blocks):
     """Sums for rows of numbers, each with its block of rows of entries, which come again."""
-    return [exact for r, row in enumerate(numbers.reshape(-1, width)) for exact in sums(row, blocks[r % len(blocks)])]
+    return [
+        exact
+        for r, row in enumerate(numbers.reshape(-1, width))
+        for exact in sums(row, blocks[r % len(blocks)])
+    ]
 
 
 def contraction(name, tensor, result):
@@ -146,29 +186,88 @@ def terms(scheme, tensors):
         if "values" not in tensors:
             return [contraction("query", tensors["keys"], "key_scores")]
         (queries, keys, width), entries = tensors["values"]
-        columns = [[list(column) for column in zip(*block)] for block in in_rows(in_rows(entries, width), keys)]
-        return [contraction("query", tensors["keys"], "key_scores"),
-                ("weights", [queries, keys], "value_sums", lambda numbers: by_row(numbers, keys, columns))]
+        columns = [
+            [list(column) for column in zip(*block)]
+            for block in in_rows(in_rows(entries, width), keys)
+        ]
+        return [
+            contraction("query", tensors["keys"], "key_scores"),
+            (
+                "weights",
+                [queries, keys],
+                "value_sums",
+                lambda numbers: by_row(numbers, keys, columns),
+            ),
+        ]
     if scheme == "transformer_xl":
         (heads, width), u = tensors["u"]
-        blocks = {name: [[row] for row in in_rows(tensors[name][1], width) for _ in range(5)] for name in "uv"}
-        expanded = [contraction("query", tensors["relative"], "position_scores")] if "relative" in tensors else []
-        return [*expanded, ("key", [heads, 5, width], "content_bias", lambda numbers: by_row(numbers, width, blocks["u"])),
-                ("projected", [heads, 5, width], "position_bias", lambda numbers: by_row(numbers, width, blocks["v"]))]
+        blocks = {
+            name: [[row] for row in in_rows(tensors[name][1], width) for _ in range(5)]
+            for name in "uv"
+        }
+        expanded = (
+            [contraction("query", tensors["relative"], "position_scores")]
+            if "relative" in tensors
+            else []
+        )
+        return [
+            *expanded,
+            (
+                "key",
+                [heads, 5, width],
+                "content_bias",
+                lambda numbers: by_row(numbers, width, blocks["u"]),
+            ),
+            (
+                "projected",
+                [heads, 5, width],
+                "position_bias",
+                lambda numbers: by_row(numbers, width, blocks["v"]),
+            ),
+        ]
     if scheme == "decomposed":
         (rows, height, dim), vertical = tensors["rel_h"]
         (columns, width, _), horizontal = tensors["rel_w"]
-        down = [block for block in in_rows(in_rows(vertical, dim), height) for _ in range(columns)]
+        down = [
+            block for block in in_rows(in_rows(vertical, dim), height) for _ in range(columns)
+        ]
         across = in_rows(in_rows(horizontal, dim), width)
-        return [("query", [rows, columns, dim], "scores_h", lambda numbers: by_row(numbers, dim, down)),
-                ("query", [rows, columns, dim], "scores_w", lambda numbers: by_row(numbers, dim, across))]
+        return [
+            (
+                "query",
+                [rows, columns, dim],
+                "scores_h",
+                lambda numbers: by_row(numbers, dim, down),
+            ),
+            (
+                "query",
+                [rows, columns, dim],
+                "scores_w",
+                lambda numbers: by_row(numbers, dim, across),
+            ),
+        ]
     (_, dim), entries = tensors["table"]
     table = in_rows(entries, dim)
     (queries, keys), to_position = tensors["c2p_index"]
     for_query = [[table[index] for index, _ in row] for row in in_rows(to_position, keys)]
-    for_key = [[table[row[j][0]] for row in in_rows(tensors["p2c_index"][1], keys)] for j in range(keys)]
-    return [("query", [queries, dim], "content_to_position", lambda numbers: by_row(numbers, dim, for_query)),
-            ("key", [keys, dim], "position_to_content", lambda numbers: by_row(numbers, dim, for_key))]
+    for_key = [
+        [table[row[j][0]] for row in in_rows(tensors["p2c_index"][1], keys)]
+        for j in range(keys)
+    ]
+    return [
+        (
+            "query",
+            [queries, dim],
+            "content_to_position",
+            lambda numbers: by_row(numbers, dim, for_query),
+        ),
+        (
+            "key",
+            [keys, dim],
+            "position_to_content",
+            lambda numbers: by_row(numbers, dim, for_key),
+        ),
+    ]
 
 
 TERMS = "rotation_matrix relative_sinusoidal shaw transformer_xl decomposed deberta".split()
@@ -176,8 +275,15 @@ TERMS = "rotation_matrix relative_sinusoidal shaw transformer_xl decomposed debe
 
 def factors(name, tensor, result):
     shape, entries = tensor
-    return name, shape, result, lambda numbers: [product(of_double(number), entries[i % len(entries)])
-                                                 for i, number in enumerate(numbers.ravel())]
+    return (
+        name,
+        shape,
+        result,
+        lambda numbers: [
+            product(of_double(number), entries[i % len(entries)])
+            for i, number in enumerate(numbers.ravel())
+        ],
+    )
 
 
 def results(scheme, query):
@@ -188,8 +294,17 @@ def results(scheme, query):
         rows = tensors[name][0][0]
         arguments = parse_query(query)
         shape = [rows, int(arguments["dim"])]
-        return [(which, shape, which, lambda numbers, which=which: rotation(scheme, query, tensors, which, numbers.reshape(-1, shape[1])))
-                for which in ("query", "key")]
+        return [
+            (
+                which,
+                shape,
+                which,
+                lambda numbers, which=which: rotation(
+                    scheme, query, tensors, which, numbers.reshape(-1, shape[1])
+                ),
+            )
+            for which in ("query", "key")
+        ]
     if scheme in TERMS:
         return terms(scheme, tensors)
     if scheme == "complex_order":
@@ -200,6 +315,16 @@ def results(scheme, query):
     name = "encoding" if "encoding" in tensors else "bias"
     shape, added = tensors[name]
     given = "x" if name == "encoding" else "scores"
-    return [(given, shape, given, lambda numbers: [INFINITE if added[i % len(added)] == INFINITE
-                                                   else total([of_double(number), added[i % len(added)]])
-                                                   for i, number in enumerate(numbers.ravel())])]
+    return [
+        (
+            given,
+            shape,
+            given,
+            lambda numbers: [
+                INFINITE
+                if added[i % len(added)] == INFINITE
+                else total([of_double(number), added[i % len(added)]])
+                for i, number in enumerate(numbers.ravel())
+            ],
+        )
+    ]

@@ -22,8 +22,20 @@ VARYING_METRICS = {
     r"posenc_response_body_bytes_total": "it counts the digits of these figures, too",
 }
 # Members of problem documents and of those that describe schemes, parameters, limits and routes.
-TEXT_MEMBERS = ("detail", "title", "allowed", "did_you_mean", "summary", "description", "help",
-                "formula", "convention", "reference", "stored", "x-stored")
+TEXT_MEMBERS = (
+    "detail",
+    "title",
+    "allowed",
+    "did_you_mean",
+    "summary",
+    "description",
+    "help",
+    "formula",
+    "convention",
+    "reference",
+    "stored",
+    "x-stored",
+)
 TEXT = re.compile(rb'("(?:%s)"\s*:\s*)"((?:[^"\\]|\\.)*)"' % "|".join(TEXT_MEMBERS).encode())
 RAW_HEADERS = re.compile(rb"(?mi)^(%s): [^\r]*" % "|".join(VARYING_HEADERS).encode())
 HELP = re.compile(rb"(?m)^(# HELP \w+ )(.*)$")
@@ -146,12 +158,16 @@ def difference(old, new):
 def compare(asked, old, new):
     """None, or the Finding."""
     if old.failure or new.failure:
-        told = [f"{answer.failure or answer.status} {answer.body[-200:]!r}" for answer in (old, new)]
+        told = [
+            f"{answer.failure or answer.status} {answer.body[-200:]!r}" for answer in (old, new)
+        ]
         return None if old.failure == new.failure else Finding(" -> ".join(told))
     if old.status != new.status:
         return Finding(f"status {old.status} -> {new.status}")
-    found = difference((headers_of(asked, old), plain_body(asked, old)),
-                       (headers_of(asked, new), plain_body(asked, new)))
+    found = difference(
+        (headers_of(asked, old), plain_body(asked, old)),
+        (headers_of(asked, new), plain_body(asked, new)),
+    )
     if not found:
         return None
     *old_rest, old_texts = without_texts(asked, old)

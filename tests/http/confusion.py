@@ -26,8 +26,17 @@ DIGITS = {"f32": 24, "f64": 53, "f16": 11, "bf16": 8}
 LEAST = {"f32": -126, "f64": -1022, "f16": -14, "bf16": -126}
 STATUSES = ("exact", "match", "near", "unknown", "wrong")
 LARGEST = 1 << 20  # bytes of a table
-WINDOWS = ({"offset": "1"}, {"offset": "1000"}, {"offset": "-3.5"}, {"offset": "70000"}, {"step": "0.5"}, {"step": "2"}, {"step": "-1"},
-           {"offset": "2", "step": "0.25"}, {"offset": "100", "step": "3"})
+WINDOWS = (
+    {"offset": "1"},
+    {"offset": "1000"},
+    {"offset": "-3.5"},
+    {"offset": "70000"},
+    {"step": "0.5"},
+    {"step": "2"},
+    {"step": "-1"},
+    {"offset": "2", "step": "0.25"},
+    {"offset": "100", "step": "3"},
+)
 
 
 class Table(NamedTuple):
@@ -92,7 +101,12 @@ class Asker:
 
     def identify(self, table):
         extents = ",".join(str(extent) for extent in table.shape or (1,))
-        self.wire.ask("POST", f"/v1/identify?shape={extents}&dtype={table.dtype}", {"Content-Type": "application/octet-stream"}, table.body)
+        self.wire.ask(
+            "POST",
+            f"/v1/identify?shape={extents}&dtype={table.dtype}",
+            {"Content-Type": "application/octet-stream"},
+            table.body,
+        )
         reply = self.wire.receive("POST")
         assert reply.status == 200, (table.origin, reply)
         return reply.json()
@@ -103,7 +117,9 @@ class Asker:
         if said["status"] in ("near", "unknown"):
             return said["status"], None
         wrong = self.misses(table, said)
-        return ("wrong" if wrong else said["status"]), wrong and f"{said['status']} of {said['request']['url']}: {wrong}"
+        return (
+            "wrong" if wrong else said["status"]
+        ), wrong and f"{said['status']} of {said['request']['url']}: {wrong}"
 
     def misses(self, table, said):
         """Why an answer does not hold; None if it does."""
@@ -116,10 +132,16 @@ class Asker:
         if bits.shape != given.shape:
             return f"its shape is {bits.shape}, not {given.shape}"
         if said["status"] == "exact":
-            same = bits.tobytes() == given.tobytes() if made.dtype == table.dtype else (made.values().squeeze() == turned.values()).all()
+            same = (
+                bits.tobytes() == given.tobytes()
+                if made.dtype == table.dtype
+                else (made.values().squeeze() == turned.values()).all()
+            )
             if not same:
                 return f"{(made.values().squeeze() != turned.values()).sum()} entries have other bits"
-        return self.unlike(said, made) or (said["status"] == "match" and self.beyond(table, said, url) or None)
+        return self.unlike(said, made) or (
+            said["status"] == "match" and self.beyond(table, said, url) or None
+        )
 
     def unlike(self, said, made):
         """Which of the requests and values that are said to make the same table do not."""
@@ -127,7 +149,14 @@ class Asker:
         given = dict(pair.split("=") for pair in query.split("&"))
         targets = [request["url"] for request in said.get("same_table", ())]
         for row in said.get("undecided", ()):
-            targets += [f"{path}?" + "&".join(f"{name}={text}" for name, text in {**given, row["parameter"]: quote(value)}.items()) for value in row["values"]]
+            targets += [
+                f"{path}?"
+                + "&".join(
+                    f"{name}={text}"
+                    for name, text in {**given, row["parameter"]: quote(value)}.items()
+                )
+                for value in row["values"]
+            ]
         for target in targets:
             other = self.get(target)
             if other is None or other.body != made.body or other.dtype != made.dtype:
@@ -136,20 +165,28 @@ class Asker:
 
     def beyond(self, table, said, url):
         """Why entries are not what the arithmetic gives: its angles have a relative error of some units, and its results too."""
-        wide = self.get(url.replace(f"&dtype={table.dtype}", "") + "&dtype=f64").values().squeeze()
+        wide = (
+            self.get(url.replace(f"&dtype={table.dtype}", "") + "&dtype=f64").values().squeeze()
+        )
         found = table.as_said(said).values()
         given = dict(pair.split("=") for pair in url.split("?")[1].split("&"))
         count = float(given.get("length", max(table.shape)))
-        angle = 8 + abs(float(given.get("offset", 0))) + count * abs(float(given.get("step", 1)))
+        angle = (
+            8 + abs(float(given.get("offset", 0))) + count * abs(float(given.get("step", 1)))
+        )
         if said["arithmetic"] not in ("float32", "float64"):
             return f"a match in {said['arithmetic']}"
         in_float64 = said["arithmetic"] == "float64"
-        bound = (3 * angle + 3) * 2.0 ** -52 if in_float64 else (4 * angle + 8) * 2.0 ** -23
+        bound = (3 * angle + 3) * 2.0**-52 if in_float64 else (4 * angle + 8) * 2.0**-23
         finite = numpy.isfinite(wide)
         if not numpy.array_equal(found[~finite], wide[~finite]):
             return "infinite entries differ"
         exponent = numpy.maximum(numpy.frexp(abs(found[finite]))[1] - 1, LEAST[table.dtype])
-        rounding = 0 if in_float64 and table.dtype == "f64" else numpy.ldexp(0.5, exponent + 1 - DIGITS[table.dtype])
+        rounding = (
+            0
+            if in_float64 and table.dtype == "f64"
+            else numpy.ldexp(0.5, exponent + 1 - DIGITS[table.dtype])
+        )
         most = rounding + bound * numpy.maximum(abs(wide[finite]), 1)
         error = abs(found[finite] - wide[finite])
         return None if (error <= most).all() else f"an entry is off by {error.max()}"
@@ -161,15 +198,25 @@ class Maker:
     def __init__(self, generator, asker):
         self.random, self.asker = generator, asker
         self.draw = Draw(generator, asker.scout)
-        self.schemes = [scheme for scheme in asker.scout.schemes if scheme.path.startswith("/v1/encodings/")]
+        self.schemes = [
+            scheme for scheme in asker.scout.schemes if scheme.path.startswith("/v1/encodings/")
+        ]
 
     def query(self, scheme):
         row = self.random.choice(list(scheme.rows))
         if row == scheme.stored() and len(self.draw.bases[scheme.path]) < 2:
             row = next(iter(scheme.rows))
         query = self.draw.query(Goal(scheme, row, None))
-        given = {name: text for name, text in (query.given if query else {}).items() if name in scheme.rows}
-        if self.random.random() < 0.35 and {"offset", "step"} <= set(scheme.rows) and "positions" not in given:
+        given = {
+            name: text
+            for name, text in (query.given if query else {}).items()
+            if name in scheme.rows
+        }
+        if (
+            self.random.random() < 0.35
+            and {"offset", "step"} <= set(scheme.rows)
+            and "positions" not in given
+        ):
             given |= self.random.choice(WINDOWS)
         if self.random.random() < 0.5:
             given["tensor"] = self.random.choice(scheme.more["tensor"]["choices"])
@@ -182,12 +229,15 @@ class Maker:
     def table(self, scheme):
         """The table of a random request of a scheme."""
         while True:
-            table = self.asker.get(f"{scheme.path}?{query_of(self.query(scheme).given)}", LARGEST)
+            table = self.asker.get(
+                f"{scheme.path}?{query_of(self.query(scheme).given)}", LARGEST
+            )
             if table:
                 return table
 
 
 # ---- spoilt tables ----
+
 
 def by_an_ulp(table, generator):
     bits = table.bits().copy()
@@ -215,7 +265,12 @@ def by_an_offset(table, generator):
 
 def by_noise(table, generator):
     values = table.values()
-    return table.rounded(values + numpy.nan_to_num(abs(values), posinf=0).max() * 2.0 ** -generator.integers(3, 12) * generator.normal(size=values.shape))
+    return table.rounded(
+        values
+        + numpy.nan_to_num(abs(values), posinf=0).max()
+        * 2.0 ** -generator.integers(3, 12)
+        * generator.normal(size=values.shape)
+    )
 
 
 def by_columns(table, generator):
@@ -234,8 +289,17 @@ def by_training(table, generator):
     return table.rounded(0.02 * generator.normal(size=table.shape).cumsum(0))
 
 
-SPOILT = {"one ulp": by_an_ulp, "one row": by_a_row, "halves": by_halves, "offset": by_an_offset, "noise": by_noise, "columns": by_columns,
-          "scaled": by_scaling, "random": by_drawing, "learned": by_training}
+SPOILT = {
+    "one ulp": by_an_ulp,
+    "one row": by_a_row,
+    "halves": by_halves,
+    "offset": by_an_offset,
+    "noise": by_noise,
+    "columns": by_columns,
+    "scaled": by_scaling,
+    "random": by_drawing,
+    "learned": by_training,
+}
 
 
 def spoil(table, how, generator):
@@ -248,6 +312,7 @@ def spoil(table, how, generator):
 
 
 # ---- the run ----
+
 
 class Confusion:
     """What was said of tables, by kind."""
@@ -268,7 +333,10 @@ class Confusion:
 
     def lines(self):
         yield f"{'':24}" + "".join(f"{status:>9}" for status in STATUSES)
-        for kind, counts in [*self.counts.items(), ("all", Counter({status: self.total(status) for status in STATUSES}))]:
+        for kind, counts in [
+            *self.counts.items(),
+            ("all", Counter({status: self.total(status) for status in STATUSES})),
+        ]:
             yield f"{kind:24}" + "".join(f"{counts[status] or '-':>9}" for status in STATUSES)
 
 
@@ -291,7 +359,10 @@ def run_with(asker, requests, corruptions, generator, numbers, libraries):
         own.add(scheme.document["name"], asker, table)
         if scheme.document["recognised"] and len(table.shape) > 0:
             known.append(table)
-    known += [Table(name, f"f{8 * table.itemsize}", table.shape, table.tobytes()) for name, table in libraries]
+    known += [
+        Table(name, f"f{8 * table.itemsize}", table.shape, table.tobytes())
+        for name, table in libraries
+    ]
     kinds, tries = list(SPOILT), 0
     while tries < corruptions:
         how = kinds[tries % len(kinds)]
@@ -306,7 +377,14 @@ def of_libraries(asker, tables):
     """What is said of tables as libraries compute them: right where it holds and says what is known of them, (table, scheme, parts of the url)."""
     found = {}
     for name, (table, scheme, parts) in tables.items():
-        said = asker.identify(Table(name, f"f{8 * table.itemsize}", table.shape, numpy.ascontiguousarray(table).tobytes()))
+        said = asker.identify(
+            Table(
+                name,
+                f"f{8 * table.itemsize}",
+                table.shape,
+                numpy.ascontiguousarray(table).tobytes(),
+            )
+        )
         url = said.get("request", {}).get("url", "").replace("?", "&").split("&")
         claims = said["status"] in ("exact", "match")
         right = claims and said["request"]["scheme"] == scheme and set(parts) <= set(url)
@@ -316,19 +394,40 @@ def of_libraries(asker, tables):
 
 def main(program, requests=2000, corruptions=540, seed=1):
     from library_tables import LIBRARIES
-    libraries = [(name, numpy.ascontiguousarray(table)) for name, (table, *_) in LIBRARIES.items() if table.dtype.kind == "f"]
+
+    libraries = [
+        (name, numpy.ascontiguousarray(table))
+        for name, (table, *_) in LIBRARIES.items()
+        if table.dtype.kind == "f"
+    ]
     server = Server(binary=program)
     try:
         asker = Asker(server)
-        told = of_libraries(asker, {name: row for name, row in LIBRARIES.items() if row[0].dtype.kind == "f"})
+        told = of_libraries(
+            asker, {name: row for name, row in LIBRARIES.items() if row[0].dtype.kind == "f"}
+        )
         asker.done()
-        print("tables of libraries", *(f"{status:>9} {name}" for name, status in told.items()), "", sep="\n", flush=True)
+        print(
+            "tables of libraries",
+            *(f"{status:>9} {name}" for name, status in told.items()),
+            "",
+            sep="\n",
+            flush=True,
+        )
         own, spoilt = run(server, int(requests), int(corruptions), int(seed), libraries)
     finally:
         server.stop()
     for title, confusion in (("own tables, by scheme", own), ("spoilt tables, by how", spoilt)):
-        print(title, *confusion.lines(), f"the slowest answer: {confusion.slowest[0]:.2f} s, {confusion.slowest[1]}", "", sep="\n")
-    wrong = own.wrong + spoilt.wrong + [name for name, status in told.items() if status == "wrong"]
+        print(
+            title,
+            *confusion.lines(),
+            f"the slowest answer: {confusion.slowest[0]:.2f} s, {confusion.slowest[1]}",
+            "",
+            sep="\n",
+        )
+    wrong = (
+        own.wrong + spoilt.wrong + [name for name, status in told.items() if status == "wrong"]
+    )
     print(*wrong, sep="\n")
     return 1 if wrong else 0
 

@@ -52,7 +52,9 @@ class Query:
 
     def document(self):
         """The same as a JSON object."""
-        return {name: value_of(self.scheme.row(name), text) for name, text in self.given.items()}
+        return {
+            name: value_of(self.scheme.row(name), text) for name, text in self.given.items()
+        }
 
     def features(self):
         """What an answer to it covers: of goals, (path, name, text)."""
@@ -63,10 +65,17 @@ class Query:
 def row_of(parameter):
     """A parameter of /openapi.json as a row like those of /v1/schemes."""
     schema = parameter["schema"]
-    row = {"name": parameter["name"], "type": schema["type"], "default": schema.get("default"),
-           "required": parameter.get("required", False), **schema.get("items", {})}
+    row = {
+        "name": parameter["name"],
+        "type": schema["type"],
+        "default": schema.get("default"),
+        "required": parameter.get("required", False),
+        **schema.get("items", {}),
+    }
     row |= {name: schema[name] for name in ("minimum", "maximum") if name in schema}
-    return {**row, "type": schema["type"]} | ({"choices": schema["enum"]} if "enum" in schema else {})
+    return {**row, "type": schema["type"]} | (
+        {"choices": schema["enum"]} if "enum" in schema else {}
+    )
 
 
 class Scout:
@@ -84,7 +93,9 @@ class Scout:
         self.schemes = [
             Scheme(document, path, self.rest_of(path, document), takers)
             for document in self.documents
-            for path in (f"/v1/{kind}/{document['name']}" for kind in ("encodings", "similarity"))
+            for path in (
+                f"/v1/{kind}/{document['name']}" for kind in ("encodings", "similarity")
+            )
             if path in self.openapi["paths"]
         ]
 
@@ -116,7 +127,9 @@ class Scout:
         """About the bytes of all tensors together; None where they are refused."""
         extra = {"format", "tensor", *query.scheme.takers}
         given = {name: text for name, text in query.given.items() if name not in extra}
-        reply = self.ask("HEAD", Query(query.scheme, {**given, "format": "safetensors"}).target())
+        reply = self.ask(
+            "HEAD", Query(query.scheme, {**given, "format": "safetensors"}).target()
+        )
         return int(reply.header("Content-Length")) if reply.status == 200 else None
 
 
@@ -198,13 +211,20 @@ class Draw:
         """(file, the query's other parameters)."""
         symbols = Symbols(self.random, scheme)
         help_text = scheme.rows[scheme.stored()]["help"]
-        shapes = {tensor: [extent_of(extent, symbols) for extent in extents]
-                  for tensor, extents in shapes_of(help_text).items()}
-        small = {tensor: shape for tensor, shape in shapes.items() if 0 < math.prod(shape) < 1 << 14}
+        shapes = {
+            tensor: [extent_of(extent, symbols) for extent in extents]
+            for tensor, extents in shapes_of(help_text).items()
+        }
+        small = {
+            tensor: shape for tensor, shape in shapes.items() if 0 < math.prod(shape) < 1 << 14
+        }
         named = {name: str(value) for name, value in symbols.items() if name in scheme.rows}
         given = {**scheme.example, **named, **self.required(scheme, {})}
-        given = {name: text for name, text in given.items()
-                 if "stored" not in scheme.rows.get(name, {})}
+        given = {
+            name: text
+            for name, text in given.items()
+            if "stored" not in scheme.rows.get(name, {})
+        }
         return small and file_of(self.random, small), given
 
     # ---- values ----
@@ -236,13 +256,17 @@ class Draw:
 
     def array(self, row, given):
         """A list as long as some number in the query, or half of one, or short."""
-        lengths = [int(text) for text in given.values() if text.isdigit() and 0 < int(text) < 200]
+        lengths = [
+            int(text) for text in given.values() if text.isdigit() and 0 < int(text) < 200
+        ]
         halves = [length // 2 for length in lengths if length > 1]
         count = self.random.choice(self.random.choice((lengths, halves, (1, 2, 3))) or (1,))
         low = self.random.choice((max(math.ceil(row["minimum"]), -50), 0))
         high = low + self.random.choice((8, 60))
         parts = self.random.choice(((0,), (0, 0, 0.5, 0.123)))
-        items = [self.random.randrange(low, high) + self.random.choice(parts) for _ in range(count)]
+        items = [
+            self.random.randrange(low, high) + self.random.choice(parts) for _ in range(count)
+        ]
         return text_of([min(max(item, row["minimum"]), row["maximum"]) for item in items])
 
     def value(self, row, given):
@@ -261,8 +285,11 @@ class Draw:
 
     def required(self, scheme, given):
         """What is required besides the scheme's own."""
-        return {name: self.value(row, given) for name, row in scheme.more.items()
-                if row["required"] and name not in given}
+        return {
+            name: self.value(row, given)
+            for name, row in scheme.more.items()
+            if row["required"] and name not in given
+        }
 
     def give(self, scheme, given, name, text=None):
         """Give a parameter, and keep to what its row says of others."""
@@ -279,7 +306,10 @@ class Draw:
         for other, facts in scheme.rows.items():
             if facts.get("unless") == name:
                 given.pop(other, None)
-            elif name in (factors := facts.get("default_of", "").split(" * ")) and len(factors) > 1:
+            elif (
+                name in (factors := facts.get("default_of", "").split(" * "))
+                and len(factors) > 1
+            ):
                 given.pop(other, None)  # their product
                 for factor in factors:
                     given.setdefault(factor, self.value(scheme.rows[factor], given))
@@ -297,8 +327,11 @@ class Draw:
     def attempt(self, goal):
         scheme = goal.scheme
         bases = self.bases[scheme.path]
-        given = dict(bases[0] if len(bases) < 2 or self.random.random() < 0.7
-                     else self.random.choice(bases[1:]))
+        given = dict(
+            bases[0]
+            if len(bases) < 2 or self.random.random() < 0.7
+            else self.random.choice(bases[1:])
+        )
         if goal.name == scheme.stored() and len(bases) > 1:
             given = dict(self.random.choice(bases[1:]))
         given |= self.required(scheme, given)
@@ -319,10 +352,14 @@ class Draw:
 
     def enlarge(self, query, beyond):
         """Double what the example gives until the tensors have more bytes: the first number, that of
-        rows, as often as need be, others until they are WIDE, since some cost grows by squares."""
+        rows, as often as need be, others until they are WIDE, since some cost grows by squares.
+        """
         rows, given = query.scheme.rows, query.given
-        names = [name for name in query.scheme.example
-                 if given.get(name, "").isdigit() and rows[name]["type"] == "integer"]
+        names = [
+            name
+            for name in query.scheme.example
+            if given.get(name, "").isdigit() and rows[name]["type"] == "integer"
+        ]
         for _ in range(ATTEMPTS):
             size = self.scout.size(query)
             left = names[:1] + [name for name in names[1:] if int(given[name]) < WIDE]
@@ -348,7 +385,11 @@ class Draw:
         goals = []
         for scheme in self.scout.schemes:
             for row in [*scheme.rows.values(), *scheme.more.values()]:
-                texts = ("true", "false") if row["type"] == "boolean" else row.get("choices", (None,))
+                texts = (
+                    ("true", "false")
+                    if row["type"] == "boolean"
+                    else row.get("choices", (None,))
+                )
                 goals += [Goal(scheme, row["name"], text) for text in texts]
         return goals
 

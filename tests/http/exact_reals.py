@@ -7,8 +7,12 @@ import numpy
 
 # {dtype: (name in a safetensors file, integers of its size, digits, exponent of the last place of the least number,
 # exponent of what is infinite)}
-DTYPES = {"f64": ("F64", numpy.uint64, 53, -1074, 1024), "f32": ("F32", numpy.uint32, 24, -149, 128),
-          "f16": ("F16", numpy.uint16, 11, -24, 16), "bf16": ("BF16", numpy.uint16, 8, -133, 128)}
+DTYPES = {
+    "f64": ("F64", numpy.uint64, 53, -1074, 1024),
+    "f32": ("F32", numpy.uint32, 24, -149, 128),
+    "f16": ("F16", numpy.uint16, 11, -24, 16),
+    "bf16": ("BF16", numpy.uint16, 8, -133, 128),
+}
 PLACES = 480  # bits of an entry below its leading one
 
 
@@ -16,7 +20,9 @@ def numbers_of(bits, dtype):
     """The doubles that elements stand for."""
     if dtype == "bf16":
         return (bits.astype(numpy.uint32) << 16).view(numpy.float32).astype(numpy.float64)
-    return bits.view({"f64": numpy.float64, "f32": numpy.float32, "f16": numpy.float16}[dtype]).astype(numpy.float64)
+    return bits.view(
+        {"f64": numpy.float64, "f32": numpy.float32, "f16": numpy.float16}[dtype]
+    ).astype(numpy.float64)
 
 
 def random_bits(random, shape, dtype, plain=False):
@@ -27,16 +33,20 @@ def random_bits(random, shape, dtype, plain=False):
         values = random.standard_normal(shape)
         if dtype == "bf16":
             return (values.astype(numpy.float32).view(numpy.uint32) >> 16).astype(numpy.uint16)
-        return values.astype({"f64": numpy.float64, "f32": numpy.float32, "f16": numpy.float16}[dtype]).view(kind)
-    bits = random.integers(0, 2 ** size, shape, dtype=kind)
-    special = (bits >> kind(digits - 1)) & kind(2 ** (size - digits) - 1) == 2 ** (size - digits) - 1
+        return values.astype(
+            {"f64": numpy.float64, "f32": numpy.float32, "f16": numpy.float16}[dtype]
+        ).view(kind)
+    bits = random.integers(0, 2**size, shape, dtype=kind)
+    special = (bits >> kind(digits - 1)) & kind(2 ** (size - digits) - 1) == 2 ** (
+        size - digits
+    ) - 1
     return numpy.where(special, bits ^ kind(1 << (size - 2)), bits)
 
 
 def of_double(number):
     """(integer, exponent) of a finite double."""
     fraction, exponent = math.frexp(number)
-    return int(fraction * 2 ** 53), exponent - 53
+    return int(fraction * 2**53), exponent - 53
 
 
 def of_real(real):

@@ -10,12 +10,16 @@ from test_compare import NPY
 
 class IdentifyCase(ServerCase):
     def identify(self, body, query="", media_type=NPY):
-        reply = self.server.request("POST", f"/v1/identify{query}", {"Content-Type": media_type}, body)
+        reply = self.server.request(
+            "POST", f"/v1/identify{query}", {"Content-Type": media_type}, body
+        )
         return self.assert_ok(reply, "application/json").json()
 
     def refuse(self, status, parameter, *arguments):
         body, query, media_type = arguments
-        reply = self.server.request("POST", f"/v1/identify{query}", {"Content-Type": media_type}, body)
+        reply = self.server.request(
+            "POST", f"/v1/identify{query}", {"Content-Type": media_type}, body
+        )
         self.assert_problem(reply, status, parameter)
 
     def fetch(self, target):

@@ -11,16 +11,56 @@ from test_negotiation import REFUSED as UNACCEPTABLE
 
 JSON = {"Content-Type": "application/json"}
 BODY_LIMIT, LIST_LIMIT, TARGET_LIMIT = 64 << 10, 2000, 8 << 10  # of the servers compared
-NO_PATHS = ("/nothing", "/v1", "/v1/", "/v1/encodings", "/v1/encodings/", "/v2/schemes", "//",
-            "/%2e%2e", "/v1/schemes/", "/v1/similarity/", "/assets/", "/assets/none.js", "/metrics/",
-            "/V1/info")
-TYPES = ("text/plain", "application/jsonx", "application/x-www-form-urlencoded", "json", "",
-         "application/json; charset=utf-8", "application/json;charset=latin1", "APPLICATION/JSON")
+NO_PATHS = (
+    "/nothing",
+    "/v1",
+    "/v1/",
+    "/v1/encodings",
+    "/v1/encodings/",
+    "/v2/schemes",
+    "//",
+    "/%2e%2e",
+    "/v1/schemes/",
+    "/v1/similarity/",
+    "/assets/",
+    "/assets/none.js",
+    "/metrics/",
+    "/V1/info",
+)
+TYPES = (
+    "text/plain",
+    "application/jsonx",
+    "application/x-www-form-urlencoded",
+    "json",
+    "",
+    "application/json; charset=utf-8",
+    "application/json;charset=latin1",
+    "APPLICATION/JSON",
+)
 METHODS = ("DELETE", "PUT", "PATCH", "TRACE", "BREW", "POST", "get", "CONNECT")
-TEXTS = (b"", b"{", b"[]", b"null", b"1", b'"a"', b"{}", b"{}{}", b"\xff{}", b'{"length": 1e999}',
-         b'{"length": NaN}', b'{"length": "4"}', b"{'length': 4}", b'{"a": {"b": [1]}}', b'{"": 1}',
-         b'{"length": 4, "length": 4}', b'{"length": 4,}', b'\xef\xbb\xbf{"length": 4}',
-         b'{"length": 18446744073709551616}', b'{"dtype": "\\u0000"}', b"[" * 3000)
+TEXTS = (
+    b"",
+    b"{",
+    b"[]",
+    b"null",
+    b"1",
+    b'"a"',
+    b"{}",
+    b"{}{}",
+    b"\xff{}",
+    b'{"length": 1e999}',
+    b'{"length": NaN}',
+    b'{"length": "4"}',
+    b"{'length': 4}",
+    b'{"a": {"b": [1]}}',
+    b'{"": 1}',
+    b'{"length": 4, "length": 4}',
+    b'{"length": 4,}',
+    b'\xef\xbb\xbf{"length": 4}',
+    b'{"length": 18446744073709551616}',
+    b'{"dtype": "\\u0000"}',
+    b"[" * 3000,
+)
 
 
 class Mistakes:
@@ -33,8 +73,14 @@ class Mistakes:
 
     def next(self):
         kinds = {
-            self.query: 50, self.post: 20, self.path: 8, self.method: 6, self.unacceptable: 6,
-            self.too_long: 5, self.not_alike: 3, self.needless_body: 2,
+            self.query: 50,
+            self.post: 20,
+            self.path: 8,
+            self.method: 6,
+            self.unacceptable: 6,
+            self.too_long: 5,
+            self.not_alike: 3,
+            self.needless_body: 2,
         }
         return self.random.choices(list(kinds), kinds.values())[0]()
 
@@ -70,17 +116,29 @@ class Mistakes:
         pairs.pop(self.random.randrange(len(pairs)))
 
     def leave_the_range(self, scheme, pairs):
-        rows = [row for row in [*scheme.rows.values(), *scheme.more.values()] if "minimum" in row]
+        rows = [
+            row for row in [*scheme.rows.values(), *scheme.more.values()] if "minimum" in row
+        ]
         row = self.random.choice(rows)
-        text = self.random.choice((f"{row['minimum'] - 1:.17g}", f"{row['maximum'] + 1:.17g}",
-                                   "-1e300", "1e300", f"{2 * row['maximum']:.17g}", "0"))
+        text = self.random.choice(
+            (
+                f"{row['minimum'] - 1:.17g}",
+                f"{row['maximum'] + 1:.17g}",
+                "-1e300",
+                "1e300",
+                f"{2 * row['maximum']:.17g}",
+                "0",
+            )
+        )
         self.give(pairs, row["name"], text)
 
     def use_another_type(self, scheme, pairs):
         self.give(pairs, self.any_row(scheme)["name"], self.random.choice(WORDS))
 
     def misspell_a_choice(self, scheme, pairs):
-        rows = [row for row in [*scheme.rows.values(), *scheme.more.values()] if "choices" in row]
+        rows = [
+            row for row in [*scheme.rows.values(), *scheme.more.values()] if "choices" in row
+        ]
         row = self.random.choice(rows)
         self.give(pairs, row["name"], misspelt(self.random.choice(row["choices"]), self.random))
 
@@ -96,12 +154,28 @@ class Mistakes:
             self.give(pairs, self.random.choice(names), str(number))
 
     def name_no_set(self, scheme, pairs):
-        self.give(pairs, scheme.stored() or "parameters",
-                  self.random.choice(("nothing", "a/b", "A", "x" * 65, "", *self.draw.sets)))
+        self.give(
+            pairs,
+            scheme.stored() or "parameters",
+            self.random.choice(("nothing", "a/b", "A", "x" * 65, "", *self.draw.sets)),
+        )
 
-    CHANGES = (misspell, misspell_another, invent, repeat, omit, leave_the_range, leave_the_range,
-               use_another_type, use_another_type, misspell_a_choice, give_anything, give_anything,
-               exceed, name_no_set)
+    CHANGES = (
+        misspell,
+        misspell_another,
+        invent,
+        repeat,
+        omit,
+        leave_the_range,
+        leave_the_range,
+        use_another_type,
+        use_another_type,
+        misspell_a_choice,
+        give_anything,
+        give_anything,
+        exceed,
+        name_no_set,
+    )
 
     # ---- requests ----
 
@@ -141,26 +215,39 @@ class Mistakes:
         scheme, given = self.legal()
         query = Query(scheme, given).target().partition("?")[2]
         name = scheme.document["name"]
-        path = self.random.choice((
-            *NO_PATHS, f"/v1/schemes/{misspelt(name, self.random)}", f"{scheme.path}/",
-            f"/v1/encodings/{misspelt(name, self.random)}?{query}", f"/v1/encodings/{name.upper()}",
-            f"/v1/similarity/{misspelt(name, self.random)}?{query}", f"/v1/info?{query}",
-            f"/v1/schemes?{query}", f"/openapi.json?{query}", "/?a=b", "/health/live?x",
-        ))
+        path = self.random.choice(
+            (
+                *NO_PATHS,
+                f"/v1/schemes/{misspelt(name, self.random)}",
+                f"{scheme.path}/",
+                f"/v1/encodings/{misspelt(name, self.random)}?{query}",
+                f"/v1/encodings/{name.upper()}",
+                f"/v1/similarity/{misspelt(name, self.random)}?{query}",
+                f"/v1/info?{query}",
+                f"/v1/schemes?{query}",
+                f"/openapi.json?{query}",
+                "/?a=b",
+                "/health/live?x",
+            )
+        )
         return self.ask(self.random.choice(("GET", "GET", "HEAD", "POST")), path)
 
     def method(self):
-        paths = [path.replace("{", "x").replace("}", "") for path in self.draw.scout.openapi["paths"]]
+        paths = [
+            path.replace("{", "x").replace("}", "") for path in self.draw.scout.openapi["paths"]
+        ]
         return self.ask(self.random.choice(METHODS), self.random.choice(paths))
 
     def unacceptable(self):
         scheme, given = self.legal()
         target = Query(scheme, given).target()
-        headers = self.random.choice((
-            {"Accept": self.random.choice(UNACCEPTABLE)},
-            {"Accept-Encoding": "identity;q=0"},
-            {"Accept-Encoding": "gzip;q=0, *;q=0"},
-        ))
+        headers = self.random.choice(
+            (
+                {"Accept": self.random.choice(UNACCEPTABLE)},
+                {"Accept-Encoding": "identity;q=0"},
+                {"Accept-Encoding": "gzip;q=0, *;q=0"},
+            )
+        )
         return self.ask("GET", target, headers)
 
     def too_long(self):
@@ -168,23 +255,34 @@ class Mistakes:
         scheme, given = self.legal()
         target = Query(scheme, given).target()
         items = ",".join(["1"] * (LIST_LIMIT + self.random.randrange(2)))
-        length = {**JSON, "Content-Length": str(BODY_LIMIT + 1 + self.random.randrange(1 << 40))}
-        lists = [row["name"] for row in scheme.rows.values() if row["type"] == "array"] or ["rows"]
-        return self.random.choice((
-            self.ask("GET", target + "&x=" + "y" * (TARGET_LIMIT - len(target) - 3)),
-            self.ask("GET", target + "&x=" + "y" * (TARGET_LIMIT - len(target) - 2)),
-            self.ask("GET", f"{target}&{self.random.choice(lists)}={items}"),
-            self.ask("POST", scheme.path, length),
-        ))
+        length = {
+            **JSON,
+            "Content-Length": str(BODY_LIMIT + 1 + self.random.randrange(1 << 40)),
+        }
+        lists = [row["name"] for row in scheme.rows.values() if row["type"] == "array"] or [
+            "rows"
+        ]
+        return self.random.choice(
+            (
+                self.ask("GET", target + "&x=" + "y" * (TARGET_LIMIT - len(target) - 3)),
+                self.ask("GET", target + "&x=" + "y" * (TARGET_LIMIT - len(target) - 2)),
+                self.ask("GET", f"{target}&{self.random.choice(lists)}={items}"),
+                self.ask("POST", scheme.path, length),
+            )
+        )
 
     def not_alike(self):
         """Similarity of a scheme whose rows cannot be compared, if there is one."""
         documents = [d for d in self.draw.scout.documents if not d["similarity"]]
         document = self.random.choice(documents or self.draw.scout.documents)
-        return self.ask("GET", f"/v1/similarity/{document['name']}?{document['example']}&metric=l2")
+        return self.ask(
+            "GET", f"/v1/similarity/{document['name']}?{document['example']}&metric=l2"
+        )
 
     def needless_body(self):
         """Methods with a body that says nothing."""
         scheme, given = self.legal()
         target = Query(scheme, given).target()
-        return self.ask(self.random.choice(("GET", "HEAD", "OPTIONS", "DELETE")), target, {}, b"body")
+        return self.ask(
+            self.random.choice(("GET", "HEAD", "OPTIONS", "DELETE")), target, {}, b"body"
+        )

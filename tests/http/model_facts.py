@@ -6,17 +6,78 @@ is stated is compared; a sentence such as "all 46" is not. `entries` holds shape
 
 import math
 
-KINDS = {"rope", "learned", "sinusoidal", "t5", "alibi", "deberta", "transformer_xl", "shaw", "rope_2d", "rope_3d",
-         "rope_nd", "swin_relative_bias", "detr_sine_2d", "attention_temperature", "convolution", "sinusoidal_2d",
-         "random_fourier", "decomposed", "swin_v2_bias", "relative_sinusoidal", "mrope"}
+KINDS = {
+    "rope",
+    "learned",
+    "sinusoidal",
+    "t5",
+    "alibi",
+    "deberta",
+    "transformer_xl",
+    "shaw",
+    "rope_2d",
+    "rope_3d",
+    "rope_nd",
+    "swin_relative_bias",
+    "detr_sine_2d",
+    "attention_temperature",
+    "convolution",
+    "sinusoidal_2d",
+    "random_fourier",
+    "decomposed",
+    "swin_v2_bias",
+    "relative_sinusoidal",
+    "mrope",
+}
 # facts that the plan states by the same name
-NUMBERS = ["head_dim", "rotary_dim", "rope_theta", "factor", "original_max_position_embeddings", "low_freq_factor",
-           "high_freq_factor", "softmax_scale_factor", "dim", "rows", "offset", "heads", "num_buckets",
-           "max_distance", "alibi_bias_max", "position_buckets", "max_relative_positions", "floor_scale",
-           "attn_scale", "spatial_merge_size", "left", "right", "alpha", "pretrained_window", "base_size", "table_size",
-           "interpolation_scale"]
-OTHERS = ["rope_type", "layout", "mrope_section", "mrope_interleaved", "bidirectional", "mask", "attention",
-          "grid", "gate", "truncate", "axis_dims", "heads_per_stage", "axes", "window", "index", "rel_pos_h", "rel_pos_w"]
+NUMBERS = [
+    "head_dim",
+    "rotary_dim",
+    "rope_theta",
+    "factor",
+    "original_max_position_embeddings",
+    "low_freq_factor",
+    "high_freq_factor",
+    "softmax_scale_factor",
+    "dim",
+    "rows",
+    "offset",
+    "heads",
+    "num_buckets",
+    "max_distance",
+    "alibi_bias_max",
+    "position_buckets",
+    "max_relative_positions",
+    "floor_scale",
+    "attn_scale",
+    "spatial_merge_size",
+    "left",
+    "right",
+    "alpha",
+    "pretrained_window",
+    "base_size",
+    "table_size",
+    "interpolation_scale",
+]
+OTHERS = [
+    "rope_type",
+    "layout",
+    "mrope_section",
+    "mrope_interleaved",
+    "bidirectional",
+    "mask",
+    "attention",
+    "grid",
+    "gate",
+    "truncate",
+    "axis_dims",
+    "heads_per_stage",
+    "axes",
+    "window",
+    "index",
+    "rel_pos_h",
+    "rel_pos_w",
+]
 
 
 def close(a, b):
@@ -29,8 +90,11 @@ def components_of(part):
 
 
 def candidates(plan, tensor):
-    found = [part for part in plan["parts"]
-             if part["kind"] == tensor["scheme"] and tensor["component"] in components_of(part)]
+    found = [
+        part
+        for part in plan["parts"]
+        if part["kind"] == tensor["scheme"] and tensor["component"] in components_of(part)
+    ]
     if "layer_type" in tensor:
         found = [part for part in found if part["name"].endswith(tensor["layer_type"])]
     if isinstance(tensor.get("layers"), list):
@@ -86,9 +150,15 @@ def facts_of_tensor(part, tensor, ask):
             yield f"{name} is {facts.get(name)!r}, not {tensor[name]!r}"
     if "length" in tensor and facts.get("positions") != tensor["length"]:
         yield f"positions is {facts.get('positions')}, not {tensor['length']}"
-    if isinstance(tensor.get("layers"), list) and part["layers"] and part["layers"] != tensor["layers"]:
+    if (
+        isinstance(tensor.get("layers"), list)
+        and part["layers"]
+        and part["layers"] != tensor["layers"]
+    ):
         yield f"layers are {part['layers']}, not {tensor['layers']}"
-    if tensor["scheme"] == "sinusoidal" and argument(part, "frequencies") != tensor.get("frequencies"):
+    if tensor["scheme"] == "sinusoidal" and argument(part, "frequencies") != tensor.get(
+        "frequencies"
+    ):
         yield f"frequencies is {argument(part, 'frequencies')}, not {tensor.get('frequencies')}"
     for name, expected in tensor.get("entries", {}).items():
         yield from entries(part, name, expected, ask)
@@ -116,7 +186,9 @@ def both_lengths(plan, tensor, ask):
         if part is None:
             yield f"there is no part {suffix}"
             continue
-        facts = {name: value for name, value in tensor.items() if not name.startswith("inv_freq")}
+        facts = {
+            name: value for name, value in tensor.items() if not name.startswith("inv_freq")
+        }
         yield from (f"{suffix}: {text}" for text in facts_of_tensor(part, facts, ask))
         yield from (f"{suffix}: {text}" for text in frequencies(part, tensor[key], ask))
 

@@ -10,7 +10,9 @@ def chunks(body):
     while at < len(body):
         size, kind = struct.unpack(">I4s", body[at : at + 8])
         data = body[at + 8 : at + 8 + size]
-        assert struct.unpack(">I", body[at + 8 + size : at + 12 + size])[0] == zlib.crc32(kind + data)
+        assert struct.unpack(">I", body[at + 8 + size : at + 12 + size])[0] == zlib.crc32(
+            kind + data
+        )
         yield kind.decode(), data
         at += 12 + size
 

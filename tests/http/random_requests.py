@@ -11,21 +11,66 @@ from mistakes import JSON, Mistakes
 from test_framing import FINE, REFUSED, SECOND
 from test_negotiation import CHOICES
 
-CODINGS = ("gzip", "gzip", "gzip", "gzip;q=0.5, identity;q=0.1", "identity", "gzip;q=0",
-           "br, gzip;q=0.2", "*", "x-gzip", "")
-OTHERS = (
-    {"X-Request-Id": "request-1"}, {"X-Request-Id": "not legal"}, {"Origin": "https://example.org"},
-    {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"},
-    {"traceparent": "00-0-0-0"}, {"Connection": "close"}, {"User-Agent": "x"},
+CODINGS = (
+    "gzip",
+    "gzip",
+    "gzip",
+    "gzip;q=0.5, identity;q=0.1",
+    "identity",
+    "gzip;q=0",
+    "br, gzip;q=0.2",
+    "*",
+    "x-gzip",
+    "",
 )
-CONDITIONS = ("{tag}", "{tag}", "{tag}", "W/{tag}", '"a", {tag}', "*", '"a"', '"', "", 'W/"a", "b"')
-RANGES = ("bytes={first}-{last}", "bytes={first}-{last}", "bytes={first}-", "bytes=-{last}",
-          "bytes=-0", "bytes=0-0", "bytes={length}-", "bytes={last}-{first}", "bytes=0-1,4-5", "bytes=x",
-          "rows=1-2", "bytes=0-{length}", "bytes=-{length}", "BYTES={first}-{last}",
-          "bytes={first} - {last}")
+OTHERS = (
+    {"X-Request-Id": "request-1"},
+    {"X-Request-Id": "not legal"},
+    {"Origin": "https://example.org"},
+    {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"},
+    {"traceparent": "00-0-0-0"},
+    {"Connection": "close"},
+    {"User-Agent": "x"},
+)
+CONDITIONS = (
+    "{tag}",
+    "{tag}",
+    "{tag}",
+    "W/{tag}",
+    '"a", {tag}',
+    "*",
+    '"a"',
+    '"',
+    "",
+    'W/"a", "b"',
+)
+RANGES = (
+    "bytes={first}-{last}",
+    "bytes={first}-{last}",
+    "bytes={first}-",
+    "bytes=-{last}",
+    "bytes=-0",
+    "bytes=0-0",
+    "bytes={length}-",
+    "bytes={last}-{first}",
+    "bytes=0-1,4-5",
+    "bytes=x",
+    "rows=1-2",
+    "bytes=0-{length}",
+    "bytes=-{length}",
+    "BYTES={first}-{last}",
+    "bytes={first} - {last}",
+)
 KEPT = 64  # answers that later requests may refer to
 SPARE = tuple(f"spare-{number}" for number in range(6))  # sets that come, change and go
-KEYS = ("Bearer wrong", "Bearer", "Basic eDp5", "bearer {key}", "Bearer  {key}", "Bearer {key}x")
+KEYS = (
+    "Bearer wrong",
+    "Bearer",
+    "Basic eDp5",
+    "bearer {key}",
+    "Bearer  {key}",
+    "Bearer {key}x",
+)
 
 
 def kind_of(path):
@@ -43,21 +88,39 @@ class Exchange:
 class Requests:
     """Draws requests. With a `key` the store needs authorization."""
 
-    ALL = {"encodings": 52, "again": 7, "conditions": 6, "ranges": 6, "documents": 5, "sets": 6,
-           "mistakes": 14, "options": 2, "framing": 3}
+    ALL = {
+        "encodings": 52,
+        "again": 7,
+        "conditions": 6,
+        "ranges": 6,
+        "documents": 5,
+        "sets": 6,
+        "mistakes": 14,
+        "options": 2,
+        "framing": 3,
+    }
     STORE = {"sets": 12, "trained": 4, "documents": 2, "conditions": 1, "mistakes": 1}
 
     def __init__(self, random, draw, weights, key=None):
         self.random, self.draw, self.weights, self.key = random, draw, weights, key
         self.goals = draw.goals()
         self.waiting = []  # goals in random order
-        self.kept = {name: deque(maxlen=KEPT) for name in ("tensors", "parts", "streams", "any")}
+        self.kept = {
+            name: deque(maxlen=KEPT) for name in ("tensors", "parts", "streams", "any")
+        }
         self.mistakes = Mistakes(random, draw)
         openapi = draw.scout.openapi
         self.paths = [path.replace("{", "x").replace("}", "") for path in openapi["paths"]]
-        self.documents = [path for path in openapi["paths"] if not path.startswith("/v1/encodings/")
-                          and not path.startswith("/v1/similarity/") and "{" not in path]
-        self.documents += [f"/v1/schemes/{document['name']}" for document in draw.scout.documents]
+        self.documents = [
+            path
+            for path in openapi["paths"]
+            if not path.startswith("/v1/encodings/")
+            and not path.startswith("/v1/similarity/")
+            and "{" not in path
+        ]
+        self.documents += [
+            f"/v1/schemes/{document['name']}" for document in draw.scout.documents
+        ]
         page = draw.scout.ask("GET", "/").body.decode()
         self.documents += sorted(set(re.findall(r"/assets/[\w.-]+", page)))
 
@@ -100,7 +163,10 @@ class Requests:
     def accept(self):
         """Some media types with q-values."""
         forms = self.draw.scout.info["formats"]
-        types = [form["media_type"] for form in self.random.sample(forms, self.random.randrange(1, 4))]
+        types = [
+            form["media_type"]
+            for form in self.random.sample(forms, self.random.randrange(1, 4))
+        ]
         qualities = ("", "", ";q=0.5", ";q=0.2", ";q=0", ";q=1.0")
         drawn = ", ".join(name + self.random.choice(qualities) for name in [*types, "*/*"])
         return self.random.choice((drawn, types[0], self.random.choice(list(CHOICES))))
@@ -164,8 +230,14 @@ class Requests:
             return Asked(kind, "POST", query.scheme.path, headers, body, features=features)
         method = "HEAD" if self.random.random() < 0.08 else "GET"
         headers = self.headers(0.02 if chosen else 0.5)
-        return Asked(kind, method, self.draw.spelt(query.target()), headers, version=self.version(),
-                     features=features)
+        return Asked(
+            kind,
+            method,
+            self.draw.spelt(query.target()),
+            headers,
+            version=self.version(),
+            features=features,
+        )
 
     def next_again(self):
         """The same target as before, which the cache may hold, perhaps in another form."""
@@ -189,7 +261,9 @@ class Requests:
         return Asked("conditions", method, exchange.asked.target, headers, tags=exchange.tags)
 
     def next_ranges(self):
-        kept = self.random.choice((self.kept["parts"], self.kept["parts"], self.kept["streams"]))
+        kept = self.random.choice(
+            (self.kept["parts"], self.kept["parts"], self.kept["streams"])
+        )
         if not kept:
             return self.next_encodings()
         exchange = self.random.choice(kept)
@@ -198,7 +272,7 @@ class Requests:
         text = self.random.choice(RANGES).format(first=first, last=last, length=length)
         headers = {**exchange.asked.headers, "Range": text}
         if self.random.random() < 0.3:
-            headers["If-Range"] = self.random.choice(("{tag}", "{tag}", 'W/{tag}', '"a"', ""))
+            headers["If-Range"] = self.random.choice(("{tag}", "{tag}", "W/{tag}", '"a"', ""))
         method = self.random.choice(("GET", "GET", "GET", "HEAD"))
         return Asked("ranges", method, exchange.asked.target, headers, tags=exchange.tags)
 
@@ -217,7 +291,10 @@ class Requests:
     def file(self):
         """A file to store, now and then a damaged one."""
         name = self.random.choice(list(self.draw.sets) or [""])
-        shapes = {"table": [self.random.randrange(1, 9), self.random.choice((4, 8))], "more": [3]}
+        shapes = {
+            "table": [self.random.randrange(1, 9), self.random.choice((4, 8))],
+            "more": [3],
+        }
         kind = self.random.random()
         body = self.draw.sets[name] if name and kind < 0.2 else file_of(self.random, shapes)
         return stored.corrupt(body, self.random) if kind > 0.6 else body
@@ -225,9 +302,17 @@ class Requests:
     def next_sets(self):
         name = self.random.choice(SPARE)
         kind = self.random.randrange(10)
-        condition = self.random.choice(({}, {}, {"If-Match": "*"}, {"If-None-Match": "*"},
-                                        {"If-Match": '"a"'}, {"Origin": "https://example.org"},
-                                        {"Host": "example.org"}))
+        condition = self.random.choice(
+            (
+                {},
+                {},
+                {"If-Match": "*"},
+                {"If-None-Match": "*"},
+                {"If-Match": '"a"'},
+                {"Origin": "https://example.org"},
+                {"Host": "example.org"},
+            )
+        )
         if kind < 4:
             body = self.file()
             tag = stored.tag(body)
@@ -240,14 +325,20 @@ class Requests:
             method = self.random.choice(("PUT", "GET", "DELETE"))
             return self.for_set(method, wrong, {}, stored.simple() if method == "PUT" else b"")
         if kind == 6:
-            return Asked("stored sets", self.random.choice(("GET", "HEAD")), stored.PATH,
-                         {**self.headers(), **condition, **self.authorized(stored.PATH)})
+            return Asked(
+                "stored sets",
+                self.random.choice(("GET", "HEAD")),
+                stored.PATH,
+                {**self.headers(), **condition, **self.authorized(stored.PATH)},
+            )
         if kind == 7:
             parts = self.random.choice((
                 {"Content-Range": "bytes 0-1/9"}, {"Content-Length": str(1 << 40)},
                 {"Content-Type": "text/plain"}, {"Content-Encoding": "gzip"},
             ))  # fmt: skip
-            body = b"" if "Content-Length" in parts else stored.simple()  # what is announced suffices
+            body = (
+                b"" if "Content-Length" in parts else stored.simple()
+            )  # what is announced suffices
             return self.for_set("PUT", name, parts, body)
         name = self.random.choice([*SPARE, *self.draw.sets])
         method = self.random.choice(("GET", "GET", "HEAD"))

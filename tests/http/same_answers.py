@@ -64,7 +64,9 @@ class Side:
 
     def renew(self):
         self.wire.close()
-        with contextlib.suppress(ConnectionError):  # that it has ended is found by the next request
+        with contextlib.suppress(
+            ConnectionError
+        ):  # that it has ended is found by the next request
             self.wire = self.server.wire()
 
     def send(self, asked, tag):
@@ -193,8 +195,15 @@ def flags_on_disk(directory, name):
     key = directory / "key"
     key.write_text(f"{KEY}\n")
     key.chmod(0o600)
-    return ("--data-dir", str(directory / name), "--api-key-file", str(key), "--access-log",
-            "--set-cache-bytes", "4096")
+    return (
+        "--data-dir",
+        str(directory / name),
+        "--api-key-file",
+        str(key),
+        "--access-log",
+        "--set-cache-bytes",
+        "4096",
+    )
 
 
 def run(old, new, count, seed):
@@ -204,12 +213,17 @@ def run(old, new, count, seed):
     try:
         draw = Draw(chance, Scout(scout_server))
         on_disk = int(count * ON_DISK)
-        room = ("--max-stored-sets", str(len(draw.sets) + len(SPARE) - 1))  # not for all at once
+        room = (
+            "--max-stored-sets",
+            str(len(draw.sets) + len(SPARE) - 1),
+        )  # not for all at once
         requests = Requests(chance, draw, Requests.ALL)
         run_pair(old, new, (room, room), requests, count - on_disk, record)
         with tempfile.TemporaryDirectory(prefix="posenc-") as directory:
             flags = [(*room, *flags_on_disk(Path(directory), name)) for name in ("old", "new")]
-            run_pair(old, new, flags, Requests(chance, draw, Requests.STORE, KEY), on_disk, record)
+            run_pair(
+                old, new, flags, Requests(chance, draw, Requests.STORE, KEY), on_disk, record
+            )
     finally:
         scout_server.stop()
     return record, requests.goals
@@ -256,9 +270,13 @@ def print_row(kind, counts, columns):
 def print_coverage(record, goals):
     """How much of what OLD's tables list was in a request that succeeded."""
     wanted = {(goal.scheme.path, goal.name, goal.text) for goal in goals}
-    missed = sorted(" ".join(str(part) for part in goal if part) for goal in wanted - record.features)
-    print(f"covered: {len(wanted) - len(missed)} of {len(wanted)} parameters, choices, formats, "
-          "tensors and presets of all paths; not every one is legal")
+    missed = sorted(
+        " ".join(str(part) for part in goal if part) for goal in wanted - record.features
+    )
+    print(
+        f"covered: {len(wanted) - len(missed)} of {len(wanted)} parameters, choices, formats, "
+        "tensors and presets of all paths; not every one is legal"
+    )
     if missed:
         print(shown(f"not covered: {', '.join(missed)}"))
 
@@ -269,7 +287,9 @@ def main(arguments):
     parser.add_argument("new", help="path of another one")
     parser.add_argument("--requests", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=time.time_ns() % 10**9)
-    parser.add_argument("--texts", action="store_true", help="texts that people read may differ")
+    parser.add_argument(
+        "--texts", action="store_true", help="texts that people read may differ"
+    )
     given = parser.parse_args(arguments)
     began = time.monotonic()
     print(f"same answers: seed {given.seed}", flush=True)
@@ -282,9 +302,13 @@ def main(arguments):
     print_differences(record.unanswered, "answered by neither")
     print_table(record)
     print_coverage(record, goals)
-    different = record.count("different") + (0 if given.texts else record.count("but for texts"))
-    print(f"same answers: {different} of {record.total()} differ, seed {given.seed}, "
-          f"{time.monotonic() - began:.0f} s")
+    different = record.count("different") + (
+        0 if given.texts else record.count("but for texts")
+    )
+    print(
+        f"same answers: {different} of {record.total()} differ, seed {given.seed}, "
+        f"{time.monotonic() - began:.0f} s"
+    )
     return 1 if different or record.unanswered else 0
 
 

@@ -399,7 +399,9 @@ class ServerCase(unittest.TestCase):
         if code:
             self.assertEqual(problem["code"], code, problem)
         for error in problem.get("errors", []):
-            self.assertLessEqual({"parameter", "given", "allowed", "message"}, set(error), problem)
+            self.assertLessEqual(
+                {"parameter", "given", "allowed", "message"}, set(error), problem
+            )
             self.assertTrue(error["allowed"] and error["message"], problem)
         if parameters:
             named = sorted(error["parameter"] for error in problem["errors"])

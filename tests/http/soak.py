@@ -20,11 +20,25 @@ LOOK = 0.1  # seconds between two measurements
 SPELL, LULL = 9, 3  # seconds of traffic, and of none
 
 FLAGS = (
-    "--cache-bytes", str(CACHE), "--set-cache-bytes", str(SET_CACHE), "--threads", "4",
-    "--json-max-elements", str(JSON_ELEMENTS), "--max-streams", "8", "--send-seconds", "10",
+    "--cache-bytes",
+    str(CACHE),
+    "--set-cache-bytes",
+    str(SET_CACHE),
+    "--threads",
+    "4",
+    "--json-max-elements",
+    str(JSON_ELEMENTS),
+    "--max-streams",
+    "8",
+    "--send-seconds",
+    "10",
 )
-IDLE = {"posenc_connections": 1, "posenc_requests_under_way": 1, "posenc_streams": 0,
-        "posenc_jobs_waiting": 0}  # the request for /metrics counts itself
+IDLE = {
+    "posenc_connections": 1,
+    "posenc_requests_under_way": 1,
+    "posenc_streams": 0,
+    "posenc_jobs_waiting": 0,
+}  # the request for /metrics counts itself
 
 
 class Watch:
@@ -37,7 +51,9 @@ class Watch:
 
     def fields(self):
         lines = (self.process / "status").read_text().splitlines()
-        return {line.split(":")[0]: line.split()[1] for line in lines if line[:2] in ("Vm", "Rs")}
+        return {
+            line.split(":")[0]: line.split()[1] for line in lines if line[:2] in ("Vm", "Rs")
+        }
 
     def look(self, quiet):
         """Measure the largest resident size since the last measurement."""
@@ -115,6 +131,8 @@ def soak(seconds, seed):
 
 
 if __name__ == "__main__":
-    found = soak(float(os.environ.get("SOAK_SECONDS", "600")),
-                 os.environ.get("SOAK_SEED", str(time.time_ns() % 10**9)))
+    found = soak(
+        float(os.environ.get("SOAK_SECONDS", "600")),
+        os.environ.get("SOAK_SEED", str(time.time_ns() % 10**9)),
+    )
     sys.exit("\n".join(found) or 0)

@@ -108,13 +108,17 @@ def corrupt(body, random):
         lambda: body + bytes(random.randrange(1, 9)),
         lambda: body[:at] + bytes([random.randrange(256)]) + body[at + 1 :],
         lambda: body[:inside] + bytes([random.randrange(32, 127)]) + body[inside + 1 :],
-        lambda: body[:inside] + random.choice(b"0123456789[]{},:\"").to_bytes(1, "big")
+        lambda: body[:inside]
+        + random.choice(b'0123456789[]{},:"').to_bytes(1, "big")
         + body[inside + 1 :],
         lambda: body[:inside] + body[inside + 1 :],
         lambda: body[:at] + body[at : at + 8] + body[at:],
-        lambda: struct.pack("<Q", random.choice([0, 1, header, header - 9, 2**31, 2**64 - 1]))
+        lambda: struct.pack(
+            "<Q", random.choice([0, 1, header, header - 9, 2**31, 2**64 - 1])
+        )
         + body[8:],
-        lambda: body[: -(random.randrange(4) * 4) - 4] + b"\x00\x00\x80\x7f"
+        lambda: body[: -(random.randrange(4) * 4) - 4]
+        + b"\x00\x00\x80\x7f"
         + body[len(body) - random.randrange(4) * 4 :],
         lambda: body.replace(b"F32", random.choice([b"I32", b"F16", b"F64", b"f32"]), 1),
         lambda: bytes(random.randrange(256) for _ in range(random.randrange(300))),

@@ -200,5 +200,7 @@ class Beside(AbandonedCase):
             wire.close()
         self.wait_for(0)
         if os.environ.get("TEST_FIGURES"):
-            print(f"64 clients have left: noticed after {1e3 * (time.monotonic() - begun):.0f} ms")
+            print(
+                f"64 clients have left: noticed after {1e3 * (time.monotonic() - begun):.0f} ms"
+            )
         self.assert_idle()

@@ -67,17 +67,33 @@ class Tokens(KeyCase):
                 self.assert_unauthorized(wire.exchange("GET", PATH, token))
 
     def test_other_shapes_of_authorization_are_401(self):
-        shapes = ["", "Bearer", "Bearer ", KEY, f"Basic {KEY}", f"Bearer{KEY}", f"Bearer {KEY}x",
-                  f"Bearer x{KEY}", f"Bearer {KEY},", f"Bearer {KEY} {KEY}", f"Token {KEY}",
-                  f"Bearer\t{KEY}", f'Bearer "{KEY}"', f"Bearer {KEY.upper()}", b"Bearer \xff"]
+        shapes = [
+            "",
+            "Bearer",
+            "Bearer ",
+            KEY,
+            f"Basic {KEY}",
+            f"Bearer{KEY}",
+            f"Bearer {KEY}x",
+            f"Bearer x{KEY}",
+            f"Bearer {KEY},",
+            f"Bearer {KEY} {KEY}",
+            f"Token {KEY}",
+            f"Bearer\t{KEY}",
+            f'Bearer "{KEY}"',
+            f"Bearer {KEY.upper()}",
+            b"Bearer \xff",
+        ]
         with self.server.wire() as wire:
             for shape in shapes:
                 reply = wire.exchange("GET", PATH, {"Authorization": shape})
                 with self.subTest(shape):
                     self.assert_unauthorized(reply)
         with self.server.wire() as wire:
-            wire.send(f"GET {PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {KEY}\r\n"
-                      f"Authorization: Bearer {KEY}\r\n\r\n".encode())
+            wire.send(
+                f"GET {PATH} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {KEY}\r\n"
+                f"Authorization: Bearer {KEY}\r\n\r\n".encode()
+            )
             self.assert_unauthorized(wire.receive())
 
     def test_the_token_is_not_taken_from_elsewhere(self):
@@ -98,8 +114,13 @@ class Tokens(KeyCase):
             self.assert_unauthorized(wire.exchange("PUT", f"{PATH}/a", headers))
 
     def test_everything_else_stays_open(self):
-        for target in ("/v1/info", "/v1/schemes", "/metrics", "/health/ready",
-                       "/v1/encodings/integer?length=3"):
+        for target in (
+            "/v1/info",
+            "/v1/schemes",
+            "/metrics",
+            "/health/ready",
+            "/v1/encodings/integer?length=3",
+        ):
             self.assert_ok(self.get(target))
         self.assertEqual(self.server.request("OPTIONS", "/v1/info").status, 204)
 
@@ -122,7 +143,9 @@ class WithoutAKey(ServerCase):
         server.address = ("127.0.0.1", server.address[1])
         for method in METHODS:
             for target in TARGETS:
-                reply = server.request(method, target, None, simple() if method == "PUT" else None)
+                reply = server.request(
+                    method, target, None, simple() if method == "PUT" else None
+                )
                 self.assertEqual(reply.status, 403, (method, target, reply))
                 if method != "HEAD":
                     problem = self.assert_problem(reply, 403, code="forbidden")
@@ -132,17 +155,41 @@ class WithoutAKey(ServerCase):
 
     def test_the_host_must_be_a_loopback_name(self):
         port = self.server.address[1]
-        good = ["localhost", f"localhost:{port}", "LOCALHOST", "127.0.0.1", f"127.9.9.9:{port}",
-                "[::1]", f"[::1]:{port}", "localhost:1"]
-        bad = ["example.org", f"example.org:{port}", "localhost.example.org", "127.0.0.1.nip.io",
-               "10.0.0.1", "0.0.0.0", "[::2]", "[::ffff:127.0.0.1]", "localhost.", "127.1", "x",
-               "", "2130706433"]
+        good = [
+            "localhost",
+            f"localhost:{port}",
+            "LOCALHOST",
+            "127.0.0.1",
+            f"127.9.9.9:{port}",
+            "[::1]",
+            f"[::1]:{port}",
+            "localhost:1",
+        ]
+        bad = [
+            "example.org",
+            f"example.org:{port}",
+            "localhost.example.org",
+            "127.0.0.1.nip.io",
+            "10.0.0.1",
+            "0.0.0.0",
+            "[::2]",
+            "[::ffff:127.0.0.1]",
+            "localhost.",
+            "127.1",
+            "x",
+            "",
+            "2130706433",
+        ]
         with self.server.wire() as wire:
             for method in ("GET", "PUT", "DELETE", "OPTIONS"):
                 for hosts, refused in ((good, False), (bad, True)):
                     for host in hosts:
-                        reply = wire.exchange(method, f"{PATH}/a", {"Host": host},
-                                              simple() if method == "PUT" else b"")
+                        reply = wire.exchange(
+                            method,
+                            f"{PATH}/a",
+                            {"Host": host},
+                            simple() if method == "PUT" else b"",
+                        )
                         self.assertEqual(reply.status == 403, refused, (method, host, reply))
             self.assert_ok(wire.exchange("GET", "/v1/info", {"Host": "example.org"}))
 
@@ -162,15 +209,21 @@ class WithoutAKey(ServerCase):
 
     def test_what_is_no_host_at_all_is_no_request(self):
         for method in ("GET", "PUT", "DELETE", "OPTIONS"):
-            for host in ("localhost@example.org", "localhost, example.org", "localhost/", "::1"):
+            for host in (
+                "localhost@example.org",
+                "localhost, example.org",
+                "localhost/",
+                "::1",
+            ):
                 reply = self.server.request(method, f"{PATH}/a", {"Host": host})
                 self.assert_problem(reply, 400, code="malformed")
                 self.assertEqual(reply.header("Connection"), "close")
 
     def test_two_hosts_are_none(self):
         with self.server.wire() as wire:
-            wire.send(f"GET {PATH} HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n"
-                      .encode())
+            wire.send(
+                f"GET {PATH} HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n".encode()
+            )
             self.assertIn(wire.receive().status, (400, 403))
 
     def test_a_request_without_a_host_is_no_browsers(self):
@@ -179,31 +232,60 @@ class WithoutAKey(ServerCase):
             self.assert_ok(wire.receive())
 
     def test_requests_with_an_origin_are_refused(self):
-        for origin in ("https://example.org", "http://localhost", "null", "http://127.0.0.1:80"):
+        for origin in (
+            "https://example.org",
+            "http://localhost",
+            "null",
+            "http://127.0.0.1:80",
+        ):
             for method in METHODS:
-                reply = self.server.request(method, f"{PATH}/a", {"Origin": origin},
-                                            simple() if method == "PUT" else None)
+                reply = self.server.request(
+                    method,
+                    f"{PATH}/a",
+                    {"Origin": origin},
+                    simple() if method == "PUT" else None,
+                )
                 self.assertEqual(reply.status, 403, (method, origin))
         self.assertEqual(self.get(PATH).json()["parameters"], [])
 
     def test_only_the_page_of_this_server_may_identify(self):
         host = "127.0.0.1:%d" % self.server.address[1]
         ask = lambda origin, name=host, target="/v1/identify?shape=4&dtype=f32", method="POST": self.server.request(
-            method, target, {"Origin": origin, "Host": name, "Content-Type": "application/octet-stream"}, bytes(16) if method == "POST" else None)
+            method,
+            target,
+            {"Origin": origin, "Host": name, "Content-Type": "application/octet-stream"},
+            bytes(16) if method == "POST" else None,
+        )
         self.assert_ok(ask(f"http://{host}"))
         self.assert_ok(ask("http://localhost:1", "localhost:1"))
-        self.assertEqual(ask(f"http://{host}", target="/v1/identify?parameters=none", method="GET").status, 422)
-        for origin, name in (("http://localhost", host), ("null", host), (f"https://{host}", host), ("http://evil.example", "evil.example"),
-                             ("http://127.0.0.1", host), (f"http://{host}.evil.example", host), ("", host)):
+        self.assertEqual(
+            ask(f"http://{host}", target="/v1/identify?parameters=none", method="GET").status,
+            422,
+        )
+        for origin, name in (
+            ("http://localhost", host),
+            ("null", host),
+            (f"https://{host}", host),
+            ("http://evil.example", "evil.example"),
+            ("http://127.0.0.1", host),
+            (f"http://{host}.evil.example", host),
+            ("", host),
+        ):
             self.assertEqual(ask(origin, name).status, 403, (origin, name))
-        for target in ("/v1/compare/integer?length=4", "/v1/convert/rope?from=half&to=interleaved"):
+        for target in (
+            "/v1/compare/integer?length=4",
+            "/v1/convert/rope?from=half&to=interleaved",
+        ):
             self.assertEqual(ask(f"http://{host}", target=target).status, 403, target)
         self.assertEqual(ask(f"http://{host}", target=PATH, method="GET").status, 403)
 
     def test_a_preflight_grants_nothing(self):
         for method in ("PUT", "DELETE", "GET"):
-            asked = {"Origin": "https://example.org", "Access-Control-Request-Method": method,
-                     "Access-Control-Request-Headers": "authorization"}
+            asked = {
+                "Origin": "https://example.org",
+                "Access-Control-Request-Method": method,
+                "Access-Control-Request-Headers": "authorization",
+            }
             reply = self.server.request("OPTIONS", f"{PATH}/a", asked)
             self.assertEqual(reply.status, 403)
             self.assertIsNone(reply.header("Access-Control-Allow-Methods"))
@@ -232,9 +314,18 @@ class KeyFiles(unittest.TestCase):
             self.assertIn(text, ended.stderr)
 
     def test_a_file_that_is_no_key_stops_the_start(self):
-        for content in (b"", b"\n", b"short", b"x" * 15, b"x" * 1025, b"two words are no token",
-                        b"one-key-on-a-line\nanother-key-on-the-next\n", b"x" * 20 + b"\0",
-                        "schlüssel-mit-umlaut".encode(), b"x" * 100000):
+        for content in (
+            b"",
+            b"\n",
+            b"short",
+            b"x" * 15,
+            b"x" * 1025,
+            b"two words are no token",
+            b"one-key-on-a-line\nanother-key-on-the-next\n",
+            b"x" * 20 + b"\0",
+            "schlüssel-mit-umlaut".encode(),
+            b"x" * 100000,
+        ):
             self.refused(content, "16 to 1024")
 
     def test_a_file_that_cannot_be_read_stops_the_start(self):

@@ -25,39 +25,72 @@ def judged(queries, keys, dim):
 class Limits(ApplyCase):
     def refuse_row(self, text, scheme, arguments, **tensors):
         before = self.server.resident()
-        problem = self.assert_problem(self.apply(scheme, arguments, file_of(tensors)), 422, "shape")
+        problem = self.assert_problem(
+            self.apply(scheme, arguments, file_of(tensors)), 422, "shape"
+        )
         self.assertIn(text, problem["detail"])
         self.assertLess(self.server.resident() - before, 50 << 20)
 
     def test_a_row_of_the_result_has_a_limit(self):
         text = "at most 1048576 elements along the axis keys of "
-        self.refuse_row(text + "scores", "relative_sinusoidal", "length=60000000&query_length=1&dim=2", query=ones(1, 2))
-        self.refuse_row(text + "content_to_position", "deberta", "length=100000000&query_length=1&dim=2", query=ones(1, 2))
+        self.refuse_row(
+            text + "scores",
+            "relative_sinusoidal",
+            "length=60000000&query_length=1&dim=2",
+            query=ones(1, 2),
+        )
+        self.refuse_row(
+            text + "content_to_position",
+            "deberta",
+            "length=100000000&query_length=1&dim=2",
+            query=ones(1, 2),
+        )
 
     def test_a_row_of_the_input_has_a_limit(self):
         keys = 2**20 + 1
-        self.refuse_row("at most 1048576 elements along the last axis of weights", "shaw", f"length={keys}&query_length=1&dim=2",
-                        weights=ones(1, keys))
+        self.refuse_row(
+            "at most 1048576 elements along the last axis of weights",
+            "shaw",
+            f"length={keys}&query_length=1&dim=2",
+            weights=ones(1, keys),
+        )
 
     def test_the_products_of_a_row_have_a_limit(self):
-        self.refuse_row("at most 67108864 multiply-adds", "relative_sinusoidal", "length=10000&query_length=1&dim=65536",
-                        query=ones(1, 65536))
-        self.refuse_row("at most 4194304 multiply-adds", "shaw", "length=65537&query_length=1&dim=64", weights=ones(1, 65537))
+        self.refuse_row(
+            "at most 67108864 multiply-adds",
+            "relative_sinusoidal",
+            "length=10000&query_length=1&dim=65536",
+            query=ones(1, 65536),
+        )
+        self.refuse_row(
+            "at most 4194304 multiply-adds",
+            "shaw",
+            "length=65537&query_length=1&dim=64",
+            weights=ones(1, 65537),
+        )
 
     def test_a_row_in_pieces_is_right(self):
         random = numpy.random.default_rng(30)
         dim = 70000  # so that a block has three results
         query = "f32", random.standard_normal((1, dim)).astype(numpy.float32).view(numpy.uint32)
-        found = self.applied("relative_sinusoidal", f"length=9&query_length=1&dim={dim}", {"query": query})["scores"][1]
-        table = self.get(f"/v1/encodings/relative_sinusoidal?length=9&query_length=1&dim={dim}&dtype=f64&format=raw").body
-        exact = numpy.frombuffer(table).reshape(9, dim) @ query[1].view(numpy.float32)[0].astype(numpy.float64)
+        found = self.applied(
+            "relative_sinusoidal", f"length=9&query_length=1&dim={dim}", {"query": query}
+        )["scores"][1]
+        table = self.get(
+            f"/v1/encodings/relative_sinusoidal?length=9&query_length=1&dim={dim}&dtype=f64&format=raw"
+        ).body
+        exact = numpy.frombuffer(table).reshape(9, dim) @ query[1].view(numpy.float32)[
+            0
+        ].astype(numpy.float64)
         numpy.testing.assert_allclose(found.view(numpy.float32)[0], exact, rtol=1e-6, atol=1e-6)
 
     def test_others_are_answered_while_a_row_is_computed(self):
         body, ended = file_of({"query": ones(1, 65536)}), threading.Event()
 
         def ask():
-            self.assert_ok(self.apply("relative_sinusoidal", "length=1000&query_length=1&dim=65536", body))
+            self.assert_ok(
+                self.apply("relative_sinusoidal", "length=1000&query_length=1&dim=65536", body)
+            )
             ended.set()
 
         askers = [threading.Thread(target=ask) for _ in range(2)]
@@ -77,7 +110,9 @@ class Limits(ApplyCase):
 class Price(ApplyCase):
     def test_a_comparison_that_would_take_minutes_is_refused_at_once(self):
         query, body = judged(1000, 4000, 2048)
-        problem = self.assert_problem(self.apply("relative_sinusoidal", query, body), 422, "length", code="too_large")
+        problem = self.assert_problem(
+            self.apply("relative_sinusoidal", query, body), 422, "length", code="too_large"
+        )
         self.assertIn("compute-cost", problem["detail"])
 
 
@@ -87,7 +122,9 @@ class Deadline(ApplyCase):
     def test_a_comparison_ends_at_its_deadline_and_others_are_answered_meanwhile(self):
         query, body = judged(1000, 4000, 2048)
         begun, replies = time.monotonic(), []
-        asker = threading.Thread(target=lambda: replies.append(self.apply("relative_sinusoidal", query, body)))
+        asker = threading.Thread(
+            target=lambda: replies.append(self.apply("relative_sinusoidal", query, body))
+        )
         asker.start()
         while asker.is_alive():
             before = time.monotonic()
@@ -108,11 +145,22 @@ class Stop(unittest.TestCase):
         for leaves in (True, False):
             wire = server.wire()
             self.addCleanup(wire.close)
-            wire.ask("POST", f"/v1/apply/relative_sinusoidal?{query}", {"Content-Type": SAFETENSORS}, body)
-            wait_until(lambda: 0.001 < server.metrics()[ratio] < 1, "the comparison is on its way")
+            wire.ask(
+                "POST",
+                f"/v1/apply/relative_sinusoidal?{query}",
+                {"Content-Type": SAFETENSORS},
+                body,
+            )
+            wait_until(
+                lambda: 0.001 < server.metrics()[ratio] < 1, "the comparison is on its way"
+            )
             if leaves:
                 wire.close()
-                wait_until(lambda: server.metrics()["posenc_requests_under_way"] == 1, "the comparison has ended", SOON)
+                wait_until(
+                    lambda: server.metrics()["posenc_requests_under_way"] == 1,
+                    "the comparison has ended",
+                    SOON,
+                )
         begun = time.monotonic()
         server.stop()
         self.assertLess(time.monotonic() - begun, SOON)

@@ -11,25 +11,38 @@ ROPE = {"name": "rope", "scheme": "rope", "length": 5, "dim": 8}
 MIXED = [
     {"name": "text.full", "scheme": "rope", "length": 3, "dim": 8},
     {"name": "bias", "scheme": "alibi", "length": 3, "heads": 2},
-    {"name": "wide", "scheme": "sinusoidal", "positions": [0, 0.5, -3], "dim": 4, "dtype": "f64"},
+    {
+        "name": "wide",
+        "scheme": "sinusoidal",
+        "positions": [0, 0.5, -3],
+        "dim": 4,
+        "dtype": "f64",
+    },
     {"name": "half", "scheme": "integer", "length": 3, "dtype": "f16"},
     {"name": "cos", "scheme": "rope", "length": 3, "dim": 8, "tensor": "cos"},
-    {"name": "yarn", "scheme": "rope", "length": 2, "dim": 4, "rope_type": "yarn", "factor": 4,
-     "original_max_position_embeddings": 32},
+    {
+        "name": "yarn",
+        "scheme": "rope",
+        "length": 2,
+        "dim": 4,
+        "rope_type": "yarn",
+        "factor": 4,
+        "original_max_position_embeddings": 32,
+    },
 ]
 
 
 def read_safetensors(data):
     """{name: (dtype, shape, bytes)} and the metadata, whose values are JSON."""
     (size,) = struct.unpack("<Q", data[:8])
-    header = json.loads(data[8:8 + size])
+    header = json.loads(data[8 : 8 + size])
     about = {name: json.loads(text) for name, text in header.pop("__metadata__").items()}
     start, tensors, ends = 8 + size, {}, [0]
     for name, tensor in header.items():
         first, end = tensor["data_offsets"]
         assert first == ends[-1], "no holes"
         ends.append(end)
-        tensors[name] = tensor["dtype"], tensor["shape"], data[start + first:start + end]
+        tensors[name] = tensor["dtype"], tensor["shape"], data[start + first : start + end]
     assert start + ends[-1] == len(data), "nothing behind the last tensor"
     return tensors, about
 
@@ -60,9 +73,22 @@ class Batch(ServerCase):
         reply = self.ask(MIXED, format="safetensors")
         tensors, about = self.assert_tensors_of(reply)
         self.assertEqual(reply.header("Content-Type"), "application/vnd.safetensors")
-        self.assertEqual(set(tensors), {
-            "text.full.cos", "text.full.sin", "text.full.inv_freq", "bias.bias", "bias.slopes",
-            "wide", "half", "cos", "yarn.cos", "yarn.sin", "yarn.inv_freq"})
+        self.assertEqual(
+            set(tensors),
+            {
+                "text.full.cos",
+                "text.full.sin",
+                "text.full.inv_freq",
+                "bias.bias",
+                "bias.slopes",
+                "wide",
+                "half",
+                "cos",
+                "yarn.cos",
+                "yarn.sin",
+                "yarn.inv_freq",
+            },
+        )
         self.assertEqual(tensors["wide"][:2], ("F64", [3, 4]))
         self.assertEqual(list(tensors)[0], "wide", "the largest elements come first")
         self.assertEqual(about["yarn"]["rope_type"], "yarn")
@@ -80,9 +106,12 @@ class Batch(ServerCase):
         def kind(**headers):
             fields = {name.replace("_", "-"): value for name, value in headers.items()}
             return self.assert_ok(self.ask([ROPE], fields)).header("Content-Type")
+
         self.assertEqual(kind(), "application/vnd.safetensors")
         self.assertEqual(kind(Accept="application/json"), "application/json")
-        self.assertEqual(kind(Accept="application/json;q=0.5, */*"), "application/vnd.safetensors")
+        self.assertEqual(
+            kind(Accept="application/json;q=0.5, */*"), "application/vnd.safetensors"
+        )
         self.assert_problem(self.ask([ROPE], {"Accept": "image/png"}), 406)
         plain = self.assert_ok(self.ask([ROPE], format="json"))
         coded = self.assert_ok(self.ask([ROPE], {"Accept-Encoding": "gzip"}, format="json"))
@@ -102,8 +131,9 @@ class Batch(ServerCase):
         self.assertEqual(first.body, again.body)
 
     def test_what_the_cache_cannot_hold_is_streamed_with_its_length(self):
-        large = [{**ROPE, "name": f"n{i}", "length": 30000, "dim": 64, "offset": i}
-                 for i in range(3)]
+        large = [
+            {**ROPE, "name": f"n{i}", "length": 30000, "dim": 64, "offset": i} for i in range(3)
+        ]
         reply = self.ask([*large, *MIXED], format="safetensors")
         self.assertEqual(reply.header("Cache-Status"), "posenc; fwd=bypass; detail=streamed")
         self.assert_tensors_of(reply)
@@ -116,29 +146,54 @@ class Batch(ServerCase):
         self.refuse({"requests": [ROPE] * 65}, 422, "requests")
 
     def test_all_problems_come_at_once_with_index_and_name(self):
-        document = self.refuse({"format": "jsn", "request": [], "requests": [
-            {"name": "a", "scheme": "intger", "length": 2},
-            {"name": "b b", "scheme": "rope", "length": 2, "dim": 4},
-            {"name": "c", "scheme": "rope", "length": -2, "dim": 3, "lenght": 1},
-            {**ROPE, "format": "raw"},
-            {"scheme": "rope"},
-            {"name": "d"},
-            7,
-        ]}, 400)
-        told = {(error.get("request"), error.get("name"), error["parameter"])
-                for error in document["errors"]}
-        self.assertEqual(told, {
-            (None, None, "format"), (None, None, "request"), (0, "a", "scheme"), (1, None, "name"),
-            (2, "c", "length"), (2, "c", "dim"), (2, "c", "lenght"), (3, "rope", "format"),
-            (4, None, "name"), (5, "d", "scheme"), (6, None, "request")})
-        guesses = {error["did_you_mean"] for error in document["errors"] if "did_you_mean" in error}
+        document = self.refuse(
+            {
+                "format": "jsn",
+                "request": [],
+                "requests": [
+                    {"name": "a", "scheme": "intger", "length": 2},
+                    {"name": "b b", "scheme": "rope", "length": 2, "dim": 4},
+                    {"name": "c", "scheme": "rope", "length": -2, "dim": 3, "lenght": 1},
+                    {**ROPE, "format": "raw"},
+                    {"scheme": "rope"},
+                    {"name": "d"},
+                    7,
+                ],
+            },
+            400,
+        )
+        told = {
+            (error.get("request"), error.get("name"), error["parameter"])
+            for error in document["errors"]
+        }
+        self.assertEqual(
+            told,
+            {
+                (None, None, "format"),
+                (None, None, "request"),
+                (0, "a", "scheme"),
+                (1, None, "name"),
+                (2, "c", "length"),
+                (2, "c", "dim"),
+                (2, "c", "lenght"),
+                (3, "rope", "format"),
+                (4, None, "name"),
+                (5, "d", "scheme"),
+                (6, None, "request"),
+            },
+        )
+        guesses = {
+            error["did_you_mean"] for error in document["errors"] if "did_you_mean" in error
+        }
         self.assertEqual(guesses, {"json", "requests", "integer", "length"})
         self.assertIn("requests[0] (a): ", document["detail"])
 
     def test_names_must_keep_the_tensors_apart(self):
         for other in (ROPE, {"name": "rope.cos", "scheme": "integer", "length": 2}):
             document = self.refuse({"requests": [ROPE, other]}, 422)
-            self.assertTrue(all(error["request"] == 1 for error in document["errors"]), document)
+            self.assertTrue(
+                all(error["request"] == 1 for error in document["errors"]), document
+            )
 
     def test_a_body_that_is_no_batch_is_refused(self):
         for document in (b"", b"[]", b"{", {}, {"requests": {}}, {"requests": []}):
@@ -150,11 +205,25 @@ class Batch(ServerCase):
         self.assert_problem(self.get("/v1/batch"), 405)
 
     def test_stored_sets_are_used_and_missing_ones_named(self):
-        document = self.refuse({"requests": [
-            ROPE, {"name": "table", "scheme": "learned", "length": 2, "dim": 4,
-                   "parameters": "nowhere"}]}, 422)
-        self.assertEqual([(error["request"], error["parameter"]) for error in document["errors"]],
-                         [(1, "parameters")])
+        document = self.refuse(
+            {
+                "requests": [
+                    ROPE,
+                    {
+                        "name": "table",
+                        "scheme": "learned",
+                        "length": 2,
+                        "dim": 4,
+                        "parameters": "nowhere",
+                    },
+                ]
+            },
+            422,
+        )
+        self.assertEqual(
+            [(error["request"], error["parameter"]) for error in document["errors"]],
+            [(1, "parameters")],
+        )
 
 
 if __name__ == "__main__":

@@ -220,7 +220,9 @@ class WhatCachesAreTold(ServerCase):
             for kind in kinds:
                 reply = self.get(target, {"Accept": kind})
                 self.assertEqual((reply.status, reply.header("Content-Type")), (200, kind))
-                self.assertEqual(tags.setdefault(kind, reply.header("ETag")), reply.header("ETag"))
+                self.assertEqual(
+                    tags.setdefault(kind, reply.header("ETag")), reply.header("ETag")
+                )
                 again = self.get(target, {"Accept": kind, "If-None-Match": tags[kind]})
                 self.assertEqual((again.status, again.body), (304, b""))
             self.assertEqual(self.get(target, {"Accept": "text/html"}).status, 406)

@@ -49,7 +49,8 @@ class CommandLine(unittest.TestCase):
         ended = run("--version")
         self.assertEqual((ended.returncode, ended.stderr), (0, ""))
         self.assertRegex(
-            ended.stdout, r"\Aposenc \d+\.\d+\.\d+ \(libmicrohttpd \d+\.\d+\.\d+\S*\)\n\Z")
+            ended.stdout, r"\Aposenc \d+\.\d+\.\d+ \(libmicrohttpd \d+\.\d+\.\d+\S*\)\n\Z"
+        )
 
     def test_defaults_are_those_of_the_contract(self):
         expected = {
@@ -83,10 +84,15 @@ class CommandLine(unittest.TestCase):
     def test_a_database_is_refused_by_a_build_without_it_and_never_shown(self):
         """Where this build has PostgreSQL, only what it cannot read is refused."""
         url = "postgresql://posenc:secret%zz@127.0.0.1:1/posenc"
-        for given in ({"POSENC_DATABASE_URL": url}, {"POSENC_DATABASE_URL": "mysql://posenc:secret@h/d"}):
+        for given in (
+            {"POSENC_DATABASE_URL": url},
+            {"POSENC_DATABASE_URL": "mysql://posenc:secret@h/d"},
+        ):
             for action in ((), ("--check-config",)):
                 ended = run(*action, environment=given)
-                self.assert_refused(ended, "the value is not a URL" if "mysql" in str(given) else "database-url")
+                self.assert_refused(
+                    ended, "the value is not a URL" if "mysql" in str(given) else "database-url"
+                )
                 self.assertNotIn("secret", ended.stderr)
         ended = run("--database-url=postgresql://a:secret@h/d", "--data-dir", "/x")
         self.assert_refused(ended, "database-url", "data-dir")
@@ -95,7 +101,10 @@ class CommandLine(unittest.TestCase):
     def test_print_schema_prints_one_transaction(self):
         ended = run("--print-schema")
         self.assertEqual((ended.returncode, ended.stderr), (0, ""))
-        self.assertRegex(ended.stdout, r"(?s)\A(--[^\n]*\n)*BEGIN;\n.*CREATE TABLE posenc\.sets .*COMMIT;\n\Z")
+        self.assertRegex(
+            ended.stdout,
+            r"(?s)\A(--[^\n]*\n)*BEGIN;\n.*CREATE TABLE posenc\.sets .*COMMIT;\n\Z",
+        )
 
     def test_a_flag_beats_the_environment_and_this_the_default(self):
         variable = {"POSENC_CACHE_BYTES": "2MiB", "POSENC_ACCESS_LOG": "true"}

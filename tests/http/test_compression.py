@@ -45,8 +45,13 @@ ACCEPTED = {
     "agzip, gzipp": False,
     "*;q=0, identity": False,
 }
-NOTHING_ACCEPTABLE = ("identity;q=0", "*;q=0", "br, *;q=0", "gzip;q=0, identity;q=0",
-                      "identity;q=0, br, deflate")
+NOTHING_ACCEPTABLE = (
+    "identity;q=0",
+    "*;q=0",
+    "br, *;q=0",
+    "gzip;q=0, identity;q=0",
+    "identity;q=0, br, deflate",
+)
 
 
 class CompressionCase(ServerCase):
@@ -135,8 +140,10 @@ class Compression(CompressionCase):
             self.assert_problem(self.get(f"{TARGET}&format={name}", headers), 406)
 
     def test_only_where_nothing_is_acceptable(self):
-        headers = {"Accept-Encoding": "gzip, identity;q=0",
-                   "Accept": "application/x-npy, application/json;q=0.1"}
+        headers = {
+            "Accept-Encoding": "gzip, identity;q=0",
+            "Accept": "application/x-npy, application/json;q=0.1",
+        }
         self.assert_ok(self.get(TARGET, headers), "application/json")
         headers["Accept-Encoding"] = "gzip, identity;q=0.1"
         self.assert_ok(self.get(TARGET, headers), "application/x-npy")
@@ -152,8 +159,12 @@ class Compression(CompressionCase):
     def test_curl_decompresses_what_it_asked_for(self):
         for target in (TARGET, "/openapi.json"):
             command = [*CURL, "--compressed", "-w", "%{size_download}"]
-            got = subprocess.run([*command, f"{self.server.url}{target}"],
-                                 stdout=subprocess.PIPE, check=True, timeout=60).stdout
+            got = subprocess.run(
+                [*command, f"{self.server.url}{target}"],
+                stdout=subprocess.PIPE,
+                check=True,
+                timeout=60,
+            ).stdout
             plain, coded = self.get(target, PLAIN).body, self.get(target, GZIP).body
             self.assertEqual(got, plain + str(len(coded)).encode())
 
@@ -211,7 +222,8 @@ class Validators(CompressionCase):
         for target in (TARGET, "/v1/schemes"):
             tag = self.get(target, GZIP).header("ETag")
             for method, headers in (
-                ("HEAD", GZIP), ("GET", {**GZIP, "If-None-Match": tag}),
+                ("HEAD", GZIP),
+                ("GET", {**GZIP, "If-None-Match": tag}),
                 ("HEAD", {**GZIP, "If-None-Match": tag}),
             ):
                 with self.server.wire() as wire:
@@ -243,7 +255,9 @@ class Cached(CompressionCase):
             self.assertTrue(again.body == first.body)
             self.assertEqual(again.header("Cache-Status"), "posenc; hit")
             self.assertIsNone(again.header("Server-Timing"))
-        self.assertLess(self.ticks() - before, once)  # for all five hits; compressing once would take as long
+        self.assertLess(
+            self.ticks() - before, once
+        )  # for all five hits; compressing once would take as long
 
     def test_the_budget_counts_gzip_and_not_the_text_that_it_was_made_of(self):
         server = self.start("--cache-bytes", "64MiB")

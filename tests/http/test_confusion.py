@@ -24,14 +24,32 @@ class ConfusionRun(ServerCase):
         url = "/v1/encodings/sinusoidal?length=20&dim=8&tensor=encoding"
         for dtype in ("f32", "f64", "f16", "bf16"):
             table = asker.get(f"{url}&dtype={dtype}")
-            said = {"status": "exact", "request": {"url": f"{url}&dtype={dtype}"}, "transposed": False, "arithmetic": "float64"}
+            said = {
+                "status": "exact",
+                "request": {"url": f"{url}&dtype={dtype}"},
+                "transposed": False,
+                "arithmetic": "float64",
+            }
             self.assertIsNone(asker.misses(table, said))
             self.assertIsNone(asker.misses(table, {**said, "status": "match"}))
             mixed = table.holding(table.bits()[:, [2, 0, 1, 7, 6, 5, 4, 3]], "columns")
-            self.assertIsNone(asker.misses(mixed, {**said, "columns": [1, 2, 0, 7, 6, 5, 4, 3]}))
-            self.assertIsNone(asker.misses(mixed, {**said, "status": "match", "columns": [1, 2, 0, 7, 6, 5, 4, 3]}))
-            self.assertIn("other bits", asker.misses(mixed, {**said, "columns": [2, 0, 1, 7, 6, 5, 4, 3]}))
-            self.assertIn("off by", asker.misses(mixed, {**said, "status": "match", "columns": [2, 0, 1, 7, 6, 5, 4, 3]}))
+            self.assertIsNone(
+                asker.misses(mixed, {**said, "columns": [1, 2, 0, 7, 6, 5, 4, 3]})
+            )
+            self.assertIsNone(
+                asker.misses(
+                    mixed, {**said, "status": "match", "columns": [1, 2, 0, 7, 6, 5, 4, 3]}
+                )
+            )
+            self.assertIn(
+                "other bits", asker.misses(mixed, {**said, "columns": [2, 0, 1, 7, 6, 5, 4, 3]})
+            )
+            self.assertIn(
+                "off by",
+                asker.misses(
+                    mixed, {**said, "status": "match", "columns": [2, 0, 1, 7, 6, 5, 4, 3]}
+                ),
+            )
             bits = table.bits().copy()
             bits.reshape(-1).view(f"<i{bits.itemsize}")[77] += 1
             other = table.holding(bits, "an ulp")
@@ -39,10 +57,19 @@ class ConfusionRun(ServerCase):
             bits.reshape(-1).view(f"<i{bits.itemsize}")[77] += 512
             other = table.holding(bits, "many ulps")
             self.assertIn("off by", asker.misses(other, {**said, "status": "match"}))
-            zero = table.holding(numpy.where(table.values() == 0, table.rounded(numpy.full(table.shape, -0.0)), table.bits()), "signs")
+            zero = table.holding(
+                numpy.where(
+                    table.values() == 0,
+                    table.rounded(numpy.full(table.shape, -0.0)),
+                    table.bits(),
+                ),
+                "signs",
+            )
             self.assertIn("other bits", asker.misses(zero, said))
             self.assertIn("shape", asker.misses(table, {**said, "transposed": True}))
-            self.assertIn("refused", asker.misses(table, {**said, "request": {"url": f"{url}&base=-1"}}))
+            self.assertIn(
+                "refused", asker.misses(table, {**said, "request": {"url": f"{url}&base=-1"}})
+            )
             if dtype != "f64":
                 self.assertEqual(asker.status_of(zero)[0], "match")
 

@@ -5,7 +5,7 @@ import unittest
 
 from server import ServerCase
 
-DEAR = ("/v1/encodings/floater?length=16000&dim=512&hidden=2048&method=rk4&substeps=1000")
+DEAR = "/v1/encodings/floater?length=16000&dim=512&hidden=2048&method=rk4&substeps=1000"
 
 
 class Default(ServerCase):

@@ -79,8 +79,11 @@ class Streamed(CsvCase):
     flags = ("--cache-bytes", "64KiB")  # tables above 16 KiB are streamed
 
     def test_a_streamed_table_has_the_same_lines(self):
-        for target in ("sinusoidal?length=3000&dim=6", "alibi?length=60&heads=5&mask=causal",
-                       "rope?length=4&dim=40000&tensor=inv_freq"):
+        for target in (
+            "sinusoidal?length=3000&dim=6",
+            "alibi?length=60&heads=5&mask=causal",
+            "rope?length=4&dim=40000&tensor=inv_freq",
+        ):
             self.check(target)
         target = f"{ENCODINGS}/alibi?length=60&heads=5&mask=causal&format=csv"
         whole = self.get(target)

@@ -13,7 +13,9 @@ from stored import PATH, simple, tag
 
 CLIENTS = 256
 HEADER, BODY, SEND = 2, 2, 2  # seconds, as in the flags below; no test's pauses are that long
-SLACK = 15  # seconds from a deadline until the last connection is closed, also on a busy machine
+SLACK = (
+    15  # seconds from a deadline until the last connection is closed, also on a busy machine
+)
 TRICKLE = 0.2  # seconds between two bytes
 USUAL = 0.5  # seconds: upper bound on the median of other requests meanwhile
 FLAGS = (
@@ -21,9 +23,7 @@ FLAGS = (
     "--idle-seconds", "60",
 )  # fmt: skip
 HEAD = b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n"
-POST = (
-    b"POST /v1/encodings/integer HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-)
+POST = b"POST /v1/encodings/integer HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 PUT = b"PUT " + PATH.encode() + b"/slow HTTP/1.1\r\nHost: localhost\r\n"
 LARGE = "/v1/encodings/sinusoidal?length=65536&dim=64&format=raw"
 FIN_WAIT_1 = "04"  # in /proc/net/tcp
@@ -270,8 +270,6 @@ class Deadlines(ServerCase):
                 self.assertEqual((reply.status, len(reply.body)), (200, 16))
         for wire in slow:
             wire.close()
-
-
 
 
 if __name__ == "__main__":

@@ -247,8 +247,16 @@ class Directories(DataCase):
         self.data.chmod(0o555)
         user = {"user": 65534} if os.getuid() == 0 else {}
         command = [binary, "--port", "0", "--data-dir", self.data]
-        ended = subprocess.run(command, env=environment_with(), capture_output=True, text=True,
-                               stdin=subprocess.DEVNULL, timeout=60, check=False, **user)
+        ended = subprocess.run(
+            command,
+            env=environment_with(),
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            timeout=60,
+            check=False,
+            **user,
+        )
         self.assertEqual((ended.returncode, ended.stdout), (1, ""), ended)
         self.assertEqual(ended.stderr.count("\n"), 1, ended.stderr)
         self.assertIn("Permission denied", ended.stderr)

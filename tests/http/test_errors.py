@@ -71,9 +71,12 @@ class Mistakes(ServerCase):
         problem = self.refuse("dim=8", 400, "length")
         self.assertIsNone(problem["errors"][0]["given"])
         self.assert_allowed(problem, "length", "positions")
-        self.assertEqual(problem["detail"], 'missing parameter "length": sinusoidal needs an '
-                         "integer from 1 to 9007199254740992, unless positions is given "
-                         "(number of rows)")
+        self.assertEqual(
+            problem["detail"],
+            'missing parameter "length": sinusoidal needs an '
+            "integer from 1 to 9007199254740992, unless positions is given "
+            "(number of rows)",
+        )
 
     def test_the_detail_names_the_parameters_that_are_wrong(self):
         for query, detail in {
@@ -85,15 +88,20 @@ class Mistakes(ServerCase):
             problem = self.refuse(query, 400)
             self.assertTrue(problem["detail"].startswith(detail), problem)
             messages = [error["message"] for error in problem["errors"]]
-            self.assertEqual("errors has a message" in problem["detail"], len(set(messages)) > 1)
+            self.assertEqual(
+                "errors has a message" in problem["detail"], len(set(messages)) > 1
+            )
         strangers = "&".join(f"p{i}=1" for i in range(50))
         detail = self.refuse(f"length=4&dim=8&{strangers}", 400)["detail"]
         self.assertRegex(detail, r"\Ap0, .* and 34 more are wrong")
 
     def test_an_unknown_parameter_is_told_what_there_is(self):
         problem = self.refuse("lenght=4&dim=8", 400, "lenght")
-        self.assertTrue(problem["detail"].startswith(
-            'unknown parameter "lenght"; did you mean "length"? sinusoidal takes length, offset, '))
+        self.assertTrue(
+            problem["detail"].startswith(
+                'unknown parameter "lenght"; did you mean "length"? sinusoidal takes length, offset, '
+            )
+        )
         self.assertIn("GET /v1/schemes/sinusoidal describes them", problem["detail"])
         for name in ("positions", "dtype", "preset", "format", "tensor"):
             self.assert_allowed(problem, "lenght", name)
@@ -104,10 +112,14 @@ class Mistakes(ServerCase):
 
     def test_an_open_bound_is_said_to_be_open(self):
         for alpha in ("0", "1", "1.5"):
-            reply = self.get(f"/v1/encodings/hierarchical?length=4&dim=4&base_length=4&alpha={alpha}")
+            reply = self.get(
+                f"/v1/encodings/hierarchical?length=4&dim=4&base_length=4&alpha={alpha}"
+            )
             problem = self.assert_problem(reply, 422, "alpha")
-            self.assertEqual(problem["detail"],
-                             f"alpha must be a number above 0 and below 1 (given: {alpha})")
+            self.assertEqual(
+                problem["detail"],
+                f"alpha must be a number above 0 and below 1 (given: {alpha})",
+            )
 
     def test_an_odd_dim_names_odd_dim_as_the_way_out(self):
         problem = self.refuse("length=4&dim=7", 422, "dim")

@@ -16,7 +16,9 @@ LARGE_BYTES = 4096 * 512 * 4
 SMALL = "/v1/encodings/sinusoidal?length=16&dim=16&format=raw"
 RATIO = 'posenc_preparation_progress_ratio{scheme="floater"}'
 HITS = 500
-HIT_SECONDS = 0.1  # upper bound on the 99th percentile; a few milliseconds are usual on two busy cores
+HIT_SECONDS = (
+    0.1  # upper bound on the 99th percentile; a few milliseconds are usual on two busy cores
+)
 LONG = 10 * PATIENCE  # what a path may take under a sanitizer on a busy machine
 
 
@@ -59,7 +61,9 @@ class Asked:
 
 class Load(unittest.TestCase):
     def setUp(self):
-        self.server = Server("--threads", "2", "--compute-cost", "0", "--compute-seconds", "3600")
+        self.server = Server(
+            "--threads", "2", "--compute-cost", "0", "--compute-seconds", "3600"
+        )
         self.addCleanup(self.server.stop)
 
     def ratio(self):
@@ -156,7 +160,9 @@ class Runaway(ServerCase):
         self.put("grows", network(4, 1.0, 1.0))
         query = "parameters=grows&length=400&dt=0.1"
         self.refuse(f"{query}&dtype=f16", "dtype", "f16, which ends below 65520")
-        self.refuse(f"{query}&dtype=f64&length=40000".replace("length=400&", ""), "dt", "±1e100")
+        self.refuse(
+            f"{query}&dtype=f64&length=40000".replace("length=400&", ""), "dt", "±1e100"
+        )
 
     def test_the_server_is_as_before(self):
         self.put("bad", network(4, 1e30, 1e30))

@@ -75,27 +75,49 @@ REFUSED = {
     "lengths in two cases": (400, "Content-Length", post(LENGTH, b"content-length: 0")),
     "two lengths on GET": (400, "Content-Length", head(b"Content-Length: 0", LENGTH)),
     "length, then coding": (
-        400, "exclude", post(LENGTH, b"Transfer-Encoding: chunked", body=WHOLE)),
+        400,
+        "exclude",
+        post(LENGTH, b"Transfer-Encoding: chunked", body=WHOLE),
+    ),
     "coding, then length": (
-        400, "exclude", post(b"Transfer-Encoding: chunked", LENGTH, body=WHOLE)),
+        400,
+        "exclude",
+        post(b"Transfer-Encoding: chunked", LENGTH, body=WHOLE),
+    ),
     "length 0 and coding": (
-        400, "exclude", post(b"Content-Length: 0", b"Transfer-Encoding: chunked", body=WHOLE)),
+        400,
+        "exclude",
+        post(b"Content-Length: 0", b"Transfer-Encoding: chunked", body=WHOLE),
+    ),
     "length and unknown coding": (400, "exclude", post(LENGTH, b"Transfer-Encoding: x")),
     "coding twice": (
-        400, "Transfer-Encoding",
-        post(b"Transfer-Encoding: chunked", b"Transfer-Encoding: chunked", body=WHOLE)),
+        400,
+        "Transfer-Encoding",
+        post(b"Transfer-Encoding: chunked", b"Transfer-Encoding: chunked", body=WHOLE),
+    ),
     "coding and another": (
-        400, "Transfer-Encoding",
-        post(b"Transfer-Encoding: chunked", b"Transfer-Encoding: identity", body=WHOLE)),
+        400,
+        "Transfer-Encoding",
+        post(b"Transfer-Encoding: chunked", b"Transfer-Encoding: identity", body=WHOLE),
+    ),
     "coding in HTTP/1.0": (
-        400, "HTTP/1.0",
-        head(b"Transfer-Encoding: chunked", method=b"POST", version=b"HTTP/1.0") + WHOLE),
+        400,
+        "HTTP/1.0",
+        head(b"Transfer-Encoding: chunked", method=b"POST", version=b"HTTP/1.0") + WHOLE,
+    ),
     "coding identity": (501, "chunked", post(b"Transfer-Encoding: identity")),
     "coding gzip": (501, "chunked", post(b"Transfer-Encoding: gzip", body=WHOLE)),
     "gzip, chunked": (501, "chunked", post(b"Transfer-Encoding: gzip, chunked", body=WHOLE)),
     "chunked, identity": (
-        501, "chunked", post(b"Transfer-Encoding: chunked, identity", body=WHOLE)),
-    "chunked, chunked": (501, "chunked", post(b"Transfer-Encoding: chunked, chunked", body=WHOLE)),
+        501,
+        "chunked",
+        post(b"Transfer-Encoding: chunked, identity", body=WHOLE),
+    ),
+    "chunked, chunked": (
+        501,
+        "chunked",
+        post(b"Transfer-Encoding: chunked, chunked", body=WHOLE),
+    ),
     "xchunked": (501, "chunked", post(b"Transfer-Encoding: xchunked", body=WHOLE)),
     "chunked with a parameter": (501, "chunked", post(b"Transfer-Encoding: chunked;q=1")),
     "quoted chunked": (501, "chunked", post(b'Transfer-Encoding: "chunked"', body=WHOLE)),
@@ -120,7 +142,10 @@ REFUSED = {
     "DEL in a value": (400, "value", head(b"X: a\x7fb")),
     "vertical tab in a value": (400, "value", head(b"X: abcdefghijk\x0bl")),
     "vertical tab before chunked": (
-        400, "value", post(b"Transfer-Encoding: \x0bchunked", body=WHOLE)),
+        400,
+        "value",
+        post(b"Transfer-Encoding: \x0bchunked", body=WHOLE),
+    ),
     "CR in a host": (400, "value", hosted(b"a\rb")),
     # lines
     "NUL in a value": (400, "lines", head(b"X: a\0b")),
@@ -136,8 +161,7 @@ REFUSED = {
     "a folded value": (400, "lines", head(b"X: a", b" b", b"Y: c")),
     "a value folded by a tab": (400, "lines", head(b"X: a", b"\tb", b"Y: c")),
     "a folded length": (400, "lines", post(b"Content-Length:", b" 13")),
-    "a folded coding": (
-        400, "lines", post(b"Transfer-Encoding:", b" chunked", body=WHOLE)),
+    "a folded coding": (400, "lines", post(b"Transfer-Encoding:", b" chunked", body=WHOLE)),
     "an empty fold": (400, "lines", head(b"X: a", b" ", b"Y: c")),
     "a fold at the end": (400, "lines", head(b"X: a", b" b")),
     # the request line
@@ -180,14 +204,21 @@ REFUSED = {
     "absolute of 8 bits": (400, "target", absolute(b"\xc3\xa9")),
     "absolute without a Host field": (400, "Host", absolute(b"a", host=b"")),
     "absolute with two Host fields": (400, "Host", absolute(b"a", host=HOST + HOST)),
-    "absolute with a Host field that is none": (400, "Host", absolute(b"a", host=b"Host: a b\r\n")),
+    "absolute with a Host field that is none": (
+        400,
+        "Host",
+        absolute(b"a", host=b"Host: a b\r\n"),
+    ),
 }
 
 # libmicrohttpd itself answers these, with a page of its own, and closes; the second request is never
 # answered. An empty list: it closes without an answer. The table is for 0.9.75; STRICT_ANSWERS has what
 # differs in 1.0.
 ITS_OWN = {
-    "a signed length": ([400, 400], post(b"Content-Length: +13")),  # it sends the head of its answer twice
+    "a signed length": (
+        [400, 400],
+        post(b"Content-Length: +13"),
+    ),  # it sends the head of its answer twice
     "a negative length": ([400, 400], post(b"Content-Length: -13")),
     "a length list": ([400, 400], post(b"Content-Length: 13, 13")),
     "a length with a blank": ([400, 400], post(b"Content-Length: 13 ")),
@@ -226,24 +257,29 @@ KNOWN = {
 CHUNKED = {
     "chunks": ([200], chunks(WHOLE)),
     "chunks in large letters": (
-        [200], post(b"TRANSFER-ENCODING: Chunked", body=WHOLE.replace(b"d", b"D", 1))),
+        [200],
+        post(b"TRANSFER-ENCODING: Chunked", body=WHOLE.replace(b"d", b"D", 1)),
+    ),
     "a trailer": ([200], chunks(WHOLE[:-2] + b"X: a\r\n\r\n")),
     "a length among the trailers": ([200], chunks(WHOLE[:-2] + LENGTH + b"\r\n\r\n")),
     "a chunk's extension": ([200], chunks(WHOLE.replace(b"d\r\n", b"d;x=\x01\r\n", 1))),
     "bare LF in chunks": ([200], chunks(b"d\n" + BODY + b"\n0\n\n")),
     "bare LF behind an extension": ([200], chunks(WHOLE.replace(b"d\r\n", b"d;x\n", 1))),
     "bare LF in an extension": (  # the first chunk is a blank, or to others the letter d
-        [200], chunks(b"1;\n \r\nd\r\n" + BODY + b"\r\n0\r\n\r\n")),
+        [200],
+        chunks(b"1;\n \r\nd\r\n" + BODY + b"\r\n0\r\n\r\n"),
+    ),
     "bare LF behind a chunk": ([200], chunks(WHOLE.replace(b"}\r\n", b"}\n", 1))),
     "bare LF behind a trailer": ([200], chunks(WHOLE[:-2] + b"X: a\n\r\n")),
     "bare LF at the end": ([200], chunks(WHOLE[:-2] + b"\n")),
     "a folded trailer": ([200], chunks(WHOLE[:-2] + b"X: a\r\n b\r\n\r\n")),
     "NUL in a trailer": ([200], chunks(WHOLE[:-2] + b"X: a\0b\r\n\r\n")),
     "a chunked body that is no JSON": ([400], chunks(b"1\r\n{\r\n0\r\n\r\n")),
-    "a chunked body where none is read": (
-        [200], head(b"Transfer-Encoding: chunked") + WHOLE),
+    "a chunked body where none is read": ([200], head(b"Transfer-Encoding: chunked") + WHOLE),
     "a chunked body for no resource": (
-        [404], head(b"Transfer-Encoding: chunked", target=b"/x", method=b"POST") + WHOLE),
+        [404],
+        head(b"Transfer-Encoding: chunked", target=b"/x", method=b"POST") + WHOLE,
+    ),
 }
 
 # Legal requests: they are answered, and so is the second one.
@@ -266,7 +302,9 @@ FINE = {
     "zeros before a length": ([200, 404], post(b"Content-Length: 0013")),
     "a body on GET": ([200, 404], head(b"Content-Length: 3") + b"abc"),
     "HTTP/1.0 without a host": (
-        [200, 404], head(b"Connection: keep-alive", host=b"", version=b"HTTP/1.0")),
+        [200, 404],
+        head(b"Connection: keep-alive", host=b"", version=b"HTTP/1.0"),
+    ),
     "HTTP/1.2": ([200, 404], head(version=b"HTTP/1.2")),
     "escapes that are no NUL": ([200, 404], head(target=b"/health/live?x=%2500%0")),
     "an unknown method": ([405, 404], head(method=b"BREW-1")),
@@ -278,10 +316,15 @@ FINE = {
     "absolute in large letters": ([200, 404], head(target=b"HTTP://LOCALHOST/health/live")),
     "absolute without a path": ([200, 404], absolute(b"localhost", b"")),
     "absolute without a path, with a query": ([200, 404], absolute(b"localhost", b"?a=b/c")),
-    "absolute with an absolute query": ([200, 404], absolute(b"a", b"/health/live?http://b/@/")),
+    "absolute with an absolute query": (
+        [200, 404],
+        absolute(b"a", b"/health/live?http://b/@/"),
+    ),
     "absolute with another Host field": ([200, 404], absolute(b"a", host=b"Host: b\r\n")),
     "absolute in HTTP/1.0 without a Host field": (
-        [200], head(target=b"http://a/health/live", host=b"", version=b"HTTP/1.0")),
+        [200],
+        head(target=b"http://a/health/live", host=b"", version=b"HTTP/1.0"),
+    ),
     "absolute and unknown": ([404, 404], absolute(b"a", b"/http://a/health/live")),
     "absolute with https": ([400, 404], head(target=b"https://localhost/health/live")),
     "a path that looks absolute": ([404, 404], head(target=b"//localhost/health/live")),

@@ -165,13 +165,22 @@ class ReadOnlyDisks(DataCase):
         self.addCleanup(faults.file.close)
         self.addCleanup(faults.memory.close)
         self.assertTrue(LIBRARY.exists())
-        server = ServerCase.start(self, "--data-dir", str(self.data), "--set-cache-bytes", "0",
-                                  environment=faults.environment)
+        server = ServerCase.start(
+            self,
+            "--data-dir",
+            str(self.data),
+            "--set-cache-bytes",
+            "0",
+            environment=faults.environment,
+        )
         body = large(100_000, 1.0)
         self.assertEqual(self.put(server, "a", body), 201)
         faults.arm(0, FOREVER, WRITES)
-        for method, name, sent in (("PUT", "b", simple()), ("PUT", "a", simple()),
-                                   ("DELETE", "a", None)):
+        for method, name, sent in (
+            ("PUT", "b", simple()),
+            ("PUT", "a", simple()),
+            ("DELETE", "a", None),
+        ):
             reply = server.request(method, f"{PATH}/{name}", None, sent)
             self.assert_problem(reply, 503, code="unavailable")
             self.assertIn("read-only", reply.json()["detail"])

@@ -93,7 +93,11 @@ class Fuzz(ServerCase):
     def next_request(self):
         """(method, target, headers, body)."""
         scheme = self.random.choice(self.schemes)
-        name = scheme["name"] if self.random.random() < 0.97 else misspelt(scheme["name"], self.random)
+        name = (
+            scheme["name"]
+            if self.random.random() < 0.97
+            else misspelt(scheme["name"], self.random)
+        )
         method = self.random.choice(["GET"] * 6 + ["HEAD", "POST", "POST", "DELETE"])
         headers = {}
         if self.random.random() < 0.2:
@@ -110,7 +114,12 @@ class Fuzz(ServerCase):
             return method, f"{path}?{query}", headers, b""
         if self.random.random() < 0.95:
             headers["Content-Type"] = "application/json"
-        return method, path, headers, self.body_for(scheme, {"metric": metric} if similar else {})
+        return (
+            method,
+            path,
+            headers,
+            self.body_for(scheme, {"metric": metric} if similar else {}),
+        )
 
     def check(self, method, reply):
         if method == "HEAD" and reply.status in REFUSALS | {200, 304}:
@@ -175,11 +184,15 @@ class Fuzz(ServerCase):
         for status in (200, 304, 400, 404, 405, 406, 415, 422):
             self.assertIn(status, statuses, "the random requests reach every answer")
         self.assertGreater(statuses[200], REQUESTS // 10)
-        asked = 4 + closed  # one that looked whether the server was ready, three here, and those that follow
+        asked = (
+            4 + closed
+        )  # one that looked whether the server was ready, three here, and those that follow
+
         def are_counted():  # a connection is counted once it was handed over, and may be answered before
             nonlocal asked
             asked += 1
             return self.server.metrics()["posenc_connections_total"] == asked
+
         wait_until(are_counted, "every connection to be counted")
 
 

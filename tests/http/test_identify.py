@@ -6,7 +6,18 @@ import unittest
 import numpy
 
 from identify_case import IdentifyCase
-from library_tables import F, NEARLY, OWN, angles, annotated, frequencies, gpt_j, half, hugging_face, yarn
+from library_tables import (
+    F,
+    NEARLY,
+    OWN,
+    angles,
+    annotated,
+    frequencies,
+    gpt_j,
+    half,
+    hugging_face,
+    yarn,
+)
 from test_compare import NPY, RAW, SAFETENSORS, npy, safetensors
 
 
@@ -15,16 +26,45 @@ class Identify(IdentifyCase):
         generator = numpy.random.default_rng(12)
         cosines, sinusoids = hugging_face(300, 64), annotated(512, 128)
         mixed = {  # the table, the scheme, and what the request must say
-            "the annotated transformer": (sinusoids[:, generator.permutation(128)], "sinusoidal", ["length=512", "dim=128"]),
+            "the annotated transformer": (
+                sinusoids[:, generator.permutation(128)],
+                "sinusoidal",
+                ["length=512", "dim=128"],
+            ),
             "the same, reversed": (sinusoids[:, ::-1], "sinusoidal", ["length=512", "dim=128"]),
-            "the same, transposed": (sinusoids[:, generator.permutation(128)].T, "sinusoidal", ["length=512", "dim=128"]),
-            "cosines, each twice": (cosines[:, generator.permutation(64)], "rope", ["length=300", "dim=64", "table=full", "layout=interleaved", "tensor=cos"]),
-            "cosines, two of them changed": (cosines[:, [0, 20, *range(2, 20), 1, *range(21, 64)]], "rope", ["table=full", "layout=interleaved", "tensor=cos"]),
-            "sines": (gpt_j(600, 64)[:, generator.permutation(32)], "rope", ["length=600", "dim=64", "table=half_width", "tensor=sin"]),
-            "times an amplitude": (annotated(300, 64, 8)[:, generator.permutation(64)], "sinusoidal", ["amplitude=8"])}
+            "the same, transposed": (
+                sinusoids[:, generator.permutation(128)].T,
+                "sinusoidal",
+                ["length=512", "dim=128"],
+            ),
+            "cosines, each twice": (
+                cosines[:, generator.permutation(64)],
+                "rope",
+                ["length=300", "dim=64", "table=full", "layout=interleaved", "tensor=cos"],
+            ),
+            "cosines, two of them changed": (
+                cosines[:, [0, 20, *range(2, 20), 1, *range(21, 64)]],
+                "rope",
+                ["table=full", "layout=interleaved", "tensor=cos"],
+            ),
+            "sines": (
+                gpt_j(600, 64)[:, generator.permutation(32)],
+                "rope",
+                ["length=600", "dim=64", "table=half_width", "tensor=sin"],
+            ),
+            "times an amplitude": (
+                annotated(300, 64, 8)[:, generator.permutation(64)],
+                "sinusoidal",
+                ["amplitude=8"],
+            ),
+        }
         for name, (table, scheme, said) in mixed.items():
             found = self.identify(npy(numpy.ascontiguousarray(table)))
-            self.assertEqual((found["status"], found["arithmetic"]), ("match", "float32"), (name, found["summary"]))
+            self.assertEqual(
+                (found["status"], found["arithmetic"]),
+                ("match", "float32"),
+                (name, found["summary"]),
+            )
             self.assertIn("with its columns in another order", found["summary"], name)
             self.assertEqual(found["request"]["scheme"], scheme, name)
             for text in said:
@@ -42,13 +82,20 @@ class Identify(IdentifyCase):
             for text in said:
                 self.assertIn(text, found["request"]["url"].replace("?", "&").split("&"), name)
             self.assert_true(found, table)
-            table[tuple(size // 2 for size in table.shape)] += F(.01)
+            table[tuple(size // 2 for size in table.shape)] += F(0.01)
             damaged = self.identify(npy(table))
             self.assertIn(damaged["status"], ("near", "unknown"), name)
 
     def test_a_bad_row_or_column_or_a_few_bad_entries_are_near(self):
         generator = numpy.random.default_rng(4)
-        tables = {"rope": hugging_face(300, 64), "sinusoidal": annotated(200, 64), "yarn": yarn(600, 64, 1e6, 4, 32768), "own": self.fetch("/v1/encodings/rope?length=400&dim=64&rope_type=llama3&factor=32&table=full")}
+        tables = {
+            "rope": hugging_face(300, 64),
+            "sinusoidal": annotated(200, 64),
+            "yarn": yarn(600, 64, 1e6, 4, 32768),
+            "own": self.fetch(
+                "/v1/encodings/rope?length=400&dim=64&rope_type=llama3&factor=32&table=full"
+            ),
+        }
         for name, table in tables.items():
             good = self.identify(npy(table))["request"]
             rows, columns = table.shape
@@ -61,30 +108,59 @@ class Identify(IdentifyCase):
                     row = {"row": rows // 3, "first row": 0, "last row": rows - 1}[spoilt]
                     other[row] = generator.normal(size=columns)
                 else:
-                    other[:, 0 if "first" in spoilt else columns // 5] = generator.normal(size=rows)
+                    other[:, 0 if "first" in spoilt else columns // 5] = generator.normal(
+                        size=rows
+                    )
                 found = self.identify(npy(other))
                 wrong = (other != table).sum()
                 if spoilt == "entries" and len(table) < 300 and found["status"] == "unknown":
                     continue  # a short table does not say enough then
                 self.assertEqual(found["status"], "near", (name, spoilt, found["summary"]))
-                self.assertEqual(self.bits(self.fetch(found["request"]["url"])), self.bits(self.fetch(good["url"])), (name, spoilt))
+                self.assertEqual(
+                    self.bits(self.fetch(found["request"]["url"])),
+                    self.bits(self.fetch(good["url"])),
+                    (name, spoilt),
+                )
                 self.assertLessEqual(found["misfits"], wrong)
                 self.assertGreater(found["misfits"], 0.9 * wrong)
-                where, bad_rows, bad_columns = found["exceptions"], *((other != table).mean(axis) > 0.9 for axis in (1, 0))
-                self.assertEqual((where["rows"], where["row_count"]), (list(bad_rows.nonzero()[0]), bad_rows.sum()), (name, spoilt))
-                self.assertEqual((where["columns"], where["column_count"]), (list(bad_columns.nonzero()[0]), bad_columns.sum()), (name, spoilt))
+                where, bad_rows, bad_columns = found["exceptions"], *(
+                    (other != table).mean(axis) > 0.9 for axis in (1, 0)
+                )
+                self.assertEqual(
+                    (where["rows"], where["row_count"]),
+                    (list(bad_rows.nonzero()[0]), bad_rows.sum()),
+                    (name, spoilt),
+                )
+                self.assertEqual(
+                    (where["columns"], where["column_count"]),
+                    (list(bad_columns.nonzero()[0]), bad_columns.sum()),
+                    (name, spoilt),
+                )
                 self.assertEqual(bool(where["entries"]), spoilt == "entries")
-                self.assertTrue(all(other[tuple(at)] != table[tuple(at)] for at in where["entries"]), (name, spoilt))
+                self.assertTrue(
+                    all(other[tuple(at)] != table[tuple(at)] for at in where["entries"]),
+                    (name, spoilt),
+                )
 
     def test_files_and_raw_elements(self):
         table = self.fetch("/v1/encodings/sinusoidal?length=64&dim=32")
         for body, query, media_type in (
-                (npy(numpy.asfortranarray(table)), "", NPY),
-                (safetensors({"a": ("F32", [64, 32], table.tobytes()), "b": ("F32", [2], bytes(8))}), "?file_tensor=a", SAFETENSORS),
-                (table.tobytes(), "?shape=64,32&dtype=f32", RAW), (table.tobytes(), "?shape=1,64,32", RAW)):
+            (npy(numpy.asfortranarray(table)), "", NPY),
+            (
+                safetensors(
+                    {"a": ("F32", [64, 32], table.tobytes()), "b": ("F32", [2], bytes(8))}
+                ),
+                "?file_tensor=a",
+                SAFETENSORS,
+            ),
+            (table.tobytes(), "?shape=64,32&dtype=f32", RAW),
+            (table.tobytes(), "?shape=1,64,32", RAW),
+        ):
             found = self.identify(body, query, media_type)
-            self.assertEqual((found["status"], found["request"]["url"]),
-                             ("exact", "/v1/encodings/sinusoidal?length=64&dim=32&tensor=encoding"))
+            self.assertEqual(
+                (found["status"], found["request"]["url"]),
+                ("exact", "/v1/encodings/sinusoidal?length=64&dim=32&tensor=encoding"),
+            )
         self.assertEqual(self.identify(npy(table), "?scheme=rope")["status"], "unknown")
         self.refuse(422, "scheme", npy(table), "?scheme=none", NPY)
         for scheme in self.get("/v1/schemes").json()["schemes"]:
@@ -96,11 +172,25 @@ class Identify(IdentifyCase):
         self.refuse(400, "dtype", table.tobytes(), "?shape=64,32&dtype=f33", RAW)
 
     def test_other_requests_and_values_of_the_same_table(self):
-        cases = {"rope?length=120&dim=64&step=0.25&tensor=cos": (None, "rope_type=linear&factor=4", {"layout": ["interleaved"]}),
-                 "rope?length=120&dim=64&rope_theta=1000000&table=full&tensor=sin": ("qwen2", "", {}),
-                 "sinusoidal?length=64&dim=32": ("vaswani", "", {"odd_dim": ["truncate", "pad"]}),
-                 "sinusoidal?length=8&dim=8&dtype=f16": ("vaswani", "", {"base": ["9999.99", "10000.1"]}),
-                 "sinusoidal_2d?height=5&width=5&dim=32&preset=mae": ("mae", "", {})}
+        cases = {
+            "rope?length=120&dim=64&step=0.25&tensor=cos": (
+                None,
+                "rope_type=linear&factor=4",
+                {"layout": ["interleaved"]},
+            ),
+            "rope?length=120&dim=64&rope_theta=1000000&table=full&tensor=sin": (
+                "qwen2",
+                "",
+                {},
+            ),
+            "sinusoidal?length=64&dim=32": ("vaswani", "", {"odd_dim": ["truncate", "pad"]}),
+            "sinusoidal?length=8&dim=8&dtype=f16": (
+                "vaswani",
+                "",
+                {"base": ["9999.99", "10000.1"]},
+            ),
+            "sinusoidal_2d?height=5&width=5&dim=32&preset=mae": ("mae", "", {}),
+        }
         for query, (preset, other, undecided) in cases.items():
             reply = self.assert_ok(self.get(f"/v1/encodings/{query}&format=npy"))
             exact = numpy.load(io.BytesIO(reply.body))
@@ -114,97 +204,195 @@ class Identify(IdentifyCase):
             open_values = {row["parameter"]: row["values"] for row in found["undecided"]}
             for name, values in undecided.items():
                 self.assertEqual(open_values[name], values, query)
-            targets = urls + [found["request"]["url"].replace(f"{name}=", f"no_{name}=") + f"&{name}={value}" for name, values in open_values.items()
-                              if f"{name}=" not in found["request"]["url"] for value in values]
+            targets = urls + [
+                found["request"]["url"].replace(f"{name}=", f"no_{name}=") + f"&{name}={value}"
+                for name, values in open_values.items()
+                if f"{name}=" not in found["request"]["url"]
+                for value in values
+            ]
             for target in targets:
                 self.assertEqual(self.bits(self.fetch(target)), self.bits(exact), target)
             none = self.identify(reply.body, "?limit=0")
             self.assertEqual((none["same_table"], none["undecided"]), ([], found["undecided"]))
         self.refuse(422, "limit", npy(exact), "?limit=99", NPY)
-        huge = self.assert_ok(self.get("/v1/encodings/sinusoidal?length=40&dim=16&amplitude=1e30&dtype=f64&format=npy"))
+        huge = self.assert_ok(
+            self.get(
+                "/v1/encodings/sinusoidal?length=40&dim=16&amplitude=1e30&dtype=f64&format=npy"
+            )
+        )
         found = self.identify(huge.body)
         self.assertEqual(found["status"], "exact")
-        self.assertEqual(self.bits(self.fetch(found["request"]["url"])), self.bits(numpy.load(io.BytesIO(huge.body))))
+        self.assertEqual(
+            self.bits(self.fetch(found["request"]["url"])),
+            self.bits(numpy.load(io.BytesIO(huge.body))),
+        )
 
     def test_tensors_of_stored_sets(self):
         exact = self.fetch("/v1/encodings/sinusoidal?length=64&dim=32")
         numbers = numpy.arange(12).astype("f8")
-        file = safetensors({"cos": ("F32", [300, 64], hugging_face(300, 64).tobytes()), "pe": ("F32", [1, 64, 32], exact.tobytes()),
-                            "ids": ("F64", [12], numbers.tobytes()), "half": ("F16", [64, 32], exact.astype("f2").tobytes())})
+        file = safetensors(
+            {
+                "cos": ("F32", [300, 64], hugging_face(300, 64).tobytes()),
+                "pe": ("F32", [1, 64, 32], exact.tobytes()),
+                "ids": ("F64", [12], numbers.tobytes()),
+                "half": ("F16", [64, 32], exact.astype("f2").tobytes()),
+            }
+        )
         one = safetensors({"ids": ("F64", [12], numbers.tobytes())})
         for name, body in (("several", file), ("one", one)):
-            self.assertIn(self.server.request("PUT", f"/v1/parameters/{name}", {}, body).status, (201, 204))
-        ask = lambda query: self.assert_ok(self.get(f"/v1/identify?{query}"), "application/json").json()
+            self.assertIn(
+                self.server.request("PUT", f"/v1/parameters/{name}", {}, body).status,
+                (201, 204),
+            )
+        ask = lambda query: self.assert_ok(
+            self.get(f"/v1/identify?{query}"), "application/json"
+        ).json()
         found = ask("parameters=several&tensor=pe")
-        self.assertEqual((found["status"], found["shape"], found["request"]["url"]),
-                         ("exact", [1, 64, 32], "/v1/encodings/sinusoidal?length=64&dim=32&tensor=encoding"))
-        self.assertEqual(found["file"], {"format": "safetensors", "dtype": "f32", "tensor": "pe", "parameters": "several"})
+        self.assertEqual(
+            (found["status"], found["shape"], found["request"]["url"]),
+            ("exact", [1, 64, 32], "/v1/encodings/sinusoidal?length=64&dim=32&tensor=encoding"),
+        )
+        self.assertEqual(
+            found["file"],
+            {"format": "safetensors", "dtype": "f32", "tensor": "pe", "parameters": "several"},
+        )
         sent = self.identify(file, "?file_tensor=cos", SAFETENSORS)
         kept = ask("parameters=several&tensor=cos")
         self.assertEqual((kept["status"], kept["arithmetic"]), ("match", "float32"))
         for member in sent:
             if member != "file":
                 self.assertEqual(kept[member], sent[member], member)
-        self.assertEqual(ask("parameters=several&tensor=half&scheme=sinusoidal")["request"]["url"],
-                         "/v1/encodings/sinusoidal?length=64&dim=32&tensor=encoding&dtype=f16")
+        self.assertEqual(
+            ask("parameters=several&tensor=half&scheme=sinusoidal")["request"]["url"],
+            "/v1/encodings/sinusoidal?length=64&dim=32&tensor=encoding&dtype=f16",
+        )
         self.assertEqual(ask("parameters=one")["request"]["scheme"], "integer")
         head = self.server.request("HEAD", "/v1/identify?parameters=one")
         self.assertEqual((head.status, head.body), (200, b""))
-        for query, status, parameter in (("parameters=none", 422, "parameters"), ("tensor=pe", 400, "parameters"), ("parameters=several", 422, "tensor"),
-                                         ("parameters=several&tensor=none", 422, "tensor"), ("parameters=one&file_tensor=ids", 400, "file_tensor"),
-                                         ("parameters=one&scheme=none", 422, "scheme")):
+        for query, status, parameter in (
+            ("parameters=none", 422, "parameters"),
+            ("tensor=pe", 400, "parameters"),
+            ("parameters=several", 422, "tensor"),
+            ("parameters=several&tensor=none", 422, "tensor"),
+            ("parameters=one&file_tensor=ids", 400, "file_tensor"),
+            ("parameters=one&scheme=none", 422, "scheme"),
+        ):
             self.assert_problem(self.get(f"/v1/identify?{query}"), status, parameter)
-        self.assert_problem(self.server.request("GET", "/v1/identify?parameters=one", {"Origin": "http://example.org"}), 403)
+        self.assert_problem(
+            self.server.request(
+                "GET", "/v1/identify?parameters=one", {"Origin": "http://example.org"}
+            ),
+            403,
+        )
 
     def test_every_scheme_says_whether_it_is_recognised(self):
         schemes = self.get("/v1/schemes").json()["schemes"]
         recognised = {scheme["name"] for scheme in schemes if scheme["recognised"]}
-        self.assertLessEqual({"integer", "normalized", "binary", "sinusoidal", "rope", "alibi", "sinusoidal_2d", *OWN}, recognised)
+        self.assertLessEqual(
+            {
+                "integer",
+                "normalized",
+                "binary",
+                "sinusoidal",
+                "rope",
+                "alibi",
+                "sinusoidal_2d",
+                *OWN,
+            },
+            recognised,
+        )
         self.assertEqual(len(recognised), len(schemes))
 
     def test_presets_are_those_that_make_the_table(self):
         for query, presets, others in [
-                ("sinusoidal?length=150&dim=64&preset=whisper", {"whisper", "tensor2tensor", "fairseq"}, {"vaswani"}),
-                ("sinusoidal?length=150&dim=64&base=500", set(), {"vaswani"}), ("sinusoidal?length=150&dim=64&amplitude=2", set(), {"vaswani"}),
-                ("rope?length=150&dim=64&rope_theta=777&tensor=cos", set(), {"gpt_neox"}), ("alibi?length=30&heads=12&preset=falcon", {"falcon"}, set())]:
+            (
+                "sinusoidal?length=150&dim=64&preset=whisper",
+                {"whisper", "tensor2tensor", "fairseq"},
+                {"vaswani"},
+            ),
+            ("sinusoidal?length=150&dim=64&base=500", set(), {"vaswani"}),
+            ("sinusoidal?length=150&dim=64&amplitude=2", set(), {"vaswani"}),
+            ("rope?length=150&dim=64&rope_theta=777&tensor=cos", set(), {"gpt_neox"}),
+            ("alibi?length=30&heads=12&preset=falcon", {"falcon"}, set()),
+        ]:
             scheme = query.split("?")[0]
-            found = self.identify(self.assert_ok(self.get(f"/v1/encodings/{query}&format=npy")).body)
+            found = self.identify(
+                self.assert_ok(self.get(f"/v1/encodings/{query}&format=npy")).body
+            )
             said = set(found["request"]["presets"])
-            self.assertEqual((presets - said, others & said), (set(), set()), (query, found["request"]))
+            self.assertEqual(
+                (presets - said, others & said), (set(), set()), (query, found["request"])
+            )
             for preset in said & {"whisper", "tensor2tensor", "fairseq", "vaswani", "gpt_neox"}:
-                sizes = "&".join(part for part in query.split("?")[1].split("&") if part.split("=")[0] in ("length", "dim", "tensor"))
-                self.assertEqual(self.bits(self.fetch(f"/v1/encodings/{scheme}?preset={preset}&{sizes}")), self.bits(self.fetch(f"/v1/encodings/{query}")), preset)
+                sizes = "&".join(
+                    part
+                    for part in query.split("?")[1].split("&")
+                    if part.split("=")[0] in ("length", "dim", "tensor")
+                )
+                self.assertEqual(
+                    self.bits(self.fetch(f"/v1/encodings/{scheme}?preset={preset}&{sizes}")),
+                    self.bits(self.fetch(f"/v1/encodings/{query}")),
+                    preset,
+                )
 
     def test_columns_of_one_frequency_have_one(self):
         table = numpy.sin(angles(300, frequencies(64))).repeat(2, 1)
         self.assertEqual(self.identify(npy(table))["status"], "match")
-        table[:, 63] *= F(1 + 2 ** -20)
+        table[:, 63] *= F(1 + 2**-20)
         self.assertNotIn(self.identify(npy(table))["status"], ("match", "exact"))
 
     def test_frequencies_of_16_bits_are_those_of_a_float32_near_the_formula(self):
         generator = numpy.random.default_rng(0)
         rounded = half(frequencies(64), "bf16")
-        moved = (rounded.view("u4") + generator.integers(-1, 2, 32).astype("u4") * 0x10000).view("f4")
-        for inverse, statuses in ((rounded, ("match",)), (moved, ("near", "unknown")), (half(frequencies(64, 9950.0), "bf16"), ("near", "unknown"))):
-            self.assertIn(self.identify(npy(numpy.cos(angles(600, inverse))))["status"], statuses)
+        moved = (
+            rounded.view("u4") + generator.integers(-1, 2, 32).astype("u4") * 0x10000
+        ).view("f4")
+        for inverse, statuses in (
+            (rounded, ("match",)),
+            (moved, ("near", "unknown")),
+            (half(frequencies(64, 9950.0), "bf16"), ("near", "unknown")),
+        ):
+            self.assertIn(
+                self.identify(npy(numpy.cos(angles(600, inverse))))["status"], statuses
+            )
 
     def test_float32_tables_that_were_rounded_to_float16_are_a_match(self):
         for length, dim in ((2048, 64), (700, 128)):
-            powers = (10000.0 ** (numpy.arange(0, dim, 2, dtype=F) / F(dim)).astype("f8")).astype(F)  # as torch has them, rounded once
+            powers = (
+                10000.0 ** (numpy.arange(0, dim, 2, dtype=F) / F(dim)).astype("f8")
+            ).astype(
+                F
+            )  # as torch has them, rounded once
             found = self.identify(npy(numpy.cos(angles(length, F(1) / powers)).astype("f2")))
-            self.assertEqual((found["status"], found["arithmetic"]), ("match", "float32"), (length, dim))
+            self.assertEqual(
+                (found["status"], found["arithmetic"]), ("match", "float32"), (length, dim)
+            )
 
     def test_small_sines_are_not_near_what_has_another_sign(self):
-        for target, place in (("sinusoidal?length=50&dim=64&base=1e18", (slice(None), 62)), ("sinusoidal?length=100&dim=64&dtype=f64", (1, 62))):
+        for target, place in (
+            ("sinusoidal?length=50&dim=64&base=1e18", (slice(None), 62)),
+            ("sinusoidal?length=100&dim=64&dtype=f64", (1, 62)),
+        ):
             table = self.fetch(f"/v1/encodings/{target}").copy()
             table[place] *= table.dtype.type(-1 if table.dtype == "f4" else 1 + 3e-12)
             self.assertNotIn(self.identify(npy(table))["status"], ("match", "exact"), target)
 
     def test_integers_that_no_double_has_are_no_numbers(self):
-        for table in (numpy.arange(5) + 2 ** 53, 2 ** 53 + numpy.array([0, 1, 0, 1]), numpy.array([2 ** 64 - 1, 0, 5, 7], "u8")):
+        for table in (
+            numpy.arange(5) + 2**53,
+            2**53 + numpy.array([0, 1, 0, 1]),
+            numpy.array([2**64 - 1, 0, 5, 7], "u8"),
+        ):
             self.assertEqual(self.identify(npy(table))["status"], "unknown")
-        self.assertIn(self.identify(npy(numpy.arange(5) + 2 ** 52))["status"], ("match", "exact"))
-        reply = self.server.request("POST", "/v1/compare/integer?length=2&offset=9007199254740992&step=0&dtype=f64", {"Content-Type": NPY}, npy(numpy.array([[2 ** 53], [2 ** 53 + 1]])))
+        self.assertIn(
+            self.identify(npy(numpy.arange(5) + 2**52))["status"], ("match", "exact")
+        )
+        reply = self.server.request(
+            "POST",
+            "/v1/compare/integer?length=2&offset=9007199254740992&step=0&dtype=f64",
+            {"Content-Type": NPY},
+            npy(numpy.array([[2**53], [2**53 + 1]])),
+        )
         self.assertEqual((reply.json()["equal"], reply.json()["not_finite"]), (False, 1))
 
     def test_what_is_near_tells_how_much_differs(self):

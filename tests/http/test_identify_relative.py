@@ -14,7 +14,9 @@ F = numpy.float32
 
 class RelativeCase(ServerCase):
     def identify(self, body, query="", media_type=NPY):
-        reply = self.server.request("POST", f"/v1/identify{query}", {"Content-Type": media_type}, body)
+        reply = self.server.request(
+            "POST", f"/v1/identify{query}", {"Content-Type": media_type}, body
+        )
         return self.assert_ok(reply, "application/json").json()
 
     def fetch(self, target):
@@ -26,17 +28,26 @@ class RelativeCase(ServerCase):
         reply = self.get(f"{target}&dtype={dtype}&format=raw")
         if reply.status != 200:
             return None
-        shape, element = (reply.header(name).strip("[]").replace(" ", "") for name in ("Tensor-Shape", "Tensor-Dtype"))
+        shape, element = (
+            reply.header(name).strip("[]").replace(" ", "")
+            for name in ("Tensor-Shape", "Tensor-Dtype")
+        )
         found = self.identify(reply.body, f"?shape={shape}&dtype={element}", RAW)
         if found["status"] == "exact":
             url = found["request"]["url"]
-            again = self.assert_ok(self.get(url + ("" if "dtype=" in url else f"&dtype={dtype}") + "&format=raw"))
+            again = self.assert_ok(
+                self.get(url + ("" if "dtype=" in url else f"&dtype={dtype}") + "&format=raw")
+            )
             if found["transposed"]:
-                numpy.testing.assert_array_equal(self.fetch(url).squeeze().T, self.fetch(target).squeeze())
+                numpy.testing.assert_array_equal(
+                    self.fetch(url).squeeze().T, self.fetch(target).squeeze()
+                )
             elif again.header("Tensor-Dtype") == element:
                 self.assertEqual(again.body, reply.body, (target, found))
             else:  # whole numbers, by a scheme that has them as reals
-                numpy.testing.assert_array_equal(self.fetch(url).squeeze(), self.fetch(target).squeeze())
+                numpy.testing.assert_array_equal(
+                    self.fetch(url).squeeze(), self.fetch(target).squeeze()
+                )
         return found
 
     def assert_own(self, targets, most_unknown=0, statuses=("exact",)):
@@ -61,7 +72,9 @@ class RelativeCase(ServerCase):
         self.assertEqual(found["request"]["scheme"], scheme, name)
         for text in said:
             self.assertIn(text, found["request"]["url"].replace("?", "&").split("&"), name)
-        numpy.testing.assert_array_equal(self.fetch(found["request"]["url"]).squeeze(), numpy.squeeze(table))
+        numpy.testing.assert_array_equal(
+            self.fetch(found["request"]["url"]).squeeze(), numpy.squeeze(table)
+        )
 
     def assert_damaged(self, table, changes=(), clipped=False):
         """A table that was changed is no match: the entry in the middle, one beside it, two heads exchanged,
@@ -69,7 +82,9 @@ class RelativeCase(ServerCase):
         whole = table.dtype.kind in "iu"
         middle = tuple(extent // 2 for extent in table.shape)
         entry = table.copy()
-        entry[middle] = entry[middle] + 1 if whole else numpy.nextafter(entry[middle], table.dtype.type(9))
+        entry[middle] = (
+            entry[middle] + 1 if whole else numpy.nextafter(entry[middle], table.dtype.type(9))
+        )
         first, last = table.copy(), table.copy()
         first.flat[0] += table.dtype.type(1)
         last.flat[-1] += table.dtype.type(1)
@@ -85,16 +100,26 @@ class RelativeCase(ServerCase):
         for name, other in others.items():
             if other.tobytes() != table.tobytes():
                 found = self.identify(npy(other))
-                self.assertIn(found["status"], ("near", "unknown"), (name, found.get("request"), found["summary"]))
+                self.assertIn(
+                    found["status"],
+                    ("near", "unknown"),
+                    (name, found.get("request"), found["summary"]),
+                )
 
 
 def windows(generator, most=90):
     """Random windows of queries and keys."""
     keys = generator.randint(2, most)
-    return f"length={keys}" + generator.choice([
-        "", "", f"&query_length={generator.randint(1, most)}", "&form=compact",
-        f"&query_length={generator.randint(1, 20)}&query_offset={generator.randint(-40, 140)}",
-        f"&query_length={generator.randint(1, 20)}&query_offset={generator.randint(-40, 140)}&form=compact"])
+    return f"length={keys}" + generator.choice(
+        [
+            "",
+            "",
+            f"&query_length={generator.randint(1, most)}",
+            "&form=compact",
+            f"&query_length={generator.randint(1, 20)}&query_offset={generator.randint(-40, 140)}",
+            f"&query_length={generator.randint(1, 20)}&query_offset={generator.randint(-40, 140)}&form=compact",
+        ]
+    )
 
 
 def distances(queries, keys, offset=None):
@@ -113,7 +138,11 @@ def t5_bucket(relative, bidirectional=True, buckets=32, most=128):
     else:
         relative = -numpy.minimum(relative, 0)
     exact = buckets // 2
-    large = exact + (numpy.log(numpy.maximum(relative, 1).astype("f4") / exact) / F(math.log(most / exact)) * (buckets - exact)).astype("i8")
+    large = exact + (
+        numpy.log(numpy.maximum(relative, 1).astype("f4") / exact)
+        / F(math.log(most / exact))
+        * (buckets - exact)
+    ).astype("i8")
     return out + numpy.where(relative < exact, relative, numpy.minimum(large, buckets - 1))
 
 
@@ -122,25 +151,51 @@ class T5(RelativeCase):
         generator = random.Random(21)
         targets = []
         for _ in range(90):
-            setting = generator.choice(["", "", "&bidirectional=false", "&num_buckets=64&max_distance=256", "&num_buckets=320&max_distance=800",
-                                        f"&num_buckets={2 * generator.randint(2, 60)}&max_distance={generator.randint(61, 400)}",
-                                        f"&num_buckets={generator.randint(2, 40)}&max_distance={generator.randint(21, 90)}&bidirectional=false"])
-            targets.append(f"/v1/encodings/t5?{windows(generator)}&heads={generator.choice([1, 2, 6, 12])}&tensor={generator.choice(['bias', 'bucket'])}"
-                           f"{setting}&seed={generator.choice([0, 0, 1, 3])}")
+            setting = generator.choice(
+                [
+                    "",
+                    "",
+                    "&bidirectional=false",
+                    "&num_buckets=64&max_distance=256",
+                    "&num_buckets=320&max_distance=800",
+                    f"&num_buckets={2 * generator.randint(2, 60)}&max_distance={generator.randint(61, 400)}",
+                    f"&num_buckets={generator.randint(2, 40)}&max_distance={generator.randint(21, 90)}&bidirectional=false",
+                ]
+            )
+            targets.append(
+                f"/v1/encodings/t5?{windows(generator)}&heads={generator.choice([1, 2, 6, 12])}&tensor={generator.choice(['bias', 'bucket'])}"
+                f"{setting}&seed={generator.choice([0, 0, 1, 3])}"
+            )
         self.assert_own(targets, 5)
 
     def test_tables_of_libraries(self):
-        for queries, keys, more in ((50, 50, {}), (300, 300, {}), (40, 200, {}), (200, 200, {"bidirectional": False}), (300, 300, {"buckets": 64, "most": 256}),
-                                    (900, 900, {"buckets": 320, "most": 800})):
-            said = [f"length={keys}", "tensor=bucket"] + ["bidirectional=false"] * ("bidirectional" in more)
+        for queries, keys, more in (
+            (50, 50, {}),
+            (300, 300, {}),
+            (40, 200, {}),
+            (200, 200, {"bidirectional": False}),
+            (300, 300, {"buckets": 64, "most": 256}),
+            (900, 900, {"buckets": 320, "most": 800}),
+        ):
+            said = [f"length={keys}", "tensor=bucket"] + ["bidirectional=false"] * (
+                "bidirectional" in more
+            )
             if keys > 250:
-                said += [f"num_buckets={more['buckets']}", f"max_distance={more['most']}"] if "buckets" in more else []
-            self.assert_library(t5_bucket(distances(queries, keys), **more), "t5", said, (queries, keys, more))
+                said += (
+                    [f"num_buckets={more['buckets']}", f"max_distance={more['most']}"]
+                    if "buckets" in more
+                    else []
+                )
+            self.assert_library(
+                t5_bucket(distances(queries, keys), **more), "t5", said, (queries, keys, more)
+            )
 
     def test_a_table_that_was_changed_is_no_match(self):
         self.assert_damaged(self.fetch("/v1/encodings/t5?length=60&heads=4&tensor=bias"))
         self.assert_damaged(self.fetch("/v1/encodings/t5?length=60&heads=4&tensor=bucket"))
-        self.assert_damaged(numpy.random.default_rng(5).normal(0, .02, (4, 30, 30)).astype("f4"))
+        self.assert_damaged(
+            numpy.random.default_rng(5).normal(0, 0.02, (4, 30, 30)).astype("f4")
+        )
 
 
 def levit_index(height, width):
@@ -149,7 +204,11 @@ def levit_index(height, width):
     offsets, index = {}, []
     for one in points:
         for other in points:
-            index.append(offsets.setdefault((abs(one[0] - other[0]), abs(one[1] - other[1])), len(offsets)))
+            index.append(
+                offsets.setdefault(
+                    (abs(one[0] - other[0]), abs(one[1] - other[1])), len(offsets)
+                )
+            )
     return numpy.array(index).reshape(len(points), len(points))
 
 
@@ -160,34 +219,57 @@ class Levit(RelativeCase):
         for _ in range(60):
             height, width = generator.randint(1, 9), generator.randint(2, 9)
             queries = generator.randint(1, height * width)
-            window = generator.choice(["", "", f"&query_length={queries}", f"&query_length={queries}&query_offset={generator.randint(0, height * width - queries)}"])
-            if generator.random() < .5:
+            window = generator.choice(
+                [
+                    "",
+                    "",
+                    f"&query_length={queries}",
+                    f"&query_length={queries}&query_offset={generator.randint(0, height * width - queries)}",
+                ]
+            )
+            if generator.random() < 0.5:
                 shape = f"height={height}&width={width}{window}"
             else:
-                shape = f"length={height * width}{window}" + generator.choice(["", "&form=compact"])
-            targets.append(f"/v1/encodings/levit?{shape}&heads={generator.choice([1, 3, 8])}&tensor={generator.choice(['bias', 'bias', 'index'])}"
-                           f"{generator.choice(['', '', '&dim_head=32', '&dim_head=17.5'])}&seed={generator.choice([0, 0, 1, 3])}")
+                shape = f"length={height * width}{window}" + generator.choice(
+                    ["", "&form=compact"]
+                )
+            targets.append(
+                f"/v1/encodings/levit?{shape}&heads={generator.choice([1, 3, 8])}&tensor={generator.choice(['bias', 'bias', 'index'])}"
+                f"{generator.choice(['', '', '&dim_head=32', '&dim_head=17.5'])}&seed={generator.choice([0, 0, 1, 3])}"
+            )
         self.assert_own(targets, 6)
 
     def test_tables_of_libraries(self):
         for height, width in ((14, 14), (7, 7), (5, 8), (8, 5)):
-            self.assert_library(levit_index(height, width), "levit", [f"height={height}", f"width={width}", "tensor=index"])
+            self.assert_library(
+                levit_index(height, width),
+                "levit",
+                [f"height={height}", f"width={width}", "tensor=index"],
+            )
 
     def test_a_table_that_was_changed_is_no_match(self):
-        self.assert_damaged(self.fetch("/v1/encodings/levit?height=5&width=6&heads=4&tensor=bias"))
-        self.assert_damaged(self.fetch("/v1/encodings/levit?height=5&width=6&heads=4&tensor=index"))
+        self.assert_damaged(
+            self.fetch("/v1/encodings/levit?height=5&width=6&heads=4&tensor=bias")
+        )
+        self.assert_damaged(
+            self.fetch("/v1/encodings/levit?height=5&width=6&heads=4&tensor=index")
+        )
 
 
 def swin_index(height, width):
     """relative_position_index of the authors' code."""
-    coords = numpy.stack(numpy.meshgrid(numpy.arange(height), numpy.arange(width), indexing="ij")).reshape(2, -1)
+    coords = numpy.stack(
+        numpy.meshgrid(numpy.arange(height), numpy.arange(width), indexing="ij")
+    ).reshape(2, -1)
     relative = (coords[:, :, None] - coords[:, None, :]).transpose(1, 2, 0)
     return (relative[..., 0] + height - 1) * (2 * width - 1) + relative[..., 1] + width - 1
 
 
 def beit_index(height, width):
     """The same with a class token, as in BEiT."""
-    rows, index = (2 * height - 1) * (2 * width - 1), numpy.zeros((height * width + 1,) * 2, "i8")
+    rows, index = (2 * height - 1) * (2 * width - 1), numpy.zeros(
+        (height * width + 1,) * 2, "i8"
+    )
     index[1:, 1:] = swin_index(height, width)
     index[0, :], index[:, 0], index[0, 0] = rows, rows + 1, rows + 2
     return index
@@ -195,7 +277,12 @@ def beit_index(height, width):
 
 def swin_v2_coordinates(height, width, trained):
     """relative_coords_table of the authors' code, in float64."""
-    table = numpy.stack(numpy.meshgrid(numpy.arange(1.0 - height, height), numpy.arange(1.0 - width, width), indexing="ij"), -1)
+    table = numpy.stack(
+        numpy.meshgrid(
+            numpy.arange(1.0 - height, height), numpy.arange(1.0 - width, width), indexing="ij"
+        ),
+        -1,
+    )
     table *= 8 / (trained - 1)
     return (numpy.sign(table) * numpy.log2(abs(table) + 1.0) / numpy.log2(8)).reshape(-1, 2)
 
@@ -206,8 +293,10 @@ class Swin(RelativeCase):
         targets = []
         for _ in range(50):
             shape = f"height={generator.randint(1, 9)}&width={generator.randint(2, 9)}"
-            targets.append(f"/v1/encodings/swin?{shape}&heads={generator.choice([1, 3, 8])}&tensor={generator.choice(['bias', 'bias', 'index'])}"
-                           f"{generator.choice(['', '&class_token=true'])}&seed={generator.choice([0, 0, 1, 3])}")
+            targets.append(
+                f"/v1/encodings/swin?{shape}&heads={generator.choice([1, 3, 8])}&tensor={generator.choice(['bias', 'bias', 'index'])}"
+                f"{generator.choice(['', '&class_token=true'])}&seed={generator.choice([0, 0, 1, 3])}"
+            )
         self.assert_own(targets)
 
     def test_own_tables_of_version_2(self):
@@ -215,17 +304,27 @@ class Swin(RelativeCase):
         targets = []
         for _ in range(24):
             shape = f"height={generator.randint(1, 5)}&width={generator.randint(2, 5)}"
-            if generator.random() < .5:
-                targets.append(f"/v1/encodings/swin_v2?{shape}&heads={generator.choice([1, 3])}&tensor=bias&seed={generator.choice([0, 1])}")
+            if generator.random() < 0.5:
+                targets.append(
+                    f"/v1/encodings/swin_v2?{shape}&heads={generator.choice([1, 3])}&tensor=bias&seed={generator.choice([0, 1])}"
+                )
             else:
-                targets.append(f"/v1/encodings/swin_v2?{shape}&heads=1&hidden=4&tensor={generator.choice(['index', 'coordinates'])}"
-                               f"{generator.choice(['', '&pretrained_height=12&pretrained_width=12', '&pretrained_width=8'])}")
+                targets.append(
+                    f"/v1/encodings/swin_v2?{shape}&heads=1&hidden=4&tensor={generator.choice(['index', 'coordinates'])}"
+                    f"{generator.choice(['', '&pretrained_height=12&pretrained_width=12', '&pretrained_width=8'])}"
+                )
         self.assert_own(targets, 3)
 
     def test_tables_of_libraries(self):
         for height, width in ((7, 7), (8, 8), (12, 12), (4, 6), (6, 4)):
-            self.assert_library(swin_index(height, width), "swin", [f"height={height}", f"width={width}", "tensor=index"])
-        self.assert_library(beit_index(14, 14), "swin", ["height=14", "width=14", "class_token=true"])
+            self.assert_library(
+                swin_index(height, width),
+                "swin",
+                [f"height={height}", f"width={width}", "tensor=index"],
+            )
+        self.assert_library(
+            beit_index(14, 14), "swin", ["height=14", "width=14", "class_token=true"]
+        )
         for height, trained in ((8, 8), (16, 8)):
             found = self.identify(npy(swin_v2_coordinates(height, height, trained)))
             self.assertIn(found["status"], ("match", "exact"))
@@ -233,20 +332,30 @@ class Swin(RelativeCase):
             self.assertEqual("pretrained_height=8" in found["request"]["url"], height == 16)
 
     def test_a_table_that_was_changed_is_no_match(self):
-        self.assert_damaged(self.fetch("/v1/encodings/swin?height=5&width=6&heads=4&tensor=bias"))
-        self.assert_damaged(self.fetch("/v1/encodings/swin?height=5&width=6&heads=4&tensor=index"))
-        self.assert_damaged(self.fetch("/v1/encodings/swin_v2?height=3&width=4&heads=2&tensor=bias"))
+        self.assert_damaged(
+            self.fetch("/v1/encodings/swin?height=5&width=6&heads=4&tensor=bias")
+        )
+        self.assert_damaged(
+            self.fetch("/v1/encodings/swin?height=5&width=6&heads=4&tensor=index")
+        )
+        self.assert_damaged(
+            self.fetch("/v1/encodings/swin_v2?height=3&width=4&heads=2&tensor=bias")
+        )
 
 
 def transformer_xl(keys, dim):
     """Transformer-XL's PositionalEmbedding of distances keys-1 … 0, in float64."""
-    angles = numpy.outer(numpy.arange(keys - 1, -1, -1.0), 1 / 10000 ** (numpy.arange(0, dim, 2) / dim))
+    angles = numpy.outer(
+        numpy.arange(keys - 1, -1, -1.0), 1 / 10000 ** (numpy.arange(0, dim, 2) / dim)
+    )
     return numpy.concatenate([numpy.sin(angles), numpy.cos(angles)], 1)
 
 
 def xlnet(queries, keys, dim):
     """XLNet's relative_positional_encoding, attn_type bi: keys … 1-queries."""
-    angles = numpy.outer(numpy.arange(keys, -queries, -1.0), 1 / 10000 ** (numpy.arange(0, dim, 2) / dim))
+    angles = numpy.outer(
+        numpy.arange(keys, -queries, -1.0), 1 / 10000 ** (numpy.arange(0, dim, 2) / dim)
+    )
     return numpy.concatenate([numpy.sin(angles), numpy.cos(angles)], 1)
 
 
@@ -256,8 +365,19 @@ class Waves(RelativeCase):
         targets = []
         for _ in range(50):
             window = windows(generator, 60)
-            more = generator.choice(["", "&base=500", "&layout=concat", "&layout=concat_cos_first", "&max_distance=20", "&max_distance=9&layout=concat"])
-            targets.append(f"/v1/encodings/relative_sinusoidal?{window}&dim={2 * generator.randint(2, 20)}&tensor=encoding{more}")
+            more = generator.choice(
+                [
+                    "",
+                    "&base=500",
+                    "&layout=concat",
+                    "&layout=concat_cos_first",
+                    "&max_distance=20",
+                    "&max_distance=9&layout=concat",
+                ]
+            )
+            targets.append(
+                f"/v1/encodings/relative_sinusoidal?{window}&dim={2 * generator.randint(2, 20)}&tensor=encoding{more}"
+            )
         self.assert_own(targets, 6)
 
     def test_own_tables_of_transformer_xl(self):
@@ -265,15 +385,32 @@ class Waves(RelativeCase):
         targets = []
         for _ in range(50):
             keys = generator.randint(10, 80)
-            window = f"length={keys}" + generator.choice(["", f"&query_length={generator.randint(1, 40)}"])
-            more = generator.choice(["", "&attention=uni", "&attention=txl", "&attention=two_sided", "&attention=two_sided&layout=concat", "&base=900",
-                                     "&clamp_length=12"])
-            targets.append(f"/v1/encodings/transformer_xl?{window}&dim={2 * generator.randint(2, 20)}{more}"
-                           f"&tensor={generator.choice(['encoding', 'encoding', 'relative'])}")
+            window = f"length={keys}" + generator.choice(
+                ["", f"&query_length={generator.randint(1, 40)}"]
+            )
+            more = generator.choice(
+                [
+                    "",
+                    "&attention=uni",
+                    "&attention=txl",
+                    "&attention=two_sided",
+                    "&attention=two_sided&layout=concat",
+                    "&base=900",
+                    "&clamp_length=12",
+                ]
+            )
+            targets.append(
+                f"/v1/encodings/transformer_xl?{window}&dim={2 * generator.randint(2, 20)}{more}"
+                f"&tensor={generator.choice(['encoding', 'encoding', 'relative'])}"
+            )
         self.assert_own(targets, 6)
 
     def test_tables_of_libraries(self):
-        for table, said in ((transformer_xl(90, 32), ["length=90", "attention=txl"]), (xlnet(60, 60, 32), ["length=60"]), (xlnet(20, 60, 32), ["length=60", "query_length=20"])):
+        for table, said in (
+            (transformer_xl(90, 32), ["length=90", "attention=txl"]),
+            (xlnet(60, 60, 32), ["length=60"]),
+            (xlnet(20, 60, 32), ["length=60", "query_length=20"]),
+        ):
             for dtype in ("f8", "f4"):
                 found = self.identify(npy(table.astype(dtype)))
                 self.assertIn(found["status"], ("match", "exact"), found["summary"])
@@ -284,8 +421,17 @@ class Waves(RelativeCase):
                 self.assertLess(abs(exact - table).max(), 1e-6)
 
     def test_a_table_that_was_changed_is_no_match(self):
-        self.assert_damaged(self.fetch("/v1/encodings/relative_sinusoidal?length=20&query_length=15&dim=16&tensor=encoding"))
-        self.assert_damaged(self.fetch("/v1/encodings/transformer_xl?length=40&dim=16&attention=txl&tensor=encoding"), clipped=True)
+        self.assert_damaged(
+            self.fetch(
+                "/v1/encodings/relative_sinusoidal?length=20&query_length=15&dim=16&tensor=encoding"
+            )
+        )
+        self.assert_damaged(
+            self.fetch(
+                "/v1/encodings/transformer_xl?length=40&dim=16&attention=txl&tensor=encoding"
+            ),
+            clipped=True,
+        )
 
 
 def shaw(queries, keys, most):
@@ -299,19 +445,40 @@ class Shaw(RelativeCase):
         targets = []
         for _ in range(70):
             window = windows(generator, 40).replace("&form=compact", "")
-            more = generator.choice(["", "", "&max_distance=5", "&max_distance=8&min_distance=-3", "&max_distance=8&min_distance=-20&difference=query_minus_key",
-                                     "&source=sinusoidal&max_distance=7", "&source=sinusoidal&max_distance=7&min_distance=-11"])
+            more = generator.choice(
+                [
+                    "",
+                    "",
+                    "&max_distance=5",
+                    "&max_distance=8&min_distance=-3",
+                    "&max_distance=8&min_distance=-20&difference=query_minus_key",
+                    "&source=sinusoidal&max_distance=7",
+                    "&source=sinusoidal&max_distance=7&min_distance=-11",
+                ]
+            )
             tensor = generator.choice(["keys", "keys", "values", "index&form=compact"])
-            targets.append(f"/v1/encodings/shaw?{window}&dim={2 * generator.randint(1, 9)}&tensor={tensor}{more}&seed={generator.choice([0, 0, 1, 3])}")
+            targets.append(
+                f"/v1/encodings/shaw?{window}&dim={2 * generator.randint(1, 9)}&tensor={tensor}{more}&seed={generator.choice([0, 0, 1, 3])}"
+            )
         self.assert_own(targets, 14)
 
     def test_tables_of_libraries(self):
         for queries, keys, most in ((40, 40, 16), (100, 100, 64), (30, 90, 10)):
-            self.assert_library(shaw(queries, keys, most), "shaw", [f"length={keys}", f"max_distance={most}", "tensor=index"])
+            self.assert_library(
+                shaw(queries, keys, most),
+                "shaw",
+                [f"length={keys}", f"max_distance={most}", "tensor=index"],
+            )
 
     def test_a_table_that_was_changed_is_no_match(self):
-        self.assert_damaged(self.fetch("/v1/encodings/shaw?length=20&query_length=15&dim=6&tensor=keys"))
-        self.assert_damaged(self.fetch("/v1/encodings/shaw?length=40&dim=6&max_distance=9&form=compact&tensor=index"))
+        self.assert_damaged(
+            self.fetch("/v1/encodings/shaw?length=20&query_length=15&dim=6&tensor=keys")
+        )
+        self.assert_damaged(
+            self.fetch(
+                "/v1/encodings/shaw?length=40&dim=6&max_distance=9&form=compact&tensor=index"
+            )
+        )
 
 
 def deberta(length, buckets=256, most=512):
@@ -319,7 +486,10 @@ def deberta(length, buckets=256, most=512):
     relative = -distances(length, length)
     middle = buckets // 2
     size = numpy.where((relative < middle) & (relative > -middle), middle - 1, abs(relative))
-    log = numpy.ceil(numpy.log(size / middle) / math.log((most - 1) / middle) * (middle - 1)) + middle
+    log = (
+        numpy.ceil(numpy.log(size / middle) / math.log((most - 1) / middle) * (middle - 1))
+        + middle
+    )
     return numpy.where(size <= middle, relative, log * numpy.sign(relative)).astype("i8")
 
 
@@ -329,24 +499,50 @@ class Deberta(RelativeCase):
         targets = []
         for _ in range(80):
             most = generator.randint(30, 300)
-            more = generator.choice(["", f"&max_relative_positions={generator.randint(5, 90)}", "&position_buckets=256",
-                                     f"&position_buckets={generator.randint(4, 50)}&max_relative_positions={most}", "&position_buckets=32&max_relative_positions=64&beyond=continue",
-                                     "&p2c=paper", "&p2c=paper&position_buckets=16&max_relative_positions=32"])
-            targets.append(f"/v1/encodings/deberta?{windows(generator, 150)}&dim=1{more}&tensor={generator.choice(['c2p_index', 'p2c_index', 'relative_position'])}")
+            more = generator.choice(
+                [
+                    "",
+                    f"&max_relative_positions={generator.randint(5, 90)}",
+                    "&position_buckets=256",
+                    f"&position_buckets={generator.randint(4, 50)}&max_relative_positions={most}",
+                    "&position_buckets=32&max_relative_positions=64&beyond=continue",
+                    "&p2c=paper",
+                    "&p2c=paper&position_buckets=16&max_relative_positions=32",
+                ]
+            )
+            targets.append(
+                f"/v1/encodings/deberta?{windows(generator, 150)}&dim=1{more}&tensor={generator.choice(['c2p_index', 'p2c_index', 'relative_position'])}"
+            )
         self.assert_own(targets, 12)
 
     def test_tables_of_libraries(self):
         for length in (100, 300, 512, 700):
             relative = deberta(length)
-            said = [f"length={length}"] + ["beyond=continue"] * (length > 512) + ["position_buckets=256"] * (length > 200)
-            self.assert_library(relative, "deberta", said + ["tensor=relative_position"], length)
+            said = (
+                [f"length={length}"]
+                + ["beyond=continue"] * (length > 512)
+                + ["position_buckets=256"] * (length > 200)
+            )
+            self.assert_library(
+                relative, "deberta", said + ["tensor=relative_position"], length
+            )
             index = numpy.clip(relative + 256, 0, 511)
             self.assert_library(index, "deberta", said, length)
-        self.assert_library(numpy.clip(-distances(80, 80) + 512, 0, 1023), "deberta", ["length=80", "tensor=c2p_index"])
+        self.assert_library(
+            numpy.clip(-distances(80, 80) + 512, 0, 1023),
+            "deberta",
+            ["length=80", "tensor=c2p_index"],
+        )
 
     def test_a_table_that_was_changed_is_no_match(self):
-        self.assert_damaged(self.fetch("/v1/encodings/deberta?length=60&dim=1&position_buckets=16&max_relative_positions=40&tensor=c2p_index"))
-        self.assert_damaged(self.fetch("/v1/encodings/deberta?length=60&dim=1&tensor=relative_position"))
+        self.assert_damaged(
+            self.fetch(
+                "/v1/encodings/deberta?length=60&dim=1&position_buckets=16&max_relative_positions=40&tensor=c2p_index"
+            )
+        )
+        self.assert_damaged(
+            self.fetch("/v1/encodings/deberta?length=60&dim=1&tensor=relative_position")
+        )
 
 
 class Decays(RelativeCase):
@@ -355,8 +551,14 @@ class Decays(RelativeCase):
         targets = []
         for _ in range(60):
             tensor = generator.choice(["mask", "mask", "mask", "decay", "cos", "sin"])
-            window = windows(generator) if tensor == "mask" else f"length={generator.randint(30, 90)}"
-            targets.append(f"/v1/encodings/retnet?{window}&heads={generator.choice([2, 3, 8])}&dim={2 * generator.randint(3, 20)}&tensor={tensor}")
+            window = (
+                windows(generator)
+                if tensor == "mask"
+                else f"length={generator.randint(30, 90)}"
+            )
+            targets.append(
+                f"/v1/encodings/retnet?{window}&heads={generator.choice([2, 3, 8])}&dim={2 * generator.randint(3, 20)}&tensor={tensor}"
+            )
         self.assert_own(targets, 6)
 
     def test_own_tables_of_sandwich(self):
@@ -364,19 +566,33 @@ class Decays(RelativeCase):
         targets = []
         for _ in range(50):
             keys = generator.randint(5, 60)
-            window = generator.choice(["", f"&query_length={generator.randint(1, keys)}", "&form=compact"])
-            more = generator.choice(["", "&mask=causal", "&dim=64", "&base=500", "&dim=20&base=100&mask=causal"])
-            targets.append(f"/v1/encodings/sandwich?length={keys}{window}&heads={generator.choice([2, 3, 8, 12])}&tensor=bias{more}")
+            window = generator.choice(
+                ["", f"&query_length={generator.randint(1, keys)}", "&form=compact"]
+            )
+            more = generator.choice(
+                ["", "&mask=causal", "&dim=64", "&base=500", "&dim=20&base=100&mask=causal"]
+            )
+            targets.append(
+                f"/v1/encodings/sandwich?length={keys}{window}&heads={generator.choice([2, 3, 8, 12])}&tensor=bias{more}"
+            )
         self.assert_own(targets, 10)
 
     def test_tables_of_libraries(self):
         # torchscale's RetNetRelPos: decay and its mask, of 8 heads
         decay = numpy.log(1 - 2.0 ** (-5 - numpy.arange(8)))
-        mask = numpy.where(distances(40, 40) > 0, 0, numpy.exp(-distances(40, 40) * decay[:, None, None]))
+        mask = numpy.where(
+            distances(40, 40) > 0, 0, numpy.exp(-distances(40, 40) * decay[:, None, None])
+        )
         # Sandwich's program: the sum over cosines, heads 1 … H
-        cosines = numpy.cos(distances(30, 30)[..., None] / 10000 ** (numpy.arange(0, 128, 2) / 128)).sum(-1)
+        cosines = numpy.cos(
+            distances(30, 30)[..., None] / 10000 ** (numpy.arange(0, 128, 2) / 128)
+        ).sum(-1)
         sandwich = cosines[None] / (8 * numpy.arange(1, 9) / 8)[:, None, None]
-        for table, scheme, said in ((mask, "retnet", ["length=40", "heads=8"]), (decay, "retnet", ["heads=8", "tensor=decay"]), (sandwich, "sandwich", ["heads=8", "dim=128"])):
+        for table, scheme, said in (
+            (mask, "retnet", ["length=40", "heads=8"]),
+            (decay, "retnet", ["heads=8", "tensor=decay"]),
+            (sandwich, "sandwich", ["heads=8", "dim=128"]),
+        ):
             found = self.identify(npy(table))
             self.assertIn(found["status"], ("exact", "match", "near"), found["summary"])
             self.assertEqual(found["request"]["scheme"], scheme)
@@ -384,7 +600,9 @@ class Decays(RelativeCase):
                 self.assertIn(text, found["request"]["url"].replace("?", "&").split("&"))
 
     def test_a_table_that_was_changed_is_no_match(self):
-        self.assert_damaged(self.fetch("/v1/encodings/retnet?length=30&heads=4&dim=8&tensor=mask"))
+        self.assert_damaged(
+            self.fetch("/v1/encodings/retnet?length=30&heads=4&dim=8&tensor=mask")
+        )
         self.assert_damaged(self.fetch("/v1/encodings/sandwich?length=30&heads=4&tensor=bias"))
 
 
@@ -393,22 +611,51 @@ class Drawn(RelativeCase):
         generator = random.Random(31)
         targets = []
         for _ in range(100):
-            keys, heads, seed = generator.randint(5, 60), generator.choice([1, 2, 8, 12]), generator.choice([0, 0, 1, 3])
-            window = generator.choice(["", f"&query_length={generator.randint(1, keys)}", "&form=compact"])
-            target = generator.choice(["kerple?tensor=bias", "kerple?tensor=bias&kernel=power&mask=causal", "kerple?tensor=p", "kerple?tensor=a&kernel=power", "fire?tensor=bias",
-                                       "fire?tensor=bias&mask=causal", "urpe?tensor=toeplitz&init=normal"])
-            targets.append(f"/v1/encodings/{target}&length={keys}{window}&heads={heads}&seed={seed}")
+            keys, heads, seed = (
+                generator.randint(5, 60),
+                generator.choice([1, 2, 8, 12]),
+                generator.choice([0, 0, 1, 3]),
+            )
+            window = generator.choice(
+                ["", f"&query_length={generator.randint(1, keys)}", "&form=compact"]
+            )
+            target = generator.choice(
+                [
+                    "kerple?tensor=bias",
+                    "kerple?tensor=bias&kernel=power&mask=causal",
+                    "kerple?tensor=p",
+                    "kerple?tensor=a&kernel=power",
+                    "fire?tensor=bias",
+                    "fire?tensor=bias&mask=causal",
+                    "urpe?tensor=toeplitz&init=normal",
+                ]
+            )
+            targets.append(
+                f"/v1/encodings/{target}&length={keys}{window}&heads={heads}&seed={seed}"
+            )
             target = generator.choice(["rel_h", "rel_w", "index_h", "index_w"])
-            shape = f"height={generator.randint(2, 9)}&width={generator.randint(2, 9)}" + generator.choice(["", f"&query_height={generator.randint(2, 9)}&query_width=5"])
-            targets.append(f"/v1/encodings/decomposed?{shape}&dim={generator.choice([1, 4, 32])}&tensor={target}&seed={seed}")
+            shape = (
+                f"height={generator.randint(2, 9)}&width={generator.randint(2, 9)}"
+                + generator.choice(
+                    ["", f"&query_height={generator.randint(2, 9)}&query_width=5"]
+                )
+            )
+            targets.append(
+                f"/v1/encodings/decomposed?{shape}&dim={generator.choice([1, 4, 32])}&tensor={target}&seed={seed}"
+            )
         self.assert_own(targets, 16)
 
     def test_kerple_computed_from_its_numbers(self):
         for kernel in ("log", "power"):
             request = f"/v1/encodings/kerple?length=50&heads=4&kernel={kernel}&dtype=f64&seed=2&tensor="
-            p, a = self.fetch(request + "p")[:, None, None], self.fetch(request + "a")[:, None, None]
+            p, a = (
+                self.fetch(request + "p")[:, None, None],
+                self.fetch(request + "a")[:, None, None],
+            )
             far = abs(distances(50, 50)).astype("f8")
-            found = self.identify(npy(-p * numpy.log1p(a * far) if kernel == "log" else -a * far ** p))
+            found = self.identify(
+                npy(-p * numpy.log1p(a * far) if kernel == "log" else -a * far**p)
+            )
             self.assertIn(found["status"], ("exact", "match", "near"), found["summary"])
             self.assertIn("seed=2", found["request"]["url"])
 
@@ -417,23 +664,35 @@ class Drawn(RelativeCase):
             index = numpy.arange(size)[:, None] - numpy.arange(size)[None] + size - 1
             found = self.identify(npy(index))
             self.assertEqual(found["status"], "exact")
-        index = numpy.floor(numpy.arange(14)[:, None] - numpy.arange(7)[None] * 2.0 + 12).astype("i8")
+        index = numpy.floor(
+            numpy.arange(14)[:, None] - numpy.arange(7)[None] * 2.0 + 12
+        ).astype("i8")
         self.assert_library(index, "decomposed", ["height=7", "query_height=14"])
 
     def test_a_table_that_was_changed_is_no_match(self):
-        for target in ("kerple?length=30&heads=4&tensor=bias", "fire?length=30&heads=4&tensor=bias", "urpe?length=30&heads=4&init=normal&tensor=toeplitz",
-                       "decomposed?height=9&dim=8&tensor=rel_h"):
+        for target in (
+            "kerple?length=30&heads=4&tensor=bias",
+            "fire?length=30&heads=4&tensor=bias",
+            "urpe?length=30&heads=4&init=normal&tensor=toeplitz",
+            "decomposed?height=9&dim=8&tensor=rel_h",
+        ):
             self.assert_damaged(self.fetch(f"/v1/encodings/{target}"))
 
 
 def bloom_slopes(heads):
     """The slopes of transformers' build_alibi_tensor: powers of float32 bases, each correctly rounded."""
+
     def powers(count, exponents):
         base = F(2 ** (-(2 ** -(math.log2(count) - 3))))
         return [F(numpy.float64(base) ** int(n)) for n in exponents]
+
     below = 2 ** math.floor(math.log2(heads))
     rest = min(below, heads - below)
-    return numpy.array(powers(below, range(1, below + 1)) + (powers(2 * below, range(1, 2 * rest, 2)) if rest else []), F)
+    return numpy.array(
+        powers(below, range(1, below + 1))
+        + (powers(2 * below, range(1, 2 * rest, 2)) if rest else []),
+        F,
+    )
 
 
 def bloom(heads, keys):
@@ -446,7 +705,11 @@ class Bloom(RelativeCase):
         for heads in (12, 16, 20, 32, 40, 64, 71, 112, 128):
             for dtype in ("f4", "f2"):
                 found = self.identify(npy(bloom(heads, 130).astype(dtype)))
-                self.assertIn((found["status"], found["arithmetic"]), (("match", "float32"), ("match", "float64"), ("exact", "exact")), (heads, dtype, found["summary"]))
+                self.assertIn(
+                    (found["status"], found["arithmetic"]),
+                    (("match", "float32"), ("match", "float64"), ("exact", "exact")),
+                    (heads, dtype, found["summary"]),
+                )
                 for text in ("length=130", f"heads={heads}", "mask=key_only"):
                     self.assertIn(text, found["request"]["url"].replace("?", "&").split("&"))
                 self.assertEqual(found["misfits"], 0)
@@ -460,7 +723,11 @@ class Bloom(RelativeCase):
             table = exact[:, None, None] * distances(50, 50).astype(F)
             table = numpy.where(distances(50, 50)[None] > 0, -numpy.inf, table).astype(F)
             found = self.identify(npy(table))
-            self.assertIn((found["status"], found["arithmetic"]), (("match", "float32"), ("exact", "exact")), heads)
+            self.assertIn(
+                (found["status"], found["arithmetic"]),
+                (("match", "float32"), ("exact", "exact")),
+                heads,
+            )
             self.assertIn("mask=causal", found["request"]["url"])
 
     def test_what_was_changed_is_no_match(self):

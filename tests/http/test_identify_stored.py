@@ -15,11 +15,13 @@ NAMES = {"f4": "F32", "f8": "F64", "f2": "F16"}
 def linear(table, height, width, prefix=0, offset=0.0):
     """Rows of a square grid between those around them, in float64, by the formula: for the middle of target cell y the
     source coordinate is (y + 1/2) * source / (target + offset) - 1/2, not below 0."""
-    side = int(round((len(table) - prefix) ** .5))
+    side = int(round((len(table) - prefix) ** 0.5))
     cells = table[prefix:].astype("f8").reshape(side, side, -1)
 
     def between(array, target):
-        place = numpy.maximum((numpy.arange(target) + .5) * (side / (target + offset)) - .5, 0)
+        place = numpy.maximum(
+            (numpy.arange(target) + 0.5) * (side / (target + offset)) - 0.5, 0
+        )
         low = numpy.minimum(place.astype(int), side - 1)
         part = (place - low)[:, None, None]
         return array[low] * (1 - part) + array[numpy.minimum(low + 1, side - 1)] * part
@@ -34,20 +36,39 @@ class Stored(ServerCase):
     def setUpClass(cls):
         super().setUpClass()
         numbers = numpy.random.default_rng(2)
-        draw = lambda *shape: numbers.normal(0, .02, shape).astype("f4")
-        cls.tables = {"vit": {"table": draw(50, 24)}, "tall": {"table": draw(6 * 11, 20)}, "line": {"table": draw(23, 16)},
-                      "wide": {"table": draw(66, 24).astype("f8")}, "other": {"weights": draw(50, 24)}, "bert": {"table": draw(40, 32)},
-                      "t5": {"table": draw(32, 6)}, "decoder": {"table": draw(20, 4)}, "levit": {"table": draw(30, 5)},
-                      "swin": {"table": draw(13 * 13, 3)}, "beit": {"table": draw(9 * 9 + 3, 4)},
-                      "shaw": {"keys": draw(17, 12), "values": draw(17, 12)}, "sam": {"rel_pos_h": draw(27, 8), "rel_pos_w": draw(27, 8)},
-                      "whole": {"table": numpy.arange(50, dtype="f4")[:, None] * numpy.ones(24, "f4")}}
+        draw = lambda *shape: numbers.normal(0, 0.02, shape).astype("f4")
+        cls.tables = {
+            "vit": {"table": draw(50, 24)},
+            "tall": {"table": draw(6 * 11, 20)},
+            "line": {"table": draw(23, 16)},
+            "wide": {"table": draw(66, 24).astype("f8")},
+            "other": {"weights": draw(50, 24)},
+            "bert": {"table": draw(40, 32)},
+            "t5": {"table": draw(32, 6)},
+            "decoder": {"table": draw(20, 4)},
+            "levit": {"table": draw(30, 5)},
+            "swin": {"table": draw(13 * 13, 3)},
+            "beit": {"table": draw(9 * 9 + 3, 4)},
+            "shaw": {"keys": draw(17, 12), "values": draw(17, 12)},
+            "sam": {"rel_pos_h": draw(27, 8), "rel_pos_w": draw(27, 8)},
+            "whole": {"table": numpy.arange(50, dtype="f4")[:, None] * numpy.ones(24, "f4")},
+        }
         for name, tensors in cls.tables.items():
-            file = safetensors({key: (NAMES[array.dtype.str[1:]], list(array.shape), array.tobytes()) for key, array in tensors.items()})
+            file = safetensors(
+                {
+                    key: (NAMES[array.dtype.str[1:]], list(array.shape), array.tobytes())
+                    for key, array in tensors.items()
+                }
+            )
             assert cls.server.request("PUT", f"/v1/parameters/{name}", {}, file).status == 201
 
     def ask(self, table, name, more=""):
-        reply = self.server.request("POST", f"/v1/identify?parameters={name}{more}", {"Content-Type": NPY}, npy(table))
-        self.assertEqual(self.assert_ok(reply, "application/json").header("Cache-Control"), "no-store")
+        reply = self.server.request(
+            "POST", f"/v1/identify?parameters={name}{more}", {"Content-Type": NPY}, npy(table)
+        )
+        self.assertEqual(
+            self.assert_ok(reply, "application/json").header("Cache-Control"), "no-store"
+        )
         return reply.json()
 
     def fetch(self, target):
@@ -70,26 +91,59 @@ class Stored(ServerCase):
         return found
 
     def test_interpolated_tables_are_exact_with_their_filter(self):
-        filters = ("", "&antialias=true", "&align_corners=true", "&scale_offset=0.1", "&mode=bilinear", "&mode=bilinear&align_corners=true",
-                   "&mode=bilinear&scale_offset=0.1", "&mode=nearest")
+        filters = (
+            "",
+            "&antialias=true",
+            "&align_corners=true",
+            "&scale_offset=0.1",
+            "&mode=bilinear",
+            "&mode=bilinear&align_corners=true",
+            "&mode=bilinear&scale_offset=0.1",
+            "&mode=nearest",
+        )
         generator = random.Random(3)
         for text in filters:
-            for grid in ("height=11", "height=5", f"height={generator.choice([6, 8, 12])}&width={generator.choice([9, 10, 15])}"):
+            for grid in (
+                "height=11",
+                "height=5",
+                f"height={generator.choice([6, 8, 12])}&width={generator.choice([9, 10, 15])}",
+            ):
                 self.assert_own("resized", f"{grid}&parameters=vit&prefix_tokens=1{text}")
-        self.assert_own("resized", "height=4&parameters=vit&prefix_tokens=1&mode=bilinear&antialias=true")
-        self.assert_own("resized", "height=9&width=14&parameters=tall&source_height=6&source_width=11")
-        self.assert_own("resized", "height=1&width=40&parameters=line&source_height=1&source_width=23&mode=bilinear")
-        self.assert_own("resized", "height=12&parameters=wide&prefix_tokens=2&dtype=f64", ["height=12", "prefix_tokens=2", "dtype=f64"])
+        self.assert_own(
+            "resized", "height=4&parameters=vit&prefix_tokens=1&mode=bilinear&antialias=true"
+        )
+        self.assert_own(
+            "resized", "height=9&width=14&parameters=tall&source_height=6&source_width=11"
+        )
+        self.assert_own(
+            "resized",
+            "height=1&width=40&parameters=line&source_height=1&source_width=23&mode=bilinear",
+        )
+        self.assert_own(
+            "resized",
+            "height=12&parameters=wide&prefix_tokens=2&dtype=f64",
+            ["height=12", "prefix_tokens=2", "dtype=f64"],
+        )
         self.assert_own("resized", "height=10&parameters=vit&prefix_tokens=1&dtype=f16")
-        found = self.assert_own("resized", "height=10&parameters=vit&prefix_tokens=1&antialias=true")
+        found = self.assert_own(
+            "resized", "height=10&parameters=vit&prefix_tokens=1&antialias=true"
+        )
         self.assertIn("timm", found["request"]["presets"])
 
     def test_rows_of_the_table_are_found(self):
         table = self.tables["bert"]["table"]
-        for rows, said in ((table, ["length=40"]), (table[7:20], ["length=13", "offset=7"]), (table[2:], ["length=38", "row_offset=2"]),
-                           (table[3::4], ["offset=3", "step=4"]), (table[::-1], ["offset=39", "step=-1"]), (table[9:30].T, ["length=21", "offset=9"])):
+        for rows, said in (
+            (table, ["length=40"]),
+            (table[7:20], ["length=13", "offset=7"]),
+            (table[2:], ["length=38", "row_offset=2"]),
+            (table[3::4], ["offset=3", "step=4"]),
+            (table[::-1], ["offset=39", "step=-1"]),
+            (table[9:30].T, ["length=21", "offset=9"]),
+        ):
             found = self.ask(rows, "bert")
-            self.assertEqual((found["status"], found["request"]["scheme"]), ("exact", "learned"), said)
+            self.assertEqual(
+                (found["status"], found["request"]["scheme"]), ("exact", "learned"), said
+            )
             for text in said + ["parameters=bert"]:
                 self.assertIn(text, found["request"]["url"].replace("?", "&").split("&"))
             exact = self.fetch(found["request"]["url"])
@@ -101,58 +155,127 @@ class Stored(ServerCase):
         self.assertIn("offset=7", found["request"]["url"])
 
     def test_extrapolated_tables_are_exact(self):
-        for query in ("length=300&parameters=bert", "length=90&parameters=bert&alpha=0.3", "length=200&parameters=bert&offset=5&alpha=0.25"):
+        for query in (
+            "length=300&parameters=bert",
+            "length=90&parameters=bert&alpha=0.3",
+            "length=200&parameters=bert&offset=5&alpha=0.25",
+        ):
             for dtype in ("f32", "f64"):
                 self.assert_own("hierarchical", f"{query}&dtype={dtype}", query.split("&"))
         for alpha in ("", "&alpha=0.3"):
-            table = self.fetch(f"/v1/encodings/hierarchical?length=1&parameters=bert&tensor=basis{alpha}")
+            table = self.fetch(
+                f"/v1/encodings/hierarchical?length=1&parameters=bert&tensor=basis{alpha}"
+            )
             found = self.ask(table, "bert")
             self.assertEqual((found["status"], found["request"]["tensor"]), ("exact", "basis"))
             self.assertEqual(self.fetch(found["request"]["url"]).tobytes(), table.tobytes())
 
     def test_biases_of_stored_tables_are_exact(self):
-        for scheme, query in (("t5", "length=40&heads=6&parameters=t5"), ("t5", "length=12&query_length=4&heads=6&parameters=t5"),
-                              ("t5", "length=60&heads=4&num_buckets=20&bidirectional=false&max_distance=64&parameters=decoder"),
-                              ("levit", "height=5&width=6&heads=5&parameters=levit"), ("swin", "height=7&heads=3&parameters=swin"),
-                              ("swin", "height=5&heads=4&class_token=true&parameters=beit"), ("swin", "height=8&heads=3&parameters=swin"),
-                              ("swin", "height=6&width=9&heads=3&parameters=swin&mode=bilinear"),
-                              ("swin", "height=4&heads=4&class_token=true&parameters=beit&mode=bilinear"),
-                              ("shaw", "length=20&dim=12&max_distance=8&parameters=shaw&tensor=keys"),
-                              ("shaw", "length=30&dim=12&max_distance=8&parameters=shaw&tensor=values"),
-                              ("decomposed", "height=14&dim=8&parameters=sam&tensor=rel_h"), ("decomposed", "height=14&width=14&dim=8&parameters=sam&tensor=rel_w")):
+        for scheme, query in (
+            ("t5", "length=40&heads=6&parameters=t5"),
+            ("t5", "length=12&query_length=4&heads=6&parameters=t5"),
+            (
+                "t5",
+                "length=60&heads=4&num_buckets=20&bidirectional=false&max_distance=64&parameters=decoder",
+            ),
+            ("levit", "height=5&width=6&heads=5&parameters=levit"),
+            ("swin", "height=7&heads=3&parameters=swin"),
+            ("swin", "height=5&heads=4&class_token=true&parameters=beit"),
+            ("swin", "height=8&heads=3&parameters=swin"),
+            ("swin", "height=6&width=9&heads=3&parameters=swin&mode=bilinear"),
+            ("swin", "height=4&heads=4&class_token=true&parameters=beit&mode=bilinear"),
+            ("shaw", "length=20&dim=12&max_distance=8&parameters=shaw&tensor=keys"),
+            ("shaw", "length=30&dim=12&max_distance=8&parameters=shaw&tensor=values"),
+            ("decomposed", "height=14&dim=8&parameters=sam&tensor=rel_h"),
+            ("decomposed", "height=14&width=14&dim=8&parameters=sam&tensor=rel_w"),
+        ):
             name = query.split("parameters=")[1].split("&")[0]
             tensor = "" if "tensor=" in query else "&tensor=bias"
-            said = [text for text in query.split("&") if text.split("=")[0] in ("parameters", "heads", "num_buckets", "bidirectional", "class_token", "mode")]
+            said = [
+                text
+                for text in query.split("&")
+                if text.split("=")[0]
+                in (
+                    "parameters",
+                    "heads",
+                    "num_buckets",
+                    "bidirectional",
+                    "class_token",
+                    "mode",
+                )
+            ]
             self.assert_own(scheme, query + tensor, said)
-            other = numpy.random.default_rng(9).permutation(self.fetch(f"/v1/encodings/{scheme}?{query}{tensor}").ravel())
+            other = numpy.random.default_rng(9).permutation(
+                self.fetch(f"/v1/encodings/{scheme}?{query}{tensor}").ravel()
+            )
             shape = self.fetch(f"/v1/encodings/{scheme}?{query}{tensor}").shape
-            self.assertIn(self.ask(other.reshape(shape), name)["status"], ("unknown", "near"), query)
+            self.assertIn(
+                self.ask(other.reshape(shape), name)["status"], ("unknown", "near"), query
+            )
 
     def test_an_independent_formula_in_float64_is_a_match(self):
         table = self.tables["vit"]["table"]
-        for height, width, offset in ((12, 12, 0), (9, 13, 0), (12, 12, .1)):
+        for height, width, offset in ((12, 12, 0), (9, 13, 0), (12, 12, 0.1)):
             expected = linear(table, height, width, 1, offset)
             for dtype in ("f8", "f4"):
                 found = self.ask(expected.astype(dtype), "vit")
-                self.assertIn((found["status"], found["arithmetic"]), (("match", "float64"), ("exact", "exact")), (height, width, dtype))
+                self.assertIn(
+                    (found["status"], found["arithmetic"]),
+                    (("match", "float64"), ("exact", "exact")),
+                    (height, width, dtype),
+                )
                 self.assertEqual(found["misfits"], 0)
-                for text in (f"height={height}", "prefix_tokens=1", "mode=bilinear", *["scale_offset=0.1"] * (offset > 0)):
+                for text in (
+                    f"height={height}",
+                    "prefix_tokens=1",
+                    "mode=bilinear",
+                    *["scale_offset=0.1"] * (offset > 0),
+                ):
                     self.assertIn(text, found["request"]["url"].replace("?", "&").split("&"))
-                numpy.testing.assert_allclose(self.fetch(found["request"]["url"]), expected, rtol=0, atol=1e-15 if dtype == "f8" else 1e-8)
-            found = self.ask((expected * (1 + numpy.random.default_rng(4).uniform(-6e-8, 6e-8, expected.shape))).astype("f4"), "vit")
-            self.assertEqual((found["status"], found["arithmetic"], found["misfits"]), ("near", "like_float32", 0))
+                numpy.testing.assert_allclose(
+                    self.fetch(found["request"]["url"]),
+                    expected,
+                    rtol=0,
+                    atol=1e-15 if dtype == "f8" else 1e-8,
+                )
+            found = self.ask(
+                (
+                    expected
+                    * (1 + numpy.random.default_rng(4).uniform(-6e-8, 6e-8, expected.shape))
+                ).astype("f4"),
+                "vit",
+            )
+            self.assertEqual(
+                (found["status"], found["arithmetic"], found["misfits"]),
+                ("near", "like_float32", 0),
+            )
 
     def test_a_table_that_was_changed_is_no_match(self):
         right = self.fetch("/v1/encodings/resized?height=12&parameters=vit&prefix_tokens=1")
         damaged = right.copy()
         damaged[40, 5] = 1
         found = self.ask(damaged, "vit")
-        self.assertEqual((found["status"], found["arithmetic"], found["misfits"]), ("near", "unknown", 1))
+        self.assertEqual(
+            (found["status"], found["arithmetic"], found["misfits"]), ("near", "unknown", 1)
+        )
         self.assertIn("height=12&parameters=vit&prefix_tokens=1", found["request"]["url"])
-        shuffled, doubled, grid = numpy.random.default_rng(5).permutation(right), 2 * right, right[1:].reshape(12, 12, -1)
+        shuffled, doubled, grid = (
+            numpy.random.default_rng(5).permutation(right),
+            2 * right,
+            right[1:].reshape(12, 12, -1),
+        )
         mirrored = numpy.concatenate([right[:1], grid[:, ::-1].reshape(144, -1)])
         turned = numpy.concatenate([right[:1], grid.transpose(1, 0, 2).reshape(144, -1)])
-        for table in (shuffled, doubled, mirrored, turned, right[:, ::-1], right[:140], right[:, :20], -right):
+        for table in (
+            shuffled,
+            doubled,
+            mirrored,
+            turned,
+            right[:, ::-1],
+            right[:140],
+            right[:, :20],
+            -right,
+        ):
             self.assertEqual(self.ask(table, "vit", "&scheme=resized")["status"], "unknown")
         self.assertEqual(self.ask(right, "wide", "&scheme=resized")["status"], "unknown")
 
@@ -167,7 +290,10 @@ class Stored(ServerCase):
         drawn = self.fetch("/v1/encodings/learned?length=50&dim=24")
         self.assertEqual(self.ask(drawn, "vit")["status"], "unknown")
         for name in ("whole", "other"):
-            self.assertEqual(self.ask(numpy.zeros((50, 24), "f4"), name, "&scheme=resized")["status"], "unknown")
+            self.assertEqual(
+                self.ask(numpy.zeros((50, 24), "f4"), name, "&scheme=resized")["status"],
+                "unknown",
+            )
 
     def test_a_set_on_disk_is_read_for_it(self):
         table = self.tables["bert"]["table"]
@@ -178,23 +304,52 @@ class Stored(ServerCase):
             server.stop()
             server = self.start("--data-dir", directory)
             for name, status in (("kept", 200), ("none", 422), ("kept", 200)):
-                reply = server.request("POST", f"/v1/identify?parameters={name}", {"Content-Type": NPY}, npy(table[3:30]))
+                reply = server.request(
+                    "POST",
+                    f"/v1/identify?parameters={name}",
+                    {"Content-Type": NPY},
+                    npy(table[3:30]),
+                )
                 self.assertEqual(reply.status, status, reply)
-            self.assertEqual(reply.json()["request"]["url"], "/v1/encodings/learned?length=27&parameters=kept&offset=3&tensor=encoding")
+            self.assertEqual(
+                reply.json()["request"]["url"],
+                "/v1/encodings/learned?length=27&parameters=kept&offset=3&tensor=encoding",
+            )
             server.stop()
 
     def test_what_the_query_may_be(self):
         table = self.tables["bert"]["table"]
-        post = lambda query, media_type, body: self.server.request("POST", f"/v1/identify?{query}", {"Content-Type": media_type}, body)
-        file = safetensors({"pe": ("F32", [5, 32], table[4:9].tobytes()), "table": ("F32", [2, 32], table[:2].tobytes())})
+        post = lambda query, media_type, body: self.server.request(
+            "POST", f"/v1/identify?{query}", {"Content-Type": media_type}, body
+        )
+        file = safetensors(
+            {
+                "pe": ("F32", [5, 32], table[4:9].tobytes()),
+                "table": ("F32", [2, 32], table[:2].tobytes()),
+            }
+        )
         found = self.assert_ok(post("parameters=bert&file_tensor=pe", SAFETENSORS, file)).json()
-        self.assertEqual(found["request"]["url"], "/v1/encodings/learned?length=5&parameters=bert&offset=4&tensor=encoding")
-        self.assertEqual(found["file"], {"format": "safetensors", "dtype": "f32", "tensor": "pe"})
+        self.assertEqual(
+            found["request"]["url"],
+            "/v1/encodings/learned?length=5&parameters=bert&offset=4&tensor=encoding",
+        )
+        self.assertEqual(
+            found["file"], {"format": "safetensors", "dtype": "f32", "tensor": "pe"}
+        )
         found = self.assert_ok(post("parameters=bert&shape=40,32", RAW, table.tobytes())).json()
         self.assertEqual(found["status"], "exact")
-        self.assertEqual(self.ask(table, "bert", "&scheme=hierarchical")["request"]["scheme"], "hierarchical")
-        for query, status, parameter in (("parameters=none", 422, "parameters"), ("parameters=NO%2F", 422, "parameters"), ("parameters=", 400, "parameters"),
-                                         ("parameters=bert&parameters=vit", 400, "parameters"), ("parameters=bert&tensor=table", 400, "tensor")):
+        self.assertEqual(
+            self.ask(table, "bert", "&scheme=hierarchical")["request"]["scheme"], "hierarchical"
+        )
+        for query, status, parameter in (
+            ("parameters=none", 422, "parameters"),
+            ("parameters=NO%2F", 422, "parameters"),
+            ("parameters=", 400, "parameters"),
+            ("parameters=bert&parameters=vit", 400, "parameters"),
+            ("parameters=bert&tensor=table", 400, "tensor"),
+        ):
             self.assert_problem(post(query, NPY, npy(table)), status, parameter)
-        described = self.get("/openapi.json").json()["paths"]["/v1/identify"]["post"]["parameters"]
+        described = self.get("/openapi.json").json()["paths"]["/v1/identify"]["post"][
+            "parameters"
+        ]
         self.assertIn("parameters", [row.get("name") for row in described])

@@ -7,10 +7,24 @@ import numpy
 
 from faults import SANITIZED
 from identify_case import IdentifyCase
-from library_tables import F, HALVES, LIBRARIES, OWN, angles, annotated, frequencies, gpt_j, hugging_face, in_half, mae
+from library_tables import (
+    F,
+    HALVES,
+    LIBRARIES,
+    OWN,
+    angles,
+    annotated,
+    frequencies,
+    gpt_j,
+    hugging_face,
+    in_half,
+    mae,
+)
 from test_compare import RAW, npy
 
-EVERY = 3 if SANITIZED else 1  # under a sanitizer, which takes several times as long, one of three tables
+EVERY = (
+    3 if SANITIZED else 1
+)  # under a sanitizer, which takes several times as long, one of three tables
 
 
 class Tables(IdentifyCase):
@@ -26,29 +40,58 @@ class Tables(IdentifyCase):
 
     def test_own_columns_in_another_order_are_exact_in_every_dtype(self):
         generator = numpy.random.default_rng(13)
-        for query in ("sinusoidal?length=200&dim=64", "sinusoidal?length=90&dim=34&layout=concat", "rope?length=1500&dim=128&tensor=sin",
-                      "rope?length=300&dim=64&table=full&tensor=cos&rope_theta=500000", "rope?length=1024&dim=128&tensor=cos&preset=llama3.1"):
+        for query in (
+            "sinusoidal?length=200&dim=64",
+            "sinusoidal?length=90&dim=34&layout=concat",
+            "rope?length=1500&dim=128&tensor=sin",
+            "rope?length=300&dim=64&table=full&tensor=cos&rope_theta=500000",
+            "rope?length=1024&dim=128&tensor=cos&preset=llama3.1",
+        ):
             for dtype in ("f32", "f64", "f16", "bf16")[::EVERY]:
-                reply = self.assert_ok(self.get(f"/v1/encodings/{query}&dtype={dtype}&format=raw"))
-                bits = numpy.frombuffer(reply.body, {"f32": "<u4", "f64": "<u8"}.get(dtype, "<u2"))
-                bits = bits.reshape([int(extent) for extent in reply.header("Tensor-Shape").split(", ")])
+                reply = self.assert_ok(
+                    self.get(f"/v1/encodings/{query}&dtype={dtype}&format=raw")
+                )
+                bits = numpy.frombuffer(
+                    reply.body, {"f32": "<u4", "f64": "<u8"}.get(dtype, "<u2")
+                )
+                bits = bits.reshape(
+                    [int(extent) for extent in reply.header("Tensor-Shape").split(", ")]
+                )
                 mixed = numpy.ascontiguousarray(bits[:, generator.permutation(bits.shape[1])])
-                found = self.identify(mixed.tobytes(), f"?shape={mixed.shape[0]},{mixed.shape[1]}&dtype={dtype}", RAW)
+                found = self.identify(
+                    mixed.tobytes(),
+                    f"?shape={mixed.shape[0]},{mixed.shape[1]}&dtype={dtype}",
+                    RAW,
+                )
                 self.assertEqual(found["status"], "exact", (query, dtype, found["summary"]))
                 exact = self.assert_ok(self.get(found["request"]["url"] + "&format=raw"))
-                self.assertEqual(mixed[:, found["columns"]].tobytes(), exact.body, (query, dtype))
+                self.assertEqual(
+                    mixed[:, found["columns"]].tobytes(), exact.body, (query, dtype)
+                )
                 self.assertEqual(found["against_exact"]["differing"], 0)
 
     def test_columns_in_another_order_that_were_changed_are_no_match(self):
         generator = numpy.random.default_rng(14)
         for good in (annotated(300, 64), hugging_face(300, 64), gpt_j(300, 128)):
             order = generator.permutation(64)
-            changed = {name: good[:, order].copy() for name in ("an entry", "a row", "a column", "noise", "row 0", "scaled", "nan", "a column twice")}
-            changed["an entry"][150, 5] += F(.01)
+            changed = {
+                name: good[:, order].copy()
+                for name in (
+                    "an entry",
+                    "a row",
+                    "a column",
+                    "noise",
+                    "row 0",
+                    "scaled",
+                    "nan",
+                    "a column twice",
+                )
+            }
+            changed["an entry"][150, 5] += F(0.01)
             changed["a row"][100] = changed["a row"][101]
             changed["a column"][:, 7] = generator.normal(size=300)
             changed["noise"] += generator.normal(size=(300, 64)).astype("f4") * F(1e-3)
-            changed["row 0"][0, 3] += F(.001)
+            changed["row 0"][0, 3] += F(0.001)
             changed["scaled"][:, 9] *= F(1.001)
             changed["nan"][70, 5] = numpy.nan
             changed["a column twice"][:, 4] = changed["a column twice"][:, 11] + F(1e-4)
@@ -73,13 +116,22 @@ class Tables(IdentifyCase):
         for _ in range(60):
             length, dim = generator.randint(30, 400), 2 * generator.randint(4, 40)
             dtype = generator.choice(["f32", "f32", "f64", "f16"])
-            window = generator.choice(["", "&offset=1000", "&offset=-3.5", "&step=0.5", "&offset=70000"])
-            target = generator.choice([
-                f"/v1/encodings/sinusoidal?length={length}&dim={dim}" + generator.choice(["", "&layout=concat", "&base=500"]),
-                f"/v1/encodings/rope?length={length}&dim={dim}&tensor={generator.choice(['cos', 'sin'])}"
-                + generator.choice(["", "&table=full", "&rope_theta=500000", "&rope_type=linear&factor=4"]),
-                f"/v1/encodings/integer?length={length}", f"/v1/encodings/periodic?length={length}&dim={dim}",
-                f"/v1/encodings/learned?length={length}&dim={dim}"]) + window * (generator.random() < .5)
+            window = generator.choice(
+                ["", "&offset=1000", "&offset=-3.5", "&step=0.5", "&offset=70000"]
+            )
+            target = generator.choice(
+                [
+                    f"/v1/encodings/sinusoidal?length={length}&dim={dim}"
+                    + generator.choice(["", "&layout=concat", "&base=500"]),
+                    f"/v1/encodings/rope?length={length}&dim={dim}&tensor={generator.choice(['cos', 'sin'])}"
+                    + generator.choice(
+                        ["", "&table=full", "&rope_theta=500000", "&rope_type=linear&factor=4"]
+                    ),
+                    f"/v1/encodings/integer?length={length}",
+                    f"/v1/encodings/periodic?length={length}&dim={dim}",
+                    f"/v1/encodings/learned?length={length}&dim={dim}",
+                ]
+            ) + window * (generator.random() < 0.5)
             reply = self.get(target + f"&dtype={dtype}&format=npy")
             if reply.status != 200:
                 continue
@@ -93,15 +145,43 @@ class Tables(IdentifyCase):
         generator = random.Random(11)
         draw, unknown, count = generator.choice, [], 24
         for _ in range(count):
-            length, dim, kind = draw([40, 100, 300, 1000, 2048]), 2 * draw([16, 32, 40, 64]), draw(["yarn", "yarn", "llama3", "llama3", "ntk", "linear", "dynamic", "proportional"])
-            keys = {"yarn": f"&original_max_position_embeddings={draw([2048, 4096, 8192, 32768])}"
-                            + draw(["", "&truncate=false", "&mscale=1&mscale_all_dim=1", "&attention_factor=1.3", "&beta_fast=1"]),
-                    "llama3": f"&original_max_position_embeddings={draw([4096, 8192, 16384])}" + draw(["", "&high_freq_factor=1", "&high_freq_factor=8"]),
-                    "dynamic": f"&original_max_position_embeddings=1024&seq_len={draw([1500, 2048, 4096])}",
-                    "proportional": f"&partial_rotary_factor={draw([.25, .5, .75])}"}.get(kind, "")
-            target = (f"/v1/encodings/rope?length={length}&dim={dim}&rope_theta={draw([10000, 150000, 500000, 1000000, 5000000])}&rope_type={kind}"
-                      f"&factor={draw([2, 3, 4, 8, 32, 40])}{keys}{draw(['', '', '&step=0.5', '&offset=1000', '&offset=17&step=0.25'])}"
-                      f"&tensor={draw(['cos', 'sin'])}{draw(['', '&table=full', '&table=full&layout=interleaved'])}&dtype={draw(['f32', 'f64', 'f16'])}")
+            length, dim, kind = (
+                draw([40, 100, 300, 1000, 2048]),
+                2 * draw([16, 32, 40, 64]),
+                draw(
+                    [
+                        "yarn",
+                        "yarn",
+                        "llama3",
+                        "llama3",
+                        "ntk",
+                        "linear",
+                        "dynamic",
+                        "proportional",
+                    ]
+                ),
+            )
+            keys = {
+                "yarn": f"&original_max_position_embeddings={draw([2048, 4096, 8192, 32768])}"
+                + draw(
+                    [
+                        "",
+                        "&truncate=false",
+                        "&mscale=1&mscale_all_dim=1",
+                        "&attention_factor=1.3",
+                        "&beta_fast=1",
+                    ]
+                ),
+                "llama3": f"&original_max_position_embeddings={draw([4096, 8192, 16384])}"
+                + draw(["", "&high_freq_factor=1", "&high_freq_factor=8"]),
+                "dynamic": f"&original_max_position_embeddings=1024&seq_len={draw([1500, 2048, 4096])}",
+                "proportional": f"&partial_rotary_factor={draw([.25, .5, .75])}",
+            }.get(kind, "")
+            target = (
+                f"/v1/encodings/rope?length={length}&dim={dim}&rope_theta={draw([10000, 150000, 500000, 1000000, 5000000])}&rope_type={kind}"
+                f"&factor={draw([2, 3, 4, 8, 32, 40])}{keys}{draw(['', '', '&step=0.5', '&offset=1000', '&offset=17&step=0.25'])}"
+                f"&tensor={draw(['cos', 'sin'])}{draw(['', '&table=full', '&table=full&layout=interleaved'])}&dtype={draw(['f32', 'f64', 'f16'])}"
+            )
             reply = self.assert_ok(self.get(target + "&format=npy"))
             found = self.identify(reply.body, "?scheme=rope")
             self.assert_true(found, numpy.load(io.BytesIO(reply.body)))
@@ -120,36 +200,73 @@ class Tables(IdentifyCase):
 
     def test_tables_computed_in_half_precision(self):
         for (*formats, dtype), text in list(HALVES.items())[::EVERY]:
-            for length, dim, base in [(500, 64, 10000.0), (300, 128, 500000.0)][len(formats[1]) % 2:][:1]:
+            for length, dim, base in [(500, 64, 10000.0), (300, 128, 500000.0)][
+                len(formats[1]) % 2 :
+            ][:1]:
                 table = in_half(length, dim, base, formats).astype(dtype)
                 found = self.identify(npy(table))
-                self.assertEqual((found["status"], found.get("arithmetic")), ("match", "float32"), (formats, length, found))
+                self.assertEqual(
+                    (found["status"], found.get("arithmetic")),
+                    ("match", "float32"),
+                    (formats, length, found),
+                )
                 self.assertIn(text, found["computation"])
-                for said in (f"length={length}", f"dim={dim}", *([] if base == 1e4 else [f"rope_theta={base:.0f}"])):
+                for said in (
+                    f"length={length}",
+                    f"dim={dim}",
+                    *([] if base == 1e4 else [f"rope_theta={base:.0f}"]),
+                ):
                     self.assertIn(said, found["request"]["url"].replace("?", "&").split("&"))
-                table[length // 2, dim // 3] += table.dtype.type(.02)
+                table[length // 2, dim // 3] += table.dtype.type(0.02)
                 self.assertIn(self.identify(npy(table))["status"], ("near", "unknown"))
 
     def test_own_inverse_frequencies_are_exact(self):
-        for keys in ("rope_theta=500000", "rope_theta=150000&rope_type=yarn&factor=32&original_max_position_embeddings=4096&truncate=false",
-                     "rope_theta=500000&rope_type=llama3&factor=32", "rope_type=linear&factor=3", "rope_type=ntk&factor=8"):
+        for keys in (
+            "rope_theta=500000",
+            "rope_theta=150000&rope_type=yarn&factor=32&original_max_position_embeddings=4096&truncate=false",
+            "rope_theta=500000&rope_type=llama3&factor=32",
+            "rope_type=linear&factor=3",
+            "rope_type=ntk&factor=8",
+        ):
             for dtype in ("f32", "f64"):
-                target = f"/v1/encodings/rope?length=1&dim=128&{keys}&tensor=inv_freq&dtype={dtype}"
+                target = (
+                    f"/v1/encodings/rope?length=1&dim=128&{keys}&tensor=inv_freq&dtype={dtype}"
+                )
                 found = self.identify(self.get(target + "&format=npy").body)
                 self.assertEqual(found["status"], "exact", (target, found))
-                self.assertEqual(self.bits(self.fetch(found["request"]["url"])), self.bits(self.fetch(target)))
+                self.assertEqual(
+                    self.bits(self.fetch(found["request"]["url"])),
+                    self.bits(self.fetch(target)),
+                )
 
     def test_own_biases_are_exact_whatever_the_window_and_dtype(self):
         generator = random.Random(8)
         exact = 0
         for _ in range(60):
             keys, heads = generator.randint(8, 90), generator.choice([2, 3, 8, 12, 16, 20, 71])
-            window = generator.choice(["", "", f"&query_length={generator.randint(1, 30)}",
-                                       f"&query_length={generator.randint(1, 9)}&query_offset={generator.randint(-20, 120)}", "&form=compact"])
-            more = generator.choice(["", "&non_power_of_two=geometric", "&alibi_bias_max=4", "&head_dim=64&slope_dtype=bf16", "&slope_dtype=f16"])
+            window = generator.choice(
+                [
+                    "",
+                    "",
+                    f"&query_length={generator.randint(1, 30)}",
+                    f"&query_length={generator.randint(1, 9)}&query_offset={generator.randint(-20, 120)}",
+                    "&form=compact",
+                ]
+            )
+            more = generator.choice(
+                [
+                    "",
+                    "&non_power_of_two=geometric",
+                    "&alibi_bias_max=4",
+                    "&head_dim=64&slope_dtype=bf16",
+                    "&slope_dtype=f16",
+                ]
+            )
             mask = generator.choice(["symmetric", "causal", "key_only", "from_last_key"])
-            reply = self.get(f"/v1/encodings/alibi?length={keys}&heads={heads}&mask={mask}&tensor=bias{window}{more}"
-                             f"&dtype={generator.choice(['f32', 'f64', 'f16'])}&format=npy")
+            reply = self.get(
+                f"/v1/encodings/alibi?length={keys}&heads={heads}&mask={mask}&tensor=bias{window}{more}"
+                f"&dtype={generator.choice(['f32', 'f64', 'f16'])}&format=npy"
+            )
             if reply.status != 200:
                 continue
             found = self.identify(reply.body)
@@ -160,11 +277,26 @@ class Tables(IdentifyCase):
 
     def test_own_grids_are_exact(self):
         generator = random.Random(9)
-        for arrangement in ("preset=mae", "preset=mae&extra_tokens=2", "preset=timm", "preset=timm_interleaved", "preset=detr", "preset=deformable_detr",
-                            "preset=dab_detr", "preset=rt_detr", "preset=sd3", "", "shape=hwc", "shape=nc&axis_order=height_first",
-                            "layout=concat&base=100", "layout=concat&grouping=function&shape=hwc"):
-            target = (f"/v1/encodings/sinusoidal_2d?height={generator.randint(4, 19)}&width={generator.randint(4, 19)}&dim={4 * generator.randint(4, 40)}"
-                      f"&{arrangement}&dtype={generator.choice(['f32', 'f64', 'f16'])}").replace("&&", "&")
+        for arrangement in (
+            "preset=mae",
+            "preset=mae&extra_tokens=2",
+            "preset=timm",
+            "preset=timm_interleaved",
+            "preset=detr",
+            "preset=deformable_detr",
+            "preset=dab_detr",
+            "preset=rt_detr",
+            "preset=sd3",
+            "",
+            "shape=hwc",
+            "shape=nc&axis_order=height_first",
+            "layout=concat&base=100",
+            "layout=concat&grouping=function&shape=hwc",
+        ):
+            target = (
+                f"/v1/encodings/sinusoidal_2d?height={generator.randint(4, 19)}&width={generator.randint(4, 19)}&dim={4 * generator.randint(4, 40)}"
+                f"&{arrangement}&dtype={generator.choice(['f32', 'f64', 'f16'])}"
+            ).replace("&&", "&")
             reply = self.assert_ok(self.get(target + "&format=npy"))
             found = self.identify(reply.body)
             self.assertEqual(found["status"], "exact", (target, found))
@@ -172,11 +304,19 @@ class Tables(IdentifyCase):
 
     def test_a_grid_that_was_changed_is_no_match(self):
         grid = mae(96, 9)
-        exact = self.fetch("/v1/encodings/sinusoidal_2d?height=9&width=9&dim=96&preset=mae&extra_tokens=1")
-        others = {"a token": grid.copy(), "an entry": grid.copy(), "rows": numpy.roll(grid, 1, 0), "channels": numpy.roll(grid, 5, 1),
-                  "an ulp": exact.copy(), "scaled": grid * F(1.01)}
+        exact = self.fetch(
+            "/v1/encodings/sinusoidal_2d?height=9&width=9&dim=96&preset=mae&extra_tokens=1"
+        )
+        others = {
+            "a token": grid.copy(),
+            "an entry": grid.copy(),
+            "rows": numpy.roll(grid, 1, 0),
+            "channels": numpy.roll(grid, 5, 1),
+            "an ulp": exact.copy(),
+            "scaled": grid * F(1.01),
+        }
         others["a token"][0, 3] = 1
-        others["an entry"][50, 60] += F(.01)
+        others["an entry"][50, 60] += F(0.01)
         others["an ulp"][20, 3] = numpy.nextafter(exact[20, 3], F(9))
         for name, other in others.items():
             found = self.identify(npy(other))
@@ -184,8 +324,16 @@ class Tables(IdentifyCase):
 
     def test_a_bias_that_was_changed_is_no_match(self):
         bias = self.fetch("/v1/encodings/alibi?length=40&heads=8&mask=causal&tensor=bias")
-        others = {"an entry": bias.copy(), "a head": bias.copy(), "a mask": bias.copy(), "heads": bias[::-1].copy(),
-                  "an ulp": bias.copy(), "rows": bias[:, ::-1].copy(), "slopes": bias * F(1.001), "nan": bias.copy()}
+        others = {
+            "an entry": bias.copy(),
+            "a head": bias.copy(),
+            "a mask": bias.copy(),
+            "heads": bias[::-1].copy(),
+            "an ulp": bias.copy(),
+            "rows": bias[:, ::-1].copy(),
+            "slopes": bias * F(1.001),
+            "nan": bias.copy(),
+        }
         others["an entry"][3, 30, 4] += F(1)
         others["a head"][5] *= F(2)
         others["a mask"][2, 3, 30] = 0
@@ -200,11 +348,20 @@ class Tables(IdentifyCase):
         generator = numpy.random.default_rng(7)
         table = hugging_face(300, 64)
         exact = self.fetch("/v1/encodings/rope?length=300&dim=64&table=full&tensor=cos")
-        changed = {"an entry": table.copy(), "a row": table.copy(), "a column": table.copy(),
-                   "rows": table[generator.permutation(300)], "noise": table + generator.normal(size=table.shape).astype("f4") * F(1e-3),
-                   "halves": numpy.concatenate([numpy.sin(angles(300, frequencies(64))), table[:, :32] * F(1.01)], 1),
-                   "random": generator.normal(size=(300, 64)).astype("f4"), "constant": numpy.ones((300, 64), "f4"),
-                   "an ulp": exact.copy(), "nan": table.copy()}
+        changed = {
+            "an entry": table.copy(),
+            "a row": table.copy(),
+            "a column": table.copy(),
+            "rows": table[generator.permutation(300)],
+            "noise": table + generator.normal(size=table.shape).astype("f4") * F(1e-3),
+            "halves": numpy.concatenate(
+                [numpy.sin(angles(300, frequencies(64))), table[:, :32] * F(1.01)], 1
+            ),
+            "random": generator.normal(size=(300, 64)).astype("f4"),
+            "constant": numpy.ones((300, 64), "f4"),
+            "an ulp": exact.copy(),
+            "nan": table.copy(),
+        }
         changed["an entry"][70, 3] += F(1e-3)
         changed["a row"][11] = changed["a row"][12]
         changed["a column"][:, 9] *= F(1.001)

@@ -207,7 +207,12 @@ def ask_on(address, ended, lost, done):
 class Load(unittest.TestCase):
     def test_a_stop_under_load_loses_no_request(self):
         for _ in range(2):
-            server, ended, lost, done = Server("--drain-seconds", "1"), threading.Event(), [], []
+            server, ended, lost, done = (
+                Server("--drain-seconds", "1"),
+                threading.Event(),
+                [],
+                [],
+            )
             self.addCleanup(server.stop)
             arguments = (server.address, ended, lost, done)
             clients = [threading.Thread(target=ask_on, args=arguments) for _ in range(8)]
@@ -371,7 +376,10 @@ class Units(unittest.TestCase):
         units = [str(UNITS / name) for name in ("posenc.service", "posenc.socket")]
         ended = subprocess.run(
             [verify, "--man=no", "verify", *units],  # the manual is not installed here
-            capture_output=True, text=True, timeout=SOON, check=False
+            capture_output=True,
+            text=True,
+            timeout=SOON,
+            check=False,
         )
         complaints = [
             line

@@ -79,7 +79,9 @@ class AccessLog(ServerCase):
 
     def test_a_target_cannot_pass_for_further_fields(self):
         server = self.start("--access-log")
-        for blank in "\t\x1f\x85 ":  # the last one is refused by libmicrohttpd 1.0, without a line
+        for (
+            blank
+        ) in "\t\x1f\x85 ":  # the last one is refused by libmicrohttpd 1.0, without a line
             with server.wire() as wire:
                 wire.ask("GET", f"/nothing{blank}status=200{blank}bytes=5".encode("latin-1"))
                 wire.receive()
@@ -118,7 +120,6 @@ class AccessLog(ServerCase):
         seen = [(event["method"], event["status"]) for event in events]
         self.assertEqual(seen, [("POST", 415), ("HEAD", 200), ("DELETE", 405)])
         self.assertEqual(events[1]["bytes"], 0)
-
 
     def test_a_target_in_absolute_form_is_logged_as_its_path(self):
         server = self.start("--access-log", "--log-format", "json")
@@ -160,7 +161,15 @@ class Attacks(ServerCase):
 
     def attacks(self):
         """Whole messages; an answer or an end of the connection follows each."""
-        for value in (self.bytes_, self.forged, b"\xff\xfe", b"\xe2\x80\xa8", b"\\", b'"', b"\x1b[2J"):
+        for value in (
+            self.bytes_,
+            self.forged,
+            b"\xff\xfe",
+            b"\xe2\x80\xa8",
+            b"\\",
+            b'"',
+            b"\x1b[2J",
+        ):
             folded = value.replace(b"\n", b"").replace(b"\r", b"")
             plain = bytes(c for c in value if c >= 32 and c != 127)
             for text in (value, folded, plain):
@@ -172,7 +181,12 @@ class Attacks(ServerCase):
                     yield b"GET /v1/info HTTP/1.1\r\nHost: a\r\n" + lines + b"\r\n"
 
     def attack(self, form):
-        times = ("--idle-seconds", "1", "--header-seconds", "1")  # for those that are no requests
+        times = (
+            "--idle-seconds",
+            "1",
+            "--header-seconds",
+            "1",
+        )  # for those that are no requests
         server = self.start("--access-log", "--log-format", form, *times)
         with contextlib.ExitStack() as stack:
             wires = []
@@ -201,9 +215,13 @@ class Attacks(ServerCase):
             self.assertLessEqual(FIELDS, set(event))
             self.assertLessEqual(set(event), FIELDS | OPTIONAL)
             self.assertRegex(event["request_id"], r"\A[A-Za-z0-9._:/+=@-]{1,128}\Z")
-        agents = [event["user_agent"].encode("latin-1") for event in events if "user_agent" in event]
+        agents = [
+            event["user_agent"].encode("latin-1") for event in events if "user_agent" in event
+        ]
         self.assertIn(b"\xff\xfe", agents, "no byte is lost")
-        answered = sum(v for k, v in server.metrics().items() if k.startswith("posenc_requests_total"))
+        answered = sum(
+            v for k, v in server.metrics().items() if k.startswith("posenc_requests_total")
+        )
         self.assertEqual(len(events), answered, "one line a request")
 
     def test_every_request_stays_one_line_of_text(self):
@@ -221,7 +239,9 @@ class Attacks(ServerCase):
             file.write(KEY + "\n")
         self.addCleanup(os.unlink, file.name)
         for form in ("text", "json"):
-            server = self.start("--access-log", "--log-format", form, "--api-key-file", file.name)
+            server = self.start(
+                "--access-log", "--log-format", form, "--api-key-file", file.name
+            )
             json_type = {"Content-Type": "application/json"}
             body = f'{{"length": "{secret}"}}'
             server.request("POST", "/v1/encodings/integer", json_type, body)

@@ -203,7 +203,9 @@ class Requests(Starved):
         """Several requests need one table: one computes it or fails, and the others wait for that."""
         for k in range(0, MOST, 3):
             type(self).number += 1
-            asked = ask("GET", ENCODINGS + f"integer?length=70000&offset={self.number}&format=raw")
+            asked = ask(
+                "GET", ENCODINGS + f"integer?length=70000&offset={self.number}&format=raw"
+            )
             with contextlib.ExitStack() as stack:
                 wires = [stack.enter_context(self.server.wire()) for _ in range(6)]
                 for wire in wires:

@@ -25,7 +25,9 @@ BOUND = re.compile(r'(.*?),?le="([^"]+)"\}')
 RAW = "/v1/encodings/integer?length=4&format=raw"
 LARGE = "/v1/encodings/sinusoidal?length=65536&dim=64&format=raw"
 STREAM = "/v1/encodings/sinusoidal?length=2000000&dim=64&format=raw"
-ENDLESS = "/v1/encodings/floater?length=3&offset=1000000&dim=256&method=rk4&dt=0.0001&format=raw"
+ENDLESS = (
+    "/v1/encodings/floater?length=3&offset=1000000&dim=256&method=rk4&dt=0.0001&format=raw"
+)
 KEY = "correct-horse-battery-staple"
 LABELS = {
     "posenc_requests_total": {"route", "method", "status"},
@@ -102,7 +104,9 @@ class Metrics(MetricsCase):
         route = '{route="/v1/encodings/{scheme}",method="GET",status="%s"}'
         self.assertEqual(moved["posenc_requests_total", route % "2xx"], 3)
         self.assertEqual(moved["posenc_requests_total", route % "4xx"], 1)
-        self.assertEqual(moved["posenc_requests_total", '{route="other",method="other",status="4xx"}'], 1)
+        self.assertEqual(
+            moved["posenc_requests_total", '{route="other",method="other",status="4xx"}'], 1
+        )
         for (name, labels), change in moved.items():
             if types.get(name) != "gauge":
                 self.assertGreaterEqual(change, 0, (name, labels))
@@ -118,7 +122,9 @@ class Metrics(MetricsCase):
         with self.server.wire() as wire:
             for i in range(125):
                 wire.exchange("GET", f"/v1/encodings/scheme{i}?p{i}=1")
-                wire.exchange("GET", f"/path{i}", {"X-Request-Id": f"id{i}", "User-Agent": f"u{i}"})
+                wire.exchange(
+                    "GET", f"/path{i}", {"X-Request-Id": f"id{i}", "User-Agent": f"u{i}"}
+                )
                 wire.exchange(f"METHOD{i}", ("/v1/info", "/metrics", RAW)[i % 3])
                 wire.exchange("GET", f"/v1/encodings/integer?length={i}&format=raw")
         after, _ = self.parse()
@@ -178,8 +184,11 @@ class Histograms(MetricsCase):
     def check(self, series, types):
         found = self.histograms(series, types)
         families = {family for family, _ in found}
-        expected = {"posenc_request_duration_seconds", "posenc_compute_duration_seconds",
-                    "posenc_callback_duration_seconds"}
+        expected = {
+            "posenc_request_duration_seconds",
+            "posenc_compute_duration_seconds",
+            "posenc_callback_duration_seconds",
+        }
         self.assertEqual(families, expected)
         for key, entry in found.items():
             bounds, counts = zip(*entry["buckets"], strict=True)
@@ -265,7 +274,9 @@ class Rejections(MetricsCase):
         self.assertLessEqual(set(reasons), set(before))
         expected = {name: count + reasons.count(name) for name, count in before.items()}
         yield
-        wait_until(lambda: sum(self.rejected(server).values()) >= sum(expected.values()), reasons)
+        wait_until(
+            lambda: sum(self.rejected(server).values()) >= sum(expected.values()), reasons
+        )
         self.assertEqual(self.rejected(server), expected)
 
     def start_with_key(self, *flags):
@@ -373,8 +384,15 @@ class Rejections(MetricsCase):
 
     def test_a_full_queue_and_the_end_of_the_process(self):
         server = self.start(
-            "--threads", "1", "--compute-queue", "1", "--access-log", "--drain-seconds", "1",
-            "--compute-cost", "0"
+            "--threads",
+            "1",
+            "--compute-queue",
+            "1",
+            "--access-log",
+            "--drain-seconds",
+            "1",
+            "--compute-cost",
+            "0",
         )
         with contextlib.ExitStack() as stack:
             target, wire = self.ask_until_one_waits(server, stack)

@@ -29,10 +29,15 @@ def table_set(first):
 def targets():
     """(targets of tables of 4 to 30 KB in all forms, targets of streams)"""
     forms = ("raw", "npy", "json", "safetensors")
-    held = [f"/v1/encodings/{scheme}?length={16 + i}&dim=64&offset={i}&format={forms[i % 4]}"
-            for i in range(WORKING_SET // 2) for scheme in ("sinusoidal", "periodic")]
-    streams = [f"/v1/encodings/sinusoidal?length={4000 + i}&dim=64&format={form}"
-               for i, form in enumerate(("raw", "npy", "safetensors", "raw"))]
+    held = [
+        f"/v1/encodings/{scheme}?length={16 + i}&dim=64&offset={i}&format={forms[i % 4]}"
+        for i in range(WORKING_SET // 2)
+        for scheme in ("sinusoidal", "periodic")
+    ]
+    streams = [
+        f"/v1/encodings/sinusoidal?length={4000 + i}&dim=64&format={form}"
+        for i, form in enumerate(("raw", "npy", "safetensors", "raw"))
+    ]
     return held, streams
 
 
@@ -58,8 +63,18 @@ class MixedLoad(ServerCase):
     def setUpClass(cls):
         directory = tempfile.TemporaryDirectory(prefix="posenc-")
         cls.addClassCleanup(directory.cleanup)
-        cls.flags = ("--cache-bytes", "256KiB", "--threads", "3", "--drain-seconds", "1",
-                     "--compute-queue", "4096", "--data-dir", directory.name)
+        cls.flags = (
+            "--cache-bytes",
+            "256KiB",
+            "--threads",
+            "3",
+            "--drain-seconds",
+            "1",
+            "--compute-queue",
+            "4096",
+            "--data-dir",
+            directory.name,
+        )
         super().setUpClass()
         cls.held, cls.streams = targets()
 
@@ -111,8 +126,9 @@ class MixedLoad(ServerCase):
 
     def post(self, client, chance):
         body = b'{"length": 9, "dim": 64, "offset": %d, "format": "raw"}' % chance.randrange(40)
-        reply = client.exchange("POST", "/v1/encodings/sinusoidal",
-                              {"Content-Type": "application/json"}, body)
+        reply = client.exchange(
+            "POST", "/v1/encodings/sinusoidal", {"Content-Type": "application/json"}, body
+        )
         self.assert_ok(reply)
         self.check_bits(body, reply.body)
 
@@ -133,7 +149,8 @@ class MixedLoad(ServerCase):
     def use_a_set(self, client, chance):
         name = chance.choice(NAMES)
         reply = client.exchange(
-            "GET", f"/v1/encodings/learned?parameters={name}&length={ROWS}&format=raw")
+            "GET", f"/v1/encodings/learned?parameters={name}&length={ROWS}&format=raw"
+        )
         self.assertIn(reply.status, (200, 422), reply)
         if reply.status == 200:  # one of the versions, whole
             self.assertIn(reply.body, self.versions.values())
@@ -143,9 +160,16 @@ class MixedLoad(ServerCase):
 
     def run_client(self, number):
         chance = random.Random(number)
-        kinds = [self.read] * 6 + [self.read_coded, self.read_part, self.read_stream, self.post,
-                                   self.leave_in_the_middle, self.look_around,
-                                   self.change_a_set, self.use_a_set]
+        kinds = [self.read] * 6 + [
+            self.read_coded,
+            self.read_part,
+            self.read_stream,
+            self.post,
+            self.leave_in_the_middle,
+            self.look_around,
+            self.change_a_set,
+            self.use_a_set,
+        ]
         client = Client(self.server)
         try:
             for _ in range(REQUESTS):
@@ -160,13 +184,23 @@ class MixedLoad(ServerCase):
             list(pool.map(self.run_client, range(CLIENTS)))
         metrics = self.server.metrics()
         asked = CLIENTS * REQUESTS
-        self.assertGreater(metrics["posenc_cache_evictions_total"], min(WORKING_SET, asked // 8))
+        self.assertGreater(
+            metrics["posenc_cache_evictions_total"], min(WORKING_SET, asked // 8)
+        )
         self.assertLessEqual(metrics["posenc_cache_bytes"], 256 << 10)
         self.assertGreater(len(self.digests), min(WORKING_SET // 2, asked // 4))
 
     def test_it_stops_in_the_middle(self):
-        server = self.start("--cache-bytes", "256KiB", "--threads", "3", "--drain-seconds", "1",
-                            "--compute-queue", "4096")
+        server = self.start(
+            "--cache-bytes",
+            "256KiB",
+            "--threads",
+            "3",
+            "--drain-seconds",
+            "1",
+            "--compute-queue",
+            "4096",
+        )
         asked, end = [0] * CLIENTS, threading.Event()
 
         def ask(number):

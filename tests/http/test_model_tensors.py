@@ -6,17 +6,38 @@ import unittest
 from server import ServerCase
 from test_batch import read_safetensors
 
-LLAMA = {"model_type": "llama", "hidden_size": 64, "num_attention_heads": 4,
-         "num_hidden_layers": 3, "max_position_embeddings": 40, "rope_theta": 500000.0}
-GEMMA = {"model_type": "gemma3_text", "head_dim": 8, "hidden_size": 64, "num_attention_heads": 4,
-         "num_hidden_layers": 7, "max_position_embeddings": 32, "rope_theta": 1000000.0,
-         "rope_local_base_freq": 10000.0, "rope_scaling": {"rope_type": "linear", "factor": 8.0}}
-BERT = {"model_type": "bert", "hidden_size": 8, "num_attention_heads": 2, "num_hidden_layers": 2,
-        "max_position_embeddings": 6}
+LLAMA = {
+    "model_type": "llama",
+    "hidden_size": 64,
+    "num_attention_heads": 4,
+    "num_hidden_layers": 3,
+    "max_position_embeddings": 40,
+    "rope_theta": 500000.0,
+}
+GEMMA = {
+    "model_type": "gemma3_text",
+    "head_dim": 8,
+    "hidden_size": 64,
+    "num_attention_heads": 4,
+    "num_hidden_layers": 7,
+    "max_position_embeddings": 32,
+    "rope_theta": 1000000.0,
+    "rope_local_base_freq": 10000.0,
+    "rope_scaling": {"rope_type": "linear", "factor": 8.0},
+}
+BERT = {
+    "model_type": "bert",
+    "hidden_size": 8,
+    "num_attention_heads": 2,
+    "num_hidden_layers": 2,
+    "max_position_embeddings": 6,
+}
 
 
 def i32(data):
-    return [int.from_bytes(data[i:i + 4], "little", signed=True) for i in range(0, len(data), 4)]
+    return [
+        int.from_bytes(data[i : i + 4], "little", signed=True) for i in range(0, len(data), 4)
+    ]
 
 
 class ModelTensors(ServerCase):
@@ -50,8 +71,10 @@ class ModelTensors(ServerCase):
 
     def test_json_holds_the_same(self):
         reply = self.ask(GEMMA, "?format=json&length=2").json()
-        self.assertEqual([part["name"] for part in reply["results"]],
-                         ["text.full_attention", "text.sliding_attention"])
+        self.assertEqual(
+            [part["name"] for part in reply["results"]],
+            ["text.full_attention", "text.sliding_attention"],
+        )
         self.assertEqual(reply["model"]["model_type"], "gemma3_text")
         self.assertEqual(len(reply["lists"]["text.layers"]), 7)
         for part in reply["results"]:
@@ -61,8 +84,9 @@ class ModelTensors(ServerCase):
     def test_trained_tables_come_from_a_stored_set_alone(self):
         tensors, _ = read_safetensors(self.ask(BERT).body)
         self.assertEqual(list(tensors), ["text.layers"])
-        header = json.dumps({"table": {"dtype": "F32", "shape": [6, 8],
-                                       "data_offsets": [0, 192]}}).encode()
+        header = json.dumps(
+            {"table": {"dtype": "F32", "shape": [6, 8], "data_offsets": [0, 192]}}
+        ).encode()
         data = bytes(range(0, 96)) * 2
         file = len(header).to_bytes(8, "little") + header + data
         put = self.server.request("PUT", "/v1/parameters/bert", {}, file)
@@ -80,10 +104,17 @@ class ModelTensors(ServerCase):
         for name in ("whisper-large-v3", "t5-base", "gemma-3-27b", "bloom"):
             plan = self.get(f"/v1/models/{name}?plan=true&length=8").json()
             tensors, _ = read_safetensors(self.get(f"/v1/models/{name}?length=8").body)
-            planned = {tensor["name"]: tensor["shape"] for part in plan["parts"]
-                       if part["state"] == "computed" for tensor in part["tensors"]}
-            served = {tensor: shape for tensor, (_, shape, _) in tensors.items()
-                      if not tensor.endswith(".layers")}
+            planned = {
+                tensor["name"]: tensor["shape"]
+                for part in plan["parts"]
+                if part["state"] == "computed"
+                for tensor in part["tensors"]
+            }
+            served = {
+                tensor: shape
+                for tensor, (_, shape, _) in tensors.items()
+                if not tensor.endswith(".layers")
+            }
             self.assertEqual(served, planned, name)
 
     def test_a_model_without_positions_is_a_good_answer(self):
@@ -102,15 +133,22 @@ class ModelTensors(ServerCase):
         head = self.head(target)
         self.assertEqual(head.header("Content-Length"), str(len(reply.body)))
         self.assertEqual(head.header("ETag"), tag)
-        others = {self.assert_ok(self.get(other)).header("ETag") for other in (
-            "/v1/models/llama-3.1-8b?length=65", f"{target}&format=json",
-            f"{target}&dtype=bf16", "/v1/models/llama-3.2-1b?length=64")}
+        others = {
+            self.assert_ok(self.get(other)).header("ETag")
+            for other in (
+                "/v1/models/llama-3.1-8b?length=65",
+                f"{target}&format=json",
+                f"{target}&dtype=bf16",
+                "/v1/models/llama-3.2-1b?length=64",
+            )
+        }
         self.assertEqual(len(others | {tag}), 5)
         self.assertEqual(self.assert_ok(self.get(target)).header("Cache-Status"), "posenc; hit")
 
     def test_what_cannot_be_answered_is_refused(self):
-        self.assert_problem(self.post("/v1/models?plan=true&format=safetensors", LLAMA), 422,
-                            "format")
+        self.assert_problem(
+            self.post("/v1/models?plan=true&format=safetensors", LLAMA), 422, "format"
+        )
         self.assert_problem(self.post("/v1/models", LLAMA, {"Accept": "image/png"}), 406)
         self.assert_problem(self.post("/v1/models?length=0", LLAMA), 422, "length")
         self.assert_problem(self.post("/v1/models?lenght=5", LLAMA), 400, "lenght")

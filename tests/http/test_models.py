@@ -27,7 +27,9 @@ class Facts(Plans):
     def check(self, name, config, expected):
         reply = self.plan(config)
         self.assert_ok(reply, "application/json")
-        self.assertEqual([], list(model_facts.differences(reply.json(), expected, self.ask)), name)
+        self.assertEqual(
+            [], list(model_facts.differences(reply.json(), expected, self.ask)), name
+        )
 
     def test_the_projects_own_configs_have_the_plans_of_their_facts(self):
         files = sorted(SET.glob("*.json"))
@@ -40,7 +42,9 @@ class Facts(Plans):
     def test_public_configs_have_the_plans_of_their_facts(self):
         folder = os.environ.get("POSENC_MODELS")
         if not folder:
-            self.skipTest("POSENC_MODELS names no folder with expected.json and the configs beside it")
+            self.skipTest(
+                "POSENC_MODELS names no folder with expected.json and the configs beside it"
+            )
         models = json.loads(pathlib.Path(folder, "expected.json").read_text())["models"]
         for model in models:
             with self.subTest(model["name"]):
@@ -48,7 +52,12 @@ class Facts(Plans):
                 self.check(model["name"], config, model["expected"])
 
 
-LLAMA = {"model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "num_hidden_layers": 2}
+LLAMA = {
+    "model_type": "llama",
+    "hidden_size": 64,
+    "num_attention_heads": 4,
+    "num_hidden_layers": 2,
+}
 
 
 class Contradictions(Plans):
@@ -64,8 +73,13 @@ class Contradictions(Plans):
         return problem
 
     def test_an_unknown_model_type_shows_what_the_config_has_and_its_relatives(self):
-        problem = self.refuses("model_type", "LlamoForCausalLM", model_type="llamo",
-                               architectures=["LlamoForCausalLM"], auto_map={"AutoModel": "x.Y"})
+        problem = self.refuses(
+            "model_type",
+            "LlamoForCausalLM",
+            model_type="llamo",
+            architectures=["LlamoForCausalLM"],
+            auto_map={"AutoModel": "x.Y"},
+        )
         self.assertIn("auto_map", json.dumps(problem))
         self.assertEqual(problem["errors"][0]["did_you_mean"], "llama")
 
@@ -73,35 +87,58 @@ class Contradictions(Plans):
         self.assert_problem(self.plan({"hidden_size": 4}), 422, "model_type")
 
     def test_an_unknown_type_of_a_component_is_refused_by_its_path(self):
-        self.refuses("text_config.model_type", model_type="llava", text_config={"model_type": "lama"})
+        self.refuses(
+            "text_config.model_type", model_type="llava", text_config={"model_type": "lama"}
+        )
 
     def test_heads_that_do_not_divide_the_width_need_a_head_dim(self):
         self.refuses("num_attention_heads", "head_dim", hidden_size=100, num_attention_heads=3)
-        self.assert_ok(self.plan({**LLAMA, "hidden_size": 100, "num_attention_heads": 3, "head_dim": 32}))
+        self.assert_ok(
+            self.plan({**LLAMA, "hidden_size": 100, "num_attention_heads": 3, "head_dim": 32})
+        )
 
     def test_a_scaling_needs_its_factor(self):
         self.refuses("rope_scaling.factor", rope_scaling={"type": "linear"})
-        self.refuses("rope_scaling.factor", rope_scaling={"type": "yarn", "original_max_position_embeddings": 64})
-        self.refuses("rope_scaling.low_freq_factor", rope_scaling={"type": "llama3", "factor": 8, "high_freq_factor": 4,
-                                                                   "original_max_position_embeddings": 64})
+        self.refuses(
+            "rope_scaling.factor",
+            rope_scaling={"type": "yarn", "original_max_position_embeddings": 64},
+        )
+        self.refuses(
+            "rope_scaling.low_freq_factor",
+            rope_scaling={
+                "type": "llama3",
+                "factor": 8,
+                "high_freq_factor": 4,
+                "original_max_position_embeddings": 64,
+            },
+        )
 
     def test_lists_have_one_item_for_each_pair(self):
-        scaling = {"type": "longrope", "short_factor": [1.0] * 8, "long_factor": [1.0] * 7,
-                   "original_max_position_embeddings": 64}
+        scaling = {
+            "type": "longrope",
+            "short_factor": [1.0] * 8,
+            "long_factor": [1.0] * 7,
+            "original_max_position_embeddings": 64,
+        }
         self.refuses("rope_scaling.long_factor", "8 numbers", rope_scaling=scaling)
 
     def test_layer_types_have_one_item_for_each_layer(self):
         self.refuses("layer_types", "2 items", layer_types=["full_attention"])
 
     def test_sections_have_the_sum_of_the_pairs(self):
-        self.refuses("rope_scaling.mrope_section", rope_scaling={"type": "mrope", "mrope_section": [1, 2, 3]})
+        self.refuses(
+            "rope_scaling.mrope_section",
+            rope_scaling={"type": "mrope", "mrope_section": [1, 2, 3]},
+        )
 
     def test_spellings_of_one_attribute_agree(self):
         self.refuses("n_embd", "hidden_size", n_embd=128)
         self.assert_ok(self.plan({**LLAMA, "n_embd": 64}))
 
     def test_an_unknown_rope_type_is_refused(self):
-        self.refuses("rope_scaling.type", "llama3", rope_scaling={"type": "spiral", "factor": 2})
+        self.refuses(
+            "rope_scaling.type", "llama3", rope_scaling={"type": "spiral", "factor": 2}
+        )
 
     def test_values_of_another_kind_are_refused(self):
         self.refuses("hidden_size", hidden_size="64")
@@ -113,33 +150,90 @@ class Contradictions(Plans):
         self.refuses("rope_theta", rope_theta=0.5)
         self.refuses("head_dim", head_dim=7)
 
-
     def test_stages_have_one_number_each(self):
         swin = {"model_type": "swin"}
-        for key, value in (("num_heads", [3, 6]), ("depths", [2] * 9), ("depths", []), ("depths", [2, 2.5]), ("depths", [0]),
-                           ("depths", [4000, 96, 1, 1]), ("window_size", 0), ("window_size", 4096)):
+        for key, value in (
+            ("num_heads", [3, 6]),
+            ("depths", [2] * 9),
+            ("depths", []),
+            ("depths", [2, 2.5]),
+            ("depths", [0]),
+            ("depths", [4000, 96, 1, 1]),
+            ("window_size", 0),
+            ("window_size", 4096),
+        ):
             self.assert_problem(self.plan({**swin, key: value}), 422, key)
-        self.assert_problem(self.plan({"model_type": "swinv2", "pretrained_window_sizes": [1, 1, 1, 1]}), 422,
-                            "pretrained_window_sizes")
-        self.assert_problem(self.plan({"_class_name": "UNet2DModel", "freq_shift": 0.5}), 422, "freq_shift")
-        self.assert_problem(self.plan({"_class_name": "PixArtTransformer2DModel"}), 422, "sample_size")
+        self.assert_problem(
+            self.plan({"model_type": "swinv2", "pretrained_window_sizes": [1, 1, 1, 1]}),
+            422,
+            "pretrained_window_sizes",
+        )
+        self.assert_problem(
+            self.plan({"_class_name": "UNet2DModel", "freq_shift": 0.5}), 422, "freq_shift"
+        )
+        self.assert_problem(
+            self.plan({"_class_name": "PixArtTransformer2DModel"}), 422, "sample_size"
+        )
 
     def test_a_long_path_is_shown_from_its_end(self):
-        text = {"hidden_size": 64, "num_attention_heads": 4, "rope_scaling": {
-            "rope_type": "longrope", "original_max_position_embeddings": 64, "short_factor": [1.0] * 8}}
-        problem = self.assert_problem(self.plan({"model_type": "qwen2_5_omni", "thinker_config": {
-            "text_config": {"model_type": "llava", "text_config": {"model_type": "qwen2", **text}}}}), 422)
+        text = {
+            "hidden_size": 64,
+            "num_attention_heads": 4,
+            "rope_scaling": {
+                "rope_type": "longrope",
+                "original_max_position_embeddings": 64,
+                "short_factor": [1.0] * 8,
+            },
+        }
+        problem = self.assert_problem(
+            self.plan(
+                {
+                    "model_type": "qwen2_5_omni",
+                    "thinker_config": {
+                        "text_config": {
+                            "model_type": "llava",
+                            "text_config": {"model_type": "qwen2", **text},
+                        }
+                    },
+                }
+            ),
+            422,
+        )
         paths = [error["parameter"] for error in problem["errors"]]
         whole = "thinker_config.text_config.text_config.rope_scaling.long_factor"
         self.assertEqual(len(whole), 63)
         self.assertIn(whole, paths)
-        problem = self.assert_problem(self.plan({"model_type": "vision-encoder-decoder", "encoder": {
-            "model_type": "qwen2_5_omni", "thinker_config": {"text_config": {"model_type": "qwen2", **text}}}}), 422)
+        problem = self.assert_problem(
+            self.plan(
+                {
+                    "model_type": "vision-encoder-decoder",
+                    "encoder": {
+                        "model_type": "qwen2_5_omni",
+                        "thinker_config": {"text_config": {"model_type": "qwen2", **text}},
+                    },
+                }
+            ),
+            422,
+        )
         paths = [error["parameter"] for error in problem["errors"]]
         self.assertIn("encoder.thinker_config.text_config.rope_scaling.long_factor", paths)
-        problem = self.assert_problem(self.plan({"model_type": "vision-encoder-decoder", "encoder": {
-            "model_type": "qwen2_5_omni", "thinker_config": {
-                "text_config": {"model_type": "llava", "text_config": {"model_type": "qwen2", **text}}}}}), 422)
+        problem = self.assert_problem(
+            self.plan(
+                {
+                    "model_type": "vision-encoder-decoder",
+                    "encoder": {
+                        "model_type": "qwen2_5_omni",
+                        "thinker_config": {
+                            "text_config": {
+                                "model_type": "llava",
+                                "text_config": {"model_type": "qwen2", **text},
+                            }
+                        },
+                    },
+                }
+            ),
+            422,
+        )
         paths = [error["parameter"] for error in problem["errors"]]
         self.assertIn("….text_config.text_config.rope_scaling.long_factor", paths)
 
@@ -154,8 +248,11 @@ class Contradictions(Plans):
 class Components(Plans):
     """components= leaves the others out."""
 
-    LLAVA = {"model_type": "llava", "text_config": {"num_hidden_layers": 2},
-             "vision_config": {"num_hidden_layers": 3, "hidden_size": 64}}
+    LLAVA = {
+        "model_type": "llava",
+        "text_config": {"num_hidden_layers": 2},
+        "vision_config": {"num_hidden_layers": 3, "hidden_size": 64},
+    }
 
     def test_the_plan_has_what_was_asked_for(self):
         whole = self.plan(self.LLAVA).json()
@@ -163,7 +260,9 @@ class Components(Plans):
         for names in (["vision"], ["text"], ["vision", "text"]):
             plan = self.plan(self.LLAVA, "&components=" + ",".join(names)).json()
             chosen = sorted(names)
-            self.assertEqual([part for part in whole["parts"] if part["name"] in names], plan["parts"])
+            self.assertEqual(
+                [part for part in whole["parts"] if part["name"] in names], plan["parts"]
+            )
             self.assertEqual([component["name"] for component in plan["components"]], chosen)
             layers = {"text": 2, "vision": 3}
             for index, name in enumerate(chosen):
@@ -176,27 +275,45 @@ class Components(Plans):
         self.assertEqual(list(reply.json()["lists"]), ["text.layers"])
 
     def test_unknown_names_are_told_with_the_known_ones(self):
-        problem = self.assert_problem(self.plan(self.LLAVA, "&components=text,visoin"), 422, "components")
+        problem = self.assert_problem(
+            self.plan(self.LLAVA, "&components=text,visoin"), 422, "components"
+        )
         (error,) = problem["errors"]
         self.assertEqual((error["given"], error["did_you_mean"]), ("visoin", "vision"))
         self.assertIn("text, vision", error["allowed"])
         for names in ("text,", "tex", "textual", "x" * 200):
-            self.assert_problem(self.plan(self.LLAVA, f"&components={names}"), 422, "components")
+            self.assert_problem(
+                self.plan(self.LLAVA, f"&components={names}"), 422, "components"
+            )
 
     def test_what_is_wrong_in_another_component_does_not_matter(self):
-        config = {**self.LLAVA, "vision_config": {"model_type": "unheard", "hidden_size": "wide"}}
+        config = {
+            **self.LLAVA,
+            "vision_config": {"model_type": "unheard", "hidden_size": "wide"},
+        }
         self.assert_problem(self.plan(config), 422, "vision_config.model_type")
         self.assert_ok(self.plan(config, "&components=text"))
         config["vision_config"]["model_type"] = "clip_vision_model"
         self.assert_problem(self.plan(config), 422, "vision_config.hidden_size")
         self.assert_ok(self.plan(config, "&components=text"))
-        self.assert_problem(self.plan(config, "&components=vision"), 422, "vision_config.hidden_size")
+        self.assert_problem(
+            self.plan(config, "&components=vision"), 422, "vision_config.hidden_size"
+        )
 
     def test_components_inside_components_are_named_by_both(self):
-        omni = {"model_type": "qwen2_5_omni", "thinker_config": {"audio_config": {"d_model": "x"}}}
+        omni = {
+            "model_type": "qwen2_5_omni",
+            "thinker_config": {"audio_config": {"d_model": "x"}},
+        }
         plan = self.plan(omni, "&components=thinker_text").json()
-        self.assertEqual([component["name"] for component in plan["components"]], ["thinker_text"])
-        self.assert_problem(self.plan(omni, "&components=thinker_audio"), 422, "thinker_config.audio_config.d_model")
+        self.assertEqual(
+            [component["name"] for component in plan["components"]], ["thinker_text"]
+        )
+        self.assert_problem(
+            self.plan(omni, "&components=thinker_audio"),
+            422,
+            "thinker_config.audio_config.d_model",
+        )
 
     def test_stacks_of_one_object_are_components(self):
         parts = self.plan({"model_type": "t5"}, "&components=decoder").json()["parts"]
@@ -222,67 +339,124 @@ class Reading(Plans):
 
     def test_every_argument_says_where_it_came_from(self):
         arguments = self.part(LLAMA)["arguments"]
-        self.assertEqual(arguments["dim"], {"value": 16, "from": "hidden_size / num_attention_heads"})
+        self.assertEqual(
+            arguments["dim"], {"value": 16, "from": "hidden_size / num_attention_heads"}
+        )
         self.assertEqual(arguments["rope_theta"], {"value": 10000, "from": "default of llama"})
-        nested = self.part({"model_type": "gemma3", "text_config": {"head_dim": 32, "num_hidden_layers": 6}})
-        self.assertEqual(nested["arguments"]["dim"], {"value": 32, "from": "text_config.head_dim"})
+        nested = self.part(
+            {"model_type": "gemma3", "text_config": {"head_dim": 32, "num_hidden_layers": 6}}
+        )
+        self.assertEqual(
+            nested["arguments"]["dim"], {"value": 32, "from": "text_config.head_dim"}
+        )
 
     def test_widths_that_the_config_omits_are_those_of_the_class(self):
-        for name, width in (("llama", 128), ("qwen2", 128), ("phi3", 96), ("gpt_neox", 96), ("gptj", 64),
-                            ("cohere", 128), ("modernbert", 64), ("moonshine", 36), ("qwen2_vl_text", 128)):
+        for name, width in (
+            ("llama", 128),
+            ("qwen2", 128),
+            ("phi3", 96),
+            ("gpt_neox", 96),
+            ("gptj", 64),
+            ("cohere", 128),
+            ("modernbert", 64),
+            ("moonshine", 36),
+            ("qwen2_vl_text", 128),
+        ):
             with self.subTest(name):
                 dim = self.part({"model_type": name})["arguments"]["dim"]
                 self.assertEqual(dim["value"], width)
                 self.assertIn(f"default of {name}", dim["from"])
-        mixed = self.part({"model_type": "llama", "num_attention_heads": 64})["arguments"]["dim"]
+        mixed = self.part({"model_type": "llama", "num_attention_heads": 64})["arguments"][
+            "dim"
+        ]
         self.assertEqual(mixed, {"value": 64, "from": "default of llama / num_attention_heads"})
-        self.assertEqual(self.part({"model_type": "albert", "hidden_size": 64})["facts"]["dim"],
-                         {"value": 128, "from": "default of albert"})
+        self.assertEqual(
+            self.part({"model_type": "albert", "hidden_size": 64})["facts"]["dim"],
+            {"value": 128, "from": "default of albert"},
+        )
         self.assertEqual(self.part({"model_type": "bloom"})["facts"]["heads"]["value"], 8)
-        self.assert_problem(self.plan({"model_type": "internlm2"}), 422, "hidden_size", "num_attention_heads")
+        self.assert_problem(
+            self.plan({"model_type": "internlm2"}), 422, "hidden_size", "num_attention_heads"
+        )
 
     def test_the_request_of_a_part_gives_its_tensors(self):
-        for config in (LLAMA, {"model_type": "bloom", "n_head": 8}, {"model_type": "qwen2_5_vl_vision"},
-                       {"model_type": "whisper"}, {"model_type": "t5"}, {"model_type": "detr"}):
+        for config in (
+            LLAMA,
+            {"model_type": "bloom", "n_head": 8},
+            {"model_type": "qwen2_5_vl_vision"},
+            {"model_type": "whisper"},
+            {"model_type": "t5"},
+            {"model_type": "detr"},
+        ):
             with self.subTest(config["model_type"]):
                 part = self.part(config)
                 reply = self.get(part["request"] + "&format=safetensors")
                 self.assert_ok(reply)
                 size = int.from_bytes(reply.body[:8], "little")
-                tensors = json.loads(reply.body[8:8 + size])
+                tensors = json.loads(reply.body[8 : 8 + size])
                 for tensor in part["tensors"]:
-                    self.assertEqual(tensors[tensor["name"].split(".")[-1]]["shape"], tensor["shape"])
+                    self.assertEqual(
+                        tensors[tensor["name"].split(".")[-1]]["shape"], tensor["shape"]
+                    )
 
     def test_the_length_is_that_of_the_config_cut_or_of_the_query(self):
         long = {**LLAMA, "max_position_embeddings": 131072}
         self.assertEqual(self.part(long)["arguments"]["length"]["value"], 4096)
         self.assertIn("cut", self.part(long)["arguments"]["length"]["from"])
-        self.assertEqual(self.part(long, "&length=131072")["arguments"]["length"], {"value": 131072, "from": "query"})
+        self.assertEqual(
+            self.part(long, "&length=131072")["arguments"]["length"],
+            {"value": 131072, "from": "query"},
+        )
         self.assertEqual(self.part(LLAMA, "&offset=5")["arguments"]["offset"]["value"], "5")
 
     def test_a_table_that_ends_is_cut_where_more_is_asked_for(self):
         bert = {"model_type": "bert", "hidden_size": 8, "max_position_embeddings": 512}
         self.assertEqual(self.part(bert, "&length=600")["arguments"]["length"]["value"], 512)
         self.assertEqual(self.part(bert, "&offset=500")["arguments"]["length"]["value"], 12)
-        self.assertEqual(self.part(bert, "&length=4&offset=500")["arguments"]["length"]["value"], 4)
+        self.assertEqual(
+            self.part(bert, "&length=4&offset=500")["arguments"]["length"]["value"], 4
+        )
         self.assert_problem(self.plan(bert, "&offset=512"), 422)
-        reply = self.plan({"model_type": "gemma3", "text_config": {"num_hidden_layers": 6}}, "&length=131072")
-        self.assertEqual([part["arguments"]["length"]["value"] for part in reply.json()["parts"]],
-                         [131072, 131072, 196])
+        reply = self.plan(
+            {"model_type": "gemma3", "text_config": {"num_hidden_layers": 6}}, "&length=131072"
+        )
+        self.assertEqual(
+            [part["arguments"]["length"]["value"] for part in reply.json()["parts"]],
+            [131072, 131072, 196],
+        )
 
     def test_releases_of_the_library_differ_where_the_convention_says(self):
-        yarn = {**LLAMA, "max_position_embeddings": 40960,
-                "rope_scaling": {"type": "yarn", "factor": 4, "original_max_position_embeddings": 32768}}
+        yarn = {
+            **LLAMA,
+            "max_position_embeddings": 40960,
+            "rope_scaling": {
+                "type": "yarn",
+                "factor": 4,
+                "original_max_position_embeddings": 32768,
+            },
+        }
         self.assertEqual(self.part(yarn)["facts"]["factor"]["value"], 4)
-        self.assertEqual(self.part(yarn, "&convention=transformers-4.53")["facts"]["factor"]["value"], 1.25)
+        self.assertEqual(
+            self.part(yarn, "&convention=transformers-4.53")["facts"]["factor"]["value"], 1.25
+        )
         cohere = {**LLAMA, "model_type": "cohere"}
         self.assertEqual(self.part(cohere)["facts"]["rope_theta"]["value"], 500000)
-        self.assertEqual(self.part(cohere, "&convention=transformers-4.53")["facts"]["rope_theta"]["value"], 10000)
+        self.assertEqual(
+            self.part(cohere, "&convention=transformers-4.53")["facts"]["rope_theta"]["value"],
+            10000,
+        )
 
     def test_keys_that_look_like_positions_and_have_no_effect_are_listed(self):
-        config = {**LLAMA, "rotary_dim": 8, "rope_ratio": 2, "rope_scaling": {"type": "linear", "factor": 2, "mscale": 1}}
-        self.assertEqual(sorted(self.plan(config).json()["not_used"]),
-                         ["rope_ratio", "rope_scaling.mscale", "rotary_dim"])
+        config = {
+            **LLAMA,
+            "rotary_dim": 8,
+            "rope_ratio": 2,
+            "rope_scaling": {"type": "linear", "factor": 2, "mscale": 1},
+        }
+        self.assertEqual(
+            sorted(self.plan(config).json()["not_used"]),
+            ["rope_ratio", "rope_scaling.mscale", "rotary_dim"],
+        )
 
     def test_bodies_that_are_no_config_are_refused(self):
         self.assert_problem(self.plan(b"[]"), 400, "body")
@@ -293,9 +467,17 @@ class Reading(Plans):
         self.assert_problem(self.plan(LLAMA, "&format=npy"), 400, "format")
 
     def test_a_type_of_text_around_components_is_read_as_their_parent(self):
-        reply = self.plan({"model_type": "qwen3", "text_config": {"num_hidden_layers": 2},
-                           "vision_config": {"model_type": "siglip_vision_model"}})
-        self.assertEqual([c["model_type"] for c in reply.json()["components"]], ["qwen3", "siglip_vision_model"])
+        reply = self.plan(
+            {
+                "model_type": "qwen3",
+                "text_config": {"num_hidden_layers": 2},
+                "vision_config": {"model_type": "siglip_vision_model"},
+            }
+        )
+        self.assertEqual(
+            [c["model_type"] for c in reply.json()["components"]],
+            ["qwen3", "siglip_vision_model"],
+        )
 
     def test_an_image_of_the_query_sets_the_grid(self):
         part = self.part({"model_type": "qwen2_vl_vision"}, "&image=224,448")
@@ -308,9 +490,14 @@ class Reading(Plans):
 class Pictures(Plans):
     """image= and frames= give the positions of a prompt with a picture or a video."""
 
-    QWEN = {"model_type": "qwen2_vl", "hidden_size": 256, "num_attention_heads": 2, "num_hidden_layers": 2,
-            "rope_scaling": {"type": "mrope", "mrope_section": [16, 24, 24]},
-            "vision_config": {"embed_dim": 32, "num_heads": 2, "depth": 1}}
+    QWEN = {
+        "model_type": "qwen2_vl",
+        "hidden_size": 256,
+        "num_attention_heads": 2,
+        "num_hidden_layers": 2,
+        "rope_scaling": {"type": "mrope", "mrope_section": [16, 24, 24]},
+        "vision_config": {"embed_dim": 32, "num_heads": 2, "depth": 1},
+    }
 
     def parts(self, config, query):
         reply = self.plan(config, query)
@@ -328,7 +515,9 @@ class Pictures(Plans):
         text = parts["text"]
         self.assertEqual((text["scheme"], text["kind"]), ("mrope", "mrope"))
         # 112 x 84 pixels are 8 x 6 patches of 14, 12 tokens; 1 token before and 27 after
-        self.assertEqual(self.values(text, "text", "grids", "section_order"), [[1, 27], [1, 8, 6], "chunked"])
+        self.assertEqual(
+            self.values(text, "text", "grids", "section_order"), [[1, 27], [1, 8, 6], "chunked"]
+        )
         self.assertEqual(self.values(parts["vision"], "sizes", "repeats"), [[8, 6], None])
         ids = self.get(text["request"] + "&tensor=position_ids").json()["tensors"][0]["data"]
         rows = range(1, 13)  # of the picture, which begins at position 1
@@ -341,8 +530,11 @@ class Pictures(Plans):
     def test_the_tensors_come_with_those_of_the_vision_tower(self):
         reply = self.post("/v1/models?format=json&image=56&length=10", self.QWEN)
         self.assert_ok(reply)
-        shapes = {f"{result['name']}.{tensor['name']}": tensor["shape"]
-                  for result in reply.json()["results"] for tensor in result["encoding"]["tensors"]}
+        shapes = {
+            f"{result['name']}.{tensor['name']}": tensor["shape"]
+            for result in reply.json()["results"]
+            for tensor in result["encoding"]["tensors"]
+        }
         self.assertEqual(shapes["text.position_ids"], [3, 10])
         self.assertEqual(shapes["text.cos"], [10, 64])
         self.assertEqual(shapes["vision.cos"], [16, 8])
@@ -358,30 +550,56 @@ class Pictures(Plans):
         parts = self.parts(self.QWEN, "&image=56&frames=5&length=64")
         self.assertEqual(self.values(parts["text"], "text", "grids"), [[1, 51], [3, 4, 4]])
         self.assertEqual(self.values(parts["vision"], "repeats"), [3])
-        apart = self.parts({**self.QWEN, "model_type": "qwen3_vl", "text_config": {"num_hidden_layers": 1}},
-                           "&image=64&frames=4&length=64")
-        self.assertEqual(self.values(apart["text"], "text", "grids", "frame_positions"),
-                         [[1, 1, 54], [1, 4, 4, 1, 4, 4], "apart"])
+        apart = self.parts(
+            {**self.QWEN, "model_type": "qwen3_vl", "text_config": {"num_hidden_layers": 1}},
+            "&image=64&frames=4&length=64",
+        )
+        self.assertEqual(
+            self.values(apart["text"], "text", "grids", "frame_positions"),
+            [[1, 1, 54], [1, 4, 4, 1, 4, 4], "apart"],
+        )
         self.assertEqual(self.values(apart["vision.table"], "height", "width"), [4, 4])
         ernie = self.parts({"model_type": "ernie4_5_vl_moe"}, "&image=56&frames=3&length=64")
-        self.assertEqual(self.values(ernie["text"], "text", "grids", "temporal_merge_size", "section_order"),
-                         [[1, 55], [4, 4, 4], 2, "alternating"])
-        seconds = {**self.QWEN, "model_type": "qwen2_5_vl",
-                   "vision_config": {"hidden_size": 32, "num_heads": 2, "tokens_per_second": 2}}
+        self.assertEqual(
+            self.values(ernie["text"], "text", "grids", "temporal_merge_size", "section_order"),
+            [[1, 55], [4, 4, 4], 2, "alternating"],
+        )
+        seconds = {
+            **self.QWEN,
+            "model_type": "qwen2_5_vl",
+            "vision_config": {"hidden_size": 32, "num_heads": 2, "tokens_per_second": 2},
+        }
         text = self.parts(seconds, "&image=56&frames=4")["text"]
-        self.assertEqual(self.values(text, "frame_positions", "tokens_per_second"), ["whole_seconds", 2])
-        self.assertEqual(text["arguments"]["tokens_per_second"]["from"], "vision_config.tokens_per_second")
+        self.assertEqual(
+            self.values(text, "frame_positions", "tokens_per_second"), ["whole_seconds", 2]
+        )
+        self.assertEqual(
+            text["arguments"]["tokens_per_second"]["from"], "vision_config.tokens_per_second"
+        )
 
     def test_keys_of_the_vision_config_say_how_a_picture_is_cut(self):
-        config = {**self.QWEN, "vision_config": {**self.QWEN["vision_config"], "patch_size": 16, "spatial_merge_size": 4}}
+        config = {
+            **self.QWEN,
+            "vision_config": {
+                **self.QWEN["vision_config"],
+                "patch_size": 16,
+                "spatial_merge_size": 4,
+            },
+        }
         parts = self.parts(config, "&image=128&length=64")
-        self.assertEqual(self.values(parts["text"], "text", "grids", "spatial_merge_size"), [[1, 59], [1, 8, 8], 4])
+        self.assertEqual(
+            self.values(parts["text"], "text", "grids", "spatial_merge_size"),
+            [[1, 59], [1, 8, 8], 4],
+        )
 
     def test_a_length_without_room_is_refused(self):
         self.assert_problem(self.plan(self.QWEN, "&image=112&length=16"), 422, "length")
         self.assert_ok(self.plan(self.QWEN, "&image=112&length=17"))
         self.assert_problem(self.plan(self.QWEN, "&image=112&offset=0.5"), 422, "offset")
-        self.assertEqual(self.values(self.parts(self.QWEN, "&image=112&offset=7")["text"], "first_position"), [7])
+        self.assertEqual(
+            self.values(self.parts(self.QWEN, "&image=112&offset=7")["text"], "first_position"),
+            [7],
+        )
         qwen3 = {"model_type": "qwen3_vl", "text_config": {"num_hidden_layers": 1}}
         self.assert_problem(self.plan(qwen3, "&image=32&frames=1025"), 422, "frames")
         request = self.parts(qwen3, "&image=32&frames=1024")["text"]["request"]
@@ -397,15 +615,25 @@ class Known(Plans):
                 target = f"/v1/models/{model['name']}?plan=true"
                 reply = self.get(target)
                 self.assert_ok(reply, "application/json")
-                self.assertEqual(self.get(target, {"If-None-Match": reply.header("ETag")}).status, 304)
-                self.assertEqual(reply.json()["parts"], self.plan(model["config"]).json()["parts"])
+                self.assertEqual(
+                    self.get(target, {"If-None-Match": reply.header("ETag")}).status, 304
+                )
+                self.assertEqual(
+                    reply.json()["parts"], self.plan(model["config"]).json()["parts"]
+                )
 
     def test_every_model_type_is_found_by_its_name(self):
         types = self.get("/v1/models").json()["model_types"]
         names = [row["model_type"] for row in types]
         self.assertGreaterEqual(len(names), 150)
         self.assertEqual(len(names), len(set(names)))
-        sizes = {"hidden_size": 640, "num_attention_heads": 4, "num_hidden_layers": 4, "embedding_size": 64, "sample_size": 32}
+        sizes = {
+            "hidden_size": 640,
+            "num_attention_heads": 4,
+            "num_hidden_layers": 4,
+            "embedding_size": 64,
+            "sample_size": 32,
+        }
         lists = {"clap_audio_model": {"num_attention_heads": [4, 8, 16, 32]}}
         for name in names:
             with self.subTest(name):
@@ -419,12 +647,41 @@ class Known(Plans):
         self.assertEqual(problem["did_you_mean"], "gemma-3-27b")
 
 
-ABSURD = [None, -1, 0, 1e300, -1e300, 0.5, 2**53 + 1, "", "x", "LLLG", [], [0], ["a"], {}, {"a": 1}, True, False,
-          [[1]], "yarn", 3, 65537, [1e9] * 5]
+ABSURD = [
+    None,
+    -1,
+    0,
+    1e300,
+    -1e300,
+    0.5,
+    2**53 + 1,
+    "",
+    "x",
+    "LLLG",
+    [],
+    [0],
+    ["a"],
+    {},
+    {"a": 1},
+    True,
+    False,
+    [[1]],
+    "yarn",
+    3,
+    65537,
+    [1e9] * 5,
+]
 
 
-QUERIES = ["&image=300,500", "&image=64&frames=9", "&frames=4096", "&length=7&offset=3", "&components=text",
-           "&components=vision,text", "&image=65536&dtype=f64"]
+QUERIES = [
+    "&image=300,500",
+    "&image=64&frames=9",
+    "&frames=4096",
+    "&length=7&offset=3",
+    "&components=text",
+    "&components=vision,text",
+    "&image=65536&dtype=f64",
+]
 
 
 def mutate(config, chance):
@@ -450,9 +707,18 @@ class Mutations(Plans):
     def test_damaged_configs_are_planned_or_refused(self):
         chance = random.Random(20261123)
         folder = os.environ.get("POSENC_MODELS")
-        whole = [json.loads(path.read_text()) for path in sorted(pathlib.Path(folder).glob("*.json"))
-                 if path.name != "expected.json"] if folder else []
-        configs = [json.loads(path.read_text())["config"] for path in sorted(SET.glob("*.json"))] + whole
+        whole = (
+            [
+                json.loads(path.read_text())
+                for path in sorted(pathlib.Path(folder).glob("*.json"))
+                if path.name != "expected.json"
+            ]
+            if folder
+            else []
+        )
+        configs = [
+            json.loads(path.read_text())["config"] for path in sorted(SET.glob("*.json"))
+        ] + whole
         seen = {200: 0, 422: 0}
         for _ in range(int(os.environ.get("MUTATIONS", "1000"))):
             config = mutate(chance.choice(configs), chance)
@@ -461,7 +727,10 @@ class Mutations(Plans):
             self.assertIn(reply.status, seen, (config, query, reply))
             seen[reply.status] += 1
             for part in reply.json().get("parts", []):
-                self.assertEqual(part["state"] == "computed", "request" in part and "YOUR-SET" not in part["request"])
+                self.assertEqual(
+                    part["state"] == "computed",
+                    "request" in part and "YOUR-SET" not in part["request"],
+                )
         self.assertGreater(min(seen.values()), 0, seen)
 
 

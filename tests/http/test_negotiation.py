@@ -8,7 +8,14 @@ TARGET = "/v1/encodings/sinusoidal?length=4&dim=8"
 JSON, NPY = "application/json", "application/x-npy"
 SAFETENSORS, RAW = "application/vnd.safetensors", "application/octet-stream"
 CSV, PNG = "text/csv; charset=utf-8; header=absent", "image/png"
-FORMATS = {"json": JSON, "npy": NPY, "safetensors": SAFETENSORS, "raw": RAW, "csv": CSV, "png": PNG}
+FORMATS = {
+    "json": JSON,
+    "npy": NPY,
+    "safetensors": SAFETENSORS,
+    "raw": RAW,
+    "csv": CSV,
+    "png": PNG,
+}
 TEXTS = {JSON, CSV}
 FIREFOX = (
     "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/png,"

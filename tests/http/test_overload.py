@@ -44,7 +44,9 @@ class Connections(ServerCase):
         return False
 
     def is_empty(self):
-        with contextlib.suppress(OSError, EOFError, KeyError, ValueError, http.client.HTTPException):
+        with contextlib.suppress(
+            OSError, EOFError, KeyError, ValueError, http.client.HTTPException
+        ):
             return self.server.metrics()["posenc_connections"] == 1  # of this request
         return False
 
@@ -80,9 +82,13 @@ class Connections(ServerCase):
                             self.assertEqual(reply.body == b"", method == "HEAD")
                             self.assertTrue(wire.is_closed())
             self.assertEqual(self.server.metrics()["posenc_connections"], LIMIT)
-            for method, target in (("GET", "/v1/info"), ("GET", "http://localhost/v1/info"),
-                                   ("POST", "/health/live"), ("GET", "/health/livex"),
-                                   ("GET", "/")):
+            for method, target in (
+                ("GET", "/v1/info"),
+                ("GET", "http://localhost/v1/info"),
+                ("POST", "/health/live"),
+                ("GET", "/health/livex"),
+                ("GET", "/"),
+            ):
                 with self.server.wire() as wire:
                     self.assert_problem(wire.exchange(method, target), 503, code="unavailable")
 
@@ -93,7 +99,9 @@ class Connections(ServerCase):
                 stack.enter_context(running.wire()).exchange("GET", RAW)
             self.assertEqual(running.request("GET", "/health/ready").status, 200)
             running.signal(signal.SIGTERM)
-            wait_until(lambda: running.request("GET", "/health/ready").status == 503, "draining")
+            wait_until(
+                lambda: running.request("GET", "/health/ready").status == 503, "draining"
+            )
             self.assertIn("draining", running.request("GET", "/health/ready").body.decode())
             running.signal(signal.SIGTERM)
 
@@ -104,7 +112,9 @@ class Connections(ServerCase):
                 with self.server.wire() as wire:
                     length = {"Content-Length": "100000"}
                     wire.ask("POST", "/v1/encodings/integer", length)
-                    for _ in range(5):  # a server that closed at once would have reset the connection
+                    for _ in range(
+                        5
+                    ):  # a server that closed at once would have reset the connection
                         time.sleep(0.01)
                         wire.send(b"x" * 20_000)
                     self.assert_problem(wire.receive(), 503)
@@ -276,9 +286,7 @@ class Descriptors(ServerCase):
             self.assertEqual(self.let_in(running, stack, 200), 200)
 
     def test_connections_over_it_are_refused_like_those_over_the_limit(self):
-        running = self.start_with(
-            "ulimit -n 400", "--max-connections", "400", "--threads", "2"
-        )
+        running = self.start_with("ulimit -n 400", "--max-connections", "400", "--threads", "2")
         warning = "too few descriptors are allowed"
         self.assertIn(warning, running.log())
         (allowed,) = re.findall(r"connections=(\d+)", running.log())

@@ -47,7 +47,13 @@ class Methods(StoreCase):
         reply = self.put("bert-positions", body)
         self.assert_in_store(reply, 201, body)
         self.assertEqual(reply.header("Content-Type"), "application/json")
-        shapes = {"table": [2, 3], "precise": [3, 2], "half": [6], "brain": [1, 6], "scalar": []}
+        shapes = {
+            "table": [2, 3],
+            "precise": [3, 2],
+            "half": [6],
+            "brain": [1, 6],
+            "scalar": [],
+        }
         dtypes = dict(zip(shapes, ("f32", "f64", "f16", "bf16", "f32")))
         expected = {
             "name": "bert-positions",
@@ -71,7 +77,9 @@ class Methods(StoreCase):
         self.assert_in_store(reply, 204, simple(7))
         self.assertEqual(reply.body, b"")
         self.assert_stored("a", simple(7))
-        self.assertEqual([(s["name"], s["bytes"]) for s in self.listed()], [("a", len(simple(7)))])
+        self.assertEqual(
+            [(s["name"], s["bytes"]) for s in self.listed()], [("a", len(simple(7)))]
+        )
 
     def test_delete_removes(self):
         self.put("a", simple())
@@ -129,7 +137,9 @@ class Methods(StoreCase):
         self.assert_problem(self.put("a", two, {"If-Match": tag(two)}), 412)
         self.assert_problem(self.put("a", two, {"If-Match": f"W/{tag(one)}"}), 412)
         self.assert_stored("a", one)
-        self.assertEqual(self.put("a", two, {"If-Match": f"{tag(one)}, {tag(two)}"}).status, 204)
+        self.assertEqual(
+            self.put("a", two, {"If-Match": f"{tag(one)}, {tag(two)}"}).status, 204
+        )
         self.assertEqual(self.fetch("a", {"If-None-Match": tag(one)}).status, 200)
         reply = self.fetch("a", {"If-None-Match": f"W/{tag(two)}"})
         self.assertEqual((reply.status, reply.body, reply.header("ETag")), (304, b"", tag(two)))
@@ -141,8 +151,13 @@ class Methods(StoreCase):
         statuses, threads = [], []
         for i in range(16):
             body = simple(100, i)
-            threads.append(threading.Thread(target=lambda body=body: statuses.append(
-                self.put("a", body, {"If-None-Match": "*"}).status)))
+            threads.append(
+                threading.Thread(
+                    target=lambda body=body: statuses.append(
+                        self.put("a", body, {"If-None-Match": "*"}).status
+                    )
+                )
+            )
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -178,8 +193,9 @@ class Methods(StoreCase):
         with self.server.wire() as wire:
             for i in range(50):
                 reply = wire.exchange("PUT", f"{PATH}/a", {}, simple(300, i))
-                self.assertEqual((reply.status, reply.header("Connection")),
-                                 (204 if i else 201, None))
+                self.assertEqual(
+                    (reply.status, reply.header("Connection")), (204 if i else 201, None)
+                )
             self.assertEqual(wire.exchange("GET", f"{PATH}/a").body, simple(300, 49))
 
     def test_sets_and_bytes_are_published(self):
@@ -227,8 +243,9 @@ class Files(StoreCase):
                 body = corrupt(original, draw)
                 legal = is_legal(body)
                 name = f"n{len(kept)}"
-                reply = wire.exchange("PUT", f"{PATH}/{name}", {"Content-Length": str(len(body))},
-                                      body)
+                reply = wire.exchange(
+                    "PUT", f"{PATH}/{name}", {"Content-Length": str(len(body))}, body
+                )
                 if legal:  # the change made another valid file
                     self.assertEqual(reply.status, 201, (body, reply))
                     kept[name] = body
@@ -245,7 +262,9 @@ class Files(StoreCase):
         problem = self.assert_problem(self.put("a", wrong), 422, "ids")
         self.assertIn("F64, F32, F16 or BF16", problem["detail"])
         infinite = write({"table": ("F32", [2], b"\x00\x00\x80\x7f" + bytes(4))})
-        self.assertIn("finite", self.assert_problem(self.put("a", infinite), 422, "table")["detail"])
+        self.assertIn(
+            "finite", self.assert_problem(self.put("a", infinite), 422, "table")["detail"]
+        )
         self.assert_problem(self.put("a", b""), 400, "body")
         self.assert_problem(self.put("a", b"PK\x03\x04 a zip archive"), 400, "header length")
         self.assertEqual(self.listed(), [])
@@ -266,8 +285,11 @@ class Files(StoreCase):
                 count = size
                 for extent in shape:
                     count *= extent
-                tensors[draw.choice(["tensor", "ünï", "a/b", 'q"'] ) + str(t)] = (
-                    dtype, shape, bytes(draw.randrange(0x3C) for _ in range(count)))
+                tensors[draw.choice(["tensor", "ünï", "a/b", 'q"']) + str(t)] = (
+                    dtype,
+                    shape,
+                    bytes(draw.randrange(0x3C) for _ in range(count)),
+                )
             body = write(tensors, {"i": str(i)}, b" " * draw.randrange(9))
             reply = self.put("a", body)
             self.assertIn(reply.status, (201, 204), reply)
@@ -278,14 +300,24 @@ class Files(StoreCase):
 
 
 class Limits(StoreCase):
-    flags = ("--max-upload-bytes", "100000", "--max-store-bytes", "300000",
-             "--max-stored-sets", "5", "--max-body-bytes", "4096")
+    flags = (
+        "--max-upload-bytes",
+        "100000",
+        "--max-store-bytes",
+        "300000",
+        "--max-stored-sets",
+        "5",
+        "--max-body-bytes",
+        "4096",
+    )
 
     def sized(self, size):
         """A legal file of exactly this size."""
         count = (size - 200) // 4
         plain = write({"t": ("F32", [count], bytes(4 * count))})
-        return write({"t": ("F32", [count], bytes(4 * count))}, None, b" " * (size - len(plain)))
+        return write(
+            {"t": ("F32", [count], bytes(4 * count))}, None, b" " * (size - len(plain))
+        )
 
     def test_an_upload_of_the_limit_is_stored_and_one_byte_more_is_413(self):
         self.assertEqual(len(self.sized(100000)), 100000)
@@ -303,8 +335,9 @@ class Limits(StoreCase):
                 headers = {"Content-Length": str(length), "Expect": "100-continue"}
                 self.assert_problem(wire.exchange("PUT", f"{PATH}/a", headers), 413)
         with self.server.wire() as wire:
-            self.assert_problem(wire.exchange("PUT", f"{PATH}/a", {"Content-Length": "1" * 12}),
-                                413)
+            self.assert_problem(
+                wire.exchange("PUT", f"{PATH}/a", {"Content-Length": "1" * 12}), 413
+            )
 
     def test_expect_100_continue_is_answered_by_the_head(self):
         body = self.sized(5000)
@@ -367,14 +400,19 @@ class Limits(StoreCase):
                 wire.send(self.sized(100000)[:part])
                 wire.close()
         self.assertEqual(self.listed(), [])
-        wait_until(lambda: self.put("a", self.sized(100000)).status in (201, 204),
-                   "the memory of what was cut off is free again", 15)
+        wait_until(
+            lambda: self.put("a", self.sized(100000)).status in (201, 204),
+            "the memory of what was cut off is free again",
+            15,
+        )
 
 
 class Memory(StoreCase):
     def test_a_large_set_is_held_once(self):
         if b"__asan_init" in Path(BINARY).read_bytes():
-            print("test_a_large_set_is_held_once: skipped: freed memory rests under a sanitizer")
+            print(
+                "test_a_large_set_is_held_once: skipped: freed memory rests under a sanitizer"
+            )
             self.skipTest("freed memory rests under a sanitizer")
         count = 12 << 20
         body = write({"table": ("F32", [count], bytes(4 * count))})

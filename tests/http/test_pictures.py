@@ -107,8 +107,13 @@ class Pictures(ServerCase):
             palettes[colormap] = palette[1:]
         self.assertEqual(palettes["gray"], [(round(i * 255 / 254),) * 3 for i in range(255)])
         # entries of matplotlib's table of 256 at 0, 63.75, 127.5, 191.25 and 255, about
-        for entry, color in ((0, (68, 1, 84)), (64, (59, 82, 139)), (127, (33, 145, 140)),
-                             (190, (92, 200, 99)), (254, (253, 231, 37))):
+        for entry, color in (
+            (0, (68, 1, 84)),
+            (64, (59, 82, 139)),
+            (127, (33, 145, 140)),
+            (190, (92, 200, 99)),
+            (254, (253, 231, 37)),
+        ):
             for ours, theirs in zip(palettes["viridis"][entry], color):
                 self.assertLessEqual(abs(ours - theirs), 3, entry)
         diverging = palettes["diverging"]
@@ -139,16 +144,21 @@ class Pictures(ServerCase):
         second = self.assert_ok(self.get(target), "image/png")
         self.assertEqual(first.body, second.body)
         self.assertIn("hit", second.header("Cache-Status"))
-        self.assertIn('filename="alibi_bias_2x8x8_f32_slice1_scale3.png"',
-                      first.header("Content-Disposition"))
+        self.assertIn(
+            'filename="alibi_bias_2x8x8_f32_slice1_scale3.png"',
+            first.header("Content-Disposition"),
+        )
         self.assertIsNone(first.header("Accept-Ranges"))
         whole = self.assert_ok(self.get(target, {"Range": "bytes=0-3"}), "image/png")
         self.assertEqual(whole.body, first.body)
         tag = {"If-None-Match": first.header("ETag")}
         self.assertEqual(self.get(target, tag).status, 304)
         self.assertEqual(self.get(f"{target}&colormap=diverging", tag).status, 304)
-        for other in (target.replace("slice=1", "slice=0"), f"{target}&colormap=gray",
-                      target.replace("scale=3", "scale=4")):
+        for other in (
+            target.replace("slice=1", "slice=0"),
+            f"{target}&colormap=gray",
+            target.replace("scale=3", "scale=4"),
+        ):
             reply = self.assert_ok(self.get(other, tag), "image/png")
             self.assertNotEqual(reply.body, first.body)
         computed = self.server.computed()
@@ -157,8 +167,14 @@ class Pictures(ServerCase):
         self.assertEqual(self.server.computed(), computed)
 
     def test_post_draws_the_same(self):
-        document = {"length": 8, "heads": 2, "format": "png", "slice": [1], "scale": 3,
-                    "colormap": "gray"}
+        document = {
+            "length": 8,
+            "heads": 2,
+            "format": "png",
+            "slice": [1],
+            "scale": 3,
+            "colormap": "gray",
+        }
         posted = self.assert_ok(self.post(f"{ENCODINGS}/alibi", document), "image/png")
         target = f"{ENCODINGS}/alibi?length=8&heads=2&format=png&slice=1&scale=3&colormap=gray"
         self.assertEqual(posted.body, self.get(target).body)
@@ -211,14 +227,19 @@ class Refusals(ServerCase):
 
     def test_an_unacceptable_picture_is_refused_with_its_reason(self):
         accept = {"Accept": "image/png"}
-        self.assert_problem(self.get(f"{ENCODINGS}/alibi?length=8&heads=2", accept), 422, "slice")
+        self.assert_problem(
+            self.get(f"{ENCODINGS}/alibi?length=8&heads=2", accept), 422, "slice"
+        )
         reply = self.get(f"{ENCODINGS}/sinusoidal?length=80&dim=80", accept)
         self.assertIn("4096 pixels", self.assert_problem(reply, 406)["detail"])
 
     def test_misspelt_options_and_choices_are_suggested(self):
         target = f"{ENCODINGS}/sinusoidal?length=8&dim=8&format=png"
-        for wrong, right in (("colourmap=gray", "colormap"), ("scales=2", "scale"),
-                             ("colormap=virids", "viridis")):
+        for wrong, right in (
+            ("colourmap=gray", "colormap"),
+            ("scales=2", "scale"),
+            ("colormap=virids", "viridis"),
+        ):
             problem = self.assert_problem(self.get(f"{target}&{wrong}"), 400)
             self.assertEqual(problem["errors"][0]["did_you_mean"], right)
 

@@ -6,10 +6,14 @@ import unittest
 
 from server import PATIENCE, Server, ServerCase, wait_until
 
-ENDLESS = "/v1/encodings/floater?length=3&offset=1000000&dim=256&method=rk4&dt=0.0001&format=raw"
+ENDLESS = (
+    "/v1/encodings/floater?length=3&offset=1000000&dim=256&method=rk4&dt=0.0001&format=raw"
+)
 QUICK = "/v1/encodings/floater?length=3&dim=4"
 RATIO = 'posenc_preparation_progress_ratio{scheme="floater"}'
-SOON = 20  # seconds: upper bound on what is done at once, also under a sanitizer on a busy machine
+SOON = (
+    20  # seconds: upper bound on what is done at once, also under a sanitizer on a busy machine
+)
 
 
 class Deadline(ServerCase):
@@ -55,7 +59,9 @@ class Failures(ServerCase):
 
 class Progress(unittest.TestCase):
     def setUp(self):
-        self.server = Server("--threads", "2", "--compute-cost", "0", "--compute-seconds", "600")
+        self.server = Server(
+            "--threads", "2", "--compute-cost", "0", "--compute-seconds", "600"
+        )
         self.addCleanup(self.server.stop)
 
     def ratio(self):
@@ -78,7 +84,9 @@ class Progress(unittest.TestCase):
     def test_a_server_that_stops_ends_its_preparations(self):
         for one in (signal.SIGINT, signal.SIGTERM):
             with self.subTest(one.name):
-                self.server = Server("--drain-seconds", "1", "--compute-cost", "0", "--compute-seconds", "600")
+                self.server = Server(
+                    "--drain-seconds", "1", "--compute-cost", "0", "--compute-seconds", "600"
+                )
                 self.addCleanup(self.server.stop)
                 self.begin()
                 begun = time.monotonic()

@@ -13,8 +13,16 @@ TARGET = "/v1/encodings/sinusoidal?length=40&dim=8"
 CURL = ("curl", "-q", "--noproxy", "*", "-sS")
 BINARY_FORMATS = ("npy", "safetensors", "raw")
 SHARED_FIELDS = (
-    "ETag", "Cache-Control", "Vary", "Content-Type", "Content-Disposition", "Accept-Ranges",
-    "Tensor-Name", "Tensor-Dtype", "Tensor-Shape", "Tensor-Byte-Order",
+    "ETag",
+    "Cache-Control",
+    "Vary",
+    "Content-Type",
+    "Content-Disposition",
+    "Accept-Ranges",
+    "Tensor-Name",
+    "Tensor-Dtype",
+    "Tensor-Shape",
+    "Tensor-Byte-Order",
 )
 
 
@@ -48,10 +56,14 @@ class Ranges(RangeCase):
         whole = self.assert_ok(self.get(target))
         self.assertEqual(whole.header("Accept-Ranges"), "bytes")
         size = len(whole.body)
-        edges = sorted({edge for edge in edges if 0 <= edge < size} | {0, 1, size - 2, size - 1})
+        edges = sorted(
+            {edge for edge in edges if 0 <= edge < size} | {0, 1, size - 2, size - 1}
+        )
         for first in edges:
             self.assert_part(self.part(target, f"bytes={first}-"), whole, first, size - 1)
-            self.assert_part(self.part(target, f"bytes=-{size - first}"), whole, first, size - 1)
+            self.assert_part(
+                self.part(target, f"bytes=-{size - first}"), whole, first, size - 1
+            )
             self.assert_part(self.part(target, f"bytes={first}-{size}"), whole, first, size - 1)
             for last in edges:
                 if first <= last:
@@ -75,9 +87,25 @@ class Ranges(RangeCase):
         self.check_boundaries(target, (7, 8, data - 1, data, data + 1, data + 512))
 
     def test_what_is_malformed_or_several_ranges_gets_the_whole(self):
-        values = ["", "bytes", "bytes=", "bytes=-", "bytes=a-b", "bytes=5-4", "bytes=1-2-3",
-                  "rows=0-1", "bytes=0-1,4-5", "bytes=0-0,-1", "bytes=0-1;q=1", "0-1",
-                  "bytes=+0-1", "bytes=0x0-1", "bytes=0-1,x", "items=0-", "bytes=" + "0" * 4000]
+        values = [
+            "",
+            "bytes",
+            "bytes=",
+            "bytes=-",
+            "bytes=a-b",
+            "bytes=5-4",
+            "bytes=1-2-3",
+            "rows=0-1",
+            "bytes=0-1,4-5",
+            "bytes=0-0,-1",
+            "bytes=0-1;q=1",
+            "0-1",
+            "bytes=+0-1",
+            "bytes=0x0-1",
+            "bytes=0-1,x",
+            "items=0-",
+            "bytes=" + "0" * 4000,
+        ]
         target = f"{TARGET}&format=raw"
         whole = self.get(target)
         for value in values:
@@ -122,7 +150,8 @@ class Ranges(RangeCase):
             size = len(whole.body)
             with self.server.wire() as wire:
                 for value, first, last in (
-                    ("bytes=0-0", 0, 0), ("bytes=-1", size - 1, size - 1),
+                    ("bytes=0-0", 0, 0),
+                    ("bytes=-1", size - 1, size - 1),
                     ("bytes=3-", 3, size - 1),
                 ):
                     reply = wire.exchange("GET", target, {"Range": value})
@@ -177,8 +206,16 @@ class Conditions(RangeCase):
         for value in (self.tag, f" {self.tag} "):
             reply = self.part(self.target, "bytes=1-2", {"If-Range": value})
             self.assert_part(reply, self.whole, 1, 2)
-        others = [f"W/{self.tag}", '"other"', self.tag.strip('"'), "*", "", f'{self.tag}, "x"',
-                  "Sat, 01 Jan 2028 00:00:00 GMT", self.get(f"{TARGET}&format=npy").header("ETag")]
+        others = [
+            f"W/{self.tag}",
+            '"other"',
+            self.tag.strip('"'),
+            "*",
+            "",
+            f'{self.tag}, "x"',
+            "Sat, 01 Jan 2028 00:00:00 GMT",
+            self.get(f"{TARGET}&format=npy").header("ETag"),
+        ]
         for value in others:
             with self.subTest(value):
                 for wanted in ("bytes=1-2", "bytes=99999-"):
@@ -225,7 +262,11 @@ class Conditions(RangeCase):
 
     def test_post_knows_no_conditions(self):
         document = {"length": 40, "dim": 8, "format": "raw"}
-        for headers in ({"If-Match": '"x"'}, {"If-None-Match": "*"}, {"If-None-Match": self.tag}):
+        for headers in (
+            {"If-Match": '"x"'},
+            {"If-None-Match": "*"},
+            {"If-None-Match": self.tag},
+        ):
             reply = self.post("/v1/encodings/sinusoidal", document, headers)
             self.assert_whole(reply, self.whole)
 
@@ -275,7 +316,8 @@ class Streams(RangeCase):
             reply = self.part(target, "bytes=-10")
             self.assertEqual((reply.status, reply.body), (206, tail[-10:]))
             self.assertEqual(
-                reply.header("Content-Range"), f"bytes {self.size - 10}-{self.size - 1}/{self.size}"
+                reply.header("Content-Range"),
+                f"bytes {self.size - 10}-{self.size - 1}/{self.size}",
             )
             at = 200000000 * 256 + 100
             reply = self.part(target, f"bytes={at}-{at + 499}")
@@ -330,7 +372,10 @@ class Curl(RangeCase):
             write = ["-w", "%{http_code} %{size_download}"]
             ended = subprocess.run(
                 [*CURL, "-C", "-", "-o", path, *write, url],
-                stdout=subprocess.PIPE, check=False, timeout=60, text=True,
+                stdout=subprocess.PIPE,
+                check=False,
+                timeout=60,
+                text=True,
             )
             self.assertTrue(path.read_bytes() == whole, f"{target} cut at {cut}")
             return ended.stdout.split(), len(whole)
@@ -353,8 +398,9 @@ class Curl(RangeCase):
         whole = self.get(f"{TARGET}&format=raw").body
         for wanted, part in (("0-9", whole[:10]), ("-10", whole[-10:]), ("100-", whole[100:])):
             url = f"{self.server.url}{TARGET}&format=raw"
-            got = subprocess.run([*CURL, "-f", "-r", wanted, url], stdout=subprocess.PIPE,
-                                 check=True, timeout=60).stdout
+            got = subprocess.run(
+                [*CURL, "-f", "-r", wanted, url], stdout=subprocess.PIPE, check=True, timeout=60
+            ).stdout
             self.assertEqual(got, part)
 
 

@@ -94,11 +94,17 @@ class Rotary(RefusalCase):
     def test_odd_dims(self):
         for dim in (1, 7, 127):
             self.refuse("rope", {"length": 4, "dim": dim}, 422, "dim", rule="an even integer")
-            self.refuse("rotation_matrix", {"length": 4, "dim": dim}, 422, "dim",
-                        rule="an even integer")
+            self.refuse(
+                "rotation_matrix", {"length": 4, "dim": dim}, 422, "dim", rule="an even integer"
+            )
         for share in (0.1, 0.4, 0.125):  # of 8 columns
-            self.refuse("rope", self.rope(partial_rotary_factor=share), 422,
-                        "partial_rotary_factor", rule="even number of columns")
+            self.refuse(
+                "rope",
+                self.rope(partial_rotary_factor=share),
+                422,
+                "partial_rotary_factor",
+                rule="even number of columns",
+            )
 
     def test_a_dim_of_2_has_no_exponent(self):
         for rope_type in ("ntk", "dynamic"):
@@ -151,7 +157,7 @@ class Rotary(RefusalCase):
         reply = self.post(target, {**options, "rope_scaling": scaling})
         problem = self.assert_problem(reply, 400, "rope_scaling")
         self.assertIn("among the other parameters", problem["detail"])
-        self.assert_ok(self.post(target, {**options, "factor": None})) # null: not given
+        self.assert_ok(self.post(target, {**options, "factor": None}))  # null: not given
         reply = self.post(target, {**options, "rope_type": "YARN"})
         self.assertEqual(self.assert_problem(reply, 400)["did_you_mean"], "yarn")
         reply = self.post(target, {"length": 4, "head_dim": DIM})
@@ -179,8 +185,9 @@ class Trained(RefusalCase):
 
     def refuse_set(self, scheme, name, tensor, wanted, there=None, **options):
         """A refusal that names the set, the tensor and both shapes."""
-        problem = self.refuse(scheme, {"length": 4, **options, "parameters": name}, 422,
-                              "parameters", rule=tensor)
+        problem = self.refuse(
+            scheme, {"length": 4, **options, "parameters": name}, 422, "parameters", rule=tensor
+        )
         allowed = problem["errors"][0]["allowed"]
         if "trained tensors: " not in allowed:  # else it lists all that the scheme wants
             self.assertIn(f"tensor {tensor} of shape {wanted}", allowed)
@@ -205,8 +212,9 @@ class Trained(RefusalCase):
             self.refuse_set(scheme, "cube", "table", "[n, n]", "[2, 2, 2]")
         self.refuse_set("complex_order", "table", "amplitude", "[n, n]")
         self.refuse_set("complex_order", "waves", "frequency", "[4]", "[9, 4]", sharing="dim")
-        self.refuse_set("complex_order", "waves", "frequency", "[9, 1]", "[9, 4]",
-                        sharing="word")
+        self.refuse_set(
+            "complex_order", "waves", "frequency", "[9, 1]", "[9, 4]", sharing="word"
+        )
         self.refuse_set("complex_order", "shared", "frequency", "[9, 4]", "[4]")
         self.refuse_set("complex_order", "shared", "phase", "[4]", "[9, 4]", sharing="dim")
 
@@ -239,37 +247,72 @@ class Trained(RefusalCase):
     def test_alphas_that_make_no_hierarchy(self):
         whole = {"length": 4, "dim": 4, "base_length": 4}
         for alpha in (0.5, 0.50000000000000000001):
-            self.refuse("hierarchical", {**whole, "alpha": alpha}, 422, "alpha",
-                        rule="other than 0.5")
+            self.refuse(
+                "hierarchical", {**whole, "alpha": alpha}, 422, "alpha", rule="other than 0.5"
+            )
         for alpha in (0, 1, -0.1, 1.5):
-            self.refuse("hierarchical", {**whole, "alpha": alpha}, 422, "alpha",
-                        rule="a number above 0 and below 1")
+            self.refuse(
+                "hierarchical",
+                {**whole, "alpha": alpha},
+                422,
+                "alpha",
+                rule="a number above 0 and below 1",
+            )
 
     def test_rows_beyond_the_square_of_the_table(self):
         whole = {"dim": 4, "base_length": 4}
         self.accept("hierarchical", {**whole, "length": 16})
         self.refuse("hierarchical", {**whole, "length": 17}, 422, "length", rule="below 16")
-        self.refuse("hierarchical", {**whole, "length": 1, "offset": 16}, 422, "length",
-                    rule="below 16")
-        self.refuse("hierarchical", {**whole, "positions": [3, 16]}, 422, "positions",
-                    rule="below 16")
-        self.refuse("hierarchical", {"length": 257, "parameters": "table"}, 422, "length",
-                    rule="below 256")
-        self.refuse("learned", {"length": 17, "parameters": "table"}, 422, "length",
-                    rule="extend=random")
+        self.refuse(
+            "hierarchical", {**whole, "length": 1, "offset": 16}, 422, "length", rule="below 16"
+        )
+        self.refuse(
+            "hierarchical", {**whole, "positions": [3, 16]}, 422, "positions", rule="below 16"
+        )
+        self.refuse(
+            "hierarchical",
+            {"length": 257, "parameters": "table"},
+            422,
+            "length",
+            rule="below 256",
+        )
+        self.refuse(
+            "learned",
+            {"length": 17, "parameters": "table"},
+            422,
+            "length",
+            rule="extend=random",
+        )
 
     def test_words_outside_the_vocabulary(self):
         whole = {"length": 3, "dim": 4, "vocab": 10}
         self.accept("complex_order", {**whole, "tokens": [9, 0, 9]})
-        self.refuse("complex_order", {**whole, "tokens": [9, 10, 0]}, 422, "tokens",
-                    rule="below 10", given="10")
+        self.refuse(
+            "complex_order",
+            {**whole, "tokens": [9, 10, 0]},
+            422,
+            "tokens",
+            rule="below 10",
+            given="10",
+        )
         self.refuse("complex_order", {**whole, "tokens": [0, -1, 0]}, 422, "tokens")
         self.refuse("complex_order", {**whole, "tokens": [0, 0.5, 0]}, 400, "tokens")
         for tokens in ([1], [1, 2, 3, 4]):
-            self.refuse("complex_order", {**whole, "tokens": tokens}, 422, "tokens",
-                        rule="3 words, one for each row", given=items(len(tokens)))
-        self.refuse("complex_order", {"length": 1, "parameters": "waves", "tokens": [9]}, 422,
-                    "tokens", rule="below 9")
+            self.refuse(
+                "complex_order",
+                {**whole, "tokens": tokens},
+                422,
+                "tokens",
+                rule="3 words, one for each row",
+                given=items(len(tokens)),
+            )
+        self.refuse(
+            "complex_order",
+            {"length": 1, "parameters": "waves", "tokens": [9]},
+            422,
+            "tokens",
+            rule="below 9",
+        )
 
     def test_values_that_no_element_holds(self):
         large = ("F64", [2, 2], struct.pack("<4d", 1e5, 1, 1, 1))

@@ -15,7 +15,9 @@ class Representations(ServerCase):
     def test_json_has_the_shape_that_the_contract_shows(self):
         reply = self.assert_ok(self.get(f"{SINUSOIDAL}?length=2&dim=4"), "application/json")
         document = reply.json()
-        self.assertEqual(list(document), ["scheme", "preset", "release", "parameters", "tensors"])
+        self.assertEqual(
+            list(document), ["scheme", "preset", "release", "parameters", "tensors"]
+        )
         self.assertEqual(document["scheme"], "sinusoidal")
         self.assertEqual(
             document["parameters"],

@@ -175,7 +175,13 @@ class Browsers(ServerCase):
             (412, "GET", f"{encoding}?length=4&dim=8", {"If-Match": '"other"'}, None),
             (414, "GET", f"/{'a' * 20000}", {}, None),
             (415, "POST", encoding, {}, b"{}"),
-            (416, "GET", f"{encoding}?length=4&dim=8&format=raw", {"Range": "bytes=999-"}, None),
+            (
+                416,
+                "GET",
+                f"{encoding}?length=4&dim=8&format=raw",
+                {"Range": "bytes=999-"},
+                None,
+            ),
             (422, "GET", f"{encoding}?length=4&dim=7", {}, None),
         ]
         for status, method, target, headers, body in requests:

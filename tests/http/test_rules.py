@@ -11,8 +11,12 @@ REFUSALS = [  # scheme, query, the parameter that is named, what the rule says
     ("t5", "length=4&heads=8&num_buckets=31", "num_buckets", "even"),
     ("t5", "length=4&heads=8&max_distance=8", "max_distance", "above 8"),
     ("t5", "length=4&heads=8&max_distance=16&bidirectional=false", "max_distance", "above 16"),
-    ("deberta", "length=4&dim=8&position_buckets=256&max_relative_positions=100",
-     "max_relative_positions", "at least 130"),
+    (
+        "deberta",
+        "length=4&dim=8&position_buckets=256&max_relative_positions=100",
+        "max_relative_positions",
+        "at least 130",
+    ),
     ("transformer_xl", "length=4&dim=8&heads=3", "heads", "divisor of dim"),
     ("shaw", "length=4&dim=8&min_distance=1", "min_distance", "to 0"),
     ("shaw", "length=4&dim=7&source=sinusoidal", "dim", "even"),
@@ -109,8 +113,10 @@ class Similarity(ServerCase):
         rows = self.assert_ok(self.get(f"{query}&rows=0,999,500"))
         self.assertNotIn("streamed", rows.header("Cache-Status"))
         for row, number in enumerate((0, 999, 500)):
-            self.assertEqual(rows.body[row * 4000 : (row + 1) * 4000],
-                             whole.body[number * 4000 : (number + 1) * 4000])
+            self.assertEqual(
+                rows.body[row * 4000 : (row + 1) * 4000],
+                whole.body[number * 4000 : (number + 1) * 4000],
+            )
 
     def test_a_table_beyond_the_share_is_refused_whatever_the_rows(self):
         # a quarter of 4 MiB holds 8192 rows of 16 doubles

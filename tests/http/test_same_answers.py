@@ -11,7 +11,9 @@ PROBLEM = b'{"title": "%s", "status": 400, "errors": [{"parameter": "%s", "allow
 
 def answer(body=b"abc", status=200, **fields):
     given = {"Content_Length": str(len(body)), "Content_Type": "application/json", **fields}
-    return Answer(status, [(name.replace("_", "-"), text) for name, text in given.items()], body)
+    return Answer(
+        status, [(name.replace("_", "-"), text) for name, text in given.items()], body
+    )
 
 
 def problem(*texts):
@@ -48,15 +50,24 @@ class Comparison(unittest.TestCase):
         self.assert_different(ENDED, answer(), ended)
 
     def test_what_varies_counts_by_being_there_and_by_what_the_request_gave(self):
-        self.assert_equal(answer(Date="1", Server_Timing="1"), answer(Date="2", Server_Timing="2"))
+        self.assert_equal(
+            answer(Date="1", Server_Timing="1"), answer(Date="2", Server_Timing="2")
+        )
         self.assert_different("header date", answer(Date="1"), answer())
         self.assert_equal(answer(X_Request_Id="a"), answer(X_Request_Id="b"))
-        self.assert_different("header x-request-id", answer(X_Request_Id="a"),
-                              answer(X_Request_Id="b"), headers={"X-Request-Id": "a"})
+        self.assert_different(
+            "header x-request-id",
+            answer(X_Request_Id="a"),
+            answer(X_Request_Id="b"),
+            headers={"X-Request-Id": "a"},
+        )
         metrics = b'a{b="c"} %d\nprocess_cpu_seconds_total %d\n'
-        self.assert_equal(answer(metrics % (1, 2)), answer(metrics % (1, 33)), target="/metrics")
-        self.assert_different("body", answer(metrics % (1, 2)), answer(metrics % (2, 2)),
-                              target="/metrics")
+        self.assert_equal(
+            answer(metrics % (1, 2)), answer(metrics % (1, 33)), target="/metrics"
+        )
+        self.assert_different(
+            "body", answer(metrics % (1, 2)), answer(metrics % (2, 2)), target="/metrics"
+        )
 
     def test_texts_are_told_from_the_rest_of_a_document(self):
         old = problem(b"Wrong", b"length", b"from 1")

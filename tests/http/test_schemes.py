@@ -16,13 +16,25 @@ FIRST_SCHEMES = {"integer", "normalized", "binary", "periodic", "sinusoidal", "s
 RESERVED = {"format", "tensor", "preset", "metric", "rows", "colormap", "scale", "slice"}
 STORED = "parameters"  # its values are names of stored sets
 # what a choice needs by a rule of its scheme, which the table of parameters cannot say
-NEEDED = {"dynamic": {"alpha": "4"}, "longrope": {"factor": "2"},
-          "listed": {"coordinates": "0,1,2,3,0,1,2,3"}}
-LEAST = {"f64": 2.0**-1074, "f32": 2.0**-149, "f16": 2.0**-24, "bf16": 2.0**-133, "i32": 0}
+NEEDED = {
+    "dynamic": {"alpha": "4"},
+    "longrope": {"factor": "2"},
+    "listed": {"coordinates": "0,1,2,3,0,1,2,3"},
+}
+LEAST = {
+    "f64": 2.0**-1074,
+    "f32": 2.0**-149,
+    "f16": 2.0**-24,
+    "bf16": 2.0**-133,
+    "i32": 0,
+}
 # Parameters that bring tensors which are not there without them.
 ASKED_FOR = {
-    "rope": ("cos_sin=true", "permutation=half_to_interleaved&temperature=llama4",
-             "preset=deepseek_v3&softmax_factor=true"),
+    "rope": (
+        "cos_sin=true",
+        "permutation=half_to_interleaved&temperature=llama4",
+        "preset=deepseek_v3&softmax_factor=true",
+    ),
 }
 TYPES = {"integer", "number", "boolean", "string", "array"}
 
@@ -92,7 +104,8 @@ class Schemes(ServerCase):
                         self.assertIsNone(parameter["default"])
                         self.assertLessEqual(
                             set(parameter["default_of"].split()) - {"*", "-"},
-                            set(names[: names.index(parameter["name"])]))
+                            set(names[: names.index(parameter["name"])]),
+                        )
 
     def test_a_parameter_that_depends_on_a_choice_is_refused_with_every_other(self):
         refused = 0
@@ -104,10 +117,17 @@ class Schemes(ServerCase):
                 self.assertLess(set(), set(cases))
                 self.assertLessEqual(set(cases), set(decides["choices"]))
                 self.assertEqual((row["required"], row["default"]), (False, None))
-                value = "true" if row["type"] == "boolean" else \
-                    row["choices"][0] if "choices" in row else bounds_of(row)[0]
+                value = (
+                    "true"
+                    if row["type"] == "boolean"
+                    else row["choices"][0]
+                    if "choices" in row
+                    else bounds_of(row)[0]
+                )
                 for choice in set(decides["choices"]) - set(cases):
-                    query = f"{scheme['example']}&{decides['name']}={choice}&{row['name']}={value}"
+                    query = (
+                        f"{scheme['example']}&{decides['name']}={choice}&{row['name']}={value}"
+                    )
                     problem = self.assert_problem(self.get_encoding(scheme, query), 422)
                     errors = {error["parameter"]: error for error in problem["errors"]}
                     self.assertIn(f"{decides['name']}={choice}", errors[row["name"]]["allowed"])
@@ -167,8 +187,14 @@ class Schemes(ServerCase):
         self.assertEqual(names, [name for name in documented if name in names])
         self.assertEqual(names[0], documented[0])
         if not any(row["name"] == "form" for row in scheme["parameters"]):
-            self.assertEqual(names, [tensor["name"] for tensor in scheme["tensors"]
-                                     if "only with" not in tensor["help"]])
+            self.assertEqual(
+                names,
+                [
+                    tensor["name"]
+                    for tensor in scheme["tensors"]
+                    if "only with" not in tensor["help"]
+                ],
+            )
         return set(names)
 
     def test_every_documented_tensor_comes_with_some_form(self):
@@ -187,7 +213,8 @@ class Schemes(ServerCase):
                 forms += form is not None
             for more in ASKED_FOR.get(scheme["name"], ()):
                 document = self.assert_ok(
-                    self.get_encoding(scheme, f"{scheme['example']}&{more}")).json()
+                    self.get_encoding(scheme, f"{scheme['example']}&{more}")
+                ).json()
                 seen |= {tensor["name"] for tensor in document["tensors"]}
             self.assertEqual(seen, {tensor["name"] for tensor in scheme["tensors"]})
         self.assertGreater(forms, 10)
@@ -254,8 +281,11 @@ class Schemes(ServerCase):
         for scheme in self.schemes:
             if not any(row.get("default_of") for row in scheme["parameters"]):
                 continue
-            for given in ({"length": "7"}, {"length": "7", "query_length": "3"},
-                          {"length": "7", "query_length": "3", "query_offset": "2"}):
+            for given in (
+                {"length": "7"},
+                {"length": "7", "query_length": "3"},
+                {"length": "7", "query_length": "3", "query_offset": "2"},
+            ):
                 if not set(given) <= {row["name"] for row in scheme["parameters"]}:
                     continue
                 with self.subTest(f"{scheme['name']} {given}"):
@@ -273,12 +303,22 @@ class Schemes(ServerCase):
     def test_a_choice_brings_the_defaults_of_its_case(self):
         stated_cases = 0
         for scheme in self.schemes:
-            decides = {row["when"]["parameter"] for row in scheme["parameters"] if "when" in row}
-            choices = [(row["name"], choice) for row in scheme["parameters"]
-                       if row["name"] in decides for choice in row["choices"]]
+            decides = {
+                row["when"]["parameter"] for row in scheme["parameters"] if "when" in row
+            }
+            choices = [
+                (row["name"], choice)
+                for row in scheme["parameters"]
+                if row["name"] in decides
+                for choice in row["choices"]
+            ]
             for name, choice in choices:
-                given = {**example(scheme), name: choice, **required_by(scheme, name, choice),
-                         **NEEDED.get(choice, {})}
+                given = {
+                    **example(scheme),
+                    name: choice,
+                    **required_by(scheme, name, choice),
+                    **NEEDED.get(choice, {}),
+                }
                 plain = self.get_encoding(scheme, query_of(given))
                 with self.subTest(f"{scheme['name']} {given}"):
                     self.assert_ok(plain)
@@ -295,7 +335,8 @@ class Schemes(ServerCase):
                     short = self.get_encoding(scheme, query)
                     values = {name: text_of(v) for name, v in preset["values"].items()}
                     long = self.get_encoding(
-                        scheme, query_of({**values, **example(scheme)}) + "&format=raw")
+                        scheme, query_of({**values, **example(scheme)}) + "&format=raw"
+                    )
                     self.assert_ok(short)
                     self.assertEqual(short.header("ETag"), long.header("ETag"))
                     self.assertEqual(short.body, long.body)
@@ -345,7 +386,10 @@ def required_by(scheme, decides, choice):
 
 def bounds_of(parameter):
     """The bounds of a number, which are legal themselves unless they are exclusive."""
-    return [parameter.get(name, parameter.get(f"exclusive_{name}")) for name in ("minimum", "maximum")]
+    return [
+        parameter.get(name, parameter.get(f"exclusive_{name}"))
+        for name in ("minimum", "maximum")
+    ]
 
 
 def illegal_values(parameter):
@@ -363,7 +407,9 @@ def illegal_values(parameter):
     below = below if below < minimum else minimum * 2
     pairs = [("abc", 400), ("0x4", 400), ("nan", 400), (f"{above:.17g}", 422)]
     pairs.append((f"{below:.17g}", 422))
-    pairs += [(text_of(parameter[name]), 422) for name in parameter if name.startswith("exclusive_")]
+    pairs += [
+        (text_of(parameter[name]), 422) for name in parameter if name.startswith("exclusive_")
+    ]
     if kind == "integer":
         pairs.append(("2.5", 400))
     if parameter.get("multiple_of"):

@@ -41,7 +41,9 @@ class Info(ServerCase):
         self.assert_problem(self.get(f"{encoding}?length=4001&format=json"), 422, "format")
         self.assert_problem(self.get(f"{encoding}?length=4001&format=csv"), 422, "format")
         self.assert_ok(self.get(f"{encoding}?length=1500&format=png&scale=2"))
-        self.assert_problem(self.get(f"{encoding}?length=1501&format=png&scale=2"), 422, "format")
+        self.assert_problem(
+            self.get(f"{encoding}?length=1501&format=png&scale=2"), 422, "format"
+        )
         self.assert_ok(self.get(f"{encoding}?positions=0{',0' * 299}"))
         self.assert_problem(self.get(f"{encoding}?positions=0{',0' * 300}"), 422, "positions")
         self.assert_problem(self.get(f"/{'a' * 2000}"), 414)
@@ -157,12 +159,25 @@ class OpenApi(ServerCase):
 
     def test_every_path_is_there_with_its_methods(self):
         expected = {"/v1/schemes", "/v1/schemes/{scheme}", "/v1/info", "/health/live"}
-        expected |= {"/health/ready", "/metrics", "/openapi.json", "/", "/docs", "/assets/{file}"}
+        expected |= {
+            "/health/ready",
+            "/metrics",
+            "/openapi.json",
+            "/",
+            "/docs",
+            "/assets/{file}",
+        }
         expected |= {"/v1/models/{model}"}
-        others = {"/v1/parameters": {"get"}, "/v1/parameters/{name}": {"get", "put", "delete"},
-                  "/v1/batch": {"post"}, "/v1/compare/{scheme}": {"post"}, "/v1/identify": {"get", "post"},
-                  "/v1/convert/rope": {"post"}, "/v1/apply/{scheme}": {"post"},
-                  "/v1/models": {"get", "post"}}
+        others = {
+            "/v1/parameters": {"get"},
+            "/v1/parameters/{name}": {"get", "put", "delete"},
+            "/v1/batch": {"post"},
+            "/v1/compare/{scheme}": {"post"},
+            "/v1/identify": {"get", "post"},
+            "/v1/convert/rope": {"post"},
+            "/v1/apply/{scheme}": {"post"},
+            "/v1/models": {"get", "post"},
+        }
         tables = {path for path, _ in self.tables()}
         self.assertEqual(set(self.document["paths"]), expected | tables | set(others))
         for path, item in self.document["paths"].items():
@@ -182,8 +197,11 @@ class OpenApi(ServerCase):
         self.assertLess(refused, len(self.schemes) // 2 + 1)
 
     def test_a_similarity_in_another_form_has_an_example_of_that_form(self):
-        for name, given in (("t5", ("form", "compact")), ("alibi", ("form", "compact")),
-                            ("sinusoidal_2d", ("shape", "nc"))):
+        for name, given in (
+            ("t5", ("form", "compact")),
+            ("alibi", ("form", "compact")),
+            ("sinusoidal_2d", ("shape", "nc")),
+        ):
             parameter = self.query(f"/v1/similarity/{name}")[given[0]]
             self.assertEqual(parameter["example"], given[1])
             self.assertNotIn("example", self.query(f"/v1/encodings/{name}")[given[0]])
@@ -213,7 +231,9 @@ class OpenApi(ServerCase):
                 self.assertTrue(response["headers"][name]["required"])
             for name in ("X-Request-Id", "traceparent"):
                 self.assertFalse(response["headers"][name]["required"])
-            if status == "409":  # a comparison whose tolerance is exceeded is no problem document
+            if (
+                status == "409"
+            ):  # a comparison whose tolerance is exceeded is no problem document
                 self.assertIn("application/json", response["content"])
             elif int(status) >= 400:
                 self.assertIn("application/problem+json", response["content"])
@@ -242,8 +262,11 @@ class OpenApi(ServerCase):
 
     def test_options_of_formats_are_described(self):
         formats = {form["name"]: form for form in self.get("/v1/info").json()["formats"]}
-        for name, names in (("json", []), ("csv", ["slice"]),
-                            ("png", ["slice", "colormap", "scale"])):
+        for name, names in (
+            ("json", []),
+            ("csv", ["slice"]),
+            ("png", ["slice", "colormap", "scale"]),
+        ):
             listed = [option["name"] for option in formats[name]["options"]]
             self.assertEqual(listed, names)
         colormap, scale = formats["png"]["options"][1:]
@@ -303,7 +326,10 @@ class OpenApi(ServerCase):
         for path, _ in self.tables():
             if "similarity" not in path:
                 continue
-            for where in (self.query(path)["metric"]["schema"], self.properties(path)["metric"]):
+            for where in (
+                self.query(path)["metric"]["schema"],
+                self.properties(path)["metric"],
+            ):
                 self.assertEqual(where["enum"], ["l2", "l1", "dot", "cosine", "pearson"])
                 self.assertNotIn("default", where)
             self.assertTrue(self.query(path)["metric"]["required"])
@@ -387,11 +413,18 @@ class OpenApi(ServerCase):
                 for parameter in operation["parameters"]:
                     if parameter.get("in") == "path":
                         path = path.replace(f"{{{parameter['name']}}}", parameter["example"])
-                asked = {parameter["name"]: parameter["example"] for parameter in operation["parameters"]
-                         if parameter.get("in") == "query" and parameter.get("required")}
-                if any(parameter.get("name") == "plan" for parameter in operation["parameters"]):
+                asked = {
+                    parameter["name"]: parameter["example"]
+                    for parameter in operation["parameters"]
+                    if parameter.get("in") == "query" and parameter.get("required")
+                }
+                if any(
+                    parameter.get("name") == "plan" for parameter in operation["parameters"]
+                ):
                     asked["plan"] = "true"
-                path += "?" * bool(asked) + "&".join(f"{name}={value}" for name, value in asked.items())
+                path += "?" * bool(asked) + "&".join(
+                    f"{name}={value}" for name, value in asked.items()
+                )
                 served = self.assert_ok(self.get(path)).header("Content-Type").split(";")[0]
                 described = list(self.response(operation, "200")["content"])
                 self.assertIn(served, described)

@@ -53,8 +53,10 @@ class Streams(ServerCase):
                 self.assert_problem(held, 422)
                 self.assert_problem(streamed, 422)
                 self.assertEqual(held.json()["code"], streamed.json()["code"])
-                self.assertEqual([problem["parameter"] for problem in held.json()["errors"]],
-                                 [problem["parameter"] for problem in streamed.json()["errors"]])
+                self.assertEqual(
+                    [problem["parameter"] for problem in held.json()["errors"]],
+                    [problem["parameter"] for problem in streamed.json()["errors"]],
+                )
 
     def enlarged(self, scheme):
         """The scheme's example with sizes doubled in turn until the table is too large for the
@@ -111,12 +113,15 @@ class Streams(ServerCase):
                 with self.subTest(dtype=dtype, shape=shape):
                     self.assertIn("streamed", whole.header("Cache-Status"))
                     self.assertNotIn("streamed", small.header("Cache-Status"))
-                    self.assertEqual(whole.header("Content-Length"),
-                                     str(height * width * dim * size))
-                    rows = [whole.body[at : at + few_columns * item]
-                            for plane in range(planes)
-                            for row in range(few_rows)
-                            for at in [(plane * height + row) * width * item]]
+                    self.assertEqual(
+                        whole.header("Content-Length"), str(height * width * dim * size)
+                    )
+                    rows = [
+                        whole.body[at : at + few_columns * item]
+                        for plane in range(planes)
+                        for row in range(few_rows)
+                        for at in [(plane * height + row) * width * item]
+                    ]
                     self.assertEqual(b"".join(rows), small.body)
                     npy = self.get(f"{large}&format=npy").body
                     self.assertEqual(read_npy(npy)[2], whole.body)
@@ -126,7 +131,9 @@ class Streams(ServerCase):
         before = self.server.resident()
         for shape in ("chw", "hwc"):
             with self.server.wire() as wire:
-                wire.ask("GET", f"{GRID}?height=5000&width=4500000&dim=4&format=raw&shape={shape}")
+                wire.ask(
+                    "GET", f"{GRID}?height=5000&width=4500000&dim=4&format=raw&shape={shape}"
+                )
                 head = wire.receive_head()
                 self.assertEqual(head.header("Content-Length"), str(5000 * 4500000 * 16))
                 for _ in range(50):
@@ -261,9 +268,11 @@ class StreamedJson(ServerCase):
     def test_16_million_elements_take_constant_memory_and_stop_with_the_client(self):
         self.get(self.target)
         before = self.server.resident()
-        queries = [f"{SINUSOIDAL}?length=65536&dim=256&format=json",
-                   f"{SINUSOIDAL}?length=16&dim=1048576&format=json",
-                   f"{GRID}?height=4&width=1048576&dim=4&format=json"]
+        queries = [
+            f"{SINUSOIDAL}?length=65536&dim=256&format=json",
+            f"{SINUSOIDAL}?length=16&dim=1048576&format=json",
+            f"{GRID}?height=4&width=1048576&dim=4&format=json",
+        ]
         for query in queries:
             counter = "posenc_response_body_bytes_total"
             sent = self.server.metrics()[counter]

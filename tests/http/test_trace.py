@@ -52,7 +52,9 @@ class RequestIds(ServerCase):
         for i, legal in enumerate(LEGAL):
             with self.server.wire() as wire:
                 for value in (legal, f"other-{i}"):
-                    self.assertEqual(wire.exchange("GET", HIT, with_id(value)).header("X-Request-Id"), value)
+                    self.assertEqual(
+                        wire.exchange("GET", HIT, with_id(value)).header("X-Request-Id"), value
+                    )
                 reply = wire.exchange("GET", HIT)
                 self.assertIsNone(reply.header("X-Request-Id"))
                 self.assertIsNone(reply.header("traceparent"))
@@ -67,7 +69,9 @@ class RequestIds(ServerCase):
             self.assertRegex(reply.header("X-Request-Id"), SAFE)
             seen.add(reply.header("X-Request-Id"))
         with self.server.wire() as wire:
-            wire.send(f"GET {HIT} HTTP/1.1\r\nHost: a\r\nX-Request-Id: a\r\nX-Request-Id: b\r\n\r\n".encode())
+            wire.send(
+                f"GET {HIT} HTTP/1.1\r\nHost: a\r\nX-Request-Id: a\r\nX-Request-Id: b\r\n\r\n".encode()
+            )
             seen.add(wire.receive().header("X-Request-Id"))
         self.assertEqual(len(seen - {"a", "b", *ILLEGAL}), len(ILLEGAL) + 1)
 

@@ -32,8 +32,9 @@ class Trained(ServerCase):
         self.put(self.server, "rows", body)
         reply = self.assert_ok(self.ask("rows"))
         self.assertEqual((reply.body, reply.header("Tensor-Shape")), (data, f"{ROWS}, {DIM}"))
-        posted = self.post("/v1/encodings/learned",
-                           {"parameters": "rows", "length": ROWS, "format": "raw"})
+        posted = self.post(
+            "/v1/encodings/learned", {"parameters": "rows", "length": ROWS, "format": "raw"}
+        )
         self.assertEqual(posted.body, data)
 
     def test_replies_are_to_be_revalidated(self):
@@ -110,8 +111,9 @@ class Trained(ServerCase):
         self.assert_problem(self.get(target), 422, "dim")
         other = write({"weights": ("F32", [2], bytes(8))})
         self.put(self.server, "other", other)
-        self.assert_problem(self.get("/v1/encodings/learned?parameters=other&length=2&dim=1"),
-                            422)
+        self.assert_problem(
+            self.get("/v1/encodings/learned?parameters=other&length=2&dim=1"), 422
+        )
 
     def test_replacing_while_requests_run_gives_one_table_or_the_other(self):
         files = [table(float(i)) for i in range(4)]
@@ -151,13 +153,16 @@ class Trained(ServerCase):
                 self.assert_ok(self.ask("kept", form, server=server))
             self.assertEqual(self.ask("kept", server=server).body, data)
             head = server.request(
-                "HEAD", f"/v1/encodings/learned?parameters=kept&length={ROWS}&format=raw")
+                "HEAD", f"/v1/encodings/learned?parameters=kept&length={ROWS}&format=raw"
+            )
             self.assertEqual(head.header("Content-Length"), str(len(data)))
             self.assert_problem(self.ask("nosuch", server=server), 422, "parameters")
             server.stop()
 
     def test_a_set_without_what_a_scheme_wants_is_refused_and_the_server_goes_on(self):
-        self.put(self.server, "strange", write({"strange": ("F32", [2], struct.pack("<2f", 1, 2))}))
+        self.put(
+            self.server, "strange", write({"strange": ("F32", [2], struct.pack("<2f", 1, 2))})
+        )
         self.put(self.server, "large", write({"table": ("F32", [5000, 1], bytes(20000))}))
         schemes = self.get("/v1/schemes").json()["schemes"]
         asked = 0
@@ -167,8 +172,10 @@ class Trained(ServerCase):
                 self.assertIn(reply.status, (400, 422), scheme["name"])  # 400: no dim
                 asked += 1
         self.assertGreaterEqual(asked, 10)
-        for target in ("transformer_xl?length=4&dim=8&parameters=strange",
-                       "t5?length=4&max_distance=100000&parameters=large"):
+        for target in (
+            "transformer_xl?length=4&dim=8&parameters=strange",
+            "t5?length=4&max_distance=100000&parameters=large",
+        ):
             self.assert_problem(self.get(f"/v1/encodings/{target}"), 422, "parameters")
         self.assert_ok(self.get("/v1/info"))
 

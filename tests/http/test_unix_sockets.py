@@ -94,8 +94,13 @@ class WhoMayConnect(ServerCase):
 
     def may_connect(self, user, group):
         """Whether a process of this user and group gets an answer."""
-        ended = subprocess.run([sys.executable, "-I", "-c", CONNECT, self.path], user=user,
-                               group=group, extra_groups=[], check=False)
+        ended = subprocess.run(
+            [sys.executable, "-I", "-c", CONNECT, self.path],
+            user=user,
+            group=group,
+            extra_groups=[],
+            check=False,
+        )
         self.assertIn(ended.returncode, (0, 13))
         return ended.returncode == 0
 
@@ -106,8 +111,13 @@ class WhoMayConnect(ServerCase):
     def test_the_mode_is_that_of_the_setting_whatever_the_umask(self):
         for umask, mode in ((0o077, 0o666), (0o000, 0o600), (0o022, 0o660)):
             with self.subTest(mode=mode):
-                server = self.start("--unix-socket", self.path, "--unix-socket-mode", f"{mode:o}",
-                                    before=lambda umask=umask: os.umask(umask))
+                server = self.start(
+                    "--unix-socket",
+                    self.path,
+                    "--unix-socket-mode",
+                    f"{mode:o}",
+                    before=lambda umask=umask: os.umask(umask),
+                )
                 self.assertEqual(stat.S_IMODE(os.stat(self.path).st_mode), mode)
                 self.assert_ok(server.request("GET", "/health/ready"))
                 server.stop()
@@ -127,8 +137,10 @@ class WhoMayConnect(ServerCase):
 
     def test_a_member_of_the_group_connects_and_others_do_not(self):
         self.need_root()
-        variables = {"POSENC_UNIX_SOCKET_MODE": "660",
-                     "POSENC_UNIX_SOCKET_GROUP": str(OTHER_GROUP)}
+        variables = {
+            "POSENC_UNIX_SOCKET_MODE": "660",
+            "POSENC_UNIX_SOCKET_GROUP": str(OTHER_GROUP),
+        }
         self.start("--unix-socket", self.path, environment=variables)
         self.assertEqual(os.stat(self.path).st_gid, OTHER_GROUP)
         self.assertTrue(self.may_connect(OTHER_USER, OTHER_GROUP))
@@ -141,8 +153,13 @@ class WhoMayConnect(ServerCase):
 
     def test_a_group_that_the_server_may_not_give_is_refused_and_the_path_removed(self):
         self.need_root()
-        ended = run("--unix-socket", self.path, "--unix-socket-group", str(OTHER_GROUP),
-                    before=give_up_chown)
+        ended = run(
+            "--unix-socket",
+            self.path,
+            "--unix-socket-group",
+            str(OTHER_GROUP),
+            before=give_up_chown,
+        )
         self.assertEqual((ended.returncode, ended.stdout), (1, ""), ended)
         self.assertIn("unix-socket-group", ended.stderr)
         self.assertIn("not permitted", ended.stderr)
@@ -150,8 +167,16 @@ class WhoMayConnect(ServerCase):
 
     def test_a_wrong_mode_or_group_is_refused_with_the_rule(self):
         rules = {"mode": "three octal digits", "group": "group"}
-        wrong = (("mode", "66"), ("mode", "068"), ("mode", "1660"), ("mode", "rw"), ("mode", "00660"),
-                 ("group", "4294967295"), ("group", "no such group"), ("group", "-1"))
+        wrong = (
+            ("mode", "66"),
+            ("mode", "068"),
+            ("mode", "1660"),
+            ("mode", "rw"),
+            ("mode", "00660"),
+            ("group", "4294967295"),
+            ("group", "no such group"),
+            ("group", "-1"),
+        )
         for name, value in wrong:
             for action in (("--check-config",), ()):
                 with self.subTest(name, value=value, action=action):

@@ -115,7 +115,9 @@ class Visualiser(ServerCase):
 
     def test_assets_answer_other_methods_with_405(self):
         for path in (*PAGES, self.assets()[0]):
-            reply = self.server.request("POST", path, {"Content-Type": "application/json"}, b"{}")
+            reply = self.server.request(
+                "POST", path, {"Content-Type": "application/json"}, b"{}"
+            )
             self.assert_problem(reply, 405, code="method_not_allowed")
             self.assertEqual(reply.header("Allow"), "GET, HEAD, OPTIONS")
             head = self.head(path)
@@ -136,9 +138,7 @@ class Visualiser(ServerCase):
     def test_problems_link_to_the_reference(self):
         for reply in (self.get("/nowhere"), self.get("/v1/encodings/rope?length=x&dim=4")):
             links = dict(re.findall(r'<([^>]+)>; rel="([^"]+)"', reply.header("Link")))
-            self.assertEqual(
-                links, {"/docs": "service-doc", "/openapi.json": "service-desc"}
-            )
+            self.assertEqual(links, {"/docs": "service-doc", "/openapi.json": "service-desc"})
             self.assertTrue(all(self.get(path).status == 200 for path in links))
             self.assertIn("Link", reply.header("Access-Control-Expose-Headers").split(", "))
         self.assertIn('<a href="/docs">', self.page().body.decode())

@@ -55,8 +55,15 @@ class Warm(ServerCase):
 
     def test_when_the_server_is_ready_every_target_is_a_hit(self):
         for end in ("\n", "\r\n"):
-            path = self.file("# of a model", "", TARGETS[0], f"  {TARGETS[1]} ", "\t# and", *TARGETS[2:],
-                             end=end)
+            path = self.file(
+                "# of a model",
+                "",
+                TARGETS[0],
+                f"  {TARGETS[1]} ",
+                "\t# and",
+                *TARGETS[2:],
+                end=end,
+            )
             server = self.wait_until_ready(self.start("--warm", path))
             self.assertEqual(server.computed(), len(TARGETS))
             for target in TARGETS:
@@ -97,13 +104,16 @@ class Warm(ServerCase):
         self.wait_until_ready(server)
         self.assertIn(f"error warm: {path}:2: {ENDLESS}: ", server.log())
         self.assertEqual(
-            server.request("GET", TARGETS[3]).header("Cache-Status"), "posenc; hit")
+            server.request("GET", TARGETS[3]).header("Cache-Status"), "posenc; hit"
+        )
 
     def test_a_cache_without_room_for_all_is_told(self):
         lines = [f"/v1/encodings/sinusoidal?length=400&dim=128&offset={i}" for i in range(9)]
         path = self.file(*(f"{line}&format=raw" for line in lines))
         server = self.wait_until_ready(self.start("--warm", path, "--cache-bytes", "1MiB"))
-        self.assertRegex(server.log(), r"warning warm: the cache has no room for all .*evictions=\d")
+        self.assertRegex(
+            server.log(), r"warning warm: the cache has no room for all .*evictions=\d"
+        )
         server = self.wait_until_ready(self.start("--warm", path))
         self.assertNotIn("warning", server.log())
 
@@ -113,8 +123,9 @@ class Warm(ServerCase):
             manager.bind(address)
             manager.settimeout(PATIENCE)
             for line, state in ((ENDLESS, (503, "warming")), (TARGETS[0], (200, "ready"))):
-                server = self.start("--warm", self.file(line), *PATIENT,
-                                    environment={"NOTIFY_SOCKET": address})
+                server = self.start(
+                    "--warm", self.file(line), *PATIENT, environment={"NOTIFY_SOCKET": address}
+                )
                 if state[0] == 200:
                     self.assertEqual(manager.recv(100), b"READY=1")
                 self.assertEqual(self.state(server), state)
@@ -154,7 +165,9 @@ class Warm(ServerCase):
         self.assertEqual(run("--check-config", "--warm", path).returncode, 0)
         self.assert_refused(self.file(*[TARGETS[3]] * (MOST + 1)), f"at most {MOST} targets")
         self.assert_refused(self.file("#" * (1 << 20)), "at most 1048576 bytes")
-        self.assertEqual(run("--check-config", "--warm", self.file("#" * ((1 << 20) - 1))).returncode, 0)
+        self.assertEqual(
+            run("--check-config", "--warm", self.file("#" * ((1 << 20) - 1))).returncode, 0
+        )
 
     # ---- stored sets ----
 
@@ -162,9 +175,13 @@ class Warm(ServerCase):
         data = ("--data-dir", str(self.folder / "data"))
         server = self.start(*data)
         table = stored.write({"table": ("F32", [2, 3], stored.floats(6))})
-        self.assertEqual(server.request("PUT", "/v1/parameters/trained", body=table).status, 201)
+        self.assertEqual(
+            server.request("PUT", "/v1/parameters/trained", body=table).status, 201
+        )
         path = self.file(UPLOADED)
-        ended = run("--check-config", "--warm", path, *data)  # while a server holds the directory
+        ended = run(
+            "--check-config", "--warm", path, *data
+        )  # while a server holds the directory
         self.assertEqual((ended.returncode, ended.stderr), (0, ""), ended)
         server.stop()
         server = self.wait_until_ready(self.start("--warm", path, *data))

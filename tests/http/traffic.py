@@ -17,7 +17,12 @@ SHARE = 16 * MEBI  # a larger table is streamed
 STREAM = 4 * MEBI + MEBI // 2  # a stream's own block and libmicrohttpd's
 LINGER = 0.5  # seconds in which a server notices that a client has gone
 SIZES = {"f32": 4, "f64": 8, "f16": 2, "bf16": 2}
-DIGITS = {"f32": 14, "f64": 23, "f16": 10, "bf16": 10}  # bytes of a number in JSON: roughly the most
+DIGITS = {
+    "f32": 14,
+    "f64": 23,
+    "f16": 10,
+    "bf16": 10,
+}  # bytes of a number in JSON: roughly the most
 JSON_ELEMENTS = MEBI
 SETS = 24
 
@@ -176,9 +181,21 @@ class Client(threading.Thread):
 
     def choose(self):
         kinds = {
-            self.hit: 20, self.table: 30, self.large: 4, self.stream: 3, self.text: 8, self.drawn: 4,
-            self.tensors: 6, self.similarity: 3, self.posted: 5, self.dry: 5, self.document: 5,
-            self.mistake: 4, self.upload: 5, self.removal: 2, self.trained: 5,
+            self.hit: 20,
+            self.table: 30,
+            self.large: 4,
+            self.stream: 3,
+            self.text: 8,
+            self.drawn: 4,
+            self.tensors: 6,
+            self.similarity: 3,
+            self.posted: 5,
+            self.dry: 5,
+            self.document: 5,
+            self.mistake: 4,
+            self.upload: 5,
+            self.removal: 2,
+            self.trained: 5,
         }
         return self.random.choices(list(kinds), kinds.values())[0]()
 
@@ -191,40 +208,63 @@ class Client(threading.Thread):
         return f"length={length}&dim={dim}&offset={offset}&dtype={dtype}", length * dim, dtype
 
     def binary(self, dtype):
-        return self.random.choice(("raw", "safetensors") + (("npy",) if dtype != "bf16" else ()))
+        return self.random.choice(
+            ("raw", "safetensors") + (("npy",) if dtype != "bf16" else ())
+        )
 
     def hit(self):
         number = self.random.randrange(40)
         form = self.random.choice(("raw", "npy", "safetensors", "json"))
         headers = {"Accept-Encoding": "gzip"} if self.random.random() < 0.3 else {}
-        return Request("GET", f"/v1/encodings/sinusoidal?length={16 + number}&dim=32&format={form}",
-                       64 << 10, headers=headers)
+        return Request(
+            "GET",
+            f"/v1/encodings/sinusoidal?length={16 + number}&dim=32&format={form}",
+            64 << 10,
+            headers=headers,
+        )
 
     def table(self):
         query, elements, dtype = self.query(2 ** self.random.uniform(1, 20))
         headers = {}
         if self.random.random() < 0.2:
             headers["Range"] = f"bytes={self.random.randrange(64)}-"
-        return Request("GET", f"/v1/encodings/sinusoidal?{query}&format={self.binary(dtype)}",
-                       rounded(elements * SIZES[dtype] + 4096), (200, 206, 416), headers)
+        return Request(
+            "GET",
+            f"/v1/encodings/sinusoidal?{query}&format={self.binary(dtype)}",
+            rounded(elements * SIZES[dtype] + 4096),
+            (200, 206, 416),
+            headers,
+        )
 
     def large(self):
         query, elements, dtype = self.query(2 ** self.random.uniform(20, 22))
-        return Request("GET", f"/v1/encodings/sinusoidal?{query}&format={self.binary(dtype)}",
-                       rounded(elements * SIZES[dtype] + 4096))
+        return Request(
+            "GET",
+            f"/v1/encodings/sinusoidal?{query}&format={self.binary(dtype)}",
+            rounded(elements * SIZES[dtype] + 4096),
+        )
 
     def stream(self):
         length = self.random.randrange(1 << 17, 1 << 24)
         form = self.random.choice(("raw", "npy", "safetensors"))
         headers = {}
         if self.random.random() < 0.5:
-            headers["Range"] = f"bytes={self.random.randrange(1 << 20, 1 << 24)}-{(1 << 24) + 4096}"
-        return Request("GET", f"/v1/encodings/sinusoidal?length={length}&dim=64&format={form}",
-                       STREAM, (200, 206), headers)
+            headers[
+                "Range"
+            ] = f"bytes={self.random.randrange(1 << 20, 1 << 24)}-{(1 << 24) + 4096}"
+        return Request(
+            "GET",
+            f"/v1/encodings/sinusoidal?length={length}&dim=64&format={form}",
+            STREAM,
+            (200, 206),
+            headers,
+        )
 
     def text(self):
         query, elements, dtype = self.query(2 ** self.random.uniform(1, 19.5))
-        size = rounded(elements * SIZES[dtype]) + rounded(elements * DIGITS[dtype] + (100 << 10))
+        size = rounded(elements * SIZES[dtype]) + rounded(
+            elements * DIGITS[dtype] + (100 << 10)
+        )
         headers = {}
         if self.random.random() < 0.4:
             headers["Accept-Encoding"] = "gzip"
@@ -234,24 +274,33 @@ class Client(threading.Thread):
     def drawn(self):
         query, elements, dtype = self.query(2 ** self.random.uniform(1, 17))
         form = self.random.choice(("png", "csv"))
-        return Request("GET", f"/v1/encodings/sinusoidal?{query}&format={form}",
-                       rounded(elements * SIZES[dtype]) + rounded(elements * DIGITS[dtype] + MEBI))
+        return Request(
+            "GET",
+            f"/v1/encodings/sinusoidal?{query}&format={form}",
+            rounded(elements * SIZES[dtype]) + rounded(elements * DIGITS[dtype] + MEBI),
+        )
 
     def tensors(self):
         length, dim = self.random.randrange(1, 100), 2 * self.random.randrange(1, 65)
-        scheme, query, size = self.random.choice((
-            ("rope", f"length={20 * length}&dim={dim}", 20 * length * dim),
-            ("relative_sinusoidal", f"length={length}&dim={dim}", length * length * dim),
-            ("alibi", f"length={2 * length}&heads=4", 4 * length * length * 4),
-        ))
-        return Request("GET", f"/v1/encodings/{scheme}?{query}&format=safetensors",
-                       rounded(4 * size + 4096))
+        scheme, query, size = self.random.choice(
+            (
+                ("rope", f"length={20 * length}&dim={dim}", 20 * length * dim),
+                ("relative_sinusoidal", f"length={length}&dim={dim}", length * length * dim),
+                ("alibi", f"length={2 * length}&heads=4", 4 * length * length * 4),
+            )
+        )
+        return Request(
+            "GET",
+            f"/v1/encodings/{scheme}?{query}&format=safetensors",
+            rounded(4 * size + 4096),
+        )
 
     def similarity(self):
         rows = self.random.randrange(1, 300)
         query = f"length={rows}&dim=32&metric=l2&format=raw"
-        return Request("GET", f"/v1/similarity/sinusoidal?{query}",
-                       rounded(rows * rows * 8 + (64 << 10)))
+        return Request(
+            "GET", f"/v1/similarity/sinusoidal?{query}", rounded(rows * rows * 8 + (64 << 10))
+        )
 
     def posted(self):
         count = int(2 ** self.random.uniform(0, 15))
@@ -259,8 +308,13 @@ class Client(threading.Thread):
         body = json.dumps({"positions": positions, "dim": 32, "format": "raw"}).encode()
         # the text, jansson's values, the arguments' text, the list; then the table
         size = 6 * len(body) + rounded(count * 128 + 4096)
-        return Request("POST", "/v1/encodings/sinusoidal", size,
-                       headers={"Content-Type": "application/json"}, body=body)
+        return Request(
+            "POST",
+            "/v1/encodings/sinusoidal",
+            size,
+            headers={"Content-Type": "application/json"},
+            body=body,
+        )
 
     def dry(self):
         query, _, dtype = self.query(2 ** self.random.uniform(1, 24))
@@ -270,14 +324,28 @@ class Client(threading.Thread):
         return Request("GET", target, 0, (304,), {"If-None-Match": "*"})
 
     def document(self):
-        target = self.random.choice(("/v1/schemes", "/v1/info", "/openapi.json", "/metrics",
-                                     "/v1/schemes/rope", "/v1/parameters"))
+        target = self.random.choice(
+            (
+                "/v1/schemes",
+                "/v1/info",
+                "/openapi.json",
+                "/metrics",
+                "/v1/schemes/rope",
+                "/v1/parameters",
+            )
+        )
         headers = {"Accept-Encoding": "gzip"} if self.random.random() < 0.5 else {}
         return Request("GET", target, MEBI, headers=headers)
 
     def mistake(self):
-        target = self.random.choice(("/nothing", "/v1/encodings/sinusoidal?lenght=4",
-                                     "/v1/encodings/sinusoidal?length=0&dim=3", "/v1/encodings/x"))
+        target = self.random.choice(
+            (
+                "/nothing",
+                "/v1/encodings/sinusoidal?lenght=4",
+                "/v1/encodings/sinusoidal?length=0&dim=3",
+                "/v1/encodings/x",
+            )
+        )
         return Request("GET", target, 0, (400, 404, 422))
 
     # ---- stored sets ----

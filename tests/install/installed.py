@@ -13,15 +13,26 @@ ZSH = PREFIX / "share" / "zsh" / "site-functions" / "_posenc-server"
 UNITS = PREFIX / "lib" / "systemd" / "system"
 PATIENCE = 60  # seconds until what does not end has failed
 
-ENVIRONMENT = {name: value for name, value in os.environ.items()
-               if not name.startswith(("POSENC_", "MAKE", "MFLAGS"))}
+ENVIRONMENT = {
+    name: value
+    for name, value in os.environ.items()
+    if not name.startswith(("POSENC_", "MAKE", "MFLAGS"))
+}
 ENVIRONMENT["PKG_CONFIG_PATH"] = str(PREFIX / "lib" / "pkgconfig")
 
 
 def run(*command, **options):
     """What a command prints; it must succeed and say nothing on stderr."""
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False,
-                           **{"env": ENVIRONMENT, "stdin": subprocess.DEVNULL, **options})
+    ended = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+        **{"env": ENVIRONMENT, "stdin": subprocess.DEVNULL, **options},
+    )
     if ended.returncode != 0 or ended.stderr:
-        raise AssertionError(f"{command}: status {ended.returncode}\n{ended.stderr}{ended.stdout}")
+        raise AssertionError(
+            f"{command}: status {ended.returncode}\n{ended.stderr}{ended.stdout}"
+        )
     return ended.stdout

@@ -35,7 +35,7 @@ class Library(unittest.TestCase):
     def test_what_the_program_prints_are_the_rounded_sines_and_cosines(self):
         mp.prec = 300
         for row, line in enumerate(block("text").splitlines()):
-            phases = [(10**9 + row) * mpf(10000)**(-mpf(2 * i) / 4) for i in range(2)]
+            phases = [(10**9 + row) * mpf(10000) ** (-mpf(2 * i) / 4) for i in range(2)]
             exact = [function(phase) for phase in phases for function in (sin, cos)]
             want = [numpy.float32(float(value)) for value in exact]
             self.assertEqual([numpy.float32(text) for text in line.split(",")], want)
@@ -45,12 +45,28 @@ class Library(unittest.TestCase):
         for compiler, language in (("cc", "c11"), ("c++", "c++17")):
             with self.subTest(language=language):
                 source = self.folder / f"alone.{language[:-2]}"
-                source.write_text("#include <posenc.h>\n"
-                                  "int main(void) { return pe_scheme_count() == 0; }\n")
+                source.write_text(
+                    "#include <posenc.h>\n"
+                    "int main(void) { return pe_scheme_count() == 0; }\n"
+                )
                 program = self.folder / "alone"
                 flags = run("pkg-config", "--cflags", "--libs", "posenc").split()
-                run(compiler, "-x", language.rstrip("0123456789"), f"-std={language}", "-Wall",
-                    "-Wextra", "-Wpedantic", "-Werror", source, "-x", "none", *flags, "-o", program)
+                run(
+                    compiler,
+                    "-x",
+                    language.rstrip("0123456789"),
+                    f"-std={language}",
+                    "-Wall",
+                    "-Wextra",
+                    "-Wpedantic",
+                    "-Werror",
+                    source,
+                    "-x",
+                    "none",
+                    *flags,
+                    "-o",
+                    program,
+                )
                 run(program)
 
 

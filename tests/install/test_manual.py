@@ -43,8 +43,10 @@ def read_manual():
 
 
 def with_capitals(rows):
-    return {flag: (value, text[0].upper() + text[1:], *others)
-            for flag, (value, text, *others) in rows.items()}
+    return {
+        flag: (value, text[0].upper() + text[1:], *others)
+        for flag, (value, text, *others) in rows.items()
+    }
 
 
 class Manual(unittest.TestCase):
@@ -53,14 +55,28 @@ class Manual(unittest.TestCase):
     def test_the_page_lists_every_flag_as_help_does(self):
         rows = told()
         printed = run(PROGRAM, "--check-config").splitlines()
-        self.assertEqual([row.split(" = ")[0] for row in printed],
-                         [flag for flag, row in rows.items() if row[0]])
+        self.assertEqual(
+            [row.split(" = ")[0] for row in printed],
+            [flag for flag, row in rows.items() if row[0]],
+        )
         self.assertEqual(read_manual(), with_capitals(rows))
 
     def test_the_page_has_its_sections(self):
         sections = re.findall(r"^\.SH (.*)$", MANUAL.read_text(encoding="utf-8"), re.MULTILINE)
-        self.assertEqual(sections, ["NAME", "SYNOPSIS", "DESCRIPTION", "SETTINGS", "ACTIONS", "SIGNALS",
-                                    "EXIT STATUS", "EXAMPLES", "SEE ALSO"])
+        self.assertEqual(
+            sections,
+            [
+                "NAME",
+                "SYNOPSIS",
+                "DESCRIPTION",
+                "SETTINGS",
+                "ACTIONS",
+                "SIGNALS",
+                "EXIT STATUS",
+                "EXAMPLES",
+                "SEE ALSO",
+            ],
+        )
 
 
 class Completion(unittest.TestCase):
@@ -73,9 +89,13 @@ class Completion(unittest.TestCase):
 
     def bash(self, *words):
         """What bash would offer for the last word."""
-        script = ('source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); '
-                  '_posenc_server; printf "%s\\n" "${COMPREPLY[@]}"')
-        offered = run("bash", "-c", script, "bash", BASH, "posenc-server", *words, cwd=self.folder)
+        script = (
+            'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); '
+            '_posenc_server; printf "%s\\n" "${COMPREPLY[@]}"'
+        )
+        offered = run(
+            "bash", "-c", script, "bash", BASH, "posenc-server", *words, cwd=self.folder
+        )
         return offered.splitlines()
 
     def test_bash_offers_every_flag(self):
@@ -100,10 +120,23 @@ class Completion(unittest.TestCase):
         (self.folder / ".zshrc").write_text(
             f"fpath=({ZSH.parent} $fpath); autoload -Uz compinit; compinit -u -D\n"
             "PROMPT='ready> '; unsetopt beep zle_bracketed_paste\n"
-            "show() { zle -I; print -r -- \"line:$BUFFER:\" }; zle -N show; bindkey '^X' show\n")
-        environment = {**ENVIRONMENT, "ZDOTDIR": str(self.folder), "TERM": "dumb", "HOME": str(self.folder)}
-        shell = subprocess.Popen(["zsh", "-i"], stdin=side, stdout=side, stderr=side, cwd=self.folder,
-                                 env=environment, start_new_session=True)
+            "show() { zle -I; print -r -- \"line:$BUFFER:\" }; zle -N show; bindkey '^X' show\n"
+        )
+        environment = {
+            **ENVIRONMENT,
+            "ZDOTDIR": str(self.folder),
+            "TERM": "dumb",
+            "HOME": str(self.folder),
+        }
+        shell = subprocess.Popen(
+            ["zsh", "-i"],
+            stdin=side,
+            stdout=side,
+            stderr=side,
+            cwd=self.folder,
+            env=environment,
+            start_new_session=True,
+        )
         os.close(side)
         try:
             self.read_until(main, "ready> ")
@@ -120,12 +153,20 @@ class Completion(unittest.TestCase):
             shown += os.read(terminal, 4096).decode(errors="replace")
         return found
 
-    @unittest.skipUnless(shutil.which("zsh"), "zsh is not installed: its completion is not tried")
+    @unittest.skipUnless(
+        shutil.which("zsh"), "zsh is not installed: its completion is not tried"
+    )
     def test_zsh_completes_flags_and_values(self):
-        for typed, completed in (("--cache-b", "--cache-bytes="), ("--log-format j", "--log-format json"),
-                                 ("--data-dir a", "--data-dir a\\ folder/"), ("--healthc", "--healthcheck")):
+        for typed, completed in (
+            ("--cache-b", "--cache-bytes="),
+            ("--log-format j", "--log-format json"),
+            ("--data-dir a", "--data-dir a\\ folder/"),
+            ("--healthc", "--healthcheck"),
+        ):
             with self.subTest(typed=typed):
-                self.assertEqual(self.zsh(f"posenc-server {typed}"), f"posenc-server {completed}")
+                self.assertEqual(
+                    self.zsh(f"posenc-server {typed}"), f"posenc-server {completed}"
+                )
 
 
 if __name__ == "__main__":

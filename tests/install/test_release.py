@@ -25,6 +25,7 @@ class Release(unittest.TestCase):
     def test_the_service_names_it(self):
         server = Server()
         try:
+
             def get(path):
                 with contextlib.closing(urllib.request.urlopen(server.url + path)) as reply:
                     return reply.read().decode()
@@ -32,10 +33,12 @@ class Release(unittest.TestCase):
             contract = json.loads(get("/openapi.json"))
             self.assertEqual(contract["info"]["version"], VERSION)
             named = re.findall(r'"release": ?"([^"]*)"', get("/openapi.json"))
-            self.assertEqual(set(named), {VERSION}) # of the example
+            self.assertEqual(set(named), {VERSION})  # of the example
             self.assertEqual(json.loads(get("/v1/info"))["version"], VERSION)
             self.assertIn(f'posenc_build_info{{version="{VERSION}"}}', get("/metrics"))
-            self.assertEqual(json.loads(get("/v1/encodings/integer?length=1"))["release"], VERSION)
+            self.assertEqual(
+                json.loads(get("/v1/encodings/integer?length=1"))["release"], VERSION
+            )
         finally:
             server.stop()
             server.log.close()
@@ -48,7 +51,9 @@ class Release(unittest.TestCase):
         text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
         headings = re.findall(r"^## (.*)$", text, re.MULTILINE)
         self.assertRegex(headings[0], rf"^{re.escape(VERSION)} \(\d{{4}}-\d\d-\d\d\)$")
-        self.assertIn(re.search(r"\((.*)\)", headings[0])[1], MANUAL.read_text(encoding="utf-8"))
+        self.assertIn(
+            re.search(r"\((.*)\)", headings[0])[1], MANUAL.read_text(encoding="utf-8")
+        )
 
     def test_the_unit_starts_the_installed_program(self):
         unit = (UNITS / "posenc.service").read_text(encoding="utf-8")

@@ -50,15 +50,24 @@ def print_tally():
     total = Counter()
     for place, tally in [*compared.items(), ("all", total)]:
         f32 = max(tally["f32"], 1)
-        rows.append((place, str(tally["f32"]),
-                     *(f"{tally[r]} = {tally[r] / f32:.3g}" for r in ("double", "float32")),
-                     *(str(tally[dtype]) for dtype in ("f16", "bf16", "f64"))))
+        rows.append(
+            (
+                place,
+                str(tally["f32"]),
+                *(f"{tally[r]} = {tally[r] / f32:.3g}" for r in ("double", "float32")),
+                *(str(tally[dtype]) for dtype in ("f16", "bf16", "f64")),
+            )
+        )
         if place != "all":
             total.update(tally)
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths)) for row in rows]
-    print("\nentries compared with mpmath, and f32 entries that the usual recipes get wrong:",
-          *lines, sep="\n", file=sys.stderr)
+    print(
+        "\nentries compared with mpmath, and f32 entries that the usual recipes get wrong:",
+        *lines,
+        sep="\n",
+        file=sys.stderr,
+    )
     compared.clear()
 
 
@@ -84,12 +93,18 @@ class ExactTest(ServiceTest):
                 count_recipes(tally, table, want)
             told = [f"got {g:#x} want {w:#x}" for g, w in zip(got[wrong][:5], want[wrong][:5])]
         if wrong.any():
-            where = [f"row {r} (position {float(table.positions[r])!r}) column {c}: "
-                     for r, c in np.argwhere(wrong)[:5]]
-            shown = {k: v if not isinstance(v, list) or len(v) < 8 else "…"
-                     for k, v in options.items()}
-            self.fail(f"{scheme} {shown} dtype={dtype}: {wrong.sum()} of {wrong.size} wrong\n"
-                      + "\n".join(map("".join, zip(where, told))))
+            where = [
+                f"row {r} (position {float(table.positions[r])!r}) column {c}: "
+                for r, c in np.argwhere(wrong)[:5]
+            ]
+            shown = {
+                k: v if not isinstance(v, list) or len(v) < 8 else "…"
+                for k, v in options.items()
+            }
+            self.fail(
+                f"{scheme} {shown} dtype={dtype}: {wrong.sum()} of {wrong.size} wrong\n"
+                + "\n".join(map("".join, zip(where, told)))
+            )
 
     def check(self, place, scheme, options, positions, step=None, dtypes=REAL_DTYPES, dim=16):
         """Compare in every dtype; positions as Fractions, `step` where they are a window."""
@@ -97,8 +112,11 @@ class ExactTest(ServiceTest):
         if step is None:
             where = {"positions": [float(position) for position in positions]}
         else:
-            where = {"length": len(positions), "offset": float(positions[0]),
-                     "step": float(step)}
+            where = {
+                "length": len(positions),
+                "offset": float(positions[0]),
+                "step": float(step),
+            }
         for dtype in dtypes:
             if dtype == "f64" and max(map(abs, positions)) > F64_POSITION_MAX:
                 continue

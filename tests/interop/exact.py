@@ -20,8 +20,12 @@ GUARD_BITS = 192  # for angles up to 2^54 and values down to 2^-100
 
 # significant bits, and the exponent of the smallest subnormal
 Format = namedtuple("Format", "precision smallest")
-FORMATS = {"f32": Format(24, -149), "f64": Format(53, -1074), "f16": Format(11, -24),
-           "bf16": Format(8, -133)}
+FORMATS = {
+    "f32": Format(24, -149),
+    "f64": Format(53, -1074),
+    "f16": Format(11, -24),
+    "bf16": Format(8, -133),
+}
 
 Column = namedtuple("Column", "kind frequency")  # kind: "sin", "cos" or "zero"
 
@@ -62,14 +66,16 @@ def frequency_value(frequency, bits):
 # ---- the columns of a scheme, from the contract's formulas ----
 
 
-def sinusoidal_columns(dim, base=10000.0, layout="interleaved", frequencies="vaswani",
-                       odd_dim="reject"):
+def sinusoidal_columns(
+    dim, base=10000.0, layout="interleaved", frequencies="vaswani", odd_dim="reject"
+):
     if dim % 2 == 1 and odd_dim == "pad":
         inner = sinusoidal_columns(dim - 1, base, layout, frequencies)
         return inner + [Column("zero", None)]
     if frequencies == "per_column":
-        return [Column("cos" if j % 2 else "sin", Geometric(base, 2 * j, dim))
-                for j in range(dim)]
+        return [
+            Column("cos" if j % 2 else "sin", Geometric(base, 2 * j, dim)) for j in range(dim)
+        ]
     pairs = (dim + 1) // 2
     if frequencies == "tensor2tensor":
         waves = [Geometric(base, i, pairs - 1) for i in range(pairs)]
@@ -126,7 +132,8 @@ def decode(bits, dtype):
     magnitude = bits & ((1 << ({"f32": 32, "f64": 64}.get(dtype, 16) - 1)) - 1)
     field, fraction = magnitude >> (precision - 1), magnitude & ((1 << (precision - 1)) - 1)
     value = (fraction | (field > 0) << (precision - 1)) * Fraction(2) ** (
-        max(field, 1) - 1 + smallest)
+        max(field, 1) - 1 + smallest
+    )
     return -value if bits != magnitude else value
 
 
@@ -138,7 +145,7 @@ def rational_value(column, position):
     if position == 0:
         return 0 if column.kind == "sin" else 1
     if isinstance(column.frequency, Dyadic):
-        quarters = position / 2 ** column.frequency.halvings
+        quarters = position / 2**column.frequency.halvings
         if quarters.denominator == 1:
             return (0, 1, 0, -1)[quarters.numerator % 4]
     return None
@@ -152,18 +159,25 @@ def round_entry(column, position, amplitude, dtype):
     bits = 256
     while bits <= 1 << 14:
         with mp.workprec(bits + GUARD_BITS):
-            angle = frequency_value(column.frequency, bits + GUARD_BITS) \
-                * position.numerator / position.denominator
-            sign, mantissa, exponent, size = \
-                (mp.sin(angle) if column.kind == "sin" else mp.cos(angle))._mpf_
+            angle = (
+                frequency_value(column.frequency, bits + GUARD_BITS)
+                * position.numerator
+                / position.denominator
+            )
+            sign, mantissa, exponent, size = (
+                mp.sin(angle) if column.kind == "sin" else mp.cos(angle)
+            )._mpf_
         scaled = mantissa << (bits + GUARD_BITS - size)
         exponent -= bits + GUARD_BITS - size
-        low, high = ((scaled + error) * abs(factor.numerator) for error in
-                     (-1 << GUARD_BITS, 1 << GUARD_BITS))
+        low, high = (
+            (scaled + error) * abs(factor.numerator)
+            for error in (-1 << GUARD_BITS, 1 << GUARD_BITS)
+        )
         exponent -= factor.denominator.bit_length() - 1
         if round_scaled(low, exponent, dtype) == round_scaled(high, exponent, dtype):
-            return with_sign(round_scaled(low, exponent, dtype),
-                             bool(sign) != (factor < 0), dtype)
+            return with_sign(
+                round_scaled(low, exponent, dtype), bool(sign) != (factor < 0), dtype
+            )
         bits *= 2
     raise ArithmeticError(f"undecided: {column} at {position} times {amplitude}")
 
@@ -176,8 +190,10 @@ def turn(frequency, position):
     bits = FRACTION_BITS + GUARD_BITS
     with mp.workprec(bits):
         angle = frequency_value(frequency, bits) * position.numerator / position.denominator
-        return (int(mp.floor(mp.ldexp(mp.cos(angle), FRACTION_BITS))),
-                int(mp.floor(mp.ldexp(mp.sin(angle), FRACTION_BITS))))
+        return (
+            int(mp.floor(mp.ldexp(mp.cos(angle), FRACTION_BITS))),
+            int(mp.floor(mp.ldexp(mp.sin(angle), FRACTION_BITS))),
+        )
 
 
 def walk(frequency, offset, step, count):
@@ -189,8 +205,10 @@ def walk(frequency, offset, step, count):
         for _ in range(min(RESEED, count - start)):
             cosines.append(c)
             sines.append(s)
-            c, s = ((c * by_cosine - s * by_sine) >> FRACTION_BITS,
-                    (s * by_cosine + c * by_sine) >> FRACTION_BITS)
+            c, s = (
+                (c * by_cosine - s * by_sine) >> FRACTION_BITS,
+                (s * by_cosine + c * by_sine) >> FRACTION_BITS,
+            )
     return cosines, sines
 
 
@@ -198,10 +216,14 @@ def leading_bits(numbers):
     """Sign, leading 64 bits and bit length of integers; leading is 0 where there are fewer than
     96 bits: too few to be trusted."""
     sizes = [number.bit_length() for number in numbers]
-    leading = [abs(number) >> (size - 64) if size >= 96 else 0
-               for number, size in zip(numbers, sizes)]
-    return (np.array([number < 0 for number in numbers]), np.array(leading, np.uint64),
-            np.array(sizes, np.int64))
+    leading = [
+        abs(number) >> (size - 64) if size >= 96 else 0 for number, size in zip(numbers, sizes)
+    ]
+    return (
+        np.array([number < 0 for number in numbers]),
+        np.array(leading, np.uint64),
+        np.array(sizes, np.int64),
+    )
 
 
 class Table:
@@ -236,7 +258,8 @@ class Table:
         other = copy(self)
         other.columns = columns
         other.negative, other.leading, other.exponent = (
-            part[:, order] for part in (self.negative, self.leading, self.exponent))
+            part[:, order] for part in (self.negative, self.leading, self.exponent)
+        )
         return other
 
     def rounded(self, dtype):
@@ -248,13 +271,20 @@ class Table:
         rest = self.leading - (kept << shift)
         half = np.uint64(1) << (shift - np.uint64(1))
         near = np.where(rest > half, rest - half, half - rest) <= 4
-        bits = kept + (rest > half) + (
-            (drop - 64 + self.exponent - smallest).astype(np.uint64) << np.uint64(precision - 1))
+        bits = (
+            kept
+            + (rest > half)
+            + (
+                (drop - 64 + self.exponent - smallest).astype(np.uint64)
+                << np.uint64(precision - 1)
+            )
+        )
         top = {"f32": 31, "f64": 63}.get(dtype, 15)
         bits |= (self.negative & (bits != 0)).astype(np.uint64) << np.uint64(top)
         for row, column in zip(*np.nonzero((self.leading == 0) | near | (drop > 60))):
-            bits[row, column] = round_entry(self.columns[column], self.positions[row],
-                                            self.amplitude, dtype)
+            bits[row, column] = round_entry(
+                self.columns[column], self.positions[row], self.amplitude, dtype
+            )
         return bits
 
     def distance(self, doubles):
@@ -263,7 +293,9 @@ class Table:
         low = np.ldexp((self.leading & np.uint64(2047)).astype(float), self.exponent - 64)
         sign = np.where(self.negative, -1.0, 1.0)
         for row, column in zip(*np.nonzero(self.leading == 0)):
-            value = decode(round_entry(self.columns[column], self.positions[row],
-                                       self.amplitude, "f64"), "f64")
+            value = decode(
+                round_entry(self.columns[column], self.positions[row], self.amplitude, "f64"),
+                "f64",
+            )
             high[row, column], low[row, column], sign[row, column] = float(value), 0, 1
         return np.abs((doubles - sign * high) - sign * low)

@@ -11,8 +11,12 @@ ATTENTION_BITS = 700  # of an irrational attention factor: no rounding is decide
 DEFAULTS = {"rope_theta": 10000.0, "rope_type": "default", "partial_rotary_factor": 1.0}
 TYPE_DEFAULTS = {
     "yarn": {"beta_fast": 32.0, "beta_slow": 1.0, "truncate": True},
-    "llama3": {"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
-               "original_max_position_embeddings": 8192},
+    "llama3": {
+        "factor": 8.0,
+        "low_freq_factor": 1.0,
+        "high_freq_factor": 4.0,
+        "original_max_position_embeddings": 8192,
+    },
     "proportional": {"factor": 1.0},
 }
 
@@ -24,8 +28,14 @@ class Rotary(namedtuple("Rotary", "items")):
     def of(cls, options):
         rope_type = options.get("rope_type", "default")
         whole = {**DEFAULTS, **TYPE_DEFAULTS.get(rope_type, {}), **options}
-        return cls(tuple(sorted((name, tuple(value) if isinstance(value, list) else value)
-                                for name, value in whole.items())))
+        return cls(
+            tuple(
+                sorted(
+                    (name, tuple(value) if isinstance(value, list) else value)
+                    for name, value in whole.items()
+                )
+            )
+        )
 
     def get(self, name, otherwise=None):
         return dict(self.items).get(name, otherwise)
@@ -54,8 +64,9 @@ class Rotary(namedtuple("Rotary", "items")):
         return [Wave(self, i) for i in range(self.turning)]
 
     def trained_length(self):
-        return mp.mpf(self.get("original_max_position_embeddings")
-                      or self.get("max_position_embeddings"))
+        return mp.mpf(
+            self.get("original_max_position_embeddings") or self.get("max_position_embeddings")
+        )
 
     def attention(self):
         """The factor of cosines and sines as a Fraction, irrational ones cut."""
@@ -93,7 +104,9 @@ def divided(rotary, i):
 
 def with_larger_theta(rotary, i, growth):
     d = mp.mpf(rotary.width)
-    return geometric(rotary.number("rope_theta") * mp.power(growth, d / (d - 2)), i, rotary.width)
+    return geometric(
+        rotary.number("rope_theta") * mp.power(growth, d / (d - 2)), i, rotary.width
+    )
 
 
 def ntk(rotary, i):
@@ -156,6 +169,14 @@ def longrope_attention(rotary):
     return mp.sqrt(1 + mp.log(factor) / mp.log(length)) if factor > 1 else 1
 
 
-RULES = {"default": plain, "linear": divided, "ntk": ntk, "dynamic": dynamic, "yarn": yarn,
-         "longrope": longrope, "llama3": llama3, "proportional": divided}
+RULES = {
+    "default": plain,
+    "linear": divided,
+    "ntk": ntk,
+    "dynamic": dynamic,
+    "yarn": yarn,
+    "longrope": longrope,
+    "llama3": llama3,
+    "proportional": divided,
+}
 ATTENTION = {"yarn": yarn_attention, "longrope": longrope_attention}

@@ -21,8 +21,15 @@ def normal(seed, name, index, std):
 
 def matrix(seed, name, rows, columns, std):
     """A tensor in double."""
-    return np.array([[float(normal(seed, name, row * columns + column, std))
-                      for column in range(columns)] for row in range(rows)])
+    return np.array(
+        [
+            [
+                float(normal(seed, name, row * columns + column, std))
+                for column in range(columns)
+            ]
+            for row in range(rows)
+        ]
+    )
 
 
 def xavier(fan_in, fan_out):

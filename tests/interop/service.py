@@ -16,8 +16,13 @@ SERVER = os.path.abspath(os.environ.get("TEST_SERVER", "build/posenc-server"))
 PATIENCE = 30  # seconds until anything that does not answer fails its test
 
 # the unsigned integers that hold the bits of an element
-BITS = {"f32": np.dtype("<u4"), "f64": np.dtype("<u8"), "f16": np.dtype("<u2"),
-        "bf16": np.dtype("<u2"), "i32": np.dtype("<u4")}
+BITS = {
+    "f32": np.dtype("<u4"),
+    "f64": np.dtype("<u8"),
+    "f16": np.dtype("<u2"),
+    "bf16": np.dtype("<u2"),
+    "i32": np.dtype("<u4"),
+}
 REAL = {"f32": np.dtype("<f4"), "f64": np.dtype("<f8"), "f16": np.dtype("<f2")}
 
 Reply = namedtuple("Reply", "status headers body")
@@ -25,6 +30,7 @@ Reply = namedtuple("Reply", "status headers body")
 
 def query_text(options):
     """A query string: lists joined by commas, booleans in small letters, exact numbers."""
+
     def text(value):
         if isinstance(value, (list, tuple)):
             return ",".join(text(item) for item in value)
@@ -41,7 +47,11 @@ class Server:
         self.log = tempfile.TemporaryFile(mode="w+")
         self.process = subprocess.Popen(
             [SERVER, "--port", "0", "--drain-seconds", "0", *flags],
-            stdout=subprocess.PIPE, stderr=self.log, text=True, env=clean)
+            stdout=subprocess.PIPE,
+            stderr=self.log,
+            text=True,
+            env=clean,
+        )
         ready, _, _ = select.select([self.process.stdout], [], [], PATIENCE)
         line = self.process.stdout.readline() if ready else ""
         if "listening on http://" not in line:
@@ -72,8 +82,9 @@ class ServiceTest(unittest.TestCase):
     def setUpClass(cls):
         cls.server = Server()
         parts = urlsplit(cls.server.url)
-        cls.connection = http.client.HTTPConnection(parts.hostname, parts.port,
-                                                    timeout=PATIENCE)
+        cls.connection = http.client.HTTPConnection(
+            parts.hostname, parts.port, timeout=PATIENCE
+        )
 
     @classmethod
     def tearDownClass(cls):
@@ -101,8 +112,12 @@ class ServiceTest(unittest.TestCase):
         """The bits of the primary tensor, by the raw format; long lists go by POST."""
         options = {"format": "raw", **options}
         if any(isinstance(v, (list, tuple)) and len(v) > 100 for v in options.values()):
-            reply = self.request("POST", f"/v1/encodings/{scheme}", json.dumps(options),
-                                 {"Content-Type": "application/json"})
+            reply = self.request(
+                "POST",
+                f"/v1/encodings/{scheme}",
+                json.dumps(options),
+                {"Content-Type": "application/json"},
+            )
             self.assertEqual(reply.status, 200, f"POST {scheme}\n{reply.body[:2000]!r}")
         else:
             reply = self.encoding(scheme, options)
@@ -141,5 +156,7 @@ def value_of(described, text):
 
 def example_document(scheme):
     """The same query as a JSON body's values."""
-    return {name: value_of(parameter(scheme, name), text)
-            for name, text in example_options(scheme).items()}
+    return {
+        name: value_of(parameter(scheme, name), text)
+        for name, text in example_options(scheme).items()
+    }

@@ -31,8 +31,11 @@ def write(tensors):
     for name, array in tensors.items():
         dtype = "BF16" if isinstance(array, BFloat16) else NAMES[array.dtype]
         part = array.bits.tobytes() if dtype == "BF16" else array.tobytes()
-        header[name] = {"dtype": dtype, "shape": list(array.shape),
-                        "data_offsets": [len(data), len(data) + len(part)]}
+        header[name] = {
+            "dtype": dtype,
+            "shape": list(array.shape),
+            "data_offsets": [len(data), len(data) + len(part)],
+        }
         data += part
     text = json.dumps(header).encode()
     return struct.pack("<Q", len(text)) + text + data

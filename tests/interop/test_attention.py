@@ -37,13 +37,17 @@ class AttentionTest(ServiceTest):
 
     def spans(self):
         for keys, queries, offset in SPANS:
-            yield ({"length": keys, "query_length": queries, "query_offset": offset},
-                   torch.arange(offset, offset + queries), torch.arange(keys))
+            yield (
+                {"length": keys, "query_length": queries, "query_offset": offset},
+                torch.arange(offset, offset + queries),
+                torch.arange(keys),
+            )
 
     def seeded(self, rows, columns, seed):
         """What a scheme draws as its tensor `table`: an element depends on seed and name alone."""
-        return self.tensor_of("learned", {"length": rows, "dim": columns, "seed": seed,
-                                          "dtype": "f64"})
+        return self.tensor_of(
+            "learned", {"length": rows, "dim": columns, "seed": seed, "dtype": "f64"}
+        )
 
     def assert_equal(self, got, want):
         self.assertEqual(got.dtype, torch.int32)
@@ -67,7 +71,7 @@ class AttentionTest(ServiceTest):
             whole = torch.pow(2.0, -torch.arange(1, power + 1).double() * 8 / power)
             if power == heads:
                 return whole
-            return torch.cat([whole, slopes(2 * power)[::2][:heads - power]])
+            return torch.cat([whole, slopes(2 * power)[::2][: heads - power]])
 
         for heads in (1, 8, 12, 25):
             for span, i, j in self.spans():
@@ -75,8 +79,11 @@ class AttentionTest(ServiceTest):
                 bias = -slopes(heads)[:, None, None] * distance.abs()
                 causal = bias.masked_fill(distance > 0, -math.inf)
                 by_key = (slopes(heads)[:, None, None] * j.double()).expand_as(bias)
-                for mask, want in (("symmetric", bias), ("causal", causal),
-                                   ("key_only", by_key)):
+                for mask, want in (
+                    ("symmetric", bias),
+                    ("causal", causal),
+                    ("key_only", by_key),
+                ):
                     with self.subTest(heads=heads, mask=mask, **span):
                         got = self.tensor_of("alibi", {**span, "heads": heads, "mask": mask})
                         self.assert_within_an_ulp(got, want)
@@ -101,22 +108,41 @@ class AttentionTest(ServiceTest):
             else:
                 distance = -torch.min(relative, torch.zeros_like(relative))
             exact = buckets // 2
-            large = exact + (torch.log(distance.clamp(min=1).double() / exact)
-                             / math.log(longest / exact) * (buckets - exact)
-                             + BOUNDARY).floor().long()
+            large = (
+                exact
+                + (
+                    torch.log(distance.clamp(min=1).double() / exact)
+                    / math.log(longest / exact)
+                    * (buckets - exact)
+                    + BOUNDARY
+                )
+                .floor()
+                .long()
+            )
             large = large.clamp(max=buckets - 1)
             return first + torch.where(distance < exact, distance, large)
 
-        for buckets, longest, bidirectional in ((32, 128, True), (32, 128, False), (6, 9, True),
-                                                (64, 256, True), (9, 50, False)):
-            options = {"heads": 6, "num_buckets": buckets, "max_distance": longest,
-                       "bidirectional": bidirectional, "seed": 11}
+        for buckets, longest, bidirectional in (
+            (32, 128, True),
+            (32, 128, False),
+            (6, 9, True),
+            (64, 256, True),
+            (9, 50, False),
+        ):
+            options = {
+                "heads": 6,
+                "num_buckets": buckets,
+                "max_distance": longest,
+                "bidirectional": bidirectional,
+                "seed": 11,
+            }
             table = self.seeded(buckets, 6, 11)
             for span, i, j in self.spans():
                 with self.subTest(**options, **span):
                     index = bucket(j[None, :] - i[:, None], bidirectional, buckets, longest)
                     self.assert_equal(
-                        self.tensor_of("t5", {**span, **options, "tensor": "bucket"}), index)
+                        self.tensor_of("t5", {**span, **options, "tensor": "bucket"}), index
+                    )
                     bias = torch.nn.functional.embedding(index, table).permute(2, 0, 1)
                     self.assert_within_an_ulp(self.tensor_of("t5", {**span, **options}), bias)
 
@@ -131,11 +157,13 @@ class AttentionTest(ServiceTest):
                 table = table / more["dim_head"] ** -0.5
             options = {"height": height, "width": width, "heads": 4, **more}
             self.assert_equal(self.tensor_of("levit", {**options, "tensor": "index"}), index)
-            self.assert_within_an_ulp(self.tensor_of("levit", options),
-                                      table[index].permute(2, 0, 1))
+            self.assert_within_an_ulp(
+                self.tensor_of("levit", options), table[index].permute(2, 0, 1)
+            )
             last = {"query_length": 3, "query_offset": tokens - 3}
-            self.assert_within_an_ulp(self.tensor_of("levit", {**options, **last}),
-                                      table[index[-3:]].permute(2, 0, 1))
+            self.assert_within_an_ulp(
+                self.tensor_of("levit", {**options, **last}), table[index[-3:]].permute(2, 0, 1)
+            )
 
     def test_deberta(self):
         def bucket(relative, buckets, longest, beyond):
@@ -144,22 +172,40 @@ class AttentionTest(ServiceTest):
             most = longest - 1 if beyond == "clamp" else None
             middle = buckets // 2
             near = (relative < middle) & (relative > -middle)
-            size = torch.where(near, torch.full_like(relative, middle - 1),
-                               relative.abs().clamp(min=0, max=most))
-            steps = torch.ceil(torch.log(size.double() / middle)
-                               / math.log((longest - 1) / middle) * (middle - 1) - BOUNDARY)
+            size = torch.where(
+                near,
+                torch.full_like(relative, middle - 1),
+                relative.abs().clamp(min=0, max=most),
+            )
+            steps = torch.ceil(
+                torch.log(size.double() / middle)
+                / math.log((longest - 1) / middle)
+                * (middle - 1)
+                - BOUNDARY
+            )
             far = (middle + steps) * torch.sign(relative)
             return torch.where(size <= middle, relative, far.long())
 
-        for buckets, longest, beyond in ((-1, 16, "clamp"), (-1, 512, "continue"),
-                                         (32, 128, "clamp"), (32, 128, "continue"),
-                                         (256, 512, "clamp"), (256, 512, "continue")):
+        for buckets, longest, beyond in (
+            (-1, 16, "clamp"),
+            (-1, 512, "continue"),
+            (32, 128, "clamp"),
+            (32, 128, "continue"),
+            (256, 512, "clamp"),
+            (256, 512, "continue"),
+        ):
             span_of_table = buckets if buckets > 0 else longest
-            options = {"dim": 8, "position_buckets": buckets, "seed": 2,
-                       "max_relative_positions": longest, "beyond": beyond}
+            options = {
+                "dim": 8,
+                "position_buckets": buckets,
+                "seed": 2,
+                "max_relative_positions": longest,
+                "beyond": beyond,
+            }
             self.assert_within_an_ulp(
                 self.tensor_of("deberta", {"length": 2, **options, "tensor": "table"}),
-                self.seeded(2 * span_of_table, 8, 2))
+                self.seeded(2 * span_of_table, 8, 2),
+            )
             for span, i, j in self.spans():
                 with self.subTest(**options, **span):
                     relative = i[:, None] - j[None, :]
@@ -170,9 +216,11 @@ class AttentionTest(ServiceTest):
                     paper = (-relative + span_of_table).clamp(0, most)
                     asked = {**span, **options}
                     for more, want in (
-                            ({"tensor": "relative_position"}, relative),
-                            ({"tensor": "c2p_index"}, c2p), ({"tensor": "p2c_index"}, c2p),
-                            ({"tensor": "p2c_index", "p2c": "paper"}, paper)):
+                        ({"tensor": "relative_position"}, relative),
+                        ({"tensor": "c2p_index"}, c2p),
+                        ({"tensor": "p2c_index"}, c2p),
+                        ({"tensor": "p2c_index", "p2c": "paper"}, paper),
+                    ):
                         self.assert_equal(self.tensor_of("deberta", {**asked, **more}), want)
 
     def test_shaw(self):
@@ -184,15 +232,20 @@ class AttentionTest(ServiceTest):
                 self.assert_equal(self.tensor_of("shaw", {**compact, "tensor": "index"}), index)
                 for name in ("keys", "values"):
                     with self.subTest(tensor=name, **options, **span):
-                        table = self.tensor_of("shaw", {**compact, "tensor": name,
-                                                        "dtype": "f64"})
+                        table = self.tensor_of(
+                            "shaw", {**compact, "tensor": name, "dtype": "f64"}
+                        )
                         self.assertEqual(tuple(table.shape), (high - low + 1, 6))
                         self.assert_within_an_ulp(
                             self.tensor_of("shaw", {**span, **options, "tensor": name}),
-                            table[index])
+                            table[index],
+                        )
 
     def test_shaw_of_models(self):
-        for preset, sign, low, high in (("wav2vec2_bert", 1, -64, 8), ("speecht5", -1, -160, 159)):
+        for preset, sign, low, high in (
+            ("wav2vec2_bert", 1, -64, 8),
+            ("speecht5", -1, -160, 159),
+        ):
             for span, i, j in self.spans():
                 options = {**span, "preset": preset, "dim": 6}
                 index = (sign * (j[None, :] - i[:, None])).clamp(low, high) - low
@@ -220,7 +273,8 @@ class AttentionTest(ServiceTest):
                     else:
                         want = torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(-2)
                     self.assert_within_an_ulp(
-                        self.tensor_of("relative_sinusoidal", {**span, **options}), want)
+                        self.tensor_of("relative_sinusoidal", {**span, **options}), want
+                    )
 
     def test_transformer_xl(self):
         for attention in ("bi", "uni", "txl"):
@@ -229,36 +283,48 @@ class AttentionTest(ServiceTest):
                 options |= {"clamp_length": clamp} if clamp else {}
                 for keys, queries in ((20, 20), (30, 4)):
                     span = {"length": keys, "query_length": queries}
-                    first, last = {"bi": (keys, -queries + 1), "uni": (keys, 0),
-                                   "txl": (keys - 1, 0)}[attention]
+                    first, last = {
+                        "bi": (keys, -queries + 1),
+                        "uni": (keys, 0),
+                        "txl": (keys - 1, 0),
+                    }[attention]
                     with self.subTest(**options, **span):
                         distance = torch.arange(first, last - 1, -1)
-                        self.assert_equal(self.tensor_of("transformer_xl", {
-                            **span, **options, "tensor": "distance"}), distance)
+                        self.assert_equal(
+                            self.tensor_of(
+                                "transformer_xl", {**span, **options, "tensor": "distance"}
+                            ),
+                            distance,
+                        )
                         if clamp:
                             distance = distance.clamp(-clamp, clamp)
                         angle = distance[:, None].double() * self.frequencies(12, 10000.0)
                         self.assert_within_an_ulp(
                             self.tensor_of("transformer_xl", {**span, **options}),
-                            torch.cat([angle.sin(), angle.cos()], dim=-1))
+                            torch.cat([angle.sin(), angle.cos()], dim=-1),
+                        )
 
     def test_transformer_xl_of_conformers(self):
         for n in (1, 2, 20):
             options = {"length": n, "dim": 12, "preset": "conformer"}
             distance = torch.arange(n - 1, -n, -1)
-            self.assert_equal(self.tensor_of("transformer_xl", {**options, "tensor": "distance"}),
-                              distance)
+            self.assert_equal(
+                self.tensor_of("transformer_xl", {**options, "tensor": "distance"}), distance
+            )
             angle = distance[:, None].double() * self.frequencies(12, 10000.0)
-            self.assert_within_an_ulp(self.tensor_of("transformer_xl", options),
-                                      torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(-2))
+            self.assert_within_an_ulp(
+                self.tensor_of("transformer_xl", options),
+                torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(-2),
+            )
 
     def test_urpe(self):
         for span, i, j in self.spans():
             keys = span["length"]
             options = {"heads": 3, "init": "normal", "seed": 8}
             # all distances, key minus query ascending: g runs the other way
-            g = self.tensor_of("urpe", {**options, "length": keys, "form": "compact",
-                                        "dtype": "f64"}).flip(-1)
+            g = self.tensor_of(
+                "urpe", {**options, "length": keys, "form": "compact", "dtype": "f64"}
+            ).flip(-1)
             want = g[:, i[:, None] - j[None, :] + keys - 1]
             self.assert_within_an_ulp(self.tensor_of("urpe", {**span, **options}), want)
 
@@ -272,21 +338,35 @@ class AttentionTest(ServiceTest):
                 for span, i, j in self.spans():
                     with self.subTest(**options, **span):
                         asked = {**span, **options}
-                        p, a = (self.tensor_of("kerple", {**asked, "tensor": name, "dtype": "f64"})
-                                [:, None, None] for name in ("p", "a"))
+                        p, a = (
+                            self.tensor_of("kerple", {**asked, "tensor": name, "dtype": "f64"})[
+                                :, None, None
+                            ]
+                            for name in ("p", "a")
+                        )
                         self.assertTrue(bool((p >= 0.01).all() and (p < 2).all()))
                         self.assertTrue(bool((a >= 0.01).all() and (a < 1).all()))
                         distance = self.distances(i, j)
                         size = distance.abs()
-                        bias = -p * torch.log(1 + a * size) if kernel == "log" else -size.pow(p) * a
+                        bias = (
+                            -p * torch.log(1 + a * size)
+                            if kernel == "log"
+                            else -size.pow(p) * a
+                        )
                         if mask == "causal":
                             bias = bias.masked_fill(distance > 0, -math.inf)
                         self.assert_within_an_ulp(self.tensor_of("kerple", asked), bias)
 
     def test_fire(self):
         for threshold, mask in ((512, "symmetric"), (30.5, "causal")):
-            options = {"heads": 3, "hidden": 32, "c": 0.2, "threshold": threshold, "seed": 6,
-                       "mask": mask}
+            options = {
+                "heads": 3,
+                "hidden": 32,
+                "c": 0.2,
+                "threshold": threshold,
+                "seed": 6,
+                "mask": mask,
+            }
             network = self.fire_network(3, 32, 6)
             for span, i, j in self.spans():
                 with self.subTest(**options, **span):
@@ -304,11 +384,15 @@ class AttentionTest(ServiceTest):
 
     def fire_network(self, heads, hidden, seed):
         """A torch network with the weights that the service draws, as its README says."""
-        network = torch.nn.Sequential(torch.nn.Linear(1, hidden), torch.nn.ReLU(),
-                                      torch.nn.Linear(hidden, heads)).double()
-        layers = (("w1", network[0].weight, 1.0), ("b1", network[0].bias, 1.0),
-                  ("w2", network[2].weight, hidden ** -0.5), ("b2", network[2].bias,
-                                                             hidden ** -0.5))
+        network = torch.nn.Sequential(
+            torch.nn.Linear(1, hidden), torch.nn.ReLU(), torch.nn.Linear(hidden, heads)
+        ).double()
+        layers = (
+            ("w1", network[0].weight, 1.0),
+            ("b1", network[0].bias, 1.0),
+            ("w2", network[2].weight, hidden**-0.5),
+            ("b2", network[2].bias, hidden**-0.5),
+        )
         for name, tensor, bound in layers:
             flat = [2 * seeded.philox.draw(seed, name, e)[0] - 1 for e in range(tensor.numel())]
             values = torch.tensor([bound * float(x) for x in flat], dtype=torch.float64)
@@ -322,8 +406,10 @@ class AttentionTest(ServiceTest):
                 with self.subTest(**options, **span):
                     angle = self.distances(i, j)[..., None] * self.frequencies(dim, 10000.0)
                     ratio = torch.arange(1, heads + 1).double() * 8 / heads
-                    self.assert_within_an_ulp(self.tensor_of("sandwich", {**span, **options}),
-                                              angle.cos().sum(-1) / ratio[:, None, None])
+                    self.assert_within_an_ulp(
+                        self.tensor_of("sandwich", {**span, **options}),
+                        angle.cos().sum(-1) / ratio[:, None, None],
+                    )
 
     def test_retnet(self):
         for heads, dim in ((4, 16), (9, 6)):
@@ -338,11 +424,13 @@ class AttentionTest(ServiceTest):
                     asked = {**span, **options}
                     self.assert_within_an_ulp(self.tensor_of("retnet", asked), mask)
                     self.assert_within_an_ulp(
-                        self.tensor_of("retnet", {**asked, "tensor": "decay"}), decay)
+                        self.tensor_of("retnet", {**asked, "tensor": "decay"}), decay
+                    )
                     turn = j.double()[:, None] * angle.repeat_interleave(2)
                     for name, want in (("cos", turn.cos()), ("sin", turn.sin())):
                         self.assert_within_an_ulp(
-                            self.tensor_of("retnet", {**asked, "tensor": name}), want)
+                            self.tensor_of("retnet", {**asked, "tensor": name}), want
+                        )
 
     def test_every_relative_scheme_is_compared(self):
         names = {scheme["name"] for scheme in self.schemes() if scheme["family"] == "relative"}
@@ -353,15 +441,17 @@ class AttentionTest(ServiceTest):
         """Attention with the service's bias is that with ALiBi computed by torch."""
         torch.manual_seed(0)
         query, key, value = torch.randn(3, 2, 8, 32, 16).double()
-        bias = self.tensor_of("alibi", {"length": 32, "heads": 8, "mask": "causal",
-                                        "dtype": "f64"})
+        bias = self.tensor_of(
+            "alibi", {"length": 32, "heads": 8, "mask": "causal", "dtype": "f64"}
+        )
         slopes = torch.pow(2.0, -torch.arange(1, 9).double())[:, None, None]
         position = torch.arange(32)
         distance = (position[None, :] - position[:, None]).double()
         own = (slopes * distance).masked_fill(distance > 0, -math.inf)
         scores = query @ key.transpose(-1, -2) / 4
-        self.assertTrue(torch.equal((scores + bias).softmax(-1) @ value,
-                                    (scores + own).softmax(-1) @ value))
+        self.assertTrue(
+            torch.equal((scores + bias).softmax(-1) @ value, (scores + own).softmax(-1) @ value)
+        )
 
 
 if __name__ == "__main__":

@@ -37,6 +37,7 @@ def qwen2_vl_vision(sizes, dim):
     def merged(index):
         blocks = index.reshape(height // 2, 2, width // 2, 2)
         return np.tile(blocks.transpose(0, 2, 1, 3).ravel(), frames)
+
     rows, columns = (merged(index) for index in meshed(height, width))
     table = np.outer(np.arange(max(height, width)), ladder(dim // 2))
     return halves(np.stack([table[rows], table[columns]], axis=1).reshape(len(rows), -1))
@@ -48,8 +49,9 @@ def pixtral(sizes, dim):
     side, frequencies = max(sizes), ladder(dim)
     rows = np.outer(np.arange(side), frequencies[::2])
     columns = np.outer(np.arange(side), frequencies[1::2])
-    table = np.concatenate([np.repeat(rows[:, None], side, 1),
-                            np.repeat(columns[None], side, 0)], axis=-1).reshape(-1, dim // 2)
+    table = np.concatenate(
+        [np.repeat(rows[:, None], side, 1), np.repeat(columns[None], side, 0)], axis=-1
+    ).reshape(-1, dim // 2)
     y, x = meshed(height, width)
     return halves(table[y * side + x])
 
@@ -59,8 +61,10 @@ def llama4_vision(sizes, dim):
     side = sizes[0]
     index = np.append(np.arange(side * side), -2)
     frequencies = ladder(dim // 2)
-    angles = np.concatenate([np.outer(index % side + 1, frequencies),
-                             np.outer(index // side + 1, frequencies)], axis=-1)
+    angles = np.concatenate(
+        [np.outer(index % side + 1, frequencies), np.outer(index // side + 1, frequencies)],
+        axis=-1,
+    )
     angles[index < 0] = 0
     return pairs(angles)
 
@@ -69,8 +73,9 @@ def dinov3(sizes, dim, extents=None):
     """DINOv3ViTRopePositionEmbedding."""
     inv_freq = 1 / 100.0 ** np.arange(0, 1, 4 / dim)
     extents = extents or sizes
-    y, x = (2.0 * ((index + 0.5) / extent) - 1.0
-            for index, extent in zip(meshed(*sizes), extents))
+    y, x = (
+        2.0 * ((index + 0.5) / extent) - 1.0 for index, extent in zip(meshed(*sizes), extents)
+    )
     angles = 2 * np.pi * np.stack([y, x], axis=1)[:, :, None] * inv_freq
     return np.tile(angles.reshape(len(y), -1), 2)
 
@@ -79,8 +84,12 @@ def sam2(sizes, dim):
     """Sam2VideoVisionRotaryEmbedding."""
     frequencies = 1.0 / 10000.0 ** (np.arange(0, dim, 4)[: dim // 4] / dim)
     flat = np.arange(sizes[0] * sizes[1])
-    return pairs(np.concatenate([np.outer(flat % sizes[1], frequencies),
-                                 np.outer(flat // sizes[1], frequencies)], axis=-1))
+    return pairs(
+        np.concatenate(
+            [np.outer(flat % sizes[1], frequencies), np.outer(flat // sizes[1], frequencies)],
+            axis=-1,
+        )
+    )
 
 
 def vjepa2(sizes, dim):
@@ -95,24 +104,35 @@ def vjepa2(sizes, dim):
 def flux(sizes, dim):
     """FluxPosEmbed with axes_dim = [16, 56, 56] of 128."""
     widths = [dim // 8, dim * 7 // 16, dim * 7 // 16]
-    return np.concatenate([pairs(np.outer(index, ladder(width)))
-                           for index, width in zip(meshed(*sizes), widths)], axis=-1)
+    return np.concatenate(
+        [pairs(np.outer(index, ladder(width))) for index, width in zip(meshed(*sizes), widths)],
+        axis=-1,
+    )
 
 
 def wan(sizes, dim):
     """WanRotaryPosEmbed."""
     side = 2 * (dim // 6)
-    return np.concatenate([pairs(np.outer(index, ladder(width)))
-                           for index, width in zip(meshed(*sizes), [dim - 2 * side, side, side])],
-                          axis=-1)
+    return np.concatenate(
+        [
+            pairs(np.outer(index, ladder(width)))
+            for index, width in zip(meshed(*sizes), [dim - 2 * side, side, side])
+        ],
+        axis=-1,
+    )
 
 
 def eva(sizes, dim, reference=None):
     """timm's build_rotary_pos_embed with in_pixels=False."""
     bands = 1.0 / 10000.0 ** (np.arange(dim // 4) / (dim // 4))
     reference = reference or sizes
-    grid = np.stack([index / size * trained
-                     for index, size, trained in zip(meshed(*sizes), sizes, reference)], axis=1)
+    grid = np.stack(
+        [
+            index / size * trained
+            for index, size, trained in zip(meshed(*sizes), sizes, reference)
+        ],
+        axis=1,
+    )
     return pairs((grid[:, :, None] * bands).reshape(len(grid), -1))
 
 
@@ -140,8 +160,10 @@ class GridTest(ServiceTest):
             self.assertLessEqual(np.abs(got - function(angles)).max(), bound, (options, tensor))
 
     def test_every_preset_has_its_library_here(self):
-        presets = {scheme["name"]: {preset["name"] for preset in scheme["presets"]}
-                   for scheme in self.schemes()}
+        presets = {
+            scheme["name"]: {preset["name"] for preset in scheme["presets"]}
+            for scheme in self.schemes()
+        }
         self.assertEqual(presets["axial_rope"], set(MODELS))
 
     def test_presets_are_the_libraries_tables(self):
@@ -160,8 +182,11 @@ class GridTest(ServiceTest):
     def test_dinov3_normalised_by_another_axis(self):
         for normalize, extent in (("max", 24), ("min", 7)):
             options = {"preset": "dinov3", "sizes": [7, 24], "dim": 64, "table": "full"}
-            self.assert_table({**options, "normalize": normalize},
-                              dinov3([7, 24], 64, [extent, extent]), 7 * 24)
+            self.assert_table(
+                {**options, "normalize": normalize},
+                dinov3([7, 24], 64, [extent, extent]),
+                7 * 24,
+            )
 
     def test_flux_text_tokens_are_a_prefix_of_angle_0(self):
         options = {"preset": "flux", "sizes": [1, 8, 8], "dim": 128, "table": "full"}
@@ -173,10 +198,17 @@ class GridTest(ServiceTest):
         height, width, dim = 5, 6, 72
         frequencies = 1.0 / 10000.0 ** (np.arange(0, dim, 4)[: dim // 4] / dim)
         flat = np.arange(height * width)
-        angles = np.stack([np.outer(flat % width, frequencies),
-                           np.outer(flat // width, frequencies)], axis=-1)
-        options = {"sizes": [height, width], "dim": dim, "arrangement": "alternating",
-                   "axis_order": "reversed", "layout": "interleaved", "table": "full"}
+        angles = np.stack(
+            [np.outer(flat % width, frequencies), np.outer(flat // width, frequencies)], axis=-1
+        )
+        options = {
+            "sizes": [height, width],
+            "dim": dim,
+            "arrangement": "alternating",
+            "axis_order": "reversed",
+            "layout": "interleaved",
+            "table": "full",
+        }
         self.assert_table(options, pairs(angles.reshape(height * width, -1)), 6)
 
 
@@ -232,11 +264,14 @@ def interleaved(angles, section):
 def ernie(positions, frequencies, section):
     """compute_default_rope_parameters rotates the frequencies, recomposition_to_3d the angles."""
     spatial, last = section[0] + section[1], section[2]
-    rotated = np.concatenate([frequencies[:-last][0::2], frequencies[:-last][1::2],
-                              frequencies[-last:]])
+    rotated = np.concatenate(
+        [frequencies[:-last][0::2], frequencies[:-last][1::2], frequencies[-last:]]
+    )
     angles = positions[:, :, None] * rotated
-    h, w, t = (part[(i + 1) % 3]
-               for i, part in enumerate(np.split(angles, [section[0], spatial], axis=-1)))
+    h, w, t = (
+        part[(i + 1) % 3]
+        for i, part in enumerate(np.split(angles, [section[0], spatial], axis=-1))
+    )
     return np.concatenate([np.stack([h, w], axis=-1).reshape(h.shape[0], -1), t], axis=-1)
 
 
@@ -271,15 +306,20 @@ def stamped(text, grids):
 
 class MropeTest(ServiceTest):
     def test_every_preset_has_its_library_here(self):
-        presets = {scheme["name"]: {preset["name"] for preset in scheme["presets"]}
-                   for scheme in self.schemes()}
+        presets = {
+            scheme["name"]: {preset["name"] for preset in scheme["presets"]}
+            for scheme in self.schemes()
+        }
         self.assertEqual(presets["mrope"], set(MROPE_MODELS))
 
     def check(self, model, options, ids):
         theta, turning, store, section, mixed = MROPE_MODELS[model]
-        got = {name: self.bits("mrope", {**options, "dtype": "f64", "table": "full",
-                                         "tensor": name})
-               for name in ("cos", "sin", "position_ids", "rope_delta")}
+        got = {
+            name: self.bits(
+                "mrope", {**options, "dtype": "f64", "table": "full", "tensor": name}
+            )
+            for name in ("cos", "sin", "position_ids", "rope_delta")
+        }
         np.testing.assert_array_equal(got["position_ids"].view(np.int32), ids)
         self.assertEqual(got["rope_delta"].view(np.int32)[0], ids.max() + 1 - ids.shape[1])
         frequencies = ladder(turning, theta)
@@ -299,8 +339,12 @@ class MropeTest(ServiceTest):
                 if model in ("qwen3_vl", "glm4v", "glm4v_moe"):
                     text, grids = stamped(text, grids)
                 seconds = [2.5 + block for block in range(len(grids))]
-                options = {"preset": model, "dim": 128, "text": text,
-                           "grids": [size for grid in grids for size in grid]}
+                options = {
+                    "preset": model,
+                    "dim": 128,
+                    "text": text,
+                    "grids": [size for grid in grids for size in grid],
+                }
                 if model == "qwen2_5_vl":
                     options["seconds_per_grid"] = seconds
                 with self.subTest(options):
@@ -309,5 +353,8 @@ class MropeTest(ServiceTest):
     def test_text_alone(self):
         for model in MROPE_MODELS:
             with self.subTest(model):
-                self.check(model, {"preset": model, "dim": 128, "text": 50},
-                           np.tile(np.arange(50), (3, 1)))
+                self.check(
+                    model,
+                    {"preset": model, "dim": 128, "text": 50},
+                    np.tile(np.arange(50), (3, 1)),
+                )

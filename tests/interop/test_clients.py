@@ -19,8 +19,13 @@ SMALL = "/v1/encodings/sinusoidal?length=4&dim=8"
 
 
 def mpmath_bits(length, dim, dtype="f32"):
-    return [[exact.round_entry(column, Fraction(row), 1.0, dtype)
-             for column in exact.sinusoidal_columns(dim)] for row in range(length)]
+    return [
+        [
+            exact.round_entry(column, Fraction(row), 1.0, dtype)
+            for column in exact.sinusoidal_columns(dim)
+        ]
+        for row in range(length)
+    ]
 
 
 class CurlTest(ServiceTest):
@@ -33,8 +38,14 @@ class CurlTest(ServiceTest):
         """curl's standard output; relative targets are the server's."""
         command = ["curl", "-q", "--noproxy", "*", "-sS", "--max-time", str(PATIENCE)]
         command += [self.server.url + a if a.startswith("/v1") else a for a in arguments]
-        done = subprocess.run(command, cwd=self.folder, timeout=2 * PATIENCE,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        done = subprocess.run(
+            command,
+            cwd=self.folder,
+            timeout=2 * PATIENCE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
         self.assertEqual(done.returncode, expect, f"{command}\n{done.stderr.decode()}")
         self.errors = done.stderr.decode()
         return done.stdout
@@ -59,8 +70,9 @@ class CurlTest(ServiceTest):
         self.assertEqual(answer["scheme"], "sinusoidal")
         self.assertEqual(answer["parameters"]["dim"], 8)
         (tensor,) = answer["tensors"]
-        self.assertEqual((tensor["name"], tensor["dtype"], tensor["shape"]),
-                         ("encoding", "f32", [4, 8]))
+        self.assertEqual(
+            (tensor["name"], tensor["dtype"], tensor["shape"]), ("encoding", "f32", [4, 8])
+        )
         values = np.array(tensor["data"], np.float32)
         raw = np.frombuffer(self.curl(SMALL + "&format=raw"), "<f4").reshape(4, 8)
         np.testing.assert_array_equal(values.view(np.uint32), raw.view(np.uint32))
@@ -79,30 +91,42 @@ class CurlTest(ServiceTest):
 
     def test_dash_oj_names_the_file_after_what_is_in_it(self):
         for query, name in (
-                (SMALL + "&format=npy", "sinusoidal_4x8_f32.npy"),
-                (SMALL + "&format=raw&dtype=bf16", "sinusoidal_4x8_bf16.bin"),
-                (SMALL + "&format=safetensors&dtype=f64", "sinusoidal_4x8_f64.safetensors"),
-                (SMALL, "sinusoidal_4x8_f32.json"),
-                ("/v1/encodings/sinusoidal_2d?height=2&width=3&dim=4&format=npy",
-                 "sinusoidal_2d_4x2x3_f32.npy")):
+            (SMALL + "&format=npy", "sinusoidal_4x8_f32.npy"),
+            (SMALL + "&format=raw&dtype=bf16", "sinusoidal_4x8_bf16.bin"),
+            (SMALL + "&format=safetensors&dtype=f64", "sinusoidal_4x8_f64.safetensors"),
+            (SMALL, "sinusoidal_4x8_f32.json"),
+            (
+                "/v1/encodings/sinusoidal_2d?height=2&width=3&dim=4&format=npy",
+                "sinusoidal_2d_4x2x3_f32.npy",
+            ),
+        ):
             self.curl("-OJ", query)
             self.assertEqual(os.listdir(self.folder), [name])
             self.assertEqual(self.read(name), self.curl(query))
             os.remove(self.path(name))
 
     def test_two_urls_in_one_call_share_a_connection(self):
-        out = self.curl("-v", "-w", "%{num_connects} ", SMALL, "-o", "a", SMALL + "&format=npy",
-                        "-o", "b").decode()
+        out = self.curl(
+            "-v", "-w", "%{num_connects} ", SMALL, "-o", "a", SMALL + "&format=npy", "-o", "b"
+        ).decode()
         self.assertEqual(out.split(), ["1", "0"])
         self.assertIn("Re-using existing connection", self.errors)
         self.assertNotIn("Connection: close", self.errors)
 
     def test_errors_and_dry_runs_leave_the_connection_open_too(self):
-        urls = [SMALL + "&format=npy", "/v1/encodings/sinusoidal?lenght=4&dim=8",
-                "/v1/encodings/nothing", SMALL + "&format=raw"]
+        urls = [
+            SMALL + "&format=npy",
+            "/v1/encodings/sinusoidal?lenght=4&dim=8",
+            "/v1/encodings/nothing",
+            SMALL + "&format=raw",
+        ]
         for option in ("-s", "-I"):
-            out = self.curl(option, "-w", "%{stderr}%{http_code} %{num_connects}\n",
-                            *[part for url in urls for part in (url, "-o", os.devnull)])
+            out = self.curl(
+                option,
+                "-w",
+                "%{stderr}%{http_code} %{num_connects}\n",
+                *[part for url in urls for part in (url, "-o", os.devnull)],
+            )
             self.assertEqual(out, b"")
             self.assertEqual(self.errors.split("\n")[:-1], ["200 1", "400 0", "404 0", "200 0"])
 
@@ -110,13 +134,27 @@ class CurlTest(ServiceTest):
         for form, option in product(("json", "npy", "safetensors", "raw"), ("-s", "-I")):
             query = f"{SMALL}&format={form}"
             condition = f"If-None-Match: {self.headers(query)[1]['etag']}"
-            urls = [query, query, f"/v1/encodings/sinusoidal?length=5&dim=8&format={form}", query]
+            urls = [
+                query,
+                query,
+                f"/v1/encodings/sinusoidal?length=5&dim=8&format={form}",
+                query,
+            ]
             with self.subTest(format=form, option=option):
-                self.curl(option, "-v", "-w", "%{stderr}got %{http_code} %{num_connects}\n",
-                          "-H", condition,
-                          *[part for url in urls for part in (url, "-o", os.devnull)])
-                told = [line.split()[1:] for line in self.errors.split("\n")
-                        if line.startswith("got ")]
+                self.curl(
+                    option,
+                    "-v",
+                    "-w",
+                    "%{stderr}got %{http_code} %{num_connects}\n",
+                    "-H",
+                    condition,
+                    *[part for url in urls for part in (url, "-o", os.devnull)],
+                )
+                told = [
+                    line.split()[1:]
+                    for line in self.errors.split("\n")
+                    if line.startswith("got ")
+                ]
                 self.assertEqual([status for status, _ in told], ["304", "304", "200", "304"])
                 self.assertFalse("Excess found" in self.errors, "bytes after the headers")
                 if form != "json":  # whose length is unknown until it is written: may close
@@ -128,8 +166,10 @@ class CurlTest(ServiceTest):
             query = f"{SMALL}&format={form}"
             etag = self.get(query).headers["ETag"] if method == "GET" else '"other"'
             with socket.create_connection((parts.hostname, parts.port), PATIENCE) as stream:
-                stream.sendall(f"{method} {query} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
-                               f"If-None-Match: {etag}\r\n\r\n".encode())
+                stream.sendall(
+                    f"{method} {query} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+                    f"If-None-Match: {etag}\r\n\r\n".encode()
+                )
                 received = b"".join(iter(lambda: stream.recv(65536), b""))
             self.assertEqual(received.partition(b"\r\n\r\n")[2], b"", (form, method))
 
@@ -137,8 +177,9 @@ class CurlTest(ServiceTest):
         self.curl("/v1/encodings/sinusoidal?length=[1-10]&dim=8&format=npy", "-o", "pe_#1.npy")
         whole = np.load(self.path("pe_10.npy"))
         for length in range(1, 11):
-            np.testing.assert_array_equal(np.load(self.path(f"pe_{length}.npy")),
-                                          whole[:length])
+            np.testing.assert_array_equal(
+                np.load(self.path(f"pe_{length}.npy")), whole[:length]
+            )
 
     def test_json_posts_the_same_request(self):
         body = {"length": 4, "dim": 8, "format": "npy"}
@@ -158,11 +199,28 @@ class CurlTest(ServiceTest):
         self.assertEqual(posted, window)
 
     def test_get_with_url_encoded_data_is_the_same_request(self):
-        made = self.curl("-G", SMALL.split("?")[0], "-d", "length=4", "--data-urlencode",
-                         "positions=", expect=0)
+        made = self.curl(
+            "-G",
+            SMALL.split("?")[0],
+            "-d",
+            "length=4",
+            "--data-urlencode",
+            "positions=",
+            expect=0,
+        )
         self.assertIn(b"positions", made)  # an empty value is refused, by name
-        made = self.curl("-G", SMALL.split("?")[0], "-d", "length=4", "-d", "dim=8", "-d",
-                         "format=raw", "--data-urlencode", "base=1e+4")
+        made = self.curl(
+            "-G",
+            SMALL.split("?")[0],
+            "-d",
+            "length=4",
+            "-d",
+            "dim=8",
+            "-d",
+            "format=raw",
+            "--data-urlencode",
+            "base=1e+4",
+        )
         self.assertEqual(made, self.curl(SMALL + "&format=raw"))
 
     def test_compressed_does_no_harm(self):
@@ -225,8 +283,9 @@ class CurlTest(ServiceTest):
             shape = tuple(map(int, headers["tensor-shape"].split(", ")))
             array = np.frombuffer(self.curl(query), real).reshape(shape)
             if dtype != "f64":
-                self.assertEqual(array.view(f"<u{real.itemsize}").tolist(),
-                                 mpmath_bits(7, 10, dtype))
+                self.assertEqual(
+                    array.view(f"<u{real.itemsize}").tolist(), mpmath_bits(7, 10, dtype)
+                )
             self.curl(f"{query.replace('raw', 'npy')}", "-o", "pe.npy")
             np.testing.assert_array_equal(np.load(self.path("pe.npy")), array)
 
@@ -234,6 +293,8 @@ class CurlTest(ServiceTest):
         self.curl("/v1/encodings/sinusoidal?length=4096&dim=512&format=npy", "-o", "pe.npy")
         array = np.load(self.path("pe.npy"))
         self.assertEqual(array.shape, (4096, 512))
-        last = [exact.round_entry(column, Fraction(4095), 1.0, "f32")
-                for column in exact.sinusoidal_columns(512)]
+        last = [
+            exact.round_entry(column, Fraction(4095), 1.0, "f32")
+            for column in exact.sinusoidal_columns(512)
+        ]
         self.assertEqual(array[-1].view(np.uint32).tolist(), last)

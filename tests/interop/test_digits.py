@@ -43,10 +43,14 @@ def shortest(value, reads_back):
 class DigitsTest(ServiceTest):
     def texts_and_bits(self, scheme, options):
         """The primary tensor's number texts from JSON, and its bits from raw."""
+
         def post(form):
-            reply = self.request("POST", f"/v1/encodings/{scheme}",
-                                 json.dumps({**options, "format": form}),
-                                 {"Content-Type": "application/json"})
+            reply = self.request(
+                "POST",
+                f"/v1/encodings/{scheme}",
+                json.dumps({**options, "format": form}),
+                {"Content-Type": "application/json"},
+            )
             self.assertEqual(reply.status, 200, reply.body[:500])
             return reply
 
@@ -78,15 +82,18 @@ class DigitsTest(ServiceTest):
                 size = pattern & ((1 << (WIDTH[dtype] - 1)) - 1)
                 value = exact.decode(size, dtype)
                 digits, nearest = shortest(
-                    value, lambda c, size=size: exact.round_rational(c, dtype) == size)
+                    value, lambda c, size=size: exact.round_rational(c, dtype) == size
+                )
                 self.assertLessEqual(len(significant(text)), digits, text)
                 self.assertLessEqual(abs(magnitude(text) - value), abs(nearest - value), text)
             elif dtype == "f64":
                 self.assertEqual(significant(text), significant(repr(float(text))), text)
             else:
                 value = SCALAR[dtype](text)
-                for unique in (np.format_float_scientific(value, unique=True, trim="-"),
-                               np.format_float_positional(value, unique=True, trim="-")):
+                for unique in (
+                    np.format_float_scientific(value, unique=True, trim="-"),
+                    np.format_float_positional(value, unique=True, trim="-"),
+                ):
                     self.assertLessEqual(len(significant(text)), len(significant(unique)), text)
 
     def check(self, scheme, options, dtypes=("f32", "f64", "f16", "bf16"), thorough=False):
@@ -106,8 +113,12 @@ class DigitsTest(ServiceTest):
                         texts, bits = self.texts_and_bits(scheme["name"], one)
                         self.assertEqual(texts, [str(n) for n in bits.view(np.int32)])
                 else:
-                    self.check(scheme["name"], one, parameter(scheme, "dtype")["choices"],
-                               thorough=True)
+                    self.check(
+                        scheme["name"],
+                        one,
+                        parameter(scheme, "dtype")["choices"],
+                        thorough=True,
+                    )
 
     def test_a_table_of_sines_reads_back(self):
         self.check("sinusoidal", {"length": 100, "dim": 64, "offset": 1000})
@@ -117,13 +128,18 @@ class DigitsTest(ServiceTest):
         options = {"dim": 4, "positions": [rng.uniform(-99, 99) for _ in range(60)]}
         for power in range(-30, 31, 4):
             amplitude = rng.uniform(0.1, 1) * 10.0**power
-            self.check("sinusoidal", {**options, "amplitude": amplitude},
-                       ("f32", "f64", "bf16") + (("f16",) if amplitude < 60000 else ()))
+            self.check(
+                "sinusoidal",
+                {**options, "amplitude": amplitude},
+                ("f32", "f64", "bf16") + (("f16",) if amplitude < 60000 else ()),
+            )
 
     def test_random_elements_have_the_shortest_and_nearest_digits(self):
         rng = random.Random(32)
-        positions = [rng.uniform(1, 2) * rng.choice([-1, 1]) * 2.0**rng.randint(-40, 15)
-                     for _ in range(150)]
+        positions = [
+            rng.uniform(1, 2) * rng.choice([-1, 1]) * 2.0 ** rng.randint(-40, 15)
+            for _ in range(150)
+        ]
         self.check("integer", {"positions": positions}, thorough=True)
 
     def test_powers_of_two_and_their_neighbours_have_the_shortest_and_nearest_digits(self):
@@ -131,8 +147,9 @@ class DigitsTest(ServiceTest):
         for dtype, real in SCALAR.items():
             with np.errstate(over="ignore"):
                 near = np.array([p for p in powers if dtype != "f16" or 2e-8 < p < 65000], real)
-                near = np.concatenate([near, np.nextafter(near, real(0)),
-                                       np.nextafter(near, real(np.inf))])
+                near = np.concatenate(
+                    [near, np.nextafter(near, real(0)), np.nextafter(near, real(np.inf))]
+                )
             near = [value for value in near.astype(float).tolist() if value <= 2**53]
             self.check("integer", {"positions": near}, (dtype,), thorough=True)
         self.check("integer", {"positions": powers}, ("bf16",), thorough=True)
@@ -143,20 +160,44 @@ class DigitsTest(ServiceTest):
         self.check("integer", {"positions": positions}, ("f32", "f64", "bf16"), thorough=True)
 
     def test_subnormal_and_extreme_elements_have_the_shortest_and_nearest_digits(self):
-        self.check("integer", {"positions": [
-            2.0**-149, 3 * 2.0**-149, 2.0**-126, 2.0**-126 - 2.0**-149, 1e-40]},
-            ("f32",), thorough=True)
-        self.check("integer", {"positions": [2.0**-133, 5 * 2.0**-133, 2.0**-126]}, ("bf16",),
-                   thorough=True)
-        self.check("integer", {"positions": [
-            2.0**-24, 3 * 2.0**-24, 2.0**-14, 65504, -65504, 1 / 3]}, ("f16",), thorough=True)
-        self.check("integer", {"positions": [1e-300, 2.2250738585072014e-308, 1e-250]},
-                   ("f64",))
-        self.check("sinusoidal", {"positions": [0, 1], "dim": 2, "amplitude": 1e30},
-                   ("f32", "f64", "bf16"), thorough=True)
+        self.check(
+            "integer",
+            {
+                "positions": [
+                    2.0**-149,
+                    3 * 2.0**-149,
+                    2.0**-126,
+                    2.0**-126 - 2.0**-149,
+                    1e-40,
+                ]
+            },
+            ("f32",),
+            thorough=True,
+        )
+        self.check(
+            "integer",
+            {"positions": [2.0**-133, 5 * 2.0**-133, 2.0**-126]},
+            ("bf16",),
+            thorough=True,
+        )
+        self.check(
+            "integer",
+            {"positions": [2.0**-24, 3 * 2.0**-24, 2.0**-14, 65504, -65504, 1 / 3]},
+            ("f16",),
+            thorough=True,
+        )
+        self.check(
+            "integer", {"positions": [1e-300, 2.2250738585072014e-308, 1e-250]}, ("f64",)
+        )
+        self.check(
+            "sinusoidal",
+            {"positions": [0, 1], "dim": 2, "amplitude": 1e30},
+            ("f32", "f64", "bf16"),
+            thorough=True,
+        )
 
     def test_every_f16_element_of_two_binades_reads_back(self):
-        bits = np.arange(0x3c00, 0x4400, dtype=np.uint16)
+        bits = np.arange(0x3C00, 0x4400, dtype=np.uint16)
         positions = bits.view(np.float16).astype(float).tolist()
         texts, got = self.texts_and_bits("integer", {"positions": positions, "dtype": "f16"})
         np.testing.assert_array_equal(got, bits)
@@ -174,15 +215,23 @@ class ShortestTest(ServiceTest):
     def test_shortest_agrees_with_python_for_doubles(self):
         rng = random.Random(33)
         for _ in range(300):
-            value = rng.uniform(1, 10) * 10.0**rng.randint(-25, 25)
+            value = rng.uniform(1, 10) * 10.0 ** rng.randint(-25, 25)
             bits = exact.round_rational(Fraction(value), "f64")
             digits, nearest = shortest(
-                Fraction(value), lambda c: exact.round_rational(c, "f64") == bits)
+                Fraction(value), lambda c: exact.round_rational(c, "f64") == bits
+            )
             self.assertEqual(digits, len(significant(repr(value))))
-            self.assertEqual(abs(nearest - Fraction(value)),
-                             abs(Fraction(repr(value)) - Fraction(value)))
+            self.assertEqual(
+                abs(nearest - Fraction(value)), abs(Fraction(repr(value)) - Fraction(value))
+            )
 
     def test_significant_digits_are_counted_without_zeros_at_the_ends(self):
-        for text, digits in (("1.0", "1"), ("-0.00120", "12"), ("1e-07", "1"), ("10.01", "1001"),
-                             ("120000.0", "12"), ("1.25e+20", "125")):
+        for text, digits in (
+            ("1.0", "1"),
+            ("-0.00120", "12"),
+            ("1e-07", "1"),
+            ("10.01", "1001"),
+            ("120000.0", "12"),
+            ("1.25e+20", "125"),
+        ):
             self.assertEqual(significant(text), digits)

@@ -45,9 +45,11 @@ class FileTest(ServiceTest):
                 answer = json.loads(self.file(scheme, options, "json"))
                 self.assertEqual(answer["tensors"][0]["name"], scheme["tensors"][0]["name"])
                 yield scheme, options, {
-                    tensor["name"]: self.encoding(scheme["name"], {
-                        **options, "format": "raw", "tensor": tensor["name"]})
-                    for tensor in answer["tensors"]}
+                    tensor["name"]: self.encoding(
+                        scheme["name"], {**options, "format": "raw", "tensor": tensor["name"]}
+                    )
+                    for tensor in answer["tensors"]
+                }
 
     def file(self, scheme, options, form):
         return self.encoding(scheme["name"], {**options, "format": form}).body
@@ -62,8 +64,9 @@ class CsvTest(FileTest):
                 table = np.load(io.BytesIO(self.file(scheme, one, "npy")))
                 text = self.file(scheme, one, "csv").decode("ascii")
                 read = np.loadtxt(io.StringIO(text), delimiter=",", dtype=table.dtype, ndmin=1)
-                self.assertEqual(read.reshape(table.shape).tobytes(), table.tobytes(),
-                                 (scheme["name"], one))
+                self.assertEqual(
+                    read.reshape(table.shape).tobytes(), table.tobytes(), (scheme["name"], one)
+                )
                 seen += 1
         self.assertGreater(seen, 60)
 
@@ -98,7 +101,7 @@ class NpyTest(FileTest):
             self.assertEqual(body[:8], b"\x93NUMPY\x01\x00")
             (length,) = struct.unpack("<H", body[8:10])
             self.assertEqual((10 + length) % ALIGNMENT, 0)
-            self.assertEqual(body[10 + length - 1:10 + length], b"\n")
+            self.assertEqual(body[10 + length - 1 : 10 + length], b"\n")
 
     def test_numpy_writes_the_same_file(self):
         """Byte for byte, but for the padding, which older numpys choose differently."""
@@ -127,14 +130,17 @@ class SafetensorsTest(FileTest):
             tensors, _, data_start = safetensors_reader.read(body)
             self.assertEqual(set(tensors), set(raws), scheme["name"])
             self.assertEqual(data_start % ALIGNMENT, 0)
-            sizes = [safetensors_reader.SIZES[tensor.dtype] for tensor in
-                     sorted(tensors.values(), key=lambda tensor: tensor.start)]
+            sizes = [
+                safetensors_reader.SIZES[tensor.dtype]
+                for tensor in sorted(tensors.values(), key=lambda tensor: tensor.start)
+            ]
             self.assertEqual(sizes, sorted(sizes, reverse=True))
             for name, raw in raws.items():
                 dtype = raw.headers["Tensor-Dtype"]
                 self.assertEqual(tensors[name].dtype, STORED[dtype])
-                self.assertEqual(", ".join(map(str, tensors[name].shape)),
-                                 raw.headers["Tensor-Shape"])
+                self.assertEqual(
+                    ", ".join(map(str, tensors[name].shape)), raw.headers["Tensor-Shape"]
+                )
                 self.assertEqual(tensors[name].data, raw.body)
                 aligned = ALIGNMENT if len(tensors) == 1 else BITS[dtype].itemsize
                 self.assertEqual(tensors[name].start % aligned, 0)
@@ -152,32 +158,51 @@ class SafetensorsTest(FileTest):
                     self.assertNotIn(name, metadata)
                 else:
                     stated = metadata[name]
-                    self.assertEqual(stated if isinstance(value, str) else json.loads(stated),
-                                     value)
+                    self.assertEqual(
+                        stated if isinstance(value, str) else json.loads(stated), value
+                    )
             for name, value in options.items():
-                self.assertEqual(answer["parameters"][name],
-                                 value_of(parameter(scheme, name), value))
-            self.assertLessEqual(set(answer["parameters"]),
-                                 {described["name"] for described in scheme["parameters"]})
+                self.assertEqual(
+                    answer["parameters"][name], value_of(parameter(scheme, name), value)
+                )
+            self.assertLessEqual(
+                set(answer["parameters"]),
+                {described["name"] for described in scheme["parameters"]},
+            )
 
     def test_the_metadata_give_the_same_tensor_when_asked_again(self):
         scheme = next(s for s in self.schemes() if s["name"] == "sinusoidal")
-        options = {"length": 5, "dim": 8, "offset": -0.1, "step": 1e-7, "base": 500000,
-                   "layout": "concat", "amplitude": 1 / 3, "dtype": "bf16"}
+        options = {
+            "length": 5,
+            "dim": 8,
+            "offset": -0.1,
+            "step": 1e-7,
+            "base": 500000,
+            "layout": "concat",
+            "amplitude": 1 / 3,
+            "dtype": "bf16",
+        }
         tensors, metadata, _ = safetensors_reader.read(
-            self.file(scheme, options, "safetensors"))
+            self.file(scheme, options, "safetensors")
+        )
         again = {name: value for name, value in metadata.items() if parameter(scheme, name)}
         self.assertLessEqual(set(options), set(again))
         self.assertEqual(tensors["encoding"].data, self.file(scheme, again, "raw"))
 
     def test_a_list_over_1024_entries_is_stated_as_a_digest(self):
         def stated(positions, form):
-            reply = self.request("POST", "/v1/encodings/sinusoidal", json.dumps(
-                {"dim": 2, "positions": positions, "format": form}),
-                {"Content-Type": "application/json"})
+            reply = self.request(
+                "POST",
+                "/v1/encodings/sinusoidal",
+                json.dumps({"dim": 2, "positions": positions, "format": form}),
+                {"Content-Type": "application/json"},
+            )
             self.assertEqual(reply.status, 200, reply.body[:500])
-            return (json.loads(reply.body)["parameters"] if form == "json"
-                    else safetensors_reader.read(reply.body)[1])["positions"]
+            return (
+                json.loads(reply.body)["parameters"]
+                if form == "json"
+                else safetensors_reader.read(reply.body)[1]
+            )["positions"]
 
         whole, longer = list(range(1024)), list(range(1025))
         self.assertEqual(json.loads(stated(whole, "safetensors")), whole)
@@ -188,8 +213,10 @@ class SafetensorsTest(FileTest):
 
     def test_headers_of_every_length_keep_the_data_aligned(self):
         for digits in range(1, 65):
-            body = self.get("/v1/encodings/sinusoidal?format=safetensors&dim=2&positions="
-                            + ",".join("7" for _ in range(digits))).body
+            body = self.get(
+                "/v1/encodings/sinusoidal?format=safetensors&dim=2&positions="
+                + ",".join("7" for _ in range(digits))
+            ).body
             tensors, metadata, data_start = safetensors_reader.read(body)
             self.assertEqual(data_start % ALIGNMENT, 0)
             self.assertEqual(tensors["encoding"].shape, (digits, 2))
@@ -215,9 +242,11 @@ class SafetensorsTest(FileTest):
 class ReaderTest(unittest.TestCase):
     """The strict reader is strict."""
 
-    GOOD = {"__metadata__": {"a": "b"},
-            "x": {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 16]},
-            "y": {"dtype": "BF16", "shape": [3], "data_offsets": [16, 22]}}
+    GOOD = {
+        "__metadata__": {"a": "b"},
+        "x": {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 16]},
+        "y": {"dtype": "BF16", "shape": [3], "data_offsets": [16, 22]},
+    }
 
     def body(self, header, data=bytes(22), length=None):
         text = header if isinstance(header, bytes) else json.dumps(header).encode()
@@ -232,13 +261,29 @@ class ReaderTest(unittest.TestCase):
         text = json.dumps(self.GOOD).encode()
         twice = text.replace(b"{", b'{"__metadata__": {"a": "b"}, ', 1)
         x, y = self.GOOD["x"], self.GOOD["y"]
-        bad = [b"", b"1234567", self.body(self.GOOD, length=10**9), self.body(b" " + text),
-               self.body(text + b"\n"), self.body(text[:-1]), self.body(self.GOOD, bytes(21)),
-               self.body(self.GOOD, bytes(23)), self.body(twice),
-               self.body(b'{"x":"\xff"}'), self.body({**self.GOOD, "__metadata__": {"a": 1}})]
-        for change in ({"dtype": "F33"}, {"shape": [2, 3]}, {"shape": [-2, -2]}, {"more": 1},
-                       {"data_offsets": [0]}, {"data_offsets": [16, 0]}, {"shape": [4.0]},
-                       {"data_offsets": [1, 17]}):
+        bad = [
+            b"",
+            b"1234567",
+            self.body(self.GOOD, length=10**9),
+            self.body(b" " + text),
+            self.body(text + b"\n"),
+            self.body(text[:-1]),
+            self.body(self.GOOD, bytes(21)),
+            self.body(self.GOOD, bytes(23)),
+            self.body(twice),
+            self.body(b'{"x":"\xff"}'),
+            self.body({**self.GOOD, "__metadata__": {"a": 1}}),
+        ]
+        for change in (
+            {"dtype": "F33"},
+            {"shape": [2, 3]},
+            {"shape": [-2, -2]},
+            {"more": 1},
+            {"data_offsets": [0]},
+            {"data_offsets": [16, 0]},
+            {"shape": [4.0]},
+            {"data_offsets": [1, 17]},
+        ):
             bad.append(self.body({**self.GOOD, "x": {**x, **change}}))
         bad.append(self.body({"x": x, "y": {**y, "data_offsets": [14, 20]}}))
         bad.append(self.body({"x": x, "y": {**y, "data_offsets": [18, 24]}}, bytes(24)))
@@ -249,19 +294,24 @@ class ReaderTest(unittest.TestCase):
 
 @unittest.skipUnless(torch, "torch is not installed")
 class TorchTest(FileTest):
-    NAMES = {"F32": "float32", "F64": "float64", "F16": "float16", "BF16": "bfloat16",
-             "I32": "int32"}
+    NAMES = {
+        "F32": "float32",
+        "F64": "float64",
+        "F16": "float16",
+        "BF16": "bfloat16",
+        "I32": "int32",
+    }
 
     def test_torch_takes_every_tensor_of_the_safetensors_bodies(self):
         for scheme, options, raws in self.each():
             tensors, _, _ = safetensors_reader.read(self.file(scheme, options, "safetensors"))
             for name, tensor in tensors.items():
-                loaded = torch.frombuffer(bytearray(tensor.data), dtype=getattr(
-                    torch, self.NAMES[tensor.dtype])).reshape(tensor.shape)
+                loaded = torch.frombuffer(
+                    bytearray(tensor.data), dtype=getattr(torch, self.NAMES[tensor.dtype])
+                ).reshape(tensor.shape)
                 want = self.tensor(raws[name])
                 whole = {2: torch.int16, 4: torch.int32, 8: torch.int64}[want.dtype.itemsize]
-                np.testing.assert_array_equal(
-                    loaded.view(whole).numpy().view(want.dtype), want)
+                np.testing.assert_array_equal(loaded.view(whole).numpy().view(want.dtype), want)
 
     def test_torch_shares_the_arrays_of_the_npy_bodies(self):
         for scheme, options, raws in self.each(REAL):
@@ -269,15 +319,18 @@ class TorchTest(FileTest):
             primary = next(iter(raws.values()))
             np.testing.assert_array_equal(
                 torch.from_numpy(array).numpy().view(BITS[primary.headers["Tensor-Dtype"]]),
-                self.tensor(primary))
+                self.tensor(primary),
+            )
 
     def test_bf16_is_torchs_own_rounding_of_the_double(self):
         for offset, layout in product((0, 1000), ("interleaved", "concat")):
             options = {"length": 64, "dim": 64, "offset": offset, "layout": layout}
-            double = np.frombuffer(self.file({"name": "sinusoidal"}, {
-                **options, "dtype": "f64"}, "raw"))
-            bits = np.frombuffer(self.file({"name": "sinusoidal"}, {
-                **options, "dtype": "bf16"}, "raw"), np.int16)
+            double = np.frombuffer(
+                self.file({"name": "sinusoidal"}, {**options, "dtype": "f64"}, "raw")
+            )
+            bits = np.frombuffer(
+                self.file({"name": "sinusoidal"}, {**options, "dtype": "bf16"}, "raw"), np.int16
+            )
             once = torch.from_numpy(double.copy()).to(torch.bfloat16).view(torch.int16)
             off = np.count_nonzero(once.numpy() != bits)
             self.assertLessEqual(off, 2)  # torch goes through float32

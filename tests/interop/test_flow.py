@@ -24,8 +24,9 @@ ACTIVATIONS = {"relu": lambda z: np.maximum(z, 0), "tanh": np.tanh}
 
 def network(tensors, activation):
     """p' = w2 [act(w1 [p; t] + b1); t] + b2 as a function of t and p."""
-    p0, w1, b1, w2, b2 = (stored_sets.wide(tensors[name])
-                          for name in ("p0", "w1", "b1", "w2", "b2"))
+    p0, w1, b1, w2, b2 = (
+        stored_sets.wide(tensors[name]) for name in ("p0", "w1", "b1", "w2", "b2")
+    )
 
     def derivative(t, p):
         hidden = ACTIVATIONS[activation](w1 @ np.append(p, t) + b1)
@@ -38,8 +39,15 @@ def network(tensors, activation):
 
 
 def by_scipy(p0, derivative, dt, last):
-    solved = solve_ivp(derivative, (0, last * dt), p0, method="DOP853",
-                       t_eval=np.arange(last + 1) * dt, rtol=1e-12, atol=1e-14)
+    solved = solve_ivp(
+        derivative,
+        (0, last * dt),
+        p0,
+        method="DOP853",
+        t_eval=np.arange(last + 1) * dt,
+        rtol=1e-12,
+        atol=1e-14,
+    )
     assert solved.success, solved.message
     return solved.y.T
 
@@ -61,7 +69,7 @@ def extrapolated(derivative, t, p, h):
     rows = []
     for count in MIDPOINTS:
         row = [modified_midpoint(derivative, t, p, h, count)]
-        for before, other in zip(rows[-1] if rows else [], MIDPOINTS[len(rows) - 1::-1]):
+        for before, other in zip(rows[-1] if rows else [], MIDPOINTS[len(rows) - 1 :: -1]):
             row.append(row[-1] + (row[-1] - before) / ((count / other) ** 2 - 1))
         rows.append(row)
     return row[-1], np.abs(row[-1] - row[-2]).max()
@@ -70,6 +78,7 @@ def extrapolated(derivative, t, p, h):
 def by_extrapolation(p0, derivative, dt, last):
     """Steps are halved until their error is small, or they are too short to matter: a relu
     that begins within one has no more than its slope."""
+
     def cross(t, p, h):
         end, error = extrapolated(derivative, t, p, h)
         if error <= 1e-13 * max(1e-3, np.abs(end).max()) or h < 1e-9 * dt:
@@ -109,10 +118,20 @@ def integrators():
 def stored(seed, dim, hidden, dtype="<f4", size=1.0):
     """A network as somebody may have trained it, biases included."""
     rng = np.random.default_rng(seed)
-    shapes = {"p0": (dim,), "w1": (hidden, dim + 1), "b1": (hidden,), "w2": (dim, hidden + 1),
-              "b2": (dim,)}
-    scales = {"p0": 0.5, "w1": size / np.sqrt(dim), "b1": 0.3, "w2": size / np.sqrt(hidden),
-              "b2": 0.1}
+    shapes = {
+        "p0": (dim,),
+        "w1": (hidden, dim + 1),
+        "b1": (hidden,),
+        "w2": (dim, hidden + 1),
+        "b2": (dim,),
+    }
+    scales = {
+        "p0": 0.5,
+        "w1": size / np.sqrt(dim),
+        "b1": 0.3,
+        "w2": size / np.sqrt(hidden),
+        "b2": 0.1,
+    }
     arrays = {name: rng.normal(0, scales[name], shape) for name, shape in shapes.items()}
     if dtype == "bf16":
         return {name: stored_sets.BFloat16(array) for name, array in arrays.items()}
@@ -122,9 +141,13 @@ def stored(seed, dim, hidden, dtype="<f4", size=1.0):
 def drawn(seed, dim, hidden):
     """The network that a request without a set has."""
     std = seeded.xavier(dim + 1, hidden)
-    return {"p0": seeded.matrix(seed, "p0", 1, dim, 0.02)[0],
-            "w1": seeded.matrix(seed, "w1", hidden, dim + 1, std), "b1": np.zeros(hidden),
-            "w2": seeded.matrix(seed, "w2", dim, hidden + 1, std), "b2": np.zeros(dim)}
+    return {
+        "p0": seeded.matrix(seed, "p0", 1, dim, 0.02)[0],
+        "w1": seeded.matrix(seed, "w1", hidden, dim + 1, std),
+        "b1": np.zeros(hidden),
+        "w2": seeded.matrix(seed, "w2", dim, hidden + 1, std),
+        "b2": np.zeros(dim),
+    }
 
 
 class FlowTest(ServiceTest):
@@ -145,8 +168,12 @@ class FlowTest(ServiceTest):
                 self.assertLessEqual(worst, bound, f"{other.__name__} {options}")
 
     def test_stored_networks_go_where_other_integrators_go(self):
-        cases = ((1, 16, 16, "<f4", 200, 0.01), (2, 40, 64, "<f8", 100, 0.05),
-                 (3, 7, 30, "<f2", 60, 0.1), (4, 24, 5, "bf16", 80, 0.1))
+        cases = (
+            (1, 16, 16, "<f4", 200, 0.01),
+            (2, 40, 64, "<f8", 100, 0.05),
+            (3, 7, 30, "<f2", 60, 0.1),
+            (4, 24, 5, "bf16", 80, 0.1),
+        )
         for seed, dim, hidden, dtype, rows, dt in cases:
             tensors = stored(seed, dim, hidden, dtype)
             name = stored_sets.upload(self, f"flow-{seed}", tensors)
@@ -178,8 +205,9 @@ class FlowTest(ServiceTest):
         name = stored_sets.upload(self, "flow-coarse", tensors)
         p0, derivative = network(tensors, "tanh")
         flow = by_extrapolation(p0, derivative, 0.5, 10)
-        got = self.served(parameters=name, length=11, dt=0.5, activation="tanh", method="rk4",
-                          substeps=1)
+        got = self.served(
+            parameters=name, length=11, dt=0.5, activation="tanh", method="rk4", substeps=1
+        )
         want = by_classic_rule(p0, derivative, 0.5, 10, 1)
         np.testing.assert_allclose(got, want, rtol=0, atol=1e-11 * np.abs(want).max())
         self.assertGreater(np.abs(got - flow).max(), 1e-5)
@@ -189,8 +217,9 @@ class FlowTest(ServiceTest):
         options = {"parameters": name, "length": 64, "dt": 0.05}
         double = self.served(**options)
         got = self.bits("floater", options)
-        np.testing.assert_array_equal(got, (double.astype(np.float32) + np.float32(0))
-                                      .view(np.uint32))
+        np.testing.assert_array_equal(
+            got, (double.astype(np.float32) + np.float32(0)).view(np.uint32)
+        )
 
     def test_rows_do_not_depend_on_the_window(self):
         name = stored_sets.upload(self, "flow-window", stored(8, 12, 20))
@@ -198,7 +227,9 @@ class FlowTest(ServiceTest):
         for method in ("dopri5", "rk4"):
             options = {"parameters": name, "dt": 0.05, "method": method, "dtype": "f64"}
             whole = ask({**options, "length": 120})
-            for window, rows in (({"length": 20, "offset": 100}, whole[100:]),
-                                 ({"length": 30, "step": 4}, whole[::4]),
-                                 ({"positions": [119, 0, 60, 60]}, whole[[119, 0, 60, 60]])):
+            for window, rows in (
+                ({"length": 20, "offset": 100}, whole[100:]),
+                ({"length": 30, "step": 4}, whole[::4]),
+                ({"positions": [119, 0, 60, 60]}, whole[[119, 0, 60, 60]]),
+            ):
                 np.testing.assert_array_equal(ask({**options, **window}), rows)

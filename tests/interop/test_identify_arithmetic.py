@@ -11,7 +11,12 @@ import torch
 from service import ServiceTest
 
 NPY = {"Content-Type": "application/x-npy"}
-RECIPROCAL, NEGATIVE, EXPONENTIAL, EXACT = "1 / base^(2i / dim)", "base^(-2i / dim)", "exp(2i * (-ln(base) / dim))", "the exact frequency, rounded"
+RECIPROCAL, NEGATIVE, EXPONENTIAL, EXACT = (
+    "1 / base^(2i / dim)",
+    "base^(-2i / dim)",
+    "exp(2i * (-ln(base) / dim))",
+    "the exact frequency, rounded",
+)
 
 
 def f32(number):
@@ -21,7 +26,10 @@ def f32(number):
 
 def powers(base, dim, sign=1):
     with mpmath.workprec(200):
-        return [f32(mpmath.mpf(base) ** (sign * f32(mpmath.mpf(2 * i) / dim))) for i in range(dim // 2)]
+        return [
+            f32(mpmath.mpf(base) ** (sign * f32(mpmath.mpf(2 * i) / dim)))
+            for i in range(dim // 2)
+        ]
 
 
 def reciprocals(base, dim):
@@ -41,14 +49,18 @@ def exact(base, dim):
 
 def yarn(base, dim, factor, original, fast=32, slow=1):
     """transformers' _compute_yarn_parameters, every operation rounded to 24 bits."""
+
     def index(turns):
         return dim * math.log(original / (turns * 2 * math.pi)) / (2 * math.log(base))
+
     low, high = max(math.floor(index(fast)), 0), min(math.ceil(index(slow)), dim - 1)
     out = []
     for i, power in enumerate(powers(base, dim)):
         ramp = min(max(f32(mpmath.mpf(i - low) / (high - low)), 0), 1)
         kept = f32(1 - ramp)
-        out.append(f32(f32(f32(1 / f32(factor * power)) * f32(1 - kept)) + f32(f32(1 / power) * kept)))
+        out.append(
+            f32(f32(f32(1 / f32(factor * power)) * f32(1 - kept)) + f32(f32(1 / power) * kept))
+        )
     return out
 
 
@@ -59,7 +71,13 @@ def llama3(base, dim, factor, original, low=1, high=4):
         length = f32(f32(2 * math.pi) / frequency)
         smooth = f32(f32(f32(original / length) - low) / (high - low))
         blended = f32(f32(f32(f32(1 - smooth) * frequency) / factor) + f32(smooth * frequency))
-        out.append(f32(frequency / factor) if length > original / low else frequency if length < original / high else blended)
+        out.append(
+            f32(frequency / factor)
+            if length > original / low
+            else frequency
+            if length < original / high
+            else blended
+        )
     return out
 
 
@@ -74,9 +92,17 @@ VECTORS = {
     "negative powers": (powers(10000, 96, -1), "", NEGATIVE),
     "exponentials": (exponentials(10000, 128), "", EXPONENTIAL),
     "rounded once": (exact(1000000, 128), "rope_theta=1000000", EXACT),
-    "linear": ([f32(w / 3) for w in reciprocals(10000, 80)], "rope_type=linear&factor=3", RECIPROCAL),
+    "linear": (
+        [f32(w / 3) for w in reciprocals(10000, 80)],
+        "rope_type=linear&factor=3",
+        RECIPROCAL,
+    ),
     "ntk": (ntk(10000, 128, 8), "rope_type=ntk&factor=8", RECIPROCAL),
-    "yarn": (yarn(1000000, 128, 4, 32768), "rope_theta=1000000&rope_type=yarn&factor=4&original_max_position_embeddings=32768", RECIPROCAL),
+    "yarn": (
+        yarn(1000000, 128, 4, 32768),
+        "rope_theta=1000000&rope_type=yarn&factor=4&original_max_position_embeddings=32768",
+        RECIPROCAL,
+    ),
     "llama3": (llama3(500000, 128, 8, 8192), "rope_theta=500000&rope_type=llama3", RECIPROCAL),
 }
 
@@ -98,21 +124,44 @@ def sinusoids(angles):
 def tutorial(length, dim):
     """The table of "Dive into Deep Learning": positions are divided by powers."""
     place = torch.arange(length, dtype=torch.float32).reshape(-1, 1)
-    return sinusoids(place / torch.pow(10000, torch.arange(0, dim, 2, dtype=torch.float32) / dim))
+    return sinusoids(
+        place / torch.pow(10000, torch.arange(0, dim, 2, dtype=torch.float32) / dim)
+    )
 
 
 def annotated(length, dim):
-    return sinusoids(turns(length, torch.exp(torch.arange(0, dim, 2).float() * (-math.log(10000.0) / dim))))
+    return sinusoids(
+        turns(length, torch.exp(torch.arange(0, dim, 2).float() * (-math.log(10000.0) / dim)))
+    )
 
 
 # tables of torch: (table, computation, formula)
 TABLES = {
-    "transformers, llama": (torch.cos(turns(2048, inverse(64)).repeat(1, 2)), "float32 positions times float32 frequencies", RECIPROCAL),
-    "transformers, positions by a factor": (torch.sin((torch.arange(1500).float() / 3)[:, None] * inverse(64)),
-                                            "float32 positions, divided by a factor, times float32 frequencies", RECIPROCAL),
-    "transformers, frequencies by a factor": (torch.cos(turns(1500, inverse(64) / 3)), "float32 positions times float32 frequencies", RECIPROCAL),
-    "the annotated transformer": (annotated(2048, 64), "float32 positions times float32 frequencies", EXPONENTIAL),
-    "Dive into Deep Learning": (tutorial(2048, 64), "float32 positions divided by float32 powers", "position / base^(2i / dim)"),
+    "transformers, llama": (
+        torch.cos(turns(2048, inverse(64)).repeat(1, 2)),
+        "float32 positions times float32 frequencies",
+        RECIPROCAL,
+    ),
+    "transformers, positions by a factor": (
+        torch.sin((torch.arange(1500).float() / 3)[:, None] * inverse(64)),
+        "float32 positions, divided by a factor, times float32 frequencies",
+        RECIPROCAL,
+    ),
+    "transformers, frequencies by a factor": (
+        torch.cos(turns(1500, inverse(64) / 3)),
+        "float32 positions times float32 frequencies",
+        RECIPROCAL,
+    ),
+    "the annotated transformer": (
+        annotated(2048, 64),
+        "float32 positions times float32 frequencies",
+        EXPONENTIAL,
+    ),
+    "Dive into Deep Learning": (
+        tutorial(2048, 64),
+        "float32 positions divided by float32 powers",
+        "position / base^(2i / dim)",
+    ),
 }
 
 
@@ -136,25 +185,36 @@ class Arithmetic(ServiceTest):
                 self.assertIn(formula, found["frequencies"]["formulas"], name)
                 self.assertEqual(found["frequencies"]["off_by_a_float"], 0)
                 for part in said.split("&") if said else ():
-                    self.assertIn(part, found["request"]["url"].replace("?", "&").split("&"), name)
+                    self.assertIn(
+                        part, found["request"]["url"].replace("?", "&").split("&"), name
+                    )
 
     def test_a_frequency_that_is_two_floats_off_is_no_match(self):
         vector = numpy.array([float(number) for number in reciprocals(10000, 128)], "f4")
-        vector[20] = numpy.nextafter(numpy.nextafter(vector[20], numpy.float32(1)), numpy.float32(1))
+        vector[20] = numpy.nextafter(
+            numpy.nextafter(vector[20], numpy.float32(1)), numpy.float32(1)
+        )
         self.assertIn(self.identify(vector)["status"], ("near", "unknown"))
 
     def test_frequencies_that_were_rounded_to_bfloat16(self):
         vector = inverse(128).bfloat16().float().numpy()
         found = self.identify(vector)
-        self.assertEqual((found["status"], found["computation"]), ("match", "float32 frequencies, rounded to bfloat16"))
+        self.assertEqual(
+            (found["status"], found["computation"]),
+            ("match", "float32 frequencies, rounded to bfloat16"),
+        )
         vector[3] *= numpy.float32(1.01)
         self.assertNotIn(self.identify(vector)["status"], ("match", "exact"))
 
     def test_tables_of_torch(self):
         for name, (table, computation, formula) in TABLES.items():
             found = self.identify(table.numpy())
-            self.assertEqual((found["status"], found["arithmetic"], found["computation"]), ("match", "float32", computation), (name, found["summary"]))
+            self.assertEqual(
+                (found["status"], found["arithmetic"], found["computation"]),
+                ("match", "float32", computation),
+                (name, found["summary"]),
+            )
             self.assertEqual(found["frequencies"]["formulas"], [formula], name)
-            self.assertLess(found["function"]["not_nearest"], 0.06 * found["function"]["judged"], name)
-
-
+            self.assertLess(
+                found["function"]["not_nearest"], 0.06 * found["function"]["judged"], name
+            )

@@ -7,7 +7,15 @@ import numpy as np
 
 from service import REAL, ServiceTest, example_document, parameter, query_text
 
-WINDOWS = ((0, 1), (1, 63), (60, 10), (64, 64), (127, 2), (128, 99), (130, 170))  # offset, length
+WINDOWS = (
+    (0, 1),
+    (1, 63),
+    (60, 10),
+    (64, 64),
+    (127, 2),
+    (128, 99),
+    (130, 170),
+)  # offset, length
 WHOLE = 300
 
 
@@ -47,8 +55,11 @@ class WindowTest(ServiceTest):
         for offset, length in WINDOWS:
             first = start + offset * step
             window = self.bits(name, {**options, "length": length, "offset": first})
-            np.testing.assert_array_equal(window, whole[offset:offset + length],
-                                          f"{name} {options} rows {offset} and {length} more")
+            np.testing.assert_array_equal(
+                window,
+                whole[offset : offset + length],
+                f"{name} {options} rows {offset} and {length} more",
+            )
 
     def test_a_window_has_the_bits_of_that_slice_of_the_whole(self):
         for name, options in self.each():
@@ -66,7 +77,12 @@ class WindowTest(ServiceTest):
         for name, options in self.each():
             if self.has_rows_below_0(name, options):
                 tried += 1
-                for start, step in ((-150.0, 1.0), (-20.25, 0.125), (-3.0, 1 / 64), (9.5, -0.5)):
+                for start, step in (
+                    (-150.0, 1.0),
+                    (-20.25, 0.125),
+                    (-3.0, 1 / 64),
+                    (9.5, -0.5),
+                ):
                     self.assert_windows_are_slices(name, options, start, step)
         self.assertGreater(tried, 8)
 
@@ -75,8 +91,10 @@ class WindowTest(ServiceTest):
             whole = self.bits(name, {**options, "length": WHOLE})
             for step in (2, 7):
                 rows = self.bits(name, {**options, "length": 40, "offset": 3, "step": step})
-                np.testing.assert_array_equal(rows, whole[3:3 + 40 * step:step], name)
-            back = self.bits(name, {**options, "length": WHOLE, "offset": WHOLE - 1, "step": -1})
+                np.testing.assert_array_equal(rows, whole[3 : 3 + 40 * step : step], name)
+            back = self.bits(
+                name, {**options, "length": WHOLE, "offset": WHOLE - 1, "step": -1}
+            )
             np.testing.assert_array_equal(back, whole[::-1], name)
 
     def test_a_list_of_positions_has_the_bits_of_the_window(self):
@@ -88,21 +106,31 @@ class WindowTest(ServiceTest):
                 listed = self.bits(name, {**options, "positions": rows})
                 np.testing.assert_array_equal(listed, whole[rows], f"{name} {options}")
             if self.has_rows_below_0(name, options):
-                window = self.bits(name, {**options, "length": 90, "offset": -20.25,
-                                          "step": 0.375})
-                listed = self.bits(name, {**options, "positions": [
-                    -20.25 + row * 0.375 for row in range(90)]})
+                window = self.bits(
+                    name, {**options, "length": 90, "offset": -20.25, "step": 0.375}
+                )
+                listed = self.bits(
+                    name, {**options, "positions": [-20.25 + row * 0.375 for row in range(90)]}
+                )
                 np.testing.assert_array_equal(listed, window, f"{name} {options}")
 
 
 class TrigonometryTest(ServiceTest):
-    PLACES = ({"offset": 0}, {"offset": 10**6}, {"offset": 2**47}, {"offset": -300},
-              {"offset": -17.25, "step": 0.1}, {"offset": 0.6875, "step": 1 / 3})
+    PLACES = (
+        {"offset": 0},
+        {"offset": 10**6},
+        {"offset": 2**47},
+        {"offset": -300},
+        {"offset": -17.25, "step": 0.1},
+        {"offset": 0.6875, "step": 1 / 3},
+    )
 
     def pairs(self, options):
         """Sines and cosines [rows, 8] in f64."""
-        bits = self.bits("sinusoidal", {"dim": 16, "length": 200, "layout": "concat",
-                                        "dtype": "f64", **options})
+        bits = self.bits(
+            "sinusoidal",
+            {"dim": 16, "length": 200, "layout": "concat", "dtype": "f64", **options},
+        )
         return np.split(bits.view(REAL["f64"]), 2, axis=1)
 
     def test_sines_and_cosines_lie_on_the_unit_circle(self):
@@ -116,15 +144,22 @@ class TrigonometryTest(ServiceTest):
             for shift in (1, 63, 1000):
                 sine, cosine = (p.astype(np.longdouble) for p in self.pairs(place))
                 by_sine, by_cosine = (
-                    p.astype(np.longdouble) for p in self.pairs({"offset": shift, "length": 1}))
+                    p.astype(np.longdouble) for p in self.pairs({"offset": shift, "length": 1})
+                )
                 there = self.pairs({**place, "offset": place["offset"] + shift})
-                for got, want in zip((sine * by_cosine + cosine * by_sine,
-                                      cosine * by_cosine - sine * by_sine), there):
+                for got, want in zip(
+                    (sine * by_cosine + cosine * by_sine, cosine * by_cosine - sine * by_sine),
+                    there,
+                ):
                     self.assertLessEqual(np.abs(got - want).max(), 2.0**-48, (place, shift))
 
     def test_sines_are_odd_and_cosines_even_bit_for_bit(self):
         rng = random.Random(22)
-        positions = [rng.uniform(0, 2.0**rng.randint(-10, 50)) for _ in range(60)] + [1, 64, 1e9]
+        positions = [rng.uniform(0, 2.0 ** rng.randint(-10, 50)) for _ in range(60)] + [
+            1,
+            64,
+            1e9,
+        ]
         for dtype, sign in (("f32", 1 << 31), ("f16", 1 << 15), ("bf16", 1 << 15)):
             options = {"dim": 16, "layout": "concat", "dtype": dtype}
             there = self.bits("sinusoidal", {**options, "positions": positions})
@@ -132,7 +167,8 @@ class TrigonometryTest(ServiceTest):
             np.testing.assert_array_equal(there[:, 8:], back[:, 8:])
             np.testing.assert_array_equal(
                 np.where(there[:, :8] == 0, 0, there[:, :8] ^ np.array(sign, there.dtype)),
-                back[:, :8])
+                back[:, :8],
+            )
 
     def test_layouts_are_permutations_of_the_same_columns(self):
         options = {"dim": 16, "length": 100}
@@ -140,9 +176,11 @@ class TrigonometryTest(ServiceTest):
         concat = self.bits("sinusoidal", {**options, "layout": "concat"})
         flipped = self.bits("sinusoidal", {**options, "layout": "concat_cos_first"})
         np.testing.assert_array_equal(
-            concat, np.hstack([interleaved[:, 0::2], interleaved[:, 1::2]]))
+            concat, np.hstack([interleaved[:, 0::2], interleaved[:, 1::2]])
+        )
         np.testing.assert_array_equal(
-            flipped, np.hstack([interleaved[:, 1::2], interleaved[:, 0::2]]))
+            flipped, np.hstack([interleaved[:, 1::2], interleaved[:, 0::2]])
+        )
 
     def test_geometric_periodic_columns_are_the_sines_of_twice_the_width(self):
         periodic = self.bits("periodic", {"dim": 8, "length": 50, "frequencies": "geometric"})
@@ -160,8 +198,13 @@ class TrigonometryTest(ServiceTest):
                 np.testing.assert_array_equal(same, even)
 
     def test_a_zero_first_row_belongs_to_position_0_wherever_it_stands(self):
-        for options in ({"length": 6}, {"length": 6, "offset": -2}, {"length": 3, "offset": 1},
-                        {"positions": [5, 0, 0.5, 0]}, {"length": 9, "offset": -1, "step": 0.25}):
+        for options in (
+            {"length": 6},
+            {"length": 6, "offset": -2},
+            {"length": 3, "offset": 1},
+            {"positions": [5, 0, 0.5, 0]},
+            {"length": 9, "offset": -1, "step": 0.25},
+        ):
             plain = self.bits("sinusoidal", {"dim": 8, **options})
             kept = self.bits("sinusoidal", {"dim": 8, "zero_first_row": True, **options})
             at_origin = self.bits("integer", options)[:, 0] == 0
@@ -172,35 +215,60 @@ class GridTest(ServiceTest):
     HEIGHT, WIDTH, DIM = 3, 5, 16
 
     def axis(self, extent, layout, dtype):
-        return self.bits("sinusoidal", {"length": extent, "dim": self.DIM // 2,
-                                        "layout": layout, "dtype": dtype})
+        return self.bits(
+            "sinusoidal",
+            {"length": extent, "dim": self.DIM // 2, "layout": layout, "dtype": dtype},
+        )
 
     def expected(self, layout, order, grouping, shape, dtype):
         """[height, width, dim] of two 1-D tables, moved to the shape asked for."""
-        x = np.broadcast_to(self.axis(self.WIDTH, layout, dtype)[None, :, :],
-                            (self.HEIGHT, self.WIDTH, self.DIM // 2))
+        x = np.broadcast_to(
+            self.axis(self.WIDTH, layout, dtype)[None, :, :],
+            (self.HEIGHT, self.WIDTH, self.DIM // 2),
+        )
         y = np.broadcast_to(self.axis(self.HEIGHT, layout, dtype)[:, None, :], x.shape)
         axes = (x, y) if order == "width_first" else (y, x)
         if grouping == "function":
-            axes = [half for part in (0, 1) for half in
-                    (np.split(axes[0], 2, axis=2)[part], np.split(axes[1], 2, axis=2)[part])]
+            axes = [
+                half
+                for part in (0, 1)
+                for half in (
+                    np.split(axes[0], 2, axis=2)[part],
+                    np.split(axes[1], 2, axis=2)[part],
+                )
+            ]
         cells = np.concatenate(axes, axis=2)
-        return {"hwc": cells, "chw": np.moveaxis(cells, 2, 0),
-                "nc": cells.reshape(-1, self.DIM)}[shape]
+        return {
+            "hwc": cells,
+            "chw": np.moveaxis(cells, 2, 0),
+            "nc": cells.reshape(-1, self.DIM),
+        }[shape]
 
     def test_a_grid_is_two_tables_of_half_the_width_laid_out_by_numpy(self):
         for layout, order, grouping, shape, dtype in itertools.product(
-                ("interleaved", "concat"), ("width_first", "height_first"), ("axis", "function"),
-                ("chw", "hwc", "nc"), ("f32", "f64", "f16", "bf16")):
+            ("interleaved", "concat"),
+            ("width_first", "height_first"),
+            ("axis", "function"),
+            ("chw", "hwc", "nc"),
+            ("f32", "f64", "f16", "bf16"),
+        ):
             if grouping == "function" and layout != "concat":
                 continue
-            options = {"height": self.HEIGHT, "width": self.WIDTH, "dim": self.DIM,
-                       "layout": layout, "axis_order": order, "grouping": grouping,
-                       "shape": shape, "dtype": dtype}
+            options = {
+                "height": self.HEIGHT,
+                "width": self.WIDTH,
+                "dim": self.DIM,
+                "layout": layout,
+                "axis_order": order,
+                "grouping": grouping,
+                "shape": shape,
+                "dtype": dtype,
+            }
             with self.subTest(**options):
                 np.testing.assert_array_equal(
                     self.bits("sinusoidal_2d", options),
-                    self.expected(layout, order, grouping, shape, dtype))
+                    self.expected(layout, order, grouping, shape, dtype),
+                )
 
     def test_extra_tokens_are_zero_rows_before_the_cells(self):
         options = {"height": self.HEIGHT, "width": self.WIDTH, "dim": self.DIM, "shape": "nc"}

@@ -69,9 +69,13 @@ def seed_cls(positions, dim):
 def timesteps(times, dim, cosines_first=True, shift=0, scale=1):
     """get_timestep_embedding of diffusers."""
     half = dim // 2
-    angles = scale * (np.asarray(times, float)[:, None]
-                      * np.exp(-np.log(10000) * np.arange(half) / (half - shift)))
-    parts = [np.cos(angles), np.sin(angles)] if cosines_first else [np.sin(angles), np.cos(angles)]
+    angles = scale * (
+        np.asarray(times, float)[:, None]
+        * np.exp(-np.log(10000) * np.arange(half) / (half - shift))
+    )
+    parts = (
+        [np.cos(angles), np.sin(angles)] if cosines_first else [np.sin(angles), np.cos(angles)]
+    )
     return np.pad(np.concatenate(parts, axis=1), ((0, 0), (0, dim % 2)))
 
 
@@ -103,7 +107,9 @@ def detr(height, width, dim, middle=0.0, temperature=10000):
     def axis(count):
         embedded = (np.arange(1, count + 1) - middle) / (count + 1e-6) * (2 * np.pi)
         angles = embedded[:, None] / periods
-        return np.stack([np.sin(angles[:, 0::2]), np.cos(angles[:, 1::2])], 2).reshape(count, half)
+        return np.stack([np.sin(angles[:, 0::2]), np.cos(angles[:, 1::2])], 2).reshape(
+            count, half
+        )
 
     rows = np.broadcast_to(axis(height)[:, None, :], (height, width, half))
     columns = np.broadcast_to(axis(width)[None, :, :], (height, width, half))
@@ -119,29 +125,50 @@ def rt_detr(height, width, dim):
 
 def pixart(height, width, dim):
     """get_2d_sincos_pos_embed of diffusers with base_size 64 and interpolation_scale 2."""
-    return mae(height, width, dim, rows=np.arange(height) / (height / 64) / 2,
-               columns=np.arange(width) / (width / 64) / 2)
+    return mae(
+        height,
+        width,
+        dim,
+        rows=np.arange(height) / (height / 64) / 2,
+        columns=np.arange(width) / (width / 64) / 2,
+    )
 
 
 def sd3(height, width, dim):
     """The middle of a grid of 192 by 192 cells with base_size 64."""
+
     def cut(count):
         return np.arange((192 - count) // 2, (192 - count) // 2 + count) / (192 / 64)
+
     return mae(height, width, dim, rows=cut(height), columns=cut(width))
 
 
 SCALES = {"flux": 1000}  # what a preset multiplies positions by
-SEQUENCES = {"vaswani": vaswani, "tensor2tensor": tensor2tensor, "fairseq": fairseq,
-             "whisper": whisper, "marian": marian, "transformer_xl": transformer_xl,
-             "seed_cls": seed_cls,
-             "ddpm": lambda times, dim: timesteps(times, dim, cosines_first=False, shift=1),
-             "dit": timesteps, "sd3": timesteps, "ggml": timesteps,
-             "flux": lambda times, dim: timesteps(times, dim, scale=1000)}
-GRIDS = {"mae": mae, "timm": timm,
-         "timm_interleaved": lambda h, w, dim: timm(h, w, dim, interleave_sin_cos=True),
-         "detr": detr, "rt_detr": rt_detr, "pixart": pixart, "sd3": sd3,
-         "deformable_detr": lambda h, w, dim: detr(h, w, dim, middle=0.5),
-         "dab_detr": lambda h, w, dim: detr(h, w, dim, temperature=20)}
+SEQUENCES = {
+    "vaswani": vaswani,
+    "tensor2tensor": tensor2tensor,
+    "fairseq": fairseq,
+    "whisper": whisper,
+    "marian": marian,
+    "transformer_xl": transformer_xl,
+    "seed_cls": seed_cls,
+    "ddpm": lambda times, dim: timesteps(times, dim, cosines_first=False, shift=1),
+    "dit": timesteps,
+    "sd3": timesteps,
+    "ggml": timesteps,
+    "flux": lambda times, dim: timesteps(times, dim, scale=1000),
+}
+GRIDS = {
+    "mae": mae,
+    "timm": timm,
+    "timm_interleaved": lambda h, w, dim: timm(h, w, dim, interleave_sin_cos=True),
+    "detr": detr,
+    "rt_detr": rt_detr,
+    "pixart": pixart,
+    "sd3": sd3,
+    "deformable_detr": lambda h, w, dim: detr(h, w, dim, middle=0.5),
+    "dab_detr": lambda h, w, dim: detr(h, w, dim, temperature=20),
+}
 
 
 class PresetTest(ServiceTest):
@@ -157,8 +184,10 @@ class PresetTest(ServiceTest):
         np.testing.assert_array_equal(got, want.astype(np.float32), str(options))
 
     def test_every_preset_has_its_library_here(self):
-        presets = {scheme["name"]: {preset["name"] for preset in scheme["presets"]}
-                   for scheme in self.schemes()}
+        presets = {
+            scheme["name"]: {preset["name"] for preset in scheme["presets"]}
+            for scheme in self.schemes()
+        }
         self.assertEqual(presets["sinusoidal"], set(SEQUENCES))
         self.assertEqual(presets["sinusoidal_2d"], set(GRIDS))
 
@@ -169,14 +198,19 @@ class PresetTest(ServiceTest):
                     positions = np.arange(offset, offset + LENGTH)
                     with self.subTest(preset=name, dim=dim, offset=offset):
                         self.assert_close(
-                            "sinusoidal", {"preset": name, "dim": dim, "length": LENGTH,
-                                           "offset": offset}, recipe(positions, dim),
-                            positions * SCALES.get(name, 1))
+                            "sinusoidal",
+                            {"preset": name, "dim": dim, "length": LENGTH, "offset": offset},
+                            recipe(positions, dim),
+                            positions * SCALES.get(name, 1),
+                        )
 
     def test_odd_widths_follow_the_libraries_that_have_them(self):
         positions = np.arange(LENGTH)
-        for name, more in (("tensor2tensor", {}), ("fairseq", {}),
-                           ("marian", {"odd_dim": "truncate"})):
+        for name, more in (
+            ("tensor2tensor", {}),
+            ("fairseq", {}),
+            ("marian", {"odd_dim": "truncate"}),
+        ):
             options = {"preset": name, "dim": 31, "length": LENGTH, **more}
             self.assert_close("sinusoidal", options, SEQUENCES[name](positions, 31), positions)
 
@@ -187,18 +221,26 @@ class PresetTest(ServiceTest):
                     self.assert_close(
                         "sinusoidal_2d",
                         {"preset": name, "height": height, "width": width, "dim": dim},
-                        recipe(height, width, dim), [max(height, width)])
+                        recipe(height, width, dim),
+                        [max(height, width)],
+                    )
 
     def test_what_the_library_computes_in_double_is_the_same_after_rounding(self):
         positions = np.arange(512)
-        self.assert_equal_in_f32("sinusoidal", {"preset": "marian", "dim": 512, "length": 512},
-                                 marian(positions, 512))
         self.assert_equal_in_f32(
-            "sinusoidal_2d", {"preset": "mae", "height": 14, "width": 14, "dim": 192,
-                              "extra_tokens": 1}, mae(14, 14, 192, extra=1))
+            "sinusoidal",
+            {"preset": "marian", "dim": 512, "length": 512},
+            marian(positions, 512),
+        )
+        self.assert_equal_in_f32(
+            "sinusoidal_2d",
+            {"preset": "mae", "height": 14, "width": 14, "dim": 192, "extra_tokens": 1},
+            mae(14, 14, 192, extra=1),
+        )
 
     def test_an_explicit_parameter_stands_above_the_preset(self):
         plain = self.bits("sinusoidal", {"dim": 8, "length": 5, "layout": "concat"})
-        over = self.bits("sinusoidal", {"dim": 8, "length": 5, "preset": "whisper",
-                                        "frequencies": "vaswani"})
+        over = self.bits(
+            "sinusoidal", {"dim": 8, "length": 5, "preset": "whisper", "frequencies": "vaswani"}
+        )
         np.testing.assert_array_equal(over, plain)

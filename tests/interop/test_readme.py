@@ -19,8 +19,16 @@ import numpy as np
 sys.path.append(str(Path(__file__).resolve().parents[1] / "docs"))
 
 import safetensors_reader  # noqa: E402
-from documents import (DOCUMENTS, README, ROOT, blocks, closed, section,  # noqa: E402
-                       table_block, with_scheme_table)
+from documents import (
+    DOCUMENTS,
+    README,
+    ROOT,
+    blocks,
+    closed,
+    section,  # noqa: E402
+    table_block,
+    with_scheme_table,
+)
 from reader import Reader  # noqa: E402
 from service import PATIENCE, SERVER, Server, ServiceTest  # noqa: E402
 
@@ -42,12 +50,14 @@ FILES = {
     "changed.npy": (64, 8),
     "distances.npy": (2, 100),
     "extended.npy": (4096, 768),
-    "half.npy": (64, 32), "interleaved.npy": (64, 32),
+    "half.npy": (64, 32),
+    "interleaved.npy": (64, 32),
     "head.png": (64, 64),
     "llama.safetensors": {"cos": (8192, 128), "sin": (8192, 128), "inv_freq": (64,)},
     "mae.npy": (197, 768),
     "pe.npy": (512, 512),
-    "query.npy": (64, 32), "turned.npy": (64, 32),
+    "query.npy": (64, 32),
+    "turned.npy": (64, 32),
     "qwen.safetensors": {"cos": (2048, 64), "sin": (2048, 64), "inv_freq": (64,)},
     "resized.npy": (288, 768),
     "resumed.npy": (20000, 128),
@@ -60,13 +70,21 @@ FILES = {
     "sinusoidal_4x8_f32.npy": (4, 8),
     "t5.safetensors": {"bias": (12, 512, 512), "bucket": (512, 512)},
     "t5_compact.safetensors": {"bias": (12, 1023), "bucket": (1023,), "distance": (1023,)},
-    "tables.safetensors": {"bias": (8, 64, 64), "rope.cos": (2048, 64),
-                           "rope.inv_freq": (64,), "rope.sin": (2048, 64)},
-    "gemma.safetensors": {"text.layers": (62,), "vision.layers": (27,),
-                          **{f"text.{kind}_attention.{tensor}": shape
-                             for kind in ("full", "sliding")
-                             for tensor, shape in (("cos", (1024, 64)), ("sin", (1024, 64)),
-                                                   ("inv_freq", (64,)))}},
+    "tables.safetensors": {
+        "bias": (8, 64, 64),
+        "rope.cos": (2048, 64),
+        "rope.inv_freq": (64,),
+        "rope.sin": (2048, 64),
+    },
+    "gemma.safetensors": {
+        "text.layers": (62,),
+        "vision.layers": (27,),
+        **{
+            f"text.{kind}_attention.{tensor}": shape
+            for kind in ("full", "sliding")
+            for tensor, shape in (("cos", (1024, 64)), ("sin", (1024, 64)), ("inv_freq", (64,)))
+        },
+    },
     "whisper.npy": (1500, 384),
 }
 
@@ -109,7 +127,9 @@ class Examples(unittest.TestCase):
         server = Server("--access-log", "--log-format", "json")
         try:
             with Reader(server.url, SERVER, cls.folder) as reader:
-                cls.results = [result for path in DOCUMENTS for result in cls.follow(path, reader)]
+                cls.results = [
+                    result for path in DOCUMENTS for result in cls.follow(path, reader)
+                ]
         finally:
             status = server.stop()
             log = server.read_log()
@@ -126,8 +146,11 @@ class Examples(unittest.TestCase):
         """(path, block, what it printed) of every block of a document."""
         text = path.read_text(encoding="utf-8")
         reader.new_document()
-        return [(path, block, reader.run(block)) for block in [*blocks(text), table_block(text)]
-                if block.text]
+        return [
+            (path, block, reader.run(block))
+            for block in [*blocks(text), table_block(text)]
+            if block.text
+        ]
 
     def test_there_are_examples_in_every_document(self):
         run = [path for path, _, printed in self.results if printed is not None]
@@ -157,8 +180,12 @@ class Examples(unittest.TestCase):
 
     def test_each_file_is_written_by_one_command(self):
         lines = "".join(block.text for _, block, _ in self.results).splitlines()
-        written = [name for line in lines if "-C -" not in line  # which goes on with a file
-                   for name in re.findall(r" -o (\S+)", line)]
+        written = [
+            name
+            for line in lines
+            if "-C -" not in line  # which goes on with a file
+            for name in re.findall(r" -o (\S+)", line)
+        ]
         self.assertGreaterEqual(len(written), 15)
         self.assertEqual(sorted(written), sorted(set(written)))
 
@@ -167,8 +194,9 @@ class Examples(unittest.TestCase):
         self.assertEqual(failed, REFUSED)
 
     def test_no_example_fetches_a_large_body(self):
-        large = {line["target"]: line["bytes"] for line in self.requests
-                 if line["bytes"] > BYTES_MAX}
+        large = {
+            line["target"]: line["bytes"] for line in self.requests if line["bytes"] > BYTES_MAX
+        }
         self.assertEqual(large, {})
 
 
@@ -209,11 +237,15 @@ class Claims(ServiceTest):
     @staticmethod
     def anchors(path):
         headings = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
-        return [re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings]
+        return [
+            re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings
+        ]
 
     def test_targets_of_make_exist(self):
-        rules = "".join((ROOT / name).read_text(encoding="utf-8")
-                        for name in ("Makefile", "docker/package.mk", "tests/tests.mk"))
+        rules = "".join(
+            (ROOT / name).read_text(encoding="utf-8")
+            for name in ("Makefile", "docker/package.mk", "tests/tests.mk")
+        )
         for path, text in self.texts():
             for command in re.findall(r"(?:^|`)make ([^`#\n]*)", text, re.MULTILINE):
                 for word in command.split():
@@ -222,8 +254,9 @@ class Claims(ServiceTest):
                             self.assertRegex(rules, rf"(?m)^{word}:")
 
     def test_settings_exist(self):
-        told = subprocess.run([SERVER, "--help"], capture_output=True, text=True, check=True,
-                              timeout=PATIENCE).stdout
+        told = subprocess.run(
+            [SERVER, "--help"], capture_output=True, text=True, check=True, timeout=PATIENCE
+        ).stdout
         for path, text in self.texts():
             names = re.findall(r"`(--[a-z-]+)", text) + re.findall(r"POSENC_[A-Z_]+", text)
             for name in names:
@@ -232,7 +265,9 @@ class Claims(ServiceTest):
 
     def test_metrics_exist(self):
         metrics = self.get("/metrics").body.decode()
-        names = {name for _, text in self.texts() for name in re.findall(r"`(posenc_\w+)`", text)}
+        names = {
+            name for _, text in self.texts() for name in re.findall(r"`(posenc_\w+)`", text)
+        }
         self.assertGreaterEqual(len(names), 5)
         for name in names:
             self.assertRegex(metrics, rf"(?m)^# TYPE {name} ", name)
@@ -242,7 +277,16 @@ class Claims(ServiceTest):
         said = json.loads(re.search(r'^\{"time".*\}$', text, re.MULTILINE)[0])
         log = self.logged(said["target"])
         self.assertEqual(list(log[-1]), list(said))
-        for name in ("level", "message", "method", "target", "route", "status", "cache", "bytes"):
+        for name in (
+            "level",
+            "message",
+            "method",
+            "target",
+            "route",
+            "status",
+            "cache",
+            "bytes",
+        ):
             self.assertEqual(log[-1][name], said[name], name)
 
     def logged(self, target):
@@ -290,8 +334,9 @@ class InAModel(ServiceTest):
 
     def test_rotated_queries_and_keys_know_their_distance_alone(self):
         names, _ = self.run_blocks(2)
-        query, key = (names[name][..., :16] + 1j * names[name][..., 16:]
-                      for name in ("query", "key"))
+        query, key = (
+            names[name][..., :16] + 1j * names[name][..., 16:] for name in ("query", "key")
+        )
         turn = np.exp(1j * np.arange(16)[:, None] * 10000.0 ** (-np.arange(0, 32, 2) / 32))
         want = np.einsum("bhid,bhjd,id,jd->bhij", query, key.conj(), turn, turn.conj()).real
         np.testing.assert_allclose(names["scores"], want / 32**0.5, atol=1e-5)
@@ -315,7 +360,9 @@ class InAModel(ServiceTest):
         want = softmax(scores + names["table"][bucket].transpose(2, 0, 1)) @ value
         np.testing.assert_allclose(names["trained"], want, atol=1e-9)
 
-    @unittest.skipUnless(TORCH, "torch is not installed: the modules of lib/README.md are not run")
+    @unittest.skipUnless(
+        TORCH, "torch is not installed: the modules of lib/README.md are not run"
+    )
     def test_torch_modules_take_the_same_tables(self):
         import torch
 
@@ -335,8 +382,9 @@ class InAModel(ServiceTest):
         after = attention(changed).detach().numpy()
         np.testing.assert_array_equal(after[:, :9], before[:, :9])
         self.assertGreater(np.abs(after[:, 9:] - before[:, 9:]).min(), 0)
-        self.assertEqual(dict(attention.named_parameters()).keys(),
-                         {"project.weight", "project.bias"})
+        self.assertEqual(
+            dict(attention.named_parameters()).keys(), {"project.weight", "project.bias"}
+        )
 
 
 if __name__ == "__main__":

@@ -22,8 +22,12 @@ compared = {}  # rope_type: entries
 
 def tearDownModule():
     if compared:
-        print("\nrotary entries compared with mpmath:", compared, sum(compared.values()),
-              file=sys.stderr)
+        print(
+            "\nrotary entries compared with mpmath:",
+            compared,
+            sum(compared.values()),
+            file=sys.stderr,
+        )
 
 
 def round_f32(value):
@@ -44,23 +48,48 @@ def draw_keys(rng, rope_type, width):
         name = rng.choice(["max_position_embeddings", "original_max_position_embeddings"])
         return {"factor": factor, name: original, "seq_len": seq_len}
     if rope_type == "yarn":
-        return {"factor": factor, "original_max_position_embeddings": original,
-                "beta_fast": rng.choice([32.0, 1000.0, rng.uniform(4, 64)]),
-                "beta_slow": rng.choice([1.0, rng.uniform(0.01, 4)]),
-                "truncate": rng.random() < 0.5,
-                **rng.choice([{}, {"attention_factor": rng.uniform(0.3, 3)},
-                              {"mscale": 1.0}, {"mscale": 1.0, "mscale_all_dim": 0.0},
-                              {"mscale": rng.uniform(0.1, 2), "mscale_all_dim": 0.707}])}
+        return {
+            "factor": factor,
+            "original_max_position_embeddings": original,
+            "beta_fast": rng.choice([32.0, 1000.0, rng.uniform(4, 64)]),
+            "beta_slow": rng.choice([1.0, rng.uniform(0.01, 4)]),
+            "truncate": rng.random() < 0.5,
+            **rng.choice(
+                [
+                    {},
+                    {"attention_factor": rng.uniform(0.3, 3)},
+                    {"mscale": 1.0},
+                    {"mscale": 1.0, "mscale_all_dim": 0.0},
+                    {"mscale": rng.uniform(0.1, 2), "mscale_all_dim": 0.707},
+                ]
+            ),
+        }
     if rope_type == "longrope":
-        lists = {name: [rng.uniform(1, 64) for _ in range(width // 2)]
-                 for name in ("short_factor", "long_factor")}
-        more = rng.choice([{"factor": factor}, {"max_position_embeddings": original * 32},
-                           {"attention_factor": rng.uniform(0.3, 3)}])
-        return {"original_max_position_embeddings": original, "seq_len": seq_len, **lists, **more}
+        lists = {
+            name: [rng.uniform(1, 64) for _ in range(width // 2)]
+            for name in ("short_factor", "long_factor")
+        }
+        more = rng.choice(
+            [
+                {"factor": factor},
+                {"max_position_embeddings": original * 32},
+                {"attention_factor": rng.uniform(0.3, 3)},
+            ]
+        )
+        return {
+            "original_max_position_embeddings": original,
+            "seq_len": seq_len,
+            **lists,
+            **more,
+        }
     if rope_type == "llama3":
         low = rng.uniform(0.5, 4)
-        return {"factor": factor, "original_max_position_embeddings": original,
-                "low_freq_factor": low, "high_freq_factor": low * rng.uniform(1.01, 8)}
+        return {
+            "factor": factor,
+            "original_max_position_embeddings": original,
+            "low_freq_factor": low,
+            "high_freq_factor": low * rng.uniform(1.01, 8),
+        }
     return {}
 
 
@@ -71,31 +100,41 @@ def draw(rng, rope_type):
     if rope_type == "proportional":
         share = rng.choice([1.0, 0.25, 0.3, rng.uniform(0, 1)])
     theta = rng.choice([10000.0, 500000.0, 1e6, 2.0, rng.uniform(2, 1e7)])
-    return {"dim": dim, "rope_theta": theta, "partial_rotary_factor": share,
-            "rope_type": rope_type, **keys}
+    return {
+        "dim": dim,
+        "rope_theta": theta,
+        "partial_rotary_factor": share,
+        "rope_type": rope_type,
+        **keys,
+    }
 
 
 class ExactRopeTest(ServiceTest):
     def table_of(self, rotary, positions, step=None):
         """The exact [cosines, sines] of the frequencies that turn."""
-        columns = [exact.Column(kind, wave) for kind in ("cos", "sin")
-                   for wave in rotary.waves()]
+        columns = [
+            exact.Column(kind, wave) for kind in ("cos", "sin") for wave in rotary.waves()
+        ]
         return exact.Table(columns, positions, rotary.attention(), step)
 
     def widened(self, rotary, bits, kind, dtype):
         """A table's columns and those of the frequencies that are 0."""
         still = rotary.width // 2 - rotary.turning
         value = rotary.attention() if kind == "cos" else Fraction(0)
-        return np.pad(bits, ((0, 0), (0, still)),
-                      constant_values=exact.round_rational(value, dtype))
+        return np.pad(
+            bits, ((0, 0), (0, still)), constant_values=exact.round_rational(value, dtype)
+        )
 
     def compare(self, options, table, where, dtype="f32"):
         rotary = Rotary.of(options)
         for kind in ("cos", "sin"):
             got = self.bits("rope", {**options, **where, "tensor": kind, "dtype": dtype})
             want = self.widened(
-                rotary, table.arranged([c for c in table.columns if c.kind == kind])
-                .rounded(dtype), kind, dtype)
+                rotary,
+                table.arranged([c for c in table.columns if c.kind == kind]).rounded(dtype),
+                kind,
+                dtype,
+            )
             np.testing.assert_array_equal(got, want, f"{kind} {dtype} {options} {where}")
             count = compared.get(rotary.type, 0)
             compared[rotary.type] = count + got.size
@@ -123,10 +162,11 @@ class ExactRopeTest(ServiceTest):
                 with self.subTest(dtype=dtype, **options):
                     self.compare(options, table, {"positions": drawn}, dtype)
             for kind in ("cos", "sin"):
-                got = self.bits("rope", {**options, "positions": drawn, "tensor": kind,
-                                         "dtype": "f64"})
+                got = self.bits(
+                    "rope", {**options, "positions": drawn, "tensor": kind, "dtype": "f64"}
+                )
                 part = table.arranged([c for c in table.columns if c.kind == kind])
-                error = part.distance(got[:, :len(part.columns)].view(REAL["f64"]))
+                error = part.distance(got[:, : len(part.columns)].view(REAL["f64"]))
                 bound = 2.0**-51 * max(1, float(table.amplitude))
                 self.assertLessEqual(error.max(initial=0), bound, f"{kind} {options}")
 
@@ -149,10 +189,13 @@ class ExactRopeTest(ServiceTest):
             options = {**draw(rng, rope_type), "length": 5, "offset": rng.randint(0, FARTHEST)}
             for kind in ("cos", "sin"):
                 half = self.bits("rope", {**options, "tensor": kind})
-                for layout, want in (("half", np.hstack([half, half])),
-                                     ("interleaved", np.repeat(half, 2, axis=1))):
-                    got = self.bits("rope", {**options, "tensor": kind, "table": "full",
-                                             "layout": layout})
+                for layout, want in (
+                    ("half", np.hstack([half, half])),
+                    ("interleaved", np.repeat(half, 2, axis=1)),
+                ):
+                    got = self.bits(
+                        "rope", {**options, "tensor": kind, "table": "full", "layout": layout}
+                    )
                     np.testing.assert_array_equal(got, want, f"{options} {layout}")
 
     @classmethod
@@ -208,15 +251,21 @@ KEYS = {
     "default": {},
     "dynamic": {"factor": 10, "max_position_embeddings": 2048, "seq_len": 16384},
     "yarn": {"factor": 10, "original_max_position_embeddings": 2048},
-    "llama3": {"factor": 10, "original_max_position_embeddings": 2048, "low_freq_factor": 1,
-               "high_freq_factor": 4},
+    "llama3": {
+        "factor": 10,
+        "original_max_position_embeddings": 2048,
+        "low_freq_factor": 1,
+        "high_freq_factor": 4,
+    },
 }
 
 
 class HuggingFaceTest(ServiceTest):
     def inv_freq(self, rope_type, **keys):
-        bits = self.bits("rope", {"length": 1, "dim": 128, "rope_type": rope_type, **keys,
-                                  "tensor": "inv_freq"})
+        bits = self.bits(
+            "rope",
+            {"length": 1, "dim": 128, "rope_type": rope_type, **keys, "tensor": "inv_freq"},
+        )
         return bits.view(REAL["f32"])
 
     def test_frequencies_print_as_in_the_tests_of_transformers(self):
@@ -227,10 +276,15 @@ class HuggingFaceTest(ServiceTest):
     def test_frequencies_are_divided_as_in_the_tests_of_transformers(self):
         plain = self.inv_freq("default")
         for factor in (2, 10, 20):
-            np.testing.assert_allclose(self.inv_freq("linear", factor=factor), plain / factor,
-                                       rtol=2e-7)
-        lists = {"short_factor": [2] * 64, "long_factor": list(range(1, 65)),
-                 "original_max_position_embeddings": 2048, "factor": 10}
+            np.testing.assert_allclose(
+                self.inv_freq("linear", factor=factor), plain / factor, rtol=2e-7
+            )
+        lists = {
+            "short_factor": [2] * 64,
+            "long_factor": list(range(1, 65)),
+            "original_max_position_embeddings": 2048,
+            "factor": 10,
+        }
         for seq_len, divisors in ((2048, lists["short_factor"]), (2049, lists["long_factor"])):
             got = self.inv_freq("longrope", seq_len=seq_len, **lists)
             np.testing.assert_allclose(got, plain / np.float32(divisors), rtol=2e-7)
@@ -238,16 +292,20 @@ class HuggingFaceTest(ServiceTest):
         np.testing.assert_array_equal(short, plain)
 
     def order(self, **options):
-        reply = self.encoding("rope", {"length": 1, "tensor": "permutation", "format": "raw",
-                                       **options})
+        reply = self.encoding(
+            "rope", {"length": 1, "tensor": "permutation", "format": "raw", **options}
+        )
         return self.tensor(reply).view("<i4")
 
     def test_weights_are_permuted_as_transformers_converts_llama(self):
         """convert_llama_weights_to_hf.py: Meta's checkpoints have neighbouring pairs."""
         heads, dim, inputs = 3, 10, 4
         meta = np.arange(heads * dim * inputs, dtype=np.float64).reshape(heads * dim, inputs)
-        halves = (meta.reshape(heads, dim // 2, 2, inputs).transpose(0, 2, 1, 3)
-                  .reshape(heads * dim, inputs))
+        halves = (
+            meta.reshape(heads, dim // 2, 2, inputs)
+            .transpose(0, 2, 1, 3)
+            .reshape(heads * dim, inputs)
+        )
         options = {"heads": heads, "dim": dim}
         there = self.order(permutation="interleaved_to_half", **options)
         np.testing.assert_array_equal(meta[there], halves)
@@ -256,9 +314,12 @@ class HuggingFaceTest(ServiceTest):
 
     def test_factors_are_those_of_the_models(self):
         """DeepseekV3Attention's scale, Llama4TextAttention's and Ministral 3's temperatures."""
+
         def tensor(name, **options):
-            return self.bits("rope", {"dim": 64, "tensor": name, "dtype": "f64", **options}
-                             ).view(REAL["f64"])
+            return self.bits(
+                "rope", {"dim": 64, "tensor": name, "dtype": "f64", **options}
+            ).view(REAL["f64"])
+
         got = tensor("softmax_factor", length=1, preset="deepseek_v3", softmax_factor=True)
         np.testing.assert_allclose(got, [(0.1 * np.log(40) + 1) ** 2], rtol=1e-15)
         k = np.arange(0, 200000, 1001, dtype=np.float64)
@@ -273,10 +334,14 @@ class HuggingFaceTest(ServiceTest):
     def test_a_cache_is_cosines_beside_sines(self):
         """_compute_cos_sin_cache of vLLM: torch.cat((cos, sin), dim=-1)."""
         options = {"length": 50, "dim": 16, "offset": 7}
-        cos, sin = (self.bits("rope", {**options, "tensor": name}).reshape(50, 8)
-                    for name in ("cos", "sin"))
+        cos, sin = (
+            self.bits("rope", {**options, "tensor": name}).reshape(50, 8)
+            for name in ("cos", "sin")
+        )
         cache = self.bits("rope", {**options, "cos_sin": True, "tensor": "cos_sin"})
-        np.testing.assert_array_equal(cache.reshape(50, 16), np.concatenate([cos, sin], axis=-1))
+        np.testing.assert_array_equal(
+            cache.reshape(50, 16), np.concatenate([cos, sin], axis=-1)
+        )
 
 
 class TorchscaleTest(ServiceTest):
@@ -287,10 +352,23 @@ class TorchscaleTest(ServiceTest):
             base = (np.arange(0, dim, 2) + 0.4 * dim) / (1.4 * dim)
             scale = base ** (np.arange(least, n + least) / 512)[:, None]
             angle = np.arange(n)[:, None] * 10000.0 ** (-np.arange(dim // 2) / (dim // 2))
-            for name, wave, factor in (("q_cos", np.cos, scale), ("q_sin", np.sin, scale),
-                                       ("k_cos", np.cos, 1 / scale), ("k_sin", np.sin, 1 / scale)):
-                got = self.bits("xpos", {"length": n, "dim": dim, "centre": (n + 1) // 2,
-                                         "table": "full", "tensor": name, "dtype": "f64"})
+            for name, wave, factor in (
+                ("q_cos", np.cos, scale),
+                ("q_sin", np.sin, scale),
+                ("k_cos", np.cos, 1 / scale),
+                ("k_sin", np.sin, 1 / scale),
+            ):
+                got = self.bits(
+                    "xpos",
+                    {
+                        "length": n,
+                        "dim": dim,
+                        "centre": (n + 1) // 2,
+                        "table": "full",
+                        "tensor": name,
+                        "dtype": "f64",
+                    },
+                )
                 want = np.repeat(wave(angle) * factor, 2, axis=-1)
                 np.testing.assert_allclose(got.view(REAL["f64"]), want, rtol=0, atol=1e-14)
 
@@ -311,9 +389,14 @@ def turned_interleaved(x, cos, sin):
 
 
 TURNED = {"half": turned_half, "interleaved": turned_interleaved}
-SCALED = {"default": {}, "linear": {"factor": 4.0}, "ntk": {"factor": 4.0},
-          "yarn": {"factor": 4.0, "original_max_position_embeddings": 4096},
-          "llama3": {}, "proportional": {"partial_rotary_factor": 0.5}}
+SCALED = {
+    "default": {},
+    "linear": {"factor": 4.0},
+    "ntk": {"factor": 4.0},
+    "yarn": {"factor": 4.0, "original_max_position_embeddings": 4096},
+    "llama3": {},
+    "proportional": {"partial_rotary_factor": 0.5},
+}
 
 
 class ApplicationTest(ServiceTest):
@@ -323,40 +406,62 @@ class ApplicationTest(ServiceTest):
 
     def full(self, layout, **options):
         """Full cosines and sines in double."""
-        return [self.bits("rope", {"dim": self.DIM, "table": "full", "layout": layout,
-                                   "dtype": "f64", "tensor": kind, **options})
-                .view(REAL["f64"]) for kind in ("cos", "sin")]
+        return [
+            self.bits(
+                "rope",
+                {
+                    "dim": self.DIM,
+                    "table": "full",
+                    "layout": layout,
+                    "dtype": "f64",
+                    "tensor": kind,
+                    **options,
+                },
+            ).view(REAL["f64"])
+            for kind in ("cos", "sin")
+        ]
 
     def scores(self, layout, **options):
         """q_i · k_j [rows, rows] of one random query and one random key, put everywhere."""
         q, k = np.random.default_rng(5).standard_normal((2, self.DIM))
         cos, sin = self.full(layout, length=self.ROWS, **options)
-        return TURNED[layout](np.tile(q, (self.ROWS, 1)), cos, sin) \
+        return (
+            TURNED[layout](np.tile(q, (self.ROWS, 1)), cos, sin)
             @ TURNED[layout](np.tile(k, (self.ROWS, 1)), cos, sin).T
+        )
 
     def test_scores_depend_on_the_distance_alone(self):
         for layout in TURNED:
             for rope_type, keys in SCALED.items():
                 origin = self.scores(layout, rope_type=rope_type, **keys)
-                by_distance = {j - i: origin[i, j] for i in range(self.ROWS)
-                               for j in range(self.ROWS)}
-                want = np.array([[by_distance[j - i] for j in range(self.ROWS)]
-                                 for i in range(self.ROWS)])
+                by_distance = {
+                    j - i: origin[i, j] for i in range(self.ROWS) for j in range(self.ROWS)
+                }
+                want = np.array(
+                    [[by_distance[j - i] for j in range(self.ROWS)] for i in range(self.ROWS)]
+                )
                 self.assertGreater(np.ptp(want), 1, "distances differ")
                 for offset in self.PLACES:
                     got = self.scores(layout, rope_type=rope_type, offset=offset, **keys)
-                    np.testing.assert_allclose(got, want, rtol=0, atol=100 * self.ERROR,
-                                               err_msg=f"{layout} {rope_type} {offset}")
+                    np.testing.assert_allclose(
+                        got,
+                        want,
+                        rtol=0,
+                        atol=100 * self.ERROR,
+                        err_msg=f"{layout} {rope_type} {offset}",
+                    )
 
     def test_the_score_of_equal_positions_is_that_before_turning(self):
         q, k = np.random.default_rng(5).standard_normal((2, self.DIM))
         for layout in TURNED:
             for rope_type, keys in SCALED.items():
-                factor = float(Rotary.of({"dim": self.DIM, "rope_type": rope_type, **keys})
-                               .attention())
+                factor = float(
+                    Rotary.of({"dim": self.DIM, "rope_type": rope_type, **keys}).attention()
+                )
                 got = np.diag(self.scores(layout, rope_type=rope_type, offset=777, **keys))
-                np.testing.assert_allclose(got, factor**2 * (q @ k), rtol=0,
-                                           atol=100 * self.ERROR)
+                np.testing.assert_allclose(
+                    got, factor**2 * (q @ k), rtol=0, atol=100 * self.ERROR
+                )
 
     def test_layouts_turn_alike_but_for_the_order_of_columns(self):
         x = np.random.default_rng(6).standard_normal((self.ROWS, self.DIM))
@@ -369,13 +474,16 @@ class ApplicationTest(ServiceTest):
     # ---- rotation_matrix ----
 
     def matrices(self, convention="rope", **options):
-        bits = self.bits("rotation_matrix", {"dim": self.DIM, "dtype": "f64",
-                                             "convention": convention, **options})
+        bits = self.bits(
+            "rotation_matrix",
+            {"dim": self.DIM, "dtype": "f64", "convention": convention, **options},
+        )
         return bits.view(REAL["f64"])
 
     def table(self, layout, **options):
-        bits = self.bits("sinusoidal", {"dim": self.DIM, "dtype": "f64", "layout": layout,
-                                        **options})
+        bits = self.bits(
+            "sinusoidal", {"dim": self.DIM, "dtype": "f64", "layout": layout, **options}
+        )
         return bits.view(REAL["f64"])
 
     def test_matrices_turn_as_the_tables_do(self):
@@ -406,11 +514,14 @@ class ApplicationTest(ServiceTest):
         rows = self.table("concat", length=self.ROWS)
         (shift,) = self.matrices("shift", positions=[12])
         there = self.table("concat", length=self.ROWS, offset=12)
-        np.testing.assert_allclose(rows[:, columns] @ shift.T, there[:, columns], rtol=0,
-                                   atol=self.ERROR)
+        np.testing.assert_allclose(
+            rows[:, columns] @ shift.T, there[:, columns], rtol=0, atol=self.ERROR
+        )
         wrong = np.abs(rows @ shift.T - there).max()
         self.assertGreater(wrong, 0.1, "without the columns' order they do not")
 
     def test_shifts_are_the_transposed_turns(self):
-        np.testing.assert_array_equal(self.matrices("shift", length=9, offset=-4),
-                                      self.matrices(length=9, offset=-4).transpose(0, 2, 1))
+        np.testing.assert_array_equal(
+            self.matrices("shift", length=9, offset=-4),
+            self.matrices(length=9, offset=-4).transpose(0, 2, 1),
+        )

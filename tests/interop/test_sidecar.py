@@ -16,9 +16,13 @@ from documents import FENCED, ROOT, blocks  # noqa: E402
 from server import PATIENCE, Server, environment_with, run, wait_until  # noqa: E402
 
 TEXT = (ROOT / "docker" / "sidecar.md").read_text()
-CLIENT, WITH_NUMPY, WITH_TORCH = (block.text for block in blocks(TEXT) if block.language == "python")
+CLIENT, WITH_NUMPY, WITH_TORCH = (
+    block.text for block in blocks(TEXT) if block.language == "python"
+)
 WARM = next(fence[2] for fence in FENCED.finditer(TEXT) if fence[1] == "text")
-ENDLESS = "/v1/encodings/floater?length=3&offset=1000000&dim=256&method=rk4&dt=0.0001&format=raw\n"
+ENDLESS = (
+    "/v1/encodings/floater?length=3&offset=1000000&dim=256&method=rk4&dt=0.0001&format=raw\n"
+)
 SAVE = "numpy.save(os.environ['SAVED'], table)\n"
 
 
@@ -31,15 +35,26 @@ class Sidecar(unittest.TestCase):
 
     def start(self, warm, *flags):
         (self.folder / "warm.txt").write_text(warm)
-        server = Server("--unix-socket", self.socket, "--warm", str(self.folder / "warm.txt"), *flags)
+        server = Server(
+            "--unix-socket", self.socket, "--warm", str(self.folder / "warm.txt"), *flags
+        )
         self.addCleanup(server.stop)
         return server
 
     def job(self, code, seconds=PATIENCE):
         """What the job prints: the client of the document, then this code."""
-        variables = {"SAVED": self.saved, "POSENC_SOCKET": self.socket, "POSENC_SECONDS": str(seconds)}
-        ended = subprocess.run([sys.executable, "-c", CLIENT + code], check=False, text=True,
-                               env={**environment_with(), **variables}, capture_output=True)
+        variables = {
+            "SAVED": self.saved,
+            "POSENC_SOCKET": self.socket,
+            "POSENC_SECONDS": str(seconds),
+        }
+        ended = subprocess.run(
+            [sys.executable, "-c", CLIENT + code],
+            check=False,
+            text=True,
+            env={**environment_with(), **variables},
+            capture_output=True,
+        )
         self.assertEqual((ended.returncode, ended.stderr), (0, ""), ended)
         return ended.stdout
 
@@ -47,7 +62,9 @@ class Sidecar(unittest.TestCase):
         server = self.start(WARM)
         self.assertEqual(self.job(WITH_NUMPY + SAVE), "(512, 768) float32\n")
         table = np.load(self.saved)
-        body = server.request("GET", "/v1/encodings/sinusoidal?length=512&dim=768&format=raw").body
+        body = server.request(
+            "GET", "/v1/encodings/sinusoidal?length=512&dim=768&format=raw"
+        ).body
         self.assertEqual(table.tobytes(), body)
         self.assertEqual(server.computed(), 2)  # the two targets: asking has computed nothing
 
@@ -71,7 +88,11 @@ class Sidecar(unittest.TestCase):
 
     def test_the_settings_of_the_document_are_legal(self):
         (self.folder / "warm.txt").write_text(WARM)
-        given = dict(part.split("=", 1) for part in TEXT.split() if part.startswith("POSENC_") and "=" in part)
+        given = dict(
+            part.split("=", 1)
+            for part in TEXT.split()
+            if part.startswith("POSENC_") and "=" in part
+        )
         given["POSENC_WARM"] = str(self.folder / "warm.txt")
         self.assertGreaterEqual(len(given), 4)
         ended = run("--check-config", environment=given)

@@ -90,7 +90,8 @@ class SimilarityTest(MatrixTest):
                 with self.subTest(scheme=scheme, dtype=dtype, **options):
                     np.testing.assert_array_equal(
                         self.matrix(scheme, {**options, "dtype": dtype}),
-                        double.astype(REAL[dtype]))
+                        double.astype(REAL[dtype]),
+                    )
 
     def test_diagonals_are_exact_and_both_halves_equal(self):
         for scheme, options, table, want in self.each():
@@ -112,12 +113,17 @@ class SimilarityTest(MatrixTest):
         options = {"length": 64, "dim": 32, "metric": "cosine"}
         whole, rows = self.matrix("sinusoidal", options), [63, 0, 7, 7, 31]
         np.testing.assert_array_equal(
-            self.matrix("sinusoidal", {**options, "rows": rows}), whole[rows])
+            self.matrix("sinusoidal", {**options, "rows": rows}), whole[rows]
+        )
 
     def test_a_post_gives_the_bytes_of_the_get(self):
         options = {"length": 16, "dim": 8, "metric": "l1", "rows": [3, 1], "format": "npy"}
-        reply = self.request("POST", "/v1/similarity/sinusoidal", json.dumps(options),
-                             {"Content-Type": "application/json"})
+        reply = self.request(
+            "POST",
+            "/v1/similarity/sinusoidal",
+            json.dumps(options),
+            {"Content-Type": "application/json"},
+        )
         self.assertEqual(reply.status, 200, reply.body)
         self.assertEqual(reply.headers["Cache-Control"], "no-store")
         got = self.get(f"/v1/similarity/sinusoidal?{query_text(options)}")

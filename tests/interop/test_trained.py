@@ -56,17 +56,27 @@ class LearnedTest(StoredTest):
             name = upload(self, f"learned-{stored.strip('<')}", {"table": table})
             rows = fractions(table)
             for dtype in REAL_DTYPES:
-                self.compare("learned", {"parameters": name, "length": 37, "dtype": dtype}, rows)
-            self.compare("learned", {"parameters": name, "positions": [36, 0, 5, 5]},
-                         [rows[k] for k in (36, 0, 5, 5)])
+                self.compare(
+                    "learned", {"parameters": name, "length": 37, "dtype": dtype}, rows
+                )
+            self.compare(
+                "learned",
+                {"parameters": name, "positions": [36, 0, 5, 5]},
+                [rows[k] for k in (36, 0, 5, 5)],
+            )
 
     def test_rows_beyond_a_stored_table_are_those_of_seed_0(self):
         table = np.random.default_rng(2).normal(0, 1, (6, 9)).astype("<f4")
         name = upload(self, "learned-extended", {"table": table})
-        more = [[seeded.normal(0, "table", k * 9 + column, 0.02) for column in range(9)]
-                for k in range(6, 20)]
-        self.compare("learned", {"parameters": name, "length": 20, "extend": "random"},
-                     fractions(table) + more)
+        more = [
+            [seeded.normal(0, "table", k * 9 + column, 0.02) for column in range(9)]
+            for k in range(6, 20)
+        ]
+        self.compare(
+            "learned",
+            {"parameters": name, "length": 20, "extend": "random"},
+            fractions(table) + more,
+        )
 
 
 class HierarchicalTest(StoredTest):
@@ -75,10 +85,15 @@ class HierarchicalTest(StoredTest):
     def extrapolated(self, table, alpha):
         """All N² rows, and the basis."""
         rows, alpha = fractions(table), Fraction(alpha)
-        basis = [[(p - alpha * first) / (1 - alpha) for p, first in zip(row, rows[0])]
-                 for row in rows]
-        return [[alpha * u + (1 - alpha) * w for u, w in zip(coarse, fine)]
-                for coarse in basis for fine in basis], basis
+        basis = [
+            [(p - alpha * first) / (1 - alpha) for p, first in zip(row, rows[0])]
+            for row in rows
+        ]
+        return [
+            [alpha * u + (1 - alpha) * w for u, w in zip(coarse, fine)]
+            for coarse in basis
+            for fine in basis
+        ], basis
 
     def test_stored_tables_are_extrapolated_exactly(self):
         rng = random.Random(3)
@@ -111,10 +126,14 @@ class HierarchicalTest(StoredTest):
         table = np.random.default_rng(5).normal(0, 1, (40, 6)).astype("<f4")
         name = upload(self, "hierarchical-window", {"table": table})
         encoding, _ = self.extrapolated(table, 0.4)
-        for options, rows in (({"offset": 790, "length": 30}, encoding[790:820]),
-                              ({"offset": 1599, "length": 1}, encoding[-1:]),
-                              ({"offset": 1500, "length": 40, "step": -37},
-                               encoding[1500:1500 - 40 * 37:-37])):
+        for options, rows in (
+            ({"offset": 790, "length": 30}, encoding[790:820]),
+            ({"offset": 1599, "length": 1}, encoding[-1:]),
+            (
+                {"offset": 1500, "length": 40, "step": -37},
+                encoding[1500 : 1500 - 40 * 37 : -37],
+            ),
+        ):
             self.compare("hierarchical", {"parameters": name, **options}, rows)
 
 
@@ -139,8 +158,13 @@ class ComplexOrderTest(StoredTest):
                 value = mp.cos(radians) if kind == "real" else mp.sin(radians)
                 value *= mp.mpf(amplitude.numerator) / amplitude.denominator
                 sign, mantissa, exponent, _ = value._mpf_
-            nearby = (Fraction(int(mantissa)) * Fraction(2)**int(exponent)
-                      * (1 + Fraction(end, 2**precision)) * (-1)**sign for end in (-1, 1))
+            nearby = (
+                Fraction(int(mantissa))
+                * Fraction(2) ** int(exponent)
+                * (1 + Fraction(end, 2**precision))
+                * (-1) ** sign
+                for end in (-1, 1)
+            )
             low, high = (exact.round_rational(end, dtype) for end in nearby)
             if low == high:
                 return low
@@ -148,21 +172,35 @@ class ComplexOrderTest(StoredTest):
 
     def compare_waves(self, tensors, sharing, where, positions, tokens, dtype="f32"):
         name = upload(self, f"waves-{sharing}", tensors)
-        options = {"parameters": name, "sharing": sharing, "tokens": tokens, "dtype": dtype,
-                   **where}
+        options = {
+            "parameters": name,
+            "sharing": sharing,
+            "tokens": tokens,
+            "dtype": dtype,
+            **where,
+        }
         none = {"phase": np.zeros_like(wide(tensors["frequency"]))}
         dim = tensors["amplitude"].shape[1]
         for kind in ("real", "imag"):
-            want = [[self.entry(
-                kind, self.value(tensors["amplitude"], "word_dim", token, column),
-                self.value({**none, **tensors}["phase"], sharing, token, column)
-                + self.value(tensors["frequency"], sharing, token, column) * position, dtype)
-                for column in range(dim)] for position, token in zip(positions, tokens)]
+            want = [
+                [
+                    self.entry(
+                        kind,
+                        self.value(tensors["amplitude"], "word_dim", token, column),
+                        self.value({**none, **tensors}["phase"], sharing, token, column)
+                        + self.value(tensors["frequency"], sharing, token, column) * position,
+                        dtype,
+                    )
+                    for column in range(dim)
+                ]
+                for position, token in zip(positions, tokens)
+            ]
             got = self.bits("complex_order", {**options, "tensor": kind})
             if dtype == "f64":
                 bound = 2.0**-51 * np.abs(wide(tensors["amplitude"])).max()
-                error = np.abs(got.view(REAL["f64"])
-                               - np.array(want, np.uint64).view(np.float64)).max()
+                error = np.abs(
+                    got.view(REAL["f64"]) - np.array(want, np.uint64).view(np.float64)
+                ).max()
                 self.assertLessEqual(error, bound, f"{kind} {options}")
             else:
                 self.assertEqual(got.tolist(), want, f"{kind} {options}")
@@ -170,8 +208,10 @@ class ComplexOrderTest(StoredTest):
 
     def draw(self, rng, sharing, stored, vocab, dim, phase=True, scale=1.0):
         shape = self.shapes(sharing, vocab, dim)
-        tensors = {"amplitude": rng.normal(0, 1, (vocab, dim)),
-                   "frequency": rng.normal(0, scale, shape)}
+        tensors = {
+            "amplitude": rng.normal(0, 1, (vocab, dim)),
+            "frequency": rng.normal(0, scale, shape),
+        }
         if phase:
             tensors["phase"] = rng.uniform(-np.pi, np.pi, shape)
         return {name: store(array, stored) for name, array in tensors.items()}
@@ -189,20 +229,27 @@ class ComplexOrderTest(StoredTest):
             offset = int(10 ** rng.uniform(0, 9))
             positions = [Fraction(offset + row) for row in range(20)]
             for dtype in REAL_DTYPES:
-                self.compare_waves(tensors, sharing, {"offset": offset, "length": 20}, positions,
-                                   tokens, dtype)
+                self.compare_waves(
+                    tensors, sharing, {"offset": offset, "length": 20}, positions, tokens, dtype
+                )
 
     def test_positions_between_the_integers_are_exact(self):
         for rng, sharing, stored, phase in self.each_sharing(7):
             tensors = self.draw(rng, sharing, stored, 5, 6, phase)
             tokens = rng.integers(0, 5, 12).tolist()
             listed = (rng.uniform(-1, 1, 12) * 10 ** rng.uniform(0, 9, 12)).tolist()
-            self.compare_waves(tensors, sharing, {"positions": listed},
-                               [Fraction(k) for k in listed], tokens)
+            self.compare_waves(
+                tensors, sharing, {"positions": listed}, [Fraction(k) for k in listed], tokens
+            )
             offset, step = rng.uniform(-100, 100), rng.uniform(-3, 3)
             positions = [Fraction(offset) + row * Fraction(step) for row in range(12)]
-            self.compare_waves(tensors, sharing, {"offset": offset, "step": step, "length": 12},
-                               positions, tokens)
+            self.compare_waves(
+                tensors,
+                sharing,
+                {"offset": offset, "step": step, "length": 12},
+                positions,
+                tokens,
+            )
 
     def test_frequencies_of_any_size_are_exact(self):
         rng = np.random.default_rng(8)
@@ -210,8 +257,13 @@ class ComplexOrderTest(StoredTest):
             for sharing in ("word_dim", "dim"):
                 tensors = self.draw(rng, sharing, "<f8", 3, 4, scale == 1e-12, scale)
                 listed = [0, 1, 2, -7, 12345, 10**9, 2**53, 0.5, -3.7]
-                self.compare_waves(tensors, sharing, {"positions": listed},
-                                   [Fraction(k) for k in listed], [0, 1, 2] * 3)
+                self.compare_waves(
+                    tensors,
+                    sharing,
+                    {"positions": listed},
+                    [Fraction(k) for k in listed],
+                    [0, 1, 2] * 3,
+                )
 
     def test_phases_that_the_way_cancels_are_exact(self):
         """Angles near 0 and near a quarter turn: what is left is the product's last bits."""
@@ -222,13 +274,22 @@ class ComplexOrderTest(StoredTest):
             place = Fraction(offset) + row * Fraction(step)
             way = np.array([float(Fraction(float(w)) * place) for w in frequency])
             for quarter in (0.0, np.pi / 2):
-                tensors = {"amplitude": rng.normal(0, 1, (1, 40)), "frequency": frequency,
-                           "phase": quarter - way}
+                tensors = {
+                    "amplitude": rng.normal(0, 1, (1, 40)),
+                    "frequency": frequency,
+                    "phase": quarter - way,
+                }
                 positions = [Fraction(offset) + r * Fraction(step) for r in range(10)]
-                self.compare_waves(tensors, "dim", {"offset": offset, "step": step, "length": 10},
-                                   positions, [0] * 10)
-                self.compare_waves(tensors, "dim", {"positions": [float(place)]},
-                                   [Fraction(float(place))], [0])
+                self.compare_waves(
+                    tensors,
+                    "dim",
+                    {"offset": offset, "step": step, "length": 10},
+                    positions,
+                    [0] * 10,
+                )
+                self.compare_waves(
+                    tensors, "dim", {"positions": [float(place)]}, [Fraction(float(place))], [0]
+                )
 
     def test_ways_of_more_than_106_bits_that_cancel_are_exact(self):
         """Row 3 leaves what lies just above a tie of f32, by a bit that a sum of two doubles has
@@ -240,19 +301,39 @@ class ComplexOrderTest(StoredTest):
             for offset in (2.0**52, 2.0**40, 1.0, 2.0**-10):
                 positions = [Fraction(offset) + row * Fraction(step) for row in range(4)]
                 for amplitude in (1, 1 + 3 * 2.0**-24):
-                    tensors = {"amplitude": np.full((1, 1), amplitude, float),
-                               "frequency": np.ones(1), "phase": np.array([-offset])}
-                    self.compare_waves(tensors, "dim", {"offset": offset, "step": step,
-                                                        "length": 4}, positions, [0] * 4)
+                    tensors = {
+                        "amplitude": np.full((1, 1), amplitude, float),
+                        "frequency": np.ones(1),
+                        "phase": np.array([-offset]),
+                    }
+                    self.compare_waves(
+                        tensors,
+                        "dim",
+                        {"offset": offset, "step": step, "length": 4},
+                        positions,
+                        [0] * 4,
+                    )
 
     def test_seeded_waves_turn_by_geometric_frequencies(self):
         """The words' amplitudes cancel in the quotient; cos² + sin² leaves them alone."""
         tokens = [3, 1, 4, 1, 5]
-        real, imag = (self.bits("complex_order", {
-            "length": 5, "dim": 8, "vocab": 9, "tokens": tokens, "dtype": "f64", "tensor": kind})
-            .view(REAL["f64"]) for kind in ("real", "imag"))
+        real, imag = (
+            self.bits(
+                "complex_order",
+                {
+                    "length": 5,
+                    "dim": 8,
+                    "vocab": 9,
+                    "tokens": tokens,
+                    "dtype": "f64",
+                    "tensor": kind,
+                },
+            ).view(REAL["f64"])
+            for kind in ("real", "imag")
+        )
         frequency = 10000.0 ** (-np.arange(8) / 4)
-        np.testing.assert_allclose(np.tan(np.arange(5)[:, None] * frequency), imag / real,
-                                   rtol=1e-11)
+        np.testing.assert_allclose(
+            np.tan(np.arange(5)[:, None] * frequency), imag / real, rtol=1e-11
+        )
         amplitude = seeded.matrix(0, "amplitude", 9, 8, 1)[tokens]
         np.testing.assert_allclose(np.hypot(real, imag), np.abs(amplitude), rtol=2.0**-50)

@@ -29,17 +29,27 @@ class TrainedExample(ServiceTest):
     def run_block(self, language, text):
         """What the block prints; the server's address replaces the document's."""
         text = text.replace("http://127.0.0.1:8080", self.server.url)
-        command = [sys.executable, "-c", text] if language == "python" else ["bash", "-ec", text]
+        command = (
+            [sys.executable, "-c", text] if language == "python" else ["bash", "-ec", text]
+        )
         clean = {**os.environ, "no_proxy": "*"}
-        done = subprocess.run(command, cwd=self.folder, env=clean, timeout=4 * PATIENCE,
-                              capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command,
+            cwd=self.folder,
+            env=clean,
+            timeout=4 * PATIENCE,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         self.assertEqual((done.returncode, done.stderr), (0, ""), text)
         return done.stdout
 
     def test_the_lines_of_the_document_extend_a_table_of_bert(self):
         write, upload, load, layer = section(API, "Trained parameters")[:4]
-        self.assertEqual([write[0], upload[0], load[0], layer[0]],
-                         ["python", "sh", "python", "python"])
+        self.assertEqual(
+            [write[0], upload[0], load[0], layer[0]], ["python", "sh", "python", "python"]
+        )
         self.run_block(*write)
         stored = self.run_block(*upload)
         self.assertIn('"shape":[512,768]', stored)
@@ -47,8 +57,10 @@ class TrainedExample(ServiceTest):
         if TORCH:
             self.assertEqual(self.run_block(*layer), "torch.Size([3, 768])\n")
         else:
-            print("test_trained_example: torch is not installed: its lines are not run",
-                  file=sys.stderr)
+            print(
+                "test_trained_example: torch is not installed: its lines are not run",
+                file=sys.stderr,
+            )
         self.check((self.folder / "bert.safetensors").read_bytes())
 
     def check(self, body):

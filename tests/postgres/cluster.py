@@ -51,7 +51,11 @@ class Cluster(contextlib.AbstractContextManager):
 
     def __init__(self, *options, standby_of=None):
         self.folder = Path(tempfile.mkdtemp(prefix="posenc-postgres-"))
-        self.data, self.port, self.options = self.folder / "data", free_port(), (*FAST, *options)
+        self.data, self.port, self.options = (
+            self.folder / "data",
+            free_port(),
+            (*FAST, *options),
+        )
         self.process = None
         if os.getuid() == 0:
             os.chown(self.folder, other_user()["user"], other_user()["group"])
@@ -63,32 +67,82 @@ class Cluster(contextlib.AbstractContextManager):
             raise
 
     def run(self, program, *arguments, **variables):
-        done = subprocess.run([str(programs() / program), *arguments], cwd=self.folder, stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, timeout=PATIENCE, check=False, **other_user(),
-                              env={"PATH": os.environ["PATH"], "PGPASSWORD": PASSWORD, "LC_ALL": "C", **variables})
+        done = subprocess.run(
+            [str(programs() / program), *arguments],
+            cwd=self.folder,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+            **other_user(),
+            env={
+                "PATH": os.environ["PATH"],
+                "PGPASSWORD": PASSWORD,
+                "LC_ALL": "C",
+                **variables,
+            },
+        )
         if done.returncode != 0:
             raise AssertionError(f"{program}: {done.stdout}{done.stderr}")
         return done.stdout
 
     def make(self, standby_of):
         if standby_of:
-            self.run("pg_basebackup", "-D", str(self.data), "-R", "-X", "stream", "-c", "fast", "-d",
-                     f"{standby_of.url('postgres')}?application_name=standby")
+            self.run(
+                "pg_basebackup",
+                "-D",
+                str(self.data),
+                "-R",
+                "-X",
+                "stream",
+                "-c",
+                "fast",
+                "-d",
+                f"{standby_of.url('postgres')}?application_name=standby",
+            )
             return
         secret = self.folder / "secret"
         secret.write_text(PASSWORD)
         secret.chmod(0o644)
-        self.run("initdb", "-D", str(self.data), "-U", "posenc", "-A", "scram-sha-256", f"--pwfile={secret}",
-                 "-E", "UTF8", "--no-sync")
+        self.run(
+            "initdb",
+            "-D",
+            str(self.data),
+            "-U",
+            "posenc",
+            "-A",
+            "scram-sha-256",
+            f"--pwfile={secret}",
+            "-E",
+            "UTF8",
+            "--no-sync",
+        )
         secret.unlink()
 
     def start(self):
         with open(self.folder / "log", "ab") as log:
             self.process = subprocess.Popen(
-                [str(programs() / "postgres"), "-D", str(self.data), "-p", str(self.port), "-k", str(self.folder),
-                 "-c", "listen_addresses=127.0.0.1", *self.options],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder, start_new_session=True,
-                env={"PATH": os.environ["PATH"], "LC_ALL": "C"}, **other_user())
+                [
+                    str(programs() / "postgres"),
+                    "-D",
+                    str(self.data),
+                    "-p",
+                    str(self.port),
+                    "-k",
+                    str(self.folder),
+                    "-c",
+                    "listen_addresses=127.0.0.1",
+                    *self.options,
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=self.folder,
+                start_new_session=True,
+                env={"PATH": os.environ["PATH"], "LC_ALL": "C"},
+                **other_user(),
+            )
         wait_until(self.answers, "PostgreSQL answers")
 
     def answers(self):
@@ -107,7 +161,9 @@ class Cluster(contextlib.AbstractContextManager):
 
     def sql(self, statements, database="posenc"):
         """What psql prints: a line for a row, columns between |."""
-        return self.run("psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-c", statements, self.url(database)).strip()
+        return self.run(
+            "psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-c", statements, self.url(database)
+        ).strip()
 
     def new_database(self, name="posenc"):
         self.sql(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)", "postgres")

@@ -40,7 +40,9 @@ class PostgresCase(unittest.TestCase):
 
     def start(self, *flags, url=None):
         # a busy machine may need more than the 2 s that a server waits for a connection by default
-        server = Server(*flags, environment={"POSENC_DATABASE_URL": url or f"{self.url}?connect_timeout=30"})
+        server = Server(
+            *flags, environment={"POSENC_DATABASE_URL": url or f"{self.url}?connect_timeout=30"}
+        )
         self.addCleanup(self.end, server)
         return server
 
@@ -71,7 +73,9 @@ class PostgresCase(unittest.TestCase):
         return server.metrics()["posenc_store_up"] == 1
 
     def assert_unavailable(self, reply):
-        self.assertEqual((reply.status, reply.json()["code"]), (503, "store_unavailable"), reply)
+        self.assertEqual(
+            (reply.status, reply.json()["code"]), (503, "store_unavailable"), reply
+        )
         self.assertEqual(reply.header("Retry-After"), "1")
 
 

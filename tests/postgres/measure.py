@@ -19,7 +19,14 @@ def median_of(times):
 class Measure(PostgresCase):
     def setUp(self):
         super().setUp()
-        flags = ("--set-cache-bytes", "0", "--max-upload-bytes", "256MiB", "--max-store-bytes", "16GiB")
+        flags = (
+            "--set-cache-bytes",
+            "0",
+            "--max-upload-bytes",
+            "256MiB",
+            "--max-store-bytes",
+            "16GiB",
+        )
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.a, self.b = self.start(*flags), self.start(*flags)
@@ -40,14 +47,27 @@ class Measure(PostgresCase):
 
     def test_figures(self):
         for size, times in ((16, 9), (256, 3)):
-            for kind, writer, reader in (("PostgreSQL", self.a, self.b), ("SQLite", self.sqlite, self.sqlite)):
-                pairs = [self.there_and_back(writer, reader, large((size << 20) // 4 - 64, float(i)))
-                         for i in range(times)]
+            for kind, writer, reader in (
+                ("PostgreSQL", self.a, self.b),
+                ("SQLite", self.sqlite, self.sqlite),
+            ):
+                pairs = [
+                    self.there_and_back(writer, reader, large((size << 20) // 4 - 64, float(i)))
+                    for i in range(times)
+                ]
                 puts, gets = zip(*pairs)
-                print(f"{kind}, {size} MiB: put {median_of(puts)}, get {median_of(gets)}", flush=True)
+                print(
+                    f"{kind}, {size} MiB: put {median_of(puts)}, get {median_of(gets)}",
+                    flush=True,
+                )
         with self.a.wire() as wire:
-            looks = [self.timed(lambda: wire.exchange("GET", f"{PATH}/unknown"))[0] for _ in range(500)]
-            plain = [self.timed(lambda: wire.exchange("GET", "/health/live"))[0] for _ in range(500)]
+            looks = [
+                self.timed(lambda: wire.exchange("GET", f"{PATH}/unknown"))[0]
+                for _ in range(500)
+            ]
+            plain = [
+                self.timed(lambda: wire.exchange("GET", "/health/live"))[0] for _ in range(500)
+            ]
         print(f"an unknown name: {median_of(looks)}; /health/live: {median_of(plain)}")
         notices = []
         for i in range(200):

@@ -11,8 +11,14 @@ SUITES = ("store", "changes")
 
 def main():
     with Cluster() as cluster:
-        environment = {**os.environ, "STORE_DATABASE_URL": cluster.new_database() + "?connect_timeout=30"}
-        ended = [subprocess.run([sys.argv[1], suite], check=False, env=environment) for suite in SUITES]
+        environment = {
+            **os.environ,
+            "STORE_DATABASE_URL": cluster.new_database() + "?connect_timeout=30",
+        }
+        ended = [
+            subprocess.run([sys.argv[1], suite], check=False, env=environment)
+            for suite in SUITES
+        ]
     return max(each.returncode for each in ended)
 
 

@@ -36,8 +36,13 @@ class Outage(PostgresCase):
         self.assertFalse(self.is_up(server))
         self.assertEqual(server.request("GET", "/health/ready").status, 200)
         self.assertEqual(server.request("GET", ENCODING).status, 200)
-        for method, target in (("GET", PATH), ("GET", f"{PATH}/one"), ("HEAD", f"{PATH}/one"),
-                               ("GET", table_of("one")), ("DELETE", f"{PATH}/one")):
+        for method, target in (
+            ("GET", PATH),
+            ("GET", f"{PATH}/one"),
+            ("HEAD", f"{PATH}/one"),
+            ("GET", table_of("one")),
+            ("DELETE", f"{PATH}/one"),
+        ):
             reply = server.request(method, target)
             self.assertEqual(reply.status, 503, (method, target))
             if method != "HEAD":
@@ -68,7 +73,9 @@ class Outage(PostgresCase):
             self.assert_unavailable(server.request("DELETE", f"{PATH}/cached"))
             self.assertEqual(server.request("GET", "/health/ready").status, 200)
         self.cluster.start()
-        print(f"postgres: reached again after {seconds_until(lambda: self.is_up(server), 'it is back'):.2f} s")
+        print(
+            f"postgres: reached again after {seconds_until(lambda: self.is_up(server), 'it is back'):.2f} s"
+        )
         self.assertEqual(self.get(server, "listed").body, large(100_000, 2.0))
         self.assertEqual(self.get(server, "unknown").status, 404)
         self.assertEqual(self.put(server, "new", simple()), 201)
@@ -100,9 +107,11 @@ class Outage(PostgresCase):
         server = self.start("--set-cache-bytes", "0")
         self.put(server, "one", simple())
         for _ in range(3):
-            self.cluster.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                             " WHERE application_name = 'posenc' AND query NOT LIKE 'LISTEN%'"
-                             " AND query NOT LIKE '%max(revision)%' AND query NOT LIKE '%FROM posenc.sets%'")
+            self.cluster.sql(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE application_name = 'posenc' AND query NOT LIKE 'LISTEN%'"
+                " AND query NOT LIKE '%max(revision)%' AND query NOT LIKE '%FROM posenc.sets%'"
+            )
             self.assertEqual(self.put(server, "one", simple()), 204)
             self.assertEqual(self.get(server, "one").body, simple())
 
@@ -114,7 +123,9 @@ class Outage(PostgresCase):
         put = time.monotonic() - begin
         begin = time.monotonic()
         reply = self.get(b, "large")
-        print(f"postgres: {len(body) / (1 << 20):.0f} MiB up in {put:.2f} s, down in {time.monotonic() - begin:.2f} s")
+        print(
+            f"postgres: {len(body) / (1 << 20):.0f} MiB up in {put:.2f} s, down in {time.monotonic() - begin:.2f} s"
+        )
         self.assertTrue(reply.body == body and reply.header("ETag") == tag(body))
 
 
@@ -135,7 +146,11 @@ class Load:
             "ready": ("GET", "/health/ready", None),
         }
         self.kinds = kinds
-        self.threads = [threading.Thread(target=self.ask, args=(server, kind)) for server in servers for kind in kinds]
+        self.threads = [
+            threading.Thread(target=self.ask, args=(server, kind))
+            for server in servers
+            for kind in kinds
+        ]
         for thread in self.threads:
             thread.start()
 
@@ -157,17 +172,25 @@ class Load:
             thread.join()
 
     def statuses(self, kind):
-        return {status for counts in self.counts.values() for each, status in counts if each == kind}
+        return {
+            status for counts in self.counts.values() for each, status in counts if each == kind
+        }
 
     def print(self, events):
         print("\nsecond  " + "  ".join(f"{kind:>18}" for kind in self.kinds))
         for second, counts in sorted(self.counts.items()):
             cells = []
             for kind in self.kinds:
-                found = sorted((status, n) for (each, status), n in counts.items() if each == kind)
+                found = sorted(
+                    (status, n) for (each, status), n in counts.items() if each == kind
+                )
                 cells.append(" ".join(f"{n}x{status}" for status, n in found))
             note = ", ".join(text for at, text in events if int(at - self.begin) == second)
-            print(f"{second:>6}  " + "  ".join(f"{cell:>18}" for cell in cells) + (f"  {note}" if note else ""))
+            print(
+                f"{second:>6}  "
+                + "  ".join(f"{cell:>18}" for cell in cells)
+                + (f"  {note}" if note else "")
+            )
 
 
 class UnderLoad(PostgresCase):
@@ -176,7 +199,9 @@ class UnderLoad(PostgresCase):
         self.put(servers[0], "cached", matrix(1.0))
         self.put(servers[0], "listed", large(100_000, 2.0))
         for server in servers:
-            wait_until(lambda: server.request("GET", table_of("cached")).status == 200, "the set")  # noqa: B023
+            wait_until(
+                lambda: server.request("GET", table_of("cached")).status == 200, "the set"
+            )  # noqa: B023
         load, events = Load(self, servers), []
         time.sleep(3)
         self.cluster.kill()
@@ -187,8 +212,12 @@ class UnderLoad(PostgresCase):
         events.append((time.monotonic(), "database started"))
         self.cluster.start()
         begin = time.monotonic()
-        wait_until(lambda: all(self.is_up(server) for server in servers), "the database is reached")
-        events.append((time.monotonic(), f"reached {time.monotonic() - begin:.2f} s after it answers"))
+        wait_until(
+            lambda: all(self.is_up(server) for server in servers), "the database is reached"
+        )
+        events.append(
+            (time.monotonic(), f"reached {time.monotonic() - begin:.2f} s after it answers")
+        )
         time.sleep(3)
         load.end()
         load.print(events)
@@ -211,7 +240,11 @@ class Failover(PostgresCase):
         primary.sql("SET synchronous_commit = local; CREATE ROLE nobody", "postgres")
         standby = Cluster("-c", "synchronous_standby_names=", standby_of=primary)
         self.addCleanup(standby.close)
-        wait_until(lambda: primary.sql("SELECT sync_state FROM pg_stat_replication", "postgres") == "sync", "the standby")
+        wait_until(
+            lambda: primary.sql("SELECT sync_state FROM pg_stat_replication", "postgres")
+            == "sync",
+            "the standby",
+        )
         primary.new_database()
         url = primary.url("posenc", standby)
         servers = [self.start(url=url) for _ in range(2)]
@@ -223,7 +256,10 @@ class Failover(PostgresCase):
                     return
                 body = simple(2000, float(i))
                 with contextlib.suppress(OSError):
-                    if self.put(servers[client % 2], f"set-{client}-{i % 50}", body) in (201, 204):
+                    if self.put(servers[client % 2], f"set-{client}-{i % 50}", body) in (
+                        201,
+                        204,
+                    ):
                         acknowledged[f"set-{client}-{i % 50}"] = (i, body)
 
         threads = [threading.Thread(target=upload, args=(i,)) for i in range(4)]
@@ -236,8 +272,10 @@ class Failover(PostgresCase):
         standby.promote()
         promoted = time.monotonic()
         wait_until(lambda: all(self.is_up(server) for server in servers), "the new primary")
-        print(f"postgres: promoted {promoted - killed:.2f} s after the primary was killed, reached"
-              f" {time.monotonic() - promoted:.2f} s later; {before} sets acknowledged before")
+        print(
+            f"postgres: promoted {promoted - killed:.2f} s after the primary was killed, reached"
+            f" {time.monotonic() - promoted:.2f} s later; {before} sets acknowledged before"
+        )
         time.sleep(1)
         stops.set()
         for thread in threads:
@@ -252,6 +290,7 @@ class Failover(PostgresCase):
 
     def number_of(self, body):
         import struct
+
         return struct.unpack("<f", body[-8000:][:4])[0]
 
 

@@ -18,11 +18,15 @@ class Shared(PostgresCase):
         self.a, self.b = self.start(), self.start()
 
     def test_what_one_server_stores_all_serve(self):
-        self.assertEqual(self.a.request("GET", "/v1/info").json()["store"]["kind"], "postgresql")
+        self.assertEqual(
+            self.a.request("GET", "/v1/info").json()["store"]["kind"], "postgresql"
+        )
         self.assertEqual(self.put(self.a, "one", simple()), 201)
         self.assertEqual(self.get(self.b, "one").body, simple())
         self.assertEqual(self.put(self.b, "one", simple(8, 3.0)), 204)
-        wait_until(lambda: self.get(self.a, "one").body == simple(8, 3.0), "the replacement is known")
+        wait_until(
+            lambda: self.get(self.a, "one").body == simple(8, 3.0), "the replacement is known"
+        )
         self.assertEqual(self.a.request("DELETE", f"{PATH}/one").status, 204)
         wait_until(lambda: self.get(self.b, "one").status == 404, "the removal is known")
         self.assertEqual((self.names(self.a), self.names(self.b)), ([], []))
@@ -39,9 +43,15 @@ class Shared(PostgresCase):
         for i in range(1, 41):
             body = simple(4, i)
             self.assertEqual(self.put(self.a, "one", body), 204)
-            times.append(seconds_until(
-                lambda: self.b.request("HEAD", f"{PATH}/one").header("ETag") == tag(body), "noticed"))
-        print(f"postgres: noticed after {statistics.median(times) * 1000:.1f} ms, at most {max(times) * 1000:.1f}")
+            times.append(
+                seconds_until(
+                    lambda: self.b.request("HEAD", f"{PATH}/one").header("ETag") == tag(body),
+                    "noticed",
+                )
+            )
+        print(
+            f"postgres: noticed after {statistics.median(times) * 1000:.1f} ms, at most {max(times) * 1000:.1f}"
+        )
         self.assertLess(statistics.median(times), 0.1)
 
     def test_a_change_whose_notification_is_lost_is_noticed_by_polling(self):
@@ -54,12 +64,18 @@ class Shared(PostgresCase):
 
     def test_of_8_racers_one_creates(self):
         bodies = [simple(3000, i) for i in range(8)]
-        statuses = in_threads(8, lambda i: self.put((self.a, self.b)[i % 2], "one", bodies[i],
-                                                    **{"If-None-Match": "*"}))
+        statuses = in_threads(
+            8,
+            lambda i: self.put(
+                (self.a, self.b)[i % 2], "one", bodies[i], **{"If-None-Match": "*"}
+            ),
+        )
         self.assertEqual(sorted(statuses), [201] + [412] * 7)
         winner = bodies[statuses.index(201)]
         for server in (self.a, self.b):
-            wait_until(lambda: self.get(server, "one").body == winner, "the winner's set")  # noqa: B023
+            wait_until(
+                lambda: self.get(server, "one").body == winner, "the winner's set"
+            )  # noqa: B023
 
     def test_if_match_is_compare_and_swap_across_servers(self):
         """Each of 4 clients counts up 10 times; no step is lost."""
@@ -71,14 +87,19 @@ class Shared(PostgresCase):
             while done < 10:
                 server = (self.a, self.b)[client % 2]
                 seen = self.get(server, "count").header("ETag")
-                status = self.put(server, "count", simple(2, bodies[seen] + 1.0), **{"If-Match": seen})
+                status = self.put(
+                    server, "count", simple(2, bodies[seen] + 1.0), **{"If-Match": seen}
+                )
                 self.assertIn(status, (204, 412))
                 done += status == 204
             return done
 
         self.assertEqual(in_threads(4, count), [10] * 4)
         for server in (self.a, self.b):
-            wait_until(lambda: self.get(server, "count").header("ETag") == tag(simple(2, 40.0)), "all steps")  # noqa: B023
+            wait_until(
+                lambda: self.get(server, "count").header("ETag") == tag(simple(2, 40.0)),
+                "all steps",
+            )  # noqa: B023
 
     def test_servers_never_mix_sets(self):
         """Bodies of three sizes replace each other on both servers; each answer is one of them, with its tag,
@@ -90,7 +111,10 @@ class Shared(PostgresCase):
 
         def write(i):
             while time.monotonic() < until:
-                self.assertIn(self.put((self.a, self.b)[i % 2], "one", bodies[counts["written"] % 3]), (201, 204))
+                self.assertIn(
+                    self.put((self.a, self.b)[i % 2], "one", bodies[counts["written"] % 3]),
+                    (201, 204),
+                )
                 counts["written"] += 1
 
         def read(i):
@@ -115,14 +139,19 @@ class Shared(PostgresCase):
         self.put(self.a, "one", simple())
         for name in ("one", "two"):
             killed = self.start()
-            thread = threading.Thread(target=lambda: self.swallow(killed, name, body))  # noqa: B023
+            thread = threading.Thread(
+                target=lambda: self.swallow(killed, name, body)
+            )  # noqa: B023
             thread.start()
             wait_until(self.has_uncommitted, "chunks are being sent")
             killed.kill()
             killed.stderr.close()
             thread.join()
             wait_until(lambda: not self.has_uncommitted(), "the database has noticed")
-        self.assertEqual(self.cluster.sql("SELECT count(*), count(DISTINCT set_id) FROM posenc.chunks"), "1|1")
+        self.assertEqual(
+            self.cluster.sql("SELECT count(*), count(DISTINCT set_id) FROM posenc.chunks"),
+            "1|1",
+        )
         self.assertEqual(self.names(self.b), ["one"])
         self.assertEqual(self.get(self.b, "one").body, simple())
 
@@ -133,8 +162,13 @@ class Shared(PostgresCase):
             pass
 
     def has_uncommitted(self):
-        return self.cluster.sql("SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'INSERT INTO posenc.chunks%'"
-                                " AND state <> 'idle'") != "0"
+        return (
+            self.cluster.sql(
+                "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'INSERT INTO posenc.chunks%'"
+                " AND state <> 'idle'"
+            )
+            != "0"
+        )
 
     def test_the_limits_count_the_sets_of_all_servers(self):
         c = self.start("--max-stored-sets", "2")
@@ -146,8 +180,15 @@ class Shared(PostgresCase):
 
 class Schema(PostgresCase):
     def refused(self, *texts, **variables):
-        ended = subprocess.run([BINARY, "--port", "0"], env=environment_with({"POSENC_DATABASE_URL": self.url, **variables}),
-                               capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60, check=False)
+        ended = subprocess.run(
+            [BINARY, "--port", "0"],
+            env=environment_with({"POSENC_DATABASE_URL": self.url, **variables}),
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            timeout=60,
+            check=False,
+        )
         self.assertEqual((ended.returncode, ended.stdout), (1, ""), ended)
         self.assertEqual(ended.stderr.count("\n"), 1, ended.stderr)
         for text in ("database-url", *texts):
@@ -170,14 +211,22 @@ class Schema(PostgresCase):
         self.assertEqual(self.put(running, "one", simple()), 201)
 
     def test_a_role_without_ddl_uses_the_printed_schema(self):
-        self.cluster.sql("DROP ROLE IF EXISTS small; CREATE ROLE small LOGIN PASSWORD 'small-secret'")
+        self.cluster.sql(
+            "DROP ROLE IF EXISTS small; CREATE ROLE small LOGIN PASSWORD 'small-secret'"
+        )
         self.addCleanup(self.cluster.sql, "DROP OWNED BY small; DROP ROLE small")
         url = self.url.replace("posenc:", "small:", 1).split("@")[1]
         self.url = f"postgresql://small:small-secret@{url}"
         self.refused("permission denied", "--print-schema")
-        schema = subprocess.run([BINARY, "--print-schema"], capture_output=True, text=True, check=True).stdout
+        schema = subprocess.run(
+            [BINARY, "--print-schema"], capture_output=True, text=True, check=True
+        ).stdout
         self.cluster.sql(schema)
-        grants = [line.split("--   ")[1].replace("ROLE", "small") for line in schema.splitlines() if "GRANT" in line]
+        grants = [
+            line.split("--   ")[1].replace("ROLE", "small")
+            for line in schema.splitlines()
+            if "GRANT" in line
+        ]
         self.assertEqual(len(grants), 3)
         self.cluster.sql(" ".join(grants))
         server = self.start()

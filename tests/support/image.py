@@ -28,7 +28,13 @@ Suites: bookworm bookworm-updates
 Components: main
 Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
 """
-CONFINED = ("--network", "none", "--read-only", "--cap-drop=all", "--security-opt=no-new-privileges")
+CONFINED = (
+    "--network",
+    "none",
+    "--read-only",
+    "--cap-drop=all",
+    "--security-opt=no-new-privileges",
+)
 
 
 def say(text):
@@ -51,17 +57,30 @@ class Podman:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "containers.conf").write_text(
             '[containers]\ndefault_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]\n'
-            '[engine]\nruntime = "runc"\ncgroup_manager = "cgroupfs"\nevents_logger = "file"\n')
+            '[engine]\nruntime = "runc"\ncgroup_manager = "cgroupfs"\nevents_logger = "file"\n'
+        )
         (folder / "storage.conf").write_text(
-            f'[storage]\ndriver = "overlay"\nrunroot = "{folder}/run"\ngraphroot = "{folder}/storage"\n')
-        self.environment = {**os.environ, "CONTAINERS_CONF": f"{folder}/containers.conf",
-                            "CONTAINERS_STORAGE_CONF": f"{folder}/storage.conf"}
+            f'[storage]\ndriver = "overlay"\nrunroot = "{folder}/run"\ngraphroot = "{folder}/storage"\n'
+        )
+        self.environment = {
+            **os.environ,
+            "CONTAINERS_CONF": f"{folder}/containers.conf",
+            "CONTAINERS_STORAGE_CONF": f"{folder}/storage.conf",
+        }
 
     def __call__(self, *arguments, check=True, quiet=True):
-        ended = subprocess.run(["podman", *arguments], env=self.environment, text=True, check=False,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE if quiet else None)
+        ended = subprocess.run(
+            ["podman", *arguments],
+            env=self.environment,
+            text=True,
+            check=False,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE if quiet else None,
+        )
         if check and ended.returncode != 0:
-            raise AssertionError(f"podman {' '.join(arguments)}: {ended.stdout}{ended.stderr or ''}")
+            raise AssertionError(
+                f"podman {' '.join(arguments)}: {ended.stdout}{ended.stderr or ''}"
+            )
         return ended.stdout.strip() if check else ended
 
     def make_base(self):
@@ -70,8 +89,11 @@ class Podman:
         say(f"makes {BASE} of Debian's packages")
         root = self.folder / "root"
         shutil.rmtree(root, ignore_errors=True)
-        subprocess.run(["debootstrap", "--variant=minbase", "bookworm", root], check=True,
-                       stdout=subprocess.DEVNULL)
+        subprocess.run(
+            ["debootstrap", "--variant=minbase", "bookworm", root],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
         (root / "etc/apt/sources.list").unlink()
         (root / "etc/apt/sources.list.d/debian.sources").write_text(SOURCES)
         archive = self.folder / "root.tar"
@@ -82,16 +104,43 @@ class Podman:
 
     def build(self, name, moment, *flags, form="docker"):
         """Build the image, or another target, and return its digest. Of podman's forms docker has the
-        health check, and oci no name of the container that built it, so that its digest is the same again."""
+        health check, and oci no name of the container that built it, so that its digest is the same again.
+        """
         more = []
-        if authority := os.environ.get("NODE_EXTRA_CA_CERTS"):  # a network with certificates of its own
+        if authority := os.environ.get(
+            "NODE_EXTRA_CA_CERTS"
+        ):  # a network with certificates of its own
             (self.folder / "npmrc").write_text("cafile=/etc/npm-authority.crt\n")
-            more = ["--volume", f"{authority}:/etc/npm-authority.crt:ro",
-                    "--volume", f"{self.folder}/npmrc:/etc/npmrc:ro"]
-        self("build", "--isolation", "chroot", "--pull=never", "--layers", "--format", form,
-             "--timestamp", str(moment), "--build-arg", f"SOURCE_DATE_EPOCH={moment}", *more, *flags,
-             "-f", "docker/Dockerfile", *(() if "--output" in flags else ("-t", name)), ".")
-        return "" if "--output" in flags else self("image", "inspect", "--format", "{{.Digest}}", name)
+            more = [
+                "--volume",
+                f"{authority}:/etc/npm-authority.crt:ro",
+                "--volume",
+                f"{self.folder}/npmrc:/etc/npmrc:ro",
+            ]
+        self(
+            "build",
+            "--isolation",
+            "chroot",
+            "--pull=never",
+            "--layers",
+            "--format",
+            form,
+            "--timestamp",
+            str(moment),
+            "--build-arg",
+            f"SOURCE_DATE_EPOCH={moment}",
+            *more,
+            *flags,
+            "-f",
+            "docker/Dockerfile",
+            *(() if "--output" in flags else ("-t", name)),
+            ".",
+        )
+        return (
+            ""
+            if "--output" in flags
+            else self("image", "inspect", "--format", "{{.Digest}}", name)
+        )
 
 
 # ---- what is in it ----
@@ -107,21 +156,41 @@ def check_contents(podman, image):
     archive = podman.folder / "contents.tar"
     podman("export", "-o", str(archive), container)
     podman("rm", container)
-    listed = subprocess.run(["tar", "-tf", archive], check=True, capture_output=True, text=True).stdout.split()
+    listed = subprocess.run(
+        ["tar", "-tf", archive], check=True, capture_output=True, text=True
+    ).stdout.split()
     made_by_podman = re.compile(r"(dev|etc|proc|run|sys|\.|etc/.*|dev/.*|run/.*)/?")
-    assert [name for name in listed if not made_by_podman.fullmatch(name)] == ["posenc-server"], listed
-    headers = subprocess.run(["readelf", "-hldW", program], check=True, capture_output=True, text=True).stdout
+    assert [name for name in listed if not made_by_podman.fullmatch(name)] == [
+        "posenc-server"
+    ], listed
+    headers = subprocess.run(
+        ["readelf", "-hldW", program], check=True, capture_output=True, text=True
+    ).stdout
     assert "INTERP" not in headers and "(NEEDED)" not in headers and "PIE" in headers, headers
     return program
 
 
 def check_sbom(podman, moment):
     folder = podman.folder / "sbom"
-    podman.build("posenc:sbom", moment, "--target", "sbom", "--output", f"type=local,dest={folder}")
+    podman.build(
+        "posenc:sbom", moment, "--target", "sbom", "--output", f"type=local,dest={folder}"
+    )
     document = json.loads((folder / "posenc.spdx.json").read_text())
     names = {package["name"]: package for package in document["packages"]}
-    for name in ("posenc", "libmicrohttpd", "jansson", "nettle", "libpng1.6", "sqlite3", "zlib", "glibc", "d3-array"):
-        assert names[name]["versionInfo"] and names[name]["licenseDeclared"] != "NOASSERTION", name
+    for name in (
+        "posenc",
+        "libmicrohttpd",
+        "jansson",
+        "nettle",
+        "libpng1.6",
+        "sqlite3",
+        "zlib",
+        "glibc",
+        "d3-array",
+    ):
+        assert (
+            names[name]["versionInfo"] and names[name]["licenseDeclared"] != "NOASSERTION"
+        ), name
     say(f"{folder}/posenc.spdx.json names {len(names)} packages")
     return document["packages"][0]["checksums"][0]["checksumValue"]
 
@@ -136,8 +205,10 @@ def measure_start(program):
         times.append(1000 * (time.monotonic() - begun))
         memory = server.resident()
         server.stop()
-    say(f"first answer after {statistics.median(times):.1f} ms (median of {len(times)}, at best "
-        f"{min(times):.1f}), then {memory / 1e6:.1f} MB resident")
+    say(
+        f"first answer after {statistics.median(times):.1f} ms (median of {len(times)}, at best "
+        f"{min(times):.1f}), then {memory / 1e6:.1f} MB resident"
+    )
 
 
 # ---- the sidecar ----
@@ -154,21 +225,58 @@ def run_sidecar(podman, image):
     shared.chmod(0o755)
     (podman.folder / "warm.txt").write_text(warm)
     container = podman(
-        "run", "-d", "--pull=never", *CONFINED, "--memory=64m", "-v", f"{shared}:/run/posenc",
-        "-v", f"{podman.folder}/warm.txt:/warm.txt:ro", "-e", "POSENC_UNIX_SOCKET=/run/posenc/socket",
-        "-e", "POSENC_UNIX_SOCKET_MODE=0666", "-e", "POSENC_WARM=/warm.txt",
-        "-e", "POSENC_CACHE_BYTES=32MiB", image)
+        "run",
+        "-d",
+        "--pull=never",
+        *CONFINED,
+        "--memory=64m",
+        "-v",
+        f"{shared}:/run/posenc",
+        "-v",
+        f"{podman.folder}/warm.txt:/warm.txt:ro",
+        "-e",
+        "POSENC_UNIX_SOCKET=/run/posenc/socket",
+        "-e",
+        "POSENC_UNIX_SOCKET_MODE=0666",
+        "-e",
+        "POSENC_WARM=/warm.txt",
+        "-e",
+        "POSENC_CACHE_BYTES=32MiB",
+        image,
+    )
     try:
-        wait_until(lambda: podman("healthcheck", "run", container, check=False).returncode == 0, "healthy")
+        wait_until(
+            lambda: podman("healthcheck", "run", container, check=False).returncode == 0,
+            "healthy",
+        )
         say("the health check says that it is healthy")
         for each in code[1:]:
-            job = subprocess.run(["setpriv", "--reuid", JOB_USER, "--regid", JOB_USER, "--clear-groups", sys.executable,
-                                  "-c", code[0] + each], check=True, capture_output=True, text=True, cwd="/",
-                                 env={"POSENC_SOCKET": str(shared / "socket"), "PATH": os.environ["PATH"]})
+            job = subprocess.run(
+                [
+                    "setpriv",
+                    "--reuid",
+                    JOB_USER,
+                    "--regid",
+                    JOB_USER,
+                    "--clear-groups",
+                    sys.executable,
+                    "-c",
+                    code[0] + each,
+                ],
+                check=True,
+                capture_output=True,
+                text=True,
+                cwd="/",
+                env={"POSENC_SOCKET": str(shared / "socket"), "PATH": os.environ["PATH"]},
+            )
             say(f"the job as user {JOB_USER} prints {job.stdout.strip()}")
         process = podman("inspect", "--format", "{{.State.Pid}}", container)
         status = Path(f"/proc/{process}/status").read_text()
-        say(", ".join(re.findall(r"^((?:VmRSS|Uid|CapEff|NoNewPrivs):.*)$", status, re.MULTILINE)).replace("\t", " "))
+        say(
+            ", ".join(
+                re.findall(r"^((?:VmRSS|Uid|CapEff|NoNewPrivs):.*)$", status, re.MULTILINE)
+            ).replace("\t", " ")
+        )
         podman("stop", container)
         assert podman("inspect", "--format", "{{.State.ExitCode}}", container) == "0"
         assert not (shared / "socket").exists()
@@ -182,9 +290,22 @@ def run_sidecar(podman, image):
 def check_names(podman, image):
     """A static program finds hosts by number and, through the container's hosts file, by name."""
     for bind in ("127.0.0.1", "localhost"):
-        container = podman("run", "-d", "--pull=never", *CONFINED, "--memory=64m", "-e", f"POSENC_BIND={bind}", image)
+        container = podman(
+            "run",
+            "-d",
+            "--pull=never",
+            *CONFINED,
+            "--memory=64m",
+            "-e",
+            f"POSENC_BIND={bind}",
+            image,
+        )
         try:
-            wait_until(lambda c=container: podman("healthcheck", "run", c, check=False).returncode == 0, f"{bind} answers")
+            wait_until(
+                lambda c=container: podman("healthcheck", "run", c, check=False).returncode
+                == 0,
+                f"{bind} answers",
+            )
             say(f"it listens on {bind}")
         finally:
             podman("rm", "-f", container)
@@ -196,20 +317,31 @@ def main(build):
         return
     podman = Podman(Path(build).resolve() / "image")
     podman.make_base()
-    moment = os.environ.get("SOURCE_DATE_EPOCH") or subprocess.run(
-        ["git", "log", "-1", "--format=%ct"], check=True, capture_output=True, text=True).stdout.strip()
-    digests = [podman.build("posenc:again", moment, *flags, form="oci") for flags in ((), ("--no-cache",))]
+    moment = (
+        os.environ.get("SOURCE_DATE_EPOCH")
+        or subprocess.run(
+            ["git", "log", "-1", "--format=%ct"], check=True, capture_output=True, text=True
+        ).stdout.strip()
+    )
+    digests = [
+        podman.build("posenc:again", moment, *flags, form="oci")
+        for flags in ((), ("--no-cache",))
+    ]
     say(f"two builds: {digests}")
     assert digests[0] == digests[1]
     podman.build("posenc:static", moment)
     program = check_contents(podman, "posenc:static")
-    digest = subprocess.run(["sha256sum", program], check=True, capture_output=True, text=True).stdout.split()[0]
+    digest = subprocess.run(
+        ["sha256sum", program], check=True, capture_output=True, text=True
+    ).stdout.split()[0]
     assert check_sbom(podman, moment) == digest
     measure_start(program)
     check_names(podman, "posenc:static")
     run_sidecar(podman, "posenc:static")
     podman.build("posenc:dynamic", moment, "--target", "dynamic")
-    say(f"with shared libraries: {int(podman('image', 'inspect', '--format', '{{.Size}}', 'posenc:dynamic')):,} bytes")
+    say(
+        f"with shared libraries: {int(podman('image', 'inspect', '--format', '{{.Size}}', 'posenc:dynamic')):,} bytes"
+    )
     check_names(podman, "posenc:dynamic")
     say("the image is as it should be")
 

@@ -13,10 +13,37 @@ from pathlib import Path
 
 # Bottom up. Headers in the layer's own folder are its ground, sources there its roof.
 LADDER = {
-    "lib": ["numerics", "kernels", "text", "requests", "tables", "foreign", "positions", "waves", "trained",
-            "schemes", "registry", "identify", "apply"],
-    "api": ["bytes", "json", "http", "replies", "sets", "tables", "writers", "formats", "negotiation",
-            "representations", "conversions", "models", "openapi", "endpoints"],
+    "lib": [
+        "numerics",
+        "kernels",
+        "text",
+        "requests",
+        "tables",
+        "foreign",
+        "positions",
+        "waves",
+        "trained",
+        "schemes",
+        "registry",
+        "identify",
+        "apply",
+    ],
+    "api": [
+        "bytes",
+        "json",
+        "http",
+        "replies",
+        "sets",
+        "tables",
+        "writers",
+        "formats",
+        "negotiation",
+        "representations",
+        "conversions",
+        "models",
+        "openapi",
+        "endpoints",
+    ],
     "server": ["settings", "work", "observe", "store", "net", "http"],
 }
 LAYERS = list(LADDER)
@@ -65,7 +92,7 @@ def resolve(path, name, files):
     beside = str(Path(path).parent / name)
     if "/" not in name and beside in files:
         return beside
-    for below in reversed(LAYERS[:LAYERS.index(layer) + 1]):
+    for below in reversed(LAYERS[: LAYERS.index(layer) + 1]):
         if f"{below}/{name}" in files:
             return f"{below}/{name}"
     return None
@@ -78,8 +105,13 @@ def may_use(path, target):
     if layer != other_layer:
         if LAYERS.index(other_layer) > LAYERS.index(layer):
             return f"{other_layer} stands above {layer}"
-        return None if target.split("/", 1)[1] in PUBLIC[other_layer] else (
-            f"{layer} uses {other_layer} by {', '.join(sorted(PUBLIC[other_layer]))} alone")
+        return (
+            None
+            if target.split("/", 1)[1] in PUBLIC[other_layer]
+            else (
+                f"{layer} uses {other_layer} by {', '.join(sorted(PUBLIC[other_layer]))} alone"
+            )
+        )
     if floor is None or other_floor is None:
         return "the folder is no room of the ladder in tests/support/rooms.py"
     if other_floor > floor:
@@ -97,7 +129,7 @@ def include_faults(files):
                 continue
             target = resolve(path, name, files)
             if target is None:
-                yield f"{path} includes \"{name}\", which no layer at or below its own has"
+                yield f'{path} includes "{name}", which no layer at or below its own has'
             elif reason := may_use(path, target):
                 yield f"{path} includes {target}: {reason}"
 
@@ -109,8 +141,10 @@ def calls(build):
         for unit in sorted(Path(build, layer).rglob("*.o")):
             source = str(unit.relative_to(build)).removesuffix(".o") + ".c"
             if not Path(source).exists():
-                continue # one of a kernel's other builds, or a file that has moved
-            text = subprocess.run(["nm", str(unit)], capture_output=True, text=True, check=True).stdout
+                continue  # one of a kernel's other builds, or a file that has moved
+            text = subprocess.run(
+                ["nm", str(unit)], capture_output=True, text=True, check=True
+            ).stdout
             for line in text.splitlines():
                 *_, kind, symbol = line.split()
                 if kind == "U":
@@ -161,15 +195,21 @@ def plant(files):
         print("rooms: a planted include was not refused:", *pair, file=sys.stderr)
     for room in sorted(expected - rooms):
         print("rooms: no include was planted in", *room, file=sys.stderr)
-    print(f"rooms: {len(seen)} forbidden includes planted in {len(rooms)} rooms, "
-          f"{len(seen) - len(missed)} refused")
+    print(
+        f"rooms: {len(seen)} forbidden includes planted in {len(rooms)} rooms, "
+        f"{len(seen) - len(missed)} refused"
+    )
     return bool(missed or expected - rooms)
 
 
 def figures(files, build):
     arrows = defaultdict(set)
-    pairs = [(path, resolve(path, name, files)) for path, names in files.items()
-             for quoted, name in names if quoted]
+    pairs = [
+        (path, resolve(path, name, files))
+        for path, names in files.items()
+        for quoted, name in names
+        if quoted
+    ]
     pairs += [(source, target) for source, target, _ in calls(build)] if build else []
     for path, target in pairs:
         layer, room, _ = room_of(path)
@@ -179,8 +219,10 @@ def figures(files, build):
         inner = {(a, b) for a, b in arrows[layer] if a and b}
         up = [pair for pair in inner if ladder.index(pair[1]) > ladder.index(pair[0])]
         both = [pair for pair in inner if pair[::-1] in inner]
-        print(f"{layer}: {len(ladder)} rooms, {len(inner)} arrows, {len(up)} up, "
-              f"{len(both) // 2} pairs that use each other")
+        print(
+            f"{layer}: {len(ladder)} rooms, {len(inner)} arrows, {len(up)} up, "
+            f"{len(both) // 2} pairs that use each other"
+        )
 
 
 def main():
@@ -194,8 +236,11 @@ def main():
         return
     faults = list(include_faults(files)) + (list(call_faults(build)) if build else [])
     for layer, ladder in LADDER.items():
-        faults += [f"{layer}/{room} is a room of the ladder and holds no source"
-                   for room in ladder if not any(room_of(path)[:2] == (layer, room) for path in files)]
+        faults += [
+            f"{layer}/{room} is a room of the ladder and holds no source"
+            for room in ladder
+            if not any(room_of(path)[:2] == (layer, room) for path in files)
+        ]
     for fault in faults:
         print("rooms:", fault, file=sys.stderr)
     sys.exit(1 if faults else 0)

@@ -21,7 +21,9 @@ def sources():
 
 def has_suite(source):
     suite = Path("tests/unit", source)
-    return suite.exists() and re.search(r"^Suite \*\w+_suite\(void\)", suite.read_text(), re.MULTILINE)
+    return suite.exists() and re.search(
+        r"^Suite \*\w+_suite\(void\)", suite.read_text(), re.MULTILINE
+    )
 
 
 def listed():

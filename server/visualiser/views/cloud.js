@@ -5,7 +5,15 @@ import {h} from '../dom.js';
 import {brief} from '../numbers.js';
 import {cloudNote} from '../notes.js';
 import {compareTriangles, extentOf, pairsOf, rowsToCompare} from '../pairs.js';
-import {METRICS, chooser, comparable, hasSimilarity, loadSimilarity, present, titlesOf} from '../similarity.js';
+import {
+    METRICS,
+    chooser,
+    comparable,
+    hasSimilarity,
+    loadSimilarity,
+    present,
+    titlesOf,
+} from '../similarity.js';
 
 const MARGIN = {top: 8, right: 14, bottom: 38, left: 56};
 const NARROW = 560;
@@ -13,18 +21,26 @@ const AROUND = 200; // pixels that controls, notes and axes take of the height
 const LOW = 400;
 const REACH = 9; // pixels from the pointer within which a point is found
 const FONT = '12px system-ui, sans-serif';
-const UPPER = 1, LOWER = 2;
+const UPPER = 1,
+    LOWER = 2;
 const TRIANGLES = {both: 'both', upper: 'upper (j > i)', lower: 'lower (j < i)'};
 const only = (...names) => Object.fromEntries(names.map((name) => [name, METRICS[name]]));
 
-const wordOf = (hex) => { const [r, g, b] = [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16)); return (0xff000000 | (b << 16) | (g << 8) | r) >>> 0; };
+const wordOf = (hex) => {
+    const [r, g, b] = [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+    return (0xff000000 | (b << 16) | (g << 8) | r) >>> 0;
+};
 const clamp = (value, least, most) => Math.max(least, Math.min(value, most));
-const inksOf = ({categorical}) => ({[UPPER]: categorical[0], [LOWER]: categorical[1], [UPPER | LOWER]: categorical[2]});
+const inksOf = ({categorical}) => ({
+    [UPPER]: categorical[0],
+    [LOWER]: categorical[1],
+    [UPPER | LOWER]: categorical[2],
+});
 
 // A domain with a margin at both ends.
 function roomy([least, most]) {
-  const room = least < most ? (most - least) * 0.03 : 0.5;
-  return [least - room, most + room];
+    const room = least < most ? (most - least) * 0.03 : 0.5;
+    return [least - room, most + room];
 }
 
 // The more points there are, the smaller they are.
@@ -32,216 +48,341 @@ const sizeOf = (count) => (count < 4e3 ? 4 : count < 4e4 ? 3 : count < 2e5 ? 2 :
 
 // Where a point lies in pixels, and in which triangle.
 const placeOf = ({x, y, scales}, index) => [scales.x(x.data[index]), scales.y(y.data[index])];
-const triangleOf = ({x}, index) => (index % x.columns > x.numbers(Math.floor(index / x.columns)) ? UPPER : LOWER);
+const triangleOf = ({x}, index) =>
+    index % x.columns > x.numbers(Math.floor(index / x.columns)) ? UPPER : LOWER;
 
 // Draws the points on a canvas of their own, since putImageData would overwrite the grid below them. Also
 // returns for each pixel the index (into the matrices) of a point in it, or -1.
 function paint(cloud, {wide, high, ratio}, colours) {
-  const {at} = cloud.pairs;
-  const nearby = new Int32Array(wide * high).fill(-1);
-  const image = new ImageData(Math.round(wide * ratio), Math.round(high * ratio));
-  const marks = new Uint8Array(image.width * image.height);
-  const size = Math.round(sizeOf(at.length) * ratio);
-  for (const index of at) {
-    const [px, py] = placeOf(cloud, index);
-    nearby[clamp(Math.floor(py), 0, high - 1) * wide + clamp(Math.floor(px), 0, wide - 1)] = index;
-    const left = clamp(Math.round(px * ratio - size / 2), 0, image.width - size), top = clamp(Math.round(py * ratio - size / 2), 0, image.height - size);
-    const triangle = triangleOf(cloud, index);
-    for (let row = 0; row < size; row++)
-      for (let column = 0; column < size; column++) marks[(top + row) * image.width + left + column] |= triangle;
-  }
-  const inks = new Uint32Array(4);
-  for (const [mark, hex] of Object.entries(inksOf(colours))) inks[mark] = wordOf(hex);
-  const words = new Uint32Array(image.data.buffer);
-  for (let i = 0; i < marks.length; i++) words[i] = inks[marks[i]];
-  const points = h('canvas', {width: image.width, height: image.height});
-  points.getContext('2d').putImageData(image, 0, 0);
-  return {points, nearby};
+    const {at} = cloud.pairs;
+    const nearby = new Int32Array(wide * high).fill(-1);
+    const image = new ImageData(Math.round(wide * ratio), Math.round(high * ratio));
+    const marks = new Uint8Array(image.width * image.height);
+    const size = Math.round(sizeOf(at.length) * ratio);
+    for (const index of at) {
+        const [px, py] = placeOf(cloud, index);
+        nearby[clamp(Math.floor(py), 0, high - 1) * wide + clamp(Math.floor(px), 0, wide - 1)] =
+            index;
+        const left = clamp(Math.round(px * ratio - size / 2), 0, image.width - size),
+            top = clamp(Math.round(py * ratio - size / 2), 0, image.height - size);
+        const triangle = triangleOf(cloud, index);
+        for (let row = 0; row < size; row++)
+            for (let column = 0; column < size; column++)
+                marks[(top + row) * image.width + left + column] |= triangle;
+    }
+    const inks = new Uint32Array(4);
+    for (const [mark, hex] of Object.entries(inksOf(colours))) inks[mark] = wordOf(hex);
+    const words = new Uint32Array(image.data.buffer);
+    for (let i = 0; i < marks.length; i++) words[i] = inks[marks[i]];
+    const points = h('canvas', {width: image.width, height: image.height});
+    points.getContext('2d').putImageData(image, 0, 0);
+    return {points, nearby};
 }
 
 function drawAxes(context, {x, y, scales}, {wide, high}, colours) {
-  context.font = FONT;
-  context.fillStyle = colours.quiet;
-  context.strokeStyle = colours.grid;
-  context.lineWidth = 1;
-  context.textAlign = 'center';
-  context.textBaseline = 'top';
-  for (const tick of scales.x.ticks(Math.max(2, wide / 70))) {
-    const px = Math.round(scales.x(tick)) + 0.5;
-    context.strokeRect(px, 0, 0, high);
-    context.fillText(brief(tick), px, high + 5);
-  }
-  context.fillText(x.tensor.name, wide / 2, high + 22);
-  context.textAlign = 'right';
-  context.textBaseline = 'middle';
-  for (const tick of scales.y.ticks(Math.max(2, high / 60))) {
-    const py = Math.round(scales.y(tick)) + 0.5;
-    context.strokeRect(0, py, wide, 0);
-    context.fillText(brief(tick), -6, py);
-  }
-  context.save();
-  context.translate(10 - MARGIN.left, high / 2);
-  context.rotate(-Math.PI / 2);
-  context.textAlign = 'center';
-  context.fillText(y.tensor.name, 0, 0);
-  context.restore();
+    context.font = FONT;
+    context.fillStyle = colours.quiet;
+    context.strokeStyle = colours.grid;
+    context.lineWidth = 1;
+    context.textAlign = 'center';
+    context.textBaseline = 'top';
+    for (const tick of scales.x.ticks(Math.max(2, wide / 70))) {
+        const px = Math.round(scales.x(tick)) + 0.5;
+        context.strokeRect(px, 0, 0, high);
+        context.fillText(brief(tick), px, high + 5);
+    }
+    context.fillText(x.tensor.name, wide / 2, high + 22);
+    context.textAlign = 'right';
+    context.textBaseline = 'middle';
+    for (const tick of scales.y.ticks(Math.max(2, high / 60))) {
+        const py = Math.round(scales.y(tick)) + 0.5;
+        context.strokeRect(0, py, wide, 0);
+        context.fillText(brief(tick), -6, py);
+    }
+    context.save();
+    context.translate(10 - MARGIN.left, high / 2);
+    context.rotate(-Math.PI / 2);
+    context.textAlign = 'center';
+    context.fillText(y.tensor.name, 0, 0);
+    context.restore();
 }
 
 // A description of a cloud for screen readers.
 function labelOf({x, y, pairs: {at}, title}) {
-  const range = (matrix) => `${matrix.tensor.name} from ${extentOf(matrix, at).map(brief).join(' to ')}`;
-  return `${title}: ${at.length > 0 ? `${at.length} pairs of positions, ${range(x)}, ${range(y)}` : 'no pairs with both numbers'}. Arrow keys choose the two positions.`;
+    const range = (matrix) =>
+        `${matrix.tensor.name} from ${extentOf(matrix, at).map(brief).join(' to ')}`;
+    return `${title}: ${at.length > 0 ? `${at.length} pairs of positions, ${range(x)}, ${range(y)}` : 'no pairs with both numbers'}. Arrow keys choose the two positions.`;
 }
 
 // One cloud: {title, x, y: matrices, pairs, scales}; draw(index) rings a point, find(event) finds one.
 function createCloud(cloud, {wide, high}, {colours}) {
-  const {x, y} = cloud;
-  const canvas = h('canvas', {class: 'plot', tabindex: 0, role: 'application', 'aria-roledescription': 'point cloud', 'aria-label': labelOf(cloud)});
-  const ratio = Math.min(devicePixelRatio || 1, 2);
-  const outer = {wide: wide + MARGIN.left + MARGIN.right, high: high + MARGIN.top + MARGIN.bottom};
-  canvas.width = Math.round(outer.wide * ratio);
-  canvas.height = Math.round(outer.high * ratio);
-  canvas.style.width = `${outer.wide}px`;
-  canvas.style.height = `${outer.high}px`;
-  const {points, nearby} = paint(cloud, {wide, high, ratio}, colours);
+    const {x, y} = cloud;
+    const canvas = h('canvas', {
+        class: 'plot',
+        tabindex: 0,
+        role: 'application',
+        'aria-roledescription': 'point cloud',
+        'aria-label': labelOf(cloud),
+    });
+    const ratio = Math.min(devicePixelRatio || 1, 2);
+    const outer = {
+        wide: wide + MARGIN.left + MARGIN.right,
+        high: high + MARGIN.top + MARGIN.bottom,
+    };
+    canvas.width = Math.round(outer.wide * ratio);
+    canvas.height = Math.round(outer.high * ratio);
+    canvas.style.width = `${outer.wide}px`;
+    canvas.style.height = `${outer.high}px`;
+    const {points, nearby} = paint(cloud, {wide, high, ratio}, colours);
 
-  canvas.redraw = (context) => draw(-1, context);
-  function draw(index, context = canvas.getContext('2d')) {
-    context.setTransform(ratio, 0, 0, ratio, MARGIN.left * ratio, MARGIN.top * ratio);
-    context.clearRect(-MARGIN.left, -MARGIN.top, outer.wide, outer.high);
-    drawAxes(context, cloud, {wide, high}, colours);
-    context.drawImage(points, 0, 0, wide, high);
-    if (index < 0 || !Number.isFinite(x.data[index]) || !Number.isFinite(y.data[index])) return;
-    for (const [colour, line] of [[colours.paper, 5], [colours.ink, 2]]) {
-      context.strokeStyle = colour;
-      context.lineWidth = line;
-      context.beginPath();
-      context.arc(...placeOf(cloud, index), 6, 0, 2 * Math.PI);
-      context.stroke();
+    canvas.redraw = (context) => draw(-1, context);
+    function draw(index, context = canvas.getContext('2d')) {
+        context.setTransform(ratio, 0, 0, ratio, MARGIN.left * ratio, MARGIN.top * ratio);
+        context.clearRect(-MARGIN.left, -MARGIN.top, outer.wide, outer.high);
+        drawAxes(context, cloud, {wide, high}, colours);
+        context.drawImage(points, 0, 0, wide, high);
+        if (index < 0 || !Number.isFinite(x.data[index]) || !Number.isFinite(y.data[index]))
+            return;
+        for (const [colour, line] of [
+            [colours.paper, 5],
+            [colours.ink, 2],
+        ]) {
+            context.strokeStyle = colour;
+            context.lineWidth = line;
+            context.beginPath();
+            context.arc(...placeOf(cloud, index), 6, 0, 2 * Math.PI);
+            context.stroke();
+        }
     }
-  }
 
-  // The point nearest to a place on the canvas, or -1.
-  function find(event) {
-    const px = Math.floor(event.offsetX - MARGIN.left), py = Math.floor(event.offsetY - MARGIN.top);
-    let best = -1, least = REACH * REACH + 1;
-    for (let row = Math.max(0, py - REACH); row <= Math.min(high - 1, py + REACH); row++)
-      for (let column = Math.max(0, px - REACH); column <= Math.min(wide - 1, px + REACH); column++) {
-        const distance = (row - py) ** 2 + (column - px) ** 2;
-        if (nearby[row * wide + column] < 0 || distance >= least) continue;
-        least = distance;
-        best = nearby[row * wide + column];
-      }
-    return best;
-  }
+    // The point nearest to a place on the canvas, or -1.
+    function find(event) {
+        const px = Math.floor(event.offsetX - MARGIN.left),
+            py = Math.floor(event.offsetY - MARGIN.top);
+        let best = -1,
+            least = REACH * REACH + 1;
+        for (let row = Math.max(0, py - REACH); row <= Math.min(high - 1, py + REACH); row++)
+            for (
+                let column = Math.max(0, px - REACH);
+                column <= Math.min(wide - 1, px + REACH);
+                column++
+            ) {
+                const distance = (row - py) ** 2 + (column - px) ** 2;
+                if (nearby[row * wide + column] < 0 || distance >= least) continue;
+                least = distance;
+                best = nearby[row * wide + column];
+            }
+        return best;
+    }
 
-  return {element: h('figure', {class: 'panel'}, h('figcaption', {}, cloud.title), canvas), canvas, draw, find, cloud};
+    return {
+        element: h('figure', {class: 'panel'}, h('figcaption', {}, cloud.title), canvas),
+        canvas,
+        draw,
+        find,
+        cloud,
+    };
 }
 
 // ---- texts ----
 
 function newsOf(cloud, prefix, triangle) {
-  const {x, y, pairs: {at, undefinedPairs, thinned}} = cloud;
-  const all = (x.columns * (x.columns - 1)) / (triangle === 'both' ? 1 : 2);
-  const {mirrored, different} = compareTriangles(x, y);
-  const parts = [`${at.length.toLocaleString('en')} ${thinned || x.rows < x.columns ? `of ${all.toLocaleString('en')} ordered pairs, thinned by a fixed rule` : 'ordered pairs'}`];
-  if (x.rows < x.columns) parts.push(`${x.rows} of ${x.columns} rows compared with all`);
-  if (undefinedPairs > 0) parts.push(`${undefinedPairs.toLocaleString('en')} without a ${y.tensor.name}, which a constant row does not have`);
-  if (at.length > 0 && mirrored > 0) parts.push(different === 0 ? 'both triangles coincide: the matrices are symmetric' : `${different.toLocaleString('en')} of ${mirrored.toLocaleString('en')} pairs differ between the triangles`);
-  return h('p', {class: 'cloud-news'}, `${prefix}${parts.join('; ')}.`);
+    const {
+        x,
+        y,
+        pairs: {at, undefinedPairs, thinned},
+    } = cloud;
+    const all = (x.columns * (x.columns - 1)) / (triangle === 'both' ? 1 : 2);
+    const {mirrored, different} = compareTriangles(x, y);
+    const parts = [
+        `${at.length.toLocaleString('en')} ${thinned || x.rows < x.columns ? `of ${all.toLocaleString('en')} ordered pairs, thinned by a fixed rule` : 'ordered pairs'}`,
+    ];
+    if (x.rows < x.columns) parts.push(`${x.rows} of ${x.columns} rows compared with all`);
+    if (undefinedPairs > 0)
+        parts.push(
+            `${undefinedPairs.toLocaleString('en')} without a ${y.tensor.name}, which a constant row does not have`,
+        );
+    if (at.length > 0 && mirrored > 0)
+        parts.push(
+            different === 0
+                ? 'both triangles coincide: the matrices are symmetric'
+                : `${different.toLocaleString('en')} of ${mirrored.toLocaleString('en')} pairs differ between the triangles`,
+        );
+    return h('p', {class: 'cloud-news'}, `${prefix}${parts.join('; ')}.`);
 }
 
 function legend(colours) {
-  const titles = {[UPPER]: 'upper triangle (j > i)', [LOWER]: 'lower triangle (j < i)', [UPPER | LOWER]: 'both at this place'};
-  return h('p', {class: 'cloud-legend'}, ...Object.entries(inksOf(colours)).map(([mark, hex]) => {
-    const swatch = h('span', {class: 'cloud-swatch', 'aria-hidden': 'true'});
-    swatch.style.background = hex;
-    return h('span', {}, swatch, titles[mark]);
-  }));
+    const titles = {
+        [UPPER]: 'upper triangle (j > i)',
+        [LOWER]: 'lower triangle (j < i)',
+        [UPPER | LOWER]: 'both at this place',
+    };
+    return h(
+        'p',
+        {class: 'cloud-legend'},
+        ...Object.entries(inksOf(colours)).map(([mark, hex]) => {
+            const swatch = h('span', {class: 'cloud-swatch', 'aria-hidden': 'true'});
+            swatch.style.background = hex;
+            return h('span', {}, swatch, titles[mark]);
+        }),
+    );
 }
 
 // The index of row numbers (i, j) in a cloud's matrices, or -1.
 function indexOf({x, rowsBy}, i, j) {
-  const row = rowsBy.get(i);
-  return row === undefined || j >= x.columns ? -1 : row * x.columns + j;
+    const row = rowsBy.get(i);
+    return row === undefined || j >= x.columns ? -1 : row * x.columns + j;
 }
 
 function describePair(clouds, {i, j}) {
-  const [{x: {row, column, numbers}, rowsBy}] = clouds;
-  const at = rowsBy.has(i) ? row.at(rowsBy.get(i)) : numbers(i);
-  const parts = [`${row.title}s ${at} and ${column.at(j)}`];
-  clouds.forEach((cloud, side) => {
-    const index = indexOf(cloud, i, j);
-    if (index < 0) return;
-    const [r, c] = [Math.floor(index / cloud.x.columns), index % cloud.x.columns];
-    parts.push(...[cloud.x, cloud.y].map((table) => `${clouds.length > 1 ? `${'AB'[side]} ` : ''}${table.tensor.name} ${table.text(r, c)}`));
-  });
-  return parts.join(' · ');
+    const [
+        {
+            x: {row, column, numbers},
+            rowsBy,
+        },
+    ] = clouds;
+    const at = rowsBy.has(i) ? row.at(rowsBy.get(i)) : numbers(i);
+    const parts = [`${row.title}s ${at} and ${column.at(j)}`];
+    clouds.forEach((cloud, side) => {
+        const index = indexOf(cloud, i, j);
+        if (index < 0) return;
+        const [r, c] = [Math.floor(index / cloud.x.columns), index % cloud.x.columns];
+        parts.push(
+            ...[cloud.x, cloud.y].map(
+                (table) =>
+                    `${clouds.length > 1 ? `${'AB'[side]} ` : ''}${table.tensor.name} ${table.text(r, c)}`,
+            ),
+        );
+    });
+    return parts.join(' · ');
 }
 
 // ---- pointer and keys ----
 
 function connect(panels, {hover, signal}) {
-  const clouds = panels.map(({cloud}) => cloud);
-  let pair = null;
-  function show(to) {
-    pair = to;
-    hover(pair ? describePair(clouds, pair) : '');
-    panels.forEach((panel) => panel.draw(pair ? indexOf(panel.cloud, pair.i, pair.j) : -1));
-  }
-  const pairAt = ({x}, index) => (index < 0 ? null : {i: x.numbers(Math.floor(index / x.columns)), j: index % x.columns});
-  const MOVES = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], PageUp: [-16, 0], PageDown: [16, 0], Home: [0, -Infinity], End: [0, Infinity]};
-  function press(event, {x, rowsBy}) {
-    if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in MOVES)) return;
-    event.preventDefault();
-    const [down, right] = MOVES[event.key];
-    if (!pair || !rowsBy.has(pair.i)) return show({i: x.numbers(0), j: Math.min(1, x.columns - 1)});
-    show({i: x.numbers(clamp(rowsBy.get(pair.i) + down, 0, x.rows - 1)), j: clamp(pair.j + right, 0, x.columns - 1)});
-  }
-  for (const {canvas, find, cloud} of panels) {
-    canvas.addEventListener('pointermove', (event) => show(pairAt(cloud, find(event))), {signal});
-    canvas.addEventListener('pointerleave', () => show(null), {signal});
-    canvas.addEventListener('keydown', (event) => press(event, cloud), {signal});
-  }
-  show(null);
+    const clouds = panels.map(({cloud}) => cloud);
+    let pair = null;
+    function show(to) {
+        pair = to;
+        hover(pair ? describePair(clouds, pair) : '');
+        panels.forEach((panel) => panel.draw(pair ? indexOf(panel.cloud, pair.i, pair.j) : -1));
+    }
+    const pairAt = ({x}, index) =>
+        index < 0 ? null : {i: x.numbers(Math.floor(index / x.columns)), j: index % x.columns};
+    const MOVES = {
+        ArrowUp: [-1, 0],
+        ArrowDown: [1, 0],
+        ArrowLeft: [0, -1],
+        ArrowRight: [0, 1],
+        PageUp: [-16, 0],
+        PageDown: [16, 0],
+        Home: [0, -Infinity],
+        End: [0, Infinity],
+    };
+    function press(event, {x, rowsBy}) {
+        if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in MOVES)) return;
+        event.preventDefault();
+        const [down, right] = MOVES[event.key];
+        if (!pair || !rowsBy.has(pair.i))
+            return show({i: x.numbers(0), j: Math.min(1, x.columns - 1)});
+        show({
+            i: x.numbers(clamp(rowsBy.get(pair.i) + down, 0, x.rows - 1)),
+            j: clamp(pair.j + right, 0, x.columns - 1),
+        });
+    }
+    for (const {canvas, find, cloud} of panels) {
+        canvas.addEventListener('pointermove', (event) => show(pairAt(cloud, find(event))), {
+            signal,
+        });
+        canvas.addEventListener('pointerleave', () => show(null), {signal});
+        canvas.addEventListener('keydown', (event) => press(event, cloud), {signal});
+    }
+    show(null);
 }
 
 // Both clouds have the same axes, so that they can be compared.
 function sharedScales(clouds, {wide, high}) {
-  const domain = (name) => {
-    const extents = clouds.filter(({pairs}) => pairs.at.length > 0).map((cloud) => extentOf(cloud[name], cloud.pairs.at));
-    return roomy(extents.length > 0 ? [Math.min(...extents.map(([least]) => least)), Math.max(...extents.map(([, most]) => most))] : [0, 1]);
-  };
-  return {x: scaleLinear(domain('x'), [0, wide]), y: scaleLinear(domain('y'), [high, 0])};
+    const domain = (name) => {
+        const extents = clouds
+            .filter(({pairs}) => pairs.at.length > 0)
+            .map((cloud) => extentOf(cloud[name], cloud.pairs.at));
+        return roomy(
+            extents.length > 0
+                ? [
+                      Math.min(...extents.map(([least]) => least)),
+                      Math.max(...extents.map(([, most]) => most)),
+                  ]
+                : [0, 1],
+        );
+    };
+    return {x: scaleLinear(domain('x'), [0, wide]), y: scaleLinear(domain('y'), [high, 0])};
 }
 
 function render(container, context) {
-  const {colours, signal, width, height} = context;
-  const {having, note} = comparable(context.tables);
-  const distance = chooser(context, 'cloud.x', 'distance', only('l2', 'l1'), 'l2');
-  const correlation = chooser(context, 'cloud.y', 'against', only('pearson', 'cosine', 'dot'), 'pearson');
-  const triangle = chooser(context, 'cloud.triangle', 'triangle', TRIANGLES, 'both');
-  const load = () => Promise.all(having.map((table) => {
-    const rows = rowsToCompare(table.totalRows);
-    const which = rows.length < table.totalRows ? {chosen: rows} : {first: 0, count: rows.length};
-    return Promise.all([distance, correlation].map(({value}) => loadSimilarity(table, {metric: value, ...which}, signal)));
-  }));
-  return present(container, context, [distance.element, correlation.element, triangle.element], load, (place, loaded, news) => {
-    const titles = titlesOf(having);
-    const clouds = loaded.map(([x, y], side) => ({
-      x, y, pairs: pairsOf(x, y, triangle.value), rowsBy: new Map(Array.from({length: x.rows}, (_, row) => [x.numbers(row), row])),
-      title: titles[side],
-    }));
-    const across = width < NARROW ? 1 : clouds.length;
-    const wide = Math.floor(Math.max(width / across - (across > 1 ? 12 : 0), 200)) - MARGIN.left - MARGIN.right;
-    const size = {wide, high: Math.min(wide, Math.max(LOW, height - AROUND))};
-    const scales = sharedScales(clouds, size);
-    const panels = clouds.map((cloud) => createCloud({...cloud, scales}, size, context));
-    news.textContent = note;
-    place.append(cloudNote(clouds), legend(colours), h('div', {class: 'panels'}, ...panels.map(({element}) => element)),
-      ...clouds.map((cloud, side) => newsOf(cloud, clouds.length > 1 ? `${'AB'[side]}: ` : '', triangle.value)));
-    connect(panels, context);
-  });
+    const {colours, signal, width, height} = context;
+    const {having, note} = comparable(context.tables);
+    const distance = chooser(context, 'cloud.x', 'distance', only('l2', 'l1'), 'l2');
+    const correlation = chooser(
+        context,
+        'cloud.y',
+        'against',
+        only('pearson', 'cosine', 'dot'),
+        'pearson',
+    );
+    const triangle = chooser(context, 'cloud.triangle', 'triangle', TRIANGLES, 'both');
+    const load = () =>
+        Promise.all(
+            having.map((table) => {
+                const rows = rowsToCompare(table.totalRows);
+                const which =
+                    rows.length < table.totalRows
+                        ? {chosen: rows}
+                        : {first: 0, count: rows.length};
+                return Promise.all(
+                    [distance, correlation].map(({value}) =>
+                        loadSimilarity(table, {metric: value, ...which}, signal),
+                    ),
+                );
+            }),
+        );
+    return present(
+        container,
+        context,
+        [distance.element, correlation.element, triangle.element],
+        load,
+        (place, loaded, news) => {
+            const titles = titlesOf(having);
+            const clouds = loaded.map(([x, y], side) => ({
+                x,
+                y,
+                pairs: pairsOf(x, y, triangle.value),
+                rowsBy: new Map(
+                    Array.from({length: x.rows}, (_, row) => [x.numbers(row), row]),
+                ),
+                title: titles[side],
+            }));
+            const across = width < NARROW ? 1 : clouds.length;
+            const wide =
+                Math.floor(Math.max(width / across - (across > 1 ? 12 : 0), 200)) -
+                MARGIN.left -
+                MARGIN.right;
+            const size = {wide, high: Math.min(wide, Math.max(LOW, height - AROUND))};
+            const scales = sharedScales(clouds, size);
+            const panels = clouds.map((cloud) =>
+                createCloud({...cloud, scales}, size, context),
+            );
+            news.textContent = note;
+            place.append(
+                cloudNote(clouds),
+                legend(colours),
+                h('div', {class: 'panels'}, ...panels.map(({element}) => element)),
+                ...clouds.map((cloud, side) =>
+                    newsOf(cloud, clouds.length > 1 ? `${'AB'[side]}: ` : '', triangle.value),
+                ),
+            );
+            connect(panels, context);
+        },
+    );
 }
 
 export default {name: 'cloud', title: 'Cloud', applies: hasSimilarity, render};

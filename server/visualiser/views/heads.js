@@ -16,119 +16,271 @@ const clamp = (value, least, most) => Math.max(least, Math.min(Math.trunc(value)
 // ---- controls ----
 
 function forms({options, update}, form, standard) {
-  const button = (name, title) => h('button', {type: 'button', 'aria-pressed': String(form === name), onclick: () => update({'heads.form': name === standard ? '' : name})}, title);
-  return h('span', {class: 'buttons', role: 'group', 'aria-label': 'Form'}, button('maps', 'Maps'), button('lines', 'Lines'));
+    const button = (name, title) =>
+        h(
+            'button',
+            {
+                type: 'button',
+                'aria-pressed': String(form === name),
+                onclick: () => update({'heads.form': name === standard ? '' : name}),
+            },
+            title,
+        );
+    return h(
+        'span',
+        {class: 'buttons', role: 'group', 'aria-label': 'Form'},
+        button('maps', 'Maps'),
+        button('lines', 'Lines'),
+    );
 }
 
 function pages({update}, page, count, title) {
-  if (count <= PAGE) return null;
-  const go = (to) => update({'heads.page': to ? String(to) : ''});
-  const first = page * PAGE;
-  return h('span', {class: 'window', role: 'group', 'aria-label': `Which ${title}s`}, `${title}s ${first} to ${Math.min(count, first + PAGE) - 1} of ${count} `,
-    h('button', {type: 'button', disabled: page === 0, onclick: () => go(page - 1)}, 'Back'),
-    h('button', {type: 'button', disabled: first + PAGE >= count, onclick: () => go(page + 1)}, 'On'));
+    if (count <= PAGE) return null;
+    const go = (to) => update({'heads.page': to ? String(to) : ''});
+    const first = page * PAGE;
+    return h(
+        'span',
+        {class: 'window', role: 'group', 'aria-label': `Which ${title}s`},
+        `${title}s ${first} to ${Math.min(count, first + PAGE) - 1} of ${count} `,
+        h(
+            'button',
+            {type: 'button', disabled: page === 0, onclick: () => go(page - 1)},
+            'Back',
+        ),
+        h(
+            'button',
+            {type: 'button', disabled: first + PAGE >= count, onclick: () => go(page + 1)},
+            'On',
+        ),
+    );
 }
 
 function scales({options, update}, count) {
-  if (count < 2) return null;
-  const select = h('select', {id: 'heads-scale', onchange: () => update({'heads.scale': select.value})},
-    h('option', {value: ''}, 'shared by all'), h('option', {value: 'each', selected: options['heads.scale'] === 'each'}, 'one for each'));
-  return h('label', {}, 'colours ', select);
+    if (count < 2) return null;
+    const select = h(
+        'select',
+        {id: 'heads-scale', onchange: () => update({'heads.scale': select.value})},
+        h('option', {value: ''}, 'shared by all'),
+        h(
+            'option',
+            {value: 'each', selected: options['heads.scale'] === 'each'},
+            'one for each',
+        ),
+    );
+    return h('label', {}, 'colours ', select);
 }
 
 // ---- the numbers under the crosshair ----
 
 // Where both sides have other axes, the numbers are those of A.
-const readable = ([first, second, ...rest]) => (second && (second.difference || !refusalOf(first, second)) ? [first, second, ...rest] : [first]);
+const readable = ([first, second, ...rest]) =>
+    second && (second.difference || !refusalOf(first, second))
+        ? [first, second, ...rest]
+        : [first];
 
 function numbersOf(all, indices, {row, column}) {
-  const [first] = all;
-  const sets = readable(all);
-  const names = sets.map(({letter}) => letter || 'value');
-  const rows = indices.filter((index) => sets.some(({planes}) => planes.has(index))).map((index) => h('tr', {}, h('th', {scope: 'row'}, `${first.title} ${first.label(index)}`), ...sets.map((set) => h('td', {}, set.text(index, row, column)))));
-  return h('table', {class: 'numbers'}, h('caption', {}, placeOf(sets, {row, column})),
-    h('thead', {}, h('tr', {}, h('th', {scope: 'col'}, first.title), ...names.map((name) => h('th', {scope: 'col'}, name)))), h('tbody', {}, ...rows));
+    const [first] = all;
+    const sets = readable(all);
+    const names = sets.map(({letter}) => letter || 'value');
+    const rows = indices
+        .filter((index) => sets.some(({planes}) => planes.has(index)))
+        .map((index) =>
+            h(
+                'tr',
+                {},
+                h('th', {scope: 'row'}, `${first.title} ${first.label(index)}`),
+                ...sets.map((set) => h('td', {}, set.text(index, row, column))),
+            ),
+        );
+    return h(
+        'table',
+        {class: 'numbers'},
+        h('caption', {}, placeOf(sets, {row, column})),
+        h(
+            'thead',
+            {},
+            h(
+                'tr',
+                {},
+                h('th', {scope: 'col'}, first.title),
+                ...names.map((name) => h('th', {scope: 'col'}, name)),
+            ),
+        ),
+        h('tbody', {}, ...rows),
+    );
 }
 
 function placeOf([set], {row, column}) {
-  return [set.row ? `${set.row.title} ${set.row.at(row)}` : null, `${set.column.title} ${set.column.at(column)}`].filter(Boolean).join(' · ');
+    return [
+        set.row ? `${set.row.title} ${set.row.at(row)}` : null,
+        `${set.column.title} ${set.column.at(column)}`,
+    ]
+        .filter(Boolean)
+        .join(' · ');
 }
 
 function describe(all, {index, ...cell}) {
-  const [first] = all;
-  const sets = readable(all);
-  return [`${first.title} ${first.label(index)}`, placeOf(sets, cell), ...sets.map((set) => `${set.letter || 'value'} ${set.text(index, cell.row, cell.column)}`)].join(' · ');
+    const [first] = all;
+    const sets = readable(all);
+    return [
+        `${first.title} ${first.label(index)}`,
+        placeOf(sets, cell),
+        ...sets.map(
+            (set) => `${set.letter || 'value'} ${set.text(index, cell.row, cell.column)}`,
+        ),
+    ].join(' · ');
 }
 
 // ---- the view ----
 
 function axesSentence([{row, column, rows, columns, wholeRows, first, title}]) {
-  const span = (axis, count) => `${pluralOf(axis.title)} ${axis.at(0)} to ${axis.at(count - 1)}`;
-  const part = row && rows < wholeRows ? ` These are rows ${first} to ${first + rows - 1} of ${wholeRows}.` : '';
-  return `${row ? `Downwards ${span(row, rows)}, to the right ${span(column, columns)}` : `To the right ${span(column, columns)}`}.${part} Arrow keys move the crosshair; a click or Enter opens ${row ? `a ${title}` : 'the tensor'} in the heatmap.`;
+    const span = (axis, count) =>
+        `${pluralOf(axis.title)} ${axis.at(0)} to ${axis.at(count - 1)}`;
+    const part =
+        row && rows < wholeRows
+            ? ` These are rows ${first} to ${first + rows - 1} of ${wholeRows}.`
+            : '';
+    return `${row ? `Downwards ${span(row, rows)}, to the right ${span(column, columns)}` : `To the right ${span(column, columns)}`}.${part} Arrow keys move the crosshair; a click or Enter opens ${row ? `a ${title}` : 'the tensor'} in the heatmap.`;
 }
 
 function opener({tables: [{tensor}], update}) {
-  const {lead, row} = planesIn(tensor);
-  return (cell) => update({zoom: '', ...(row != null && {slice: String(lead === 0 ? cell.index : cell.row)})}, {view: 'heatmap'});
+    const {lead, row} = planesIn(tensor);
+    return (cell) =>
+        update(
+            {zoom: '', ...(row != null && {slice: String(lead === 0 ? cell.index : cell.row)})},
+            {view: 'heatmap'},
+        );
 }
 
 function show(container, context, sides, {form, indices}) {
-  const {colours, hover, mark, options, update} = context;
-  const sets = sides.map((planes, side) => ({...planes, letter: sides.length > 1 ? 'AB'[side] : '', heading: sides.length > 1 ? `${'AB'[side]}: ${context.tables[side].scheme.name}` : ''}));
-  addScales(colours, sets, indices, options['heads.scale'] === 'each');
-  if (sets.length > 1 && !refusalOf(...sets)) {
-    const difference = {...differenceOfPlanes(sets[0], sets[1]), letter: 'A − B', heading: 'A − B'};
-    addScales(colours, [difference], indices, options['heads.scale'] === 'each');
-    if (difference.planes.size > 0) sets.push(difference);
-  }
-  const numbers = h('div', {class: 'numbers-frame', tabindex: 0, role: 'region', 'aria-label': 'Values at the crosshair'});
-  const point = (cell) => {
-    hover(cell ? describe(sets, cell) : '');
-    if (cell) numbers.replaceChildren(numbersOf(sets, indices, cell));
-  };
-  const trained = mark == null ? null : h('span', {class: 'heads-trained'}, `line: trained to ${brief(mark)}`);
-  const legends = h('p', {class: 'heads-legend'}, ...[legendOf(sets[0], indices, sets.length > 1 ? 'A and B' : 'all', colours), sets[2] ? legendOf(sets[2], indices, 'A − B', colours) : null, trained].filter(Boolean));
-  const common = {...context, sets, indices, point, open: opener(context)};
-  container.append(headsNote(sets[0], indices, form));
-  if (form === 'maps') container.append(legends, createMaps(common), h('p', {class: 'quiet heads-axes'}, axesSentence(sets)), numbers);
-  else container.append(...[trained, createLines({...common, row: clamp(options['heads.query'] ?? sets[0].rows / 2, 0, sets[0].rows - 1), chooseRow: (row) => update({'heads.query': String(row)})}), numbers].filter(Boolean));
+    const {colours, hover, mark, options, update} = context;
+    const sets = sides.map((planes, side) => ({
+        ...planes,
+        letter: sides.length > 1 ? 'AB'[side] : '',
+        heading: sides.length > 1 ? `${'AB'[side]}: ${context.tables[side].scheme.name}` : '',
+    }));
+    addScales(colours, sets, indices, options['heads.scale'] === 'each');
+    if (sets.length > 1 && !refusalOf(...sets)) {
+        const difference = {
+            ...differenceOfPlanes(sets[0], sets[1]),
+            letter: 'A − B',
+            heading: 'A − B',
+        };
+        addScales(colours, [difference], indices, options['heads.scale'] === 'each');
+        if (difference.planes.size > 0) sets.push(difference);
+    }
+    const numbers = h('div', {
+        class: 'numbers-frame',
+        tabindex: 0,
+        role: 'region',
+        'aria-label': 'Values at the crosshair',
+    });
+    const point = (cell) => {
+        hover(cell ? describe(sets, cell) : '');
+        if (cell) numbers.replaceChildren(numbersOf(sets, indices, cell));
+    };
+    const trained =
+        mark == null
+            ? null
+            : h('span', {class: 'heads-trained'}, `line: trained to ${brief(mark)}`);
+    const legends = h(
+        'p',
+        {class: 'heads-legend'},
+        ...[
+            legendOf(sets[0], indices, sets.length > 1 ? 'A and B' : 'all', colours),
+            sets[2] ? legendOf(sets[2], indices, 'A − B', colours) : null,
+            trained,
+        ].filter(Boolean),
+    );
+    const common = {...context, sets, indices, point, open: opener(context)};
+    container.append(headsNote(sets[0], indices, form));
+    if (form === 'maps')
+        container.append(
+            legends,
+            createMaps(common),
+            h('p', {class: 'quiet heads-axes'}, axesSentence(sets)),
+            numbers,
+        );
+    else
+        container.append(
+            ...[
+                trained,
+                createLines({
+                    ...common,
+                    row: clamp(options['heads.query'] ?? sets[0].rows / 2, 0, sets[0].rows - 1),
+                    chooseRow: (row) => update({'heads.query': String(row)}),
+                }),
+                numbers,
+            ].filter(Boolean),
+        );
 }
 
 function render(container, context) {
-  const {tables, options, update, load, signal, until} = context;
-  const usable = tables.filter(({tensor}) => planesIn(tensor));
-  const counts = usable.map(({tensor}) => tensor.shape[planesIn(tensor).lead]);
-  const count = Math.max(...counts);
-  const page = clamp(options['heads.page'] ?? 0, 0, Math.ceil(count / PAGE) - 1);
-  const indices = Array.from({length: Math.min(PAGE, count - page * PAGE)}, (_, i) => page * PAGE + i);
-  const lines = usable.every(({tensor}) => hasDistances(tensor, planesIn(tensor)));
-  const standard = lines && usable[0].tensor.shape.length === 2 ? 'lines' : 'maps';
-  const form = lines && ['maps', 'lines'].includes(options['heads.form']) ? options['heads.form'] : standard;
-  const news = h('p', {class: 'quiet', role: 'status'}, 'Loading …');
-  const body = h('div', {});
-  const title = planesIn(usable[0].tensor).lead === 0 && usable[0].tensor.axes[0] === 'heads' ? 'head' : 'plane';
-  container.append(h('div', {class: 'buttons'}, ...[lines ? forms({options, update}, form, standard) : null, form === 'maps' ? scales({options, update}, indices.length) : null, pages({update}, page, count, title)].filter(Boolean)), news, body);
-  until(Promise.all(usable.map((table) => loadPlanes(table, indices, (wanted) => load(tables.indexOf(table), wanted)))).then((sides) => {
-    if (signal.aborted) return;
-    const refusal = sides[1] ? refusalOf(...sides) : '';
-    const other = refusal && `${refusal} The numbers below are those of A.`;
-    news.textContent = usable.length < tables.length ? 'B has no heads or planes.' : other;
-    news.hidden = !news.textContent;
-    show(body, context, sides, {form, indices});
-    container.dataset.heads = form;
-  }).catch((error) => {
-    if (signal.aborted || error.name === 'AbortError') return;
-    if (error.status === undefined) console.error(error);
-    news.textContent = error.message;
-    news.className = 'failed';
-  }));
-  return () => { delete container.dataset.heads; };
+    const {tables, options, update, load, signal, until} = context;
+    const usable = tables.filter(({tensor}) => planesIn(tensor));
+    const counts = usable.map(({tensor}) => tensor.shape[planesIn(tensor).lead]);
+    const count = Math.max(...counts);
+    const page = clamp(options['heads.page'] ?? 0, 0, Math.ceil(count / PAGE) - 1);
+    const indices = Array.from(
+        {length: Math.min(PAGE, count - page * PAGE)},
+        (_, i) => page * PAGE + i,
+    );
+    const lines = usable.every(({tensor}) => hasDistances(tensor, planesIn(tensor)));
+    const standard = lines && usable[0].tensor.shape.length === 2 ? 'lines' : 'maps';
+    const form =
+        lines && ['maps', 'lines'].includes(options['heads.form'])
+            ? options['heads.form']
+            : standard;
+    const news = h('p', {class: 'quiet', role: 'status'}, 'Loading …');
+    const body = h('div', {});
+    const title =
+        planesIn(usable[0].tensor).lead === 0 && usable[0].tensor.axes[0] === 'heads'
+            ? 'head'
+            : 'plane';
+    container.append(
+        h(
+            'div',
+            {class: 'buttons'},
+            ...[
+                lines ? forms({options, update}, form, standard) : null,
+                form === 'maps' ? scales({options, update}, indices.length) : null,
+                pages({update}, page, count, title),
+            ].filter(Boolean),
+        ),
+        news,
+        body,
+    );
+    until(
+        Promise.all(
+            usable.map((table) =>
+                loadPlanes(table, indices, (wanted) => load(tables.indexOf(table), wanted)),
+            ),
+        )
+            .then((sides) => {
+                if (signal.aborted) return;
+                const refusal = sides[1] ? refusalOf(...sides) : '';
+                const other = refusal && `${refusal} The numbers below are those of A.`;
+                news.textContent =
+                    usable.length < tables.length ? 'B has no heads or planes.' : other;
+                news.hidden = !news.textContent;
+                show(body, context, sides, {form, indices});
+                container.dataset.heads = form;
+            })
+            .catch((error) => {
+                if (signal.aborted || error.name === 'AbortError') return;
+                if (error.status === undefined) console.error(error);
+                news.textContent = error.message;
+                news.className = 'failed';
+            }),
+    );
+    return () => {
+        delete container.dataset.heads;
+    };
 }
 
 export default {
-  name: 'heads',
-  title: 'Heads',
-  applies: (tensor) => Boolean(planesIn(tensor)),
-  render,
+    name: 'heads',
+    title: 'Heads',
+    applies: (tensor) => Boolean(planesIn(tensor)),
+    render,
 };

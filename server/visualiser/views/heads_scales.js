@@ -7,42 +7,82 @@ import {scaleBar} from './heatmap_panel.js';
 
 // The scale of some arrays, and their reach.
 function scaleFor(colours, arrays, reach) {
-  const scale = scaleOf(colours, [reach]);
-  const infinite = arrays.some((data) => data.some((value) => !Number.isFinite(value)));
-  const first = arrays[0]?.[0];
-  const constant = arrays.every((data) => data.every((value) => value === first)) ? first : null;
-  const word = scale.invented ? () => colours.flatWord : scale.word;
-  return {...scale, infinite, constant, word: (value) => (Number.isFinite(value) ? word(value) : colours.missingWord)};
+    const scale = scaleOf(colours, [reach]);
+    const infinite = arrays.some((data) => data.some((value) => !Number.isFinite(value)));
+    const first = arrays[0]?.[0];
+    const constant = arrays.every((data) => data.every((value) => value === first))
+        ? first
+        : null;
+    const word = scale.invented ? () => colours.flatWord : scale.word;
+    return {
+        ...scale,
+        infinite,
+        constant,
+        word: (value) => (Number.isFinite(value) ? word(value) : colours.missingWord),
+    };
 }
 
 const union = (reaches) => reachOf(reaches.filter(Boolean).flat()) ?? [0, 0];
-const aboutZero = ([least, most]) => { const reach = Math.max(-least, most); return [-reach, reach]; };
+const aboutZero = ([least, most]) => {
+    const reach = Math.max(-least, most);
+    return [-reach, reach];
+};
 
 // Gives each of the sets that are compared `scaleAt(index)`: the scale of that head.
 export function addScales(colours, sets, indices, each) {
-  const arraysOf = (index) => sets.map(({planes}) => planes.get(index)).filter(Boolean);
-  const wide = sets.some(({difference}) => difference) ? aboutZero : (reach) => reach;
-  const shared = each ? null : scaleFor(colours, indices.flatMap(arraysOf), wide(union(sets.map(({extent}) => extent))));
-  const scales = new Map(indices.map((index) => [index, shared ?? scaleFor(colours, arraysOf(index), wide(union(arraysOf(index).map(reachOf))))]));
-  for (const set of sets) Object.assign(set, {scaleAt: (index) => scales.get(index), shared});
+    const arraysOf = (index) => sets.map(({planes}) => planes.get(index)).filter(Boolean);
+    const wide = sets.some(({difference}) => difference) ? aboutZero : (reach) => reach;
+    const shared = each
+        ? null
+        : scaleFor(
+              colours,
+              indices.flatMap(arraysOf),
+              wide(union(sets.map(({extent}) => extent))),
+          );
+    const scales = new Map(
+        indices.map((index) => [
+            index,
+            shared ??
+                scaleFor(colours, arraysOf(index), wide(union(arraysOf(index).map(reachOf)))),
+        ]),
+    );
+    for (const set of sets) Object.assign(set, {scaleAt: (index) => scales.get(index), shared});
 }
 
 const infiniteKey = (colours) => {
-  const swatch = h('span', {class: 'heads-swatch', 'aria-hidden': 'true'});
-  swatch.style.background = colours.missing;
-  return [swatch, 'infinite or undefined'];
+    const swatch = h('span', {class: 'heads-swatch', 'aria-hidden': 'true'});
+    swatch.style.background = colours.missing;
+    return [swatch, 'infinite or undefined'];
 };
 
 // What the colours of a set mean.
 export function legendOf(set, indices, title, colours) {
-  const scales = indices.map(set.scaleAt);
-  const infinite = scales.some((scale) => scale.infinite) ? infiniteKey(colours) : [];
-  const {shared} = set;
-  if (set.identical) return h('span', {class: 'scale'}, 'A and B are identical');
-  if (!shared) return h('span', {class: 'scale'}, `${title}: each ${set.title} from its least to its greatest value`, ...infinite);
-  if (shared.constant !== null) return h('span', {class: 'scale'}, `${title}: all values are ${shortest(set.dtype, shared.constant)}`, ...infinite);
-  if (shared.invented) return h('span', {class: 'scale'}, `${title}: all finite values are ${brief(shared.domain[0] + 0.5)}`, ...infinite);
-  const legend = scaleBar(shared, `${title} `);
-  legend.append(...infinite);
-  return legend;
+    const scales = indices.map(set.scaleAt);
+    const infinite = scales.some((scale) => scale.infinite) ? infiniteKey(colours) : [];
+    const {shared} = set;
+    if (set.identical) return h('span', {class: 'scale'}, 'A and B are identical');
+    if (!shared)
+        return h(
+            'span',
+            {class: 'scale'},
+            `${title}: each ${set.title} from its least to its greatest value`,
+            ...infinite,
+        );
+    if (shared.constant !== null)
+        return h(
+            'span',
+            {class: 'scale'},
+            `${title}: all values are ${shortest(set.dtype, shared.constant)}`,
+            ...infinite,
+        );
+    if (shared.invented)
+        return h(
+            'span',
+            {class: 'scale'},
+            `${title}: all finite values are ${brief(shared.domain[0] + 0.5)}`,
+            ...infinite,
+        );
+    const legend = scaleBar(shared, `${title} `);
+    legend.append(...infinite);
+    return legend;
 }

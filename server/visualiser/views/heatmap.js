@@ -19,203 +19,372 @@ const clamp = (value, least, most) => Math.max(least, Math.min(value, most));
 
 // ---- texts ----
 
-const placeOf = ({row: rows, column: columns}, {row, column}) => [`${rows.title} ${rows.at(row)}`, columns.title && `${columns.title} ${columns.at(column)}`].filter(Boolean);
+const placeOf = ({row: rows, column: columns}, {row, column}) =>
+    [
+        `${rows.title} ${rows.at(row)}`,
+        columns.title && `${columns.title} ${columns.at(column)}`,
+    ].filter(Boolean);
 const has = (table, {row, column}) => row < table.rows && column < table.columns;
 
 // A line of text about a cell. Where both sides have other axes, each names its own place.
 export function describeCell(tables, difference, cell) {
-  const {row, column} = cell;
-  const wavelengths = tables.map((each) => each.wavelengths?.[column]).filter((each) => Number.isFinite(each));
-  const ending = wavelengths.length > 0 ? [`wavelength ${wavelengths.map(brief).join(' and ')}`] : [];
-  if (tables.length > 1 && refusalOf(...tables))
-    return [...tables.map((each, i) => has(each, cell) && `${'AB'[i]}: ${placeOf(each, cell).join(', ')}, value ${each.text(row, column)}`).filter(Boolean), ...ending].join(' · ');
-  const widest = tables.find((each) => has(each, cell)) ?? tables[0];
-  const values = tables.map((each, i) => has(each, cell) && `${tables.length > 1 ? `${'AB'[i]} ` : 'value '}${each.text(row, column)}`);
-  if (difference && has(difference, cell)) values.push(`difference ${difference.text(row, column)}`);
-  return [...placeOf(widest, cell), ...values.filter(Boolean), ...ending].join(' · ');
+    const {row, column} = cell;
+    const wavelengths = tables
+        .map((each) => each.wavelengths?.[column])
+        .filter((each) => Number.isFinite(each));
+    const ending =
+        wavelengths.length > 0 ? [`wavelength ${wavelengths.map(brief).join(' and ')}`] : [];
+    if (tables.length > 1 && refusalOf(...tables))
+        return [
+            ...tables
+                .map(
+                    (each, i) =>
+                        has(each, cell) &&
+                        `${'AB'[i]}: ${placeOf(each, cell).join(', ')}, value ${each.text(row, column)}`,
+                )
+                .filter(Boolean),
+            ...ending,
+        ].join(' · ');
+    const widest = tables.find((each) => has(each, cell)) ?? tables[0];
+    const values = tables.map(
+        (each, i) =>
+            has(each, cell) &&
+            `${tables.length > 1 ? `${'AB'[i]} ` : 'value '}${each.text(row, column)}`,
+    );
+    if (difference && has(difference, cell))
+        values.push(`difference ${difference.text(row, column)}`);
+    return [...placeOf(widest, cell), ...values.filter(Boolean), ...ending].join(' · ');
 }
 
 // What to say of a table whose values have no range; '' of others.
-function sameness({constant, dtype, identical, partial, rows, totalRows, extent: [least, most], side}) {
-  if (side === 'difference' && identical) return `A and B are identical${partial ? ' where both have values' : ''}`;
-  const what = side === 'difference' ? 'all differences' : `all ${rows < totalRows ? 'values of this window' : 'values'}`;
-  if (constant !== null) return `${what} are ${shortest(dtype, constant)}`;
-  return least === most ? `all finite values are ${shortest(dtype, least)}` : '';
+function sameness({
+    constant,
+    dtype,
+    identical,
+    partial,
+    rows,
+    totalRows,
+    extent: [least, most],
+    side,
+}) {
+    if (side === 'difference' && identical)
+        return `A and B are identical${partial ? ' where both have values' : ''}`;
+    const what =
+        side === 'difference'
+            ? 'all differences'
+            : `all ${rows < totalRows ? 'values of this window' : 'values'}`;
+    if (constant !== null) return `${what} are ${shortest(dtype, constant)}`;
+    return least === most ? `all finite values are ${shortest(dtype, least)}` : '';
 }
 
 // ---- sizes ----
 
 // Whether an axis is compared with itself, or queries with keys.
 function comparesPlaces({tensor, row, column}) {
-  if (tensor.shape.length < 2) return false;
-  return (row.axis === 'queries' && column.axis === 'keys') || row.axis === column.axis;
+    if (tensor.shape.length < 2) return false;
+    return (row.axis === 'queries' && column.axis === 'keys') || row.axis === column.axis;
 }
 
 // The size of all pictures in pixels; cells of matrices that compare places are as high as wide.
 function sizeOf({rows, columns}, {count, width, height, square}) {
-  const across = width < NARROW ? 1 : square ? Math.min(count, 2) : count; // squares grow downwards too
-  const room = Math.max(120, Math.floor(width / across) - MARGIN.left - MARGIN.right - (across > 1 ? 12 : 0));
-  const tall = Math.max(LOW, height - AROUND);
-  if (square && Math.max(rows, columns) <= SLIM * Math.min(rows, columns)) {
-    const cell = Math.min(room / columns, tall / rows);
-    return {wide: Math.max(1, Math.floor(cell * columns)), high: Math.max(1, Math.floor(cell * rows))};
-  }
-  return {wide: Math.min(room, Math.max(columns * 24, 160)), high: Math.min(tall, Math.max(rows * 24, 96))}; // one column needs no whole page
+    const across = width < NARROW ? 1 : square ? Math.min(count, 2) : count; // squares grow downwards too
+    const room = Math.max(
+        120,
+        Math.floor(width / across) - MARGIN.left - MARGIN.right - (across > 1 ? 12 : 0),
+    );
+    const tall = Math.max(LOW, height - AROUND);
+    if (square && Math.max(rows, columns) <= SLIM * Math.min(rows, columns)) {
+        const cell = Math.min(room / columns, tall / rows);
+        return {
+            wide: Math.max(1, Math.floor(cell * columns)),
+            high: Math.max(1, Math.floor(cell * rows)),
+        };
+    }
+    return {
+        wide: Math.min(room, Math.max(columns * 24, 160)),
+        high: Math.min(tall, Math.max(rows * 24, 96)),
+    }; // one column needs no whole page
 }
 
 // ---- zoom ----
 
 // d3's zoom of a picture: a wheel only with the focus, one finger only where there is something to move.
 function behaviourOf({wide, high}, scaleExtent, scaleNow) {
-  const allowed = ({type, button, touches, ctrlKey, target}) => !button && (type !== 'touchstart' || scaleNow() > 1 || touches.length > 1) && (type !== 'wheel' || ctrlKey || document.activeElement === target);
-  return zoomBehaviour().scaleExtent(scaleExtent).extent([[0, 0], [wide, high]]).translateExtent([[0, 0], [wide, high]]).filter(allowed);
+    const allowed = ({type, button, touches, ctrlKey, target}) =>
+        !button &&
+        (type !== 'touchstart' || scaleNow() > 1 || touches.length > 1) &&
+        (type !== 'wheel' || ctrlKey || document.activeElement === target);
+    return zoomBehaviour()
+        .scaleExtent(scaleExtent)
+        .extent([
+            [0, 0],
+            [wide, high],
+        ])
+        .translateExtent([
+            [0, 0],
+            [wide, high],
+        ])
+        .filter(allowed);
 }
 
 // The cell at a pixel of a picture that shows `rows` and `columns`, or null outside.
 function cellUnder(x, y, {rows, columns}, whole, {wide, high}) {
-  if (x < 0 || y < 0 || x >= wide || y >= high) return null;
-  return {
-    row: clamp(Math.floor(rows[0] + (y / high) * (rows[1] - rows[0])), 0, whole.rows - 1),
-    column: clamp(Math.floor(columns[0] + (x / wide) * (columns[1] - columns[0])), 0, whole.columns - 1),
-  };
+    if (x < 0 || y < 0 || x >= wide || y >= high) return null;
+    return {
+        row: clamp(Math.floor(rows[0] + (y / high) * (rows[1] - rows[0])), 0, whole.rows - 1),
+        column: clamp(
+            Math.floor(columns[0] + (x / wide) * (columns[1] - columns[0])),
+            0,
+            whole.columns - 1,
+        ),
+    };
 }
 
 // What part of the tables is seen: {buttons, view(), pixelOf(cell), cellAt(event), reveal(cell), connect()}.
 // `changed` is called when that changes, `cell()` gives the cell under the crosshair.
 function createWindow(shown, whole, {wide, high}, {options, update, signal, changed, cell}) {
-  let transform = zoomIdentity;
-  const scaleExtent = [1, Math.max(1, whole.rows / 4, whole.columns / 4)];
-  const behaviour = behaviourOf({wide, high}, scaleExtent, () => transform.k)
-    .on('zoom', (event) => { if (event.transform !== transform) follow(event.transform); });
-  const remember = later(() => {
-    if (signal.aborted) return;
-    const {k, x, y} = transform;
-    update({zoom: k === 1 ? '' : [k, x / wide, y / high].map((each) => Number(each.toFixed(5))).join()}, {quiet: true});
-  }, 250);
-  function follow(to) {
-    transform = to;
-    for (const {canvas} of shown) {
-      canvas.__zoom = to; // d3's own place for it: panels stay linked
-      canvas.closest('.panels')?.classList.toggle('zoomed', to.k > 1);
+    let transform = zoomIdentity;
+    const scaleExtent = [1, Math.max(1, whole.rows / 4, whole.columns / 4)];
+    const behaviour = behaviourOf({wide, high}, scaleExtent, () => transform.k).on(
+        'zoom',
+        (event) => {
+            if (event.transform !== transform) follow(event.transform);
+        },
+    );
+    const remember = later(() => {
+        if (signal.aborted) return;
+        const {k, x, y} = transform;
+        update(
+            {
+                zoom:
+                    k === 1
+                        ? ''
+                        : [k, x / wide, y / high].map((each) => Number(each.toFixed(5))).join(),
+            },
+            {quiet: true},
+        );
+    }, 250);
+    function follow(to) {
+        transform = to;
+        for (const {canvas} of shown) {
+            canvas.__zoom = to; // d3's own place for it: panels stay linked
+            canvas.closest('.panels')?.classList.toggle('zoomed', to.k > 1);
+        }
+        changed();
+        remember();
     }
-    changed();
-    remember();
-  }
-  const first = select(shown[0].canvas);
-  const middleOf = ({row, column}) => [((column + 0.5) / whole.columns) * wide, ((row + 0.5) / whole.rows) * high];
-  const pixelOf = (at) => transform.apply(middleOf(at));
-  const zoomTo = (to) => first.call(behaviour.transform, to);
-  const zoomBy = (factor) => first.call(behaviour.scaleBy, factor, cell() ? pixelOf(cell()) : [wide / 2, high / 2]);
-  const view = () => ({
-    columns: [0, wide].map((x) => (transform.invertX(x) / wide) * whole.columns),
-    rows: [0, high].map((y) => (transform.invertY(y) / high) * whole.rows),
-  });
-  return {
-    view, zoomTo, zoomBy,
-    cellAt: ({offsetX, offsetY}) => cellUnder(offsetX - MARGIN.left, offsetY - MARGIN.top, view(), whole, {wide, high}),
-    // Bring a cell into view.
-    reveal(at) {
-      const [x, y] = pixelOf(at);
-      if (x < 0 || y < 0 || x > wide || y > high) first.call(behaviour.translateTo, ...middleOf(at));
-    },
-    connect() {
-      for (const {canvas} of shown) select(canvas).call(behaviour).on('dblclick.zoom', null);
-      const [k, x, y] = (options.zoom ?? '').split(',').map(Number);
-      if (k > 1 && Number.isFinite(x) && Number.isFinite(y)) zoomTo(zoomIdentity.translate(x * wide, y * high).scale(clamp(k, ...scaleExtent)));
-    },
-  };
+    const first = select(shown[0].canvas);
+    const middleOf = ({row, column}) => [
+        ((column + 0.5) / whole.columns) * wide,
+        ((row + 0.5) / whole.rows) * high,
+    ];
+    const pixelOf = (at) => transform.apply(middleOf(at));
+    const zoomTo = (to) => first.call(behaviour.transform, to);
+    const zoomBy = (factor) =>
+        first.call(behaviour.scaleBy, factor, cell() ? pixelOf(cell()) : [wide / 2, high / 2]);
+    const view = () => ({
+        columns: [0, wide].map((x) => (transform.invertX(x) / wide) * whole.columns),
+        rows: [0, high].map((y) => (transform.invertY(y) / high) * whole.rows),
+    });
+    return {
+        view,
+        zoomTo,
+        zoomBy,
+        cellAt: ({offsetX, offsetY}) =>
+            cellUnder(offsetX - MARGIN.left, offsetY - MARGIN.top, view(), whole, {wide, high}),
+        // Bring a cell into view.
+        reveal(at) {
+            const [x, y] = pixelOf(at);
+            if (x < 0 || y < 0 || x > wide || y > high)
+                first.call(behaviour.translateTo, ...middleOf(at));
+        },
+        connect() {
+            for (const {canvas} of shown)
+                select(canvas).call(behaviour).on('dblclick.zoom', null);
+            const [k, x, y] = (options.zoom ?? '').split(',').map(Number);
+            if (k > 1 && Number.isFinite(x) && Number.isFinite(y))
+                zoomTo(
+                    zoomIdentity.translate(x * wide, y * high).scale(clamp(k, ...scaleExtent)),
+                );
+        },
+    };
 }
 
-const buttonsOf = ({zoomBy, zoomTo}, choosable) => h('div', {class: 'buttons', role: 'group', 'aria-label': 'Zoom'},
-  h('button', {type: 'button', onclick: () => zoomBy(1.6)}, 'Zoom in'),
-  h('button', {type: 'button', onclick: () => zoomBy(1 / 1.6)}, 'Zoom out'),
-  h('button', {type: 'button', onclick: () => zoomTo(zoomIdentity)}, 'All'),
-  h('span', {class: 'quiet'}, `Click${choosable ? ' to highlight a column' : ''}, then wheel to zoom, drag to pan, arrow keys to move.`));
+const buttonsOf = ({zoomBy, zoomTo}, choosable) =>
+    h(
+        'div',
+        {class: 'buttons', role: 'group', 'aria-label': 'Zoom'},
+        h('button', {type: 'button', onclick: () => zoomBy(1.6)}, 'Zoom in'),
+        h('button', {type: 'button', onclick: () => zoomBy(1 / 1.6)}, 'Zoom out'),
+        h('button', {type: 'button', onclick: () => zoomTo(zoomIdentity)}, 'All'),
+        h(
+            'span',
+            {class: 'quiet'},
+            `Click${choosable ? ' to highlight a column' : ''}, then wheel to zoom, drag to pan, arrow keys to move.`,
+        ),
+    );
 
 // ---- the view ----
 
 function panelsOf({tables, difference, titles, colours, mark}, choosable) {
-  const shared = scaleOf(colours, tables.map(({extent}) => extent));
-  const panelOf = (table, title, scale) => createPanel(table, title, scale, {colours, mark, sameness: sameness(table), choosable});
-  const usual = (table, i) => (tables.length > 1 ? `${'AB'[i]}: ${table.settings.scheme}` : `${table.tensor.name}`);
-  const panels = tables.map((table, i) => panelOf(table, titles?.[i] ?? usual(table, i), shared));
-  if (!difference) return panels;
-  const symmetric = scaleOf(colours, [difference.extent, difference.extent.map((value) => -value).reverse()]);
-  return [...panels, panelOf(difference, 'A − B', symmetric)];
+    const shared = scaleOf(
+        colours,
+        tables.map(({extent}) => extent),
+    );
+    const panelOf = (table, title, scale) =>
+        createPanel(table, title, scale, {colours, mark, sameness: sameness(table), choosable});
+    const usual = (table, i) =>
+        tables.length > 1 ? `${'AB'[i]}: ${table.settings.scheme}` : `${table.tensor.name}`;
+    const panels = tables.map((table, i) =>
+        panelOf(table, titles?.[i] ?? usual(table, i), shared),
+    );
+    if (!difference) return panels;
+    const symmetric = scaleOf(colours, [
+        difference.extent,
+        difference.extent.map((value) => -value).reverse(),
+    ]);
+    return [...panels, panelOf(difference, 'A − B', symmetric)];
 }
 
-const MOVES = {ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], PageUp: [-16, 0], PageDown: [16, 0], Home: [0, -Infinity], End: [0, Infinity]};
+const MOVES = {
+    ArrowUp: [-1, 0],
+    ArrowDown: [1, 0],
+    ArrowLeft: [0, -1],
+    ArrowRight: [0, 1],
+    PageUp: [-16, 0],
+    PageDown: [16, 0],
+    Home: [0, -Infinity],
+    End: [0, Infinity],
+};
 
-const wholeOf = (tables) => ({rows: Math.max(...tables.map(({rows}) => rows)), columns: Math.max(...tables.map(({columns}) => columns))});
+const wholeOf = (tables) => ({
+    rows: Math.max(...tables.map(({rows}) => rows)),
+    columns: Math.max(...tables.map(({columns}) => columns)),
+});
 
 // Pointer and keys: what they point at, `cell()` now, and which column they choose.
 function connect(shown, seen, whole, {signal, cell, point, choose}) {
-  const KEYS = {'+': () => seen.zoomBy(1.6), '=': () => seen.zoomBy(1.6), '-': () => seen.zoomBy(1 / 1.6), 0: () => seen.zoomTo(zoomIdentity), Enter: () => choose(cell())};
-  function press(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || !(event.key in MOVES || event.key in KEYS)) return;
-    event.preventDefault();
-    if (event.key in KEYS) return void KEYS[event.key]();
-    const [down, right] = MOVES[event.key], at = cell();
-    point(at ? {row: clamp(at.row + down, 0, whole.rows - 1), column: clamp(at.column + right, 0, whole.columns - 1)} : {row: 0, column: 0});
-    seen.reveal(cell());
-  }
-  for (const {canvas} of shown) {
-    canvas.addEventListener('pointermove', (event) => point(seen.cellAt(event)), {signal});
-    canvas.addEventListener('pointerleave', () => point(null), {signal});
-    canvas.addEventListener('pointerdown', () => canvas.focus({preventScroll: true}), {signal});
-    canvas.addEventListener('click', (event) => choose(seen.cellAt(event)), {signal});
-    canvas.addEventListener('keydown', press, {signal});
-  }
+    const KEYS = {
+        '+': () => seen.zoomBy(1.6),
+        '=': () => seen.zoomBy(1.6),
+        '-': () => seen.zoomBy(1 / 1.6),
+        0: () => seen.zoomTo(zoomIdentity),
+        Enter: () => choose(cell()),
+    };
+    function press(event) {
+        if (
+            event.ctrlKey ||
+            event.metaKey ||
+            event.altKey ||
+            !(event.key in MOVES || event.key in KEYS)
+        )
+            return;
+        event.preventDefault();
+        if (event.key in KEYS) return void KEYS[event.key]();
+        const [down, right] = MOVES[event.key],
+            at = cell();
+        point(
+            at
+                ? {
+                      row: clamp(at.row + down, 0, whole.rows - 1),
+                      column: clamp(at.column + right, 0, whole.columns - 1),
+                  }
+                : {row: 0, column: 0},
+        );
+        seen.reveal(cell());
+    }
+    for (const {canvas} of shown) {
+        canvas.addEventListener('pointermove', (event) => point(seen.cellAt(event)), {signal});
+        canvas.addEventListener('pointerleave', () => point(null), {signal});
+        canvas.addEventListener('pointerdown', () => canvas.focus({preventScroll: true}), {
+            signal,
+        });
+        canvas.addEventListener('click', (event) => choose(seen.cellAt(event)), {signal});
+        canvas.addEventListener('keydown', press, {signal});
+    }
 }
 
 // Views with their own matrices may pass `titles` of the panels and a `note` of their own; `linked: false` says that
 // columns are not those of the table.
 function render(container, context) {
-  const {tables, difference, refusal, hover, options, update, signal, mark, width, height, linked = true, note = heatmapNote(tables, mark, signal)} = context;
-  const whole = wholeOf(tables), choosable = linked && whole.columns > 1;
-  const shown = panelsOf(context, choosable);
-  const size = sizeOf(whole, {count: shown.length, width, height, square: tables.every(comparesPlaces)});
-  shown.forEach((panel) => panel.resize(size.wide, size.high));
-  let cell = null, column = choosable ? highlighted(options, whole) : null, frame = 0;
-  const seen = createWindow(shown, whole, size, {...context, changed: redraw, cell: () => cell});
-  const cover = h('p', {class: 'quiet heatmap-cover'});
-  container.append(note, ...(refusal ? [h('p', {class: 'refusal'}, refusal)] : []), buttonsOf(seen, choosable), h('div', {class: 'panels'}, ...shown.map(({element}) => element)), cover);
+    const {
+        tables,
+        difference,
+        refusal,
+        hover,
+        options,
+        update,
+        signal,
+        mark,
+        width,
+        height,
+        linked = true,
+        note = heatmapNote(tables, mark, signal),
+    } = context;
+    const whole = wholeOf(tables),
+        choosable = linked && whole.columns > 1;
+    const shown = panelsOf(context, choosable);
+    const size = sizeOf(whole, {
+        count: shown.length,
+        width,
+        height,
+        square: tables.every(comparesPlaces),
+    });
+    shown.forEach((panel) => panel.resize(size.wide, size.high));
+    let cell = null,
+        column = choosable ? highlighted(options, whole) : null,
+        frame = 0;
+    const seen = createWindow(shown, whole, size, {
+        ...context,
+        changed: redraw,
+        cell: () => cell,
+    });
+    const cover = h('p', {class: 'quiet heatmap-cover'});
+    container.append(
+        note,
+        ...(refusal ? [h('p', {class: 'refusal'}, refusal)] : []),
+        buttonsOf(seen, choosable),
+        h('div', {class: 'panels'}, ...shown.map(({element}) => element)),
+        cover,
+    );
 
-  function draw() {
-    shown.forEach((panel) => panel.draw(seen.view(), {cell, column}));
-    const text = shown.map(({cover: each}) => each()).find(Boolean) ?? '';
-    if (cover.textContent !== text) cover.textContent = text;
-  }
-  function redraw() {
-    cancelAnimationFrame(frame);
-    frame = requestAnimationFrame(draw);
-  }
-  const tell = () => hover(cell ? describeCell(tables, difference, cell) : '');
-  let measured = false;
-  function point(at) {
-    cell = at;
-    tell();
-    redraw();
-    if (measured) return;
-    measured = true; // wavelengths are measured when somebody looks
-    Promise.all(tables.map(({wavelengthsKnown}) => wavelengthsKnown)).then(() => { if (!signal.aborted && cell) tell(); });
-  }
-  function choose(at) {
-    if (!choosable || !at) return;
-    column = at.column === column ? null : at.column;
-    update({column: column == null ? '' : String(column)}, {quiet: true});
-    redraw();
-  }
-  seen.connect();
-  connect(shown, seen, whole, {signal, cell: () => cell, point, choose});
-  draw();
-  return () => cancelAnimationFrame(frame);
+    function draw() {
+        shown.forEach((panel) => panel.draw(seen.view(), {cell, column}));
+        const text = shown.map(({cover: each}) => each()).find(Boolean) ?? '';
+        if (cover.textContent !== text) cover.textContent = text;
+    }
+    function redraw() {
+        cancelAnimationFrame(frame);
+        frame = requestAnimationFrame(draw);
+    }
+    const tell = () => hover(cell ? describeCell(tables, difference, cell) : '');
+    let measured = false;
+    function point(at) {
+        cell = at;
+        tell();
+        redraw();
+        if (measured) return;
+        measured = true; // wavelengths are measured when somebody looks
+        Promise.all(tables.map(({wavelengthsKnown}) => wavelengthsKnown)).then(() => {
+            if (!signal.aborted && cell) tell();
+        });
+    }
+    function choose(at) {
+        if (!choosable || !at) return;
+        column = at.column === column ? null : at.column;
+        update({column: column == null ? '' : String(column)}, {quiet: true});
+        redraw();
+    }
+    seen.connect();
+    connect(shown, seen, whole, {signal, cell: () => cell, point, choose});
+    draw();
+    return () => cancelAnimationFrame(frame);
 }
 
 export default {
-  name: 'heatmap',
-  title: 'Heatmap',
-  linked: true,
-  applies: ({shape}) => shape.length >= 1,
-  render,
+    name: 'heatmap',
+    title: 'Heatmap',
+    linked: true,
+    applies: ({shape}) => shape.length >= 1,
+    render,
 };

@@ -12,42 +12,57 @@ import {markRules, sideName} from './waves.js';
 const ADDED = /\badded to the attention scores\b/;
 const USUAL = 8; // heads that are shown unless others are asked for
 const AROUND = 210; // pixels that controls, legend and numbers take of the height
-const LOW = 300, HIGH = 520;
+const LOW = 300,
+    HIGH = 520;
 
 const clamp = (value, least, most) => Math.max(least, Math.min(value, most));
 const sixDigits = (x) => String(Number(x.toPrecision(6)));
 
 // Whether a tensor has a bias for each head, and each query and key or each distance between them.
 function isBias({name, axes}, {tensors}) {
-  if (!ADDED.test(tensors.find((each) => each.name === name)?.help) || axes[0] !== 'heads') return false;
-  return axes.length === 3 ? axes[1] === 'queries' && axes[2] === 'keys' : axes.length === 2 && isDistances(axes[1]);
+    if (!ADDED.test(tensors.find((each) => each.name === name)?.help) || axes[0] !== 'heads')
+        return false;
+    return axes.length === 3
+        ? axes[1] === 'queries' && axes[2] === 'keys'
+        : axes.length === 2 && isDistances(axes[1]);
 }
 
 // Weights of the keys from biases of their scores; a key with the bias -∞ has none. NaN if no key has a finite bias.
 function softmax(biases) {
-  const most = biases.reduce((one, other) => Math.max(one, other), -Infinity);
-  const sizes = Float64Array.from(biases, (each) => Math.exp(each - most));
-  const sum = sizes.reduce((one, other) => one + other, 0);
-  return sizes.map((each) => each / sum);
+    const most = biases.reduce((one, other) => Math.max(one, other), -Infinity);
+    const sizes = Float64Array.from(biases, (each) => Math.exp(each - most));
+    const sum = sizes.reduce((one, other) => one + other, 0);
+    return sizes.map((each) => each / sum);
 }
 
 // {queries, keys, at(query): its position} of a tensor.
 function extentsOf({tensor: {shape}, effective}) {
-  const at = coordinatesOf('queries', effective);
-  if (shape.length === 3) return {queries: shape[1], keys: shape[2], at};
-  const keys = Number(effective.length), queries = Number(effective.query_length ?? keys);
-  return {queries, keys, at};
+    const at = coordinatesOf('queries', effective);
+    if (shape.length === 3) return {queries: shape[1], keys: shape[2], at};
+    const keys = Number(effective.length),
+        queries = Number(effective.query_length ?? keys);
+    return {queries, keys, at};
 }
 
 // {keys: positions of the keys, biases} of one head and query.
 async function biasesOf(table, head, query, load) {
-  const {tensor, coordinates} = table, {keys, at} = extentsOf(table);
-  const part = {tensor: tensor.name, rows: 1, waves: false};
-  const all = Array.from({length: keys}, (_, key) => key);
-  if (tensor.shape.length === 3) return {keys: all, biases: (await load({...part, slice: String(head), row: query})).data};
-  const {data} = await load({...part, row: head});
-  const columns = new Map(Array.from(data, (_, column) => [coordinates[1].at(column), column]));
-  return {keys: all, biases: Float64Array.from(all, (key) => data[columns.get(key - at(query))] ?? NaN)};
+    const {tensor, coordinates} = table,
+        {keys, at} = extentsOf(table);
+    const part = {tensor: tensor.name, rows: 1, waves: false};
+    const all = Array.from({length: keys}, (_, key) => key);
+    if (tensor.shape.length === 3)
+        return {
+            keys: all,
+            biases: (await load({...part, slice: String(head), row: query})).data,
+        };
+    const {data} = await load({...part, row: head});
+    const columns = new Map(
+        Array.from(data, (_, column) => [coordinates[1].at(column), column]),
+    );
+    return {
+        keys: all,
+        biases: Float64Array.from(all, (key) => data[columns.get(key - at(query))] ?? NaN),
+    };
 }
 
 const isMasked = (bias) => bias === -Infinity;
@@ -55,132 +70,269 @@ const isMasked = (bias) => bias === -Infinity;
 // A head's line: {name, length, x, y, biases, weights, reach: mean distance of the keys, half: how many keys have half
 // of the attention}.
 function lineOf({keys, biases}, position) {
-  const weights = softmax(biases);
-  const reach = weights.reduce((sum, weight, i) => sum + weight * Math.abs(keys[i] - position), 0);
-  let half = 0, sum = 0;
-  for (const weight of [...weights].sort((a, b) => b - a)) {
-    if (!(sum < 0.5)) break;
-    sum += weight;
-    half++;
-  }
-  return {length: keys.length, x: (i) => keys[i], y: (i) => (isMasked(biases[i]) ? NaN : weights[i]), biases, weights, reach, half};
+    const weights = softmax(biases);
+    const reach = weights.reduce(
+        (sum, weight, i) => sum + weight * Math.abs(keys[i] - position),
+        0,
+    );
+    let half = 0,
+        sum = 0;
+    for (const weight of [...weights].sort((a, b) => b - a)) {
+        if (!(sum < 0.5)) break;
+        sum += weight;
+        half++;
+    }
+    return {
+        length: keys.length,
+        x: (i) => keys[i],
+        y: (i) => (isMasked(biases[i]) ? NaN : weights[i]),
+        biases,
+        weights,
+        reach,
+        half,
+    };
 }
 
 // ---- controls ----
 
 function rowOf({queries, at}, text) {
-  const row = Math.round(Number(text) - at(0));
-  return text != null && text !== '' && Number.isFinite(row) ? clamp(row, 0, queries - 1) : queries - 1;
+    const row = Math.round(Number(text) - at(0));
+    return text != null && text !== '' && Number.isFinite(row)
+        ? clamp(row, 0, queries - 1)
+        : queries - 1;
 }
 
 function queryControls(extents, row, move) {
-  const {queries, at} = extents;
-  const entry = h('input', {type: 'number', id: 'softmax-query', min: at(0), max: at(queries - 1), value: at(row), onchange: () => move(rowOf(extents, entry.value), false)});
-  const slider = h('input', {type: 'range', id: 'softmax-slider', min: 0, max: queries - 1, value: row, 'aria-label': 'query', 'aria-valuetext': `query ${at(row)}`, oninput: () => move(Number(slider.value), true)});
-  return {element: h('span', {class: 'softmax-query'}, h('label', {}, 'query ', entry), slider), show(to) {
-    entry.value = at(to);
-    slider.value = to;
-    slider.setAttribute('aria-valuetext', `query ${at(to)}`);
-  }};
+    const {queries, at} = extents;
+    const entry = h('input', {
+        type: 'number',
+        id: 'softmax-query',
+        min: at(0),
+        max: at(queries - 1),
+        value: at(row),
+        onchange: () => move(rowOf(extents, entry.value), false),
+    });
+    const slider = h('input', {
+        type: 'range',
+        id: 'softmax-slider',
+        min: 0,
+        max: queries - 1,
+        value: row,
+        'aria-label': 'query',
+        'aria-valuetext': `query ${at(row)}`,
+        oninput: () => move(Number(slider.value), true),
+    });
+    return {
+        element: h('span', {class: 'softmax-query'}, h('label', {}, 'query ', entry), slider),
+        show(to) {
+            entry.value = at(to);
+            slider.value = to;
+            slider.setAttribute('aria-valuetext', `query ${at(to)}`);
+        },
+    };
 }
 
 // ---- the picture ----
 
-const headsOf = (count) => Array.from({length: Math.min(count, USUAL)}, (_, i) => (count <= USUAL ? i : Math.round((i * (count - 1)) / (USUAL - 1))));
+const headsOf = (count) =>
+    Array.from({length: Math.min(count, USUAL)}, (_, i) =>
+        count <= USUAL ? i : Math.round((i * (count - 1)) / (USUAL - 1)),
+    );
 
 function tableOf(lines) {
-  const some = lines.some(({given}) => given);
-  const row = ({name, given, weights, keys, reach, half}) => {
-    const best = weights.reduce((one, each, i) => (each > weights[one] ? i : one), 0);
-    return h('tr', {}, h('th', {scope: 'row'}, name), ...[...(some ? [given] : []), `${sixDigits(weights[best])} at ${keys[best]}`, sixDigits(reach), half].map((cell) => h('td', {}, cell)));
-  };
-  const heads = ['head', ...(some ? ['its bias'] : []), 'greatest weight, at key', 'mean distance of keys', 'keys with half of the attention'];
-  return h('table', {class: 'numbers'}, h('thead', {}, h('tr', {}, ...heads.map((each) => h('th', {scope: 'col'}, each)))), h('tbody', {}, ...lines.map(row)));
+    const some = lines.some(({given}) => given);
+    const row = ({name, given, weights, keys, reach, half}) => {
+        const best = weights.reduce((one, each, i) => (each > weights[one] ? i : one), 0);
+        return h(
+            'tr',
+            {},
+            h('th', {scope: 'row'}, name),
+            ...[
+                ...(some ? [given] : []),
+                `${sixDigits(weights[best])} at ${keys[best]}`,
+                sixDigits(reach),
+                half,
+            ].map((cell) => h('td', {}, cell)),
+        );
+    };
+    const heads = [
+        'head',
+        ...(some ? ['its bias'] : []),
+        'greatest weight, at key',
+        'mean distance of keys',
+        'keys with half of the attention',
+    ];
+    return h(
+        'table',
+        {class: 'numbers'},
+        h('thead', {}, h('tr', {}, ...heads.map((each) => h('th', {scope: 'col'}, each)))),
+        h('tbody', {}, ...lines.map(row)),
+    );
 }
 
 // The elements that are filled for each query.
 function createPlaces() {
-  const frame = h('div', {class: 'numbers-frame', tabindex: 0, role: 'region', 'aria-label': 'Numbers of these heads'});
-  return {
-    note: softmaxNote([]), frame,
-    body: h('div', {class: 'softmax-body', 'aria-busy': 'true'}, h('p', {class: 'quiet'}, 'Loading …')),
-    numbers: h('details', {}, h('summary', {}, 'Numbers of these heads'), frame),
-  };
+    const frame = h('div', {
+        class: 'numbers-frame',
+        tabindex: 0,
+        role: 'region',
+        'aria-label': 'Numbers of these heads',
+    });
+    return {
+        note: softmaxNote([]),
+        frame,
+        body: h(
+            'div',
+            {class: 'softmax-body', 'aria-busy': 'true'},
+            h('p', {class: 'quiet'}, 'Loading …'),
+        ),
+        numbers: h('details', {}, h('summary', {}, 'Numbers of these heads'), frame),
+    };
 }
 
 function describe(key, lines) {
-  return [`key ${key}`, ...lines.map((line) => {
-    const i = indexOf(line, key);
-    return i < 0 ? null : `${line.name} ${isMasked(line.biases[i]) ? 'masked' : sixDigits(line.weights[i])}`;
-  }).filter(Boolean)].join(' · ');
+    return [
+        `key ${key}`,
+        ...lines
+            .map((line) => {
+                const i = indexOf(line, key);
+                return i < 0
+                    ? null
+                    : `${line.name} ${isMasked(line.biases[i]) ? 'masked' : sixDigits(line.weights[i])}`;
+            })
+            .filter(Boolean),
+    ].join(' · ');
 }
 
 function show(places, lines, position, {colours, hover, mark, signal, width, height}) {
-  const x = {title: 'key', domain: reachOf(lines, 'x')};
-  const most = reachOf(lines)[1];
-  const chart = createChart({
-    series: lines, x, y: {title: 'weight', domain: [0, 1.04 * most]}, colours, width, height: clamp(height - AROUND, LOW, HIGH),
-    rules: [{x: position, text: `query ${position}`, colour: colours.quiet}, ...markRules(mark, {axis: 'queries'})],
-    label: `Softmax of the biases of query ${position} over keys ${x.domain.map(brief).join(' to ')}, for ${lines.map(({name}) => name).join(', ')}: weights up to ${brief(most)}. Arrow keys move the cursor.`,
-  });
-  const note = softmaxNote(lines);
-  places.note.replaceWith(note);
-  places.note = note;
-  places.body.replaceChildren(legendOf(lines.map((line) => ({...line, name: [line.name, line.given].filter(Boolean).join(' · ')}))), titled('', chart));
-  places.frame.replaceChildren(tableOf(lines));
-  linkCharts([chart], {signal, tell: (key) => hover(key == null ? '' : describe(key, lines))});
+    const x = {title: 'key', domain: reachOf(lines, 'x')};
+    const most = reachOf(lines)[1];
+    const chart = createChart({
+        series: lines,
+        x,
+        y: {title: 'weight', domain: [0, 1.04 * most]},
+        colours,
+        width,
+        height: clamp(height - AROUND, LOW, HIGH),
+        rules: [
+            {x: position, text: `query ${position}`, colour: colours.quiet},
+            ...markRules(mark, {axis: 'queries'}),
+        ],
+        label: `Softmax of the biases of query ${position} over keys ${x.domain.map(brief).join(' to ')}, for ${lines.map(({name}) => name).join(', ')}: weights up to ${brief(most)}. Arrow keys move the cursor.`,
+    });
+    const note = softmaxNote(lines);
+    places.note.replaceWith(note);
+    places.note = note;
+    places.body.replaceChildren(
+        legendOf(
+            lines.map((line) => ({
+                ...line,
+                name: [line.name, line.given].filter(Boolean).join(' · '),
+            })),
+        ),
+        titled('', chart),
+    );
+    places.frame.replaceChildren(tableOf(lines));
+    linkCharts([chart], {
+        signal,
+        tell: (key) => hover(key == null ? '' : describe(key, lines)),
+    });
 }
 
 async function loadLines(usable, heads, row, {tables, load, colours: {apart}}) {
-  const lines = await Promise.all(usable.map(async (table) => {
-    const side = tables.indexOf(table), extents = extentsOf(table);
-    const loadSide = (options) => load(side, options);
-    const given = await givenOf(table, {lead: 0}, loadSide);
-    const mine = heads.filter((head) => head < table.tensor.shape[0]), query = Math.min(row, extents.queries - 1);
-    return Promise.all(mine.map(async (head, i) => {
-      const found = await biasesOf(table, head, query, loadSide);
-      return {...lineOf(found, extents.at(query)), keys: found.keys, name: `${sideName(tables, side)}head ${head}`, given: given(head), colour: apart[i % apart.length], dashed: side === 1 || i >= apart.length};
-    }));
-  }));
-  return lines.flat();
+    const lines = await Promise.all(
+        usable.map(async (table) => {
+            const side = tables.indexOf(table),
+                extents = extentsOf(table);
+            const loadSide = (options) => load(side, options);
+            const given = await givenOf(table, {lead: 0}, loadSide);
+            const mine = heads.filter((head) => head < table.tensor.shape[0]),
+                query = Math.min(row, extents.queries - 1);
+            return Promise.all(
+                mine.map(async (head, i) => {
+                    const found = await biasesOf(table, head, query, loadSide);
+                    return {
+                        ...lineOf(found, extents.at(query)),
+                        keys: found.keys,
+                        name: `${sideName(tables, side)}head ${head}`,
+                        given: given(head),
+                        colour: apart[i % apart.length],
+                        dashed: side === 1 || i >= apart.length,
+                    };
+                }),
+            );
+        }),
+    );
+    return lines.flat();
 }
 
 function render(container, context) {
-  const {tables, options, update, signal, until} = context;
-  const usable = tables.filter(({tensor, scheme}) => isBias(tensor, scheme));
-  const extents = extentsOf(usable[0]);
-  const count = Math.max(...usable.map(({tensor}) => tensor.shape[0]));
-  const given = parseList(options['softmax.heads'] ?? '', (each) => Number.isInteger(each) && each >= 0 && each < count, `heads go from 0 to ${count - 1}`);
-  const heads = given.numbers.length > 0 ? given.numbers : headsOf(count);
-  const places = createPlaces();
-  let row = rowOf(extents, options['softmax.query']);
+    const {tables, options, update, signal, until} = context;
+    const usable = tables.filter(({tensor, scheme}) => isBias(tensor, scheme));
+    const extents = extentsOf(usable[0]);
+    const count = Math.max(...usable.map(({tensor}) => tensor.shape[0]));
+    const given = parseList(
+        options['softmax.heads'] ?? '',
+        (each) => Number.isInteger(each) && each >= 0 && each < count,
+        `heads go from 0 to ${count - 1}`,
+    );
+    const heads = given.numbers.length > 0 ? given.numbers : headsOf(count);
+    const places = createPlaces();
+    let row = rowOf(extents, options['softmax.query']);
 
-  async function draw() {
-    const wanted = row;
-    const lines = await loadLines(usable, heads, wanted, context);
-    if (signal.aborted || wanted !== row) return;
-    controls.show(row);
-    show(places, lines, extents.at(row), context);
-  }
-  const controls = queryControls(extents, row, (to, sliding) => {
-    row = to;
-    update({'softmax.query': row === extents.queries - 1 ? '' : String(extents.at(row))}, {quiet: sliding});
-    if (sliding) draw().catch(fail);
-  });
-  function fail(error) {
-    if (signal.aborted || error.name === 'AbortError') return;
-    if (error.status === undefined) console.error(error);
-    places.body.replaceChildren(h('p', {class: 'failed'}, error.message));
-  }
-  container.append(places.note, h('div', {class: 'buttons'}, controls.element,
-    count > 1 ? listField({id: 'softmax-heads', label: 'heads', value: options['softmax.heads'] || heads.join(', '), mistake: given.mistake, changed: (text) => update({'softmax.heads': text.replace(/[\s,;]+/g, ',')})}) : null),
-  ...(usable.length < tables.length ? [h('p', {class: 'quiet'}, 'B has no biases of attention scores.')] : []), places.body, places.numbers);
-  until(draw().catch(fail).finally(() => places.body.removeAttribute('aria-busy')));
+    async function draw() {
+        const wanted = row;
+        const lines = await loadLines(usable, heads, wanted, context);
+        if (signal.aborted || wanted !== row) return;
+        controls.show(row);
+        show(places, lines, extents.at(row), context);
+    }
+    const controls = queryControls(extents, row, (to, sliding) => {
+        row = to;
+        update(
+            {'softmax.query': row === extents.queries - 1 ? '' : String(extents.at(row))},
+            {quiet: sliding},
+        );
+        if (sliding) draw().catch(fail);
+    });
+    function fail(error) {
+        if (signal.aborted || error.name === 'AbortError') return;
+        if (error.status === undefined) console.error(error);
+        places.body.replaceChildren(h('p', {class: 'failed'}, error.message));
+    }
+    container.append(
+        places.note,
+        h(
+            'div',
+            {class: 'buttons'},
+            controls.element,
+            count > 1
+                ? listField({
+                      id: 'softmax-heads',
+                      label: 'heads',
+                      value: options['softmax.heads'] || heads.join(', '),
+                      mistake: given.mistake,
+                      changed: (text) =>
+                          update({'softmax.heads': text.replace(/[\s,;]+/g, ',')}),
+                  })
+                : null,
+        ),
+        ...(usable.length < tables.length
+            ? [h('p', {class: 'quiet'}, 'B has no biases of attention scores.')]
+            : []),
+        places.body,
+        places.numbers,
+    );
+    until(
+        draw()
+            .catch(fail)
+            .finally(() => places.body.removeAttribute('aria-busy')),
+    );
 }
 
 export default {
-  name: 'softmax',
-  title: 'Softmax',
-  applies: isBias,
-  render,
+    name: 'softmax',
+    title: 'Softmax',
+    applies: isBias,
+    render,
 };

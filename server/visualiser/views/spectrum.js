@@ -12,72 +12,141 @@ export const NOT_MEASURED = 'The wavelengths of this table could not be measured
 
 // A description of one table's spectrum.
 export function describeSpectrum(wavelengths, limit, limitName) {
-  if (!wavelengths) return NOT_MEASURED;
-  const finite = Array.from(wavelengths).filter(Number.isFinite);
-  if (finite.length === 0) return 'No column is a wave of the position.';
-  const longer = finite.filter((each) => each > limit).length;
-  const others = wavelengths.length - finite.length;
-  return `${longer} of ${count(finite.length, 'column')} ${longer === 1 ? 'has a wavelength' : 'have wavelengths'} above ${limitName} of ${brief(limit)} and never complete${longer === 1 ? 's' : ''} a turn within it. Wavelengths go from ${brief(finite.reduce((a, b) => Math.min(a, b)))} to ${brief(finite.reduce((a, b) => Math.max(a, b)))} positions.${others > 0 ? ` ${count(others, 'further column')} ${others === 1 ? 'is no wave' : 'are no waves'} of the position.` : ''}`;
+    if (!wavelengths) return NOT_MEASURED;
+    const finite = Array.from(wavelengths).filter(Number.isFinite);
+    if (finite.length === 0) return 'No column is a wave of the position.';
+    const longer = finite.filter((each) => each > limit).length;
+    const others = wavelengths.length - finite.length;
+    return `${longer} of ${count(finite.length, 'column')} ${longer === 1 ? 'has a wavelength' : 'have wavelengths'} above ${limitName} of ${brief(limit)} and never complete${longer === 1 ? 's' : ''} a turn within it. Wavelengths go from ${brief(finite.reduce((a, b) => Math.min(a, b)))} to ${brief(finite.reduce((a, b) => Math.max(a, b)))} positions.${others > 0 ? ` ${count(others, 'further column')} ${others === 1 ? 'is no wave' : 'are no waves'} of the position.` : ''}`;
 }
 
 // Rings around the dots of the highlighted column, and a line through them.
 function highlightOf({tables, options, colours}) {
-  const rings = tables.flatMap((table) => {
-    const at = highlighted(options, table);
-    return at == null || !Number.isFinite(table.wavelengths?.[at]) ? [] : [{ring: true, length: 1, x: () => at, y: () => table.wavelengths[at], colour: colours.ink}];
-  });
-  return {rings, rules: rings.slice(0, 1).map(({x}) => ({x: x(), text: `${tables[0].column.title} ${x()}`, colour: colours.ink}))};
+    const rings = tables.flatMap((table) => {
+        const at = highlighted(options, table);
+        return at == null || !Number.isFinite(table.wavelengths?.[at])
+            ? []
+            : [
+                  {
+                      ring: true,
+                      length: 1,
+                      x: () => at,
+                      y: () => table.wavelengths[at],
+                      colour: colours.ink,
+                  },
+              ];
+    });
+    return {
+        rings,
+        rules: rings
+            .slice(0, 1)
+            .map(({x}) => ({
+                x: x(),
+                text: `${tables[0].column.title} ${x()}`,
+                colour: colours.ink,
+            })),
+    };
 }
 
 function draw(container, context) {
-  const {tables, hover, mark, colours, signal, width} = context;
-  const limit = mark > 0 ? mark : tables[0].totalRows;
-  const limitName = mark > 0 ? 'the training length' : 'the table’s length';
-  const series = tables.map(({wavelengths}, i) => {
-    const columns = Array.from(wavelengths?.keys() ?? []).filter((k) => Number.isFinite(wavelengths[k]));
-    return {dots: true, length: columns.length, x: (k) => columns[k], y: (k) => wavelengths[columns[k]], colour: [colours.left, colours.right][i], dashed: i === 1, name: `${sideName(tables, i)}${tables[i].settings.scheme}`};
-  });
-  const words = tables.map((table, i) => h('p', {class: 'spectrum-words'}, tables.length > 1 ? h('b', {}, `${'AB'[i]}: `) : null, describeSpectrum(table.wavelengths, limit, limitName)));
-  const values = series.flatMap(({length, y}) => Array.from({length}, (_, i) => y(i)));
-  if (values.length === 0) return container.append(...words);
-  const x = {title: 'dimension', domain: [0, Math.max(1, ...tables.map(({columns}) => columns - 1))]};
-  const y = {title: 'wavelength in positions', type: 'log', domain: decadesOf([limit, ...values])};
-  const {rings, rules} = highlightOf(context);
-  const chart = createChart({
-    series: [...series, ...rings], x, y, colours, width, height: 360, rules: [...rules, {y: limit, text: mark > 0 ? `trained to ${brief(mark)}` : `${brief(limit)} rows`}],
-    label: `Wavelength of each column on a logarithmic axis. ${words.map(({textContent}) => textContent).join(' ')} Arrow keys move the cursor.`,
-  });
-  const tell = (at) => [`dimension ${at}`, ...tables.flatMap(({wavelengths}, i) => {
-    if (indexOf(series[i], at) < 0) return [];
-    const turns = limit / wavelengths[at];
-    return [`${sideName(tables, i)}wavelength ${Number(wavelengths[at].toPrecision(9))} positions, ${Number(turns.toPrecision(4))} turns within ${brief(limit)}`];
-  })].join(' · ');
-  container.append(...words, legendOf(tables.length > 1 ? series : []), titled('', chart));
-  linkCharts([chart], {signal, tell: (at) => hover(at == null ? '' : tell(at))});
+    const {tables, hover, mark, colours, signal, width} = context;
+    const limit = mark > 0 ? mark : tables[0].totalRows;
+    const limitName = mark > 0 ? 'the training length' : 'the table’s length';
+    const series = tables.map(({wavelengths}, i) => {
+        const columns = Array.from(wavelengths?.keys() ?? []).filter((k) =>
+            Number.isFinite(wavelengths[k]),
+        );
+        return {
+            dots: true,
+            length: columns.length,
+            x: (k) => columns[k],
+            y: (k) => wavelengths[columns[k]],
+            colour: [colours.left, colours.right][i],
+            dashed: i === 1,
+            name: `${sideName(tables, i)}${tables[i].settings.scheme}`,
+        };
+    });
+    const words = tables.map((table, i) =>
+        h(
+            'p',
+            {class: 'spectrum-words'},
+            tables.length > 1 ? h('b', {}, `${'AB'[i]}: `) : null,
+            describeSpectrum(table.wavelengths, limit, limitName),
+        ),
+    );
+    const values = series.flatMap(({length, y}) => Array.from({length}, (_, i) => y(i)));
+    if (values.length === 0) return container.append(...words);
+    const x = {
+        title: 'dimension',
+        domain: [0, Math.max(1, ...tables.map(({columns}) => columns - 1))],
+    };
+    const y = {
+        title: 'wavelength in positions',
+        type: 'log',
+        domain: decadesOf([limit, ...values]),
+    };
+    const {rings, rules} = highlightOf(context);
+    const chart = createChart({
+        series: [...series, ...rings],
+        x,
+        y,
+        colours,
+        width,
+        height: 360,
+        rules: [
+            ...rules,
+            {y: limit, text: mark > 0 ? `trained to ${brief(mark)}` : `${brief(limit)} rows`},
+        ],
+        label: `Wavelength of each column on a logarithmic axis. ${words.map(({textContent}) => textContent).join(' ')} Arrow keys move the cursor.`,
+    });
+    const tell = (at) =>
+        [
+            `dimension ${at}`,
+            ...tables.flatMap(({wavelengths}, i) => {
+                if (indexOf(series[i], at) < 0) return [];
+                const turns = limit / wavelengths[at];
+                return [
+                    `${sideName(tables, i)}wavelength ${Number(wavelengths[at].toPrecision(9))} positions, ${Number(turns.toPrecision(4))} turns within ${brief(limit)}`,
+                ];
+            }),
+        ].join(' · ');
+    container.append(...words, legendOf(tables.length > 1 ? series : []), titled('', chart));
+    linkCharts([chart], {signal, tell: (at) => hover(at == null ? '' : tell(at))});
 }
 
 function render(container, context) {
-  const body = h('div', {class: 'spectrum-body', 'aria-busy': 'true'}, h('p', {class: 'quiet'}, 'Measuring wavelengths …'));
-  container.append(spectrumNote(), body);
-  context.until(Promise.all(context.tables.map(({wavelengthsKnown}) => wavelengthsKnown)).then(() => {
-    if (context.signal.aborted) return;
-    body.replaceChildren();
-    draw(body, context);
-    body.removeAttribute('aria-busy');
-  }));
+    const body = h(
+        'div',
+        {class: 'spectrum-body', 'aria-busy': 'true'},
+        h('p', {class: 'quiet'}, 'Measuring wavelengths …'),
+    );
+    container.append(spectrumNote(), body);
+    context.until(
+        Promise.all(context.tables.map(({wavelengthsKnown}) => wavelengthsKnown)).then(() => {
+            if (context.signal.aborted) return;
+            body.replaceChildren();
+            draw(body, context);
+            body.removeAttribute('aria-busy');
+        }),
+    );
 }
 
 // Whether the scheme has waves of the position, and any row can be requested.
 export function mayWave({name, shape, axes, dtype}, scheme) {
-  const documented = scheme.tensors.find((each) => each.name === name);
-  return isReal({dtype}) && shape.length === 2 && axes[0] === 'n' && scheme.parameters.some((each) => each.name === 'positions')
-    && /\b(sin|cos|sines?|cosines?)\b/.test(`${documented?.help} ${scheme.formula}`);
+    const documented = scheme.tensors.find((each) => each.name === name);
+    return (
+        isReal({dtype}) &&
+        shape.length === 2 &&
+        axes[0] === 'n' &&
+        scheme.parameters.some((each) => each.name === 'positions') &&
+        /\b(sin|cos|sines?|cosines?)\b/.test(`${documented?.help} ${scheme.formula}`)
+    );
 }
 
 export default {
-  name: 'spectrum',
-  title: 'Spectrum',
-  linked: true,
-  applies: mayWave,
-  render,
+    name: 'spectrum',
+    title: 'Spectrum',
+    linked: true,
+    applies: mayWave,
+    render,
 };
