@@ -1,10 +1,11 @@
-"""What share of requests a fleet's caches answer: a simulation of least-recently-used caches behind consistent
-hashing, with keys that are asked for by Zipf's law.
+"""What share of requests a fleet's caches answer: a simulation of least-recently-used caches
+behind consistent hashing, with keys that are asked for by Zipf's law.
 
     python3 capacity.py
 
-A case says how many nodes there are, how many tables a node keeps, and how many are asked for in all; the exponent says how
-unequal they are. In the middle of the measured requests some nodes are lost, with their caches, and come back empty."""
+A case says how many nodes there are, how many tables a node keeps, and how many are asked for
+in all; the exponent says how unequal they are. In the middle of the measured requests some
+nodes are lost, with their caches, and come back empty."""
 
 import bisect
 import random
@@ -46,7 +47,8 @@ def keys_of(count, exponent, draw, requests):
 
 
 def simulate(nodes, size, keys, exponent, hashing=True, lost=0, requests=300_000):
-    """Shares of hits: of the second third of the requests, and of the last one, before which nodes are lost."""
+    """Shares of hits: of the second third of the requests, and of the last one, before which
+    nodes are lost."""
     draw = random.Random(1)
     caches = [Cache(size) for _ in range(nodes)]
     places, owners = ring_of(range(nodes), draw)

@@ -1,5 +1,5 @@
-"""Which node of the fleet has a table: the choice that haproxy.cfg makes, for clients that fetch large tables
-directly.
+"""Which node of the fleet has a table: the choice that haproxy.cfg makes, for clients that
+fetch large tables directly.
 
     node = choose_node("/v1/encodings/rope?length=131072&dim=128&format=raw", 3)     # 1, 2 or 3
 
@@ -11,7 +11,8 @@ MASK = 0xFFFFFFFF
 
 
 def spread(a):
-    """Bob Jenkins' integer hash as HAProxy has it: a small change of the input changes every bit."""
+    """Bob Jenkins' integer hash as HAProxy has it: a small change of the input changes every
+    bit."""
     a = (a + 0x7ED55D16 + (a << 12)) & MASK
     a = a ^ 0xC761C23C ^ (a >> 19)
     a = (a + 0x165667B1 + (a << 5)) & MASK

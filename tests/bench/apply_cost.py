@@ -1,9 +1,11 @@
-"""What exactness costs: bytes a second that /v1/apply takes, beside torch in float32 on one thread. `make apply-cost` runs it:
+"""What exactness costs: bytes a second that /v1/apply takes, beside torch in float32 on one
+thread. `make apply-cost` runs it:
 
     apply_cost.py SERVER
 
-Each figure is the median of rounds in which the service and torch take turns. The service's time is that of the answer, from its first
-byte to its last; the body has been sent before. Its event threads compute while they send, one for each answer."""
+Each figure is the median of rounds in which the service and torch take turns. The service's
+time is that of the answer, from its first byte to its last; the body has been sent before. Its
+event threads compute while they send, one for each answer."""
 
 import http.client
 import json
@@ -71,27 +73,28 @@ def rotary(query):
     return lambda: query * cos + torch.cat((-query[..., half:], query[..., :half]), -1) * sin
 
 
+def sum_with(array, addend):
+    own = torch.tensor(array)
+    return lambda: own + addend
+
+
 def cases():
     """(what, target, tensor, its array, its dtype, what torch does)."""
     numbers = numpy.random.default_rng(0)
-    query, x = numbers.standard_normal((HEADS, LENGTH, DIM)), numbers.standard_normal(
-        (16, LENGTH, 256)
-    )
+    query = numbers.standard_normal((HEADS, LENGTH, DIM))
+    x = numbers.standard_normal((16, LENGTH, 256))
     scores = numbers.standard_normal((8, 2048, 1024))
     for dtype in ("f32", "f16", "f64"):
         array = query.astype(TYPES[dtype][1])
         tensor = torch.tensor(array if dtype != "f16" else array.astype("f4"))
-        yield f"rope, {dtype}", f"rope?length={LENGTH}&dim={DIM}", "query", array, dtype, rotary(
-            tensor
-        )
-    table, bias = torch.randn(LENGTH, 256), torch.randn(8, 2048, 1024)
+        target = f"rope?length={LENGTH}&dim={DIM}"
+        yield f"rope, {dtype}", target, "query", array, dtype, rotary(tensor)
     x, scores = x.astype("f4"), scores.astype("f4")
-    yield "sinusoidal, f32", f"sinusoidal?length={LENGTH}&dim=256", "x", x, "f32", lambda own=torch.tensor(
-        x
-    ): own + table
-    yield "alibi, f32", "alibi?length=1024&query_length=2048&query_offset=0&heads=8", "scores", scores, "f32", lambda own=torch.tensor(
-        scores
-    ): own + bias
+    target = f"sinusoidal?length={LENGTH}&dim=256"
+    yield "sinusoidal, f32", target, "x", x, "f32", sum_with(x, torch.randn(LENGTH, 256))
+    target = "alibi?length=1024&query_length=2048&query_offset=0&heads=8"
+    bias = torch.randn(8, 2048, 1024)
+    yield "alibi, f32", target, "scores", scores, "f32", sum_with(scores, bias)
 
 
 def main(program):
@@ -105,7 +108,8 @@ def main(program):
             theirs.append(timed(other))
         size = array.size * (4 if dtype == "f16" else array.itemsize)
         print(
-            f"{what}: {array.nbytes / statistics.median(mine) / 1e9:.2f} GB/s with the transfer; torch {size / statistics.median(theirs) / 1e9:.2f}"
+            f"{what}: {array.nbytes / statistics.median(mine) / 1e9:.2f} GB/s with the "
+            f"transfer; torch {size / statistics.median(theirs) / 1e9:.2f}"
             f"{' (in float32)' if dtype == 'f16' else ''}",
             flush=True,
         )

@@ -1,8 +1,10 @@
-"""What identifying and comparing cost: seconds, the share of each stage, and memory. `make cost` runs it:
+"""What identifying and comparing cost: seconds, the share of each stage, and memory.
+`make cost` runs it:
 
     identify.py SERVER [GIB]
 
-Shares are of samples that `perf` takes, if it is installed. GIB: a table of so many GiB is compared, too, as it is made here."""
+Shares are of samples that `perf` takes, if it is installed. GIB: a table of so many GiB is
+compared, too, as it is made here."""
 
 import http.client
 import shutil
@@ -127,7 +129,8 @@ def identify(program):
                 if share >= 0.01
             )
             print(
-                f"{name}: {said['status']} in {seconds:.2f} s, of {said['proposed']} proposals {said['compared']} compared; peak {peak:.0f} MiB; {shares}",
+                f"{name}: {said['status']} in {seconds:.2f} s, of {said['proposed']} proposals "
+                f"{said['compared']} compared; peak {peak:.0f} MiB; {shares}",
                 flush=True,
             )
             server.stop()
@@ -157,7 +160,8 @@ def compare(program, gib):
     reply = connection.getresponse()
     text = reply.read().decode()
     print(
-        f"{gib} GiB compared: status {reply.status} in {time.monotonic() - began:.0f} s, memory {before:.0f} MiB before, {memory(server, 'VmHWM'):.0f} MiB at the peak; "
+        f"{gib} GiB compared: status {reply.status} in {time.monotonic() - began:.0f} s, "
+        f"memory {before:.0f} MiB before, {memory(server, 'VmHWM'):.0f} MiB at the peak; "
         + " ".join(text.split())[:220]
     )
     server.stop()

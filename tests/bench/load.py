@@ -68,8 +68,8 @@ def wrk(server, target, seconds):
 
 
 def processor_seconds(pid):
-    """What the threads of a process and of its children have run so far. /proc/PID/schedstat has
-    nanoseconds, where /proc/PID/stat has ticks."""
+    """What the threads of a process and of its children have run so far. /proc/PID/schedstat
+    has nanoseconds, where /proc/PID/stat has ticks."""
     total = 0
     for task in Path(f"/proc/{pid}/task").iterdir():
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has just ended

@@ -1,4 +1,5 @@
-"""The servers that are compared, each started when it is first asked for and ended with the run."""
+"""The servers that are compared, each started when it is first asked for and ended with the
+run."""
 
 import contextlib
 import importlib.util

@@ -40,7 +40,8 @@ def cubic_weights(source, target):
 
 
 def numpy_resized(source, target, dim):
-    """A random table [source * source, dim] on target * target cells: two products of matrices."""
+    """A random table [source * source, dim] on target * target cells: two products of
+    matrices."""
     import numpy
 
     table = numpy.random.default_rng(0).standard_normal((source, source, dim), numpy.float32)

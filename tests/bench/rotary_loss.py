@@ -1,7 +1,9 @@
-"""What rotary recipes in float32 and bfloat16 lose, against /v1/apply/rope: the table of README.md.
+"""What rotary recipes in float32 and bfloat16 lose, against /v1/apply/rope: the table of
+README.md.
 
-rotary_loss.py SERVER_BINARY: print the median and the largest error of an element of a query that is turned as
-models turn it, whose numbers are normal variables of variance 1, at the last 64 positions below each of POSITIONS."""
+rotary_loss.py SERVER_BINARY: print the median and the largest error of an element of a query
+that is turned as models turn it, whose numbers are normal variables of variance 1, at the last
+64 positions below each of POSITIONS."""
 
 import contextlib
 import io
@@ -20,7 +22,8 @@ ROWS, DIM = 64, 128
 
 
 def recipe(query, positions):
-    """As models in transformers turn a query: angles in float32, sines and cosines in the query's dtype."""
+    """As models in transformers turn a query: angles in float32, sines and cosines in the
+    query's dtype."""
     frequencies = 1.0 / 10000 ** (torch.arange(0, DIM, 2, dtype=torch.int64).float() / DIM)
     angles = positions.float()[:, None] * frequencies[None]
     angles = torch.cat((angles, angles), -1)
@@ -55,7 +58,8 @@ def started(binary):
 def main():
     generator = torch.Generator().manual_seed(0)
     print(
-        "| positions up to | float32: median | largest | bfloat16: median | largest |\n|---|---|---|---|---|"
+        "| positions up to | float32: median | largest | bfloat16: median | largest |\n"
+        "|---|---|---|---|---|"
     )
     with started(sys.argv[1]) as running:
         for position in POSITIONS:

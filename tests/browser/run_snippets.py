@@ -1,4 +1,5 @@
-"""Run code that comes as a JSON list of texts on the standard input, and print what each makes of `table`."""
+"""Run code that comes as a JSON list of texts on the standard input, and print what each makes
+of `table`."""
 import json
 import sys
 

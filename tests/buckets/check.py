@@ -2,10 +2,10 @@
 
     check.py BUCKET-RUNS [all]
 
-Compares every distance from -2048 to 2048 for a fixed sample of the requests with num_buckets up
-to 64 and max_distance up to 1024, or for all of them. A bucket is decided by the definition in
-powers: t5's bucket exact + t begins at the least n with (n/exact)^steps >= (max/exact)^t, and
-deberta's mid + t ends at the greatest a with (a/mid)^(mid-1) <= (last/mid)^t.
+Compares every distance from -2048 to 2048 for a fixed sample of the requests with num_buckets
+up to 64 and max_distance up to 1024, or for all of them. A bucket is decided by the definition
+in powers: t5's bucket exact + t begins at the least n with (n/exact)^steps >= (max/exact)^t,
+and deberta's mid + t ends at the greatest a with (a/mid)^(mid-1) <= (last/mid)^t.
 """
 
 import subprocess

@@ -2,8 +2,8 @@
 
 An exchange goes from the test to Prism and from there to an upstream in this process, which has
 the exchange done on the test's own connection. So one Prism, started once, stands before every
-server that a test starts, and a test gets the very bytes of the server: Prism reads every body as
-text and writes JSON anew. What it finds comes in the header sl-violations of its own answer.
+server that a test starts, and a test gets the very bytes of the server: Prism reads every body
+as text and writes JSON anew. What it finds comes in the header sl-violations of its own answer.
 """
 
 import gzip
@@ -63,8 +63,8 @@ def cut(value):
 
 
 def is_for_prism(method, target):
-    """Whether Prism survives it: it ends where a path's escapes are no UTF-8, and refuses methods
-    that it does not know and what no target may hold."""
+    """Whether Prism survives it: it ends where a path's escapes are no UTF-8, and refuses
+    methods that it does not know and what no target may hold."""
     path = target.split("?")[0]
     if not re.fullmatch(r"[!-~]+", target):
         return False
@@ -76,7 +76,8 @@ def is_for_prism(method, target):
 
 
 def plain(body):
-    """JSON for Prism, which ends where a member's name in sl-violations would be beyond Latin-1."""
+    """JSON for Prism, which ends where a member's name in sl-violations would be beyond
+    Latin-1."""
     if not isinstance(body, bytes):
         return body
     body = re.sub(rb"\\u(?!00[2-6])[0-9a-fA-F]{4}", b"?", body)
@@ -201,8 +202,8 @@ class Document:
 
 
 def closed(document):
-    """The document with no member beside those described in its answers, unless it admits others:
-    more may come with the next version, but none that this one does not describe."""
+    """The document with no member beside those described in its answers, unless it admits
+    others: more may come with the next version, but none that this one does not describe."""
     document = json.loads(json.dumps(document))
     for schema in document["components"]["schemas"].values():
         if "properties" in schema:

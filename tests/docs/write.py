@@ -1,5 +1,5 @@
-"""`make readme`: writes what the README files take from the server: the table of schemes, and what
-commands print."""
+"""`make readme`: writes what the README files take from the server: the table of schemes, and
+what commands print."""
 
 import json
 import sys

@@ -137,8 +137,8 @@ def configuration():
 
 
 class Load:
-    """wrk, which asks for random small tables until `stop`. `requests` and `failed` tell what came
-    of it: failed are answers other than 200, and connections that broke."""
+    """wrk, which asks for random small tables until `stop`. `requests` and `failed` tell what
+    came of it: failed are answers other than 200, and connections that broke."""
 
     SECONDS = 600  # until wrk ends by itself
 

@@ -1,5 +1,6 @@
-"""What docker/fleet promises: no request fails while nodes die, each table has one node, nothing is
-changed twice. FLEET_REQUESTS says how many requests the tests under load make at least."""
+"""What docker/fleet promises: no request fails while nodes die, each table has one node,
+nothing is changed twice. FLEET_REQUESTS says how many requests the tests under load make at
+least."""
 
 import contextlib
 import json
@@ -78,7 +79,8 @@ class UnderLoad(unittest.TestCase):
             if failed:
                 break
         say(
-            f"kill -9 of each node, no retries: {failed} failed, which shows that the others can"
+            f"kill -9 of each node, no retries: {failed} failed, which shows that the others "
+            "can"
         )
         self.assertGreater(failed, 0)
 

@@ -1,5 +1,5 @@
-"""What docker/fleet/nginx.conf promises: answers are kept, ranges fetch parts, and nothing of another
-client's request comes with them."""
+"""What docker/fleet/nginx.conf promises: answers are kept, ranges fetch parts, and nothing of
+another client's request comes with them."""
 
 import contextlib
 import http.client

@@ -1,5 +1,5 @@
-"""Prometheus scrapes a fleet: every query of the dashboard finds series, every alert fires in promtool's
-tests, and a trace passes through the proxy to a node's log."""
+"""Prometheus scrapes a fleet: every query of the dashboard finds series, every alert fires in
+promtool's tests, and a trace passes through the proxy to a node's log."""
 
 import contextlib
 import http.client
@@ -28,7 +28,8 @@ def queries():
 
 
 class Prometheus(contextlib.AbstractContextManager):
-    """The program with prometheus.yml, its targets those of a fleet on loopback, asked each second."""
+    """The program with prometheus.yml, its targets those of a fleet on loopback, asked each
+    second."""
 
     def __init__(self, fleet):
         self.folder = tempfile.TemporaryDirectory()

@@ -1,8 +1,9 @@
 """Rotary tables whose pairs of columns turn by several axes: grids, and M-RoPE.
 
-A scheme takes the arguments of a query and returns its tensors, {name: (shape, entries[, dtype])},
-and the absolute tolerance of their f64 entries. The rules are those of the libraries' code that
-the presets are named after; angles are exact fractions of a radian or of a turn times a power.
+A scheme takes the arguments of a query and returns its tensors,
+{name: (shape, entries[, dtype])}, and the absolute tolerance of their f64 entries. The rules
+are those of the libraries' code that the presets are named after; angles are exact fractions of
+a radian or of a turn times a power.
 """
 
 import math
@@ -61,7 +62,8 @@ def turned(function, coordinate, omega):
 
 
 def turned_by_turns(function, coordinate, omega):
-    """The same of coordinate * omega turns; omega is 1, or an irrational power, or a fraction."""
+    """The same of coordinate * omega turns; omega is 1, or an irrational power, or a
+    fraction."""
     if coordinate == 0:
         return function(Fraction(0), omega)
     if isinstance(omega, Fraction):  # exact multiples of a quarter turn
@@ -138,7 +140,8 @@ def grid_rows(options, sizes):
 
 
 def columns_of_axes(options, widths):
-    """Of each pair its axis and the exponent of its frequency; (None, None) where it is still."""
+    """Of each pair its axis and the exponent of its frequency; (None, None) where it is
+    still."""
     axes = list(range(len(widths)))
     if options["axis_order"] == "reversed":
         axes.reverse()

@@ -11,7 +11,7 @@ import mpmath
 from floats import FORMATS, MINUS_INFINITY, floor_log2, interval_of
 from relative import clip, grid, is_compact, queries_and_keys, seeded, with_distance
 from rotary import as_mpf, product
-from schemes import nearest_double, real, with_defaults
+from schemes import nearest_double, with_defaults
 from trained import flat
 
 

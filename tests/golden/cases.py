@@ -212,7 +212,8 @@ SINUSOIDAL_CHOICES = {
         for name, dim in product(("tensor2tensor", "fairseq"), ("8", "7"))
     },
     **{
-        f"preset_{name}_{dim}_{dtype}": f"preset={name}&positions={times}&dim={dim}&dtype={dtype}"
+        f"preset_{name}_{dim}_{dtype}": f"preset={name}&positions={times}&dim={dim}"
+        f"&dtype={dtype}"
         for name, times in TIMES.items()
         for dim, dtype in (("8", "f32"), ("7", "f32"), ("8", "f64"), ("8", "f16"))
     },

@@ -6,8 +6,8 @@ from cases import DTYPES
 
 AXIAL_COLUMNS = {
     **{
-        f"{layout}_{table}_{dtype}": f"sizes=2,3&dim=8&first_index=5&layout={layout}&table={table}"
-        f"&dtype={dtype}"
+        f"{layout}_{table}_{dtype}": f"sizes=2,3&dim=8&first_index=5&layout={layout}"
+        f"&table={table}&dtype={dtype}"
         for layout, table, dtype in product(
             ("half", "interleaved"), ("half_width", "full"), DTYPES
         )
@@ -48,7 +48,8 @@ AXIAL_ROWS = {
         for dtype in DTYPES
     },
     "reference_smaller": "sizes=6,7&dim=8&reference_sizes=2,7",
-    "reference_offset_0.5": "sizes=3,1&dim=8&first_index=0.5&reference_sizes=65536,999&dtype=f64",
+    "reference_offset_0.5": "sizes=3,1&dim=8&first_index=0.5&reference_sizes=65536,999"
+    "&dtype=f64",
     **{
         f"centres_{dtype}": f"sizes=3,4&dim=8&coordinate_type=centres&dtype={dtype}"
         for dtype in DTYPES
@@ -60,8 +61,8 @@ AXIAL_ROWS = {
     "centres_min": "sizes=3,5&dim=8&coordinate_type=centres&normalize=min&dtype=f64",
     "centres_min_1": "sizes=1,4&dim=8&coordinate_type=centres&normalize=min&dtype=f64",
     "listed": "sizes=2,3&dim=8&coordinate_type=listed&coordinates=0.5,-3,0,0.1,1048575.75",
-    "listed_f64": "sizes=2,3&dim=8&coordinate_type=listed&coordinates=9007199254740991,1e-30,7,0,"
-    "-2.5&dtype=f64",
+    "listed_f64": "sizes=2,3&dim=8&coordinate_type=listed&coordinates=9007199254740991,1e-30,7,"
+    "0,-2.5&dtype=f64",
     "zipped": "sizes=3,3&dim=8&row_order=zipped",
     "zipped_listed": "sizes=2,2,2&dim=12&row_order=zipped&coordinate_type=listed"
     "&coordinates=0,0,5,6,-1,2",
@@ -92,8 +93,8 @@ LONGROPE = "short_factor=1,1.05,1.25,2.5&long_factor=1.5,3.75,12.1,40"
 
 MROPE_COLUMNS = {
     **{
-        f"{layout}_{table}_{dtype}": f"text=2,1&grids=1,4,4&{SMALL}&layout={layout}&table={table}"
-        f"&dtype={dtype}"
+        f"{layout}_{table}_{dtype}": f"text=2,1&grids=1,4,4&{SMALL}&layout={layout}"
+        f"&table={table}&dtype={dtype}"
         for layout, table, dtype in product(
             ("half", "interleaved"), ("half_width", "full"), DTYPES
         )

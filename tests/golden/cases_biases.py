@@ -168,8 +168,8 @@ DEBERTA = {
         )
     },
     # Buckets that end exactly at 2 * 4^k; 2048 is the end of one.
-    "beyond_continue_powers": "length=9&query_length=1&query_offset=2052&form=compact&beyond=continue&dim=1"
-    "&position_buckets=4&max_relative_positions=9",
+    "beyond_continue_powers": "length=9&query_length=1&query_offset=2052&form=compact"
+    "&beyond=continue&dim=1&position_buckets=4&max_relative_positions=9",
     "beyond_continue_paper": "length=40&query_length=1&query_offset=0&form=compact"
     "&beyond=continue&dim=1&position_buckets=6&max_relative_positions=9&p2c=paper",
     "beyond_continue_two_buckets": "length=9&query_length=1&query_offset=4&beyond=continue"

@@ -35,7 +35,8 @@ RESIZED = {
                 "from_one_cell": "height=3&source_height=1",
                 "to_one_cell": "height=1&source_height=3",
                 "line": "height=1&width=9&source_height=1&source_width=4",
-                "with_prefix": "height=2&width=5&source_height=4&source_width=3&prefix_tokens=2",
+                "with_prefix": "height=2&width=5&source_height=4&source_width=3"
+                "&prefix_tokens=2",
             }.items(),
         )
     },

@@ -10,7 +10,7 @@ from floats import MINUS_INFINITY
 from floats import nearest_double_of as rn
 from philox import draw, uniform
 from relative import grid, is_compact, queries_and_keys, with_distance
-from rotary import as_mpf, geometric, product
+from rotary import geometric, product
 from schemes import cosine, frequency, nearest_double, real, sine, with_defaults
 from trained import initialiser, seed_of, seeded_rows
 

@@ -4,7 +4,6 @@ A scheme takes the arguments of a query and returns its tensors, {name: (shape, 
 the absolute tolerance of their f64 entries.
 """
 
-import math
 from fractions import Fraction
 
 import mpmath

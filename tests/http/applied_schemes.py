@@ -1,4 +1,5 @@
-"""What /v1/apply must answer for every scheme: entries from tests/golden, and the formulas of the documentation."""
+"""What /v1/apply must answer for every scheme: entries from tests/golden, and the formulas of
+the documentation."""
 
 import sys
 from fractions import Fraction
@@ -43,7 +44,8 @@ CASES = {
         "positions=0,100000,-7&dim=8&layout=interleaved&rope_theta=500000",
         "length=3&dim=8&partial_rotary_factor=0.5&offset=2000",
         "length=3&dim=16&table=full&layout=interleaved",
-        "length=3&dim=16&rope_type=yarn&factor=8&original_max_position_embeddings=2048&offset=999",
+        "length=3&dim=16&rope_type=yarn&factor=8&original_max_position_embeddings=2048"
+        "&offset=999",
     ],
     "axial_rope": [
         "sizes=2,3&dim=16",
@@ -287,7 +289,8 @@ def factors(name, tensor, result):
 
 
 def results(scheme, query):
-    """[(input, its shape, result, function from the input's doubles to exact results)] of a request."""
+    """[(input, its shape, result, function from the input's doubles to exact results)] of a
+    request."""
     tensors = entries_of(scheme, query)
     if "cos" in tensors and scheme != "retnet" or "q_cos" in tensors:
         name = "cos" if "cos" in tensors else "q_cos"

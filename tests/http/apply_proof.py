@@ -1,10 +1,12 @@
 """Apply every scheme to random numbers and compare each result with exact arithmetic.
 
-apply_proof.py [ELEMENTS [SEED]]: the encodings come from the formulas of the golden values, in fractions and in mpmath
-with 400 bits; sums and products are those of integers (exact_reals.py). Inputs have all magnitudes, from the least
-subnormal number to the largest, or those of models; inputs and results have all dtypes. Prints a line for each scheme
-and exits with 1 if one result is not the nearest element, or a scheme was not tried. Too near to half way are results that a number decides
-which is below 2^-92 of an entry that is a quotient, such as 1/5: api/README.md says so."""
+apply_proof.py [ELEMENTS [SEED]]: the encodings come from the formulas of the golden values, in
+fractions and in mpmath with 400 bits; sums and products are those of integers (exact_reals.py).
+Inputs have all magnitudes, from the least subnormal number to the largest, or those of models;
+inputs and results have all dtypes. Prints a line for each scheme and exits with 1 if one result
+is not the nearest element, or a scheme was not tried. Too near to half way are results that a
+number decides which is below 2^-92 of an entry that is a quotient, such as 1/5: api/README.md
+says so."""
 
 import contextlib
 import math
@@ -36,13 +38,13 @@ from test_apply import file_of, read_file
 SAFETENSORS = "application/vnd.safetensors"
 QUERIES = 40  # of a scheme
 LARGEST = 20000  # elements of an encoding
-LEAST = (
-    -960
-)  # exponent of the least entry that has all its bits in two doubles; smaller ones are not tried
+# exponent of the least entry that has all its bits in two doubles; smaller ones are not tried
+LEAST = -960
 
 
 def of_entry(entry):
-    """(integer, exponent) of an entry; an infinity, or a fraction that is no such number, stays what it is."""
+    """(integer, exponent) of an entry; an infinity, or a fraction that is no such number, stays
+    what it is."""
     if isinstance(entry, float) and not math.isfinite(entry):
         return entry
     if isinstance(entry, (int, float)):
@@ -63,7 +65,8 @@ def fraction_of(number):
 
 
 def to_odd(fraction):
-    """(integer, exponent) on the same side of every number that a dtype has, and of every half way."""
+    """(integer, exponent) on the same side of every number that a dtype has, and of every half
+    way."""
     shift = 1200 + fraction.denominator.bit_length()
     integer, rest = divmod(abs(fraction.numerator) << shift, fraction.denominator)
     integer = 2 * integer + (rest != 0)
@@ -71,7 +74,8 @@ def to_odd(fraction):
 
 
 class Rational(float):
-    """A sum with terms that are fractions, rounded: it knows the sum and the size of those terms."""
+    """A sum with terms that are fractions, rounded: it knows the sum and the size of those
+    terms."""
 
 
 def rounded_fraction(terms, dtype):
@@ -164,7 +168,8 @@ def places_of(case, pairs):
 
 
 def rotations(case, rule, _):
-    """A table has a column for each pair, or for each column; pairs are halves or neighbours."""
+    """A table has a column for each pair, or for each column; pairs are halves or
+    neighbours."""
     arguments = parse_query(case.query)
     cosines, sines = (case.entries(name) for name in rule["tensors"])
     *axes, columns = case.shapes[rule["tensors"][0]]
@@ -309,7 +314,8 @@ class Proof:
                     self.wrong[scheme] += 1
                     if self.wrong[scheme] < 5:
                         print(
-                            f"{scheme}?{case.query}: {given} to {wanted}, element {place}: {value!r}, not {exact!r}"
+                            f"{scheme}?{case.query}: {given} to {wanted}, element {place}: "
+                            f"{value!r}, not {exact!r}"
                         )
 
     def try_scheme(self, name, elements):
@@ -352,12 +358,15 @@ class Proof:
         for name in applied:
             self.try_scheme(name, elements // len(applied))
             print(
-                f"{name}: {self.tried[name]} elements, {self.wrong[name]} wrong, {self.half_way[name]} too near to half way, {self.refused[name]} requests refused",
+                f"{name}: {self.tried[name]} elements, {self.wrong[name]} wrong, "
+                f"{self.half_way[name]} too near to half way, {self.refused[name]} requests "
+                "refused",
                 flush=True,
             )
         untried = [name for name in applied if self.tried[name] == 0]
         print(
-            f"{sum(self.tried.values())} elements of {len(applied)} schemes, {sum(self.wrong.values())} wrong; not tried: {untried}"
+            f"{sum(self.tried.values())} elements of {len(applied)} schemes, "
+            f"{sum(self.wrong.values())} wrong; not tried: {untried}"
         )
         return not untried and not sum(self.wrong.values())
 

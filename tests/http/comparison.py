@@ -1,27 +1,32 @@
-"""Compares two answers to the same request: equal, equal but for texts that people read, or not."""
+"""Compares two answers to the same request: equal, equal but for texts that people read, or
+not."""
 
 import gzip
 import re
 from typing import NamedTuple
 
-# What differs from one answer to the next of the same build. A value that the request gave itself is
-# compared all the same, and so is whether there is one.
+# What differs from one answer to the next of the same build. A value that the request gave
+# itself is compared all the same, and so is whether there is one.
 VARYING_HEADERS = {
     "date": "the clock",
     "server-timing": "how long computing took",
     "x-request-id": "random where the request has none, or a wrong one",
 }
-# (Cache-Status is compared, since both get the same requests one after the other. If entries take some
-# thousand bytes more, a few tables are evicted earlier, and reported; some tens do not matter.)
+# (Cache-Status is compared, since both get the same requests one after the other. If entries
+# take some thousand bytes more, a few tables are evicted earlier, and reported; some tens do
+# not matter.)
 # Of /metrics every series is compared, and all values but these.
 VARYING_METRICS = {
     r"posenc_\w+_seconds\w*": "how long something took",
     r"process_\w+": "the process, by the kernel",
-    r"posenc_cache_(bytes|idle_bytes|entries|evictions_total)": "what an entry takes besides tensors",
-    r"posenc_(connections|streams|requests_under_way|jobs_waiting)": "what has just ended may count",
+    r"posenc_cache_(bytes|idle_bytes|entries|evictions_total)": "what an entry takes besides "
+    "tensors",
+    r"posenc_(connections|streams|requests_under_way|jobs_waiting)": "what has just ended may "
+    "count",
     r"posenc_response_body_bytes_total": "it counts the digits of these figures, too",
 }
-# Members of problem documents and of those that describe schemes, parameters, limits and routes.
+# Members of problem documents and of those that describe schemes, parameters, limits and
+# routes.
 TEXT_MEMBERS = (
     "detail",
     "title",
@@ -61,8 +66,8 @@ class Asked(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What came back; `failure` says why nothing did, ENDED with the log for a body. Status 0: bytes
-    of several replies."""
+    """What came back; `failure` says why nothing did, ENDED with the log for a body. Status 0:
+    bytes of several replies."""
 
     status: int
     fields: list
@@ -140,11 +145,13 @@ def excerpt(body, at):
 
 def difference_of_bodies(old, new):
     at = next((i for i, (a, b) in enumerate(zip(old, new)) if a != b), min(len(old), len(new)))
-    return f"body, byte {at} of {len(old)} and {len(new)}: {excerpt(old, at)} -> {excerpt(new, at)}"
+    where = f"body, byte {at} of {len(old)} and {len(new)}"
+    return f"{where}: {excerpt(old, at)} -> {excerpt(new, at)}"
 
 
 def difference(old, new):
-    """The headers that differ and the first byte; both are (headers, body). Empty if nothing does."""
+    """The headers that differ and the first byte; both are (headers, body). Empty if nothing
+    does."""
     found = []
     for name in sorted({*old[0], *new[0]}):
         values = [" | ".join(headers.get(name, ["absent"])) for headers in (old[0], new[0])]

@@ -1,12 +1,14 @@
-"""What /v1/identify says of random requests' own tables, of all schemes, and of tables that were spoilt. `make confusion` runs it:
+"""What /v1/identify says of random requests' own tables, of all schemes, and of tables that
+were spoilt. `make confusion` runs it:
 
     confusion.py SERVER [REQUESTS [CORRUPTIONS [SEED]]]
 
-Every answer is checked. `exact` is wrong unless the request that is answered gives the table bit for bit; `match` is wrong unless all
-entries are within the bound of the arithmetic that is named, around the exact values of that request in float64. Both are wrong where
-another request or value that is said to make the same table does not. Columns are compared in the order that is answered. `near` and `unknown` claim nothing. The program fails if an answer is wrong."""
+Every answer is checked. `exact` is wrong unless the request that is answered gives the table
+bit for bit; `match` is wrong unless all entries are within the bound of the arithmetic that is
+named, around the exact values of that request in float64. Both are wrong where another request
+or value that is said to make the same table does not. Columns are compared in the order that is
+answered. `near` and `unknown` claim nothing. The program fails if an answer is wrong."""
 
-import io
 import random
 import sys
 import time
@@ -138,7 +140,8 @@ class Asker:
                 else (made.values().squeeze() == turned.values()).all()
             )
             if not same:
-                return f"{(made.values().squeeze() != turned.values()).sum()} entries have other bits"
+                others = (made.values().squeeze() != turned.values()).sum()
+                return f"{others} entries have other bits"
         return self.unlike(said, made) or (
             said["status"] == "match" and self.beyond(table, said, url) or None
         )
@@ -164,7 +167,8 @@ class Asker:
         return None
 
     def beyond(self, table, said, url):
-        """Why entries are not what the arithmetic gives: its angles have a relative error of some units, and its results too."""
+        """Why entries are not what the arithmetic gives: its angles have a relative error of
+        some units, and its results too."""
         wide = (
             self.get(url.replace(f"&dtype={table.dtype}", "") + "&dtype=f64").values().squeeze()
         )
@@ -341,7 +345,8 @@ class Confusion:
 
 
 def run(server, requests, corruptions, seed, libraries=()):
-    """(of own tables, of spoilt ones). `libraries` are further tables to be spoilt, of numpy."""
+    """(of own tables, of spoilt ones). `libraries` are further tables to be spoilt, of
+    numpy."""
     generator, numbers = random.Random(seed), numpy.random.default_rng(seed)
     asker = Asker(server)
     try:
@@ -374,7 +379,8 @@ def run_with(asker, requests, corruptions, generator, numbers, libraries):
 
 
 def of_libraries(asker, tables):
-    """What is said of tables as libraries compute them: right where it holds and says what is known of them, (table, scheme, parts of the url)."""
+    """What is said of tables as libraries compute them: right where it holds and says what is
+    known of them, (table, scheme, parts of the url)."""
     found = {}
     for name, (table, scheme, parts) in tables.items():
         said = asker.identify(

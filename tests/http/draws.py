@@ -1,5 +1,5 @@
-"""Random queries, drawn from what a server says of its schemes: their tables in /v1/schemes, the rest
-of a query in /openapi.json. A scheme or parameter that is added is drawn as well."""
+"""Random queries, drawn from what a server says of its schemes: their tables in /v1/schemes,
+the rest of a query in /openapi.json. A scheme or parameter that is added is drawn as well."""
 
 import math
 import re
@@ -17,7 +17,8 @@ TYPES = {"F32": "f", "F64": "d", "F16": "e"}
 
 
 class Scheme:
-    """What a path of tensors takes: `rows` of the scheme's own, `more` besides, both by name."""
+    """What a path of tensors takes: `rows` of the scheme's own, `more` besides, both by
+    name."""
 
     def __init__(self, document, path, more, takers):
         self.document, self.path, self.more = document, path, more
@@ -79,8 +80,8 @@ def row_of(parameter):
 
 
 class Scout:
-    """A server beside those that are compared. It is asked whether a query is legal and how large
-    its tensors are, so that only what is compared touches the caches of the others."""
+    """A server beside those that are compared. It is asked whether a query is legal and how
+    large its tensors are, so that only what is compared touches the caches of the others."""
 
     def __init__(self, server):
         self.server, self.wire = server, server.wire()
@@ -180,7 +181,8 @@ def file_of(random, shapes):
 
 
 class Draw:
-    """Draws values by rows and whole queries; `sets` are those stored for schemes that take one."""
+    """Draws values by rows and whole queries; `sets` are those stored for schemes that take
+    one."""
 
     def __init__(self, random, scout):
         self.random, self.scout = random, scout
@@ -351,8 +353,9 @@ class Draw:
         return Query(scheme, given)
 
     def enlarge(self, query, beyond):
-        """Double what the example gives until the tensors have more bytes: the first number, that of
-        rows, as often as need be, others until they are WIDE, since some cost grows by squares.
+        """Double what the example gives until the tensors have more bytes: the first number,
+        that of rows, as often as need be, others until they are WIDE, since some cost grows by
+        squares.
         """
         rows, given = query.scheme.rows, query.given
         names = [
@@ -369,8 +372,8 @@ class Draw:
             given[name] = str(2 * int(given[name]))
 
     def query(self, goal, beyond=0):
-        """A query that has what the goal asks for and tensors of more bytes than `beyond`, legal if
-        that is found; None where it is too large to send."""
+        """A query that has what the goal asks for and tensors of more bytes than `beyond`,
+        legal if that is found; None where it is too large to send."""
         for _ in range(ATTEMPTS):
             query = self.attempt(goal)
             if beyond:
@@ -394,7 +397,8 @@ class Draw:
         return goals
 
     def spelt(self, target):
-        """The target, now and then in another order and with a letter and the commas escaped."""
+        """The target, now and then in another order and with a letter and the commas
+        escaped."""
         path, _, query = target.partition("?")
         pairs = query.split("&")
         if self.random.random() < 0.9:

@@ -5,8 +5,8 @@ import math
 import mpmath
 import numpy
 
-# {dtype: (name in a safetensors file, integers of its size, digits, exponent of the last place of the least number,
-# exponent of what is infinite)}
+# {dtype: (name in a safetensors file, integers of its size, digits, exponent of the last place
+# of the least number, exponent of what is infinite)}
 DTYPES = {
     "f64": ("F64", numpy.uint64, 53, -1074, 1024),
     "f32": ("F32", numpy.uint32, 24, -149, 128),

@@ -41,7 +41,8 @@ class Faults:
         self.file.close()
 
     def arm(self, first, count=1, kinds=ALLOCATIONS | MAPPINGS):
-        """From now on count requests of these kinds, and let `count` of them fail from `first` on."""
+        """From now on count requests of these kinds, and let `count` of them fail from `first`
+        on."""
         self.memory[8:56] = struct.pack("=6Q", kinds, first, count, 0, 0, 0)
         self.memory[:8] = struct.pack("=Q", 1)
 

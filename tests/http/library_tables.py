@@ -1,4 +1,5 @@
-"""Tables as libraries compute them, typed anew in numpy, and what /v1/identify must say of them."""
+"""Tables as libraries compute them, typed anew in numpy, and what /v1/identify must say of
+them."""
 
 import math
 
@@ -141,7 +142,8 @@ def llama3(length, dim, base, factor, original, low=1.0, high=4.0):
 
 
 def dynamic(length, dim, base, factor, original):
-    """transformers' _compute_dynamic_ntk_parameters for a sequence of this length, in float32."""
+    """transformers' _compute_dynamic_ntk_parameters for a sequence of this length, in
+    float32."""
     return hugging_face(
         length, dim, base * ((factor * length / original) - (factor - 1)) ** (dim / (dim - 2))
     )
@@ -156,7 +158,8 @@ def half(table, kind):
 
 
 def in_half(length, dim, base, formats):
-    """Rotary cosines of torch modules in half precision; formats of positions, frequencies, products and the cosines."""
+    """Rotary cosines of torch modules in half precision; formats of positions, frequencies,
+    products and the cosines."""
     place, frequency, product, function = (
         (lambda x, kind=kind: x if kind == "f32" else half(x, kind)) for kind in formats
     )
@@ -166,7 +169,8 @@ def in_half(length, dim, base, formats):
     return numpy.concatenate([function(numpy.cos(table))] * 2, 1)
 
 
-HALVES = {  # formats of positions, frequencies, products, cosines, the type of the table: what is said
+# formats of positions, frequencies, products, cosines, the type of the table: what is said
+HALVES = {
     ("f32", "bf16", "f32", "f32", "f4"): "bfloat16 frequencies",
     ("f32", "f16", "f32", "f32", "f4"): "float16 frequencies",
     ("f32", "f16", "f32", "f32", "f2"): "float16 frequencies",
@@ -206,7 +210,8 @@ def qwen2_vision(height, width, dim):
 
 
 def torchscale(length, dim, scale_base=512):
-    """torchscale's XPOS for keys or queries from position 0, in float32: cosines times the scale."""
+    """torchscale's XPOS for keys or queries from position 0, in float32: cosines times the
+    scale."""
     scale = ((numpy.arange(0, dim, 2, dtype=F) + F(0.4 * dim)) / F(1.4 * dim))[None] ** (
         numpy.arange(length, dtype=F) / F(scale_base)
     )[:, None]
@@ -231,7 +236,8 @@ def volume(depth, height, width, dim):
 
 
 def nerf(size, bands):
-    """NeRF's Embedder of points of a square from -1 to 1, in float32: input first, then sin and cos of each frequency."""
+    """NeRF's Embedder of points of a square from -1 to 1, in float32: input first, then sin and
+    cos of each frequency."""
     y, x = numpy.meshgrid(
         numpy.linspace(-1, 1, size, dtype=F),
         numpy.linspace(-1, 1, size, dtype=F),
@@ -272,7 +278,8 @@ def qwen2_vl(text, height, width, rest, base=1000000.0, section=(16, 24, 24)):
     return numpy.cos(numpy.concatenate([table, table], 1))
 
 
-# tables whose request is found, though float32 arithmetic of grids and of growing waves is not named yet
+# tables whose request is found, though float32 arithmetic of grids and of growing waves is not
+# named yet
 NEARLY = {
     "Pixtral's patches": (
         pixtral(12, 16, 64),

@@ -1,4 +1,5 @@
-"""Requests that are wrong, each in one or several respects, drawn from legal queries of schemes."""
+"""Requests that are wrong, each in one or several respects, drawn from legal queries of
+schemes."""
 
 import json
 from urllib.parse import quote

@@ -1,8 +1,10 @@
-"""What a plan of POST /v1/models must say of a config: facts that were worked out from the model's code.
+"""What a plan of POST /v1/models must say of a config: facts that were worked out from the
+model's code.
 
-The facts of one model are {"model_type": …, "tensors": [{"component", "scheme", …}, …]}: of each tensor its head_dim,
-rotary_dim, rope_theta, layers and so on; inv_freq holds a count and some values, which must agree to 1e-12. Only what
-is stated is compared; a sentence such as "all 46" is not. `entries` holds shapes and entries of tensors."""
+The facts of one model are {"model_type": …, "tensors": [{"component", "scheme", …}, …]}: of
+each tensor its head_dim, rotary_dim, rope_theta, layers and so on; inv_freq holds a count and
+some values, which must agree to 1e-12. Only what is stated is compared; a sentence such as "all
+46" is not. `entries` holds shapes and entries of tensors."""
 
 import math
 
@@ -115,7 +117,8 @@ def rope_table(part, ask, tensor):
 
 
 def entries(part, name, expected, ask):
-    """What differs between a tensor, as the part's own request gives it, and some of its entries: "2,5": value."""
+    """What differs between a tensor, as the part's own request gives it, and some of its
+    entries: "2,5": value."""
     body = {argument: value["value"] for argument, value in part["arguments"].items()}
     tensor = ask(part["scheme"], {**body, "dtype": "f64", "tensor": name})["tensors"][0]
     if tensor["shape"] != expected["shape"]:
@@ -194,7 +197,8 @@ def both_lengths(plan, tensor, ask):
 
 
 def differences(plan, expected, ask):
-    """What differs between a plan and the facts. `ask(scheme, body)` is a POST of that scheme."""
+    """What differs between a plan and the facts. `ask(scheme, body)` is a POST of that
+    scheme."""
     for tensor in expected["tensors"]:
         label = f"{tensor['component']} {tensor['scheme']}"
         if tensor["scheme"] == "none":
@@ -206,7 +210,8 @@ def differences(plan, expected, ask):
             continue
         found = candidates(plan, tensor)
         if not found:
-            yield f"{label}: no such part among {[part['name'] + ' ' + part['kind'] for part in plan['parts']]}"
+            parts = [part["name"] + " " + part["kind"] for part in plan["parts"]]
+            yield f"{label}: no such part among {parts}"
             continue
         each = [list(facts_of_tensor(part, tensor, ask)) for part in found]
         yield from (f"{label}: {text}" for text in min(each, key=len))

@@ -1,4 +1,5 @@
-"""An independent reader of palette pictures by the PNG specification: the standard library alone."""
+"""An independent reader of palette pictures by the PNG specification: the standard library
+alone."""
 
 import struct
 import zlib
@@ -18,7 +19,8 @@ def chunks(body):
 
 
 def read_png(body):
-    """(rows of palette indices, palette of RGB, opacities, texts) of an 8-bit palette picture."""
+    """(rows of palette indices, palette of RGB, opacities, texts) of an 8-bit palette
+    picture."""
     parts = list(chunks(body))
     assert parts[0][0] == "IHDR" and parts[-1] == ("IEND", b"")
     width, height, *kind = struct.unpack(">IIBBBBB", parts[0][1])

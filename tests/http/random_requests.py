@@ -353,7 +353,8 @@ class Requests:
         return Asked("options", "OPTIONS", path, self.random.choice((headers, {})))
 
     def next_framing(self):
-        """Heads and bodies that may be read in two ways, and legal ones, with a request behind."""
+        """Heads and bodies that may be read in two ways, and legal ones, with a request
+        behind."""
         probes = {**REFUSED, **FINE}
         name = self.random.choice(list(probes))
         return Asked("framing", "", name, {}, raw=probes[name][-1] + SECOND)

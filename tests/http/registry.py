@@ -29,8 +29,8 @@ def value_of(row, text):
 
 
 def rule_for(row, values):
-    """The rule for a parameter (whether it is required, its default): the row itself, or the case
-    of the choice in `values`; None if the choice does not allow the parameter."""
+    """The rule for a parameter (whether it is required, its default): the row itself, or the
+    case of the choice in `values`; None if the choice does not allow the parameter."""
     if "when" not in row:
         return row
     cases = {case["choice"]: case for case in row["when"]["cases"]}
@@ -49,7 +49,8 @@ def computed(formula, values):
 
 
 def after_defaulting(scheme, given):
-    """{name: JSON value} of every parameter of a request given as texts; None if it is absent."""
+    """{name: JSON value} of every parameter of a request given as texts; None if it is
+    absent."""
     values = {}
     for row in scheme["parameters"]:  # a default depends on earlier rows only
         name = row["name"]

@@ -1,10 +1,10 @@
-"""Whether two builds of the server give the same answers: starts both, sends both the same random
-requests, and compares status, headers and body. `make same-answers` runs it.
+"""Whether two builds of the server give the same answers: starts both, sends both the same
+random requests, and compares status, headers and body. `make same-answers` runs it.
 
     same_answers.py OLD NEW [--requests 2000] [--seed N] [--texts]
 
-What is drawn follows the tables that OLD publishes (draws.py); what may differ is in comparison.py.
-Both need the same visualiser, or none."""
+What is drawn follows the tables that OLD publishes (draws.py); what may differ is in
+comparison.py. Both need the same visualiser, or none."""
 
 import argparse
 import contextlib

@@ -28,8 +28,8 @@ def environment_with(variables=None):
 
 
 def run(*arguments, environment=None, seconds=PATIENCE, before=None):
-    """Run the binary until it exits; returns a CompletedProcess with texts. `before` is called in the
-    new process, before it becomes the server."""
+    """Run the binary until it exits; returns a CompletedProcess with texts. `before` is called
+    in the new process, before it becomes the server."""
     ended = subprocess.run(
         [BINARY, *arguments],
         env=environment_with(environment),

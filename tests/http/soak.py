@@ -1,7 +1,7 @@
-"""A soak test: random traffic for some time (SOAK_SECONDS, SOAK_SEED). The resident size must stay
-below the sum of the cache budgets, the bytes of requests in flight, 64 KiB for each connection and
-32 MiB. Each measurement reads the kernel's high-water mark and resets it. `make soak` runs ten
-minutes."""
+"""A soak test: random traffic for some time (SOAK_SECONDS, SOAK_SEED). The resident size must
+stay below the sum of the cache budgets, the bytes of requests in flight, 64 KiB for each
+connection and 32 MiB. Each measurement reads the kernel's high-water mark and resets it.
+`make soak` runs ten minutes."""
 
 import os
 import sys

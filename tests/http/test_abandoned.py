@@ -1,5 +1,5 @@
-"""Clients that leave before their answer is there: their work is dropped, that of others is not.
-Small requests do not wait behind work that takes long.
+"""Clients that leave before their answer is there: their work is dropped, that of others is
+not. Small requests do not wait behind work that takes long.
 
 TEST_FIGURES=1 prints what the class Beside measures.
 """
@@ -100,7 +100,10 @@ class Leaving(AbandonedCase):
 
     def test_one_that_has_posted(self):
         wire = self.server.wire()
-        body = b'{"positions": [16000], "dim": 512, "hidden": 2048, "substeps": 1000, "method": "rk4"}'
+        body = (
+            b'{"positions": [16000], "dim": 512, "hidden": 2048, "substeps": 1000, '
+            b'"method": "rk4"}'
+        )
         headers = {"Content-Type": "application/json", "Accept": "application/octet-stream"}
         wire.ask("POST", "/v1/encodings/floater", headers, body)
         self.wait_for_work()

@@ -1,5 +1,5 @@
-"""Who may use the store: clients with the bearer token; without a key only clients on loopback; never
-a web page."""
+"""Who may use the store: clients with the bearer token; without a key only clients on loopback;
+never a web page."""
 
 import os
 import tempfile
@@ -250,12 +250,15 @@ class WithoutAKey(ServerCase):
 
     def test_only_the_page_of_this_server_may_identify(self):
         host = "127.0.0.1:%d" % self.server.address[1]
-        ask = lambda origin, name=host, target="/v1/identify?shape=4&dtype=f32", method="POST": self.server.request(
-            method,
-            target,
-            {"Origin": origin, "Host": name, "Content-Type": "application/octet-stream"},
-            bytes(16) if method == "POST" else None,
-        )
+
+        def ask(origin, name=host, target="/v1/identify?shape=4&dtype=f32", method="POST"):
+            return self.server.request(
+                method,
+                target,
+                {"Origin": origin, "Host": name, "Content-Type": "application/octet-stream"},
+                bytes(16) if method == "POST" else None,
+            )
+
         self.assert_ok(ask(f"http://{host}"))
         self.assert_ok(ask("http://localhost:1", "localhost:1"))
         self.assertEqual(

@@ -323,7 +323,8 @@ class Rotations(ApplyCase):
 
 
 class AllSchemes(ApplyCase):
-    """APPLY_ELEMENTS in the environment: how many elements of all schemes together are checked at least."""
+    """APPLY_ELEMENTS in the environment: how many elements of all schemes together are checked
+    at least."""
 
     wanted = int(os.environ.get("APPLY_ELEMENTS", 30000))
 
@@ -372,7 +373,8 @@ class AllSchemes(ApplyCase):
         self.assertGreaterEqual(checked, self.wanted)
         if "APPLY_ELEMENTS" in os.environ:
             print(
-                f"\n{checked} elements of {len(applied_schemes.CASES)} schemes, each rounded once"
+                f"\n{checked} elements of {len(applied_schemes.CASES)} schemes, each rounded "
+                "once"
             )
 
     def test_floater_adds_what_it_answers_in_f64(self):

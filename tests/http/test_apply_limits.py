@@ -1,4 +1,5 @@
-"""/v1/apply with small requests for large results: limits before memory, deadlines, and other requests meanwhile."""
+"""/v1/apply with small requests for large results: limits before memory, deadlines, and other
+requests meanwhile."""
 
 import threading
 import time
@@ -9,7 +10,8 @@ import numpy
 from server import Server, wait_until
 from test_apply import ApplyCase, SAFETENSORS, file_of
 
-SOON = 20  # seconds: what is done at once takes milliseconds, also under a sanitizer on a busy machine
+# seconds: what is done at once takes milliseconds, also under a sanitizer on a busy machine
+SOON = 20
 
 
 def ones(*shape):
@@ -77,7 +79,8 @@ class Limits(ApplyCase):
             "relative_sinusoidal", f"length=9&query_length=1&dim={dim}", {"query": query}
         )["scores"][1]
         table = self.get(
-            f"/v1/encodings/relative_sinusoidal?length=9&query_length=1&dim={dim}&dtype=f64&format=raw"
+            f"/v1/encodings/relative_sinusoidal?length=9&query_length=1&dim={dim}&dtype=f64"
+            "&format=raw"
         ).body
         exact = numpy.frombuffer(table).reshape(9, dim) @ query[1].view(numpy.float32)[
             0

@@ -153,7 +153,8 @@ class Models(ServerCase):
     def test_qwen2_vl(self):
         table, query = self.query(2, 8, 128)
         positions = self.get(
-            "/v1/encodings/mrope?text=2,2&grids=1,4,4&dim=128&preset=qwen2_vl&tensor=position_ids&format=npy"
+            "/v1/encodings/mrope?text=2,2&grids=1,4,4&dim=128&preset=qwen2_vl"
+            "&tensor=position_ids&format=npy"
         )
         positions = numpy.load(io.BytesIO(self.assert_ok(positions).body))
         self.assertEqual(

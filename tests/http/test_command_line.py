@@ -8,8 +8,9 @@ import unittest
 from server import Server, ServerCase, run
 
 FLAGS = {
-    "bind", "port", "unix-socket", "unix-socket-mode", "unix-socket-group", "warm", "cache-bytes",
-    "max-elements", "json-max-elements", "png-max-pixels", "max-list-length", "max-target-bytes", "max-body-bytes", "max-connections", "drain-seconds",
+    "bind", "port", "unix-socket", "unix-socket-mode", "unix-socket-group", "warm",
+    "cache-bytes", "max-elements", "json-max-elements", "png-max-pixels", "max-list-length",
+    "max-target-bytes", "max-body-bytes", "max-connections", "drain-seconds",
     "log-format", "access-log", "data-dir", "api-key-file", "max-upload-bytes",
     "max-store-bytes", "max-stored-sets", "set-cache-bytes", "database-url",
 }  # fmt: skip

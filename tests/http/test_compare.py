@@ -32,7 +32,8 @@ def npy(table, version=None):
 
 
 def safetensors(tensors, **more):
-    """A file of {name: (dtype, shape, bytes)}; `more` are members that the header has besides."""
+    """A file of {name: (dtype, shape, bytes)}; `more` are members that the header has
+    besides."""
     header, data = dict(more), b""
     for name, (dtype, shape, content) in tensors.items():
         header[name] = {

@@ -1,5 +1,5 @@
-"""The short form of `make confusion`: random requests of every scheme and spoilt tables, identified; and that the run notices wrong
-answers."""
+"""The short form of `make confusion`: random requests of every scheme and spoilt tables,
+identified; and that the run notices wrong answers."""
 
 import unittest
 

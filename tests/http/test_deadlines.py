@@ -1,4 +1,5 @@
-"""Deadlines: clients that send or read too slowly are disconnected; the others do not notice."""
+"""Deadlines: clients that send or read too slowly are disconnected; the others do not
+notice."""
 
 import contextlib
 import select
@@ -23,7 +24,10 @@ FLAGS = (
     "--idle-seconds", "60",
 )  # fmt: skip
 HEAD = b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n"
-POST = b"POST /v1/encodings/integer HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+POST = (
+    b"POST /v1/encodings/integer HTTP/1.1\r\nHost: localhost\r\n"
+    b"Content-Type: application/json\r\n"
+)
 PUT = b"PUT " + PATH.encode() + b"/slow HTTP/1.1\r\nHost: localhost\r\n"
 LARGE = "/v1/encodings/sinusoidal?length=65536&dim=64&format=raw"
 FIN_WAIT_1 = "04"  # in /proc/net/tcp

@@ -99,7 +99,8 @@ class Mistakes(ServerCase):
         problem = self.refuse("lenght=4&dim=8", 400, "lenght")
         self.assertTrue(
             problem["detail"].startswith(
-                'unknown parameter "lenght"; did you mean "length"? sinusoidal takes length, offset, '
+                'unknown parameter "lenght"; did you mean "length"? sinusoidal takes length, '
+                "offset, "
             )
         )
         self.assertIn("GET /v1/schemes/sinusoidal describes them", problem["detail"])

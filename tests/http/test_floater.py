@@ -1,5 +1,6 @@
-"""A large floater: other requests are answered while its path is computed, the path is cached, paths
-that take too many steps are refused, and clients that leave waste only the computation."""
+"""A large floater: other requests are answered while its path is computed, the path is cached,
+paths that take too many steps are refused, and clients that leave waste only the
+computation."""
 
 import statistics
 import struct
@@ -33,7 +34,8 @@ def matrix(rows, columns, value):
 
 
 def network(size, first, second):
-    """A set with as many hidden units as states: p' = second Σ act(first Σ p) in every state."""
+    """A set with as many hidden units as states: p' = second Σ act(first Σ p) in every
+    state."""
     return write({
         "p0": vector(size, 1.0), "w1": matrix(size, size + 1, first), "b1": vector(size, 0.0),
         "w2": matrix(size, size + 1, second), "b2": vector(size, 0.0),
@@ -151,7 +153,8 @@ class Runaway(ServerCase):
         self.assert_ok(self.get(f"{FLOATER}?parameters=explodes&length=1"))  # needs p0 only
 
     def test_a_path_of_too_many_steps_is_422_in_bounded_time(self):
-        """A stiff network: its states stay small, but steps longer than 1e-9 make them swing."""
+        """A stiff network: its states stay small, but steps longer than 1e-9 make them
+        swing."""
         self.put("stiff", network(8, 1e4, -1e4))
         query = "parameters=stiff&length=4096&activation=tanh"
         self.refuse(query, "rtol", "16384 steps between two positions")

@@ -1,5 +1,5 @@
-"""Framing: two readers must agree on where a message ends. Each probe is bytes on the wire, followed
-by a second request, and states the statuses of all answers."""
+"""Framing: two readers must agree on where a message ends. Each probe is bytes on the wire,
+followed by a second request, and states the statuses of all answers."""
 
 import re
 import socket
@@ -211,9 +211,9 @@ REFUSED = {
     ),
 }
 
-# libmicrohttpd itself answers these, with a page of its own, and closes; the second request is never
-# answered. An empty list: it closes without an answer. The table is for 0.9.75; STRICT_ANSWERS has what
-# differs in 1.0.
+# libmicrohttpd itself answers these, with a page of its own, and closes; the second request is
+# never answered. An empty list: it closes without an answer. The table is for 0.9.75;
+# STRICT_ANSWERS has what differs in 1.0.
 ITS_OWN = {
     "a signed length": (
         [400, 400],
@@ -422,8 +422,8 @@ if library_version() >= (1,):
 
 class Framing(ServerCase):
     def answers(self, text, step=None):
-        """Send bytes and then SECOND, `step` bytes at a time; returns the statuses of all answers
-        until the server closes, and the whole text."""
+        """Send bytes and then SECOND, `step` bytes at a time; returns the statuses of all
+        answers until the server closes, and the whole text."""
         with self.server.wire() as wire:
             wire.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             text += SECOND

@@ -1,5 +1,5 @@
-"""Sets in --data-dir on a small disk: what fits no more is refused by name, what is deleted gives
-its space back, and a disk that can no longer be written is still read."""
+"""Sets in --data-dir on a small disk: what fits no more is refused by name, what is deleted
+gives its space back, and a disk that can no longer be written is still read."""
 
 import contextlib
 import os

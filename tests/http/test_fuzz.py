@@ -133,7 +133,8 @@ class Fuzz(ServerCase):
             self.assert_problem(reply, reply.status)
 
     def check_closing(self, wire, reply):
-        """Check a reply that closes: only a reply without Content-Length and body may do that."""
+        """Check a reply that closes: only a reply without Content-Length and body may do
+        that."""
         self.assertEqual((reply.status in (200, 304), reply.body), (True, b""))
         self.assertIsNone(reply.header("Content-Length"))
         self.assertTrue(wire.is_closed())
@@ -188,7 +189,8 @@ class Fuzz(ServerCase):
             4 + closed
         )  # one that looked whether the server was ready, three here, and those that follow
 
-        def are_counted():  # a connection is counted once it was handed over, and may be answered before
+        # a connection is counted once it was handed over, and may be answered before
+        def are_counted():
             nonlocal asked
             asked += 1
             return self.server.metrics()["posenc_connections_total"] == asked

@@ -1,4 +1,5 @@
-"""/v1/identify: which request made a table. The rule above all: never another table than that."""
+"""/v1/identify: which request made a table. The rule above all: never another table than
+that."""
 
 import io
 import unittest

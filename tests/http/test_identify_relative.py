@@ -23,8 +23,8 @@ class RelativeCase(ServerCase):
         return numpy.load(io.BytesIO(self.assert_ok(self.get(target + "&format=npy")).body))
 
     def identify_own(self, target, dtype):
-        """Identify a table of posenc's in any dtype; what is said to be exact has the same bits. None: there
-        is no such table."""
+        """Identify a table of posenc's in any dtype; what is said to be exact has the same
+        bits. None: there is no such table."""
         reply = self.get(f"{target}&dtype={dtype}&format=raw")
         if reply.status != 200:
             return None
@@ -77,8 +77,8 @@ class RelativeCase(ServerCase):
         )
 
     def assert_damaged(self, table, changes=(), clipped=False):
-        """A table that was changed is no match: the entry in the middle, one beside it, two heads exchanged,
-        a row given twice, unless that may be a clipped distance."""
+        """A table that was changed is no match: the entry in the middle, one beside it, two
+        heads exchanged, a row given twice, unless that may be a clipped distance."""
         whole = table.dtype.kind in "iu"
         middle = tuple(extent // 2 for extent in table.shape)
         entry = table.copy()
@@ -116,8 +116,10 @@ def windows(generator, most=90):
             "",
             f"&query_length={generator.randint(1, most)}",
             "&form=compact",
-            f"&query_length={generator.randint(1, 20)}&query_offset={generator.randint(-40, 140)}",
-            f"&query_length={generator.randint(1, 20)}&query_offset={generator.randint(-40, 140)}&form=compact",
+            f"&query_length={generator.randint(1, 20)}"
+            f"&query_offset={generator.randint(-40, 140)}",
+            f"&query_length={generator.randint(1, 20)}"
+            f"&query_offset={generator.randint(-40, 140)}&form=compact",
         ]
     )
 
@@ -158,12 +160,15 @@ class T5(RelativeCase):
                     "&bidirectional=false",
                     "&num_buckets=64&max_distance=256",
                     "&num_buckets=320&max_distance=800",
-                    f"&num_buckets={2 * generator.randint(2, 60)}&max_distance={generator.randint(61, 400)}",
-                    f"&num_buckets={generator.randint(2, 40)}&max_distance={generator.randint(21, 90)}&bidirectional=false",
+                    f"&num_buckets={2 * generator.randint(2, 60)}"
+                    f"&max_distance={generator.randint(61, 400)}",
+                    f"&num_buckets={generator.randint(2, 40)}"
+                    f"&max_distance={generator.randint(21, 90)}&bidirectional=false",
                 ]
             )
             targets.append(
-                f"/v1/encodings/t5?{windows(generator)}&heads={generator.choice([1, 2, 6, 12])}&tensor={generator.choice(['bias', 'bucket'])}"
+                f"/v1/encodings/t5?{windows(generator)}&heads={generator.choice([1, 2, 6, 12])}"
+                f"&tensor={generator.choice(['bias', 'bucket'])}"
                 f"{setting}&seed={generator.choice([0, 0, 1, 3])}"
             )
         self.assert_own(targets, 5)
@@ -224,7 +229,8 @@ class Levit(RelativeCase):
                     "",
                     "",
                     f"&query_length={queries}",
-                    f"&query_length={queries}&query_offset={generator.randint(0, height * width - queries)}",
+                    f"&query_length={queries}"
+                    f"&query_offset={generator.randint(0, height * width - queries)}",
                 ]
             )
             if generator.random() < 0.5:
@@ -234,8 +240,10 @@ class Levit(RelativeCase):
                     ["", "&form=compact"]
                 )
             targets.append(
-                f"/v1/encodings/levit?{shape}&heads={generator.choice([1, 3, 8])}&tensor={generator.choice(['bias', 'bias', 'index'])}"
-                f"{generator.choice(['', '', '&dim_head=32', '&dim_head=17.5'])}&seed={generator.choice([0, 0, 1, 3])}"
+                f"/v1/encodings/levit?{shape}&heads={generator.choice([1, 3, 8])}"
+                f"&tensor={generator.choice(['bias', 'bias', 'index'])}"
+                f"{generator.choice(['', '', '&dim_head=32', '&dim_head=17.5'])}"
+                f"&seed={generator.choice([0, 0, 1, 3])}"
             )
         self.assert_own(targets, 6)
 
@@ -294,8 +302,10 @@ class Swin(RelativeCase):
         for _ in range(50):
             shape = f"height={generator.randint(1, 9)}&width={generator.randint(2, 9)}"
             targets.append(
-                f"/v1/encodings/swin?{shape}&heads={generator.choice([1, 3, 8])}&tensor={generator.choice(['bias', 'bias', 'index'])}"
-                f"{generator.choice(['', '&class_token=true'])}&seed={generator.choice([0, 0, 1, 3])}"
+                f"/v1/encodings/swin?{shape}&heads={generator.choice([1, 3, 8])}"
+                f"&tensor={generator.choice(['bias', 'bias', 'index'])}"
+                f"{generator.choice(['', '&class_token=true'])}"
+                f"&seed={generator.choice([0, 0, 1, 3])}"
             )
         self.assert_own(targets)
 
@@ -306,12 +316,15 @@ class Swin(RelativeCase):
             shape = f"height={generator.randint(1, 5)}&width={generator.randint(2, 5)}"
             if generator.random() < 0.5:
                 targets.append(
-                    f"/v1/encodings/swin_v2?{shape}&heads={generator.choice([1, 3])}&tensor=bias&seed={generator.choice([0, 1])}"
+                    f"/v1/encodings/swin_v2?{shape}&heads={generator.choice([1, 3])}"
+                    f"&tensor=bias&seed={generator.choice([0, 1])}"
                 )
             else:
+                grids = ["", "&pretrained_height=12&pretrained_width=12", "&pretrained_width=8"]
                 targets.append(
-                    f"/v1/encodings/swin_v2?{shape}&heads=1&hidden=4&tensor={generator.choice(['index', 'coordinates'])}"
-                    f"{generator.choice(['', '&pretrained_height=12&pretrained_width=12', '&pretrained_width=8'])}"
+                    f"/v1/encodings/swin_v2?{shape}&heads=1&hidden=4"
+                    f"&tensor={generator.choice(['index', 'coordinates'])}"
+                    f"{generator.choice(grids)}"
                 )
         self.assert_own(targets, 3)
 
@@ -376,7 +389,8 @@ class Waves(RelativeCase):
                 ]
             )
             targets.append(
-                f"/v1/encodings/relative_sinusoidal?{window}&dim={2 * generator.randint(2, 20)}&tensor=encoding{more}"
+                f"/v1/encodings/relative_sinusoidal?{window}&dim={2 * generator.randint(2, 20)}"
+                f"&tensor=encoding{more}"
             )
         self.assert_own(targets, 6)
 
@@ -400,7 +414,8 @@ class Waves(RelativeCase):
                 ]
             )
             targets.append(
-                f"/v1/encodings/transformer_xl?{window}&dim={2 * generator.randint(2, 20)}{more}"
+                f"/v1/encodings/transformer_xl?{window}"
+                f"&dim={2 * generator.randint(2, 20)}{more}"
                 f"&tensor={generator.choice(['encoding', 'encoding', 'relative'])}"
             )
         self.assert_own(targets, 6)
@@ -423,7 +438,8 @@ class Waves(RelativeCase):
     def test_a_table_that_was_changed_is_no_match(self):
         self.assert_damaged(
             self.fetch(
-                "/v1/encodings/relative_sinusoidal?length=20&query_length=15&dim=16&tensor=encoding"
+                "/v1/encodings/relative_sinusoidal?length=20&query_length=15&dim=16"
+                "&tensor=encoding"
             )
         )
         self.assert_damaged(
@@ -458,7 +474,8 @@ class Shaw(RelativeCase):
             )
             tensor = generator.choice(["keys", "keys", "values", "index&form=compact"])
             targets.append(
-                f"/v1/encodings/shaw?{window}&dim={2 * generator.randint(1, 9)}&tensor={tensor}{more}&seed={generator.choice([0, 0, 1, 3])}"
+                f"/v1/encodings/shaw?{window}&dim={2 * generator.randint(1, 9)}"
+                f"&tensor={tensor}{more}&seed={generator.choice([0, 0, 1, 3])}"
             )
         self.assert_own(targets, 14)
 
@@ -504,14 +521,16 @@ class Deberta(RelativeCase):
                     "",
                     f"&max_relative_positions={generator.randint(5, 90)}",
                     "&position_buckets=256",
-                    f"&position_buckets={generator.randint(4, 50)}&max_relative_positions={most}",
+                    f"&position_buckets={generator.randint(4, 50)}"
+                    f"&max_relative_positions={most}",
                     "&position_buckets=32&max_relative_positions=64&beyond=continue",
                     "&p2c=paper",
                     "&p2c=paper&position_buckets=16&max_relative_positions=32",
                 ]
             )
             targets.append(
-                f"/v1/encodings/deberta?{windows(generator, 150)}&dim=1{more}&tensor={generator.choice(['c2p_index', 'p2c_index', 'relative_position'])}"
+                f"/v1/encodings/deberta?{windows(generator, 150)}&dim=1{more}"
+                f"&tensor={generator.choice(['c2p_index', 'p2c_index', 'relative_position'])}"
             )
         self.assert_own(targets, 12)
 
@@ -537,7 +556,8 @@ class Deberta(RelativeCase):
     def test_a_table_that_was_changed_is_no_match(self):
         self.assert_damaged(
             self.fetch(
-                "/v1/encodings/deberta?length=60&dim=1&position_buckets=16&max_relative_positions=40&tensor=c2p_index"
+                "/v1/encodings/deberta?length=60&dim=1&position_buckets=16"
+                "&max_relative_positions=40&tensor=c2p_index"
             )
         )
         self.assert_damaged(
@@ -557,7 +577,8 @@ class Decays(RelativeCase):
                 else f"length={generator.randint(30, 90)}"
             )
             targets.append(
-                f"/v1/encodings/retnet?{window}&heads={generator.choice([2, 3, 8])}&dim={2 * generator.randint(3, 20)}&tensor={tensor}"
+                f"/v1/encodings/retnet?{window}&heads={generator.choice([2, 3, 8])}"
+                f"&dim={2 * generator.randint(3, 20)}&tensor={tensor}"
             )
         self.assert_own(targets, 6)
 
@@ -573,7 +594,8 @@ class Decays(RelativeCase):
                 ["", "&mask=causal", "&dim=64", "&base=500", "&dim=20&base=100&mask=causal"]
             )
             targets.append(
-                f"/v1/encodings/sandwich?length={keys}{window}&heads={generator.choice([2, 3, 8, 12])}&tensor=bias{more}"
+                f"/v1/encodings/sandwich?length={keys}{window}"
+                f"&heads={generator.choice([2, 3, 8, 12])}&tensor=bias{more}"
             )
         self.assert_own(targets, 10)
 
@@ -641,13 +663,17 @@ class Drawn(RelativeCase):
                 )
             )
             targets.append(
-                f"/v1/encodings/decomposed?{shape}&dim={generator.choice([1, 4, 32])}&tensor={target}&seed={seed}"
+                f"/v1/encodings/decomposed?{shape}&dim={generator.choice([1, 4, 32])}"
+                f"&tensor={target}&seed={seed}"
             )
         self.assert_own(targets, 16)
 
     def test_kerple_computed_from_its_numbers(self):
         for kernel in ("log", "power"):
-            request = f"/v1/encodings/kerple?length=50&heads=4&kernel={kernel}&dtype=f64&seed=2&tensor="
+            request = (
+                f"/v1/encodings/kerple?length=50&heads=4&kernel={kernel}&dtype=f64&seed=2"
+                "&tensor="
+            )
             p, a = (
                 self.fetch(request + "p")[:, None, None],
                 self.fetch(request + "a")[:, None, None],
@@ -680,7 +706,8 @@ class Drawn(RelativeCase):
 
 
 def bloom_slopes(heads):
-    """The slopes of transformers' build_alibi_tensor: powers of float32 bases, each correctly rounded."""
+    """The slopes of transformers' build_alibi_tensor: powers of float32 bases, each correctly
+    rounded."""
 
     def powers(count, exponents):
         base = F(2 ** (-(2 ** -(math.log2(count) - 3))))

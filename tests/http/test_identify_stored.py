@@ -13,8 +13,9 @@ NAMES = {"f4": "F32", "f8": "F64", "f2": "F16"}
 
 
 def linear(table, height, width, prefix=0, offset=0.0):
-    """Rows of a square grid between those around them, in float64, by the formula: for the middle of target cell y the
-    source coordinate is (y + 1/2) * source / (target + offset) - 1/2, not below 0."""
+    """Rows of a square grid between those around them, in float64, by the formula: for the
+    middle of target cell y the source coordinate is (y + 1/2) * source / (target + offset) -
+    1/2, not below 0."""
     side = int(round((len(table) - prefix) ** 0.5))
     cells = table[prefix:].astype("f8").reshape(side, side, -1)
 
@@ -75,7 +76,8 @@ class Stored(ServerCase):
         return numpy.load(io.BytesIO(self.assert_ok(self.get(target + "&format=npy")).body))
 
     def assert_own(self, scheme, query, said=None):
-        """A table of posenc's own is exact, by a request that makes these bits and says this."""
+        """A table of posenc's own is exact, by a request that makes these bits and says
+        this."""
         target = f"/v1/encodings/{scheme}?{query}"
         name = query.split("parameters=")[1].split("&")[0]
         table = self.fetch(target)
@@ -176,7 +178,8 @@ class Stored(ServerCase):
             ("t5", "length=12&query_length=4&heads=6&parameters=t5"),
             (
                 "t5",
-                "length=60&heads=4&num_buckets=20&bidirectional=false&max_distance=64&parameters=decoder",
+                "length=60&heads=4&num_buckets=20&bidirectional=false&max_distance=64"
+                "&parameters=decoder",
             ),
             ("levit", "height=5&width=6&heads=5&parameters=levit"),
             ("swin", "height=7&heads=3&parameters=swin"),

@@ -1,4 +1,5 @@
-"""What /v1/identify says of many tables: of libraries, its own with other windows and dtypes, and those that were changed."""
+"""What /v1/identify says of many tables: of libraries, its own with other windows and dtypes,
+and those that were changed."""
 
 import io
 import random
@@ -123,7 +124,8 @@ class Tables(IdentifyCase):
                 [
                     f"/v1/encodings/sinusoidal?length={length}&dim={dim}"
                     + generator.choice(["", "&layout=concat", "&base=500"]),
-                    f"/v1/encodings/rope?length={length}&dim={dim}&tensor={generator.choice(['cos', 'sin'])}"
+                    f"/v1/encodings/rope?length={length}&dim={dim}"
+                    f"&tensor={generator.choice(['cos', 'sin'])}"
                     + generator.choice(
                         ["", "&table=full", "&rope_theta=500000", "&rope_type=linear&factor=4"]
                     ),
@@ -174,13 +176,19 @@ class Tables(IdentifyCase):
                 ),
                 "llama3": f"&original_max_position_embeddings={draw([4096, 8192, 16384])}"
                 + draw(["", "&high_freq_factor=1", "&high_freq_factor=8"]),
-                "dynamic": f"&original_max_position_embeddings=1024&seq_len={draw([1500, 2048, 4096])}",
+                "dynamic": "&original_max_position_embeddings=1024"
+                f"&seq_len={draw([1500, 2048, 4096])}",
                 "proportional": f"&partial_rotary_factor={draw([.25, .5, .75])}",
             }.get(kind, "")
             target = (
-                f"/v1/encodings/rope?length={length}&dim={dim}&rope_theta={draw([10000, 150000, 500000, 1000000, 5000000])}&rope_type={kind}"
-                f"&factor={draw([2, 3, 4, 8, 32, 40])}{keys}{draw(['', '', '&step=0.5', '&offset=1000', '&offset=17&step=0.25'])}"
-                f"&tensor={draw(['cos', 'sin'])}{draw(['', '&table=full', '&table=full&layout=interleaved'])}&dtype={draw(['f32', 'f64', 'f16'])}"
+                f"/v1/encodings/rope?length={length}&dim={dim}"
+                f"&rope_theta={draw([10000, 150000, 500000, 1000000, 5000000])}"
+                f"&rope_type={kind}"
+                f"&factor={draw([2, 3, 4, 8, 32, 40])}{keys}"
+                + draw(["", "", "&step=0.5", "&offset=1000", "&offset=17&step=0.25"])
+                + f"&tensor={draw(['cos', 'sin'])}"
+                + draw(["", "&table=full", "&table=full&layout=interleaved"])
+                + f"&dtype={draw(['f32', 'f64', 'f16'])}"
             )
             reply = self.assert_ok(self.get(target + "&format=npy"))
             found = self.identify(reply.body, "?scheme=rope")
@@ -223,7 +231,8 @@ class Tables(IdentifyCase):
     def test_own_inverse_frequencies_are_exact(self):
         for keys in (
             "rope_theta=500000",
-            "rope_theta=150000&rope_type=yarn&factor=32&original_max_position_embeddings=4096&truncate=false",
+            "rope_theta=150000&rope_type=yarn&factor=32&original_max_position_embeddings=4096"
+            "&truncate=false",
             "rope_theta=500000&rope_type=llama3&factor=32",
             "rope_type=linear&factor=3",
             "rope_type=ntk&factor=8",
@@ -249,7 +258,8 @@ class Tables(IdentifyCase):
                     "",
                     "",
                     f"&query_length={generator.randint(1, 30)}",
-                    f"&query_length={generator.randint(1, 9)}&query_offset={generator.randint(-20, 120)}",
+                    f"&query_length={generator.randint(1, 9)}"
+                    f"&query_offset={generator.randint(-20, 120)}",
                     "&form=compact",
                 ]
             )
@@ -264,7 +274,8 @@ class Tables(IdentifyCase):
             )
             mask = generator.choice(["symmetric", "causal", "key_only", "from_last_key"])
             reply = self.get(
-                f"/v1/encodings/alibi?length={keys}&heads={heads}&mask={mask}&tensor=bias{window}{more}"
+                f"/v1/encodings/alibi?length={keys}&heads={heads}&mask={mask}"
+                f"&tensor=bias{window}{more}"
                 f"&dtype={generator.choice(['f32', 'f64', 'f16'])}&format=npy"
             )
             if reply.status != 200:
@@ -294,7 +305,8 @@ class Tables(IdentifyCase):
             "layout=concat&grouping=function&shape=hwc",
         ):
             target = (
-                f"/v1/encodings/sinusoidal_2d?height={generator.randint(4, 19)}&width={generator.randint(4, 19)}&dim={4 * generator.randint(4, 40)}"
+                f"/v1/encodings/sinusoidal_2d?height={generator.randint(4, 19)}"
+                f"&width={generator.randint(4, 19)}&dim={4 * generator.randint(4, 40)}"
                 f"&{arrangement}&dtype={generator.choice(['f32', 'f64', 'f16'])}"
             ).replace("&&", "&")
             reply = self.assert_ok(self.get(target + "&format=npy"))

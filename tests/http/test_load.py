@@ -25,7 +25,8 @@ class SingleFlight(ServerCase):
         return self.server.metrics()[name] - self.before[name]
 
     def ask_at_once(self, targets):
-        """Send requests at the same moment on a connection each; returns digests of the bodies."""
+        """Send requests at the same moment on a connection each; returns digests of the
+        bodies."""
         barrier = threading.Barrier(len(targets), timeout=PATIENCE)
 
         def ask(target):
@@ -107,8 +108,8 @@ class Budget(ServerCase):
         )
 
     def ask_for_every_key(self, samples):
-        """Request tables of 64 B to 13 KB in all formats, in pipelined batches; each batch asks for
-        its last tables again."""
+        """Request tables of 64 B to 13 KB in all formats, in pipelined batches; each batch asks
+        for its last tables again."""
         formats = ("raw", "npy", "json", "safetensors")
         with self.server.wire() as wire:
             for first in range(0, KEYS, BATCH):

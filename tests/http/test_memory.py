@@ -1,8 +1,8 @@
 """Out of memory: every allocation and mapping of a request fails once, in the server as it is
-shipped; the answer is a 503 or the right one, and the next request works on the same process."""
+shipped; the answer is a 503 or the right one, and the next request works on the same
+process."""
 
 import contextlib
-import re
 import subprocess
 import sys
 import tempfile
@@ -200,7 +200,8 @@ class Requests(Starved):
         self.assertGreater(dropped, LIMIT)
 
     def test_those_who_wait_for_what_fails(self):
-        """Several requests need one table: one computes it or fails, and the others wait for that."""
+        """Several requests need one table: one computes it or fails, and the others wait for
+        that."""
         for k in range(0, MOST, 3):
             type(self).number += 1
             asked = ask(
@@ -306,8 +307,8 @@ class Starting(unittest.TestCase):
         faults.need_an_allocator()
 
     def start(self, k, kinds, *flags):
-        """Start a server whose k-th allocation (or mapping, or thread) fails; returns what it wrote
-        to stderr, None if it started."""
+        """Start a server whose k-th allocation (or mapping, or thread) fails; returns what it
+        wrote to stderr, None if it started."""
         shared = Faults()
         self.addCleanup(shared.close)
         shared.arm(k, 1, kinds)

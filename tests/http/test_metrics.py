@@ -269,7 +269,8 @@ class Rejections(MetricsCase):
 
     @contextlib.contextmanager
     def one_more(self, server, *reasons):
-        """Check that the block inside counts one rejection for each of the reasons, and no other."""
+        """Check that the block inside counts one rejection for each of the reasons, and no
+        other."""
         before = self.rejected(server)
         self.assertLessEqual(set(reasons), set(before))
         expected = {name: count + reasons.count(name) for name, count in before.items()}
@@ -370,8 +371,8 @@ class Rejections(MetricsCase):
                 self.assertEqual(server.request("GET", target).status, 503)
 
     def ask_until_one_waits(self, server, stack):
-        """Occupy the workers and the one place in the queue; the target of the request there, and
-        its connection."""
+        """Occupy the workers and the one place in the queue; the target of the request there,
+        and its connection."""
         for seed in range(1, 9):
             target, wire = f"{ENDLESS}&seed={seed}", stack.enter_context(server.wire())
             wire.ask("GET", target)

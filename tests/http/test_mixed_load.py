@@ -1,6 +1,6 @@
-"""Mixed requests from several clients, with a cache much smaller than the tables they need: every
-answer is correct to the byte, and the server stops in the middle. `make tsan` runs this under
-ThreadSanitizer."""
+"""Mixed requests from several clients, with a cache much smaller than the tables they need:
+every answer is correct to the byte, and the server stops in the middle. `make tsan` runs this
+under ThreadSanitizer."""
 
 import hashlib
 import os

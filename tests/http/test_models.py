@@ -322,7 +322,10 @@ class Components(Plans):
 
 class PythonsJson(Plans):
     def test_numbers_that_json_does_not_have_count_as_null(self):
-        body = b'{"model_type": "mamba2", "time_step_limit": [0.0, Infinity], "x": [NaN, -Infinity], "y": "NaN"}'
+        body = (
+            b'{"model_type": "mamba2", "time_step_limit": [0.0, Infinity], '
+            b'"x": [NaN, -Infinity], "y": "NaN"}'
+        )
         reply = self.plan(body)
         self.assert_ok(reply)
         self.assertEqual(reply.json()["parts"], [])
@@ -685,7 +688,8 @@ QUERIES = [
 
 
 def mutate(config, chance):
-    """Drop keys, or give them other types and absurd values, in the config or in one of its objects."""
+    """Drop keys, or give them other types and absurd values, in the config or in one of its
+    objects."""
     config = copy.deepcopy(config)
     for _ in range(chance.randint(1, 3)):
         target = config

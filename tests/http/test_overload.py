@@ -180,7 +180,8 @@ class Connections(ServerCase):
 
 class Bursts(ServerCase):
     def test_128_requests_at_the_same_moment_are_answered(self):
-        """libmicrohttpd fetches up to 128 events; if it gets exactly 128, it waits for another."""
+        """libmicrohttpd fetches up to 128 events; if it gets exactly 128, it waits for
+        another."""
         running = self.start("--threads", "1")
         for count in (128, 127, 256):
             with contextlib.ExitStack() as stack:

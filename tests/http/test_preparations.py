@@ -1,4 +1,5 @@
-"""Tables whose preparation takes long: deadline, progress, stopping, and other requests meanwhile."""
+"""Tables whose preparation takes long: deadline, progress, stopping, and other requests
+meanwhile."""
 
 import signal
 import time

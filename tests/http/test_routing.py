@@ -86,9 +86,14 @@ class Routing(ServerCase):
 
     def test_a_target_in_absolute_form_is_answered_like_its_path(self):
         requests = [("GET", path, b"") for path in sorted(PATHS) if path != "/metrics"]
-        requests += [("GET", "/v1/encodings/integer?length=3&format=raw", b""), ("GET", "/no", b""),
-                     ("POST", "/v1/encodings/integer", b'{"length": 3}'), ("PUT", "/v1/info", b""),
-                     ("HEAD", "/v1/info", b""), ("OPTIONS", "/v1/info", b"")]  # fmt: skip
+        requests += [
+            ("GET", "/v1/encodings/integer?length=3&format=raw", b""),
+            ("GET", "/no", b""),
+            ("POST", "/v1/encodings/integer", b'{"length": 3}'),
+            ("PUT", "/v1/info", b""),
+            ("HEAD", "/v1/info", b""),
+            ("OPTIONS", "/v1/info", b""),
+        ]
         headers = {"Content-Type": "application/json"}
         with self.server.wire() as wire:
             for method, path, body in requests:

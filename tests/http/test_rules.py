@@ -1,4 +1,5 @@
-"""Rules of relative schemes and similarities as problem documents; similarities in the cache."""
+"""Rules of relative schemes and similarities as problem documents; similarities in the
+cache."""
 
 import unittest
 

@@ -243,7 +243,8 @@ class Schemes(ServerCase):
             self.check_numbers(tensor, raw.body)
 
     def check_numbers(self, tensor, data):
-        """Check that JSON's numbers are the elements of the data, and that there are no others."""
+        """Check that JSON's numbers are the elements of the data, and that there are no
+        others."""
         numbers = flatten(tensor["data"], tensor["shape"])
         self.assertEqual(len(data), len(numbers) * SIZES[tensor["dtype"]])
         # the shortest digits may differ by half an ulp of the dtype

@@ -89,7 +89,8 @@ class OpenApi(ServerCase):
                 yield path, method, operation
 
     def tables(self):
-        """(path, scheme) of every path that answers with tensors: encodings and similarities."""
+        """(path, scheme) of every path that answers with tensors: encodings and
+        similarities."""
         for scheme in self.schemes:
             yield f"/v1/encodings/{scheme['name']}", scheme
             if scheme["similarity"] or self.is_similar_in_another_form(scheme):
@@ -408,7 +409,8 @@ class OpenApi(ServerCase):
         tables = {path for path, _ in self.tables()}
         for path, method, operation in self.operations():
             if path in tables or method != "get" or path == "/assets/{file}":
-                continue  # the names of files change with the build: test_visualiser.py has them
+                # the names of files change with the build: test_visualiser.py has them
+                continue
             with self.subTest(path):
                 for parameter in operation["parameters"]:
                     if parameter.get("in") == "path":

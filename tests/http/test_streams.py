@@ -1,5 +1,5 @@
-"""Tables that are too large for the cache are computed while they are sent; slow work is done by
-workers and not by event threads."""
+"""Tables that are too large for the cache are computed while they are sent; slow work is done
+by workers and not by event threads."""
 
 import contextlib
 import hashlib
@@ -183,7 +183,8 @@ class StreamedJson(ServerCase):
             f"{SINUSOIDAL}?length=600&dim=64&amplitude=1.5&step=0.1&offset=-7.25",
             f"{SINUSOIDAL}?length=3&dim=100001&odd_dim=pad&dtype=f64",
             f"{SINUSOIDAL}?length=1&dim=65536",
-            f"{SINUSOIDAL}?dim=1024&dtype=f16&positions=0,-5,1e9,0.3,77,4,4,9007199254740992,12",
+            f"{SINUSOIDAL}?dim=1024&dtype=f16&positions=0,-5,1e9,0.3,77,4,4,9007199254740992,"
+            "12",
             f"{SINUSOIDAL}?length=99&dim=300&dtype=bf16",
             "/v1/encodings/periodic?length=300&dim=35&offset=-150",
             "/v1/encodings/integer?length=30000",

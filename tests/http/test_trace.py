@@ -1,4 +1,5 @@
-"""Request ids and traceparents: accepted, replaced or ignored, returned, and written to the log."""
+"""Request ids and traceparents: accepted, replaced or ignored, returned, and written to the
+log."""
 
 import json
 import unittest
@@ -70,7 +71,8 @@ class RequestIds(ServerCase):
             seen.add(reply.header("X-Request-Id"))
         with self.server.wire() as wire:
             wire.send(
-                f"GET {HIT} HTTP/1.1\r\nHost: a\r\nX-Request-Id: a\r\nX-Request-Id: b\r\n\r\n".encode()
+                f"GET {HIT} HTTP/1.1\r\nHost: a\r\nX-Request-Id: a\r\nX-Request-Id: "
+                "b\r\n\r\n".encode()
             )
             seen.add(wire.receive().header("X-Request-Id"))
         self.assertEqual(len(seen - {"a", "b", *ILLEGAL}), len(ILLEGAL) + 1)

@@ -20,7 +20,9 @@ try:
     connection.connect(sys.argv[1])
 except PermissionError:
     sys.exit(13)
-connection.sendall(b"GET /health/ready HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n\\r\\n")
+connection.sendall(
+    b"GET /health/ready HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n\\r\\n"
+)
 sys.exit(0 if connection.makefile("rb").readline().startswith(b"HTTP/1.1 200") else 1)
 """
 

@@ -43,7 +43,8 @@ class Warm(ServerCase):
         return reply.status, reply.json()["status"]
 
     def assert_refused(self, path, *texts, flags=()):
-        """By --check-config with status 2 and by a start with status 1, in one line that says it."""
+        """By --check-config with status 2 and by a start with status 1, in one line that says
+        it."""
         for action, status in ((("--check-config",), 2), ((), 1)):
             ended = run(*action, "--port", "0", "--warm", path, *flags)
             self.assertEqual((ended.returncode, ended.stdout), (status, ""), ended)

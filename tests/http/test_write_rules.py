@@ -1,5 +1,5 @@
-"""Attacks on the rules about who may write: DNS rebinding, a foreign web page, a wrong token. Each
-must be refused before its body is read, and must not change the store."""
+"""Attacks on the rules about who may write: DNS rebinding, a foreign web page, a wrong token.
+Each must be refused before its body is read, and must not change the store."""
 
 import os
 import stat
@@ -15,8 +15,8 @@ ANNOUNCED = (
 )  # bytes of a body that is never sent: a server that waits for it fails the test
 VICTIM = f"{PATH}/victim"
 
-# Host fields that a web page can make a browser send after DNS rebinding, and some that a careless
-# check takes for loopback.
+# Host fields that a web page can make a browser send after DNS rebinding, and some that a
+# careless check takes for loopback.
 FOREIGN_HOSTS = (
     "evil.example",
     "evil.example:{port}",
@@ -157,7 +157,8 @@ class StoreCase(ServerCase):
         return [text.format(port=self.server.address[1]) for text in texts]
 
     def attack(self, headers, statuses, methods=("PUT", "DELETE", "GET", "POST", "OPTIONS")):
-        """Send every method with a body that is announced and never sent; returns the refusals."""
+        """Send every method with a body that is announced and never sent; returns the
+        refusals."""
         replies = []
         for method in methods:
             with self.server.wire() as wire:

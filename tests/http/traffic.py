@@ -28,8 +28,8 @@ SETS = 24
 
 
 class Ledger:
-    """The bytes of all requests in flight, each from its first byte until LINGER seconds after its
-    end, and of connections likewise. `highest` is the maximum since its last call."""
+    """The bytes of all requests in flight, each from its first byte until LINGER seconds after
+    its end, and of connections likewise. `highest` is the maximum since its last call."""
 
     def __init__(self, each_connection):
         self.each_connection = each_connection
@@ -75,7 +75,8 @@ def rounded(size):
 
 
 class Request:
-    """A request, the statuses that may answer it, and the bytes of memory the server needs for it."""
+    """A request, the statuses that may answer it, and the bytes of memory the server needs for
+    it."""
 
     def __init__(self, method, target, size, statuses=(200,), headers=None, body=b""):
         self.method, self.target, self.size = method, target, size

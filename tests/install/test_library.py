@@ -1,4 +1,5 @@
-"""The library on its own: the program of lib/README.md against the installed files, and the header."""
+"""The library on its own: the program of lib/README.md against the installed files, and the
+header."""
 
 import re
 import tempfile

@@ -2,8 +2,8 @@
 
 A window of positions is walked by complex multiplication with 320 bits, from a new mpmath value
 every 1024 rows. Whatever comes within 2^-61 of a rounding boundary, and every tiny value, is
-taken from mpmath directly, at a precision that rises until both ends of the error interval round
-alike. Nothing here is shared with the golden writer or with the server.
+taken from mpmath directly, at a precision that rises until both ends of the error interval
+round alike. Nothing here is shared with the golden writer or with the server.
 """
 
 from collections import namedtuple
@@ -99,7 +99,8 @@ def periodic_columns(dim, frequencies="dyadic", base=10000.0):
 
 
 def round_scaled(magnitude, exponent, dtype):
-    """The bits of magnitude · 2^exponent, a non-negative integer times a power, ties to even."""
+    """The bits of magnitude · 2^exponent, a non-negative integer times a power, ties to
+    even."""
     precision, smallest = FORMATS[dtype]
     if magnitude == 0:
         return 0
@@ -138,8 +139,8 @@ def decode(bits, dtype):
 
 
 def rational_value(column, position):
-    """The value of an entry where it is 0, 1 or -1 exactly, else None. Elsewhere it is no tie of
-    any binary format, being transcendental or an irrational algebraic number."""
+    """The value of an entry where it is 0, 1 or -1 exactly, else None. Elsewhere it is no tie
+    of any binary format, being transcendental or an irrational algebraic number."""
     if column.kind == "zero":
         return 0
     if position == 0:

@@ -44,7 +44,8 @@ class AttentionTest(ServiceTest):
             )
 
     def seeded(self, rows, columns, seed):
-        """What a scheme draws as its tensor `table`: an element depends on seed and name alone."""
+        """What a scheme draws as its tensor `table`: an element depends on seed and name
+        alone."""
         return self.tensor_of(
             "learned", {"length": rows, "dim": columns, "seed": seed, "dtype": "f64"}
         )
@@ -89,7 +90,8 @@ class AttentionTest(ServiceTest):
                         self.assert_within_an_ulp(got, want)
 
     def test_alibi_of_models(self):
-        """Falcon's slopes in bf16 and its division, MPT's row; heads that are a power of two."""
+        """Falcon's slopes in bf16 and its division, MPT's row; heads that are a power of
+        two."""
         slopes = torch.pow(2.0, -torch.arange(1, 33).double() / 4)
         keys = torch.arange(50).double()
         falcon = slopes.to(torch.bfloat16).double()[:, None] * keys / math.sqrt(64)

@@ -1,8 +1,8 @@
 """Rotary tables of grids, and M-RoPE, are what the libraries compute that the presets are named
 after.
 
-Each function is a library's recipe in numpy and in double: it returns the angle of every row and
-pair, and how the library's table repeats them.
+Each function is a library's recipe in numpy and in double: it returns the angle of every row
+and pair, and how the library's table repeats them.
 """
 
 import numpy as np
@@ -93,7 +93,8 @@ def sam2(sizes, dim):
 
 
 def vjepa2(sizes, dim):
-    """VJEPA2RopeAttention: three blocks whose tables are tiled, and a rest that does not turn."""
+    """VJEPA2RopeAttention: three blocks whose tables are tiled, and a rest that does not
+    turn."""
     width = int(2 * ((dim // 3) // 2))
     omega = 1.0 / 10000 ** (np.arange(width // 2) / (width / 2.0))
     blocks = [np.tile(np.outer(index, omega), 2) for index in meshed(*sizes)]
@@ -262,7 +263,8 @@ def interleaved(angles, section):
 
 
 def ernie(positions, frequencies, section):
-    """compute_default_rope_parameters rotates the frequencies, recomposition_to_3d the angles."""
+    """compute_default_rope_parameters rotates the frequencies, recomposition_to_3d the
+    angles."""
     spatial, last = section[0] + section[1], section[2]
     rotated = np.concatenate(
         [frequencies[:-last][0::2], frequencies[:-last][1::2], frequencies[-last:]]

@@ -64,7 +64,8 @@ class DigitsTest(ServiceTest):
         return data.ravel().tolist(), raw.ravel()
 
     def assert_shortest(self, texts, bits, dtype, thorough):
-        """`thorough` proves every number in exact arithmetic, else numpy's digits are the bar."""
+        """`thorough` proves every number in exact arithmetic, else numpy's digits are the
+        bar."""
         patterns = bits.tolist()
         back = [exact.round_rational(Fraction(text), dtype) for text in texts]
         wrong = [(t, hex(b)) for t, b, p in zip(texts, back, patterns) if b != p]

@@ -1,5 +1,5 @@
-"""floater against other integrators: scipy's DOP853 where it is installed, extrapolated midpoint
-rules, and the classic rule as numpy has it."""
+"""floater against other integrators: scipy's DOP853 where it is installed, extrapolated
+midpoint rules, and the classic rule as numpy has it."""
 
 import sys
 from functools import partial

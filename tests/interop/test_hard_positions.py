@@ -1,4 +1,5 @@
-"""Positions chosen to be hard: close to rounding ties, to multiples of a quarter turn, to zero."""
+"""Positions chosen to be hard: close to rounding ties, to multiples of a quarter turn, to
+zero."""
 
 import random
 from fractions import Fraction

@@ -1,4 +1,5 @@
-"""What /v1/identify says of how tables were computed: torch's own results, and frequencies that mpmath rounds step by step."""
+"""What /v1/identify says of how tables were computed: torch's own results, and frequencies that
+mpmath rounds step by step."""
 
 import io
 import json

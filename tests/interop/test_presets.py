@@ -46,7 +46,8 @@ def whisper(positions, dim):
 
 
 def marian(positions, dim):
-    """MarianSinusoidalPositionalEmbedding: even columns' sines first, then odd ones' cosines."""
+    """MarianSinusoidalPositionalEmbedding: even columns' sines first, then odd ones'
+    cosines."""
     columns = np.arange(dim)
     angles = np.asarray(positions, float)[:, None] / np.power(10000, 2 * (columns // 2) / dim)
     return np.hstack([np.sin(angles[:, 0::2]), np.cos(angles[:, 1::2])])
@@ -117,7 +118,8 @@ def detr(height, width, dim, middle=0.0, temperature=10000):
 
 
 def rt_detr(height, width, dim):
-    """build_2d_sincos_position_embedding of RT-DETR: sines and cosines of y, then those of x."""
+    """build_2d_sincos_position_embedding of RT-DETR: sines and cosines of y, then those of
+    x."""
     omega = 1.0 / 10000 ** (np.arange(dim // 4) / (dim // 4))
     rows, columns = np.meshgrid(np.arange(height), np.arange(width), indexing="ij")
     return np.hstack([sin_cos(rows.ravel(), omega), sin_cos(columns.ravel(), omega)])

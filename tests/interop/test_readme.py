@@ -41,8 +41,8 @@ LINES_MAX = 195  # of README.md, besides the table of schemes
 PICTURE_BYTES_MAX = 200_000
 REFUSED = {"/v1/encodings/sinusoidal?lenght=4&dim=8"}  # the example of an error
 
-# Every file that the examples write: its shape, or those of its tensors. Of a picture its pixels,
-# height first.
+# Every file that the examples write: its shape, or those of its tensors. Of a picture its
+# pixels, height first.
 FILES = {
     "alibi.npy": (12, 256, 256),
     "alibi_last.npy": (12, 1, 256),

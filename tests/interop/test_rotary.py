@@ -3,7 +3,6 @@ that Hugging Face prints, and what turned queries and keys have in common."""
 
 import random
 import sys
-import time
 from fractions import Fraction
 
 import numpy as np

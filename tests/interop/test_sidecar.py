@@ -1,4 +1,5 @@
-"""docker/sidecar.md: its code runs as a job beside the service, without it, and while it warms up."""
+"""docker/sidecar.md: its code runs as a job beside the service, without it, and while it warms
+up."""
 
 import os
 import subprocess

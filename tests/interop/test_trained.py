@@ -292,8 +292,8 @@ class ComplexOrderTest(StoredTest):
                 )
 
     def test_ways_of_more_than_106_bits_that_cancel_are_exact(self):
-        """Row 3 leaves what lies just above a tie of f32, by a bit that a sum of two doubles has
-        no room for; the amplitude is a tie of its own."""
+        """Row 3 leaves what lies just above a tie of f32, by a bit that a sum of two doubles
+        has no room for; the amplitude is a tie of its own."""
         count = 2**54 + 2**30 + 1
         for exponent in (-112, -90, -80, -70):
             step = float(count // 3) * 2.0**exponent

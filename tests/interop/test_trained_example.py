@@ -1,4 +1,5 @@
-"""The worked example of api/README.md: its own lines are run, and what they write is checked."""
+"""The worked example of api/README.md: its own lines are run, and what they write is
+checked."""
 
 import importlib.util
 import os

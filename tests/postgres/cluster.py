@@ -1,4 +1,5 @@
-"""A PostgreSQL server of its own for a test: in a folder that goes, on a free port, not as root."""
+"""A PostgreSQL server of its own for a test: in a folder that goes, on a free port, not as
+root."""
 
 import contextlib
 import os
@@ -193,7 +194,8 @@ class Cluster(contextlib.AbstractContextManager):
         return [int(each) for each in path.read_text().split()]
 
     def pause(self, paused=True):
-        """Stop the server's processes, so that connections stay and nothing answers; or let them go on."""
+        """Stop the server's processes, so that connections stay and nothing answers; or let
+        them go on."""
         for each in (self.process.pid, *self.children()):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(each, signal.SIGSTOP if paused else signal.SIGCONT)

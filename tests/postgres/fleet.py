@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from cluster import ESCAPED, PASSWORD, Cluster  # noqa: E402
 from server import Server, wait_until  # noqa: E402
-from stored import PATH, floats, simple, write  # noqa: E402
+from stored import PATH, floats, write  # noqa: E402
 
 JSON = {"Accept": "application/json"}
 
@@ -39,7 +39,8 @@ class PostgresCase(unittest.TestCase):
         self.url = self.cluster.new_database()
 
     def start(self, *flags, url=None):
-        # a busy machine may need more than the 2 s that a server waits for a connection by default
+        # a busy machine may need more than the 2 s that a server waits for a connection by
+        # default
         server = Server(
             *flags, environment={"POSENC_DATABASE_URL": url or f"{self.url}?connect_timeout=30"}
         )

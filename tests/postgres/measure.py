@@ -1,5 +1,5 @@
-"""What PostgreSQL adds, for docker/CAPACITY.md: python3 measure.py, with TEST_SERVER. One cluster and two servers on
-this machine, and one server with SQLite beside them; medians."""
+"""What PostgreSQL adds, for docker/CAPACITY.md: python3 measure.py, with TEST_SERVER. One
+cluster and two servers on this machine, and one server with SQLite beside them; medians."""
 
 import statistics
 import sys
@@ -13,7 +13,8 @@ from stored import simple, tag
 
 
 def median_of(times):
-    return f"{statistics.median(times) * 1000:.1f} ms ({min(times) * 1000:.1f} to {max(times) * 1000:.1f}, {len(times)} times)"
+    middle, least, most = (1000 * f(times) for f in (statistics.median, min, max))
+    return f"{middle:.1f} ms ({least:.1f} to {most:.1f}, {len(times)} times)"
 
 
 class Measure(PostgresCase):

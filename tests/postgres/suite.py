@@ -1,4 +1,5 @@
-"""Run the unit suites of the store on memory, SQLite and PostgreSQL: suite.py build/postgres/unit-tests"""
+"""Run the unit suites of the store on memory, SQLite and PostgreSQL: suite.py
+build/postgres/unit-tests"""
 
 import os
 import subprocess

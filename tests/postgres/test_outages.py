@@ -1,5 +1,5 @@
-"""The database goes away and comes back: what is in memory is served, nothing is called unknown that may exist,
-and no set that was acknowledged is lost."""
+"""The database goes away and comes back: what is in memory is served, nothing is called unknown
+that may exist, and no set that was acknowledged is lost."""
 
 import collections
 import contextlib
@@ -74,14 +74,16 @@ class Outage(PostgresCase):
             self.assertEqual(server.request("GET", "/health/ready").status, 200)
         self.cluster.start()
         print(
-            f"postgres: reached again after {seconds_until(lambda: self.is_up(server), 'it is back'):.2f} s"
+            "postgres: reached again after "
+            f"{seconds_until(lambda: self.is_up(server), 'it is back'):.2f} s"
         )
         self.assertEqual(self.get(server, "listed").body, large(100_000, 2.0))
         self.assertEqual(self.get(server, "unknown").status, 404)
         self.assertEqual(self.put(server, "new", simple()), 201)
 
     def test_a_database_that_hangs_is_noticed(self):
-        """Connections stay open, nothing answers: no request waits for ever, and none on an event thread."""
+        """Connections stay open, nothing answers: no request waits for ever, and none on an
+        event thread."""
         server = self.start("--threads", "1", "--set-cache-bytes", "64KiB", url=self.url)
         self.put(server, "cached", matrix(1.0))
         self.put(server, "listed", large(100_000, 2.0))
@@ -124,13 +126,15 @@ class Outage(PostgresCase):
         begin = time.monotonic()
         reply = self.get(b, "large")
         print(
-            f"postgres: {len(body) / (1 << 20):.0f} MiB up in {put:.2f} s, down in {time.monotonic() - begin:.2f} s"
+            f"postgres: {len(body) / (1 << 20):.0f} MiB up in {put:.2f} s, down in "
+            f"{time.monotonic() - begin:.2f} s"
         )
         self.assertTrue(reply.body == body and reply.header("ETag") == tag(body))
 
 
 class Load:
-    """Clients that ask two servers for the same things all the time, and a count of the answers in each second."""
+    """Clients that ask two servers for the same things all the time, and a count of the answers
+    in each second."""
 
     def __init__(self, case, servers):
         self.case, self.servers, self.begin = case, servers, time.monotonic()
@@ -233,7 +237,8 @@ class UnderLoad(PostgresCase):
 
 class Failover(PostgresCase):
     def test_no_acknowledged_set_is_lost_when_the_standby_takes_over(self):
-        """The commit waits for the standby (synchronous_standby_names): what is acknowledged is on both."""
+        """The commit waits for the standby (synchronous_standby_names): what is acknowledged is
+        on both."""
         primary = Cluster("-c", "synchronous_standby_names=standby", "-c", "wal_level=replica")
         self.addCleanup(primary.close)
         primary.sql("SELECT 1", "postgres")
@@ -273,7 +278,8 @@ class Failover(PostgresCase):
         promoted = time.monotonic()
         wait_until(lambda: all(self.is_up(server) for server in servers), "the new primary")
         print(
-            f"postgres: promoted {promoted - killed:.2f} s after the primary was killed, reached"
+            f"postgres: promoted {promoted - killed:.2f} s after the primary was killed, "
+            "reached"
             f" {time.monotonic() - promoted:.2f} s later; {before} sets acknowledged before"
         )
         time.sleep(1)

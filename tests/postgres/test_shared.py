@@ -50,7 +50,8 @@ class Shared(PostgresCase):
                 )
             )
         print(
-            f"postgres: noticed after {statistics.median(times) * 1000:.1f} ms, at most {max(times) * 1000:.1f}"
+            f"postgres: noticed after {statistics.median(times) * 1000:.1f} ms, at most "
+            f"{max(times) * 1000:.1f}"
         )
         self.assertLess(statistics.median(times), 0.1)
 
@@ -102,8 +103,8 @@ class Shared(PostgresCase):
             )  # noqa: B023
 
     def test_servers_never_mix_sets(self):
-        """Bodies of three sizes replace each other on both servers; each answer is one of them, with its tag,
-        and every table that is computed is that of one."""
+        """Bodies of three sizes replace each other on both servers; each answer is one of them,
+        with its tag, and every table that is computed is that of one."""
         bodies = [large(300_000 + 1000 * i, float(i)) for i in range(3)]
         digests = {digest(body) for body in bodies}
         until = time.monotonic() + 3
@@ -164,8 +165,8 @@ class Shared(PostgresCase):
     def has_uncommitted(self):
         return (
             self.cluster.sql(
-                "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'INSERT INTO posenc.chunks%'"
-                " AND state <> 'idle'"
+                "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'INSERT INTO "
+                "posenc.chunks%' AND state <> 'idle'"
             )
             != "0"
         )

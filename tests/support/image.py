@@ -1,7 +1,8 @@
-"""Builds docker/Dockerfile with podman and uses the image as docker/sidecar.md says: image.py BUILD.
+"""Builds docker/Dockerfile with podman and uses the image as docker/sidecar.md says: image.py
+BUILD.
 
-It needs root, podman, runc, and debootstrap where the base image is not there: without a registry it is made
-of Debian's packages. What it makes stays under BUILD/image."""
+It needs root, podman, runc, and debootstrap where the base image is not there: without a
+registry it is made of Debian's packages. What it makes stays under BUILD/image."""
 
 import json
 import os
@@ -50,7 +51,8 @@ def missing():
 
 
 class Podman:
-    """podman with settings and images of its own, so that those of the machine stay as they are."""
+    """podman with settings and images of its own, so that those of the machine stay as they
+    are."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -60,7 +62,8 @@ class Podman:
             '[engine]\nruntime = "runc"\ncgroup_manager = "cgroupfs"\nevents_logger = "file"\n'
         )
         (folder / "storage.conf").write_text(
-            f'[storage]\ndriver = "overlay"\nrunroot = "{folder}/run"\ngraphroot = "{folder}/storage"\n'
+            f'[storage]\ndriver = "overlay"\nrunroot = "{folder}/run"\ngraphroot = '
+            f'"{folder}/storage"\n'
         )
         self.environment = {
             **os.environ,
@@ -103,8 +106,9 @@ class Podman:
         archive.unlink()
 
     def build(self, name, moment, *flags, form="docker"):
-        """Build the image, or another target, and return its digest. Of podman's forms docker has the
-        health check, and oci no name of the container that built it, so that its digest is the same again.
+        """Build the image, or another target, and return its digest. Of podman's forms docker
+        has the health check, and oci no name of the container that built it, so that its digest
+        is the same again.
         """
         more = []
         if authority := os.environ.get(
@@ -196,7 +200,8 @@ def check_sbom(podman, moment):
 
 
 def measure_start(program):
-    """Milliseconds from the start of the program to its first answer, and its memory when idle."""
+    """Milliseconds from the start of the program to its first answer, and its memory when
+    idle."""
     times = []
     for _ in range(15):
         begun = time.monotonic()
@@ -206,8 +211,8 @@ def measure_start(program):
         memory = server.resident()
         server.stop()
     say(
-        f"first answer after {statistics.median(times):.1f} ms (median of {len(times)}, at best "
-        f"{min(times):.1f}), then {memory / 1e6:.1f} MB resident"
+        f"first answer after {statistics.median(times):.1f} ms (median of {len(times)}, at "
+        f"best {min(times):.1f}), then {memory / 1e6:.1f} MB resident"
     )
 
 
@@ -288,7 +293,8 @@ def run_sidecar(podman, image):
 
 
 def check_names(podman, image):
-    """A static program finds hosts by number and, through the container's hosts file, by name."""
+    """A static program finds hosts by number and, through the container's hosts file, by
+    name."""
     for bind in ("127.0.0.1", "localhost"):
         container = podman(
             "run",
@@ -340,7 +346,8 @@ def main(build):
     run_sidecar(podman, "posenc:static")
     podman.build("posenc:dynamic", moment, "--target", "dynamic")
     say(
-        f"with shared libraries: {int(podman('image', 'inspect', '--format', '{{.Size}}', 'posenc:dynamic')):,} bytes"
+        "with shared libraries: "
+        f"{int(podman('image', 'inspect', '--format', '{{.Size}}', 'posenc:dynamic')):,} bytes"
     )
     check_names(podman, "posenc:dynamic")
     say("the image is as it should be")
