@@ -1,4 +1,5 @@
-// What is shown, in words: the scheme, its formula and the values in it, and where it comes from.
+// What is shown, in words: the scheme, its formula and the values in it, and where it comes
+// from.
 import {namesIn, typeset} from './formula.js';
 import {h} from './dom.js';
 
@@ -6,7 +7,8 @@ const LONGEST = 24; // characters of a value
 
 export const cut = (text) => (text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text);
 
-// The parameters that stand in the formula, with their values: [{name, texts: one for each table}].
+// The parameters that stand in the formula, with their values: [{name, texts: one for each
+// table}].
 function valuesIn(tables) {
     const [{scheme}] = tables;
     const names = namesIn(scheme.formula);

@@ -33,7 +33,8 @@ async function send(url, options) {
     }
 }
 
-// A document; with a body, which is JSON unless another type is given, it is asked for by POST. `key` is what the server asks for.
+// A document; with a body, which is JSON unless another type is given, it is asked for by POST.
+// `key` is what the server asks for.
 export async function getDocument(url, signal, body, {type = 'application/json', key} = {}) {
     const authorization = key ? {Authorization: `Bearer ${key}`} : {};
     const post =
@@ -45,8 +46,8 @@ export async function getDocument(url, signal, body, {type = 'application/json',
     return response.json();
 }
 
-// "/v1/encodings/rope?length=4&dim=8&tensor=cos": empty texts count as absent. Settings may name another
-// collection of tables: {collection: 'similarity', scheme, parameters}.
+// "/v1/encodings/rope?length=4&dim=8&tensor=cos": empty texts count as absent. Settings may
+// name another collection of tables: {collection: 'similarity', scheme, parameters}.
 export function addressOf(settings, extra = {}) {
     const query = Object.entries({...settings.parameters, ...extra}).filter(
         ([, text]) => text != null && text !== '',
@@ -79,8 +80,9 @@ function effortOf({headers}) {
 
 const HEAD_BYTES = 4096; // mostly enough for the head of a safetensors file
 
-// What a request returns: {tensors: [{name, dtype, shape}], parameters: all as texts, cache, timing}. It is
-// read from the header of the safetensors form, so that the tensors are not sent and large ones not computed.
+// What a request returns: {tensors: [{name, dtype, shape}], parameters: all as texts, cache,
+// timing}. It is read from the header of the safetensors form, so that the tensors are not sent
+// and large ones not computed.
 export async function describe(settings, signal) {
     const extra = {format: 'safetensors'};
     const response = await getPart(settings, extra, 0, HEAD_BYTES, signal);
@@ -124,8 +126,9 @@ async function readBody(response, size, progress) {
     return bytes.buffer;
 }
 
-// Elements [first, first + count) of a tensor in row-major order, as a range of its raw form: these are
-// the bits of the whole, of any scheme and shape. Resolves to {data, cache, timing, bytes, milliseconds}.
+// Elements [first, first + count) of a tensor in row-major order, as a range of its raw form:
+// these are the bits of the whole, of any scheme and shape. Resolves to {data, cache, timing,
+// bytes, milliseconds}.
 export async function getElements(
     settings,
     {name, dtype, shape},
@@ -140,7 +143,8 @@ export async function getElements(
         count < whole ? {Range: `bytes=${first * size}-${(first + count) * size - 1}`} : {};
     const start = performance.now();
     const address = addressOf(settings, {tensor: name, format: 'raw'});
-    const response = await send(address, {headers, signal, cache: 'no-store'}); // so that Cache-Status is of now
+    // so that Cache-Status is of now
+    const response = await send(address, {headers, signal, cache: 'no-store'});
     if (!response.ok) throw await problemOf(response);
     const buffer = await readBody(response, count * size, progress);
     return {

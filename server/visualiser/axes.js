@@ -1,11 +1,13 @@
-// What the indices of a tensor's axes stand for: positions, distances that the scheme states, or themselves.
+// What the indices of a tensor's axes stand for: positions, distances that the scheme states,
+// or themselves.
 import {WINDOW_ELEMENTS} from './api.js';
 import {axisTitle, coordinatesOf} from './schema.js';
 
 export const isDistances = (axis) => /^(distances|queries\+keys-1)$/.test(axis);
 const ROW_OF_TABLE = /\bthe row of\b/;
 
-// {title, explained, at} of the distances [first, first + count) that a tensor of the scheme lists.
+// {title, explained, at} of the distances [first, first + count) that a tensor of the scheme
+// lists.
 async function listed({tensors, documents, elements}, first, count) {
     const {data} = await elements(
         tensors.find(({name}) => name === 'distance'),
@@ -20,8 +22,9 @@ async function listed({tensors, documents, elements}, first, count) {
     };
 }
 
-// Where a tensor of indices names a row of the table for each query and key: the row for distance 0 is that
-// of a query and a key at the same position, if one row further is always one key further. Else null.
+// Where a tensor of indices names a row of the table for each query and key: the row for
+// distance 0 is that of a query and a key at the same position, if one row further is always
+// one key further. Else null.
 async function indexed({tensors, documents, elements, effective}) {
     const document = documents.find(
         ({name, help}) =>
@@ -56,9 +59,10 @@ async function distancesOf(source, extent, [first, count]) {
     return (await indexed(source)) ?? {title: 'row of the table', at: (i) => i};
 }
 
-// For each axis of a tensor {axis, title, explained: a longer title or undefined, at(i)}. source: {tensor,
-// tensors: all of these settings, documents: what the scheme says of them, effective, elements(tensor, first,
-// count)}; `window` is the part [first, count) of the rows that is drawn.
+// For each axis of a tensor {axis, title, explained: a longer title or undefined, at(i)}.
+// source: {tensor, tensors: all of these settings, documents: what the scheme says of them,
+// effective, elements(tensor, first, count)}; `window` is the part [first, count) of the rows
+// that is drawn.
 export function loadAxes(source, window) {
     const {shape, axes} = source.tensor;
     return Promise.all(

@@ -18,8 +18,9 @@ const MEDIA_TYPES = {
     txt: 'text/plain; charset=utf-8',
 };
 
-// Observable Plot adds a <style> element to every chart, which the page's policy refuses; style.css has its
-// few rules instead. The build fails if a release of Plot does this in another place.
+// Observable Plot adds a <style> element to every chart, which the page's policy refuses;
+// style.css has its few rules instead. The build fails if a release of Plot does this in
+// another place.
 const plotWithoutStyles = {
     name: 'plot-without-styles',
     setup(builder) {
@@ -73,7 +74,8 @@ const bundled = await build({
     logLevel: 'warning',
 });
 
-// The licences of all packages that are in the bundles, and of what these have in bundles of their own.
+// The licences of all packages that are in the bundles, and of what these have in bundles of
+// their own.
 function licences(inputs) {
     const folders = new Set(
         inputs
@@ -98,7 +100,8 @@ function licences(inputs) {
             const texts = [own, ...others].filter(
                 (each) => each && existsSync(join(here, each)),
             );
-            return `${name} ${version} (${license})\n\n${texts.map((each) => readFileSync(join(here, each), 'utf8').trim()).join('\n\n')}\n`;
+            const said = texts.map((each) => readFileSync(join(here, each), 'utf8').trim());
+            return `${name} ${version} (${license})\n\n${said.join('\n\n')}\n`;
         })
         .join(`\n${'-'.repeat(72)}\n\n`);
 }
@@ -123,11 +126,12 @@ for (const [path, file] of Object.entries(PAGES)) {
     outputs.unshift({path, contents: Buffer.from(page)});
 }
 
-const LARGE = 256 * 1024; // bytes from which a file comes as gzip alone: the program would be half as large again
+// bytes from which a file comes as gzip alone: the program would be half as large again
+const LARGE = 256 * 1024;
 
 // Bytes as a C string, which compilers read many times faster than a list of numbers.
-const literal = (bytes) =>
-    `"${bytes.toString('latin1').replace(/[^ !#->@-[\]-~]/g, (c) => `\\${c.charCodeAt(0).toString(8).padStart(3, '0')}`)}"`;
+const escaped = (c) => `\\${c.charCodeAt(0).toString(8).padStart(3, '0')}`;
+const literal = (bytes) => `"${bytes.toString('latin1').replace(/[^ !#->@-[\]-~]/g, escaped)}"`;
 
 const assets = outputs.map(({path, contents}, i) => {
     const packed = gzipSync(contents, {level: 9});

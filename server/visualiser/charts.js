@@ -1,8 +1,9 @@
-// Line charts that several views share: Observable Plot draws them; a cursor moves over one or several
-// linked charts by pointer and keyboard.
+// Line charts that several views share: Observable Plot draws them; a cursor moves over one or
+// several linked charts by pointer and keyboard.
 //
-// A series: {name, colour, dashed, length, x(i) ascending, y(i)}, `dots` for points instead of a line, `ring` for a ring
-// around a point, `strong` for the one that is highlighted and `faint` for the others.
+// A series: {name, colour, dashed, length, x(i) ascending, y(i)}, `dots` for points instead of
+// a line, `ring` for a ring around a point, `strong` for the one that is highlighted and
+// `faint` for the others.
 import {dot, line, plot, ruleX, ruleY, text} from '@observablehq/plot';
 import {h} from './dom.js';
 import {brief} from './numbers.js';
@@ -177,7 +178,8 @@ function element(name, attributes) {
     return made;
 }
 
-// x, y: {title, type: 'linear' | 'log', domain}; label: the text alternative. {element, show(x)}.
+// x, y: {title, type: 'linear' | 'log', domain}; label: the text alternative. {element,
+// show(x)}.
 export function createChart({series, x, y, rules, colours, label, width, height = 320}) {
     const axis = ({title, type = 'linear', domain}, pixels) => ({
         type,

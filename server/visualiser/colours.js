@@ -1,5 +1,6 @@
-// Palettes that are also readable with colour blindness: blue to orange for differences, cividis for
-// amounts. They depend on the theme, since the middle of a diverging palette is the background colour.
+// Palettes that are also readable with colour blindness: blue to orange for differences,
+// cividis for amounts. They depend on the theme, since the middle of a diverging palette is the
+// background colour.
 
 const DIVERGING = {
     light: ['#08306b', '#2171b5', '#85b8dc', '#f6f5f2', '#f0a860', '#c05d10', '#6b2a00'],
@@ -67,13 +68,15 @@ const wordOf = (hex) => {
     return (0xff000000 | (b << 16) | (g << 8) | r) >>> 0;
 };
 
-// The colours of a theme, 'light' or 'dark': names, categorical, and the palettes as tables of words.
+// The colours of a theme, 'light' or 'dark': names, categorical, and the palettes as tables of
+// words.
 export function coloursOf(theme) {
     return {
         theme,
         ...NAMED[theme],
         categorical: CATEGORICAL[theme],
-        apart: CATEGORICAL[theme].filter((_, i) => i !== 5), // without one of two blues, for many lines at once
+        // without one of two blues, for many lines at once
+        apart: CATEGORICAL[theme].filter((_, i) => i !== 5),
         diverging: tableOf(DIVERGING[theme]),
         sequential: tableOf(SEQUENTIAL),
         missingWord: wordOf(NAMED[theme].missing),
@@ -82,8 +85,9 @@ export function coloursOf(theme) {
     };
 }
 
-// How values become colours: symmetric about 0 where there are both signs, else from least to most.
-// {domain: [from, to], invented: whether the values have no range of their own, words: table, word(value)}.
+// How values become colours: symmetric about 0 where there are both signs, else from least to
+// most. {domain: [from, to], invented: whether the values have no range of their own, words:
+// table, word(value)}.
 export function scaleOf(colours, extents) {
     const least = Math.min(...extents.map(([from]) => from)),
         most = Math.max(...extents.map(([, to]) => to));

@@ -36,13 +36,16 @@ export function refusalOf(left, right) {
         const extent = Math.min(left[`${each}s`], right[`${each}s`]);
         const at = parting(left[each], right[each], extent);
         if (at >= 0)
-            return `A and B are not subtracted, since ${each} ${at} is ${left[each].title} ${left[each].at(at)} in A and ${right[each].title} ${right[each].at(at)} in B.`;
+            return (
+                `A and B are not subtracted, since ${each} ${at} is ${left[each].title} ` +
+                `${left[each].at(at)} in A and ${right[each].title} ${right[each].at(at)} in B.`
+            );
     }
     return '';
 }
 
-// Left minus right where both have rows and columns, in double precision. `identical` says whether all of
-// these values are the same in both, and `partial` whether one side has more.
+// Left minus right where both have rows and columns, in double precision. `identical` says
+// whether all of these values are the same in both, and `partial` whether one side has more.
 export function differenceOf(left, right) {
     const rows = Math.min(left.rows, right.rows),
         columns = Math.min(left.columns, right.columns);

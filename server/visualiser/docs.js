@@ -6,8 +6,9 @@ import {createTheme} from './theme.js';
 
 const byId = (id) => document.getElementById(id);
 
-// Swagger UI's own layout begins with a heading, a choice of servers and the version of OpenAPI. Here the page has
-// the heading, there is one server, and the links to operations do not stand within buttons.
+// Swagger UI's own layout begins with a heading, a choice of servers and the version of
+// OpenAPI. Here the page has the heading, there is one server, and the links to operations do
+// not stand within buttons.
 function ownParts({React: {createElement: element}}) {
     function Reference({getComponent, specSelectors}) {
         const part = (name) => element(getComponent(name, true), {key: name});
@@ -36,7 +37,8 @@ function ownParts({React: {createElement: element}}) {
     return {components: {Reference, DeepLink: ({text}) => element('span', {}, text)}};
 }
 
-// Names for choices, and a place in the order of Tab for what scrolls, which Swagger UI leaves out.
+// Names for choices, and a place in the order of Tab for what scrolls, which Swagger UI leaves
+// out.
 function nameControls(root) {
     for (const select of root.querySelectorAll('[data-param-name] select:not([aria-label])'))
         select.setAttribute(

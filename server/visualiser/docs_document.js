@@ -1,5 +1,6 @@
-// The OpenAPI document as Swagger UI should show it: it sends every example and every default value with the
-// requests that are tried, and repeats what all answers share below each of them.
+// The OpenAPI document as Swagger UI should show it: it sends every example and every default
+// value with the requests that are tried, and repeats what all answers share below each of
+// them.
 
 const textOf = (value) => (typeof value === 'string' ? value : JSON.stringify(value));
 
@@ -31,7 +32,8 @@ function drop(names, response) {
     if (Object.keys(response.headers ?? {}).length === 0) delete response.headers;
 }
 
-// Swagger UI stops drawing at some 130 operations. The similarities by POST take what those by GET do.
+// Swagger UI stops drawing at some 130 operations. The similarities by POST take what those by
+// GET do.
 function dropTwins(paths) {
     for (const [path, item] of Object.entries(paths))
         if (path.startsWith('/v1/similarity/')) delete item.post;
@@ -60,6 +62,10 @@ export function forReading(document) {
             drop(withFailures, response);
             delete response.content;
         });
-    info.description += ` Every answer has the header fields ${everywhere.join(', ')}. Every failure is a problem document (RFC 9457), which is shown with status 400. POST of /v1/similarity/{scheme} is not shown: it takes the parameters of its GET as a JSON object.`;
+    info.description +=
+        ` Every answer has the header fields ${everywhere.join(', ')}. Every ` +
+        'failure is a problem document (RFC 9457), which is shown with status 400. POST of ' +
+        '/v1/similarity/{scheme} is not shown: it takes the parameters of its GET as a JSON ' +
+        'object.';
     return document;
 }

@@ -1,4 +1,5 @@
-// ?embed=1: the picture alone, for slides and notebooks, below a line that leads to the whole page.
+// ?embed=1: the picture alone, for slides and notebooks, below a line that leads to the whole
+// page.
 import {h} from './dom.js';
 import {fullAddress, readAddress} from './state.js';
 

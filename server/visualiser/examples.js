@@ -1,4 +1,5 @@
-// Places to begin: addresses of the page, each with a small picture and what to look for. To add one, add a line.
+// Places to begin: addresses of the page, each with a small picture and what to look for. To
+// add one, add a line.
 import {h} from './dom.js';
 
 export const EXAMPLES = [
@@ -6,32 +7,40 @@ export const EXAMPLES = [
         title: 'Base 10 and 10000',
         notice: 'A small base repeats itself, a large one does not.',
         picture:
-            '/v1/similarity/sinusoidal?length=64&dim=64&base=10&metric=dot&format=png&colormap=viridis',
+            '/v1/similarity/sinusoidal?length=64&dim=64&base=10&metric=dot&format=png' +
+            '&colormap=viridis',
         address:
-            '?scheme=sinusoidal&length=128&dim=128&base=10&right.scheme=sinusoidal&right.length=128&right.dim=128&right.base=10000&view=cloud',
+            '?scheme=sinusoidal&length=128&dim=128&base=10&right.scheme=sinusoidal' +
+            '&right.length=128&right.dim=128&right.base=10000&view=cloud',
     },
     {
-        title: 'The decay of RoPE', // whose scores are sums of cos(d * w_i), which are the dot products of these rows
+        // whose scores are sums of cos(d * w_i), which are the dot products of these rows
+        title: 'The decay of RoPE',
         notice: 'The dot product falls with the distance, in waves.',
         picture:
             '/v1/similarity/sinusoidal?length=64&dim=64&metric=dot&format=png&colormap=viridis',
         address:
-            '?scheme=sinusoidal&length=512&dim=128&view=distances&view.distances.metric=dot&view.distances.positions=0,256',
+            '?scheme=sinusoidal&length=512&dim=128&view=distances&view.distances.metric=dot' +
+            '&view.distances.positions=0,256',
     },
     {
         title: 'The heads of ALiBi',
         notice: 'Each head looks back at a pace of its own.',
         picture:
-            '/v1/encodings/alibi?length=64&heads=8&tensor=bias&slice=3&format=png&colormap=viridis',
+            '/v1/encodings/alibi?length=64&heads=8&tensor=bias&slice=3&format=png' +
+            '&colormap=viridis',
         address: '?scheme=alibi&length=64&heads=8&view=heads',
     },
     {
         title: 'RoPE beside YaRN',
         notice: 'YaRN stretches the long waves alone.',
         picture:
-            '/v1/encodings/rope?length=64&dim=128&rope_type=yarn&factor=4&original_max_position_embeddings=128&tensor=cos&format=png',
+            '/v1/encodings/rope?length=64&dim=128&rope_type=yarn&factor=4' +
+            '&original_max_position_embeddings=128&tensor=cos&format=png',
         address:
-            '?scheme=rope&length=512&dim=64&right.scheme=rope&right.length=512&right.dim=64&right.rope_type=yarn&right.factor=4&right.original_max_position_embeddings=128&view=spectrum&view.mark=128',
+            '?scheme=rope&length=512&dim=64&right.scheme=rope&right.length=512&right.dim=64' +
+            '&right.rope_type=yarn&right.factor=4&right.original_max_position_embeddings=128' +
+            '&view=spectrum&view.mark=128',
     },
     {
         title: 'Float32 far out',
@@ -43,9 +52,11 @@ export const EXAMPLES = [
         title: 'Beyond training',
         notice: 'Blocks appear after row 64.',
         picture:
-            '/v1/similarity/hierarchical?length=64&base_length=16&dim=64&metric=cosine&format=png&colormap=viridis',
+            '/v1/similarity/hierarchical?length=64&base_length=16&dim=64&metric=cosine' +
+            '&format=png&colormap=viridis',
         address:
-            '?scheme=hierarchical&length=192&base_length=64&dim=64&view=similarity&view.similarity.metric=cosine&view.mark=64',
+            '?scheme=hierarchical&length=192&base_length=64&dim=64&view=similarity' +
+            '&view.similarity.metric=cosine&view.mark=64',
     },
 ];
 
@@ -65,8 +76,9 @@ function card({title, notice, address}, go) {
     );
 }
 
-// Fills a section with cards that `button` opens and closes; `visit(address)` opens an address without reloading the
-// page. They are open where a visit begins with them. `ready(schemes)` shows the pictures, hide() closes the cards.
+// Fills a section with cards that `button` opens and closes; `visit(address)` opens an address
+// without reloading the page. They are open where a visit begins with them. `ready(schemes)`
+// shows the pictures, hide() closes the cards.
 export function createExamples(button, section, {open, visit}) {
     const set = (shown) => {
         section.hidden = !shown;

@@ -6,7 +6,8 @@ import {brief} from './numbers.js';
 const STEPS = 1000; // of a slider
 const SIZE_MAX = 65536; // sizes beyond are typed, not slid
 
-// The least and the largest value that a slider offers: a step off the bounds that are excluded.
+// The least and the largest value that a slider offers: a step off the bounds that are
+// excluded.
 function boundsOf({
     type,
     minimum,
@@ -60,7 +61,8 @@ function fromSlider({from, to, log}, at, {type, multiple_of: multiple}) {
     return String(Math.max(Math.ceil(from / unit), Math.round(value / unit)) * unit);
 }
 
-// The value after an arrow key: the slider's next step, but for integers at least the next integer.
+// The value after an arrow key: the slider's next step, but for integers at least the next
+// integer.
 function stepped(range, text, direction, parameter) {
     const {type, multiple_of: multiple} = parameter;
     const next = fromSlider(
@@ -82,8 +84,8 @@ const ARROWS = {ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1};
 export const plain = (name) => name.replace(/_/g, ' ');
 const labelOf = (name) => plain(name[0].toUpperCase() + name.slice(1));
 
-// What fields tell their form: edit(name, text, done, kind), where `done` says that the gesture has ended, and rest()
-// when it ends without a change.
+// What fields tell their form: edit(name, text, done, kind), where `done` says that the gesture
+// has ended, and rest() when it ends without a change.
 
 export function createChoice(name, options, label, {edit}) {
     const select = h('select', {onchange: () => edit(name, select.value, true)});
@@ -94,7 +96,8 @@ export function createChoice(name, options, label, {edit}) {
         standard,
         set: (text) => {
             if (text && !options.includes(text))
-                select.append(h('option', {value: text}, text)); // wrong, but the service says so
+                // wrong, but the service says so
+                select.append(h('option', {value: text}, text));
             select.value = text;
         },
     };
@@ -163,7 +166,8 @@ function createSlider(parameter, id, {edit, rest}) {
     };
 }
 
-// {parameter, row, made, slid, error, note}: the field's element, its controls, and what is said beside them.
+// {parameter, row, made, slid, error, note}: the field's element, its controls, and what is
+// said beside them.
 export function createField(parameter, side, listener) {
     const id = `${side}-${parameter.name}`;
     const {name, type, help, unit} = parameter;

@@ -20,8 +20,8 @@ async function goTo(view, slider, row) {
     while (view.querySelector('.waiting'));
 }
 
-// The film from the slider's place on: the bytes of a file. `capture()` gives a picture, `told(i, n)` hears of frames.
-// Null if the view has been left meanwhile.
+// The film from the slider's place on: the bytes of a file. `capture()` gives a picture,
+// `told(i, n)` hears of frames. Null if the view has been left meanwhile.
 export async function filmOf(view, capture, told) {
     const slider = sliderOf(view),
         start = Number(slider.value);

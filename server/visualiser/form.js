@@ -3,14 +3,15 @@ import {h} from './dom.js';
 import {complainIn, createField, createPresets, showField} from './fields.js';
 import {conditionsOf, effectiveOf, isEssential, parameterOf} from './schema.js';
 
-// `change(parameters, {kind, name, held})` hears of every edit: 'slide' or 'settings', of which parameter, and whether
-// the same gesture goes on.
+// `change(parameters, {kind, name, held})` hears of every edit: 'slide' or 'settings', of which
+// parameter, and whether the same gesture goes on.
 export class Form {
     constructor(side, change) {
         this.side = side;
         this.change = change;
         this.gesture = false;
-        this.help = h('p', {class: 'help-line', 'aria-hidden': 'true', hidden: true}); // fields have it as their description
+        // fields have it as their description
+        this.help = h('p', {class: 'help-line', 'aria-hidden': 'true', hidden: true});
         this.element = h('div', {
             class: 'form',
             onfocusin: ({target}) => this.explain(target.closest('.field')),

@@ -1,5 +1,5 @@
-// A scheme's formula, which is plain text with words between, as text and MathML. What cannot be read as
-// mathematics stays text.
+// A scheme's formula, which is plain text with words between, as text and MathML. What cannot
+// be read as mathematics stays text.
 const MATHML = 'http://www.w3.org/1998/Math/MathML';
 const GREEK = {alpha: 'α', beta: 'β', theta: 'θ', omega: 'ω', pi: 'π', sigma: 'σ'};
 const FUNCTIONS = new Set([
@@ -201,7 +201,8 @@ class Reader {
     }
 }
 
-// A group without its brackets, where a fraction or a place above or below shows what belongs together.
+// A group without its brackets, where a fraction or a place above or below shows what belongs
+// together.
 function bare(element) {
     const {children} = element;
     if (element.localName !== 'mrow' || !'(['.includes(children[0].textContent)) return element;

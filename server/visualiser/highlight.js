@@ -1,5 +1,5 @@
-// The column that stands out in every view, `column` in the address: chosen in the heatmap, and named below each
-// picture with the views that show it.
+// The column that stands out in every view, `column` in the address: chosen in the heatmap, and
+// named below each picture with the views that show it.
 import {h} from './dom.js';
 
 // The index of the column within a table, or null.

@@ -1,5 +1,6 @@
-// What made a table: an npy or safetensors file that is opened or dropped is sent to the service, which answers in a sentence;
-// below it the facts, and the table, the exact one and their difference side by side.
+// What made a table: an npy or safetensors file that is opened or dropped is sent to the
+// service, which answers in a sentence; below it the facts, and the table, the exact one and
+// their difference side by side.
 import {Problem, describe, getDocument, getElements} from './api.js';
 import {scaleOf} from './colours.js';
 import {h} from './dom.js';
@@ -79,7 +80,8 @@ export function factsOf(answer) {
         [
             'Sines and cosines',
             waves &&
-                `${((100 * waves.not_nearest) / waves.judged).toFixed(1)} % are not the nearest float${waves.like ? `, as of ${waves.like}` : ''}`,
+                `${((100 * waves.not_nearest) / waves.judged).toFixed(1)} % are not the ` +
+                    `nearest float${waves.like ? `, as of ${waves.like}` : ''}`,
         ],
         ['Presets', request?.presets?.join(', ')],
         [
@@ -90,7 +92,8 @@ export function factsOf(answer) {
         [
             'Largest error',
             most &&
-                `${brief(most.error)} at [${most.at.join(', ')}]: ${most.found} instead of ${most.exact}`,
+                `${brief(most.error)} at [${most.at.join(', ')}]: ${most.found} instead of ` +
+                    `${most.exact}`,
         ],
         [
             'Entries that do not fit',
@@ -105,7 +108,8 @@ export function factsOf(answer) {
         [
             'Columns that are waves',
             !request && answer.learned.waves > 0
-                ? `${answer.learned.waves}; the first turns by ${brief(answer.learned.frequency)} a row`
+                ? `${answer.learned.waves}; the first turns by ` +
+                  `${brief(answer.learned.frequency)} a row`
                 : '',
         ],
         ['Search', answer.gave_up ? 'ended by the time it took' : ''],
@@ -114,7 +118,8 @@ export function factsOf(answer) {
 
 // ---- pictures ----
 
-// A matrix with its columns in the order of the exact table, if an answer says that they come in another one.
+// A matrix with its columns in the order of the exact table, if an answer says that they come
+// in another one.
 export function orderColumns(matrix, order) {
     if (!order) return matrix;
     const {rows, columns} = matrix;
@@ -182,9 +187,13 @@ function drawPanels(place, {name, tables: [own, exact, difference]}, colours) {
             panel.canvas.setAttribute('role', 'img'); // nothing moves here
             panel.canvas.removeAttribute('aria-roledescription');
             panel.canvas.removeAttribute('tabindex');
+            const values =
+                same && table === difference
+                    ? 'no difference'
+                    : `values from ${table.extent.map(brief).join(' to ')}`;
             panel.canvas.setAttribute(
                 'aria-label',
-                `${title}: ${table.rows} rows by ${table.columns} columns, ${same && table === difference ? 'no difference' : `values from ${brief(table.extent[0])} to ${brief(table.extent[1])}`}`,
+                `${title}: ${table.rows} rows by ${table.columns} columns, ${values}`,
             );
             panel.resize(width, Math.min(HIGH, Math.max(table.rows * 24, 60)));
             panel.draw(
@@ -198,8 +207,8 @@ function drawPanels(place, {name, tables: [own, exact, difference]}, colours) {
 
 // ---- the section ----
 
-// Fills a section, which `button` opens and closes; `visit(address)` opens an address without reloading the page, `colours()` are
-// those of the theme.
+// Fills a section, which `button` opens and closes; `visit(address)` opens an address without
+// reloading the page, `colours()` are those of the theme.
 export function createIdentify(button, section, {visit, colours}) {
     let controller = null,
         parts = null,
@@ -224,7 +233,8 @@ export function createIdentify(button, section, {visit, colours}) {
             {
                 href: address,
                 onclick(event) {
-                    if (event.ctrlKey || event.metaKey || event.shiftKey) return; // into another tab
+                    // into another tab
+                    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
                     event.preventDefault();
                     visit(address);
                 },

@@ -1,20 +1,23 @@
-// Sliders stay on what the service takes. Many rules join several parameters (an even number, a divisor of
-// another, a bound that follows from another), and only the service knows them all: where it refuses the value
-// of a slider, the nearest one that it takes is found by asking, and remembered for the next step.
+// Sliders stay on what the service takes. Many rules join several parameters (an even number, a
+// divisor of another, a bound that follows from another), and only the service knows them all:
+// where it refuses the value of a slider, the nearest one that it takes is found by asking, and
+// remembered for the next step.
 import {describe} from './api.js';
 
 const NEAR = 3; // how many numbers on each side are tried first
 const HALVINGS = 24;
 const RULES_KEPT = 64;
 
-const evenOnly = new Set(); // settings without the value, where odd numbers are refused; the oldest first
+// settings without the value, where odd numbers are refused; the oldest first
+const evenOnly = new Set();
 
 function keyOf({scheme, parameters}, name) {
     const {[name]: ignored, ...rest} = parameters;
     return JSON.stringify([scheme, name, rest]);
 }
 
-// A slider's value, as far as it is known what the service refuses; `before` is the value it comes from.
+// A slider's value, as far as it is known what the service refuses; `before` is the value it
+// comes from.
 export function withinRules(settings, name, before) {
     const wanted = settings.parameters[name];
     if (Number(wanted) % 2 === 0 || !evenOnly.has(keyOf(settings, name))) return wanted;
@@ -37,8 +40,9 @@ async function takes(settings, name, value, signal) {
 const middleOf = (a, b, type) =>
     type === 'integer' ? Math.trunc((a + b) / 2) : Number(((a + b) / 2).toPrecision(3));
 
-// Values to try instead of a refused integer: on in the direction of the slider, then back. From a neighbour of
-// the last value, as arrow keys go, also its double or half, for divisors are far apart.
+// Values to try instead of a refused integer: on in the direction of the slider, then back.
+// From a neighbour of the last value, as arrow keys go, also its double or half, for divisors
+// are far apart.
 function candidates(refused, before) {
     const direction = refused < before ? -1 : 1;
     const ahead = Array.from({length: NEAR}, (_, i) => refused + direction * (i + 1));
@@ -55,7 +59,8 @@ function candidates(refused, before) {
     ];
 }
 
-// The value next to a refused one that the service takes, as a text, or null. `before` is the last that it took.
+// The value next to a refused one that the service takes, as a text, or null. `before` is the
+// last that it took.
 export async function legalInstead(
     settings,
     {name, type, minimum = -Infinity, maximum = Infinity},

@@ -74,12 +74,15 @@ function showReplies() {
         ...tables.map((table, i) => {
             const {cache, timing, bytes, milliseconds} = table.reply;
             const address = addressOf(table.settings, {tensor: table.tensor.name});
+            const stages = timing.replace(/;dur=/g, ' ').replace(/(\d),/g, '$1 ms,');
             return h(
                 'p',
                 {class: 'reply'},
                 tables.length > 1 ? `${'AB'[i]}: ` : '',
                 h('code', {}, `GET ${address}`),
-                ` ${table.dtype} [${table.tensor.shape.join(', ')}], ${byteText(bytes)} in ${milliseconds.toFixed(0)} ms, cache ${cache}${timing && `, ${timing.replace(/;dur=/g, ' ').replace(/(\d),/g, '$1 ms,')} ms`}`,
+                ` ${table.dtype} [${table.tensor.shape.join(', ')}], ${byteText(bytes)} in ` +
+                    `${milliseconds.toFixed(0)} ms, cache ${cache}` +
+                    (stages && `, ${stages} ms`),
             );
         }),
     );
@@ -322,7 +325,8 @@ function contextOf(state, signal, until) {
         },
         update: (patch, {quiet = false, view = store.get().view} = {}) => {
             const now = store.get();
-            if (quiet && placeOf(now) !== placeOf(state)) return; // the next table is loading: its address is not this drawing's
+            // the next table is loading: its address is not this drawing's
+            if (quiet && placeOf(now) !== placeOf(state)) return;
             store.update({view, options: {...now.options, ...patch}}, quiet ? 'quiet' : 'view');
             if (quiet && 'column' in patch)
                 highlight.show(tables, store.get().options, ...viewsNow());
@@ -347,7 +351,8 @@ const catchUp = later(() => {
     if (overtaken) load(store.get());
 }, 120);
 
-// A slider moves: load at once. While that is in progress, remember the latest value and load it next.
+// A slider moves: load at once. While that is in progress, remember the latest value and load
+// it next.
 function slide(state) {
     if (!loading) return load(state);
     overtaken = true;
@@ -396,7 +401,8 @@ function watchSizes() {
         width = contentRect.width;
     }).observe(byId('view'));
     addEventListener('resize', () => {
-        if (Math.abs(innerHeight - height) < BELOW) return; // a phone hides its bars while it scrolls
+        // a phone hides its bars while it scrolls
+        if (Math.abs(innerHeight - height) < BELOW) return;
         height = innerHeight;
         redraw();
     });

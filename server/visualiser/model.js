@@ -1,5 +1,5 @@
-// The plan of a model: a config.json that is opened or dropped, or a well-known model by its name, as a table of its position
-// tensors. A tensor of the table leads to its picture.
+// The plan of a model: a config.json that is opened or dropped, or a well-known model by its
+// name, as a table of its position tensors. A tensor of the table leads to its picture.
 import {getDocument} from './api.js';
 import {h} from './dom.js';
 import {byteText} from './numbers.js';
@@ -7,11 +7,15 @@ import {isTableFile} from './table_file.js';
 
 const PLAN = 'plan=true';
 
-// The address of the page that shows a tensor of a part: the part's own request, by the page's names.
+// The address of the page that shows a tensor of a part: the part's own request, by the page's
+// names.
 export function addressOfTensor({name, request}, tensor) {
     const {pathname, search} = new URL(request, 'http://localhost');
     const query = search ? `&${search.slice(1)}` : '';
-    return `?scheme=${pathname.split('/').pop()}${query}&view.tensor=${tensor.slice(name.length + 1)}`;
+    return (
+        `?scheme=${pathname.split('/').pop()}${query}` +
+        `&view.tensor=${tensor.slice(name.length + 1)}`
+    );
 }
 
 // "0–4, 6–10" for [0, 1, 2, 3, 4, 6, 7, 8, 9, 10].
@@ -25,7 +29,8 @@ export function rangesOf(numbers) {
     return ranges.map(([from, to]) => (from === to ? `${from}` : `${from}–${to}`)).join(', ');
 }
 
-// Fills a section, which `button` opens and closes; `visit(address)` opens an address without reloading the page.
+// Fills a section, which `button` opens and closes; `visit(address)` opens an address without
+// reloading the page.
 export function createModel(button, section, {visit}) {
     let controller = null,
         parts = null;
@@ -52,7 +57,8 @@ export function createModel(button, section, {visit}) {
                     href: address,
                     title: byteText(bytes),
                     onclick(event) {
-                        if (event.ctrlKey || event.metaKey || event.shiftKey) return; // into another tab
+                        // into another tab
+                        if (event.ctrlKey || event.metaKey || event.shiftKey) return;
                         event.preventDefault();
                         visit(address);
                     },

@@ -57,13 +57,20 @@ export function waveNotice(wavelengths, span) {
     );
     const within = `within ${brief(span)} positions`;
     if (short.length === waves.length)
-        return `All waves repeat ${within}, column ${slowest.column} last, after ${brief(slowest.wavelength)}.`;
+        return (
+            `All waves repeat ${within}, column ${slowest.column} last, after ` +
+            `${brief(slowest.wavelength)}.`
+        );
     const many = short.length !== 1;
     const repeat =
         short.length === 0
             ? `No column repeats ${within}`
-            : `Column${many ? 's' : ''} ${rangesText(short)} repeat${many ? '' : 's'} ${within}`;
-    return `${repeat}; column ${slowest.column} has turned ${percentText(span / slowest.wavelength)} of a circle.`;
+            : `Column${many ? 's' : ''} ${rangesText(short)} repeat${many ? '' : 's'} ` +
+              `${within}`;
+    return (
+        `${repeat}; column ${slowest.column} has turned ` +
+        `${percentText(span / slowest.wavelength)} of a circle.`
+    );
 }
 
 // After a rest, a text from the wavelengths of each table: `write(wavelengths, table)`.
@@ -116,19 +123,24 @@ export function heatmapNote(tables, mark, signal) {
             what,
             isToeplitz(table)
                 ? 'Each diagonal has one value: only the distance from query to key counts.'
-                : 'Values change along diagonals: not only the distance from query to key counts.',
+                : 'Values change along diagonals: not only the distance from query to key ' +
+                      'counts.',
         );
     return noteOf(what, wavesLater(tables, mark, signal), {signal});
 }
 
 export function similarityNote([table], metric) {
     const word = table.row.title;
-    const what = `How ${/distance/.test(metric) ? 'far apart' : 'alike'} every two ${pluralOf(word)} are: their ${metric}.`;
+    const what =
+        `How ${/distance/.test(metric) ? 'far apart' : 'alike'} every two ` +
+        `${pluralOf(word)} are: their ${metric}.`;
     return noteOf(
         what,
         isToeplitz(table)
-            ? `Each diagonal has one value: only the difference of two ${pluralOf(word)} counts.`
-            : `Values change along diagonals: which ${pluralOf(word)} they are counts too, not only their difference.`,
+            ? `Each diagonal has one value: only the difference of two ${pluralOf(word)} ` +
+                  'counts.'
+            : `Values change along diagonals: which ${pluralOf(word)} they are counts too, ` +
+                  'not only their difference.',
     );
 }
 
@@ -145,17 +157,15 @@ export function wavesNote(tables, columns, signal) {
             tables,
             (wavelengths) => {
                 const known = columns.filter((k) => Number.isFinite(wavelengths[k]));
-                return known.length > 0
-                    ? `${known
-                          .map(
-                              (k, i) =>
-                                  `${i === 0 ? `${column.title} ${k} repeats after` : `${k} after`} ${brief(wavelengths[k])}`,
-                          )
-                          .join(', ')
-                          .replace(/^./, (letter) =>
-                              letter.toUpperCase(),
-                          )} ${pluralOf(row.title)}.`
-                    : '';
+                if (known.length === 0) return '';
+                const each = known.map(
+                    (k, i) => `${k} ${i === 0 ? 'repeats ' : ''}after ${brief(wavelengths[k])}`,
+                );
+                const said = `${column.title} ${each.join(', ')}`;
+                return (
+                    said.replace(/^./, (letter) => letter.toUpperCase()) +
+                    ` ${pluralOf(row.title)}.`
+                );
             },
             signal,
         ),
@@ -180,7 +190,8 @@ export function profilesNote(table, rows) {
     }
     return noteOf(
         what,
-        `${still} of ${columns} ${pluralOf(column.title)} differ by less than ${percentText(LITTLE)} of the range between these ${pluralOf(row.title)}.`,
+        `${still} of ${columns} ${pluralOf(column.title)} differ by less than ` +
+            `${percentText(LITTLE)} of the range between these ${pluralOf(row.title)}.`,
     );
 }
 
@@ -200,14 +211,17 @@ export function distancesNote([curve], {positions, rows}, metric, title) {
         what,
         best < 0
             ? ''
-            : `${far ? 'Farthest from' : 'Least like'} ${title} ${curve.chosen} is ${positions[best]}, with ${brief(curve.at(best))}.`,
+            : `${far ? 'Farthest from' : 'Least like'} ${title} ${curve.chosen} is ` +
+                  `${positions[best]}, with ${brief(curve.at(best))}.`,
     );
 }
 
 // ---- the rest ----
 
 export function headsNote(set, indices, form) {
-    const what = `${form === 'maps' ? 'A matrix' : 'A line'} for each ${set.title}${form === 'maps' ? '' : ', over the distance from query to key'}.`;
+    const what =
+        `${form === 'maps' ? 'A matrix' : 'A line'} for each ` +
+        `${set.title}${form === 'maps' ? '' : ', over the distance from query to key'}.`;
     const reaches = indices
         .filter((index) => set.planes.has(index))
         .map((index) => {
@@ -221,7 +235,8 @@ export function headsNote(set, indices, form) {
     if (widest.size === least.size)
         return noteOf(what, widest.size > 0 ? 'All reach equally far.' : '');
     const text = (each, verb) =>
-        `${set.title} ${set.label(each.index)} ${verb}, ${brief(each.least)} to ${brief(each.most)}`;
+        `${set.title} ${set.label(each.index)} ${verb}, ${brief(each.least)} to ` +
+        `${brief(each.most)}`;
     const all = `${text(widest, 'has the widest range')}; ${text(least, 'the least')}.`;
     return noteOf(what, all[0].toUpperCase() + all.slice(1));
 }
@@ -245,7 +260,9 @@ export function correlationOf({x, y, pairs: {at}}) {
 
 export function cloudNote(clouds) {
     const [{x, y}] = clouds;
-    const what = `A dot for each pair of ${pluralOf(x.row.title)}: ${x.tensor.name} to the right, ${y.tensor.name} upwards.`;
+    const what =
+        `A dot for each pair of ${pluralOf(x.row.title)}: ${x.tensor.name} to the ` +
+        `right, ${y.tensor.name} upwards.`;
     const texts = clouds.map((cloud, i) => {
         const r = correlationOf(cloud);
         if (!Number.isFinite(r)) return '';
@@ -255,7 +272,10 @@ export function cloudNote(clouds) {
                 : r > 0.9
                   ? 'both grow together'
                   : 'they do not say the same';
-        return `${clouds.length > 1 ? `${'AB'[i]}: ` : ''}${meaning} (correlation ${brief(Number(r.toPrecision(3)))}).`;
+        return (
+            `${clouds.length > 1 ? `${'AB'[i]}: ` : ''}${meaning} (correlation ` +
+            `${brief(Number(r.toPrecision(3)))}).`
+        );
     });
     return noteOf(
         what,
@@ -287,7 +307,11 @@ export function rotationNote(sides, mark, signal) {
             if (waves.length === 0) return '';
             const slow = waves.filter((each) => each > span).length,
                 longest = waves.reduce((a, b) => Math.max(a, b));
-            return `${slow} of ${turning.count} pairs make less than one turn within ${brief(span)} positions; the slowest turns by ${brief(Number(((360 * span) / longest).toPrecision(3)))}°.`;
+            return (
+                `${slow} of ${turning.count} pairs make less than one turn within ` +
+                `${brief(span)} positions; the slowest turns by ` +
+                `${brief(Number(((360 * span) / longest).toPrecision(3)))}°.`
+            );
         },
         signal,
     );
@@ -303,13 +327,16 @@ export function scoresNote(lines, {seed, draws, other}) {
     const vectors = other
         ? 'a random query and another random vector as its key'
         : 'a random vector that is both query and key';
-    const what = `The attention score of ${vectors}, over their distance: ${draws === 1 ? 'a single draw' : `the mean of ${draws} draws`} (seed ${seed}).`;
+    const what =
+        `The attention score of ${vectors}, over their distance: ` +
+        `${draws === 1 ? 'a single draw' : `the mean of ${draws} draws`} (seed ${seed}).`;
     if (other)
         return noteOf(
             what,
             draws === 1
                 ? 'Another draw has another curve; what scalings do is to stretch it.'
-                : 'Such vectors have nothing in common, so the mean is near 0 at every distance.',
+                : 'Such vectors have nothing in common, so the mean is near 0 at every ' +
+                      'distance.',
         );
     const halved = lines.map(({name, length, x, y}) => {
         const at = Array.from({length}, (_, i) => i).find((i) => y(i) < y(0) / 2);
@@ -326,7 +353,8 @@ export function scoresNote(lines, {seed, draws, other}) {
 // Lines of weights: {name, weights, reach: the mean distance of the keys}.
 export function softmaxNote(lines) {
     const what =
-        'How the biases alone share one query’s attention among the keys, if all keys fit the query equally well.';
+        'How the biases alone share one query’s attention among the keys, if all keys fit ' +
+        'the query equally well.';
     const known = lines.filter(({reach}) => Number.isFinite(reach));
     if (known.length === 0) return noteOf(what, '');
     const part = known.reduce(
@@ -340,7 +368,8 @@ export function softmaxNote(lines) {
     if (part < SMALL)
         return noteOf(
             what,
-            `These biases are small: every weight is within ${percentText(part)} of an equal share.`,
+            `These biases are small: every weight is within ${percentText(part)} of an equal ` +
+                'share.',
         );
     const text = ({name, reach}) =>
         `${name} looks ${brief(Number(reach.toPrecision(3)))} positions away on average`;

@@ -39,7 +39,8 @@ export function shortest(dtype, value) {
         const [mantissa, exponent] = value.toExponential(digits - 1).split('e');
         const integer = BigInt(mantissa.replace('.', ''));
         const scale = Number(exponent) - digits + 1;
-        // the nearest decimal; above a power of two the next one may lie closer to the wider side
+        // the nearest decimal; above a power of two the next one may lie closer to the wider
+        // side
         for (const each of [integer, integer + (integer < 0n ? -1n : 1n)]) {
             const decimal = Number(`${each}e${scale}`);
             if (round(dtype, decimal) === value) return String(decimal);
@@ -109,8 +110,8 @@ const ARRAYS = {
     bf16: (buffer) => decodeEach(buffer, decodeBrain),
 };
 
-// The typed array of a raw body, which is little-endian as every browser's machine is. 16-bit types
-// become a Float32Array, which holds each of their values.
+// The typed array of a raw body, which is little-endian as every browser's machine is. 16-bit
+// types become a Float32Array, which holds each of their values.
 export function decode(dtype, buffer) {
     return ARRAYS[dtype](buffer);
 }

@@ -10,8 +10,8 @@ export function rowsToCompare(n) {
     return Array.from({length: count}, (_, i) => Math.floor((i * n) / count));
 }
 
-// A 32-bit hash of an unordered pair. It decides which pairs are left out, so that both triangles, all windows
-// and all visits leave out the same ones.
+// A 32-bit hash of an unordered pair. It decides which pairs are left out, so that both
+// triangles, all windows and all visits leave out the same ones.
 function hash(i, j) {
     let x =
         Math.imul(Math.min(i, j) + 1, 0x9e3779b1) ^ Math.imul(Math.max(i, j) + 1, 0x85ebca6b);
@@ -20,8 +20,9 @@ function hash(i, j) {
     return (x ^ (x >>> 16)) >>> 0;
 }
 
-// The points of a cloud: x and y are two matrices of the same rows. {all: pairs of the matrix, at:
-// indices into both matrices, undefined: pairs without a number}; triangle: 'both', 'upper', 'lower'.
+// The points of a cloud: x and y are two matrices of the same rows. {all: pairs of the matrix,
+// at: indices into both matrices, undefined: pairs without a number}; triangle: 'both',
+// 'upper', 'lower'.
 export function pairsOf(x, y, triangle) {
     const {rows, columns: n, numbers} = x;
     const all = rows * (n - 1) * (triangle === 'both' ? 1 : 0.5);
@@ -44,7 +45,8 @@ export function pairsOf(x, y, triangle) {
     return {at: at.subarray(0, count), undefinedPairs, thinned: limit < 2 ** 32};
 }
 
-// Pairs (i, j) of the upper triangle whose mirror (j, i) is there too, and how many of them differ.
+// Pairs (i, j) of the upper triangle whose mirror (j, i) is there too, and how many of them
+// differ.
 export function compareTriangles(x, y) {
     const {rows, columns: n, numbers} = x;
     let mirrored = 0,

@@ -1,4 +1,5 @@
-// The settings of both sides: which scheme, its form, Reset; and A and B in turn where there is little room.
+// The settings of both sides: which scheme, its form, Reset; and A and B in turn where there is
+// little room.
 import {describe} from './api.js';
 import {h} from './dom.js';
 import {Form} from './form.js';
@@ -10,7 +11,8 @@ const SIDES = ['left', 'right'];
 const byId = (id) => document.getElementById(id);
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
-// The settings that a scheme starts with: the example with larger sizes, or the example if those are refused.
+// The settings that a scheme starts with: the example with larger sizes, or the example if
+// those are refused.
 export async function begin(scheme) {
     const {comfortable, example} = beginningsOf(scheme);
     const settings = {scheme: scheme.name, parameters: comfortable};
@@ -34,7 +36,8 @@ function groupsOf(schemes) {
     );
 }
 
-// Choosing another scheme keeps the view and the training length, but not the window within the tensor.
+// Choosing another scheme keeps the view and the training length, but not the window within the
+// tensor.
 const placeless = (options) => (options.mark ? {mark: options.mark} : {});
 
 export class Panel {

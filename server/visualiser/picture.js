@@ -1,5 +1,5 @@
-// The picture of a view as an SVG file: what is drawn on the page and the texts that belong to it. Its controls are
-// hidden for that moment (class "taken").
+// The picture of a view as an SVG file: what is drawn on the page and the texts that belong to
+// it. Its controls are hidden for that moment (class "taken").
 import {Recorder, imageOf, textWidth, vector} from './vector.js';
 
 const PAD = 12;
@@ -53,7 +53,8 @@ function drawText(node, style, drawing) {
     );
 }
 
-// A sample of a colour or of a line in a legend: an element with a background or a border, but without content.
+// A sample of a colour or of a line in a legend: an element with a background or a border, but
+// without content.
 function drawSample(style, there) {
     const border = parseFloat(style.borderTopWidth);
     const line = border > 0 && style.borderTopStyle !== 'none';
@@ -166,7 +167,8 @@ function drawingOf(element) {
     return drawing;
 }
 
-// {svg: text of a file, width, height}. `caption` has a text for each paragraph below the picture.
+// {svg: text of a file, width, height}. `caption` has a text for each paragraph below the
+// picture.
 export function pictureOf(element, {title, caption, colours}) {
     const drawing = drawingOf(element);
     const lines = caption.flatMap((text) => broken(text, drawing.width));

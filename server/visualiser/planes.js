@@ -1,4 +1,5 @@
-// Tensors as planes: a matrix or a line for each head, or for what else stands on one of the axes.
+// Tensors as planes: a matrix or a line for each head, or for what else stands on one of the
+// axes.
 import {WINDOW_ELEMENTS} from './api.js';
 import {isDistances} from './axes.js';
 import {brief, reachOf, shortest} from './numbers.js';
@@ -7,9 +8,9 @@ import {axesOf} from './schema.js';
 const HEADS = /\b(heads|buckets)\b/;
 const WIDTH = /^dim\b/;
 
-// How a tensor is cut into planes: {lead: the axis that counts planes, row, column: the axes of a plane (row
-// is null for lines)}; null if that is impossible. If the last axis is a width and the others are places, each
-// index of the width is a plane.
+// How a tensor is cut into planes: {lead: the axis that counts planes, row, column: the axes of
+// a plane (row is null for lines)}; null if that is impossible. If the last axis is a width and
+// the others are places, each index of the width is a plane.
 export function planesIn({shape, axes}) {
     if (shape.length === 3)
         return WIDTH.test(axes[2]) && !WIDTH.test(axes[1])
@@ -44,7 +45,8 @@ function planeOf(flat, {lead}, index, {rows, columns, extent}) {
     return data;
 }
 
-// The planes of a tensor that fits one window, all from one request; of others as much as fits of those asked for.
+// The planes of a tensor that fits one window, all from one request; of others as much as fits
+// of those asked for.
 async function dataOf({tensor, firstRow, totalRows}, form, indices, load) {
     const {shape} = tensor,
         {lead, row, column} = form;
@@ -98,7 +100,8 @@ async function dataOf({tensor, firstRow, totalRows}, form, indices, load) {
     };
 }
 
-// A number that another tensor of the scheme has for each plane, such as the slope of a head: given(index), a text.
+// A number that another tensor of the scheme has for each plane, such as the slope of a head:
+// given(index), a text.
 export async function givenOf({tensor, available, described, effective}, {lead}, load) {
     const axis = tensor.axes[lead];
     const found = available.find(({name, shape}) => {
@@ -117,8 +120,8 @@ export async function givenOf({tensor, available, described, effective}, {lead},
             : '';
 }
 
-// {count, title, label(i), given(i), rows, columns, row, column: as in Table, planes: Map of typed arrays, value, text,
-// extent: least and greatest finite value of all that is loaded}.
+// {count, title, label(i), given(i), rows, columns, row, column: as in Table, planes: Map of
+// typed arrays, value, text, extent: least and greatest finite value of all that is loaded}.
 export async function loadPlanes(table, indices, load) {
     const {tensor, coordinates, dtype} = table;
     const form = planesIn(tensor);

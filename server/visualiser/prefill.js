@@ -13,11 +13,12 @@ const SOME = 64; // positions of a model that was trained on few
 const without = (parameters, unwanted) =>
     Object.fromEntries(Object.entries(parameters).filter(([name]) => !unwanted(name)));
 
-// A value for a parameter that has no default here: that of a preset with the same choice, the size of the
-// table for a position, or what another choice has as its default.
+// A value for a parameter that has no default here: that of a preset with the same choice, the
+// size of the table for a position, or what another choice has as its default.
 function guess(scheme, parameter, effective, lists) {
     const {name, type, when, unit, minimum = 0} = parameter;
-    if (type === 'array') return String(4 ** lists.indexOf(name)); // the first list changes nothing, the next one does
+    // the first list changes nothing, the next one does
+    if (type === 'array') return String(4 ** lists.indexOf(name));
     const steering = when?.parameter;
     const preset =
         steering &&
@@ -30,9 +31,10 @@ function guess(scheme, parameter, effective, lists) {
     return String(other ?? Math.max(minimum, 1));
 }
 
-// The parameters after a choice of `name`: without those that the choice forbids, and with values for those that it
-// asks for, first by the scheme's document, then by what the service says is wrong. `added` names the new ones,
-// `described` is what the service makes of them, or null.
+// The parameters after a choice of `name`: without those that the choice forbids, and with
+// values for those that it asks for, first by the scheme's document, then by what the service
+// says is wrong. `added` names the new ones, `described` is what the service makes of them, or
+// null.
 export async function completed(scheme, chosen, name) {
     const effective = effectiveOf(scheme, chosen);
     const rowOf = (each) => scheme.parameters.find((parameter) => parameter.name === each);

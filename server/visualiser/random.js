@@ -1,4 +1,5 @@
-// Random numbers that a seed decides: mulberry32, and normal ones by Box and Muller's transform.
+// Random numbers that a seed decides: mulberry32, and normal ones by Box and Muller's
+// transform.
 function uniforms(seed) {
     let state = seed | 0;
     return () => {

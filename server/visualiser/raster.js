@@ -1,10 +1,11 @@
-// Matrices as pixels. A pixel that covers several values shows the least or the greatest of them, in squares of
-// two by two like a chessboard: an oscillation too fine to be drawn keeps its colours and never looks like its mean.
+// Matrices as pixels. A pixel that covers several values shows the least or the greatest of
+// them, in squares of two by two like a chessboard: an oscillation too fine to be drawn keeps
+// its colours and never looks like its mean.
 
 const clamp = (value, least, most) => Math.max(least, Math.min(value, most));
 
-// The cells [first, last) that each of `pixels` pixels of a view [from, to) shows: all that begin in it, or the
-// one that contains it. Empty beyond the table.
+// The cells [first, last) that each of `pixels` pixels of a view [from, to) shows: all that
+// begin in it, or the one that contains it. Empty beyond the table.
 export function spansOf(pixels, [from, to], extent) {
     const first = new Int32Array(pixels),
         last = new Int32Array(pixels);
@@ -21,7 +22,8 @@ export function spansOf(pixels, [from, to], extent) {
     return {first, last, most};
 }
 
-// The least and greatest value of each span of columns in rows [from, to), without those that are no numbers.
+// The least and greatest value of each span of columns in rows [from, to), without those that
+// are no numbers.
 function reachOf({data, columns}, across, from, to, least, greatest) {
     least.fill(NaN);
     greatest.fill(NaN);
@@ -39,7 +41,8 @@ function reachOf({data, columns}, across, from, to, least, greatest) {
             }
 }
 
-// Fill an ImageData with a table's cells; `across` and `down` are spans of its columns and rows.
+// Fill an ImageData with a table's cells; `across` and `down` are spans of its columns and
+// rows.
 export function paint(image, table, scale, across, down) {
     const {width, height} = image;
     const words = new Uint32Array(image.data.buffer);
@@ -69,5 +72,8 @@ export function coverOf(across, down) {
         down.most > 1 && `${down.most} rows`,
         across.most > 1 && `${across.most} columns`,
     ].filter(Boolean);
-    return `A pixel covers up to ${parts.join(' and ')} here: neighbouring pixels show the least and the greatest of these values, not their mean.`;
+    return (
+        `A pixel covers up to ${parts.join(' and ')} here: neighbouring pixels show the ` +
+        'least and the greatest of these values, not their mean.'
+    );
 }

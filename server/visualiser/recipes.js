@@ -1,10 +1,11 @@
-// The usual recipes for sines and cosines of positions: every step in float32, as torch computes them on a
-// CPU. Math.fround after each operation gives float32's result. The exponential, the power and the sines are
-// assumed to be rounded correctly; torch's are, to within one unit in the last place.
+// The usual recipes for sines and cosines of positions: every step in float32, as torch
+// computes them on a CPU. Math.fround after each operation gives float32's result. The
+// exponential, the power and the sines are assumed to be rounded correctly; torch's are, to
+// within one unit in the last place.
 const {fround} = Math;
 
-// How a recipe computes its frequencies base^(-numerator/denominator), the numerators being 0, 2, 4 …;
-// `exact` is the frequency as a double.
+// How a recipe computes its frequencies base^(-numerator/denominator), the numerators being 0,
+// 2, 4 …; `exact` is the frequency as a double.
 export const RECIPES = [
     {
         name: 'exponential',
@@ -31,7 +32,8 @@ export const RECIPES = [
     },
 ];
 
-// One entry: the phase is a product in float32. wave: {frequency (float32), sine (or cosine), amplitude}.
+// One entry: the phase is a product in float32. wave: {frequency (float32), sine (or cosine),
+// amplitude}.
 export function entryOf({frequency, sine, amplitude}, position) {
     const phase = fround(fround(position) * frequency);
     return fround(amplitude * fround(sine ? Math.sin(phase) : Math.cos(phase)));
@@ -50,7 +52,8 @@ export function unitOf(value) {
 const NEAR = 1e-5; // of an index of a frequency to an integer
 const FIT = 1e-9; // of a column to its wave
 
-// For each column the index i of its frequency base^(-2i/denominator); NaN if it is none of these.
+// For each column the index i of its frequency base^(-2i/denominator); NaN if it is none of
+// these.
 function numeratorsOf(logarithms, base, denominator) {
     return logarithms.map((each) => {
         const index = (each / Math.log(base)) * (denominator / 2);
@@ -60,10 +63,10 @@ function numeratorsOf(logarithms, base, denominator) {
 
 const fitting = (numerators) => numerators.filter((each) => !Number.isNaN(each)).length;
 
-// The frequencies of columns as base^(-numerator/denominator): {base, denominator, numerators}; a
-// numerator is NaN if a column has another frequency. The denominator follows from the two greatest
-// frequencies. If the base fits less than half of the columns, a scaled base is tried, which follows from the
-// greatest and the least frequency.
+// The frequencies of columns as base^(-numerator/denominator): {base, denominator, numerators};
+// a numerator is NaN if a column has another frequency. The denominator follows from the two
+// greatest frequencies. If the base fits less than half of the columns, a scaled base is tried,
+// which follows from the greatest and the least frequency.
 export function exponentsOf(wavelengths, base) {
     const logarithms = Array.from(wavelengths, (each) => Math.log(each / (2 * Math.PI)));
     const known = logarithms
@@ -85,8 +88,9 @@ export function exponentsOf(wavelengths, base) {
 // Positions at which wavesOf wants the table, in f64.
 export const PROBES = Array.from({length: 26}, (_, i) => 4 ** i);
 
-// A description of each column: {column, sine, amplitude, exact, numerator, denominator, base}. Columns that
-// are not a sine or cosine with phase 0 are left out. data: the rows PROBES of the table, in f64.
+// A description of each column: {column, sine, amplitude, exact, numerator, denominator, base}.
+// Columns that are not a sine or cosine with phase 0 are left out. data: the rows PROBES of the
+// table, in f64.
 export function wavesOf(wavelengths, givenBase, data) {
     const columns = wavelengths.length;
     const {base, denominator, numerators} = exponentsOf(wavelengths, givenBase);

@@ -1,13 +1,14 @@
 // Everything the page knows about a scheme, from its document in /v1/schemes.
 
-const COMPLETIONS = {rows: 128, keys: 64, columns: 64, cells: 16, bits: 16}; // comfortable sizes to begin with
+// comfortable sizes to begin with
+const COMPLETIONS = {rows: 128, keys: 64, columns: 64, cells: 16, bits: 16};
 
 export function parameterOf(scheme, name) {
     return scheme.parameters.find((parameter) => parameter.name === name);
 }
 
-// The sum, difference, product or quotient of names and numbers, such as "queries+keys-1"; NaN where a
-// name is unknown. Left to right, with * and / before + and -.
+// The sum, difference, product or quotient of names and numbers, such as "queries+keys-1"; NaN
+// where a name is unknown. Left to right, with * and / before + and -.
 export function evaluate(expression, values) {
     const terms = expression.replace(/\s+/g, '').match(/[+-]?[^+-]+/g) ?? [];
     return terms.reduce((sum, term) => {
@@ -21,7 +22,8 @@ export function evaluate(expression, values) {
     }, 0);
 }
 
-// The rules for a parameter, given the other values: whether it is allowed or required, and its default.
+// The rules for a parameter, given the other values: whether it is allowed or required, and its
+// default.
 export function conditionsOf(scheme, parameter, effective) {
     if (parameter.unless && effective[parameter.unless] != null)
         return {legal: false, blocked: parameter.unless};
@@ -37,8 +39,8 @@ export function conditionsOf(scheme, parameter, effective) {
 const SIZES = ['rows', 'keys', 'columns', 'cells', 'heads', 'bits'];
 const names = (text) => text.match(/[\p{L}_]\w*/gu) ?? [];
 
-// Whether a parameter stands in the form's first part: it must be given, at least with some choice; it is a size; the
-// example or the formula names it; or others depend on it.
+// Whether a parameter stands in the form's first part: it must be given, at least with some
+// choice; it is a size; the example or the formula names it; or others depend on it.
 export function isEssential(scheme, {name, type, unit, required, when}) {
     if (required || when?.cases.some((each) => each.required)) return true;
     if (when) return false;

@@ -1,4 +1,5 @@
-// Similarities of positions: matrices of /v1/similarity as tables for views, and what these views share.
+// Similarities of positions: matrices of /v1/similarity as tables for views, and what these
+// views share.
 import {WINDOW_ELEMENTS, addressOf} from './api.js';
 import {h} from './dom.js';
 import {Table, elements} from './tables.js';
@@ -11,7 +12,8 @@ export const METRICS = {
     pearson: 'Pearson correlation',
 };
 
-// The service compares the rows of a scheme's primary tensor; one row of the matrix must fit a window.
+// The service compares the rows of a scheme's primary tensor; one row of the matrix must fit a
+// window.
 export function hasSimilarity({shape, primary}, {similarity}) {
     return Boolean(similarity && primary) && shape.length === 2 && shape[0] <= WINDOW_ELEMENTS;
 }
@@ -32,8 +34,9 @@ export function comparable(tables) {
 // Positions of all rows of the whole tensor, by row number.
 export const positionsOf = ({coordinates: [rows]}) => rows.at;
 
-// Some rows of the matrix of a table: {metric, first, count}, or {metric, chosen: [row numbers]}.
-// `source` is the table whose rows are compared, `numbers(i)` the row number of row i.
+// Some rows of the matrix of a table: {metric, first, count}, or {metric, chosen: [row
+// numbers]}. `source` is the table whose rows are compared, `numbers(i)` the row number of row
+// i.
 export async function loadSimilarity(source, {metric, first = 0, count, chosen}, signal) {
     const {
         scheme,
@@ -85,7 +88,8 @@ export async function loadSimilarity(source, {metric, first = 0, count, chosen},
     });
 }
 
-// A name for each of one or two tables: the scheme and, if both have the same, the parameters that differ.
+// A name for each of one or two tables: the scheme and, if both have the same, the parameters
+// that differ.
 export function titlesOf(tables) {
     const [one, other] = tables;
     if (!other) return [one.scheme.name];
@@ -123,8 +127,8 @@ export function chooser(context, name, label, choices, standard) {
 // An address in which long lists are shortened.
 const brieflyOf = (address) => address.replace(/(=[^&]{60})[^&]*(,[^&]{20})/, '$1…$2');
 
-// Load what a view needs and then draw it below its controls. `draw(element, loaded)` may return a
-// function to be called at the end, as render may.
+// Load what a view needs and then draw it below its controls. `draw(element, loaded)` may
+// return a function to be called at the end, as render may.
 export function present(container, {signal, until}, controls, load, draw) {
     const news = h('p', {class: 'similarity-news', role: 'status'});
     const place = h('div', {});

@@ -1,6 +1,8 @@
-// Code that fetches a table, to be copied: in each language one function, each checked by running it.
+// Code that fetches a table, to be copied: in each language one function, each checked by
+// running it.
 
-// A text in single quotes, for a shell, and for Python and JavaScript. Texts have no line breaks.
+// A text in single quotes, for a shell, and for Python and JavaScript. Texts have no line
+// breaks.
 const shell = (text) => `'${text.replace(/'/g, `'\\''`)}'`;
 const literal = (text) => `'${text.replace(/[\\']/g, '\\$&')}'`;
 
@@ -38,7 +40,8 @@ function torch({dtype, url}) {
         return pythonBits(
             url,
             'import torch',
-            '    table = torch.frombuffer(bytearray(reply.read()), dtype=torch.bfloat16).reshape(shape)',
+            '    table = torch.frombuffer(bytearray(reply.read()), ' +
+                'dtype=torch.bfloat16).reshape(shape)',
         );
     return `import io
 import urllib.request
@@ -52,7 +55,8 @@ with urllib.request.urlopen(${literal(url('npy'))}) as reply:
 
 const HALF = `const half = (bits) => { // float32 holds every f16
   const exponent = (bits >> 10) & 31, fraction = bits & 1023;
-  const size = exponent === 31 ? (fraction ? NaN : Infinity) : exponent ? (1024 + fraction) * 2 ** (exponent - 25) : fraction * 2 ** -24;
+  const size = exponent === 31 ? (fraction ? NaN : Infinity)
+    : exponent ? (1024 + fraction) * 2 ** (exponent - 25) : fraction * 2 ** -24;
   return bits >> 15 ? -size : size;
 };
 `;
@@ -61,7 +65,9 @@ const ARRAYS = {
     f64: 'new Float64Array(buffer);',
     i32: 'new Int32Array(buffer);',
     f16: 'Float32Array.from(new Uint16Array(buffer), half);',
-    bf16: 'new Float32Array(Uint32Array.from(new Uint16Array(buffer), (bits) => bits << 16).buffer); // holds every bf16',
+    bf16:
+        'new Float32Array(Uint32Array.from(new Uint16Array(buffer), ' +
+        '(bits) => bits << 16).buffer); // holds every bf16',
 };
 
 // A module, for browsers and node.

@@ -1,10 +1,12 @@
-// The picture on the screen. The next one is made out of sight and takes its place when it is complete, so that
-// nothing blinks while a slider moves. Only another view comes at once, with what it says while it loads.
+// The picture on the screen. The next one is made out of sight and takes its place when it is
+// complete, so that nothing blinks while a slider moves. Only another view comes at once, with
+// what it says while it loads.
 import {h} from './dom.js';
 
-// `place` is the element that holds the picture. draw(view, contextFor, appear) calls contextFor(signal, until) for
-// what render gets: `until(promise)` says that the picture is not complete before. `appear` is called when it is
-// put on the screen. Resolves to whether it has become complete.
+// `place` is the element that holds the picture. draw(view, contextFor, appear) calls
+// contextFor(signal, until) for what render gets: `until(promise)` says that the picture is not
+// complete before. `appear` is called when it is put on the screen. Resolves to whether it has
+// become complete.
 export function createStage(place) {
     let shown = null,
         coming = null;

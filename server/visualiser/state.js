@@ -1,14 +1,17 @@
 // The state of the page and its address. The address's query is
 //
-//   tour=3 & scheme=rope&length=512&dim=64 & right.scheme=…&right.length=… & view=heatmap & view.row=1024 …
+//   tour=3 & scheme=rope&length=512&dim=64 & right.scheme=…&right.length=… & view=heatmap &
+// view.row=1024 …
 //   & embed=1 & theme=dark
 //
-// : the left settings by the parameters' own names, the right ones, if any, with `right.` before them,
-// what concerns views with `view.`, and the step of the tour if it is taken. No parameter has a dot in its name, so a new
-// one never clashes. `embed=1` shows the picture alone, `theme` says in which theme; `tour` and these are no parameters.
+// : the left settings by the parameters' own names, the right ones, if any, with `right.`
+// before them, what concerns views with `view.`, and the step of the tour if it is taken. No
+// parameter has a dot in its name, so a new one never clashes. `embed=1` shows the picture
+// alone, `theme` says in which theme; `tour` and these are no parameters.
 
 // view members that every view shares; all others belong to the view that set them.
-//   tensor  name, '' for the scheme's first      slice  indices of the leading axes, "3" or "0,3"
+//   tensor  name, '' for the scheme's first      slice  indices of the leading axes, "3" or
+// "0,3"
 //   row     the window's first row               mark   the training length, a position
 //   column  the index of the highlighted one
 export const PLACES = ['tensor', 'slice', 'row']; // those that decide which elements are loaded
@@ -44,13 +47,16 @@ export function writeAddress({tour, left, right, view, options, page}) {
     add('', {view});
     add('view.', options);
     add('', page);
-    return `?${pairs.map(([key, value]) => `${key}=${encodeURIComponent(value).replace(/%2C/g, ',')}`).join('&')}`;
+    const escaped = (value) => encodeURIComponent(value).replace(/%2C/g, ',');
+    return `?${pairs.map(([key, value]) => `${key}=${escaped(value)}`).join('&')}`;
 }
 
-// The path and query of what an address of the page shows, for another look of the page: {embed: '1'}, or {} for all of it.
+// The path and query of what an address of the page shows, for another look of the page:
+// {embed: '1'}, or {} for all of it.
 export const fullAddress = (search, page) => `/${writeAddress({...readAddress(search), page})}`;
 
-const PAUSE = 1000; // milliseconds: a longer rest between edits of one parameter makes another entry
+// milliseconds: a longer rest between edits of one parameter makes another entry
+const PAUSE = 1000;
 
 // The one state of the page; `changed(state, kind)` is called after each change.
 export function createStore(changed) {
@@ -70,9 +76,10 @@ export function createStore(changed) {
             state = readAddress(location.search);
             changed(state, 'history');
         },
-        // kind: 'settings', 'slide' and 'view' add an entry to the history; 'initial' replaces the last one;
-        // 'quiet' replaces it and tells nobody. Edits with the same `burst` make one entry together, as long as
-        // they are `held` together or no longer apart than PAUSE; 'settings' that go on are told as 'adjust'.
+        // kind: 'settings', 'slide' and 'view' add an entry to the history; 'initial' replaces
+        // the last one; 'quiet' replaces it and tells nobody. Edits with the same `burst` make
+        // one entry together, as long as they are `held` together or no longer apart than
+        // PAUSE; 'settings' that go on are told as 'adjust'.
         update(patch, kind = 'view', {burst = '', held = false} = {}) {
             state = {...state, ...patch};
             const address = writeAddress(state);

@@ -1,5 +1,5 @@
-// Tables in files that a visitor opens: what the header of an npy or safetensors file says, and elements to draw. The service
-// reads the file itself; here only what a picture needs is read.
+// Tables in files that a visitor opens: what the header of an npy or safetensors file says, and
+// elements to draw. The service reads the file itself; here only what a picture needs is read.
 import {WINDOW_ELEMENTS} from './api.js';
 import {decode} from './numbers.js';
 
@@ -55,7 +55,8 @@ function decodeAny(code, buffer) {
         : Float64Array.from(values);
 }
 
-// The layout of an npy file: {code, shape, fortran, start}; null where it is none that is drawn here.
+// The layout of an npy file: {code, shape, fortran, start}; null where it is none that is drawn
+// here.
 export async function npyLayout(file) {
     const head = new DataView(await file.slice(0, 12).arrayBuffer());
     if (head.byteLength < 12 || head.getUint32(0) !== 0x934e554d) return null;
@@ -78,7 +79,8 @@ export async function npyLayout(file) {
     };
 }
 
-// The tensors of a safetensors file by name: {NAME: {code, shape, fortran, start}}; a `code` of null is not drawn here.
+// The tensors of a safetensors file by name: {NAME: {code, shape, fortran, start}}; a `code` of
+// null is not drawn here.
 export async function safetensorsLayouts(file) {
     const head = new DataView(await file.slice(0, 8).arrayBuffer());
     const length = head.byteLength === 8 ? Number(head.getBigUint64(0, true)) : Infinity;
@@ -113,7 +115,8 @@ export async function safetensorsLayouts(file) {
     );
 }
 
-// The matrix of the last two axes, or the first one of several: {rows, columns}; a vector is one column.
+// The matrix of the last two axes, or the first one of several: {rows, columns}; a vector is
+// one column.
 const matrixOf = (shape) =>
     shape.length === 0
         ? {rows: 1, columns: 1}
@@ -121,8 +124,9 @@ const matrixOf = (shape) =>
           ? {rows: shape[0], columns: 1}
           : {rows: shape.at(-2), columns: shape.at(-1)};
 
-// The first rows of a table as a matrix {rows, columns, data: Float64Array or another array of numbers}; null where it cannot be
-// drawn. Axes of size 1 count for nothing. `transposed`: columns and rows change places.
+// The first rows of a table as a matrix {rows, columns, data: Float64Array or another array of
+// numbers}; null where it cannot be drawn. Axes of size 1 count for nothing. `transposed`:
+// columns and rows change places.
 export async function readMatrix(file, {code, shape, fortran, start}, transposed) {
     const extents = shape.filter((extent) => extent !== 1);
     const {rows, columns} = matrixOf(extents);
@@ -149,7 +153,8 @@ export async function readMatrix(file, {code, shape, fortran, start}, transposed
     if (whole > WINDOW_ELEMENTS) return null;
     const stored = decodeAny(code, await file.slice(start, start + whole * size).arrayBuffer());
     const [wide, high] = transposed ? [rows, columns] : [columns, rows];
-    if (!turned) return {rows: high, columns: wide, data: stored}; // Fortran's order of the transposed table is C's of the other
+    // Fortran's order of the transposed table is C's of the other
+    if (!turned) return {rows: high, columns: wide, data: stored};
     const data = new Float64Array(whole);
     const at = (row, column) => column * high + row;
     for (let row = 0; row < high; row++)

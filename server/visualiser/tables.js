@@ -9,7 +9,8 @@ const KEPT_BYTES = 96 * 2 ** 20; // of windows that were looked at before
 
 // A matrix of elements: rows [firstRow, firstRow + rows) of a slice of a tensor.
 //
-//   data            a typed array of rows * columns elements, row-major; f16 and bf16 as Float32Array
+//   data            a typed array of rows * columns elements, row-major; f16 and bf16 as
+// Float32Array
 //   dtype           'f32', 'f64', 'f16', 'bf16', 'i32'
 //   tensor          {name, dtype, shape (of the whole), axes (a name for each), primary}
 //   available       the scheme's documented tensors that these settings make
@@ -18,8 +19,10 @@ const KEPT_BYTES = 96 * 2 ** 20; // of windows that were looked at before
 //   totalRows       of the whole tensor; `slice` the indices of its leading axes
 //   coordinates     for each axis of the tensor what its indices stand for: see axes.js
 //   row, column     {axis, title, at(i)}: what an index of the window stands for
-//   wavelengths     of the columns in positions, NaN where a column is no wave of the position; null
-//                   until known (await `wavelengthsKnown`, which measures them) or where it makes no sense
+//   wavelengths     of the columns in positions, NaN where a column is no wave of the position;
+// null
+//                   until known (await `wavelengthsKnown`, which measures them) or where it
+// makes no sense
 //   reply           {cache: 'hit' | 'miss', timing, bytes, milliseconds}; null for a difference
 //   described       all tensors of these settings: see describe
 export class Table {
@@ -86,7 +89,8 @@ export async function elements(settings, tensor, first, count, options) {
 
 const clamp = (value, least, most) => Math.max(least, Math.min(Math.trunc(value) || 0, most));
 
-// A tensor as rows and columns: its last two axes (a vector is one column), and the leading ones.
+// A tensor as rows and columns: its last two axes (a vector is one column), and the leading
+// ones.
 function shapeOf({shape}) {
     const [rows, columns] = shape.length === 1 ? [shape[0], 1] : shape.slice(-2);
     return {rows, columns, leading: shape.slice(0, -2)};
@@ -98,10 +102,11 @@ const flatShapeOf = ({shape: [rows, ...rest]}) => ({
     leading: [],
 });
 
-// Load a window. options: {tensor, slice: "0,3", row, signal, progress(received, size)}; further
-// {rows} to ask for fewer rows than fit, {waves: false} where nobody asks for wavelengths, {described} of a
-// table of the same settings, so that it is not asked for again; {flat: true} takes the first axis as rows
-// and all others as columns. Throws a Problem, or an AbortError if cancelled.
+// Load a window. options: {tensor, slice: "0,3", row, signal, progress(received, size)};
+// further {rows} to ask for fewer rows than fit, {waves: false} where nobody asks for
+// wavelengths, {described} of a table of the same settings, so that it is not asked for again;
+// {flat: true} takes the first axis as rows and all others as columns. Throws a Problem, or an
+// AbortError if cancelled.
 export async function loadTable(
     scheme,
     settings,

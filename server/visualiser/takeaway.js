@@ -1,6 +1,6 @@
-// The menu "take it away": the shown table as code to copy, as files, as a picture, as an address and as a frame. The service says
-// which formats there are, which options they have and why they refuse a table; HEAD gets this without the
-// body.
+// The menu "take it away": the shown table as code to copy, as files, as a picture, as an
+// address and as a frame. The service says which formats there are, which options they have and
+// why they refuse a table; HEAD gets this without the body.
 import {Problem, addressOf, getDocument} from './api.js';
 import {h, later} from './dom.js';
 import {byteText} from './numbers.js';
@@ -86,10 +86,11 @@ function select(element) {
 
 // The code that shows an address of the page within another page.
 const frameOf = (address) =>
-    `<iframe src="${address.replace(/&/g, '&amp;')}" width="800" height="500" title="posenc"></iframe>`;
+    `<iframe src="${address.replace(/&/g, '&amp;')}" width="800" height="500" ` +
+    'title="posenc"></iframe>';
 
-// Fills a <details>; show(tables) passes the tables that are on the screen. `place` holds the picture, and
-// `shown()` gives {tables, view, colours} of it.
+// Fills a <details>; show(tables) passes the tables that are on the screen. `place` holds the
+// picture, and `shown()` gives {tables, view, colours} of it.
 export function createTakeaway(details, place, shownThere) {
     const news = h('span', {role: 'status', id: 'takeaway-news'});
     const link = h('code', {id: 'permalink'}),
@@ -127,7 +128,9 @@ export function createTakeaway(details, place, shownThere) {
         const name = tables.length > 1 ? 'AB'[i] : '';
         const code = h('code', {}, snippetOf(table));
         const files = h('ul', {class: 'takeaway-files', 'aria-label': `Files ${name}`.trim()});
-        const title = `${name && `${name}: `}${table.settings.scheme} ${table.tensor.name}, ${table.dtype} [${table.tensor.shape.join(', ')}]`;
+        const title =
+            `${name && `${name}: `}${table.settings.scheme} ${table.tensor.name}, ` +
+            `${table.dtype} [${table.tensor.shape.join(', ')}]`;
         const element = h(
             'div',
             {class: 'takeaway-side'},

@@ -10,7 +10,8 @@ const KINDS = {SVG: 'image/svg+xml', PNG: 'image/png', GIF: 'image/gif'};
 let version = null; // of the service
 const versionOf = async () => (version ??= (await getDocument('/v1/info')).version);
 
-// What the picture shows, below it: each table's scheme and parameters, then the view and the service.
+// What the picture shows, below it: each table's scheme and parameters, then the view and the
+// service.
 function captionOf(tables, view) {
     const parametersOf = ({settings}) =>
         Object.entries(settings.parameters)
@@ -19,7 +20,8 @@ function captionOf(tables, view) {
             .join(', ');
     const sides = tables.map(
         (table, i) =>
-            `${tables.length > 1 ? `${'AB'[i]}: ` : ''}${table.scheme.title} (${table.settings.scheme}), ${table.tensor.name}: ${parametersOf(table)}`,
+            `${tables.length > 1 ? `${'AB'[i]}: ` : ''}${table.scheme.title} ` +
+            `(${table.settings.scheme}), ${table.tensor.name}: ${parametersOf(table)}`,
     );
     return [...sides, `${view.title}, computed by posenc ${version}`];
 }
@@ -30,7 +32,8 @@ function save(name, type, content) {
     setTimeout(() => URL.revokeObjectURL(address), 60_000); // saving begins later
 }
 
-// Buttons for the picture in `place`; `shown()` gives {tables, view, colours}, `tell(text)` is heard.
+// Buttons for the picture in `place`; `shown()` gives {tables, view, colours}, `tell(text)` is
+// heard.
 export function createPictureFiles(place, shown, tell) {
     const capture = () => {
         const {tables, view, colours} = shown();

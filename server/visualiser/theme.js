@@ -1,4 +1,5 @@
-// Light or dark theme: the system's until the button is pressed; that choice is stored. An address may fix it.
+// Light or dark theme: the system's until the button is pressed; that choice is stored. An
+// address may fix it.
 const KEY = 'posenc.theme';
 
 const stored = () => {

@@ -1,47 +1,82 @@
-// The guided tour: addresses of the page with two sentences each, in an order in which one leads to the next.
+// The guided tour: addresses of the page with two sentences each, in an order in which one
+// leads to the next.
 import {h} from './dom.js';
 
 export const TOUR = [
     {
         title: 'Count',
-        text: 'Attention alone does not see the order of words, so each position gets a code that is added to its word, and the simplest code is the position itself: 0, 1, 2, 3 and so on. But the line never stops rising, and beyond the training length, here 32, come numbers that the model has never met.',
+        text:
+            'Attention alone does not see the order of words, so each position gets a code ' +
+            'that is added to its word, and the simplest code is the position itself: 0, 1, ' +
+            '2, 3 and so on. But the line never stops rising, and beyond the training ' +
+            'length, here 32, come numbers that the model has never met.',
         address: '?scheme=integer&length=64&view=waves&view.mark=32',
     },
     {
         title: 'Count in binary',
-        text: 'Written in binary, the same positions need only 0 and 1: the last column changes at every step, and each column before it half as often. Nothing grows any more, but the steps are hard: from 31 to 32 all six columns change at once, as if these neighbours were far apart.',
+        text:
+            'Written in binary, the same positions need only 0 and 1: the last column ' +
+            'changes at every step, and each column before it half as often. Nothing grows ' +
+            'any more, but the steps are hard: from 31 to 32 all six columns change at once, ' +
+            'as if these neighbours were far apart.',
         address: '?scheme=binary&length=64&width=6&view=heatmap',
     },
     {
         title: 'Make it smooth',
-        text: 'Sines and cosines are smooth bits: they stay between -1 and 1, neighbours get similar codes, and columns swing fast on the left, hardly at all on the right. Column 20 is framed, and the buttons below the picture show it as a wave and as a dot in the spectrum.',
+        text:
+            'Sines and cosines are smooth bits: they stay between -1 and 1, neighbours get ' +
+            'similar codes, and columns swing fast on the left, hardly at all on the right. ' +
+            'Column 20 is framed, and the buttons below the picture show it as a wave and as ' +
+            'a dot in the spectrum.',
         address: '?scheme=sinusoidal&length=128&dim=64&view=heatmap&view.column=20',
     },
     {
         title: 'Only the distance counts',
-        text: 'Each cell is the dot product of the sine codes of two positions, which says how alike they are. Every diagonal has one colour: the product depends on the distance between the two positions, and not on where they stand.',
+        text:
+            'Each cell is the dot product of the sine codes of two positions, which says ' +
+            'how alike they are. Every diagonal has one colour: the product depends on the ' +
+            'distance between the two positions, and not on where they stand.',
         address:
             '?scheme=sinusoidal&length=128&dim=64&view=similarity&view.similarity.metric=dot',
     },
     {
         title: 'Turn instead of add: RoPE',
-        text: 'RoPE adds no code to the words: it takes the numbers of a query and of a key in pairs and turns each pair by an angle that grows with the position, fast in the first dial and slowly in the last. For given words, the score then depends only on the angle between query and key, and so again on the distance alone; press Play to see the pairs turn.',
+        text:
+            'RoPE adds no code to the words: it takes the numbers of a query and of a key ' +
+            'in pairs and turns each pair by an angle that grows with the position, fast in ' +
+            'the first dial and slowly in the last. For given words, the score then depends ' +
+            'only on the angle between query and key, and so again on the distance alone; ' +
+            'press Play to see the pairs turn.',
         address: '?scheme=rope&length=256&dim=32&view=rotation&view.rotation.position=20',
     },
     {
         title: 'Prefer what is near: biases',
-        text: 'Relative biases leave queries and keys as they are and add to each score a number for the distance, in ALiBi a penalty that grows with it. Each line is one head’s attention to the earlier words: head 0, with a steep penalty, sees little but its neighbours, and head 7, with a mild one, sees all nearly alike.',
+        text:
+            'Relative biases leave queries and keys as they are and add to each score a ' +
+            'number for the distance, in ALiBi a penalty that grows with it. Each line is ' +
+            'one head’s attention to the earlier words: head 0, with a steep penalty, sees ' +
+            'little but its neighbours, and head 7, with a mild one, sees all nearly alike.',
         address: '?scheme=alibi&length=64&heads=8&mask=causal&view=softmax',
     },
     {
         title: 'Beyond the training length',
-        text: 'A model that was trained on 256 positions has never met the distances to the right of the mark, and there plain RoPE, the line called default, turns slow pairs to angles that are new to it. The other lines turn the pairs less, so that a longer text keeps to known angles: linear slows all pairs, which makes near words hard to tell apart, and yarn mainly the slow ones, which spares them.',
+        text:
+            'A model that was trained on 256 positions has never met the distances to the ' +
+            'right of the mark, and there plain RoPE, the line called default, turns slow ' +
+            'pairs to angles that are new to it. The other lines turn the pairs less, so ' +
+            'that a longer text keeps to known angles: linear slows all pairs, which makes ' +
+            'near words hard to tell apart, and yarn mainly the slow ones, which spares them.',
         address:
-            '?scheme=rope&length=1024&dim=64&view=scores&view.mark=256&view.scores.variants=default,linear,yarn',
+            '?scheme=rope&length=1024&dim=64&view=scores&view.mark=256' +
+            '&view.scores.variants=default,linear,yarn',
     },
     {
         title: 'Do not lose it to rounding',
-        text: 'Sine codes and RoPE take sines of position × frequency, and usual programs round that product to float32 first. Far out, here around position 131071, their values are wrong in the third decimal, as seen below; posenc, the service behind this page, rounds the exact value once, at the end.',
+        text:
+            'Sine codes and RoPE take sines of position × frequency, and usual programs ' +
+            'round that product to float32 first. Far out, here around position 131071, ' +
+            'their values are wrong in the third decimal, as seen below; posenc, the service ' +
+            'behind this page, rounds the exact value once, at the end.',
         address: '?scheme=sinusoidal&length=64&offset=131008&dim=64&view=precision',
     },
 ];
@@ -59,8 +94,9 @@ export function wholeAddress(search) {
     return step > 0 && !given.has('scheme') ? addressOfStep(step) : '';
 }
 
-// Fills a section, which `link` opens; `visit(address)` opens an address without reloading the page, `leave()` takes
-// the tour out of the address. show(text) is called with the step in the address, as a text.
+// Fills a section, which `link` opens; `visit(address)` opens an address without reloading the
+// page, `leave()` takes the tour out of the address. show(text) is called with the step in the
+// address, as a text.
 export function createTour(link, section, {visit, leave}) {
     let step = 0,
         parts = null;

@@ -1,4 +1,5 @@
-// Vectors that turn with the position: two tensors of a scheme taken together, loaded block by block.
+// Vectors that turn with the position: two tensors of a scheme taken together, loaded block by
+// block.
 import {coordinatesOf} from './schema.js';
 import {shortest} from './numbers.js';
 
@@ -11,7 +12,8 @@ const BLOCK_ELEMENTS = 2 ** 18; // of one tensor in one block
 const BLOCKS_KEPT = 4;
 export const TRACE = 24; // positions behind the one that is shown
 
-// The names of both tensors of a pair, if the tensor is one of a pair and its rows are positions.
+// The names of both tensors of a pair, if the tensor is one of a pair and its rows are
+// positions.
 export function coordinatesIn({name, shape, axes}, {tensors}) {
     if (shape.length !== 2 || axes[0] !== 'n') return undefined;
     return COORDINATES.find(
@@ -21,7 +23,8 @@ export function coordinatesIn({name, shape, axes}, {tensors}) {
     );
 }
 
-// How many pairs a table has, and where. Full-width tables repeat every pair in two columns; the layout decides which.
+// How many pairs a table has, and where. Full-width tables repeat every pair in two columns;
+// the layout decides which.
 export function pairsOf({tensor, effective}) {
     const twice = effective.table === 'full';
     const apart = effective.layout === 'interleaved' ? 2 : 1;
@@ -46,8 +49,8 @@ function rowFinder({effective, totalRows, tensor}) {
     };
 }
 
-// All vectors of one side. `load(options)` gives tables of it, `ready` is called when a block has come and
-// `failed` with the error of one that has not.
+// All vectors of one side. `load(options)` gives tables of it, `ready` is called when a block
+// has come and `failed` with the error of one that has not.
 export function createTurning(table, names, {load, ready, failed}) {
     const {tensor, totalRows, effective, dtype} = table;
     const width = tensor.shape[1];
@@ -82,7 +85,8 @@ export function createTurning(table, names, {load, ready, failed}) {
         return blocks.get(number);
     }
 
-    // {x, y, length, angle in turns of -1/2 to 1/2, trace, texts} of a pair at a row of a block that is there.
+    // {x, y, length, angle in turns of -1/2 to 1/2, trace, texts} of a pair at a row of a block
+    // that is there.
     function vectorOf(pair, row) {
         const {x: xs, y: ys, first} = blockOf(row);
         const column = columnOf(pair);

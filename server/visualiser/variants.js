@@ -1,5 +1,6 @@
-// Variants of the same settings: one for each choice of the parameter that steers most others. What the variants
-// need in common, the training length and the factor by which it is exceeded, is found in the scheme's document.
+// Variants of the same settings: one for each choice of the parameter that steers most others.
+// What the variants need in common, the training length and the factor by which it is exceeded,
+// is found in the scheme's document.
 import {completed} from './prefill.js';
 import {conditionsOf, effectiveOf} from './schema.js';
 
@@ -19,7 +20,8 @@ export function steeringOf(scheme) {
 // How many choices require a parameter.
 const demand = ({when}) => when.cases.filter(({required}) => required).length;
 
-// {trained, stretch}: of what depends on the steering parameter the position and the number that most choices require.
+// {trained, stretch}: of what depends on the steering parameter the position and the number
+// that most choices require.
 function rolesOf(scheme, steering) {
     const wanted = dependents(scheme, steering).filter((each) => demand(each) > 0);
     return {
@@ -36,8 +38,8 @@ function rolesOf(scheme, steering) {
 
 const spanOf = ({coordinates: [{at}], totalRows}) => Math.abs(at(totalRows - 1) - at(0)) + 1;
 
-// The training length: {length, from}, as the parameters say it, the mark, or else a quarter of the table; null if no
-// variant asks for it and nobody says it.
+// The training length: {length, from}, as the parameters say it, the mark, or else a quarter of
+// the table; null if no variant asks for it and nobody says it.
 export function trainingOf(table, mark) {
     const {scheme, effective} = table;
     const steering = steeringOf(scheme);
@@ -69,8 +71,9 @@ function commonOf(table, mark) {
         .filter(({value}) => value != null);
 }
 
-// The choices of a table's scheme: [{choice, own: whether it is that of these settings, lists: whether it asks for
-// lists of numbers, load()}]. load() resolves to {parameters, described}, see `completed`, or rejects with a Problem.
+// The choices of a table's scheme: [{choice, own: whether it is that of these settings, lists:
+// whether it asks for lists of numbers, load()}]. load() resolves to {parameters, described},
+// see `completed`, or rejects with a Problem.
 export function variantsOf(table, mark) {
     const {scheme, settings, effective, described} = table;
     const steering = steeringOf(scheme);

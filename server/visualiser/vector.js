@@ -1,7 +1,9 @@
-// A context as that of a canvas which records SVG elements: what draws a picture on the screen also draws it into a
-// file. It knows what the drawings of this page use. A canvas offers that by `canvas.redraw = (context) => …`.
+// A context as that of a canvas which records SVG elements: what draws a picture on the screen
+// also draws it into a file. It knows what the drawings of this page use. A canvas offers that
+// by `canvas.redraw = (context) => …`.
 const SVG = 'http://www.w3.org/2000/svg';
-const BASELINES = {top: 0.8, middle: 0.35, alphabetic: 0, bottom: -0.2}; // of the font's size, below the point
+// of the font's size, below the point
+const BASELINES = {top: 0.8, middle: 0.35, alphabetic: 0, bottom: -0.2};
 const ANCHORS = {left: 'start', start: 'start', center: 'middle', right: 'end', end: 'end'};
 const STATE = [
     'matrix',
@@ -16,7 +18,8 @@ const STATE = [
     'dashes',
 ];
 
-const sheet = document.implementation.createDocument(SVG, 'svg'); // where nothing is loaded, not even what is embedded
+// where nothing is loaded, not even what is embedded
+const sheet = document.implementation.createDocument(SVG, 'svg');
 
 export function vector(name, attributes = {}, ...children) {
     const element = sheet.createElementNS(SVG, name);
@@ -123,7 +126,8 @@ export class Recorder {
         const at = (angle) => `${x + radius * Math.cos(angle)} ${y + radius * Math.sin(angle)}`;
         const sweep = backwards ? 0 : 1,
             turn = Math.abs(to - from);
-        const middle = from + ((backwards ? -1 : 1) * Math.min(turn, 2 * Math.PI)) / 2; // two arcs: one cannot end where it begins
+        // two arcs: one cannot end where it begins
+        const middle = from + ((backwards ? -1 : 1) * Math.min(turn, 2 * Math.PI)) / 2;
         this.path += `${this.path ? 'L' : 'M'}${at(from)}`;
         for (const angle of [middle, to])
             this.path += `A${radius} ${radius} 0 0 ${sweep} ${at(angle)}`;

@@ -1,6 +1,7 @@
 // Measures the wavelengths of a table's columns. A wave of angular frequency w satisfies
-// x(k - h) + x(k + h) = 2 cos(w h) x(k) for every amplitude and phase. The distance h grows until w h is
-// large enough to be measured accurately. A column that does not satisfy this is not a wave of the position.
+// x(k - h) + x(k + h) = 2 cos(w h) x(k) for every amplitude and phase. The distance h grows
+// until w h is large enough to be measured accurately. A column that does not satisfy this is
+// not a wave of the position.
 
 const COUNT = 16; // positions of one probe
 const GROWTH = 16;
@@ -36,7 +37,8 @@ async function probe(table, distance, elements, signal) {
     return (await elements(probed, made, 0, COUNT * table.columns, {signal})).data;
 }
 
-// A Float64Array; null if the caller cannot choose the positions of the rows. `elements` is that of tables.js.
+// A Float64Array; null if the caller cannot choose the positions of the rows. `elements` is
+// that of tables.js.
 export async function findWavelengths(table, elements, signal) {
     const {scheme, tensor, columns} = table;
     if (tensor.shape.length !== 2 || tensor.axes[0] !== 'n' || columns > COLUMNS_MAX)

@@ -13,7 +13,8 @@ import {
 const ADDRESSES = {
     first: '',
     compare:
-        '?scheme=rope&length=200&dim=64&right.scheme=rope&right.length=200&right.dim=64&right.rope_type=ntk&right.factor=4&view.mark=100',
+        '?scheme=rope&length=200&dim=64&right.scheme=rope&right.length=200&right.dim=64' +
+        '&right.rope_type=ntk&right.factor=4&view.mark=100',
     mistake: '?scheme=sinusoidal&length=4&dim=0&layout=interlaved',
 };
 

@@ -50,7 +50,8 @@ async function checkList(page) {
     assert.deepEqual(shown.sort(), expected.sort());
 }
 
-// An operation as it is filled in: its example is sent and nothing else, and the answer is shown.
+// An operation as it is filled in: its example is sent and nothing else, and the answer is
+// shown.
 async function checkAnswer(page) {
     const answered = page.waitForResponse(/\/v1\/encodings\/sinusoidal\?/);
     await tryOperation(page, OPERATION);
@@ -95,7 +96,7 @@ async function checkMistake(page) {
 }
 
 pageTest(
-    'every operation is there, and one is tried with its example, as a picture and with a mistake',
+    'every operation is there, and one is tried with its example, as a picture, with a mistake',
     {expected: /status of 422/},
     async (page) => {
         const asked = [];

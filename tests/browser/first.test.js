@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import {drawn, open, pageTest, schemes, screenshot} from './harness.js';
 
 pageTest(
-    'the first screen says what this is, shows examples, and leaves most of the window to the picture',
+    'the first screen says what this is, shows examples, and leaves most of the window to ' +
+        'the picture',
     {viewport: {width: 1440, height: 900}},
     async (page) => {
         await open(page);
@@ -74,7 +75,8 @@ pageTest('every formula is typeset, and loses no letter', {}, async (page) => {
 });
 
 pageTest(
-    'the formula of sinusoidal has indices and a power; its values follow the form, and tell A from B',
+    'the formula of sinusoidal has indices and a power; its values follow the form, and tell ' +
+        'A from B',
     {},
     async (page) => {
         await open(page, '?scheme=sinusoidal&length=16&dim=8');

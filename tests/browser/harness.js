@@ -74,8 +74,8 @@ after(async () => {
 
 export const {schemes} = await (await fetch(`${url}/v1/schemes`)).json();
 
-// A test with a page of its own. options: {expected: pattern of console errors that the test is about,
-// and what Playwright's newContext takes}.
+// A test with a page of its own. options: {expected: pattern of console errors that the test is
+// about, and what Playwright's newContext takes}.
 export function pageTest(name, options, run) {
     test(name, async (t) => {
         const {expected, ...settings} = options;
@@ -120,8 +120,8 @@ export async function drawn(page) {
     assert.equal(await page.textContent('#message'), '');
 }
 
-// Wait until nothing is under way, also nothing that waits for a pause in typing, nor a drawing that a new
-// layout asks for: the page hears of its sizes at the end of a frame.
+// Wait until nothing is under way, also nothing that waits for a pause in typing, nor a drawing
+// that a new layout asks for: the page hears of its sizes at the end of a frame.
 export async function settled(page) {
     await page.waitForTimeout(20); // until an event has been heard of
     await page.waitForFunction(() => {
@@ -156,7 +156,8 @@ export async function openMore(page, side = 'left') {
     }, side);
 }
 
-// What axe finds wrong in a part of the page, or in all of it: [] if nothing. `options` are those of axe.run.
+// What axe finds wrong in a part of the page, or in all of it: [] if nothing. `options` are
+// those of axe.run.
 export async function findings(page, part = 'html', options = {}) {
     await page.evaluate(AXE);
     const {violations} = await page.evaluate(

@@ -299,7 +299,8 @@ pageTest('pictures of the heads', {colorScheme: 'dark'}, async (page) => {
     await page.setViewportSize({width: 400, height: 900});
     await show(
         page,
-        `?scheme=alibi&${ALIBI}&right.scheme=alibi&right.length=24&right.heads=8&right.mask=causal&view=heads&view.heads.form=lines`,
+        `?scheme=alibi&${ALIBI}&right.scheme=alibi&right.length=24&right.heads=8` +
+            '&right.mask=causal&view=heads&view.heads.form=lines',
     );
     await screenshot(page, 'heads-lines-narrow');
     assert.ok(

@@ -94,7 +94,8 @@ pageTest('learned columns are told to have no wavelength', {}, async (page) => {
 pageTest('the difference is left minus right, under one crosshair', {}, async (page) => {
     await open(
         page,
-        `?scheme=${query.replace('?', '&')}&right.scheme=sinusoidal&right.length=${ROWS}&right.dim=${COLUMNS}&right.offset=7`,
+        `?scheme=${query.replace('?', '&')}&right.scheme=sinusoidal&right.length=${ROWS}` +
+            `&right.dim=${COLUMNS}&right.offset=7`,
     );
     const [left, right] = [await npy(query), await npy(query.replace('&base=500', ''))];
     const at = 17 * COLUMNS + 4;
@@ -102,7 +103,8 @@ pageTest('the difference is left minus right, under one crosshair', {}, async (p
     const said = await readout(page);
     assert.ok(
         said.includes(
-            ` · A ${shortest('f32', left[at])} · B ${shortest('f32', right[at])} · difference ${left[at] - right[at]}`,
+            ` · A ${shortest('f32', left[at])} · B ${shortest('f32', right[at])} · ` +
+                `difference ${left[at] - right[at]}`,
         ),
         said,
     );
@@ -117,7 +119,8 @@ const zoomOf = (page) =>
 pageTest('wheel and drag move all panels, within the table', {}, async (page) => {
     await open(
         page,
-        `?scheme=${query.replace('?', '&')}&right.scheme=sinusoidal&right.length=${ROWS}&right.dim=${COLUMNS}&right.offset=7`,
+        `?scheme=${query.replace('?', '&')}&right.scheme=sinusoidal&right.length=${ROWS}` +
+            `&right.dim=${COLUMNS}&right.offset=7`,
     );
     const first = page.locator('canvas.plot').first(),
         last = page.locator('canvas.plot').last();
@@ -173,7 +176,9 @@ for (const dtype of ['f16', 'bf16'])
 
 for (const dtype of ['f32', 'f64', 'f16', 'bf16'])
     test(`${dtype} is shown with the digits of the service`, async () => {
-        const address = `${url}/v1/encodings/sinusoidal?length=64&dim=32&offset=-20&amplitude=3e-5&dtype=${dtype}`;
+        const address =
+            `${url}/v1/encodings/sinusoidal?length=64&dim=32&offset=-20` +
+            `&amplitude=3e-5&dtype=${dtype}`;
         const printed = (await (await fetch(address)).text())
             .match(/\[[^[\]]*\]/g)
             .filter((row) => row.includes('.'))

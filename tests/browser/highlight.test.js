@@ -45,7 +45,8 @@ pageTest(
         const wave = new Float32Array(
             await (
                 await fetch(
-                    `${url}/v1/encodings/rope?length=${ROWS}&dim=${2 * COLUMNS}&tensor=cos&format=raw`,
+                    `${url}/v1/encodings/rope?length=${ROWS}&dim=${2 * COLUMNS}&tensor=cos` +
+                        '&format=raw',
                 )
             ).arrayBuffer(),
         ).filter((_, i) => i % COLUMNS === CHOSEN);
@@ -194,7 +195,8 @@ pageTest(
         ]) {
             await open(
                 page,
-                `?scheme=rope&length=16&dim=32&table=full&layout=${layout}&view=rotation&view.column=${column}`,
+                `?scheme=rope&length=16&dim=32&table=full&layout=${layout}&view=rotation` +
+                    `&view.column=${column}`,
             );
             assert.match(
                 await page.textContent('.rotation-dial.highlighted'),

@@ -1,4 +1,5 @@
-// What made a table: a file that is opened or dropped, the answer in a sentence, and three pictures.
+// What made a table: a file that is opened or dropped, the answer in a sentence, and three
+// pictures.
 import assert from 'node:assert/strict';
 import {mkdtemp, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
@@ -26,9 +27,10 @@ async function fileOf(name, bytes) {
 // The bytes of an npy file of one row-major or Fortran matrix of float32.
 function npyOf(rows, columns, values, fortran = false) {
     const header =
-        `{'descr': '<f4', 'fortran_order': ${fortran ? 'True' : 'False'}, 'shape': (${rows}, ${columns}), }`.padEnd(
-            117,
-        ) + '\n';
+        (
+            `{'descr': '<f4', 'fortran_order': ${fortran ? 'True' : 'False'}, ` +
+            `'shape': (${rows}, ${columns}), }`
+        ).padEnd(117) + '\n';
     const head = Buffer.from([0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59, 1, 0, header.length, 0]);
     return Buffer.concat([
         head,

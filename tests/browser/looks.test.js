@@ -1,4 +1,5 @@
-// How it looks: every view in both themes at three widths is written to the screenshots; contrast is checked.
+// How it looks: every view in both themes at three widths is written to the screenshots;
+// contrast is checked.
 import assert from 'node:assert/strict';
 import {drawn, open, pageTest, screenshot} from './harness.js';
 
@@ -16,11 +17,13 @@ const SHOWN = {
     heads: '?scheme=alibi&length=64&heads=8',
     similarity: '?scheme=sinusoidal&length=96&dim=64',
     distances:
-        '?scheme=sinusoidal&length=512&dim=128&view.distances.metric=dot&view.distances.positions=0,256',
+        '?scheme=sinusoidal&length=512&dim=128&view.distances.metric=dot' +
+        '&view.distances.positions=0,256',
     cloud: '?scheme=sinusoidal&length=96&dim=64',
 };
 const COMPARED =
-    '?scheme=rope&length=256&dim=64&right.scheme=rope&right.length=256&right.dim=64&right.rope_type=ntk&right.factor=4';
+    '?scheme=rope&length=256&dim=64&right.scheme=rope&right.length=256&right.dim=64' +
+    '&right.rope_type=ntk&right.factor=4';
 const NAMES = {
     ...Object.fromEntries(
         Object.entries(SHOWN).map(([view, address]) => [view, `${address}&view=${view}`]),
@@ -93,7 +96,8 @@ for (const colorScheme of ['light', 'dark'])
                 for (const name of TEXTS)
                     assert.ok(
                         contrast(colours[name], colours[back]) >= 4.5,
-                        `${name} on ${back}: ${contrast(colours[name], colours[back]).toFixed(2)}`,
+                        `${name} on ${back}: ` +
+                            `${contrast(colours[name], colours[back]).toFixed(2)}`,
                     );
                 assert.ok(contrast(colours.edge, colours[back]) >= 3, `edge on ${back}`);
             }

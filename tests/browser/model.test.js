@@ -1,4 +1,5 @@
-// The plan of a model: a config.json that is opened or dropped, or a name; its tensors lead to their pictures.
+// The plan of a model: a config.json that is opened or dropped, or a name; its tensors lead to
+// their pictures.
 import assert from 'node:assert/strict';
 import {mkdtemp, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';

@@ -14,7 +14,8 @@ import {
 const PHONE = {viewport: {width: 400, height: 800}, hasTouch: true, isMobile: true};
 const GONE = /ERR_FAILED|ERR_CONNECTION/;
 const SIDES =
-    '?scheme=rope&length=200&dim=64&right.scheme=rope&right.length=200&right.dim=64&right.rope_type=ntk&right.factor=4';
+    '?scheme=rope&length=200&dim=64&right.scheme=rope&right.length=200&right.dim=64' +
+    '&right.rope_type=ntk&right.factor=4';
 
 pageTest(
     'on a phone the picture comes first, and settings lie in a drawer',
@@ -129,7 +130,7 @@ pageTest('the title names the scheme and the view, or both schemes', {}, async (
 });
 
 pageTest(
-    'a service that is gone is tried again, at once on request, and the page recovers by itself',
+    'a service that is gone is tried again, at once on request; the page recovers by itself',
     {expected: GONE},
     async (page) => {
         await open(page, '?scheme=sinusoidal&length=16&dim=8');

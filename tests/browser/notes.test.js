@@ -1,4 +1,5 @@
-// Each view says in one line what it shows and what there is to notice; the claims are counted here anew.
+// Each view says in one line what it shows and what there is to notice; the claims are counted
+// here anew.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {
@@ -24,7 +25,9 @@ pageTest(
         await eventually(async () => assert.match(await note(page), /repeat/));
         assert.equal(
             await note(page),
-            `Rows are positions, columns dimensions, colours values. Columns 0–${repeating - 1} repeat within 128 positions; column 62 has turned ${Number(((100 * 128) / wavelengths[62]).toPrecision(2))} % of a circle.`,
+            'Rows are positions, columns dimensions, colours values. Columns ' +
+                `0–${repeating - 1} repeat within 128 positions; column 62 has turned ` +
+                `${Number(((100 * 128) / wavelengths[62]).toPrecision(2))} % of a circle.`,
         );
     },
 );
@@ -84,7 +87,8 @@ pageTest(
         const S = 'scheme=sinusoidal&length=32&dim=16';
         for (const address of [
             `?${S}&view=cloud`,
-            `?${S}&right.scheme=sinusoidal&right.length=32&right.dim=16&right.base=10&view=similarity`,
+            `?${S}&right.scheme=sinusoidal&right.length=32&right.dim=16&right.base=10` +
+                '&view=similarity',
         ]) {
             await open(page, address);
             await page.waitForSelector('#view .reply');

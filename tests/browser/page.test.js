@@ -4,7 +4,8 @@ import {test} from 'node:test';
 import {drawn, open, openMore, pageTest, readout, schemes, settled, url} from './harness.js';
 
 const MOST_BYTES = 400e3; // of a cold load, over the wire
-const REFUSED = /status of 4\d\d/; // what Chromium says of every answer that is a problem document
+// what Chromium says of every answer that is a problem document
+const REFUSED = /status of 4\d\d/;
 
 async function choose(page, scheme) {
     await page.selectOption('#left-scheme', scheme);
@@ -21,10 +22,9 @@ pageTest('every tensor of every scheme is drawn', {}, async (page) => {
     for (const {name, tensors} of schemes) {
         await choose(page, name);
         await drawn(page);
+        const query = new URL(page.url()).search.replace(/scheme=[^&]*&|&view.*/g, '');
         const {tensors: made} = await (
-            await fetch(
-                `${url}/v1/encodings/${name}${new URL(page.url()).search.replace(/scheme=[^&]*&|&view.*/g, '')}`,
-            )
+            await fetch(`${url}/v1/encodings/${name}${query}`)
         ).json();
         for (const tensor of tensors.filter((each) =>
             made.some((one) => one.name === each.name),
@@ -180,7 +180,8 @@ pageTest(
     {},
     async (page) => {
         const address =
-            '?scheme=alibi&length=64&heads=4&right.scheme=alibi&right.length=64&right.heads=8&view=heatmap&view.slice=3&view.mark=32';
+            '?scheme=alibi&length=64&heads=4&right.scheme=alibi&right.length=64&right.heads=8' +
+            '&view=heatmap&view.slice=3&view.mark=32';
         await open(page, address);
         await page.focus('canvas.plot');
         for (const key of ['+', '+', 'ArrowDown', 'ArrowRight', 'ArrowDown'])
@@ -223,7 +224,8 @@ const lengthOf = (page) =>
     Number(new URLSearchParams(new URL(page.url()).search).get('length'));
 
 pageTest(
-    'a slider moved by keys loads as it goes; what comes without a rest is one entry of the history',
+    'a slider moved by keys loads as it goes; what comes without a rest is one entry of the ' +
+        'history',
     {},
     async (page) => {
         await open(page, '?scheme=sinusoidal&length=16&dim=8');
@@ -302,7 +304,8 @@ pageTest(
         await open(page, '?scheme=sinusoidal&length=16&dim=8');
         let asked = 0;
         await page.route('**/v1/encodings/**format=raw**', async (route) => {
-            if (route.request().url().includes('length=')) asked++; // not what wavelengths are found by
+            // not what wavelengths are found by
+            if (route.request().url().includes('length=')) asked++;
             await new Promise((done) => setTimeout(done, 60));
             await route.continue();
         });
@@ -394,7 +397,8 @@ pageTest(
             () => performance.getEntriesByName('first-contentful-paint')[0].startTime,
         );
         t.diagnostic(
-            `cold load ${(bytes / 1e3).toFixed(1)} kB, first contentful paint after ${paint.toFixed(0)} ms`,
+            `cold load ${(bytes / 1e3).toFixed(1)} kB, first contentful paint after ` +
+                `${paint.toFixed(0)} ms`,
         );
         assert.ok(bytes > 10e3 && bytes < MOST_BYTES, `${bytes} bytes`);
     },

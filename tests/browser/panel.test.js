@@ -1,4 +1,5 @@
-// The panel of settings: groups of schemes, essentials and the rest, help, Reset, differences, choices that ask for more.
+// The panel of settings: groups of schemes, essentials and the rest, help, Reset, differences,
+// choices that ask for more.
 import assert from 'node:assert/strict';
 import {drawn, open, openMore, pageTest, schemes, settled} from './harness.js';
 
@@ -80,7 +81,8 @@ pageTest(
 pageTest('B marks what differs from A, and says what A has', {}, async (page) => {
     await open(
         page,
-        '?scheme=rope&length=16&dim=8&right.scheme=rope&right.length=16&right.dim=8&right.layout=interleaved&right.rope_theta=500',
+        '?scheme=rope&length=16&dim=8&right.scheme=rope&right.length=16&right.dim=8' +
+            '&right.layout=interleaved&right.rope_theta=500',
     );
     const marked = () =>
         page.$$eval('#right .differs', (rows) =>

@@ -26,7 +26,8 @@ const SHOWN = {
     distances: '?scheme=sinusoidal&length=64&dim=16',
     cloud: '?scheme=sinusoidal&length=32&dim=16',
     compare:
-        '?scheme=rope&length=32&dim=16&right.scheme=rope&right.length=32&right.dim=16&right.rope_theta=100',
+        '?scheme=rope&length=32&dim=16&right.scheme=rope&right.length=32&right.dim=16' +
+        '&right.rope_theta=100',
 };
 const SHARPNESS = 2;
 
@@ -98,7 +99,8 @@ for (const [colorScheme, paper] of [
     ['dark', 'ff1a1614'],
 ])
     pageTest(
-        `the picture of every view becomes an SVG file that needs nothing else, in ${colorScheme}`,
+        'the picture of every view becomes an SVG file that needs nothing else, in ' +
+            `${colorScheme}`,
         {colorScheme},
         async (page) => {
             for (const name of colorScheme === 'light'
@@ -264,13 +266,15 @@ pageTest('on Similarity the files are the similarities', {}, async (page) => {
 
 let other; // a server of pages of another origin that show what is asked for in a frame
 before(async () => {
-    other = createServer(({url: asked}, reply) =>
+    other = createServer(({url: asked}, reply) => {
+        const shown = decodeURIComponent(asked.slice(2)).replace(/&/g, '&amp;');
         reply
             .setHeader('Content-Type', 'text/html')
             .end(
-                `<!doctype html><title>elsewhere</title><iframe width="640" height="420" src="${url}/${decodeURIComponent(asked.slice(2)).replace(/&/g, '&amp;')}"></iframe>`,
-            ),
-    );
+                '<!doctype html><title>elsewhere</title><iframe width="640" height="420" ' +
+                    `src="${url}/${shown}"></iframe>`,
+            );
+    });
     await new Promise((ready) => other.listen(0, '127.0.0.1', ready));
 });
 after(() => other.close());

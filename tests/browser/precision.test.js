@@ -1,4 +1,5 @@
-// The precision view: its recipes against torch's results, and its words against a computation of their own.
+// The precision view: its recipes against torch's results, and its words against a computation
+// of their own.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {RECIPES, entryOf, exponentsOf, unitOf} from '../../server/visualiser/recipes.js';
@@ -13,12 +14,16 @@ const recipeOf = (name) => RECIPES.find((each) => each.name === name);
 //   power: 1.0 / 10000.0 ** (torch.arange(0, 64, 2, dtype=torch.int64).float() / 64)
 // as the bits of float32; then torch.sin(position * frequency) in the column named.
 const TORCH = {
-    exponential: `3f800000 3f3ff911 3f0ff59a 3ed7e89a 3ea1e89b 3e72d422 3e361887 3e088d77 3dcccccc 3d99940d 3d6655c1 3d2cba16
-    3d0186e2 3cc2434e 3c91ad3a 3c5a7bf1 3c23d70a 3bf5b9ad 3bb8449a 3b8a2e75 3b4f3e33 3b1b690e 3ae91528 3aaec98e
-    3a83126e 3a44948a 3a136a14 39dd1722 39a5cb60 3978a80d 393a7753 390bd46d`,
-    power: `3f800000 3f3ff911 3f0ff59a 3ed7e89b 3ea1e89b 3e72d423 3e361887 3e088d77 3dcccccd 3d99940d 3d6655c2 3d2cba15
-    3d0186e3 3cc2434f 3c91ad39 3c5a7bf2 3c23d70a 3bf5b9b0 3bb8449c 3b8a2e77 3b4f3e38 3b1b690d 3ae91528 3aaec98e
-    3a83126f 3a44948c 3a136a16 39dd1725 39a5cb60 3978a815 393a7753 390bd472`,
+    exponential: `
+        3f800000 3f3ff911 3f0ff59a 3ed7e89a 3ea1e89b 3e72d422 3e361887 3e088d77
+        3dcccccc 3d99940d 3d6655c1 3d2cba16 3d0186e2 3cc2434e 3c91ad3a 3c5a7bf1
+        3c23d70a 3bf5b9ad 3bb8449a 3b8a2e75 3b4f3e33 3b1b690e 3ae91528 3aaec98e
+        3a83126e 3a44948a 3a136a14 39dd1722 39a5cb60 3978a80d 393a7753 390bd46d`,
+    power: `
+        3f800000 3f3ff911 3f0ff59a 3ed7e89b 3ea1e89b 3e72d423 3e361887 3e088d77
+        3dcccccd 3d99940d 3d6655c2 3d2cba15 3d0186e3 3cc2434f 3c91ad39 3c5a7bf2
+        3c23d70a 3bf5b9b0 3bb8449c 3b8a2e77 3b4f3e38 3b1b690d 3ae91528 3aaec98e
+        3a83126f 3a44948c 3a136a16 39dd1725 39a5cb60 3978a815 393a7753 390bd472`,
 };
 const SINES = [
     ['exponential', 64, 10000, 131071, 3, -0.8422588109970093],
@@ -29,22 +34,25 @@ const SINES = [
     ['power', 128, 500000, 131071, 2, 0.6806175708770752],
 ];
 
-test('frequencies are torch’s: of the power bit for bit, of the exponential to one unit', () => {
+test('frequencies are torch’s: of the power bit for bit, of the exponential to a unit', () => {
     for (const [name, most] of [
         ['power', 0],
         ['exponential', 1],
     ])
-        TORCH[name].split(/\s+/).forEach((word, i) => {
-            const made = recipeOf(name).frequency({
-                base: 10000,
-                numerator: 2 * i,
-                denominator: 64,
+        TORCH[name]
+            .trim()
+            .split(/\s+/)
+            .forEach((word, i) => {
+                const made = recipeOf(name).frequency({
+                    base: 10000,
+                    numerator: 2 * i,
+                    denominator: 64,
+                });
+                assert.ok(
+                    Math.abs(bitsOf(made) - parseInt(word, 16)) <= most,
+                    `${name} ${i}: ${made}`,
+                );
             });
-            assert.ok(
-                Math.abs(bitsOf(made) - parseInt(word, 16)) <= most,
-                `${name} ${i}: ${made}`,
-            );
-        });
 });
 
 test('sines at far positions are torch’s', () => {
@@ -169,7 +177,8 @@ pageTest('positions are chosen, in the address', {}, async (page) => {
         '?scheme=sinusoidal&length=16&dim=32&base=700&amplitude=0.3&view=precision',
     );
     await words(page);
-    await page.fill('#precision-offset', '20000000'); // beyond 2^24, where float32 has no odd positions
+    // beyond 2^24, where float32 has no odd positions
+    await page.fill('#precision-offset', '20000000');
     await page.keyboard.press('Enter');
     await drawn(page);
     await words(page);
@@ -221,7 +230,8 @@ pageTest('the growth goes from 1 to a million', {}, async (page) => {
 pageTest('two tables are judged side by side, a scaled base too', {}, async (page) => {
     await open(
         page,
-        '?scheme=rope&length=16&dim=64&right.scheme=rope&right.length=16&right.dim=64&right.rope_type=ntk&right.factor=4&view=precision',
+        '?scheme=rope&length=16&dim=64&right.scheme=rope&right.length=16&right.dim=64' +
+            '&right.rope_type=ntk&right.factor=4&view=precision',
     );
     const [left, right] = await words(page);
     assert.match(left, /^A: At positions 131008 to 131135/);
@@ -242,7 +252,8 @@ pageTest('two tables are judged side by side, a scaled base too', {}, async (pag
 pageTest('columns at other frequencies are left out, and said to be', {}, async (page) => {
     await open(
         page,
-        '?scheme=rope&length=16&dim=64&rope_type=llama3&factor=8&original_max_position_embeddings=8192&view=precision',
+        '?scheme=rope&length=16&dim=64&rope_type=llama3&factor=8' +
+            '&original_max_position_embeddings=8192&view=precision',
     );
     assert.match(
         (await words(page))[0],
@@ -256,7 +267,8 @@ pageTest('columns at other frequencies are left out, and said to be', {}, async 
 pageTest('what cannot be computed is told', {}, async (page) => {
     await open(
         page,
-        '?scheme=sinusoidal&length=8&dim=4&amplitude=0&view=precision&view.precision.rows=0&view.precision.offset=soon',
+        '?scheme=sinusoidal&length=8&dim=4&amplitude=0&view=precision&view.precision.rows=0' +
+            '&view.precision.offset=soon',
     );
     assert.match((await words(page))[0], /^No column is a sine or a cosine/);
     assert.equal(

@@ -1,5 +1,5 @@
-// Pictures do not mislead: values without a range have no scale, tables with other axes are not subtracted, what a
-// pixel cannot hold is not averaged away, and matrices of places are square.
+// Pictures do not mislead: values without a range have no scale, tables with other axes are not
+// subtracted, what a pixel cannot hold is not averaged away, and matrices of places are square.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {coverOf, paint, spansOf} from '../../server/visualiser/raster.js';
@@ -80,7 +80,8 @@ pageTest(
             ).tensors[0].data[0][0];
         assert.ok(
             (await readout(page)).startsWith(
-                `A: position 1, dimension 0, value ${await value(1)} · B: position 8, dimension 0, value ${await value(8)}`,
+                `A: position 1, dimension 0, value ${await value(1)} · B: position 8, ` +
+                    `dimension 0, value ${await value(8)}`,
             ),
             await readout(page),
         );
@@ -133,7 +134,7 @@ pageTest('matrices of queries and keys have square cells', {}, async (page) => {
     }
 });
 
-test('a pixel shows the least or the greatest of its values, and nothing beyond the table', () => {
+test('a pixel shows the least or the greatest of its values, none beyond the table', () => {
     const table = {data: Float64Array.of(-1, 1, 3, NaN, 0, 2), columns: 6};
     const image = {width: 4, height: 2, data: new Uint8ClampedArray(32)};
     const scale = {word: (value) => (Number.isNaN(value) ? 99 : value + 10)};

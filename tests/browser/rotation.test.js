@@ -1,4 +1,5 @@
-// The rotation view shows the cosines and sines that the service sends, at the position that is chosen.
+// The rotation view shows the cosines and sines that the service sends, at the position that is
+// chosen.
 import assert from 'node:assert/strict';
 import {drawn, open, pageTest, readout, screenshot, url} from './harness.js';
 

@@ -28,7 +28,8 @@ const turned = (vector, cos, sin) =>
             : vector[i - 1] * sin[(i - 1) / 2] + value * cos[(i - 1) / 2],
     );
 
-// The mean score of `draws` queries at a row with keys at row 0: half-width tables cos and sin of `count` columns.
+// The mean score of `draws` queries at a row with keys at row 0: half-width tables cos and sin
+// of `count` columns.
 export function scoreOf({cos, sin, count, row, seed, draws, other = false}) {
     const uniform = uniforms(seed);
     const at = (table, place) => table.subarray(place * count, (place + 1) * count);

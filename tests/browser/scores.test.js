@@ -1,4 +1,5 @@
-// The scores of random queries and keys: those of the service's own tables, for every choice the scheme has.
+// The scores of random queries and keys: those of the service's own tables, for every choice
+// the scheme has.
 import assert from 'node:assert/strict';
 import {decode} from '../../server/visualiser/numbers.js';
 import {scoreOf} from './score.js';
@@ -25,7 +26,8 @@ async function expected(variants, row, drawing) {
                         'f32',
                         await (
                             await fetch(
-                                `${url}/v1/encodings/rope?${QUERY}${query}&tensor=${tensor}&format=raw`,
+                                `${url}/v1/encodings/rope?${QUERY}${query}&tensor=${tensor}` +
+                                    '&format=raw',
                             )
                         ).arrayBuffer(),
                     ),
@@ -85,7 +87,8 @@ pageTest(
     async (page) => {
         await open(
             page,
-            `${PLAIN}&view.scores.key=other&view.scores.draws=1&view.scores.seed=4294967295&view.scores.variants=default,yarn`,
+            `${PLAIN}&view.scores.key=other&view.scores.draws=1&view.scores.seed=4294967295` +
+                '&view.scores.variants=default,yarn',
         );
         const chosen = {default: VARIANTS.default, yarn: VARIANTS.yarn};
         await check(page, chosen, 0.4, {seed: 4294967295, draws: 1, other: true});
@@ -115,12 +118,14 @@ pageTest(
 );
 
 pageTest(
-    'the training length is the parameters’ own, or the one that is set; two sides show their own lines',
+    'the training length is the parameters’ own, or the one that is set; two sides show ' +
+        'their own lines',
     {},
     async (page) => {
         await open(
             page,
-            `${PLAIN}&rope_type=yarn&factor=2&original_max_position_embeddings=64&view.scores.variants=default,linear,yarn`,
+            `${PLAIN}&rope_type=yarn&factor=2&original_max_position_embeddings=64` +
+                '&view.scores.variants=default,linear,yarn',
         );
         assert.match(await page.textContent('svg.chart'), /(?<!taken as )trained to 64/);
         await check(
@@ -135,7 +140,8 @@ pageTest(
         );
         await open(
             page,
-            `${PLAIN}&view.mark=16&right.scheme=rope&right.length=128&right.dim=16&right.rope_type=linear&right.factor=8`,
+            `${PLAIN}&view.mark=16&right.scheme=rope&right.length=128&right.dim=16` +
+                '&right.rope_type=linear&right.factor=8',
         );
         assert.match(await page.textContent('svg.chart'), /trained to 16/);
         await check(page, {'A default': '', 'B linear': '&rope_type=linear&factor=8'}, 0.3, {

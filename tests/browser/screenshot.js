@@ -18,7 +18,8 @@ const PICTURES = [
     {
         file: 'compare.png',
         address:
-            '?scheme=rope&length=256&dim=64&right.scheme=rope&right.length=256&right.dim=64&right.rope_type=ntk&right.factor=4',
+            '?scheme=rope&length=256&dim=64&right.scheme=rope&right.length=256&right.dim=64' +
+            '&right.rope_type=ntk&right.factor=4',
         drawing: 'canvas.plot',
         pointer: [0.4, 0.4],
         told: 'B ',
@@ -26,7 +27,8 @@ const PICTURES = [
     {
         file: 'decay.png',
         address:
-            '?scheme=sinusoidal&length=512&dim=128&view=distances&view.distances.metric=dot&view.distances.positions=0,256',
+            '?scheme=sinusoidal&length=512&dim=128&view=distances&view.distances.metric=dot' +
+            '&view.distances.positions=0,256',
         drawing: '#distances-charts svg',
         pointer: [0.55, 0.5],
         told: 'position',

@@ -1,5 +1,5 @@
-// Positions against positions: matrix, curves and cloud show the service's bits and those of the
-// definitions; the examples lead to their views.
+// Positions against positions: matrix, curves and cloud show the service's bits and those of
+// the definitions; the examples lead to their views.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {shortest} from '../../server/visualiser/numbers.js';
@@ -11,7 +11,9 @@ const N = 48,
     DIM = 16,
     OFFSET = 7;
 const QUERY = `length=${N}&dim=${DIM}&offset=${OFFSET}&base=30`;
-const SIDES = `?scheme=sinusoidal&${QUERY}&right.scheme=sinusoidal&right.length=${N}&right.dim=${DIM}&right.offset=${OFFSET}`;
+const SIDES =
+    `?scheme=sinusoidal&${QUERY}&right.scheme=sinusoidal&right.length=${N}` +
+    `&right.dim=${DIM}&right.offset=${OFFSET}`;
 
 async function raw(path, Type = Float32Array) {
     const response = await fetch(`${url}/v1/${path}&format=raw`);
@@ -79,7 +81,8 @@ pageTest(
             ];
             assert.equal(
                 await readout(page),
-                `position ${18 + OFFSET} · position ${5 + OFFSET} · value ${shortest('f32', served)}`,
+                `position ${18 + OFFSET} · position ${5 + OFFSET} · value ` +
+                    `${shortest('f32', served)}`,
             );
             assert.ok(
                 Math.abs(served - define(row(18), row(5))) <
@@ -102,7 +105,8 @@ pageTest('two matrices share their scale and have a difference', {}, async (page
     const at = 16 * N + 2;
     assert.equal(
         await readout(page),
-        `position ${16 + OFFSET} · position ${2 + OFFSET} · A ${shortest('f32', left[at])} · B ${shortest('f32', right[at])} · difference ${left[at] - right[at]}`,
+        `position ${16 + OFFSET} · position ${2 + OFFSET} · A ${shortest('f32', left[at])} · ` +
+            `B ${shortest('f32', right[at])} · difference ${left[at] - right[at]}`,
     );
     const scales = await page.locator('.panel .scale').allTextContents();
     assert.equal(scales.length, 3);
@@ -163,7 +167,9 @@ pageTest(
             shortest('f32', matrix[(position - OFFSET) * N + 17]);
         assert.equal(
             await readout(page),
-            `position 24 · l2 distance · A to 10 ${value(left, 10)} · A to 40 ${value(left, 40)} · B to 10 ${value(right, 10)} · B to 40 ${value(right, 40)}`,
+            `position 24 · l2 distance · A to 10 ${value(left, 10)} · A to 40 ` +
+                `${value(left, 40)} · B to 10 ${value(right, 10)} · B to 40 ` +
+                `${value(right, 40)}`,
         );
         const row = await rowsOf(QUERY);
         assert.ok(
@@ -249,7 +255,8 @@ pageTest(
         assert.match(
             await page.textContent('.cloud-news'),
             new RegExp(
-                `^A: ${(N * (N - 1)).toLocaleString('en')} ordered pairs; both triangles coincide`,
+                `^A: ${(N * (N - 1)).toLocaleString('en')} ordered pairs; both triangles ` +
+                    'coincide',
             ),
         );
     },
@@ -367,12 +374,14 @@ pageTest(
     async (page) => {
         await open(
             page,
-            '?scheme=sinusoidal&length=8&dim=8&amplitude=1000&dtype=f16&view=similarity&view.similarity.metric=dot',
+            '?scheme=sinusoidal&length=8&dim=8&amplitude=1000&dtype=f16&view=similarity' +
+                '&view.similarity.metric=dot',
         );
         await page.waitForSelector('.similarity-news.failed');
         const {detail} = await (
             await fetch(
-                `${url}/v1/similarity/sinusoidal?length=8&dim=8&amplitude=1000&dtype=f16&metric=dot`,
+                `${url}/v1/similarity/sinusoidal?length=8&dim=8&amplitude=1000&dtype=f16` +
+                    '&metric=dot',
             )
         ).json();
         assert.equal(await page.textContent('.similarity-news'), detail);

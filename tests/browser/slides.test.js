@@ -1,4 +1,5 @@
-// Sliders: every position is one that the service takes, and the picture never vanishes while one moves.
+// Sliders: every position is one that the service takes, and the picture never vanishes while
+// one moves.
 import assert from 'node:assert/strict';
 import {drawn, open, pageTest, settled, url} from './harness.js';
 
@@ -15,7 +16,8 @@ for (const [scheme, query, name] of [
     ['sinusoidal', 'length=16&dim=8', 'dim'], // even, unless another parameter says so
     ['rope', 'length=16&dim=8', 'dim'],
     ['transformer_xl', 'length=16&dim=24', 'heads'], // a divisor of dim
-    ['hierarchical', 'length=100&dim=8&base_length=16', 'base_length'], // its square is above length
+    // its square is above length
+    ['hierarchical', 'length=100&dim=8&base_length=16', 'base_length'],
     ['alibi', 'length=24&heads=4', 'query_length'], // at most length
     ['binary', 'length=100&width=12', 'width'], // wide enough for the last position
     ['t5', 'length=16&heads=4', 'num_buckets'],
@@ -27,7 +29,8 @@ for (const [scheme, query, name] of [
         async (page) => {
             await open(page, `?scheme=${scheme}&${query}`);
             const values = new Set();
-            const most = name === 'dim' || name === 'heads' ? 700 : 1000; // wider tables only take longer
+            // wider tables only take longer
+            const most = name === 'dim' || name === 'heads' ? 700 : 1000;
             for (let at = 0; at <= most; at += 37) {
                 await slide(page, name, at);
                 await drawn(page);
@@ -85,13 +88,14 @@ pageTest(
     },
 );
 
-// Moves a slider by `inputs` events, one for each frame, and looks at the picture in every frame. {blank: frames
-// without a picture, drawn: how many pictures were seen}.
+// Moves a slider by `inputs` events, one for each frame, and looks at the picture in every
+// frame. {blank: frames without a picture, drawn: how many pictures were seen}.
 const watch = (page, name, inputs) =>
     page.locator(`#left-${name} ~ input[type=range]`).evaluate(async (input, inputs) => {
         const picture = () =>
             document.querySelector(
-                '#view canvas.plot, #view svg.chart, #view .rotation-dial canvas, #distances-charts svg',
+                '#view canvas.plot, #view svg.chart, #view .rotation-dial canvas, ' +
+                    '#distances-charts svg',
             );
         const frame = () => new Promise((done) => requestAnimationFrame(done));
         const seen = new Set();
@@ -198,7 +202,8 @@ pageTest('from input to picture (the time is told, not judged)', {}, async (page
         const computed = await measure(),
             cached = await measure();
         const tell = (kind, {times, bare}) =>
-            `${kind} ${median(times).toFixed(0)} ms (${(median(times) / median(bare)).toFixed(1)} times a bare fetch and draw)`;
+            `${kind} ${median(times).toFixed(0)} ms ` +
+            `(${(median(times) / median(bare)).toFixed(1)} times a bare fetch and draw)`;
         t.diagnostic(`${view}: ${tell('computed', computed)}, ${tell('cached', cached)}`);
     }
 });

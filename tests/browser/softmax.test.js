@@ -58,7 +58,8 @@ pageTest(
                 await check(page, await weights(scheme, `${QUERY}${more}`, 10), key);
             await open(
                 page,
-                `?scheme=${scheme}&${QUERY}${more}&form=compact&view=softmax&view.softmax.query=10`,
+                `?scheme=${scheme}&${QUERY}${more}&form=compact&view=softmax` +
+                    '&view.softmax.query=10',
             );
             await check(page, await weights(scheme, `${QUERY}${more}`, 10), 7);
         }
@@ -90,9 +91,12 @@ pageTest(
         for (const key of ['Home', ...Array(14).fill('ArrowRight')])
             await page.keyboard.press(key);
         const expected = await weights('alibi', QUERY, 13);
+        const six = (weight) => Number(weight.toPrecision(6));
         assert.equal(
             await readout(page),
-            `key 14 · ${expected.map((row, head) => `head ${head} ${Number(row[14].toPrecision(6))}`).join(' · ')}`,
+            ['key 14', ...expected.map((row, head) => `head ${head} ${six(row[14])}`)].join(
+                ' · ',
+            ),
         );
         await page.getByText('Numbers of these heads').click();
         const reach = expected[0].reduce(

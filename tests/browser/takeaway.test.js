@@ -1,5 +1,5 @@
-// Take it away: the code is run, the files are downloaded, permalinks restore what was seen, and pages of
-// other origins may have it all.
+// Take it away: the code is run, the files are downloaded, permalinks restore what was seen,
+// and pages of other origins may have it all.
 import assert from 'node:assert/strict';
 import {execFileSync, spawnSync} from 'node:child_process';
 import {mkdtempSync, readFileSync, readdirSync, rmSync} from 'node:fs';
@@ -188,7 +188,8 @@ const ARRAYS = {
     i32: 'Int32Array',
 };
 const TELL =
-    "({shape, type: table.constructor.name, bytes: [...new Uint8Array(table.buffer)].map((byte) => byte.toString(16).padStart(2, '0')).join('')})";
+    '({shape, type: table.constructor.name, bytes: [...new Uint8Array(table.buffer)]' +
+    ".map((byte) => byte.toString(16).padStart(2, '0')).join('')})";
 
 function checkJavaScript(told, {name, dtype, expected}, i) {
     assert.deepEqual(told.shape, expected.shape, name);
@@ -227,7 +228,9 @@ pageTest(
 );
 
 test('quotes in an address stay within their text', () => {
-    const address = `${url}/v1/encodings/sinusoidal?length=4&dim=8&layout=it's;"$(touch%20made)\\'&format=`;
+    const address =
+        `${url}/v1/encodings/sinusoidal?length=4&dim=8` +
+        `&layout=it's;"$(touch%20made)\\'&format=`;
     for (const {name, write} of SNIPPETS) {
         const code = write({dtype: 'f32', url: (format) => address + format});
         const [command, ...rest] = {
@@ -389,7 +392,8 @@ pageTest(
     async (page) => {
         await open(
             page,
-            '?scheme=sinusoidal&length=64&dim=16&right.scheme=rope&right.length=64&right.dim=16',
+            '?scheme=sinusoidal&length=64&dim=16&right.scheme=rope&right.length=64' +
+                '&right.dim=16',
         );
         await openPanel(page);
         await files(page, 12);
@@ -416,7 +420,8 @@ pageTest(
 
 // ---- permalinks ----
 
-// What can be seen: fields, buttons, drawings, and what lies under three places of the first one.
+// What can be seen: fields, buttons, drawings, and what lies under three places of the first
+// one.
 async function seen(page) {
     await page.mouse.move(0, 0);
     const state = await page.evaluate(() => ({
@@ -585,7 +590,8 @@ pageTest(
 // ---- other origins ----
 
 pageTest(
-    'a page of another origin fetches tables and their headers, shows pictures, and changes nothing',
+    'a page of another origin fetches tables and their headers, shows pictures, and changes ' +
+        'nothing',
     {expected: /CORS policy|ERR_FAILED/},
     async (page) => {
         await page.goto(elsewhere());
@@ -681,7 +687,9 @@ pageTest('the time from a slider’s event to the drawn frame is told', {}, asyn
         const times = await page.evaluate(() => window.times);
         assert.equal(times.length, 9);
         t.diagnostic(
-            `sinusoidal 512x128, ${what}: redrawn ${median(times).toFixed(1)} ms after the slider's event (median of 9; ${Math.min(...times).toFixed(1)} to ${Math.max(...times).toFixed(1)})`,
+            `sinusoidal 512x128, ${what}: redrawn ${median(times).toFixed(1)} ms after the ` +
+                `slider's event (median of 9; ${Math.min(...times).toFixed(1)} to ` +
+                `${Math.max(...times).toFixed(1)})`,
         );
     }
 });

@@ -1,5 +1,6 @@
-// What is read under the pointer is what the service computes there: of every scheme, in every view that it has,
-// also where rows or columns are distances. Places come from the service's own documents and tensors.
+// What is read under the pointer is what the service computes there: of every scheme, in every
+// view that it has, also where rows or columns are distances. Places come from the service's
+// own documents and tensors.
 import assert from 'node:assert/strict';
 import {decode, round} from '../../server/visualiser/numbers.js';
 import {axesOf, axisTitle, effectiveOf} from '../../server/visualiser/schema.js';
@@ -98,7 +99,8 @@ async function heatmap(page, tensor) {
         }
 }
 
-// "title at · name k: value · …" of waves (rows read, columns named) or profiles (the other way round).
+// "title at · name k: value · …" of waves (rows read, columns named) or profiles (the other way
+// round).
 async function lines(page, tensor, upright) {
     const [, columns] = matrixOf(tensor),
         [down, across] = axesOfMatrix(tensor);
@@ -216,7 +218,8 @@ const VIEWS = {
             exact,
             (
                 await raw(
-                    `encodings/${scheme.name}?${rest}&positions=${position}&tensor=${tensor.name}&format=raw&dtype=f32`,
+                    `encodings/${scheme.name}?${rest}&positions=${position}` +
+                        `&tensor=${tensor.name}&format=raw&dtype=f32`,
                 )
             )[Number(column)],
         );
@@ -311,7 +314,8 @@ const VIEWS = {
         await page.keyboard.press('ArrowRight');
         await page.keyboard.press('ArrowDown');
         const [, one, other, l2, pearson] = new RegExp(
-            `^${title}s (-?\\d+) and (-?\\d+) · l2 distance (\\S+) · Pearson correlation (\\S+)$`,
+            `^${title}s (-?\\d+) and (-?\\d+) · l2 distance (\\S+) · ` +
+                'Pearson correlation (\\S+)$',
         ).exec(await say(page, title));
         const index = at.indexOf(Number(one)) * at.length + at.indexOf(Number(other));
         for (const [metric, text] of [
@@ -341,12 +345,14 @@ function queriesOf({example, parameters}) {
         ];
     return [
         has('offset')
-            ? `${longer.replace('base_length=4', 'base_length=12')}&offset=${has('base_length') || has('width') ? 1 : 7}`
+            ? `${longer.replace('base_length=4', 'base_length=12')}` +
+              `&offset=${has('base_length') || has('width') ? 1 : 7}`
             : longer,
     ];
 }
 
-// Refusals that a scheme's views bring about: measuring waves asks for far rows, whose amplitude no dtype holds.
+// Refusals that a scheme's views bring about: measuring waves asks for far rows, whose
+// amplitude no dtype holds.
 const REFUSED = {xpos: /status of 422/};
 
 for (const scheme of schemes)
@@ -389,7 +395,9 @@ for (const scheme of schemes)
                                 tensor: ['Heads', 'Softmax'].includes(title) ? tensor : first,
                             });
                         } catch (error) {
-                            error.message = `${scheme.name}?${query} ${made.name} ${title}: ${error.message}`;
+                            error.message =
+                                `${scheme.name}?${query} ${made.name} ${title}: ` +
+                                `${error.message}`;
                             throw error;
                         }
                     }

@@ -1,4 +1,5 @@
-// Waves, profiles and the spectrum: lines have the bits that the service sends, words count rightly.
+// Waves, profiles and the spectrum: lines have the bits that the service sends, words count
+// rightly.
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import {parseList, spread} from '../../server/visualiser/lists.js';
@@ -164,7 +165,8 @@ pageTest('the spectrum counts the columns that never complete a turn', {}, async
     for (const [address, dim, base, limit] of [
         [`?${LEFT}&view=spectrum&view.mark=100`, 24, 500, 100],
         [
-            '?scheme=rope&length=64&dim=128&rope_theta=500000&table=full&view=spectrum&view.mark=8192',
+            '?scheme=rope&length=64&dim=128&rope_theta=500000&table=full&view=spectrum' +
+                '&view.mark=8192',
             128,
             500000,
             8192,
@@ -181,7 +183,8 @@ pageTest('the spectrum counts the columns that never complete a turn', {}, async
         assert.ok(
             longer > 0 &&
                 words.startsWith(
-                    `${longer} of ${dim} columns have wavelengths above the training length of ${limit}`,
+                    `${longer} of ${dim} columns have wavelengths above the training length ` +
+                        `of ${limit}`,
                 ),
             words,
         );

@@ -1,8 +1,9 @@
 // Checks the manifests of docker/kubernetes without a cluster: node check.mjs SERVER FOLDER
 //
-// Values are held against the schemas of npm's kubernetes-models. These ask for every member that they know, so a
-// member of ours that none asks for does not exist in Kubernetes. Then the names that files share are compared: labels,
-// ports, volumes, settings. At last each member and each of these names is misspelt, one by one: all must be noticed.
+// Values are held against the schemas of npm's kubernetes-models. These ask for every member
+// that they know, so a member of ours that none asks for does not exist in Kubernetes. Then the
+// names that files share are compared: labels, ports, volumes, settings. At last each member
+// and each of these names is misspelt, one by one: all must be noticed.
 import {execFileSync} from 'node:child_process';
 import {existsSync, readFileSync, readdirSync} from 'node:fs';
 import {join} from 'node:path';
@@ -11,7 +12,8 @@ import {loadAll} from 'js-yaml';
 const [server, root] = process.argv.slice(2);
 const help = execFileSync(server, ['--help'], {encoding: 'utf8'});
 const SETTINGS = new Set(help.match(/POSENC_[A-Z_]+/g));
-const FREE = /\/(labels|annotations|matchLabels|requests|limits|pairs)$/; // maps whose members we name ourselves
+// maps whose members we name ourselves
+const FREE = /\/(labels|annotations|matchLabels|requests|limits|pairs)$/;
 const KUSTOMIZATION = {
     apiVersion: 1,
     kind: 1,
@@ -249,7 +251,8 @@ for (const name of ['fleet', 'sidecar']) {
         else console.error(`${name}: nobody notices a misspelt ${what}`);
     }
     console.log(
-        `kubernetes: ${name}: ${overlay.objects.length} objects, ${mistakes.length} mistakes; ${planted} misspellings planted, ${noticed} noticed`,
+        `kubernetes: ${name}: ${overlay.objects.length} objects, ${mistakes.length} ` +
+            `mistakes; ${planted} misspellings planted, ${noticed} noticed`,
     );
     wrong += mistakes.length + planted - noticed;
 }

@@ -1,5 +1,6 @@
-// The cloud of all pairs of positions: their distance against their correlation. The upper triangle of
-// the matrices (j > i) and the lower one (j < i) have colours of their own, and a third where they meet.
+// The cloud of all pairs of positions: their distance against their correlation. The upper
+// triangle of the matrices (j > i) and the lower one (j < i) have colours of their own, and a
+// third where they meet.
 import {scaleLinear} from 'd3-scale';
 import {h} from '../dom.js';
 import {brief} from '../numbers.js';
@@ -51,8 +52,8 @@ const placeOf = ({x, y, scales}, index) => [scales.x(x.data[index]), scales.y(y.
 const triangleOf = ({x}, index) =>
     index % x.columns > x.numbers(Math.floor(index / x.columns)) ? UPPER : LOWER;
 
-// Draws the points on a canvas of their own, since putImageData would overwrite the grid below them. Also
-// returns for each pixel the index (into the matrices) of a point in it, or -1.
+// Draws the points on a canvas of their own, since putImageData would overwrite the grid below
+// them. Also returns for each pixel the index (into the matrices) of a point in it, or -1.
 function paint(cloud, {wide, high, ratio}, colours) {
     const {at} = cloud.pairs;
     const nearby = new Int32Array(wide * high).fill(-1);
@@ -111,10 +112,15 @@ function drawAxes(context, {x, y, scales}, {wide, high}, colours) {
 function labelOf({x, y, pairs: {at}, title}) {
     const range = (matrix) =>
         `${matrix.tensor.name} from ${extentOf(matrix, at).map(brief).join(' to ')}`;
-    return `${title}: ${at.length > 0 ? `${at.length} pairs of positions, ${range(x)}, ${range(y)}` : 'no pairs with both numbers'}. Arrow keys choose the two positions.`;
+    const what =
+        at.length > 0
+            ? `${at.length} pairs of positions, ${range(x)}, ${range(y)}`
+            : 'no pairs with both numbers';
+    return `${title}: ${what}. Arrow keys choose the two positions.`;
 }
 
-// One cloud: {title, x, y: matrices, pairs, scales}; draw(index) rings a point, find(event) finds one.
+// One cloud: {title, x, y: matrices, pairs, scales}; draw(index) rings a point, find(event)
+// finds one.
 function createCloud(cloud, {wide, high}, {colours}) {
     const {x, y} = cloud;
     const canvas = h('canvas', {
@@ -194,19 +200,23 @@ function newsOf(cloud, prefix, triangle) {
     } = cloud;
     const all = (x.columns * (x.columns - 1)) / (triangle === 'both' ? 1 : 2);
     const {mirrored, different} = compareTriangles(x, y);
-    const parts = [
-        `${at.length.toLocaleString('en')} ${thinned || x.rows < x.columns ? `of ${all.toLocaleString('en')} ordered pairs, thinned by a fixed rule` : 'ordered pairs'}`,
-    ];
+    const kept =
+        thinned || x.rows < x.columns
+            ? `of ${all.toLocaleString('en')} ordered pairs, thinned by a fixed rule`
+            : 'ordered pairs';
+    const parts = [`${at.length.toLocaleString('en')} ${kept}`];
     if (x.rows < x.columns) parts.push(`${x.rows} of ${x.columns} rows compared with all`);
     if (undefinedPairs > 0)
         parts.push(
-            `${undefinedPairs.toLocaleString('en')} without a ${y.tensor.name}, which a constant row does not have`,
+            `${undefinedPairs.toLocaleString('en')} without a ${y.tensor.name}, which a ` +
+                'constant row does not have',
         );
     if (at.length > 0 && mirrored > 0)
         parts.push(
             different === 0
                 ? 'both triangles coincide: the matrices are symmetric'
-                : `${different.toLocaleString('en')} of ${mirrored.toLocaleString('en')} pairs differ between the triangles`,
+                : `${different.toLocaleString('en')} of ${mirrored.toLocaleString('en')} ` +
+                      'pairs differ between the triangles',
         );
     return h('p', {class: 'cloud-news'}, `${prefix}${parts.join('; ')}.`);
 }
@@ -250,7 +260,8 @@ function describePair(clouds, {i, j}) {
         parts.push(
             ...[cloud.x, cloud.y].map(
                 (table) =>
-                    `${clouds.length > 1 ? `${'AB'[side]} ` : ''}${table.tensor.name} ${table.text(r, c)}`,
+                    `${clouds.length > 1 ? `${'AB'[side]} ` : ''}${table.tensor.name} ` +
+                    `${table.text(r, c)}`,
             ),
         );
     });

@@ -1,4 +1,5 @@
-// One dial of the rotation view: a unit circle with the vectors of one pair, drawn to their true length.
+// One dial of the rotation view: a unit circle with the vectors of one pair, drawn to their
+// true length.
 
 const RIM = 7; // pixels from the outermost vector to the edge
 const TIP = 3.5;
@@ -13,7 +14,8 @@ function circle(context, centre, radius, colour, dashes = []) {
     context.setLineDash([]);
 }
 
-// The tip of A is round and that of B square, so that they differ without their colours as well.
+// The tip of A is round and that of B square, so that they differ without their colours as
+// well.
 function tip(context, side, x, y, size) {
     context.beginPath();
     if (side === 0) context.arc(x, y, size, 0, 2 * Math.PI);

@@ -16,7 +16,8 @@ import {
 
 const OPTION = 'distances.positions';
 const CHOSEN_MAX = 7; // as many as there are colours
-const BUCKETS = 1024; // longer curves are drawn by their least and greatest values in so many parts
+// longer curves are drawn by their least and greatest values in so many parts
+const BUCKETS = 1024;
 const MARGIN = {top: 14, right: 14, bottom: 40, left: 64};
 
 // ---- chosen positions ----
@@ -234,7 +235,8 @@ function legendOf({chosen, choose, orders: {length: sides}, title}, colours) {
     );
 }
 
-// Let pointer and keys move a line through all charts; a click or Enter chooses where it stands.
+// Let pointer and keys move a line through all charts; a click or Enter chooses where it
+// stands.
 function connect(place, charts, order, {colours, signal}, tell, toggle) {
     const pointers = charts.map((chart) => createPointer(chart, colours));
     let at = null; // a place in the order
@@ -298,9 +300,11 @@ function newsOf(curves, {orders, chosen, note, title}) {
     return [
         note,
         absent.length > 0 &&
-            `No curve of ${absent.join(', ')}: the table has no such ${title}, or they are too many for its length.`,
+            `No curve of ${absent.join(', ')}: the table has no such ${title}, or they are ` +
+                'too many for its length.',
         thinned &&
-            `Drawn by the least and greatest values of ${BUCKETS} parts; numbers below the picture are of the ${title} itself.`,
+            `Drawn by the least and greatest values of ${BUCKETS} parts; numbers below the ` +
+                `picture are of the ${title} itself.`,
     ]
         .filter(Boolean)
         .join(' ');

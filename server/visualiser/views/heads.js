@@ -1,5 +1,5 @@
-// Heads side by side: a small heatmap for each, on one scale, or a line for each against the distance.
-// With two settings A stands above B, and their difference below.
+// Heads side by side: a small heatmap for each, on one scale, or a line for each against the
+// distance. With two settings A stands above B, and their difference below.
 import {refusalOf} from '../difference.js';
 import {h} from '../dom.js';
 import {pluralOf} from '../lists.js';
@@ -140,7 +140,14 @@ function axesSentence([{row, column, rows, columns, wholeRows, first, title}]) {
         row && rows < wholeRows
             ? ` These are rows ${first} to ${first + rows - 1} of ${wholeRows}.`
             : '';
-    return `${row ? `Downwards ${span(row, rows)}, to the right ${span(column, columns)}` : `To the right ${span(column, columns)}`}.${part} Arrow keys move the crosshair; a click or Enter opens ${row ? `a ${title}` : 'the tensor'} in the heatmap.`;
+    const right = span(column, columns);
+    const axes = row
+        ? `Downwards ${span(row, rows)}, to the right ${right}`
+        : `To the right ${right}`;
+    return (
+        `${axes}.${part} Arrow keys move the crosshair; a click or Enter opens ` +
+        `${row ? `a ${title}` : 'the tensor'} in the heatmap.`
+    );
 }
 
 function opener({tables: [{tensor}], update}) {

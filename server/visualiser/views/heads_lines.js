@@ -47,7 +47,10 @@ function chartOf(set, row, domains, {indices, colours, width, mark}) {
             grid: true,
             tickFormat: brief,
         },
-        ariaLabel: `${set.heading || 'values'}: ${shown.length} lines, one for each ${set.title}, against the distance, from ${brief(set.extent[0])} to ${brief(set.extent[1])}`,
+        ariaLabel:
+            `${set.heading || 'values'}: ${shown.length} lines, one for each ` +
+            `${set.title}, against the distance, from ${brief(set.extent[0])} to ` +
+            `${brief(set.extent[1])}`,
         marks: [
             ruleY([0], {stroke: colours.grid}),
             ruleX(marks, {stroke: colours.mark, strokeWidth: 1.5}),
@@ -216,7 +219,9 @@ export function createLines(context) {
                 tabindex: 0,
                 role: 'application',
                 'aria-roledescription': 'chart',
-                'aria-label': `${chart.getAttribute('aria-label')}. Left and right move along the distances.`,
+                'aria-label':
+                    `${chart.getAttribute('aria-label')}. Left and right move ` +
+                    'along the distances.',
             },
             chart,
         );

@@ -21,7 +21,8 @@ function sizeOf({rows, columns}, {width, height}, count) {
               ? 4
               : clamp(Math.floor((width + GAP) / (NARROW + 36 + GAP)), 4, 8),
     );
-    const tall = Math.max(NARROW, (height - AROUND) / 2) * Math.max(1, columns / rows); // two rows at once
+    // two rows at once
+    const tall = Math.max(NARROW, (height - AROUND) / 2) * Math.max(1, columns / rows);
     const wide = Math.floor(clamp((width + GAP) / across - GAP, NARROW, Math.min(WIDE, tall)));
     return {
         wide,
@@ -51,7 +52,9 @@ function createMap(set, index, {wide, high}, {colours, mark}) {
         'aria-roledescription': 'heatmap',
         width: least,
         height: most,
-        'aria-label': `${name}: ${set.rows} by ${set.columns} values. Arrow keys move the crosshair in all of them, Enter opens the heatmap.`,
+        'aria-label':
+            `${name}: ${set.rows} by ${set.columns} values. Arrow keys move the ` +
+            'crosshair in all of them, Enter opens the heatmap.',
     });
     canvas.style.width = `${wide}px`;
     canvas.style.height = `${high}px`;

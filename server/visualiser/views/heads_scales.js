@@ -1,5 +1,6 @@
-// How values of heads become colours: one scale for all heads, or one for each; from the least to the greatest
-// where all have one sign, else about 0. Infinite and undefined values have a colour of their own.
+// How values of heads become colours: one scale for all heads, or one for each; from the least
+// to the greatest where all have one sign, else about 0. Infinite and undefined values have a
+// colour of their own.
 import {scaleOf} from '../colours.js';
 import {h} from '../dom.js';
 import {brief, reachOf, shortest} from '../numbers.js';

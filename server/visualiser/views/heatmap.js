@@ -1,5 +1,6 @@
-// The heatmap: rows (mostly positions) downwards, columns (mostly dimensions) to the right. With two
-// settings: both and their difference, on the same axes. Drawn pixel by pixel from the typed arrays.
+// The heatmap: rows (mostly positions) downwards, columns (mostly dimensions) to the right.
+// With two settings: both and their difference, on the same axes. Drawn pixel by pixel from the
+// typed arrays.
 import {select} from 'd3-selection';
 import {zoom as zoomBehaviour, zoomIdentity} from 'd3-zoom';
 import {scaleOf} from '../colours.js';
@@ -10,7 +11,8 @@ import {heatmapNote} from '../notes.js';
 import {brief, shortest} from '../numbers.js';
 import {MARGIN, createPanel} from './heatmap_panel.js';
 
-const AROUND = 140; // pixels that the note, buttons, titles, axes and what stands below take of the height
+// pixels that the note, buttons, titles, axes and what stands below take of the height
+const AROUND = 140;
 const LOW = 300;
 const NARROW = 620; // below, panels stand one under the other
 const SLIM = 8; // a matrix this many times longer than wide is not drawn with square cells
@@ -40,7 +42,8 @@ export function describeCell(tables, difference, cell) {
                 .map(
                     (each, i) =>
                         has(each, cell) &&
-                        `${'AB'[i]}: ${placeOf(each, cell).join(', ')}, value ${each.text(row, column)}`,
+                        `${'AB'[i]}: ${placeOf(each, cell).join(', ')}, value ` +
+                            `${each.text(row, column)}`,
                 )
                 .filter(Boolean),
             ...ending,
@@ -85,9 +88,11 @@ function comparesPlaces({tensor, row, column}) {
     return (row.axis === 'queries' && column.axis === 'keys') || row.axis === column.axis;
 }
 
-// The size of all pictures in pixels; cells of matrices that compare places are as high as wide.
+// The size of all pictures in pixels; cells of matrices that compare places are as high as
+// wide.
 function sizeOf({rows, columns}, {count, width, height, square}) {
-    const across = width < NARROW ? 1 : square ? Math.min(count, 2) : count; // squares grow downwards too
+    // squares grow downwards too
+    const across = width < NARROW ? 1 : square ? Math.min(count, 2) : count;
     const room = Math.max(
         120,
         Math.floor(width / across) - MARGIN.left - MARGIN.right - (across > 1 ? 12 : 0),
@@ -108,7 +113,8 @@ function sizeOf({rows, columns}, {count, width, height, square}) {
 
 // ---- zoom ----
 
-// d3's zoom of a picture: a wheel only with the focus, one finger only where there is something to move.
+// d3's zoom of a picture: a wheel only with the focus, one finger only where there is something
+// to move.
 function behaviourOf({wide, high}, scaleExtent, scaleNow) {
     const allowed = ({type, button, touches, ctrlKey, target}) =>
         !button &&
@@ -140,8 +146,9 @@ function cellUnder(x, y, {rows, columns}, whole, {wide, high}) {
     };
 }
 
-// What part of the tables is seen: {buttons, view(), pixelOf(cell), cellAt(event), reveal(cell), connect()}.
-// `changed` is called when that changes, `cell()` gives the cell under the crosshair.
+// What part of the tables is seen: {buttons, view(), pixelOf(cell), cellAt(event),
+// reveal(cell), connect()}. `changed` is called when that changes, `cell()` gives the cell
+// under the crosshair.
 function createWindow(shown, whole, {wide, high}, {options, update, signal, changed, cell}) {
     let transform = zoomIdentity;
     const scaleExtent = [1, Math.max(1, whole.rows / 4, whole.columns / 4)];
@@ -220,7 +227,8 @@ const buttonsOf = ({zoomBy, zoomTo}, choosable) =>
         h(
             'span',
             {class: 'quiet'},
-            `Click${choosable ? ' to highlight a column' : ''}, then wheel to zoom, drag to pan, arrow keys to move.`,
+            `Click${choosable ? ' to highlight a column' : ''}, then wheel to zoom, drag to ` +
+                'pan, arrow keys to move.',
         ),
     );
 
@@ -304,8 +312,8 @@ function connect(shown, seen, whole, {signal, cell, point, choose}) {
     }
 }
 
-// Views with their own matrices may pass `titles` of the panels and a `note` of their own; `linked: false` says that
-// columns are not those of the table.
+// Views with their own matrices may pass `titles` of the panels and a `note` of their own;
+// `linked: false` says that columns are not those of the table.
 function render(container, context) {
     const {
         tables,

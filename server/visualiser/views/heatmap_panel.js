@@ -25,7 +25,8 @@ export function scaleBar({words, domain: [from, to]}, before = '') {
     return h('span', {class: 'scale'}, before, brief(from), bar, brief(to));
 }
 
-// ---- drawing: `plot` is {table, title, scale, colours, mark, sameness, flat, ratio, size, canvas, painted} ----
+// ---- drawing: `plot` is {table, title, scale, colours, mark, sameness, flat, ratio, size,
+// canvas, painted} ----
 
 // Numbers beside those cells of a span that ticks fall on: `write(pixel, text)`.
 function label(span, pixels, axis, write) {
@@ -180,12 +181,18 @@ function draw(plot, view, {cell, column}, context = plot.canvas.getContext('2d')
 function labelOf({table, title, sameness, choosable}) {
     const [least, most] = table.extent;
     const by = table.column.title ? `${table.columns} of ${table.column.title}` : 'one column';
-    return `${title}: ${table.rows} rows of ${table.row.title} by ${by}, ${sameness || `values from ${brief(least)} to ${brief(most)}`}. Arrow keys move the crosshair, plus and minus zoom, 0 shows all${choosable ? ', Enter highlights a column in all views' : ''}.`;
+    return (
+        `${title}: ${table.rows} rows of ${table.row.title} by ${by}, ` +
+        `${sameness || `values from ${brief(least)} to ${brief(most)}`}. Arrow keys move the ` +
+        'crosshair, plus and minus zoom, 0 shows ' +
+        `all${choosable ? ', Enter highlights a column in all views' : ''}.`
+    );
 }
 
-// A picture's element, and {resize(width, height), draw(view, {cell, column}), cover(): what to say of pixels that
-// cover several values}. `view` is what all panels share: {columns, rows: [from, to)}. `column` is highlighted. `sameness` is what is said
-// instead of a scale where the values have no range, or ''; `choosable` says whether columns can be highlighted.
+// A picture's element, and {resize(width, height), draw(view, {cell, column}), cover(): what to
+// say of pixels that cover several values}. `view` is what all panels share: {columns, rows:
+// [from, to)}. `column` is highlighted. `sameness` is what is said instead of a scale where the
+// values have no range, or ''; `choosable` says whether columns can be highlighted.
 export function createPanel(table, title, scale, {colours, mark, sameness, choosable}) {
     const canvas = h('canvas', {
         tabindex: 0,

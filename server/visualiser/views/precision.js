@@ -1,5 +1,5 @@
-// What the usual float32 recipe loses: the exact table against it, at any position, and how the loss grows
-// with the position. The recipe is computed here, with Math.fround: see recipes.js.
+// What the usual float32 recipe loses: the exact table against it, at any position, and how the
+// loss grows with the position. The recipe is computed here, with Math.fround: see recipes.js.
 import {getElements} from '../api.js';
 import {createChart, decadesOf, legendOf, linkCharts, titled} from '../charts.js';
 import {h} from '../dom.js';
@@ -44,8 +44,8 @@ async function exactRows(table, rows, patch, signal) {
     ).data;
 }
 
-// Recipe minus exact at each entry of the waves: {entries, wrong, rowWorst, columnWorst, worst}; the
-// worst are {row, column, exact, recipe, error}, null where there is no entry.
+// Recipe minus exact at each entry of the waves: {entries, wrong, rowWorst, columnWorst,
+// worst}; the worst are {row, column, exact, recipe, error}, null where there is no entry.
 export function compareWaves(waves, frequencies, exact, positions, columns) {
     const rowWorst = positions.map(() => null),
         columnWorst = Array.from({length: columns}, () => null);
@@ -152,11 +152,16 @@ async function judge(table, {recipe: name, offset, rows}, signal) {
 const places = (error) => Math.max(0, Math.floor(-Math.log10(2 * Math.abs(error))));
 const unitsOff = ({error, exact}) => Math.abs(error) / unitOf(exact);
 
-// The error in units in the last place, as text; '' if the exact value is 0, whose units are tiny.
+// The error in units in the last place, as text; '' if the exact value is 0, whose units are
+// tiny.
 function unitsText(entry) {
     const units = unitsOff(entry);
     if (entry.exact === 0) return '';
-    return `${units < 1e6 ? Math.round(units).toLocaleString('en') : units.toExponential(1).replace('e+', 'e')} unit${units === 1 ? '' : 's'} in the last place`;
+    const number =
+        units < 1e6
+            ? Math.round(units).toLocaleString('en')
+            : units.toExponential(1).replace('e+', 'e');
+    return `${number} unit${units === 1 ? '' : 's'} in the last place`;
 }
 
 const entryText = (entry) =>
@@ -173,15 +178,22 @@ const plural = (number, word) => `${number} ${word}${number === 1 ? '' : 's'}`;
 // The result as a sentence.
 export function describeLoss(judged, columns) {
     if (!judged)
-        return 'No column is a sine or a cosine of the position, so that there is no recipe to compare with.';
+        return (
+            'No column is a sine or a cosine of the position, so that there is no recipe ' +
+            'to compare with.'
+        );
     const {waves, worst, wrong, entries, positions, recipe, rowWorst, givenBase} = judged;
     if (!recipe) return NOT_MEASURED;
     if (waves.length === 0)
-        return `No column has a frequency of base^(−2i/dim) that this recipe (${recipe.code}) makes; choose the rounded one.`;
+        return (
+            'No column has a frequency of base^(−2i/dim) that this recipe ' +
+            `(${recipe.code}) makes; choose the rounded one.`
+        );
     const left = columns - waves.length;
     const omitted =
         left > 0
-            ? ` Columns left out, since they are no plain sines or cosines at frequencies of this recipe: ${left} of ${columns}.`
+            ? ' Columns left out, since they are no plain sines or cosines at frequencies of ' +
+              `this recipe: ${left} of ${columns}.`
             : '';
     const scaled =
         recipe.geometric && waves[0].base !== givenBase
@@ -191,14 +203,20 @@ export function describeLoss(judged, columns) {
     const middle = rowWorst[Math.floor((positions.length - 1) / 2)];
     const subject =
         positions.length > 1
-            ? ` In the middle, at position ${middle.position}, the worst error is ${brief(Math.abs(middle.error))}, in dimension ${middle.column}.`
+            ? ` In the middle, at position ${middle.position}, the worst error is ` +
+              `${brief(Math.abs(middle.error))}, in dimension ${middle.column}.`
             : '';
     if (worst.error === 0) return `${span} the recipe gives the exact table.${omitted}`;
     const share = Number(((100 * wrong) / entries).toPrecision(3));
     return [
-        `${span} the recipe is wrong by up to ${brief(Math.abs(worst.error))}: at position ${worst.position}, dimension ${worst.column}, it gives ${shortest('f32', worst.recipe)} where the exact value is ${shortest('f32', worst.exact)}.`,
-        `${worst.exact === 0 ? 'That' : `That is ${unitsText(worst)} of float32, and`} leaves about ${plural(places(worst.error), 'decimal place')} right.`,
-        `Of ${entries.toLocaleString('en')} entries ${wrong.toLocaleString('en')} (${brief(share)} %) are not the exact ones.${subject}${scaled}${omitted}`,
+        `${span} the recipe is wrong by up to ${brief(Math.abs(worst.error))}: at position ` +
+            `${worst.position}, dimension ${worst.column}, it gives ` +
+            `${shortest('f32', worst.recipe)} where the exact value is ` +
+            `${shortest('f32', worst.exact)}.`,
+        `${worst.exact === 0 ? 'That' : `That is ${unitsText(worst)} of float32, and`} ` +
+            `leaves about ${plural(places(worst.error), 'decimal place')} right.`,
+        `Of ${entries.toLocaleString('en')} entries ${wrong.toLocaleString('en')} ` +
+            `(${brief(share)} %) are not the exact ones.${subject}${scaled}${omitted}`,
     ].join(' ');
 }
 
@@ -232,6 +250,9 @@ function errorChart(
     const ends = series.flatMap(({length, x}) => [x(0), x(length - 1)]);
     const [from, to] = [Math.min(...ends), Math.max(...ends)];
     const domain = type === 'log' ? decadesOf([from, to]) : [from, to > from ? to : from + 1];
+    const positive = values.filter((each) => each > 0);
+    const least = positive.reduce((a, b) => Math.min(a, b), Infinity);
+    const most = positive.reduce((a, b) => Math.max(a, b), 0);
     const chart = createChart({
         series,
         colours,
@@ -240,7 +261,9 @@ function errorChart(
         rules,
         x: {title: axis, type, domain},
         y: {title: 'worst error', type: 'log', domain: decadesOf(values)},
-        label: `${title}: from ${brief(values.filter((each) => each > 0).reduce((a, b) => Math.min(a, b), Infinity))} to ${brief(values.filter((each) => each > 0).reduce((a, b) => Math.max(a, b), 0))}, on a logarithmic axis. Arrow keys move the cursor.`,
+        label:
+            `${title}: from ${brief(least)} to ${brief(most)}, on a logarithmic axis. ` +
+            'Arrow keys move the cursor.',
     });
     linkCharts([chart], {
         signal,
@@ -253,7 +276,8 @@ function errorChart(
                           return k === undefined
                               ? []
                               : [
-                                    `${side}position ${entry(k).position}, dimension ${entry(k).column}: ${entryText(entry(k))}`,
+                                    `${side}position ${entry(k).position}, dimension ` +
+                                        `${entry(k).column}: ${entryText(entry(k))}`,
                                 ];
                       });
             hover(parts.join(' · '));

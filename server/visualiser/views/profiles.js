@@ -56,7 +56,9 @@ function render(
     const [first] = orders;
     const usual = spread(first.length).map((i) => first.x(i));
     const there = (position) => orders.some((order) => rowAt(order, position) >= 0);
-    const rule = `the window has those from ${Math.min(...orders.map(({x}) => x(0)))} to ${Math.max(...orders.map(({x, length}) => x(length - 1)))}, such as ${usual}`;
+    const rule =
+        `the window has those from ${Math.min(...orders.map(({x}) => x(0)))} to ` +
+        `${Math.max(...orders.map(({x, length}) => x(length - 1)))}, such as ${usual}`;
     const given = parseList(options['profiles.positions'] ?? '', there, rule);
     const positions = given.numbers.length > 0 ? given.numbers : usual;
     const arrangement = difference ? (options['profiles.arrangement'] ?? '') : '';
@@ -106,7 +108,10 @@ function render(
             colours,
             width,
             height: groups.length > 1 ? 230 : 320,
-            label: `${title ? `${title}: ` : ''}${row.title} ${positions.join(', ')} over ${column.title} ${x.domain.map(brief).join(' to ')}, values from ${brief(least)} to ${brief(most)}. Arrow keys move the cursor.`,
+            label:
+                `${title ? `${title}: ` : ''}${row.title} ${positions.join(', ')} over ` +
+                `${column.title} ${x.domain.map(brief).join(' to ')}, values from ` +
+                `${brief(least)} to ${brief(most)}. Arrow keys move the cursor.`,
         }),
     );
     container.append(

@@ -1,5 +1,5 @@
-// Rotations: pairs of columns as vectors in circles, as the position moves. With two settings both vectors
-// of a pair stand in one circle, at the same position.
+// Rotations: pairs of columns as vectors in circles, as the position moves. With two settings
+// both vectors of a pair stand in one circle, at the same position.
 import {h, later} from '../dom.js';
 import {highlighted} from '../highlight.js';
 import {rotationNote} from '../notes.js';
@@ -64,7 +64,8 @@ function pairChooser({options, update}, count) {
 
 // ---- one pair ----
 
-// What is shown of a pair: {pair, position, vectors, apart: turns from B to A, or null, beyond}.
+// What is shown of a pair: {pair, position, vectors, apart: turns from B to A, or null,
+// beyond}.
 function stateOf(sides, pair, row, mark) {
     const position = sides[0].turning.at(row);
     const vectors = sides
@@ -78,7 +79,8 @@ function stateOf(sides, pair, row, mark) {
     return {pair, position, vectors, apart, beyond: mark != null && position >= mark};
 }
 
-// The angle that a pair reached in training, in radians; null where that is a whole turn or unknown.
+// The angle that a pair reached in training, in radians; null where that is a whole turn or
+// unknown.
 function trainedAngle({turning}, pair, mark) {
     const turns = (mark - 1) / turning.wavelengthOf(pair);
     return mark > 0 && turning.names[0] === 'cos' && turns < 1 ? turns * 2 * Math.PI : null;
@@ -91,8 +93,10 @@ function describeState(sides, {pair, position, vectors, apart, beyond}) {
     for (const {side, texts, length, angle} of vectors) {
         const {turning} = sides.find((each) => each.side === side);
         const wavelength = turning.wavelengthOf(pair);
+        const wave = Number.isFinite(wavelength) ? `, wavelength ${brief(wavelength)}` : '';
         parts.push(
-            `${lettered(sides, side)}${turning.names[0]} ${texts[0]}, ${turning.names[1]} ${texts[1]}, length ${sixDigits(length)}, angle ${degrees(angle)}${Number.isFinite(wavelength) ? `, wavelength ${brief(wavelength)}` : ''}`,
+            `${lettered(sides, side)}${turning.names[0]} ${texts[0]}, ${turning.names[1]} ` +
+                `${texts[1]}, length ${sixDigits(length)}, angle ${degrees(angle)}${wave}`,
         );
     }
     if (apart != null) parts.push(`A − B ${degrees(apart)}`);
@@ -329,7 +333,8 @@ function legendOf(sides, tables, colours, mark) {
             : h(
                   'span',
                   {class: 'quiet'},
-                  `Shaded: the angles that ${tables.length > 1 ? 'A' : 'a pair'} reached before position ${brief(mark)}, where that is less than a turn.`,
+                  `Shaded: the angles that ${tables.length > 1 ? 'A' : 'a pair'} reached ` +
+                      `before position ${brief(mark)}, where that is less than a turn.`,
               );
     return h('p', {class: 'rotation-legend'}, ...sides.map(entry), lacking, trained);
 }
@@ -348,7 +353,8 @@ const gridOf = (dials) =>
             class: 'rotation-dials',
             role: 'group',
             'aria-label':
-                'Pairs as vectors in unit circles. Left and right choose a pair, up and down move the position.',
+                'Pairs as vectors in unit circles. Left and right choose a pair, up and down ' +
+                'move the position.',
         },
         ...dials.map(({element}) => element),
     );
@@ -492,7 +498,9 @@ class Rotation {
             controls.entry.value = position;
         this.grid.classList.toggle('waiting', !loaded);
         const beyond = mark != null && position >= mark;
-        controls.status.textContent = `position ${position}${loaded ? '' : ' …'}${beyond ? ' · beyond training' : ''}`;
+        controls.status.textContent =
+            'position ' +
+            `${position}${loaded ? '' : ' …'}${beyond ? ' · beyond training' : ''}`;
         controls.status.classList.toggle('beyond', beyond);
     }
     draw() {
@@ -503,7 +511,8 @@ class Rotation {
         this.reach = Math.max(this.reach, reachOf(this.sides, this.pairs, this.row));
         this.states().forEach((state, i) => this.dials[i].show(state, this.reach, this.mark));
         if (!this.player.playing() || performance.now() - this.told > PATIENCE) this.tell();
-        this.loaded(this.rowWithin(this.row + Math.max(TRACE, this.controls.speed()))); // asks for what comes next
+        // asks for what comes next
+        this.loaded(this.rowWithin(this.row + Math.max(TRACE, this.controls.speed())));
     }
 }
 

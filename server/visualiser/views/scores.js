@@ -1,5 +1,6 @@
-// The attention score of random queries and keys that turn with their positions, over the distance: for the settings
-// as they are, and for the other choices that their scheme has, one line each.
+// The attention score of random queries and keys that turn with their positions, over the
+// distance: for the settings as they are, and for the other choices that their scheme has, one
+// line each.
 import {createChart, indexOf, linkCharts, reachOf, roomy, titled} from '../charts.js';
 import {h} from '../dom.js';
 import {choiceField} from '../lists.js';
@@ -33,8 +34,9 @@ const sixDigits = (x) => String(Number(x.toPrecision(6)));
 
 // ---- scores ----
 
-// The sums over all draws that a score is made of: a pair contributes cos * along + sin * across, where cos and sin turn
-// the query and the key is turned already. `keyTurn(pair)` is {cos, sin} of the key.
+// The sums over all draws that a score is made of: a pair contributes cos * along + sin *
+// across, where cos and sin turn the query and the key is turned already. `keyTurn(pair)` is
+// {cos, sin} of the key.
 function weightsOf({seed, draws, other}, count, keyTurn) {
     const next = normals(seed);
     const along = new Float64Array(count),
@@ -62,7 +64,8 @@ function weightsOf({seed, draws, other}, count, keyTurn) {
     };
 }
 
-// {length, x(i): distance, y(i): mean score}: the key stands at the first position, the query at each of them.
+// {length, x(i): distance, y(i): mean score}: the key stands at the first position, the query
+// at each of them.
 function curveOf(cosines, sines, drawing) {
     const order = orderOf(cosines);
     const {count, columnOf} = pairsOf(cosines);
@@ -116,8 +119,8 @@ async function loadCurve(table, names, variant, drawing, signal) {
 
 // ---- which lines ----
 
-// {side, table, names, variants: those of a table, each with `shown`}; alone, all that need no lists; beside
-// another table, each side's own.
+// {side, table, names, variants: those of a table, each with `shown`}; alone, all that need no
+// lists; beside another table, each side's own.
 function sidesOf({tables, mark, options}) {
     const sides = tables
         .map((table, side) => ({side, table, names: namesOf(table.tensor, table.scheme)}))
@@ -137,7 +140,8 @@ function sidesOf({tables, mark, options}) {
 const lineName = (sides, side, {choice}) =>
     [sides.length > 1 ? 'AB'[side] : '', choice].filter(Boolean).join(' ') || 'score';
 
-// All lines, in the order of the legend: {name, colour, dashed, curve, same: the name of an equal one before}.
+// All lines, in the order of the legend: {name, colour, dashed, curve, same: the name of an
+// equal one before}.
 async function loadLines(sides, drawing, {colours: {categorical}, signal}) {
     const asked = sides.flatMap(({side, table, names, variants}) =>
         variants
@@ -293,7 +297,9 @@ function rulesOf(sides, mark) {
     const differ = lengths.some(({length}) => length !== lengths[0].length);
     return (differ ? lengths : lengths.slice(0, 1)).map(({side, length, from}) => ({
         x: length,
-        text: `${differ ? `${'AB'[side]} ` : ''}${from === 'table' ? 'taken as trained to' : 'trained to'} ${brief(length)}`,
+        text:
+            `${differ ? `${'AB'[side]} ` : ''}${from === 'table' ? 'taken as ' : ''}` +
+            `trained to ${brief(length)}`,
     }));
 }
 
@@ -325,7 +331,10 @@ function show({note, body}, {sides, lines, drawing}, context) {
         colours,
         width,
         height: clamp(height - AROUND, LOW, HIGH),
-        label: `Attention score over the distance from ${brief(x.domain[0])} to ${brief(x.domain[1])} of ${drawn.map(({name}) => name).join(', ')}: ${brief(least)} to ${brief(most)}. Arrow keys move the cursor.`,
+        label:
+            `Attention score over the distance from ${brief(x.domain[0])} to ` +
+            `${brief(x.domain[1])} of ${drawn.map(({name}) => name).join(', ')}: ` +
+            `${brief(least)} to ${brief(most)}. Arrow keys move the cursor.`,
     });
     const tell = (at) =>
         [
@@ -354,7 +363,8 @@ function render(container, context) {
                   h(
                       'p',
                       {class: 'quiet'},
-                      `${sideName(tables, 1 - sides[0].side)}has no cosines and sines that turn queries and keys.`,
+                      `${sideName(tables, 1 - sides[0].side)}has no cosines and sines that ` +
+                          'turn queries and keys.',
                   ),
               ]
             : [];

@@ -1,5 +1,5 @@
-// Every position with every other: the matrix of a metric, as a heatmap. Long tables show a window of
-// its rows.
+// Every position with every other: the matrix of a metric, as a heatmap. Long tables show a
+// window of its rows.
 import {WINDOW_ELEMENTS} from '../api.js';
 import {differenceOf, refusalOf} from '../difference.js';
 import {h} from '../dom.js';

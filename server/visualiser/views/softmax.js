@@ -1,4 +1,5 @@
-// What biases of the attention scores do to one query: their softmax over the keys, a line for each head.
+// What biases of the attention scores do to one query: their softmax over the keys, a line for
+// each head.
 import {isDistances} from '../axes.js';
 import {createChart, indexOf, legendOf, linkCharts, reachOf, titled} from '../charts.js';
 import {h} from '../dom.js';
@@ -18,7 +19,8 @@ const LOW = 300,
 const clamp = (value, least, most) => Math.max(least, Math.min(value, most));
 const sixDigits = (x) => String(Number(x.toPrecision(6)));
 
-// Whether a tensor has a bias for each head, and each query and key or each distance between them.
+// Whether a tensor has a bias for each head, and each query and key or each distance between
+// them.
 function isBias({name, axes}, {tensors}) {
     if (!ADDED.test(tensors.find((each) => each.name === name)?.help) || axes[0] !== 'heads')
         return false;
@@ -27,7 +29,8 @@ function isBias({name, axes}, {tensors}) {
         : axes.length === 2 && isDistances(axes[1]);
 }
 
-// Weights of the keys from biases of their scores; a key with the bias -∞ has none. NaN if no key has a finite bias.
+// Weights of the keys from biases of their scores; a key with the bias -∞ has none. NaN if no
+// key has a finite bias.
 function softmax(biases) {
     const most = biases.reduce((one, other) => Math.max(one, other), -Infinity);
     const sizes = Float64Array.from(biases, (each) => Math.exp(each - most));
@@ -67,8 +70,8 @@ async function biasesOf(table, head, query, load) {
 
 const isMasked = (bias) => bias === -Infinity;
 
-// A head's line: {name, length, x, y, biases, weights, reach: mean distance of the keys, half: how many keys have half
-// of the attention}.
+// A head's line: {name, length, x, y, biases, weights, reach: mean distance of the keys, half:
+// how many keys have half of the attention}.
 function lineOf({keys, biases}, position) {
     const weights = softmax(biases);
     const reach = weights.reduce(
@@ -198,7 +201,8 @@ function describe(key, lines) {
                 const i = indexOf(line, key);
                 return i < 0
                     ? null
-                    : `${line.name} ${isMasked(line.biases[i]) ? 'masked' : sixDigits(line.weights[i])}`;
+                    : `${line.name} ` +
+                          `${isMasked(line.biases[i]) ? 'masked' : sixDigits(line.weights[i])}`;
             })
             .filter(Boolean),
     ].join(' · ');
@@ -218,7 +222,11 @@ function show(places, lines, position, {colours, hover, mark, signal, width, hei
             {x: position, text: `query ${position}`, colour: colours.quiet},
             ...markRules(mark, {axis: 'queries'}),
         ],
-        label: `Softmax of the biases of query ${position} over keys ${x.domain.map(brief).join(' to ')}, for ${lines.map(({name}) => name).join(', ')}: weights up to ${brief(most)}. Arrow keys move the cursor.`,
+        label:
+            `Softmax of the biases of query ${position} over keys ` +
+            `${x.domain.map(brief).join(' to ')}, for ` +
+            `${lines.map(({name}) => name).join(', ')}: weights up to ${brief(most)}. Arrow ` +
+            'keys move the cursor.',
     });
     const note = softmaxNote(lines);
     places.note.replaceWith(note);

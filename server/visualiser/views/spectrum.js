@@ -1,4 +1,5 @@
-// The wavelength of each column over the dimension: which columns never complete a turn in training.
+// The wavelength of each column over the dimension: which columns never complete a turn in
+// training.
 import {createChart, decadesOf, indexOf, legendOf, linkCharts, titled} from '../charts.js';
 import {h} from '../dom.js';
 import {highlighted} from '../highlight.js';
@@ -17,7 +18,16 @@ export function describeSpectrum(wavelengths, limit, limitName) {
     if (finite.length === 0) return 'No column is a wave of the position.';
     const longer = finite.filter((each) => each > limit).length;
     const others = wavelengths.length - finite.length;
-    return `${longer} of ${count(finite.length, 'column')} ${longer === 1 ? 'has a wavelength' : 'have wavelengths'} above ${limitName} of ${brief(limit)} and never complete${longer === 1 ? 's' : ''} a turn within it. Wavelengths go from ${brief(finite.reduce((a, b) => Math.min(a, b)))} to ${brief(finite.reduce((a, b) => Math.max(a, b)))} positions.${others > 0 ? ` ${count(others, 'further column')} ${others === 1 ? 'is no wave' : 'are no waves'} of the position.` : ''}`;
+    const rest =
+        ` ${count(others, 'further column')} ` +
+        `${others === 1 ? 'is no wave' : 'are no waves'} of the position.`;
+    return (
+        `${longer} of ${count(finite.length, 'column')} ` +
+        `${longer === 1 ? 'has a wavelength' : 'have wavelengths'} above ${limitName} of ` +
+        `${brief(limit)} and never complete${longer === 1 ? 's' : ''} a turn within it. ` +
+        `Wavelengths go from ${brief(finite.reduce((a, b) => Math.min(a, b)))} to ` +
+        `${brief(finite.reduce((a, b) => Math.max(a, b)))} positions.${others > 0 ? rest : ''}`
+    );
 }
 
 // Rings around the dots of the highlighted column, and a line through them.
@@ -38,13 +48,11 @@ function highlightOf({tables, options, colours}) {
     });
     return {
         rings,
-        rules: rings
-            .slice(0, 1)
-            .map(({x}) => ({
-                x: x(),
-                text: `${tables[0].column.title} ${x()}`,
-                colour: colours.ink,
-            })),
+        rules: rings.slice(0, 1).map(({x}) => ({
+            x: x(),
+            text: `${tables[0].column.title} ${x()}`,
+            colour: colours.ink,
+        })),
     };
 }
 
@@ -97,7 +105,10 @@ function draw(container, context) {
             ...rules,
             {y: limit, text: mark > 0 ? `trained to ${brief(mark)}` : `${brief(limit)} rows`},
         ],
-        label: `Wavelength of each column on a logarithmic axis. ${words.map(({textContent}) => textContent).join(' ')} Arrow keys move the cursor.`,
+        label:
+            'Wavelength of each column on a logarithmic axis. ' +
+            `${words.map(({textContent}) => textContent).join(' ')} Arrow keys move the ` +
+            'cursor.',
     });
     const tell = (at) =>
         [
@@ -106,7 +117,9 @@ function draw(container, context) {
                 if (indexOf(series[i], at) < 0) return [];
                 const turns = limit / wavelengths[at];
                 return [
-                    `${sideName(tables, i)}wavelength ${Number(wavelengths[at].toPrecision(9))} positions, ${Number(turns.toPrecision(4))} turns within ${brief(limit)}`,
+                    `${sideName(tables, i)}wavelength ` +
+                        `${Number(wavelengths[at].toPrecision(9))} positions, ` +
+                        `${Number(turns.toPrecision(4))} turns within ${brief(limit)}`,
                 ];
             }),
         ].join(' · ');

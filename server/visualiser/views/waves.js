@@ -55,7 +55,9 @@ function render(
 ) {
     const [{row, column}] = tables;
     const extent = Math.max(...tables.map(({columns}) => columns));
-    const rule = `${pluralOf(column.title || 'column')} go from 0 to ${extent - 1}, such as ${spread(extent)}`;
+    const rule =
+        `${pluralOf(column.title || 'column')} go from 0 to ${extent - 1}, such as ` +
+        `${spread(extent)}`;
     const given = parseList(
         options['waves.columns'] ?? '',
         (each) => Number.isInteger(each) && each >= 0 && each < extent,
@@ -103,7 +105,11 @@ function render(
             colours,
             width,
             height: groups.length > 1 ? 230 : 320,
-            label: `${title ? `${title}: ` : ''}${column.title || 'column'} ${columns.join(', ')} over ${row.title} ${brief(x.domain[0])} to ${brief(x.domain[1])}, values from ${brief(least)} to ${brief(most)}. Arrow keys move the cursor.`,
+            label:
+                `${title ? `${title}: ` : ''}${column.title || 'column'} ` +
+                `${columns.join(', ')} over ${row.title} ${brief(x.domain[0])} to ` +
+                `${brief(x.domain[1])}, values from ${brief(least)} to ${brief(most)}. Arrow ` +
+                'keys move the cursor.',
         }),
     );
     container.append(wavesNote(tables, columns, signal));
