@@ -1,7 +1,7 @@
 #!/bin/sh
-# deb.sh ARCHIVE FOLDER: build the Debian packages from the source archive alone, below FOLDER, and without the
-# network. debian/changelog follows from the archive's version and SOURCE_DATE_EPOCH. Revisions of the project's
-# own are below those that Debian would give.
+# deb.sh ARCHIVE FOLDER: build the Debian packages from the source archive alone, below FOLDER,
+# and without the network. debian/changelog follows from the archive's version and
+# SOURCE_DATE_EPOCH. Revisions of the project's own are below those that Debian would give.
 set -eu
 archive=$1 folder=$2
 name=$(basename "$archive" .tar.gz)
@@ -21,7 +21,8 @@ posenc ($version-0posenc1) unstable; urgency=medium
  -- The posenc authors <authors@posenc.example>  $(LC_ALL=C date -u -R -d "@$SOURCE_DATE_EPOCH")
 CHANGELOG
 # what the outer make and the caller's shell have set is not meant for the package
-unset MAKEFLAGS MAKELEVEL MFLAGS BUILD PREFIX DESTDIR CC CFLAGS CXXFLAGS CPPFLAGS LDFLAGS KERNEL_CFLAGS
+unset MAKEFLAGS MAKELEVEL MFLAGS BUILD PREFIX DESTDIR
+unset CC CFLAGS CXXFLAGS CPPFLAGS LDFLAGS KERNEL_CFLAGS
 dpkg-buildpackage -us -uc -j"$(nproc)"
 cd ..
 rm -rf "$name"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# dist.sh ARCHIVE BUNDLE: pack the files that git tracks, as they are now, and the bundled page, so that the
-# archive builds without node. The same files give the same bytes: names are sorted, and owner, modes and times
-# are fixed, the times by SOURCE_DATE_EPOCH.
+# dist.sh ARCHIVE BUNDLE: pack the files that git tracks, as they are now, and the bundled page,
+# so that the archive builds without node. The same files give the same bytes: names are sorted,
+# and owner, modes and times are fixed, the times by SOURCE_DATE_EPOCH.
 set -eu
 archive=$1 bundle=$2
 name=$(basename "$archive" .tar.gz)
@@ -13,7 +13,7 @@ files=$(git -c safe.directory="$PWD" ls-files) || files=
     exit 1
 }
 if cmp -s "$bundle" server/visualiser/absent.c; then
-    echo "posenc: the page is not bundled, since node or its packages are missing: make deps" >&2
+    echo "posenc: the page is not bundled: node or its packages are missing: make deps" >&2
     exit 1
 fi
 mkdir -p "$(dirname "$archive")"

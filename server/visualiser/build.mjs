@@ -119,9 +119,9 @@ addOutput('licences', 'txt', Buffer.from(licences(Object.keys(bundled.metafile.i
 const pathOf = (name) =>
     outputs.find(({path}) => new RegExp(`/${name.replace('.', '\\.[^.]+\\.')}$`).test(path))
         .path;
-for (const [path, file] of Object.entries(PAGES)) {
-    const page = readFileSync(join(here, file), 'utf8').replace(/\{\{(.+?)\}\}/g, (_, name) =>
-        pathOf(name),
+for (const [path, name] of Object.entries(PAGES)) {
+    const page = readFileSync(join(here, name), 'utf8').replace(/\{\{(.+?)\}\}/g, (_, part) =>
+        pathOf(part),
     );
     outputs.unshift({path, contents: Buffer.from(page)});
 }

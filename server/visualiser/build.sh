@@ -1,7 +1,8 @@
 #!/bin/sh
-# build.sh FILE: write the C source of the visualiser's assets if a source of the page is newer. Without
-# node or the packages, keep an existing FILE (which may have been built elsewhere), or take assets.c beside
-# this script, which a source archive has, or write a page that says how to get the real one.
+# build.sh FILE: write the C source of the visualiser's assets if a source of the page is newer.
+# Without node or the packages, keep an existing FILE (which may have been built elsewhere), or
+# take assets.c beside this script, which a source archive has, or write a page that says how to
+# get the real one.
 set -eu
 file=$1
 here=$(dirname "$0")

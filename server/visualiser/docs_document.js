@@ -55,10 +55,9 @@ export function forReading(document) {
         if (!parameter.$ref) tellValues(parameter);
     const [everywhere, withFailures] = [shared(responses), shared(failures)];
     responses.forEach((response) => drop(everywhere, response));
-    const {Malformed, ...others} = components.responses;
-    Object.values(others)
-        .filter(isProblem)
-        .forEach((response) => {
+    Object.entries(components.responses)
+        .filter(([name, response]) => name !== 'Malformed' && isProblem(response))
+        .forEach(([, response]) => {
             drop(withFailures, response);
             delete response.content;
         });

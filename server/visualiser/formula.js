@@ -63,7 +63,7 @@ function isWord(tokens, i) {
     const {text, kind, spaced} = tokens[i];
     if (kind !== 'name') return false;
     const [before, after] = [tokens[i - 1], tokens[i + 1]];
-    const joins = (sign, spaced) => OPERATORS.has(sign?.text) && !(sign.text === '|' && spaced);
+    const joins = (sign, apart) => OPERATORS.has(sign?.text) && !(sign.text === '|' && apart);
     if (
         !'+-*/'.includes(before?.text ?? ' ') &&
         text.length > 2 &&

@@ -12,8 +12,7 @@ const RULES_KEPT = 64;
 const evenOnly = new Set();
 
 function keyOf({scheme, parameters}, name) {
-    const {[name]: ignored, ...rest} = parameters;
-    return JSON.stringify([scheme, name, rest]);
+    return JSON.stringify([scheme, name, {...parameters, [name]: undefined}]);
 }
 
 // A slider's value, as far as it is known what the service refuses; `before` is the value it

@@ -95,10 +95,10 @@ function decodeBrain(bits) {
     return scratch.getFloat32(0);
 }
 
-function decodeEach(buffer, decode) {
+function decodeEach(buffer, valueOf) {
     const bits = new Uint16Array(buffer);
     const values = new Float32Array(bits.length);
-    for (let i = 0; i < bits.length; i++) values[i] = decode(bits[i]);
+    for (let i = 0; i < bits.length; i++) values[i] = valueOf(bits[i]);
     return values;
 }
 

@@ -65,7 +65,7 @@ export function createTurning(table, names, {load, ready, failed}) {
         blocks.set(number, null);
         try {
             const [x, y] = await Promise.all(
-                names.map((tensor) => load({tensor, row, rows, waves: false})),
+                names.map((name) => load({tensor: name, row, rows, waves: false})),
             );
             blocks.delete(number);
             blocks.set(number, {x, y, first: x.firstRow});

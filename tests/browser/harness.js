@@ -161,7 +161,7 @@ export async function openMore(page, side = 'left') {
 export async function findings(page, part = 'html', options = {}) {
     await page.evaluate(AXE);
     const {violations} = await page.evaluate(
-        ([context, given]) => axe.run(context, given),
+        ([context, given]) => globalThis.axe.run(context, given),
         [part, options],
     );
     return violations.map(({id, nodes}) => [

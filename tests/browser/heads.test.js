@@ -23,8 +23,8 @@ async function point(page, map, row, column, rows, columns) {
         box.y + ((row + 0.5) / rows) * box.height,
     );
     await page.waitForFunction(
-        ([row, column]) =>
-            new RegExp(`^\\w+ \\d+ · query ${row} · key ${column} · `).test(
+        ([query, key]) =>
+            new RegExp(`^\\w+ \\d+ · query ${query} · key ${key} · `).test(
                 document.querySelector('#readout').textContent,
             ),
         [row, column],
@@ -44,13 +44,13 @@ const pixelOf = (page, map, x, y) =>
         .locator('.heads-map canvas')
         .nth(map)
         .evaluate(
-            (canvas, [x, y]) =>
+            (canvas, [right, down]) =>
                 [
                     ...canvas
                         .getContext('2d')
                         .getImageData(
-                            Math.floor(x * canvas.width),
-                            Math.floor(y * canvas.height),
+                            Math.floor(right * canvas.width),
+                            Math.floor(down * canvas.height),
                             1,
                             1,
                         ).data,
@@ -209,11 +209,11 @@ const pathOf = (page, chart, line) =>
     page
         .locator('.heads-chart svg')
         .nth(chart)
-        .evaluate((svg, line) => {
+        .evaluate((svg, number) => {
             const paths = [...svg.querySelectorAll('g[aria-label="line"] path')];
             return {
                 count: paths.length,
-                points: paths[line]
+                points: paths[number]
                     .getAttribute('d')
                     .slice(1)
                     .split(/[LM]/)

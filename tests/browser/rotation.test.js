@@ -85,14 +85,14 @@ const colourAt = (page, dial, x, y) =>
         .locator('.rotation-dial canvas')
         .nth(dial)
         .evaluate(
-            (canvas, [x, y]) => {
+            (canvas, [across, up]) => {
                 const half = canvas.width / 2;
                 return [
                     ...canvas
                         .getContext('2d')
                         .getImageData(
-                            Math.round(half + x * half),
-                            Math.round(half - y * half),
+                            Math.round(half + across * half),
+                            Math.round(half - up * half),
                             1,
                             1,
                         ).data,

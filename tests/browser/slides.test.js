@@ -91,7 +91,7 @@ pageTest(
 // Moves a slider by `inputs` events, one for each frame, and looks at the picture in every
 // frame. {blank: frames without a picture, drawn: how many pictures were seen}.
 const watch = (page, name, inputs) =>
-    page.locator(`#left-${name} ~ input[type=range]`).evaluate(async (input, inputs) => {
+    page.locator(`#left-${name} ~ input[type=range]`).evaluate(async (input, count) => {
         const picture = () =>
             document.querySelector(
                 '#view canvas.plot, #view svg.chart, #view .rotation-dial canvas, ' +
@@ -106,7 +106,7 @@ const watch = (page, name, inputs) =>
             if (picture()) seen.add(picture());
             else blank++;
         };
-        for (let i = 0; i < inputs; i++) {
+        for (let i = 0; i < count; i++) {
             input.value = 300 + i * 3;
             input.dispatchEvent(new Event('input', {bubbles: true}));
             await frame();

@@ -1,6 +1,7 @@
 #!/bin/sh
-# arm64.sh BUILD: check the arm64 programs in BUILD/arm64 under qemu-user: the unit suites with all golden
-# values and sums, and whether the server answers 2,000 random requests as that of this machine does.
+# arm64.sh BUILD: check the arm64 programs in BUILD/arm64 under qemu-user: the unit suites with
+# all golden values and sums, and whether the server answers 2,000 random requests as that of
+# this machine does.
 set -eu
 build=$1
 python=${PYTHON:-/usr/bin/python3}
@@ -16,11 +17,13 @@ echo "arm64: kernel.o has $vectors products and sums of whole vectors"
 }
 
 echo "arm64: without the suite watch, since qemu-user has no TCP_INFO: it runs in make unit"
+# shellcheck disable=SC2013 # each line is one word
 for suite in $(sed -n 's/^SUITE(\(.*\))$/\1/p' tests/unit/suites.def | grep -vx watch); do
     CK_TIMEOUT_MULTIPLIER=20 qemu-aarch64 -L "$root" "$build/arm64/unit-tests" "$suite"
 done
 
 program="$build/arm64/posenc-server-by-qemu"
-printf '#!/bin/sh\nexec qemu-aarch64 -L "%s" "%s" "$@"\n' "$root" "$(realpath "$build")/arm64/posenc-server" > "$program"
+printf '#!/bin/sh\nexec qemu-aarch64 -L "%s" "%s" "$@"\n' "$root" \
+    "$(realpath "$build")/arm64/posenc-server" > "$program"
 chmod +x "$program"
 "$python" -B tests/http/same_answers.py "$build/posenc-server" "$program"

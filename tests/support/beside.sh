@@ -1,6 +1,7 @@
 #!/bin/sh
-# beside.sh FIRST SECOND LOG: run two commands at the same time. SECOND runs at the lowest priority, so
-# that it uses the processors while FIRST waits. Its output goes to LOG and is shown after FIRST's.
+# beside.sh FIRST SECOND LOG: run two commands at the same time. SECOND runs at the lowest
+# priority, so that it uses the processors while FIRST waits. Its output goes to LOG and is
+# shown after FIRST's.
 set -u
 
 mkdir -p "$(dirname "$3")"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The rules that a program can check: who may use whom, that the library does not speak of JSON or
-# HTTP, that every scheme and format is registered, that every source has a unit suite or names the
-# tests that cover it, and that every header compiles alone.
+# The rules that a program can check: who may use whom, that the library does not speak of JSON
+# or HTTP, that every scheme and format is registered, that every source has a unit suite or
+# names the tests that cover it, and that every header compiles alone.
 set -eu
 cd "$(dirname "$0")/../.."
 failed=0
@@ -20,19 +20,22 @@ found=$(grep -rnE '[^_a-z](printf|puts|exit|getenv|abort)\(' lib api --include='
 [ -z "$found" ] || fail "lib and api never print, exit or read the environment: $found"
 
 # How a request is written is the api's business.
-found=$(grep -rnE '"[^"]*(JSON|HTTP|URL|[qQ]uery string|/v1/)[^"]*"' lib --include='*.[ch]' --include='*.def' |
-    grep -vE ':[0-9]+: *(/?\*|#)' || true)
+found=$(grep -rnE '"[^"]*(JSON|HTTP|URL|[qQ]uery string|/v1/)[^"]*"' \
+    lib --include='*.[ch]' --include='*.def' | grep -vE ':[0-9]+: *(/?\*|#)' || true)
 [ -z "$found" ] || fail "lib words messages without JSON, HTTP, query strings and paths: $found"
 
 # The library gives its user names of its own alone.
-symbols=$(nm -g --defined-only "${BUILD:-build}/libposenc.a" | awk 'NF == 3 {print $3}' | sort -u)
-printf '%s\n' "$symbols" | grep -q '^pe_request_new$' || fail "nm finds no pe_request_new in libposenc.a"
+symbols=$(nm -g --defined-only "${BUILD:-build}/libposenc.a" |
+    awk 'NF == 3 {print $3}' | sort -u)
+printf '%s\n' "$symbols" | grep -q '^pe_request_new$' ||
+    fail "nm finds no pe_request_new in libposenc.a"
 found=$(printf '%s\n' "$symbols" | grep -v '^pe_' || true)
 [ -z "$found" ] || fail "libposenc.a defines names outside pe_: $found"
 
 # The number of the release stands in lib/posenc.h; documents name it, whose tests know.
 version=$(make -s --no-print-directory version)
-printf '%s\n' "$version" | grep -qE '^[0-9]+\.[0-9]+\.[0-9]+$' || fail "make version prints \"$version\""
+printf '%s\n' "$version" | grep -qE '^[0-9]+\.[0-9]+\.[0-9]+$' ||
+    fail "make version prints \"$version\""
 found=$(grep -rnwF --exclude-dir=node_modules --exclude='package-lock.json' "$version" \
     Makefile .ci lib api server docker tests |
     grep -vE '^(lib/posenc\.h|server/visualiser/assets\.c):' || true)
@@ -57,18 +60,23 @@ done
 "${PYTHON:-/usr/bin/python3}" -B tests/support/suites.py || failed=1
 
 # Every header compiles alone.
+# shellcheck disable=SC2044 # names without blanks
 for header in $(find lib api server -name node_modules -prune -o -name '*.h' -print); do
     printf '#include "%s"\ntypedef int alone;\n' "$header" |
-        "${CC:-cc}" -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wpedantic -Werror -I. -Iserver -Iapi -Ilib \
-            -fsyntax-only -x c - || fail "$header does not compile alone"
+        "${CC:-cc}" -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wpedantic -Werror \
+            -I. -Iserver -Iapi -Ilib -fsyntax-only -x c - ||
+        fail "$header does not compile alone"
 done
 
 # Headers of packages come from where pkg-config says: so another libmicrohttpd can be used.
 elsewhere=$(mktemp -d)
-printf 'Name: x\nDescription: x\nVersion: 9\nCflags: -I/elsewhere\n' >"$elsewhere/libmicrohttpd.pc"
+printf 'Name: x\nDescription: x\nVersion: 9\nCflags: -I/elsewhere\n' \
+    >"$elsewhere/libmicrohttpd.pc"
 PKG_CONFIG_PATH=$elsewhere make -n V=1 BUILD="$elsewhere" "$elsewhere/server/http/http.o" 2>&1 |
-    grep -q -e '-I/elsewhere .*server/http/http\.c' || fail "make ignores the Cflags of libmicrohttpd.pc"
+    grep -q -e '-I/elsewhere .*server/http/http\.c' ||
+    fail "make ignores the Cflags of libmicrohttpd.pc"
 rm -rf "$elsewhere"
 
-[ "$failed" -eq 0 ] && echo "check: arrows, registration, suites and headers are as they should be"
+[ "$failed" -eq 0 ] &&
+    echo "check: arrows, registration, suites and headers are as they should be"
 exit "$failed"

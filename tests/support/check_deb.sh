@@ -1,7 +1,7 @@
 #!/bin/sh
-# check_deb.sh ARCHIVE BUILD: build the Debian packages, build them again from the same archive in another folder
-# and compare, ask lintian, and install, try, upgrade, remove and purge them in a copy of this system that vanishes
-# with its mounts.
+# check_deb.sh ARCHIVE BUILD: build the Debian packages, build them again from the same archive
+# in another folder and compare, ask lintian, and install, try, upgrade, remove and purge them
+# in a copy of this system that vanishes with its mounts.
 set -eu
 archive=$1 build=$2
 here=$(cd "$(dirname "$0")" && pwd)
@@ -50,4 +50,5 @@ mkdir -p "$next"
 dpkg-deb -R "$build"/deb/posenc_*.deb "$next/tree"
 sed -i 's/^Version: .*/&+1/' "$next/tree/DEBIAN/control"
 dpkg-deb --root-owner-group -b "$next/tree" "$next/posenc.deb" >/dev/null
-exec unshare --mount --pid --fork sh "$here/try_deb.sh" "$build/deb" "$next/posenc.deb" "$build/copy"
+exec unshare --mount --pid --fork \
+    sh "$here/try_deb.sh" "$build/deb" "$next/posenc.deb" "$build/copy"

@@ -1,6 +1,7 @@
 #!/bin/sh
-# check_dist.sh ARCHIVE BUILD: see that packing again gives the same bytes, and that the archive builds where there
-# is no node and no network, with the bundled page. Little optimised, which takes less time.
+# check_dist.sh ARCHIVE BUILD: see that packing again gives the same bytes, and that the archive
+# builds where there is no node and no network, with the bundled page. Little optimised, which
+# takes less time.
 set -eu
 archive=$1 build=$2
 work=$build/dist
@@ -12,14 +13,17 @@ fail() {
     exit 1
 }
 
-(umask 077 && sh docker/dist.sh "$work/again/$(basename "$archive")" "$build/visualiser/assets.c" >/dev/null)
+again=$work/again/$(basename "$archive")
+(umask 077 && sh docker/dist.sh "$again" "$build/visualiser/assets.c" >/dev/null)
 cmp "$archive" "$work/again/$(basename "$archive")" || fail "packing again gave other bytes"
 
 # every program of PATH but node's
 (
     IFS=:
     for folder in $PATH; do
-        [ ! -d "$folder" ] || find "$folder" -maxdepth 1 ! -type d -exec ln -s -t "$work/bin" {} + 2>/dev/null || true
+        [ ! -d "$folder" ] ||
+            find "$folder" -maxdepth 1 ! -type d -exec ln -s -t "$work/bin" {} + 2>/dev/null ||
+            true
     done
 )
 rm -f "$work/bin/node" "$work/bin/nodejs" "$work/bin/npm" "$work/bin/npx"
@@ -33,18 +37,20 @@ tar -C "$work" -xf "$archive"
 tree=$work/$(basename "$archive" .tar.gz)
 # shellcheck disable=SC2086 # a command or nothing
 $offline env -u MAKEFLAGS -u MAKELEVEL PATH="$(cd "$work/bin" && pwd)" \
-    make -C "$tree" -j"$(nproc)" BUILD=build CFLAGS=-O1 KERNEL_CFLAGS= all >"$work/log" 2>&1 || {
+    make -C "$tree" -j"$(nproc)" BUILD=build CFLAGS=-O1 KERNEL_CFLAGS= all \
+        >"$work/log" 2>&1 || {
     tail -n 20 "$work/log" >&2
     fail "the archive does not build"
 }
 
 socket=$(mktemp -d)/socket # whose path must be short
 mkfifo "$work/out"
-"$tree/build/posenc-server" --unix-socket "$socket" --drain-seconds 0 >"$work/out" 2>"$work/server.log" &
+"$tree/build/posenc-server" --unix-socket "$socket" --drain-seconds 0 \
+    >"$work/out" 2>"$work/server.log" &
 server=$!
 trap 'kill "$server" 2>/dev/null || true; rm -rf "$(dirname "$socket")"' EXIT
 exec 3<"$work/out"
-read -r line <&3 || {
+read -r _ <&3 || {
     cat "$work/server.log" >&2
     fail "the server of the archive does not start"
 }
@@ -53,4 +59,5 @@ script=$(sed -n 's/.*<script[^>]* src="\([^"]*\)".*/\1/p' "$work/page")
 [ -n "$script" ] || fail "the page is not the bundled one"
 curl -sSf --compressed --unix-socket "$socket" "http://localhost$script" >"$work/script"
 grep -q /v1/schemes "$work/script" || fail "the page's script is not the bundled one"
-echo "check-dist: $(sha256sum "$archive") packs the same twice, builds without node, and has the page"
+echo "check-dist: $(sha256sum "$archive") packs the same twice, builds without node," \
+    "and has the page"

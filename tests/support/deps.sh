@@ -1,21 +1,31 @@
 #!/bin/sh
-# Install those of the named Debian packages that are missing. Without apt, print what the packages are
-# called on other systems and stop.
+# Install those of the named Debian packages that are missing. Without apt, print what the
+# packages are called on other systems and stop.
 #
-# The names have been tried on Debian 12 only. Those of the build's packages have no version in them and are
-# expected to be the same on Debian 13 and Ubuntu 24.04 and 26.04, which could not be tried. For the tests
-# Ubuntu lacks a package chromium: it is a snap there, which this script cannot install.
+# The names have been tried on Debian 12 only. Those of the build's packages have no version in
+# them and are expected to be the same on Debian 13 and Ubuntu 24.04 and 26.04, which could not
+# be tried. For the tests Ubuntu lacks a package chromium: it is a snap there, which this script
+# cannot install.
 set -eu
 
 if ! command -v apt-get >/dev/null 2>&1; then
     cat >&2 <<'NAMES'
 posenc: this system has no apt-get, so nothing was installed. Install these yourself:
-  Fedora, RHEL   dnf install gcc make pkgconf libmicrohttpd-devel jansson-devel libpng-devel nettle-devel sqlite-devel zlib-devel nodejs-npm
-                 tests: check-devel chromium clang clang-tools-extra cppcheck compiler-rt curl gcc-c++ git haproxy libpq-devel libtsan mpfr-devel nginx postgresql-server valgrind wrk zsh golang-github-prometheus python3 python3-mpmath python3-numpy python3-scipy python3-torch
+  Fedora, RHEL   dnf install gcc make pkgconf libmicrohttpd-devel jansson-devel libpng-devel \
+                        nettle-devel sqlite-devel zlib-devel nodejs-npm
+                 tests: check-devel chromium clang clang-tools-extra cppcheck compiler-rt \
+                        curl gcc-c++ git haproxy libpq-devel libtsan mpfr-devel nginx \
+                        postgresql-server valgrind wrk zsh golang-github-prometheus python3 \
+                        python3-mpmath python3-numpy python3-scipy python3-torch
   Arch           pacman -S gcc make pkgconf libmicrohttpd jansson libpng nettle sqlite zlib npm
-                 tests: check chromium clang cppcheck compiler-rt curl git haproxy mpfr nginx postgresql valgrind wrk zsh prometheus python python-mpmath python-numpy python-scipy python-pytorch
-  Alpine         apk add gcc musl-dev make pkgconf libmicrohttpd-dev jansson-dev libpng-dev nettle-dev sqlite-dev zlib-dev npm
-                 tests: check-dev chromium clang clang-extra-tools cppcheck compiler-rt curl g++ git haproxy libpq-dev mpfr-dev nginx postgresql valgrind wrk zsh prometheus python3 py3-mpmath py3-numpy py3-scipy
+                 tests: check chromium clang cppcheck compiler-rt curl git haproxy mpfr nginx \
+                        postgresql valgrind wrk zsh prometheus python python-mpmath \
+                        python-numpy python-scipy python-pytorch
+  Alpine         apk add gcc musl-dev make pkgconf libmicrohttpd-dev jansson-dev libpng-dev \
+                        nettle-dev sqlite-dev zlib-dev npm
+                 tests: check-dev chromium clang clang-extra-tools cppcheck compiler-rt curl \
+                        g++ git haproxy libpq-dev mpfr-dev nginx postgresql valgrind wrk zsh \
+                        prometheus python3 py3-mpmath py3-numpy py3-scipy
 NAMES
     exit 1
 fi
@@ -39,7 +49,8 @@ if [ "$(id -u)" -ne 0 ]; then
     }
     as_root=sudo
 fi
-# Some packages (prometheus, nginx) start a server when they are installed; only the programs are needed.
+# Some packages (prometheus, nginx) start a server when they are installed; only the programs
+# are needed.
 policy=/usr/sbin/policy-rc.d
 if [ ! -e "$policy" ]; then
     trap '$as_root rm -f "$policy"' EXIT
@@ -49,4 +60,5 @@ if [ ! -e "$policy" ]; then
 fi
 $as_root apt-get update -qq
 # shellcheck disable=SC2086 # a list of package names
-$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing
+$as_root env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends $missing

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Unpack Debian packages of another architecture, with all that they depend on, into a folder to build and
-# run against: foreign_root.sh ARCHITECTURE FOLDER PACKAGE…
+# Unpack Debian packages of another architecture, with all that they depend on, into a folder to
+# build and run against: foreign_root.sh ARCHITECTURE FOLDER PACKAGE…
 #
-# The packages of this system stay as they are: it needs neither root nor a second architecture, whose
-# packages would have to have the versions of those that are installed.
+# The packages of this system stay as they are: it needs neither root nor a second architecture,
+# whose packages would have to have the versions of those that are installed.
 set -eu
 
 architecture=$1 root=$2

@@ -1,6 +1,7 @@
 #!/bin/sh
-# lock.sh FOLDER: rewrite package-lock.json after package.json has changed. A lock file must contain no
-# host name: .npmrc leaves out those of the registry, and this script removes `funding` entries.
+# lock.sh FOLDER: rewrite package-lock.json after package.json has changed. A lock file must
+# contain no host name: .npmrc leaves out those of the registry, and this script removes
+# `funding` entries.
 set -eu
 
 cd "$1"

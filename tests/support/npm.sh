@@ -1,6 +1,7 @@
 #!/bin/sh
-# npm.sh FOLDER...: install the packages that each folder's lock file pins. npm itself is installed from
-# Debian only if there is none, since Debian's package conflicts with other installations.
+# npm.sh FOLDER...: install the packages that each folder's lock file pins. npm itself is
+# installed from Debian only if there is none, since Debian's package conflicts with other
+# installations.
 set -eu
 
 if ! command -v npm >/dev/null 2>&1; then

@@ -1,6 +1,7 @@
 #!/bin/sh
-# try_deb.sh FOLDER NEXT COPY: in a mount namespace of its own, mount a copy of this system at COPY, an overlay on
-# memory, and there install the packages of FOLDER, run their tests, upgrade to the package NEXT, remove and purge.
+# try_deb.sh FOLDER NEXT COPY: in a mount namespace of its own, mount a copy of this system at
+# COPY, an overlay on memory, and there install the packages of FOLDER, run their tests, upgrade
+# to the package NEXT, remove and purge.
 set -eu
 
 fail() {
@@ -13,11 +14,13 @@ if [ "$1" != --inside ]; then
     mkdir -p "$copy"
     mount -t tmpfs tmpfs "$copy"
     mkdir "$copy/changes" "$copy/work" "$copy/root"
-    mount -t overlay overlay -o "lowerdir=/,upperdir=$copy/changes,workdir=$copy/work" "$copy/root" || {
+    layers=lowerdir=/,upperdir=$copy/changes,workdir=$copy/work
+    mount -t overlay overlay -o "$layers" "$copy/root" || {
         echo "check-deb: the packages are not installed: this system mounts no overlay"
         exit 0
     }
-    given=$copy/root/given # FOLDER may lie on another file system than /, which the overlay has not
+    # FOLDER may lie on another file system than /, which the overlay has not
+    given=$copy/root/given
     mkdir "$given"
     cp "$folder"/posenc_*.deb "$folder"/libposenc-dev_*.deb "$0" "$given"
     cp "$next" "$given/next"
@@ -29,7 +32,8 @@ if [ "$1" != --inside ]; then
 fi
 
 named() {
-    find /etc /lib/systemd /usr /var -path /var/lib/containers -prune -o -name '*posenc*' -print | LC_ALL=C sort
+    find /etc /lib/systemd /usr /var -path /var/lib/containers -prune \
+        -o -name '*posenc*' -print | LC_ALL=C sort
 }
 # there is no systemd here: nothing is started by installing
 printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d
@@ -41,8 +45,10 @@ sets=/var/lib/private/posenc/sets # where systemd keeps what a service with Dyna
 
 dpkg -i posenc_*.deb libposenc-dev_*.deb
 getent passwd posenc >/dev/null || fail "there is no user posenc"
-test -L /etc/systemd/system/multi-user.target.wants/posenc.service || fail "the service is not enabled"
-test -L /etc/systemd/system/sockets.target.wants/posenc.socket || fail "the socket is not enabled"
+test -L /etc/systemd/system/multi-user.target.wants/posenc.service ||
+    fail "the service is not enabled"
+test -L /etc/systemd/system/sockets.target.wants/posenc.socket ||
+    fail "the socket is not enabled"
 sh tests/serve
 sh tests/library
 

@@ -1,16 +1,17 @@
 #!/bin/sh
-# valgrind.sh BUILD SUITE...: run suites, and a server under mixed load until it has stopped, under
-# valgrind. Errors and blocks that are definitely or possibly lost fail.
+# valgrind.sh BUILD SUITE...: run suites, and a server under mixed load until it has stopped,
+# under valgrind. Errors and blocks that are definitely or possibly lost fail.
 #
-# No report is suppressed. valgrind 3.19 does not support AVX-512 and hides it in CPUID, so only the
-# kernels of x86-64-v3 and below run here.
+# No report is suppressed. valgrind 3.19 does not support AVX-512 and hides it in CPUID, so only
+# the kernels of x86-64-v3 and below run here.
 set -eu
 build=$(realpath "$1")
 shift
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export MIXED_REQUESTS="${MIXED_REQUESTS:-12}" PYTHONDONTWRITEBYTECODE=1
-memcheck="valgrind --quiet --error-exitcode=99 --leak-check=full --show-leak-kinds=definite,possible
+memcheck="valgrind --quiet --error-exitcode=99
+    --leak-check=full --show-leak-kinds=definite,possible
     --errors-for-leak-kinds=definite,possible --log-file=$work/report.%p"
 
 failed=0
@@ -21,7 +22,7 @@ done
 
 cat >"$work/posenc-server" <<WRAPPER
 #!/bin/sh
-exec $(echo $memcheck) "$build/posenc-server" "\$@"
+exec $(printf '%s' "$memcheck" | tr '\n' ' ') "$build/posenc-server" "\$@"
 WRAPPER
 chmod +x "$work/posenc-server"
 (

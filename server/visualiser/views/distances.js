@@ -415,7 +415,6 @@ function render(container, context) {
             }),
         );
     return present(container, context, controls, load, (place, loaded, news) => {
-        const tables = loaded.map(([table]) => table);
         drawCurves(
             place,
             news,

@@ -15,7 +15,7 @@ const clamp = (value, least, most) => Math.max(least, Math.min(Math.trunc(value)
 
 // ---- controls ----
 
-function forms({options, update}, form, standard) {
+function forms({update}, form, standard) {
     const button = (name, title) =>
         h(
             'button',
@@ -249,7 +249,7 @@ function render(container, context) {
             'div',
             {class: 'buttons'},
             ...[
-                lines ? forms({options, update}, form, standard) : null,
+                lines ? forms({update}, form, standard) : null,
                 form === 'maps' ? scales({options, update}, indices.length) : null,
                 pages({update}, page, count, title),
             ].filter(Boolean),

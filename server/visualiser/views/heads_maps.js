@@ -80,8 +80,8 @@ function createMap(set, index, {wide, high}, {colours, mark}) {
         if (x != null) context.fillRect(x - 0.75, 0, 1.5, high);
         if (y != null) context.fillRect(0, y - 0.75, wide, 1.5);
         if (!cell || cell.row >= set.rows || cell.column >= set.columns) return;
-        const across = wide / set.columns,
-            down = high / set.rows;
+        const width = wide / set.columns,
+            height = high / set.rows;
         for (const [colour, line] of [
             [colours.paper, 4],
             [colours.ink, 1.5],
@@ -89,10 +89,10 @@ function createMap(set, index, {wide, high}, {colours, mark}) {
             context.strokeStyle = colour;
             context.lineWidth = line;
             context.strokeRect(
-                cell.column * across - 1,
-                cell.row * down - 1,
-                Math.max(3, across + 2),
-                Math.max(3, down + 2),
+                cell.column * width - 1,
+                cell.row * height - 1,
+                Math.max(3, width + 2),
+                Math.max(3, height + 2),
             );
         }
     }
@@ -139,7 +139,7 @@ export function createMaps(context) {
             .filter((index) => set.planes.has(index))
             .map((index) => createMap(set, index, size, context)),
     }));
-    const maps = blocks.flatMap(({maps}) => maps);
+    const maps = blocks.flatMap((block) => block.maps);
     const most = {
         rows: Math.max(...sets.map(({rows}) => rows)),
         columns: Math.max(...sets.map(({columns}) => columns)),
@@ -202,12 +202,12 @@ export function createMaps(context) {
     return h(
         'div',
         {},
-        ...blocks.map(({set, maps}) =>
+        ...blocks.map((block) =>
             h(
                 'section',
                 {class: 'heads-block'},
-                set.heading ? h('h3', {}, set.heading) : null,
-                h('div', {class: 'heads-maps'}, ...maps.map(({element}) => element)),
+                block.set.heading ? h('h3', {}, block.set.heading) : null,
+                h('div', {class: 'heads-maps'}, ...block.maps.map(({element}) => element)),
             ),
         ),
         h('p', {class: 'quiet heatmap-cover'}, maps.find(({cover}) => cover)?.cover),
