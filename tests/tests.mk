@@ -5,9 +5,10 @@ BENCH_SOURCES  := $(wildcard tests/bench/*.c)
 HARNESSES      := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/*.c))
 FUZZ_SOURCES   := $(wildcard tests/fuzz/*.c tests/fuzz/support/*.c)
 MPFR_SOURCES   := $(wildcard tests/mpfr/*.c)
+TABLES := $(shell find lib api server tests/unit -name '*.def')
 FORMATTED := $(LIB_FILES) $(API_FILES) $(SERVER_FILES) $(sort $(shell find tests/unit tests/fuzz/support tests/bench tests/mpfr -name '*.h')) \
              $(UNIT_SOURCES) $(BENCH_SOURCES) $(FUZZ_SOURCES) $(MPFR_SOURCES) tests/digits/main.cc tests/buckets/main.c \
-             tests/faults/faults.c
+             tests/faults/faults.c $(TABLES)
 
 DEPS_BENCH := $(DEPS) python3 python3-numpy python3-torch python3-fastapi python3-uvicorn python3-httptools \
               python3-uvloop nginx-light lighttpd wrk
@@ -257,8 +258,21 @@ analyze: ## gcc -fanalyzer, clang-tidy and cppcheck over lib, api and server
 analyze-quick: ## the same without clang-tidy's path analysis, which takes most of the time
 	$(PYTHON) -B tests/analysis/analyze.py quick
 
-format: ## format the sources in place
+# part of `check`, which asks clang-format
+DEPS_LINT := black pyflakes3 python3 shellcheck
+.PHONY: lint deps-lint
+check: lint
+lint: ## Python, JavaScript, style sheets, shell scripts: formatting, long lines, plain mistakes
+	@PYTHON="$(PYTHON)" sh tests/support/lint.sh
+
+deps-test: deps-lint
+deps-lint: ## install what `make lint` needs, as far as it is missing
+	@sh tests/support/deps.sh $(DEPS_LINT)
+	@sh tests/support/npm.sh server/visualiser tests/lint
+
+format: ## format C, Python, JavaScript and style sheets in place
 	clang-format -i $(FORMATTED)
+	@sh tests/support/lint.sh --format
 
 # ---- installing ----
 

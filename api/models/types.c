@@ -90,7 +90,9 @@
 #define BUCKETED(...)                                                                          \
     PATCHES(__VA_ARGS__, .width = 1152, .preset = "idefics2",                                  \
             .resized = "looked up by fractional buckets of the coordinates")
-#define BEIT_BIAS       RULE(model_plan_beit, cells_facts, .image = 224, .patch = 16, .heads = 12)
+
+#define BEIT_BIAS RULE(model_plan_beit, cells_facts, .image = 224, .patch = 16, .heads = 12)
+
 #define SWIN(...)       RULE(model_plan_swin, swin_facts, .depths = {2, 2, 6, 2}, __VA_ARGS__)
 #define SWIN_V1         SWIN(.window = 7, .heads = {3, 6, 12, 24}, .heads_keys = "num_heads")
 #define DECOMPOSED(...) RULE(model_plan_decomposed, cells_facts, .heads = 12, __VA_ARGS__)

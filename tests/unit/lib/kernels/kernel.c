@@ -301,6 +301,7 @@ static const struct {
     const char *scheme, *query;
     uint64_t sum;
 } SUMS[] = {
+#define SUM(its_scheme, its_query, its_sum) {(its_scheme), (its_query), (its_sum)},
 #include "checksums.def"
 };
 
@@ -326,7 +327,7 @@ START_TEST(tables_have_the_same_bits_everywhere)
         pe_kernel_use(kernels[k]);
         for (size_t i = 0; i < sizeof SUMS / sizeof *SUMS; i++) {
             uint64_t sum = sum_of(SUMS[i].scheme, SUMS[i].query);
-            ck_assert_msg(sum == SUMS[i].sum, "{\"%s\", \"%s\", 0x%016llx}, by %s",
+            ck_assert_msg(sum == SUMS[i].sum, "SUM(\"%s\", \"%s\", 0x%016llx), by %s",
                           SUMS[i].scheme, SUMS[i].query, (unsigned long long)sum,
                           kernels[k]->name);
         }
