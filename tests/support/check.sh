@@ -59,8 +59,8 @@ done
 # Every header compiles alone. Some hold macros only, and a source without a declaration is no C.
 scratch=$(mktemp -d)
 echo 'typedef int alone;' >"$scratch/declaration.h"
-find lib api server -name node_modules -prune -o -name '*.h' -print |
-    xargs -n 32 -P "$(nproc)" ${CC:-cc} -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wpedantic -Werror \
+find lib api server -name node_modules -prune -o -name '*.h' -print0 |
+    xargs -0 -n 32 -P "$(nproc)" ${CC:-cc} -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wpedantic -Werror \
         -I. -Iserver -Iapi -Ilib -fsyntax-only -include "$scratch/declaration.h" -x c ||
     fail "a header does not compile alone"
 
