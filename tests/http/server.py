@@ -19,6 +19,7 @@ BINARY = str(Path(os.environ.get("TEST_SERVER", "build/posenc-server")).resolve(
 PATIENCE = 60  # seconds to wait for something that must happen, also under a sanitizer
 SANITIZER_TEXT = re.compile(r"runtime error:|Sanitizer")
 PAGE = os.sysconf("SC_PAGE_SIZE")
+TICKS = os.sysconf("SC_CLK_TCK")  # a second
 
 
 def environment_with(variables=None):
@@ -301,6 +302,11 @@ class Server:
     def resident(self):
         """Resident memory of the process in bytes."""
         return int(Path(f"/proc/{self.pid}/statm").read_text().split()[1]) * PAGE
+
+    def processor_seconds(self):
+        """What the process has used of the processors."""
+        figures = Path(f"/proc/{self.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(figures[11]) + int(figures[12])) / TICKS
 
     # ---- stopping ----
 
