@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 PAUSE = 5  # seconds
-APART = 0.2, 6  # seconds from one pause to the next: at least, at most
+APART = 0.2, 20  # seconds from one pause to the next: at least, at most
 
 
 def family(pid):
