@@ -87,7 +87,9 @@ class Limits(ApplyCase):
     def test_others_are_answered_while_a_row_is_computed(self):
         body = file_of({"query": ones(1, 65536)})
         replies = answered_meanwhile(
-            lambda: self.apply("relative_sinusoidal", "length=1000&query_length=1&dim=65536", body),
+            lambda: self.apply(
+                "relative_sinusoidal", "length=1000&query_length=1&dim=65536", body
+            ),
             lambda: self.assert_ok(self.get("/health/live")),
         )
         for reply in replies:

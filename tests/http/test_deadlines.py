@@ -14,7 +14,9 @@ from stored import PATH, simple, tag
 
 CLIENTS = 256
 HEADER, BODY, SEND = 2, 2, 2  # seconds, as in the flags below; no test's pauses are that long
-STANDSTILL = 1  # seconds for which the machine may stand still without an effect on the deadlines
+STANDSTILL = (
+    1  # seconds for which the machine may stand still without an effect on the deadlines
+)
 SLACK = (
     15  # seconds from a deadline until the last connection is closed, also on a busy machine
 )
