@@ -4,6 +4,7 @@ import contextlib
 import http.client
 import json
 import os
+import random
 import re
 import select
 import signal
@@ -44,6 +45,16 @@ def run(*arguments, environment=None, seconds=PATIENCE, before=None):
     if SANITIZER_TEXT.search(ended.stderr):
         raise AssertionError(f"{arguments}: {ended.stderr}")
     return ended
+
+
+def free_port():
+    """A port that is free now, for a program that cannot choose one. Connections and servers on port
+    0 get theirs from another range, so that none of them takes it meanwhile."""
+    begin = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    while True:
+        port = random.randrange(min(10000, begin // 2), begin)
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 def library_version():
