@@ -73,6 +73,16 @@ def wait_until(holds, what, seconds=PATIENCE):
     return value
 
 
+def wait_for_health(*flags, environment=None):
+    """Wait until --healthcheck finds the server: one look gives up after three seconds, also where
+    neither process ran meanwhile."""
+
+    def is_found():
+        return run("--healthcheck", *flags, environment=environment).returncode == 0
+
+    wait_until(is_found, "it is healthy")
+
+
 class Reply:
     """Status, header fields in their order, body."""
 

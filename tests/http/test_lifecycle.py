@@ -17,7 +17,7 @@ from pathlib import Path
 from unittest import mock
 
 import server as harness
-from server import Server, Wire, free_port, run, wait_until
+from server import Server, Wire, free_port, run, wait_for_health, wait_until
 
 BIG = "/v1/encodings/sinusoidal?length=65536&dim=64&format=raw"
 BIG_BYTES = 65536 * 64 * 4
@@ -38,10 +38,6 @@ class Lifecycle(unittest.TestCase):
 
     def healthcheck(self, server):
         return run("--healthcheck", "--port", str(server.address[1])).returncode
-
-    def wait_for_health(self, *flags, **how):
-        """A check gives up after three seconds, also where neither process ran meanwhile."""
-        wait_until(lambda: run("--healthcheck", *flags, **how).returncode == 0, "it is healthy")
 
     def test_sigterm_ends_readiness_but_requests_are_still_answered(self):
         server = self.start("--drain-seconds", LONG)
@@ -159,7 +155,7 @@ class Lifecycle(unittest.TestCase):
 
     def test_healthcheck_tells_live_draining_and_dead_apart_by_its_exit_status(self):
         server = self.start("--drain-seconds", LONG, "--port", str(free_port()))
-        self.wait_for_health("--port", str(server.address[1]))
+        wait_for_health("--port", str(server.address[1]))
         self.drain(server)
         self.assertEqual(self.healthcheck(server), 1)
         server.signal(signal.SIGTERM)
@@ -171,7 +167,7 @@ class Lifecycle(unittest.TestCase):
         port = str(server.address[1])
         by_port = {"POSENC_PORT": port}
         for variables in (by_port, {**by_port, "POSENC_BIND": "0.0.0.0"}):
-            self.wait_for_health(environment=variables)
+            wait_for_health(environment=variables)
 
     def test_healthcheck_does_not_trust_whoever_listens(self):
         with socket.create_server(("127.0.0.1", 0)) as other:
