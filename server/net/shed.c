@@ -160,7 +160,7 @@ nfds_t shed_polls(const shedder *shed, struct pollfd *ret_polls)
 static bool tend(const shedder *shed, refused_connection *connection, short events,
                  uint64_t now)
 {
-    if (now > connection->deadline)
+    if (now > connection->deadline && connection->answered)
         return false;
     if (connection->sent < connection->size && (events & POLLOUT) && !send_on(connection))
         return false;

@@ -16,7 +16,7 @@ ROOT = HERE.parent.parent
 FLEET = ROOT / "docker" / "fleet"
 sys.path.insert(0, str(HERE.parent / "http"))
 
-from server import PATIENCE, Server, wait_until  # noqa: E402
+from server import PATIENCE, Server, free_port, wait_until  # noqa: E402
 
 NODES = ("n1", "n2", "n3")
 
@@ -30,19 +30,13 @@ def listening_socket():
     return listener
 
 
-def free_port():
-    """A port for a program that cannot be given a socket."""
-    with listening_socket() as listener:
-        return listener.getsockname()[1]
-
-
 class Node:
     """A posenc-server that may die and come back on the same port."""
 
     def __init__(self, *flags):
         self.flags = flags
-        self.server = Server(*flags)
-        self.port = self.server.address[1]
+        self.port = free_port()
+        self.server = Server("--port", str(self.port), *flags)
 
     def die(self):
         if self.server.process.poll() is None:

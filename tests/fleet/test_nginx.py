@@ -9,8 +9,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from fleet import FLEET, NODES, Node, free_port
-from server import PATIENCE, wait_until
+from fleet import FLEET, NODES, Node
+from server import PATIENCE, free_port, wait_until
 
 
 class Nginx(unittest.TestCase):

@@ -12,8 +12,8 @@ import unittest
 import urllib.parse
 from pathlib import Path
 
-from fleet import FLEET, NODES, Fleet, free_port
-from server import PATIENCE, wait_until
+from fleet import FLEET, NODES, Fleet
+from server import PATIENCE, free_port, wait_until
 
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 

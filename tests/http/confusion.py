@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 import numpy
 
-from draws import Draw, Goal, Query, Scout
+from draws import PATIENT, Draw, Goal, Query, Scout
 from registry import query_of
 from server import Server
 
@@ -406,7 +406,7 @@ def main(program, requests=2000, corruptions=540, seed=1):
         for name, (table, *_) in LIBRARIES.items()
         if table.dtype.kind == "f"
     ]
-    server = Server(binary=program)
+    server = Server(*PATIENT, binary=program)
     try:
         asker = Asker(server)
         told = of_libraries(

@@ -79,6 +79,10 @@ def row_of(parameter):
     )
 
 
+# For a server that is asked now and then, on connections that are kept meanwhile.
+PATIENT = ("--idle-seconds", "3600", "--header-seconds", "3600")
+
+
 class Scout:
     """A server beside those that are compared. It is asked whether a query is legal and how
     large its tensors are, so that only what is compared touches the caches of the others."""

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import mistakes
 from comparison import ENDED, Answer, Finding, compare
-from draws import MOST, SHARE, Draw, Scout
+from draws import MOST, PATIENT, SHARE, Draw, Scout
 from random_requests import SPARE, Requests
 from server import Server
 
@@ -31,7 +31,6 @@ FLAGS = (
     "--max-list-length", str(mistakes.LIST_LIMIT), "--max-body-bytes", str(mistakes.BODY_LIMIT),
     "--max-target-bytes", str(mistakes.TARGET_LIMIT), "--max-upload-bytes", str(MOST),
 )  # fmt: skip
-SCOUT_FLAGS = ("--idle-seconds", "3600", "--header-seconds", "3600")  # the sides may be slow
 ON_DISK = 0.12  # of the requests go to servers with sets on disk and a key
 CLASSES = ("2xx", "3xx", "4xx", "5xx", "other")
 OUTCOMES = ("equal", "but for texts", "different")
@@ -209,7 +208,7 @@ def flags_on_disk(directory, name):
 def run(old, new, count, seed):
     """Compare two commands; (Record, the goals that were drawn)."""
     chance, record = random.Random(seed), Record()
-    scout_server = Server(*FLAGS, *SCOUT_FLAGS, binary=old[0])
+    scout_server = Server(*FLAGS, *PATIENT, binary=old[0])
     try:
         draw = Draw(chance, Scout(scout_server))
         on_disk = int(count * ON_DISK)

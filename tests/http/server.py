@@ -4,6 +4,7 @@ import contextlib
 import http.client
 import json
 import os
+import random
 import re
 import select
 import signal
@@ -19,6 +20,7 @@ BINARY = str(Path(os.environ.get("TEST_SERVER", "build/posenc-server")).resolve(
 PATIENCE = 60  # seconds to wait for something that must happen, also under a sanitizer
 SANITIZER_TEXT = re.compile(r"runtime error:|Sanitizer")
 PAGE = os.sysconf("SC_PAGE_SIZE")
+TICKS = os.sysconf("SC_CLK_TCK")  # a second
 
 
 def environment_with(variables=None):
@@ -45,6 +47,16 @@ def run(*arguments, environment=None, seconds=PATIENCE, before=None):
     return ended
 
 
+def free_port():
+    """A port that is free now, for a program that cannot choose one. Connections and servers on port
+    0 get theirs from another range, so that none of them takes it meanwhile."""
+    begin = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    while True:
+        port = random.randrange(min(10000, begin // 2), begin)
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
+
+
 def library_version():
     """The version of the libmicrohttpd that runs, as numbers: (0, 9, 75)."""
     found = re.search(r"\(libmicrohttpd (\d+)\.(\d+)\.(\d+)", run("--version").stdout)
@@ -59,6 +71,16 @@ def wait_until(holds, what, seconds=PATIENCE):
             raise AssertionError(f"not within {seconds} s: {what}")
         time.sleep(0.002)
     return value
+
+
+def wait_for_health(*flags, environment=None):
+    """Wait until --healthcheck finds the server: one look gives up after three seconds, also where
+    neither process ran meanwhile."""
+
+    def is_found():
+        return run("--healthcheck", *flags, environment=environment).returncode == 0
+
+    wait_until(is_found, "it is healthy")
 
 
 class Reply:
@@ -301,6 +323,11 @@ class Server:
     def resident(self):
         """Resident memory of the process in bytes."""
         return int(Path(f"/proc/{self.pid}/statm").read_text().split()[1]) * PAGE
+
+    def processor_seconds(self):
+        """What the process has used of the processors."""
+        figures = Path(f"/proc/{self.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(figures[11]) + int(figures[12])) / TICKS
 
     # ---- stopping ----
 

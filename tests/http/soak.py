@@ -119,8 +119,8 @@ def soak(seconds, seed):
             before = descriptors(server)
             ledger, watch, failures = traffic(server, seed, seconds)
             report(seed, seconds, ledger, watch)
-            wait_until(lambda: is_idle(server), "nothing is under way", 30)
-            wait_until(lambda: descriptors(server) <= before, "descriptors are given back", 5)
+            wait_until(lambda: is_idle(server), "nothing is under way")
+            wait_until(lambda: descriptors(server) <= before, "descriptors are given back")
         finally:
             server.stop()
     if faults.SANITIZED:

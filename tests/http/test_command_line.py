@@ -5,7 +5,7 @@ import re
 import socket
 import unittest
 
-from server import Server, ServerCase, run
+from server import Server, ServerCase, run, wait_for_health
 
 FLAGS = {
     "bind", "port", "unix-socket", "unix-socket-mode", "unix-socket-group", "warm",
@@ -231,7 +231,7 @@ class Listening(ServerCase):
         self.assertRegex(server.url, r"\Ahttp://\[::1\]:\d+\Z")
         self.assert_ok(server.request("GET", "/health/ready"))
         port = str(server.address[1])
-        self.assertEqual(run("--healthcheck", "--bind", "::1", "--port", port).returncode, 0)
+        wait_for_health("--bind", "::1", "--port", port)
 
     def test_a_name_may_be_bound(self):
         server = self.start("--bind", "localhost")

@@ -6,10 +6,13 @@ import unittest
 import numpy
 
 from confusion import SPOILT, Asker, run
+from draws import PATIENT
 from server import ServerCase
 
 
 class ConfusionRun(ServerCase):
+    flags = (*PATIENT, "--compute-seconds", "600")
+
     def test_no_answer_is_wrong(self):
         own, spoilt = run(self.server, 102, 90, seed=3)
         self.assertEqual(own.wrong + spoilt.wrong, [])

@@ -10,10 +10,14 @@ import unittest
 from pathlib import Path
 
 from server import ServerCase, wait_until
+from steady import steadily
 from stored import PATH, simple, tag
 
 CLIENTS = 256
 HEADER, BODY, SEND = 2, 2, 2  # seconds, as in the flags below; no test's pauses are that long
+STANDSTILL = (
+    1  # seconds for which the machine may stand still without an effect on the deadlines
+)
 SLACK = (
     15  # seconds from a deadline until the last connection is closed, also on a busy machine
 )
@@ -66,6 +70,7 @@ class Fresh(threading.Thread):
         return sorted(self.times)[len(self.times) // 2]
 
 
+@steadily(STANDSTILL)
 class Deadlines(ServerCase):
     flags = FLAGS
 
@@ -194,7 +199,8 @@ class Deadlines(ServerCase):
                 time.sleep(0.25)
             self.assertGreater(time.monotonic() - start, 3 * BODY)
             reply = wire.receive()
-            self.assertEqual((reply.status, reply.header("ETag")), (201, tag(body)))
+            self.assertIn(reply.status, (201, 204))
+            self.assertEqual(reply.header("ETag"), tag(body))
         self.assertEqual(self.server.request("GET", f"{PATH}/slow").body, body)
 
     def test_a_body_that_keeps_the_rate_may_take_longer(self):

@@ -9,6 +9,7 @@ import tempfile
 import unittest
 
 from server import ServerCase, library_version
+from steady import steadily
 
 LINE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z (info|warning|error) \S.*")
 FORGED = "2026-01-01T00:00:00.000Z error forged"
@@ -153,6 +154,7 @@ class AccessLog(ServerCase):
             server.stop()
 
 
+@steadily(0.5)  # deadlines are a second
 class Attacks(ServerCase):
     """Bytes that would forge lines or fields, in whatever is logged."""
 

@@ -402,7 +402,6 @@ class Limits(StoreCase):
         wait_until(
             lambda: self.put("a", self.sized(100000)).status in (201, 204),
             "the memory of what was cut off is free again",
-            15,
         )
 
 

@@ -3,14 +3,17 @@ by workers and not by event threads."""
 
 import contextlib
 import hashlib
+import itertools
 import json
+import select
 import threading
-import time
 import unittest
 
 from decode import read_npy
+from meanwhile import answered_meanwhile
 from registry import example, query_of, text_of, value_of
-from server import Server, ServerCase, wait_until
+from server import PATIENCE, Server, ServerCase, wait_until
+from test_preparations import ENDLESS
 
 SINUSOIDAL = "/v1/encodings/sinusoidal"
 GRID = "/v1/encodings/sinusoidal_2d"
@@ -160,9 +163,29 @@ class Streams(ServerCase):
             with self.server.wire() as wire:
                 wire.ask("GET", f"{SINUSOIDAL}?length=16777216&dim=1024&format=raw")
                 wire.receive_head()
-        deadline = time.monotonic() + 10
-        while self.server.metrics()["posenc_connections"] > 2:
-            self.assertLess(time.monotonic(), deadline, "connections stay")
+        wait_until(lambda: self.server.metrics()["posenc_connections"] <= 2, "they are closed")
+
+
+class Sent:
+    """What a server has sent to others than this, which asks for /metrics as often as need be."""
+
+    def __init__(self, server):
+        self.server, self.own = server, 0
+
+    def metrics(self):
+        """The body counts when it is answered, so it does not say so itself."""
+        reply = self.server.request("GET", "/metrics")
+        lines = reply.body.decode().splitlines()
+        metrics = dict(line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
+        bytes_ = float(metrics["posenc_response_body_bytes_total"]) - self.own
+        self.own += len(reply.body)
+        return bytes_, float(metrics["posenc_connections"])
+
+    def bytes(self):
+        return self.metrics()[0]
+
+    def was_alone(self):
+        return self.metrics()[1] == 1
 
 
 class StreamedJson(ServerCase):
@@ -258,13 +281,11 @@ class StreamedJson(ServerCase):
         self.assert_problem(server.request("GET", over), 406)
 
     def test_bytes_are_counted_as_they_go(self):
-        name = "posenc_response_body_bytes_total"
-        before = self.server.metrics()[name]
+        sent = Sent(self.server)
+        before = sent.bytes()
         size = len(self.get(self.target).body)
-        counted = wait_until(lambda: self.server.metrics()[name] - before > size, "the bytes")
-        self.assertTrue(counted)
-        figures = len(self.get("/metrics").body)  # the body of /metrics counts, too
-        self.assertLess(self.server.metrics()[name] - before, size + 8 * figures)
+        wait_until(lambda: sent.bytes() - before >= size, "the bytes")
+        self.assertEqual(sent.bytes() - before, size)
 
     def test_16_million_elements_take_constant_memory_and_stop_with_the_client(self):
         self.get(self.target)
@@ -275,8 +296,8 @@ class StreamedJson(ServerCase):
             f"{GRID}?height=4&width=1048576&dim=4&format=json",
         ]
         for query in queries:
-            counter = "posenc_response_body_bytes_total"
-            sent = self.server.metrics()[counter]
+            sent = Sent(self.server)
+            before_it = sent.bytes()
             with self.server.wire() as wire:
                 wire.ask("GET", query)
                 self.assert_ok(wire.receive_head())
@@ -284,12 +305,13 @@ class StreamedJson(ServerCase):
                     wire.take(1 << 20)
                 # frequencies: 16 MB where dim is a million, and the block of one row
                 self.assertLess(self.server.resident() - before, 48 << 20, query)
-            wait_until(lambda: self.server.metrics()["posenc_connections"] <= 1, "the end", 10)
+            wait_until(sent.was_alone, "the end")
             # the bytes that were read or are in socket buffers, not the 180 MB of the whole
-            self.assertLess(self.server.metrics()[counter] - sent, 64 << 20, query)
+            self.assertLess(sent.bytes() - before_it, 64 << 20, query)
 
     def test_small_requests_are_answered_beside_streams(self):
-        server = self.start("--cache-bytes", "64KiB", "--threads", "1")
+        numbers = ("--json-max-elements", "4294967296")  # for texts that do not end meanwhile
+        server = self.start("--cache-bytes", "64KiB", "--threads", "1", *numbers)
         with contextlib.ExitStack() as stack:
             wires = [stack.enter_context(server.wire()) for _ in range(4)]
 
@@ -299,7 +321,7 @@ class StreamedJson(ServerCase):
 
             readers = [threading.Thread(target=read, args=(wire,)) for wire in wires]
             for wire, reader in zip(wires, readers, strict=True):
-                wire.ask("GET", f"{SINUSOIDAL}?length=65536&dim=256&step=0.1&format=json")
+                wire.ask("GET", f"{SINUSOIDAL}?length=16777216&dim=256&step=0.1&format=json")
                 wire.receive_head()
                 reader.start()
             for i in range(20):
@@ -314,8 +336,8 @@ class StreamedJson(ServerCase):
         server = self.start("--cache-bytes", "64KiB", "--access-log", "--log-format", "json")
         for form in ("json", "raw"):
             size = len(server.request("GET", f"{self.target}&format={form}").body)
-            wait_until(lambda: server.log().endswith("}\n"), "a whole line")
             wait_until(lambda: f"format={form}" in server.log(), "the line")
+            wait_until(lambda: server.log().endswith("}\n"), "the whole line")
             line = json.loads(server.log().splitlines()[-1])
             self.assertEqual((line["bytes"], line["cache"]), (size, "bypass"))
             self.assertGreater(line["duration"], 0)
@@ -339,37 +361,37 @@ class Workers(ServerCase):
         small = f"{SINUSOIDAL}?length=8&dim=8"
         self.get(small)
         # random tables take long enough to be seen
-        large = "/v1/encodings/learned?length=100000&dim=128&format=raw"
-        thread = threading.Thread(target=self.get, args=(large,))
-        thread.start()
-        answered = 0
-        while thread.is_alive():
-            self.assert_ok(self.get(small))
-            answered += 1
-        thread.join()
-        self.assertGreater(answered, 5)
+        large = "/v1/encodings/learned?length=100000&dim=128&format=raw&seed="
+        seeds = itertools.count()
+        replies = answered_meanwhile(
+            lambda: self.get(f"{large}{next(seeds)}"), lambda: self.assert_ok(self.get(small))
+        )
+        for reply in replies:
+            self.assert_ok(reply)
 
     def test_beyond_the_queue_computations_are_503_with_retry_after(self):
-        replies = []
-
-        def ask(offset):
-            target = f"/v1/encodings/learned?length=20000&dim=128&offset={offset}&format=raw"
-            replies.append(self.get(target))
-
-        threads = [threading.Thread(target=ask, args=(i,)) for i in range(12)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        refused = [reply for reply in replies if reply.status == 503]
-        self.assertEqual(len(replies), 12)
-        self.assertTrue(refused)
-        for reply in refused:
+        """Of twelve requests without end some are computed, two may wait, and the others are refused."""
+        patient = ("--compute-cost", "0", "--compute-seconds", "600")
+        server, wires = self.start(*self.flags, *patient), []
+        for seed in range(12):
+            wires.append(server.wire())
+            self.addCleanup(wires[-1].close)
+            wires[-1].ask("GET", f"{ENDLESS}&seed={seed}")
+        for _ in range(4):
+            readable, _, _ = select.select([wire.socket for wire in wires], [], [], PATIENCE)
+            self.assertTrue(readable)
+            (refused,) = [wire for wire in wires if wire.socket == readable[0]]
+            reply = refused.receive()
             self.assert_problem(reply, 503)
             self.assertEqual(reply.header("Retry-After"), "1")
-        for reply in replies:
-            if reply.status != 503:
-                self.assert_ok(reply)
+            wires.remove(refused)
+        self.assertLessEqual(server.metrics()["posenc_jobs_waiting"], 2)
+        for wire in wires:
+            wire.close()
+        wait_until(
+            lambda: server.metrics()["posenc_requests_under_way"] == 1, "they have ended"
+        )
+        self.assert_ok(server.request("GET", f"{SINUSOIDAL}?length=20000&dim=128&format=raw"))
 
     def test_many_requests_for_one_table_take_one_place_in_the_queue(self):
         target = f"{SINUSOIDAL}?length=20000&dim=512&amplitude=1.5&offset=777&format=raw"

@@ -9,7 +9,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from server import ServerCase, run
+from server import ServerCase, run, wait_for_health
 
 OTHER_USER, OTHER_GROUP = 54321, 54322  # of nobody on this machine
 PR_CAPBSET_DROP, CAP_CHOWN = 24, 0
@@ -43,7 +43,7 @@ class UnixSockets(ServerCase):
         target = "/v1/encodings/integer?length=3"
         reply = self.assert_ok(server.request("GET", target))
         self.assertEqual(reply.body, self.get(target).body)
-        self.assertEqual(run("--healthcheck", "--unix-socket", self.path).returncode, 0)
+        wait_for_health("--unix-socket", self.path)
         server.stop()
         self.assertFalse(os.path.exists(self.path))
         self.assertEqual(run("--healthcheck", "--unix-socket", self.path).returncode, 1)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import stored
 from server import PATIENCE, ServerCase, run, wait_until
+from steady import steadily
 from test_preparations import ENDLESS
 
 TARGETS = (
@@ -99,6 +100,7 @@ class Warm(ServerCase):
         self.wait_until_ready(server)
         self.assertEqual(server.computed(), 1)
 
+    @steadily(0.5)
     def test_a_target_that_fails_is_logged_and_the_server_becomes_ready(self):
         path = self.file("", ENDLESS, TARGETS[3])
         server = self.start("--warm", path, "--compute-cost", "0", "--compute-seconds", "1")

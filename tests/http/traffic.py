@@ -15,7 +15,7 @@ MEBI = 1 << 20
 HUGE = 2 * MEBI  # memory of large tables and texts is a multiple of this
 SHARE = 16 * MEBI  # a larger table is streamed
 STREAM = 4 * MEBI + MEBI // 2  # a stream's own block and libmicrohttpd's
-LINGER = 0.5  # seconds in which a server notices that a client has gone
+LINGER = 5  # looks, ten a second, in which a server notices that a client has gone
 SIZES = {"f32": 4, "f64": 8, "f16": 2, "bf16": 2}
 DIGITS = {
     "f32": 14,
@@ -28,19 +28,19 @@ SETS = 24
 
 
 class Ledger:
-    """The bytes of all requests in flight, each from its first byte until LINGER seconds after
-    its end, and of connections likewise. `highest` is the maximum since its last call."""
+    """The bytes of all requests in flight, each from its first byte until LINGER looks after its
+    end, and of connections likewise. `highest` is a look: the maximum since its last call. Looks,
+    and not seconds, since a machine that stands still notices nothing meanwhile."""
 
     def __init__(self, each_connection):
         self.each_connection = each_connection
         self.lock = threading.Lock()
-        self.bytes = self.most = 0
-        self.leaving = []  # (time, bytes)
+        self.bytes = self.most = self.looks = 0
+        self.leaving = []  # (look, bytes)
         self.counts = {}
 
     def _settle(self):
-        now = time.monotonic()
-        while self.leaving and self.leaving[0][0] < now:
+        while self.leaving and self.leaving[0][0] < self.looks:
             self.bytes -= self.leaving.pop(0)[1]
 
     @contextlib.contextmanager
@@ -53,7 +53,7 @@ class Ledger:
             yield
         finally:
             with self.lock:
-                self.leaving.append((time.monotonic() + LINGER, size))
+                self.leaving.append((self.looks + LINGER, size))
 
     def connection(self):
         return self.hold(self.each_connection)
@@ -61,6 +61,7 @@ class Ledger:
     def highest(self):
         with self.lock:
             most = self.most
+            self.looks += 1
             self._settle()
             self.most = self.bytes
             return max(most, self.bytes)

@@ -6,7 +6,6 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -15,7 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "http"))
 
-from server import PATIENCE, wait_until  # noqa: E402
+from server import PATIENCE, free_port, wait_until  # noqa: E402
 
 # The password has characters that a URL must escape, and stands nowhere else.
 PASSWORD, ESCAPED = "se/cr:et%", "se%2Fcr%3Aet%25"
@@ -29,12 +28,6 @@ def programs():
     if not name:
         raise AssertionError("initdb is missing: make deps-test")
     return Path(name).parent
-
-
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
 
 
 def other_user():

@@ -5,6 +5,7 @@ objects. A layer's rooms form a ladder: a file uses rooms below its own and its 
 rooms.py --plant: put a forbidden include into every room, in memory, and see each one refused.
 rooms.py --figures [BUILD]: rooms and arrows of each layer, arrows that run up, circles."""
 
+import functools
 import re
 import subprocess
 import sys
@@ -77,6 +78,7 @@ def sources():
     return found
 
 
+@functools.cache
 def room_of(path):
     """The layer, the room ("" for the layer's own folder) and the floor of a file."""
     layer, *rest = path.split("/")
@@ -119,9 +121,10 @@ def may_use(path, target):
     return None
 
 
-def include_faults(files):
-    for path, includes in files.items():
-        for quoted, name in includes:
+def include_faults(files, paths=None):
+    """What is wrong with the includes of all files, or of these paths."""
+    for path in paths or files:
+        for quoted, name in files[path]:
             if not quoted:
                 for pattern, places in OTHERS.items():
                     if re.fullmatch(pattern, name) and not path.startswith(tuple(places)):
@@ -137,20 +140,23 @@ def include_faults(files):
 def calls(build):
     """(source, source that defines a symbol which the first needs, the symbol)."""
     defined, needed = {}, defaultdict(set)
-    for layer in LAYERS:
-        for unit in sorted(Path(build, layer).rglob("*.o")):
-            source = str(unit.relative_to(build)).removesuffix(".o") + ".c"
-            if not Path(source).exists():
-                continue  # one of a kernel's other builds, or a file that has moved
-            text = subprocess.run(
-                ["nm", str(unit)], capture_output=True, text=True, check=True
-            ).stdout
-            for line in text.splitlines():
-                *_, kind, symbol = line.split()
-                if kind == "U":
-                    needed[source].add(symbol)
-                elif kind in "TDBRC":
-                    defined[symbol] = source
+    units = {}
+    for unit in (unit for layer in LAYERS for unit in sorted(Path(build, layer).rglob("*.o"))):
+        source = str(unit.relative_to(build)).removesuffix(".o") + ".c"
+        if Path(
+            source
+        ).exists():  # else one of a kernel's other builds, or a file that has moved
+            units[str(unit)] = source
+    text = subprocess.run(
+        ["nm", "-A", *units], capture_output=True, text=True, check=True
+    ).stdout
+    for line in text.splitlines():
+        unit, line = line.split(":", 1)
+        *_, kind, symbol = line.split()
+        if kind == "U":
+            needed[units[unit]].add(symbol)
+        elif kind in "TDBRC":
+            defined[symbol] = units[unit]
     for source, symbols in needed.items():
         for symbol in sorted(symbols):
             if symbol in defined and defined[symbol] != source:
@@ -187,7 +193,7 @@ def plant(files):
         planted = {**files, path: files[path] + [(True, name)]}
         if resolve(path, name, files) not in (target, None):
             continue
-        seen[pair] = any(path in fault for fault in include_faults(planted))
+        seen[pair] = any(path in fault for fault in include_faults(planted, [path]))
     missed = [pair for pair, refused in seen.items() if not refused]
     rooms = {pair[:2] for pair in seen}
     expected = {(layer, room) for layer, ladder in LADDER.items() for room in ladder}

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static const char *const NAMES[] = {"format", "tensor", NULL};
 const pe_limits UNIT_LIMITS = {1ULL << 36, 1ULL << 30, 1 << 20, NULL, NAMES};
@@ -13,7 +14,7 @@ Suite *unit_suite(const char *name, const TTest *const *tests)
 {
     Suite *suite = suite_create(name);
     TCase *tcase = tcase_create(name);
-    tcase_set_timeout(tcase, 120);
+    tcase_set_timeout(tcase, unit_thorough() ? 3600 : 120);
     for (; *tests; tests++)
         tcase_add_test(tcase, *tests);
     suite_add_tcase(suite, tcase);
@@ -26,6 +27,24 @@ uint64_t unit_random(uint64_t *state)
     mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9;
     mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111eb;
     return mixed ^ mixed >> 31;
+}
+
+uint64_t unit_seed(void)
+{
+    const char *given = getenv("TEST_SEED");
+    struct timespec now;
+    timespec_get(&now, TIME_UTC);
+    uint64_t seed = (uint64_t)(now.tv_nsec ^ now.tv_sec);
+    if (given)
+        seed = strtoull(given, NULL, 10);
+    printf("TEST_SEED=%llu\n", (unsigned long long)seed);
+    fflush(stdout);
+    return seed;
+}
+
+bool unit_thorough(void)
+{
+    return getenv("THOROUGH") != NULL;
 }
 
 /* ---- requests ---- */

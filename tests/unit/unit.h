@@ -25,6 +25,13 @@ Suite *unit_suite(const char *name, const TTest *const *tests);
 /* The next of a sequence of well-mixed 64-bit numbers (splitmix64); any state will do. */
 uint64_t unit_random(uint64_t *state);
 
+/* Where the numbers of this run begin: TEST_SEED, or another one each time. It is printed, so
+ * that a failure can be repeated. */
+uint64_t unit_seed(void);
+
+/* Whether tests that draw samples shall draw many: THOROUGH is set. */
+bool unit_thorough(void);
+
 /* ---- requests ---- */
 
 /* The limits that the tests use unless they test limits. */

@@ -153,15 +153,15 @@ static size_t check_rows(const rotations *given, bool behind, uint64_t doubts, s
     size_t size = pe_dtype_size(dtype), checked = 0, functions = arranged == SINES ? 1 : 2;
     for (size_t r = 0; r < ROWS; r++) {
         const unsigned char *row = given->stored[behind][r] + start;
-        ck_assert(start == 0 || row[-1] == 0xa5);
-        ck_assert(row[functions * count * size] == 0xa5);
+        unit_assert(start == 0 || row[-1] == 0xa5);
+        unit_assert(row[functions * count * size] == 0xa5);
         if (doubts >> r & 1)
             continue;
         for (size_t f = 0; f < functions; f++)
             for (size_t i = 0; i < count; i++) {
                 size_t at = arranged == BY_TURNS ? 2 * i + f : f * count + i;
                 double expected = unit_nearest(dtype, entry(given, r, behind, f, i));
-                ck_assert(unit_element(dtype, row + at * size) == expected);
+                unit_assert(unit_element(dtype, row + at * size) == expected);
             }
         checked++;
     }

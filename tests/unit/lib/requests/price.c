@@ -141,8 +141,32 @@ static long compute(pe_request *request, long allowed, pe_status *ret_status)
     return own.asked;
 }
 
-START_TEST(every_scheme_asks_as_often_as_its_price_says)
+/* See that computing ends when the answer to question k is no. */
+static void end_at(const char *const *row, pe_request *request, long k, long all)
 {
+    pe_status status;
+    ck_assert_int_eq(compute(request, k, &status), k + 1);
+    ck_assert_msg(status == PE_CANCELLED, "%s?%s after %ld of %ld", row[0], row[1], k, all);
+}
+
+/* The first questions, and one of all others by chance; if thorough, one of each 32nd of them.
+ */
+static void end_at_some(const char *const *row, pe_request *request, long all, uint64_t *random)
+{
+    long parts = unit_thorough() ? 32 : 1, others = all - 3;
+    for (long k = 0; k < 3 && k < all; k++)
+        end_at(row, request, k, all);
+    for (long part = 0; part < parts && others > 0; part++) {
+        long first = others * part / parts, count = others * (part + 1) / parts - first;
+        if (count > 0)
+            end_at(row, request, 3 + first + (long)(unit_random(random) % (uint64_t)count),
+                   all);
+    }
+}
+
+START_TEST(every_scheme_asks_as_often_as_its_price_says_and_ends_at_any_question)
+{
+    uint64_t random = unit_seed();
     for (size_t i = 0; i < UNIT_COUNT(EXPENSIVE); i++) {
         const char *const *row = EXPENSIVE[i];
         pe_request *request = unit_legal_request(row[0], row[1]);
@@ -154,22 +178,7 @@ START_TEST(every_scheme_asks_as_often_as_its_price_says)
         ck_assert_msg(price >= 4 * PE_QUESTION_PRICE, "%s?%s costs %g", row[0], row[1], price);
         ck_assert_msg((double)asked >= price / (4 * PE_QUESTION_PRICE),
                       "%s?%s costs %g and asks %ld times", row[0], row[1], price, asked);
-        pe_request_unref(request);
-    }
-}
-END_TEST
-
-START_TEST(every_scheme_ends_at_any_question)
-{
-    for (size_t i = 0; i < UNIT_COUNT(EXPENSIVE); i++) {
-        pe_request *request = unit_legal_request(EXPENSIVE[i][0], EXPENSIVE[i][1]);
-        pe_status status;
-        long all = compute(request, 1000000, &status), step = 1 + all / 8;
-        for (long k = 0; k < all; k += k < 3 ? 1 : step) {
-            ck_assert_int_eq(compute(request, k, &status), k + 1);
-            ck_assert_msg(status == PE_CANCELLED, "%s?%s after %ld of %ld", EXPENSIVE[i][0],
-                          EXPENSIVE[i][1], k, all);
-        }
+        end_at_some(row, request, asked, &random);
         pe_request_unref(request);
     }
 }
@@ -177,11 +186,9 @@ END_TEST
 
 Suite *price_suite(void)
 {
-    const TTest *const tests[] = {every_scheme_costs_at_least_its_elements,
-                                  a_price_is_that_of_the_loops,
-                                  a_price_above_the_limit_says_what_to_reduce,
-                                  every_scheme_asks_as_often_as_its_price_says,
-                                  every_scheme_ends_at_any_question,
-                                  NULL};
+    const TTest *const tests[] = {
+        every_scheme_costs_at_least_its_elements, a_price_is_that_of_the_loops,
+        a_price_above_the_limit_says_what_to_reduce,
+        every_scheme_asks_as_often_as_its_price_says_and_ends_at_any_question, NULL};
     return unit_suite("price", tests);
 }

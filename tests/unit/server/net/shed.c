@@ -240,6 +240,19 @@ START_TEST(a_silent_client_is_turned_away_when_patience_ends)
 }
 END_TEST
 
+START_TEST(whoever_waited_while_the_server_stood_still_is_answered_first)
+{
+    shedder *shed = new_shed(RESPONSE, SHED_MAX);
+    int silent = take_with(shed, "", 0);
+    ck_assert_uint_eq(tend(shed, 5 * CLOCK_SECOND), 1);
+    ck_assert_str_eq(received(silent), RESPONSE);
+    ck_assert_uint_eq(tend(shed, 5 * CLOCK_SECOND), 0);
+    ck_assert(is_closed(silent));
+    shed_free(shed);
+    close(silent);
+}
+END_TEST
+
 START_TEST(a_large_answer_is_sent_as_the_client_reads)
 {
     char part[65536];
@@ -290,6 +303,7 @@ Suite *shed_suite(void)
         a_request_line_is_answered_whatever_its_parts,
         what_is_no_request_line_is_turned_away,
         a_silent_client_is_turned_away_when_patience_ends,
+        whoever_waited_while_the_server_stood_still_is_answered_first,
         a_large_answer_is_sent_as_the_client_reads,
         whoever_makes_room_or_is_left_is_answered,
         NULL,
