@@ -59,12 +59,14 @@ done
 # Every source has a unit suite, or a line that names the tests which cover it.
 "${PYTHON:-/usr/bin/python3}" -B tests/support/suites.py || failed=1
 
-# Every header compiles alone. Some hold macros only, and a source without a declaration is no C.
+# Every header compiles alone. Some hold macros only, and C wants a declaration.
 scratch=$(mktemp -d)
 echo 'typedef int alone;' >"$scratch/declaration.h"
+# shellcheck disable=SC2086 # CC may have arguments
 find lib api server -name node_modules -prune -o -name '*.h' -print0 |
     xargs -0 -n 32 -P "$(nproc)" \
-        ${CC:-cc} -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wpedantic -Werror -I. -Iserver -Iapi -Ilib -fsyntax-only -include "$scratch/declaration.h" -x c ||
+        ${CC:-cc} -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wpedantic -Werror \
+        -I. -Iserver -Iapi -Ilib -fsyntax-only -include "$scratch/declaration.h" -x c ||
     fail "a header does not compile alone"
 
 # Headers of packages come from where pkg-config says: so another libmicrohttpd can be used.
