@@ -1,5 +1,6 @@
 /* The service's entry points: answering a request, judging its head, and replies for what only
  * the transport sees. */
+#include "replies/found_sets.h"
 #include "replies/kept.h"
 #include "replies/problem.h"
 #include "replies/reply.h"
@@ -69,7 +70,23 @@ static bool is_printable_ascii(const char *text)
     return true;
 }
 
-/* Answer a request by its route. NULL without memory, or where `progress` is set. */
+/* Answer a request by its route. */
+static api_reply *answer_route(const api_service *service, const api_request *request,
+                               const api_match *match, api_progress *progress)
+{
+    char parameter[PARAMETER_ROOM];
+    api_found_sets found_sets = {.count = 0};
+    api_call call = begin_call(service, request, match, parameter, progress);
+    api_reply *reply;
+    call.found_sets = &found_sets;
+    if (!is_refused(match->guard, &call, &reply) && !is_coded(&call, match, &reply))
+        reply = match->route ? match->route->endpoint(&call)
+                             : api_answer_without_route(request->method, request->target);
+    api_found_sets_done(&found_sets);
+    return reply;
+}
+
+/* Answer a request. NULL without memory, or where `progress` is set. */
 static api_reply *dispatch(const api_service *service, const api_request *request,
                            api_progress *progress)
 {
@@ -85,14 +102,8 @@ static api_reply *dispatch(const api_service *service, const api_request *reques
                            "path, of printable ASCII; "
                            "percent-encode other characters",
                            NULL, NULL);
-    char parameter[PARAMETER_ROOM];
     api_match match = api_match_route(request->method, target);
-    api_call call = begin_call(service, request, &match, parameter, progress);
-    api_reply *refusal;
-    if (is_refused(match.guard, &call, &refusal) || is_coded(&call, &match, &refusal))
-        return refusal;
-    return match.route ? match.route->endpoint(&call)
-                       : api_answer_without_route(request->method, target);
+    return answer_route(service, request, &match, progress);
 }
 
 api_reply *api_judge_head(api_service *service, const api_request *request, api_head *ret_head)

@@ -17,10 +17,11 @@ struct api_service {
 typedef struct api_call {
     const api_service *service;
     const api_request *request;
-    const char *query;      /* NULL if the target has no `?` */
-    const char *parameter;  /* the text of the path's {…}, or "" */
-    bool head;              /* the method is HEAD: the reply gets no body */
-    api_progress *progress; /* see api_not_yet */
+    const char *query;                 /* NULL if the target has no `?` */
+    const char *parameter;             /* the text of the path's {…}, or "" */
+    bool head;                         /* the method is HEAD: the reply gets no body */
+    api_progress *progress;            /* see api_not_yet */
+    struct api_found_sets *found_sets; /* see api_find_set */
 } api_call;
 
 /* An endpoint answers a call. NULL if memory ran out, or after api_not_yet. */

@@ -1,6 +1,7 @@
 /* Finding the heads that are converted. */
 #include "conversions/selection.h"
 
+#include "conversions/names.h"
 #include "sets/set_header.h"
 #include "tables/safetensors.h"
 
@@ -91,43 +92,6 @@ bool api_convert_npy(const api_convert_request *asked, const api_file *file,
     return ret_conversion->parts != NULL;
 }
 
-/* ---- names ---- */
-
-/* Whether a name fits a pattern of `length` characters, in which a star stands for any text. */
-static bool fits(const char *name, const char *pattern, size_t length)
-{
-    const char *end = pattern + length, *star = NULL, *resumed = NULL;
-    while (*name) {
-        if (pattern < end && *pattern == '*') {
-            star = ++pattern;
-            resumed = name;
-        } else if (pattern < end && *pattern == *name) {
-            pattern++;
-            name++;
-        } else if (star) { /* the last star takes one more character */
-            pattern = star;
-            name = ++resumed;
-        } else {
-            return false;
-        }
-    }
-    while (pattern < end && *pattern == '*')
-        pattern++;
-    return pattern == end;
-}
-
-/* Whether a name fits one of the patterns, which are joined by commas. */
-static bool is_listed(const char *name, const char *patterns)
-{
-    for (const char *at = patterns; *at;) {
-        size_t length = strcspn(at, ",");
-        if (fits(name, at, length))
-            return true;
-        at += length + (at[length] == ',');
-    }
-    return false;
-}
-
 /* ---- safetensors ---- */
 
 /* Read where a tensor lies and the shape of it. False: a problem was added. */
@@ -204,17 +168,17 @@ static bool sort_parts(api_conversion *conversion, pe_error *reterr)
 }
 
 /* Collect the parts of all tensors that are asked for. False: a problem was added. */
-static bool collect(const api_convert_request *asked, const json_t *root, uint64_t data,
-                    uint64_t size, api_conversion *conversion, pe_error *reterr)
+static bool collect(const api_convert_request *asked, const api_names *queries,
+                    const api_names *keys, const json_t *root, uint64_t data, uint64_t size,
+                    api_conversion *conversion, pe_error *reterr)
 {
     const char *name;
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)root, name, value)
     {
-        bool query = is_listed(name, asked->tensors);
+        bool query = api_names_have(queries, name);
         file_array array = {.name = name};
-        if (strcmp(name, API_SET_METADATA) == 0 ||
-            (!query && !is_listed(name, asked->kv_tensors)))
+        if (strcmp(name, API_SET_METADATA) == 0 || (!query && !api_names_have(keys, name)))
             continue;
         if (!read_array(asked, value, data, size, &array, reterr) ||
             !split(asked, &array, query ? "heads" : "kv_heads",
@@ -225,6 +189,22 @@ static bool collect(const api_convert_request *asked, const json_t *root, uint64
     if (conversion->count == 0)
         refuse_names(asked, root, reterr);
     return conversion->count > 0 && sort_parts(conversion, reterr);
+}
+
+/* The same by the lists of names. */
+static bool collect_listed(const api_convert_request *asked, const json_t *root, uint64_t data,
+                           uint64_t size, api_conversion *conversion, pe_error *reterr)
+{
+    const pe_parameter *options = api_convert_options;
+    api_names queries, keys = {.text = NULL};
+    bool good =
+        api_names_read(asked->tensors, options[API_CONVERT_TENSORS].name, &queries, reterr) &&
+        api_names_read(asked->kv_tensors, options[API_CONVERT_KV_TENSORS].name, &keys,
+                       reterr) &&
+        collect(asked, &queries, &keys, root, data, size, conversion, reterr);
+    api_names_done(&queries);
+    api_names_done(&keys);
+    return good;
 }
 
 bool api_convert_safetensors(const api_convert_request *asked, const api_file *file,
@@ -239,8 +219,8 @@ bool api_convert_safetensors(const api_convert_request *asked, const api_file *f
     ret_conversion->parts = calloc(members + 1, sizeof *ret_conversion->parts);
     if (!ret_conversion->parts)
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the conversion");
-    bool good =
-        ret_conversion->parts && collect(asked, root, data, file->size, ret_conversion, reterr);
+    bool good = ret_conversion->parts &&
+                collect_listed(asked, root, data, file->size, ret_conversion, reterr);
     json_decref(root);
     if (!good)
         free(ret_conversion->parts);

@@ -1,6 +1,8 @@
 /* Reading a config.json. */
 #include "models/config.h"
 
+#include "models/config_text.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -238,8 +240,11 @@ bool model_flag(const model_config *config, const char *keys, bool fallback,
 const char *model_string(const model_config *config, const char *keys, const char **ret_from)
 {
     json_t *value = model_find(config, keys, ret_from);
-    if (value && !json_is_string(value))
-        model_refuse(config->planner, *ret_from, value, "a string");
+    if (value && (!json_is_string(value) || json_string_length(value) > API_CONFIG_KEY_BYTES)) {
+        model_refuse(config->planner, *ret_from, value, "a string of at most %d bytes",
+                     API_CONFIG_KEY_BYTES);
+        return NULL;
+    }
     return json_string_value(value);
 }
 
@@ -275,29 +280,58 @@ static bool looks_like_positions(const char *key)
     return false;
 }
 
-/* List what was not read of an object. `all`: whatever its keys are called, since the object
- * itself is about positions. */
-static void list_unread(model_planner *planner, json_t *object, const char *path, bool all,
-                        unsigned depth)
+#define UNREAD_DEPTH  4
+#define UNREAD_LISTED 64 /* paths; of the others the number is told */
+
+/* What has not been read, while it is listed. */
+typedef struct unread {
+    model_planner *planner;
+    size_t count;
+    char path[UNREAD_DEPTH * (API_CONFIG_KEY_BYTES + 1) + 1];
+} unread;
+
+/* List what was not read of an object whose path, of so many bytes, is in `path`. `all`:
+ * whatever its keys are called, since the object itself is about positions. */
+static void list_unread(unread *self, json_t *object, size_t length, bool all, unsigned depth)
 {
     const char *key;
     json_t *value;
     json_object_foreach(object, key, value)
     {
-        model_config config = {.planner = planner, .path = path};
         bool about = all || looks_like_positions(key);
         if (json_is_null(value) || (!about && !json_is_object(value)))
             continue;
-        const char *at = model_path(&config, key);
-        bool read = json_object_get(planner->used, at) != NULL;
-        if (about && !read)
-            json_array_append_new(planner->plan->not_used, json_string(at));
-        else if (json_is_object(value) && depth > 0)
-            list_unread(planner, value, at, about, depth - 1);
+        size_t room = sizeof self->path - length;
+        int added = snprintf(self->path + length, room, "%s%s", length > 0 ? "." : "", key);
+        if (added < 0 || (size_t)added >= room) /* not within the limits of a config */
+            continue;
+        if (about && !json_object_get(self->planner->used, self->path)) {
+            if (self->count++ < UNREAD_LISTED)
+                json_array_append_new(self->planner->plan->not_used, json_string(self->path));
+        } else if (json_is_object(value) && depth > 1) {
+            list_unread(self, value, length + (size_t)added, about, depth - 1);
+        }
     }
+}
+
+/* A number with commas between thousands. */
+static void write_count(size_t number, char dst[32])
+{
+    size_t thousand = 1;
+    while (number / thousand >= 1000)
+        thousand *= 1000;
+    int used = snprintf(dst, 32, "%zu", number / thousand);
+    while ((thousand /= 1000) > 0)
+        used += snprintf(dst + used, 32 - (size_t)used, ",%03zu", number / thousand % 1000);
 }
 
 void model_list_unused(model_planner *planner, json_t *config)
 {
-    list_unread(planner, config, "", false, 3);
+    unread self = {.planner = planner};
+    char more[32];
+    list_unread(&self, config, 0, false, UNREAD_DEPTH);
+    if (self.count <= UNREAD_LISTED)
+        return;
+    write_count(self.count - UNREAD_LISTED, more);
+    json_array_append_new(planner->plan->not_used, json_sprintf("and %s more", more));
 }

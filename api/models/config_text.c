@@ -42,25 +42,70 @@ static char *without_foreign_numbers(const char *text, size_t size, size_t *ret_
     return copy;
 }
 
-/* Whether a text nests objects and lists at most API_CONFIG_DEPTH deep. Brackets in strings
- * do not count. */
-static bool is_shallow(const char *text, size_t size)
+/* What a text nests and names, as far as brackets, quotes and colons tell. */
+typedef struct shape {
+    size_t depth, deepest, keys, longest_key;
+} shape;
+
+/* The bytes of a string whose quote opens at `*at`, without its escapes; `*at` becomes the
+ * place of the closing one. */
+static size_t measure_string(const char *text, size_t size, size_t *at)
 {
-    size_t depth = 0;
-    bool quoted = false;
+    size_t bytes = 0, place = *at + 1;
+    for (; place < size && text[place] != '"'; place++, bytes++)
+        if (text[place] == '\\' && place + 1 < size && text[++place] == 'u')
+            place += 4, bytes += 2;
+    *at = place;
+    return bytes;
+}
+
+static bool is_key(const char *text, size_t size, size_t after)
+{
+    while (after < size && strchr(" \t\r\n", text[after]) && text[after])
+        after++;
+    return after < size && text[after] == ':';
+}
+
+static shape measure(const char *text, size_t size)
+{
+    shape found = {0};
     for (size_t at = 0; at < size; at++) {
-        if (quoted && text[at] == '\\')
-            at++;
-        else if (text[at] == '"')
-            quoted = !quoted;
-        else if (!quoted && (text[at] == '{' || text[at] == '['))
-            depth++;
-        else if (!quoted && (text[at] == '}' || text[at] == ']') && depth > 0)
-            depth--;
-        if (depth > API_CONFIG_DEPTH)
-            return false;
+        if (text[at] == '"') {
+            size_t bytes = measure_string(text, size, &at);
+            bool key = is_key(text, size, at + 1);
+            found.keys += key;
+            found.longest_key = key && bytes > found.longest_key ? bytes : found.longest_key;
+        } else if (text[at] == '{' || text[at] == '[') {
+            found.depth++;
+        } else if ((text[at] == '}' || text[at] == ']') && found.depth > 0) {
+            found.depth--;
+        }
+        found.deepest = found.depth > found.deepest ? found.depth : found.deepest;
     }
-    return true;
+    return found;
+}
+
+/* Whether a text keeps the limits of a config; else there is a problem. */
+static bool is_moderate(const char *text, size_t size, pe_error *reterr)
+{
+    if (size > API_CONFIG_BYTES) {
+        pe_error_add(reterr, PE_TOO_LARGE, "body", "", "a config.json of at most %zu bytes",
+                     API_CONFIG_BYTES);
+        return false;
+    }
+    shape found = measure(text, size);
+    if (found.deepest > API_CONFIG_DEPTH)
+        pe_error_add(reterr, PE_MALFORMED, "body", "", "nested at most %d levels deep",
+                     API_CONFIG_DEPTH);
+    if (found.keys > API_CONFIG_KEYS)
+        pe_error_add(reterr, PE_TOO_LARGE, "body", "",
+                     "a config.json of at most %d keys; it has %zu", API_CONFIG_KEYS,
+                     found.keys);
+    if (found.longest_key > API_CONFIG_KEY_BYTES)
+        pe_error_add(reterr, PE_TOO_LARGE, "body", "",
+                     "a config.json whose keys have at most %d bytes; one has %zu",
+                     API_CONFIG_KEY_BYTES, found.longest_key);
+    return reterr->count == 0;
 }
 
 /* Say why a text is no JSON object. */
@@ -81,16 +126,8 @@ static void refuse_text(const json_t *read, const json_error_t *problem, pe_erro
 json_t *api_config_read(const char *text, size_t size, pe_error *reterr)
 {
     json_error_t problem = {0};
-    if (size > API_CONFIG_BYTES) {
-        pe_error_add(reterr, PE_TOO_LARGE, "body", "", "a config.json of at most %zu bytes",
-                     API_CONFIG_BYTES);
+    if (!is_moderate(text ? text : "", size, reterr))
         return NULL;
-    }
-    if (!is_shallow(text ? text : "", size)) {
-        pe_error_add(reterr, PE_MALFORMED, "body", "", "nested at most %d levels deep",
-                     API_CONFIG_DEPTH);
-        return NULL;
-    }
     size_t length;
     char *copy = without_foreign_numbers(text ? text : "", size, &length);
     if (!copy) {

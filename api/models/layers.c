@@ -99,12 +99,11 @@ static void repeat_types(model_config *config, const layer_facts *facts)
         letters = model_string(config, facts->every_keys, &from);
     else if (facts->every_keys)
         every = model_integer(config, facts->every_keys, every).value;
-    if (letters && !*letters)
-        letters = NULL;
+    const size_t period = letters ? strlen(letters) : 0;
     for (size_t i = 0; i < component->layer_count; i++) {
         bool is_full = every < 1 || fmod((double)i + (facts->first ? 0 : 1), every) == 0;
-        if (letters)
-            is_full = letters[i % strlen(letters)] != 'L';
+        if (period > 0)
+            is_full = letters[i % period] != 'L';
         if (facts->last_is_full && i + 1 == component->layer_count)
             is_full = true;
         component->types[i] = is_full ? full : other;

@@ -59,7 +59,8 @@ typedef struct api_model_plan {
     api_model_part parts[API_MODEL_PARTS + 1]; /* the last one is for what is too much */
     size_t part_count;
     json_t *notes;    /* sentences about the whole */
-    json_t *not_used; /* paths of keys that look like positions and have no effect */
+    json_t *not_used; /* paths of keys that look like positions and have no effect; where there
+                       * are too many to list, the last one is "and 12,345 more" */
     json_t *kept;     /* what the texts point into */
 } api_model_plan;
 

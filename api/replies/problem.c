@@ -249,19 +249,17 @@ api_reply *api_problem_of_scheme(const char *name)
 void api_joint_problem_add(api_joint_problem *joint, int index, const char *name,
                            const pe_error *error)
 {
-    json_t *errors = list_errors(error);
-    size_t count = json_array_size(errors);
-    pe_error counted = {.status = error->status, .dropped = error->dropped};
     if (joint->requests == 0) {
         pe_error_init(&joint->worst);
         joint->errors = json_array();
     }
-    for (size_t i = 0; i < count; i++) {
+    const size_t room = JOINT_ERRORS_MAX - json_array_size(joint->errors);
+    const size_t kept = error->count < room ? error->count : room;
+    pe_error counted = {.status = error->status,
+                        .dropped = error->dropped + error->count - kept};
+    json_t *errors = kept > 0 ? list_errors(error) : NULL; /* each names all that is allowed */
+    for (size_t i = 0; i < kept; i++) {
         json_t *item = json_array_get(errors, i);
-        if (json_array_size(joint->errors) == JOINT_ERRORS_MAX) {
-            counted.dropped++;
-            continue;
-        }
         if (index >= 0)
             json_object_set_new(item, "request", json_integer(index));
         if (name)

@@ -3,6 +3,7 @@
 
 #include "negotiation/negotiate.h"
 #include "negotiation/registry.h"
+#include "replies/found_sets.h"
 #include "replies/problem.h"
 
 #include <assert.h>
@@ -126,11 +127,10 @@ typedef struct set_search {
 static pe_status find_set(void *context, const char *name, pe_set **ret_set)
 {
     set_search *search = context;
-    const api_store *store = search->call->service->host->store;
     api_set *set = NULL;
     if (search->status != API_STORE_DONE && search->status != API_STORE_ABSENT)
         return PE_NO_MEMORY;
-    search->status = store->find(store->context, name, search->call->request->quick, &set);
+    search->status = api_find_set(search->call, name, &set);
     *ret_set = set ? pe_set_ref(api_set_tensors(set)) : NULL;
     api_set_unref(set);
     return search->status == API_STORE_DONE || search->status == API_STORE_ABSENT

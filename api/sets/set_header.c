@@ -28,10 +28,42 @@ static uint64_t read_length(const char *bytes)
     return length;
 }
 
+/* Whether a value may be the file's metadata: an object of strings. */
+static bool is_metadata(const json_t *value)
+{
+    const char *name;
+    json_t *item;
+    if (!json_is_object(value))
+        return false;
+    json_object_foreach((json_t *)(uintptr_t)value, name, item)
+    {
+        if (!json_is_string(item))
+            return false;
+    }
+    return true;
+}
+
+/* The header as JSON; NULL, and a problem, if it is none. */
+static json_t *parse(const char *text, size_t size, pe_error *reterr)
+{
+    json_error_t problem = {0};
+    json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &problem);
+    if (!root && api_document_lacked_memory(&problem))
+        pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the header");
+    else if (!root)
+        pe_error_add(reterr, PE_MALFORMED, "header", "", "JSON in UTF-8 (column %d is wrong)",
+                     problem.column);
+    const json_t *metadata = json_object_get(root, API_SET_METADATA);
+    if (!metadata || is_metadata(metadata))
+        return root;
+    refuse(reterr, API_SET_METADATA, "", "an object of strings");
+    json_decref(root);
+    return NULL;
+}
+
 json_t *api_set_header_load(const char *bytes, size_t size, size_t *ret_data, pe_error *reterr)
 {
     char given[32];
-    json_error_t problem = {0};
     snprintf(given, sizeof given, "%zu bytes", size);
     if (size < API_SET_LENGTH_SIZE) {
         refuse(reterr, "body", given,
@@ -55,29 +87,8 @@ json_t *api_set_header_load(const char *bytes, size_t size, size_t *ret_data, pe
         refuse(reterr, "header", "", "one JSON object, padded with blanks only at its end");
         return NULL;
     }
-    json_t *root = json_loadb(text, used, JSON_REJECT_DUPLICATES, &problem);
-    if (!root && api_document_lacked_memory(&problem))
-        pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the header");
-    else if (!root)
-        pe_error_add(reterr, PE_MALFORMED, "header", "", "JSON in UTF-8 (column %d is wrong)",
-                     problem.column);
     *ret_data = API_SET_LENGTH_SIZE + (size_t)length;
-    return root;
-}
-
-/* Whether a value may be the file's metadata: an object of strings. */
-static bool is_metadata(const json_t *value)
-{
-    const char *name;
-    json_t *item;
-    if (!json_is_object(value))
-        return false;
-    json_object_foreach((json_t *)(uintptr_t)value, name, item)
-    {
-        if (!json_is_string(item))
-            return false;
-    }
-    return true;
+    return parse(text, used, reterr);
 }
 
 static bool is_tensor_name(const char *name)
@@ -208,8 +219,6 @@ static bool read_entries(api_set_header *header, uint64_t room, pe_error *reterr
         if (strcmp(name, API_SET_METADATA) != 0)
             legal = read_entry(name, value, room, &header->entries[header->count++], reterr) &&
                     legal;
-        else if (!is_metadata(value))
-            legal = refuse(reterr, API_SET_METADATA, "", "an object of strings");
     }
     return legal;
 }

@@ -11,7 +11,7 @@ typedef struct pe_seen_wave {
     bool found;
     double frequency; /* radians per row, 0 < frequency < π; else the other members are unset */
     double phase;     /* radians, from -π to π */
-    double amplitude; /* above 0 */
+    double amplitude; /* above 0, finite */
     double turns;     /* the angle that it was seen to make, in radians */
 } pe_seen_wave;
 

@@ -194,7 +194,7 @@ pe_seen_wave pe_fit_wave(const double *x, size_t stride, size_t count, double le
             within.trim = 8 * spread + 1e-12 * largest;
     }
     double amplitude = sqrt(own.a * own.a + own.b * own.b);
-    if (own.frequency * (double)count < least_angle ||
+    if (!isnormal(amplitude) || own.frequency * (double)count < least_angle ||
         !is_near(&own, x, stride, count, amplitude))
         return none;
     return (pe_seen_wave){.found = true,

@@ -1,8 +1,10 @@
 /* Logarithms by a table and the series of artanh; exponentials by Taylor's series. */
 #include "numerics/elementary.h"
 
+#include "numerics/expect.h"
 #include "numerics/log_table.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,6 +48,8 @@ typedef struct split_log {
 static split_log split(dd x)
 {
     int exponent;
+    if (!PE_EXPECTED(x.hi >= DBL_MIN && x.hi <= DBL_MAX)) /* it chooses a row of tables */
+        return (split_log){0, {NAN, NAN}};
     double significand = 2 * frexp(x.hi, &exponent), low = ldexp(x.lo, 1 - exponent);
     size_t row = (size_t)((significand - 1) * 64);
     double reciprocal = (double)pe_log_reciprocals[row] * (1.0 / 512);
@@ -67,6 +71,8 @@ dd pe_log(dd x)
 
 dd pe_log1p(dd x)
 {
+    if (!PE_EXPECTED(x.hi >= -0x1p-5))
+        return (dd){NAN, NAN};
     if (x.hi <= 0x1p-5)
         return log1p_of_small(x);
     return pe_log(dd_add((dd){1, 0}, x));
@@ -109,6 +115,8 @@ static dd exp_of_moderate(dd x)
 
 pe_scaled pe_exp(dd x)
 {
+    if (!PE_EXPECTED(fabs(x.hi) < 0x1p29)) /* it becomes an integer */
+        return (pe_scaled){{NAN, NAN}, 0};
     double exponent = rint(x.hi * 0x1.71547652b82fep+0); /* by ln 2 */
     dd rest = dd_add(x, dd_neg(dd_mul_double(LN2, exponent)));
     return (pe_scaled){exp_of_moderate(rest), (int)exponent};
@@ -118,6 +126,8 @@ pe_scaled pe_exp(dd x)
  * exponent, so that its size costs no bits. */
 pe_scaled pe_power(double x, double p)
 {
+    if (!PE_EXPECTED(x >= DBL_MIN && x <= DBL_MAX && fabs(p) <= 0x1p20))
+        return (pe_scaled){{NAN, NAN}, 0};
     split_log log = split((dd){x, 0});
     dd shift = dd_two_prod(p, log.exponent); /* exactly */
     double whole = rint(shift.hi);

@@ -2,6 +2,8 @@
  * something else. Relative errors are below 2^-98, unless said otherwise. All arithmetic is
  * sums, products and quotients, so the bits are the same everywhere.
  *
+ * What a function expects of its arguments is checked (expect.h): else it returns NaN.
+ *
  * Some values are numbers of few bits, such as 4^(1/2) or exp(0), and lie on rounding
  * boundaries: round after dd_snap. */
 #ifndef PE_ELEMENTARY_H

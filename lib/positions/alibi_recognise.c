@@ -5,6 +5,7 @@
 #include "foreign/proposal.h"
 #include "numerics/elementary.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -32,6 +33,8 @@ static void propose_slopes(pe_proposals *proposals, const char *tensor, const ch
     static const char *const ROUNDED[] = {"", "&slope_dtype=bf16", "&slope_dtype=f16"};
     static const double ROUNDED_ERROR[] = {0, 0x1p-8, 0x1p-11};
     uint64_t power = power_below(heads);
+    if (!(slope >= DBL_MIN && slope <= DBL_MAX)) /* it has no logarithm */
+        return;
     for (int geometric = 0; geometric < (power == heads ? 1 : 2); geometric++)
         for (size_t i = 0; i < PE_COUNT(ROUNDED); i++) {
             double steps = geometric ? (double)heads : (double)power;

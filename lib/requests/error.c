@@ -132,21 +132,30 @@ static bool is_same(const char *a, const char *b, size_t count)
     return true;
 }
 
+/* Fold a text of at most SPELLING_MAX letters. */
+static void fold(const char *text, size_t length, char dst[SPELLING_MAX])
+{
+    for (size_t i = 0; i < length; i++)
+        dst[i] = folded(text[i]);
+}
+
 /* The number of edits (insert, delete, replace a letter, swap neighbours) that turn a into b,
  * both folded and at most SPELLING_MAX long: the Damerau-Levenshtein distance. */
-static size_t edit_distance(const char *a, const char *b)
+static size_t edit_distance(const char *given, const char *candidate)
 {
-    size_t n = strlen(a), m = strlen(b), rows[3][SPELLING_MAX + 1];
+    size_t n = strlen(given), m = strlen(candidate), rows[3][SPELLING_MAX + 1];
+    char a[SPELLING_MAX], b[SPELLING_MAX];
+    fold(given, n, a);
+    fold(candidate, m, b);
     for (size_t j = 0; j <= m; j++)
         rows[0][j] = j;
     for (size_t i = 1; i <= n; i++) {
         size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *two_above = rows[(i + 1) % 3];
         row[0] = i;
         for (size_t j = 1; j <= m; j++) {
-            row[j] = smallest(above[j] + 1, row[j - 1] + 1,
-                              above[j - 1] + !is_same(a + i - 1, b + j - 1, 1));
-            bool swapped = i > 1 && j > 1 && is_same(a + i - 1, b + j - 2, 1) &&
-                           is_same(a + i - 2, b + j - 1, 1);
+            row[j] =
+                smallest(above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] != b[j - 1]));
+            bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
             if (swapped && two_above[j - 2] + 1 < row[j])
                 row[j] = two_above[j - 2] + 1;
         }
@@ -168,9 +177,10 @@ static bool has_words(const char *name, const char *part)
 #define EDITED    SPELLING_MAX       /* farther than any names that share words */
 #define UNRELATED (3 * SPELLING_MAX) /* farther than any names that resemble each other */
 
-/* How far a candidate is from the given name. Nearest are names that differ in a last letter or
- * share whole words; then come names that a few edits turn into each other. */
-static size_t name_distance(const char *given, const char *candidate)
+/* How far a candidate is from the given name, as far as it is nearer than `limit`. Nearest are
+ * names that differ in a last letter or share whole words; then come names that a few edits
+ * turn into each other. */
+static size_t name_distance(const char *given, const char *candidate, size_t limit)
 {
     size_t n = strlen(given), m = strlen(candidate);
     size_t longer = n > m ? n : m, shorter = n > m ? m : n;
@@ -180,6 +190,9 @@ static size_t name_distance(const char *given, const char *candidate)
         return longer - shorter;
     if (has_words(given, candidate) || has_words(candidate, given))
         return longer - shorter;
+    /* there are at least as many edits as one name is longer: most need not be counted */
+    if (longer - shorter > 1 + n / 3 || EDITED + longer - shorter >= limit)
+        return UNRELATED;
     size_t edits = edit_distance(given, candidate);
     return edits <= 1 + n / 3 ? EDITED + edits : UNRELATED;
 }
@@ -191,7 +204,7 @@ const char *pe_nearest(const char *given, const char *const *candidates, size_t 
     if (length == 0 || length > SPELLING_MAX)
         return NULL;
     for (size_t i = 0; i < count; i++) {
-        size_t distance = name_distance(given, candidates[i]);
+        size_t distance = name_distance(given, candidates[i], best);
         if (distance < best) {
             best = distance;
             nearest = candidates[i];

@@ -11,7 +11,8 @@
 /* What has been measured of cosines or sines of frequencies times positions. */
 typedef struct pe_rotary_seen {
     size_t count;              /* frequencies */
-    const double *frequencies; /* [count], radians per row; 0 where none was measured */
+    const double *frequencies; /* [count], radians per row, normal and positive; 0 where
+                                * none was measured */
     const double *errors;      /* [count], relative: what these may be off by */
     double amplitude, amplitude_error;
     double offset; /* the position of row 0, in rows */

@@ -282,26 +282,35 @@ static double unit_of_entries(const pe_seen *seen)
     return pe_seen_unit(&seen->view);
 }
 
+/* Copy the entries of a vector that may be frequencies, with 0 for those that are none. */
+static void read_frequencies(const pe_seen *seen, double *ret_frequencies)
+{
+    for (size_t i = 0; i < seen->sampled; i++)
+        ret_frequencies[i] =
+            isnormal(seen->sample[i]) && seen->sample[i] > 0 ? seen->sample[i] : 0;
+}
+
 /* Propose inverse frequencies for a falling vector that begins with 1. */
 static void propose_frequencies(pe_seen *seen, pe_proposals *proposals)
 {
     const arrangement table = {"inv_freq", "", {0, 1, seen->rows}, false, 1};
     pe_rotary_law laws[PE_ROTARY_LAWS_KEPT];
-    pe_rotary_seen measured = {.count = seen->sampled,
-                               .frequencies = seen->sample,
-                               .amplitude = 1,
-                               .unit = unit_of_entries(seen)};
-    double *errors;
+    pe_rotary_seen measured = {
+        .count = seen->sampled, .amplitude = 1, .unit = unit_of_entries(seen)};
+    double *errors, *frequencies;
     if (seen->sampled < 2 || seen->sampled < seen->rows || pe_seen_entry(seen, 0, 0) > 1 ||
         !(pe_seen_entry(seen, 0, 0) > pe_seen_entry(seen, 1, 0)) ||
-        !(errors = malloc(seen->sampled * sizeof *errors)))
+        !(errors = malloc(2 * seen->sampled * sizeof *errors)))
         return;
+    frequencies = errors + seen->sampled;
+    read_frequencies(seen, frequencies);
     for (size_t i = 0; i < seen->sampled; i++) {
         errors[i] = 2e-6 + measured.unit;
-        if (measured.unit == 0x1p-10 && seen->sample[i] > 0) /* subnormal in float16 */
-            errors[i] += 0x1p-25 / seen->sample[i];
+        if (measured.unit == 0x1p-10 && frequencies[i] > 0) /* subnormal in float16 */
+            errors[i] += 0x1p-25 / frequencies[i];
         measured.still = seen->sample[i] == 0 ? measured.still + 1 : 0;
     }
+    measured.frequencies = frequencies;
     measured.errors = errors;
     size_t found = pe_rotary_search(&measured, laws);
     proposals->coarse = measured.unit > 0x1p-23;

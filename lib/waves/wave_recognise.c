@@ -4,6 +4,7 @@
 #include "foreign/wave_law.h"
 #include "numerics/elementary.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -191,7 +192,8 @@ static void propose_scale(const pe_seen *seen, pe_proposals *proposals)
     const double log_zeta = logarithm(0.4 / 1.4), first = pe_seen_entry(seen, 0, 0);
     const double last = pe_seen_entry(seen, seen->sampled - 1, 0);
     char scale[TEXT], query[128];
-    if (!(first > last) || !(last > 0))
+    if (!(first > last) || !(first <= DBL_MAX) || !(last >= DBL_MIN) ||
+        !(last / first >= DBL_MIN)) /* their logarithms are taken */
         return;
     double scale_base = log_zeta * (double)(seen->sampled - 1) / logarithm(last / first);
     scale_base = fabs(scale_base - 512) < 50 ? 512 : scale_base;

@@ -1,6 +1,7 @@
 /* Everything that reads the table of settings. */
 #include "settings/settings.h"
 
+#include "settings/database_url.h"
 #include "settings/permission.h"
 #include "settings/setting_table.h"
 
@@ -78,7 +79,7 @@ static void describe_values(const setting_row *setting, char *dst, size_t size)
         snprintf(dst, size, "the name of a group on this system or a group's number");
         break;
     case SETTING_URL:
-        snprintf(dst, size, "a URL that begins with postgresql://");
+        snprintf(dst, size, "%s", DATABASE_URL_FORM);
         break;
     case SETTING_NUMBER:
     case SETTING_BYTES:
@@ -127,7 +128,7 @@ static bool set(server_settings *settings, const setting_row *setting, const cha
         *(const char **)member = text;
         break;
     case SETTING_URL:
-        legal = !*text || strncmp(text, "postgresql://", 13) == 0;
+        legal = !*text || database_url_is_clear(text);
         *(const char **)member = text;
         break;
     case SETTING_NUMBER:

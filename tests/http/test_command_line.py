@@ -95,6 +95,15 @@ class CommandLine(unittest.TestCase):
                     ended, "the value is not a URL" if "mysql" in str(given) else "database-url"
                 )
                 self.assertNotIn("secret", ended.stderr)
+        for url in (
+            "postgresql://posenc:first@secret@127.0.0.1:1/posenc",
+            "postgresql://posenc:secret/second@127.0.0.1:1/posenc",
+            "postgresql://posenc:secret/posenc",
+        ):  # libpq would take a part of the password for a host or a port, and name it
+            for action in ((), ("--check-config",)):
+                ended = run(*action, environment={"POSENC_DATABASE_URL": url})
+                self.assert_refused(ended, "the value is not a URL", "%40", "%2F")
+                self.assertNotIn("secret", ended.stderr + ended.stdout)
         ended = run("--database-url=postgresql://a:secret@h/d", "--data-dir", "/x")
         self.assert_refused(ended, "database-url", "data-dir")
         self.assertNotIn("secret", ended.stderr)

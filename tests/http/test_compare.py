@@ -205,6 +205,26 @@ class Compare(CompareCase):
         self.refuse(400, "tolerance", "length=8&dim=4&tolerance=some", npy(table))
         self.refuse(422, "ulps", "length=8&dim=4&ulps=-1", npy(table))
 
+    def test_metadata_are_an_object_of_strings_wherever_files_are_read(self):
+        targets = (
+            ("POST", "/v1/compare/sinusoidal?length=8&dim=4"),
+            ("POST", "/v1/identify"),
+            ("POST", "/v1/convert/rope?from=half&to=interleaved&heads=1&tensors=table"),
+            ("POST", "/v1/apply/sinusoidal?length=8&dim=4"),
+            ("PUT", "/v1/parameters/metadata"),
+        )
+        table = {"table": ("F32", [8, 4], bytes(128))}
+        headers = {"Content-Type": SAFETENSORS}
+        for metadata in ([], "pt", None, 1, True, {"format": 1}, {"format": {"a": "b"}}):
+            file = safetensors(table, __metadata__=metadata)
+            for method, target in targets:
+                reply = self.server.request(method, target, headers, file)
+                self.assert_problem(reply, 400, "__metadata__")
+        file = safetensors(table, __metadata__={"format": "pt"})
+        for method, target in targets:
+            reply = self.server.request(method, target, headers, file)
+            self.assertIn(reply.status, (200, 201), (target, reply))
+
     def test_a_tensor_of_a_checkpoint_is_found_by_name(self):
         cos, sin = (
             self.fetch(f"length=7&dim=8&tensor={name}", "rope") for name in ("cos", "sin")

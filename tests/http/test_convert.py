@@ -216,6 +216,9 @@ class Convert(ConvertCase):
             ("*", {"cos", "sin", "x.cos", "cosine"}),
             ("*.*s", {"x.cos"}),
             ("c*i*e,", {"cosine"}),
+            ("*s*n*,nosuch", {"sin", "cosine"}),
+            ("**x**s,cos*s", {"x.cos"}),
+            ("cos*e,co*os,cos*ine", {"cosine"}),
         ):
             found = tensors_of(self.converted(f"{HALF}&tensors={patterns}", file, SAFETENSORS))
             self.assertEqual(
@@ -223,6 +226,18 @@ class Convert(ConvertCase):
                 expected,
                 patterns,
             )
+
+    def test_a_list_has_few_patterns_and_any_number_of_names(self):
+        file = safetensors({"cos": ("F32", [8], bytes(32))})
+        patterns = ",".join(f"*{number}" for number in range(64))
+        names = ",".join(f"n{number}" for number in range(900))
+        self.converted(f"{HALF}&tensors={patterns},{names},cos", file, SAFETENSORS)
+        for option, others in (("tensors", ""), ("kv_tensors", "&tensors=cos")):
+            query = f"{HALF}{others}&{option}={patterns},*64"
+            reply = self.server.request(
+                "POST", f"/v1/convert/rope?{query}", {"Content-Type": SAFETENSORS}, file
+            )
+            self.assert_problem(reply, 422, option)
 
 
 class LongBodies(ConvertCase):

@@ -1,6 +1,8 @@
 /* The unit test runner and its helpers. */
 #include "unit.h"
 
+#include "numerics/expect.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -260,6 +262,7 @@ double unit_nearest(pe_dtype dtype, double number)
 
 int main(int argc, char **argv)
 {
+    pe_expect_strictly = true;
     SRunner *runner = srunner_create(NULL);
     const char *only = argc > 1 ? argv[1] : NULL;
 #define SUITE(name)                                                                            \

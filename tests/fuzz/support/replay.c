@@ -11,6 +11,7 @@
 
 #include "mutate.h"
 #include "negotiation/registry.h"
+#include "numerics/expect.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -273,6 +274,7 @@ static const harness *find(const char *name)
 int main(int count, char **arguments)
 {
     size_t mutations = 3000;
+    pe_expect_strictly = true;
     signal(SIGABRT, report);
     signal(SIGALRM, report);
     under_way.program = arguments[0];

@@ -153,6 +153,39 @@ START_TEST(what_does_not_fit_is_told_by_row_column_and_entry)
 }
 END_TEST
 
+static void hold_column(held *self, const double *entries, size_t count)
+{
+    self->size = count * sizeof *entries;
+    self->data = malloc(self->size);
+    memcpy(self->data, entries, self->size);
+    self->view = (pe_view){.read = read_held,
+                           .context = self,
+                           .element = PE_ELEMENT_F64,
+                           .rank = 2,
+                           .shape = {count, 1}};
+    pe_view_set_row_major(&self->view);
+}
+
+START_TEST(what_has_no_logarithm_is_no_frequency)
+{
+    static const double COLUMNS[][8] = {
+        {1, 0.5, -0.4, -0.9, -0.95, -0.96, -0.97, -0.98},
+        {1, 0.5, 0.25, INFINITY, 0.1, 0.05, NAN, 0.01},
+        {1, 0.5, 0.25, 0.125, 0x1p-1060, 0x1p-1070, -0.0, 0},
+        {1e300, 1, 0.5, 0.25, 0.125, 0.1, 1e-300, 0x1p-1074},
+        {1, 0.54030, -0.41614, -0.98999, -0.65364, 0.28366, 0.96017, 0.75390},
+    };
+    for (size_t i = 0; i < UNIT_COUNT(COLUMNS); i++)
+        for (size_t count = 2; count <= 8; count++) {
+            held table;
+            hold_column(&table, COLUMNS[i], count);
+            pe_identity identity = identify(&table);
+            unit_assert(identity.status != PE_IDENTITY_EXACT || i > 0 || count == 2);
+            free(table.data);
+        }
+}
+END_TEST
+
 START_TEST(lack_of_memory_ends_a_search_and_no_answer_is_wrong)
 {
     const pe_scheme *rope = pe_scheme_find("rope");
@@ -326,6 +359,7 @@ Suite *identify_suite(void)
         tables_of_schemes_are_recognised_bit_for_bit,
         float32_arithmetic_is_named_with_the_formula_of_its_frequencies,
         what_does_not_fit_is_told_by_row_column_and_entry,
+        what_has_no_logarithm_is_no_frequency,
         lack_of_memory_ends_a_search_and_no_answer_is_wrong,
         tables_of_a_stored_set_are_recognised_bit_for_bit,
         sums_may_be_off_by_their_terms_and_no_more,

@@ -1,5 +1,6 @@
 /* Logarithms, exponentials and powers: compared with mpmath, and exact where they are. */
 #include "numerics/elementary.h"
+#include "numerics/expect.h"
 
 #include "unit.h"
 
@@ -143,14 +144,30 @@ START_TEST(logarithms_undo_exponentials)
 }
 END_TEST
 
+START_TEST(numbers_without_a_logarithm_choose_no_row_of_a_table)
+{
+    static const double NONE[] = {0,      -0.0,     -0x1p-1074, 0x1p-1074, -0.4,
+                                  -1e300, INFINITY, -INFINITY,  NAN};
+    pe_expect_strictly = false; /* as in a server */
+    for (size_t i = 0; i < UNIT_COUNT(NONE); i++) {
+        unit_assert(isnan(pe_log((dd){NONE[i], 0}).hi));
+        unit_assert(isnan(pe_power(NONE[i], 0.5).value.hi));
+        unit_assert(
+            isnan(pe_power(2, NONE[i] == 0 || fabs(NONE[i]) < 1 ? NAN : NONE[i]).value.hi));
+    }
+    unit_assert(isnan(pe_log1p((dd){-0.5, 0}).hi) && isnan(pe_log1p((dd){NAN, 0}).hi));
+    unit_assert(isnan(pe_exp((dd){INFINITY, 0}).value.hi) &&
+                isnan(pe_exp((dd){-0x1p29, 0}).value.hi));
+    pe_expect_strictly = true;
+}
+END_TEST
+
 Suite *elementary_suite(void)
 {
-    const TTest *const tests[] = {logarithms_are_those_of_mpmath,
-                                  logarithms_near_1_keep_their_bits,
-                                  exponentials_are_those_of_mpmath,
-                                  powers_are_those_of_mpmath,
-                                  powers_of_few_bits_are_exact_when_snapped,
-                                  logarithms_undo_exponentials,
-                                  NULL};
+    const TTest *const tests[] = {
+        logarithms_are_those_of_mpmath,    numbers_without_a_logarithm_choose_no_row_of_a_table,
+        logarithms_near_1_keep_their_bits, exponentials_are_those_of_mpmath,
+        powers_are_those_of_mpmath,        powers_of_few_bits_are_exact_when_snapped,
+        logarithms_undo_exponentials,      NULL};
     return unit_suite("elementary", tests);
 }
