@@ -104,7 +104,7 @@ DEPS := gcc libc6-dev make pkg-config libmicrohttpd-dev libjansson-dev libpng-de
         nettle-dev zlib1g-dev
 DEPS_POSTGRES := libpq-dev
 
-.PHONY: all run install install-program deps deps-postgres deps-arm64 clean help FORCE
+.PHONY: all run page install install-program deps deps-page deps-postgres deps-arm64 clean help FORCE
 
 all: $(BUILD)/posenc-server ## build the server (the default)
 
@@ -120,10 +120,12 @@ $(BUILD)/%.a:
 	$(Q)rm -f $@
 	$(Q)$(AR) rcs $@ $^
 
-# the visualiser's page as C, newer than its sources; without its packages a line that says so
+# the visualiser's pages as C
 $(BUILD)/visualiser/assets.c: FORCE
 	@sh server/visualiser/build.sh $@
 FORCE:
+page: ## bundle the visualiser's pages anew, as `make` does after a change of their sources (deps-page)
+	sh server/visualiser/bundle.sh server/visualiser/bundle
 $(BUILD)/visualiser/assets.o: $(BUILD)/visualiser/assets.c $(BUILD)/hardening.flags
 	$(call say,CC    $<)
 	$(Q)$(COMPILE) -c -o $@ $<
@@ -173,7 +175,9 @@ install-program: all
 
 deps: ## install what building needs, as far as it is missing
 	@sh tests/support/deps.sh $(DEPS)
-	@sh tests/support/npm.sh server/visualiser || echo "posenc: the server will be built without its visualiser"
+
+deps-page: ## install what `make page` needs, as far as it is missing
+	@sh tests/support/npm.sh server/visualiser
 
 deps-postgres: deps ## install what `make POSTGRES=1` needs, as far as it is missing
 	@sh tests/support/deps.sh $(DEPS_POSTGRES)

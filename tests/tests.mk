@@ -20,7 +20,7 @@ DEPS_TEST := $(DEPS) $(DEPS_POSTGRES) postgresql binutils check chromium clang c
 .PHONY: test bits apply-proof apply-cost rotary-loss unit fuzz fuzz-corpus digits mpfr buckets http browser interop installed fleet kubernetes postgres \
         readme screenshot contract golden check \
         check-builds hardening sanitize tsan valgrind analyze analyze-quick format slow bench soak same-answers confusion cost \
-        check-arm64 check-image check-dist check-deb deps-test deps-image deps-bench
+        check-arm64 check-image check-dist check-deb check-page deps-test deps-image deps-bench
 
 # ---- programs ----
 
@@ -271,3 +271,10 @@ deps-image: ## install what `make check-image` needs, as far as it is missing
 
 deps-bench: ## install the peers of the benchmark, as far as they are missing
 	@sh tests/support/deps.sh $(DEPS_BENCH)
+
+# ---- the page without node ----
+
+check-page: ## the bundle that git tracks is what the pages' sources give
+	@rm -rf $(BUILD)/bundle
+	@sh server/visualiser/bundle.sh $(BUILD)/bundle
+	diff -r $(BUILD)/bundle server/visualiser/bundle
