@@ -127,6 +127,7 @@ run: all ## build and serve on http://127.0.0.1:8080 (PORT=8081: there)
 BROUGHT_BY ?= $(if $(SYSROOT)$(filter aarch64-%,$(CC)),deps-arm64,deps)
 $(BUILD)/found/deps: MODULES = libmicrohttpd $(API_PACKAGES)
 $(BUILD)/found/deps-postgres: MODULES = libpq
+$(BUILD)/found/deps-postgres: | $(BUILD)/found/deps
 $(BUILD)/found/deps-postgres: BROUGHT_BY = deps-postgres
 $(BUILD)/found/%:
 	@missing=; \
@@ -134,7 +135,9 @@ $(BUILD)/found/%:
 	for module in $(MODULES); do \
 		$(PKG_CONFIG) --exists $$module 2>/dev/null || missing="$$missing $$module,"; \
 	done; \
-	test -z "$$missing" || { echo "posenc: missing are$${missing%,}: make $(BROUGHT_BY)" >&2; exit 1; }
+	test -z "$$missing" || { \
+		echo "posenc: \`make $(BROUGHT_BY)\` installs what is missing:$${missing%,}" >&2; exit 1; \
+	}
 	@mkdir -p $(@D) && touch $@
 
 # ---- building ----

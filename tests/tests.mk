@@ -288,5 +288,6 @@ deps-bare: ## install what `make check-bare` needs, as far as it is missing
 
 # what is found before the first file is compiled, and the command that brings it
 $(BUILD)/found/deps-test: MODULES = check
+$(BUILD)/found/deps-test: | $(BUILD)/found/deps
 $(call objects,$(UNIT_SOURCES)): | $(BUILD)/found/deps-test
 test unit http fuzz-corpus digits mpfr buckets interop contract check: export BROUGHT_BY = deps-test

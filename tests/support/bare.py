@@ -26,7 +26,7 @@ ADDRESS = "http://127.0.0.1:8080"  # of the server in README.md
 MEGABYTES = {"run": 80, "test": 300}  # of packages that a command may download
 PATIENCE = 1800  # seconds until a command has failed
 SPLIT = ("TARGET", "AR", "INSTRUCTION_SETS")  # what make asks the compiler
-OWN_LINES = re.compile(r"^(?!make(\[\d+\])?: ).+", re.MULTILINE)  # those that are not make's
+OWN_LINES = re.compile(r"^(?!make(?:\[\d+\])?: ).+", re.MULTILINE)  # those that are not make's
 
 
 def say(text):
@@ -60,7 +60,7 @@ def make_archive(archive):
     if archive.exists() and stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
         return
     stamp.unlink(missing_ok=True)
-    began = time.monotonic()
+    watch = Watch()
     options = ("--quiet", "--variant=minbase", f"--include={INCLUDED}")
     subprocess.run(
         ["mmdebstrap", *options, release(), archive, "-"],
@@ -69,7 +69,7 @@ def make_archive(archive):
         input=sources(),
     )
     stamp.write_text(wanted, encoding="utf-8")
-    say(f"{time.monotonic() - began:.0f} s: a bare root was made")
+    say(f"{watch}: a bare root was made")
 
 
 def unpack(archive, root):
@@ -80,6 +80,16 @@ def unpack(archive, root):
     settings = output_of("apt-config", "dump").splitlines(keepends=True)
     reached = [line for line in settings if re.match(r"Acquire::(https?|Check)", line)]
     (root / "etc/apt/apt.conf.d/99machine").write_text("".join(reached), encoding="utf-8")
+
+
+class Watch:
+    """Seconds since it was made."""
+
+    def __init__(self):
+        self.began = time.monotonic()
+
+    def __str__(self):
+        return f"{time.monotonic() - self.began:.0f} s"
 
 
 class Bare:
@@ -101,6 +111,10 @@ class Bare:
         if not holds:
             say(f"FAILED: {text}")
             self.failures.append(text)
+
+    def check_out(self):
+        shutil.rmtree(self.clone, ignore_errors=True)
+        subprocess.run(["git", "clone", "--quiet", ROOT, self.clone], check=True)
 
     def start(self, command, log):
         """Start a line of shell in the checkout, in a session of its own, as a terminal would."""
@@ -142,7 +156,7 @@ def check_hints(bare):
     for command in ("make", "make unit"):
         status, printed = bare.run(command, "hint")
         own = OWN_LINES.findall(printed)
-        is_hint = len(own) == 1 and "make deps" in own[0] and "No such file" not in printed
+        is_hint = len(own) == 1 and "`make deps" in own[0] and "No such file" not in printed
         bare.check(
             status != 0 and is_hint, f"`{command}` without packages says:\n{tail(printed)}"
         )
@@ -174,10 +188,10 @@ def check_answer(bare, address, example):
         bare.check(b"/assets/main." in page.read(), "the page is not there")
 
 
-def variables(*command):
+def variables(environment, *command):
     """What make's database says of the variables that the compiler decides, and of the kernels."""
     printed = subprocess.run(
-        [*command, "-pn", "all"], text=True, capture_output=True, check=False
+        [*command, "-pn", "all"], text=True, capture_output=True, check=False, env=environment
     ).stdout
     found = dict(re.findall(r"^([A-Z_]+) :?= ?(.*)$", printed, re.MULTILINE))
     return {name: found.get(name) for name in (*SPLIT, "KERNEL_OBJECTS")}
@@ -185,13 +199,8 @@ def variables(*command):
 
 def check_build(bare):
     """The build has what a build on a machine with everything has."""
-    plain = {
-        name: os.environ[name]
-        for name in os.environ
-        if not name.startswith(("MAKE", "BUILD", "CC"))
-    }
-    normal = variables("env", "-i", *(f"{k}={v}" for k, v in plain.items()), "make", "-C", ROOT)
-    inside = variables("chroot", bare.root, "make", "-C", "/posenc")
+    normal = variables({"PATH": os.environ["PATH"]}, "make", "-C", ROOT)
+    inside = variables(bare.environment, "chroot", bare.root, "make", "-C", "/posenc")
     bare.check(inside == normal, f"make reads {inside} there and {normal} here")
     kernels = (normal["KERNEL_OBJECTS"] or "").split()
     missing = [name for name in kernels if not (bare.clone / name).exists()]
@@ -211,7 +220,7 @@ def stop(bare, process, log):
     bare.check("Error" not in printed, f"Ctrl-C leaves an error behind:\n{tail(printed)}")
 
 
-def run_first(bare, command, example, began):
+def run_first(bare, command, example, watch):
     log = bare.folder / "run.log"
     process = bare.start(command, log)
     address = wait_for_server(process, log)
@@ -219,24 +228,24 @@ def run_first(bare, command, example, began):
     if not address:
         text = log.read_text(encoding="utf-8", errors="replace")
         bare.check(False, f"`{command}` serves nothing:\n{tail(text)}")
-        say(f"{time.monotonic() - began:.0f} s, {used:.1f} MB: `{command}` failed")
+        say(f"{watch}, {used:.1f} MB: `{command}` failed")
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
         return
     check_answer(bare, address, example)
-    say(
-        f"{time.monotonic() - began:.0f} s, {used:.1f} MB: `{command}`, from the clone to the first answer"
-    )
+    say(f"{watch}, {used:.1f} MB: `{command}`, from the clone to the first answer")
     check_build(bare)
     stop(bare, process, log)
+    spent = os.times()
+    say(f"{spent.children_user + spent.children_system:.0f} s of processors so far")
 
 
 def run_second(bare, command):
-    began = time.monotonic()
+    watch = Watch()
     status, printed = bare.run(command, "test")
     used = bare.check_megabytes("test")
     bare.check(status == 0, f"`{command}` ends with status {status}:\n{tail(printed)}")
-    say(f"{time.monotonic() - began:.0f} s, {used:.1f} MB: `{command}`")
+    say(f"{watch}, {used:.1f} MB: `{command}`")
     say(f"its last line: {printed.splitlines()[-1] if printed else 'none'}")
 
 
@@ -249,17 +258,16 @@ def inside(folder):
     subprocess.run(["mount", "--rbind", "/dev", bare.root / "dev"], check=True)
     bare.megabytes()
 
-    began = time.monotonic()
-    subprocess.run(["git", "clone", "--quiet", ROOT, bare.clone], check=True)
+    bare.check_out()
+    check_hints(bare)
+    watch = Watch()
+    bare.check_out()
     text = (bare.clone / README.name).read_text(encoding="utf-8")
     start = list(blocks(text.split("\n## Start\n")[1].split("\n## ")[0]))
-    commands = [
-        line for block in start for line in block.text.splitlines() if line.startswith("make ")
-    ]
+    lines = [line for block in start for line in block.text.splitlines()]
+    commands = [line.split(" #")[0].strip() for line in lines if line.startswith("make ")]
     example = next(block for block in start if block.output)
-    spent = time.monotonic() - began
-    check_hints(bare)
-    run_first(bare, commands[0], example, time.monotonic() - spent)
+    run_first(bare, commands[0], example, watch)
     if os.environ.get("BARE_ONLY") != "run":
         bare.check(len(commands) == 2, f"README.md starts with {commands}, not two commands")
         if len(commands) == 2 and not bare.failures:
