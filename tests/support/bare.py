@@ -104,7 +104,6 @@ class Bare:
         self.environment = {
             **{"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LANG": "C.UTF-8"},
             **passed,
-            "POSENC_PORT": "0",  # a free one
         }
 
     def check(self, holds, text):
@@ -116,13 +115,13 @@ class Bare:
         shutil.rmtree(self.clone, ignore_errors=True)
         subprocess.run(["git", "clone", "--quiet", ROOT, self.clone], check=True)
 
-    def start(self, command, log):
+    def start(self, command, log, **variables):
         """Start a line of shell in the checkout, in a session of its own, as a terminal would."""
         inside = f"cd /posenc && exec {command}"
         with open(log, "wb") as output:
             return subprocess.Popen(
                 ["chroot", self.root, "sh", "-c", inside],
-                env=self.environment,
+                env={**self.environment, **variables},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -222,7 +221,7 @@ def stop(bare, process, log):
 
 def run_first(bare, command, example, watch):
     log = bare.folder / "run.log"
-    process = bare.start(command, log)
+    process = bare.start(command, log, POSENC_PORT="0")  # a free one
     address = wait_for_server(process, log)
     used = bare.check_megabytes("run")
     if not address:
@@ -290,11 +289,11 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     shutil.rmtree(folder / "root", ignore_errors=True)
     make_archive(folder / "root.tar")
+    # whatever ends this program ends all that is inside
+    alone = ["setpriv", "--pdeathsig", "KILL", "unshare", "--mount", "--pid", "--fork"]
     command = [sys.executable, "-B", __file__, sys.argv[1], "--inside"]
     try:
-        ended = subprocess.run(
-            ["unshare", "--mount", "--pid", "--fork", "--kill-child", *command], check=False
-        )
+        ended = subprocess.run([*alone, "--kill-child", *command], check=False)
     finally:
         shutil.rmtree(folder / "root", ignore_errors=True)
     sys.exit(ended.returncode)
