@@ -95,7 +95,9 @@ function licences(inputs) {
 }
 
 const inputs = Object.keys(bundled.metafile.inputs);
-const own = inputs.filter((path) => existsSync(join(here, path)) && !/^node_modules\//.test(path));
+const own = inputs.filter(
+    (path) => existsSync(join(here, path)) && !/^node_modules\//.test(path),
+);
 const sources = [...own, 'build.mjs', 'package-lock.json']
     .sort()
     .map((path) => `${digest(readFileSync(join(here, path)))}  ${path}\n`);

@@ -100,10 +100,11 @@ class Bare:
         self.clone = self.root / "posenc"
         self.failures = []
         self.downloaded = 0  # bytes of packages so far
-        passed = {name: os.environ[name] for name in os.environ if name.endswith("_proxy")}
         self.environment = {
-            **{"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LANG": "C.UTF-8"},
-            **passed,
+            "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+            "HOME": "/root",
+            "LANG": "C.UTF-8",
+            **{name: os.environ[name] for name in os.environ if name.endswith("_proxy")},
         }
 
     def check(self, holds, text):
