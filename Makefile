@@ -2,9 +2,21 @@
 
 MAKEFLAGS += --no-builtin-rules
 
-ifneq ($(filter deps%,$(MAKECMDGOALS)),) # installing comes before building, whatever -j says
-.NOTPARALLEL:
-endif
+# building uses every core; tests run one after the other
+BUILDING = $(MAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
+
+# What is read below asks the compiler and others that `deps…` installs. So where one of these is not the only
+# goal, each goal is made in its turn by a make of its own, which reads everything anew.
+ifneq ($(and $(filter deps%,$(MAKECMDGOALS)),$(word 2,$(MAKECMDGOALS))),)
+.PHONY: in-turn $(MAKECMDGOALS)
+$(MAKECMDGOALS): in-turn ; @:
+define in_turn # $(1): a goal; Ctrl-C is how `run` ends
+	+@$(if $(filter run,$(1)),trap : INT; )$(BUILDING) --no-print-directory $(1)$(if $(filter run,$(1)), || test $$? = 130)
+
+endef
+in-turn:
+	$(foreach goal,$(filter deps%,$(MAKECMDGOALS)) $(filter-out deps%,$(MAKECMDGOALS)),$(call in_turn,$(goal)))
+else
 
 BUILD   ?= build
 PREFIX  ?= /usr/local
@@ -14,8 +26,6 @@ PYTHON  ?= /usr/bin/python3
 CFLAGS        ?= -O2 -g
 CXXFLAGS      ?= -O2 -g
 KERNEL_CFLAGS ?= -O3
-# building uses every core; tests run one after the other
-BUILDING = $(MAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 # `make V=1` shows whole commands
 Q := $(if $(V),,@)
 say = $(if $(V),,@echo "  $(1)")
@@ -35,7 +45,7 @@ endif
 # `make STATIC=1` links a program that needs no shared library
 PKG_CONFIG_LIBS = $(PKG_CONFIG) --libs $(if $(STATIC),--static)
 ifeq ($(origin AR),default)
-AR := $(shell $(CC) -print-prog-name=ar)
+AR := $(shell $(CC) -print-prog-name=ar 2>/dev/null)
 endif
 
 # ---- sources ----
@@ -93,7 +103,6 @@ $(KERNEL_BUILDS): KERNEL_FLAGS = $(KERNEL_CFLAGS) -fno-math-errno -Wp,-U_FORTIFY
 COMPILE = $(POSENC_CC) $(POSENC_CFLAGS) $(INCLUDES) $(HARDENING) $(CPPFLAGS) $(CFLAGS) $(KERNEL_FLAGS)
 LINK = $(POSENC_CC) $(CFLAGS) $(HARDENING_LINK) $(LDFLAGS) -pthread
 
-# evaluated when used, so that `make deps run` works in one go
 API_PACKAGES   := jansson libpng nettle sqlite3 zlib
 API_LIBS       = $(shell $(PKG_CONFIG_LIBS) $(API_PACKAGES)) -lm
 SERVER_LIBS    = $(shell $(PKG_CONFIG_LIBS) libmicrohttpd) $(API_LIBS)
@@ -104,12 +113,32 @@ DEPS := gcc libc6-dev make pkg-config libmicrohttpd-dev libjansson-dev libpng-de
         nettle-dev zlib1g-dev
 DEPS_POSTGRES := libpq-dev
 
-.PHONY: all run install install-program deps deps-postgres deps-arm64 clean help FORCE
+.PHONY: all run page install install-program deps deps-page deps-postgres deps-arm64 clean help FORCE
 
 all: $(BUILD)/posenc-server ## build the server (the default)
 
-run: all ## build and serve on http://127.0.0.1:8080
-	$(BUILD)/posenc-server
+run: all ## build and serve on http://127.0.0.1:8080 (PORT=8081: there)
+	@exec $(BUILD)/posenc-server $(if $(PORT),--port $(PORT))
+
+# ---- what is installed ----
+
+# A file for each target that installs something is there once that has been found. Without it nothing is compiled;
+# a line says which command brings what is missing.
+BROUGHT_BY ?= $(if $(SYSROOT)$(filter aarch64-%,$(CC)),deps-arm64,deps)
+$(BUILD)/found/deps: MODULES = libmicrohttpd $(API_PACKAGES)
+$(BUILD)/found/deps-postgres: MODULES = libpq
+$(BUILD)/found/deps-postgres: | $(BUILD)/found/deps
+$(BUILD)/found/deps-postgres: BROUGHT_BY = deps-postgres
+$(BUILD)/found/%:
+	@missing=; \
+	echo '#include <string.h>' | $(POSENC_CC) -E -x c -o /dev/null - 2>/dev/null || missing=' a C compiler ($(CC)),'; \
+	for module in $(MODULES); do \
+		$(PKG_CONFIG) --exists $$module 2>/dev/null || missing="$$missing $$module,"; \
+	done; \
+	test -z "$$missing" || { \
+		echo "posenc: \`make $(BROUGHT_BY)\` installs what is missing:$${missing%,}" >&2; exit 1; \
+	}
+	@mkdir -p $(@D) && touch $@
 
 # ---- building ----
 
@@ -120,10 +149,12 @@ $(BUILD)/%.a:
 	$(Q)rm -f $@
 	$(Q)$(AR) rcs $@ $^
 
-# the visualiser's page as C, newer than its sources; without its packages a line that says so
+# the visualiser's pages as C
 $(BUILD)/visualiser/assets.c: FORCE
 	@sh server/visualiser/build.sh $@
 FORCE:
+page: ## bundle the visualiser's pages anew, as `make` does after a change of their sources (deps-page)
+	sh server/visualiser/bundle.sh server/visualiser/bundle
 $(BUILD)/visualiser/assets.o: $(BUILD)/visualiser/assets.c $(BUILD)/hardening.flags
 	$(call say,CC    $<)
 	$(Q)$(COMPILE) -c -o $@ $<
@@ -131,6 +162,7 @@ $(BUILD)/visualiser/assets.o: $(BUILD)/visualiser/assets.c $(BUILD)/hardening.fl
 SERVER_PROGRAM := $(call objects,$(SERVER_SOURCES)) $(BUILD)/visualiser/assets.o $(BUILD)/libposenc-api.a $(BUILD)/libposenc.a
 POSTGRES_OBJECTS    := $(call objects,$(POSTGRES_SOURCES))
 NO_POSTGRES_OBJECTS := $(call objects,$(NO_POSTGRES))
+$(POSTGRES_OBJECTS): | $(BUILD)/found/deps-postgres
 $(POSTGRES_OBJECTS): PACKAGE_CFLAGS += $(shell $(PKG_CONFIG) --cflags libpq)
 $(BUILD)/posenc-server: $(SERVER_PROGRAM) $(if $(POSTGRES),$(POSTGRES_OBJECTS),$(NO_POSTGRES_OBJECTS)) $(BUILD)/engines
 	$(call say,LINK  $@)
@@ -155,7 +187,7 @@ $(BUILD)/lib/kernels/%-$(1).o: lib/kernels/%.c | $(BUILD)/hardening.flags
 endef
 $(foreach set,$(INSTRUCTION_SETS),$(eval $(call compile_for_set,$(set))))
 
-$(BUILD)/hardening.flags:
+$(BUILD)/hardening.flags: | $(BUILD)/found/deps
 	@mkdir -p $(@D)
 	@for flag in $(HARDENING_FLAGS) $(FORTIFY_FLAGS); do \
 		$(POSENC_CC) -O1 -Werror $$flag -include string.h -x c -c -o /dev/null /dev/null 2>/dev/null && \
@@ -173,7 +205,9 @@ install-program: all
 
 deps: ## install what building needs, as far as it is missing
 	@sh tests/support/deps.sh $(DEPS)
-	@sh tests/support/npm.sh server/visualiser || echo "posenc: the server will be built without its visualiser"
+
+deps-page: ## install what `make page` needs, as far as it is missing
+	@sh tests/support/npm.sh server/visualiser
 
 deps-postgres: deps ## install what `make POSTGRES=1` needs, as far as it is missing
 	@sh tests/support/deps.sh $(DEPS_POSTGRES)
@@ -190,3 +224,5 @@ help: ## list the targets
 
 # absent where only the server is built
 -include docker/package.mk tests/tests.mk
+
+endif # a goal alone

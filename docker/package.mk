@@ -60,12 +60,12 @@ install-service:
 
 ARCHIVE := $(BUILD)/posenc-$(VERSION).tar.gz
 
-dist: $(BUILD)/visualiser/assets.c ## the source archive: what git tracks, and the bundled page
-	sh docker/dist.sh $(ARCHIVE) $(BUILD)/visualiser/assets.c
+# once the bundled page is that of its sources
+dist: $(BUILD)/visualiser/assets.c ## the source archive: what git tracks
+	sh docker/dist.sh $(ARCHIVE)
 
 deb: dist ## Debian packages of the program and the library, in $(BUILD)/deb
 	sh docker/deb.sh $(ARCHIVE) $(BUILD)/deb
 
 deps-deb: ## install what the Debian packages need, as far as it is missing
 	@sh tests/support/deps.sh $(DEPS_DEB)
-	@sh tests/support/npm.sh server/visualiser

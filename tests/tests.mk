@@ -21,7 +21,7 @@ DEPS_TEST := $(DEPS) $(DEPS_POSTGRES) postgresql binutils check chromium clang c
 .PHONY: test bits apply-proof apply-cost rotary-loss unit fuzz fuzz-corpus digits mpfr buckets http browser interop installed fleet kubernetes postgres \
         readme screenshot contract golden check \
         check-builds hardening sanitize tsan valgrind analyze analyze-quick format slow bench soak same-answers confusion cost \
-        check-arm64 check-image check-dist check-deb deps-test deps-image deps-bench
+        check-arm64 check-image check-dist check-deb check-page check-bare deps-test deps-image deps-bench deps-bare
 
 # ---- programs ----
 
@@ -286,3 +286,23 @@ deps-image: ## install what `make check-image` needs, as far as it is missing
 
 deps-bench: ## install the peers of the benchmark, as far as they are missing
 	@sh tests/support/deps.sh $(DEPS_BENCH)
+
+# ---- the first commands of a new user, and the page without node ----
+
+check-page: ## the bundle that git tracks is what the pages' sources give
+	@rm -rf $(BUILD)/bundle
+	@sh server/visualiser/bundle.sh $(BUILD)/bundle
+	diff -r $(BUILD)/bundle server/visualiser/bundle
+
+check-bare: ## README.md's first commands on a bare machine (BARE_ONLY=run: the first of them)
+	$(PYTHON) -B tests/support/bare.py $(BUILD)
+
+DEPS_BARE := mmdebstrap git curl python3
+deps-bare: ## install what `make check-bare` needs, as far as it is missing
+	@sh tests/support/deps.sh $(DEPS_BARE)
+
+# what is found before the first file is compiled, and the command that brings it
+$(BUILD)/found/deps-test: MODULES = check
+$(BUILD)/found/deps-test: | $(BUILD)/found/deps
+$(call objects,$(UNIT_SOURCES)): | $(BUILD)/found/deps-test
+test unit http fuzz-corpus digits mpfr buckets interop contract check: export BROUGHT_BY = deps-test

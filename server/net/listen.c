@@ -123,6 +123,19 @@ static int open_address(const server_settings *settings, const struct addrinfo *
     return -1;
 }
 
+/* Write why the server cannot listen, and the way out where another port is one. */
+static void explain_tcp(const server_settings *settings, int failure, char *ret_reason,
+                        size_t size)
+{
+    unsigned port = (unsigned)settings->port, other = port < 65535 ? port + 1 : 8080;
+    int length = snprintf(ret_reason, size, "cannot listen on %s port %u: %s", settings->bind,
+                          port, strerror(failure));
+    if (failure == EADDRINUSE && length > 0 && (size_t)length < size)
+        snprintf(ret_reason + length, size - (size_t)length,
+                 "; choose another port with --port %u, POSENC_PORT=%u or `make run PORT=%u`",
+                 other, other, other);
+}
+
 static int open_tcp(const server_settings *settings, char *ret_url, size_t size)
 {
     struct addrinfo *addresses = address_resolve(settings->bind, settings->port, ret_url, size);
@@ -132,8 +145,7 @@ static int open_tcp(const server_settings *settings, char *ret_url, size_t size)
     for (const struct addrinfo *info = addresses; info && fd < 0; info = info->ai_next)
         fd = open_address(settings, info);
     if (fd < 0)
-        snprintf(ret_url, size, "cannot listen on %s port %u: %s", settings->bind,
-                 (unsigned)settings->port, strerror(errno));
+        explain_tcp(settings, errno, ret_url, size);
     freeaddrinfo(addresses);
     if (fd >= 0)
         address_write_url(fd, ret_url, size);

@@ -1,22 +1,13 @@
-// Bundles the pages, and writes it as a C source: node build.mjs FILE.
+// Bundles the scripts and style sheets of the pages into FOLDER: node build.mjs FOLDER. The same sources and
+// packages give the same bytes. The file `sources` there says of which sources: build.sh compares them.
 import {createHash} from 'node:crypto';
-import {existsSync, readFileSync, renameSync, writeFileSync} from 'node:fs';
+import {existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
 import {basename, dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
-import {gzipSync} from 'node:zlib';
 import {build} from 'esbuild';
 
 const here = dirname(fileURLToPath(import.meta.url));
-const file = process.argv[2];
-
-const PAGES = {'/docs': 'docs.html', '/': 'index.html'};
-const MEDIA_TYPES = {
-    html: 'text/html; charset=utf-8',
-    js: 'text/javascript; charset=utf-8',
-    css: 'text/css; charset=utf-8',
-    svg: 'image/svg+xml',
-    txt: 'text/plain; charset=utf-8',
-};
+const folder = process.argv[2];
 
 // Observable Plot adds a <style> element to every chart, which the page's policy refuses;
 // style.css has its few rules instead. The build fails if a release of Plot does this in
@@ -60,7 +51,7 @@ const digest = (data) => createHash('sha256').update(data).digest('hex');
 const bundled = await build({
     absWorkingDir: here,
     entryPoints: ['main.js', 'style.css', 'docs.js', 'docs.css'],
-    entryNames: '[name].[hash]',
+    entryNames: '[name]',
     assetNames: 'picture.[hash]',
     outdir: 'assets',
     bundle: true,
@@ -72,7 +63,7 @@ const bundled = await build({
     write: false,
     plugins: [plotWithoutStyles, picturesAsFiles],
     logLevel: 'warning',
-});
+}).catch(() => process.exit(1)); // esbuild has said why
 
 // The licences of all packages that are in the bundles, and of what these have in bundles of
 // their own.
@@ -106,64 +97,20 @@ function licences(inputs) {
         .join(`\n${'-'.repeat(72)}\n\n`);
 }
 
-const outputs = bundled.outputFiles.map(({path, contents}) => ({
-    path: `/assets/${basename(path)}`,
-    contents: Buffer.from(contents),
-}));
-function addOutput(name, type, contents) {
-    outputs.push({path: `/assets/${name}.${digest(contents).slice(0, 8)}.${type}`, contents});
-}
-addOutput('icon', 'svg', readFileSync(join(here, 'icon.svg')));
-addOutput('licences', 'txt', Buffer.from(licences(Object.keys(bundled.metafile.inputs))));
-
-const pathOf = (name) =>
-    outputs.find(({path}) => new RegExp(`/${name.replace('.', '\\.[^.]+\\.')}$`).test(path))
-        .path;
-for (const [path, name] of Object.entries(PAGES)) {
-    const page = readFileSync(join(here, name), 'utf8').replace(/\{\{(.+?)\}\}/g, (_, part) =>
-        pathOf(part),
-    );
-    outputs.unshift({path, contents: Buffer.from(page)});
-}
-
-// bytes from which a file comes as gzip alone: the program would be half as large again
-const LARGE = 256 * 1024;
-
-// Bytes as a C string, which compilers read many times faster than a list of numbers.
-const escaped = (c) => `\\${c.charCodeAt(0).toString(8).padStart(3, '0')}`;
-const literal = (bytes) => `"${bytes.toString('latin1').replace(/[^ !#->@-[\]-~]/g, escaped)}"`;
-
-const assets = outputs.map(({path, contents}, i) => {
-    const packed = gzipSync(contents, {level: 9});
-    const mediaType = MEDIA_TYPES[path in PAGES ? 'html' : path.split('.').pop()];
-    const tag = digest(contents).slice(0, 30);
-    const forms = [
-        ['PLAIN', contents, tag],
-        ['GZIP', packed, `${tag}-z`],
-    ].slice(contents.length < LARGE ? 0 : 1);
-    const members = forms.map(
-        ([name, , etag]) =>
-            `.${name.toLowerCase()} = {${name}_${i}, sizeof ${name}_${i} - 1, "\\"${etag}\\""}`,
-    );
-    return {
-        bytes: forms
-            .map(([name, bytes]) => `static const char ${name}_${i}[] = ${literal(bytes)};\n`)
-            .join(''),
-        row: `    {"${path}", "${mediaType}", ${members.join(', ')}},\n`,
-        size: packed.length,
-    };
-});
-writeFileSync(
-    `${file}.new`,
-    `/* Written by server/visualiser/build.mjs. */
-#include "assets.h"
-
-#pragma GCC diagnostic ignored "-Woverlength-strings"
-
-${assets.map(({bytes}) => bytes).join('')}
-const api_asset visualiser_assets[] = {
-${assets.map(({row}) => row).join('')}};
-const size_t visualiser_asset_count = ${assets.length};
-`,
+const inputs = Object.keys(bundled.metafile.inputs);
+const own = inputs.filter(
+    (path) => existsSync(join(here, path)) && !/^node_modules\//.test(path),
 );
-renameSync(`${file}.new`, file);
+const sources = [...own, 'build.mjs', 'package-lock.json']
+    .sort()
+    .map((path) => `${digest(readFileSync(join(here, path)))}  ${path}\n`);
+const files = new Map([
+    ...bundled.outputFiles.map(({path, contents}) => [basename(path), contents]),
+    ['licences.txt', licences(inputs)],
+    ['sources', sources.join('')],
+]);
+
+mkdirSync(folder, {recursive: true});
+for (const name of readdirSync(folder).filter((each) => !files.has(each)))
+    rmSync(join(folder, name));
+for (const [name, contents] of files) writeFileSync(join(folder, name), contents);

@@ -1,29 +1,90 @@
 #!/bin/sh
-# build.sh FILE: write the C source of the visualiser's assets if a source of the page is newer.
-# Without node or the packages, keep an existing FILE (which may have been built elsewhere), or
-# take assets.c beside this script, which a source archive has, or write a page that says how to
-# get the real one.
+# build.sh FILE: write the files of the pages as C source, if one of them is newer than FILE. The bundle holds what
+# needs node to be made. Where its sources have changed since, it is made anew, or the build fails.
 set -eu
+export LC_ALL=C
 file=$1
 here=$(dirname "$0")
-installed=$here/node_modules/.package-lock.json
+bundle=$here/bundle
+pages="$here/index.html $here/docs.html"
 
-if ! command -v node >/dev/null 2>&1 || [ ! -e "$installed" ]; then
-    [ -e "$file" ] && exit 0
-    mkdir -p "$(dirname "$file")"
-    if [ -e "$here/assets.c" ]; then
-        cp "$here/assets.c" "$file"
-    else
-        cp "$here/absent.c" "$file"
-    fi
-    exit 0
+if ! (cd "$here" && sha256sum -c bundle/sources) >/dev/null 2>&1; then
+    echo "  PAGE  $bundle, of which a source has changed"
+    sh "$here/bundle.sh" "$bundle"
 fi
-if [ -e "$file" ] && ! cmp -s "$here/absent.c" "$file"; then
-    newer=$(find "$here" -path "$here/node_modules" -prune -o -type f -newer "$file" -print)
-    [ -n "$newer" ] || [ "$installed" -nt "$file" ] || exit 0
-fi
-mkdir -p "$(dirname "$file")"
+# shellcheck disable=SC2086 # a list of files
+[ ! -e "$file" ] || [ -n "$(find "$bundle" $pages "$here/icon.svg" "$0" -newer "$file")" ] || exit 0
 echo "  PAGE  $file"
-node "$here/build.mjs" "$file" && exit 0
-echo "posenc: the visualiser cannot be bundled; the server is built without it" >&2
-cp "$here/absent.c" "$file"
+
+large=262144 # bytes from which a file comes as gzip alone: the program would be half as large again
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+: >"$work/names" # how pages' {{names}} become addresses, as a script for sed
+: >"$work/data"
+: >"$work/rows"
+count=0
+
+digest() {
+    sha256sum "$1" | cut -c"1-$2"
+}
+
+literal() { # NAME FILE: its bytes as a C string, which compilers read many times faster than a list of numbers
+    printf 'static const char %s[] = "' "$1"
+    od -An -v -to1 "$2" | tr -d '\n' | tr ' ' '\\'
+    printf '";\n'
+}
+
+form() { # MEMBER FILE ETAG: a row's plain or packed form
+    literal "$1_$count" "$2" >>"$work/data"
+    printf ', .%s = {%s, sizeof %s - 1, "\\"%s\\""}' "$1" "$1_$count" "$1_$count" "$3" >>"$work/rows"
+}
+
+add() { # PATH FILE
+    case $2 in
+    *.html) type='text/html; charset=utf-8' ;;
+    *.js) type='text/javascript; charset=utf-8' ;;
+    *.css) type='text/css; charset=utf-8' ;;
+    *.svg) type='image/svg+xml' ;;
+    *.txt) type='text/plain; charset=utf-8' ;;
+    *)
+        echo "posenc: nothing says what kind of file $2 is" >&2
+        exit 1
+        ;;
+    esac
+    tag=$(digest "$2" 30)
+    gzip -9n <"$2" >"$work/packed"
+    printf '    {"%s", "%s"' "$1" "$type" >>"$work/rows"
+    [ "$(wc -c <"$2")" -ge "$large" ] || form plain "$2" "$tag"
+    form gzip "$work/packed" "$tag-z"
+    printf '},\n' >>"$work/rows"
+    count=$((count + 1))
+}
+
+for each in "$bundle"/*.* "$here/icon.svg"; do
+    name=$(basename "$each")
+    case $name in
+    *.*.*) address=/assets/$name ;; # a picture, which style sheets name
+    *) address=/assets/${name%.*}.$(digest "$each" 8).${name##*.} ;;
+    esac
+    echo "s|{{$name}}|$address|g" >>"$work/names"
+    add "$address" "$each"
+done
+for each in $pages; do
+    name=$(basename "$each" .html)
+    sed -f "$work/names" "$each" >"$work/$name.html"
+    case $name in
+    index) add / "$work/$name.html" ;;
+    *) add "/$name" "$work/$name.html" ;;
+    esac
+done
+
+mkdir -p "$(dirname "$file")"
+{
+    printf '/* Written by server/visualiser/build.sh. */\n#include "assets.h"\n\n'
+    printf '#pragma GCC diagnostic ignored "-Woverlength-strings"\n\n'
+    cat "$work/data"
+    printf '\nconst api_asset visualiser_assets[] = {\n'
+    cat "$work/rows"
+    printf '};\nconst size_t visualiser_asset_count = %s;\n' "$count"
+} >"$file.new"
+mv "$file.new" "$file"

@@ -213,7 +213,9 @@ class Listening(ServerCase):
         ended = run("--port", port)
         self.assertEqual((ended.returncode, ended.stdout), (1, ""), ended)
         self.assertEqual(ended.stderr.count("\n"), 1, ended.stderr)
-        for text in ("127.0.0.1", port, "in use"):
+        other = int(port) + 1 if port != "65535" else 8080
+        ways_out = (f"--port {other}", f"POSENC_PORT={other}", f"make run PORT={other}")
+        for text in ("127.0.0.1", port, "in use", *ways_out):
             self.assertIn(text, ended.stderr)
         self.assert_ok(self.get("/health/ready"))
 

@@ -38,7 +38,7 @@ printf '%s\n' "$version" | grep -qE '^[0-9]+\.[0-9]+\.[0-9]+$' ||
     fail "make version prints \"$version\""
 found=$(grep -rnwF --exclude-dir=node_modules --exclude='package-lock.json' "$version" \
     Makefile .ci lib api server docker tests |
-    grep -vE '^(lib/posenc\.h|server/visualiser/assets\.c):' || true)
+    grep -vE '^(lib/posenc\.h|server/visualiser/bundle/):' || true)
 [ -z "$found" ] || fail "the release's number stands in another place: $found"
 
 # Registration: one file, one line.

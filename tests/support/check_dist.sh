@@ -1,7 +1,6 @@
 #!/bin/sh
-# check_dist.sh ARCHIVE BUILD: see that packing again gives the same bytes, and that the archive
-# builds where there is no node and no network, with the bundled page. Little optimised, which
-# takes less time.
+# check_dist.sh ARCHIVE BUILD: see that packing again gives the same bytes, and that the archive builds where there
+# is no node and no network, with the page. Little optimised, which takes less time.
 set -eu
 archive=$1 build=$2
 work=$build/dist
@@ -13,8 +12,7 @@ fail() {
     exit 1
 }
 
-again=$work/again/$(basename "$archive")
-(umask 077 && sh docker/dist.sh "$again" "$build/visualiser/assets.c" >/dev/null)
+(umask 077 && sh docker/dist.sh "$work/again/$(basename "$archive")" >/dev/null)
 cmp "$archive" "$work/again/$(basename "$archive")" || fail "packing again gave other bytes"
 
 # every program of PATH but node's

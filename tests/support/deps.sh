@@ -12,18 +12,18 @@ if ! command -v apt-get >/dev/null 2>&1; then
     cat >&2 <<'NAMES'
 posenc: this system has no apt-get, so nothing was installed. Install these yourself:
   Fedora, RHEL   dnf install gcc make pkgconf libmicrohttpd-devel jansson-devel libpng-devel \
-                        nettle-devel sqlite-devel zlib-devel nodejs-npm
-                 tests: check-devel chromium clang clang-tools-extra cppcheck compiler-rt \
+                        nettle-devel sqlite-devel zlib-devel
+                 tests: check-devel chromium nodejs-npm clang clang-tools-extra cppcheck compiler-rt \
                         curl gcc-c++ git haproxy libpq-devel libtsan mpfr-devel nginx \
                         postgresql-server valgrind wrk zsh golang-github-prometheus python3 \
                         python3-mpmath python3-numpy python3-scipy python3-torch
-  Arch           pacman -S gcc make pkgconf libmicrohttpd jansson libpng nettle sqlite zlib npm
-                 tests: check chromium clang cppcheck compiler-rt curl git haproxy mpfr nginx \
+  Arch           pacman -S gcc make pkgconf libmicrohttpd jansson libpng nettle sqlite zlib
+                 tests: check chromium npm clang cppcheck compiler-rt curl git haproxy mpfr nginx \
                         postgresql valgrind wrk zsh prometheus python python-mpmath \
                         python-numpy python-scipy python-pytorch
   Alpine         apk add gcc musl-dev make pkgconf libmicrohttpd-dev jansson-dev libpng-dev \
-                        nettle-dev sqlite-dev zlib-dev npm
-                 tests: check-dev chromium clang clang-extra-tools cppcheck compiler-rt curl \
+                        nettle-dev sqlite-dev zlib-dev
+                 tests: check-dev chromium npm clang clang-extra-tools cppcheck compiler-rt curl \
                         g++ git haproxy libpq-dev mpfr-dev nginx postgresql valgrind wrk zsh \
                         prometheus python3 py3-mpmath py3-numpy py3-scipy
 NAMES

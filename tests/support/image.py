@@ -110,17 +110,6 @@ class Podman:
         has the health check, and oci no name of the container that built it, so that its digest
         is the same again.
         """
-        more = []
-        if authority := os.environ.get(
-            "NODE_EXTRA_CA_CERTS"
-        ):  # a network with certificates of its own
-            (self.folder / "npmrc").write_text("cafile=/etc/npm-authority.crt\n")
-            more = [
-                "--volume",
-                f"{authority}:/etc/npm-authority.crt:ro",
-                "--volume",
-                f"{self.folder}/npmrc:/etc/npmrc:ro",
-            ]
         self(
             "build",
             "--isolation",
@@ -133,7 +122,6 @@ class Podman:
             str(moment),
             "--build-arg",
             f"SOURCE_DATE_EPOCH={moment}",
-            *more,
             *flags,
             "-f",
             "docker/Dockerfile",
