@@ -68,24 +68,24 @@ const bundled = await build({
 // The licences of all packages that are in the bundles, and of what these have in bundles of
 // their own.
 function licences(inputs) {
-    const folders = new Set(
+    const packages = new Set(
         inputs
             .map((path) => /^node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0])
             .filter(Boolean),
     );
-    return [...folders]
+    return [...packages]
         .sort()
-        .map((folder) => {
+        .map((root) => {
             const {name, version, license} = JSON.parse(
-                readFileSync(join(here, folder, 'package.json'), 'utf8'),
+                readFileSync(join(here, root, 'package.json'), 'utf8'),
             );
             const own = ['LICENSE', 'LICENSE.md', 'LICENSE.txt', 'license']
-                .map((each) => join(folder, each))
+                .map((each) => join(root, each))
                 .find((each) => existsSync(join(here, each)));
             const others = [
-                join(folder, 'NOTICE'),
+                join(root, 'NOTICE'),
                 ...inputs
-                    .filter((path) => path.startsWith(`${folder}/`))
+                    .filter((path) => path.startsWith(`${root}/`))
                     .map((path) => `${path}.LICENSE.txt`),
             ];
             const texts = [own, ...others].filter(

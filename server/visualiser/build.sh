@@ -28,9 +28,10 @@ digest() {
     sha256sum "$1" | cut -c"1-$2"
 }
 
-literal() { # NAME FILE: its bytes as a C string, which compilers read many times faster than a list of numbers
+# NAME FILE: its bytes as a C string, which compilers read many times faster than a list of numbers
+literal() {
     printf 'static const char %s[] = "' "$1"
-    od -An -v -to1 "$2" | tr -d '\n' | tr ' ' '\\'
+    od -An -v -to1 "$2" | tr -d '\n' | tr ' ' '\134'
     printf '";\n'
 }
 

@@ -40,9 +40,9 @@ sources -name '*.py' | xargs "${PYTHON:-/usr/bin/python3}" -B -m pyflakes || fai
 "$tools/prettier" --log-level=warn --check "$web" || fail "Prettier: make format"
 "$tools/eslint" --config tests/lint/eslint.config.js . || fail "ESLint"
 # esbuild finds imports of names that no module has
-page=$(mktemp)
+page=$(mktemp -d)
 node server/visualiser/build.mjs "$page" || fail "the page cannot be bundled"
-rm -f "$page"
+rm -rf "$page"
 
 # dash, bash and busybox have -nt (SC3013); formats and programs in other languages stand in
 # single quotes (SC2016)
