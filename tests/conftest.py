@@ -1,16 +1,10 @@
-"""The runner of all tests in Python and of those that are programs: pytest, see tests/README.md."""
+"""The runner of tests in Python and of tests that are programs: tests/README.md."""
 
 import contract
 import order
 import parts
+import programs
 import summary
-from order import pytest_xdist_make_scheduler  # noqa: F401
-from programs import pytest_collect_file  # noqa: F401
-from summary import (  # noqa: F401
-    pytest_runtest_makereport,
-    pytest_runtest_setup,
-    pytest_terminal_summary,
-)
 
 
 def pytest_addoption(parser):
@@ -23,10 +17,12 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     seed = parts.set_seed()
+    for module in (order, programs, summary):
+        config.pluginmanager.register(module)
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(summary.LastLine(config), "last-line")
         if config.getoption("part") in parts.SHARE:
-            print(f"SEED={seed} draws what is sampled; with it the same tests run again")
+            print(f"SEED={seed} draws what is sampled: make test SEED={seed} draws it again")
     if config.getoption("contract"):
         contract.begin(config)
 

@@ -89,7 +89,7 @@ $(BUILD)/bucket-runs: $(BUILD)/tests/buckets/main.o $(BUILD)/libposenc.a
 # ---- running them ----
 
 # what runs the tests of a build; TEST=tests/http/test_csv.py is a file, a folder or one test
-pytest = PYTHONDONTWRITEBYTECODE=1 TEST_SERVER=$(1)/posenc-server $(PYTHON) -m pytest
+pytest = PYTHONDONTWRITEBYTECODE=1 $(if $(SEED),TEST_SEED=$(SEED)) TEST_SERVER=$(1)/posenc-server $(PYTHON) -m pytest
 PYTEST = $(call pytest,$(BUILD))
 PARALLEL = --dist loadscope -n $(if $(TEST),0,$(shell nproc))
 COMPUTING := tests/unit tests/fuzz tests/digits tests/mpfr tests/buckets tests/golden tests/support/hardening.sh
@@ -107,8 +107,8 @@ ci: ## what `make test` leaves out; each part has a log in build/ci
 	+$(BUILDING) ci-programs
 	@$(PYTHON) -B tests/runner/ci.py $(BUILD)/ci
 
-rest: all $(BUILD)/faults.so ## tests in Python that `make test` leaves out: torch, scipy, all tables to identify
-	@$(PYTEST) $(PARALLEL) --part ci --name rest tests/http tests/interop
+rest: all $(BUILD)/faults.so $(BUILD)/digits-tests $(BUILD)/mpfr-tests ## tests that `make test` leaves out: torch, scipy, all tables to identify
+	@$(PYTEST) $(PARALLEL) --part ci --name rest tests/digits tests/mpfr tests/http tests/interop
 
 unit: $(BUILD)/unit-tests ## unit tests, with the golden values
 	$(if $(SUITE),$(BUILD)/unit-tests $(SUITE),@$(PYTEST) $(PARALLEL) --name unit tests/unit)
@@ -291,7 +291,7 @@ check: lint
 lint: ## Python, JavaScript, style sheets, shell scripts: formatting, long lines, plain mistakes
 	@PYTHON="$(PYTHON)" sh tests/support/lint.sh
 
-deps-test: deps-lint
+deps-ci: deps-lint
 deps-lint: ## install what `make lint` needs, as far as it is missing
 	@sh tests/support/deps.sh $(DEPS_LINT)
 	@sh tests/support/npm.sh server/visualiser tests/lint

@@ -1,7 +1,7 @@
 // Runs the tests of every *.test.js beside it, or of those named: node main.js [heatmap …]
 //
-// Two processes share the files, each with a server and a browser: tests wait more than they compute. Ends
-// with what failed and why, and with the number of tests.
+// Two processes share the files, each with a server and a browser: tests wait more than they
+// compute. Ends with what failed and why, and with the number of tests.
 import {spawn} from 'node:child_process';
 import {readdirSync, statSync} from 'node:fs';
 import {join} from 'node:path';

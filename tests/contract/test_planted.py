@@ -1,5 +1,5 @@
-"""Prism finds what /openapi.json does not describe: replies that are made up here, carried like a
-server's."""
+"""Prism finds what /openapi.json does not describe: replies that are made up here, carried like
+a server's."""
 
 import sys
 import tempfile

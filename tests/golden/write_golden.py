@@ -5,7 +5,8 @@ README.md says what a line holds and where the values come from; similarity.json
 scheme's tensors, and similarity.py says what its lines hold.
 
 With --check nothing is written: every case whose line differs, is missing or should not be
-there is named, and the exit status is 1 if there is one. `--check rope` looks at that file alone.
+there is named, and the exit status is 1 if there is one. `--check rope` looks at that file
+alone.
 """
 
 import argparse
@@ -147,7 +148,8 @@ def faults_in(name):
 
 
 def check(names):
-    """Name what is wrong with these files, or with strays beside all of them; return the exit status."""
+    """Name what is wrong with these files, or with strays beside all of them; return the exit
+    status."""
     strays = {path.stem for path in DIRECTORY.glob("*.jsonl")} - set(NAMES)
     looked_at = [*names, *sorted(strays)] if names is NAMES else names
     faults = [fault for name in looked_at for fault in faults_in(name)]

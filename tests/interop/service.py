@@ -101,8 +101,8 @@ class ServiceTest(unittest.TestCase):
             raise AssertionError(f"the server ended with status {status}:\n{log}")
 
     def request(self, method, target, body=None, headers=None):
-        """One request on the connection, or on a new one: the server closes what was idle, while this
-        process has computed."""
+        """One request on the connection, or on a new one: the server closes what was idle while
+        this process has computed."""
         try:
             return self._ask(method, target, body, headers)
         except ConnectionError:

@@ -1,5 +1,6 @@
-"""--contract: what tests exchange with servers goes through Prism, a validating proxy, and no answer
-is but as /openapi.json describes it. Each process has a Prism; the first one gathers what all saw."""
+"""--contract: what tests exchange with servers goes through Prism, a validating proxy, and no
+answer is but as /openapi.json describes it. Each process has a Prism; the first process gathers
+what all have seen."""
 
 import sys
 import tempfile
@@ -18,12 +19,14 @@ OUTSIDE = {
     "test_overload": "queues held full for moments",
     "test_load": "many clients at once, and what they cost the server",
     "test_soak": "random traffic, much of it broken off, on sockets of its own",
-    "test_memory": "thousands of times the same request, one allocation of which fails each time",
+    "test_memory": "thousands of times the same request, one allocation of which fails each "
+    "time",
     "test_models.PythonsJson": "numbers as Python writes them, which are no JSON",
     "test_confusion": "hundreds of random tables, on sockets of its own",
     "test_identify_tables": "hundreds of tables, whose answers are as those in test_identify",
     "test_identify_relative": "the same for tables of relative positions",
-    "test_compare.LongBodies": "bodies of 32 MiB, in chunks, and clients that leave in the middle",
+    "test_compare.LongBodies": "bodies of 32 MiB, in chunks, and clients that leave in the "
+    "middle",
     "test_floater.Load": "how long a hit may take beside a long computation",
     "test_lifecycle": "processes that end, sockets handed over",
     "test_unix_sockets": "sockets that a proxy does not know",

@@ -1,6 +1,6 @@
-"""In which order tests run on which process: what takes long comes first, so that no process is left
-alone with it at the end. Tests of a class that share more than a server, which starts in milliseconds,
-stay together."""
+"""In which order tests run on which process: what takes long comes first, so that no process is
+left alone with it at the end. Tests of a class that share more than a server, which starts in
+milliseconds, stay together."""
 
 from xdist.scheduler import LoadScopeScheduling
 

@@ -3,7 +3,7 @@
 import os
 import random
 
-# What `make ci` runs and `make test` does not, by what it needs that `make deps-test` does not install.
+# What `make ci` runs and `make test` does not, by what it needs that deps-test does not install.
 LATER = {
     "interop/test_attention.py": "torch",
     "interop/test_files.py::TorchTest": "torch",
@@ -17,7 +17,10 @@ LATER = {
     "http/test_metrics.py::Metrics::test_promtool": "prometheus",
 }
 
-# Classes with hundreds of tables to identify: `make test` runs some of their tests, `make ci` all.
+# Programs that draw: `make test` has a short form, `make ci` a longer one.
+DRAWN = ("digits/", "mpfr/")
+
+# Hundreds of tables to identify: `make test` runs some of these tests, `make ci` all.
 TABLES = (
     "http/test_identify_tables.py",
     "http/test_identify_relative.py",
@@ -62,14 +65,14 @@ def starts(nodeid, names):
 
 
 def set_seed():
-    """The seed of samples, the same in every process; tests that draw may use it, too."""
-    os.environ.setdefault("SEED", str(random.SystemRandom().randrange(1_000_000)))
-    return os.environ["SEED"]
+    """The seed of samples, the same in every process; tests that draw use it, too."""
+    os.environ.setdefault("TEST_SEED", str(random.SystemRandom().randrange(1_000_000)))
+    return os.environ["TEST_SEED"]
 
 
 def sampled(items, part):
     """Some of the items that are sampled in this part, at least one of each class."""
-    draw, kept, classes = random.Random(os.environ["SEED"]), set(), {}
+    draw, kept, classes = random.Random(os.environ["TEST_SEED"]), set(), {}
     for item in items:
         if starts(item.nodeid, TABLES):
             classes.setdefault(item.nodeid.rsplit("::", 1)[0], []).append(item.nodeid)
@@ -83,7 +86,7 @@ def split(items, part):
     if part == "whole":
         return items, []
     if part == "ci":
-        kept = [item for item in items if starts(item.nodeid, (*LATER, *TABLES))]
+        kept = [item for item in items if starts(item.nodeid, (*LATER, *DRAWN, *TABLES))]
     else:
         some = sampled(items, part)
         later = LATER if part == "test" else ()

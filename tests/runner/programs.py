@@ -1,7 +1,9 @@
-"""Tests that are programs, as items of pytest: a unit suite, a fuzz harness, a file of golden values.
+"""Tests that are programs, as items of pytest: a unit suite, a fuzz harness, a file of golden
+values.
 
-A file stands for its items: tests/unit/suites.def for the unit suites, tests/fuzz/query.c for the
-harness of that name. An item runs its program, and counts as many tests as that says it has run."""
+A file stands for its items: tests/unit/suites.def for the unit suites, tests/fuzz/query.c for
+the harness of that name. An item runs its program, and counts as many tests as that says it has
+run."""
 
 import os
 import re
@@ -15,9 +17,10 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("TEST_SERVER", "build/posenc-server")).parent
 PATIENCE = 600  # seconds, also under a sanitizer
 CHECKS = re.compile(r"^\d+%: Checks: (\d+), Failures: (\d+), Errors: (\d+)$", re.MULTILINE)
+SEED = re.compile(r"^TEST_SEED=\d+$", re.MULTILINE)
 KEPT = 40  # lines of a program that failed
 
-# What takes long is shorter in `make test`; `make ci` has the long form, `make slow` longer ones.
+# `make test` has short forms, `make ci` these, and `make slow` longer ones.
 MUTATIONS = {"test": 300, "whole": 3000}
 NUMBERS = {"test": 1_000_000, "whole": 4_000_000}
 ENTRIES = {"test": 50_000, "whole": 200_000}
@@ -32,6 +35,7 @@ class Program(pytest.Item):
 
     command = ()
     count = 1  # tests that it runs, where its output does not say so
+    seeded = ""  # what it has drawn by
 
     def runtest(self):
         ended = subprocess.run(
@@ -48,6 +52,8 @@ class Program(pytest.Item):
         if checked:
             self.count = int(checked[1])
         self.user_properties.append(("tests", self.count))
+        if drawn := SEED.search(ended.stdout):
+            self.seeded = f"{drawn[0]} "
         if ended.returncode != 0:
             raise ProgramFailed(ended.returncode, ended.stdout)
 
@@ -63,7 +69,7 @@ class Program(pytest.Item):
 
     def rerun(self):
         """The command that runs it alone."""
-        return " ".join(map(str, self.command))
+        return f"{self.seeded}{' '.join(self.command)}"
 
 
 class Golden(Program):

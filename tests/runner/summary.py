@@ -1,5 +1,5 @@
-"""What pytest prints last: for each failure its name, what was expected and found, the command that
-runs it alone and the server's last words; then one line with the number of tests."""
+"""What pytest prints last: for each failure its name, what was expected and found, the command
+that runs it alone and the server's last words; then one line with the number of tests."""
 
 import os
 import re
@@ -46,7 +46,7 @@ def command_for(item):
         return item.rerun()
     settings = " ".join(
         f"{name}={shlex.quote(os.environ[name])}"
-        for name in ("TEST_SERVER", "INSTALLED", "SEED")
+        for name in ("TEST_SERVER", "INSTALLED")
         if name in os.environ
     )
     proxy = " --contract" if item.config.getoption("contract") else ""
