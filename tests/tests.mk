@@ -291,7 +291,7 @@ check: lint
 lint: ## Python, JavaScript, style sheets, shell scripts: formatting, long lines, plain mistakes
 	@PYTHON="$(PYTHON)" sh tests/support/lint.sh
 
-deps-ci: deps-lint
+deps-ci: deps-lint deps-bare
 deps-lint: ## install what `make lint` needs, as far as it is missing
 	@sh tests/support/deps.sh $(DEPS_LINT)
 	@sh tests/support/npm.sh server/visualiser tests/lint

@@ -1,5 +1,5 @@
-// Writes a line of JSON for each test that has ended, {file, name, failure}, for main.js. A test
-// is told before the suite of its file, at whose end the file's name is known.
+// Writes a line of JSON for each test that has ended, {file, name, failure}, for main.js. A
+// test is told before the suite of its file, at whose end the file's name is known.
 
 function reasonOf({error}) {
     const cause = error.cause ?? error;

@@ -1,9 +1,9 @@
 """ci.py LOGS: run the parts of `make ci`, two at a time, and say how each went.
 
-Tests wait for servers, browsers and time to pass; compilers and analysers only compute. So there
-are two lanes: tests run one after the other, and what computes runs beside them at the lowest
-priority. Each part is a target of make, whose output goes to LOGS/TARGET.log; what failed is
-shown last."""
+Tests wait for servers, browsers and time to pass; compilers and analysers only compute. So
+there are two lanes: tests run one after the other, and what computes runs beside them at the
+lowest priority. Each part is a target of make, whose output goes to LOGS/TARGET.log; what
+failed is shown last."""
 
 import os
 import re

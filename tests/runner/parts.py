@@ -3,7 +3,7 @@
 import os
 import random
 
-# What `make ci` runs and `make test` does not, by what it needs that deps-test does not install.
+# What `make ci` runs and `make test` does not, by what it needs beyond deps-test.
 LATER = {
     "interop/test_attention.py": "torch",
     "interop/test_files.py::TorchTest": "torch",
