@@ -12,25 +12,31 @@ FORMATTED := $(LIB_FILES) $(API_FILES) $(SERVER_FILES) $(sort $(shell find tests
 
 DEPS_BENCH := $(DEPS) python3 python3-numpy python3-torch python3-fastapi python3-uvicorn python3-httptools \
               python3-uvloop nginx-light lighttpd wrk
+DEPS_TEST := $(DEPS) check curl g++ libmpfr-dev python3 python3-mpmath python3-numpy python3-pytest python3-pytest-xdist
 # prometheus: for its promtool
 # postgresql: the server that tests start
-DEPS_TEST := $(DEPS) $(DEPS_POSTGRES) postgresql binutils check chromium clang clang-format clang-tidy cppcheck curl g++ git haproxy \
-             libclang-rt-dev libmpfr-dev nginx-light prometheus python3 python3-mpmath python3-numpy python3-scipy python3-torch \
-             util-linux valgrind wrk zsh
+DEPS_CI := $(DEPS_TEST) $(DEPS_POSTGRES) postgresql binutils chromium clang clang-format clang-tidy cppcheck git haproxy \
+           libclang-rt-dev nginx-light prometheus python3-scipy python3-torch util-linux valgrind wrk zsh
 
-.PHONY: test bits apply-proof apply-cost rotary-loss unit fuzz fuzz-corpus digits mpfr buckets http browser interop installed fleet kubernetes postgres \
-        readme screenshot contract golden check \
-        check-builds hardening sanitize tsan valgrind analyze analyze-quick format slow bench soak same-answers confusion cost \
-        check-arm64 check-image check-dist check-deb check-page check-bare deps-test deps-image deps-bench deps-bare
+.PHONY: test test-programs ci ci-programs rest bits apply-proof apply-cost rotary-loss unit fuzz fuzz-corpus digits mpfr buckets \
+        http browser interop installed fleet kubernetes postgres readme screenshot contract golden check check-builds hardening \
+        sanitize sanitize-programs sanitize-build tsan valgrind analyze analyze-quick format slow bench soak same-answers confusion cost \
+        check-arm64 check-image check-dist check-deb check-page check-bare deps-test deps-ci deps-image \
+        deps-bench deps-bare
 
 # ---- programs ----
+
+# tests are compiled quickly; what they test keeps its flags
+$(BUILD)/tests/unit/%.o $(BUILD)/tests/fuzz/%.o: KERNEL_FLAGS = -O1
+# another build's objects of unit tests, where the compiler is the same
+UNIT_BUILD ?= $(BUILD)
 
 CHECK_LIBS = $(shell $(PKG_CONFIG_LIBS) check) $(SERVER_LIBS)
 
 # every allocation of the code under test passes through the test's hands
 UNIT_WRAPS := -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=strdup,--wrap=mmap
 SERVER_PARTS := $(call objects,$(filter-out server/main.c,$(SERVER_SOURCES)))
-UNIT_PROGRAM := $(call objects,$(UNIT_SOURCES)) $(SERVER_PARTS) $(BUILD)/libposenc-api.a $(BUILD)/libposenc.a
+UNIT_PROGRAM := $(UNIT_SOURCES:%.c=$(UNIT_BUILD)/%.o) $(SERVER_PARTS) $(BUILD)/libposenc-api.a $(BUILD)/libposenc.a
 $(BUILD)/unit-tests: $(UNIT_PROGRAM) $(NO_POSTGRES_OBJECTS)
 	$(call say,LINK  $@)
 	$(Q)$(LINK) $(UNIT_WRAPS) -o $@ $^ $(CHECK_LIBS)
@@ -82,18 +88,30 @@ $(BUILD)/bucket-runs: $(BUILD)/tests/buckets/main.o $(BUILD)/libposenc.a
 
 # ---- running them ----
 
-# tests of the server wait for time to pass: what only computes is done beside them
-test: ## run every test
-	+$(BUILDING) all $(BUILD)/unit-tests $(BUILD)/fuzz-replay $(BUILD)/digits-tests $(BUILD)/bucket-runs $(BUILD)/mpfr-tests \
-		$(BUILD)/postgres/unit-tests $(BUILD)/postgres/posenc-server
-	$(MAKE) -j1 check hardening unit fuzz-corpus digits buckets mpfr golden interop installed browser contract fleet kubernetes postgres
-	+$(BUILDING) $(SANITIZED) all $(BUILD)/sanitize/unit-tests $(BUILD)/sanitize/fuzz-replay
-	+sh tests/support/beside.sh "$(MAKE) -j1 http" "$(MAKE) check-builds check-dist analyze-quick" $(BUILD)/beside-1.log
-	+sh tests/support/beside.sh "$(MAKE) -j1 sanitize" "$(MAKE) tsan valgrind" $(BUILD)/beside-2.log
-	@echo "all tests passed"
+# what runs the tests of a build; TEST=tests/http/test_csv.py is a file, a folder or one test
+pytest = PYTHONDONTWRITEBYTECODE=1 $(if $(SEED),TEST_SEED=$(SEED)) TEST_SERVER=$(1)/posenc-server $(PYTHON) -m pytest
+PYTEST = $(call pytest,$(BUILD))
+PARALLEL = --dist loadscope -n $(if $(TEST),0,$(shell nproc))
+COMPUTING := tests/unit tests/fuzz tests/digits tests/mpfr tests/buckets tests/golden tests/support/hardening.sh
+
+test-programs: all $(BUILD)/unit-tests $(BUILD)/fuzz-replay $(BUILD)/digits-tests $(BUILD)/bucket-runs $(BUILD)/mpfr-tests $(BUILD)/faults.so
+
+test: ## the tests to run after every change (SEED= draws the same samples again)
+	+$(BUILDING) test-programs
+	@$(PYTEST) $(PARALLEL) --part test --name test --leaves-out "not run: browser, other compilers, sanitizers, analysers, \
+	contract, PostgreSQL, fleets, packages, torch, most tables to identify. make deps-ci ci runs them" $(COMPUTING) tests/http tests/interop
+
+ci-programs: all $(BUILD)/unit-tests $(BUILD)/postgres/unit-tests $(BUILD)/postgres/posenc-server $(BUILD)/faults.so
+
+ci: ## what `make test` leaves out; each part has a log in build/ci
+	+$(BUILDING) ci-programs
+	@$(PYTHON) -B tests/runner/ci.py $(BUILD)/ci
+
+rest: all $(BUILD)/faults.so $(BUILD)/digits-tests $(BUILD)/mpfr-tests ## tests that `make test` leaves out: torch, scipy, all tables to identify
+	@$(PYTEST) $(PARALLEL) --part ci --name rest tests/digits tests/mpfr tests/http tests/interop
 
 unit: $(BUILD)/unit-tests ## unit tests, with the golden values
-	$(BUILD)/unit-tests $(SUITE)
+	$(if $(SUITE),$(BUILD)/unit-tests $(SUITE),@$(PYTEST) $(PARALLEL) --name unit tests/unit)
 
 digits: $(BUILD)/digits-tests ## printed numbers against those of std::to_chars
 	$(BUILD)/digits-tests $(or $(NUMBERS),4000000)
@@ -128,30 +146,29 @@ fuzz-run-%: $(BUILD)/fuzz-with-% $(BUILD)/fuzz.dict
 golden: ## recompute the golden values with mpmath and compare
 	PYTHONDONTWRITEBYTECODE=1 $(PYTHON) tests/golden/write_golden.py --check
 
-http: all $(BUILD)/faults.so ## black-box tests of the server over real sockets
-	PYTHONDONTWRITEBYTECODE=1 TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -m unittest discover -s tests/http -p 'test_*.py'
+http: all $(BUILD)/faults.so ## black-box tests of the server over real sockets (TEST=tests/http/test_csv.py)
+	@$(PYTEST) $(PARALLEL) --name http $(or $(TEST),tests/http)
 
 browser: all ## the visualiser in a real browser (VIEW=heatmap: one file); screenshots go to build/screenshots
 	PYTHON=$(PYTHON) TEST_SERVER=$(BUILD)/posenc-server SCREENSHOTS=$(BUILD)/screenshots node tests/browser/main.js $(VIEW)
 
 fleet: all ## three nodes behind HAProxy and nginx, which die under load (FLEET_REQUESTS=200000: the long form)
-	PYTHONDONTWRITEBYTECODE=1 TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -m unittest discover -s tests/fleet -p 'test_*.py'
+	@$(PYTEST) --name fleet $(or $(TEST),tests/fleet)
 
 postgres: $(BUILD)/postgres/unit-tests $(BUILD)/postgres/posenc-server ## stored sets in a PostgreSQL of its own: the store's suite, servers that share it, outages
 	$(PYTHON) -B tests/postgres/suite.py $(BUILD)/postgres/unit-tests
-	PYTHONDONTWRITEBYTECODE=1 TEST_SERVER=$(BUILD)/postgres/posenc-server $(PYTHON) -m unittest discover -s tests/postgres -p 'test_*.py'
+	@$(call pytest,$(BUILD)/postgres) --name postgres $(or $(TEST),tests/postgres)
 
 kubernetes: all ## the manifests of docker/kubernetes against the schemas of Kubernetes
 	node tests/kubernetes/check.mjs $(BUILD)/posenc-server docker/kubernetes
 	@sh tests/kubernetes/render.sh docker/kubernetes
 
 interop: all ## real clients: curl, numpy; exactness against mpmath
-	PYTHONDONTWRITEBYTECODE=1 TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -m unittest discover -s tests/interop -p 'test_*.py'
+	@$(PYTEST) $(PARALLEL) --name interop $(or $(TEST),tests/interop)
 
 installed: all ## what `make install` installs: the library's program, the manual, completion, one version
 	$(MAKE) -s install DESTDIR= PREFIX=$(abspath $(BUILD))/installed
-	PYTHONDONTWRITEBYTECODE=1 TEST_SERVER=$(BUILD)/posenc-server INSTALLED=$(BUILD)/installed \
-		$(PYTHON) -m unittest discover -s tests/install -p 'test_*.py'
+	@INSTALLED=$(BUILD)/installed $(PYTEST) --name installed $(or $(TEST),tests/install)
 
 readme: all ## write anew what the README files take from the server: the table of schemes, outputs
 	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/docs/write.py
@@ -159,9 +176,8 @@ readme: all ## write anew what the README files take from the server: the table 
 screenshot: all ## draw the pictures of the page in README.md anew
 	TEST_SERVER=$(BUILD)/posenc-server node tests/browser/screenshot.js server/visualiser
 
-contract: all $(BUILD)/faults.so ## /openapi.json for two linters, and the HTTP tests through a validating proxy
-	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/contract/lint.py
-	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/contract/suite.py
+contract: all $(BUILD)/faults.so ## HTTP tests through a validating proxy, by /openapi.json, and two linters for that
+	@$(PYTEST) $(PARALLEL) --part sanitized --contract --name contract $(or $(TEST),tests/contract tests/http)
 
 check: all ## architecture, registration, headers, formatting
 	@CC="$(CC)" BUILD="$(BUILD)" PYTHON="$(PYTHON)" sh tests/support/check.sh
@@ -170,9 +186,15 @@ check: all ## architecture, registration, headers, formatting
 hardening: all ## what the built program says of its protection
 	sh tests/support/hardening.sh $(BUILD)/posenc-server
 
-check-builds: ## gcc and clang build without a warning, and give the same bits; `sanitize` is gcc at -O1
-	+$(BUILDING) BUILD=$(BUILD)/gcc CC=gcc CFLAGS="-O3" all unit hardening
-	+$(BUILDING) BUILD=$(BUILD)/clang CC=clang CFLAGS="-O1" KERNEL_CFLAGS= all unit hardening
+# what other flags could change: numbers and the bits of entries
+BITS_SUITES := number print print_rows dd limbs wide fixed phase angle correct rng exact elementary blend bits lines applying sum \
+               kernel wave window rounding golden
+HOLD_BITS := $(BITS_SUITES:%=tests/unit/suites.def::%) tests/support/hardening.sh
+check-builds: $(BUILD)/unit-tests ## gcc and clang build without a warning, and give the same bits; `sanitize` is gcc at -O1
+	+$(BUILDING) BUILD=$(BUILD)/gcc UNIT_BUILD=$(BUILD) CC=gcc CFLAGS="-O3" all $(BUILD)/gcc/unit-tests
+	+$(BUILDING) BUILD=$(BUILD)/clang CC=clang CFLAGS="-O1" KERNEL_CFLAGS= all $(BUILD)/clang/unit-tests
+	@$(call pytest,$(BUILD)/gcc) $(PARALLEL) --name gcc $(HOLD_BITS)
+	@$(call pytest,$(BUILD)/clang) $(PARALLEL) --name clang $(HOLD_BITS)
 
 check-dist: dist ## the archive: packed twice, built without node, with the page
 	sh tests/support/check_dist.sh $(ARCHIVE) $(BUILD)
@@ -237,14 +259,17 @@ check-image: ## build the container image twice and run it as docker/sidecar.md 
 
 SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 SANITIZED := BUILD=$(BUILD)/sanitize CFLAGS="$(SANITIZE)" KERNEL_CFLAGS=
-sanitize: ## the suite under AddressSanitizer and UndefinedBehaviorSanitizer
-	+$(BUILDING) $(SANITIZED) all $(BUILD)/sanitize/unit-tests $(BUILD)/sanitize/fuzz-replay
-	$(MAKE) -j1 $(SANITIZED) unit fuzz-corpus http
+sanitize-programs: $(BUILD)/unit-tests $(BUILD)/fuzz-replay all
+sanitize-build:
+	+$(BUILDING) $(SANITIZED) sanitize-programs
+# a validating proxy stands between HTTP tests and servers: no answer is but as /openapi.json describes it
+sanitize: sanitize-build ## unit and HTTP tests and corpora under AddressSanitizer and UndefinedBehaviorSanitizer, and the contract
+	@$(call pytest,$(BUILD)/sanitize) $(PARALLEL) --part sanitized --contract --name sanitize tests/unit tests/fuzz tests/contract tests/http
 
 TSAN := -O1 -g -fsanitize=thread
 TSAN_SUITES := cache flight kept attachments shortcuts buffer runner workers job_list departures preparations watch store changes
 tsan: ## concurrent suites and a mixed load under ThreadSanitizer
-	+$(BUILDING) BUILD=$(BUILD)/tsan CFLAGS="$(TSAN)" $(BUILD)/tsan/posenc-server $(BUILD)/tsan/unit-tests
+	+$(BUILDING) BUILD=$(BUILD)/tsan CFLAGS="$(TSAN)" KERNEL_CFLAGS= $(BUILD)/tsan/posenc-server $(BUILD)/tsan/unit-tests
 	PYTHON=$(PYTHON) sh tests/support/tsan.sh $(BUILD)/tsan $(TSAN_SUITES)
 
 # the quick ones; `make slow` takes more. flight, attachments and store need a process for each test
@@ -266,7 +291,7 @@ check: lint
 lint: ## Python, JavaScript, style sheets, shell scripts: formatting, long lines, plain mistakes
 	@PYTHON="$(PYTHON)" sh tests/support/lint.sh
 
-deps-test: deps-lint
+deps-ci: deps-lint deps-bare
 deps-lint: ## install what `make lint` needs, as far as it is missing
 	@sh tests/support/deps.sh $(DEPS_LINT)
 	@sh tests/support/npm.sh server/visualiser tests/lint
@@ -277,8 +302,11 @@ format: ## format C, Python, JavaScript and style sheets in place
 
 # ---- installing ----
 
-deps-test: ## install what the tests need, as far as it is missing
+deps-test: ## install what `make test` needs, as far as it is missing
 	@sh tests/support/deps.sh $(DEPS_TEST)
+
+deps-ci: ## install what `make ci` needs, as far as it is missing
+	@sh tests/support/deps.sh $(DEPS_CI)
 	@sh tests/support/npm.sh server/visualiser tests/browser tests/contract tests/kubernetes
 
 deps-image: ## install what `make check-image` needs, as far as it is missing

@@ -32,8 +32,8 @@ async function startServer() {
         env: environment,
         stdio: ['ignore', 'pipe', 'pipe'],
     });
+    let said = '';
     const url = await new Promise((found, failed) => {
-        let said = '';
         const listen = (chunk) => {
             said += chunk;
             const at = /listening on (http:\S+)/.exec(said);
@@ -52,7 +52,7 @@ async function startServer() {
             server.on('exit', ended);
             server.kill('SIGINT');
         });
-    return {url, stop};
+    return {url, stop, lastWords: () => said.trim().split('\n').slice(-2)};
 }
 
 const server = await startServer();
@@ -100,6 +100,9 @@ export function pageTest(name, options, run) {
         });
         try {
             await run(page, t);
+        } catch (error) {
+            for (const line of server.lastWords()) error.stack += `\nserver: ${line}`;
+            throw error;
         } finally {
             await context.close();
         }

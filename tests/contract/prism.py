@@ -259,11 +259,6 @@ class Prism:
         with self.lock:
             self.counts[what] += 1
 
-    def forget(self):
-        """Begin to count anew."""
-        self.counts.clear()
-        self.document.seen.clear()
-
     def _connection(self):
         """This thread's connection."""
         if not hasattr(self.local, "connection"):

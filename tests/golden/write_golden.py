@@ -5,7 +5,8 @@ README.md says what a line holds and where the values come from; similarity.json
 scheme's tensors, and similarity.py says what its lines hold.
 
 With --check nothing is written: every case whose line differs, is missing or should not be
-there is named, and the exit status is 1 if there is one.
+there is named, and the exit status is 1 if there is one. `--check rope` looks at that file
+alone.
 """
 
 import argparse
@@ -87,12 +88,19 @@ def golden_line(scheme, name, query):
     )
 
 
-def golden_files():
-    """The path of every golden file, and its lines by the names of their cases."""
-    for scheme, cases in CASES.items():
-        lines = {name: golden_line(scheme, name, cases[name]) for name in sorted(cases)}
-        yield DIRECTORY / f"{scheme}.jsonl", lines
-    yield DIRECTORY / "similarity.jsonl", dict(sorted(similarity_lines()))
+NAMES = (*CASES, "similarity")
+
+
+def path_of(name):
+    return DIRECTORY / f"{name}.jsonl"
+
+
+def lines_of(name):
+    """What a golden file should hold: its lines by the names of their cases."""
+    if name == "similarity":
+        return dict(sorted(similarity_lines()))
+    cases = CASES[name]
+    return {case: golden_line(name, case, cases[case]) for case in sorted(cases)}
 
 
 def text_of(lines):
@@ -100,8 +108,8 @@ def text_of(lines):
 
 
 def write():
-    for path, lines in golden_files():
-        path.write_text(text_of(lines))
+    for name in NAMES:
+        path_of(name).write_text(text_of(lines_of(name)))
 
 
 def case_of(line):
@@ -132,14 +140,19 @@ def faults_of(path, lines):
     return faults
 
 
-def check():
-    """Name what is wrong; return the exit status."""
-    strays = set(DIRECTORY.glob("*.jsonl"))
-    faults = []
-    for path, lines in golden_files():
-        strays.discard(path)
-        faults += [f"{path.name}: {fault}" for fault in faults_of(path, lines)]
-    faults += [f"{path.name}: belongs to no scheme" for path in sorted(strays)]
+def faults_in(name):
+    """What is wrong with the file of this name."""
+    path = path_of(name)
+    faults = faults_of(path, lines_of(name)) if name in NAMES else ["belongs to no scheme"]
+    return [f"{path.name}: {fault}" for fault in faults]
+
+
+def check(names):
+    """Name what is wrong with these files, or with strays beside all of them; return the exit
+    status."""
+    strays = {path.stem for path in DIRECTORY.glob("*.jsonl")} - set(NAMES)
+    looked_at = [*names, *sorted(strays)] if names is NAMES else names
+    faults = [fault for name in looked_at for fault in faults_in(name)]
     for fault in faults:
         print(fault, file=sys.stderr)
     return 1 if faults else 0
@@ -148,8 +161,12 @@ def check():
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
-    if parser.parse_args().check:
-        return check()
+    parser.add_argument(
+        "names", nargs="*", choices=[[], *NAMES], metavar="NAME", help="these files alone"
+    )
+    given = parser.parse_args()
+    if given.check:
+        return check(given.names or NAMES)
     write()
     return 0
 

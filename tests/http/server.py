@@ -13,6 +13,7 @@ import subprocess
 import tempfile
 import time
 import unittest
+from collections import deque
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -246,13 +247,15 @@ class UnixConnection(http.client.HTTPConnection):
 class Server:
     """A running server. `url` is what it printed; `address` is for sockets."""
 
+    recent = deque(maxlen=4)  # the servers started last: a failed test shows their last words
+
     def __init__(self, *flags, environment=None, before=None, binary=None):
         """`before` is called in the new process, before it becomes the server."""
         flags = list(flags)
         for name, value in (("--port", "0"), ("--drain-seconds", "0")):
             if name not in flags:
                 flags += [name, value]
-        self.stderr = tempfile.TemporaryFile()
+        self.stderr, self.ended_with = tempfile.TemporaryFile(), []
         self.process = subprocess.Popen(
             [binary or BINARY, *flags],
             env=environment_with(environment),
@@ -262,6 +265,7 @@ class Server:
             preexec_fn=before,
         )
         self.pid = self.process.pid
+        Server.recent.append(self)
         try:
             self.url = self._read_url()
         except BaseException:
@@ -285,6 +289,10 @@ class Server:
         """What the server has written to stderr so far."""
         size = os.fstat(self.stderr.fileno()).st_size
         return os.pread(self.stderr.fileno(), size, 0).decode("utf-8", "backslashreplace")
+
+    def last_words(self, lines=3):
+        """The last lines of its log, also once it has stopped."""
+        return self.ended_with if self.stderr.closed else self.log().splitlines()[-lines:]
 
     # ---- talking ----
 
@@ -351,6 +359,7 @@ class Server:
             self.signal(signal.SIGTERM)
         if not self.process.stdout.closed:
             self.wait()
+        self.ended_with = self.last_words()
         self.stderr.close()
 
     def kill(self):

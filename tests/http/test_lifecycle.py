@@ -244,7 +244,8 @@ class Activation(unittest.TestCase):
         script = Path(self.directory) / "start.sh"
         moves = " ".join(f"{3 + i}<&{held.fileno()}" for i, held in enumerate(sockets))
         script.write_text(
-            f"#!/bin/sh\nexport LISTEN_PID=$$ LISTEN_FDS={len(sockets)}\n"
+            # not sh, where a descriptor has one digit
+            f"#!/usr/bin/env bash\nexport LISTEN_PID=$$ LISTEN_FDS={len(sockets)}\n"
             f'exec "{self.binary}" "$@" {moves}\n'
         )
         script.chmod(0o700)

@@ -7,7 +7,7 @@ import select
 import subprocess
 import tempfile
 import unittest
-from collections import namedtuple
+from collections import deque, namedtuple
 from urllib.parse import urlencode, urlsplit
 
 import numpy as np
@@ -42,6 +42,8 @@ def query_text(options):
 class Server:
     """A running server on a port that the system picked."""
 
+    recent = deque(maxlen=2)  # the servers started last: a failed test shows their last words
+
     def __init__(self, *flags):
         clean = {k: v for k, v in os.environ.items() if not k.startswith("POSENC_")}
         self.log = tempfile.TemporaryFile(mode="w+")
@@ -52,6 +54,7 @@ class Server:
             text=True,
             env=clean,
         )
+        Server.recent.append(self)
         ready, _, _ = select.select([self.process.stdout], [], [], PATIENCE)
         line = self.process.stdout.readline() if ready else ""
         if "listening on http://" not in line:
@@ -62,6 +65,9 @@ class Server:
     def read_log(self):
         self.log.seek(0)
         return self.log.read()
+
+    def last_words(self, lines=3):
+        return [] if self.log.closed else self.read_log().splitlines()[-lines:]
 
     def stop(self):
         """SIGTERM, as an operator stops it; returns the exit status."""
@@ -95,6 +101,15 @@ class ServiceTest(unittest.TestCase):
             raise AssertionError(f"the server ended with status {status}:\n{log}")
 
     def request(self, method, target, body=None, headers=None):
+        """One request on the connection, or on a new one: the server closes what was idle while
+        this process has computed."""
+        try:
+            return self._ask(method, target, body, headers)
+        except ConnectionError:
+            self.connection.close()
+            return self._ask(method, target, body, headers)
+
+    def _ask(self, method, target, body, headers):
         self.connection.request(method, target, body=body, headers=headers or {})
         answer = self.connection.getresponse()
         return Reply(answer.status, answer.headers, answer.read())

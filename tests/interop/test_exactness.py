@@ -4,7 +4,7 @@ import random
 from fractions import Fraction
 
 import exact
-from comparison import COLUMNS, REAL_DTYPES, RULES, ExactTest, print_tally
+from exact_comparison import COLUMNS, REAL_DTYPES, RULES, ExactTest, print_tally
 from service import REAL, ServiceTest
 
 tearDownModule = print_tally

@@ -8,7 +8,7 @@ import numpy as np
 from mpmath import mp
 
 import exact
-from comparison import ExactTest, print_tally
+from exact_comparison import ExactTest, print_tally
 
 tearDownModule = print_tally
 

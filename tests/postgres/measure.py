@@ -7,7 +7,7 @@ import tempfile
 import time
 import unittest
 
-from fleet import PATH, PostgresCase, large
+from nodes import PATH, PostgresCase, large
 from server import Server
 from stored import simple, tag
 

@@ -8,7 +8,7 @@ import time
 import unittest
 
 from cluster import Cluster
-from fleet import PATH, PostgresCase, large, seconds_until
+from nodes import PATH, PostgresCase, large, seconds_until
 from server import wait_until
 from stored import floats, simple, tag, write
 

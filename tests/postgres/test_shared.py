@@ -7,7 +7,7 @@ import time
 import unittest
 
 from cluster import PASSWORD
-from fleet import PATH, PostgresCase, digest, in_threads, large, seconds_until
+from nodes import PATH, PostgresCase, digest, in_threads, large, seconds_until
 from server import BINARY, environment_with, wait_until
 from stored import simple, tag
 

@@ -1,0 +1,35 @@
+"""The runner of tests in Python and of tests that are programs: tests/README.md."""
+
+import contract
+import order
+import parts
+import programs
+import summary
+
+
+def pytest_addoption(parser):
+    group = parser.getgroup("posenc")
+    group.addoption("--part", choices=parts.PARTS, default="whole", help=str(parts.PARTS))
+    group.addoption("--contract", action="store_true", help="through a validating proxy")
+    group.addoption("--name", help="before the number of tests in the last line")
+    group.addoption("--leaves-out", help="a line before the last one")
+
+
+def pytest_configure(config):
+    seed = parts.set_seed()
+    for module in (order, programs, summary):
+        config.pluginmanager.register(module)
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(summary.LastLine(config), "last-line")
+        if config.getoption("part") in parts.SHARE:
+            print(f"SEED={seed} draws what is sampled: make test SEED={seed} draws it again")
+    if config.getoption("contract"):
+        contract.begin(config)
+
+
+def pytest_collection_modifyitems(config, items):
+    kept, others = parts.split(items, config.getoption("part"))
+    if others:
+        config.hook.pytest_deselected(items=others)
+    items[:] = kept
+    order.sort(items)

@@ -1,0 +1,121 @@
+"""ci.py LOGS: run the parts of `make ci`, two at a time, and say how each went.
+
+Tests wait for servers, browsers and time to pass; compilers and analysers only compute. So
+there are two lanes: tests run one after the other, and what computes runs beside them at the
+lowest priority. Each part is a target of make, whose output goes to LOGS/TARGET.log; what
+failed is shown last."""
+
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+TESTS = ("rest", "browser", "sanitize", "postgres", "fleet", "installed", "kubernetes")
+COMPUTING = (
+    "sanitize-build",
+    "check",
+    "analyze-quick",
+    "check-builds",
+    "tsan",
+    "valgrind",
+    "check-dist",
+    "check-page",
+    "check-bare",
+)
+AFTER = {"sanitize": "sanitize-build"}
+SHOWN = 26  # lines of what failed
+# how many tests a part has run, as pytest, Check and unittest say it
+PASSED = re.compile(r"^\w+: (\d+) passed, \d+ failed(?:, (\d+) skipped)?$", re.MULTILINE)
+CHECKS = re.compile(r"^\d+%: Checks: (\d+), Failures: 0, Errors: 0$", re.MULTILINE)
+UNITTESTS = re.compile(r"^Ran (\d+) tests? in ", re.MULTILINE)
+NOISE = re.compile(r"make(\[\d+\])?: (Entering|Leaving) directory|^\s*$")
+
+
+class Part:
+    def __init__(self, target, log, niced):
+        self.target, self.log, self.niced = target, log, niced
+        self.status, self.ended = None, threading.Event()
+
+    def run(self):
+        """Make the target, as from a shell: with a job server of its own."""
+        began = time.monotonic()
+        environment = {
+            name: value
+            for name, value in os.environ.items()
+            if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")
+        }
+        nice = ["nice", "-n", "19"] if self.niced else []
+        with open(self.log, "wb") as log:
+            process = subprocess.Popen(
+                [*nice, "make", self.target],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env=environment,
+            )
+            _, status, used = os.wait4(process.pid, 0)
+        process.returncode = self.status = os.waitstatus_to_exitcode(status)
+        seconds, processor = time.monotonic() - began, used.ru_utime + used.ru_stime
+        self.ended.set()
+        said = "ok    " if self.status == 0 else "FAILED"
+        print(
+            f"{said} {self.target:14} {seconds:4.0f} s, {processor:4.0f} s of processors",
+            flush=True,
+        )
+
+    def text(self):
+        return self.log.read_text(errors="replace")
+
+    def counts(self):
+        """(tests that passed, tests that were skipped); what has no tests counts as one."""
+        text = self.text()
+        found = [*CHECKS.findall(text), *UNITTESTS.findall(text)]
+        pairs = PASSED.findall(text)
+        passed = sum(map(int, found)) + sum(int(count) for count, _ in pairs)
+        return passed or int(self.status == 0), sum(int(count or 0) for _, count in pairs)
+
+
+def run_lane(parts, all_parts):
+    for part in parts:
+        if part.target in AFTER:
+            all_parts[AFTER[part.target]].ended.wait()
+        part.run()
+
+
+def show(failed):
+    """The ends of the logs, so that all of them fit on a screen."""
+    most = max(4, SHOWN // len(failed) - 1)
+    for part in failed:
+        lines = [line for line in part.text().splitlines() if not NOISE.search(line)]
+        print(f"FAILED {part.target}, in {part.log}:")
+        print("\n".join(f"  {line[:200]}" for line in lines[-most:]))
+
+
+def main(logs):
+    logs = Path(logs)
+    logs.mkdir(parents=True, exist_ok=True)
+    lanes = [
+        [Part(target, logs / f"{target}.log", niced) for target in targets]
+        for targets, niced in ((TESTS, False), (COMPUTING, True))
+    ]
+    parts = {part.target: part for lane in lanes for part in lane}
+    threads = [threading.Thread(target=run_lane, args=(lane, parts)) for lane in lanes]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    failed = [part for part in parts.values() if part.status != 0]
+    counts = [part.counts() for part in parts.values()]
+    if failed:
+        show(failed)
+    passed, skipped = (sum(numbers) for numbers in zip(*counts))
+    more = f", {skipped} skipped" if skipped else ""
+    print(f"ci: {passed} passed, {len(failed)} failed{more}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

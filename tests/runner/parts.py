@@ -1,0 +1,100 @@
+"""Which tests belong to which command, and how many of the tables to identify."""
+
+import os
+import random
+
+# What `make ci` runs and `make test` does not, by what it needs beyond deps-test.
+LATER = {
+    "interop/test_attention.py": "torch",
+    "interop/test_files.py::TorchTest": "torch",
+    "interop/test_identify_arithmetic.py": "torch",
+    "interop/test_identify_resized.py": "torch",
+    "interop/test_readme.py::InAModel::test_torch": "torch",
+    "interop/test_resized.py": "torch",
+    "interop/test_sidecar.py::Sidecar::test_with_torch": "torch",
+    "interop/test_flow.py": "scipy",
+    "http/test_apply_models.py": "torch",
+    "http/test_metrics.py::Metrics::test_promtool": "prometheus",
+}
+
+# Programs that draw: `make test` has a short form, `make ci` a longer one.
+DRAWN = ("digits/", "mpfr/")
+
+# Hundreds of tables to identify: `make test` runs some of these tests, `make ci` all.
+TABLES = (
+    "http/test_identify_tables.py",
+    "http/test_identify_relative.py",
+    "http/test_confusion.py",
+)
+SHARE = {"test": 0.25, "sanitized": 0.15}
+
+# These begin first: the longest ones of each command.
+LONG = (
+    "unit/suites.def::price",
+    "interop/test_readme.py::Examples",
+    "http/test_identify_tables.py",
+    "http/test_memory.py::Stored",
+    "http/test_confusion.py",
+    "http/test_apply.py::AllSchemes",
+    "http/test_memory.py::Starting",
+    "http/test_models.py::Facts",
+    "http/test_soak.py",
+    "http/test_identify_relative.py",
+    "unit/suites.def::window",
+    "unit/suites.def::kernel",
+    "unit/suites.def::identify",
+    "unit/suites.def::axial_rope",
+    "unit/suites.def::starved",
+    "http/test_apply_limits.py",
+    "http/test_identify.py",
+    "http/test_deadlines.py",
+    "fuzz/identify.c",
+    "buckets/",
+)
+
+PARTS = {
+    "whole": "every test of the folders",
+    "test": "what needs few packages, and some of the tables to identify",
+    "ci": "what `test` leaves out",
+    "sanitized": "all but many tables to identify, for a server that is several times as slow",
+}
+
+
+def starts(nodeid, names):
+    return any(nodeid.startswith(f"tests/{name}") for name in names)
+
+
+def set_seed():
+    """The seed of samples, the same in every process; tests that draw use it, too."""
+    os.environ.setdefault("TEST_SEED", str(random.SystemRandom().randrange(1_000_000)))
+    return os.environ["TEST_SEED"]
+
+
+def sampled(items, part):
+    """Some of the items that are sampled in this part, at least one of each class."""
+    draw, kept, classes = random.Random(os.environ["TEST_SEED"]), set(), {}
+    for item in items:
+        if starts(item.nodeid, TABLES):
+            classes.setdefault(item.nodeid.rsplit("::", 1)[0], []).append(item.nodeid)
+    for tests in classes.values():
+        kept.update(draw.sample(tests, max(1, round(len(tests) * SHARE[part]))))
+    return kept
+
+
+def split(items, part):
+    """(the items of a part, the others)"""
+    if part == "whole":
+        return items, []
+    if part == "ci":
+        kept = [item for item in items if starts(item.nodeid, (*LATER, *DRAWN, *TABLES))]
+    else:
+        some = sampled(items, part)
+        later = LATER if part == "test" else ()
+        kept = [
+            item
+            for item in items
+            if not starts(item.nodeid, later)
+            and (item.nodeid in some or not starts(item.nodeid, TABLES))
+        ]
+    chosen = set(kept)
+    return kept, [item for item in items if item not in chosen]
