@@ -22,7 +22,7 @@ const FLAGS = [
     '--disable-sync',
 ];
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const PATIENCE = 15000; // milliseconds until something that must happen is given up
+const PATIENCE = 60000; // milliseconds until something that must happen is given up
 
 async function startServer() {
     const environment = Object.fromEntries(
@@ -109,6 +109,21 @@ export function pageTest(name, options, run) {
         assert.deepEqual(mistakes, [], 'errors on the page');
     });
 }
+
+// From now on the pages' clock stands still, but for `rest`: edits lie as far apart as a test says, however
+// slow the machine is.
+export async function stopClock(page) {
+    await page.addInitScript(() => {
+        let now = performance.now();
+        performance.now = () => now;
+        window.rest = (milliseconds) => {
+            now += milliseconds;
+        };
+    });
+}
+
+export const rest = (page, milliseconds) =>
+    page.evaluate((count) => window.rest(count), milliseconds);
 
 // Open an address of the page ("?scheme=…") and wait for its drawing.
 export async function open(page, address = '') {

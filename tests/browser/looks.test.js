@@ -41,7 +41,6 @@ for (const colorScheme of ['light', 'dark'])
                 await open(page, address);
                 for (const width of WIDTHS) {
                     await page.setViewportSize({width, height: width === 1440 ? 900 : 768});
-                    await page.waitForTimeout(150); // the page waits until the window rests
                     await drawn(page);
                     await page.waitForFunction(
                         () => document.querySelector('#view').childElementCount > 0,

@@ -164,7 +164,12 @@ for (const reducedMotion of ['no-preference', 'reduce'])
             ).observe(document.querySelector('.rotation-status'), {childList: true});
         });
         await page.getByRole('button', {name: 'Play'}).click();
-        await page.waitForFunction(() => window.seen.at(-1) >= 20);
+        await page.waitForFunction(
+            (calm) =>
+                window.seen.at(-1) >= 20 &&
+                (calm || window.seen.some((each) => each % 20 !== 0)),
+            reducedMotion === 'reduce',
+        );
         await page.getByRole('button', {name: 'Pause'}).click();
         const there = await position();
         const seen = [...new Set(await page.evaluate(() => window.seen))].filter(
@@ -175,7 +180,6 @@ for (const reducedMotion of ['no-preference', 'reduce'])
                 seen.every((each) => each % 20 === 0),
                 `steps of a second: ${seen}`,
             );
-        else assert.ok(seen.length > 1, `rows between: ${seen}`);
         await page.waitForTimeout(300);
         assert.equal(await position(), there, 'paused');
     });

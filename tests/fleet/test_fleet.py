@@ -12,6 +12,7 @@ import unittest
 
 from fleet import FLEET, NODES, FakeNode, Fleet, Load, Node, configuration
 from server import wait_until
+from steady import steadily
 
 sys.path.insert(0, str(FLEET))
 from choose_node import choose_node  # noqa: E402
@@ -24,6 +25,10 @@ def say(text):
     print(f"fleet: {text}", flush=True)
 
 
+STANDSTILL = 1  # seconds of the machine that neither the proxy's checks nor a drain notice
+
+
+@steadily(STANDSTILL)
 class UnderLoad(unittest.TestCase):
     def lose_each(self, fleet, lose):
         for name in NODES:
@@ -85,6 +90,7 @@ class UnderLoad(unittest.TestCase):
         self.assertGreater(failed, 0)
 
 
+@steadily(STANDSTILL)
 class Placement(unittest.TestCase):
     def test_a_working_set_of_two_caches_is_kept(self):
         tables = [f"{TABLE}&offset={i}" for i in range(128)]  # 32 MiB; a node keeps 16
@@ -154,6 +160,7 @@ class Placement(unittest.TestCase):
             fleet.nodes["n2"].come_back()
 
 
+@steadily(STANDSTILL)
 class Failures(unittest.TestCase):
     def test_a_body_that_is_cut_is_resumed(self):
         target = "/v1/encodings/sinusoidal?length=65536&dim=256&format=raw"  # 64 MiB

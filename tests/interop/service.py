@@ -13,7 +13,9 @@ from urllib.parse import urlencode, urlsplit
 import numpy as np
 
 SERVER = os.path.abspath(os.environ.get("TEST_SERVER", "build/posenc-server"))
-PATIENCE = 30  # seconds until anything that does not answer fails its test
+PATIENCE = 60  # seconds until anything that does not answer fails its test
+# For connections that are kept while a test computes, and a machine of any speed.
+PATIENT = ("--idle-seconds", "3600", "--header-seconds", "3600", "--compute-seconds", "600")
 
 # the unsigned integers that hold the bits of an element
 BITS = {
@@ -48,7 +50,7 @@ class Server:
         clean = {k: v for k, v in os.environ.items() if not k.startswith("POSENC_")}
         self.log = tempfile.TemporaryFile(mode="w+")
         self.process = subprocess.Popen(
-            [SERVER, "--port", "0", "--drain-seconds", "0", *flags],
+            [SERVER, "--port", "0", "--drain-seconds", "0", *PATIENT, *flags],
             stdout=subprocess.PIPE,
             stderr=self.log,
             text=True,

@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "http"))
@@ -38,6 +37,13 @@ def other_user():
         entry = pwd.getpwnam("postgres")
         return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
     return {"user": 65534, "group": 65534, "extra_groups": []}
+
+
+def is_alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except OSError:
+        return False
 
 
 class Cluster(contextlib.AbstractContextManager):
@@ -175,11 +181,13 @@ class Cluster(contextlib.AbstractContextManager):
     def kill(self):
         """Everything at once, as when a machine is lost."""
         if self.process and self.process.poll() is None:
-            for each in (*self.children(), self.process.pid):
+            children = self.children()
+            for each in (*children, self.process.pid):
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(each, signal.SIGKILL)
             self.process.wait(PATIENCE)
-            time.sleep(0)
+            # as long as one of them lives, its memory keeps another server from starting
+            wait_until(lambda: not any(map(is_alive, children)), "all of it has ended")
 
     def children(self):
         """The processes that this server has started."""
