@@ -1,8 +1,5 @@
-/* Broken preconditions. */
+/* Whether broken preconditions end the process. */
 #include "numerics/expect.h"
-
-#include <stdio.h>
-#include <stdlib.h>
 
 #ifdef __has_feature
 #define HAS_SANITIZER __has_feature(address_sanitizer)
@@ -13,11 +10,3 @@
 #endif
 
 bool pe_expect_strictly = HAS_SANITIZER;
-
-bool pe_unexpected(const char *precondition, const char *file, int line)
-{
-    if (!pe_expect_strictly)
-        return false;
-    fprintf(stderr, "%s:%d: a caller broke the precondition %s\n", file, line, precondition);
-    abort();
-}
