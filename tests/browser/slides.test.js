@@ -106,9 +106,9 @@ const watch = (page, name, inputs) =>
             if (picture()) seen.add(picture());
             else blank++;
         };
-        // longer where the machine is slow, until there were pictures between the first and the last
-        for (let i = 0; i < inputs || (seen.size < 3 && i < 100 * inputs); i++) {
-            input.value = 300 + (i % inputs) * 3;
+        // longer where the machine is slow, until pictures came between the first and the last
+        for (let i = 0; i < count || (seen.size < 3 && i < 100 * count); i++) {
+            input.value = 300 + (i % count) * 3;
             input.dispatchEvent(new Event('input', {bubbles: true}));
             await frame();
             look();
