@@ -126,6 +126,18 @@ api_reply *api_judge_head(api_service *service, const api_request *request, api_
     return is_refused(match.route->check_head, &call, &refusal) ? refusal : NULL;
 }
 
+/* The reply to a computation that was ended: before the deadline, if the server stops. Takes
+ * over the reply. */
+static api_reply *excuse_end(const api_service *service, api_reply *reply)
+{
+    const api_host *host = service->host;
+    if (!reply || api_reply_refusal(reply) != API_REFUSAL_COMPUTE_DEADLINE ||
+        host->readiness(host->context) != API_DRAINING)
+        return reply;
+    api_reply_unref(reply);
+    return api_problem_of_end();
+}
+
 api_progress api_handle(api_service *service, const api_request *request, api_reply **ret_reply)
 {
     api_progress progress = API_DONE;
@@ -134,7 +146,7 @@ api_progress api_handle(api_service *service, const api_request *request, api_re
     api_reply *reply = api_shortcut_reply(service, request);
     api_document_begin();
     if (!reply)
-        reply = dispatch(service, request, &progress);
+        reply = excuse_end(service, dispatch(service, request, &progress));
     if (progress == API_DONE)
         *ret_reply = reply ? reply : api_reply_ref(service->out_of_memory);
     return progress;

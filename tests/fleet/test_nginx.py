@@ -3,20 +3,37 @@ another client's request comes with them."""
 
 import contextlib
 import http.client
+import json
 import re
 import subprocess
 import tempfile
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from fleet import FLEET, NODES, Node
+from fleet import (
+    FLEET,
+    GIVEN_UP,
+    HOPELESS,
+    HURRIED,
+    NODES,
+    FakeNode,
+    Node,
+    counted,
+)
 from server import PATIENCE, free_port, wait_until
 
 
-class Nginx(unittest.TestCase):
+class NginxCase(unittest.TestCase):
+    """nginx in front of the nodes that `start_nodes` makes."""
+
+    @classmethod
+    def start_nodes(cls):
+        return [Node("--drain-seconds", "2") for _ in NODES]
+
     @classmethod
     def setUpClass(cls):
-        cls.nodes = [Node("--drain-seconds", "2") for _ in NODES]
+        cls.nodes = cls.start_nodes()
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         Path(folder.name).chmod(0o755)  # workers of a root process run as another user
@@ -57,6 +74,8 @@ class Nginx(unittest.TestCase):
             reply = wire.getresponse()
             return reply.status, reply.headers, reply.read()
 
+
+class Cache(NginxCase):
     def sent(self):
         """Bytes of bodies that the nodes have sent."""
         return sum(
@@ -119,6 +138,47 @@ class Nginx(unittest.TestCase):
                 )
         finally:
             self.nodes[0].come_back()
+
+
+class Deadlines(NginxCase):
+    @classmethod
+    def start_nodes(cls):
+        return [Node(*HURRIED) for _ in NODES]
+
+    def test_a_computation_that_takes_too_long_is_made_once_and_hurts_nobody_else(self):
+        with ThreadPoolExecutor(1) as pool:
+            hopeless = pool.submit(self.get, HOPELESS)
+            statuses, number = set(), 0
+            while not hopeless.done() or number < 100:
+                target = f"/v1/encodings/integer?length=4&offset={number}"
+                statuses.add(self.get(target)[0])
+                number += 1
+        status, _, body = hopeless.result()
+        self.assertEqual((status, json.loads(body)["code"]), (422, "deadline_exceeded"))
+        self.assertEqual(counted(self.nodes, GIVEN_UP), 1)
+        self.assertEqual(statuses, {200})
+
+
+def store_is_away(target):
+    """What a node says whose database is away: a 503 for a stored set, 200 else."""
+    status = b"503 Service Unavailable" if "parameters=" in target else b"200 OK"
+    return b"HTTP/1.1 %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n" % status
+
+
+class DatabaseAway(NginxCase):
+    @classmethod
+    def start_nodes(cls):
+        return [FakeNode(store_is_away) for _ in NODES]
+
+    def test_the_answers_to_one_client_take_no_node_from_the_others(self):
+        for number in range(5):
+            stored = f"/v1/encodings/learned?parameters=nosuch&length={number + 1}"
+            self.assertEqual(self.get(stored)[0], 503)
+            others = {
+                self.get(f"/v1/encodings/integer?length=4&offset={10 * number + i}")[0]
+                for i in range(10)
+            }
+            self.assertEqual(others, {200})
 
 
 if __name__ == "__main__":
