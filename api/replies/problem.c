@@ -22,7 +22,7 @@ static const struct {
     [API_UNKNOWN_SET] = {404, "unknown_set", "There is no such stored set", API_REFUSAL_NONE},
     [API_UNAUTHORIZED] = {401, "unauthorized", "The bearer token is missing or wrong",
                           API_REFUSAL_UNAUTHORIZED},
-    [API_FORBIDDEN] = {403, "forbidden", "The store is not open to this request",
+    [API_FORBIDDEN] = {403, "forbidden", "This is not open to the request",
                        API_REFUSAL_FORBIDDEN},
     [API_METHOD_NOT_ALLOWED] = {405, "method_not_allowed", "The method is not allowed here",
                                 API_REFUSAL_NONE},

@@ -445,20 +445,5 @@ class LongBodies(CompareCase):
         self.assertEqual(reply.status, 200, reply)
 
 
-class Access(CompareCase):
-    def test_a_key_is_asked_for_as_for_uploads(self):
-        with tempfile.NamedTemporaryFile("w") as key:
-            key.write("secret-of-32-characters-at-least")
-            key.flush()
-            server = self.start("--api-key-file", key.name)
-        body, target = npy(numpy.zeros((4, 8), "f4")), "/v1/compare/sinusoidal?length=4&dim=8"
-        self.assert_problem(server.request("POST", target, {"Content-Type": NPY}, body), 401)
-        headers = {
-            "Content-Type": NPY,
-            "Authorization": "Bearer secret-of-32-characters-at-least",
-        }
-        self.assertEqual(server.request("POST", target, headers, body).status, 200)
-
-
 if __name__ == "__main__":
     unittest.main()
