@@ -131,6 +131,18 @@ def counted(nodes, series):
     return sum(node.server.metrics().get(series, 0) for node in nodes)
 
 
+KEY = "a-key-that-the-nodes-of-a-fleet-share"
+
+
+def attempts(ask):
+    """The statuses that `ask(method, target, body, headers)` gets when it uses the store."""
+    return {
+        ask(method, "/v1/parameters/x", b"x" if method == "PUT" else None, {"Host": host})
+        for host in ("localhost", "127.0.0.1:8080", "posenc.example")
+        for method in ("PUT", "DELETE", "GET")
+    }
+
+
 # A request that no node can answer in time, and the flags that make that soon.
 HOPELESS = (
     "/v1/encodings/floater?length=3&offset=1000000&dim=256&method=rk4&dt=0.0001&format=raw"

@@ -10,6 +10,7 @@ import re
 import signal
 import socket
 import sys
+import tempfile
 import time
 import unittest
 
@@ -18,15 +19,18 @@ from fleet import (
     GIVEN_UP,
     HOPELESS,
     HURRIED,
+    KEY,
     NODES,
     FakeNode,
     Fleet,
     Load,
     Node,
+    attempts,
     configuration,
     counted,
 )
 from server import PATIENCE, wait_until
+from stored import simple
 
 sys.path.insert(0, str(FLEET))
 from choose_node import choose_node  # noqa: E402
@@ -271,6 +275,38 @@ class Failures(unittest.TestCase):
                 self.assertEqual(len(reply.read()), 1 << 26)
             node.server.wait()
             node.come_back()
+
+
+class Access(unittest.TestCase):
+    def test_nodes_without_a_key_keep_their_store_to_themselves(self):
+        with Fleet() as fleet:
+            self.assertEqual(attempts(lambda *each: fleet.request(*each)[0]), {403})
+            node = fleet.nodes["n1"].server
+            self.assertEqual(node.request("GET", "/v1/parameters").status, 200)
+
+    def test_with_the_key_sets_can_be_used_through_the_proxy(self):
+        with tempfile.NamedTemporaryFile("w") as key:
+            key.write(KEY)
+            key.flush()
+            with Fleet("--api-key-file", key.name) as fleet:
+                self.assertEqual(attempts(lambda *each: fleet.request(*each)[0]), {401})
+                right = {"Authorization": f"Bearer {KEY}", "Host": "posenc.example"}
+                status = fleet.request("PUT", "/v1/parameters/x", simple(), right)[0]
+                self.assertEqual(status, 201)
+
+    def test_the_containers_have_a_key_since_they_listen_beyond_loopback(self):
+        text = (FLEET / "compose.yml").read_text()
+        self.assertIn("\n    POSENC_API_KEY_FILE: /run/secrets/key\n", text)
+        self.assertIn("\n  secrets: [key]\n", text)
+        self.assertIn("\nsecrets:\n  key:\n    file: ./key\n", text)
+
+    def test_the_proxies_listen_on_loopback_unless_they_are_told(self):
+        binds = re.findall(r"^ *bind (.*)$", configuration(), re.MULTILINE)
+        self.assertEqual(len(binds), 2)
+        for bind in binds:
+            self.assertRegex(bind, r'\A"\$\{FLEET_\w+-127\.0\.0\.1:\d+\}"')
+        listens = re.findall(r"^ *listen (.*);$", (FLEET / "nginx.conf").read_text(), re.M)
+        self.assertEqual(listens, ["127.0.0.1:8080"])
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from fleet import (
     NODES,
     FakeNode,
     Node,
+    attempts,
     counted,
 )
 from server import PATIENCE, free_port, wait_until
@@ -62,17 +63,18 @@ class NginxCase(unittest.TestCase):
             return cls.get("/health/ready")[0] == 200
 
     @classmethod
-    def get(cls, target, **headers):
+    def ask(cls, method, target, body=None, headers=None):
         with contextlib.closing(
             http.client.HTTPConnection("127.0.0.1", cls.port, timeout=PATIENCE)
         ) as wire:
-            wire.request(
-                "GET",
-                target,
-                headers={name.replace("_", "-"): value for name, value in headers.items()},
-            )
+            wire.request(method, target, body, headers or {})
             reply = wire.getresponse()
             return reply.status, reply.headers, reply.read()
+
+    @classmethod
+    def get(cls, target, **headers):
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return cls.ask("GET", target, None, named)
 
 
 class Cache(NginxCase):
@@ -138,6 +140,22 @@ class Cache(NginxCase):
                 )
         finally:
             self.nodes[0].come_back()
+
+
+class Access(NginxCase):
+    def test_nodes_without_a_key_keep_their_store_to_themselves(self):
+        self.assertEqual(attempts(lambda *each: self.ask(*each)[0]), {403})
+
+    def test_a_stored_table_is_read_by_the_name_that_the_client_uses(self):
+        """The page's own origin is judged by Host, and Host by loopback names."""
+        target = "/v1/encodings/learned?parameters=nosuch&length=4"
+        host = f"127.0.0.1:{self.port}"
+        for name, origin, status in (
+            (host, f"http://{host}", 422),
+            (host, "http://evil.example", 403),
+            ("evil.example", "http://evil.example", 403),
+        ):
+            self.assertEqual(self.get(target, Host=name, Origin=origin)[0], status, name)
 
 
 class Deadlines(NginxCase):
