@@ -80,6 +80,16 @@ class Open(TablesCase):
             self.assertIn("POST", granted.header("Access-Control-Allow-Methods"))
             self.assertIn("Content-Type", granted.header("Access-Control-Allow-Headers"))
 
+    def test_no_preflight_of_any_path_is_granted_put_or_delete(self):
+        paths = self.server.request("GET", "/openapi.json").json()["paths"]
+        for path in paths:
+            target = path.replace("{", "").replace("}", "")
+            asked = {"Origin": "https://a.example", "Access-Control-Request-Method": "PUT"}
+            reply = self.server.request("OPTIONS", target, asked)
+            granted = reply.header("Access-Control-Allow-Methods") or ""
+            self.assertNotRegex(granted, r"PUT|DELETE|[*]", path)
+            self.assertEqual(reply.status, 403 if path.startswith(PATH) else 204, path)
+
     def test_the_store_stays_closed(self):
         self.assertEqual(self.access()["store"], "closed")
         for method in ("GET", "PUT", "DELETE"):
