@@ -88,13 +88,12 @@ static bool has_foreign_host(const api_call *call)
 
 /* ---- refusals ---- */
 
-/* Refuse with "METHOD PATH reason: remedy". */
+/* Refuse with "PATH reason: remedy". */
 static api_reply *refuse_with(const api_call *call, api_code code, const char *reason,
                               const char *remedy)
 {
     char detail[480];
-    snprintf(detail, sizeof detail, "%.16s %s %s: %s", call->request->method, call->pattern,
-             reason, remedy);
+    snprintf(detail, sizeof detail, "%s %s: %s", call->pattern, reason, remedy);
     return api_problem(code, detail, NULL, NULL);
 }
 
