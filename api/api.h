@@ -39,6 +39,13 @@ typedef enum api_readiness {
     API_DRAINING,
 } api_readiness;
 
+/* Whom the endpoints let in that compute on a table in the request's body. */
+typedef enum api_opening {
+    API_OPEN,         /* everybody */
+    API_OPEN_TO_KEYS, /* those with a key */
+    API_OPEN_LOCALLY, /* local clients: the rules of the store without a key */
+} api_opening;
+
 typedef struct api_host {
     void *context;                  /* passed to the functions below */
     uint64_t (*now)(void *context); /* a monotonic clock in nanoseconds */
@@ -65,6 +72,11 @@ typedef struct api_host {
     const char *api_key;    /* the bearer token that requests to the store need; NULL: none */
     bool local; /* the server listens on loopback or a Unix socket alone. Without a key the
                  * store is open only then. */
+    api_opening tables;
+    const char *tables_key; /* a bearer token for tables alone; NULL: none. api_key holds for
+                             * them, too. */
+    bool stored_for_all;    /* pages of every origin may read what is computed from stored sets;
+                             * else pages of this server alone */
     const api_limit *published; /* for /v1/info */
     size_t published_count;
     const api_asset *assets; /* the pages, and the files that they load */
@@ -88,14 +100,18 @@ void api_service_free(api_service *service);
     ROW(CONTENT_ENCODING, "Content-Encoding")                                                  \
     ROW(CONTENT_RANGE, "Content-Range")                                                        \
     ROW(CONTENT_TYPE, "Content-Type")                                                          \
+    ROW(FORWARDED, "Forwarded")                                                                \
     ROW(HOST, "Host")                                                                          \
     ROW(IF_MATCH, "If-Match")                                                                  \
     ROW(IF_NONE_MATCH, "If-None-Match")                                                        \
     ROW(IF_RANGE, "If-Range")                                                                  \
     ROW(ORIGIN, "Origin")                                                                      \
-    ROW(RANGE, "Range")
+    ROW(RANGE, "Range")                                                                        \
+    ROW(SEC_FETCH_SITE, "Sec-Fetch-Site")                                                      \
+    ROW(VIA, "Via")                                                                            \
+    ROW(X_FORWARDED_FOR, "X-Forwarded-For")
 
-/* API_HEADER_ACCEPT … API_HEADER_RANGE, and how many there are. */
+/* API_HEADER_ACCEPT … API_HEADER_X_FORWARDED_FOR, and how many there are. */
 #define API_HEADER_CONSTANT(identifier, name) API_HEADER_##identifier,
 typedef enum api_header {
     API_REQUEST_HEADERS(API_HEADER_CONSTANT) API_HEADER_COUNT

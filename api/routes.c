@@ -1,7 +1,6 @@
 /* The table of routes, matching requests with it, and the answers where nothing matches. */
 #include "routes.h"
 
-#include "replies/access.h"
 #include "replies/problem.h"
 #include "replies/reply.h"
 #include "replies/table_post.h"
@@ -9,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* No target fits two patterns. The routes of one path are neighbours and have the same guard.
+/* No target fits two patterns. The routes of one path are neighbours and need the same right.
  */
 static const api_route ROUTES[] = {
     {.method = "GET",
@@ -86,7 +85,7 @@ static const api_route ROUTES[] = {
      .tag = "tables",
      .kind = API_COMPARISON,
      .schema = "Comparison",
-     .guard = api_refuse_access,
+     .right = API_RIGHT_TABLES,
      .check_head = api_refuse_table_head},
     {.method = "GET",
      .pattern = "/v1/identify",
@@ -95,7 +94,7 @@ static const api_route ROUTES[] = {
      .tag = "tables",
      .kind = API_STORED_IDENTIFICATION,
      .schema = "Identity",
-     .guard = api_refuse_others},
+     .right = API_RIGHT_TABLES},
     {.method = "POST",
      .pattern = "/v1/identify",
      .endpoint = api_post_identify,
@@ -103,7 +102,7 @@ static const api_route ROUTES[] = {
      .tag = "tables",
      .kind = API_IDENTIFICATION,
      .schema = "Identity",
-     .guard = api_refuse_others,
+     .right = API_RIGHT_TABLES,
      .check_head = api_refuse_table_head},
     {.method = "POST",
      .pattern = "/v1/convert/rope",
@@ -111,7 +110,7 @@ static const api_route ROUTES[] = {
      .summary = "Weights or tables of yours, converted from one rotary pairing to the other",
      .tag = "tables",
      .kind = API_CONVERSION,
-     .guard = api_refuse_access,
+     .right = API_RIGHT_TABLES,
      .check_head = api_refuse_table_head},
     {.method = "POST",
      .pattern = "/v1/apply/{scheme}",
@@ -121,7 +120,7 @@ static const api_route ROUTES[] = {
      .tag = "tables",
      .kind = API_APPLICATION,
      .schema = "Comparison",
-     .guard = api_refuse_access,
+     .right = API_RIGHT_TABLES,
      .check_head = api_refuse_table_head},
     {.method = "GET",
      .pattern = "/v1/models",
@@ -151,14 +150,14 @@ static const api_route ROUTES[] = {
      .tag = "parameters",
      .kind = API_SETS,
      .schema = "StoredSets",
-     .guard = api_refuse_access},
+     .right = API_RIGHT_STORE},
     {.method = "GET",
      .pattern = "/v1/parameters/{name}",
      .endpoint = api_get_set,
      .summary = "One stored set as it was uploaded",
      .tag = "parameters",
      .kind = API_SET,
-     .guard = api_refuse_access},
+     .right = API_RIGHT_STORE},
     {.method = "PUT",
      .pattern = "/v1/parameters/{name}",
      .endpoint = api_put_set,
@@ -166,7 +165,7 @@ static const api_route ROUTES[] = {
      .tag = "parameters",
      .kind = API_UPLOAD,
      .schema = "StoredSet",
-     .guard = api_refuse_access,
+     .right = API_RIGHT_STORE,
      .check_head = api_refuse_upload},
     {.method = "DELETE",
      .pattern = "/v1/parameters/{name}",
@@ -174,7 +173,7 @@ static const api_route ROUTES[] = {
      .summary = "Remove a stored set",
      .tag = "parameters",
      .kind = API_REMOVAL,
-     .guard = api_refuse_access},
+     .right = API_RIGHT_STORE},
     {.method = "GET",
      .pattern = "/v1/info",
      .endpoint = api_info,
@@ -276,7 +275,8 @@ api_match api_match_route(const char *method, const char *target)
     const api_route *route = path.route;
     if (!route)
         return (api_match){.route = NULL};
-    api_match match = {.guard = route->guard,
+    api_match match = {.pattern = route->pattern,
+                       .right = route->right,
                        .parameter = path.parameter,
                        .query = *path.end == '?' ? path.end + 1 : NULL};
     while (route && !has_method(route, method))

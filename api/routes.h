@@ -35,7 +35,7 @@ typedef struct api_route {
     api_kind kind;
     const char *schema; /* names the schema of the JSON answer; NULL: the answer is no JSON */
     api_endpoint *endpoint;
-    api_guard *guard;      /* asked for every request for the path; NULL: all are let in */
+    api_right right;       /* that every request for the path needs */
     api_guard *check_head; /* asked before a request's body is read; NULL: all are let in */
     bool probe;            /* answered under any load */
 } api_route;
@@ -46,7 +46,8 @@ const api_route *api_routes(size_t *ret_count);
 /* What the table has for a request. */
 typedef struct api_match {
     const api_route *route; /* the one of the path and method; NULL if there is none */
-    api_guard *guard;       /* the guard of the path; NULL if it has none */
+    const char *pattern;    /* of the path; NULL if no route has it */
+    api_right right;        /* that the path needs */
     api_segment parameter;  /* what the pattern's {…} stands for; empty without {…} */
     const char *query;      /* of the target; NULL if it has no `?`, or the path no route */
 } api_match;

@@ -1,5 +1,6 @@
 /* The service's entry points: answering a request, judging its head, and replies for what only
  * the transport sees. */
+#include "replies/access.h"
 #include "replies/found_sets.h"
 #include "replies/kept.h"
 #include "replies/problem.h"
@@ -29,19 +30,26 @@ static api_call begin_call(const api_service *service, const api_request *reques
     return (api_call){.service = service,
                       .request = request,
                       .query = match->query,
+                      .pattern = match->pattern,
                       .parameter = parameter,
                       .head = strcmp(request->method, "HEAD") == 0,
                       .progress = progress};
 }
 
-/* Whether a guard refuses a call; without a guard nothing is refused. ret_refusal is the answer
- * then, never NULL. */
-static bool is_refused(api_guard *guard, const api_call *call, api_reply **ret_refusal)
+/* The refusal that a guard has made, or without memory the reply that was prepared. */
+static api_reply *refusal_of(const api_call *call, api_reply *refusal)
+{
+    return refusal ? refusal : api_reply_ref(call->service->out_of_memory);
+}
+
+/* Whether a call lacks the right that its path needs. ret_refusal is the answer then, never
+ * NULL. */
+static bool lacks_right(const api_call *call, const api_match *match, api_reply **ret_refusal)
 {
     api_reply *refusal = NULL;
-    if (!guard || !guard(call, &refusal))
+    if (!api_refuse_access(call, match->right, &refusal))
         return false;
-    *ret_refusal = refusal ? refusal : api_reply_ref(call->service->out_of_memory);
+    *ret_refusal = refusal_of(call, refusal);
     return true;
 }
 
@@ -58,7 +66,7 @@ static bool is_coded(const api_call *call, const api_match *match, api_reply **r
         API_UNSUPPORTED_MEDIA_TYPE,
         "the body has a Content-Encoding; send it as it is, without one", NULL, NULL);
     api_reply_add(refusal, "Accept-Encoding", "identity");
-    *ret_refusal = refusal ? refusal : api_reply_ref(call->service->out_of_memory);
+    *ret_refusal = refusal_of(call, refusal);
     return true;
 }
 
@@ -79,9 +87,13 @@ static api_reply *answer_route(const api_service *service, const api_request *re
     api_call call = begin_call(service, request, match, parameter, progress);
     api_reply *reply;
     call.found_sets = &found_sets;
-    if (!is_refused(match->guard, &call, &reply) && !is_coded(&call, match, &reply))
+    if (!lacks_right(&call, match, &reply) && !is_coded(&call, match, &reply)) {
         reply = match->route ? match->route->endpoint(&call)
                              : api_answer_without_route(request->method, request->target);
+        if (match->right == API_RIGHT_STORE ||
+            (found_sets.count > 0 && !service->host->stored_for_all))
+            api_reply_close(reply);
+    }
     api_found_sets_done(&found_sets);
     return reply;
 }
@@ -115,15 +127,27 @@ api_reply *api_judge_head(api_service *service, const api_request *request, api_
     *ret_head =
         (api_head){.route = api_route_index(&match), .body_limit = service->host->body_bytes};
     api_call call = begin_call(service, request, &match, parameter, &progress);
-    api_reply *refusal;
-    if (is_refused(match.guard, &call, &refusal) || is_coded(&call, &match, &refusal))
+    api_reply *refusal = NULL;
+    if (lacks_right(&call, &match, &refusal) || is_coded(&call, &match, &refusal))
         return refusal;
     if (!match.route || !match.route->check_head)
         return NULL;
     ret_head->spooled = (match.route->kind & API_TABLES) != 0;
     ret_head->body_limit =
         ret_head->spooled ? service->host->table_body_bytes : service->host->upload_bytes;
-    return is_refused(match.route->check_head, &call, &refusal) ? refusal : NULL;
+    return match.route->check_head(&call, &refusal) ? refusal_of(&call, refusal) : NULL;
+}
+
+/* The reply to a computation that was ended: before the deadline, if the server stops. Takes
+ * over the reply. */
+static api_reply *excuse_end(const api_service *service, api_reply *reply)
+{
+    const api_host *host = service->host;
+    if (!reply || api_reply_refusal(reply) != API_REFUSAL_COMPUTE_DEADLINE ||
+        host->readiness(host->context) != API_DRAINING)
+        return reply;
+    api_reply_unref(reply);
+    return api_problem_of_end();
 }
 
 api_progress api_handle(api_service *service, const api_request *request, api_reply **ret_reply)
@@ -134,7 +158,7 @@ api_progress api_handle(api_service *service, const api_request *request, api_re
     api_reply *reply = api_shortcut_reply(service, request);
     api_document_begin();
     if (!reply)
-        reply = dispatch(service, request, &progress);
+        reply = excuse_end(service, dispatch(service, request, &progress));
     if (progress == API_DONE)
         *ret_reply = reply ? reply : api_reply_ref(service->out_of_memory);
     return progress;

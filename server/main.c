@@ -34,7 +34,7 @@ typedef struct server_process {
     pe_cache *cache;
     server_metrics *metrics;
     preparation_set *preparations;
-    char *api_key; /* or NULL */
+    server_keys keys;
     set_store *store;
     pe_runner runner;
     api_host host;
@@ -148,16 +148,13 @@ static void block_signals(sigset_t *ret_signals)
     signal(SIGXFSZ, SIG_IGN); /* a write above a limit on file sizes */
 }
 
-/* Read the key and open the store. False: reterr is one line with the reason. */
+/* Read the keys and open the store. False: reterr is one line with the reason. */
 static bool open_store(server_process *process, char *reterr, size_t size)
 {
     const server_settings *settings = &process->settings;
     const set_store_settings store_settings = set_store_settings_from(settings);
-    if (settings->api_key_file[0]) {
-        process->api_key = key_file_read(settings->api_key_file, reterr, size);
-        if (!process->api_key)
-            return false;
-    }
+    if (!key_files_read(settings, &process->keys, reterr, size))
+        return false;
     process->store = set_store_open(&store_settings, reterr, size);
     return process->store != NULL;
 }
@@ -184,8 +181,11 @@ static void fill_host(server_process *process)
         .limits = {settings->elements, settings_table_bytes(settings),
                    (size_t)settings->list_length, NULL, NULL},
         .store = set_store_for_api(process->store),
-        .api_key = process->api_key,
+        .api_key = process->keys.store,
         .local = listen_is_local(process->listen_fd),
+        .tables = key_files_opening(settings),
+        .tables_key = process->keys.tables,
+        .stored_for_all = strcmp(settings->cors, "all") == 0,
         .published = process->published,
         .published_count = settings_limits(settings, process->published, LIMITS_ROOM),
         .assets = visualiser_assets,
@@ -319,7 +319,7 @@ static void stop(server_process *process, unsigned seconds)
     pe_cache_free(process->cache);
     preparations_free(process->preparations);
     set_store_close(process->store);
-    free(process->api_key);
+    key_files_free(&process->keys);
 }
 
 static int serve(server_process *process)
@@ -341,7 +341,14 @@ static api_store_status leave_store(void *context, const char *name, bool quick,
     return API_STORE_FAILED;
 }
 
-/* Check what settings_read does not: the targets of the file of --warm. */
+/* Check what settings_read does not: how settings fit together. */
+static bool settings_fit(const server_settings *settings)
+{
+    bool fit = key_files_fit(settings, stderr);
+    return set_store_accepts(settings, stderr) && fit;
+}
+
+/* Check the targets of the file of --warm, and print the settings. */
 static int check(server_process *process)
 {
     char reason[REASON_SIZE];
@@ -382,7 +389,7 @@ int main(int argc, char **argv)
         printf("posenc %s (libmicrohttpd %s)\n", PE_VERSION, http_library_version());
         return EXIT_SUCCESS;
     case SETTINGS_CHECK:
-        return set_store_accepts(&process.settings, stderr) ? check(&process) : EXIT_USAGE;
+        return settings_fit(&process.settings) ? check(&process) : EXIT_USAGE;
     case SETTINGS_PRINT_SCHEMA:
         shared_schema_print(stdout);
         return EXIT_SUCCESS;
@@ -391,5 +398,5 @@ int main(int argc, char **argv)
     case SETTINGS_SERVE:
         break;
     }
-    return set_store_accepts(&process.settings, stderr) ? serve(&process) : EXIT_USAGE;
+    return settings_fit(&process.settings) ? serve(&process) : EXIT_USAGE;
 }

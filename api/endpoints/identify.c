@@ -1,6 +1,7 @@
 /* /v1/identify: which request made a table. */
 #include "bytes/body.h"
 #include "http/arguments.h"
+#include "replies/access.h"
 #include "replies/problem.h"
 #include "replies/reply.h"
 #include "replies/table_post.h"
@@ -144,16 +145,7 @@ static void read_all(identifying *self, pe_error *error)
 static bool find_set(identifying *self, const char *rule, pe_error *error,
                      api_reply **ret_reply)
 {
-    const api_store *store = self->call->service->host->store;
-    api_store_status status = API_STORE_DONE;
-    if (self->name)
-        status =
-            store->find(store->context, self->name, self->call->request->quick, &self->set);
-    if (status == API_STORE_LATER)
-        *ret_reply = api_not_yet(self->call, API_LATER);
-    else if (status == API_STORE_FAILED || status == API_STORE_UNAVAILABLE)
-        *ret_reply = api_problem_of_store(status);
-    if (status != API_STORE_DONE && status != API_STORE_ABSENT)
+    if (self->name && !api_read_set(self->call, self->name, &self->set, ret_reply))
         return false;
     if (self->name && !self->set)
         pe_error_add(error, PE_OUT_OF_RANGE, "parameters", self->name, "%s", rule);

@@ -48,16 +48,26 @@ static json_t *describe_dtypes(void)
     return dtypes;
 }
 
+/* Who may do what, as api_refuse_access and api_read_set decide it. */
+static json_t *describe_access(const api_host *host)
+{
+    const char *local = host->local ? "loopback" : "closed";
+    const char *const tables[] = {
+        [API_OPEN] = "open", [API_OPEN_TO_KEYS] = "key", [API_OPEN_LOCALLY] = local};
+    return json_pack("{s:s, s:s, s:s}", "store", host->api_key ? "key" : local, "tables",
+                     tables[host->tables], "stored", host->stored_for_all ? "all" : "own");
+}
+
 /* An api_totals_builder. */
 static json_t *describe_service(const api_call *call, const api_totals *totals)
 {
     const api_host *host = call->service->host;
     json_t *store = json_pack("{s:s, s:I, s:I}", "kind", host->store->kind, "sets",
                               (json_int_t)totals->sets, "bytes", (json_int_t)totals->bytes);
-    return json_pack("{s:s, s:s, s:I, s:o, s:o, s:o, s:o}", "name", "posenc", "version",
+    return json_pack("{s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:o}", "name", "posenc", "version",
                      PE_VERSION, "schemes", (json_int_t)pe_scheme_count(), "dtypes",
-                     describe_dtypes(), "formats", describe_formats(), "store", store, "limits",
-                     describe_limits(host));
+                     describe_dtypes(), "formats", describe_formats(), "store", store, "access",
+                     describe_access(host), "limits", describe_limits(host));
 }
 
 api_reply *api_info(const api_call *call)

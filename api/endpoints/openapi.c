@@ -336,7 +336,6 @@ static void add_plain_route(json_t *paths, const api_route *route)
 {
     char method[16];
     const char *brace = strchr(route->pattern, '{');
-    bool guarded = route->guard != NULL;
     json_t *parameters = json_array();
     if (brace)
         json_array_append_new(parameters, path_parameter(brace));
@@ -369,8 +368,11 @@ static void add_plain_route(json_t *paths, const api_route *route)
         json_object_set_new(operation, "requestBody", config_body());
     if (route->kind & API_TABLES)
         json_object_set_new(operation, "requestBody", table_body(route->kind));
-    if (guarded) /* a server may have a key or none */
+    if (route->right == API_RIGHT_STORE) /* a server may have a key or none */
         json_object_set_new(operation, "security", json_pack("[{}, {s:[]}]", "key"));
+    if (route->right == API_RIGHT_TABLES)
+        json_object_set_new(operation, "security",
+                            json_pack("[{}, {s:[]}, {s:[]}]", "tables_key", "key"));
     json_t *item = json_object_get(paths, route->pattern);
     if (!item) {
         item = json_object();
@@ -427,12 +429,19 @@ static json_t *document_tags(void)
     return array;
 }
 
+static json_t *bearer(const char *which)
+{
+    return json_pack("{s:s, s:s, s:s}", "type", "http", "scheme", "bearer", "description",
+                     which);
+}
+
 static json_t *components(void)
 {
-    return json_pack("{s:o, s:{s:{s:s, s:s, s:s}}, s:o, s:o}", "schemas",
-                     api_contract_schemas(), "securitySchemes", "key", "type", "http", "scheme",
-                     "bearer", "description", "the key of --api-key-file", "parameters",
-                     api_contract_parameters(), "responses", api_contract_responses());
+    return json_pack(
+        "{s:o, s:{s:o, s:o}, s:o, s:o}", "schemas", api_contract_schemas(), "securitySchemes",
+        "key", bearer("the key of --api-key-file, for stored sets and tables"), "tables_key",
+        bearer("the key of --tables-key-file, for tables alone"), "parameters",
+        api_contract_parameters(), "responses", api_contract_responses());
 }
 
 static json_t *build_document(const api_call *call)

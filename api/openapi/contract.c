@@ -69,9 +69,11 @@ void api_contract_add_parameters(json_t *parameters, api_kind kind)
 static const struct {
     const char *name, *help, *pattern;
 } HEADERS[] = {
-    {"Access-Control-Allow-Origin", "web pages of any origin may read this", "^\\*$"},
+    {"Access-Control-Allow-Origin",
+     "web pages of any origin may read this; left out of what depends on a stored set",
+     "^\\*$"},
     {"Access-Control-Expose-Headers", "what of the head they may read", "^[A-Za-z, -]+$"},
-    {"Cross-Origin-Resource-Policy", "and may embed it", "^cross-origin$"},
+    {"Cross-Origin-Resource-Policy", "and may embed it", "^(cross|same)-origin$"},
     {"X-Content-Type-Options", "the type is as told", "^nosniff$"},
     {"X-Request-Id", "the request's, or a new one for one that was replaced",
      "^[A-Za-z0-9._:/+=@-]{1,128}$"},
@@ -118,7 +120,8 @@ static void add_header(json_t *headers, const char *name, bool always)
 /* The headers of every response, and those of tensors. A header with a question mark may be
  * absent. */
 #define COMMON                                                                                 \
-    "Access-Control-Allow-Origin Access-Control-Expose-Headers Cross-Origin-Resource-Policy "  \
+    "Access-Control-Allow-Origin? Access-Control-Expose-Headers? "                             \
+    "Cross-Origin-Resource-Policy "                                                            \
     "X-Content-Type-Options X-Request-Id? traceparent? Cache-Control "
 #define FAILURE COMMON "Link "
 #define TENSOR_FIELDS                                                                          \
@@ -186,7 +189,9 @@ static const struct {
     {"400", "Malformed", "The request is malformed", EVERY, PROBLEM, FAILURE},
     {"401", "Unauthorized", "The bearer token is missing or wrong", STORE, PROBLEM,
      FAILURE "WWW-Authenticate"},
-    {"403", "Forbidden", "The store is not open to this request", STORE, PROBLEM, FAILURE},
+    {"403", "Forbidden", "This is not open to the request, or not to the page that asks",
+     STORE | API_TENSORS | API_TENSORS_BY_POST | API_BATCH | API_PLAN | API_PLAN_BY_POST,
+     PROBLEM, FAILURE},
     {"404", "Unknown", "There is no such scheme, model, stored set or file",
      API_DOCUMENT | API_PLAN | STORE | API_ASSET, PROBLEM, FAILURE},
     {"406", "NotAcceptable", "No acceptable representation", CODED, PROBLEM, FAILURE},
@@ -203,12 +208,13 @@ static const struct {
      FAILURE "Accept-Encoding"},
     {"416", "NoSuchRange", "Range lies behind the end", API_TENSORS, PROBLEM,
      FAILURE "Content-Range"},
-    {"422", "NotComputable", "A value is out of range, or the result would be too large",
+    {"422", "NotComputable",
+     "A value is out of range, the result would be too large, or computing it took too long",
      API_TENSORS | API_PLAN | POSTS | API_TABLES | API_STORED_IDENTIFICATION, PROBLEM, FAILURE},
     {"422", "NotStorable", "A value is not finite", API_UPLOAD, PROBLEM, FAILURE},
     {"501", "NotImplemented", "The message's framing is unknown", EVERY, PROBLEM, FAILURE},
-    {"503", "Unavailable", "Overloaded, ending, or out of memory", EVERY & ~(unsigned)API_STATE,
-     PROBLEM, FAILURE "Retry-After"},
+    {"503", "Unavailable", "Nothing was done: overloaded, ending, or out of memory",
+     EVERY & ~(unsigned)API_STATE, PROBLEM, FAILURE "Retry-After"},
     {"503", "NotReady", "Warming up or ending", API_STATE, STATE, FAILURE "Retry-After"},
     {"507", "StoreFull", "The store has no room for this", API_UPLOAD, PROBLEM, FAILURE},
 };

@@ -302,6 +302,7 @@ static const struct {
     {"Info", "dtypes", "[string]", "element types"},
     {"Info", "formats", "[Format]", "representations"},
     {"Info", "store", "Store", "the store of trained tensors"},
+    {"Info", "access", "Access", "who may do what"},
     {"Info", "limits", "{Limit}", "limits and settings by name"},
 
     {"Format", "name", "string", "what format= names"},
@@ -313,6 +314,13 @@ static const struct {
     {"Store", "kind", "string", "where sets are kept"},
     {"Store", "sets", "integer", "number of sets"},
     {"Store", "bytes", "integer", "bytes of all"},
+
+    {"Access", "store", "string",
+     "files of stored sets: key, loopback (local clients alone) or closed"},
+    {"Access", "tables", "string",
+     "what computes on a table that is sent: open, key, loopback or closed"},
+    {"Access", "stored", "string",
+     "pages that may read what is computed from stored sets: own or all"},
 
     {"Limit", "value", "integer", "its value"},
     {"Limit", "unit", "string", "unit"},

@@ -1,10 +1,12 @@
-/* Access to the store: by a bearer token, or from loopback alone. */
+/* Who may do what: by a bearer token, from loopback alone, and pages by their origin. */
 #include "replies/access.h"
 
 #include "bytes/digest.h"
+#include "replies/found_sets.h"
 #include "replies/problem.h"
 #include "replies/reply.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -44,75 +46,164 @@ bool api_is_loopback_host(const char *host)
     return (named || is_loopback_address(host, length)) && is_port(host + length);
 }
 
-static api_reply *unauthorized(const char *detail, const char *challenge)
+/* ---- who asks ---- */
+
+/* Whether an Origin is that of the pages that this server itself has under its Host; a proxy
+ * may end TLS. */
+static bool is_own_origin(const char *origin, const char *host)
 {
-    api_reply *reply = api_problem(API_UNAUTHORIZED, detail, NULL, NULL);
-    api_reply_add(reply, "WWW-Authenticate", "%s", challenge);
-    return reply;
+    static const char *const schemes[] = {"http://", "https://"};
+    for (size_t i = 0; host && i < sizeof schemes / sizeof *schemes; i++) {
+        size_t length = strlen(schemes[i]);
+        if (strncmp(origin, schemes[i], length) == 0 && strcasecmp(origin + length, host) == 0)
+            return true;
+    }
+    return false;
 }
 
-static bool refuse_token(const api_call *call, const char *key, api_reply **ret_refusal)
+/* Whether a page of another origin asks. Browsers send no Origin with a GET that the page does
+ * not read, such as that of an image, but newer ones say in Sec-Fetch-Site who asks. */
+static bool is_foreign_page(const api_call *call)
+{
+    const char *origin = api_call_header(call, API_HEADER_ORIGIN);
+    const char *site = api_call_header(call, API_HEADER_SEC_FETCH_SITE);
+    bool same = !site || strcmp(site, "same-origin") == 0 || strcmp(site, "none") == 0;
+    return !same || (origin && !is_own_origin(origin, api_call_header(call, API_HEADER_HOST)));
+}
+
+/* Whether the request has come through a proxy that says so. */
+static bool is_forwarded(const api_call *call)
+{
+    return api_call_header(call, API_HEADER_X_FORWARDED_FOR) ||
+           api_call_header(call, API_HEADER_FORWARDED) || api_call_header(call, API_HEADER_VIA);
+}
+
+/* Whether a request is for another name than one of loopback, as of a page whose own name has
+ * been made to lead here (DNS rebinding). */
+static bool has_foreign_host(const api_call *call)
+{
+    const char *host = api_call_header(call, API_HEADER_HOST);
+    return host && !api_is_loopback_host(host);
+}
+
+/* ---- refusals ---- */
+
+/* Refuse with "PATH reason: remedy". */
+static api_reply *refuse_with(const api_call *call, api_code code, const char *reason,
+                              const char *remedy)
+{
+    char detail[480];
+    snprintf(detail, sizeof detail, "%s %s: %s", call->pattern, reason, remedy);
+    return api_problem(code, detail, NULL, NULL);
+}
+
+/* What a right is called in refusals. */
+static const struct {
+    const char *keys, *opening; /* which keys have it, and which setting opens it to others */
+} RIGHTS[] = {
+    [API_RIGHT_STORE] = {"send that of --api-key-file as Authorization: Bearer KEY",
+                         "--api-key-file opens it to those who have the key"},
+    [API_RIGHT_TABLES] = {"send that of --tables-key-file or --api-key-file as Authorization: "
+                          "Bearer KEY",
+                          "--tables open or --tables key opens it"},
+};
+
+/* Refuse a call without the token of one of two keys, either of which may be NULL. */
+static bool refuse_token(const api_call *call, api_right right, const char *key,
+                         const char *other, api_reply **ret_refusal)
 {
     static const char scheme[] = "Bearer ";
     const char *given = api_call_header(call, API_HEADER_AUTHORIZATION);
-    if (!given || strncasecmp(given, scheme, sizeof scheme - 1) != 0) {
-        *ret_refusal =
-            unauthorized("the store asks for a key; send it as Authorization: Bearer KEY",
-                         "Bearer realm=\"posenc\"");
-        return true;
+    bool bears = given && strncasecmp(given, scheme, sizeof scheme - 1) == 0;
+    if (bears) {
+        given += strspn(given + sizeof scheme - 1, " ") + sizeof scheme - 1;
+        bool matches = key && api_secrets_match(given, key);
+        if ((other && api_secrets_match(given, other)) || matches)
+            return false;
     }
-    given += strspn(given + sizeof scheme - 1, " ") + sizeof scheme - 1;
-    if (api_secrets_match(given, key))
-        return false;
-    *ret_refusal = unauthorized("the bearer token is not the key of this server",
-                                "Bearer realm=\"posenc\", error=\"invalid_token\"");
+    *ret_refusal = refuse_with(call, API_UNAUTHORIZED,
+                               bears ? "needs a key of this server, and the token is none"
+                                     : "needs a key of this server",
+                               RIGHTS[right].keys);
+    api_reply_add(*ret_refusal, "WWW-Authenticate", "Bearer realm=\"posenc\"%s",
+                  bears ? ", error=\"invalid_token\"" : "");
     return true;
 }
 
-/* Whether an Origin is that of the pages that this server itself has under its Host. */
-static bool is_own_origin(const char *origin, const char *host)
-{
-    static const char scheme[] = "http://";
-    return host && strncmp(origin, scheme, sizeof scheme - 1) == 0 &&
-           strcasecmp(origin + sizeof scheme - 1, host) == 0;
-}
-
-/* Why a server without a key refuses a request; NULL if it lets it in. `own`: pages of this
- * server may ask. */
+/* Why a call is none of a local client; NULL if it is one. `own`: the pages of this server
+ * count as local. */
 static const char *reason_to_forbid(const api_call *call, bool own)
 {
-    const char *name = api_call_header(call, API_HEADER_HOST);
-    const char *origin = api_call_header(call, API_HEADER_ORIGIN);
     if (!call->service->host->local)
-        return "the store is closed, since this server listens beyond loopback and has no key: "
-               "start it with --api-key-file, or let it listen on loopback or a Unix socket";
-    if (origin && !(own && is_own_origin(origin, name)))
-        return "web pages may not use the store of a server without a key (--api-key-file), "
-               "and this request has an Origin header";
-    if (name && !api_is_loopback_host(name))
-        return "the store of a server without a key (--api-key-file) is only open under "
-               "loopback names, such as Host: localhost";
+        return "is closed, since this server listens beyond loopback";
+    if (is_forwarded(call))
+        return "is only open to local clients, and this request has come through a proxy";
+    if (is_foreign_page(call) || (!own && api_call_header(call, API_HEADER_ORIGIN)))
+        return "is not open to web pages, and this request is one's, as Origin or "
+               "Sec-Fetch-Site says";
+    if (has_foreign_host(call))
+        return "is only open under loopback names, such as Host: localhost";
     return NULL;
 }
 
-static bool refuse(const api_call *call, bool own, api_reply **ret_refusal)
+static bool refuse_others(const api_call *call, api_right right, bool own,
+                          api_reply **ret_refusal)
 {
-    const char *key = call->service->host->api_key;
-    if (key)
-        return refuse_token(call, key, ret_refusal);
     const char *reason = reason_to_forbid(call, own);
-    if (!reason)
+    if (reason)
+        *ret_refusal = refuse_with(call, API_FORBIDDEN, reason, RIGHTS[right].opening);
+    return reason != NULL;
+}
+
+bool api_refuse_access(const api_call *call, api_right right, api_reply **ret_refusal)
+{
+    const api_host *host = call->service->host;
+    switch (right) {
+    case API_RIGHT_NONE:
+        break;
+    case API_RIGHT_STORE:
+        return host->api_key ? refuse_token(call, right, host->api_key, NULL, ret_refusal)
+                             : refuse_others(call, right, false, ret_refusal);
+    case API_RIGHT_TABLES:
+        if (host->tables == API_OPEN_TO_KEYS)
+            return refuse_token(call, right, host->api_key, host->tables_key, ret_refusal);
+        return host->tables == API_OPEN_LOCALLY &&
+               refuse_others(call, right, true, ret_refusal);
+    }
+    return false;
+}
+
+/* ---- reading what depends on stored sets ---- */
+
+/* Why a page may not read what depends on a stored set; NULL if no page asks, or it may. */
+static const char *reason_to_withhold(const api_call *call)
+{
+    const api_host *host = call->service->host;
+    if (host->stored_for_all)
+        return NULL;
+    if (is_foreign_page(call))
+        return "with a stored set is only open to the pages of this server, and this request "
+               "is that of another one, as Origin or Sec-Fetch-Site says";
+    if (host->local && !host->api_key && has_foreign_host(call))
+        return "with a stored set is only open under loopback names, such as Host: localhost";
+    return NULL;
+}
+
+bool api_read_set(const api_call *call, const char *name, api_set **ret_set,
+                  api_reply **ret_reply)
+{
+    const char *reason = reason_to_withhold(call);
+    if (reason) {
+        *ret_reply = refuse_with(call, API_FORBIDDEN, reason,
+                                 "--cors all opens it to all pages, --api-key-file under all "
+                                 "names");
         return false;
-    *ret_refusal = api_problem(API_FORBIDDEN, reason, NULL, NULL);
-    return true;
-}
-
-bool api_refuse_access(const api_call *call, api_reply **ret_refusal)
-{
-    return refuse(call, false, ret_refusal);
-}
-
-bool api_refuse_others(const api_call *call, api_reply **ret_refusal)
-{
-    return refuse(call, true, ret_refusal);
+    }
+    api_store_status status = api_find_set(call, name, ret_set);
+    *ret_reply = NULL;
+    if (status == API_STORE_LATER)
+        api_not_yet(call, API_LATER);
+    else if (status == API_STORE_FAILED || status == API_STORE_UNAVAILABLE)
+        *ret_reply = api_problem_of_store(status);
+    return status == API_STORE_DONE || status == API_STORE_ABSENT;
 }

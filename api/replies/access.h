@@ -1,19 +1,26 @@
-/* Access control of the store. */
+/* Who may do what, beside what everybody may: encodings, models, documents. */
 #ifndef API_ACCESS_H
 #define API_ACCESS_H
 
 #include "service.h"
 
-/* The guard of the store. Where the server has a key, every request must bring it as a bearer
- * token. Where it has none, it must listen on loopback or a Unix socket, and requests that a
- * web page may have sent are refused: those with an Origin, and those whose Host is no loopback
- * name, since a page's own host name may have been made to resolve to this machine (DNS
- * rebinding). */
-api_guard api_refuse_access;
+/* Refuse a call that lacks a right; an api_guard otherwise.
+ *
+ * The store: where the server has a key, every request must bring it as a bearer token. Where
+ * it has none, only local clients are let in: the server must listen on loopback or a Unix
+ * socket, and refused is what a proxy has forwarded, what a web page may have sent, by Origin
+ * or Sec-Fetch-Site, and what is for a Host that is no loopback name (DNS rebinding).
+ *
+ * Tables: as api_host.tables says. Local clients are as above, and the pages of this server are
+ * among them. */
+bool api_refuse_access(const api_call *call, api_right right, api_reply **ret_refusal);
 
-/* The same, but the pages of this server may ask: an Origin is let in if it is http:// and the
- * Host of the request, which must be a loopback name all the same. For what changes nothing. */
-api_guard api_refuse_others;
+/* Find a stored set for an answer that depends on it; ret_set is NULL if no set has the name.
+ * The answer will be closed to pages of other origins (api_reply_close), and their requests are
+ * refused, unless the host lets all of them read. False: ret_reply is the answer, NULL without
+ * memory or after api_not_yet. */
+bool api_read_set(const api_call *call, const char *name, api_set **ret_set,
+                  api_reply **ret_reply);
 
 /* Whether the value of a Host header is a loopback name or address, with or without a port. */
 bool api_is_loopback_host(const char *host);

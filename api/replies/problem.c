@@ -22,7 +22,7 @@ static const struct {
     [API_UNKNOWN_SET] = {404, "unknown_set", "There is no such stored set", API_REFUSAL_NONE},
     [API_UNAUTHORIZED] = {401, "unauthorized", "The bearer token is missing or wrong",
                           API_REFUSAL_UNAUTHORIZED},
-    [API_FORBIDDEN] = {403, "forbidden", "The store is not open to this request",
+    [API_FORBIDDEN] = {403, "forbidden", "This is not open to the request",
                        API_REFUSAL_FORBIDDEN},
     [API_METHOD_NOT_ALLOWED] = {405, "method_not_allowed", "The method is not allowed here",
                                 API_REFUSAL_NONE},
@@ -49,8 +49,12 @@ static const struct {
     [API_UNAVAILABLE] = {503, "unavailable", "The service cannot answer now", API_REFUSAL_NONE},
     [API_OUT_OF_MEMORY] = {503, "unavailable", "The service cannot answer now",
                            API_REFUSAL_OUT_OF_MEMORY},
-    [API_OVERDUE] = {503, "unavailable", "The service cannot answer now",
+    /* No 5xx: these say that another try, or another node, may help. Proxies and clients repeat
+     * them and count them against the node, but the next node would compute as long in vain. */
+    [API_OVERDUE] = {422, "deadline_exceeded", "The computation took too long",
                      API_REFUSAL_COMPUTE_DEADLINE},
+    [API_ENDING] = {503, "unavailable", "The service cannot answer now",
+                    API_REFUSAL_COMPUTE_DEADLINE},
     [API_STORE_BROKEN] = {503, "unavailable", "The service cannot answer now",
                           API_REFUSAL_STORE_FAILED},
     [API_STORE_AWAY] = {503, "store_unavailable", "The stored sets cannot be reached now",
@@ -184,6 +188,12 @@ api_reply *api_problem_of_range(uint64_t whole)
     api_reply *reply = api_problem(API_RANGE_NOT_SATISFIABLE, detail, NULL, NULL);
     api_reply_add(reply, "Content-Range", "bytes */%llu", (unsigned long long)whole);
     return reply;
+}
+
+api_reply *api_problem_of_end(void)
+{
+    return api_problem(API_ENDING, "the server stops, and has ended the computation; try again",
+                       NULL, NULL);
 }
 
 api_reply *api_problem_of_store(api_store_status status)

@@ -27,7 +27,8 @@ typedef enum api_code {
     API_NOT_IMPLEMENTED,
     API_UNAVAILABLE,
     API_OUT_OF_MEMORY,
-    API_OVERDUE, /* the computation took too long, or the server stops */
+    API_OVERDUE, /* the computation took too long: all was done in vain */
+    API_ENDING,  /* the computation was ended because the server stops: another one can do it */
     API_STORE_BROKEN,
     API_STORE_AWAY, /* the storage cannot be reached */
     API_STORE_IS_FULL,
@@ -50,6 +51,9 @@ api_reply *api_problem_of_scheme(const char *name);
 
 /* Add that no scheme has the name, with the nearest one. */
 void api_error_add_scheme(pe_error *error, const char *name);
+
+/* 503: the server stops, and has ended a computation that another one can do. */
+api_reply *api_problem_of_end(void);
 
 /* 503: the store cannot be used, which is API_STORE_FAILED or API_STORE_UNAVAILABLE. */
 api_reply *api_problem_of_store(api_store_status status);

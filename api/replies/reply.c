@@ -16,6 +16,7 @@ struct api_reply {
     unsigned status;
     api_refusal refusal;
     bool reads_request;
+    bool closed; /* to pages of other origins */
     api_body *body;
     uint64_t length;
     _Atomic(void *) transport;
@@ -47,6 +48,25 @@ api_reply *api_reply_new(unsigned status)
     reply->field_count = sizeof COMMON_FIELDS / sizeof *COMMON_FIELDS;
     memcpy(reply->fields, COMMON_FIELDS, sizeof COMMON_FIELDS);
     return reply;
+}
+
+void api_reply_close(api_reply *reply)
+{
+    static const char own[] = "same-origin";
+    size_t kept = 0;
+    if (!reply || reply->closed)
+        return;
+    assert(atomic_load(&reply->references) == 1); /* nobody else reads the fields */
+    for (size_t i = 0; i < reply->field_count; i++) {
+        api_field field = reply->fields[i];
+        if (strncmp(field.name, "Access-Control-", strlen("Access-Control-")) == 0)
+            continue;
+        if (strcmp(field.name, "Cross-Origin-Resource-Policy") == 0)
+            field.value = own;
+        reply->fields[kept++] = field;
+    }
+    reply->field_count = kept;
+    reply->closed = true;
 }
 
 void api_reply_add(api_reply *reply, const char *name, const char *value, ...)

@@ -13,6 +13,9 @@ api_reply *api_reply_new(unsigned status);
 void api_reply_add(api_reply *reply, const char *name, const char *value, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Let no page of another origin read or embed the reply. Must come before others share it. */
+void api_reply_close(api_reply *reply);
+
 /* Give the reply a body, or for HEAD only the length of that. Takes over both references.
  * Returns the reply; NULL if either is NULL. */
 api_reply *api_reply_with_body(api_reply *reply, api_body *body, bool head);

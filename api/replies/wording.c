@@ -192,8 +192,9 @@ void api_word_message(const pe_error *error, const pe_problem *problem, api_text
         api_text_add(text, "the server is out of %s; try again later", problem->allowed);
         return;
     case PE_REASON_CANCELLED:
-        api_text_add(text, "the computation takes longer than the server allows, or the server "
-                           "is stopping; ask for less, or try again later");
+        api_text_add(text,
+                     "the computation takes longer than the server's compute-seconds; ask "
+                     "for less, since another try would take as long");
         return;
     case PE_REASON_RULE:
     case PE_REASON_CONFLICT:

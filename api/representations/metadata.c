@@ -51,12 +51,13 @@ static const char *vary_of(const api_representation *representation)
 void api_representation_add_cache_fields(const api_representation *representation,
                                          const api_etag *etag, api_reply *reply)
 {
+    bool stored = pe_request_set(representation->request) != NULL;
+    if (stored && !representation->call->service->host->stored_for_all)
+        api_reply_close(reply); /* hits share it */
     api_reply_add(reply, "ETag", "%s", etag->text);
-    api_reply_add(
-        reply, "Cache-Control",
-        pe_request_set(representation->request) /* a stored set may be replaced at any time */
-            ? "no-cache"
-            : "public, max-age=86400, stale-while-revalidate=604800");
+    api_reply_add(reply, "Cache-Control",
+                  stored ? "no-cache" /* the set may be replaced at any time */
+                         : "public, max-age=86400, stale-while-revalidate=604800");
     if (representation->negotiated || representation->format->text)
         api_reply_add(reply, "Vary", "%s", vary_of(representation));
 }

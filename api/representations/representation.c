@@ -3,7 +3,7 @@
 
 #include "negotiation/negotiate.h"
 #include "negotiation/registry.h"
-#include "replies/found_sets.h"
+#include "replies/access.h"
 #include "replies/problem.h"
 
 #include <assert.h>
@@ -119,33 +119,31 @@ static bool choose_format(api_representation *representation, const api_format *
 /* The context of find_set. */
 typedef struct set_search {
     const api_call *call;
-    api_store_status status; /* the status of the last search */
+    bool ended;       /* the last search has decided the answer */
+    api_reply *reply; /* which is this one */
 } set_search;
 
-/* Find a stored set for the library. An error of the store is told as missing memory, and kept
- * in the context; after one no other set is looked for. */
+/* Find a stored set for the library. Where the search decides the answer, that is kept in the
+ * context and told as missing memory; then no other set is looked for. */
 static pe_status find_set(void *context, const char *name, pe_set **ret_set)
 {
     set_search *search = context;
     api_set *set = NULL;
-    if (search->status != API_STORE_DONE && search->status != API_STORE_ABSENT)
+    if (search->ended)
         return PE_NO_MEMORY;
-    search->status = api_find_set(search->call, name, &set);
+    search->ended = !api_read_set(search->call, name, &set, &search->reply);
     *ret_set = set ? pe_set_ref(api_set_tensors(set)) : NULL;
     api_set_unref(set);
-    return search->status == API_STORE_DONE || search->status == API_STORE_ABSENT
-               ? PE_OK
-               : PE_NO_MEMORY;
+    return search->ended ? PE_NO_MEMORY : PE_OK;
 }
 
 /* Make the library's request of the arguments; what is wrong with them goes to reterr. Returns
- * false if the store cannot be read, or not by a quick request: ret_reply is the answer then.
- */
+ * false if the search for a set has decided the answer: ret_reply is that then. */
 static bool make_request(api_representation *representation, const pe_scheme *scheme,
                          const api_arguments *arguments, pe_error *reterr,
                          api_reply **ret_reply)
 {
-    set_search search = {representation->call, API_STORE_DONE};
+    set_search search = {.call = representation->call};
     const api_host *host = representation->call->service->host;
     const pe_sets sets = {&search, find_set};
     /* what a request may give besides parameters, for suggestions of names; ended by NULL */
@@ -159,13 +157,8 @@ static bool make_request(api_representation *representation, const pe_scheme *sc
     limits.names = names;
     pe_request_new(scheme, arguments->items, arguments->count, &limits,
                    &representation->request, reterr);
-    if (search.status == API_STORE_LATER)
-        *ret_reply = api_not_yet(representation->call, API_LATER);
-    else if (search.status == API_STORE_FAILED || search.status == API_STORE_UNAVAILABLE)
-        *ret_reply = api_problem_of_store(search.status);
-    else
-        return true;
-    return false;
+    *ret_reply = search.reply;
+    return !search.ended;
 }
 
 /* ---- the price ---- */

@@ -1,11 +1,24 @@
-/* The key that clients must send to use the store. */
+/* The keys that clients must send: for the store, and for tables. */
 #ifndef KEY_FILE_H
 #define KEY_FILE_H
 
-#include <stddef.h>
+#include "settings/settings.h"
 
-/* Read the key from a file: one line of 16 to 1024 characters that a bearer token may have. The
- * caller frees the key. NULL: reterr is one line with the reason. */
-char *key_file_read(const char *path, char *reterr, size_t size);
+typedef struct server_keys {
+    char *store, *tables; /* NULL: none */
+} server_keys;
+
+/* Read the keys from the files that the settings name: one line each of 16 to 1024 characters
+ * that a bearer token may have. False: reterr is one line with the reason. Call key_files_free
+ * in any case. */
+bool key_files_read(const server_settings *settings, server_keys *ret_keys, char *reterr,
+                    size_t size);
+void key_files_free(server_keys *keys);
+
+/* Whom the settings let send tables. */
+api_opening key_files_opening(const server_settings *settings);
+
+/* Whether the settings of keys fit together; if not, `errors` has a line that says why. */
+bool key_files_fit(const server_settings *settings, FILE *errors);
 
 #endif

@@ -4,6 +4,8 @@
 
 #define ANY UINT64_MAX
 
+static const char *const TABLES[] = {"open", "key", "loopback", NULL};
+static const char *const CORS[] = {"formulas", "all", NULL};
 static const char *const LOG_FORMATS[] = {"text", "json", NULL};
 
 /* Rows: flag, member of server_settings, value in --help, default, then for a text its choices,
@@ -81,9 +83,17 @@ const setting_row SETTINGS[SETTING_COUNT] = {
         "never printed; a command line can be read by others: give a password by the "
         "variable, or by libpq's PGPASSFILE"),
     TEXT("api-key-file", api_key_file, "FILE", "", NULL,
-         "file with the bearer token that /v1/parameters and all POSTs of tables require; "
-         "none: no "
-         "token is required on loopback and Unix sockets, and these are closed elsewhere"),
+         "file with the bearer token that /v1/parameters requires; none: no token is required "
+         "on loopback and Unix sockets, and it is closed elsewhere"),
+    TEXT("tables", tables, "open|key|loopback", "open", TABLES,
+         "who may send tables to /v1/compare, /v1/identify, /v1/apply and /v1/convert, which "
+         "change nothing: everybody; those with the key of tables-key-file or api-key-file; or "
+         "clients on loopback and Unix sockets alone"),
+    TEXT("tables-key-file", tables_key_file, "FILE", "", NULL,
+         "file with a bearer token for tables alone; it opens no stored set"),
+    TEXT("cors", cors, "formulas|all", "formulas", CORS,
+         "what web pages of other origins may read: tables that are computed from formulas; or "
+         "also what is computed from stored sets"),
     BYTES(
         "max-upload-bytes", upload_bytes, "256MiB", 64, 1 << 30, "bytes",
         "maximum length of an uploaded set; uploads in progress take at most about twice that "
@@ -112,7 +122,7 @@ const setting_row SETTINGS[SETTING_COUNT] = {
            "maximum number of cheap requests that wait for a worker thread, and of dear ones; "
            "more are refused with 503"),
     NUMBER("compute-seconds", compute_seconds, "SECONDS", "60", 1, 86400, "seconds",
-           "maximum time to compute a table; a longer computation ends with 503"),
+           "maximum time to compute a table; a longer computation ends with 422"),
     NUMBER(
         "compute-cost", compute_cost, "COUNT", "100000000000", 0, 1ULL << 62, "multiply-adds",
         "maximum price of a computation, which each scheme estimates in multiply-adds of some "

@@ -44,6 +44,12 @@ export function addressOfRequest(target) {
     return `?scheme=${scheme}&${query}&view.tensor=${tensor}`;
 }
 
+// Whether the service lets a page at this host send tables, by `access` of /v1/info. It asks for a key where one is needed.
+export function isOpen({tables}, hostname) {
+    const local = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+    return tables === 'open' || tables === 'key' || (tables === 'loopback' && local);
+}
+
 // ": row 40, columns 3, 5, [3, 5]": where entries do not fit.
 function placesOf({rows, columns, entries} = {rows: [], columns: [], entries: []}) {
     const list = (what, items) =>
@@ -211,6 +217,7 @@ function drawPanels(place, {name, tables: [own, exact, difference]}, colours) {
 // reloading the page, `colours()` are those of the theme.
 export function createIdentify(button, section, {visit, colours}) {
     let controller = null,
+        open = true, // until the service says otherwise
         parts = null,
         shown = null;
     const set = (open) => {
@@ -427,7 +434,15 @@ export function createIdentify(button, section, {visit, colours}) {
         if (!file || !isTableFile(file)) return;
         event.preventDefault();
         set(true);
-        openFile(file);
+        if (open) openFile(file);
+        else
+            tell(
+                file,
+                new Problem(
+                    {detail: 'This server takes no tables from pages (--tables).'},
+                    403,
+                ),
+            );
     });
     let width = 0;
     new ResizeObserver(([{contentRect}]) => {
@@ -435,5 +450,9 @@ export function createIdentify(button, section, {visit, colours}) {
         width = contentRect.width;
     }).observe(section);
     set(false);
+    getDocument('/v1/info')
+        .then(({access}) => (open = isOpen(access, location.hostname)))
+        .catch(() => {}) // a request will tell why
+        .finally(() => (button.hidden = !open));
     return {draw};
 }

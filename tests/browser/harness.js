@@ -24,11 +24,12 @@ const FLAGS = [
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const PATIENCE = 60000; // milliseconds until something that must happen is given up
 
-async function startServer() {
+// Start a server; {url, stop}.
+export async function startServer(...flags) {
     const environment = Object.fromEntries(
         Object.entries(process.env).filter(([name]) => !name.startsWith('POSENC_')),
     );
-    const server = spawn(resolve(SERVER), ['--port', '0'], {
+    const server = spawn(resolve(SERVER), ['--port', '0', ...flags], {
         env: environment,
         stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -6,6 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
+SECURITY = ROOT / "SECURITY.md"
 DOCUMENTS = [
     README,
     *(ROOT / folder / "README.md" for folder in ("api", "lib", "server", "docker", "tests")),
@@ -15,6 +16,11 @@ TABLE = re.compile(
     r"(?<=<!-- begin: `make readme` writes this table -->\n\n).*?(?=\n<!-- end -->)", re.DOTALL
 )
 TABLE_COMMAND = re.compile(r"^\| .* \| `(curl .*)` \|$", re.MULTILINE)
+RIGHTS = re.compile(
+    r"(?<=<!-- begin: `make readme` writes this table from the routes -->\n\n).*?"
+    r"(?=\n<!-- end -->)",
+    re.DOTALL,
+)
 FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CODE = ("sh", "python", "js")
 OUTPUT = ("json", "text")  # right after a block of code: what that prints
@@ -58,6 +64,23 @@ def scheme_table(schemes):
         url = f"http://127.0.0.1:8080/v1/encodings/{name}?{scheme['example']}"
         lines.append(f"| [`{name}`](lib/schemes/{name}.c) | {summary} | `curl -s '{url}'` |")
     return "\n".join(lines) + "\n"
+
+
+def rights_table(openapi):
+    """The table of the requests that need a right, from /openapi.json."""
+    rows = ["| request | right |", "|---|---|"]
+    for path, operations in openapi["paths"].items():
+        for method, operation in operations.items():
+            keys = {name for option in operation.get("security", ()) for name in option}
+            if keys:
+                right = "tables" if "tables_key" in keys else "store"
+                rows.append(f"| `{method.upper()} {path}`: {operation['summary']} | {right} |")
+    return "\n".join(rows) + "\n"
+
+
+def with_rights_table(text, openapi):
+    """SECURITY.md with its table of rights written anew."""
+    return RIGHTS.sub(lambda _: rights_table(openapi), text)
 
 
 def with_scheme_table(text, schemes):

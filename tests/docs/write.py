@@ -9,7 +9,15 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "interop"))
 
-from documents import DOCUMENTS, ROOT, blocks, closed, with_scheme_table  # noqa: E402
+from documents import (  # noqa: E402
+    DOCUMENTS,
+    ROOT,
+    SECURITY,
+    blocks,
+    closed,
+    with_rights_table,
+    with_scheme_table,
+)
 from reader import Reader  # noqa: E402
 from service import SERVER, Server  # noqa: E402
 
@@ -27,9 +35,21 @@ def with_outputs(text, reader):
     return "".join(parts) + text[end:]
 
 
+def keep(path, written):
+    """Write a document if it has changed."""
+    if written != path.read_text(encoding="utf-8"):
+        path.write_text(written, encoding="utf-8")
+        print(f"{path.relative_to(ROOT)} is written anew")
+
+
 def main():
     server = Server()
     try:
+        with urllib.request.urlopen(f"{server.url}/openapi.json") as reply:
+            keep(
+                SECURITY,
+                with_rights_table(SECURITY.read_text(encoding="utf-8"), json.load(reply)),
+            )
         with urllib.request.urlopen(f"{server.url}/v1/schemes") as reply:
             schemes = json.load(reply)["schemes"]
         with tempfile.TemporaryDirectory() as folder, Reader(
@@ -37,10 +57,7 @@ def main():
         ) as reader:
             for path in DOCUMENTS:
                 text = path.read_text(encoding="utf-8")
-                written = with_outputs(with_scheme_table(text, schemes), reader)
-                if written != text:
-                    path.write_text(written, encoding="utf-8")
-                    print(f"{path.relative_to(ROOT)} is written anew")
+                keep(path, with_outputs(with_scheme_table(text, schemes), reader))
             for reason in reader.skipped:
                 print(f"some blocks were not run: {reason}")
     finally:

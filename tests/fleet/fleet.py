@@ -126,6 +126,31 @@ class Fleet(contextlib.AbstractContextManager):
         return headers["X-Posenc-Node"]
 
 
+def counted(nodes, series):
+    """The sum of a metric of all nodes."""
+    return sum(node.server.metrics().get(series, 0) for node in nodes)
+
+
+KEY = "a-key-that-the-nodes-of-a-fleet-share"
+
+
+def attempts(ask):
+    """The statuses that `ask(method, target, body, headers)` gets when it uses the store."""
+    return {
+        ask(method, "/v1/parameters/x", b"x" if method == "PUT" else None, {"Host": host})
+        for host in ("localhost", "127.0.0.1:8080", "posenc.example")
+        for method in ("PUT", "DELETE", "GET")
+    }
+
+
+# A request that no node can answer in time, and the flags that make that soon.
+HOPELESS = (
+    "/v1/encodings/floater?length=3&offset=1000000&dim=256&method=rk4&dt=0.0001&format=raw"
+)
+HURRIED = ("--compute-cost", "0", "--compute-seconds", "1")
+GIVEN_UP = 'posenc_rejected_total{reason="compute_deadline"}'
+
+
 def configuration():
     return (FLEET / "haproxy.cfg").read_text()
 
@@ -172,9 +197,11 @@ class Load:
 
 
 class FakeNode:
-    """Answers health checks; every other request it counts, and ends the connection."""
+    """Answers health checks; every other request it counts, and answers with `reply(target)`, or by
+    ending the connection where that is empty."""
 
-    def __init__(self):
+    def __init__(self, reply=lambda target: b""):
+        self.reply = reply
         self.listener = listening_socket()
         self.port = self.listener.getsockname()[1]
         self.seen = []
@@ -194,7 +221,9 @@ class FakeNode:
                     b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
                 )
             elif head:
-                self.seen.append(head.split(" ", 1)[0])
+                method, target, _ = head.split(" ", 2)
+                self.seen.append(method)
+                client.sendall(self.reply(target))
 
     def die(self):
         self.listener.shutdown(socket.SHUT_RDWR)

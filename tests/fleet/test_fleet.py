@@ -3,16 +3,35 @@ nothing is changed twice. FLEET_REQUESTS says how many requests the tests under 
 least."""
 
 import contextlib
+import http.client
 import json
 import os
+import re
 import signal
+import socket
 import sys
+import tempfile
 import time
 import unittest
 
-from fleet import FLEET, NODES, FakeNode, Fleet, Load, Node, configuration
-from server import wait_until
+from fleet import (
+    FLEET,
+    GIVEN_UP,
+    HOPELESS,
+    HURRIED,
+    KEY,
+    NODES,
+    FakeNode,
+    Fleet,
+    Load,
+    Node,
+    attempts,
+    configuration,
+    counted,
+)
+from server import PATIENCE, wait_until
 from steady import steadily
+from stored import simple
 
 sys.path.insert(0, str(FLEET))
 from choose_node import choose_node  # noqa: E402
@@ -209,6 +228,49 @@ class Failures(unittest.TestCase):
             self.assertEqual(headers["Content-Type"], "application/problem+json")
             self.assertEqual(len(seen), most, f"{method}: {seen}")
 
+    def test_a_computation_that_takes_too_long_is_made_once(self):
+        with Fleet(*HURRIED) as fleet:
+            status, _, body = fleet.request("GET", HOPELESS)
+            self.assertEqual((status, json.loads(body)["code"]), (422, "deadline_exceeded"))
+            self.assertEqual(counted(fleet.nodes.values(), GIVEN_UP), 1)
+
+    def test_a_node_that_is_full_leaves_the_request_to_another_one(self):
+        refusal = b"HTTP/1.1 503 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        nodes = {name: FakeNode(lambda _: refusal) for name in NODES}
+        with Fleet(nodes=nodes) as fleet:
+            self.assertEqual(fleet.request("GET", "/v1/info")[0], 503)
+            self.assertEqual(sum(len(node.seen) for node in nodes.values()), 4)
+
+    def test_a_body_that_does_not_come_gets_a_problem_document(self):
+        config = configuration().replace("wait-for-body time 46s", "wait-for-body time 100ms")
+        with Fleet(config=config) as fleet:
+            with contextlib.closing(socket.create_connection(fleet.address)) as wire:
+                wire.settimeout(PATIENCE)
+                wire.sendall(
+                    b"POST /v1/batch HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{"
+                )
+                reply = http.client.HTTPResponse(wire)
+                reply.begin()
+                self.assertEqual(reply.status, 408)
+                self.assertEqual(reply.headers["Content-Type"], "application/problem+json")
+                self.assertEqual(json.loads(reply.read())["code"], "request_too_slow")
+
+    def test_every_file_of_an_answer_states_its_length(self):
+        for path in FLEET.glob("*.http"):
+            head, body = path.read_bytes().split(b"\r\n\r\n")
+            fields = dict(line.split(b": ") for line in head.split(b"\r\n")[1:])
+            self.assertEqual(fields[b"Content-Length"], b"%d" % len(body), path)
+            self.assertEqual(json.loads(body)["status"], int(path.stem))
+            self.assertIn(f"errorfile {path.stem} ", configuration())
+            self.assertIn(f"/{path.name}:ro", (FLEET / "compose.yml").read_text())
+
+    def test_the_proxy_awaits_a_body_as_long_as_a_node(self):
+        with Fleet() as fleet:
+            limits = json.loads(fleet.request("GET", "/v1/info")[2])["limits"]
+        rate, grace = (limits[name]["value"] for name in ("min-rate", "body-seconds"))
+        awaited = re.search(r"wait-for-body time (\d+)s", configuration())
+        self.assertEqual(int(awaited[1]), grace + 16384 // rate)  # haproxy's buffer
+
     def test_a_node_that_ends_answers_what_it_has_begun(self):
         with Fleet() as fleet:
             node = fleet.nodes["n1"]
@@ -220,6 +282,38 @@ class Failures(unittest.TestCase):
                 self.assertEqual(len(reply.read()), 1 << 26)
             node.server.wait()
             node.come_back()
+
+
+class Access(unittest.TestCase):
+    def test_nodes_without_a_key_keep_their_store_to_themselves(self):
+        with Fleet() as fleet:
+            self.assertEqual(attempts(lambda *each: fleet.request(*each)[0]), {403})
+            node = fleet.nodes["n1"].server
+            self.assertEqual(node.request("GET", "/v1/parameters").status, 200)
+
+    def test_with_the_key_sets_can_be_used_through_the_proxy(self):
+        with tempfile.NamedTemporaryFile("w") as key:
+            key.write(KEY)
+            key.flush()
+            with Fleet("--api-key-file", key.name) as fleet:
+                self.assertEqual(attempts(lambda *each: fleet.request(*each)[0]), {401})
+                right = {"Authorization": f"Bearer {KEY}", "Host": "posenc.example"}
+                status = fleet.request("PUT", "/v1/parameters/x", simple(), right)[0]
+                self.assertEqual(status, 201)
+
+    def test_the_containers_have_a_key_since_they_listen_beyond_loopback(self):
+        text = (FLEET / "compose.yml").read_text()
+        self.assertIn("\n    POSENC_API_KEY_FILE: /run/secrets/key\n", text)
+        self.assertIn("\n  secrets: [key]\n", text)
+        self.assertIn("\nsecrets:\n  key:\n    file: ./key\n", text)
+
+    def test_the_proxies_listen_on_loopback_unless_they_are_told(self):
+        binds = re.findall(r"^ *bind (.*)$", configuration(), re.MULTILINE)
+        self.assertEqual(len(binds), 2)
+        for bind in binds:
+            self.assertRegex(bind, r'\A"\$\{FLEET_\w+-127\.0\.0\.1:\d+\}"')
+        listens = re.findall(r"^ *listen (.*);$", (FLEET / "nginx.conf").read_text(), re.M)
+        self.assertEqual(listens, ["127.0.0.1:8080"])
 
 
 if __name__ == "__main__":

@@ -3,20 +3,38 @@ another client's request comes with them."""
 
 import contextlib
 import http.client
+import json
 import re
 import subprocess
 import tempfile
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from fleet import FLEET, NODES, Node
+from fleet import (
+    FLEET,
+    GIVEN_UP,
+    HOPELESS,
+    HURRIED,
+    NODES,
+    FakeNode,
+    Node,
+    attempts,
+    counted,
+)
 from server import PATIENCE, free_port, wait_until
 
 
-class Nginx(unittest.TestCase):
+class NginxCase(unittest.TestCase):
+    """nginx in front of the nodes that `start_nodes` makes."""
+
+    @classmethod
+    def start_nodes(cls):
+        return [Node("--drain-seconds", "2") for _ in NODES]
+
     @classmethod
     def setUpClass(cls):
-        cls.nodes = [Node("--drain-seconds", "2") for _ in NODES]
+        cls.nodes = cls.start_nodes()
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         Path(folder.name).chmod(0o755)  # workers of a root process run as another user
@@ -45,18 +63,21 @@ class Nginx(unittest.TestCase):
             return cls.get("/health/ready")[0] == 200
 
     @classmethod
-    def get(cls, target, **headers):
+    def ask(cls, method, target, body=None, headers=None):
         with contextlib.closing(
             http.client.HTTPConnection("127.0.0.1", cls.port, timeout=PATIENCE)
         ) as wire:
-            wire.request(
-                "GET",
-                target,
-                headers={name.replace("_", "-"): value for name, value in headers.items()},
-            )
+            wire.request(method, target, body, headers or {})
             reply = wire.getresponse()
             return reply.status, reply.headers, reply.read()
 
+    @classmethod
+    def get(cls, target, **headers):
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return cls.ask("GET", target, None, named)
+
+
+class Cache(NginxCase):
     def sent(self):
         """Bytes of bodies that the nodes have sent."""
         return sum(
@@ -119,6 +140,63 @@ class Nginx(unittest.TestCase):
                 )
         finally:
             self.nodes[0].come_back()
+
+
+class Access(NginxCase):
+    def test_nodes_without_a_key_keep_their_store_to_themselves(self):
+        self.assertEqual(attempts(lambda *each: self.ask(*each)[0]), {403})
+
+    def test_a_stored_table_is_read_by_the_name_that_the_client_uses(self):
+        """The page's own origin is judged by Host, and Host by loopback names."""
+        target = "/v1/encodings/learned?parameters=nosuch&length=4"
+        host = f"127.0.0.1:{self.port}"
+        for name, origin, status in (
+            (host, f"http://{host}", 422),
+            (host, "http://evil.example", 403),
+            ("evil.example", "http://evil.example", 403),
+        ):
+            self.assertEqual(self.get(target, Host=name, Origin=origin)[0], status, name)
+
+
+class Deadlines(NginxCase):
+    @classmethod
+    def start_nodes(cls):
+        return [Node(*HURRIED) for _ in NODES]
+
+    def test_a_computation_that_takes_too_long_is_made_once_and_hurts_nobody_else(self):
+        with ThreadPoolExecutor(1) as pool:
+            hopeless = pool.submit(self.get, HOPELESS)
+            statuses, number = set(), 0
+            while not hopeless.done() or number < 100:
+                target = f"/v1/encodings/integer?length=4&offset={number}"
+                statuses.add(self.get(target)[0])
+                number += 1
+        status, _, body = hopeless.result()
+        self.assertEqual((status, json.loads(body)["code"]), (422, "deadline_exceeded"))
+        self.assertEqual(counted(self.nodes, GIVEN_UP), 1)
+        self.assertEqual(statuses, {200})
+
+
+def store_is_away(target):
+    """What a node says whose database is away: a 503 for a stored set, 200 else."""
+    status = b"503 Service Unavailable" if "parameters=" in target else b"200 OK"
+    return b"HTTP/1.1 %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n" % status
+
+
+class DatabaseAway(NginxCase):
+    @classmethod
+    def start_nodes(cls):
+        return [FakeNode(store_is_away) for _ in NODES]
+
+    def test_the_answers_to_one_client_take_no_node_from_the_others(self):
+        for number in range(5):
+            stored = f"/v1/encodings/learned?parameters=nosuch&length={number + 1}"
+            self.assertEqual(self.get(stored)[0], 503)
+            others = {
+                self.get(f"/v1/encodings/integer?length=4&offset={10 * number + i}")[0]
+                for i in range(10)
+            }
+            self.assertEqual(others, {200})
 
 
 if __name__ == "__main__":

@@ -397,15 +397,21 @@ class ServerCase(unittest.TestCase):
         given = {"Content-Type": "application/json", **(headers or {})}
         return self.server.request("POST", target, given, body)
 
-    def assert_open_to_browsers(self, reply):
-        """Check the headers that every reply has."""
-        self.assertEqual(reply.header("Access-Control-Allow-Origin"), "*", reply)
-        self.assertEqual(reply.header("Cross-Origin-Resource-Policy"), "cross-origin", reply)
+    def browsers(self, reply):
+        """Check the headers that every reply has. Pages of "all" origins may read it, or "own" ones."""
         self.assertEqual(reply.header("X-Content-Type-Options"), "nosniff", reply)
+        policies = {("*", "cross-origin"): "all", (None, "same-origin"): "own"}
+        names = ("Access-Control-Allow-Origin", "Cross-Origin-Resource-Policy")
+        found = tuple(reply.header(name) for name in names)
+        self.assertIn(found, policies, reply)
+        return policies[found]
+
+    def assert_open_to_browsers(self, reply):
+        self.assertEqual(self.browsers(reply), "all", reply)
 
     def assert_ok(self, reply, media_type=None):
         self.assertEqual(reply.status, 200, reply)
-        self.assert_open_to_browsers(reply)
+        self.browsers(reply)
         if media_type:
             self.assertEqual(reply.header("Content-Type"), media_type)
         return reply
@@ -423,7 +429,7 @@ class ServerCase(unittest.TestCase):
         """A problem document of this status whose errors name exactly `parameters`, if any are
         given; returns it."""
         self.assertEqual(reply.status, status, reply)
-        self.assert_open_to_browsers(reply)
+        self.browsers(reply)
         self.assertEqual(reply.header("Content-Type"), "application/problem+json", reply)
         self.assertEqual(reply.header("Content-Length"), str(len(reply.body)), reply)
         self.assertIsNone(reply.header("ETag"), reply)

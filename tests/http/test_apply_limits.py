@@ -119,7 +119,7 @@ class Deadline(ApplyCase):
             lambda: self.assert_ok(self.get("/health/live")),
         )
         for reply in replies:
-            self.assert_problem(reply, 503, code="unavailable")
+            self.assert_problem(reply, 422, code="deadline_exceeded")
         self.assertGreaterEqual(time.monotonic() - begun, len(replies))
         self.assertLess(time.monotonic() - begun, len(replies) * (1 + SOON))
 

@@ -6,6 +6,7 @@ import os
 import re
 import struct
 import subprocess
+import stat
 import tempfile
 import unittest
 from concurrent.futures import ThreadPoolExecutor
@@ -343,13 +344,13 @@ class LongBodies(CompareCase):
         return 1024 * int(re.search(r"VmHWM:\s+(\d+)", status)[1])
 
     def open_files(self):
-        """Files of the directory that the server has open."""
-        links = [
-            os.readlink(link)
-            for link in Path(f"/proc/{self.server.pid}/fd").iterdir()
-            if link.is_symlink()
+        """Files of the directory that the server has open, by their descriptors."""
+        descriptors = Path(f"/proc/{self.server.pid}/fd").iterdir()
+        return [
+            link
+            for link in descriptors
+            if link.is_symlink() and os.readlink(link).startswith(str(self.directory))
         ]
-        return [link for link in links if link.startswith(str(self.directory))]
 
     def assert_nothing_left(self):
         self.assertEqual(list(self.directory.iterdir()), [])
@@ -391,7 +392,8 @@ class LongBodies(CompareCase):
                     f"Content-Type: {NPY}\r\nContent-Length: {len(good)}\r\n\r\n".encode()
                     + good[:sent]
                 )
-                wait_until(self.open_files, "the body is on disk")
+                file = wait_until(self.open_files, "the body is on disk")[0]
+                self.assertEqual(stat.S_IMODE(file.stat().st_mode), 0o600, "for its user alone")
             self.assert_nothing_left()
         self.assertTrue(self.compared(self.QUERY, good)["equal"])
 
@@ -451,21 +453,6 @@ class LongBodies(CompareCase):
             npy(self.table[:4096]),
         )
         self.assertEqual(reply.status, 200, reply)
-
-
-class Access(CompareCase):
-    def test_a_key_is_asked_for_as_for_uploads(self):
-        with tempfile.NamedTemporaryFile("w") as key:
-            key.write("secret-of-32-characters-at-least")
-            key.flush()
-            server = self.start("--api-key-file", key.name)
-        body, target = npy(numpy.zeros((4, 8), "f4")), "/v1/compare/sinusoidal?length=4&dim=8"
-        self.assert_problem(server.request("POST", target, {"Content-Type": NPY}, body), 401)
-        headers = {
-            "Content-Type": NPY,
-            "Authorization": "Bearer secret-of-32-characters-at-least",
-        }
-        self.assertEqual(server.request("POST", target, headers, body).status, 200)
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ class StoreCase(ServerCase):
 
     def assert_in_store(self, reply, status, body):
         self.assertEqual((reply.status, reply.header("ETag")), (status, tag(body)), reply)
-        self.assert_open_to_browsers(reply)
+        self.assertEqual(self.browsers(reply), "own")
 
 
 class Methods(StoreCase):

@@ -228,9 +228,9 @@ class OpenApi(ServerCase):
         self.assertEqual("304" in statuses, conditional and method == "get", path)
         for status in statuses:
             response = self.response(operation, status)
-            for name in ("Access-Control-Allow-Origin", "X-Content-Type-Options"):
+            for name in ("Cross-Origin-Resource-Policy", "X-Content-Type-Options"):
                 self.assertTrue(response["headers"][name]["required"])
-            for name in ("X-Request-Id", "traceparent"):
+            for name in ("Access-Control-Allow-Origin", "X-Request-Id", "traceparent"):
                 self.assertFalse(response["headers"][name]["required"])
             if (
                 status == "409"

@@ -23,10 +23,13 @@ from documents import (
     DOCUMENTS,
     README,
     ROOT,
+    SECURITY,
     blocks,
     closed,
+    rights_table,
     section,  # noqa: E402
     table_block,
+    with_rights_table,
     with_scheme_table,
 )
 from reader import Reader  # noqa: E402
@@ -213,6 +216,33 @@ class Claims(ServiceTest):
         text = README.read_text(encoding="utf-8")
         self.assertEqual(text, with_scheme_table(text, schemes), "run `make readme`")
         self.assertEqual(table_block(text).text.count("curl "), len(schemes))
+
+    def test_the_table_of_rights_is_that_of_the_routes(self):
+        openapi = json.loads(self.get("/openapi.json").body)
+        text = SECURITY.read_text(encoding="utf-8")
+        self.assertEqual(text, with_rights_table(text, openapi), "run `make readme`")
+        table = rights_table(openapi)
+        for request, right in (
+            ("PUT /v1/parameters/{name}", "store"),
+            ("GET /v1/identify", "tables"),
+            ("POST /v1/apply/{scheme}", "tables"),
+        ):
+            self.assertRegex(table, rf"(?m)^\| `{re.escape(request)}`: .* \| {right} \|$")
+
+    def test_the_files_that_hold_what_security_claims_are_there(self):
+        folders = ("tests", "api", "server", "lib", "docker")
+        known = {
+            path.name
+            for folder in folders
+            for path in (ROOT / folder).rglob("*.*")
+            if "node_modules" not in path.parts
+        }
+        text = SECURITY.read_text(encoding="utf-8")
+        names = re.findall(r"`([\w./-]+\.(?:c|py|js|txt|service))`", text)
+        self.assertGreater(len(names), 30)
+        for name in names:
+            exists = (ROOT / name).exists() if "/" in name else name in known
+            self.assertTrue(exists, name)
 
     def test_readme_is_short(self):
         lines = README.read_text(encoding="utf-8").splitlines()

@@ -57,7 +57,7 @@ START_TEST(routes_of_one_path_are_neighbours_and_no_target_has_two_paths)
         for (size_t k = 0; k < i; k++) {
             bool same = strcmp(routes[i].pattern, routes[k].pattern) == 0;
             ck_assert(!same || strcmp(routes[i - 1].pattern, routes[i].pattern) == 0);
-            ck_assert(!same || routes[i].guard == routes[k].guard);
+            ck_assert(!same || routes[i].right == routes[k].right);
         }
     }
     api_match match = api_match_route("HEAD", "/v1/schemes/rope?a=/?");
@@ -67,7 +67,7 @@ START_TEST(routes_of_one_path_are_neighbours_and_no_target_has_two_paths)
     ck_assert_str_eq(match.query, "a=/?");
     match = api_match_route("BREW", "/v1/parameters/rope");
     ck_assert_ptr_null(match.route);
-    ck_assert(match.guard != NULL);
+    ck_assert_int_eq(match.right, API_RIGHT_STORE);
 }
 END_TEST
 
@@ -94,6 +94,45 @@ START_TEST(refuses_a_target_over_the_limit)
     ck_assert_uint_ne(status_of(&service, "GET", target), 414);
     target[512] = '1', target[513] = '\0';
     ck_assert_uint_eq(status_of(&service, "GET", target), 414);
+    unit_service_stop(&service);
+}
+END_TEST
+
+static bool end_at_once(void *context, const pe_scheme *scheme, double done)
+{
+    (void)context, (void)scheme;
+    return done == 0 || done == 1;
+}
+
+/* A proxy repeats a 503 on another node, which helps only where this one stops. */
+START_TEST(a_deadline_is_no_503_but_the_end_of_the_server_is)
+{
+    static const struct {
+        api_readiness readiness;
+        unsigned status;
+        const char *code, *retry_after;
+    } CASES[] = {{API_READY, 422, "deadline_exceeded", NULL},
+                 {API_WARMING, 422, "deadline_exceeded", NULL},
+                 {API_DRAINING, 503, "unavailable", "1"}};
+    const pe_runner runner = {.go_on = end_at_once};
+    unit_service service;
+    unit_service_start(&service);
+    pe_cache_set_runner(service.cache, &runner);
+    for (size_t i = 0; i < UNIT_COUNT(CASES); i++) {
+        size_t size;
+        service.readiness = CASES[i].readiness;
+        api_reply *reply = unit_ask(
+            &service, "GET", "/v1/encodings/floater?length=3000&dim=64&format=raw", NULL, NULL);
+        ck_assert_uint_eq(api_reply_status(reply), CASES[i].status);
+        ck_assert_int_eq(api_reply_refusal(reply), API_REFUSAL_COMPUTE_DEADLINE);
+        ck_assert_pstr_eq(unit_field(reply, "Retry-After"), CASES[i].retry_after);
+        char *body = unit_body(reply, &size);
+        json_t *document = json_loadb(body, size, 0, NULL);
+        ck_assert_str_eq(json_string_value(json_object_get(document, "code")), CASES[i].code);
+        json_decref(document);
+        free(body);
+        api_reply_unref(reply);
+    }
     unit_service_stop(&service);
 }
 END_TEST
@@ -239,6 +278,7 @@ Suite *handle_suite(void)
                                   routes_of_one_path_are_neighbours_and_no_target_has_two_paths,
                                   probes_are_told_from_other_paths,
                                   refuses_a_target_over_the_limit,
+                                  a_deadline_is_no_503_but_the_end_of_the_server_is,
                                   hits_share_one_reply,
                                   the_cache_counts_what_the_host_keeps_for_a_reply,
                                   requests_share_the_failures_since_they_came,

@@ -132,6 +132,43 @@ START_TEST(without_a_key_it_is_open_locally_but_not_to_web_pages)
 }
 END_TEST
 
+static unsigned ask_table(unit_service *service, const char *name, const char *value)
+{
+    const char *headers[] = {"Content-Type", "application/octet-stream", name, value, NULL};
+    api_reply *reply =
+        unit_ask(service, "POST", "/v1/compare/integer?length=1", headers, "\0\0\0\0");
+    unsigned status = api_reply_status(reply);
+    api_reply_unref(reply);
+    return status == 401 || status == 403 ? status : 0;
+}
+
+START_TEST(tables_are_for_everybody_for_keys_or_for_local_clients)
+{
+    unit_service service;
+    unit_service_start(&service);
+    service.host.api_key = KEY;
+    service.host.tables_key = "compute-and-change-nothing";
+    ck_assert_uint_eq(ask_table(&service, "Origin", "null"), 0);
+    service.host.tables = API_OPEN_TO_KEYS;
+    ck_assert_uint_eq(ask_table(&service, "Authorization", "Bearer x"), 401);
+    ck_assert_uint_eq(ask_table(&service, "Authorization", "Bearer " KEY), 0);
+    ck_assert_uint_eq(ask_table(&service, "Authorization", "Bearer compute-and-change-nothing"),
+                      0);
+    ck_assert_uint_eq(ask(&service, "DELETE", "/v1/parameters/x", "Authorization",
+                          "Bearer compute-and-change-nothing", NULL, NULL),
+                      401);
+    service.host.tables = API_OPEN_LOCALLY;
+    ck_assert_uint_eq(ask_table(&service, "Host", "localhost"), 0);
+    ck_assert_uint_eq(ask_table(&service, "Host", "evil.example"), 403);
+    ck_assert_uint_eq(ask_table(&service, "Sec-Fetch-Site", "cross-site"), 403);
+    ck_assert_uint_eq(ask_table(&service, "Sec-Fetch-Site", "same-origin"), 0);
+    ck_assert_uint_eq(ask_table(&service, "X-Forwarded-For", "127.0.0.1"), 403);
+    service.host.local = false;
+    ck_assert_uint_eq(ask_table(&service, "Host", "localhost"), 403);
+    unit_service_stop(&service);
+}
+END_TEST
+
 /* Fail the k-th allocation for every k while a request is refused: it is refused all the same,
  * or answered with 503. */
 static void starve_refusal(const char *method, const char *target, const char *key, bool local,
@@ -143,6 +180,7 @@ static void starve_refusal(const char *method, const char *target, const char *k
         unit_service_start(&service);
         service.host.api_key = key;
         service.host.local = local;
+        service.host.tables = API_OPEN_TO_KEYS;
         unit_fail_allocations(k, 1);
         api_reply *reply = unit_ask(&service, method, target, NULL, "x");
         failed = unit_allow_allocations().failed > 0;
@@ -161,6 +199,8 @@ START_TEST(nobody_is_let_in_for_want_of_memory)
     starve_refusal("DELETE", "/v1/parameters/x", KEY, true, 401);
     starve_refusal("GET", "/v1/parameters", NULL, false, 403);
     starve_refusal("PUT", "/v1/parameters/A", NULL, true, 400);
+    starve_refusal("POST", "/v1/identify", KEY, false, 401);
+    starve_refusal("GET", "/v1/identify?parameters=a", NULL, true, 401);
 }
 END_TEST
 
@@ -195,6 +235,7 @@ Suite *access_suite(void)
     const TTest *const tests[] = {loopback_names_are_told_from_others,
                                   with_a_key_every_method_needs_it,
                                   without_a_key_it_is_open_locally_but_not_to_web_pages,
+                                  tables_are_for_everybody_for_keys_or_for_local_clients,
                                   nobody_is_let_in_for_want_of_memory,
                                   an_upload_is_refused_by_its_head_for_want_of_memory,
                                   secrets_match_only_themselves,

@@ -178,8 +178,8 @@ START_TEST(want_of_memory_and_time_is_not_the_requests_fault)
         {PE_NO_MEMORY, "memory for the table",
          "the server is out of memory for the table; try again later"},
         {PE_CANCELLED, "completed before its caller ends it",
-         "the computation takes longer than the server allows, or the server is stopping; ask "
-         "for less, or try again later"},
+         "the computation takes longer than the server's compute-seconds; ask for less, since "
+         "another try would take as long"},
     };
     for (size_t i = 0; i < UNIT_COUNT(CASES); i++) {
         pe_error error;
