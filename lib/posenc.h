@@ -418,7 +418,8 @@ typedef struct pe_runner {
     /* Called on the thread that computes a table or opens a stream: with 0 before it begins,
      * then every few milliseconds with the share that is done, between 0 and 1. Returning false
      * cancels the computation, which fails with PE_CANCELLED. Called with 1 at the end, however
-     * it ended; then the result is ignored. */
+     * it ended; then the result is ignored. What a caller asks for may take several
+     * computations, and work between them: there it is called without a scheme. */
     bool (*go_on)(void *context, const pe_scheme *scheme, double done);
     /* Asked by a cache where go_on has ended a preparation, on the same thread afterwards:
      * whether that was since the caller no longer needs the table. Others that wait for it
