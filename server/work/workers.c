@@ -248,17 +248,28 @@ worker_set *workers_start(unsigned threads, size_t queue_limit)
     return NULL;
 }
 
-bool workers_submit(worker_set *workers, worker_job *job)
+static bool submit(worker_set *workers, worker_job *job, bool limited)
 {
     pthread_mutex_lock(&workers->lock);
     bool must_wait = has_job(workers, job->key);
     size_t ahead = job_list_count(&workers->queue, job_is_dear(job));
-    bool accepted = !workers->stopping && (must_wait || ahead < workers->queue_limit);
+    bool fits = must_wait || !limited || ahead < workers->queue_limit;
+    bool accepted = !workers->stopping && fits;
     job->arrival = workers->taken;
     if (accepted)
         place(workers, job, must_wait);
     pthread_mutex_unlock(&workers->lock);
     return accepted;
+}
+
+bool workers_submit(worker_set *workers, worker_job *job)
+{
+    return submit(workers, job, true);
+}
+
+bool workers_continue(worker_set *workers, worker_job *job)
+{
+    return submit(workers, job, false);
 }
 
 void workers_await(worker_set *workers, worker_job *job)

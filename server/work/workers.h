@@ -54,6 +54,10 @@ worker_set *workers_start(unsigned threads, size_t queue_limit);
  * runs, the job waits for that one instead and takes no place in the queue. */
 bool workers_submit(worker_set *workers, worker_job *job);
 
+/* Queue a job that goes on with what has begun, so the queue is never too full for it: the
+ * caller limits how many there are. False once the workers stop. */
+bool workers_continue(worker_set *workers, worker_job *job);
+
 /* Nobody needs the result of a job any more. A job that is queued or waits is abandoned. One
  * that runs is marked; unless others need the same computation, workers_may_go_on tells it to
  * end, and then it ends or is abandoned. False if the job has ended before, or is just about
