@@ -165,6 +165,10 @@ size_t api_body_segments(const api_body *body, const api_segment **ret_segments)
 uint64_t api_body_size(const api_body *body); /* API_LENGTH_UNKNOWN for a stream of text */
 bool api_body_is_stream(const api_body *body);
 
+/* Whether a read of a stream may take longer than about a millisecond: then none is made by an
+ * event thread. */
+bool api_body_is_slow(const api_body *body);
+
 /* Read up to `room` bytes of a stream. `offset` is where the last read ended. Returns how many
  * bytes were read: 0 only at the end, and fewer than `room` where more would take long. */
 size_t api_body_read(api_body *body, uint64_t offset, char *dst, size_t room);

@@ -418,7 +418,8 @@ typedef struct pe_runner {
     /* Called on the thread that computes a table or opens a stream: with 0 before it begins,
      * then every few milliseconds with the share that is done, between 0 and 1. Returning false
      * cancels the computation, which fails with PE_CANCELLED. Called with 1 at the end, however
-     * it ended; then the result is ignored. */
+     * it ended; then the result is ignored. What a caller asks for may take several
+     * computations, and work between them: there it is called without a scheme. */
     bool (*go_on)(void *context, const pe_scheme *scheme, double done);
     /* Asked by a cache where go_on has ended a preparation, on the same thread afterwards:
      * whether that was since the caller no longer needs the table. Others that wait for it
@@ -463,14 +464,20 @@ typedef struct pe_stream pe_stream;
 /* Open a stream of a tensor. The request's scheme must be streamable, as all schemes are today;
  * the stream holds a reference to the request. A block has about `block_bytes`, and at least
  * one row. Large blocks (PE_STREAM_FAST) are computed faster per byte, small ones make a single
- * read wait less. A block takes about a millisecond at most, unless a single row takes longer.
- * Fails as pe_table_compute does. The runner is used during this call only. */
+ * read wait less. A block takes about a millisecond at most, or some milliseconds where a
+ * single row takes half of one, unless a row takes longer than these. Fails as pe_table_compute
+ * does. The runner is used during this call only. */
 #define PE_STREAM_FAST ((size_t)4 << 20)
 pe_status pe_stream_new(pe_request *request, size_t tensor, size_t block_bytes,
                         const pe_runner *runner, pe_stream **ret_stream, pe_error *reterr);
 void pe_stream_free(pe_stream *stream);
 
 uint64_t pe_stream_size(const pe_stream *stream); /* bytes */
+
+/* The multiply-adds of the blocks that so many bytes take: of a read, with 1, as
+ * pe_request_price.
+ */
+double pe_stream_price(const pe_stream *stream, uint64_t bytes);
 
 /* Announce that bytes from `end` on will not be read, so that no rows are computed for them. */
 void pe_stream_end_at(pe_stream *stream, uint64_t end);

@@ -46,6 +46,7 @@ typedef struct server_process {
     int listen_fd;
     atomic_uint awaited; /* what must happen before the server is ready */
     atomic_bool draining;
+    atomic_ullong end; /* by clock_now: from then on nothing is computed */
 } server_process;
 
 /* ---- callbacks of the api and the library; their context is the server_process ---- */
@@ -80,12 +81,16 @@ static void run_parts(void *context, void (*task)(void *argument, size_t i), voi
     workers_split(((server_process *)context)->workers, task, argument, count);
 }
 
+/* One clock for a request, whatever it computes: that of its job. */
 static bool go_on(void *context, const pe_scheme *scheme, double done)
 {
     const server_process *process = context;
-    bool in_time = preparations_go_on(process->preparations, pe_scheme_describe(scheme)->name,
-                                      done, clock_now());
-    return in_time && workers_may_go_on(process->workers);
+    const uint64_t now = clock_now();
+    if (scheme)
+        preparations_note(process->preparations, pe_scheme_describe(scheme)->name, done);
+    return now < atomic_load_explicit(&process->end, memory_order_relaxed) &&
+           workers_time_used(now) < process->settings.compute_seconds * CLOCK_SECOND &&
+           workers_may_go_on(process->workers);
 }
 
 /* Whether a computation was cancelled because all of its clients have left. */
@@ -199,7 +204,7 @@ static const char *build_service(server_process *process)
     const server_settings *settings = &process->settings;
     process->cache = pe_cache_new(settings->cache_bytes);
     process->metrics = process->cache ? metrics_new(process->cache) : NULL;
-    process->preparations = preparations_new(settings->compute_seconds);
+    process->preparations = preparations_new();
     process->runner = (pe_runner){
         .context = process, .run = run_parts, .go_on = go_on, .is_abandoned = is_abandoned};
     if (process->cache)
@@ -270,10 +275,16 @@ static bool start(server_process *process)
 
 /* ---- stop ---- */
 
-/* Wait for a signal, then drain; returns for how many seconds running requests may go on. After
+/* From so many seconds on, nothing is computed any more. */
+static void end_computing_in(server_process *process, uint64_t seconds)
+{
+    atomic_store(&process->end, clock_now() + seconds * CLOCK_SECOND);
+}
+
+/* Wait for a signal, then drain; returns for how many seconds answers may still be sent. After
  * SIGTERM /health/ready answers 503, and connections are still accepted for drain-seconds, so
- * that load balancers can react; running requests then get drain-seconds, too. SIGINT or a
- * second signal stops at once. */
+ * that load balancers can react. Then nothing is computed any more, and what has been is sent
+ * for drain-seconds, too. SIGINT or a second signal stops at once. */
 static unsigned wait_and_drain(server_process *process, const sigset_t *signals)
 {
     int signal = 0;
@@ -282,6 +293,7 @@ static unsigned wait_and_drain(server_process *process, const sigset_t *signals)
     atomic_store(&process->draining, true);
     systemd_notify("STOPPING=1");
     http_drain(process->server);
+    end_computing_in(process, signal == SIGTERM ? process->settings.drain_seconds : 0);
     if (signal != SIGTERM)
         return 0;
     log_event(
@@ -290,14 +302,13 @@ static unsigned wait_and_drain(server_process *process, const sigset_t *signals)
                             {.name = NULL}});
     const struct timespec drain = {.tv_sec = (time_t)process->settings.drain_seconds};
     bool second_signal = sigtimedwait(signals, NULL, &drain) > 0;
+    end_computing_in(process, 0);
     return second_signal ? 0 : (unsigned)process->settings.drain_seconds;
 }
 
 /* Stop and free everything that has been started. */
 static void stop(server_process *process, unsigned seconds)
 {
-    if (process->preparations)
-        preparations_end_at(process->preparations, clock_now() + seconds * CLOCK_SECOND);
     if (process->server)
         http_refuse(process->server);
     if (process->listen_fd >= 0)
@@ -377,7 +388,7 @@ static int check(server_process *process)
 
 int main(int argc, char **argv)
 {
-    static server_process process = {.listen_fd = -1};
+    static server_process process = {.listen_fd = -1, .end = UINT64_MAX};
     bool legal = settings_read(&process.settings, argc, argv, environ, stderr);
     if (!legal && process.settings.action != SETTINGS_HELP)
         return EXIT_USAGE;

@@ -136,7 +136,8 @@ api_body *api_body_part(api_body *whole, uint64_t first, uint64_t size)
     part->whole = api_body_ref(whole);
     part->first = first;
     if (api_body_is_stream(whole))
-        part->source = (api_source){.size = size, .read = whole->source.read};
+        part->source =
+            (api_source){.size = size, .read = whole->source.read, .slow = whole->source.slow};
     else
         clip_segments(part, first, size);
     return part;
@@ -145,6 +146,11 @@ api_body *api_body_part(api_body *whole, uint64_t first, uint64_t size)
 bool api_body_is_stream(const api_body *body)
 {
     return body->source.read != NULL;
+}
+
+bool api_body_is_slow(const api_body *body)
+{
+    return body->source.slow;
 }
 
 size_t api_body_read(api_body *body, uint64_t offset, char *dst, size_t room)

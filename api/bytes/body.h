@@ -30,6 +30,7 @@ typedef struct api_source {
     /* As api_body_read. */
     size_t (*read)(void *state, uint64_t offset, char *dst, size_t room);
     void (*free)(void *state);
+    bool slow; /* as api_body_is_slow */
 } api_source;
 
 /* A streamed body, which takes over the source's state. NULL without memory; the state is freed

@@ -140,6 +140,10 @@ api_body *api_gzip_stream(api_body *plain)
     source->plain = plain;
     source->taken = 0;
     source->ended = false;
-    return api_body_from_source(
-        &(api_source){source, API_LENGTH_UNKNOWN, read_source, free_source});
+    /* zlib may take megabytes of text that repeats itself before it gives out a byte */
+    return api_body_from_source(&(api_source){.state = source,
+                                              .size = API_LENGTH_UNKNOWN,
+                                              .read = read_source,
+                                              .free = free_source,
+                                              .slow = true});
 }

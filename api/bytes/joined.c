@@ -75,12 +75,15 @@ api_body *api_body_join(api_body *const *bodies, size_t count)
         free(whole);
         return NULL;
     }
+    bool slow = false;
     *whole = (joined){.count = count};
     for (size_t i = 0; i < count; i++) {
         uint64_t part = api_body_size(bodies[i]);
         bool known = size != API_LENGTH_UNKNOWN && part != API_LENGTH_UNKNOWN;
         size = known ? size + part : API_LENGTH_UNKNOWN;
         whole->bodies[i] = bodies[i];
+        slow = slow || api_body_is_slow(bodies[i]);
     }
-    return api_body_from_source(&(api_source){whole, size, read_joined, free_joined});
+    return api_body_from_source(&(api_source){
+        .state = whole, .size = size, .read = read_joined, .free = free_joined, .slow = slow});
 }

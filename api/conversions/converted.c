@@ -137,5 +137,9 @@ api_body *api_body_converted(const api_request *request, const api_conversion *c
         return NULL;
     }
     return api_body_from_source(
-        &(api_source){self, request->body_size, read_converted, free_converted});
+        &(api_source){.state = self,
+                      .size = request->body_size,
+                      .read = read_converted,
+                      .free = free_converted,
+                      .slow = true /* it reads a file in pieces as short as an entry */});
 }

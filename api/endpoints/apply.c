@@ -243,13 +243,21 @@ static api_reply *refuse_raw(void)
 
 /* The price of what is computed before the answer begins: entries are prepared as doubles and
  * as pairs, and what is compared is computed whole. */
-static double price_of(const applying *self)
+static double price_to_begin(const applying *self)
 {
     const pe_request *request = self->representation.request;
     double price = 2 * pe_request_preparation_price(request);
     if (self->against)
         price += api_applied_price(self->applied, request, &self->options);
     return price;
+}
+
+/* The price of all that is computed. */
+static double price_of(const applying *self)
+{
+    const pe_request *request = self->representation.request;
+    return 2 * pe_request_preparation_price(request) +
+           api_applied_price(self->applied, request, &self->options);
 }
 
 /* Check that price. */
@@ -278,7 +286,7 @@ static api_reply *answer(applying *self)
     if (!self->call->request->quick)
         return apply(self);
     if (self->call->request->ret_price)
-        *self->call->request->ret_price = (uint64_t)price_of(self);
+        *self->call->request->ret_price = (uint64_t)price_to_begin(self);
     return api_not_yet(self->call, API_LATER);
 }
 

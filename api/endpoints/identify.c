@@ -290,16 +290,40 @@ static api_reply *identify(identifying *self)
     return reply;
 }
 
-/* What the search costs in multiply-adds, about. */
-static uint64_t price_of(const identifying *self)
+/* What the search costs in multiply-adds, as noise does, of which nothing is found: looking at
+ * so many entries closely, at all of them once or twice, and at rows and columns that are as
+ * long as the table; and what the set's tensors make. */
+static double price_of(const identifying *self)
 {
-    uint64_t set = self->set && !self->stored ? 16 * (uint64_t)api_set_footprint(self->set) : 0;
-    return 64 * pe_view_elements(&self->view) + set + ((uint64_t)1 << 24);
+    const pe_view *view = &self->view;
+    double elements = (double)pe_view_elements(view);
+    double columns = view->rank > 0 ? (double)view->shape[view->rank - 1] : 1;
+    double lines = elements / columns;
+    double set = self->set && !self->stored ? (double)api_set_footprint(self->set) : 0;
+    return 0x1p24 + 4000 * fmin(elements, 0x1p20) + 300 * elements + 5e4 * (lines + columns) +
+           64 * set;
+}
+
+/* Check that price. */
+static void check_price(const identifying *self, pe_error *error)
+{
+    const uint64_t limit = self->call->service->host->compute_cost;
+    const double price = price_of(self);
+    char given[48];
+    if (limit == 0 || price <= (double)limit)
+        return;
+    snprintf(given, sizeof given, "%.2g multiply-adds", price);
+    pe_error_add(error, PE_TOO_LARGE, "body", given,
+                 "a smaller table, such that looking for what made it takes at most %llu "
+                 "multiply-adds, the limit compute-cost; a part of a table says as much",
+                 (unsigned long long)limit);
 }
 
 /* The answer to a request that has been read: now, or by a worker. */
-static api_reply *answer(identifying *self, const pe_error *error)
+static api_reply *answer(identifying *self, pe_error *error)
 {
+    if (error->count == 0)
+        check_price(self, error);
     if (error->count > 0)
         return api_problem_from_error(error);
     if (self->call->head)
@@ -307,7 +331,7 @@ static api_reply *answer(identifying *self, const pe_error *error)
     if (!self->call->request->quick)
         return identify(self);
     if (self->call->request->ret_price)
-        *self->call->request->ret_price = price_of(self);
+        *self->call->request->ret_price = (uint64_t)price_of(self);
     return api_not_yet(self->call, API_LATER);
 }
 

@@ -137,7 +137,7 @@ static api_reply *reply_from_entry(const api_representation *representation, pe_
 static api_reply *compute_later(const api_representation *representation)
 {
     uint64_t *ret_price = representation->call->request->ret_price;
-    double price = api_representation_price(representation);
+    double price = api_representation_price_to_begin(representation);
     if (ret_price)
         *ret_price = price < 0x1p63 ? (uint64_t)price : (uint64_t)1 << 63;
     return api_not_yet(representation->call, API_LATER);
@@ -187,9 +187,14 @@ api_reply *api_representation_reply(api_representation *representation)
 {
     const api_request *request = representation->call->request;
     api_reply *reply;
+    pe_error error;
+    pe_error_init(&error);
     if (api_representation_is_decided(representation, &reply) ||
         !api_representation_read_range(representation, &reply))
         return reply;
+    if (representation->range.complete &&
+        !api_representation_check_price(representation, &error))
+        return api_problem_from_error(&error);
     if (representation->call->head) {
         reply = api_representation_new_reply(representation);
         api_reply_set_length(reply, api_representation_length(representation));
@@ -207,7 +212,6 @@ api_reply *api_representation_reply(api_representation *representation)
     case PE_ABSENT:
         break;
     }
-    pe_error error;
     if (pe_cache_find_failure(representation->call->service->cache, representation->request,
                               request->arrived, &error))
         return api_problem_from_error(&error);

@@ -106,11 +106,13 @@ bool api_batch_add_list(api_batch *batch, const char *name, const int32_t *items
 
 /* ---- limits over all requests ---- */
 
-static double total_price(const api_batch *batch)
+/* Add up a price of all requests. */
+static double total_price(const api_batch *batch,
+                          double (*price_of)(const api_representation *representation))
 {
     double price = 0;
     for (size_t i = 0; i < batch->count; i++)
-        price += api_representation_price(&batch->parts[i].representation);
+        price += price_of(&batch->parts[i].representation);
     return price;
 }
 
@@ -146,7 +148,8 @@ static void check_totals(api_batch *batch, api_batch_format format)
     if (format == API_BATCH_JSON && error.count == 0)
         check_total(elements, host->json_elements, "elements as JSON", &error);
     if (host->compute_cost > 0)
-        check_total(total_price(batch), host->compute_cost, "multiply-adds", &error);
+        check_total(total_price(batch, api_representation_price), host->compute_cost,
+                    "multiply-adds", &error);
     size_t streams = api_batch_choose_streams(batch);
     if (streams > API_BATCH_STREAMS_MAX)
         pe_error_add(&error, PE_TOO_LARGE, "requests", "",
@@ -326,7 +329,7 @@ api_reply *api_batch_reply(api_batch *batch, api_batch_format format)
     }
     if (!request->quick)
         return answer(batch, format, coding);
-    double price = total_price(batch);
+    double price = total_price(batch, api_representation_price_to_begin);
     if (request->ret_price)
         *request->ret_price = price < 0x1p63 ? (uint64_t)price : (uint64_t)1 << 63;
     return api_not_yet(batch->call, API_LATER);

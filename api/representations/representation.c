@@ -172,6 +172,16 @@ bool api_representation_is_streamed(const api_representation *representation)
 double api_representation_price(const api_representation *representation)
 {
     const pe_request *request = representation->request;
+    const uint64_t complete = representation->range.complete;
+    double all = pe_request_price(request), first = pe_request_preparation_price(request);
+    if (!api_representation_is_streamed(representation) || complete == 0)
+        return all;
+    return first + (all - first) * ((double)representation->range.size / (double)complete);
+}
+
+double api_representation_price_to_begin(const api_representation *representation)
+{
+    const pe_request *request = representation->request;
     return api_representation_is_streamed(representation)
                ? pe_request_preparation_price(request)
                : pe_request_price(request);
@@ -194,12 +204,19 @@ static bool is_not_kept(const api_representation *representation, api_reply **re
     return true;
 }
 
-static void check_price(const api_representation *representation, pe_error *reterr)
+bool api_representation_check_price(const api_representation *representation, pe_error *reterr)
 {
     uint64_t limit = representation->call->service->host->compute_cost;
-    if (limit > 0)
-        pe_request_check_price(representation->request,
-                               api_representation_price(representation), limit, reterr);
+    return limit == 0 ||
+           pe_request_check_price(representation->request,
+                                  api_representation_price(representation), limit, reterr);
+}
+
+/* Whether the price shows only when the range has been read. */
+static bool may_be_part(const api_representation *representation)
+{
+    return !representation->post && api_representation_is_streamed(representation) &&
+           api_call_header(representation->call, API_HEADER_RANGE);
 }
 
 /* ---- all of it ---- */
@@ -223,7 +240,8 @@ bool api_representation_read(api_representation *ret_representation, const api_c
         api_options_check(&ret_representation->options, *ret_asked, reterr);
     if (ret_representation->request) {
         select_tensors(ret_representation, tensor, reterr);
-        check_price(ret_representation, reterr);
+        if (!may_be_part(ret_representation))
+            api_representation_check_price(ret_representation, reterr);
     } else if (tensor) {
         check_tensor_name(pe_scheme_describe(scheme), tensor, reterr);
     }

@@ -55,8 +55,13 @@ api_reply *api_representation_reply(api_representation *representation);
 /* Whether the table is too large to hold, and so computed as it is read. */
 bool api_representation_is_streamed(const api_representation *representation);
 
-/* The price of what is computed before the reply begins: of a stream its preparation. */
+/* The price of all that is computed, of a stream that of the range; and of what is computed
+ * before the reply begins: of a stream its preparation. */
 double api_representation_price(const api_representation *representation);
+double api_representation_price_to_begin(const api_representation *representation);
+
+/* Check the price of all against the limit compute-cost; false after a problem was added. */
+bool api_representation_check_price(const api_representation *representation, pe_error *reterr);
 
 void api_representation_done(api_representation *representation);
 

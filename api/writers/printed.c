@@ -250,6 +250,13 @@ api_body *api_printed_stream(const api_printer *printer, const api_selection *se
         free_source(source);
         return NULL;
     }
-    return api_body_from_source(
-        &(api_source){source, API_LENGTH_UNKNOWN, read_source, free_source});
+    bool slow = false;
+    for (size_t i = 0; i < selection->count; i++)
+        slow = slow ||
+               pe_stream_price(source->streams[i], sizeof source->elements) > API_QUICK_READ;
+    return api_body_from_source(&(api_source){.state = source,
+                                              .size = API_LENGTH_UNKNOWN,
+                                              .read = read_source,
+                                              .free = free_source,
+                                              .slow = slow});
 }

@@ -87,11 +87,14 @@ api_body *api_body_from_tensors(const api_selection *selection, char *header,
     source->header_size = header_size;
     source->count = selection->count;
     uint64_t size = header_size;
+    bool slow = false;
     for (size_t i = 0; i < source->count; i++) {
+        slow = slow || pe_stream_price(source->streams[i], 1) > API_QUICK_READ;
         if (selection->until)
             pe_stream_end_at(source->streams[i],
                              selection->until > size ? selection->until - size : 0);
         size += pe_stream_size(source->streams[i]);
     }
-    return api_body_from_source(&(api_source){source, size, read_source, free_source});
+    return api_body_from_source(&(api_source){
+        .state = source, .size = size, .read = read_source, .free = free_source, .slow = slow});
 }

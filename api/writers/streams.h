@@ -5,6 +5,10 @@
 #include "bytes/body.h"
 #include "writers/format.h"
 
+/* The most multiply-adds of what an event thread reads of a stream at once: a millisecond or
+ * two. */
+#define API_QUICK_READ 0x1p22
+
 /* Open a stream for each tensor of the selection. `order` has the tensors' indices in the order
  * of ret_streams. False if one cannot be opened: reterr says why, and none stays open then. */
 bool api_open_streams(const api_selection *selection, const size_t *order, size_t block_bytes,

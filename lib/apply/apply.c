@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define READ_PRICE 0x1p20 /* the most that one read computes, but at least a block */
-
 struct pe_apply {
     const pe_application *application;
     pe_request *exact, *doubles; /* the entries; doubles only for results shorter than f64 */
@@ -302,14 +300,14 @@ static bool fill_block(pe_apply *self, uint64_t result)
 size_t pe_apply_read(pe_apply *apply, uint64_t offset, void *dst, size_t size)
 {
     uint64_t bytes = pe_dtype_size(apply->rule.dtype), end = pe_apply_size(apply);
-    double spent = 0;
+    bool computed = false;
     size_t done = 0;
     while (done < size && offset + done < end) {
         uint64_t at = offset + done, result = at / bytes;
         if (result < apply->first || result >= apply->first + apply->filled) {
-            if (spent >= READ_PRICE || !fill_block(apply, result))
+            if (computed || !fill_block(apply, result))
                 break;
-            spent += (double)apply->filled * apply->work.result_price;
+            computed = true;
         }
         uint64_t from = at - apply->first * bytes, rest = apply->filled * bytes - from;
         size_t part = rest < size - done ? (size_t)rest : size - done;

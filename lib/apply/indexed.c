@@ -68,8 +68,11 @@ void pe_row_indexed(const pe_row_rule *rule, pe_row_room *room, const double *nu
     kernel->decide(rule->dtype,
                    (pe_sums){room->sums.value, wide ? room->sums.rest : NULL, room->sums.bound},
                    count, ret_rounded);
-    for (size_t k = 0; k < count; k++)
-        if (isnan(ret_rounded[k]))
-            ret_rounded[k] = pe_row_settle(
-                rule, numbers, pe_entries_exact(table, row_at(indexed, row, first + k)), 1);
+    for (size_t k = 0; k < count; k++) {
+        const uint64_t at = row_at(indexed, row, first + k);
+        if (isnan(ret_rounded[k]) &&
+            !pe_row_settle_infinite(rule, numbers, pe_entries_rows(table, at), 1,
+                                    &ret_rounded[k]))
+            ret_rounded[k] = pe_row_settle(rule, numbers, pe_entries_exact(table, at), 1);
+    }
 }

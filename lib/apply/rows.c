@@ -58,6 +58,20 @@ static double settle_one(const pe_row_rule *rule, double number, dd entry)
     return pe_sum_rounded(&sum, rule->dtype);
 }
 
+/* The same of rounded entries where a number is infinite or NaN; false else. */
+static bool settle_infinite(const pe_row_rule *rule, double number, double entry,
+                            double *ret_rounded)
+{
+    pe_sum sum = {.nan = false};
+    bool infinite =
+        pe_sum_add_infinite(&sum, number, rule->kind == PE_APPLY_MULTIPLY ? entry : 1);
+    if (rule->kind != PE_APPLY_MULTIPLY)
+        infinite |= pe_sum_add_infinite(&sum, rule->scale, entry);
+    if (infinite)
+        *ret_rounded = pe_sum_rounded(&sum, rule->dtype);
+    return infinite;
+}
+
 static void apply_each(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
                        pe_entries *table, uint64_t row, double *ret_rounded)
 {
@@ -70,19 +84,29 @@ static void apply_each(const pe_row_rule *rule, pe_row_room *room, const double 
         kernel->add(numbers, rule->scale, entries, rule->columns, sums);
     kernel->decide(rule->dtype, sums, rule->columns, ret_rounded);
     for (size_t i = 0; i < rule->columns; i++)
-        if (isnan(ret_rounded[i]))
+        if (isnan(ret_rounded[i]) &&
+            !settle_infinite(rule, numbers[i], entries.hi[i], &ret_rounded[i]))
             ret_rounded[i] =
                 settle_one(rule, numbers[i], entry_of(pe_entries_exact(table, row), i));
 }
 
 /* ---- rotations ---- */
 
-/* x · cosine - y · sine of a pair, exactly. */
-static double settle_turn(const pe_row_rule *rule, double x, double y, pe_entries *tables,
-                          uint64_t row, size_t pair)
+typedef struct pair_entry {
+    double cosine, sine; /* rounded */
+} pair_entry;
+
+/* x · cosine - y · sine of a pair, exactly. Of numbers that are not finite the rounded entries,
+ * which are given, suffice. */
+static double settle_turn(const pe_row_rule *rule, double x, double y, pair_entry entry,
+                          pe_entries *tables, uint64_t row, size_t pair)
 {
     size_t column = rule->full ? rule->one[pair] : pair;
     pe_sum sum = {.unsure = rule->unsure};
+    bool infinite = pe_sum_add_infinite(&sum, x, entry.cosine);
+    infinite |= pe_sum_add_infinite(&sum, -y, entry.sine);
+    if (infinite)
+        return pe_sum_rounded(&sum, rule->dtype);
     pe_sum_add(&sum, x, entry_of(pe_entries_exact(&tables[0], row), column));
     pe_sum_add(&sum, -y, entry_of(pe_entries_exact(&tables[1], row), column));
     return pe_sum_rounded(&sum, rule->dtype);
@@ -137,16 +161,30 @@ static void turn(const pe_row_rule *rule, pe_row_room *room, const double *numbe
     kernel->decide(rule->dtype, sums_from(rule, room, 0), 2 * pairs, room->turned);
     for (size_t p = 0; p < pairs; p++) {
         double x = room->x[p], y = room->y[p];
+        const pair_entry entry = {cosines.hi[p], sines.hi[p]};
         if (isnan(room->turned[p]))
-            room->turned[p] = settle_turn(rule, x, rule->turn * y, tables, row, p);
+            room->turned[p] = settle_turn(rule, x, rule->turn * y, entry, tables, row, p);
         if (isnan(room->turned[pairs + p]))
-            room->turned[pairs + p] = settle_turn(rule, y, -rule->turn * x, tables, row, p);
+            room->turned[pairs + p] =
+                settle_turn(rule, y, -rule->turn * x, entry, tables, row, p);
         ret_rounded[rule->one[p]] = room->turned[p];
         ret_rounded[rule->other[p]] = room->turned[pairs + p];
     }
 }
 
 /* ---- combinations ---- */
+
+bool pe_row_settle_infinite(const pe_row_rule *rule, const double *numbers,
+                            pe_entry_row entries, size_t step, double *ret_rounded)
+{
+    pe_sum sum = {.nan = false};
+    bool infinite = false;
+    for (size_t i = 0; i < rule->columns; i++)
+        infinite |= pe_sum_add_infinite(&sum, numbers[i], entries.hi[i * step]);
+    if (infinite)
+        *ret_rounded = pe_sum_rounded(&sum, rule->dtype);
+    return infinite;
+}
 
 double pe_row_settle(const pe_row_rule *rule, const double *numbers, pe_entry_row entries,
                      size_t step)
@@ -162,10 +200,13 @@ static void combine(const pe_row_rule *rule, pe_row_room *room, const double *nu
 {
     const pe_applying *kernel = pe_kernel_get()->applying;
     const pe_sums sums = sums_from(rule, room, 0);
-    kernel->combine(numbers, pe_entries_rows(table, row), rule->columns, rule->results, sums);
+    const pe_entry_row entries = pe_entries_rows(table, row);
+    kernel->combine(numbers, entries, rule->columns, rule->results, sums);
     kernel->decide(rule->dtype, sums, rule->results, ret_rounded);
     for (size_t j = 0; j < rule->results; j++)
-        if (isnan(ret_rounded[j])) {
+        if (isnan(ret_rounded[j]) &&
+            !pe_row_settle_infinite(rule, numbers, (pe_entry_row){.hi = entries.hi + j},
+                                    rule->results, &ret_rounded[j])) {
             pe_entry_row exact = pe_entries_exact(table, row);
             exact = (pe_entry_row){exact.hi + j, exact.lo + j};
             ret_rounded[j] = pe_row_settle(rule, numbers, exact, rule->results);

@@ -35,6 +35,11 @@ void pe_row_room_done(pe_row_room *room);
 void pe_row_apply(const pe_row_rule *rule, pe_row_room *room, const double *numbers,
                   pe_entries *tables, uint64_t row, double *ret_rounded);
 
+/* The same sum as below where some product is not finite: such a one decides it, and rounded
+ * entries suffice. False: all are finite. */
+bool pe_row_settle_infinite(const pe_row_rule *rule, const double *numbers,
+                            pe_entry_row entries, size_t step, double *ret_rounded);
+
 /* The sum of numbers[i] · entries[i · step] over the columns, exactly, and rounded once. The
  * entries are pairs. */
 double pe_row_settle(const pe_row_rule *rule, const double *numbers, pe_entry_row entries,

@@ -24,17 +24,21 @@ static bool is_short(dd entry)
     return unit * rint(entry.lo / unit) == entry.lo;
 }
 
+bool pe_sum_add_infinite(pe_sum *sum, double number, double entry)
+{
+    if (isfinite(number) && isfinite(entry))
+        return false;
+    if (isnan(number * entry))
+        sum->nan = true;
+    else
+        add_infinity(sum, (signbit(number) != 0) != (signbit(entry) != 0));
+    return true;
+}
+
 void pe_sum_add(pe_sum *sum, double number, dd entry)
 {
-    double product = number * entry.hi;
-    bool negative = (signbit(number) != 0) != (signbit(entry.hi) != 0);
-    if (!isfinite(number) || !isfinite(entry.hi)) {
-        if (isnan(product))
-            sum->nan = true;
-        else
-            add_infinity(sum, negative);
+    if (pe_sum_add_infinite(sum, number, entry.hi))
         return;
-    }
     pe_exact_add(&sum->finite, number, entry.hi);
     pe_exact_add(&sum->finite, number, entry.lo);
     if (sum->unsure > 0 && !is_short(entry))

@@ -24,6 +24,10 @@ typedef struct pe_sum {
  * Infinities and NaN are as IEEE 754 has them: 0 times infinity is NaN. */
 void pe_sum_add(pe_sum *sum, double number, dd entry);
 
+/* Add number · entry if one of them is infinite or NaN; else return false. One such product
+ * decides the sum, so none of the finite ones need be added. */
+bool pe_sum_add_infinite(pe_sum *sum, double number, double entry);
+
 /* The sum, rounded to the dtype: NaN, an infinity or a number that the dtype has. */
 double pe_sum_rounded(const pe_sum *sum, pe_dtype dtype);
 

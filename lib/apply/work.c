@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#define BLOCK_PRICE   0x1p18
+#define BLOCK_PRICE   0x1p16
 #define ELEMENT_PRICE 16  /* of a result that needs one entry or two */
 #define ENTRY_PRICE   16  /* of an entry that is computed for one product alone */
 #define ROW_PRICE     128 /* of each column, once for the rows that are computed together */

@@ -33,6 +33,7 @@ struct pe_seen {
     const pe_set *set;      /* schemes with trained numbers propose requests with this stored
                              * set, borrowed; NULL: with the first seeds */
     const char *set_name;
+    const pe_runner *runner; /* of computations for the search, borrowed; NULL: none */
 };
 
 /* Read the first rows of a view. False: it cannot be read, or memory ran out. */

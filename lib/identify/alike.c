@@ -3,6 +3,7 @@
 #include "foreign/proposal.h"
 #include "identify/judge.h"
 #include "identify/query.h"
+#include "identify/watch.h"
 #include "requests/request.h"
 
 #include <math.h>
@@ -18,7 +19,7 @@
 /* One search for requests that are alike. */
 typedef struct likeness {
     const pe_limits *limits;
-    const pe_runner *runner;
+    pe_watch watch;
     const char *dtype;
     const pe_scheme *scheme;
     const char *query;
@@ -42,9 +43,7 @@ static bool read_exact(void *context, uint64_t offset, void *dst, size_t size)
 
 static bool may_go_on(likeness *self)
 {
-    static const pe_runner none = {.context = NULL};
-    return self->left > 0 && pe_may_go_on(self->runner ? self->runner : &none,
-                                          &self->request->values, 0.5, self->reterr);
+    return self->left > 0 && pe_watch_go_on(&self->watch);
 }
 
 /* Whether a tensor has the bytes of the one that was found. */
@@ -53,9 +52,9 @@ static bool has_bytes(likeness *self, pe_request *request, size_t tensor)
     const uint64_t bytes = pe_request_tensor(self->request, self->tensor)->bytes;
     pe_stream *stream = NULL;
     pe_error error;
-    bool same =
-        pe_request_tensor(request, tensor)->bytes == bytes &&
-        pe_stream_new(request, tensor, BLOCK_BYTES, self->runner, &stream, &error) == PE_OK;
+    bool same = pe_request_tensor(request, tensor)->bytes == bytes &&
+                pe_stream_new(request, tensor, BLOCK_BYTES, &self->watch.runner, &stream,
+                              &error) == PE_OK;
     for (uint64_t at = 0, size; same && at < bytes; at += size) {
         size = bytes - at < BLOCK_BYTES ? bytes - at : BLOCK_BYTES;
         same = may_go_on(self) && pe_judge_read(self->stream, at, self->one, (size_t)size) &&
@@ -292,6 +291,8 @@ static bool try_proposals(likeness *self)
     pe_proposals *proposals = malloc(sizeof *proposals);
     pe_seen seen;
     bool good = proposals && pe_seen_begin(&seen, &self->view);
+    if (good)
+        seen.runner = &self->watch.runner;
     if (good && pe_request_set(self->request)) {
         seen.set = pe_request_set(self->request);
         seen.set_name = pe_value_of(&self->request->values, "parameters")->text;
@@ -330,9 +331,10 @@ static bool view_exact(likeness *self)
                     .rank = tensor->rank};
     memcpy(view.shape, tensor->shape, tensor->rank * sizeof *tensor->shape);
     pe_view_set_row_major(&view);
+    view = pe_watch_view(&self->watch, &view);
     self->view = pe_view_squeezed(&view);
-    return pe_stream_new(self->request, self->tensor, BLOCK_BYTES, self->runner, &self->stream,
-                         self->reterr) == PE_OK;
+    return pe_stream_new(self->request, self->tensor, BLOCK_BYTES, &self->watch.runner,
+                         &self->stream, self->reterr) == PE_OK;
 }
 
 static void search(likeness *self, const pe_identity *identity)
@@ -365,7 +367,7 @@ pe_status pe_find_alike(const pe_identity *identity, pe_dtype dtype, size_t most
     likeness *self = calloc(1, sizeof *self);
     if (self) {
         self->limits = limits;
-        self->runner = runner;
+        pe_watch_init(&self->watch, runner);
         self->dtype = pe_dtype_name(dtype);
         self->scheme = identity->scheme;
         self->query = identity->query;
@@ -381,11 +383,11 @@ pe_status pe_find_alike(const pe_identity *identity, pe_dtype dtype, size_t most
     else
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for requests that are alike");
     if (self) {
+        if (self->watch.ended) /* what was found until then holds */
+            pe_error_init(reterr);
         pe_stream_free(self->stream);
         pe_request_unref(self->request);
     }
     free(self);
-    if (reterr->status == PE_CANCELLED) /* what was found until then holds */
-        pe_error_init(reterr);
     return reterr->status;
 }

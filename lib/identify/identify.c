@@ -5,6 +5,7 @@
 #include "identify/query.h"
 #include "identify/recipe.h"
 #include "identify/slope_recipe.h"
+#include "identify/watch.h"
 #include "requests/request.h"
 
 #include <stdio.h>
@@ -23,7 +24,7 @@ bool pe_scheme_is_recognised(const pe_scheme *scheme)
 /* The search for what made one table. */
 typedef struct search {
     const pe_limits *limits;
-    const pe_runner *runner;
+    pe_watch watch;
     const pe_scheme *only;
     const char *set_name; /* NULL: no stored set is given */
     pe_set *set;
@@ -81,16 +82,16 @@ static bool judge(search *self, const pe_scheme *scheme, const pe_proposal *prop
         f64 = f32.count + self->comparison.signs;
     } else {
         pe_request *wide = pe_query_request(scheme, proposal->query, "f64", self->limits);
-        bool judged = wide && pe_judge_all(wide, request, tensor, &bound, self->runner, &f32,
-                                           &f64, self->reterr);
+        bool judged = wide && pe_judge_all(wide, request, tensor, &bound, &self->watch.runner,
+                                           &f32, &f64, self->reterr);
         if (judged && f64 > 0 && (f32.count == 0 || proposal->coarse) && self->seen.rows > 0 &&
             proposal->amplitude == 0)
-            judged = pe_recipe_find(wide, tensor, &self->seen, proposal->coarse, self->runner,
-                                    &computation, self->reterr);
+            judged = pe_recipe_find(wide, tensor, &self->seen, proposal->coarse,
+                                    &self->watch.runner, &computation, self->reterr);
         recipe = computation.text != NULL;
         if (judged && f64 > 0 && !recipe)
-            judged =
-                pe_slope_recipe(wide, tensor, &self->seen, self->runner, &recipe, self->reterr);
+            judged = pe_slope_recipe(wide, tensor, &self->seen, &self->watch.runner, &recipe,
+                                     self->reterr);
         pe_request_unref(wide);
         if (!judged)
             return false;
@@ -115,7 +116,7 @@ static bool compare(search *self, const pe_scheme *scheme, const pe_proposal *pr
                     pe_request *request, size_t tensor)
 {
     pe_identity found = *self->best;
-    if (pe_compare(request, tensor, &self->seen.view, (pe_tolerance){0, 0}, self->runner,
+    if (pe_compare(request, tensor, &self->seen.view, (pe_tolerance){0, 0}, &self->watch.runner,
                    &self->comparison, self->reterr) != PE_OK)
         return false;
     self->best->compared++;
@@ -240,9 +241,12 @@ static bool look(search *self)
         self->proposals.coarse = false;
         self->proposals.looked_up = false;
         self->proposals.probe[0] = '\0';
+        if (!pe_watch_go_on(&self->watch))
+            return false;
         scheme->recognise(&self->seen, &self->proposals);
         for (size_t p = 0; p < self->proposals.count; p++) {
-            if (!try_proposal(self, scheme, &self->proposals.items[p]))
+            if (!pe_watch_go_on(&self->watch) ||
+                !try_proposal(self, scheme, &self->proposals.items[p]))
                 return false;
             if (self->best->status == PE_IDENTITY_EXACT)
                 return true;
@@ -268,6 +272,7 @@ static bool search_view(search *self, const pe_view *view, bool transposed)
     bool good = pe_seen_begin(&self->seen, view);
     self->seen.set = self->set;
     self->seen.set_name = self->set_name;
+    self->seen.runner = &self->watch.runner;
     if (!good)
         pe_error_add(self->reterr, PE_MALFORMED, "body", "",
                      "a table that can be read and held in part");
@@ -337,7 +342,6 @@ pe_status pe_identify(const pe_view *view, const pe_scheme *only, const char *se
                       const pe_limits *limits, const pe_runner *runner,
                       pe_identity *ret_identity, pe_error *reterr)
 {
-    const pe_view squeezed = pe_view_squeezed(view);
     search *self = calloc(1, sizeof *self);
     pe_error_init(reterr);
     *ret_identity = (pe_identity){.arithmetic = PE_ARITHMETIC_UNKNOWN};
@@ -346,17 +350,20 @@ pe_status pe_identify(const pe_view *view, const pe_scheme *only, const char *se
         return PE_NO_MEMORY;
     }
     self->limits = limits;
-    self->runner = runner;
+    pe_watch_init(&self->watch, runner);
     self->only = only;
     self->set_name = set_name;
     self->best = ret_identity;
     self->reterr = reterr;
-    bool good = find_set(self) && search_all(self, &squeezed);
-    pe_set_unref(self->set);
-    free(self);
-    if (!good && reterr->status == PE_CANCELLED) {
+    const pe_view watched = pe_watch_view(&self->watch, view);
+    const pe_view squeezed = pe_view_squeezed(&watched);
+    if (find_set(self))
+        search_all(self, &squeezed);
+    if (self->watch.ended) { /* what could not be read or computed since then is no failure */
         pe_error_init(reterr);
         ret_identity->gave_up = true;
     }
+    pe_set_unref(self->set);
+    free(self);
     return reterr->status;
 }

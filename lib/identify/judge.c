@@ -112,8 +112,8 @@ bool pe_judge_lines(pe_request *request, size_t tensor, const pe_bound *bound, u
     lines.values = malloc(columns * sizeof *lines.values);
     lines.exact = malloc(columns * sizeof(double));
     *ret_read = lines.found && lines.values && lines.exact &&
-                pe_stream_new(request, tensor, columns * pe_dtype_size(lines.dtype), NULL,
-                              &lines.stream, &error) == PE_OK;
+                pe_stream_new(request, tensor, columns * pe_dtype_size(lines.dtype),
+                              seen->runner, &lines.stream, &error) == PE_OK;
     for (uint64_t i = 0; *ret_read && 4 * far <= count && i < count; i++) {
         uint64_t line = count > 1 ? i * (sampled_lines(seen) - 1) / (count - 1) : 0;
         far += !line_is_near(&lines, line, ret_read);
@@ -139,10 +139,11 @@ bool pe_judge_beginning(pe_request *request, size_t tensor, const pe_seen *seen,
     const size_t count = (size_t)(rows * flat->shape[1]), size = pe_dtype_size(dtype);
     double *found = malloc(count * sizeof *found), *values = malloc(count * sizeof *values);
     unsigned char *exact = malloc(count * size);
-    *ret_read =
-        found && values && exact &&
-        pe_stream_new(request, tensor, PE_STREAM_FAST, NULL, &stream, &error) == PE_OK &&
-        pe_view_read(flat, 0, rows, found) && pe_judge_read(stream, 0, exact, count * size);
+    *ret_read = found && values && exact &&
+                pe_stream_new(request, tensor, PE_STREAM_FAST, seen->runner, &stream, &error) ==
+                    PE_OK &&
+                pe_view_read(flat, 0, rows, found) &&
+                pe_judge_read(stream, 0, exact, count * size);
     bool same = *ret_read;
     if (same)
         pe_read_row(values, dtype, exact, count);

@@ -7,6 +7,7 @@
 
 #define ROW_ALIGNMENT 8      /* enough for every element type */
 #define READ_PRICE    0x1p21 /* of the rows that one read may compute: about a millisecond */
+#define LONG_PRICE    0x1p24 /* the same where a row takes half of that: several are cheaper */
 
 struct pe_stream {
     pe_request *request;
@@ -18,6 +19,7 @@ struct pe_stream {
     size_t capacity;      /* bytes of the block */
     uint64_t block_rows, first, filled;
     uint64_t read_rows; /* the most that one read computes */
+    double row_price;
 };
 
 pe_status pe_stream_new(pe_request *request, size_t tensor, size_t block_bytes,
@@ -33,8 +35,9 @@ pe_status pe_stream_new(pe_request *request, size_t tensor, size_t block_bytes,
     stream->rows = stream->wanted = shape->rows;
     stream->row_bytes = shape->bytes / shape->rows;
     stream->block_rows = stream->row_bytes < block_bytes ? block_bytes / stream->row_bytes : 1;
-    double row_price = pe_row_price(&request->values, &request->plan, tensor);
-    stream->read_rows = pe_rows_of_price(row_price, READ_PRICE);
+    stream->row_price = pe_row_price(&request->values, &request->plan, tensor);
+    bool is_long = 2 * stream->row_price > READ_PRICE;
+    stream->read_rows = pe_rows_of_price(stream->row_price, is_long ? LONG_PRICE : READ_PRICE);
     if (stream->block_rows > stream->read_rows)
         stream->block_rows = stream->read_rows;
     stream->block =
@@ -68,6 +71,13 @@ void pe_stream_free(pe_stream *stream)
 uint64_t pe_stream_size(const pe_stream *stream)
 {
     return stream->rows * stream->row_bytes;
+}
+
+double pe_stream_price(const pe_stream *stream, uint64_t bytes)
+{
+    uint64_t block_bytes = stream->block_rows * stream->row_bytes;
+    uint64_t blocks = bytes / block_bytes + (bytes % block_bytes > 0);
+    return (double)blocks * (double)stream->block_rows * stream->row_price;
 }
 
 void pe_stream_end_at(pe_stream *stream, uint64_t end)

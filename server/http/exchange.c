@@ -194,7 +194,9 @@ static enum MHD_Result finish(http_exchange *exchange, api_reply *reply)
     http_access_echo(&access, logged, &echo);
     const http_sending sending = {.metrics = shared->metrics,
                                   .fields = echo.fields,
-                                  .close = draining || exchange->body.chunked};
+                                  .close = draining || exchange->body.chunked,
+                                  .connection = exchange->connection,
+                                  .rules = &shared->streams};
     reply = http_response_prepare(limit_streams(exchange, reply), shared->out_of_memory,
                                   &sending, &prepared);
     if (exchange->left) /* whatever became of the work: for the log */

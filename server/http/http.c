@@ -6,6 +6,7 @@
  * its fields, and no more. */
 #include "http/http.h"
 
+#include "clock.h"
 #include "http/connections.h"
 #include "http/exchange.h"
 #include "http/framing.h"
@@ -72,6 +73,8 @@ http_server *http_start(const server_settings *settings, int listen_fd, api_serv
     server->shared.service = service;
     server->shared.metrics = metrics;
     server->shared.workers = workers;
+    server->shared.streams = (stream_rules){
+        .workers = workers, .time_limit = settings->compute_seconds * CLOCK_SECOND};
     server->shared.uploads.limit = 2 * (settings->upload_bytes + settings->body_bytes);
     server->shared.spools.limit = 2 * settings->table_body_bytes;
     server->shared.spool_directory = settings_spool_directory(settings);
@@ -100,6 +103,7 @@ void http_drain(http_server *server)
 void http_refuse(http_server *server)
 {
     http_drain(server);
+    atomic_store(&server->shared.streams.ended, true);
     http_connections_close(server->connections);
 }
 

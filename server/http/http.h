@@ -22,8 +22,8 @@ http_server *http_start(const server_settings *settings, int listen_fd, api_serv
 /* From now on every response closes its connection. */
 void http_drain(http_server *server);
 
-/* Drain and accept no more connections. The socket stops listening, unless a service manager
- * passed it. */
+/* Drain, break off streams, and accept no more connections. The socket stops listening, unless
+ * a service manager passed it. */
 void http_refuse(http_server *server);
 
 /* After http_refuse: wait at most `seconds` for the requests under way, then stop and free the

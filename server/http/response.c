@@ -8,12 +8,10 @@
  * response is marked as HTTP/1.0, which has no chunks, and closes the connection. */
 #include "http/response.h"
 
-#include "clock.h"
 #include "http/access.h"
+#include "http/body_stream.h"
 
 #include <stdlib.h>
-
-#define STREAM_BLOCK (512 * 1024)
 
 static void release_body(void *cls)
 {
@@ -38,68 +36,13 @@ static struct MHD_Response *empty_response(const api_reply *reply)
                                              NULL, NULL);
 }
 
-/* Write the line of the access log; it may be NULL. */
-static void end_line(log_line *line, uint64_t bytes, uint64_t began)
-{
-    if (!line)
-        return;
-    log_number(line, "bytes", bytes);
-    log_seconds(line, "duration", clock_now() - began);
-    log_end(line);
-}
-
-/* A streamed body while it is sent. */
-typedef struct body_stream {
-    api_body *body;
-    server_metrics *metrics;
-    log_line *line;        /* written when the stream ends; or NULL */
-    uint64_t began, bytes; /* bytes: sent so far */
-} body_stream;
-
-static ssize_t read_stream(void *cls, uint64_t position, char *buffer, size_t room)
-{
-    body_stream *stream = cls;
-    uint64_t began = clock_now();
-    size_t size = api_body_read(stream->body, position, buffer, room);
-    metrics_count_bytes(stream->metrics, size);
-    stream->bytes += size;
-    metrics_count_callback(stream->metrics, clock_now() - began);
-    return size > 0 ? (ssize_t)size : MHD_CONTENT_READER_END_OF_STREAM;
-}
-
-static void free_stream(void *cls)
-{
-    body_stream *stream = cls;
-    metrics_count_stream(stream->metrics, -1);
-    end_line(stream->line, stream->bytes, stream->began);
-    api_body_unref(stream->body);
-    free(stream);
-}
-
-/* A response that computes the body while the client reads it. A body of unknown size is sent
- * in chunks, or to an HTTP/1.0 client until the connection closes. */
-static struct MHD_Response *stream_response(api_body *body, server_metrics *metrics,
-                                            body_stream **ret_stream)
-{
-    body_stream *stream = malloc(sizeof *stream);
-    if (!stream)
-        return NULL;
-    *stream = (body_stream){.body = api_body_ref(body), .metrics = metrics};
-    metrics_count_stream(metrics, 1);
-    struct MHD_Response *response = MHD_create_response_from_callback(
-        mhd_size(api_body_size(body)), STREAM_BLOCK, read_stream, stream, free_stream);
-    *ret_stream = stream;
-    if (!response)
-        free_stream(stream);
-    return response;
-}
-
 /* A response that sends the body from its own memory and drops the reference afterwards. */
-static struct MHD_Response *body_response(api_body *body, server_metrics *metrics,
+static struct MHD_Response *body_response(api_body *body, const http_sending *sending,
                                           body_stream **ret_stream)
 {
     if (api_body_is_stream(body))
-        return stream_response(body, metrics, ret_stream);
+        return body_stream_response(body, sending->metrics, sending->rules, sending->connection,
+                                    ret_stream);
     const api_segment *segments;
     struct MHD_IoVec pieces[API_SEGMENTS_MAX];
     size_t count = api_body_segments(body, &segments);
@@ -135,7 +78,7 @@ static struct MHD_Response *new_response(const api_reply *reply, const http_send
     size_t count = api_reply_fields(reply, &fields);
     api_body *body = api_reply_body(reply);
     struct MHD_Response *response =
-        body ? body_response(body, sending->metrics, ret_stream) : empty_response(reply);
+        body ? body_response(body, sending, ret_stream) : empty_response(reply);
     bool unknown_length = !body && api_reply_length(reply) == API_LENGTH_UNKNOWN &&
                           api_reply_status(reply) != MHD_HTTP_NO_CONTENT;
     bool complete = response != NULL;
@@ -188,12 +131,10 @@ void http_response_log(const http_response *prepared, const api_reply *reply, lo
                        uint64_t began)
 {
     api_body *body = api_reply_body(reply);
-    if (prepared->stream) {
-        prepared->stream->line = line;
-        prepared->stream->began = began;
-    } else {
-        end_line(line, body ? api_body_size(body) : 0, began);
-    }
+    if (prepared->stream)
+        body_stream_log(prepared->stream, line, began);
+    else
+        body_stream_end_line(line, body ? api_body_size(body) : 0, began);
 }
 
 enum MHD_Result http_response_queue(struct MHD_Connection *connection, api_reply *reply,

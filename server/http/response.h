@@ -2,6 +2,7 @@
 #ifndef HTTP_RESPONSE_H
 #define HTTP_RESPONSE_H
 
+#include "http/body_stream.h"
 #include "observe/log.h"
 #include "observe/metrics.h"
 
@@ -16,6 +17,9 @@ typedef struct http_sending {
     server_metrics *metrics;
     const api_field *fields; /* for this request only; the last one has no name. May be NULL */
     bool close;              /* close the connection after the response */
+    /* of a reply that may be streamed: */
+    struct MHD_Connection *connection;
+    const stream_rules *rules;
 } http_sending;
 
 /* A response that is ready to be queued on one connection. */

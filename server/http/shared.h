@@ -3,6 +3,7 @@
 #define HTTP_SHARED_H
 
 #include "api.h"
+#include "http/body_stream.h"
 #include "http/upload.h"
 #include "net/departures.h"
 #include "observe/metrics.h"
@@ -19,6 +20,7 @@ typedef struct http_shared {
     server_metrics *metrics;
     worker_set *workers;
     departure_list *departures;
+    stream_rules streams;
     http_upload_budget uploads; /* memory of bodies */
     http_upload_budget spools;  /* disk for long ones */
     const char *spool_directory;

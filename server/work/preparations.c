@@ -1,7 +1,6 @@
 /* A list of the preparations under way; each entry is a thread-local variable. */
 #include "work/preparations.h"
 
-#include "clock.h"
 #include "posenc.h"
 
 #include <pthread.h>
@@ -11,27 +10,22 @@
 typedef struct preparation {
     const char *scheme;
     double done; /* share, 0 to 1 */
-    uint64_t started;
     struct preparation *next;
 } preparation;
 
 struct preparation_set {
     pthread_mutex_t lock;
-    uint64_t time_limit; /* of one preparation */
-    uint64_t end;        /* of all preparations */
     preparation *first;
 };
 
 static _Thread_local preparation own; /* a thread runs one preparation at a time */
 
-preparation_set *preparations_new(uint64_t seconds)
+preparation_set *preparations_new(void)
 {
     preparation_set *preparations = calloc(1, sizeof *preparations);
     if (!preparations)
         return NULL;
     pthread_mutex_init(&preparations->lock, NULL);
-    preparations->time_limit = seconds * CLOCK_SECOND;
-    preparations->end = UINT64_MAX;
     return preparations;
 }
 
@@ -42,12 +36,11 @@ void preparations_free(preparation_set *preparations)
     free(preparations);
 }
 
-bool preparations_go_on(preparation_set *preparations, const char *scheme, double done,
-                        uint64_t now)
+void preparations_note(preparation_set *preparations, const char *scheme, double done)
 {
     pthread_mutex_lock(&preparations->lock);
     if (done == 0) {
-        own = (preparation){.scheme = scheme, .started = now, .next = preparations->first};
+        own = (preparation){.scheme = scheme, .next = preparations->first};
         preparations->first = &own;
     } else if (done == 1) {
         preparation **link = &preparations->first;
@@ -56,15 +49,6 @@ bool preparations_go_on(preparation_set *preparations, const char *scheme, doubl
         *link = own.next;
     }
     own.done = done;
-    bool in_time = now < preparations->end && now - own.started < preparations->time_limit;
-    pthread_mutex_unlock(&preparations->lock);
-    return in_time;
-}
-
-void preparations_end_at(preparation_set *preparations, uint64_t time)
-{
-    pthread_mutex_lock(&preparations->lock);
-    preparations->end = time;
     pthread_mutex_unlock(&preparations->lock);
 }
 

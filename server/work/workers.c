@@ -5,6 +5,8 @@
  * later work than it is itself, and the order of two jobs never changes. */
 #include "work/job_list.h"
 
+#include "clock.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -101,7 +103,9 @@ static bool has_job(const worker_set *workers, const char *key)
 /* Put a job back that has run and not ended. */
 static void put_back(worker_set *workers, worker_job *job, job_progress progress)
 {
+    job->used += clock_now() - job->began;
     if (progress == JOB_PRICED) {
+        job->used = 0;
         job->waited = false;
         place(workers, job, has_job(workers, job->key));
         return;
@@ -115,6 +119,7 @@ static void run_one(worker_set *workers, unsigned index, worker_job *job)
 {
     workers->running[index] = current = job;
     job->completions = workers->completions;
+    job->began = clock_now();
     pthread_mutex_unlock(&workers->lock);
     job_progress progress = job->run(job);
     pthread_mutex_lock(&workers->lock);
@@ -243,17 +248,28 @@ worker_set *workers_start(unsigned threads, size_t queue_limit)
     return NULL;
 }
 
-bool workers_submit(worker_set *workers, worker_job *job)
+static bool submit(worker_set *workers, worker_job *job, bool limited)
 {
     pthread_mutex_lock(&workers->lock);
     bool must_wait = has_job(workers, job->key);
     size_t ahead = job_list_count(&workers->queue, job_is_dear(job));
-    bool accepted = !workers->stopping && (must_wait || ahead < workers->queue_limit);
+    bool fits = must_wait || !limited || ahead < workers->queue_limit;
+    bool accepted = !workers->stopping && fits;
     job->arrival = workers->taken;
     if (accepted)
         place(workers, job, must_wait);
     pthread_mutex_unlock(&workers->lock);
     return accepted;
+}
+
+bool workers_submit(worker_set *workers, worker_job *job)
+{
+    return submit(workers, job, true);
+}
+
+bool workers_continue(worker_set *workers, worker_job *job)
+{
+    return submit(workers, job, false);
 }
 
 void workers_await(worker_set *workers, worker_job *job)
@@ -315,6 +331,11 @@ bool workers_may_go_on(worker_set *workers)
     bool shared = is_shared(workers, current);
     pthread_mutex_unlock(&workers->lock);
     return shared;
+}
+
+uint64_t workers_time_used(uint64_t now)
+{
+    return current ? current->used + (now - current->began) : 0;
 }
 
 void workers_completed(worker_set *workers)

@@ -24,7 +24,8 @@ typedef struct worker_set worker_set;
 typedef enum job_progress {
     JOB_ENDED,
     JOB_WAITS,  /* run the job again when another one has completed */
-    JOB_PRICED, /* the job has waited and has set its price: queue it by that */
+    JOB_PRICED, /* the job has set the price of what it does next: queue it by that. Its time
+                 * begins anew. */
 } job_progress;
 
 /* A job is stored by the caller. It ends with a call of `end`, after run has returned
@@ -33,6 +34,7 @@ typedef enum job_progress {
 typedef struct worker_job {
     struct worker_job *next; /* used by the workers, as are the next two */
     uint64_t arrival, due;   /* in multiply-adds taken by then: see workers.c */
+    uint64_t used, began;    /* for workers_time_used; set by the workers */
     uint64_t completions;    /* workers_completions before the job last found it must wait */
     uint64_t price;          /* multiply-adds; 0: unknown, and so cheap */
     const char *key;         /* jobs with equal keys need the same computation; or NULL */
@@ -52,6 +54,10 @@ worker_set *workers_start(unsigned threads, size_t queue_limit);
  * runs, the job waits for that one instead and takes no place in the queue. */
 bool workers_submit(worker_set *workers, worker_job *job);
 
+/* Queue a job that goes on with what has begun, so the queue is never too full for it: the
+ * caller limits how many there are. False once the workers stop. */
+bool workers_continue(worker_set *workers, worker_job *job);
+
 /* Nobody needs the result of a job any more. A job that is queued or waits is abandoned. One
  * that runs is marked; unless others need the same computation, workers_may_go_on tells it to
  * end, and then it ends or is abandoned. False if the job has ended before, or is just about
@@ -61,6 +67,10 @@ bool workers_cancel(worker_set *workers, worker_job *job);
 /* Whether the work that the calling thread does is needed: false if it belongs to a cancelled
  * job with whose key no other job is queued, waits or runs. */
 bool workers_may_go_on(worker_set *workers);
+
+/* For how many nanoseconds the job whose work the calling thread does has run until `now`, a
+ * clock_now: one clock for all that it computes. 0 if the thread works for no job. */
+uint64_t workers_time_used(uint64_t now);
 
 /* Run a job as soon as a computation has completed since job->completions was read. */
 void workers_await(worker_set *workers, worker_job *job);

@@ -118,8 +118,8 @@ static char *read_stream(api_segment *text, size_t room, size_t *ret_size)
 {
     size_t capacity = text->size + text->size / 10 + room + 1000;
     char *all = malloc(capacity);
-    api_body *stream = api_gzip_stream(
-        api_body_from_source(&(api_source){text, API_LENGTH_UNKNOWN, read_text, keep_text}));
+    api_body *stream = api_gzip_stream(api_body_from_source(&(api_source){
+        .state = text, .size = API_LENGTH_UNKNOWN, .read = read_text, .free = keep_text}));
     ck_assert(api_body_is_stream(stream));
     ck_assert(api_body_size(stream) == API_LENGTH_UNKNOWN);
     *ret_size = 0;

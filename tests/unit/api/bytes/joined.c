@@ -29,8 +29,10 @@ static void free_text(void *state)
 
 static api_body *streamed(const char *text, bool known)
 {
-    return api_body_from_source(&(api_source){
-        strdup(text), known ? strlen(text) : API_LENGTH_UNKNOWN, read_slowly, free_text});
+    return api_body_from_source(&(api_source){.state = strdup(text),
+                                              .size = known ? strlen(text) : API_LENGTH_UNKNOWN,
+                                              .read = read_slowly,
+                                              .free = free_text});
 }
 
 /* Read all of a body by reads of at most `room` bytes. */

@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEAR  "/v1/encodings/learned?length=1000&dim=64&format=raw" /* 2560000 */
-#define CHEAP "/v1/encodings/sinusoidal?length=4&dim=8"
+#define DEAR   "/v1/encodings/learned?length=1000&dim=64&format=raw" /* 2560000 */
+#define STREAM "/v1/encodings/learned?length=100000&dim=64&format=raw"
+#define CHEAP  "/v1/encodings/sinusoidal?length=4&dim=8"
 
 static void expect(unit_service *service, const char *method, const char *target,
                    unsigned status, const char *part)
@@ -40,16 +41,29 @@ START_TEST(what_costs_more_than_the_limit_is_refused)
 }
 END_TEST
 
-START_TEST(only_the_preparation_of_a_stream_counts)
+/* A request's header: a range of the first bytes. */
+static const char *first_bytes(void *context, api_header header)
+{
+    (void)context;
+    return header == API_HEADER_RANGE ? "bytes=0-999" : NULL;
+}
+
+START_TEST(of_a_stream_what_is_read_of_it_counts)
 {
     unit_service service;
     unit_service_start(&service);
     service.host.compute_cost = 1000000;
-    expect(&service, "HEAD", "/v1/encodings/learned?length=100000&dim=64&format=raw", 200,
-           NULL);
-    expect(&service, "HEAD",
-           "/v1/encodings/hierarchical?length=100000&base_length=1000&dim=64&format=raw", 422,
-           NULL);
+    expect(&service, "HEAD", STREAM, 422, NULL);
+    expect(&service, "GET", STREAM, 422, "2.6e+08 multiply-adds");
+    const api_request request = {.method = "GET", .target = STREAM, .header = first_bytes};
+    api_reply *reply = NULL;
+    ck_assert_int_eq(api_handle(service.service, &request, &reply), API_DONE);
+    ck_assert_uint_eq(api_reply_status(reply), 206);
+    api_reply_unref(reply);
+    service.host.compute_cost = 100;
+    ck_assert_int_eq(api_handle(service.service, &request, &reply), API_DONE);
+    ck_assert_uint_eq(api_reply_status(reply), 422);
+    api_reply_unref(reply);
     unit_service_stop(&service);
 }
 END_TEST
@@ -95,7 +109,7 @@ END_TEST
 Suite *cost_suite(void)
 {
     const TTest *const tests[] = {
-        what_costs_more_than_the_limit_is_refused, only_the_preparation_of_a_stream_counts,
+        what_costs_more_than_the_limit_is_refused, of_a_stream_what_is_read_of_it_counts,
         work_for_later_comes_with_its_price, small_requests_of_any_scheme_are_quick, NULL};
     return unit_suite("cost", tests);
 }

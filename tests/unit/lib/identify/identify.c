@@ -245,7 +245,8 @@ static void hold_stored(held *self, const char *scheme, const char *query)
 static bool go_on(void *context, const pe_scheme *scheme, double done)
 {
     int *open = context;
-    (void)scheme;
+    if (!scheme) /* between computations */
+        return true;
     ck_assert_int_eq(*open, done > 0);
     *open = done < 1;
     return true;

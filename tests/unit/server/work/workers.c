@@ -2,6 +2,7 @@
  * (tests/http). */
 #include "work/workers.h"
 
+#include "clock.h"
 #include "held_job.h"
 #include "unit.h"
 
@@ -176,6 +177,56 @@ START_TEST(a_job_that_has_ended_is_left_alone)
 }
 END_TEST
 
+/* ---- the clock of a job ---- */
+
+/* A job that is put back a few times, and what its clock said when a run ended. */
+typedef struct timed_job {
+    worker_job job; /* first */
+    job_progress progress;
+    unsigned runs;
+    uint64_t used[3];
+    atomic_bool ended;
+} timed_job;
+
+static job_progress run_timed(worker_job *job)
+{
+    timed_job *own = (timed_job *)job;
+    const uint64_t until = clock_now() + 5 * 1000 * 1000;
+    while (clock_now() < until)
+        continue;
+    own->used[own->runs++] = workers_time_used(clock_now());
+    return own->runs == UNIT_COUNT(own->used) ? JOB_ENDED : own->progress;
+}
+
+static void end_timed(worker_job *job)
+{
+    atomic_store(&((timed_job *)job)->ended, true);
+}
+
+START_TEST(a_job_has_one_clock_until_it_sets_another_price)
+{
+    static const job_progress kinds[] = {JOB_WAITS, JOB_PRICED};
+    worker_set *workers = workers_start(1, 64);
+    for (size_t i = 0; i < UNIT_COUNT(kinds); i++) {
+        timed_job job = {.job = {.run = run_timed, .end = end_timed, .abandon = end_timed},
+                         .progress = kinds[i]};
+        ck_assert(workers_submit(workers, &job.job));
+        while (!atomic_load(&job.ended)) {
+            workers_completed(workers);
+            held_job_rest();
+        }
+        ck_assert_uint_ge(job.used[0], 5 * 1000 * 1000);
+        ck_assert_uint_ge(job.used[2], 5 * 1000 * 1000);
+        if (kinds[i] == JOB_WAITS)
+            ck_assert_uint_ge(job.used[2], job.used[0] + 10 * 1000 * 1000);
+        else
+            ck_assert_uint_eq(job.job.used, 0);
+    }
+    ck_assert_uint_eq(workers_time_used(clock_now()), 0);
+    workers_free(workers);
+}
+END_TEST
+
 /* ---- cancelling ---- */
 
 START_TEST(a_cancelled_job_is_abandoned_or_told_to_end)
@@ -244,6 +295,7 @@ Suite *workers_suite(void)
         several_split_at_once_and_after_the_stop,
         a_job_waits_for_one_that_runs_with_its_key,
         a_job_that_has_ended_is_left_alone,
+        a_job_has_one_clock_until_it_sets_another_price,
         a_cancelled_job_is_abandoned_or_told_to_end,
         a_cancelled_job_goes_on_for_those_who_wait_for_it,
         those_who_wait_for_a_cancelled_job_of_the_queue_take_its_place,
