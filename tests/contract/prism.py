@@ -22,6 +22,7 @@ from urllib.parse import unquote, urlsplit
 
 HERE = Path(__file__).parent
 PATIENCE = 60
+STARTING = 300  # seconds: it compiles a megabyte of schemas, on a busy machine too
 NUMBER = "X-Exchange"
 # of one hop, or written anew for Prism
 DROPPED = {"host", "connection", "content-length", "transfer-encoding", "expect", "keep-alive"}
@@ -237,14 +238,14 @@ class Prism:
             raise
 
     def _read_address(self):
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + STARTING
         while True:
             text = self.log.read_text(errors="replace")
             found = re.search(r"listening on http://([\d.]+):(\d+)", text)
             if found:
                 return found[1], int(found[2])
             if self.process.poll() is not None or time.monotonic() > deadline:
-                raise AssertionError(f"Prism has not started: {text}")
+                raise AssertionError(f"Prism has not started: {text[-500:]}")
             time.sleep(0.02)
 
     def stop(self):
