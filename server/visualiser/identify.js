@@ -44,7 +44,8 @@ export function addressOfRequest(target) {
     return `?scheme=${scheme}&${query}&view.tensor=${tensor}`;
 }
 
-// Whether the service lets a page at this host send tables, by `access` of /v1/info. It asks for a key where one is needed.
+// Whether the service lets a page at this host send tables, by `access` of /v1/info. Where a
+// key is needed, it asks for one.
 export function isOpen({tables}, hostname) {
     const local = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
     return tables === 'open' || tables === 'key' || (tables === 'loopback' && local);

@@ -1,4 +1,5 @@
-// What pages may do: the own one where tables are closed, and one of another origin with what is stored.
+// What pages may do: the own one where tables are closed, and one of another origin with what
+// is stored.
 import assert from 'node:assert/strict';
 import {createServer} from 'node:http';
 import {test} from 'node:test';
@@ -59,7 +60,7 @@ function setOf(rows, columns) {
     return Buffer.concat([size, Buffer.from(head), Buffer.alloc(bytes)]);
 }
 
-test('a page of another origin reads nothing that is stored, and starts no identification', async () => {
+test('a page of another origin reads nothing stored and starts no search', async () => {
     const server = await startServer();
     const web = createServer((request, response) => {
         response.setHeader('Content-Type', 'text/html');

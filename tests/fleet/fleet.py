@@ -197,8 +197,8 @@ class Load:
 
 
 class FakeNode:
-    """Answers health checks; every other request it counts, and answers with `reply(target)`, or by
-    ending the connection where that is empty."""
+    """Answers health checks; every other request it counts, and answers with `reply(target)`,
+    or by ending the connection where that is empty."""
 
     def __init__(self, reply=lambda target: b""):
         self.reply = reply

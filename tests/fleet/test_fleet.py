@@ -247,7 +247,7 @@ class Failures(unittest.TestCase):
             with contextlib.closing(socket.create_connection(fleet.address)) as wire:
                 wire.settimeout(PATIENCE)
                 wire.sendall(
-                    b"POST /v1/batch HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{"
+                    b"POST /v1/batch HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\n{"
                 )
                 reply = http.client.HTTPResponse(wire)
                 reply.begin()

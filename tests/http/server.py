@@ -398,7 +398,7 @@ class ServerCase(unittest.TestCase):
         return self.server.request("POST", target, given, body)
 
     def browsers(self, reply):
-        """Check the headers that every reply has. Pages of "all" origins may read it, or "own" ones."""
+        """Check the headers that every reply has. Returns whose pages may read: all or own."""
         self.assertEqual(reply.header("X-Content-Type-Options"), "nosniff", reply)
         policies = {("*", "cross-origin"): "all", (None, "same-origin"): "own"}
         names = ("Access-Control-Allow-Origin", "Cross-Origin-Resource-Policy")

@@ -1,4 +1,4 @@
-"""Who may send tables (--tables), and which pages may read what depends on a stored set (--cors)."""
+"""Who may send tables (--tables), which pages may read what depends on stored sets (--cors)."""
 
 import json
 import os
@@ -197,9 +197,7 @@ class Loopback(TablesCase):
         ):
             for target in POSTS:
                 problem = self.assert_problem(self.send(target, headers), 403, code="forbidden")
-                self.assertRegex(
-                    problem["detail"], r"\A/v1/(compare|identify|convert|apply)\b"
-                )
+                self.assertRegex(problem["detail"], r"\A/v1/(compare|identify|convert|apply)\b")
                 self.assertIn("--tables open", problem["detail"])
 
     def test_beyond_loopback_it_is_closed(self):
