@@ -1,5 +1,5 @@
 /* The stored sets that a call has found. */
-#include "replies/found_sets.h"
+#include "sets/found_sets.h"
 
 #include <stdio.h>
 #include <string.h>
