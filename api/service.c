@@ -1,12 +1,12 @@
 /* The service's entry points: answering a request, judging its head, and replies for what only
  * the transport sees. */
 #include "replies/access.h"
-#include "replies/found_sets.h"
 #include "replies/kept.h"
 #include "replies/problem.h"
 #include "replies/reply.h"
 #include "representations/shortcut.h"
 #include "routes.h"
+#include "sets/found_sets.h"
 #include "json/document.h"
 
 #include <stdlib.h>

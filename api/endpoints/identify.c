@@ -1,13 +1,13 @@
 /* /v1/identify: which request made a table. */
 #include "bytes/body.h"
 #include "http/arguments.h"
-#include "replies/access.h"
 #include "replies/problem.h"
 #include "replies/reply.h"
 #include "replies/table_post.h"
 #include "representations/comparison.h"
 #include "representations/identity.h"
 #include "service.h"
+#include "sets/found_sets.h"
 #include "tables/body_file.h"
 #include "json/document.h"
 

@@ -2,7 +2,6 @@
 #include "replies/access.h"
 
 #include "bytes/digest.h"
-#include "replies/found_sets.h"
 #include "replies/problem.h"
 #include "replies/reply.h"
 
@@ -189,21 +188,13 @@ static const char *reason_to_withhold(const api_call *call)
     return NULL;
 }
 
-bool api_read_set(const api_call *call, const char *name, api_set **ret_set,
-                  api_reply **ret_reply)
+bool api_refuse_reading(const api_call *call, api_reply **ret_refusal)
 {
     const char *reason = reason_to_withhold(call);
-    if (reason) {
-        *ret_reply = refuse_with(call, API_FORBIDDEN, reason,
-                                 "--cors all opens it to all pages, --api-key-file under all "
-                                 "names");
+    if (!reason)
         return false;
-    }
-    api_store_status status = api_find_set(call, name, ret_set);
-    *ret_reply = NULL;
-    if (status == API_STORE_LATER)
-        api_not_yet(call, API_LATER);
-    else if (status == API_STORE_FAILED || status == API_STORE_UNAVAILABLE)
-        *ret_reply = api_problem_of_store(status);
-    return status == API_STORE_DONE || status == API_STORE_ABSENT;
+    *ret_refusal = refuse_with(call, API_FORBIDDEN, reason,
+                               "--cors all opens it to all pages, --api-key-file under all "
+                               "names");
+    return true;
 }

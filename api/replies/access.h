@@ -15,12 +15,9 @@
  * among them. */
 bool api_refuse_access(const api_call *call, api_right right, api_reply **ret_refusal);
 
-/* Find a stored set for an answer that depends on it; ret_set is NULL if no set has the name.
- * The answer will be closed to pages of other origins (api_reply_close), and their requests are
- * refused, unless the host lets all of them read. False: ret_reply is the answer, NULL without
- * memory or after api_not_yet. */
-bool api_read_set(const api_call *call, const char *name, api_set **ret_set,
-                  api_reply **ret_reply);
+/* Refuse a call whose answer would depend on a stored set, if a page of another origin asks,
+ * unless the host lets all of them read; an api_guard otherwise. */
+bool api_refuse_reading(const api_call *call, api_reply **ret_refusal);
 
 /* Whether the value of a Host header is a loopback name or address, with or without a port. */
 bool api_is_loopback_host(const char *host);

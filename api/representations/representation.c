@@ -3,8 +3,8 @@
 
 #include "negotiation/negotiate.h"
 #include "negotiation/registry.h"
-#include "replies/access.h"
 #include "replies/problem.h"
+#include "sets/found_sets.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -21,6 +21,13 @@ typedef struct api_found_sets {
  * reference, or API_STORE_ABSENT. */
 api_store_status api_find_set(const api_call *call, const char *name, api_set **ret_set);
 
+/* Find a stored set for an answer that depends on it; ret_set is NULL if no set has the name.
+ * The answer will be closed to pages of other origins (api_reply_close), and their requests are
+ * refused (api_refuse_reading). False: ret_reply is the answer, NULL without memory or after
+ * api_not_yet. */
+bool api_read_set(const api_call *call, const char *name, api_set **ret_set,
+                  api_reply **ret_reply);
+
 void api_found_sets_done(api_found_sets *found);
 
 #endif

@@ -1,5 +1,5 @@
 /* Tests of the sets that a call finds: a store that changes whenever it is asked. */
-#include "replies/found_sets.h"
+#include "sets/found_sets.h"
 
 #include "unit.h"
 #include "unit_service.h"

@@ -1,5 +1,9 @@
 /* The stored sets that a call has found. */
-#include "replies/found_sets.h"
+#include "sets/found_sets.h"
+
+#include "replies/access.h"
+#include "replies/problem.h"
+#include "replies/reply.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -24,6 +28,20 @@ api_store_status api_find_set(const api_call *call, const char *name, api_set **
         item->set = *ret_set ? api_set_ref(*ret_set) : NULL;
     }
     return status;
+}
+
+bool api_read_set(const api_call *call, const char *name, api_set **ret_set,
+                  api_reply **ret_reply)
+{
+    if (api_refuse_reading(call, ret_reply))
+        return false;
+    api_store_status status = api_find_set(call, name, ret_set);
+    *ret_reply = NULL;
+    if (status == API_STORE_LATER)
+        api_not_yet(call, API_LATER);
+    else if (status == API_STORE_FAILED || status == API_STORE_UNAVAILABLE)
+        *ret_reply = api_problem_of_store(status);
+    return status == API_STORE_DONE || status == API_STORE_ABSENT;
 }
 
 void api_found_sets_done(api_found_sets *found)
