@@ -23,7 +23,8 @@ def judged(queries, keys, dim):
 
 
 class Limits(ApplyCase):
-    # an answer that is computed as it is read counts as one that is read slowly where computing is slow
+    # an answer that is computed as it is read counts as one that is read slowly,
+    # where computing is slow
     flags = ("--send-seconds", "600")
 
     def refuse_row(self, text, scheme, arguments, **tensors):
