@@ -252,7 +252,9 @@ class Server:
     def __init__(self, *flags, environment=None, before=None, binary=None):
         """`before` is called in the new process, before it becomes the server."""
         flags = list(flags)
-        for name, value in (("--port", "0"), ("--drain-seconds", "0")):
+        # a machine may be so busy that what takes a second needs minutes
+        defaults = (("--port", "0"), ("--drain-seconds", "0"), ("--compute-seconds", "600"))
+        for name, value in defaults:
             if name not in flags:
                 flags += [name, value]
         self.stderr, self.ended_with = tempfile.TemporaryFile(), []
