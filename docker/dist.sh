@@ -1,6 +1,6 @@
 #!/bin/sh
-# dist.sh ARCHIVE: pack the files that git tracks, as they are now. The same files give the same bytes: names are
-# sorted, and owner, modes and times are fixed, the times by SOURCE_DATE_EPOCH.
+# dist.sh ARCHIVE: pack the files that git tracks, as they are now. The same files give the same
+# bytes: names are sorted, and owner, modes and times are fixed, the times by SOURCE_DATE_EPOCH.
 set -eu
 archive=$1
 name=$(basename "$archive" .tar.gz)

@@ -1,5 +1,6 @@
-// Bundles the scripts and style sheets of the pages into FOLDER: node build.mjs FOLDER. The same sources and
-// packages give the same bytes. The file `sources` there says of which sources: build.sh compares them.
+// Bundles the scripts and style sheets of the pages into FOLDER: node build.mjs FOLDER. The
+// same sources and packages give the same bytes. The file `sources` there says of which
+// sources: build.sh compares them.
 import {createHash} from 'node:crypto';
 import {existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync} from 'node:fs';
 import {basename, dirname, join} from 'node:path';

@@ -1,6 +1,7 @@
 #!/bin/sh
-# build.sh FILE: write the files of the pages as C source, if one of them is newer than FILE. The bundle holds what
-# needs node to be made. Where its sources have changed since, it is made anew, or the build fails.
+# build.sh FILE: write the files of the pages as C source, if one of them is newer than FILE.
+# The bundle holds what needs node to be made. Where its sources have changed since, it is made
+# anew, or the build fails.
 set -eu
 export LC_ALL=C
 file=$1
@@ -13,10 +14,12 @@ if ! (cd "$here" && sha256sum -c bundle/sources) >/dev/null 2>&1; then
     sh "$here/bundle.sh" "$bundle"
 fi
 # shellcheck disable=SC2086 # a list of files
-[ ! -e "$file" ] || [ -n "$(find "$bundle" $pages "$here/icon.svg" "$0" -newer "$file")" ] || exit 0
+[ ! -e "$file" ] ||
+    [ -n "$(find "$bundle" $pages "$here/icon.svg" "$0" -newer "$file")" ] || exit 0
 echo "  PAGE  $file"
 
-large=262144 # bytes from which a file comes as gzip alone: the program would be half as large again
+# bytes from which a file comes as gzip alone: the program would be half as large again
+large=262144
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 : >"$work/names" # how pages' {{names}} become addresses, as a script for sed
@@ -28,7 +31,8 @@ digest() {
     sha256sum "$1" | cut -c"1-$2"
 }
 
-# NAME FILE: its bytes as a C string, which compilers read many times faster than a list of numbers
+# NAME FILE: its bytes as a C string, which compilers read many times faster than a list of
+# numbers
 literal() {
     printf 'static const char %s[] = "' "$1"
     od -An -v -to1 "$2" | tr -d '\n' | tr ' ' '\134'
@@ -37,7 +41,8 @@ literal() {
 
 form() { # MEMBER FILE ETAG: a row's plain or packed form
     literal "$1_$count" "$2" >>"$work/data"
-    printf ', .%s = {%s, sizeof %s - 1, "\\"%s\\""}' "$1" "$1_$count" "$1_$count" "$3" >>"$work/rows"
+    printf ', .%s = {%s, sizeof %s - 1, "\\"%s\\""}' "$1" "$1_$count" "$1_$count" "$3" \
+        >>"$work/rows"
 }
 
 add() { # PATH FILE

@@ -221,10 +221,10 @@ export function createIdentify(button, section, {visit, colours}) {
         open = true, // until the service says otherwise
         parts = null,
         shown = null;
-    const set = (open) => {
-        section.hidden = !open;
-        button.setAttribute('aria-expanded', String(open));
-        if (open) parts ??= build();
+    const set = (expanded) => {
+        section.hidden = !expanded;
+        button.setAttribute('aria-expanded', String(expanded));
+        if (expanded) parts ??= build();
     };
     const close = () => {
         set(false);

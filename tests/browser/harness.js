@@ -111,8 +111,8 @@ export function pageTest(name, options, run) {
     });
 }
 
-// From now on the pages' clock stands still, but for `rest`: edits lie as far apart as a test says, however
-// slow the machine is.
+// From now on the pages' clock stands still, but for `rest`: edits lie as far apart as a test
+// says, however slow the machine is.
 export async function stopClock(page) {
     await page.addInitScript(() => {
         let now = performance.now();

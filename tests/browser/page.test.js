@@ -28,8 +28,9 @@ async function choose(page, scheme) {
 
 test('the registry has schemes', () => assert.ok(schemes.length >= 20));
 
-// Where the machine is slow, a tensor rests long enough to be measured for wavelengths, far out; scales of xpos
-// end before. A drawing that is refused is told in the message, which `drawn` reads.
+// Where the machine is slow, a tensor rests long enough to be measured for wavelengths, far
+// out; scales of xpos end before. A drawing that is refused is told in the message, which
+// `drawn` reads.
 pageTest('every tensor of every scheme is drawn', {expected: REFUSED}, async (page) => {
     await open(page);
     for (const {name, tensors} of schemes) {

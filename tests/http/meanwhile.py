@@ -1,5 +1,6 @@
-"""Whether small requests are answered while one that takes long is worked on: by their order, never
-by a time, so that it can be said on a machine of any speed, which may stand still meanwhile."""
+"""Whether small requests are answered while one that takes long is worked on: by their order,
+never by a time, so that it can be said on a machine of any speed, which may stand still
+meanwhile."""
 
 import threading
 import time
@@ -9,8 +10,9 @@ from server import PATIENCE
 
 def answered_meanwhile(ask_long, ask_small, count=10):
     """Call `ask_long` in a thread, again and again, and `ask_small` meanwhile, until that has
-    returned `count` times before the other call did. Returns what `ask_long` has returned. If small
-    requests wait for the long one, none is answered before it, however often both are asked."""
+    returned `count` times before the other call did. Returns what `ask_long` has returned. If
+    small requests wait for the long one, none is answered before it, however often both are
+    asked."""
     deadline, answered, replies = time.monotonic() + PATIENCE, 0, []
     while answered < count:
         if time.monotonic() > deadline:

@@ -49,8 +49,8 @@ def run(*arguments, environment=None, seconds=PATIENCE, before=None):
 
 
 def free_port():
-    """A port that is free now, for a program that cannot choose one. Connections and servers on port
-    0 get theirs from another range, so that none of them takes it meanwhile."""
+    """A port that is free now, for a program that cannot choose one. Connections and servers on
+    port 0 get theirs from another range, so that none of them takes it meanwhile."""
     begin = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     while True:
         port = random.randrange(min(10000, begin // 2), begin)
@@ -75,8 +75,8 @@ def wait_until(holds, what, seconds=PATIENCE):
 
 
 def wait_for_health(*flags, environment=None):
-    """Wait until --healthcheck finds the server: one look gives up after three seconds, also where
-    neither process ran meanwhile."""
+    """Wait until --healthcheck finds the server: one look gives up after three seconds, also
+    where neither process ran meanwhile."""
 
     def is_found():
         return run("--healthcheck", *flags, environment=environment).returncode == 0

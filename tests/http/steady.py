@@ -1,5 +1,5 @@
-"""Deadlines of a second or two can only be judged while the machine runs: one that stands still for
-longer makes every client late, and a server is right to end its connection."""
+"""Deadlines of a second or two can only be judged while the machine runs: one that stands still
+for longer makes every client late, and a server is right to end its connection."""
 
 import functools
 import sys
@@ -52,8 +52,8 @@ def repeated(test, seconds):
 
 
 def steadily(seconds):
-    """For a test or a class of tests: repeat one that failed while this process did not run for so
-    many seconds."""
+    """For a test or a class of tests: repeat one that failed while this process did not run for
+    so many seconds."""
 
     def decorate(case):
         if not isinstance(case, type):

@@ -115,8 +115,8 @@ class Kills(DataCase):
     SIZE = 300_000
 
     def upload_until_killed(self, server, bodies, acknowledged, enough):
-        """50 clients upload at a time; kill -9 once `enough` uploads are acknowledged. The last ten
-        wait for that with a byte left, so that the kill comes in the middle."""
+        """50 clients upload at a time; kill -9 once `enough` uploads are acknowledged. The last
+        ten wait for that with a byte left, so that the kill comes in the middle."""
         reached, last = threading.Event(), list(bodies)[-10:]
 
         def upload(name, body):

@@ -1,7 +1,8 @@
-"""Answers and work grow with the request and no faster. Every route of the OpenAPI document has shapes
-here: requests that are hostile but keep all limits. Each is sent at three sizes, doubled from one to
-the next: no answer may be longer than FACTOR times the request and FIXED, or what the route answers a
-plain request, and CPU time may not rise much more than the size. Nobody asks for a table here."""
+"""Answers and work grow with the request and no faster. Every route of the OpenAPI document has
+shapes here: requests that are hostile but keep all limits. Each is sent at three sizes, doubled
+from one to the next: no answer may be longer than FACTOR times the request and FIXED, or what
+the route answers a plain request, and CPU time may not rise much more than the size. Nobody
+asks for a table here."""
 
 import itertools
 import json
@@ -199,7 +200,8 @@ def fitting_factors(size, salt):
     count = size // 8
     factors = ",".join(["1e8"] * count)
     return (
-        f'{{"model_type":"phi3","hidden_size":{8 * count},"num_attention_heads":4,"salt":"{salt}",'
+        f'{{"model_type":"phi3","hidden_size":{8 * count},"num_attention_heads":4,'
+        f'"salt":"{salt}",'
         '"num_hidden_layers":2,"max_position_embeddings":131072,'
         '"original_max_position_embeddings":4096,"rope_scaling":{"type":"longrope",'
         f'"short_factor":[{factors}],"long_factor":[{factors}]}}}}'
@@ -294,7 +296,8 @@ def listed_patterns(size, salt):
 TABLE = file_of(b'{"table":{"dtype":"F32","shape":[4,4],"data_offsets":[0,64]}}')
 SENT = {"Content-Type": SAFETENSORS}
 
-# What each route is asked. A route without a row fails the test; fields are sent to all of them.
+# What each route is asked. A route without a row fails the test; fields are sent to all of
+# them.
 SHAPES = {
     "GET /": [*query_shapes("GET", "/")],
     "GET /docs": [*query_shapes("GET", "/docs")],
@@ -411,8 +414,8 @@ class Linear(ServerCase):
         )
 
     def check(self, make, salts):
-        """Send a shape at three sizes. On a busy machine caches are cold, so that a rise is measured
-        again: what grows with a square rises every time."""
+        """Send a shape at three sizes. On a busy machine caches are cold, so that a rise is
+        measured again: what grows with a square rises every time."""
         sizes = (TARGET, 2 * TARGET, 4 * TARGET)
         for _ in range(TRIES):
             above, size = self.rises(make, sizes, salts)

@@ -167,7 +167,7 @@ class Streams(ServerCase):
 
 
 class Sent:
-    """What a server has sent to others than this, which asks for /metrics as often as need be."""
+    """What a server has sent to others than this, which asks for /metrics again and again."""
 
     def __init__(self, server):
         self.server, self.own = server, 0
@@ -370,7 +370,8 @@ class Workers(ServerCase):
             self.assert_ok(reply)
 
     def test_beyond_the_queue_computations_are_503_with_retry_after(self):
-        """Of twelve requests without end some are computed, two may wait, and the others are refused."""
+        """Of twelve requests without end some are computed, two may wait, and the others are
+        refused."""
         patient = ("--compute-cost", "0", "--compute-seconds", "600")
         server, wires = self.start(*self.flags, *patient), []
         for seed in range(12):

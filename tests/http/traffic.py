@@ -28,9 +28,9 @@ SETS = 24
 
 
 class Ledger:
-    """The bytes of all requests in flight, each from its first byte until LINGER looks after its
-    end, and of connections likewise. `highest` is a look: the maximum since its last call. Looks,
-    and not seconds, since a machine that stands still notices nothing meanwhile."""
+    """The bytes of all requests in flight, each from its first byte until LINGER looks after
+    its end, and of connections likewise. `highest` is a look: the maximum since its last call.
+    Looks, and not seconds, since a machine that stands still notices nothing meanwhile."""
 
     def __init__(self, each_connection):
         self.each_connection = each_connection

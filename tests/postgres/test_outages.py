@@ -84,7 +84,8 @@ class Outage(PostgresCase):
 
     @steadily(1)
     def test_a_database_that_hangs_is_noticed(self):
-        """Connections stay open, nothing answers: no request waits for ever, and none on an event thread."""
+        """Connections stay open, nothing answers: no request waits for ever, and none on an
+        event thread."""
         self.cluster.pause(False)  # where this is a repetition
         server = self.start("--threads", "1", "--set-cache-bytes", "64KiB", url=self.url)
         self.put(server, "cached", matrix(1.0))
@@ -135,8 +136,8 @@ class Outage(PostgresCase):
 
 
 class Load:
-    """Clients that ask two servers for the same things all the time, and a count of the answers in each second.
-    `last` has the last statuses for each client."""
+    """Clients that ask two servers for the same things all the time, and a count of the answers
+    in each second. `last` has the last statuses for each client."""
 
     LAST = 20
 
@@ -179,7 +180,7 @@ class Load:
             time.sleep(0.002)
 
     def is_well(self):
-        """Whether the last answers to all clients are those of a server that has its database."""
+        """Whether the last answers to all clients are of a server that has its database."""
         return all(
             len(last) == self.LAST and set(last) <= {200, 201, 204, 404} for last in self.last
         )

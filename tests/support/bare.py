@@ -1,9 +1,11 @@
-"""The first minutes of a new user: README.md's two commands of "Start", word for word, on a bare Debian: bare.py BUILD.
+"""The first minutes of a new user: README.md's two commands of "Start", word for word, on a
+bare Debian: bare.py BUILD.
 
-A root that mmdebstrap makes has a minimal Debian of this machine's release, git, make and ca-certificates. Its
-mirror is the one that this machine uses. The commands run in it by chroot, in namespaces whose mounts and processes
-end with this program. BARE_ONLY=run leaves the second command out. What is kept is BUILD/bare/root.tar, for the
-next time; each run unpacks it anew."""
+A root that mmdebstrap makes has a minimal Debian of this machine's release, git, make and
+ca-certificates. Its mirror is the one that this machine uses. The commands run in it by chroot,
+in namespaces whose mounts and processes end with this program. BARE_ONLY=run leaves the second
+command out. What is kept is BUILD/bare/root.tar, for the next time; each run unpacks it anew.
+"""
 
 import json
 import os
@@ -117,7 +119,7 @@ class Bare:
         subprocess.run(["git", "clone", "--quiet", ROOT, self.clone], check=True)
 
     def start(self, command, log, **variables):
-        """Start a line of shell in the checkout, in a session of its own, as a terminal would."""
+        """Start a line of shell in the checkout, in a session of its own as in a terminal."""
         inside = f"cd /posenc && exec {command}"
         with open(log, "wb") as output:
             return subprocess.Popen(
@@ -189,7 +191,7 @@ def check_answer(bare, address, example):
 
 
 def variables(environment, *command):
-    """What make's database says of the variables that the compiler decides, and of the kernels."""
+    """What make's database says of kernels and of the variables the compiler decides."""
     printed = subprocess.run(
         [*command, "-pn", "all"], text=True, capture_output=True, check=False, env=environment
     ).stdout

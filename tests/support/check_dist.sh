@@ -1,6 +1,7 @@
 #!/bin/sh
-# check_dist.sh ARCHIVE BUILD: see that packing again gives the same bytes, and that the archive builds where there
-# is no node and no network, with the page. Little optimised, which takes less time.
+# check_dist.sh ARCHIVE BUILD: see that packing again gives the same bytes, and that the archive
+# builds where there is no node and no network, with the page. Little optimised, which takes
+# less time.
 set -eu
 archive=$1 build=$2
 work=$build/dist

@@ -12,20 +12,26 @@ if ! command -v apt-get >/dev/null 2>&1; then
     cat >&2 <<'NAMES'
 posenc: this system has no apt-get, so nothing was installed. Install these yourself:
   Fedora, RHEL   dnf install gcc make pkgconf libmicrohttpd-devel jansson-devel libpng-devel \
-                        nettle-devel sqlite-devel zlib-devel
-                 tests: check-devel chromium nodejs-npm clang clang-tools-extra cppcheck compiler-rt \
-                        curl gcc-c++ git haproxy libpq-devel libtsan mpfr-devel nginx \
-                        postgresql-server valgrind wrk zsh golang-github-prometheus python3 \
-                        python3-mpmath python3-numpy python3-scipy python3-torch
+                     nettle-devel sqlite-devel zlib-devel
+                 test: check-devel gcc-c++ mpfr-devel curl python3 python3-mpmath \
+                     python3-numpy python3-pytest python3-pytest-xdist
+                 ci: chromium nodejs-npm clang clang-tools-extra cppcheck compiler-rt git \
+                     haproxy libpq-devel libtsan nginx postgresql-server valgrind wrk zsh \
+                     golang-github-prometheus ShellCheck black pyflakes python3-scipy \
+                     python3-torch
   Arch           pacman -S gcc make pkgconf libmicrohttpd jansson libpng nettle sqlite zlib
-                 tests: check chromium npm clang cppcheck compiler-rt curl git haproxy mpfr nginx \
-                        postgresql valgrind wrk zsh prometheus python python-mpmath \
-                        python-numpy python-scipy python-pytorch
+                 test: check mpfr curl python python-mpmath python-numpy python-pytest \
+                     python-pytest-xdist
+                 ci: chromium npm clang cppcheck compiler-rt git haproxy nginx postgresql \
+                     valgrind wrk zsh prometheus shellcheck python-black python-pyflakes \
+                     python-scipy python-pytorch
   Alpine         apk add gcc musl-dev make pkgconf libmicrohttpd-dev jansson-dev libpng-dev \
-                        nettle-dev sqlite-dev zlib-dev
-                 tests: check-dev chromium npm clang clang-extra-tools cppcheck compiler-rt curl \
-                        g++ git haproxy libpq-dev mpfr-dev nginx postgresql valgrind wrk zsh \
-                        prometheus python3 py3-mpmath py3-numpy py3-scipy
+                     nettle-dev sqlite-dev zlib-dev
+                 test: check-dev g++ mpfr-dev curl python3 py3-mpmath py3-numpy py3-pytest \
+                     py3-pytest-xdist
+                 ci: chromium npm clang clang-extra-tools cppcheck compiler-rt git haproxy \
+                     libpq-dev nginx postgresql valgrind wrk zsh prometheus shellcheck black \
+                     py3-flakes py3-scipy
 NAMES
     exit 1
 fi

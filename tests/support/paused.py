@@ -2,9 +2,9 @@
 
     paused.py COMMAND…
 
-Everything that the command has started is stopped for five seconds and goes on, again and again, at
-moments that a seed draws (PAUSE_SEED; it is printed). A test that is red here and green elsewhere
-relies on time. The exit status is that of the command."""
+Everything that the command has started is stopped for five seconds and goes on, again and
+again, at moments that a seed draws (PAUSE_SEED; it is printed). A test that is red here and
+green elsewhere relies on time. The exit status is that of the command."""
 
 import contextlib
 import os
