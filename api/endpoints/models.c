@@ -21,8 +21,9 @@ static bool is_post(const api_call *call)
     return strcmp(call->request->method, "POST") == 0;
 }
 
-/* A config of more bytes is read by a worker. */
-#define QUICK_BYTES ((size_t)16 << 10)
+/* A config of more bytes is read by a worker, and a plan of more layers described by one. */
+#define QUICK_BYTES  ((size_t)16 << 10)
+#define QUICK_LAYERS 1024
 
 static json_t *build_list(const api_call *call)
 {
@@ -65,6 +66,15 @@ static api_reply *answer_plan(const api_call *call, const api_model_plan *plan)
     return api_text_reply(call, reply, body);
 }
 
+/* Whether a plan has more layers than an event thread should list. */
+static bool is_long(const api_model_plan *plan)
+{
+    size_t layers = 0;
+    for (size_t i = 0; i < plan->component_count; i++)
+        layers += plan->components[i].layer_count;
+    return layers > QUICK_LAYERS;
+}
+
 /* Answer a config by its plan or its tensors. */
 static api_reply *answer_options(const api_call *call, api_segment config,
                                  const api_model_options *options, pe_error *error)
@@ -76,8 +86,11 @@ static api_reply *answer_options(const api_call *call, api_segment config,
         return api_problem_from_error(error);
     if (api_model_plan_new(read, options, &call->service->host->limits, &plan, error) ==
         PE_OK) {
-        reply = options->plan ? answer_plan(call, plan)
-                              : api_model_tensors_reply(call, plan, config, !is_post(call));
+        if (call->request->quick && is_long(plan))
+            reply = api_not_yet(call, API_LATER);
+        else
+            reply = options->plan ? answer_plan(call, plan)
+                                  : api_model_tensors_reply(call, plan, config, !is_post(call));
         api_model_plan_free(plan);
     } else {
         reply = api_problem_from_error(error);

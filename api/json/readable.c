@@ -16,9 +16,11 @@ static void add_indent(api_text *text, size_t depth)
 static void add_scalar(api_text *text, const json_t *value)
 {
     char number[PE_PRINT_MAX];
-    char *dumped = json_is_real(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY);
+    char *dumped = json_is_number(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY);
     if (json_is_real(value))
         api_text_put(text, number, pe_print_number(number, json_real_value(value)));
+    else if (json_is_integer(value))
+        api_text_add(text, "%lld", (long long)json_integer_value(value));
     else if (dumped)
         api_text_put(text, dumped, strlen(dumped));
     else
@@ -34,7 +36,8 @@ static void add_name(api_text *text, const char *name)
     json_decref(string);
 }
 
-/* Add a value in one line. */
+/* Add a value in one line; once that is too long, the rest of it does not matter, so that each
+ * value costs a line and no more, however deep it stands. */
 static void add_line(api_text *text, json_t *value)
 {
     const char *key;
@@ -45,6 +48,8 @@ static void add_line(api_text *text, json_t *value)
         api_text_add(text, "[");
         json_array_foreach(value, index, item)
         {
+            if (text->size > LINE_WIDTH)
+                return;
             add_line(text, item);
             api_text_add(text, --left > 0 ? ", " : "");
         }
@@ -53,6 +58,8 @@ static void add_line(api_text *text, json_t *value)
         api_text_add(text, "{");
         json_object_foreach(value, key, item)
         {
+            if (text->size > LINE_WIDTH)
+                return;
             add_name(text, key);
             add_line(text, item);
             api_text_add(text, --left > 0 ? ", " : "");
