@@ -7,10 +7,11 @@
 
 #include <stdio.h>
 
-#define BLOCK_PRICE   0x1p16
-#define ELEMENT_PRICE 16  /* of a result that needs one entry or two */
-#define ENTRY_PRICE   16  /* of an entry that is computed for one product alone */
-#define ROW_PRICE     128 /* of each column, once for the rows that are computed together */
+#define BLOCK_PRICE   0x1p18
+#define SUMS_PRICE    0x1p16 /* of a block of sums of many products */
+#define ELEMENT_PRICE 16     /* of a result that needs one entry or two */
+#define ENTRY_PRICE   16     /* of an entry that is computed for one product alone */
+#define ROW_PRICE     128    /* of each column, once for the rows that are computed together */
 
 /* ---- limits ---- */
 
@@ -71,10 +72,11 @@ pe_work pe_work_divide(const pe_application *rule, const pe_binding *binding,
     pe_work work = {.block_rows = 1, .block_results = binding->results};
     work.result_price = price_of(rule, binding, entries, paired);
     double row_price = work.result_price * (double)binding->results;
-    if (row_price < BLOCK_PRICE)
-        work.block_rows = (uint64_t)(BLOCK_PRICE / row_price);
+    double price = rule->kind < PE_APPLY_CONTRACT ? BLOCK_PRICE : SUMS_PRICE;
+    if (row_price < price)
+        work.block_rows = (uint64_t)(price / row_price);
     else if (rule->kind == PE_APPLY_CONTRACT || rule->kind == PE_APPLY_GATHER)
-        work.block_results = (uint64_t)(BLOCK_PRICE / work.result_price);
+        work.block_results = (uint64_t)(price / work.result_price);
     if (work.block_rows > binding->rows)
         work.block_rows = binding->rows;
     if (work.block_results == 0)

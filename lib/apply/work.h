@@ -14,9 +14,9 @@
 /* Check the limits; false: a problem was added to reterr. */
 bool pe_work_fits(const pe_application *rule, const pe_binding *binding, pe_error *reterr);
 
-/* How results divide into blocks: whole rows, or results of one row. Each takes some 30 us, and
- * a thousand times as long where every product takes an entry of twice the precision. Prices
- * are in multiply-adds, as pe_request_price. */
+/* How results divide into blocks: whole rows, or results of one row. Each takes up to a tenth
+ * of a millisecond, and some tens of them where every product takes an entry of twice the
+ * precision. Prices are in multiply-adds, as pe_request_price. */
 typedef struct pe_work {
     uint64_t block_rows, block_results;
     double result_price;

@@ -122,7 +122,8 @@ const setting_row SETTINGS[SETTING_COUNT] = {
            "maximum number of cheap requests that wait for a worker thread, and of dear ones; "
            "more are refused with 503"),
     NUMBER("compute-seconds", compute_seconds, "SECONDS", "60", 1, 86400, "seconds",
-           "maximum time to compute a table; a longer computation ends with 422"),
+           "maximum time that a request may compute, however many tables; of a stream the "
+           "CPU time of computing. What takes longer is ended"),
     NUMBER(
         "compute-cost", compute_cost, "COUNT", "100000000000", 0, 1ULL << 62, "multiply-adds",
         "maximum price of a computation, which each scheme estimates in multiply-adds of some "
