@@ -119,7 +119,9 @@ typedef struct api_request {
     bool kept;    /* tables that the cache would not keep are refused, with 422 */
     bool quick;   /* the caller is an event thread: work of more than about a millisecond is not
                    * done, and the result is API_LATER */
-    bool awaited; /* api_handle has returned API_BUSY for this request before */
+    uint64_t spend; /* the highest price of work that is begun, else the result is API_LATER;
+                     * 0: any */
+    bool awaited;   /* api_handle has returned API_BUSY for this request before */
     /* The api_moment when the request came. What has failed since then failed for this request
      * as well, and is not computed again. 0: it came just now. */
     uint64_t arrived;
@@ -205,7 +207,8 @@ void *api_reply_set_transport(api_reply *reply, void *prepared, void (*free_prep
 
 typedef enum api_progress {
     API_DONE,
-    API_LATER, /* too much work for a quick request: call again from a worker thread */
+    API_LATER, /* too much work for a quick request, or for `spend`: call again from a worker
+                * thread, with a `spend` of the price or more */
     API_BUSY,  /* another request computes the same table (single flight): call again when the
                 * host's `landed` has been called since this call began */
 } api_progress;

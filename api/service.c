@@ -44,14 +44,16 @@ static bool is_refused(api_guard *guard, const api_call *call, api_reply **ret_r
     return true;
 }
 
+/* The kinds of routes whose bodies are parsed when they are answered. */
+#define PARSED (API_TENSORS_BY_POST | API_BATCH | API_PLAN_BY_POST | API_TABLES)
+
 /* Refuse a body in a content coding: only gzip'ed answers are known here (RFC 9110, section
  * 12.5.3). Only routes that take a body look at the field. */
 static bool is_coded(const api_call *call, const api_match *match, api_reply **ret_refusal)
 {
     const char *coding = api_call_header(call, API_HEADER_CONTENT_ENCODING);
     if (!coding || !match->route || strcasecmp(coding, "identity") == 0 ||
-        !(match->route->kind &
-          (API_TENSORS_BY_POST | API_BATCH | API_PLAN_BY_POST | API_UPLOAD | API_TABLES)))
+        !(match->route->kind & (PARSED | API_UPLOAD)))
         return false;
     api_reply *refusal = api_problem(
         API_UNSUPPORTED_MEDIA_TYPE,
@@ -59,6 +61,25 @@ static bool is_coded(const api_call *call, const api_match *match, api_reply **r
     api_reply_add(refusal, "Accept-Encoding", "identity");
     *ret_refusal = refusal ? refusal : api_reply_ref(call->service->out_of_memory);
     return true;
+}
+
+/* A longer body is parsed by a worker alone: even a short one may hold many values, and names
+ * that are compared with all known ones. Of a table the head is parsed, which has a limit. */
+#define QUICK_BODY  ((size_t)4 << 10)
+#define PARSE_PRICE 64 /* multiply-adds for a byte */
+#define HEAD_MAX    ((size_t)1 << 20)
+
+/* Whether the body may be parsed in this call. False: it is left to a worker, unread. */
+static bool may_parse(const api_call *call, const api_match *match)
+{
+    const api_request *request = call->request;
+    size_t size = request->body_size;
+    if (!request->quick || !match->route || !(match->route->kind & PARSED) ||
+        size <= QUICK_BODY)
+        return true;
+    if ((match->route->kind & API_TABLES) && size > HEAD_MAX)
+        size = HEAD_MAX;
+    return api_may_begin(call, (double)(PARSE_PRICE * size));
 }
 
 static bool is_printable_ascii(const char *text)
@@ -91,8 +112,9 @@ static api_reply *dispatch(const api_service *service, const api_request *reques
     api_reply *refusal;
     if (is_refused(match.guard, &call, &refusal) || is_coded(&call, &match, &refusal))
         return refusal;
-    return match.route ? match.route->endpoint(&call)
-                       : api_answer_without_route(request->method, target);
+    if (!match.route)
+        return api_answer_without_route(request->method, target);
+    return may_parse(&call, &match) ? match.route->endpoint(&call) : NULL;
 }
 
 api_reply *api_judge_head(api_service *service, const api_request *request, api_head *ret_head)

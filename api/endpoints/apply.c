@@ -275,11 +275,7 @@ static api_reply *answer(applying *self)
         return refuse_raw();
     if (!read_all(self, &reply) || !is_affordable(self, &reply))
         return reply;
-    if (!self->call->request->quick)
-        return apply(self);
-    if (self->call->request->ret_price)
-        *self->call->request->ret_price = (uint64_t)price_of(self);
-    return api_not_yet(self->call, API_LATER);
+    return api_may_begin(self->call, price_of(self)) ? apply(self) : NULL;
 }
 
 static api_reply *refuse_scheme(const pe_scheme *scheme)

@@ -197,12 +197,9 @@ static api_reply *answer(comparing *self)
     api_reply *reply = NULL;
     if (!api_is_table_post(self->call, &self->format, &reply) || !read_all(self, &reply))
         return reply;
-    if (!self->call->request->quick)
-        return compare(self);
-    if (self->call->request->ret_price)
-        *self->call->request->ret_price =
-            (uint64_t)pe_request_price(self->representation.request);
-    return api_not_yet(self->call, API_LATER);
+    return api_may_begin(self->call, pe_request_price(self->representation.request))
+               ? compare(self)
+               : NULL;
 }
 
 api_reply *api_post_compare(const api_call *call)

@@ -134,10 +134,8 @@ api_reply *api_post_convert(const api_call *call)
     read_all(&self, &error);
     if (error.count > 0)
         reply = api_problem_from_error(&error);
-    else if (!call->request->quick)
+    else if (api_may_begin(call, 0))
         reply = convert(&self);
-    else
-        reply = api_not_yet(call, API_LATER);
     api_arguments_done(&self.arguments);
     return reply;
 }

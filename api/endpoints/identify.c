@@ -312,11 +312,7 @@ static api_reply *answer(identifying *self, const pe_error *error)
         return api_problem_from_error(error);
     if (self->call->head)
         return new_reply();
-    if (!self->call->request->quick)
-        return identify(self);
-    if (self->call->request->ret_price)
-        *self->call->request->ret_price = price_of(self);
-    return api_not_yet(self->call, API_LATER);
+    return api_may_begin(self->call, (double)price_of(self)) ? identify(self) : NULL;
 }
 
 api_reply *api_post_identify(const api_call *call)

@@ -299,7 +299,6 @@ static api_reply *answer(api_batch *batch, api_batch_format format, api_coding c
 
 api_reply *api_batch_reply(api_batch *batch, api_batch_format format)
 {
-    const api_request *request = batch->call->request;
     api_coding coding;
     api_reply *refusal;
     if (batch->problem.requests == 0) {
@@ -324,10 +323,6 @@ api_reply *api_batch_reply(api_batch *batch, api_batch_format format)
             api_reply_set_length(reply, length);
         return reply;
     }
-    if (!request->quick)
-        return answer(batch, format, coding);
-    double price = total_price(batch);
-    if (request->ret_price)
-        *request->ret_price = price < 0x1p63 ? (uint64_t)price : (uint64_t)1 << 63;
-    return api_not_yet(batch->call, API_LATER);
+    return api_may_begin(batch->call, total_price(batch)) ? answer(batch, format, coding)
+                                                          : NULL;
 }

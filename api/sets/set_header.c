@@ -2,6 +2,7 @@
 #include "sets/set_header.h"
 
 #include "json/document.h"
+#include "json/measure.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,16 @@ static uint64_t read_length(const char *bytes)
     for (unsigned i = 0; i < API_SET_LENGTH_SIZE; i++)
         length |= (uint64_t)(unsigned char)bytes[i] << (8 * i);
     return length;
+}
+
+/* Refuse a header of more values than tensors need: they take many times its bytes. A tensor
+ * takes 48 bytes at least, and is an object of two arrays and four strings. */
+static bool has_few_values(const char *text, size_t size, pe_error *reterr)
+{
+    const api_json_measure found = api_json_measure_of(text, size);
+    return (found.containers <= 8 + size / 16 && found.strings <= 8 + size / 4) ||
+           refuse(reterr, "header", "",
+                  "an object of tensors, each of dtype, shape and data_offsets");
 }
 
 json_t *api_set_header_load(const char *bytes, size_t size, size_t *ret_data, pe_error *reterr)
@@ -55,6 +66,8 @@ json_t *api_set_header_load(const char *bytes, size_t size, size_t *ret_data, pe
         refuse(reterr, "header", "", "one JSON object, padded with blanks only at its end");
         return NULL;
     }
+    if (!has_few_values(text, used, reterr))
+        return NULL;
     json_t *root = json_loadb(text, used, JSON_REJECT_DUPLICATES, &problem);
     if (!root && api_document_lacked_memory(&problem))
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the header");

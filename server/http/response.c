@@ -59,11 +59,12 @@ typedef struct body_stream {
 static ssize_t read_stream(void *cls, uint64_t position, char *buffer, size_t room)
 {
     body_stream *stream = cls;
-    uint64_t began = clock_now();
+    uint64_t began = clock_now(), work = clock_work();
     size_t size = api_body_read(stream->body, position, buffer, room);
     metrics_count_bytes(stream->metrics, size);
     stream->bytes += size;
     metrics_count_callback(stream->metrics, clock_now() - began);
+    metrics_count_callback_work(stream->metrics, clock_work() - work);
     return size > 0 ? (ssize_t)size : MHD_CONTENT_READER_END_OF_STREAM;
 }
 

@@ -14,7 +14,7 @@ struct server_metrics {
     double started;
     size_t route_count;
     histogram (*requests)[STATUS_CLASSES]; /* one row for each route */
-    histogram computations, callbacks;
+    histogram computations, callbacks, callback_work;
     atomic_ullong body_bytes, connections_total;
     atomic_ullong rejected[REJECTION_COUNT];
     atomic_llong connections;
@@ -87,6 +87,11 @@ void metrics_count_callback(server_metrics *metrics, uint64_t nanoseconds)
     histogram_add(&metrics->callbacks, HISTOGRAM_STAYS, nanoseconds);
 }
 
+void metrics_count_callback_work(server_metrics *metrics, uint64_t nanoseconds)
+{
+    histogram_add(&metrics->callback_work, HISTOGRAM_STAYS, nanoseconds);
+}
+
 void metrics_count_bytes(server_metrics *metrics, uint64_t bytes)
 {
     atomic_fetch_add_explicit(&metrics->body_bytes, bytes, memory_order_relaxed);
@@ -154,6 +159,11 @@ static void write_requests(server_metrics *metrics, api_text *out)
                "Time that an event thread spent at once on a part of a request or stream.");
     histogram_write(&metrics->callbacks, HISTOGRAM_STAYS, "posenc_callback_duration_seconds",
                     "", out);
+    write_head(out, "posenc_callback_cpu_seconds", "histogram",
+               "Processor time that an event thread spent at once on a request with a body, or "
+               "on a part of a stream.");
+    histogram_write(&metrics->callback_work, HISTOGRAM_STAYS, "posenc_callback_cpu_seconds", "",
+                    out);
 }
 
 static unsigned long long rejected(server_metrics *metrics, rejection reason)

@@ -55,8 +55,10 @@ void metrics_count_rejected(server_metrics *metrics, rejection reason);
 /* Count a table and the time it took to compute. */
 void metrics_count_computation(server_metrics *metrics, uint64_t nanoseconds);
 
-/* Count a callback of an event thread and the time that it took. */
+/* Count a callback of an event thread and the time that it took; of one that works on a body or
+ * a stream also the time on the processor. */
 void metrics_count_callback(server_metrics *metrics, uint64_t nanoseconds);
+void metrics_count_callback_work(server_metrics *metrics, uint64_t nanoseconds);
 
 /* Count bytes of response bodies. */
 void metrics_count_bytes(server_metrics *metrics, uint64_t bytes);
