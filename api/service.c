@@ -1,5 +1,6 @@
 /* The service's entry points: answering a request, judging its head, and replies for what only
  * the transport sees. */
+#include "bytes/reserve.h"
 #include "replies/kept.h"
 #include "replies/problem.h"
 #include "replies/reply.h"
@@ -144,8 +145,11 @@ api_progress api_handle(api_service *service, const api_request *request, api_re
         *request->ret_price = 0;
     api_reply *reply = api_shortcut_reply(service, request);
     api_document_begin();
-    if (!reply)
+    if (!reply) {
+        api_reserve_begin(service->host->memory);
         reply = dispatch(service, request, &progress);
+        api_reserve_end();
+    }
     if (progress == API_DONE)
         *ret_reply = reply ? reply : api_reply_ref(service->out_of_memory);
     return progress;

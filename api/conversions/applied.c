@@ -275,6 +275,15 @@ const api_applied_tensor *api_applied_result(const api_applied *applied)
     return &applied->results[0];
 }
 
+uint64_t api_applied_footprint(const api_applied *applied, const pe_request *request,
+                               const pe_apply_options *options)
+{
+    uint64_t bytes = sizeof *applied;
+    for (size_t i = 0; i < applied->count; i++)
+        bytes += pe_apply_footprint(request, applied->chosen[i], &applied->inputs[i], options);
+    return bytes;
+}
+
 double api_applied_price(const api_applied *applied, const pe_request *request,
                          const pe_apply_options *options)
 {

@@ -230,13 +230,17 @@ static const char *syntax_fault(const json_error_t *problem)
     return api_is_utf8(problem->text, strlen(problem->text)) ? problem->text : "not UTF-8";
 }
 
+/* Bytes for each byte of a body, besides the tree: the arguments as text, the values, the key.
+ */
+#define COPIES 16
+
 /* Refuse a body of more values than a request can mean: they take many times its bytes. */
 static bool has_few_values(const char *body, size_t size, pe_error *reterr)
 {
     const api_json_measure found = api_json_measure_of(body, size);
     char given[80];
     if (found.containers <= API_BODY_CONTAINERS && found.strings <= API_BODY_STRINGS)
-        return true;
+        return api_json_reserve(&found, size, COPIES, reterr);
     snprintf(given, sizeof given, "%zu objects and arrays, %zu strings", found.containers,
              found.strings);
     pe_error_add(reterr, PE_MALFORMED, "body", given,

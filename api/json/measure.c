@@ -1,16 +1,17 @@
 #include "json/measure.h"
 
-#include <stdbool.h>
+#include "bytes/reserve.h"
 
 /* Bytes that jansson 2.13 and 2.14 allocate on 64 bits, with malloc's overhead and the share in
  * the list or table of the container, which may be copied as it grows. */
-#define READING    8192 /* of the reader itself */
-#define OF_OBJECT  288
-#define OF_ARRAY   192
-#define OF_STRING  160 /* besides its characters */
-#define OF_OTHER   64
-#define OF_LONGEST 4 /* for a character of the longest string, which is copied as it is read   \
-                      */
+#define READING   8192 /* of the reader itself */
+#define OF_OBJECT 288
+#define OF_ARRAY  192
+#define OF_STRING 160 /* besides its characters */
+#define OF_OTHER  64
+#define OF_LONGEST                                                                             \
+    4 /* for a character of the longest string, which is copied as it is read                  \
+       */
 
 /* Skip a string, whose opening quote is at `at`; returns the place of its closing quote, or
  * `size`. */
@@ -52,4 +53,10 @@ api_json_measure api_json_measure_of(const char *text, size_t size)
                    OF_STRING * found.strings + OF_OTHER * found.others + characters +
                    OF_LONGEST * longest;
     return found;
+}
+
+bool api_json_reserve(const api_json_measure *found, size_t size, size_t copies,
+                      pe_error *reterr)
+{
+    return api_reserve(found->bytes + (uint64_t)copies * size, "the body", reterr);
 }

@@ -2,8 +2,7 @@
 #ifndef API_JSON_MEASURE_H
 #define API_JSON_MEASURE_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "posenc.h"
 
 typedef struct api_json_measure {
     size_t containers, strings, others; /* objects and arrays; with names; numbers and words */
@@ -13,5 +12,10 @@ typedef struct api_json_measure {
 /* Count the values of a text in one pass, without memory. Of a text that is not JSON the counts
  * hold for what precedes the mistake, or are larger. */
 api_json_measure api_json_measure_of(const char *text, size_t size);
+
+/* Reserve what reading the text takes, and `copies` more bytes for each of its own; false, and
+ * a problem, if there is no room. */
+bool api_json_reserve(const api_json_measure *found, size_t size, size_t copies,
+                      pe_error *reterr);
 
 #endif

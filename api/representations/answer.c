@@ -147,6 +147,9 @@ static api_reply *compute(const api_representation *representation)
     pe_entry *entry;
     pe_outcome outcome;
     pe_error error;
+    pe_error_init(&error);
+    if (!api_representation_reserve(representation, &error))
+        return api_problem_from_error(&error);
     uint64_t start = host->now(host->context);
     pe_status status =
         pe_cache_get(service->cache, representation->request, &entry, &outcome, &error);

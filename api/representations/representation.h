@@ -58,6 +58,11 @@ bool api_representation_is_streamed(const api_representation *representation);
 /* The price of what is computed before the reply begins: of a stream its preparation. */
 double api_representation_price(const api_representation *representation);
 
+/* Reserve what computing the table takes until the call ends: what the scheme prepares, and the
+ * table itself if it is large. Making room for that in the cache may evict tables that are
+ * being sent. False: there is no room, which was added to reterr. */
+bool api_representation_reserve(const api_representation *representation, pe_error *reterr);
+
 void api_representation_done(api_representation *representation);
 
 /* ---- metadata.c ---- */

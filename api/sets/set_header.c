@@ -29,14 +29,16 @@ static uint64_t read_length(const char *bytes)
     return length;
 }
 
-/* Refuse a header of more values than tensors need: they take many times its bytes. A tensor
+/* Refuse a header of more values than tensors need: they take many times its bytes. Reserve
+ * memory for the others, and for a copy of the text. A tensor
  * takes 48 bytes at least, and is an object of two arrays and four strings. */
 static bool has_few_values(const char *text, size_t size, pe_error *reterr)
 {
     const api_json_measure found = api_json_measure_of(text, size);
-    return (found.containers <= 8 + size / 16 && found.strings <= 8 + size / 4) ||
-           refuse(reterr, "header", "",
-                  "an object of tensors, each of dtype, shape and data_offsets");
+    if (found.containers > 8 + size / 16 || found.strings > 8 + size / 4)
+        return refuse(reterr, "header", "",
+                      "an object of tensors, each of dtype, shape and data_offsets");
+    return api_json_reserve(&found, size, 1, reterr);
 }
 
 json_t *api_set_header_load(const char *bytes, size_t size, size_t *ret_data, pe_error *reterr)

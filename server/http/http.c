@@ -63,7 +63,7 @@ static void free_server(http_server *server)
 }
 
 http_server *http_start(const server_settings *settings, int listen_fd, api_service *service,
-                        server_metrics *metrics, worker_set *workers)
+                        server_metrics *metrics, worker_set *workers, api_memory *memory)
 {
     http_server *server = calloc(1, sizeof *server);
     if (!server)
@@ -73,6 +73,7 @@ http_server *http_start(const server_settings *settings, int listen_fd, api_serv
     server->shared.metrics = metrics;
     server->shared.workers = workers;
     server->shared.uploads.limit = 2 * (settings->upload_bytes + settings->body_bytes);
+    server->shared.uploads.memory = memory;
     server->shared.spools.limit = 2 * settings->table_body_bytes;
     server->shared.spool_directory = settings_spool_directory(settings);
     if (http_framing_line_check() == HTTP_LINES_BY_NOBODY)
@@ -84,8 +85,10 @@ http_server *http_start(const server_settings *settings, int listen_fd, api_serv
     server->shared.departures = departures_start();
     if (server->shared.departures && http_shared_prepare(&server->shared))
         server->connections = http_connections_new(settings, service, metrics);
-    if (server->connections)
+    if (server->connections) {
+        server->shared.spools.most_files = http_connections_spools(server->connections);
         server->daemon = start_daemon(server, listen_fd);
+    }
     if (server->daemon && http_connections_open(server->connections, server->daemon, listen_fd))
         return server;
     free_server(server);

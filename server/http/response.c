@@ -13,8 +13,6 @@
 
 #include <stdlib.h>
 
-#define STREAM_BLOCK (512 * 1024)
-
 static void release_body(void *cls)
 {
     api_body_unref(cls);
@@ -88,7 +86,7 @@ static struct MHD_Response *stream_response(api_body *body, server_metrics *metr
     *stream = (body_stream){.body = api_body_ref(body), .metrics = metrics};
     metrics_count_stream(metrics, 1);
     struct MHD_Response *response = MHD_create_response_from_callback(
-        mhd_size(api_body_size(body)), STREAM_BLOCK, read_stream, stream, free_stream);
+        mhd_size(api_body_size(body)), API_READ_MAX, read_stream, stream, free_stream);
     *ret_stream = stream;
     if (!response)
         free_stream(stream);

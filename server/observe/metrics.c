@@ -256,14 +256,26 @@ static void write_traffic(server_metrics *metrics, size_t waiting, api_text *out
     write_rows(rows, sizeof rows / sizeof *rows, out);
 }
 
-char *metrics_text(server_metrics *metrics, const api_store *store, size_t waiting,
-                   preparation_set *preparations)
+static void write_memory(api_memory *memory, api_text *out)
+{
+    const metric_row rows[] = {
+        {"posenc_memory_reserved_bytes", "gauge",
+         "Bytes that requests have reserved, besides the cache.", api_memory_reserved(memory)},
+        {"posenc_memory_limit_bytes", "gauge", "Upper bound on these.",
+         api_memory_limit(memory)},
+    };
+    write_rows(rows, sizeof rows / sizeof *rows, out);
+}
+
+char *metrics_text(server_metrics *metrics, const api_store *store, api_memory *memory,
+                   size_t waiting, preparation_set *preparations)
 {
     api_text text = {0};
     write_head(&text, "posenc_build_info", "gauge", "The version of posenc, as a label.");
     api_text_add(&text, "posenc_build_info{version=\"%s\"} 1\n", PE_VERSION);
     write_cache(metrics->cache, &text);
     write_store(store, &text);
+    write_memory(memory, &text);
     write_traffic(metrics, waiting, &text);
     preparations_write(preparations, &text);
     write_rejected(metrics, &text);
