@@ -146,7 +146,8 @@ api_progress api_handle(api_service *service, const api_request *request, api_re
     api_reply *reply = api_shortcut_reply(service, request);
     api_document_begin();
     if (!reply) {
-        api_reserve_begin(service->host->memory);
+        /* what is quick is small, and each event thread does one thing at a time */
+        api_reserve_begin(request->quick ? NULL : service->host->memory);
         reply = dispatch(service, request, &progress);
         api_reserve_end();
     }
