@@ -46,6 +46,26 @@ typedef enum api_opening {
     API_OPEN_LOCALLY, /* local clients: the rules of the store without a key */
 } api_opening;
 
+/* A budget of memory: a counter. Whoever takes memory that may grow with a request reserves it
+ * before. */
+typedef struct api_memory api_memory;
+api_memory *api_memory_new(uint64_t limit); /* NULL without memory */
+void api_memory_free(api_memory *memory);
+
+/* Reserve bytes; false if there is no room for them. */
+bool api_memory_reserve(api_memory *memory, uint64_t bytes);
+
+/* Count bytes that are held already, room or not. */
+void api_memory_add(api_memory *memory, uint64_t bytes);
+
+void api_memory_release(api_memory *memory, uint64_t bytes);
+uint64_t api_memory_reserved(api_memory *memory);
+uint64_t api_memory_limit(const api_memory *memory);
+
+/* The most that a host reads of a stream at once. It may hold as much for each stream, which
+ * the api counts. */
+#define API_READ_MAX ((size_t)512 << 10)
+
 typedef struct api_host {
     void *context;                  /* passed to the functions below */
     uint64_t (*now)(void *context); /* a monotonic clock in nanoseconds */
@@ -67,6 +87,8 @@ typedef struct api_host {
     size_t reply_overhead; /* bytes that the host keeps for a prepared reply; they count in the
                             * cache's budget */
     pe_limits limits;      /* without `sets`, which the api provides from the store */
+
+    api_memory *memory; /* what requests hold, besides the cache; NULL: any amount */
 
     const api_store *store; /* stored sets */
     const char *api_key;    /* the bearer token that requests to the store need; NULL: none */
@@ -132,10 +154,12 @@ typedef struct api_request {
     bool (*read_body)(void *context, uint64_t offset, void *dst, size_t size);
     /* Hands over the memory of the body, which is from malloc. May be NULL. */
     char *(*take_body)(void *context);
-    bool kept;    /* tables that the cache would not keep are refused, with 422 */
-    bool quick;   /* the caller is an event thread: work of more than about a millisecond is not
-                   * done, and the result is API_LATER */
-    bool awaited; /* api_handle has returned API_BUSY for this request before */
+    bool kept;  /* tables that the cache would not keep are refused, with 422 */
+    bool quick; /* the caller is an event thread: work of more than about a millisecond is not
+                 * done, and the result is API_LATER */
+    uint64_t spend; /* the highest price of work that is begun, else the result is API_LATER;
+                     * 0: any */
+    bool awaited;   /* api_handle has returned API_BUSY for this request before */
     /* The api_moment when the request came. What has failed since then failed for this request
      * as well, and is not computed again. 0: it came just now. */
     uint64_t arrived;
@@ -225,7 +249,8 @@ void *api_reply_set_transport(api_reply *reply, void *prepared, void (*free_prep
 
 typedef enum api_progress {
     API_DONE,
-    API_LATER, /* too much work for a quick request: call again from a worker thread */
+    API_LATER, /* too much work for a quick request, or for `spend`: call again from a worker
+                * thread, with a `spend` of the price or more */
     API_BUSY,  /* another request computes the same table (single flight): call again when the
                 * host's `landed` has been called since this call began */
 } api_progress;

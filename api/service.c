@@ -1,5 +1,6 @@
 /* The service's entry points: answering a request, judging its head, and replies for what only
  * the transport sees. */
+#include "bytes/reserve.h"
 #include "replies/access.h"
 #include "replies/kept.h"
 #include "replies/problem.h"
@@ -53,14 +54,16 @@ static bool lacks_right(const api_call *call, const api_match *match, api_reply 
     return true;
 }
 
+/* The kinds of routes whose bodies are parsed when they are answered. */
+#define PARSED (API_TENSORS_BY_POST | API_BATCH | API_PLAN_BY_POST | API_TABLES)
+
 /* Refuse a body in a content coding: only gzip'ed answers are known here (RFC 9110, section
  * 12.5.3). Only routes that take a body look at the field. */
 static bool is_coded(const api_call *call, const api_match *match, api_reply **ret_refusal)
 {
     const char *coding = api_call_header(call, API_HEADER_CONTENT_ENCODING);
     if (!coding || !match->route || strcasecmp(coding, "identity") == 0 ||
-        !(match->route->kind &
-          (API_TENSORS_BY_POST | API_BATCH | API_PLAN_BY_POST | API_UPLOAD | API_TABLES)))
+        !(match->route->kind & (PARSED | API_UPLOAD)))
         return false;
     api_reply *refusal = api_problem(
         API_UNSUPPORTED_MEDIA_TYPE,
@@ -68,6 +71,25 @@ static bool is_coded(const api_call *call, const api_match *match, api_reply **r
     api_reply_add(refusal, "Accept-Encoding", "identity");
     *ret_refusal = refusal_of(call, refusal);
     return true;
+}
+
+/* A longer body is parsed by a worker alone: even a short one may hold many values, and names
+ * that are compared with all known ones. Of a table the head is parsed, which has a limit. */
+#define QUICK_BODY  ((size_t)4 << 10)
+#define PARSE_PRICE 64 /* multiply-adds for a byte */
+#define HEAD_MAX    ((size_t)1 << 20)
+
+/* Whether the body may be parsed in this call. False: it is left to a worker, unread. */
+static bool may_parse(const api_call *call, const api_match *match)
+{
+    const api_request *request = call->request;
+    size_t size = request->body_size;
+    if (!request->quick || !match->route || !(match->route->kind & PARSED) ||
+        size <= QUICK_BODY)
+        return true;
+    if ((match->route->kind & API_TABLES) && size > HEAD_MAX)
+        size = HEAD_MAX;
+    return api_may_begin(call, (double)(PARSE_PRICE * size));
 }
 
 static bool is_printable_ascii(const char *text)
@@ -88,8 +110,10 @@ static api_reply *answer_route(const api_service *service, const api_request *re
     api_reply *reply;
     call.found_sets = &found_sets;
     if (!lacks_right(&call, match, &reply) && !is_coded(&call, match, &reply)) {
-        reply = match->route ? match->route->endpoint(&call)
-                             : api_answer_without_route(request->method, request->target);
+        if (!match->route)
+            reply = api_answer_without_route(request->method, request->target);
+        else
+            reply = may_parse(&call, match) ? match->route->endpoint(&call) : NULL;
         if (match->right == API_RIGHT_STORE ||
             (found_sets.count > 0 && !service->host->stored_for_all))
             api_reply_close(reply);
@@ -157,8 +181,12 @@ api_progress api_handle(api_service *service, const api_request *request, api_re
         *request->ret_price = 0;
     api_reply *reply = api_shortcut_reply(service, request);
     api_document_begin();
-    if (!reply)
+    if (!reply) {
+        /* what is quick is small, and each event thread does one thing at a time */
+        api_reserve_begin(request->quick ? NULL : service->host->memory);
         reply = excuse_end(service, dispatch(service, request, &progress));
+        api_reserve_end();
+    }
     if (progress == API_DONE)
         *ret_reply = reply ? reply : api_reply_ref(service->out_of_memory);
     return progress;

@@ -54,6 +54,21 @@ static inline api_reply *api_not_yet(const api_call *call, api_progress progress
     return NULL;
 }
 
+/* Whether work of a price, in multiply-adds, may begin in this call: it is not to be quick, and
+ * the price is within what may be spent. False: the price has been told and the call noted as
+ * API_LATER. */
+static inline bool api_may_begin(const api_call *call, double price)
+{
+    const api_request *request = call->request;
+    uint64_t whole = price < 0x1p63 ? (uint64_t)price : (uint64_t)1 << 63;
+    if (!request->quick && (request->spend == 0 || whole <= request->spend))
+        return true;
+    if (request->ret_price)
+        *request->ret_price = whole;
+    *call->progress = API_LATER;
+    return false;
+}
+
 api_endpoint api_list_schemes, api_describe_scheme;
 api_endpoint api_get_encoding, api_post_encoding;
 api_endpoint api_get_similarity, api_post_similarity;

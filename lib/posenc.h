@@ -388,6 +388,9 @@ size_t pe_request_tensor_count(const pe_request *request);
 const pe_tensor *pe_request_tensor(const pe_request *request, size_t index);
 uint64_t pe_request_bytes(const pe_request *request); /* of all tensors together */
 
+/* At most as many bytes does computing the tensors take besides them: what schemes prepare. */
+uint64_t pe_request_held(const pe_request *request);
+
 /* The same request with its real tensors in another dtype, to be read as streams. Only of
  * schemes that are applied may it be PE_DD, for computing with the entries further: each is
  * within 2^-90 of itself, or of the largest term where it is a sum; numbers of few bits are
@@ -460,6 +463,9 @@ size_t pe_table_footprint(const pe_table *table);
 /* The bytes of one tensor, computed block by block as they are read: for tensors that are too
  * large to hold. A stream takes a few MB, whatever the tensor's size. One thread at a time. */
 typedef struct pe_stream pe_stream;
+
+/* At most as many bytes does a stream hold, and opening it takes. */
+uint64_t pe_stream_footprint(const pe_request *request, size_t tensor, size_t block_bytes);
 
 /* Open a stream of a tensor. The request's scheme must be streamable, as all schemes are today;
  * the stream holds a reference to the request. A block has about `block_bytes`, and at least
@@ -899,6 +905,10 @@ pe_status pe_apply_new(pe_request *request, size_t application, const pe_view *i
                        const pe_apply_options *options, const pe_runner *runner,
                        pe_apply **ret_apply, pe_error *reterr);
 void pe_apply_free(pe_apply *apply);
+
+/* At most as many bytes does the result hold while it is read; 0 if pe_apply_new would fail. */
+uint64_t pe_apply_footprint(const pe_request *request, size_t application, const pe_view *input,
+                            const pe_apply_options *options);
 
 /* The multiply-adds of all results, as pe_request_price; 0 if pe_apply_new would fail. */
 double pe_apply_price(const pe_request *request, size_t application, const pe_view *input,

@@ -31,7 +31,8 @@ const pe_set *pe_values_set(const pe_values *values);
 typedef struct pe_plan {
     pe_tensor tensors[PE_TENSORS_MAX];
     size_t count;
-    uint64_t held; /* bytes of memory that computing takes besides the tensors, if large */
+    uint64_t held;  /* bytes of memory that computing takes besides the tensors, if large */
+    uint64_t state; /* the same of what has a limit of its own, and may be some MB */
 } pe_plan;
 
 /* Add a tensor; the first one is the primary tensor. Sizes may be anything, as limits are
@@ -42,6 +43,10 @@ void pe_plan_add(pe_plan *plan, const char *name, pe_dtype dtype, size_t rank,
 /* Make a row of the tensor added last one index of its first `axes` axes together. A stream
  * holds at least one row, so a row must not be large. */
 void pe_plan_rows(pe_plan *plan, size_t axes);
+
+/* Plan tables that the state keeps: about `entries` elements of the first tensor's dtype, but
+ * not more than `most` bytes. */
+void pe_plan_keep(pe_plan *plan, double entries, uint64_t most);
 
 /* Check that the requested dtype can hold values up to `magnitude`. `parameter` names the
  * parameter that makes them so large. */

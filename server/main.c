@@ -8,8 +8,10 @@
 #include "net/systemd.h"
 #include "observe/heap.h"
 #include "observe/log.h"
+#include "observe/memory_limit.h"
 #include "observe/metrics.h"
 #include "settings/key_file.h"
+#include "settings/memory_shares.h"
 #include "settings/settings.h"
 #include "settings/warm_file.h"
 #include "store/set_store.h"
@@ -30,6 +32,8 @@
 
 typedef struct server_process {
     server_settings settings;
+    memory_shares shares;
+    api_memory *memory;               /* of requests */
     api_limit published[LIMITS_ROOM]; /* by /v1/info */
     pe_cache *cache;
     server_metrics *metrics;
@@ -102,7 +106,7 @@ static bool is_abandoned(void *context)
 static char *write_metrics(void *context)
 {
     const server_process *process = context;
-    return metrics_text(process->metrics, process->host.store,
+    return metrics_text(process->metrics, process->host.store, process->memory,
                         workers_waiting(process->workers), process->preparations);
 }
 
@@ -153,6 +157,22 @@ static void block_signals(sigset_t *ret_signals)
     signal(SIGXFSZ, SIG_IGN); /* a write above a limit on file sizes */
 }
 
+/* Divide the memory, and log what that has changed. */
+static void divide_memory(server_process *process)
+{
+    process->shares = settings_divide_memory(&process->settings, memory_limit_of_system());
+    const memory_shares *shares = &process->shares;
+    if (shares->lowered)
+        log_event(LOG_LEVEL_INFO,
+                  "cache-bytes, max-connections or the memory of stored sets are lowered: "
+                  "memory-bytes has no room for them",
+                  (const log_field[]){{.name = "memory", .number = shares->total},
+                                      {.name = "cache", .number = shares->cache},
+                                      {.name = "sets", .number = shares->sets},
+                                      {.name = "requests", .number = shares->requests},
+                                      {.name = NULL}});
+}
+
 /* Read the keys and open the store. False: reterr is one line with the reason. */
 static bool open_store(server_process *process, char *reterr, size_t size)
 {
@@ -182,6 +202,7 @@ static void fill_host(server_process *process)
         .body_bytes = settings->body_bytes,
         .upload_bytes = settings->upload_bytes,
         .table_body_bytes = settings->table_body_bytes,
+        .memory = process->memory,
         .reply_overhead = HTTP_RESPONSE_BYTES,
         .limits = {settings->elements, settings_table_bytes(settings),
                    (size_t)settings->list_length, NULL, NULL},
@@ -202,6 +223,9 @@ static void fill_host(server_process *process)
 static const char *build_service(server_process *process)
 {
     const server_settings *settings = &process->settings;
+    process->memory = api_memory_new(process->shares.requests);
+    if (!process->memory)
+        return "cannot start the server: out of memory";
     process->cache = pe_cache_new(settings->cache_bytes);
     process->metrics = process->cache ? metrics_new(process->cache) : NULL;
     process->preparations = preparations_new();
@@ -241,7 +265,7 @@ static const char *start_threads(server_process *process)
     if (process->warm_file && !process->warm)
         return "cannot start the server: out of memory";
     process->server = http_start(settings, process->listen_fd, process->service,
-                                 process->metrics, process->workers);
+                                 process->metrics, process->workers, process->memory);
     if (!process->server)
         return "cannot start the server: memory, threads or descriptors for connections are "
                "missing";
@@ -252,6 +276,7 @@ static const char *start_threads(server_process *process)
 static bool start(server_process *process)
 {
     char text[512], reason[REASON_SIZE];
+    divide_memory(process);
     if (open_store(process, text, sizeof text))
         process->listen_fd = listen_open(&process->settings, text, sizeof text);
     if (process->listen_fd < 0) {
@@ -330,6 +355,7 @@ static void stop(server_process *process, unsigned seconds)
     pe_cache_free(process->cache);
     preparations_free(process->preparations);
     set_store_close(process->store);
+    api_memory_free(process->memory);
     key_files_free(&process->keys);
 }
 
@@ -364,6 +390,7 @@ static int check(server_process *process)
 {
     char reason[REASON_SIZE];
     const char *problem = NULL;
+    divide_memory(process);
     if (process->settings.warm[0]) {
         const set_store_settings no_sets = {.directory = ""};
         process->store = set_store_open(&no_sets, reason, sizeof reason);

@@ -1,6 +1,8 @@
 /* Bodies: segments in memory or streams, reference-counted. */
 #include "bytes/body.h"
 
+#include "bytes/reserve.h"
+
 #include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -15,9 +17,11 @@ struct api_body {
     void (*unref)(void *); /* drops the reference to the owner */
     size_t count;
     api_segment segments[API_SEGMENTS_MAX];
-    api_source source; /* of a stream, which has no segments; its state may be NULL */
-    api_body *whole;   /* the body of which this one is a part; or NULL */
-    uint64_t first;    /* offset of the part in the whole */
+    api_source source;  /* of a stream, which has no segments; its state may be NULL */
+    api_body *whole;    /* the body of which this one is a part; or NULL */
+    uint64_t first;     /* offset of the part in the whole */
+    api_share share;    /* of the budget, until the body is freed */
+    api_share attached; /* what becomes the share when the cache drops the body */
 };
 
 api_body *api_body_from_table(pe_table *table, void *owned, const api_segment *segments,
@@ -96,16 +100,35 @@ void api_body_unref(api_body *body)
         pe_buffer_release(body->owned, body->block);
     else
         free(body->owned);
+    api_share_release(&body->share);
     free(body);
+}
+
+#define MANY_BYTES ((uint64_t)256 << 10)
+
+void api_body_attach(api_body *body, api_memory *memory, uint64_t bytes)
+{
+    body->attached = (api_share){bytes < MANY_BYTES ? NULL : memory, bytes};
+}
+
+void api_body_drop_attached(api_body *body)
+{
+    if (body->attached.memory && atomic_load(&body->references) > 1) {
+        body->share = body->attached;
+        api_memory_add(body->share.memory, body->share.bytes);
+    }
+    api_body_unref(body);
 }
 
 api_body *api_body_from_source(const api_source *source)
 {
     api_body *body = api_body_from_table(NULL, NULL, NULL, 0);
-    if (body)
-        body->source = *source;
-    else
+    if (!body) {
         source->free(source->state);
+        return NULL;
+    }
+    body->source = *source;
+    body->share = api_reserve_hand_over();
     return body;
 }
 

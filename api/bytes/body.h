@@ -41,6 +41,12 @@ api_body *api_body_from_source(const api_source *source);
  * nothing is copied. Of a stream, the part must be its only reader. NULL without memory. */
 api_body *api_body_part(api_body *whole, uint64_t first, uint64_t size);
 
+/* A body is attached to an entry of the cache, in whose budget `bytes` count. Where it is still
+ * being sent as the entry drops it, these count in `memory` from then on, if they are many; the
+ * reference is dropped. */
+void api_body_attach(api_body *body, api_memory *memory, uint64_t bytes);
+void api_body_drop_attached(api_body *body);
+
 /* Bytes of memory that a body takes in addition to its content. */
 size_t api_body_footprint(void);
 

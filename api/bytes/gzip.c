@@ -2,6 +2,7 @@
 #include "bytes/gzip.h"
 
 #include "bytes/body.h"
+#include "bytes/reserve.h"
 #include "text.h"
 
 #include <assert.h>
@@ -11,6 +12,7 @@
 #define LEVEL       1
 #define GZIP_WINDOW (15 + 16) /* 15: the largest window; 16: gzip's header and trailer */
 #define MEMORY      8         /* zlib's default */
+#define ZLIB_BYTES  ((size_t)300 << 10) /* of its window and tables */
 #define OUT_ROOM    ((size_t)64 << 10)
 #define STEP        ((size_t)1 << 30) /* bytes for one call: zlib counts in unsigned int */
 
@@ -131,7 +133,11 @@ static size_t read_source(void *state, uint64_t offset, char *dst, size_t room)
 
 api_body *api_gzip_stream(api_body *plain)
 {
-    gzip_source *source = plain ? malloc(sizeof *source) : NULL;
+    pe_error error;
+    pe_error_init(&error);
+    bool room =
+        plain && api_reserve_lasting(sizeof(gzip_source) + ZLIB_BYTES, "the stream", &error);
+    gzip_source *source = room ? malloc(sizeof *source) : NULL;
     if (!source || !begin(&source->stream)) {
         free(source);
         api_body_unref(plain);

@@ -46,6 +46,13 @@ void api_applied_free(api_applied *applied)
 
 /* ---- finding ---- */
 
+/* The header of a safetensors file, which is parsed once; no root: the file is npy. */
+typedef struct file_header {
+    api_file file;
+    json_t *root;
+    size_t data; /* where the file's data begins */
+} file_header;
+
 /* Check that a tensor's bytes come in the order of its elements. */
 static bool is_plain(const pe_view *view, const char *name, pe_error *reterr)
 {
@@ -60,15 +67,16 @@ static bool is_plain(const pe_view *view, const char *name, pe_error *reterr)
 }
 
 /* Add a result for an input of the file, which is called `name` there; NULL in an npy file. */
-static bool add(api_applied *self, size_t application, const char *name, pe_error *reterr)
+static bool add(api_applied *self, const file_header *header, size_t application,
+                const char *name, pe_error *reterr)
 {
-    const api_file file = api_request_file(&self->request);
     const pe_application *rule = &self->applications[application];
     api_applied_tensor *result = &self->results[self->count];
     pe_view *view = &self->inputs[self->count];
     bool same = strcmp(rule->result, rule->input) == 0;
-    if (name ? !api_safetensors_view(&file, name, NULL, view, result->name, reterr)
-             : !api_npy_view(&file, view, reterr))
+    if (name ? !api_safetensors_find(&header->file, header->root, header->data, name, NULL,
+                                     view, result->name, reterr)
+             : !api_npy_view(&header->file, view, reterr))
         return false;
     if (!name || !same)
         snprintf(result->name, sizeof result->name, "%s", rule->result);
@@ -169,8 +177,9 @@ static members count_members(const api_applied *self, size_t applications, const
 
 /* Find the inputs of a safetensors file with these members. */
 static bool find_named(api_applied *self, size_t applications, const char *result,
-                       const json_t *root, pe_error *reterr)
+                       const file_header *header, pe_error *reterr)
 {
+    const json_t *root = header->root;
     const members found = count_members(self, applications, root);
     if (self->against && !json_object_get(root, self->against)) {
         pe_error_add(reterr, PE_OUT_OF_RANGE, "against", self->against,
@@ -189,7 +198,8 @@ static bool find_named(api_applied *self, size_t applications, const char *resul
         bool there = found.known > 0 ? json_object_get(root, rule->input) != NULL &&
                                            !is_compared(self, rule->input)
                                      : strcmp(rule->input, first) == 0;
-        if (there && !add(self, i, found.known > 0 ? rule->input : found.only, reterr))
+        const char *name = found.known > 0 ? rule->input : found.only;
+        if (there && !add(self, header, i, name, reterr))
             return false;
         self->count += there;
     }
@@ -198,7 +208,7 @@ static bool find_named(api_applied *self, size_t applications, const char *resul
 
 /* The array of an npy file is the first input of what is asked for. */
 static bool find_array(api_applied *self, size_t applications, const char *result,
-                       pe_error *reterr)
+                       const file_header *header, pe_error *reterr)
 {
     size_t chosen[PE_TENSORS_MAX], count = 0;
     for (size_t i = 0; i < applications; i++) {
@@ -209,16 +219,15 @@ static bool find_array(api_applied *self, size_t applications, const char *resul
     }
     if (count > 1)
         return refuse_several(self, chosen, count, "an npy file has one array", reterr);
-    if (!add(self, chosen[0], NULL, reterr))
+    if (!add(self, header, chosen[0], NULL, reterr))
         return false;
     self->count = 1;
     return true;
 }
 
 /* Find the tensor to compare with, and check that there is one result. */
-static bool find_compared(api_applied *self, pe_error *reterr)
+static bool find_compared(api_applied *self, const file_header *header, pe_error *reterr)
 {
-    const api_file file = api_request_file(&self->request);
     char name[API_SET_NAME_MAX + 1];
     if (self->count > 1)
         return refuse_several(self, self->chosen, self->count,
@@ -226,14 +235,15 @@ static bool find_compared(api_applied *self, pe_error *reterr)
                               "these",
                               reterr);
     return self->count == 1 &&
-           api_safetensors_view(&file, self->against, NULL, &self->compared, name, reterr);
+           api_safetensors_find(&header->file, header->root, header->data, self->against, NULL,
+                                &self->compared, name, reterr);
 }
 
 bool api_applied_find(api_applied *applied, const pe_scheme *scheme, const char *result,
                       const char *against, pe_error *reterr)
 {
-    api_file file = api_request_file(&applied->request);
-    size_t count, data;
+    file_header header = {.file = api_request_file(&applied->request)};
+    size_t count;
     bool known = !result;
     applied->applications = pe_scheme_applications(scheme, &count);
     for (size_t i = 0; i < count; i++)
@@ -247,11 +257,12 @@ bool api_applied_find(api_applied *applied, const pe_scheme *scheme, const char 
         return false;
     }
     if (applied->is_npy)
-        return find_array(applied, count, result, reterr);
-    json_t *root = api_safetensors_load(&file, &data, reterr);
-    bool good = root && find_named(applied, count, result, root, reterr);
-    json_decref(root);
-    return good && (!against || find_compared(applied, reterr));
+        return find_array(applied, count, result, &header, reterr);
+    header.root = api_safetensors_load(&header.file, &header.data, reterr);
+    bool good = header.root && find_named(applied, count, result, &header, reterr) &&
+                (!against || find_compared(applied, &header, reterr));
+    json_decref(header.root);
+    return good;
 }
 
 pe_element api_applied_element(const api_applied *applied)
@@ -262,6 +273,15 @@ pe_element api_applied_element(const api_applied *applied)
 const api_applied_tensor *api_applied_result(const api_applied *applied)
 {
     return &applied->results[0];
+}
+
+uint64_t api_applied_footprint(const api_applied *applied, const pe_request *request,
+                               const pe_apply_options *options)
+{
+    uint64_t bytes = sizeof *applied;
+    for (size_t i = 0; i < applied->count; i++)
+        bytes += pe_apply_footprint(request, applied->chosen[i], &applied->inputs[i], options);
+    return bytes;
 }
 
 double api_applied_price(const api_applied *applied, const pe_request *request,

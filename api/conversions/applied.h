@@ -47,6 +47,8 @@ bool api_applied_open(api_applied *applied, pe_request *request,
                       pe_error *reterr);
 
 /* The multiply-adds of all results, as pe_request_price. */
+uint64_t api_applied_footprint(const api_applied *applied, const pe_request *request,
+                               const pe_apply_options *options);
 double api_applied_price(const api_applied *applied, const pe_request *request,
                          const pe_apply_options *options);
 

@@ -1,4 +1,5 @@
 /* /v1/apply/{scheme}: tensors of a model, with an encoding applied to them exactly. */
+#include "bytes/reserve.h"
 #include "conversions/applied.h"
 #include "http/arguments.h"
 #include "replies/document.h"
@@ -217,7 +218,10 @@ static api_reply *apply(applying *self)
     const api_host *host = self->call->service->host;
     pe_error error;
     pe_error_init(&error);
-    if (!api_applied_open(self->applied, self->representation.request, &self->options,
+    uint64_t bytes =
+        api_applied_footprint(self->applied, self->representation.request, &self->options);
+    if (!api_reserve_lasting(bytes + API_READ_MAX, "the result", &error) ||
+        !api_applied_open(self->applied, self->representation.request, &self->options,
                           host->runner, &error))
         return api_problem_from_error(&error);
     if (self->against)
@@ -283,11 +287,7 @@ static api_reply *answer(applying *self)
         return refuse_raw();
     if (!read_all(self, &reply) || !is_affordable(self, &reply))
         return reply;
-    if (!self->call->request->quick)
-        return apply(self);
-    if (self->call->request->ret_price)
-        *self->call->request->ret_price = (uint64_t)price_to_begin(self);
-    return api_not_yet(self->call, API_LATER);
+    return api_may_begin(self->call, (double)price_to_begin(self)) ? apply(self) : NULL;
 }
 
 static api_reply *refuse_scheme(const pe_scheme *scheme)

@@ -1,4 +1,5 @@
 /* /v1/compare/{scheme}: a table from elsewhere, compared with the exact one. */
+#include "bytes/reserve.h"
 #include "replies/document.h"
 #include "replies/problem.h"
 #include "replies/table_post.h"
@@ -175,6 +176,24 @@ static api_reply *reply_of(const comparing *self, const pe_comparison *compariso
                                false);
 }
 
+/* What comparing holds: the stream of the exact table, a block of it and of the other one as
+ * elements and doubles, and what is counted for each column. */
+#define BLOCK_BYTES  ((uint64_t)1 << 20) /* of exact elements, and at least a row */
+#define ENTRY_BYTES  32
+#define COLUMN_BYTES 128
+
+static uint64_t bytes_of(const comparing *self)
+{
+    const pe_tensor *tensor = tensor_of(self);
+    uint64_t row = tensor->elements / tensor->rows;
+    uint64_t block = BLOCK_BYTES / pe_dtype_size(tensor->dtype);
+    block = block > row ? block : row;
+    block = block < tensor->elements ? block : tensor->elements;
+    return pe_stream_footprint(self->representation.request,
+                               self->representation.selection.first, BLOCK_BYTES) +
+           ENTRY_BYTES * block + COLUMN_BYTES * row + sizeof(pe_comparison);
+}
+
 static api_reply *compare(comparing *self)
 {
     const api_host *host = self->call->service->host;
@@ -183,7 +202,9 @@ static api_reply *compare(comparing *self)
     pe_error error;
     if (!comparison)
         return NULL;
-    if (pe_compare(self->representation.request, self->representation.selection.first,
+    pe_error_init(&error);
+    if (api_reserve(bytes_of(self), "the comparison", &error) &&
+        pe_compare(self->representation.request, self->representation.selection.first,
                    &self->view, self->tolerance, host->runner, comparison, &error) == PE_OK)
         reply = reply_of(self, comparison);
     else
@@ -197,12 +218,9 @@ static api_reply *answer(comparing *self)
     api_reply *reply = NULL;
     if (!api_is_table_post(self->call, &self->format, &reply) || !read_all(self, &reply))
         return reply;
-    if (!self->call->request->quick)
-        return compare(self);
-    if (self->call->request->ret_price)
-        *self->call->request->ret_price =
-            (uint64_t)pe_request_price(self->representation.request);
-    return api_not_yet(self->call, API_LATER);
+    return api_may_begin(self->call, pe_request_price(self->representation.request))
+               ? compare(self)
+               : NULL;
 }
 
 api_reply *api_post_compare(const api_call *call)

@@ -1,4 +1,5 @@
 /* /v1/convert/rope: weights and tables, from one pairing of rotary columns to the other. */
+#include "bytes/reserve.h"
 #include "conversions/selection.h"
 #include "http/arguments.h"
 #include "replies/problem.h"
@@ -103,6 +104,11 @@ static api_reply *convert(const converting *self)
                      : api_convert_safetensors(&self->asked, &file, &conversion, &error);
     if (!found)
         return api_problem_from_error(&error);
+    if (!api_reserve_lasting(API_READ_MAX + conversion.count * sizeof *conversion.parts,
+                             "the file", &error)) {
+        free(conversion.parts);
+        return api_problem_from_error(&error);
+    }
     api_reply *reply = api_reply_new(200);
     api_reply_add(reply, "Cache-Control", "no-store");
     api_reply_add(reply, "Content-Type", "%s",
@@ -134,10 +140,8 @@ api_reply *api_post_convert(const api_call *call)
     read_all(&self, &error);
     if (error.count > 0)
         reply = api_problem_from_error(&error);
-    else if (!call->request->quick)
+    else if (api_may_begin(call, 0))
         reply = convert(&self);
-    else
-        reply = api_not_yet(call, API_LATER);
     api_arguments_done(&self.arguments);
     return reply;
 }

@@ -1,5 +1,6 @@
 /* /v1/identify: which request made a table. */
 #include "bytes/body.h"
+#include "bytes/reserve.h"
 #include "http/arguments.h"
 #include "replies/problem.h"
 #include "replies/reply.h"
@@ -263,6 +264,18 @@ static pe_status find_held(void *context, const char *name, pe_set **ret_set)
     return PE_OK;
 }
 
+/* What a search may hold: samples and rows of the table as doubles, and exact tables. */
+#define SEARCH_LEAST  ((uint64_t)4 << 20)
+#define SEARCH_MOST   ((uint64_t)64 << 20)
+#define SEARCH_COPIES 16 /* of the table's elements */
+
+static uint64_t bytes_of(const identifying *self)
+{
+    uint64_t elements = pe_view_elements(&self->view);
+    return SEARCH_LEAST +
+           (elements < SEARCH_MOST / SEARCH_COPIES ? SEARCH_COPIES * elements : SEARCH_MOST);
+}
+
 static api_reply *identify(identifying *self)
 {
     const api_host *host = self->call->service->host;
@@ -276,8 +289,10 @@ static api_reply *identify(identifying *self)
     pe_error error;
     pe_element_is_real(self->view.element, &dtype);
     limits.sets = name ? &sets : NULL;
+    pe_error_init(&error);
     if (identity && alike) {
-        if (pe_identify(&self->view, self->only, name, &limits, host->runner, identity,
+        if (api_reserve(bytes_of(self), "the search", &error) &&
+            pe_identify(&self->view, self->only, name, &limits, host->runner, identity,
                         &error) == PE_OK &&
             pe_find_alike(identity, dtype, self->most, &limits, host->runner, alike, &error) ==
                 PE_OK)
@@ -328,11 +343,7 @@ static api_reply *answer(identifying *self, pe_error *error)
         return api_problem_from_error(error);
     if (self->call->head)
         return new_reply();
-    if (!self->call->request->quick)
-        return identify(self);
-    if (self->call->request->ret_price)
-        *self->call->request->ret_price = (uint64_t)price_of(self);
-    return api_not_yet(self->call, API_LATER);
+    return api_may_begin(self->call, (double)price_of(self)) ? identify(self) : NULL;
 }
 
 api_reply *api_post_identify(const api_call *call)

@@ -21,8 +21,7 @@ static bool is_post(const api_call *call)
     return strcmp(call->request->method, "POST") == 0;
 }
 
-/* A config of more bytes is read by a worker, and a plan of more layers described by one. */
-#define QUICK_BYTES  ((size_t)16 << 10)
+/* A plan of more layers is described by a worker. */
 #define QUICK_LAYERS 1024
 
 static json_t *build_list(const api_call *call)
@@ -122,8 +121,6 @@ api_reply *api_post_model(const api_call *call)
     if (request->body_size > API_CONFIG_BYTES)
         return api_problem(API_PAYLOAD_TOO_LARGE, "a config.json has at most 1 MiB", NULL,
                            NULL);
-    if (request->quick && request->body_size > QUICK_BYTES)
-        return api_not_yet(call, API_LATER);
     return answer_config(call, (api_segment){request->body, request->body_size});
 }
 

@@ -3,8 +3,10 @@
 
 #include "text.h"
 #include "json/document.h"
+#include "json/measure.h"
 
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -228,9 +230,30 @@ static const char *syntax_fault(const json_error_t *problem)
     return api_is_utf8(problem->text, strlen(problem->text)) ? problem->text : "not UTF-8";
 }
 
+/* Bytes for each byte of a body, besides the tree: the arguments as text, the values, the key.
+ */
+#define COPIES 16
+
+/* Refuse a body of more values than a request can mean: they take many times its bytes. */
+static bool has_few_values(const char *body, size_t size, pe_error *reterr)
+{
+    const api_json_measure found = api_json_measure_of(body, size);
+    char given[80];
+    if (found.containers <= API_BODY_CONTAINERS && found.strings <= API_BODY_STRINGS)
+        return api_json_reserve(&found, size, COPIES, reterr);
+    snprintf(given, sizeof given, "%zu objects and arrays, %zu strings", found.containers,
+             found.strings);
+    pe_error_add(reterr, PE_MALFORMED, "body", given,
+                 "one JSON object of at most %d objects and arrays and %d strings",
+                 API_BODY_CONTAINERS, API_BODY_STRINGS);
+    return false;
+}
+
 json_t *api_object_from_json(const char *body, size_t size, pe_error *reterr)
 {
     json_error_t problem = {0};
+    if (!has_few_values(body ? body : "", size, reterr))
+        return NULL;
     json_t *object = json_loadb(body ? body : "", size,
                                 JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &problem);
     if (json_is_object(object))

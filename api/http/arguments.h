@@ -27,6 +27,10 @@ void api_arguments_from_query(const char *query, api_arguments *ret_arguments,
 bool api_arguments_from_json(const char *body, size_t size, api_arguments *ret_arguments,
                              pe_error *reterr);
 
+/* The most values of a JSON body beside numbers: those of a full batch, and some more. */
+#define API_BODY_CONTAINERS 8192
+#define API_BODY_STRINGS    16384
+
 /* Read a JSON object, numbers as reals. NULL if the body is none: then a problem was added. */
 json_t *api_object_from_json(const char *body, size_t size, pe_error *reterr);
 

@@ -4,6 +4,7 @@
 
 #include "http/arguments.h"
 #include "json/document.h"
+#include "json/measure.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -123,10 +124,16 @@ static void refuse_text(const json_t *read, const json_error_t *problem, pe_erro
                                                                        : "not UTF-8");
 }
 
+/* Bytes for each byte of a config: its copy, and what a plan says of its keys. */
+#define CONFIG_COPIES 16
+
 json_t *api_config_read(const char *text, size_t size, pe_error *reterr)
 {
     json_error_t problem = {0};
     if (!is_moderate(text ? text : "", size, reterr))
+        return NULL;
+    const api_json_measure found = api_json_measure_of(text ? text : "", size);
+    if (!api_json_reserve(&found, size, CONFIG_COPIES, reterr))
         return NULL;
     size_t length;
     char *copy = without_foreign_numbers(text ? text : "", size, &length);

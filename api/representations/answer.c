@@ -133,14 +133,11 @@ static api_reply *reply_from_entry(const api_representation *representation, pe_
     return reply;
 }
 
-/* Leave computing to a worker, and say what it costs. */
-static api_reply *compute_later(const api_representation *representation)
+/* Whether computing may begin now; false: a worker must do it, and knows what it costs. */
+static bool may_compute(const api_representation *representation)
 {
-    uint64_t *ret_price = representation->call->request->ret_price;
-    double price = api_representation_price_to_begin(representation);
-    if (ret_price)
-        *ret_price = price < 0x1p63 ? (uint64_t)price : (uint64_t)1 << 63;
-    return api_not_yet(representation->call, API_LATER);
+    return api_may_begin(representation->call,
+                         api_representation_price_to_begin(representation));
 }
 
 /* Compute the table, or wait for another thread that does, and answer from it. */
@@ -151,6 +148,9 @@ static api_reply *compute(const api_representation *representation)
     pe_entry *entry;
     pe_outcome outcome;
     pe_error error;
+    pe_error_init(&error);
+    if (!api_representation_reserve(representation, &error))
+        return api_problem_from_error(&error);
     uint64_t start = host->now(host->context);
     pe_status status =
         pe_cache_get(service->cache, representation->request, &entry, &outcome, &error);
@@ -171,8 +171,8 @@ static api_reply *compute(const api_representation *representation)
  */
 static api_reply *stream(const api_representation *representation)
 {
-    if (representation->call->request->quick)
-        return compute_later(representation);
+    if (!may_compute(representation))
+        return NULL;
     pe_error error;
     api_body *whole = api_representation_stream(representation, &error);
     if (error.status != PE_OK)
@@ -215,7 +215,6 @@ api_reply *api_representation_reply(api_representation *representation)
     if (pe_cache_find_failure(representation->call->service->cache, representation->request,
                               request->arrived, &error))
         return api_problem_from_error(&error);
-    if (request->quick && !is_quick_to_answer(representation))
-        return compute_later(representation);
-    return compute(representation);
+    bool quick = request->quick && is_quick_to_answer(representation);
+    return quick || may_compute(representation) ? compute(representation) : NULL;
 }

@@ -1,6 +1,8 @@
 /* Batches: reading the requests, limits over all of them, and the reply. */
 #include "representations/batch.h"
 
+#include "bytes/reserve.h"
+
 #include "bytes/gzip.h"
 #include "http/accept.h"
 #include "replies/cacheable.h"
@@ -163,12 +165,31 @@ static void check_totals(api_batch *batch, api_batch_format format)
 
 /* ---- tables ---- */
 
+/* Compute the table of a part, or find it in the cache. The reply holds all of them, whatever
+ * the cache evicts. */
+static pe_status get_table(api_batch *batch, api_batch_part *part, pe_outcome *ret_outcome,
+                           pe_error *reterr)
+{
+    const api_service *service = batch->call->service;
+    const api_host *host = service->host;
+    pe_request *request = part->representation.request;
+    pe_error_init(reterr);
+    if (!api_reserve_lasting(pe_request_bytes(request), "the tables", reterr) ||
+        !api_representation_reserve(&part->representation, reterr))
+        return reterr->status;
+    uint64_t start = host->now(host->context);
+    pe_status status = pe_cache_get(service->cache, request, &part->entry, ret_outcome, reterr);
+    uint64_t time = host->now(host->context) - start;
+    host->landed(host->context);
+    if (status == PE_OK && *ret_outcome == PE_MISS && host->computed)
+        host->computed(host->context, time);
+    return status;
+}
+
 /* Compute the tables that the cache may hold, or find them there. False: a problem was added,
  * and `ret_outcome` says what the worst outcome was. */
 static bool get_tables(api_batch *batch, pe_outcome *ret_outcome)
 {
-    const api_service *service = batch->call->service;
-    const api_host *host = service->host;
     *ret_outcome = PE_HIT;
     for (size_t i = 0; i < batch->count; i++) {
         api_batch_part *part = &batch->parts[i];
@@ -176,18 +197,11 @@ static bool get_tables(api_batch *batch, pe_outcome *ret_outcome)
         pe_error error;
         if (part->streamed)
             continue;
-        uint64_t start = host->now(host->context);
-        pe_status status = pe_cache_get(service->cache, part->representation.request,
-                                        &part->entry, &outcome, &error);
-        uint64_t time = host->now(host->context) - start;
-        host->landed(host->context);
-        if (status != PE_OK) {
+        if (get_table(batch, part, &outcome, &error) != PE_OK) {
             part->entry = NULL;
             api_joint_problem_add(&batch->problem, (int)i, part->name, &error);
             return false;
         }
-        if (outcome == PE_MISS && host->computed)
-            host->computed(host->context, time);
         if (outcome != PE_HIT)
             *ret_outcome = PE_MISS;
     }
@@ -302,7 +316,6 @@ static api_reply *answer(api_batch *batch, api_batch_format format, api_coding c
 
 api_reply *api_batch_reply(api_batch *batch, api_batch_format format)
 {
-    const api_request *request = batch->call->request;
     api_coding coding;
     api_reply *refusal;
     if (batch->problem.requests == 0) {
@@ -327,10 +340,6 @@ api_reply *api_batch_reply(api_batch *batch, api_batch_format format)
             api_reply_set_length(reply, length);
         return reply;
     }
-    if (!request->quick)
-        return answer(batch, format, coding);
     double price = total_price(batch, api_representation_price_to_begin);
-    if (request->ret_price)
-        *request->ret_price = price < 0x1p63 ? (uint64_t)price : (uint64_t)1 << 63;
-    return api_not_yet(batch->call, API_LATER);
+    return api_may_begin(batch->call, price) ? answer(batch, format, coding) : NULL;
 }

@@ -2,6 +2,7 @@
  * or it is a stream. Both come in the content coding that was chosen, whole or as a range. */
 #include "bytes/body.h"
 #include "bytes/gzip.h"
+#include "bytes/reserve.h"
 #include "negotiation/registry.h"
 #include "representations/representation.h"
 
@@ -33,7 +34,7 @@ void *api_representation_attachment(const api_representation *representation, pe
 
 static void drop_body(void *body)
 {
-    api_body_unref(body);
+    api_body_drop_attached(body);
 }
 
 /* ---- bodies ---- */
@@ -57,12 +58,28 @@ static api_body *uncoded_body(const api_representation *representation, pe_entry
                                          &bytes);
 }
 
+#define ELEMENT_TEXT 26 /* bytes of an element's text, of which most take half */
+
+/* About as many bytes does building the body take; bodies of binary forms are the table. */
+static uint64_t expected_bytes(const api_representation *representation)
+{
+    const api_format *format = representation->format;
+    if (format->measure == API_BYTES)
+        return 0;
+    uint64_t work = format->work(&representation->selection);
+    return format->measure == API_PIXELS ? work : work * ELEMENT_TEXT;
+}
+
 static bool build_body(pe_table *table, void *context, pe_attachment *ret_attachment)
 {
     const body_context *building = context;
     const api_representation *representation = building->representation;
     api_body *body;
     size_t bytes = 0;
+    pe_error error;
+    pe_error_init(&error);
+    if (!api_reserve(expected_bytes(representation), "the text", &error))
+        return false;
     if (representation->coding == API_GZIP) {
         api_body *plain = uncoded_body(representation, building->entry);
         body = plain ? api_gzip_body(plain, &bytes) : NULL;
@@ -71,6 +88,9 @@ static bool build_body(pe_table *table, void *context, pe_attachment *ret_attach
         body = representation->format->write(&representation->selection, table, &bytes);
     }
     *ret_attachment = (pe_attachment){body, bytes + api_body_footprint(), drop_body};
+    if (body)
+        api_body_attach(body, representation->call->service->host->memory,
+                        bytes + pe_table_footprint(table));
     return body != NULL;
 }
 

@@ -1,6 +1,7 @@
 /* Selecting a representation by the arguments and headers of a request. */
 #include "representations/representation.h"
 
+#include "bytes/reserve.h"
 #include "negotiation/negotiate.h"
 #include "negotiation/registry.h"
 #include "replies/problem.h"
@@ -217,6 +218,16 @@ static bool may_be_part(const api_representation *representation)
 {
     return !representation->post && api_representation_is_streamed(representation) &&
            api_call_header(representation->call, API_HEADER_RANGE);
+}
+
+/* ---- memory ---- */
+
+bool api_representation_reserve(const api_representation *representation, pe_error *reterr)
+{
+    const pe_request *request = representation->request;
+    uint64_t bytes = pe_request_bytes(request);
+    return api_reserve(pe_request_held(request) + (bytes < PE_BUFFER_RECYCLED ? 0 : bytes),
+                       "the table", reterr);
 }
 
 /* ---- all of it ---- */

@@ -63,6 +63,11 @@ double api_representation_price_to_begin(const api_representation *representatio
 /* Check the price of all against the limit compute-cost; false after a problem was added. */
 bool api_representation_check_price(const api_representation *representation, pe_error *reterr);
 
+/* Reserve what computing the table takes until the call ends: what the scheme prepares, and the
+ * table itself if it is large. Making room for that in the cache may evict tables that are
+ * being sent. False: there is no room, which was added to reterr. */
+bool api_representation_reserve(const api_representation *representation, pe_error *reterr);
+
 void api_representation_done(api_representation *representation);
 
 /* ---- metadata.c ---- */

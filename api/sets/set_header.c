@@ -2,6 +2,7 @@
 #include "sets/set_header.h"
 
 #include "json/document.h"
+#include "json/measure.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,18 @@ static uint64_t read_length(const char *bytes)
     for (unsigned i = 0; i < API_SET_LENGTH_SIZE; i++)
         length |= (uint64_t)(unsigned char)bytes[i] << (8 * i);
     return length;
+}
+
+/* Refuse a header of more values than tensors need: they take many times its bytes. Reserve
+ * memory for the others, and for a copy of the text. A tensor
+ * takes 48 bytes at least, and is an object of two arrays and four strings. */
+static bool has_few_values(const char *text, size_t size, pe_error *reterr)
+{
+    const api_json_measure found = api_json_measure_of(text, size);
+    if (found.containers > 8 + size / 16 || found.strings > 8 + size / 4)
+        return refuse(reterr, "header", "",
+                      "an object of tensors, each of dtype, shape and data_offsets");
+    return api_json_reserve(&found, size, 1, reterr);
 }
 
 /* Whether a value may be the file's metadata: an object of strings. */
@@ -87,6 +100,8 @@ json_t *api_set_header_load(const char *bytes, size_t size, size_t *ret_data, pe
         refuse(reterr, "header", "", "one JSON object, padded with blanks only at its end");
         return NULL;
     }
+    if (!has_few_values(text, used, reterr))
+        return NULL;
     *ret_data = API_SET_LENGTH_SIZE + (size_t)length;
     return parse(text, used, reterr);
 }

@@ -177,15 +177,23 @@ json_t *api_safetensors_load(const api_file *file, size_t *ret_data, pe_error *r
     return NULL;
 }
 
+bool api_safetensors_find(const api_file *file, const json_t *root, size_t data,
+                          const char *name, const char *otherwise, pe_view *ret_view,
+                          char ret_name[API_SET_NAME_MAX + 1], pe_error *reterr)
+{
+    const json_t *value = choose(root, name, otherwise, ret_name, reterr);
+    return value && read_kind(file, value, ret_view, reterr) &&
+           read_place(value, data, file->size - data, ret_view, reterr);
+}
+
 bool api_safetensors_view(const api_file *file, const char *name, const char *otherwise,
                           pe_view *ret_view, char ret_name[API_SET_NAME_MAX + 1],
                           pe_error *reterr)
 {
     size_t data;
     json_t *root = api_safetensors_load(file, &data, reterr);
-    const json_t *value = root ? choose(root, name, otherwise, ret_name, reterr) : NULL;
-    bool good = value && read_kind(file, value, ret_view, reterr) &&
-                read_place(value, data, file->size - data, ret_view, reterr);
+    bool good = root && api_safetensors_find(file, root, data, name, otherwise, ret_view,
+                                             ret_name, reterr);
     json_decref(root);
     return good;
 }

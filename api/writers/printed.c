@@ -2,6 +2,7 @@
 #include "writers/printed.h"
 
 #include "bytes/body.h"
+#include "bytes/reserve.h"
 #include "writers/streams.h"
 
 #include <assert.h>
@@ -240,6 +241,8 @@ static bool open_streams(printed_source *source, pe_error *reterr)
 api_body *api_printed_stream(const api_printer *printer, const api_selection *selection,
                              pe_error *reterr)
 {
+    if (!api_reserve_lasting(sizeof(printed_source) + 2 * TEXT_ROOM, "the stream", reterr))
+        return NULL;
     printed_source *source = calloc(1, sizeof *source);
     if (!source)
         return NULL;

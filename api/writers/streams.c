@@ -2,6 +2,7 @@
 #include "writers/streams.h"
 
 #include "bytes/body.h"
+#include "bytes/reserve.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,12 @@ bool api_open_streams(const api_selection *selection, const size_t *order, size_
                       pe_stream **ret_streams, pe_error *reterr)
 {
     size_t opened = 0;
+    if (!api_reserve_lasting(API_READ_MAX, "the stream", reterr))
+        return false;
+    for (size_t i = 0; i < selection->count; i++)
+        if (!api_reserve_lasting(pe_stream_footprint(selection->request, order[i], block_bytes),
+                                 "the stream", reterr))
+            return false;
     while (opened < selection->count &&
            pe_stream_new(selection->request, order[opened], block_bytes, selection->runner,
                          &ret_streams[opened], reterr) == PE_OK)

@@ -17,6 +17,33 @@ static uint64_t round_up(uint64_t number, uint64_t unit)
     return (number + unit - 1) / unit * unit;
 }
 
+/* The rows of a chunk. */
+static uint64_t chunk_rows(uint64_t rows, uint64_t columns, uint64_t rows_at_once)
+{
+    uint64_t chunk = round_up(PE_CHUNK_ENTRIES / columns + 1, rows_at_once);
+    return chunk < rows ? chunk : rows;
+}
+
+static uint64_t slots_of(uint64_t rows, uint64_t chunk, uint64_t chunk_bytes)
+{
+    uint64_t count = (rows + chunk - 1) / chunk, most = PE_ENTRIES_KEPT / chunk_bytes + 1;
+    return count < most ? count : most;
+}
+
+uint64_t pe_entries_footprint(const pe_tensor *tensor, uint64_t rows_at_once, uint64_t held)
+{
+    uint64_t columns = tensor->shape[tensor->rank - 1], rows = tensor->elements / columns;
+    uint64_t chunk = chunk_rows(rows, columns, rows_at_once), bytes = 0;
+    uint64_t entries = chunk * columns, row = tensor->elements / tensor->rows;
+    uint64_t piece = entries < PIECE_ENTRIES ? entries : PIECE_ENTRIES;
+    for (uint64_t size = sizeof(double); size <= 2 * sizeof(double); size *= 2) {
+        uint64_t slots = slots_of(rows, chunk, entries * size);
+        bytes += slots * (entries * size + sizeof(uint64_t)) + 2 * piece * size;
+        bytes += row * size + held;
+    }
+    return bytes;
+}
+
 /* Allocate for as many chunks as may be kept, and open the stream; false after a problem was
  * added. */
 static bool open_chunks(const pe_entries *self, pe_chunks *chunks, pe_request *request,
@@ -25,9 +52,7 @@ static bool open_chunks(const pe_entries *self, pe_chunks *chunks, pe_request *r
     bool paired = pe_request_tensor(request, tensor)->dtype == PE_DD;
     size_t entries = (size_t)self->chunk * self->columns;
     size_t bytes = entries * (paired ? 2 : 1) * sizeof(double);
-    uint64_t count = (self->rows + self->chunk - 1) / self->chunk;
-    uint64_t most = PE_ENTRIES_KEPT / bytes + 1;
-    chunks->slots = count < most ? count : most;
+    chunks->slots = slots_of(self->rows, self->chunk, bytes);
     chunks->kept = calloc((size_t)chunks->slots, sizeof *chunks->kept);
     chunks->hi = malloc((size_t)chunks->slots * entries * sizeof *chunks->hi);
     if (paired) {
@@ -59,9 +84,7 @@ pe_status pe_entries_init(pe_entries *ret_entries, pe_request *doubles, pe_reque
     pe_entries *self = ret_entries;
     *self = (pe_entries){.columns = (size_t)shape->shape[shape->rank - 1]};
     self->rows = shape->elements / self->columns;
-    self->chunk = round_up(PE_CHUNK_ENTRIES / self->columns + 1, rows_at_once);
-    if (self->chunk > self->rows)
-        self->chunk = self->rows;
+    self->chunk = chunk_rows(self->rows, self->columns, rows_at_once);
     uint64_t entries = self->chunk * self->columns;
     self->piece = (size_t)(entries < PIECE_ENTRIES ? entries : PIECE_ENTRIES);
     pe_error_init(reterr);

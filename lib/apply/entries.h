@@ -30,6 +30,10 @@ typedef struct pe_entries {
 /* Whether all entries of a tensor are kept, as pairs or as doubles. */
 bool pe_entries_are_kept(const pe_tensor *tensor, bool paired);
 
+/* At most as many bytes do the rows of a tensor hold, of both kinds together; `held` is
+ * pe_request_held of its request. */
+uint64_t pe_entries_footprint(const pe_tensor *tensor, uint64_t rows_at_once, uint64_t held);
+
 /* Open the rows of a tensor. `exact` is its request in PE_DD; `doubles` is that in PE_F64, or
  * NULL if all entries are needed as pairs. `rows_at_once`: the most consecutive rows that are
  * asked for, which begin at a multiple of that. Fails as pe_stream_new; pe_entries_done may be

@@ -86,18 +86,53 @@ pe_work pe_work_divide(const pe_application *rule, const pe_binding *binding,
 
 /* ---- the whole ---- */
 
+/* Bind an input that may not fit; false if it does not. */
+static bool bind(const pe_request *request, const pe_application *rule, const pe_view *input,
+                 const pe_apply_options *options, size_t tensors[2], pe_binding *ret_binding)
+{
+    pe_error error;
+    pe_error_init(&error);
+    if (!pe_tensors_find(request, rule, tensors, &error))
+        return false;
+    const pe_tensor entries = pe_tensors_bound(request, rule, tensors);
+    return pe_binding_make(request, rule, &entries, input, options->axes, ret_binding, &error);
+}
+
+#define INDEX_BLOCK ((uint64_t)1 << 20) /* of the stream of indices */
+#define ROW_ARRAYS  16                  /* of doubles, as long as the longest row; at least */
+
+uint64_t pe_apply_footprint(const pe_request *request, size_t application, const pe_view *input,
+                            const pe_apply_options *options)
+{
+    const pe_application *rule = &pe_request_scheme(request)->applications[application];
+    size_t tensors[2];
+    pe_binding binding;
+    if (!bind(request, rule, input, options, tensors, &binding) ||
+        !pe_work_fits(rule, &binding, &(pe_error){0}))
+        return 0;
+    uint64_t at_once = rule->kind == PE_APPLY_COMBINE ? binding.columns : 1;
+    uint64_t held = pe_request_held(request), bytes = 0;
+    bool gathers = rule->kind == PE_APPLY_GATHER;
+    for (size_t i = 0; i < 2 && rule->tensors[i] && !(gathers && i > 0); i++)
+        bytes += pe_entries_footprint(pe_request_tensor(request, tensors[i]), at_once, held);
+    if (gathers) {
+        const pe_tensor *index = pe_request_tensor(request, tensors[1]);
+        bytes += held + INDEX_BLOCK + sizeof(uint64_t) * (index->shape[0] + index->shape[1]);
+    }
+    pe_work work =
+        pe_work_divide(rule, &binding, pe_request_tensor(request, tensors[0]), false);
+    uint64_t longest = binding.columns > binding.results ? binding.columns : binding.results;
+    uint64_t block = work.block_rows * (2 * binding.columns + work.block_results);
+    return bytes + sizeof(double) * (block + ROW_ARRAYS * longest);
+}
+
 double pe_apply_price(const pe_request *request, size_t application, const pe_view *input,
                       const pe_apply_options *options)
 {
     const pe_application *rule = &pe_request_scheme(request)->applications[application];
     size_t tensors[2];
     pe_binding binding;
-    pe_error error;
-    pe_error_init(&error);
-    if (!pe_tensors_find(request, rule, tensors, &error))
-        return 0;
-    const pe_tensor entries = pe_tensors_bound(request, rule, tensors);
-    if (!pe_binding_make(request, rule, &entries, input, options->axes, &binding, &error))
+    if (!bind(request, rule, input, options, tensors, &binding))
         return 0;
     pe_work work = pe_work_divide(rule, &binding, pe_request_tensor(request, tensors[0]), true);
     return work.result_price * (double)binding.rows * (double)binding.results;

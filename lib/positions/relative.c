@@ -76,6 +76,13 @@ uint64_t pe_distances_below(int64_t first, uint64_t count, int64_t limit)
 
 /* ---- plans ---- */
 
+/* Whether the vectors at all distances are kept. */
+static bool is_kept(const pe_relative *relative, uint64_t vector_bytes, size_t heads)
+{
+    return !relative->compact && relative->queries > 1 &&
+           pe_relative_distances(relative) <= TABLE_BYTES_MAX / vector_bytes / heads;
+}
+
 void pe_relative_add(pe_plan *plan, const pe_relative *relative, const char *name,
                      pe_dtype dtype, uint64_t heads, uint64_t width)
 {
@@ -94,6 +101,9 @@ void pe_relative_add(pe_plan *plan, const pe_relative *relative, const char *nam
         shape[rank++] = width;
     pe_plan_add(plan, name, dtype, rank, shape);
     pe_plan_rows(plan, axes);
+    uint64_t vector_bytes = (width ? width : 1) * pe_dtype_size(dtype);
+    if (is_kept(relative, vector_bytes, heads ? heads : 1))
+        plan->state += pe_relative_distances(relative) * vector_bytes * (heads ? heads : 1);
 }
 
 void pe_relative_add_distance(pe_plan *plan, const pe_relative *relative)
@@ -104,12 +114,9 @@ void pe_relative_add_distance(pe_plan *plan, const pe_relative *relative)
 
 /* ---- tensors ---- */
 
-/* Whether the vectors at all distances are kept. */
-static bool is_kept(const pe_relative *relative, const pe_tensor *tensor, size_t heads)
+static uint64_t bytes_of_vector(const pe_tensor *tensor)
 {
-    uint64_t vector_bytes = tensor->bytes / tensor->rows;
-    return !relative->compact && relative->queries > 1 &&
-           pe_relative_distances(relative) <= TABLE_BYTES_MAX / vector_bytes / heads;
+    return tensor->bytes / tensor->rows;
 }
 
 double pe_toeplitz_price(const pe_values *values, const pe_tensor *tensor, size_t heads,
@@ -118,7 +125,7 @@ double pe_toeplitz_price(const pe_values *values, const pe_tensor *tensor, size_
     pe_error none;
     pe_error_init(&none);
     pe_relative relative = pe_relative_read(values, &none);
-    if (!is_kept(&relative, tensor, heads))
+    if (!is_kept(&relative, bytes_of_vector(tensor), heads))
         return 0;
     double vectors = (double)heads * (double)pe_relative_distances(&relative);
     uint64_t vector = tensor->elements / tensor->rows;
@@ -131,7 +138,7 @@ double pe_toeplitz_element_price(const pe_values *values, const pe_tensor *tenso
     pe_error none;
     pe_error_init(&none);
     pe_relative relative = pe_relative_read(values, &none);
-    return is_kept(&relative, tensor, heads) ? COPY_PRICE : element_price;
+    return is_kept(&relative, bytes_of_vector(tensor), heads) ? COPY_PRICE : element_price;
 }
 
 /* Write the vectors of a head at all distances, some at a time. False: the runner cancelled it.
@@ -165,7 +172,7 @@ bool pe_toeplitz_init(pe_toeplitz *ret_toeplitz, const pe_relative *relative,
                                   .vector_bytes = vector_bytes,
                                   .write = write,
                                   .source = source};
-    if (!is_kept(relative, tensor, heads))
+    if (!is_kept(relative, bytes_of_vector(tensor), heads))
         return true;
     ret_toeplitz->table =
         malloc((size_t)pe_relative_distances(relative) * vector_bytes * heads);

@@ -119,6 +119,7 @@ static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
         check_rows(rows, n, reterr);
     }
     pe_plan_add(ret_plan, "similarity", pe_requested_dtype(values), 2, (uint64_t[]){chosen, n});
+    ret_plan->state = base_plan.state;
     ret_plan->held = base_plan.held + pe_similarity_bytes(n, table->shape[1]);
 }
 

@@ -105,6 +105,12 @@ uint64_t pe_plan_check(const pe_plan *plan, const pe_values *values, const pe_li
     return bytes;
 }
 
+void pe_plan_keep(pe_plan *plan, double entries, uint64_t most)
+{
+    double bytes = entries * (double)pe_dtype_size(plan->tensors[0].dtype);
+    plan->state += bytes < (double)most ? (uint64_t)bytes : most;
+}
+
 void pe_check_magnitude(const pe_values *values, const char *parameter, double magnitude,
                         pe_error *reterr)
 {

@@ -224,6 +224,24 @@ uint64_t pe_request_bytes(const pe_request *request)
     return request->bytes;
 }
 
+/* Of what schemes do not plan: the state of a scheme of few columns and short lists; what is
+ * made of a column (a frequency of 32 bytes, its seeds), and of a number of a list. */
+#define HELD_LEAST  ((uint64_t)512 << 10)
+#define HELD_COLUMN 64
+#define HELD_NUMBER 64
+
+uint64_t pe_request_held(const pe_request *request)
+{
+    uint64_t held = HELD_LEAST + request->plan.held + request->plan.state;
+    for (size_t i = 0; i < request->plan.count; i++) {
+        const pe_tensor *tensor = &request->plan.tensors[i];
+        held += HELD_COLUMN * tensor->shape[tensor->rank - 1];
+    }
+    for (size_t i = 0; i < request->value_count; i++)
+        held += HELD_NUMBER * (uint64_t)request->items[i].count;
+    return held;
+}
+
 /* Ask the runner whether to go on; adds a problem if not. */
 static bool ask_runner(const pe_runner *runner, const pe_scheme *scheme, double done,
                        pe_error *reterr)

@@ -169,6 +169,10 @@ static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
     pe_plan_add(ret_plan, "inv_freq", dtype, 1, (uint64_t[]){pairs});
     pe_plan_add(ret_plan, "coordinates", dtype, 2, (uint64_t[]){request.rows, request.axes});
     pe_plan_add(ret_plan, "axis", PE_I32, 1, (uint64_t[]){pairs});
+    double cells = 0;
+    for (size_t a = 0; a < request.axes; a++)
+        cells += (double)request.sizes[a];
+    pe_plan_keep(ret_plan, 4 * cells * (double)columns, PE_AXIAL_TABLE_BYTES);
 }
 
 /* ---- tables ---- */

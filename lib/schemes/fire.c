@@ -64,6 +64,19 @@ static void check_compact(const pe_values *values, const pe_relative *relative,
                      "its position, too");
 }
 
+#define KEPT_MAX ((uint64_t)1 << 20)
+
+/* How many distances are kept; 0 if there are too many. */
+static uint64_t kept_of(const pe_values *values)
+{
+    pe_error none;
+    pe_error_init(&none);
+    pe_relative relative = pe_relative_read(values, &none);
+    uint64_t count =
+        pe_relative_farthest(&relative, pe_choice(values, "mask") == PE_CAUSAL) + 1;
+    return count <= KEPT_MAX ? count : 0;
+}
+
 static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
 {
     uint64_t heads = (uint64_t)pe_integer(values, "heads");
@@ -79,6 +92,7 @@ static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
     pe_relative_add(ret_plan, &relative, "bias", pe_requested_dtype(values), heads, 0);
     pe_relative_add_distance(ret_plan, &relative);
     ret_plan->held = pe_pieces_bytes(hidden, heads);
+    ret_plan->state += sizeof(dd) * kept_of(values);
 }
 
 typedef struct fire {
@@ -91,7 +105,6 @@ typedef struct fire {
     dd *logarithms; /* ln(c·distance + 1); NULL if there are too many */
 } fire;
 
-#define KEPT_MAX  ((uint64_t)1 << 20)
 #define LOG_PRICE 400
 #define PRICE     350 /* of a bias, once its logarithm is known */
 
@@ -105,17 +118,6 @@ static dd denominator(const fire *state, int64_t query)
 {
     double position = fmax((double)query, state->threshold);
     return dd_add(logarithm(state, position), (dd){state->epsilon, 0});
-}
-
-/* How many distances are kept; 0 if there are too many. */
-static uint64_t kept_of(const pe_values *values)
-{
-    pe_error none;
-    pe_error_init(&none);
-    pe_relative relative = pe_relative_read(values, &none);
-    uint64_t count =
-        pe_relative_farthest(&relative, pe_choice(values, "mask") == PE_CAUSAL) + 1;
-    return count <= KEPT_MAX ? count : 0;
 }
 
 static double price(const pe_values *values, const pe_plan *plan)

@@ -117,6 +117,12 @@ static void check_path(const pe_values *values, const pe_positions *positions, p
                  floor(PE_FLOW_STEPS / steps), PE_FLOW_STEPS);
 }
 
+/* A position, in the order in which the path reaches them. */
+typedef struct place {
+    double position;
+    uint64_t row; /* of the table */
+} place;
+
 static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
 {
     char given[64];
@@ -138,14 +144,11 @@ static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
     check_path(values, &positions, reterr);
     pe_plan_add(ret_plan, "encoding", pe_requested_dtype(values), 2,
                 (uint64_t[]){positions.count, dim});
+    ret_plan->state = ret_plan->tensors[0].bytes + sizeof(place) * positions.count +
+                      sizeof(double) * pe_network_weights(dim, hidden);
 }
 
 /* ---- positions in ascending order, as the path reaches them ---- */
-
-typedef struct place {
-    double position;
-    uint64_t row; /* of the table */
-} place;
 
 static int compare_places(const void *a, const void *b)
 {

@@ -143,6 +143,10 @@ static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
     }
     pe_plan_add(ret_plan, "encoding", pe_requested_dtype(values), 2,
                 (uint64_t[]){points.count, columns});
+    double places = 0;
+    for (size_t a = 0; a < points.axes; a++)
+        places += (double)points.places[a];
+    pe_plan_keep(ret_plan, places * (double)columns, PE_LATTICE_TABLE_BYTES);
 }
 
 /* ---- preparing ---- */

@@ -65,6 +65,11 @@ static void check_end(const char *culprit, double last, uint64_t rows, pe_error 
                  (unsigned long long)rows * rows, (unsigned long long)rows);
 }
 
+static bool is_kept(const pe_values *values, uint64_t rows, uint64_t dim)
+{
+    return !pe_values_set(values) && rows <= KEPT_ELEMENTS / dim;
+}
+
 static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
 {
     double low, high, alpha = pe_real(values, "alpha");
@@ -85,6 +90,7 @@ static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
                            pe_blend_magnitude(&blend, pe_recipe_magnitude(&RECIPE)), reterr);
     pe_plan_add(ret_plan, "encoding", dtype, 2, (uint64_t[]){positions.count, dim});
     pe_plan_add(ret_plan, "basis", dtype, 2, (uint64_t[]){rows, dim});
+    ret_plan->state = is_kept(values, rows, dim) ? sizeof(double) * rows * dim : 0;
 }
 
 /* ---- rows ---- */
@@ -102,11 +108,6 @@ static void release(void *context)
     if (state)
         free(state->kept);
     free(state);
-}
-
-static bool is_kept(const pe_values *values, uint64_t rows, uint64_t dim)
-{
-    return !pe_values_set(values) && rows <= KEPT_ELEMENTS / dim;
 }
 
 /* Draw the whole seeded table. False: memory ran out, or the runner cancelled it. */

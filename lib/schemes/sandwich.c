@@ -30,6 +30,19 @@ static const pe_tensor_help TENSORS[] = {
 };
 enum tensor { BIAS, DISTANCE };
 
+#define KEPT_MAX ((uint64_t)1 << 20)
+
+/* How many distances are kept; 0 if there are too many. */
+static uint64_t kept_of(const pe_values *values)
+{
+    pe_error none;
+    pe_error_init(&none);
+    pe_relative relative = pe_relative_read(values, &none);
+    uint64_t count =
+        pe_relative_farthest(&relative, pe_choice(values, "mask") == PE_CAUSAL) + 1;
+    return count <= KEPT_MAX ? count : 0;
+}
+
 static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
 {
     pe_relative relative = pe_relative_read(values, reterr);
@@ -38,6 +51,7 @@ static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
     pe_check_magnitude(values, "heads", largest, reterr);
     pe_relative_add(ret_plan, &relative, "bias", pe_requested_dtype(values), heads, 0);
     pe_relative_add_distance(ret_plan, &relative);
+    ret_plan->state += sizeof(dd) * kept_of(values);
 }
 
 typedef struct sandwich {
@@ -48,7 +62,6 @@ typedef struct sandwich {
     dd *products;  /* NULL if there are too many */
 } sandwich;
 
-#define KEPT_MAX     ((uint64_t)1 << 20)
 #define COSINE_PRICE 600 /* of one term */
 #define HEAD_PRICE   60  /* to divide a product */
 
@@ -74,17 +87,6 @@ static void bias_at(const void *source, size_t head, uint64_t distance, void *ds
     dd bias = dd_quotient(dd_mul_double(product, (double)state->heads),
                           (dd){8 * (double)(head + 1), 0});
     pe_round_dd(state->bias.dtype, dd_snap(bias), dst);
-}
-
-/* How many distances are kept; 0 if there are too many. */
-static uint64_t kept_of(const pe_values *values)
-{
-    pe_error none;
-    pe_error_init(&none);
-    pe_relative relative = pe_relative_read(values, &none);
-    uint64_t count =
-        pe_relative_farthest(&relative, pe_choice(values, "mask") == PE_CAUSAL) + 1;
-    return count <= KEPT_MAX ? count : 0;
 }
 
 static double product_price(const pe_values *values)

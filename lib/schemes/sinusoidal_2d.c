@@ -237,6 +237,7 @@ static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
     else
         pe_plan_add(ret_plan, "encoding", dtype, 2, (uint64_t[]){extra + height * width, dim});
     pe_plan_rows(ret_plan, shape == CHW ? 3 : shape == HWC ? 2 : 1); /* any axis may be large */
+    pe_plan_keep(ret_plan, ((double)height + (double)width) * (double)dim, PE_GRID_TABLE_BYTES);
 }
 
 /* Whether positions and frequencies of both axes are the same. */

@@ -105,6 +105,8 @@ static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
     else
         pe_plan_add(ret_plan, "encoding", dtype, 2, (uint64_t[]){depth * height * width, dim});
     pe_plan_rows(ret_plan, shape == DHWC ? 3 : shape == DNC ? 2 : 1);
+    pe_plan_keep(ret_plan, ((double)depth + (double)height + (double)width) * (double)dim,
+                 PE_LATTICE_TABLE_BYTES);
 }
 
 /* The channels that an axis would have without a limit. */

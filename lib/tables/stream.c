@@ -22,6 +22,27 @@ struct pe_stream {
     double row_price;
 };
 
+/* The rows of a block, and the most that one read computes. */
+static uint64_t block_rows(const pe_request *request, size_t tensor, size_t block_bytes,
+                           uint64_t *ret_read_rows)
+{
+    const pe_tensor *shape = &request->plan.tensors[tensor];
+    uint64_t row_bytes = shape->bytes / shape->rows;
+    uint64_t rows = row_bytes < block_bytes ? block_bytes / row_bytes : 1;
+    double row_price = pe_row_price(&request->values, &request->plan, tensor);
+    bool is_long = 2 * row_price > READ_PRICE;
+    *ret_read_rows = pe_rows_of_price(row_price, is_long ? LONG_PRICE : READ_PRICE);
+    return rows < *ret_read_rows ? rows : *ret_read_rows;
+}
+
+uint64_t pe_stream_footprint(const pe_request *request, size_t tensor, size_t block_bytes)
+{
+    const pe_tensor *shape = &request->plan.tensors[tensor];
+    uint64_t read_rows, row_bytes = shape->bytes / shape->rows;
+    uint64_t rows = block_rows(request, tensor, block_bytes, &read_rows);
+    return pe_buffer_capacity((size_t)(rows * row_bytes)) + pe_request_held(request);
+}
+
 pe_status pe_stream_new(pe_request *request, size_t tensor, size_t block_bytes,
                         const pe_runner *runner, pe_stream **ret_stream, pe_error *reterr)
 {
@@ -34,12 +55,8 @@ pe_status pe_stream_new(pe_request *request, size_t tensor, size_t block_bytes,
     stream->tensor = tensor;
     stream->rows = stream->wanted = shape->rows;
     stream->row_bytes = shape->bytes / shape->rows;
-    stream->block_rows = stream->row_bytes < block_bytes ? block_bytes / stream->row_bytes : 1;
     stream->row_price = pe_row_price(&request->values, &request->plan, tensor);
-    bool is_long = 2 * stream->row_price > READ_PRICE;
-    stream->read_rows = pe_rows_of_price(stream->row_price, is_long ? LONG_PRICE : READ_PRICE);
-    if (stream->block_rows > stream->read_rows)
-        stream->block_rows = stream->read_rows;
+    stream->block_rows = block_rows(request, tensor, block_bytes, &stream->read_rows);
     stream->block =
         pe_buffer_allocate((size_t)(stream->block_rows * stream->row_bytes), &stream->capacity);
     if (!stream->block)

@@ -8,10 +8,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#define BLOCK_BYTES ((size_t)512 * 1024) /* of libmicrohttpd's buffer */
-#define AHEAD_BYTES ((size_t)256 * 1024)
+/* A slow stream holds these bytes and a buffer of libmicrohttpd's of the same size. */
+#define AHEAD_BYTES (API_READ_MAX / 2)
 #define TURN_TIME   (4 * CLOCK_SECOND / 1000) /* after which a worker's turn ends */
 
 /* What a turn costs at most in the queue while it takes less than 32 ms: cheap, as otherwise
@@ -50,14 +49,6 @@ void body_stream_log(body_stream *stream, log_line *line, uint64_t began)
     stream->began = began;
 }
 
-/* CPU time of the calling thread, in nanoseconds. */
-static uint64_t cpu_now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return (uint64_t)time.tv_sec * CLOCK_SECOND + (uint64_t)time.tv_nsec;
-}
-
 /* Whether the stream has to be broken off. */
 static bool is_over(const body_stream *stream)
 {
@@ -71,7 +62,7 @@ static bool is_over(const body_stream *stream)
 static job_progress compute_ahead(worker_job *job)
 {
     body_stream *stream = (body_stream *)job;
-    const uint64_t began = cpu_now(), before = stream->used;
+    const uint64_t began = clock_work(), before = stream->used;
     size_t size = 1;
     stream->turn = 0;
     while (size > 0 && stream->held < AHEAD_BYTES && stream->turn < TURN_TIME &&
@@ -79,7 +70,7 @@ static job_progress compute_ahead(worker_job *job)
         size = api_body_read(stream->body, stream->position + stream->held,
                              stream->ahead + stream->held, AHEAD_BYTES - stream->held);
         stream->held += size;
-        stream->turn = cpu_now() - began;
+        stream->turn = clock_work() - began;
         stream->used = before + stream->turn;
     }
     stream->complete = size == 0;
@@ -147,9 +138,9 @@ static ssize_t read_quick(body_stream *stream, uint64_t position, char *buffer, 
 {
     if (is_over(stream))
         return MHD_CONTENT_READER_END_WITH_ERROR;
-    const uint64_t began = cpu_now();
+    const uint64_t began = clock_work();
     const size_t size = api_body_read(stream->body, position, buffer, room);
-    stream->used += cpu_now() - began;
+    stream->used += clock_work() - began;
     return size > 0 ? (ssize_t)size : MHD_CONTENT_READER_END_OF_STREAM;
 }
 
@@ -157,7 +148,7 @@ static ssize_t read_stream(void *cls, uint64_t position, char *buffer, size_t ro
 {
     body_stream *stream = cls;
     server_metrics *metrics = stream->metrics;
-    const uint64_t began = clock_now();
+    const uint64_t began = clock_now(), work = clock_work();
     const ssize_t size =
         (stream->ahead ? read_slow : read_quick)(stream, position, buffer, room);
     if (size > 0) { /* else the stream may be a worker's by now */
@@ -165,6 +156,7 @@ static ssize_t read_stream(void *cls, uint64_t position, char *buffer, size_t ro
         stream->bytes += (uint64_t)size;
     }
     metrics_count_callback(metrics, clock_now() - began);
+    metrics_count_callback_work(metrics, clock_work() - work);
     return size;
 }
 
@@ -201,7 +193,8 @@ struct MHD_Response *body_stream_response(api_body *body, server_metrics *metric
     metrics_count_stream(metrics, 1);
     struct MHD_Response *response = NULL;
     if (stream->ahead || !slow)
-        response = MHD_create_response_from_callback(mhd_size(api_body_size(body)), BLOCK_BYTES,
+        response = MHD_create_response_from_callback(mhd_size(api_body_size(body)),
+                                                     slow ? AHEAD_BYTES : API_READ_MAX,
                                                      read_stream, stream, free_stream);
     if (!response)
         free_stream(stream);

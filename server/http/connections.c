@@ -21,6 +21,8 @@
 
 #define OTHER_DESCRIPTORS 24  /* files, listening socket, SQLite's …: beside connections */
 #define EVENT_DESCRIPTORS 2   /* of an event thread of libmicrohttpd */
+#define SPOOLS_MAX        256 /* files of long bodies */
+#define SPOOLS_MIN        2
 #define SHED_MIN          4   /* refused connections, where there are few descriptors */
 #define EVENTS_AT_ONCE    128 /* that libmicrohttpd fetches; one of them may be its own */
 
@@ -32,6 +34,7 @@ struct http_connections {
     connection_watch *watch;
     char *refusal;        /* the response to connections above the limit */
     uint64_t limit;       /* of connections */
+    uint64_t spools;      /* files of long bodies */
     uint64_t refused;     /* of connections above it that are open for a moment */
     uint64_t first_dummy; /* descriptors from here on are dummies, which wake the threads */
     unsigned threads;
@@ -175,12 +178,16 @@ static uint64_t raise_descriptor_limit(uint64_t needed)
     return setrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : before;
 }
 
-/* Divide too few descriptors: after what the server needs for itself, refused connections get
- * what is left, but at most SHED_MAX and at least an eighth. */
+/* Divide too few descriptors: after what the server needs for itself, an eighth of the rest is
+ * for files of long bodies. Refused connections get what is left, but at most SHED_MAX and at
+ * least an eighth. */
 static void divide_descriptors(http_connections *self, uint64_t allowed, uint64_t own)
 {
     uint64_t left = allowed > own + 2 * SHED_MIN ? allowed - own : 2 * SHED_MIN;
     uint64_t refused = left / 8 > SHED_MIN ? left / 8 : SHED_MIN;
+    uint64_t spools = left / 8 < self->spools ? left / 8 : self->spools;
+    self->spools = spools > SPOOLS_MIN ? spools : SPOOLS_MIN;
+    left = left > self->spools + refused + SHED_MIN ? left - self->spools : refused + SHED_MIN;
     if (left > self->limit + refused)
         refused = left - self->limit;
     self->refused = refused < SHED_MAX ? refused : SHED_MAX;
@@ -195,7 +202,8 @@ static void provide_descriptors(http_connections *self)
 {
     uint64_t wanted = self->limit, dummies = 2 * (uint64_t)self->threads;
     uint64_t own = OTHER_DESCRIPTORS + EVENT_DESCRIPTORS * (uint64_t)self->threads;
-    uint64_t needed = wanted + SHED_MAX + own + dummies;
+    self->spools = SPOOLS_MAX;
+    uint64_t needed = wanted + self->spools + SHED_MAX + own + dummies;
     uint64_t allowed = raise_descriptor_limit(needed);
     self->refused = SHED_MAX;
     if (allowed < needed)
@@ -207,7 +215,7 @@ static void provide_descriptors(http_connections *self)
                                       {.name = "needed", .number = needed},
                                       {.name = "connections", .number = self->limit},
                                       {.name = NULL}});
-    uint64_t below = self->limit + self->refused + own;
+    uint64_t below = self->limit + self->spools + self->refused + own;
     self->first_dummy = (below + self->threads - 1) / self->threads * self->threads;
     self->reported = malloc(self->first_dummy * sizeof *self->reported);
     for (uint64_t i = 0; self->reported && i < self->first_dummy; i++)
@@ -254,6 +262,11 @@ http_connections *http_connections_new(const server_settings *settings, api_serv
         return self;
     http_connections_free(self);
     return NULL;
+}
+
+unsigned http_connections_spools(const http_connections *connections)
+{
+    return (unsigned)connections->spools;
 }
 
 unsigned http_connections_daemon_limit(const server_settings *settings)

@@ -16,6 +16,9 @@ typedef struct http_connections http_connections;
 http_connections *http_connections_new(const server_settings *settings, api_service *service,
                                        server_metrics *metrics);
 
+/* How many files of long bodies there are descriptors for, besides those of connections. */
+unsigned http_connections_spools(const http_connections *connections);
+
 /* Limits for libmicrohttpd that are above ours, so that ours act first: the number of
  * connections, and the seconds without traffic after which it closes one; 0: never. The watch
  * knows how much of a response a TCP client has read, but not that of a Unix socket. So only

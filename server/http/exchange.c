@@ -121,7 +121,9 @@ static bool read_body(void *context, uint64_t offset, void *dst, size_t size)
     return http_upload_read(&((const http_exchange *)context)->body, offset, dst, size);
 }
 
-static api_request request_of(http_exchange *exchange, bool quick)
+/* The request for the api; `spend`: the highest price of work that may begin, 0 on an event
+ * thread. */
+static api_request request_of(http_exchange *exchange, uint64_t spend)
 {
     return (api_request){
         .method = exchange->method,
@@ -132,16 +134,17 @@ static api_request request_of(http_exchange *exchange, bool quick)
         .body_size = (size_t)http_upload_size(&exchange->body),
         .read_body = read_body,
         .take_body = take_body,
-        .quick = quick,
+        .quick = spend == 0,
+        .spend = spend,
         .awaited = exchange->awaited,
         .arrived = exchange->arrived,
         .ret_price = &exchange->price,
     };
 }
 
-static api_progress ask(http_exchange *exchange, bool quick, api_reply **ret_reply)
+static api_progress ask(http_exchange *exchange, uint64_t spend, api_reply **ret_reply)
 {
-    const api_request request = request_of(exchange, quick);
+    const api_request request = request_of(exchange, spend);
     return api_handle(exchange->shared->service, &request, ret_reply);
 }
 
@@ -215,22 +218,32 @@ static enum MHD_Result finish(http_exchange *exchange, api_reply *reply)
     return http_response_queue(exchange->connection, reply, &prepared);
 }
 
+static api_reply *refuse_full(http_exchange *exchange)
+{
+    rejection reason =
+        atomic_load(&exchange->shared->stopping) ? REJECTED_DRAINING : REJECTED_QUEUE_FULL;
+    return reject(exchange, reason, API_FAULT_OVERLOADED,
+                  "too many computations are waiting; try again");
+}
+
 /* ---- slow answers: the connection is suspended, a worker answers and resumes it ---- */
 
-/* Answer. A job that has waited asks like an event thread first: it has its price if the result
- * of the other job does not help. */
+/* Answer. The price of a job may not be known: it has waited, and the result of the other job
+ * may not help; or its body has not been parsed. If more than it was queued for turns out to be
+ * needed, it is queued by that. */
 static job_progress run_job(worker_job *job)
 {
     http_exchange *exchange = (http_exchange *)job;
-    api_progress progress = API_LATER;
-    if (job->waited) {
-        progress = ask(exchange, true, &exchange->reply);
+    bool dear = !job->waited && job->price >= WORKERS_CHEAP;
+    uint64_t spend = dear ? job->price : WORKERS_CHEAP - 1;
+    api_progress progress = ask(exchange, spend, &exchange->reply);
+    if (progress == API_LATER) {
         job->price = exchange->price;
-        if (progress == API_LATER && job->price >= WORKERS_CHEAP)
+        if (workers_have_place(exchange->shared->workers, job->price))
             return JOB_PRICED;
+        exchange->reply = refuse_full(exchange);
+        return JOB_ENDED;
     }
-    if (progress == API_LATER)
-        progress = ask(exchange, false, &exchange->reply);
     exchange->awaited = exchange->awaited || progress == API_BUSY;
     if (progress != API_DONE)
         return JOB_WAITS;
@@ -249,10 +262,7 @@ static void end_job(worker_job *job)
 static void abandon_job(worker_job *job)
 {
     http_exchange *exchange = (http_exchange *)job;
-    rejection reason =
-        atomic_load(&exchange->shared->stopping) ? REJECTED_DRAINING : REJECTED_QUEUE_FULL;
-    exchange->reply = reject(exchange, reason, API_FAULT_OVERLOADED,
-                             "too many computations are waiting; try again");
+    exchange->reply = refuse_full(exchange);
     end_job(job);
 }
 
@@ -313,7 +323,7 @@ static enum MHD_Result answer(http_exchange *exchange)
                              "again later, or with a shorter one"));
     uint64_t completions = workers_completions(shared->workers);
     exchange->arrived = api_moment(shared->service);
-    api_progress progress = ask(exchange, true, &reply);
+    api_progress progress = ask(exchange, 0, &reply);
     if (progress == API_DONE)
         return finish(exchange, reply);
     return hand_over(exchange, progress, completions);
@@ -374,7 +384,7 @@ static bool complete_headers(http_exchange *exchange)
 static api_reply *judge(http_exchange *exchange)
 {
     api_service *service = exchange->shared->service;
-    const api_request request = request_of(exchange, true);
+    const api_request request = request_of(exchange, 0);
     api_head head;
     if (!complete_headers(exchange))
         return api_reply_ref(exchange->shared->out_of_memory);
@@ -450,7 +460,11 @@ enum MHD_Result http_exchange_handle(void *cls, struct MHD_Connection *connectio
     uint64_t now = clock_now();
     const http_head head = {
         .method = method, .url = url, .version = version, .target = exchange->target};
+    bool has_body = strcmp(method, "GET") != 0; /* small answers to GETs bear no system call */
+    uint64_t work = has_body ? clock_work() : 0;
     enum MHD_Result result = handle(exchange, &head, connection, now, upload, upload_size);
     metrics_count_callback(shared->metrics, clock_now() - now);
+    if (has_body)
+        metrics_count_callback_work(shared->metrics, clock_work() - work);
     return result;
 }

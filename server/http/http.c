@@ -64,7 +64,7 @@ static void free_server(http_server *server)
 }
 
 http_server *http_start(const server_settings *settings, int listen_fd, api_service *service,
-                        server_metrics *metrics, worker_set *workers)
+                        server_metrics *metrics, worker_set *workers, api_memory *memory)
 {
     http_server *server = calloc(1, sizeof *server);
     if (!server)
@@ -76,6 +76,7 @@ http_server *http_start(const server_settings *settings, int listen_fd, api_serv
     server->shared.streams = (stream_rules){
         .workers = workers, .time_limit = settings->compute_seconds * CLOCK_SECOND};
     server->shared.uploads.limit = 2 * (settings->upload_bytes + settings->body_bytes);
+    server->shared.uploads.memory = memory;
     server->shared.spools.limit = 2 * settings->table_body_bytes;
     server->shared.spool_directory = settings_spool_directory(settings);
     if (http_framing_line_check() == HTTP_LINES_BY_NOBODY)
@@ -87,8 +88,10 @@ http_server *http_start(const server_settings *settings, int listen_fd, api_serv
     server->shared.departures = departures_start();
     if (server->shared.departures && http_shared_prepare(&server->shared))
         server->connections = http_connections_new(settings, service, metrics);
-    if (server->connections)
+    if (server->connections) {
+        server->shared.spools.most_files = http_connections_spools(server->connections);
         server->daemon = start_daemon(server, listen_fd);
+    }
     if (server->daemon && http_connections_open(server->connections, server->daemon, listen_fd))
         return server;
     free_server(server);

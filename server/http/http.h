@@ -17,7 +17,7 @@ const char *http_library_version(void);
  * closes the socket afterwards; http_stop stops the workers. NULL if memory, threads or
  * descriptors are missing. */
 http_server *http_start(const server_settings *settings, int listen_fd, api_service *service,
-                        server_metrics *metrics, worker_set *workers);
+                        server_metrics *metrics, worker_set *workers, api_memory *memory);
 
 /* From now on every response closes its connection. */
 void http_drain(http_server *server);

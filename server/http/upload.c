@@ -25,19 +25,36 @@ static size_t capacity_for(const http_upload *upload, size_t needed)
     return (size_t)(doubled < most ? doubled : most);
 }
 
+/* Reserve bytes in a budget. */
+static bool reserve(http_upload_budget *budget, uint64_t bytes)
+{
+    if (atomic_fetch_add(&budget->used, bytes) + bytes <= budget->limit &&
+        (!budget->memory || api_memory_reserve(budget->memory, bytes)))
+        return true;
+    atomic_fetch_sub(&budget->used, bytes);
+    return false;
+}
+
+static void give_back(http_upload_budget *budget, uint64_t bytes)
+{
+    atomic_fetch_sub(&budget->used, bytes);
+    if (budget->memory)
+        api_memory_release(budget->memory, bytes);
+}
+
 /* Reserve memory in the budget and allocate it. False if either fails. */
 static bool grow(http_upload *upload, http_upload_budget *budget, size_t needed)
 {
     size_t capacity = capacity_for(upload, needed), more = capacity - upload->capacity;
-    if (atomic_fetch_add(&budget->used, more) + more <= budget->limit) {
+    if (reserve(budget, more)) {
         char *data = realloc(upload->data, capacity);
         if (data) {
             upload->data = data;
             upload->capacity = capacity;
             return true;
         }
+        give_back(budget, more);
     }
-    atomic_fetch_sub(&budget->used, more);
     return false;
 }
 
@@ -91,15 +108,36 @@ bool http_upload_is_full(const http_upload *upload)
     return upload->spooled && upload->size >= GATHERED && !is_discarded(upload);
 }
 
+/* Whether the spool has a descriptor, or may take one. */
+static bool may_open(const http_upload *upload, http_upload_budget *disk)
+{
+    if (upload->spool.fd >= 0 || atomic_fetch_add(&disk->files, 1) < disk->most_files)
+        return true;
+    atomic_fetch_sub(&disk->files, 1);
+    return false;
+}
+
+/* Write what has gathered, for which there is room; false if it cannot be written. */
+static bool write_gathered(http_upload *upload, http_upload_budget *disk, const char *directory)
+{
+    bool may = may_open(upload, disk), was_open = upload->spool.fd >= 0;
+    bool written =
+        may && http_spool_write(&upload->spool, directory, upload->data, upload->size);
+    if (may && !was_open && upload->spool.fd < 0)
+        atomic_fetch_sub(&disk->files, 1);
+    return written;
+}
+
 void http_upload_write(http_upload *upload, http_upload_budget *disk, const char *directory)
 {
     size_t size = upload->size;
-    bool fits = atomic_fetch_add(&disk->used, size) + size <= disk->limit;
-    if (fits && http_spool_write(&upload->spool, directory, upload->data, size)) {
+    bool fits = reserve(disk, size);
+    if (fits && write_gathered(upload, disk, directory)) {
         upload->size = 0;
         return;
     }
-    atomic_fetch_sub(&disk->used, size);
+    if (fits)
+        give_back(disk, size);
     upload->unwritable = true;
 }
 
@@ -120,8 +158,10 @@ bool http_upload_read(const http_upload *upload, uint64_t offset, void *dst, siz
 
 void http_upload_drop_spool(http_upload *upload, http_upload_budget *disk)
 {
+    if (upload->spool.fd >= 0)
+        atomic_fetch_sub(&disk->files, 1);
     http_spool_close(&upload->spool);
-    atomic_fetch_sub(&disk->used, upload->spool.size);
+    give_back(disk, upload->spool.size);
     upload->spool.size = 0;
 }
 
@@ -130,5 +170,5 @@ void http_upload_done(http_upload *upload, http_upload_budget *budget, http_uplo
     http_upload_drop_spool(upload, disk);
     free(upload->data);
     if (upload->capacity > 0)
-        atomic_fetch_sub(&budget->used, upload->capacity);
+        give_back(budget, upload->capacity);
 }

@@ -2,6 +2,7 @@
 #ifndef HTTP_UPLOAD_H
 #define HTTP_UPLOAD_H
 
+#include "api.h"
 #include "http/headers.h"
 #include "http/spool.h"
 
@@ -15,6 +16,9 @@
 typedef struct http_upload_budget {
     atomic_ullong used;
     uint64_t limit;
+    api_memory *memory; /* in which bytes are reserved as well; NULL: in none */
+    atomic_uint files;  /* that are open */
+    unsigned most_files;
 } http_upload_budget;
 
 typedef struct http_upload {

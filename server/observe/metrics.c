@@ -14,7 +14,7 @@ struct server_metrics {
     double started;
     size_t route_count;
     histogram (*requests)[STATUS_CLASSES]; /* one row for each route */
-    histogram computations, callbacks;
+    histogram computations, callbacks, callback_work;
     atomic_ullong body_bytes, connections_total;
     atomic_ullong rejected[REJECTION_COUNT];
     atomic_llong connections;
@@ -87,6 +87,11 @@ void metrics_count_callback(server_metrics *metrics, uint64_t nanoseconds)
     histogram_add(&metrics->callbacks, HISTOGRAM_STAYS, nanoseconds);
 }
 
+void metrics_count_callback_work(server_metrics *metrics, uint64_t nanoseconds)
+{
+    histogram_add(&metrics->callback_work, HISTOGRAM_STAYS, nanoseconds);
+}
+
 void metrics_count_bytes(server_metrics *metrics, uint64_t bytes)
 {
     atomic_fetch_add_explicit(&metrics->body_bytes, bytes, memory_order_relaxed);
@@ -154,6 +159,11 @@ static void write_requests(server_metrics *metrics, api_text *out)
                "Time that an event thread spent at once on a part of a request or stream.");
     histogram_write(&metrics->callbacks, HISTOGRAM_STAYS, "posenc_callback_duration_seconds",
                     "", out);
+    write_head(out, "posenc_callback_cpu_seconds", "histogram",
+               "Processor time that an event thread spent at once on a request with a body, or "
+               "on a part of a stream.");
+    histogram_write(&metrics->callback_work, HISTOGRAM_STAYS, "posenc_callback_cpu_seconds", "",
+                    out);
 }
 
 static unsigned long long rejected(server_metrics *metrics, rejection reason)
@@ -246,14 +256,26 @@ static void write_traffic(server_metrics *metrics, size_t waiting, api_text *out
     write_rows(rows, sizeof rows / sizeof *rows, out);
 }
 
-char *metrics_text(server_metrics *metrics, const api_store *store, size_t waiting,
-                   preparation_set *preparations)
+static void write_memory(api_memory *memory, api_text *out)
+{
+    const metric_row rows[] = {
+        {"posenc_memory_reserved_bytes", "gauge",
+         "Bytes that requests have reserved, besides the cache.", api_memory_reserved(memory)},
+        {"posenc_memory_limit_bytes", "gauge", "Upper bound on these.",
+         api_memory_limit(memory)},
+    };
+    write_rows(rows, sizeof rows / sizeof *rows, out);
+}
+
+char *metrics_text(server_metrics *metrics, const api_store *store, api_memory *memory,
+                   size_t waiting, preparation_set *preparations)
 {
     api_text text = {0};
     write_head(&text, "posenc_build_info", "gauge", "The version of posenc, as a label.");
     api_text_add(&text, "posenc_build_info{version=\"%s\"} 1\n", PE_VERSION);
     write_cache(metrics->cache, &text);
     write_store(store, &text);
+    write_memory(memory, &text);
     write_traffic(metrics, waiting, &text);
     preparations_write(preparations, &text);
     write_rejected(metrics, &text);

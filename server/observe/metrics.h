@@ -55,8 +55,10 @@ void metrics_count_rejected(server_metrics *metrics, rejection reason);
 /* Count a table and the time it took to compute. */
 void metrics_count_computation(server_metrics *metrics, uint64_t nanoseconds);
 
-/* Count a callback of an event thread and the time that it took. */
+/* Count a callback of an event thread and the time that it took; of one that works on a body or
+ * a stream also the time on the processor. */
 void metrics_count_callback(server_metrics *metrics, uint64_t nanoseconds);
+void metrics_count_callback_work(server_metrics *metrics, uint64_t nanoseconds);
 
 /* Count bytes of response bodies. */
 void metrics_count_bytes(server_metrics *metrics, uint64_t bytes);
@@ -69,8 +71,9 @@ void metrics_count_connection(server_metrics *metrics, int change);
 uint64_t metrics_count_under_way(server_metrics *metrics, int change);
 uint64_t metrics_count_stream(server_metrics *metrics, int change);
 
-/* All metrics as text from malloc; NULL if memory ran out. `waiting` is workers_waiting. */
-char *metrics_text(server_metrics *metrics, const api_store *store, size_t waiting,
-                   preparation_set *preparations);
+/* All metrics as text from malloc; NULL if memory ran out. `memory` is that of requests,
+ * `waiting` is workers_waiting. */
+char *metrics_text(server_metrics *metrics, const api_store *store, api_memory *memory,
+                   size_t waiting, preparation_set *preparations);
 
 #endif

@@ -55,6 +55,9 @@ const setting_row SETTINGS[SETTING_COUNT] = {
            "8"),
     BYTES("send-buffer", send_buffer, "0", 0, 1 << 30, NULL,
           "send buffer of a TCP connection; 0: 208 KiB on loopback, else the kernel decides"),
+    BYTES("memory-bytes", memory_bytes, "0", 0, ANY, "bytes",
+          "memory of the process; cache, stored sets and connections are lowered to fit, and "
+          "requests beyond the rest get 503; 0: what the control group or the machine has"),
     BYTES("cache-bytes", cache_bytes, "256MiB", 1 << 16, ANY, "bytes",
           "memory for cached tables; a table that takes more than a quarter of it is streamed"),
     TEXT("warm", warm, "FILE", "", NULL,

@@ -26,6 +26,7 @@ typedef struct server_settings {
     uint64_t port, threads, connections, send_buffer, idle_seconds, drain_seconds,
         compute_queue, compute_seconds, compute_cost, header_seconds, body_seconds,
         send_seconds, min_rate, requests, streams;
+    uint64_t memory_bytes; /* 0: see settings_divide_memory */
     uint64_t cache_bytes, elements, json_elements, png_pixels, list_length, target_bytes,
         body_bytes;
     const char *warm;                          /* "": none */

@@ -9,14 +9,20 @@
 #include "store/set_rows.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#define READ_TRIES 30 /* of a set that is replaced again and again while it is read */
+#define READ_TRIES  30        /* of a set that is replaced again and again while it is read */
+#define PATIENCE_NS 100000000 /* for the lock, of threads that others need */
 
 struct set_store {
     pthread_mutex_t lock;
+    atomic_uint inside; /* threads that hold the lock to read, or wait for it */
+    atomic_ullong turn; /* counts those that have got it */
+    atomic_ullong late; /* the turn that has lasted for longer than the patience */
     store_engine engine;
     set_store_settings settings;
     set_rows rows;
@@ -84,6 +90,48 @@ static api_store_status find_refreshed(set_store *self, const char *name, api_se
                                     : status;
 }
 
+/* Take the lock, for at most as long as the patience lasts; only one thread waits in vain for
+ * the same turn. */
+static bool lock_soon(set_store *self)
+{
+    unsigned long long turn = atomic_load(&self->turn);
+    struct timespec until;
+    if (atomic_load(&self->late) == turn)
+        return pthread_mutex_trylock(&self->lock) == 0;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += PATIENCE_NS;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    if (pthread_mutex_timedlock(&self->lock, &until) == 0)
+        return true;
+    if (atomic_load(&self->turn) == turn)
+        atomic_store(&self->late, turn);
+    return false;
+}
+
+/* Take the lock to read from the engine. False: a shared engine answers too slowly for threads
+ * that others need. */
+static bool begin_reading(set_store *self)
+{
+    bool patient = atomic_fetch_add(&self->inside, 1) < self->settings.readers;
+    bool locked = true;
+    if (patient || !self->engine.shared)
+        pthread_mutex_lock(&self->lock);
+    else
+        locked = lock_soon(self);
+    if (locked)
+        atomic_fetch_add(&self->turn, 1);
+    else
+        atomic_fetch_sub(&self->inside, 1);
+    return locked;
+}
+
+static void end_reading(set_store *self)
+{
+    pthread_mutex_unlock(&self->lock);
+    atomic_fetch_sub(&self->inside, 1);
+}
+
 /* Find a set in memory, else in the engine; the lock is held. */
 static api_store_status find_in_engine(set_store *self, const char *name, api_set **ret_set)
 {
@@ -112,9 +160,10 @@ static api_store_status find(void *context, const char *name, bool quick, api_se
         return API_STORE_UNAVAILABLE;
     if (quick)
         return API_STORE_LATER;
-    pthread_mutex_lock(&self->lock);
+    if (!begin_reading(self))
+        return API_STORE_UNAVAILABLE;
     status = find_in_engine(self, name, ret_set);
-    pthread_mutex_unlock(&self->lock);
+    end_reading(self);
     return status;
 }
 
@@ -234,6 +283,7 @@ set_store_settings set_store_settings_from(const server_settings *settings)
                                 .sets = settings->stored_sets,
                                 .bytes = settings->store_bytes,
                                 .cached_bytes = settings->set_cache_bytes,
+                                .readers = settings_threads(settings) / 2,
                                 .database_url = settings->database_url};
 }
 
@@ -285,6 +335,7 @@ set_store *set_store_open(const set_store_settings *settings, char *reterr, size
     if (!self)
         return NULL;
     self->settings = *settings;
+    self->settings.readers += settings->readers == 0;
     set_rows_init(&self->rows, settings->cached_bytes);
     pthread_mutex_init(&self->lock, NULL);
     if (!open_engine(self, reterr, size)) {

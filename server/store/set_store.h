@@ -9,10 +9,12 @@
 typedef struct set_store set_store;
 
 typedef struct set_store_settings {
-    const char *directory;    /* of the SQLite file; "": none */
-    uint64_t sets;            /* limit on their number */
-    uint64_t bytes;           /* limit on their sizes together */
-    uint64_t cached_bytes;    /* limit on the memory of sets that are also in a database */
+    const char *directory; /* of the SQLite file; "": none */
+    uint64_t sets;         /* limit on their number */
+    uint64_t bytes;        /* limit on their sizes together */
+    uint64_t cached_bytes; /* limit on the memory of sets that are also in a database */
+    unsigned
+        readers; /* threads that may wait for a shared database as long as it takes; 0: 1 */
     const char *database_url; /* of PostgreSQL; NULL or "": none. Without both all sets are kept
                                * in memory */
 } set_store_settings;

@@ -75,6 +75,11 @@ static void place(worker_set *workers, worker_job *job, bool must_wait)
     pthread_cond_broadcast(&workers->changed); /* one thread may not be one that takes it */
 }
 
+static bool has_place(const worker_set *workers, const worker_job *job)
+{
+    return job_list_count(&workers->queue, job_is_dear(job)) < workers->queue_limit;
+}
+
 static worker_job *take_job(worker_set *workers, bool only_cheap)
 {
     worker_job *job = job_list_take_due(&workers->queue, only_cheap);
@@ -252,9 +257,7 @@ static bool submit(worker_set *workers, worker_job *job, bool limited)
 {
     pthread_mutex_lock(&workers->lock);
     bool must_wait = has_job(workers, job->key);
-    size_t ahead = job_list_count(&workers->queue, job_is_dear(job));
-    bool fits = must_wait || !limited || ahead < workers->queue_limit;
-    bool accepted = !workers->stopping && fits;
+    bool accepted = !workers->stopping && (must_wait || !limited || has_place(workers, job));
     job->arrival = workers->taken;
     if (accepted)
         place(workers, job, must_wait);
@@ -348,6 +351,15 @@ void workers_completed(worker_set *workers)
 uint64_t workers_completions(worker_set *workers)
 {
     return atomic_load(&workers->completions);
+}
+
+bool workers_have_place(worker_set *workers, uint64_t price)
+{
+    const worker_job job = {.price = price};
+    pthread_mutex_lock(&workers->lock);
+    bool place = has_place(workers, &job);
+    pthread_mutex_unlock(&workers->lock);
+    return place;
 }
 
 size_t workers_waiting(worker_set *workers)

@@ -24,8 +24,8 @@ typedef struct worker_set worker_set;
 typedef enum job_progress {
     JOB_ENDED,
     JOB_WAITS,  /* run the job again when another one has completed */
-    JOB_PRICED, /* the job has set the price of what it does next: queue it by that. Its time
-                 * begins anew. */
+    JOB_PRICED, /* the job has set the price of what it does next: queue it by that, even if the
+                 * queue is full. Its time begins anew. */
 } job_progress;
 
 /* A job is stored by the caller. It ends with a call of `end`, after run has returned
@@ -85,6 +85,9 @@ uint64_t workers_completions(worker_set *workers);
  * when all calls have returned. */
 void workers_split(worker_set *workers, void (*task)(void *argument, size_t i), void *argument,
                    size_t count);
+
+/* Whether the queue would take a job of that price; for jobs that return JOB_PRICED. */
+bool workers_have_place(worker_set *workers, uint64_t price);
 
 /* The number of jobs in the queue and of those that wait for another job. */
 size_t workers_waiting(worker_set *workers);

@@ -198,6 +198,7 @@ class Histograms(MetricsCase):
             "posenc_request_duration_seconds",
             "posenc_compute_duration_seconds",
             "posenc_callback_duration_seconds",
+            "posenc_callback_cpu_seconds",
         }
         self.assertEqual(families, expected)
         for key, entry in found.items():

@@ -1,0 +1,111 @@
+"""Event threads parse nothing that may be long: whatever a body holds, no callback of an event
+thread works on it for longer than 5 ms. Asserted is time on the processor, not by the wall."""
+
+import json
+import struct
+import unittest
+
+from server import ServerCase
+
+JSON, NPY, SAFETENSORS = (
+    "application/json",
+    "application/x-npy",
+    "application/vnd.safetensors",
+)
+MOST = "0.005"  # seconds, a bound of the histogram
+NAME = "posenc_callback_cpu_seconds"
+
+
+def values(value, size, before='{"dim":4,"positions":[', after="]}"):
+    """A JSON body of about `size` bytes that repeats a value."""
+    return f"{before}{','.join([value] * (size // (len(value) + 1)))}{after}".encode()
+
+
+def safetensors(head, data=bytes(128)):
+    return struct.pack("<Q", len(head)) + head + data
+
+
+TENSOR = b'"query":{"dtype":"F32","shape":[4,8],"data_offsets":[0,128]}'
+STRANGERS = {f"unknown_{i}": i for i in range(60)}
+LONG_HEAD = b'{"__metadata__":{%s},%s}' % (
+    b",".join(b'"k%d":"%s"' % (i, b"v" * 20) for i in range(30000)),
+    TENSOR,
+)
+MEMBERS = b"{%s,%s}" % (
+    TENSOR,
+    b",".join(
+        b'"t%d":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}' % i for i in range(15000)
+    ),
+)
+NPY_HEAD = b"{'descr': '<f4', 'fortran_order': False, 'shape': (4, 8), }"
+
+BODIES = {
+    "objects": ("/v1/batch", JSON, values("{}", 2 << 20, '{"requests":[')),
+    "arrays": ("/v1/encodings/sinusoidal", JSON, values("[]", 2 << 20)),
+    "strings": ("/v1/similarity/sinusoidal", JSON, values('""', 2 << 20)),
+    "positions": ("/v1/encodings/sinusoidal", JSON, values("0.25", 5 << 20)),
+    "too many numbers": ("/v1/batch", JSON, values("1", 8 << 20, '{"requests":[')),
+    "names": (
+        "/v1/batch",
+        JSON,
+        json.dumps({"requests": [{"name": "a", "scheme": "rope", **STRANGERS}] * 64}).encode(),
+    ),
+    "few names": (
+        "/v1/batch",
+        JSON,
+        json.dumps({"requests": [{"name": "a", "scheme": "rope", **STRANGERS}] * 4}).encode(),
+    ),
+    "a config": (
+        "/v1/models?plan=true",
+        JSON,
+        json.dumps({"model_type": "llama", **{f"key_{i}": {} for i in range(8000)}}).encode(),
+    ),
+    "metadata": ("/v1/compare/sinusoidal?length=4&dim=8", SAFETENSORS, safetensors(LONG_HEAD)),
+    "tensors": (
+        "/v1/apply/rope?length=4&dim=8&against=t7",
+        SAFETENSORS,
+        safetensors(MEMBERS),
+    ),
+    "tensors to convert": (
+        "/v1/convert/rope?from=half&to=interleaved&heads=1",
+        SAFETENSORS,
+        safetensors(MEMBERS),
+    ),
+    "a tensor to identify": (
+        "/v1/identify?file_tensor=query",
+        SAFETENSORS,
+        safetensors(MEMBERS),
+    ),
+    "a head of blanks": (
+        "/v1/compare/sinusoidal?length=4&dim=8",
+        NPY,
+        b"\x93NUMPY\x02\x00" + struct.pack("<I", 65000) + NPY_HEAD.ljust(65000) + bytes(128),
+    ),
+}
+
+
+class EventThreads(ServerCase):
+    flags = ("--threads", "1")
+
+    def long_callbacks(self):
+        series = self.server.metrics()
+        return series[f"{NAME}_count"] - series[f'{NAME}_bucket{{le="{MOST}"}}']
+
+    def test_a_body_of_any_kind_is_parsed_by_a_worker(self):
+        for what, (target, media_type, body) in BODIES.items():
+            before = self.long_callbacks()
+            with self.subTest(what):
+                reply = self.server.request("POST", target, {"Content-Type": media_type}, body)
+                self.assertIn(reply.status, (200, 400, 409, 413, 422), reply)
+                self.assertEqual(self.long_callbacks(), before)
+
+    def test_bodies_of_more_values_than_a_request_can_mean_are_refused_unparsed(self):
+        for what in ("objects", "arrays", "strings"):
+            with self.subTest(what):
+                target, media_type, body = BODIES[what]
+                reply = self.server.request("POST", target, {"Content-Type": media_type}, body)
+                self.assert_problem(reply, 400, "body", code="malformed")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,81 @@
+"""--memory-bytes bounds what the process holds, whatever is asked for: memory_mix.py in its short
+form. What requests have reserved returns to zero on every path."""
+
+import os
+import unittest
+
+import memory_mix
+from memory_mix import MIB, Mix, reserved
+from server import ServerCase, wait_until
+
+LIMIT = 96  # MiB
+SECONDS = float(os.environ.get("MEMORY_SECONDS", "6"))
+KINDS = memory_mix.KINDS
+
+
+class MemoryBudget(ServerCase):
+    flags = ("--memory-bytes", f"{LIMIT}MiB", "--threads", "2")
+
+    def nothing_is_reserved(self):
+        wait_until(lambda: reserved(self.server) == 0, "nothing is reserved any more")
+
+    def test_the_worst_mix_stays_below_the_limit_and_small_tables_are_answered(self):
+        mix = Mix(self.server, LIMIT, clients=24)
+        most = mix.run(SECONDS)
+        self.nothing_is_reserved()
+        self.assertGreater(mix.hits, 0)
+        self.assertLess(most, LIMIT * MIB)
+        answered = {status for _, status in mix.statuses}
+        self.assertLessEqual(answered, {200, 400, 409, 413, 422, 503})
+        self.assertIn(200, answered)
+
+    def test_every_kind_of_request_gives_back_what_it_reserved(self):
+        rng = memory_mix.random.Random(1)
+        for kind in KINDS:
+            for read in (True, False):
+                with self.subTest(kind.__name__, read=read):
+                    method, target, *rest = kind(rng, 4)
+                    headers = {"Content-Type": rest[0]} if rest else {}
+                    with self.server.wire() as wire:
+                        wire.ask(method, target, headers, rest[1] if rest else b"")
+                        while (head := wire.receive_head()).status < 200:
+                            pass
+                        self.assertIn(head.status, (200, 400, 409, 413, 422, 503))
+                    self.nothing_is_reserved()
+
+    def test_a_stream_is_counted_while_it_is_read(self):
+        target = "/v1/similarity/sinusoidal?length=1500&dim=256&metric=l1&format=raw"
+        stream = "/v1/encodings/sinusoidal?length=4000000&dim=64&format=raw"
+        with self.server.wire(receive_buffer=4096) as wire:
+            wire.ask("GET", stream)
+            self.assertEqual(wire.receive_head().status, 200)
+            self.assertGreater(reserved(self.server), 512 << 10)
+            self.assertEqual(self.server.request("GET", target).status, 200)
+        self.nothing_is_reserved()
+
+    def test_streams_beyond_the_budget_get_503_with_retry_after(self):
+        stream = "/v1/encodings/sinusoidal?length=4000000&dim=64&format=raw"
+        wires = []
+        try:
+            for _ in range(64):
+                wires.append(self.server.wire(receive_buffer=4096))
+                wires[-1].ask("GET", stream)
+                head = wires[-1].receive_head()
+                if head.status == 503:
+                    break
+            self.assertEqual(head.status, 503)
+            self.assertIsNotNone(head.header("Retry-After"))
+            self.assertEqual(self.server.request("GET", memory_mix.HIT).status, 200)
+        finally:
+            for wire in wires:
+                wire.close()
+        self.nothing_is_reserved()
+
+    def test_what_never_fits_is_too_large(self):
+        body = memory_mix.numbers(memory_mix.random.Random(0), LIMIT)
+        reply = self.server.request(body[0], body[1], {"Content-Type": body[2]}, body[3])
+        self.assert_problem(reply, 422, "request", code="too_large")
+
+
+if __name__ == "__main__":
+    unittest.main()
