@@ -19,6 +19,11 @@ void crowd_visit(crowd *visited)
         continue;
     const struct timespec moment = {.tv_nsec = 10000};
     nanosleep(&moment, NULL);
+    for (int i = 0; atomic_load(&visited->most_inside) < atomic_load(&visited->awaited); i++) {
+        held_job_rest();
+        if (i == 100000)
+            atomic_store(&visited->awaited, 0);
+    }
     atomic_fetch_sub(&visited->inside, 1);
 }
 

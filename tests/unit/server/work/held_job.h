@@ -28,9 +28,10 @@ job_progress held_job_run(worker_job *job);
 /* How many threads are inside the parts of shared work, and the most that were at once. */
 typedef struct crowd {
     atomic_int inside, most_inside;
+    atomic_int awaited; /* whoever is inside waits until so many were at once */
 } crowd;
 
-/* Stay inside for a moment. */
+/* Stay inside for a moment, or until the others have come; without them for some seconds. */
 void crowd_visit(crowd *visited);
 
 /* Wait until something holds, for some seconds at most. */

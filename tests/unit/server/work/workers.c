@@ -38,7 +38,7 @@ START_TEST(each_part_is_done_once_and_by_several_threads)
     for (unsigned threads = 1; threads <= 4; threads++) {
         worker_set *workers = workers_start(threads, 4);
         for (size_t i = 0; i < UNIT_COUNT(counts_of_parts); i++) {
-            tally counts = {0};
+            tally counts = {.crowd.awaited = counts_of_parts[i] == PARTS ? 2 : 0};
             workers_split(workers, count_call, &counts, counts_of_parts[i]);
             check_tally(&counts, counts_of_parts[i]);
             if (counts_of_parts[i] == PARTS)
