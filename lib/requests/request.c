@@ -235,7 +235,8 @@ uint64_t pe_request_held(const pe_request *request)
     uint64_t held = HELD_LEAST + request->plan.held + request->plan.state;
     for (size_t i = 0; i < request->plan.count; i++) {
         const pe_tensor *tensor = &request->plan.tensors[i];
-        held += HELD_COLUMN * tensor->shape[tensor->rank - 1];
+        uint64_t row = tensor->elements / tensor->rows, last = tensor->shape[tensor->rank - 1];
+        held += HELD_COLUMN * (row < last ? row : last);
     }
     for (size_t i = 0; i < request->value_count; i++)
         held += HELD_NUMBER * (uint64_t)request->items[i].count;
