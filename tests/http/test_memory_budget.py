@@ -1,7 +1,9 @@
 """--memory-bytes bounds what the process holds, whatever is asked for: memory_mix.py in its short
 form. What requests have reserved returns to zero on every path."""
 
+import contextlib
 import os
+import resource
 import unittest
 
 import memory_mix
@@ -11,6 +13,7 @@ from server import ServerCase, wait_until
 LIMIT = 96  # MiB
 SECONDS = float(os.environ.get("MEMORY_SECONDS", "6"))
 KINDS = memory_mix.KINDS
+SPARE = 4  # descriptors for what the server opens for moments
 
 
 class MemoryBudget(ServerCase):
@@ -75,6 +78,30 @@ class MemoryBudget(ServerCase):
         body = memory_mix.numbers(memory_mix.random.Random(0), LIMIT)
         reply = self.server.request(body[0], body[1], {"Content-Type": body[2]}, body[3])
         self.assert_problem(reply, 422, "request", code="too_large")
+
+
+class Descriptors(ServerCase):
+    def test_long_bodies_leave_descriptors_to_probes(self):
+        few = (64, 64)
+        server = self.start(before=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, few))
+        head = (
+            "POST /v1/compare/sinusoidal?length=100000&dim=64 HTTP/1.1\r\nHost: localhost\r\n"
+            "Content-Type: application/x-npy\r\nContent-Length: 25600128\r\n\r\n"
+        )
+        wires, most = [], 0
+        try:
+            for _ in range(64):
+                wires.append(server.wire())
+                with contextlib.suppress(OSError):  # those beyond the limit are turned away
+                    wires[-1].socket.settimeout(1)
+                    wires[-1].send(head.encode() + bytes(1100 << 10))
+                most = max(most, len(os.listdir(f"/proc/{server.pid}/fd")))
+            self.assertLessEqual(most, few[0] - SPARE)
+            for target in ("/health/live", "/metrics"):
+                self.assertEqual(server.request("GET", target).status, 200)
+        finally:
+            for wire in wires:
+                wire.close()
 
 
 if __name__ == "__main__":
