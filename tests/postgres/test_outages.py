@@ -108,6 +108,30 @@ class Outage(PostgresCase):
         wait_until(lambda: self.is_up(server), "it is back")
         self.assertEqual(self.get(server, "listed").body, large(100_000, 2.0))
 
+    def test_a_database_that_hangs_leaves_workers_to_others(self):
+        self.cluster.pause(False)
+        server = self.start("--threads", "2", url=self.url)
+        self.get(server, "unknown")
+        self.cluster.pause()
+
+        def look_up(client):
+            for i in range(30):
+                self.get(server, f"unknown-{client}-{i}")
+
+        clients = [threading.Thread(target=look_up, args=(i,)) for i in range(4)]
+        for client in clients:
+            client.start()
+        slowest, offset = 0.0, 0
+        while self.is_up(server):
+            begin, offset = time.monotonic(), offset + 1
+            target = f"/v1/encodings/sinusoidal?length=1200&dim=64&offset={offset}&format=raw"
+            self.assertEqual(server.request("GET", target).status, 200)
+            slowest = max(slowest, time.monotonic() - begin)
+        for client in clients:
+            client.join()
+        self.assertGreater(offset, 1)
+        self.assertLess(slowest, 2.0)
+
     def test_a_terminated_connection_costs_no_request(self):
         server = self.start("--set-cache-bytes", "0")
         self.put(server, "one", simple())
