@@ -1,6 +1,6 @@
-"""The worst mix of requests for memory, from many clients that read slowly or not at all, and the
-resident memory of the server meanwhile. `make memory-experiment` runs it under limits of 64 MiB,
-256 MiB and 1.5 GiB; tests/http/test_memory_budget.py has a short form.
+"""The worst mix of requests for memory, from many clients that read slowly or not at all, and
+the resident memory of the server meanwhile. `make memory-experiment` runs it under limits of 64
+MiB, 256 MiB and 1.5 GiB; tests/http/test_memory_budget.py has a short form.
 
     python3 tests/http/memory_mix.py [MINUTES [MIB …]]
 
@@ -178,8 +178,8 @@ class Mix:
             self.statuses[kind, status] = self.statuses.get((kind, status), 0) + 1
 
     def run(self, seconds, show=None):
-        """Returns the most resident memory in bytes. Raises if the server ends or a small cached
-        table is not answered."""
+        """Returns the most resident memory in bytes. Raises if the server ends or a small
+        cached table is not answered."""
         until, shown = time.monotonic() + seconds, 0
         for client in self.clients:
             client.start()
@@ -245,7 +245,8 @@ def experiment(minutes, mib):
     def show(running):
         figures = server.metrics()
         print(
-            f"  {time.monotonic() - began:6.0f} s: resident {server.resident() / MIB:7.1f} MiB, "
+            f"  {time.monotonic() - began:6.0f} s: "
+            f"resident {server.resident() / MIB:7.1f} MiB, "
             f"reserved {figures['posenc_memory_reserved_bytes'] / MIB:7.1f}, "
             f"cache {figures['posenc_cache_bytes'] / MIB:7.1f}; {running.hits} hits",
             flush=True,

@@ -1,5 +1,5 @@
-"""--memory-bytes bounds what the process holds, whatever is asked for: memory_mix.py in its short
-form. What requests have reserved returns to zero on every path."""
+"""--memory-bytes bounds what the process holds, whatever is asked for: memory_mix.py in its
+short form. What requests have reserved returns to zero on every path."""
 
 import contextlib
 import os

@@ -1,8 +1,7 @@
 """What requests cost: CPU time against the price, and CPU time where the deadline ends them.
 
-Every route that computes has a row in ROWS, which writes random requests; the seed is printed on failure, and SHOW=1 prints
-what was measured.
-"""
+Every route that computes has a row in ROWS, which writes random requests; the seed is printed
+on failure, and SHOW=1 prints what was measured."""
 
 import http.client
 import json
@@ -235,7 +234,7 @@ EVENT_THREADS = ("MHD-worker", "MHD-single")
 
 
 def ask(server, asked):
-    """The status and the bytes of the answer; a stream that is broken off gives what there was."""
+    """The status and the bytes of the answer; a stream that breaks off gives what there was."""
     connection = server.connect()
     try:
         connection.request(asked.method, asked.target, asked.body, asked.headers)
@@ -306,7 +305,8 @@ class Prices(unittest.TestCase):
         moved = BYTE * (len(asked.body or b"") + size)
         if os.environ.get("SHOW"):
             print(
-                f"{used:.3f} s, {events:.3f} of events, price {price * MULTIPLY_ADD:.3f} s {asked}"
+                f"{used:.3f} s, {events:.3f} of events, "
+                f"price {price * MULTIPLY_ADD:.3f} s {asked}"
             )
         factor = EXACT_FACTOR if asked.target.startswith("/v1/apply/") else FACTOR
         self.assertLess(used, BASE + moved + factor * MULTIPLY_ADD * price, asked)
@@ -379,7 +379,8 @@ class Deadline(unittest.TestCase):
                 events = seconds_of(server, EVENT_THREADS) - events
                 if os.environ.get("SHOW"):
                     print(
-                        f"{name}: {status} {broken} {used:.2f} s, events {events:.2f} s, {time.monotonic() - began:.1f}"
+                        f"{name}: {status} {broken} {used:.2f} s, events {events:.2f} s, "
+                        f"{time.monotonic() - began:.1f}"
                     )
                 self.assertTrue(broken or status != 200 or name == "a search", asked)
                 self.assertLess(used, 4, asked)

@@ -1,4 +1,5 @@
-"""SIGTERM in the middle of a random mix of long requests: drain-seconds later nothing is computed any more."""
+"""SIGTERM in the middle of a random mix of long requests: drain-seconds later nothing is
+computed any more."""
 
 import contextlib
 import os
