@@ -53,7 +53,7 @@ $(BUILD)/postgres/posenc-server: $(SERVER_PROGRAM) $(POSTGRES_OBJECTS)
 
 # all harnesses in one program, each under a name of its own
 FUZZ_SUPPORT := $(BUILD)/tests/fuzz/support/fuzz.o $(BUILD)/tests/fuzz/support/service.o
-$(HARNESSES:%=$(BUILD)/tests/fuzz/replay/%.o): $(BUILD)/tests/fuzz/replay/%.o: tests/fuzz/%.c
+$(HARNESSES:%=$(BUILD)/tests/fuzz/replay/%.o): $(BUILD)/tests/fuzz/replay/%.o: tests/fuzz/%.c | $(BUILD)/hardening.flags
 	$(call say,CC    $<)
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -DLLVMFuzzerTestOneInput=harness_$* -c -o $@ $<
