@@ -99,7 +99,7 @@ test-programs: all $(BUILD)/unit-tests $(BUILD)/fuzz-replay $(BUILD)/digits-test
 test: ## the tests to run after every change (SEED= draws the same samples again)
 	+$(BUILDING) test-programs
 	@$(PYTEST) $(PARALLEL) --part test --name test --leaves-out "not run: browser, other compilers, sanitizers, analysers, \
-	contract, PostgreSQL, fleets, packages, torch, most tables to identify. make deps-ci ci runs them" $(COMPUTING) tests/http tests/interop
+	contract, PostgreSQL, fleets, packages, torch, most tables to identify and failing allocations. make deps-ci ci runs them" $(COMPUTING) tests/http tests/interop
 
 ci-programs: all $(BUILD)/unit-tests $(BUILD)/postgres/unit-tests $(BUILD)/postgres/posenc-server $(BUILD)/faults.so
 

@@ -1,4 +1,4 @@
-"""Which tests belong to which command, and how many of the tables to identify."""
+"""Which tests belong to which command, and how many of those that are many of a kind."""
 
 import os
 import random
@@ -20,11 +20,13 @@ LATER = {
 # Programs that draw: `make test` has a short form, `make ci` a longer one.
 DRAWN = ("digits/", "mpfr/")
 
-# Hundreds of tables to identify: `make test` runs some of these tests, `make ci` all.
-TABLES = (
+# Hundreds of tables to identify, and thousands of allocations that fail: `make test` runs some
+# of these tests, `make ci` all.
+MANY = (
     "http/test_identify_tables.py",
     "http/test_identify_relative.py",
     "http/test_confusion.py",
+    "http/test_memory.py",
 )
 SHARE = {"test": 0.25, "sanitized": 0.15}
 
@@ -54,9 +56,9 @@ LONG = (
 
 PARTS = {
     "whole": "every test of the folders",
-    "test": "what needs few packages, and some of the tables to identify",
+    "test": "what needs few packages, and some of those that are many of a kind",
     "ci": "what `test` leaves out",
-    "sanitized": "all but many tables to identify, for a server that is several times as slow",
+    "sanitized": "all but most of these, for a server that is several times as slow",
 }
 
 
@@ -74,7 +76,7 @@ def sampled(items, part):
     """Some of the items that are sampled in this part, at least one of each class."""
     draw, kept, classes = random.Random(os.environ["TEST_SEED"]), set(), {}
     for item in items:
-        if starts(item.nodeid, TABLES):
+        if starts(item.nodeid, MANY):
             classes.setdefault(item.nodeid.rsplit("::", 1)[0], []).append(item.nodeid)
     for tests in classes.values():
         kept.update(draw.sample(tests, max(1, round(len(tests) * SHARE[part]))))
@@ -86,7 +88,7 @@ def split(items, part):
     if part == "whole":
         return items, []
     if part == "ci":
-        kept = [item for item in items if starts(item.nodeid, (*LATER, *DRAWN, *TABLES))]
+        kept = [item for item in items if starts(item.nodeid, (*LATER, *DRAWN, *MANY))]
     else:
         some = sampled(items, part)
         later = LATER if part == "test" else ()
@@ -94,7 +96,7 @@ def split(items, part):
             item
             for item in items
             if not starts(item.nodeid, later)
-            and (item.nodeid in some or not starts(item.nodeid, TABLES))
+            and (item.nodeid in some or not starts(item.nodeid, MANY))
         ]
     chosen = set(kept)
     return kept, [item for item in items if item not in chosen]
