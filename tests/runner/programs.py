@@ -21,7 +21,7 @@ SEED = re.compile(r"^TEST_SEED=\d+$", re.MULTILINE)
 KEPT = 40  # lines of a program that failed
 
 # `make test` has short forms, `make ci` these, and `make slow` longer ones.
-MUTATIONS = {"test": 300, "whole": 3000}
+MUTATIONS = {"test": 300, "sanitized": 1000, "whole": 3000}
 NUMBERS = {"test": 1_000_000, "whole": 4_000_000}
 ENTRIES = {"test": 50_000, "whole": 200_000}
 

@@ -5,6 +5,7 @@ import os
 import re
 import shlex
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -98,8 +99,19 @@ def failures(reporter):
     return [report for report in found if hasattr(report, "nodeid")]
 
 
+def show_skipped(reporter):
+    """Each reason once, with the number of its tests."""
+    reasons = Counter(
+        report.longrepr[2].removeprefix("Skipped: ").split("\n")[0]
+        for report in reporter.stats.get("skipped", [])
+    )
+    for reason, count in sorted(reasons.items()):
+        reporter.write_line(f"skipped {count}: {reason}")
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_terminal_summary(terminalreporter):
+    show_skipped(terminalreporter)
     failed = failures(terminalreporter)
     if not failed:
         return
