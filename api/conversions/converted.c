@@ -136,10 +136,7 @@ api_body *api_body_converted(const api_request *request, const api_conversion *c
         free_converted(self);
         return NULL;
     }
+    /* slow: it reads a file in pieces as short as an entry */
     return api_body_from_source(
-        &(api_source){.state = self,
-                      .size = request->body_size,
-                      .read = read_converted,
-                      .free = free_converted,
-                      .slow = true /* it reads a file in pieces as short as an entry */});
+        &(api_source){self, request->body_size, read_converted, free_converted, true});
 }
