@@ -28,6 +28,12 @@ MANY = (
     "http/test_confusion.py",
     "http/test_memory.py",
 )
+# What measures the server as it is shipped says nothing of a sanitized one.
+MEASURED = {
+    "http/test_memory_budget.py": "resident memory",
+    "http/test_price.py": "seconds of processors",
+}
+
 SHARE = {"test": 0.25, "sanitized": 0.15}
 
 # These begin first: the longest ones of each command.
@@ -91,7 +97,7 @@ def split(items, part):
         kept = [item for item in items if starts(item.nodeid, (*LATER, *DRAWN, *MANY))]
     else:
         some = sampled(items, part)
-        later = LATER if part == "test" else ()
+        later = LATER if part == "test" else MEASURED
         kept = [
             item
             for item in items
