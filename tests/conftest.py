@@ -27,6 +27,12 @@ def pytest_configure(config):
         contract.begin(config)
 
 
+def pytest_ignore_collect(collection_path, config):
+    """What a part leaves out may import what is not installed."""
+    part = config.getoption("part")
+    return parts.leaves_out(collection_path.relative_to(config.rootpath), part) or None
+
+
 def pytest_collection_modifyitems(config, items):
     kept, others = parts.split(items, config.getoption("part"))
     if others:

@@ -72,6 +72,11 @@ def starts(nodeid, names):
     return any(nodeid.startswith(f"tests/{name}") for name in names)
 
 
+def leaves_out(path, part):
+    """Whether a part runs no test of a file, because of what the file needs."""
+    return part == "test" and path.as_posix().removeprefix("tests/") in LATER
+
+
 def set_seed():
     """The seed of samples, the same in every process; tests that draw use it, too."""
     os.environ.setdefault("TEST_SEED", str(random.SystemRandom().randrange(1_000_000)))
