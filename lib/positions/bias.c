@@ -46,3 +46,15 @@ void pe_bias_done(pe_bias *bias)
 {
     pe_toeplitz_done(&bias->toeplitz);
 }
+
+#define KEPT_MAX ((uint64_t)1 << 20)
+
+uint64_t pe_bias_kept(const pe_values *values)
+{
+    pe_error none;
+    pe_error_init(&none);
+    pe_relative relative = pe_relative_read(values, &none);
+    uint64_t count =
+        pe_relative_farthest(&relative, pe_choice(values, "mask") == PE_CAUSAL) + 1;
+    return count <= KEPT_MAX ? count : 0;
+}

@@ -39,4 +39,8 @@ bool pe_bias_init(pe_bias *bias, const pe_tensor *tensor, size_t heads, double e
                   pe_pace *pace);
 void pe_bias_done(pe_bias *bias);
 
+/* How many distances, from 0 to the farthest, a scheme with `mask` keeps values of; 0 if there
+ * are more than 2^20. */
+uint64_t pe_bias_kept(const pe_values *values);
+
 #endif

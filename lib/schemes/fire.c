@@ -64,19 +64,6 @@ static void check_compact(const pe_values *values, const pe_relative *relative,
                      "its position, too");
 }
 
-#define KEPT_MAX ((uint64_t)1 << 20)
-
-/* How many distances are kept; 0 if there are too many. */
-static uint64_t kept_of(const pe_values *values)
-{
-    pe_error none;
-    pe_error_init(&none);
-    pe_relative relative = pe_relative_read(values, &none);
-    uint64_t count =
-        pe_relative_farthest(&relative, pe_choice(values, "mask") == PE_CAUSAL) + 1;
-    return count <= KEPT_MAX ? count : 0;
-}
-
 static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
 {
     uint64_t heads = (uint64_t)pe_integer(values, "heads");
@@ -92,7 +79,7 @@ static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
     pe_relative_add(ret_plan, &relative, "bias", pe_requested_dtype(values), heads, 0);
     pe_relative_add_distance(ret_plan, &relative);
     ret_plan->held = pe_pieces_bytes(hidden, heads);
-    ret_plan->state += sizeof(dd) * kept_of(values);
+    ret_plan->state += sizeof(dd) * pe_bias_kept(values);
 }
 
 typedef struct fire {
@@ -123,7 +110,7 @@ static dd denominator(const fire *state, int64_t query)
 static double price(const pe_values *values, const pe_plan *plan)
 {
     (void)plan;
-    return (double)kept_of(values) * LOG_PRICE +
+    return (double)pe_bias_kept(values) * LOG_PRICE +
            pe_pieces_price(values, (uint64_t)pe_integer(values, "hidden"),
                            (uint64_t)pe_integer(values, "heads"));
 }
@@ -133,7 +120,7 @@ static double element_price(const pe_values *values, const pe_plan *plan, size_t
     (void)plan;
     if (tensor != BIAS)
         return 2;
-    return PRICE + (kept_of(values) ? 0 : LOG_PRICE);
+    return PRICE + (pe_bias_kept(values) ? 0 : LOG_PRICE);
 }
 
 /* Compute the logarithms that are kept. False if memory ran out or the runner cancelled it. */
@@ -185,7 +172,7 @@ static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runn
     state->c = pe_real(values, "c");
     state->threshold = pe_real(values, "threshold");
     state->epsilon = pe_real(values, "epsilon");
-    state->kept = kept_of(values);
+    state->kept = pe_bias_kept(values);
     if (pe_pieces_init(&state->pieces, (size_t)pe_integer(values, "hidden"),
                        (size_t)pe_integer(values, "heads"), &pace) &&
         check_magnitude(state, &pace) && keep_logarithms(state, &pace))

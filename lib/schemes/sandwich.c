@@ -30,19 +30,6 @@ static const pe_tensor_help TENSORS[] = {
 };
 enum tensor { BIAS, DISTANCE };
 
-#define KEPT_MAX ((uint64_t)1 << 20)
-
-/* How many distances are kept; 0 if there are too many. */
-static uint64_t kept_of(const pe_values *values)
-{
-    pe_error none;
-    pe_error_init(&none);
-    pe_relative relative = pe_relative_read(values, &none);
-    uint64_t count =
-        pe_relative_farthest(&relative, pe_choice(values, "mask") == PE_CAUSAL) + 1;
-    return count <= KEPT_MAX ? count : 0;
-}
-
 static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
 {
     pe_relative relative = pe_relative_read(values, reterr);
@@ -51,7 +38,7 @@ static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
     pe_check_magnitude(values, "heads", largest, reterr);
     pe_relative_add(ret_plan, &relative, "bias", pe_requested_dtype(values), heads, 0);
     pe_relative_add_distance(ret_plan, &relative);
-    ret_plan->state += sizeof(dd) * kept_of(values);
+    ret_plan->state += sizeof(dd) * pe_bias_kept(values);
 }
 
 typedef struct sandwich {
@@ -97,13 +84,13 @@ static double product_price(const pe_values *values)
 /* The price of a bias, once what is kept has been computed. */
 static double bias_price(const pe_values *values)
 {
-    return HEAD_PRICE + (kept_of(values) ? 0 : product_price(values));
+    return HEAD_PRICE + (pe_bias_kept(values) ? 0 : product_price(values));
 }
 
 static double price(const pe_values *values, const pe_plan *plan)
 {
     return 30 * (double)pe_integer(values, "dim") +
-           (double)kept_of(values) * product_price(values) +
+           (double)pe_bias_kept(values) * product_price(values) +
            pe_toeplitz_price(values, &plan->tensors[BIAS], (size_t)pe_integer(values, "heads"),
                              bias_price(values));
 }
@@ -161,7 +148,7 @@ static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runn
                             .masked = -INFINITY};
     state->count = dim / 2;
     state->heads = (size_t)pe_integer(values, "heads");
-    state->kept = kept_of(values);
+    state->kept = pe_bias_kept(values);
     state->frequencies = pe_wave_geometric(dim / 2, pe_real(values, "base"), 2, dim);
     if (state->frequencies && keep_products(state, &pace) &&
         pe_bias_init(&state->bias, &plan->tensors[BIAS], state->heads, bias_price(values),
