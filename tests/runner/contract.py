@@ -19,7 +19,7 @@ OUTSIDE = {
     "test_overload": "queues held full for moments",
     "test_load": "many clients at once, and what they cost the server",
     "test_soak": "random traffic, much of it broken off, on sockets of its own",
-    "test_event_threads": "bodies of megabytes made to hurt, which the proxy itself would parse",
+    "test_event_threads": "bodies of megabytes, made to hurt, which the proxy would parse",
     "test_memory_budget": "the same, from many clients at once",
     "test_memory": "thousands of times the same request, one allocation of which fails each "
     "time",

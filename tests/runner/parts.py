@@ -37,6 +37,10 @@ MEASURED = {
 
 SHARE = {"test": 0.25, "sanitized": 0.15}
 
+# Where the tests have just passed on the same machine and only what they need is in question,
+# TEST_SHARE=0.1 keeps this share of the tests of each class, at least one.
+OVERALL = float(os.environ.get("TEST_SHARE", "1"))
+
 # These begin first: the longest ones of each command.
 LONG = (
     "unit/suites.def::price",
@@ -84,14 +88,13 @@ def set_seed():
     return os.environ["TEST_SEED"]
 
 
-def sampled(items, part):
-    """Some of the items that are sampled in this part, at least one of each class."""
+def sampled(items, share):
+    """A share of the items of each class, drawn by the seed, at least one."""
     draw, kept, classes = random.Random(os.environ["TEST_SEED"]), set(), {}
     for item in items:
-        if starts(item.nodeid, MANY):
-            classes.setdefault(item.nodeid.rsplit("::", 1)[0], []).append(item.nodeid)
+        classes.setdefault(item.nodeid.rsplit("::", 1)[0], []).append(item)
     for tests in classes.values():
-        kept.update(draw.sample(tests, max(1, round(len(tests) * SHARE[part]))))
+        kept.update(draw.sample(tests, max(1, round(len(tests) * share))))
     return kept
 
 
@@ -100,15 +103,14 @@ def split(items, part):
     if part == "whole":
         return items, []
     if part == "ci":
-        kept = [item for item in items if starts(item.nodeid, (*LATER, *DRAWN, *MANY))]
+        kept = {item for item in items if starts(item.nodeid, (*LATER, *DRAWN, *MANY))}
     else:
-        some = sampled(items, part)
         later = LATER if part == "test" else MEASURED
-        kept = [
-            item
-            for item in items
-            if not starts(item.nodeid, later)
-            and (item.nodeid in some or not starts(item.nodeid, MANY))
-        ]
-    chosen = set(kept)
-    return kept, [item for item in items if item not in chosen]
+        kept = {item for item in items if not starts(item.nodeid, later)}
+        many = [item for item in items if item in kept and starts(item.nodeid, MANY)]
+        kept -= set(many) - sampled(many, SHARE[part])
+    if OVERALL < 1:
+        kept = sampled([item for item in items if item in kept], OVERALL)
+    return [item for item in items if item in kept], [
+        item for item in items if item not in kept
+    ]
