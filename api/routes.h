@@ -2,7 +2,7 @@
 #ifndef API_ROUTES_H
 #define API_ROUTES_H
 
-#include "service.h"
+#include "call.h"
 
 /* What a route serves. The OpenAPI document derives the statuses, headers and parameters of an
  * operation from it (openapi/contract.c). */

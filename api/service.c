@@ -1,13 +1,13 @@
 /* The service's entry points: answering a request, judging its head, and replies for what only
  * the transport sees. */
 #include "bytes/reserve.h"
+#include "files/found_sets.h"
 #include "replies/access.h"
 #include "replies/kept.h"
 #include "replies/problem.h"
 #include "replies/reply.h"
 #include "representations/shortcut.h"
 #include "routes.h"
-#include "sets/found_sets.h"
 #include "json/document.h"
 
 #include <stdlib.h>

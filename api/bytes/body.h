@@ -3,7 +3,7 @@
 #define API_BODY_H
 
 #include "api.h"
-#include "text.h"
+#include "bytes/text.h"
 
 /* A body of a text from malloc, which the function takes over: without memory it frees the text
  * and returns NULL. */

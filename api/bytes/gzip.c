@@ -3,7 +3,7 @@
 
 #include "bytes/body.h"
 #include "bytes/reserve.h"
-#include "text.h"
+#include "bytes/text.h"
 
 #include <assert.h>
 #include <stdlib.h>

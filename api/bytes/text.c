@@ -1,5 +1,5 @@
 /* Text that grows. */
-#include "text.h"
+#include "bytes/text.h"
 
 #include "posenc.h"
 

@@ -1,15 +1,15 @@
 /* /v1/apply/{scheme}: tensors of a model, with an encoding applied to them exactly. */
 #include "bytes/reserve.h"
-#include "conversions/applied.h"
+#include "call.h"
+#include "files/applied.h"
 #include "http/arguments.h"
+#include "http/target.h"
+#include "replies/comparison.h"
 #include "replies/document.h"
 #include "replies/problem.h"
 #include "replies/reply.h"
 #include "replies/table_post.h"
-#include "representations/comparison.h"
 #include "representations/representation.h"
-#include "representations/target.h"
-#include "service.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,11 +2,11 @@
  * provides each file in one or both content codings with its entity tag, so that nothing is
  * computed here. */
 #include "bytes/body.h"
+#include "call.h"
 #include "http/coding.h"
 #include "http/etag.h"
 #include "replies/problem.h"
 #include "replies/reply.h"
-#include "service.h"
 
 #include <string.h>
 

@@ -1,13 +1,13 @@
 /* /v1/compare/{scheme}: a table from elsewhere, compared with the exact one. */
 #include "bytes/reserve.h"
+#include "call.h"
+#include "files/body_file.h"
+#include "http/target.h"
+#include "replies/comparison.h"
 #include "replies/document.h"
 #include "replies/problem.h"
 #include "replies/table_post.h"
-#include "representations/comparison.h"
 #include "representations/representation.h"
-#include "representations/target.h"
-#include "service.h"
-#include "tables/body_file.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /* /v1/convert/rope: weights and tables, from one pairing of rotary columns to the other. */
 #include "bytes/reserve.h"
-#include "conversions/selection.h"
+#include "call.h"
+#include "files/body_file.h"
+#include "files/selection.h"
 #include "http/arguments.h"
 #include "replies/problem.h"
 #include "replies/reply.h"
 #include "replies/table_post.h"
-#include "service.h"
-#include "tables/body_file.h"
 
 #include <stdlib.h>
 

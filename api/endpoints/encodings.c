@@ -1,10 +1,10 @@
 /* /v1/encodings/{scheme}: the tensors of a scheme. /v1/similarity/{scheme}: how similar their
  * rows are. */
+#include "call.h"
 #include "http/arguments.h"
 #include "replies/json_post.h"
 #include "replies/problem.h"
 #include "representations/representation.h"
-#include "service.h"
 
 #include <stdio.h>
 

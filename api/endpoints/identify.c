@@ -1,15 +1,15 @@
 /* /v1/identify: which request made a table. */
 #include "bytes/body.h"
 #include "bytes/reserve.h"
+#include "call.h"
+#include "files/body_file.h"
+#include "files/found_sets.h"
 #include "http/arguments.h"
+#include "replies/comparison.h"
+#include "replies/identity.h"
 #include "replies/problem.h"
 #include "replies/reply.h"
 #include "replies/table_post.h"
-#include "representations/comparison.h"
-#include "representations/identity.h"
-#include "service.h"
-#include "sets/found_sets.h"
-#include "tables/body_file.h"
 #include "json/document.h"
 
 #include <math.h>

@@ -1,11 +1,11 @@
 /* /v1/info, the /health paths and /metrics: the state of the server. */
 #include "bytes/body.h"
-#include "negotiation/registry.h"
+#include "call.h"
+#include "formats/registry.h"
 #include "replies/cacheable.h"
 #include "replies/document.h"
 #include "replies/kept.h"
 #include "replies/reply.h"
-#include "service.h"
 #include "json/schema.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* /v1/models: the plan of the position tensors of a model, from its config.json or its name. */
+#include "call.h"
 #include "http/arguments.h"
 #include "models/config_text.h"
 #include "models/known.h"
@@ -9,7 +10,6 @@
 #include "replies/kept.h"
 #include "replies/problem.h"
 #include "replies/reply.h"
-#include "service.h"
 #include "json/document.h"
 #include "json/schema.h"
 

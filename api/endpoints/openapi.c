@@ -1,16 +1,16 @@
 /* /openapi.json: this interface as an OpenAPI 3.1 document, built from the table of routes and
  * the registries of schemes and formats. */
-#include "conversions/applied.h"
-#include "conversions/selection.h"
+#include "call.h"
+#include "files/applied.h"
+#include "files/selection.h"
+#include "formats/options.h"
+#include "formats/registry.h"
 #include "models/options.h"
-#include "negotiation/options.h"
-#include "negotiation/registry.h"
 #include "openapi/contract.h"
+#include "openapi/similarity.h"
+#include "replies/comparison.h"
+#include "replies/identity.h"
 #include "replies/kept.h"
-#include "representations/comparison.h"
-#include "representations/identity.h"
-#include "representations/similarity.h"
-#include "service.h"
 #include "json/schema.h"
 
 #include <ctype.h>

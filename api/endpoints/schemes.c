@@ -1,9 +1,9 @@
 /* /v1/schemes and /v1/schemes/{scheme}: the schemes with their parameters, presets and tensors.
  */
+#include "call.h"
+#include "openapi/similarity.h"
 #include "replies/kept.h"
 #include "replies/problem.h"
-#include "representations/similarity.h"
-#include "service.h"
 #include "json/schema.h"
 
 #include <stdio.h>

@@ -1,11 +1,11 @@
 /* /v1/parameters and /v1/parameters/{name}: stored sets of trained tensors. */
 #include "bytes/body.h"
+#include "bytes/text.h"
+#include "call.h"
 #include "http/etag.h"
 #include "replies/cacheable.h"
 #include "replies/problem.h"
 #include "replies/reply.h"
-#include "service.h"
-#include "text.h"
 
 #include <stdio.h>
 #include <string.h>

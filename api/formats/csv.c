@@ -3,7 +3,7 @@
  * CR. A line is a row along the last axis. The rows of all leading axes follow one another
  * without blank lines, since in RFC 4180 every line has the same number of fields. A vector has
  * one number on each line. */
-#include "writers/printed.h"
+#include "formats/printed.h"
 
 #include <math.h>
 #include <string.h>

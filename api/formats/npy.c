@@ -1,7 +1,7 @@
 /* npy: the file format of numpy, version 1.0. */
 #include "bytes/body.h"
-#include "writers/format.h"
-#include "writers/streams.h"
+#include "formats/format.h"
+#include "formats/streams.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -1,12 +1,12 @@
 /* png: a matrix as a picture, one pixel or a square of `scale` for each element: rows run
  * downward, columns to the right, [0, 0] is at the top left. The colours are those of
- * writers/palette.h; the entry of NaN and infinities is transparent. This is the only file that
+ * formats/palette.h; the entry of NaN and infinities is transparent. This is the only file that
  * uses libpng. */
 #include "bytes/body.h"
-#include "writers/option.h"
-#include "writers/palette.h"
-#include "writers/slice.h"
-#include "writers/streams.h"
+#include "formats/options.h"
+#include "formats/palette.h"
+#include "formats/slice.h"
+#include "formats/streams.h"
 
 #include <math.h>
 #include <png.h>

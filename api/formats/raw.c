@@ -2,8 +2,8 @@
  * them.
  */
 #include "bytes/body.h"
-#include "writers/format.h"
-#include "writers/streams.h"
+#include "formats/format.h"
+#include "formats/streams.h"
 
 static uint64_t length(const api_selection *selection)
 {

@@ -1,7 +1,7 @@
 /* safetensors: all tensors with metadata, a file that torch, JAX and numpy read. */
-#include "writers/safetensors.h"
 #include "bytes/body.h"
-#include "writers/streams.h"
+#include "formats/safetensors_head.h"
+#include "formats/streams.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Reading arguments: query strings and flat JSON objects, into names and texts. */
 #include "http/arguments.h"
 
-#include "text.h"
+#include "bytes/text.h"
 #include "json/document.h"
 #include "json/measure.h"
 

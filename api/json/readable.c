@@ -1,6 +1,6 @@
 /* JSON for a person to read. */
+#include "bytes/text.h"
 #include "posenc.h"
-#include "text.h"
 #include "json/document.h"
 
 #include <stdlib.h>

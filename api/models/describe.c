@@ -1,7 +1,7 @@
 /* A plan as JSON, for a person to read: what the model has, part by part, and why. */
 #include "models/plan.h"
 
-#include "text.h"
+#include "bytes/text.h"
 #include "json/document.h"
 
 #include <stdio.h>

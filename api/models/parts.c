@@ -1,7 +1,7 @@
 /* Making the parts of a plan. */
 #include "models/parts.h"
 
-#include "text.h"
+#include "bytes/text.h"
 #include "json/document.h"
 
 #include <assert.h>

@@ -2,8 +2,8 @@
 #ifndef API_MODELS_TENSORS_H
 #define API_MODELS_TENSORS_H
 
+#include "call.h"
 #include "models/plan.h"
-#include "service.h"
 
 /* Answer with the tensors of a plan: those that its schemes compute, and the trained ones where
  * a stored set is named; and for each component the list of which layer uses which part. The

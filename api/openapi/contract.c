@@ -2,7 +2,7 @@
  * which kinds of routes have them. */
 #include "openapi/contract.h"
 
-#include "negotiation/registry.h"
+#include "formats/registry.h"
 
 #include <stdio.h>
 #include <string.h>

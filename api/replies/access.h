@@ -2,7 +2,7 @@
 #ifndef API_ACCESS_H
 #define API_ACCESS_H
 
-#include "service.h"
+#include "call.h"
 
 /* Refuse a call that lacks a right; an api_guard otherwise.
  *

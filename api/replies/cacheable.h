@@ -4,9 +4,9 @@
 #define API_CACHEABLE_H
 
 #include "bytes/body.h"
+#include "call.h"
 #include "http/coding.h"
 #include "http/etag.h"
-#include "service.h"
 
 /* The reply to a GET with a JSON text, which is consumed: it has an ETag. NULL without memory,
  * or if the text is NULL. */

@@ -2,7 +2,7 @@
 #ifndef API_JSON_POST_H
 #define API_JSON_POST_H
 
-#include "service.h"
+#include "call.h"
 
 /* Whether a POST says that its body is JSON. False: ret_refusal is the 415 then, NULL without
  * memory. `example` is a body that would do. */

@@ -4,7 +4,7 @@
 #ifndef API_KEPT_H
 #define API_KEPT_H
 
-#include "service.h"
+#include "call.h"
 
 #include <jansson.h>
 

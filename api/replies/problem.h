@@ -2,9 +2,9 @@
 #ifndef API_PROBLEM_H
 #define API_PROBLEM_H
 
+#include "bytes/text.h"
 #include "http/etag.h"
 #include "store.h"
-#include "text.h"
 
 #include <jansson.h>
 

@@ -2,7 +2,7 @@
 #ifndef API_TABLE_POST_H
 #define API_TABLE_POST_H
 
-#include "service.h"
+#include "call.h"
 
 typedef enum api_table_format {
     API_TABLE_NPY,

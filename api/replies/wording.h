@@ -4,7 +4,7 @@
 #define API_WORDING_H
 
 #include "api.h"
-#include "text.h"
+#include "bytes/text.h"
 
 /* Append a phrase that completes "the parameter must be ...". */
 void api_word_allowed(const pe_error *error, const pe_problem *problem, api_text *text);

@@ -5,10 +5,10 @@
 
 #include "bytes/gzip.h"
 #include "http/accept.h"
+#include "http/target.h"
 #include "replies/cacheable.h"
 #include "replies/reply.h"
 #include "representations/batch_body.h"
-#include "representations/target.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 #include "representations/batch_body.h"
 
 #include "bytes/joined.h"
-#include "negotiation/registry.h"
-#include "writers/safetensors.h"
+#include "formats/registry.h"
+#include "formats/safetensors_head.h"
 #include "json/document.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "bytes/body.h"
 #include "bytes/gzip.h"
 #include "bytes/reserve.h"
-#include "negotiation/registry.h"
+#include "formats/registry.h"
 #include "representations/representation.h"
 
 /* ---- attachments ---- */

@@ -2,10 +2,10 @@
 #include "representations/representation.h"
 
 #include "bytes/reserve.h"
-#include "negotiation/negotiate.h"
-#include "negotiation/registry.h"
+#include "files/found_sets.h"
+#include "formats/negotiate.h"
+#include "formats/registry.h"
 #include "replies/problem.h"
-#include "sets/found_sets.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -5,12 +5,12 @@
 #ifndef API_REPRESENTATION_H
 #define API_REPRESENTATION_H
 
+#include "call.h"
+#include "formats/format.h"
+#include "formats/options.h"
 #include "http/arguments.h"
 #include "http/coding.h"
 #include "http/etag.h"
-#include "negotiation/options.h"
-#include "service.h"
-#include "writers/format.h"
 
 typedef struct api_representation {
     const api_call *call;

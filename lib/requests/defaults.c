@@ -198,10 +198,10 @@ void pe_request_apply_defaults(pe_request *request, const pe_preset *preset, con
                                const pe_limits *limits, pe_error *reterr)
 {
     const pe_scheme_info *info = &request->values.scheme->info;
-    const pe_set *set = pe_request_set(request);
     size_t stored = pe_stored_index(info);
-    bool names_set =
-        stored < request->value_count && given[stored]; /* perhaps an unknown one */
+    bool takes_set = stored < request->value_count;
+    bool names_set = takes_set && given[stored]; /* perhaps an unknown one */
+    const pe_set *set = takes_set ? request->owned[stored].set : NULL;
     for (size_t i = 0; i < request->value_count; i++) {
         const pe_parameter *parameter = pe_parameter_at(info, i);
         pe_case rule;

@@ -1,8 +1,8 @@
 #include "http/door.h"
 
+#include "bytes/text.h"
 #include "clock.h"
 #include "http/framing.h"
-#include "text.h"
 
 #include <stdlib.h>
 #include <string.h>

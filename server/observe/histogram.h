@@ -2,7 +2,7 @@
 #ifndef HISTOGRAM_H
 #define HISTOGRAM_H
 
-#include "text.h"
+#include "bytes/text.h"
 
 #include <stdatomic.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* Lines contain visible ASCII and blanks only, whatever bytes a field's text has. */
 #include "observe/log.h"
 
-#include "text.h"
+#include "bytes/text.h"
 
 #include <stdlib.h>
 #include <time.h>

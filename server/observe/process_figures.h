@@ -2,7 +2,7 @@
 #ifndef PROCESS_FIGURES_H
 #define PROCESS_FIGURES_H
 
-#include "text.h"
+#include "bytes/text.h"
 
 /* When the process started, in seconds since the epoch; 0 if the system does not tell. */
 double process_start_time(void);

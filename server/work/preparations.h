@@ -2,7 +2,7 @@
 #ifndef PREPARATIONS_H
 #define PREPARATIONS_H
 
-#include "text.h"
+#include "bytes/text.h"
 
 typedef struct preparation_set preparation_set;
 

@@ -4,10 +4,10 @@
  * well-formed, this file's own parser must find the same qualities, and no other format that
  * could be chosen may have a higher one. */
 #include "http/accept.h"
-#include "negotiation/registry.h"
+#include "formats/registry.h"
 #include "support/fuzz.h"
 
-#include "negotiation/negotiate.h"
+#include "formats/negotiate.h"
 
 #include <string.h>
 #include <strings.h>

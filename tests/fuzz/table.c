@@ -7,7 +7,7 @@
  * entry does. */
 #include "support/fuzz.h"
 
-#include "tables/table_file.h"
+#include "files/table_file.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -34,13 +34,9 @@ LADDER = {
         "json",
         "http",
         "replies",
-        "sets",
-        "tables",
-        "writers",
+        "files",
         "formats",
-        "negotiation",
         "representations",
-        "conversions",
         "models",
         "openapi",
         "endpoints",
@@ -49,7 +45,7 @@ LADDER = {
 }
 LAYERS = list(LADDER)
 # What a layer shows to those above it.
-PUBLIC = {"lib": {"posenc.h"}, "api": {"api.h", "store.h", "text.h"}, "server": set()}
+PUBLIC = {"lib": {"posenc.h"}, "api": {"api.h", "store.h", "bytes/text.h"}, "server": set()}
 # A header of others: the only places (prefixes of paths) that may include it.
 OTHERS = {
     r"microhttpd\.h": ["server/http/"],

@@ -9,8 +9,8 @@
  * a name of its own. */
 #include "fuzz.h"
 
+#include "formats/registry.h"
 #include "mutate.h"
-#include "negotiation/registry.h"
 #include "numerics/expect.h"
 
 #include <dirent.h>

@@ -1,6 +1,6 @@
 /* Whole requests without memory: for every k, the k-th allocation or mapping fails, or every
  * one from the k-th on. The answer must be right or a 503, and the next one must be right. */
-#include "negotiation/registry.h"
+#include "formats/registry.h"
 #include "unit.h"
 #include "unit_service.h"
 

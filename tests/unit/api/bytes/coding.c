@@ -3,7 +3,7 @@
 #include "bytes/body.h"
 
 #include "bytes/gzip.h"
-#include "negotiation/registry.h"
+#include "formats/registry.h"
 #include "unit.h"
 
 #include <stdlib.h>

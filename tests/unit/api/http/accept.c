@@ -1,7 +1,7 @@
 /* Accept headers. */
 #include "http/accept.h"
-#include "negotiation/negotiate.h"
-#include "negotiation/registry.h"
+#include "formats/negotiate.h"
+#include "formats/registry.h"
 
 #include "unit.h"
 

@@ -1,6 +1,6 @@
 /* JSON bodies: their numbers read back, in whatever kind of memory the text lies. */
 #include "bytes/body.h"
-#include "negotiation/registry.h"
+#include "formats/registry.h"
 
 #include "unit.h"
 

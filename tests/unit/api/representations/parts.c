@@ -1,6 +1,6 @@
 /* Parts of bodies, replies to range requests, and compressed replies. */
 #include "bytes/body.h"
-#include "negotiation/registry.h"
+#include "formats/registry.h"
 #include "unit.h"
 #include "unit_service.h"
 

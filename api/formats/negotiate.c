@@ -1,0 +1,206 @@
+/* Content negotiation (RFC 9110, section 12.5.1). */
+#include "formats/negotiate.h"
+#include "formats/registry.h"
+
+#include "http/accept.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The limit on a format's work; UINT64_MAX: there is none. */
+static uint64_t limit_of(const api_format *format, const api_host *host)
+{
+    switch (format->measure) {
+    case API_ELEMENTS:
+        return host->json_elements;
+    case API_PIXELS:
+        return host->png_pixels;
+    case API_BYTES:
+        break;
+    }
+    return UINT64_MAX;
+}
+
+/* The part of the selection that the format carries. */
+static api_selection carried(const api_format *format, const api_selection *selection)
+{
+    api_selection part = *selection;
+    part.count = format->single ? 1 : part.count;
+    return part;
+}
+
+/* How many elements or pixels the format would write. */
+static uint64_t work_of(const api_format *format, const api_selection *selection)
+{
+    api_selection part = carried(format, selection);
+    return format->work ? format->work(&part) : 0;
+}
+
+static bool is_over(const api_format *format, const api_selection *selection,
+                    const api_host *host)
+{
+    return work_of(format, selection) > limit_of(format, host);
+}
+
+/* Why the format cannot represent the first selected tensor, or NULL. */
+static const char *refusal(const api_format *format, const api_selection *selection)
+{
+    const pe_tensor *tensor = pe_request_tensor(selection->request, selection->first);
+    return format->refuses ? format->refuses(tensor->dtype) : NULL;
+}
+
+/* Whether the format's own check finds a problem. The problems are added to `error` unless it
+ * is NULL. */
+static bool is_wrong(const api_format *format, const api_selection *selection, pe_error *error)
+{
+    pe_error own;
+    api_selection part = carried(format, selection);
+    if (!format->check)
+        return false;
+    pe_error_init(&own);
+    format->check(&part, error ? error : &own);
+    return (error ? error : &own)->count > 0;
+}
+
+/* Append the formats that can represent the selection to a reason. */
+static void list_alternatives(const api_selection *selection, const api_host *host, char *dst,
+                              size_t size)
+{
+    size_t used = strlen(dst);
+    const char *separator = "; available: ";
+    for (size_t i = 0; i < api_format_count(); i++) {
+        const api_format *format = api_format_at(i);
+        if (refusal(format, selection) || is_wrong(format, selection, NULL) ||
+            is_over(format, selection, host))
+            continue;
+        int length = snprintf(dst + used, size - used, "%s%s (format=%s)", separator,
+                              format->media_type, format->name);
+        used += (size_t)length < size - used ? (size_t)length : 0;
+        separator = ", ";
+    }
+}
+
+static bool has_coding(const api_format *format, api_codings codings)
+{
+    api_coding coding;
+    return api_choose_coding(codings, format->text, &coding);
+}
+
+static const char NO_CODING[] =
+    "Accept-Encoding must admit identity or, for text formats, gzip";
+
+static const char *const UNITS[] = {
+    [API_BYTES] = "bytes", [API_ELEMENTS] = "elements", [API_PIXELS] = "pixels"};
+
+/* Judge the format that the request names. */
+static api_choice check_asked(const api_format *asked, api_codings codings,
+                              const api_selection *selection, const api_host *host,
+                              char *ret_reason, size_t reason_size, pe_error *error)
+{
+    const char *reason = refusal(asked, selection);
+    if (reason) {
+        snprintf(ret_reason, reason_size, "%s", reason);
+        return API_CHOICE_REFUSED;
+    }
+    if (is_wrong(asked, selection, error))
+        return API_CHOICE_WRONG;
+    if (is_over(asked, selection, host)) {
+        snprintf(ret_reason, reason_size, "one that carries %llu %s: %s carries at most %llu",
+                 (unsigned long long)work_of(asked, selection), UNITS[asked->measure],
+                 asked->name, (unsigned long long)limit_of(asked, host));
+        list_alternatives(selection, host, ret_reason, reason_size);
+        return API_CHOICE_TOO_LARGE;
+    }
+    if (!has_coding(asked, codings)) {
+        snprintf(ret_reason, reason_size, "%s", NO_CODING);
+        return API_CHOICE_NOT_ACCEPTABLE;
+    }
+    return API_CHOSEN;
+}
+
+/* The quality that Accept gives a format. A browser that opens a page accepts text/html and,
+ * for the pictures within, also types such as image/png, with the same quality. For such an
+ * Accept, a picture counts as the least welcome format, and as one that is not named. */
+static unsigned quality_for(const char *accept, const api_format *format, int *ret_specificity)
+{
+    int page;
+    unsigned quality = api_accept_quality(accept, format->media_type, ret_specificity);
+    if (quality == 0 || format->measure != API_PIXELS)
+        return quality;
+    unsigned page_quality = api_accept_quality(accept, "text/html", &page);
+    if (page < 3 || page_quality < quality)
+        return quality;
+    *ret_specificity = 1;
+    return 1;
+}
+
+/* Why the formats that a request accepts cannot be served. */
+typedef struct obstacles {
+    const api_format *over;  /* the last one over its limit, or NULL */
+    const api_format *wrong; /* the first one whose options are wrong, or NULL */
+    const char *reason;      /* another reason, or NULL */
+} obstacles;
+
+/* Whether a format can be served; if not, the obstacle is noted. */
+static bool can_serve(const api_format *format, api_codings codings,
+                      const api_selection *selection, const api_host *host, obstacles *blocked)
+{
+    const char *reason = refusal(format, selection);
+    if (reason) {
+        blocked->reason = reason;
+    } else if (!has_coding(format, codings)) {
+        blocked->reason = blocked->reason ? blocked->reason : NO_CODING;
+    } else if (is_wrong(format, selection, NULL)) {
+        blocked->wrong = blocked->wrong ? blocked->wrong : format;
+    } else if (is_over(format, selection, host)) {
+        blocked->over = format;
+    } else {
+        return true;
+    }
+    return false;
+}
+
+api_choice api_choose_format(const api_format *asked, const char *accept, api_codings codings,
+                             const api_selection *selection, const api_host *host,
+                             const api_format **ret_format, char *ret_reason,
+                             size_t reason_size, pe_error *error)
+{
+    if (asked) {
+        *ret_format = asked;
+        return check_asked(asked, codings, selection, host, ret_reason, reason_size, error);
+    }
+    const api_format *best = NULL;
+    obstacles blocked = {.over = NULL};
+    unsigned best_quality = 0;
+    for (size_t i = 0; i < api_format_count(); i++) {
+        const api_format *format = api_format_at(i);
+        int specific;
+        unsigned quality = quality_for(accept, format, &specific);
+        if (quality == 0 || quality <= best_quality)
+            continue;
+        if (blocked.over &&
+            specific < 3) /* only a format that Accept names may replace that one */
+            continue;
+        if (can_serve(format, codings, selection, host, &blocked)) {
+            best = format;
+            best_quality = quality;
+        }
+    }
+    if (best) {
+        *ret_format = best;
+        return API_CHOSEN;
+    }
+    if (blocked.wrong && !blocked.over && !blocked.reason &&
+        is_wrong(blocked.wrong, selection, error))
+        return API_CHOICE_WRONG;
+    if (blocked.over)
+        snprintf(ret_reason, reason_size, "%s carries at most %llu %s, but there are %llu",
+                 blocked.over->media_type, (unsigned long long)limit_of(blocked.over, host),
+                 UNITS[blocked.over->measure],
+                 (unsigned long long)work_of(blocked.over, selection));
+    else
+        snprintf(ret_reason, reason_size, "%s",
+                 blocked.reason ? blocked.reason : "Accept admits no format of tensors");
+    list_alternatives(selection, host, ret_reason, reason_size);
+    return API_CHOICE_NOT_ACCEPTABLE;
+}

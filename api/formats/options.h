@@ -1,0 +1,42 @@
+/* Options of formats, such as `scale` of png: parameters of the representation. */
+#ifndef API_OPTIONS_H
+#define API_OPTIONS_H
+
+#include "formats/format.h"
+#include "http/arguments.h"
+
+#define API_VARIANT_BYTES 128
+#define API_OPTIONS_MAX   8                 /* names of options, of all formats together */
+#define API_OPTION_ITEMS  (PE_RANK_MAX - 2) /* the most items of a list */
+
+/* The options that a request gives. The first one whose row is NULL ends them. */
+typedef struct api_options {
+    struct {
+        const pe_parameter *row;
+        pe_value value;                 /* absent if the text that is given cannot be read */
+        double items[API_OPTION_ITEMS]; /* of a list; the value points to them */
+    } given[API_OPTIONS_MAX];
+} api_options;
+
+/* List the options of all formats, each name once; returns how many there are. */
+size_t api_option_rows(const pe_parameter *ret_rows[API_OPTIONS_MAX]);
+
+/* Whether a format takes an option of the name. */
+bool api_takes_option(const api_format *format, const char *name);
+
+/* Take all options out of the arguments and read them, before the format is known. The result
+ * points into itself, so it must not be copied. */
+void api_options_read(api_options *ret_options, api_arguments *arguments, pe_error *error);
+
+/* Refuse options that the format does not take. */
+void api_options_check(const api_options *options, const api_format *format, pe_error *error);
+
+/* Write the options of a format that differ from their defaults, such as "slice=3&scale=4", in
+ * the order of its table: equal texts mean equal bytes. */
+void api_options_variant(const api_options *options, const api_format *format,
+                         char dst[API_VARIANT_BYTES]);
+
+/* The value of the option that `row` describes: the one that is given, or the default. */
+pe_value api_option(const api_selection *selection, const pe_parameter *row);
+
+#endif

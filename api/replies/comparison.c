@@ -1,0 +1,176 @@
+/* Writing comparisons. */
+#include "replies/comparison.h"
+
+#include "json/document.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const pe_parameter api_compare_options[API_COMPARE_OPTIONS] = {
+    [API_COMPARE_FILE_TENSOR] =
+        {.name = "file_tensor",
+         .type = PE_STORED,
+         .help = "the tensor of a safetensors file; by default its only one, or the "
+                 "one that is called as the scheme's"},
+    [API_COMPARE_TOLERANCE] =
+        {.name = "tolerance",
+         .type = PE_REAL,
+         .minimum = 0,
+         .maximum = 1e300,
+         .help = "largest absolute error that is accepted: with it, or with ulps, the "
+                 "answer to a table with larger errors is 409"},
+    [API_COMPARE_ULPS] =
+        {.name = "ulps",
+         .type = PE_REAL,
+         .minimum = 0,
+         .maximum = 1e300,
+         .help = "largest error that is accepted in units in the last place of the exact "
+                 "entry, whatever its absolute size"},
+};
+
+/* An error; null if it is infinite. */
+static json_t *error_of(double error)
+{
+    return isfinite(error) ? json_real(error) : json_null();
+}
+
+/* A value of a table: the double with the shortest text of the tensor's dtype. Infinities and
+ * NaN are null, as in the json form of tensors. */
+static json_t *value_of(const api_compared *tensor, double value)
+{
+    char text[PE_PRINT_MAX];
+    float narrow = (float)value;
+    if (!isfinite(value))
+        return json_null();
+    if (tensor->dtype == PE_F64 || (double)narrow != value)
+        return json_real(value);
+    pe_print_element(text, PE_F32, &narrow);
+    return json_real(strtod(text, NULL));
+}
+
+static json_t *integer_of(uint64_t integer)
+{
+    return json_integer((json_int_t)integer);
+}
+
+json_t *api_comparison_index(const api_compared *tensor, uint64_t place)
+{
+    json_t *index = json_array();
+    uint64_t left = tensor->elements;
+    for (size_t axis = 0; axis < tensor->rank; axis++) {
+        left /= tensor->shape[axis];
+        json_array_append_new(index, integer_of(place / left));
+        place %= left;
+    }
+    return index;
+}
+
+static json_t *deviation_of(const pe_deviation *deviation, const api_compared *tensor)
+{
+    return json_pack("{s:o, s:o, s:o, s:o}", "error", error_of(deviation->error), "at",
+                     api_comparison_index(tensor, deviation->place), "found",
+                     value_of(tensor, deviation->found), "exact",
+                     value_of(tensor, deviation->exact));
+}
+
+/* How many entries err by how many ulps; bins without entries are left out. */
+static json_t *histogram_of(const pe_comparison *comparison)
+{
+    json_t *histogram = json_array();
+    for (size_t i = 0; i < PE_COMPARE_BINS; i++) {
+        double limit = i == 0 ? 0 : ldexp(1, (int)i - 2);
+        if (comparison->bins[i] > 0)
+            json_array_append_new(
+                histogram,
+                json_pack("{s:o, s:o}", "ulps",
+                          i == PE_COMPARE_BINS - 1 ? json_null() : api_document_number(limit),
+                          "entries", integer_of(comparison->bins[i])));
+    }
+    return histogram;
+}
+
+/* Parts with differing entries; `name` is what they consist of. */
+static json_t *parts_of(const pe_compared_part *parts, size_t count, const char *name)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < count; i++) {
+        const pe_compared_part *part = &parts[i];
+        if (part->differing == 0)
+            continue;
+        json_t *described = json_object();
+        json_object_set_new(described, name, integer_of(part->first));
+        json_object_set_new(described, "count", integer_of(part->count));
+        json_object_set_new(described, "differing", integer_of(part->differing));
+        json_object_set_new(described, "max_abs", error_of(part->max_abs));
+        json_array_append_new(list, described);
+    }
+    return list;
+}
+
+static json_t *rows_of(const pe_comparison *comparison, const api_compared *tensor)
+{
+    json_t *rows = json_array();
+    uint64_t columns = tensor->rank > 0 ? tensor->shape[tensor->rank - 1] : 1;
+    for (size_t i = 0; i < comparison->row_count; i++) {
+        const pe_compared_row *row = &comparison->rows[i];
+        json_t *entries = json_array();
+        for (size_t k = 0; k < row->samples; k++)
+            json_array_append_new(
+                entries,
+                json_pack("{s:o, s:o, s:o}", "at",
+                          api_comparison_index(tensor, row->row * columns + row->columns[k]),
+                          "found", value_of(tensor, row->found[k]), "exact",
+                          value_of(tensor, row->exact[k])));
+        json_array_append_new(rows, json_pack("{s:o, s:o, s:o}", "row", integer_of(row->row),
+                                              "differing", integer_of(row->differing),
+                                              "entries", entries));
+    }
+    return rows;
+}
+
+api_compared api_compared_of(const pe_tensor *tensor)
+{
+    api_compared compared = {
+        .dtype = tensor->dtype, .rank = tensor->rank, .elements = tensor->elements};
+    memcpy(compared.shape, tensor->shape, tensor->rank * sizeof *tensor->shape);
+    return compared;
+}
+
+json_t *api_comparison_axis(const pe_comparison *comparison, size_t axis)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < comparison->axis_parts[axis]; i++) {
+        const pe_compared_part *part = &comparison->axes[axis][i];
+        json_array_append_new(
+            list, json_pack("{s:o, s:o, s:o, s:o, s:o}", "first", integer_of(part->first),
+                            "count", integer_of(part->count), "differing",
+                            integer_of(part->differing), "max_abs", error_of(part->max_abs),
+                            "max_ulps", error_of(part->max_ulps)));
+    }
+    return list;
+}
+
+json_t *api_comparison_document(const pe_comparison *comparison, const api_compared *tensor)
+{
+    json_t *document =
+        json_pack("{s:b, s:o, s:o, s:o}", "equal", comparison->differing == 0, "entries",
+                  integer_of(comparison->entries), "differing",
+                  integer_of(comparison->differing), "signs", integer_of(comparison->signs));
+    if (comparison->absolute.error > 0) {
+        json_object_set_new(document, "max_abs", deviation_of(&comparison->absolute, tensor));
+        json_object_set_new(document, "max_ulps", deviation_of(&comparison->ulps, tensor));
+    }
+    json_object_set_new(document, "ulps_of_one", error_of(comparison->one));
+    json_object_set_new(document, "not_finite", integer_of(comparison->not_finite));
+    if (comparison->not_finite > 0)
+        json_object_set_new(document, "first_not_finite",
+                            api_comparison_index(tensor, comparison->first_not_finite));
+    json_object_set_new(document, "histogram", histogram_of(comparison));
+    json_object_set_new(document, "columns",
+                        parts_of(comparison->columns, comparison->column_count, "column"));
+    json_object_set_new(document, "blocks",
+                        parts_of(comparison->blocks, comparison->block_count, "row"));
+    json_object_set_new(document, "rows", rows_of(comparison, tensor));
+    return document;
+}

@@ -1,0 +1,346 @@
+/* Saying what made a table. */
+#include "replies/identity.h"
+
+#include "bytes/text.h"
+#include "replies/comparison.h"
+#include "json/document.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SCHEME_OPTION                                                                          \
+    {                                                                                          \
+        .name = "scheme", .type = PE_STORED,                                                   \
+        .help = "the one scheme to look for; by default all that are recognised"               \
+    }
+
+#define LIMIT_OPTION                                                                           \
+    {                                                                                          \
+        .name = "limit", .type = PE_INTEGER, .default_text = "3", .maximum = PE_ALIKE_MAX,     \
+        .help = "the most other requests to look for that make the same table"                 \
+    }
+
+const pe_parameter api_identify_options[API_IDENTIFY_OPTIONS] = {
+    [API_IDENTIFY_SCHEME] = SCHEME_OPTION,
+    [API_IDENTIFY_LIMIT] = LIMIT_OPTION,
+    [API_IDENTIFY_SET] = {.name = "parameters",
+                          .type = PE_STORED,
+                          .help = "the stored set whose tensors the table may be made of: rows "
+                                  "of them, or interpolated ones; by default numbers are drawn "
+                                  "from small seeds"},
+    [API_IDENTIFY_FILE_TENSOR] = {.name = "file_tensor",
+                                  .type = PE_STORED,
+                                  .help =
+                                      "the tensor of a safetensors file; by default its only "
+                                      "one"},
+    [API_IDENTIFY_SHAPE] = {.name = "shape",
+                            .type = PE_INTEGER_LIST,
+                            .minimum = 1,
+                            .maximum = 9007199254740992.0,
+                            .help = "extents of raw elements, such as 4096,128"},
+    [API_IDENTIFY_DTYPE] = {.name = "dtype",
+                            .type = PE_STORED,
+                            .default_text = "f32",
+                            .help =
+                                "type of raw elements: f32, f64, f16, bf16, i8 to i64, u8 to "
+                                "u64 or bool"},
+};
+
+const pe_parameter api_identify_stored_options[API_IDENTIFY_STORED_OPTIONS] = {
+    [API_IDENTIFY_STORED_SCHEME] = SCHEME_OPTION,
+    [API_IDENTIFY_STORED_LIMIT] = LIMIT_OPTION,
+    [API_IDENTIFY_STORED_SET] = {.name = "parameters",
+                                 .type = PE_STORED,
+                                 .help = "the stored set"},
+    [API_IDENTIFY_STORED_TENSOR] = {.name = "tensor",
+                                    .type = PE_STORED,
+                                    .help = "the tensor of the set; by default its only one"},
+};
+
+static const char *const STATUSES[] = {[PE_IDENTITY_UNKNOWN] = "unknown",
+                                       [PE_IDENTITY_NEAR] = "near",
+                                       [PE_IDENTITY_MATCH] = "match",
+                                       [PE_IDENTITY_EXACT] = "exact"};
+
+static const struct {
+    const char *name, *phrase;
+} ARITHMETICS[] = {
+    [PE_ARITHMETIC_EXACT] = {"exact", ", bit for bit"},
+    [PE_ARITHMETIC_F64] = {"float64", ", computed in float64 and rounded once"},
+    [PE_ARITHMETIC_F32] = {"float32", ", computed in float32"},
+    [PE_ARITHMETIC_F32_LIKE] = {"like_float32", ", as near as float32 arithmetic brings it"},
+    [PE_ARITHMETIC_UNKNOWN] = {"unknown", ""},
+};
+
+/* ---- the answer in a sentence ---- */
+
+/* Add a query in words: "length 4096, dim 128". */
+static void add_query(const char *query, api_text *text)
+{
+    for (const char *part = query; *part;) {
+        size_t size = strcspn(part, "&"), name = strcspn(part, "=");
+        if (name < size)
+            api_text_add(text, "%s %.*s %.*s", part > query ? "," : "", (int)name, part,
+                         (int)(size - name - 1), part + name + 1);
+        part += size + (part[size] == '&');
+    }
+}
+
+/* Add what an item of a list is, and how many there are: "rows 40, 41 and 7 more". */
+static void add_places(const char *what, const uint64_t *items, uint64_t count, api_text *text)
+{
+    if (count == 0)
+        return;
+    api_text_add(text, "%s%s %llu", what, count > 1 ? "s" : "", (unsigned long long)items[0]);
+    if (count > 1)
+        api_text_add(text, " and %llu more", (unsigned long long)count - 1);
+}
+
+/* Add an element's index: "[40, 3]". */
+static void add_index(const api_compared *tensor, uint64_t place, api_text *text)
+{
+    json_t *index = api_comparison_index(tensor, place);
+    for (size_t axis = 0; axis < json_array_size(index); axis++)
+        api_text_add(text, "%s%lld", axis > 0 ? ", " : "[",
+                     (long long)json_integer_value(json_array_get(index, axis)));
+    api_text_add(text, "]");
+    json_decref(index);
+}
+
+static void add_misfits(const pe_misfits *misfits, const api_compared *tensor, api_text *text)
+{
+    const bool rows = misfits->row_count > 0, columns = misfits->column_count > 0;
+    const bool entries = misfits->entry_count > 0;
+    if (misfits->count == 0)
+        return;
+    api_text_add(text, "; %llu entr%s not fit%s", (unsigned long long)misfits->count,
+                 misfits->count > 1 ? "ies do" : "y does",
+                 rows || columns || entries ? ": " : "");
+    add_places("row", misfits->rows, misfits->row_count, text);
+    api_text_add(text, "%s", rows && columns ? ", " : "");
+    add_places("column", misfits->columns, misfits->column_count, text);
+    if (entries) {
+        api_text_add(text, "%s%s", rows || columns ? ", " : "",
+                     misfits->entry_count > 1 ? "entries such as " : "entry ");
+        add_index(tensor, misfits->entries[0], text);
+    }
+}
+
+static void add_found(const pe_identity *identity, const pe_alike *alike,
+                      const api_compared *tensor, api_text *text)
+{
+    const pe_deviation *most = &identity->comparison.absolute;
+    const bool near = identity->status == PE_IDENTITY_NEAR;
+    api_text_add(text, "This is %s%s of %s with", near ? "nearly " : "", identity->tensor,
+                 pe_scheme_describe(identity->scheme)->name);
+    add_query(identity->query, text);
+    if (alike->preset_count > 0)
+        api_text_add(text, " (as preset %s)", alike->presets[0]);
+    api_text_add(text, "%s%s%s", identity->transposed ? ", transposed" : "",
+                 identity->column_count > 0 ? ", with its columns in another order" : "",
+                 ARITHMETICS[identity->arithmetic].phrase);
+    if (most->error > 0) {
+        api_text_add(text, "; the largest error against the exact table is %.1e, at ",
+                     most->error);
+        add_index(tensor, most->place, text);
+    }
+    if (near && identity->misfits.count == 0)
+        api_text_add(text, "; %llu of %llu entries differ from it",
+                     (unsigned long long)identity->comparison.differing,
+                     (unsigned long long)identity->comparison.entries);
+    add_misfits(&identity->misfits, tensor, text);
+    api_text_add(text, ".");
+}
+
+/* NULL without memory. */
+static json_t *summary_of(const pe_identity *identity, const pe_alike *alike,
+                          const api_compared *tensor)
+{
+    api_text text = {.data = NULL};
+    if (identity->status == PE_IDENTITY_UNKNOWN)
+        api_text_add(&text, "No request was found that makes this table%s.",
+                     identity->gave_up ? " in the time there was" : "");
+    else
+        add_found(identity, alike, tensor, &text);
+    json_t *summary = text.failed ? NULL : json_stringn(text.data, text.size);
+    api_text_done(&text);
+    return summary;
+}
+
+/* ---- requests ---- */
+
+/* Write a query as a part of a target: a plus sign would be read as a blank. */
+static void encode(const char *query, char *dst, size_t size)
+{
+    size_t used = 0;
+    for (; *query && used + 4 < size; query++)
+        if (*query == '+')
+            used += (size_t)snprintf(dst + used, size - used, "%%2B");
+        else
+            dst[used++] = *query;
+    dst[used] = '\0';
+}
+
+/* A request that makes the exact table. */
+static json_t *request_of(const pe_scheme *scheme, const char *query, const char *tensor,
+                          const pe_view *view)
+{
+    char encoded[PE_IDENTITY_QUERY_MAX + 64], url[PE_IDENTITY_QUERY_MAX + 192];
+    pe_dtype dtype;
+    const char *name = pe_scheme_describe(scheme)->name;
+    bool real = pe_element_is_real(view->element, &dtype);
+    encode(query, encoded, sizeof encoded);
+    snprintf(url, sizeof url, "/v1/encodings/%s?%s&tensor=%s%s%s", name, encoded, tensor,
+             real && dtype != PE_F32 ? "&dtype=" : "",
+             real && dtype != PE_F32 ? pe_dtype_name(dtype) : "");
+    return json_pack("{s:s, s:s, s:s}", "scheme", name, "tensor", tensor, "url", url);
+}
+
+/* What was found, with the presets of the same values. */
+static json_t *found_request(const pe_identity *identity, const pe_alike *alike,
+                             const pe_view *view)
+{
+    json_t *request = request_of(identity->scheme, identity->query, identity->tensor, view);
+    json_t *presets = json_array();
+    for (size_t i = 0; i < alike->preset_count; i++)
+        json_array_append_new(presets, json_string(alike->presets[i]));
+    json_object_set_new(request, "presets", presets);
+    return request;
+}
+
+/* Other requests that make the same table. */
+static json_t *same_of(const pe_alike *alike, const pe_view *view)
+{
+    json_t *same = json_array();
+    for (size_t i = 0; i < alike->same_count; i++)
+        json_array_append_new(same, request_of(alike->same[i].scheme, alike->same[i].query,
+                                               alike->same[i].tensor, view));
+    return same;
+}
+
+/* The values of parameters that the table leaves open, by parameter. */
+static json_t *undecided_of(const pe_alike *alike)
+{
+    json_t *undecided = json_array(), *values = NULL;
+    for (size_t i = 0; i < alike->open_count; i++) {
+        const pe_open_value *open = &alike->open[i];
+        if (i == 0 || strcmp(open->parameter, open[-1].parameter) != 0) {
+            values = json_array();
+            json_array_append_new(undecided, json_pack("{s:s, s:o}", "parameter",
+                                                       open->parameter, "values", values));
+        }
+        json_array_append_new(values, json_string(open->value));
+    }
+    return undecided;
+}
+
+/* Which column of the table each column of the exact tensor is. */
+static json_t *columns_of(const pe_identity *identity)
+{
+    json_t *columns = json_array();
+    for (uint64_t i = 0; i < identity->column_count; i++)
+        json_array_append_new(columns, json_integer(identity->columns[i]));
+    return columns;
+}
+
+/* The exact tensor has the shape of the table, unless that is transposed. */
+static api_compared tensor_of(const pe_identity *identity, const pe_view *view)
+{
+    pe_view shape = pe_view_squeezed(view);
+    api_compared tensor = {.elements = identity->comparison.entries};
+    pe_dtype dtype;
+    if (identity->transposed && shape.rank == 2)
+        shape = pe_view_transposed(&shape, 0, 1);
+    tensor.dtype = pe_element_is_real(view->element, &dtype) ? dtype : PE_I32;
+    tensor.rank = shape.rank;
+    memcpy(tensor.shape, shape.shape, tensor.rank * sizeof *tensor.shape);
+    return tensor;
+}
+
+static json_t *first_of(const uint64_t *items, uint64_t count)
+{
+    json_t *array = json_array();
+    for (uint64_t i = 0; i < count && i < PE_MISFITS_MAX; i++)
+        json_array_append_new(array, json_integer((json_int_t)items[i]));
+    return array;
+}
+
+/* Whether it is known where entries do not fit. */
+static bool are_told(const pe_misfits *misfits)
+{
+    return misfits->row_count + misfits->column_count + misfits->entry_count > 0;
+}
+
+/* Where entries do not fit. */
+static json_t *exceptions_of(const pe_misfits *misfits, const api_compared *tensor)
+{
+    json_t *entries = json_array();
+    for (size_t i = 0; i < misfits->entry_count; i++)
+        json_array_append_new(entries, api_comparison_index(tensor, misfits->entries[i]));
+    return json_pack("{s:o, s:I, s:o, s:I, s:o}", "rows",
+                     first_of(misfits->rows, misfits->row_count), "row_count",
+                     (json_int_t)misfits->row_count, "columns",
+                     first_of(misfits->columns, misfits->column_count), "column_count",
+                     (json_int_t)misfits->column_count, "entries", entries);
+}
+
+/* Add how a table in float32 was computed. */
+static void add_computation(const pe_computation *computation, json_t *document)
+{
+    json_t *formulas = json_array();
+    if (computation->text) {
+        for (size_t i = 0; i < computation->formula_count; i++)
+            json_array_append_new(formulas, json_string(computation->formulas[i]));
+        json_object_set_new(document, "computation", json_string(computation->text));
+        json_object_set_new(document, "frequencies",
+                            json_pack("{s:O, s:I, s:I, s:I}", "formulas", formulas,
+                                      "off_by_a_float", (json_int_t)computation->formula_off,
+                                      "count", (json_int_t)computation->frequencies, "decided",
+                                      (json_int_t)computation->decided));
+    }
+    if (computation->judged > 0)
+        json_object_set_new(document, "function",
+                            json_pack("{s:I, s:I, s:s*}", "judged",
+                                      (json_int_t)computation->judged, "not_nearest",
+                                      (json_int_t)computation->not_nearest, "like",
+                                      computation->like));
+    json_decref(formulas);
+}
+
+json_t *api_identity_document(const pe_identity *identity, const pe_alike *alike,
+                              const pe_view *view)
+{
+    const api_compared tensor = tensor_of(identity, view);
+    json_t *shape = json_array();
+    for (size_t i = 0; i < view->rank; i++)
+        json_array_append_new(shape, json_integer((json_int_t)view->shape[i]));
+    json_t *document =
+        json_pack("{s:s, s:o, s:o}", "status", STATUSES[identity->status], "summary",
+                  summary_of(identity, alike, &tensor), "shape", shape);
+    if (identity->scheme) {
+        json_object_set_new(document, "request", found_request(identity, alike, view));
+        json_object_set_new(document, "transposed", json_boolean(identity->transposed));
+        if (identity->column_count > 0)
+            json_object_set_new(document, "columns", columns_of(identity));
+        json_object_set_new(document, "arithmetic",
+                            json_string(ARITHMETICS[identity->arithmetic].name));
+        add_computation(&identity->computation, document);
+        json_object_set_new(document, "misfits",
+                            json_integer((json_int_t)identity->misfits.count));
+        if (are_told(&identity->misfits))
+            json_object_set_new(document, "exceptions",
+                                exceptions_of(&identity->misfits, &tensor));
+        json_object_set_new(document, "against_exact",
+                            api_comparison_document(&identity->comparison, &tensor));
+        json_object_set_new(document, "same_table", same_of(alike, view));
+        json_object_set_new(document, "undecided", undecided_of(alike));
+    }
+    json_object_set_new(
+        document, "learned",
+        json_pack("{s:I, s:o}", "waves", (json_int_t)identity->waves, "frequency",
+                  identity->waves > 0 ? json_real(identity->frequency) : json_null()));
+    json_object_set_new(document, "proposed", json_integer((json_int_t)identity->proposed));
+    json_object_set_new(document, "compared", json_integer((json_int_t)identity->compared));
+    json_object_set_new(document, "gave_up", json_boolean(identity->gave_up));
+    return document;
+}
