@@ -62,8 +62,9 @@ NO_POSTGRES      := server/store/no_postgres.c
 SERVER_SOURCES   := $(filter-out $(POSTGRES_SOURCES) $(NO_POSTGRES),$(filter %.c,$(SERVER_FILES)))
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 
-# The kernels are compiled once more for each instruction set that is chosen at run time.
-KERNEL_SOURCES := $(filter-out %/kernel_select.c,$(filter lib/kernels/%.c,$(LIB_SOURCES)))
+# The kernels are compiled once more for each instruction set that is chosen at run time, but for what calls them.
+KERNEL_CALLERS := $(patsubst %,lib/kernels/%.c,copier kernel_select print)
+KERNEL_SOURCES := $(filter-out $(KERNEL_CALLERS),$(filter lib/kernels/%.c,$(LIB_SOURCES)))
 ifneq ($(filter x86_64-%,$(TARGET)),)
 INSTRUCTION_SETS := v3 v4
 endif

@@ -65,7 +65,7 @@ typedef struct pe_window {
 } pe_window;
 
 /* What is seen of a table from elsewhere, and the requests that are proposed for it: see
- * foreign/proposal.h. */
+ * recognise/proposal.h. */
 typedef struct pe_seen pe_seen;
 typedef struct pe_proposals pe_proposals;
 

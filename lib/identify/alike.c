@@ -1,9 +1,9 @@
 /* Other requests that make the same table as a request that was found: candidates of several
  * kinds, each compared with it, byte by byte. */
-#include "foreign/proposal.h"
 #include "identify/judge.h"
 #include "identify/query.h"
 #include "identify/watch.h"
+#include "recognise/proposal.h"
 #include "requests/request.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "identify/column_order.h"
 
-#include "foreign/seen.h"
+#include "recognise/seen.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "identify/exact_waves.h"
 
-#include "foreign/wave_fit.h"
 #include "identify/judge.h"
+#include "recognise/wave_fit.h"
 #include "requests/request.h"
 
 #include <math.h>

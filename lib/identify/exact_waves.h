@@ -3,7 +3,7 @@
 #ifndef PE_EXACT_WAVES_H
 #define PE_EXACT_WAVES_H
 
-#include "foreign/seen.h"
+#include "recognise/seen.h"
 
 typedef struct pe_exact_wave {
     bool constant; /* too slow to be told: no wave; the other members are unset */

@@ -2,7 +2,7 @@
 #ifndef PE_JUDGE_H
 #define PE_JUDGE_H
 
-#include "foreign/proposal.h"
+#include "recognise/proposal.h"
 
 /* How far entries of a table may be off. */
 typedef struct pe_bound {

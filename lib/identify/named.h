@@ -3,9 +3,9 @@
 #ifndef PE_NAMED_H
 #define PE_NAMED_H
 
-#include "foreign/seen.h"
 #include "identify/exact_waves.h"
 #include "identify/formula.h"
+#include "recognise/seen.h"
 
 /* The law of a table's frequencies, and which of its pairs each column has. */
 typedef struct pe_named_law {

@@ -1,9 +1,9 @@
 #include "identify/recipe.h"
 
-#include "foreign/quick_cosine.h"
 #include "identify/exact_waves.h"
 #include "identify/named.h"
 #include "numerics/dtype.h"
+#include "recognise/quick_cosine.h"
 #include "requests/request.h"
 
 #include <math.h>

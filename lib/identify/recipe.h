@@ -3,7 +3,7 @@
 #ifndef PE_RECIPE_H
 #define PE_RECIPE_H
 
-#include "foreign/seen.h"
+#include "recognise/seen.h"
 
 /* Find a recipe whose frequencies, near those of the exact tensor, give every entry of the
  * table: the product with the position, rounded; a sine or cosine within one float, rounded;

@@ -2,7 +2,7 @@
 #ifndef PE_SLOPE_RECIPE_H
 #define PE_SLOPE_RECIPE_H
 
-#include "foreign/seen.h"
+#include "recognise/seen.h"
 
 /* Find out whether every entry is the product of a float32 slope and a whole distance, rounded
  * to float32 and to the table's dtype. The slopes are either all within a float of the powers

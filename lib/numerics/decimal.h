@@ -1,5 +1,5 @@
 /* The shortest decimal that reads back as the same binary number, for printing single numbers
- * (text/print.c) and batches (kernels/print_batch.c).
+ * (kernels/print.c) and batches (print_batch.c).
  *
  * Schubfach (Raffaello Giulietti, "The Schubfach way to render doubles", 2020) scales the
  * number and the bounds of its rounding interval by a power of ten so that the shortest

@@ -1,7 +1,7 @@
 /* Rows of parameter tables: what they allow, and reading arguments by them. */
 #include "requests/parameters.h"
 
-#include "text/number.h"
+#include "requests/number.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,11 +1,11 @@
 /* ALiBi: a bias of the attention scores that falls linearly with the distance, with a slope for
  * each head. */
+#include "recognise/alibi.h"
 #include "kernels/kernel.h"
 #include "numerics/dtype.h"
 #include "numerics/fixed.h"
 #include "numerics/limbs.h"
-#include "positions/alibi_recognise.h"
-#include "positions/bias.h"
+#include "relative/bias.h"
 
 #include <math.h>
 #include <stdlib.h>

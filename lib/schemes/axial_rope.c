@@ -1,9 +1,9 @@
 /* Rotary tables of grids: each axis turns columns of its own. */
+#include "recognise/lattice.h"
 #include "waves/axial.h"
 #include "waves/axial_presets.h"
 #include "waves/axial_request.h"
 #include "waves/axis_columns.h"
-#include "waves/lattice_recognise.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* The binary encoding: the bits of the position. */
-#include "foreign/proposal.h"
 #include "kernels/store.h"
 #include "numerics/dtype.h"
 #include "positions/positions.h"
+#include "recognise/proposal.h"
 
 #include <stdalign.h>
 #include <stdio.h>

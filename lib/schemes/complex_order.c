@@ -1,7 +1,7 @@
 /* The complex-valued word embedding of Wang et al.: in each dimension a word is a wave of its
  * own, r·exp(i(θ + ω·k)) at position k. */
 #include "numerics/angle.h"
-#include "trained/seeded_recognise.h"
+#include "recognise/drawn_tables.h"
 #include "trained/word_waves.h"
 #include "waves/wave.h"
 

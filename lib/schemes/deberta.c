@@ -1,7 +1,7 @@
 /* DeBERTa: indices of relative positions for disentangled attention, and the table that they
  * point into. */
+#include "recognise/deberta.h"
 #include "numerics/buckets.h"
-#include "trained/deberta_recognise.h"
 #include "trained/gather.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* Decomposed relative positions: a learned vector for each offset of rows, and one of columns.
  */
+#include "kernels/copier.h"
 #include "numerics/dtype.h"
-#include "tables/copier.h"
-#include "trained/drawn_recognise.h"
+#include "recognise/drawn_biases.h"
 #include "trained/resized_table.h"
 
 #include <stdio.h>

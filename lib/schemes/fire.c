@@ -2,8 +2,8 @@
  * distance over that of the query's position. */
 #include "numerics/dtype.h"
 #include "numerics/elementary.h"
-#include "positions/bias.h"
-#include "trained/drawn_recognise.h"
+#include "recognise/drawn_biases.h"
+#include "relative/bias.h"
 #include "trained/pieces.h"
 
 #include <math.h>

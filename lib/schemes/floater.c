@@ -1,9 +1,9 @@
 /* FLOATER: the positions are points of a dynamical system's path. The preparation integrates
  * the path and keeps the rounded rows, so that filling a window is a copy. */
 #include "numerics/dtype.h"
+#include "ode/runge_kutta.h"
 #include "positions/positions.h"
-#include "trained/flow.h"
-#include "trained/seeded_recognise.h"
+#include "recognise/drawn_tables.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* Fourier features of points: sines and cosines of each coordinate at some frequencies. */
 #include "numerics/dtype.h"
+#include "recognise/lattice.h"
 #include "waves/bands.h"
 #include "waves/lattice.h"
-#include "waves/lattice_recognise.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "numerics/blend.h"
 #include "numerics/dtype.h"
 #include "positions/positions.h"
-#include "trained/seeded_recognise.h"
+#include "recognise/drawn_tables.h"
 #include "trained/trained.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
 /* The integer encoding: the position itself. */
-#include "foreign/proposal.h"
 #include "kernels/kernel.h"
 #include "numerics/dtype.h"
 #include "positions/column.h"
 #include "positions/positions.h"
+#include "recognise/proposal.h"
 
 #include <math.h>
 #include <string.h>

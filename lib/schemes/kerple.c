@@ -2,8 +2,8 @@
  * distance, at a pace that is learned for each head. */
 #include "numerics/dtype.h"
 #include "numerics/elementary.h"
-#include "positions/bias.h"
-#include "trained/drawn_recognise.h"
+#include "recognise/drawn_biases.h"
+#include "relative/bias.h"
 #include "trained/trained.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* The learned encoding: each position has a row of a table, which is stored or drawn. */
 #include "numerics/dtype.h"
 #include "positions/positions.h"
-#include "trained/seeded_recognise.h"
+#include "recognise/drawn_tables.h"
 #include "trained/trained.h"
 
 #include <math.h>

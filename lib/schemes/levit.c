@@ -1,8 +1,8 @@
 /* LeViT's attention bias: a learned number for each head and each pair of absolute offsets. */
+#include "recognise/levit.h"
 #include "numerics/dtype.h"
-#include "positions/offsets.h"
+#include "relative/offsets.h"
 #include "trained/gather.h"
-#include "trained/levit_recognise.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* Multimodal rotary position embedding: pairs of columns that turn by time, height or width. */
+#include "recognise/mrope.h"
 #include "numerics/dtype.h"
 #include "positions/runs_request.h"
 #include "waves/axes.h"
 #include "waves/fill.h"
 #include "waves/mrope_presets.h"
-#include "waves/mrope_recognise.h"
 #include "waves/rotary_request.h"
 
 #include <stdio.h>

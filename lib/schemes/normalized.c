@@ -1,9 +1,9 @@
 /* The [0, 1] encoding: the position divided by the last one. */
-#include "foreign/proposal.h"
 #include "kernels/kernel.h"
 #include "numerics/dtype.h"
 #include "positions/column.h"
 #include "positions/positions.h"
+#include "recognise/proposal.h"
 
 static const pe_parameter PARAMETERS[] = {
     {.name = "length",

@@ -1,6 +1,6 @@
 /* The periodic encoding: sines only, at dyadic or geometric frequencies. */
+#include "recognise/waves.h"
 #include "waves/fill.h"
-#include "waves/wave_recognise.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* Random Fourier features: points times a trained or random matrix, as turns. */
+#include "recognise/drawn_tables.h"
 #include "trained/projection.h"
-#include "trained/seeded_recognise.h"
 #include "trained/trained.h"
 
 #include <math.h>

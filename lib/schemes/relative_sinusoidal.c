@@ -1,5 +1,5 @@
 /* The sinusoidal encoding of the distance between key and query. */
-#include "waves/distance_recognise.h"
+#include "recognise/distance_waves.h"
 #include "waves/distance_wave.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* A learned table of positions on another grid than the one that it was trained on. */
 #include "trained/resized.h"
-#include "trained/seeded_recognise.h"
+#include "recognise/drawn_tables.h"
 
 #include <math.h>
 #include <stdio.h>

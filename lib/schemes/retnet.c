@@ -2,8 +2,8 @@
  * keys. */
 #include "numerics/dtype.h"
 #include "numerics/elementary.h"
-#include "positions/bias.h"
-#include "positions/decay_recognise.h"
+#include "recognise/decay.h"
+#include "relative/bias.h"
 #include "waves/fill.h"
 
 #include <math.h>

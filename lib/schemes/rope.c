@@ -1,10 +1,10 @@
 /* Rotary position embedding: the cosines and sines that rotate queries and keys. */
 #include "numerics/dtype.h"
-#include "positions/relative.h"
+#include "recognise/rotary.h"
+#include "relative/relative.h"
 #include "waves/fill.h"
 #include "waves/rotary_extras.h"
 #include "waves/rotary_presets.h"
-#include "waves/rotary_recognise.h"
 #include "waves/rotary_request.h"
 
 #include <stdio.h>

@@ -2,8 +2,8 @@
  * sinusoidal encoding to another position. */
 #include "kernels/store.h"
 #include "numerics/dtype.h"
+#include "recognise/waves.h"
 #include "waves/fill.h"
-#include "waves/wave_recognise.h"
 
 #include <stdalign.h>
 #include <string.h>

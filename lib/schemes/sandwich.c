@@ -1,8 +1,8 @@
 /* Sandwich: biases of the attention scores that are inner products of sinusoidal encodings. */
 #include "numerics/dtype.h"
 #include "numerics/phase.h"
-#include "positions/bias.h"
-#include "positions/decay_recognise.h"
+#include "recognise/decay.h"
+#include "relative/bias.h"
 #include "waves/wave.h"
 
 #include <math.h>

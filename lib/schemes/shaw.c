@@ -1,8 +1,8 @@
 /* Shaw's relative position representations: a vector for keys and one for values at each
  * clipped distance. */
+#include "recognise/shaw.h"
 #include "numerics/dtype.h"
 #include "trained/gather.h"
-#include "trained/shaw_recognise.h"
 #include "waves/distance_wave.h"
 
 #include <stdio.h>

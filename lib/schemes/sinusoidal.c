@@ -1,5 +1,5 @@
 /* The sinusoidal encoding of the Transformer, with the variants of libraries that use it. */
-#include "foreign/wave_law.h"
+#include "recognise/wave_law.h"
 #include "waves/fill.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* The sinusoidal encoding of a grid: each axis has half of the channels. */
+#include "recognise/grid.h"
 #include "waves/axis.h"
 #include "waves/grid.h"
 #include "waves/grid_mask.h"
-#include "waves/grid_recognise.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* The sinusoidal encoding of a video or a volume: each axis has a part of the channels. */
+#include "recognise/lattice.h"
 #include "waves/axis.h"
 #include "waves/lattice.h"
-#include "waves/lattice_recognise.h"
 
 #include <stdlib.h>
 

@@ -1,10 +1,10 @@
 /* Swin Transformer's bias of attention in a window: a learned number for each head and offset.
  */
+#include "recognise/swin.h"
 #include "numerics/dtype.h"
-#include "positions/offsets.h"
-#include "positions/relative.h"
+#include "relative/offsets.h"
+#include "relative/relative.h"
 #include "trained/resized_table.h"
-#include "trained/swin_recognise.h"
 
 #include <math.h>
 #include <stdio.h>

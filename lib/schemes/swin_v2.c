@@ -1,9 +1,9 @@
 /* Swin Transformer v2's continuous bias of attention in a window: a network of the offsets. */
 #include "numerics/dtype.h"
-#include "positions/offsets.h"
-#include "positions/relative.h"
+#include "recognise/swin.h"
+#include "relative/offsets.h"
+#include "relative/relative.h"
 #include "trained/bias_network.h"
-#include "trained/swin_recognise.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* T5's relative position bias: a learned number for each head and each bucket of distances. */
+#include "recognise/t5.h"
 #include "numerics/buckets.h"
 #include "trained/gather.h"
-#include "trained/t5_recognise.h"
 
 #include <stdio.h>
 #include <stdlib.h>

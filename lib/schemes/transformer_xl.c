@@ -1,8 +1,8 @@
 /* Transformer-XL and XLNet: sines and cosines of the distances within a segment and its memory,
  * and two learned vectors. */
 #include "numerics/dtype.h"
+#include "recognise/distance_waves.h"
 #include "trained/gather.h"
-#include "waves/distance_recognise.h"
 #include "waves/distance_wave.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* URPE: a Toeplitz matrix that multiplies the attention weights. */
 #include "numerics/dtype.h"
-#include "trained/drawn_recognise.h"
+#include "recognise/drawn_biases.h"
 #include "trained/gather.h"
 
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 #include "numerics/dtype.h"
 #include "numerics/elementary.h"
 #include "numerics/phase.h"
+#include "recognise/waves.h"
 #include "waves/growth.h"
-#include "waves/wave_recognise.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #define PE_GATHER_H
 
 #include "numerics/dd.h"
-#include "positions/relative.h"
+#include "relative/relative.h"
 #include "trained/trained.h"
 
 typedef struct pe_gather {

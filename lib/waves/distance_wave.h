@@ -2,7 +2,7 @@
 #ifndef PE_DISTANCE_WAVE_H
 #define PE_DISTANCE_WAVE_H
 
-#include "positions/relative.h"
+#include "relative/relative.h"
 #include "waves/wave.h"
 
 typedef struct pe_distance_wave {

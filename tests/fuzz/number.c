@@ -4,7 +4,7 @@
  * row must print as its elements do. */
 #include "support/fuzz.h"
 
-#include "text/number.h"
+#include "requests/number.h"
 
 #include <math.h>
 #include <string.h>

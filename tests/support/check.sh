@@ -45,16 +45,15 @@ found=$(grep -rnwF --exclude-dir=node_modules --exclude='package-lock.json' "$ve
 registered() {
     sed -n "s/^$1(\([a-z0-9_]*\)).*/\1/p" "$2" | sort
 }
-files() {
-    for file in "$1"/*.c; do basename "$file" .c; done | sort
+defining() { # the files of a folder that define a descriptor of this type and prefix
+    grep -l "^const $2 $2_" "$1"/*.c | xargs -n 1 basename -s .c | sort
 }
-[ "$(registered SCHEME lib/schemes/schemes.def)" = "$(files lib/schemes)" ] ||
-    fail "lib/schemes/schemes.def and the files beside it differ"
-defined=$(grep -l '^const api_format api_format_' api/formats/*.c |
-    xargs -n 1 basename -s .c | sort)
-[ "$(registered FORMAT api/formats/formats.def)" = "$defined" ] ||
+schemes=$(defining lib/schemes pe_scheme)
+[ "$(registered SCHEME lib/schemes/schemes.def)" = "$schemes" ] ||
+    fail "lib/schemes/schemes.def and the schemes beside it differ"
+[ "$(registered FORMAT api/formats/formats.def)" = "$(defining api/formats api_format)" ] ||
     fail "api/formats/formats.def and the formats beside it differ"
-for scheme in $(files lib/schemes); do
+for scheme in $schemes; do
     [ -s tests/golden/"$scheme".jsonl ] || fail "no golden values for $scheme"
 done
 

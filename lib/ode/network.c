@@ -1,0 +1,184 @@
+/* Packing the network's weights and computing the derivative. */
+#include "ode/network.h"
+
+#include "kernels/kernel.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t panels_of(size_t rows)
+{
+    return (rows + PE_MATRIX_LANES - 1) / PE_MATRIX_LANES;
+}
+
+uint64_t pe_network_weights(uint64_t dim, uint64_t hidden)
+{
+    return PE_MATRIX_LANES * (panels_of(hidden) * (dim + 1) + panels_of(dim) * (hidden + 1));
+}
+
+/* Pack one layer. `row` is scratch memory of `columns` doubles. */
+static bool pack(pe_layer *layer, const pe_trained *weights, const pe_trained *bias,
+                 double *row, pe_network_watch *watch, void *context)
+{
+    for (size_t r = 0; r < layer->rows; r++) {
+        if (!watch(context, r * layer->columns))
+            return false;
+        pe_trained_row(weights, r, 0, layer->columns, row);
+        size_t panel = r / PE_MATRIX_LANES, lane = r % PE_MATRIX_LANES;
+        double *packed = layer->panels + panel * PE_MATRIX_LANES * layer->columns + lane;
+        for (size_t c = 0; c < layer->columns; c++)
+            packed[c * PE_MATRIX_LANES] = row[c];
+    }
+    pe_trained_row(bias, 0, 0, layer->rows, layer->bias);
+    return true;
+}
+
+/* Add up the squares of each column but the last, which multiplies t. */
+static void add_squares(const pe_layer *layer, double *ret_squares)
+{
+    for (size_t panel = 0; panel < panels_of(layer->rows); panel++)
+        for (size_t c = 0; c + 1 < layer->columns; c++) {
+            const double *column =
+                layer->panels + (panel * layer->columns + c) * PE_MATRIX_LANES;
+            for (size_t lane = 0; lane < PE_MATRIX_LANES; lane++)
+                ret_squares[c] += column[lane] * column[lane];
+        }
+}
+
+/* Allocate panels of zeros that begin at a cache line. NULL if memory ran out. */
+static double *new_panels(size_t rows, size_t columns)
+{
+    size_t size = panels_of(rows) * columns * PE_MATRIX_LANES * sizeof(double);
+    double *panels = aligned_alloc(64, size);
+    if (panels)
+        memset(panels, 0, size);
+    return panels;
+}
+
+/* False if memory ran out; pe_network_done frees what was allocated. */
+static bool allocate(pe_layer *layer, size_t rows, size_t columns)
+{
+    *layer = (pe_layer){.rows = rows, .columns = columns};
+    layer->panels = new_panels(rows, columns);
+    layer->bias = calloc(rows, sizeof *layer->bias);
+    return layer->panels && layer->bias;
+}
+
+bool pe_network_init(pe_network *network, const pe_trained weights[2],
+                     const pe_trained biases[2], size_t dim, size_t hidden,
+                     pe_activation activation, pe_network_watch *watch, void *context)
+{
+    size_t most = dim > hidden ? dim : hidden;
+    *network = (pe_network){.activation = activation};
+    bool allocated = allocate(&network->first, hidden, dim + 1) &&
+                     allocate(&network->second, dim, hidden + 1);
+    if (!allocated)
+        goto fail;
+    network->inputs = calloc(most + 1, sizeof *network->inputs);
+    network->products = new_panels(most, 1);
+    network->squares = calloc(hidden, sizeof *network->squares);
+    network->used = calloc(most + 1, sizeof *network->used);
+    if (!network->inputs || !network->products || !network->used || !network->squares ||
+        !pack(&network->first, &weights[0], &biases[0], network->inputs, watch, context) ||
+        !pack(&network->second, &weights[1], &biases[1], network->inputs, watch, context))
+        goto fail;
+    add_squares(&network->second, network->squares);
+    return true;
+fail:
+    pe_network_done(network);
+    return false;
+}
+
+void pe_network_done(pe_network *network)
+{
+    free(network->first.panels);
+    free(network->first.bias);
+    free(network->second.panels);
+    free(network->second.bias);
+    free(network->inputs);
+    free(network->products);
+    free(network->used);
+    free(network->squares);
+    *network = (pe_network){0};
+}
+
+/* products = layer · inputs, without the bias. Half of the units of a relu layer give 0. */
+static void multiply(const pe_network *network, const pe_layer *layer)
+{
+    size_t count = 0;
+    for (size_t j = 0; j < layer->columns; j++) {
+        network->used[count] = (uint32_t)j;
+        count += network->inputs[j] != 0;
+    }
+    pe_kernel_get()->multiply(layer->panels, panels_of(layer->rows), layer->columns,
+                              network->inputs, network->used, count, network->products);
+}
+
+static double activate(pe_activation activation, double z)
+{
+    if (activation == PE_TANH)
+        return pe_network_tanh(z);
+    return z < 0 ? 0 : z; /* NaN stays NaN */
+}
+
+void pe_network_derivative(const pe_network *network, double t, const double *p,
+                           double *ret_units, double *ret_derivative)
+{
+    const pe_layer *first = &network->first, *second = &network->second;
+    double *inputs = network->inputs, *products = network->products;
+    memcpy(inputs, p, second->rows * sizeof *p);
+    inputs[second->rows] = t;
+    multiply(network, first);
+    for (size_t i = 0; i < first->rows; i++) {
+        ret_units[i] = products[i] + first->bias[i];
+        inputs[i] = activate(network->activation, ret_units[i]);
+    }
+    inputs[first->rows] = t;
+    multiply(network, second);
+    for (size_t i = 0; i < second->rows; i++)
+        ret_derivative[i] = products[i] + second->bias[i];
+}
+
+/* exp(x) for 0 <= x <= 40: 2^n times the Taylor polynomial of x - n·ln 2, which is at most
+ * ln2/2 in magnitude. */
+static double exponential(double x)
+{
+    static const double terms[] = {1,
+                                   1,
+                                   1.0 / 2,
+                                   1.0 / 6,
+                                   1.0 / 24,
+                                   1.0 / 120,
+                                   1.0 / 720,
+                                   1.0 / 5040,
+                                   1.0 / 40320,
+                                   1.0 / 362880,
+                                   1.0 / 3628800,
+                                   1.0 / 39916800,
+                                   1.0 / 479001600,
+                                   1.0 / 6227020800};
+    int n = (int)(x * 0x1.71547652b82fep+0 + 0.5); /* x / ln 2 */
+    double rest = (x - n * 0x1.62e42fefa3980p-1) - n * 0x1.bcd5e4f1d9cc0p-47;
+    double sum = terms[13];
+    for (int i = 12; i >= 0; i--)
+        sum = sum * rest + terms[i];
+    return ldexp(sum, n);
+}
+
+double pe_network_tanh(double x)
+{
+    double size = fabs(x), result;
+    if (isnan(x))
+        return x;
+    if (size >= 20)
+        return x < 0 ? -1 : 1;
+    if (size < 0.5) { /* Lambert's continued fraction; its next term is below 2^-57 */
+        double square = x * x, fraction = 17;
+        for (int n = 15; n >= 1; n -= 2)
+            fraction = n + square / fraction;
+        return x / fraction;
+    }
+    result = 1 - 2 / (exponential(2 * size) + 1);
+    return x < 0 ? -result : result;
+}

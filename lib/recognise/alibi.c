@@ -1,0 +1,110 @@
+/* Proposing requests for biases and slopes of ALiBi (arXiv:2108.12409, section 3). */
+#include "recognise/alibi.h"
+
+#include "numerics/elementary.h"
+#include "recognise/bias_line.h"
+#include "recognise/proposal.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+
+static const char *const MASKS[] = {"symmetric", "causal", "key_only", "from_last_key", NULL};
+enum mask { SYMMETRIC, CAUSAL };
+
+/* The largest power of two that is at most `heads`. */
+static uint64_t power_below(uint64_t heads)
+{
+    uint64_t power = 1;
+    while (2 * power <= heads)
+        power *= 2;
+    return power;
+}
+
+#define TEXT  64
+#define LOG_2 0.6931471805599453
+
+/* Propose what has a first slope, which may be off by a relative error: the exponent of the
+ * last slope, by either rule. `rest` holds what is known besides. Rounded slopes say less of
+ * it. */
+static void propose_slopes(pe_proposals *proposals, const char *tensor, const char *rest,
+                           uint64_t heads, double slope, double error)
+{
+    static const char *const ROUNDED[] = {"", "&slope_dtype=bf16", "&slope_dtype=f16"};
+    static const double ROUNDED_ERROR[] = {0, 0x1p-8, 0x1p-11};
+    uint64_t power = power_below(heads);
+    if (!(slope >= DBL_MIN && slope <= DBL_MAX)) /* it has no logarithm */
+        return;
+    for (int geometric = 0; geometric < (power == heads ? 1 : 2); geometric++)
+        for (size_t i = 0; i < PE_COUNT(ROUNDED); i++) {
+            double steps = geometric ? (double)heads : (double)power;
+            char max[TEXT];
+            double number = -steps * pe_log((dd){slope, 0}).hi / LOG_2;
+            double off = 2 * steps * (error + ROUNDED_ERROR[i]) / fmax(number, 0.001);
+            pe_propose_number(max, sizeof max, "alibi_bias_max", number, off, "8");
+            pe_propose(proposals, tensor, "%s&heads=%llu%s%s%s", rest,
+                       (unsigned long long)heads, max,
+                       geometric ? "&non_power_of_two=geometric" : "", ROUNDED[i]);
+        }
+}
+
+/* The same of slopes that are divided by the square root of a usual width. */
+static void propose_divided(pe_proposals *proposals, const char *rest, uint64_t heads,
+                            double slope, double error)
+{
+    static const unsigned HEAD_DIMS[] = {64, 128, 32, 80, 96, 256};
+    double steps = (double)power_below(heads);
+    double expected = pe_unscaled(pe_exp((dd){-8 * LOG_2 / steps, 0})).hi;
+    for (size_t i = 0; i < PE_COUNT(HEAD_DIMS); i++) {
+        double whole = slope * sqrt(HEAD_DIMS[i]);
+        char query[TEXT + 192];
+        if (fabs(whole - expected) > 0.01 * expected)
+            continue;
+        snprintf(query, sizeof query, "%s&head_dim=%u", rest, HEAD_DIMS[i]);
+        propose_slopes(proposals, "bias", query, heads, whole, error);
+    }
+}
+
+/* Propose biases of which a line of the first head has been read. */
+static void propose_biases(const pe_seen *seen, pe_proposals *proposals)
+{
+    const pe_view *view = &seen->view;
+    uint64_t keys = view->shape[view->rank - 1];
+    uint64_t queries = view->rank == 3 ? view->shape[1] : 1;
+    double error = 2 * pe_seen_unit(view);
+    pe_bias_line line;
+    if (!pe_bias_line_read(view, &line))
+        return;
+    int64_t offset = line.zero - (int64_t)(queries - 1);
+    for (int mask = 0; MASKS[mask]; mask++) {
+        char rest[192], from[TEXT] = "", some[TEXT] = "";
+        if (line.masked != (mask == CAUSAL))
+            continue;
+        if (queries != keys)
+            snprintf(some, sizeof some, "&query_length=%llu", (unsigned long long)queries);
+        if (mask <= CAUSAL && offset != (int64_t)(keys - queries))
+            snprintf(from, sizeof from, "&query_offset=%lld", (long long)offset);
+        snprintf(rest, sizeof rest, "length=%llu%s%s%s%s", (unsigned long long)keys, some, from,
+                 mask == SYMMETRIC ? "" : "&mask=", mask == SYMMETRIC ? "" : MASKS[mask]);
+        propose_slopes(proposals, "bias", rest, view->shape[0], line.slope, error);
+        propose_divided(proposals, rest, view->shape[0], line.slope, error);
+    }
+}
+
+void pe_alibi_recognise(pe_seen *seen, pe_proposals *proposals)
+{
+    const pe_view *view = &seen->view;
+    double first;
+    /* a power of a rounded base has as many times its error, and heads have powers up to their
+     * number */
+    if (view->rank > 0)
+        proposals->roundings = fmin((double)view->shape[0], 256);
+    if (view->rank == 2 || view->rank == 3)
+        propose_biases(seen, proposals);
+    else if (view->rank == 1 && seen->sampled > 0 && view->shape[0] <= 65536) {
+        first = pe_seen_entry(seen, 0, 0);
+        if (first > 0 && first < 1)
+            propose_slopes(proposals, "slopes", "length=1", view->shape[0], first,
+                           pe_seen_unit(view));
+    }
+}

@@ -1,0 +1,182 @@
+/* Proposing requests for RetNet (arXiv:2307.08621) and Sandwich (arXiv:2212.10356). */
+#include "recognise/decay.h"
+
+#include "numerics/elementary.h"
+#include "recognise/distances.h"
+#include "recognise/wave_law.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+
+/* ---- retnet ---- */
+
+#define FIRST_DECAY (-0.031748698314580298) /* ln(1 - 2^-5) */
+
+static void propose_mask(const pe_view *view, bool has_heads, pe_proposals *proposals)
+{
+    char window[PE_WINDOW_TEXT];
+    pe_distances line;
+    if (!pe_distances_read(view, has_heads, &line))
+        return;
+    size_t seen = line.count; /* keys up to the last that is not after the query */
+    while (seen > 0 && line.entries[seen - 1] == 0)
+        seen--;
+    double last = seen > 0 ? line.entries[seen - 1] : 0;
+    if (last >= DBL_MIN && last <= 1) {
+        double far = rint(pe_log((dd){last, 0}).hi / FIRST_DECAY);
+        pe_distances_window(&line, (int64_t)seen - 1 + (int64_t)far, window);
+        pe_propose(proposals, "mask", "%s&heads=%llu&dim=2", window,
+                   (unsigned long long)line.heads);
+    }
+    pe_distances_done(&line);
+}
+
+/* Cosines or sines of keys' positions, each twice. */
+static void propose_turns(pe_seen *seen, const char *tensor, bool sines,
+                          pe_proposals *proposals)
+{
+    uint64_t half = seen->columns / 2;
+    pe_wave_law law;
+    char base[48] = "";
+    if (half == 0 || seen->columns % 2 != 0 || seen->sampled < 4 ||
+        pe_seen_entry(seen, 1, 0) != pe_seen_entry(seen, 1, 1) ||
+        !pe_wave_law_of(seen, (pe_columns){0, 2, half}, sines, &law) ||
+        law.positions[0] != '\0' || (half > 1 && !law.geometric))
+        return;
+    if (half > 1)
+        pe_wave_law_base(&law, (double)half - 1, "base", "10000", base, sizeof base);
+    proposals->reach = law.reach;
+    pe_propose(proposals, tensor, "length=%llu&heads=1&dim=%llu%s",
+               (unsigned long long)seen->rows, (unsigned long long)seen->columns, base);
+}
+
+void pe_retnet_recognise(pe_seen *seen, pe_proposals *proposals)
+{
+    const pe_view *view = &seen->view;
+    if (view->rank == 1 && seen->sampled > 0 &&
+        fabs(pe_seen_entry(seen, 0, 0) - FIRST_DECAY) < 0x1p-7 * -FIRST_DECAY)
+        pe_propose(proposals, "decay", "length=1&heads=%llu&dim=2",
+                   (unsigned long long)seen->rows);
+    for (int heads = 0; heads < 2; heads++)
+        propose_mask(view, heads, proposals);
+    propose_turns(seen, "cos", false, proposals);
+    propose_turns(seen, "sin", true, proposals);
+}
+
+/* ---- sandwich ---- */
+
+#define TERMS_MAX 4096
+
+/* The cosine of a number up to 1, by Taylor's series. */
+static double cosine_of(double angle)
+{
+    double square = angle * angle, sum = 1, term = 1;
+    for (int n = 2; n < 18; n += 2) {
+        term *= -square / (n * (n - 1));
+        sum += term;
+    }
+    return sum;
+}
+
+/* The sums of the cosines at distances 1 and 2. The first one rises with the base. */
+typedef struct sums {
+    double at[2];
+} sums;
+
+static sums sums_of(double log_base, uint64_t terms)
+{
+    double ratio = pe_unscaled(pe_exp((dd){-log_base / (double)terms, 0})).hi;
+    double frequency = 1;
+    sums both = {{0, 0}};
+    for (uint64_t c = 0; c < terms; c++) {
+        double cosine = cosine_of(frequency);
+        both.at[0] += cosine;
+        both.at[1] += 2 * cosine * cosine - 1;
+        frequency *= ratio;
+    }
+    return both;
+}
+
+#define LOG_BASE_MAX 24
+
+/* The logarithm of the base whose cosines have this sum at distance 1. */
+static double find_base(double sum, uint64_t terms)
+{
+    double low = 0, high = LOG_BASE_MAX;
+    for (int i = 0; i < 50; i++) {
+        double middle = (low + high) / 2;
+        if (sums_of(middle, terms).at[0] < sum)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Write a base; the sum at distance 1 may be off by a relative error. */
+static void write_base(double log_base, double error, uint64_t terms, char dst[48])
+{
+    double sum = sums_of(log_base, terms).at[0];
+    double rise = (sums_of(log_base + 0.01, terms).at[0] - sum) / 0.01;
+    double off = fmin(0.5, 2 * error * sum / fmax(rise, 1e-9));
+    pe_propose_number(dst, 48, "base", pe_unscaled(pe_exp((dd){log_base, 0})).hi,
+                      fmax(off, 1e-12), "10000");
+}
+
+/* The entry of the largest number; the first of them. */
+static size_t peak_of(const pe_distances *line)
+{
+    size_t peak = 0;
+    for (size_t i = 1; i < line->count; i++)
+        if (line->entries[i] > line->entries[peak])
+            peak = i;
+    return peak;
+}
+
+static bool are_sums(const sums *found, double log_base, uint64_t terms, double unit)
+{
+    const sums expected = sums_of(log_base, terms);
+    for (size_t i = 0; i < 2; i++)
+        if (!(fabs(found->at[i] - expected.at[i]) <= (2 * unit + 1e-5) * (double)terms))
+            return false;
+    return true;
+}
+
+static void propose_bias(const pe_view *view, bool has_heads, pe_proposals *proposals)
+{
+    char window[PE_WINDOW_TEXT], base[48] = "";
+    pe_distances line;
+    if (!pe_distances_read(view, has_heads, &line))
+        return;
+    size_t zero = peak_of(&line);
+    /* the side that is longer, on which keys after a query may be masked */
+    bool before = zero >= 2;
+    double part = (double)line.heads / 8; /* of a sum, in the first head */
+    double terms = rint(line.entries[zero] / part), unit = pe_seen_unit(view);
+    if (terms >= 1 && terms <= TERMS_MAX && (before || zero + 2 < line.count)) {
+        const char *mask = line.entries[line.count - 1] == -INFINITY ? "&mask=causal" : "";
+        sums found = {{line.entries[before ? zero - 1 : zero + 1] / part,
+                       line.entries[before ? zero - 2 : zero + 2] / part}};
+        const double usual = 9.210340371976184; /* ln 10000 */
+        double solved = terms > 1 ? find_base(found.at[0], (uint64_t)terms) : usual;
+        pe_distances_window(&line, (int64_t)zero, window);
+        for (int i = 0; i < 2; i++) {
+            double log_base = i == 0 ? usual : solved;
+            if (!are_sums(&found, log_base, (uint64_t)terms, unit))
+                continue;
+            base[0] = '\0';
+            if (i == 1)
+                write_base(log_base, unit, (uint64_t)terms, base);
+            pe_propose(proposals, "bias", "%s&heads=%llu&dim=%.0f%s%s", window,
+                       (unsigned long long)line.heads, 2 * terms, base, mask);
+        }
+    }
+    pe_distances_done(&line);
+}
+
+void pe_sandwich_recognise(pe_seen *seen, pe_proposals *proposals)
+{
+    for (int heads = 0; heads < 2; heads++)
+        propose_bias(&seen->view, heads, proposals);
+}

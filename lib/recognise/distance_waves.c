@@ -1,0 +1,183 @@
+/* From waves of distances to requests of relative_sinusoidal and transformer_xl. */
+#include "recognise/distance_waves.h"
+
+#include "recognise/wave_law.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define LEAST_ROWS 4
+
+/* ---- the law ---- */
+
+/* Equal entries at the beginning, and at the end. */
+static void count_runs(const pe_distances *line, size_t *ret_low, size_t *ret_high)
+{
+    const double *entries = line->entries;
+    size_t low = 1, high = 1;
+    while (low < line->count && entries[low] == entries[0])
+        low++;
+    while (high < line->count && entries[line->count - 1 - high] == entries[line->count - 1])
+        high++;
+    *ret_low = low;
+    *ret_high = high;
+}
+
+static pe_columns cosines_of(pe_wave_layout layout, uint64_t half)
+{
+    if (layout == PE_WAVE_INTERLEAVED)
+        return (pe_columns){1, 2, half};
+    return (pe_columns){layout == PE_WAVE_CONCAT ? half : 0, 1, half};
+}
+
+/* Fit the cosines of some rows; *ret_position is that of the first row. */
+static bool fit_rows(const pe_view *rows, pe_wave_layout layout, pe_distance_law *law,
+                     double *ret_position)
+{
+    uint64_t half = law->dim / 2;
+    pe_columns columns = cosines_of(layout, half);
+    pe_wave_law waves;
+    pe_seen seen;
+    bool good =
+        pe_seen_begin(&seen, rows) && seen.columns == law->dim &&
+        pe_wave_law_of(&seen, columns, false, &waves) &&
+        pe_seen_offset(&seen, columns.first, columns.stride, half, false, ret_position) &&
+        (waves.geometric || half == 1);
+    law->base[0] = '\0';
+    if (good && half > 1)
+        pe_wave_law_base(&waves, (double)half, "base", "10000", law->base, sizeof law->base);
+    pe_seen_end(&seen);
+    return good;
+}
+
+/* Fit the rows of the query that has the most distances from `from` to `to`. */
+static bool fit_query(const pe_view *view, size_t from, size_t to, pe_wave_layout layout,
+                      pe_distance_law *law)
+{
+    uint64_t before = law->shape.queries - 1; /* entries that the first query lacks */
+    uint64_t query = from < before ? before - from : 0, start = before - query;
+    uint64_t last = start + law->shape.keys - 1 < to ? start + law->shape.keys - 1 : to;
+    pe_view rows = *view;
+    double position;
+    if (view->rank == 3)
+        rows = pe_view_at(view, 0, query);
+    if (last < from + LEAST_ROWS - 1)
+        return false;
+    rows = pe_view_part(&rows, 0, from - start, last - from + 1);
+    if (!fit_rows(&rows, layout, law, &position) || fabs(position) > 0x1p31)
+        return false;
+    law->first = (int64_t)rint(position) - (int64_t)from;
+    return true;
+}
+
+bool pe_distance_law_of(const pe_view *view, pe_wave_layout layout, pe_distance_law *ret_law)
+{
+    size_t low, high, rank = view->rank;
+    if (rank < 2 || rank > 3 || view->shape[rank - 1] % 2 != 0)
+        return false;
+    pe_view line = pe_view_at(view, rank - 1, 0);
+    *ret_law = (pe_distance_law){.dim = view->shape[rank - 1]};
+    if (!pe_distances_read(&line, false, &ret_law->shape))
+        return false;
+    count_runs(&ret_law->shape, &low, &high);
+    pe_distances_done(&ret_law->shape);
+    size_t from = low - 1, to = ret_law->shape.count - high;
+    if (to <= from || !fit_query(view, from, to, layout, ret_law))
+        return false;
+    ret_law->is_low_seen = low > 1;
+    ret_law->is_high_seen = high > 1;
+    ret_law->low = ret_law->first + (int64_t)from;
+    ret_law->high = ret_law->first + (int64_t)to;
+    return true;
+}
+
+bool pe_distance_limit(const pe_distance_law *law, const char *name, char dst[48])
+{
+    dst[0] = '\0';
+    if (law->is_low_seen || law->is_high_seen)
+        snprintf(dst, 48, "&%s=%lld", name,
+                 (long long)(law->is_low_seen ? -law->low : law->high));
+    return !law->is_low_seen || !law->is_high_seen || law->low == -law->high;
+}
+
+/* ---- relative_sinusoidal ---- */
+
+static void note_reach(const pe_distance_law *law, pe_proposals *proposals)
+{
+    const bool waves = law->shape.queries == 1 && !law->is_low_seen && !law->is_high_seen;
+    proposals->reach = fabs((double)law->first);
+    proposals->angle = waves ? 0 : proposals->reach + (double)law->shape.count;
+}
+
+void pe_relative_sinusoidal_recognise(pe_seen *seen, pe_proposals *proposals)
+{
+    static const struct {
+        pe_wave_layout layout;
+        const char *text;
+    } LAYOUTS[] = {{PE_WAVE_INTERLEAVED, ""},
+                   {PE_WAVE_CONCAT, "&layout=concat"},
+                   {PE_WAVE_CONCAT_COS_FIRST, "&layout=concat_cos_first"}};
+    char window[PE_WINDOW_TEXT], limit[48];
+    pe_distance_law law;
+    for (size_t i = 0; i < PE_COUNT(LAYOUTS); i++) {
+        if (!pe_distance_law_of(&seen->view, LAYOUTS[i].layout, &law) ||
+            !pe_distance_limit(&law, "max_distance", limit))
+            continue;
+        note_reach(&law, proposals);
+        pe_distances_window(&law.shape, -law.first, window);
+        pe_propose(proposals, "encoding", "%s&dim=%llu%s%s%s", window,
+                   (unsigned long long)law.dim, LAYOUTS[i].text, law.base, limit);
+    }
+}
+
+/* ---- transformer_xl ---- */
+
+/* Propose distances from `first` down to `last`, in the ways that attention has them. */
+static void propose_falling(const pe_distance_law *law, const char *layout, const char *limit,
+                            pe_proposals *proposals)
+{
+    int64_t first = -law->first, last = first - (int64_t)law->shape.count + 1;
+    static const struct {
+        const char *attention;
+        int more;  /* keys beyond the first distance */
+        bool ends; /* at distance 0 */
+        bool interleaved;
+    } WAYS[] = {{"&attention=txl", 1, true, false},
+                {"", 0, false, false},
+                {"&attention=uni", 0, true, false},
+                {"&attention=two_sided", 1, false, true}};
+    for (size_t i = 0; i < PE_COUNT(WAYS); i++) {
+        char queries[48] = "";
+        long long keys = first + WAYS[i].more, own = 1 - last;
+        if ((WAYS[i].ends && last != 0) || (layout[0] != '\0' && !WAYS[i].interleaved))
+            continue;
+        if (own != keys && !WAYS[i].ends)
+            snprintf(queries, sizeof queries, "&query_length=%lld", own);
+        pe_propose(proposals, "encoding", "length=%lld%s&dim=%llu%s%s%s%s", keys, queries,
+                   (unsigned long long)law->dim, WAYS[i].attention,
+                   WAYS[i].interleaved && layout[0] == '\0' ? "&layout=concat" : "", law->base,
+                   limit);
+    }
+}
+
+void pe_transformer_xl_recognise(pe_seen *seen, pe_proposals *proposals)
+{
+    static const struct {
+        pe_wave_layout layout;
+        const char *text; /* of an expanded table */
+    } LAYOUTS[] = {{PE_WAVE_CONCAT, ""}, {PE_WAVE_INTERLEAVED, "&attention=two_sided"}};
+    char window[PE_WINDOW_TEXT], limit[48];
+    pe_distance_law law;
+    for (size_t i = 0; i < PE_COUNT(LAYOUTS); i++) {
+        if (!pe_distance_law_of(&seen->view, LAYOUTS[i].layout, &law) ||
+            !pe_distance_limit(&law, "clamp_length", limit))
+            continue;
+        note_reach(&law, proposals);
+        if (seen->view.rank == 2)
+            propose_falling(&law, LAYOUTS[i].text, limit, proposals);
+        pe_distances_window(&law.shape, -law.first, window);
+        pe_propose(proposals, "relative", "%s&dim=%llu%s%s%s", window,
+                   (unsigned long long)law.dim, LAYOUTS[i].text, law.base, limit);
+    }
+}

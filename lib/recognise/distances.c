@@ -1,0 +1,102 @@
+/* Reading the entries of all distances. */
+#include "recognise/distances.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#define DISTANCES_MAX ((uint64_t)1 << 20)
+#define ENTRIES_MAX   ((uint64_t)1 << 21)
+
+/* Read the line of one head, [queries, keys] or [keys]. */
+static bool read_line(const pe_view *head, uint64_t queries, uint64_t keys, double *line)
+{
+    if (head->rank == 1)
+        return pe_view_read(head, 0, keys, line);
+    for (uint64_t row = queries - 1;; row = row > keys ? row - keys : 0) {
+        pe_view one = pe_view_at(head, 0, row);
+        if (!pe_view_read(&one, 0, keys, line + (queries - 1 - row)))
+            return false;
+        if (row == 0)
+            return true;
+    }
+}
+
+bool pe_distances_read(const pe_view *view, bool has_heads, pe_distances *ret_distances)
+{
+    size_t axes = view->rank - has_heads;
+    *ret_distances = (pe_distances){.heads = 0};
+    if (view->rank < 1 || axes < 1 || axes > 2)
+        return false;
+    pe_distances own = {.heads = has_heads ? view->shape[0] : 1, .queries = 1};
+    own.keys = view->shape[view->rank - 1];
+    if (axes == 2)
+        own.queries = view->shape[view->rank - 2];
+    if (own.queries > DISTANCES_MAX || own.keys > DISTANCES_MAX)
+        return false;
+    own.count = (size_t)(own.queries + own.keys - 1);
+    uint64_t lines = ENTRIES_MAX / own.count < PE_DISTANCE_LINES ? ENTRIES_MAX / own.count
+                                                                 : PE_DISTANCE_LINES;
+    own.lines = (size_t)(own.heads < lines ? own.heads : lines);
+    own.entries = malloc(own.lines * own.count * sizeof *own.entries);
+    bool good = own.entries != NULL;
+    for (size_t h = 0; good && h < own.lines; h++) {
+        pe_view head = has_heads ? pe_view_at(view, 0, h) : *view;
+        good = read_line(&head, own.queries, own.keys, own.entries + h * own.count);
+    }
+    if (!good)
+        pe_distances_done(&own);
+    *ret_distances = own;
+    return good;
+}
+
+bool pe_distances_read_vectors(const pe_view *view, bool has_columns,
+                               pe_distances *ret_distances)
+{
+    pe_view turned = *view; /* the axis of columns becomes that of heads */
+    if (has_columns && view->rank >= 2)
+        turned = pe_view_transposed(&turned, 0, view->rank - 1);
+    if (has_columns && view->rank == 3)
+        turned = pe_view_transposed(&turned, 1, 2);
+    return pe_distances_read(&turned, has_columns, ret_distances);
+}
+
+void pe_distances_done(pe_distances *distances)
+{
+    free(distances->entries);
+    distances->entries = NULL;
+}
+
+bool pe_distances_are_equal(const pe_distances *distances)
+{
+    for (size_t h = 0; h < distances->lines; h++) {
+        const double *line = distances->entries + h * distances->count;
+        for (size_t i = 1; i < distances->count; i++)
+            if (line[i] != line[0])
+                return false;
+    }
+    return true;
+}
+
+void pe_distances_queries(const pe_distances *distances, int64_t zero, char dst[PE_WINDOW_TEXT])
+{
+    int64_t keys = (int64_t)distances->keys, queries = (int64_t)distances->queries;
+    int64_t offset = zero - (queries - 1);
+    int used = 0;
+    dst[0] = '\0';
+    if (queries != keys)
+        used = snprintf(dst, PE_WINDOW_TEXT, "&query_length=%lld", (long long)queries);
+    if (offset != keys - queries || offset < 0) /* which is no default */
+        snprintf(dst + used, PE_WINDOW_TEXT - (size_t)used, "&query_offset=%lld",
+                 (long long)offset);
+}
+
+void pe_distances_window(const pe_distances *distances, int64_t zero, char dst[PE_WINDOW_TEXT])
+{
+    char queries[PE_WINDOW_TEXT];
+    int64_t keys = (int64_t)distances->keys;
+    pe_distances_queries(distances, zero, queries);
+    if (distances->queries == 1 && keys > 1 && 2 * zero + 1 == keys)
+        snprintf(dst, PE_WINDOW_TEXT, "length=%lld&form=compact", (long long)zero + 1);
+    else
+        snprintf(dst, PE_WINDOW_TEXT, "length=%lld%.64s", (long long)keys, queries);
+}

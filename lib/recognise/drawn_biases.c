@@ -1,0 +1,258 @@
+/* Proposing requests for KERPLE (arXiv:2205.09921), FIRE (arXiv:2310.04418), URPE
+ * (arXiv:2205.13401) and decomposed relative positions (arXiv:2112.01526). */
+#include "recognise/drawn_biases.h"
+
+#include "numerics/elementary.h"
+#include "recognise/seeded.h"
+#include "trained/gather.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* An element of a drawn tensor. */
+static double drawn(uint64_t seed, const char *name, uint64_t columns, const pe_recipe *recipe,
+                    uint64_t row, uint64_t column)
+{
+    double element;
+    pe_trained trained = pe_trained_drawn(seed, name, columns, recipe);
+    pe_trained_row(&trained, row, column, 1, &element);
+    return element;
+}
+
+/* Whether a number is another one, but for rounding and a little. */
+static bool is_about(double found, double expected, double unit)
+{
+    return fabs(found - expected) <= (8 * unit + 0x1p-20) * fabs(expected);
+}
+
+static const char *mask_of(const pe_distances *line)
+{
+    return line->entries[line->count - 1] == -INFINITY ? "&mask=causal" : "";
+}
+
+/* ---- kerple ---- */
+
+/* Uniform on [-1, 1), as the scheme draws its numbers. */
+static const pe_recipe UNIFORM = {.initialiser = PE_XAVIER_UNIFORM, .fans = 6};
+
+static double number_of(uint64_t seed, const char *name, double end)
+{
+    return fmax((1 + drawn(seed, name, 1, &UNIFORM, 0, 0)) * (end / 2), 0.01);
+}
+
+/* Propose a bias of which the first head's entry at distance 1 is -p * ln(1 + a), or -a. */
+static void propose_kerple(const pe_view *view, bool has_heads, pe_proposals *proposals)
+{
+    char window[PE_WINDOW_TEXT], number[PE_ORIGIN_TEXT];
+    pe_distances line;
+    if (!pe_distances_read(view, has_heads, &line))
+        return;
+    size_t zero = 0;
+    while (zero < line.count && line.entries[zero] != 0)
+        zero++;
+    size_t beside = zero > 0 ? zero - 1 : 1;
+    for (uint64_t seed = 0; seed < PE_SEEDS_TRIED && zero < line.count && line.count > 1;
+         seed++) {
+        double p = number_of(seed, "p", 2), a = number_of(seed, "a", 1);
+        double log = p * pe_log((dd){1 + a, 0}).hi;
+        for (int power = 0; power < 2; power++) {
+            if (!is_about(line.entries[beside], power ? -a : -log, pe_seen_unit(view)))
+                continue;
+            pe_distances_window(&line, (int64_t)zero, window);
+            pe_origin_write(&(pe_origin){.seed = seed}, number);
+            pe_propose(proposals, "bias", "%s&heads=%llu%s%s%s", window,
+                       (unsigned long long)line.heads, power ? "&kernel=power" : "",
+                       mask_of(&line), number);
+        }
+    }
+    pe_distances_done(&line);
+}
+
+void pe_kerple_recognise(pe_seen *seen, pe_proposals *proposals)
+{
+    static const char *const NAMES[] = {"p", "a"};
+    for (int heads = 0; heads < 2; heads++)
+        propose_kerple(&seen->view, heads, proposals);
+    if (seen->view.rank != 1 || seen->sampled == 0)
+        return;
+    proposals->looked_up = true;
+    for (uint64_t seed = 0; seed < PE_SEEDS_TRIED; seed++)
+        for (size_t i = 0; i < PE_COUNT(NAMES); i++) {
+            char number[PE_ORIGIN_TEXT];
+            pe_origin_write(&(pe_origin){.seed = seed}, number);
+            if (is_about(pe_seen_entry(seen, 0, 0), number_of(seed, NAMES[i], i ? 1 : 2),
+                         pe_seen_unit(&seen->view)))
+                pe_propose(proposals, NAMES[i], "length=1&heads=%llu%s",
+                           (unsigned long long)seen->rows, number);
+        }
+}
+
+/* ---- fire ---- */
+
+#define UNITS 32 /* of the usual network */
+
+/* What the network returns at distance 0. */
+static double output_at_0(uint64_t seed, size_t head, uint64_t heads)
+{
+    const pe_recipe second = {.initialiser = PE_XAVIER_UNIFORM, .fans = 6 * (uint64_t)UNITS};
+    double sum = drawn(seed, "b2", heads, &second, 0, head);
+    for (uint64_t unit = 0; unit < UNITS; unit++)
+        sum += drawn(seed, "w2", UNITS, &second, head, unit) *
+               fmax(0, drawn(seed, "b1", UNITS, &UNIFORM, 0, unit));
+    return sum;
+}
+
+/* The entry that is nearest to the outputs at distance 0, in its worst head; the number of
+ * entries if none is near. */
+static size_t nearest_entry(const pe_distances *line, const double *outputs, double unit)
+{
+    size_t nearest = line->count;
+    double least = 2 * unit + 0x1p-20;
+    for (size_t i = 0; i < line->count; i++) {
+        double worst = 0;
+        for (size_t h = 0; h < line->lines; h++)
+            worst = fmax(worst, fabs(line->entries[h * line->count + i] - outputs[h]));
+        if (worst < least) {
+            least = worst;
+            nearest = i;
+        }
+    }
+    return nearest;
+}
+
+static void propose_fire(const pe_view *view, bool has_heads, pe_proposals *proposals)
+{
+    char window[PE_WINDOW_TEXT], number[PE_ORIGIN_TEXT];
+    pe_distances line;
+    if (!pe_distances_read(view, has_heads, &line))
+        return;
+    for (uint64_t seed = 0; seed < PE_SEEDS_TRIED && line.heads <= 65536; seed++) {
+        double outputs[PE_DISTANCE_LINES];
+        for (size_t h = 0; h < line.lines; h++)
+            outputs[h] = output_at_0(seed, h, line.heads);
+        size_t zero = nearest_entry(&line, outputs, pe_seen_unit(view));
+        if (zero == line.count)
+            continue;
+        pe_distances_window(&line, (int64_t)zero, window);
+        pe_origin_write(&(pe_origin){.seed = seed}, number);
+        pe_propose(proposals, "bias", "%s&heads=%llu%s%s", window,
+                   (unsigned long long)line.heads, mask_of(&line), number);
+    }
+    pe_distances_done(&line);
+}
+
+void pe_fire_recognise(pe_seen *seen, pe_proposals *proposals)
+{
+    for (int heads = 0; heads < 2; heads++)
+        propose_fire(&seen->view, heads, proposals);
+}
+
+/* ---- urpe ---- */
+
+#define LENGTH_MAX 65536
+
+/* Propose a window whose first entry is element length-1 - distance of the first row. */
+static void propose_toeplitz(const pe_distances *line, uint64_t seed, double unit,
+                             pe_proposals *proposals)
+{
+    char window[PE_WINDOW_TEXT], number[PE_ORIGIN_TEXT];
+    bool compact = line->queries == 1 && line->count % 2 == 1 && line->count > 1;
+    uint64_t first = compact ? line->count / 2 : line->queries - 1;
+    uint64_t length = compact ? line->count / 2 + 1 : line->keys;
+    for (uint64_t zero = first; zero < length && length <= LENGTH_MAX; zero++) {
+        double element =
+            drawn(seed, "g", 2 * length - 1, &pe_relative_recipe, 0, length - 1 + zero);
+        if (!is_about(line->entries[0], element, unit / 8))
+            continue;
+        pe_distances_window(line, (int64_t)zero, window);
+        pe_origin_write(&(pe_origin){.seed = seed}, number);
+        pe_propose(proposals, "toeplitz", "%s&heads=%llu&init=normal%s", window,
+                   (unsigned long long)line->heads, number);
+    }
+}
+
+/* Propose the matrices that training begins with: square ones, since of other tables a number
+ * that is 1 everywhere says nothing. */
+static void propose_ones(const pe_distances *line, pe_proposals *proposals)
+{
+    if (line->queries > 1 && line->queries == line->keys && line->entries[0] == 1 &&
+        pe_distances_are_equal(line))
+        pe_propose(proposals, "toeplitz", "length=%llu&heads=%llu",
+                   (unsigned long long)line->keys, (unsigned long long)line->heads);
+}
+
+void pe_urpe_recognise(pe_seen *seen, pe_proposals *proposals)
+{
+    proposals->looked_up = true;
+    for (int heads = 0; heads < 2; heads++) {
+        pe_distances line;
+        if (!pe_distances_read(&seen->view, heads, &line))
+            continue;
+        propose_ones(&line, proposals);
+        for (uint64_t seed = 0; seed < PE_SEEDS_TRIED; seed++)
+            propose_toeplitz(&line, seed, pe_seen_unit(&seen->view), proposals);
+        pe_distances_done(&line);
+    }
+}
+
+/* ---- decomposed ---- */
+
+/* The row for the first query and the first key, which is keys-1 on the finer grid. */
+static uint64_t first_row(uint64_t queries, uint64_t keys)
+{
+    return queries > keys ? (keys - 1) * queries / keys : keys - 1;
+}
+
+/* Propose an axis of the grid: rows, or columns. */
+static void propose_axis(const pe_distances *axis, const char *tensor, bool columns,
+                         const char *number, pe_proposals *proposals)
+{
+    char queries[48] = "";
+    if (axis->queries != axis->keys)
+        snprintf(queries, sizeof queries, "&query_%s=%llu", columns ? "width" : "height",
+                 (unsigned long long)axis->queries);
+    pe_propose(proposals, tensor, "%s%llu%s%s&dim=%llu%s",
+               columns ? "height=1&width=" : "height=", (unsigned long long)axis->keys, queries,
+               columns ? "" : "&width=1", (unsigned long long)axis->heads, number);
+}
+
+/* Propose vectors whose first one is in a trained table. */
+static void propose_vectors(const pe_seen *seen, bool has_columns, pe_proposals *proposals)
+{
+    static const pe_recipe RECIPE = {.initialiser = PE_TRUNC_NORMAL, .std = 0.02};
+    static const char *const TABLES[] = {"rel_pos_h", "rel_pos_w"};
+    const pe_view *view = &seen->view;
+    pe_distances vectors;
+    pe_dtype dtype;
+    if (!pe_element_is_real(view->element, &dtype) ||
+        !pe_distances_read_vectors(view, has_columns, &vectors))
+        return;
+    for (size_t i = 0; i < pe_origin_count(seen); i++)
+        for (int columns = 0; columns < 2; columns++) {
+            char number[PE_ORIGIN_TEXT];
+            const pe_origin origin = pe_origin_at(seen, i);
+            const pe_seeded table = {TABLES[columns], &RECIPE, vectors.heads, 0, 1, 0};
+            /* the first query's first key is entry queries-1 of the line of distances */
+            if (!pe_seeded_is_row(&vectors, (size_t)vectors.queries - 1, dtype, &table, &origin,
+                                  first_row(vectors.queries, vectors.keys)))
+                continue;
+            pe_origin_write(&origin, number);
+            propose_axis(&vectors, columns ? "rel_w" : "rel_h", columns, number, proposals);
+        }
+    pe_distances_done(&vectors);
+}
+
+void pe_decomposed_recognise(pe_seen *seen, pe_proposals *proposals)
+{
+    const pe_view *view = &seen->view;
+    pe_distances index;
+    proposals->looked_up = true;
+    if (view->rank == 2 && pe_distances_read(view, false, &index)) {
+        if (index.entries[index.queries - 1] == (double)first_row(index.queries, index.keys))
+            propose_axis(&index, "index_h", false, "", proposals);
+        pe_distances_done(&index);
+    }
+    for (int columns = 0; columns < 2; columns++)
+        if (view->rank >= 1u + (unsigned)columns)
+            propose_vectors(seen, columns, proposals);
+}

@@ -1,0 +1,224 @@
+/* Proposing requests for LeViT's indices and biases (arXiv:2104.01136, section 4.2). */
+#include "recognise/levit.h"
+
+#include "recognise/seeded.h"
+#include "trained/gather.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define TOKENS_MAX 16384
+#define SAMPLED    4 /* queries whose rows are read */
+#define NUMBER     48
+
+/* What is looked at: a table [queries, keys], with heads if it is one of biases. */
+typedef struct matrix {
+    const pe_seen *seen;
+    const pe_view *view;
+    bool heads;
+    const char *tensor;
+    char numbers[2 * NUMBER +
+                 PE_ORIGIN_TEXT]; /* parameters besides the window: heads, dim_head, seed */
+} matrix;
+
+/* Read a query's rows of the table, of an index as it is. False: they are no such. */
+static bool read_rows(const matrix *own, const pe_distances *row, const pe_seeded *table,
+                      double *ret_rows)
+{
+    pe_dtype dtype;
+    pe_origin origin;
+    for (size_t i = 0; i < row->count && !table; i++)
+        ret_rows[i] = row->entries[i];
+    return !table || (pe_element_is_real(own->view->element, &dtype) &&
+                      pe_seeded_rows(own->seen, row, dtype, table, &origin, ret_rows));
+}
+
+/* Read one query's entries of all keys. */
+static bool read_query(const matrix *own, uint64_t query, pe_distances *ret_row)
+{
+    size_t axis = own->heads;
+    pe_view one = *own->view;
+    if (one.rank > axis + 1)
+        one = pe_view_at(&one, axis, query);
+    return pe_distances_read(&one, own->heads, ret_row);
+}
+
+/* Whether these are the rows of a query on a grid. */
+static bool is_query(const double *rows, uint64_t keys, uint64_t width, uint64_t query)
+{
+    int64_t w = (int64_t)width, y = (int64_t)query / w, x = (int64_t)query % w;
+    for (int64_t j = 0; j < (int64_t)keys; j++)
+        if (rows[j] != (double)(llabs(j / w - y) * w + llabs(j % w - x)))
+            return false;
+    return true;
+}
+
+/* Whether a line from distance 0 on is a stored table as it is, with its axes exchanged: that
+ * is told by other schemes. */
+static bool is_whole_table(const matrix *own, uint64_t zero)
+{
+    return own->seen->set && own->view->rank == 1u + own->heads && zero == 0;
+}
+
+/* ---- a grid ---- */
+
+typedef struct queries {
+    uint64_t keys, all, offset;
+    uint64_t sampled[SAMPLED];
+    double *rows; /* [SAMPLED, keys] */
+} queries;
+
+static bool fits_width(const queries *own, uint64_t width)
+{
+    for (size_t i = 0; i < SAMPLED; i++)
+        if (!is_query(own->rows + i * own->keys, own->keys, width,
+                      own->offset + own->sampled[i]))
+            return false;
+    return true;
+}
+
+static void propose_widths(const matrix *own, const queries *sample, pe_proposals *proposals)
+{
+    char window[PE_WINDOW_TEXT];
+    const pe_distances shape = {.queries = sample->all, .keys = sample->keys};
+    pe_distances_queries(&shape, (int64_t)(sample->offset + sample->all - 1), window);
+    for (uint64_t width = sample->keys; width > 0; width--)
+        if (sample->keys % width == 0 && fits_width(sample, width)) {
+            char grid[NUMBER];
+            snprintf(grid, sizeof grid, "height=%llu&width=%llu",
+                     (unsigned long long)(sample->keys / width), (unsigned long long)width);
+            if (width == sample->keys)
+                snprintf(grid, sizeof grid, "length=%llu", (unsigned long long)width);
+            pe_propose(proposals, own->tensor, "%s%s%s", grid, window, own->numbers);
+            return;
+        }
+}
+
+/* Read the rows of some queries and propose the grid on which they are those. False: the first
+ * query has none. */
+static bool propose_grid(const matrix *own, const pe_seeded *table, pe_proposals *proposals)
+{
+    size_t rank = own->view->rank, axes = rank - own->heads;
+    queries sample = {.keys = own->view->shape[rank - 1]};
+    sample.all = axes == 2 ? own->view->shape[rank - 2] : 1;
+    sample.rows = malloc(SAMPLED * (size_t)sample.keys * sizeof *sample.rows);
+    const uint64_t sampled[SAMPLED] = {0, sample.all > 1, sample.all / 2, sample.all - 1};
+    bool good = sample.rows != NULL;
+    for (size_t i = 0; good && i < SAMPLED; i++) {
+        pe_distances row;
+        sample.sampled[i] = sampled[i];
+        good = read_query(own, sampled[i], &row) &&
+               read_rows(own, &row, table, sample.rows + i * sample.keys);
+        pe_distances_done(&row);
+    }
+    while (good && sample.offset < sample.keys && sample.rows[sample.offset] != 0)
+        sample.offset++;
+    if (good && sample.offset + sample.all <= sample.keys &&
+        !is_whole_table(own, sample.offset))
+        propose_widths(own, &sample, proposals);
+    free(sample.rows);
+    return good;
+}
+
+/* ---- a line of all distances ---- */
+
+static void propose_line(const matrix *own, const pe_seeded *table, pe_proposals *proposals)
+{
+    char window[PE_WINDOW_TEXT];
+    pe_distances line;
+    if (!pe_distances_read(own->view, own->heads, &line))
+        return;
+    double *rows = malloc(line.count * sizeof *rows);
+    size_t zero = 0;
+    if (rows && read_rows(own, &line, table, rows)) {
+        while (zero < line.count && rows[zero] != 0)
+            zero++;
+        if (zero < line.count && is_query(rows, line.count, line.count, zero) &&
+            !is_whole_table(own, zero)) {
+            pe_distances_window(&line, (int64_t)zero, window);
+            pe_propose(proposals, own->tensor, "%s%s", window, own->numbers);
+        }
+    }
+    free(rows);
+    pe_distances_done(&line);
+}
+
+/* ---- biases ---- */
+
+/* The factor of the first entry over row 0 of an origin's table; all heads must agree. */
+static bool find_factor(const pe_distances *row, size_t at, const pe_seeded *table,
+                        const pe_origin *origin, double error, double *ret_factor)
+{
+    double elements[PE_DISTANCE_LINES];
+    pe_trained trained;
+    uint64_t rows;
+    if (!pe_origin_tensor(origin, table->name, table->columns, table->recipe, &trained, &rows))
+        return false;
+    pe_trained_row(&trained, 0, 0, row->lines, elements);
+    *ret_factor = row->entries[at] / elements[0];
+    for (size_t h = 0; h < row->lines; h++)
+        if (!(fabs(row->entries[h * row->count + at] / elements[h] - *ret_factor) <=
+              4 * error * *ret_factor))
+            return false;
+    return *ret_factor > 0;
+}
+
+static void propose_factor(matrix *own, const pe_seeded *table, const pe_origin *origin,
+                           double factor, pe_proposals *proposals)
+{
+    char number[PE_ORIGIN_TEXT], dim_head[NUMBER] = "";
+    double unit = pe_seen_unit(own->view);
+    pe_seeded scaled = *table;
+    scaled.factor = factor;
+    if (factor != 1) {
+        pe_propose_number(dim_head, sizeof dim_head, "dim_head", factor * factor, 4 * unit, "");
+        scaled.tolerance = 16 * unit;
+    }
+    pe_origin_write(origin, number);
+    snprintf(own->numbers, sizeof own->numbers, "&heads=%llu%s%s",
+             (unsigned long long)table->columns, dim_head, number);
+    if (!propose_grid(own, &scaled, proposals) || own->view->rank == 1u + own->heads)
+        propose_line(own, &scaled, proposals);
+}
+
+static void propose_biases(const pe_seen *seen, bool has_heads, pe_proposals *proposals)
+{
+    matrix own = {.seen = seen, .view = &seen->view, .heads = has_heads, .tensor = "bias"};
+    double unit = pe_seen_unit(own.view), factor;
+    pe_distances row;
+    if (unit == 0 || own.view->rank < 1u + has_heads || own.view->rank > 2u + has_heads ||
+        !read_query(&own, 0, &row))
+        return;
+    const pe_seeded table = {"table", &pe_relative_recipe, row.heads, row.keys, 1, 0};
+    size_t found = 0;
+    for (size_t i = 0; row.keys <= TOKENS_MAX && i < pe_origin_count(seen); i++)
+        for (size_t at = 0; at < row.count && found == 0; at++) {
+            const pe_origin origin = pe_origin_at(seen, i);
+            pe_dtype dtype;
+            if (pe_element_is_real(own.view->element, &dtype) &&
+                pe_seeded_is_row(&row, at, dtype, &table, &origin, 0))
+                factor = 1;
+            else if (row.lines < 2 || !find_factor(&row, at, &table, &origin, unit, &factor))
+                continue;
+            propose_factor(&own, &table, &origin, factor, proposals);
+            found++;
+        }
+    pe_distances_done(&row);
+}
+
+void pe_levit_recognise(pe_seen *seen, pe_proposals *proposals)
+{
+    const pe_view *view = &seen->view;
+    proposals->looked_up = true;
+    if (view->rank == 0 || view->shape[view->rank - 1] > TOKENS_MAX)
+        return;
+    if (view->rank <= 2) {
+        matrix own = {.seen = seen, .view = view, .tensor = "index", .numbers = "&heads=1"};
+        (void)propose_grid(&own, NULL, proposals);
+        if (view->rank == 1)
+            propose_line(&own, NULL, proposals);
+    }
+    for (int heads = 0; heads < 2; heads++)
+        propose_biases(seen, heads, proposals);
+}

@@ -1,0 +1,36 @@
+#include "recognise/proposal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void pe_propose(pe_proposals *proposals, const char *tensor, const char *query, ...)
+{
+    if (proposals->count == PE_PROPOSALS_MAX)
+        return;
+    pe_proposal *proposal = &proposals->items[proposals->count];
+    va_list arguments;
+    va_start(arguments, query);
+    int length = vsnprintf(proposal->query, sizeof proposal->query, query, arguments);
+    va_end(arguments);
+    snprintf(proposal->tensor, sizeof proposal->tensor, "%s", tensor);
+    proposal->reach = proposals->reach;
+    proposal->angle = proposals->angle;
+    proposal->amplitude = proposals->amplitude;
+    proposal->roundings = proposals->roundings;
+    proposal->looked_up = proposals->looked_up;
+    proposal->coarse = proposals->coarse;
+    memcpy(proposal->probe, proposals->probe, sizeof proposal->probe);
+    proposals->count += length > 0 && (size_t)length < sizeof proposal->query;
+}
+
+void pe_propose_number(char *dst, size_t size, const char *name, double number, double relative,
+                       const char *default_text)
+{
+    char text[PE_PRINT_MAX];
+    pe_seen_decimal(number, relative, text);
+    bool is_default = strcmp(text, default_text) == 0;
+    dst[0] = '\0';
+    if (!is_default)
+        snprintf(dst, size, "&%s=%s", name, text);
+}

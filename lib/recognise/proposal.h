@@ -1,0 +1,43 @@
+/* Requests that schemes propose for a table from elsewhere. */
+#ifndef PE_PROPOSAL_H
+#define PE_PROPOSAL_H
+
+#include "recognise/seen.h"
+
+#define PE_PROPOSALS_MAX 192 /* of one scheme; more are dropped */
+
+typedef struct pe_proposal {
+    char tensor[32];
+    char query[PE_IDENTITY_QUERY_MAX]; /* without dtype */
+    double reach; /* the distance of row 0 from position 0, in rows: errors grow with it */
+    double angle; /* the largest angle of entries of columns that are no waves, in radians */
+    double amplitude; /* entries are sums of products that may cancel: how large the sum of the
+                       * magnitudes may be, also of those by which an entry changes with its
+                       * angle, here a coordinate in cells; 0: they are no such sums */
+    double roundings; /* relative errors of entries that add up before the last product, in
+                       * units in the last place, beyond a few */
+    bool coarse;      /* it may have been computed in 16 bits: far entries prove nothing */
+    bool looked_up;   /* entries are looked up, not computed: one that differs is wrong */
+    char probe[96];   /* the query of a shorter table that has the same row 0, which is compared
+                       * before the whole table is computed; "": there is none */
+} pe_proposal;
+
+struct pe_proposals {
+    double reach, angle, amplitude, roundings; /* of those that are added next */
+    bool coarse;
+    bool looked_up;
+    char probe[96];
+    size_t count;
+    pe_proposal items[PE_PROPOSALS_MAX];
+};
+
+/* Propose a request for `tensor`; the query is a printf format, "length=%llu&dim=%llu". It need
+ * not be legal. */
+void pe_propose(pe_proposals *proposals, const char *tensor, const char *query, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Write "&name=text" unless the number's decimal is that of the default; nothing then. */
+void pe_propose_number(char *dst, size_t size, const char *name, double number, double relative,
+                       const char *default_text);
+
+#endif

@@ -1,0 +1,344 @@
+/* Proposing rotary tables: how their columns are arranged, and which laws are nearest. */
+#include "recognise/rotary.h"
+
+#include "numerics/dtype.h"
+#include "numerics/elementary.h"
+#include "recognise/quick_cosine.h"
+#include "recognise/rotary_laws.h"
+#include "recognise/wave_law.h"
+#include "waves/rotary_presets.h"
+#include "waves/rotary_request.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT 48
+
+/* A table of one arrangement: `columns` are those of the first copy of each frequency. */
+typedef struct arrangement {
+    const char *tensor, *query;
+    pe_columns columns;
+    bool sines;
+    unsigned long long rows;
+} arrangement;
+
+/* ---- laws as text ---- */
+
+/* The part of a dim's columns that turn, as the decimal of the fewest digits that means so many
+ * pairs. */
+static double part_of(size_t pairs, size_t moving)
+{
+    double part = (double)moving / (double)pairs;
+    double error = 1;
+    for (int digits = 1; digits <= 17; digits++) {
+        char text[PE_PRINT_MAX];
+        error /= 10;
+        pe_seen_decimal(part, error, text);
+        double decimal = strtod(text, NULL);
+        if ((size_t)floor((double)(2 * pairs) * decimal / 2) == moving)
+            return decimal;
+    }
+    return part;
+}
+
+/* Write "&name=number" unless it is the default. */
+static int write_number(char *dst, size_t size, const char *name, double number,
+                        const char *default_text)
+{
+    pe_propose_number(dst, size, name, number, 0, default_text);
+    return (int)strnlen(dst, size);
+}
+
+static void write_yarn(const pe_rotary_law *law, char *dst, size_t size)
+{
+    char fast[TEXT], slow[TEXT], attention[TEXT] = "";
+    write_number(fast, sizeof fast, "beta_fast", law->law.beta_fast, "32");
+    write_number(slow, sizeof slow, "beta_slow", law->law.beta_slow, "1");
+    if (law->attention > 0)
+        write_number(attention, sizeof attention, "attention_factor", law->attention, "");
+    else if (law->law.mscale > 0)
+        snprintf(attention, sizeof attention, "&mscale=%.3g&mscale_all_dim=%.3g",
+                 law->law.mscale, law->law.mscale_all_dim);
+    snprintf(dst, size, "&original_max_position_embeddings=%lld%s%s%s%s",
+             (long long)law->law.original, fast, slow,
+             law->law.truncate ? "" : "&truncate=false", attention);
+}
+
+/* Write the keys of a rotary type besides its factor. */
+static void write_type(const pe_rotary_law *law, char *dst, size_t size)
+{
+    const pe_rotary *rotary = &law->law;
+    char original[TEXT], low[TEXT], high[TEXT];
+    dst[0] = '\0';
+    switch (rotary->type) {
+    case PE_ROTARY_YARN:
+        write_yarn(law, dst, size);
+        return;
+    case PE_ROTARY_LLAMA3:
+        write_number(original, sizeof original, "original_max_position_embeddings",
+                     (double)rotary->original, "8192");
+        write_number(low, sizeof low, "low_freq_factor", rotary->low_freq_factor, "1");
+        write_number(high, sizeof high, "high_freq_factor", rotary->high_freq_factor, "4");
+        snprintf(dst, size, "%s%s%s", original, low, high);
+        return;
+    case PE_ROTARY_DYNAMIC:
+        snprintf(dst, size, "&original_max_position_embeddings=%lld&seq_len=%lld",
+                 (long long)rotary->original, (long long)rotary->seq_len);
+        return;
+    case PE_ROTARY_PROPORTIONAL:
+        write_number(dst, size, "partial_rotary_factor",
+                     part_of(rotary->width / 2, rotary->width / 2 - rotary->still), "1");
+        return;
+    default:
+        return;
+    }
+}
+
+static void propose_law(const arrangement *table, const pe_rotary_law *law,
+                        pe_proposals *proposals)
+{
+    const pe_rotary *rotary = &law->law;
+    char theta[TEXT], type[2 * TEXT] = "", factor[TEXT] = "", rest[192], positions[96];
+    write_number(theta, sizeof theta, "rope_theta", rotary->theta, "10000");
+    if (rotary->type != PE_ROTARY_DEFAULT) {
+        snprintf(type, sizeof type, "&rope_type=%s", pe_rotary_types[rotary->type]);
+        write_number(factor, sizeof factor, "factor", rotary->factor,
+                     rotary->type == PE_ROTARY_LLAMA3         ? "8"
+                     : rotary->type == PE_ROTARY_PROPORTIONAL ? "1"
+                                                              : "");
+    }
+    write_type(law, rest, sizeof rest);
+    pe_wave_positions(law->offset, law->step, 0, positions, sizeof positions);
+    proposals->reach = fabs(law->offset / law->step);
+    pe_propose(proposals, table->tensor, "length=%llu&dim=%zu%s%s%s%s%s%s", table->rows,
+               rotary->width, table->query, theta, type, factor, rest, positions);
+}
+
+/* ---- tables ---- */
+
+/* How many of the last columns are the same in all rows that have been read. */
+static size_t still_columns(const pe_seen *seen, pe_columns columns)
+{
+    for (uint64_t still = 0; still < columns.count; still++) {
+        uint64_t column = columns.first + (columns.count - 1 - still) * columns.stride;
+        for (size_t row = 1; row < seen->sampled; row++)
+            if (pe_seen_entry(seen, row, column) != pe_seen_entry(seen, 0, column))
+                return (size_t)still;
+    }
+    return (size_t)columns.count;
+}
+
+/* Read entries of rows that are spread over the table. */
+static bool read_entries(const pe_seen *seen, pe_columns columns, double *entries, double *row,
+                         pe_rotary_seen *ret)
+{
+    bool good = true;
+    ret->row_count = seen->rows < PE_ROTARY_ROWS ? (size_t)seen->rows : PE_ROTARY_ROWS;
+    for (size_t r = 0; good && r < ret->row_count; r++) {
+        uint64_t place = r * (seen->rows - 1) / (ret->row_count - 1);
+        good = pe_view_read(&seen->view, place, 1, row);
+        ret->rows[r] = (double)place;
+        ret->entries[r] = entries + r * columns.count;
+        for (uint64_t i = 0; good && i < columns.count; i++)
+            entries[r * columns.count + i] = row[columns.first + i * columns.stride];
+    }
+    return good;
+}
+
+static void read_waves(pe_seen *seen, pe_columns columns, double *frequencies, double *errors)
+{
+    const pe_seen_wave *waves = pe_seen_waves(seen);
+    for (uint64_t i = 0; waves && i < columns.count; i++) {
+        const pe_seen_wave *wave = &waves[columns.first + i * columns.stride];
+        frequencies[i] = wave->found ? wave->frequency : 0;
+        errors[i] = wave->found ? pe_seen_wave_error(seen, wave) : 1;
+    }
+}
+
+/* Replace the first frequency, from which all others are reckoned, if it is missing or bad:
+ * where the next ones fall geometrically and it does not. */
+static void mend_first(double *frequencies, double *errors, size_t count)
+{
+    const double *w = frequencies;
+    if (count < 4 || w[1] == 0 || w[2] == 0 || w[3] == 0 ||
+        fabs(w[3] * w[1] / (w[2] * w[2]) - 1) > 1e-3)
+        return;
+    double first = w[1] * w[1] / w[2];
+    if (fabs(w[0] - first) <= 1e-3 * first + errors[0] * w[0])
+        return;
+    frequencies[0] = first;
+    errors[0] = 2 * errors[1] + errors[2];
+}
+
+/* Propose the laws that are nearest to a table. */
+static void propose_laws(pe_seen *seen, const arrangement *table, const pe_wave_law *wave,
+                         pe_proposals *proposals)
+{
+    const size_t count = (size_t)table->columns.count;
+    double *numbers = malloc(((PE_ROTARY_ROWS + 2) * count + seen->columns) * sizeof *numbers);
+    if (!numbers)
+        return;
+    double *errors = numbers + count, *entries = errors + count;
+    double *row = entries + PE_ROTARY_ROWS * count;
+    pe_rotary_law laws[PE_ROTARY_LAWS_KEPT];
+    pe_rotary_seen measured = {.count = count,
+                               .frequencies = numbers,
+                               .errors = errors,
+                               .amplitude = wave->amplitude,
+                               .amplitude_error = fmax(2e-6, pe_seen_unit(&seen->view)),
+                               .offset = wave->offset,
+                               .sines = table->sines,
+                               .unit = pe_seen_unit(&seen->view),
+                               .still = still_columns(seen, table->columns)};
+    if (read_entries(seen, table->columns, entries, row, &measured)) {
+        read_waves(seen, table->columns, numbers, errors);
+        mend_first(numbers, errors, count);
+        size_t found = pe_rotary_search(&measured, laws);
+        for (size_t i = 0; i < found; i++)
+            propose_law(table, &laws[i], proposals);
+    }
+    free(numbers);
+}
+
+#define COARSE_COLUMNS 128 /* by which a theta is chosen */
+
+/* Whether rows 1 to 3 are near those of a theta in arithmetic of 16 bits, from position 0 on.
+ */
+static bool is_coarsely(const pe_seen *seen, const arrangement *table, double theta)
+{
+    const double log = pe_log((dd){theta, 0}).hi / (double)table->columns.count;
+    const uint64_t apart = 1 + (table->columns.count - 1) / COARSE_COLUMNS;
+    uint64_t far = 0, looked = 0;
+    for (uint64_t i = 0; i < table->columns.count; i += apart, looked++) {
+        double frequency = pe_unscaled(pe_exp((dd){-log * (double)i, 0})).hi;
+        for (size_t row = 1; row < 4; row++) {
+            double angle = frequency * (double)row;
+            double wave = pe_quick_cosine(angle, table->sines ? 3 : 0);
+            double found =
+                pe_seen_entry(seen, row, table->columns.first + i * table->columns.stride);
+            far += !(fabs(found - wave) <= 0x1p-7 * (angle + fabs(wave)) + 1e-5);
+        }
+    }
+    return 16 * far <= 3 * looked;
+}
+
+/* Propose tables that may have been computed in 16 bits, whose waves are measured badly. */
+static void propose_coarse(const pe_seen *seen, const arrangement *table,
+                           pe_proposals *proposals)
+{
+    static const double THETAS[] = {1e4, 5e5, 1e6, 1.5e5, 5e6, 1e7, 1e5};
+    proposals->coarse = true;
+    proposals->reach = 0;
+    proposals->angle = (double)seen->rows;
+    for (size_t i = 0; i < PE_COUNT(THETAS); i++) {
+        char theta[TEXT];
+        if (!is_coarsely(seen, table, THETAS[i]))
+            continue;
+        write_number(theta, sizeof theta, "rope_theta", THETAS[i], "10000");
+        pe_propose(proposals, table->tensor, "length=%llu&dim=%llu%s%s", table->rows,
+                   2ull * table->columns.count, table->query, theta);
+    }
+    proposals->coarse = false;
+    proposals->angle = 0;
+}
+
+/* Propose tables of one arrangement. */
+static void propose_tables(pe_seen *seen, pe_proposals *proposals, const char *tensor,
+                           pe_columns columns, bool sines, const char *query)
+{
+    const arrangement table = {tensor, query, columns, sines, seen->rows};
+    pe_wave_law law;
+    propose_coarse(seen, &table, proposals);
+    if (!pe_wave_law_of(seen, columns, sines, &law))
+        return;
+    propose_laws(seen, &table, &law, proposals);
+    proposals->reach = law.reach;
+    for (size_t i = 0; i < PE_ROTARY_PRESET_COUNT; i++)
+        pe_propose(proposals, tensor, "preset=%s&length=%llu&dim=%llu%s%s",
+                   pe_rotary_presets[i].name, table.rows, 2ull * columns.count, query,
+                   law.positions);
+}
+
+/* ---- inverse frequencies ---- */
+
+/* The unit in the last place of a format in which all entries that have been read are exact:
+ * that of the table's dtype, or a shorter one that they were rounded to. */
+static double unit_of_entries(const pe_seen *seen)
+{
+    static const pe_dtype SHORT[] = {PE_BF16, PE_F16};
+    static const double UNITS[] = {0x1p-7, 0x1p-10};
+    for (size_t i = 0; i < PE_COUNT(SHORT); i++) {
+        unsigned char element[8];
+        size_t exact = 0;
+        for (size_t row = 0; row < seen->sampled; row++) {
+            pe_round_row(SHORT[i], &seen->sample[row], 1, element);
+            exact += pe_element_value(SHORT[i], element) == seen->sample[row];
+        }
+        if (exact == seen->sampled)
+            return UNITS[i];
+    }
+    return pe_seen_unit(&seen->view);
+}
+
+/* Copy the entries of a vector that may be frequencies, with 0 for those that are none. */
+static void read_frequencies(const pe_seen *seen, double *ret_frequencies)
+{
+    for (size_t i = 0; i < seen->sampled; i++)
+        ret_frequencies[i] =
+            isnormal(seen->sample[i]) && seen->sample[i] > 0 ? seen->sample[i] : 0;
+}
+
+/* Propose inverse frequencies for a falling vector that begins with 1. */
+static void propose_frequencies(pe_seen *seen, pe_proposals *proposals)
+{
+    const arrangement table = {"inv_freq", "", {0, 1, seen->rows}, false, 1};
+    pe_rotary_law laws[PE_ROTARY_LAWS_KEPT];
+    pe_rotary_seen measured = {
+        .count = seen->sampled, .amplitude = 1, .unit = unit_of_entries(seen)};
+    double *errors, *frequencies;
+    if (seen->sampled < 2 || seen->sampled < seen->rows || pe_seen_entry(seen, 0, 0) > 1 ||
+        !(pe_seen_entry(seen, 0, 0) > pe_seen_entry(seen, 1, 0)) ||
+        !(errors = malloc(2 * seen->sampled * sizeof *errors)))
+        return;
+    frequencies = errors + seen->sampled;
+    read_frequencies(seen, frequencies);
+    for (size_t i = 0; i < seen->sampled; i++) {
+        errors[i] = 2e-6 + measured.unit;
+        if (measured.unit == 0x1p-10 && frequencies[i] > 0) /* subnormal in float16 */
+            errors[i] += 0x1p-25 / frequencies[i];
+        measured.still = seen->sample[i] == 0 ? measured.still + 1 : 0;
+    }
+    measured.frequencies = frequencies;
+    measured.errors = errors;
+    size_t found = pe_rotary_search(&measured, laws);
+    proposals->coarse = measured.unit > 0x1p-23;
+    for (size_t i = 0; i < found; i++)
+        propose_law(&table, &laws[i], proposals);
+    proposals->coarse = false;
+    free(errors);
+    for (size_t i = 0; i < PE_ROTARY_PRESET_COUNT; i++)
+        pe_propose(proposals, "inv_freq", "preset=%s&length=1&dim=%llu",
+                   pe_rotary_presets[i].name, 2ull * seen->rows);
+}
+
+void pe_rotary_recognise(pe_seen *seen, pe_proposals *proposals)
+{
+    static const char *const NAMES[] = {"cos", "sin"};
+    uint64_t columns = seen->columns;
+    if (columns == 1)
+        propose_frequencies(seen, proposals);
+    if (columns < 1 || seen->sampled < 4)
+        return;
+    for (int sine = 0; sine < 2; sine++) {
+        propose_tables(seen, proposals, NAMES[sine], (pe_columns){0, 1, columns}, sine,
+                       "&table=half_width");
+        if (columns % 2 != 0)
+            continue;
+        propose_tables(seen, proposals, NAMES[sine], (pe_columns){0, 1, columns / 2}, sine,
+                       "&table=full&layout=half");
+        propose_tables(seen, proposals, NAMES[sine], (pe_columns){0, 2, columns / 2}, sine,
+                       "&table=full&layout=interleaved");
+    }
+}

@@ -1,0 +1,190 @@
+/* Ranking rotary laws: measured frequencies turn most of them down, entries of some rows
+ * decide. Doubles suffice: a law that is proposed is compared entry by entry afterwards. */
+#include "recognise/rotary_rank.h"
+
+#include "numerics/elementary.h"
+#include "recognise/quick_cosine.h"
+#include "recognise/wave_law.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FAR        5.0    /* errors: a measured frequency that is further off does not fit */
+#define CAP        16.0   /* of an entry's square, so that one bad entry does not decide */
+#define LOOKED_MAX 100000 /* laws whose entries are looked at: short tables fit very many */
+#define FLOAT_NOISE                                                                            \
+    0.25 /* mean square, in errors, of what float32 arithmetic moves frequencies by */
+#define ANGLE_ERROR 3e-7 /* relative: how far float32 arithmetic moves an angle */
+
+static const double MSCALES[] = {1, 0.707, 0.8, 0.5, 2, 0.1, 0.4};
+
+int pe_rotary_digits(double number)
+{
+    char text[PE_PRINT_MAX];
+    int digits = 0;
+    pe_seen_decimal(number, 0, text);
+    for (const char *c = text; *c && *c != 'e'; c++)
+        digits += *c > '0' && *c <= '9';
+    return digits;
+}
+
+double pe_rotary_decimal(double number, double error)
+{
+    char text[PE_PRINT_MAX];
+    pe_seen_decimal(number, error, text);
+    return strtod(text, NULL);
+}
+
+/* ---- comparing a law ---- */
+
+/* Whether all but a few of the measured frequencies are those of a law. */
+static bool frequencies_fit(const pe_rotary_ranking *self, double step)
+{
+    const pe_rotary_seen *seen = self->seen;
+    size_t measured = 0, far = 0;
+    for (size_t i = 0; i < seen->count; i++) {
+        double expected = self->predicted[i] * step, found = seen->frequencies[i];
+        if (found == 0)
+            continue;
+        measured++;
+        far += !(fabs(found - expected) <= FAR * seen->errors[i] * expected);
+    }
+    return 8 * far <= measured || (far == 1 && measured > 3);
+}
+
+/* The mean square of what frequencies are off by. */
+static double frequency_distance(const pe_rotary_ranking *self, double step)
+{
+    const pe_rotary_seen *seen = self->seen;
+    double sum = 0;
+    for (size_t i = 0; i < seen->count; i++) {
+        double expected = self->predicted[i] * step;
+        double off = (seen->frequencies[i] - expected) / (seen->errors[i] * expected + 1e-300);
+        sum += seen->frequencies[i] == 0 ? 0 : fmin(off * off, CAP);
+    }
+    return sum / (double)seen->count;
+}
+
+/* The sum of squares of what a column's entries are off by, in units of what rounding and
+ * float32 arithmetic may do. */
+static double column_distance(const pe_rotary_seen *seen, size_t column, double frequency,
+                              const pe_rotary_law *law, double amplitude)
+{
+    const double unit = fmax(seen->unit, 0x1p-24);
+    double sum = 0;
+    for (size_t row = 0; row < seen->row_count; row++) {
+        double angle = frequency * (law->offset + law->step * seen->rows[row]);
+        double found = seen->entries[row][column];
+        double off = found - amplitude * pe_quick_cosine(angle, seen->sines ? 3 : 0);
+        double error = 0.5 * unit * (fabs(found) + 0x1p-10) + ANGLE_ERROR * fabs(angle);
+        sum += fmin(off * off / (error * error), CAP);
+    }
+    return sum;
+}
+
+/* The same, if it has not been computed before: many laws share most of their frequencies. */
+static double known_distance(pe_rotary_ranking *self, size_t column, const pe_rotary_law *law,
+                             double amplitude)
+{
+    const double numbers[4] = {self->predicted[column], law->step, amplitude, (double)column};
+    uint64_t hash = 0, bits[4], before[4];
+    memcpy(bits, numbers, sizeof bits);
+    for (size_t i = 0; i < 4; i++)
+        hash = (hash ^ bits[i]) * 0x9e3779b97f4a7c15;
+    pe_rotary_column *known = &self->columns[hash >> (64 - PE_ROTARY_KNOWN_BITS)];
+    memcpy(before, known->numbers, sizeof before);
+    if (memcmp(before, bits, sizeof bits) != 0) {
+        memcpy(known->numbers, numbers, sizeof numbers);
+        known->distance =
+            column_distance(self->seen, column, self->predicted[column], law, amplitude);
+    }
+    return known->distance;
+}
+
+/* The mean square of what entries are off by; gives up above `most`. */
+static double entry_distance(pe_rotary_ranking *self, const pe_rotary_law *law,
+                             double amplitude, double most)
+{
+    const pe_rotary_seen *seen = self->seen;
+    const double entries = (double)(seen->row_count * seen->count);
+    double sum = 0;
+    for (size_t i = 0; i < seen->count; i++) {
+        sum += known_distance(self, i, law, amplitude);
+        if (sum > most * entries)
+            return INFINITY;
+    }
+    return sum / entries;
+}
+
+/* ---- the amplitude ---- */
+
+/* Find how a yarn law gives the measured amplitude, and return it. */
+static double choose_attention(const pe_rotary_ranking *self, pe_rotary_law *law)
+{
+    const double found = self->seen->amplitude, error = self->seen->amplitude_error;
+    const double log_factor = pe_log((dd){law->law.factor, 0}).hi;
+    double best = error;
+    if (fabs(found - 1 - 0.1 * log_factor) <= error)
+        return 1 + 0.1 * log_factor;
+    if (fabs(found - 1) <= error) {
+        law->law.mscale = law->law.mscale_all_dim = 1;
+        return 1;
+    }
+    for (size_t i = 0; i < PE_COUNT(MSCALES); i++)
+        for (size_t j = 0; j < PE_COUNT(MSCALES); j++) {
+            double scale =
+                (1 + 0.1 * MSCALES[i] * log_factor) / (1 + 0.1 * MSCALES[j] * log_factor);
+            if (i == j || fabs(scale - found) >= best)
+                continue;
+            best = fabs(scale - found) + 1e-12;
+            law->law.mscale = MSCALES[i];
+            law->law.mscale_all_dim = MSCALES[j];
+        }
+    if (best < error)
+        return found;
+    law->attention = pe_rotary_decimal(found, error);
+    return law->attention;
+}
+
+/* ---- the best laws ---- */
+
+/* Keep a law if it is one of the best. Laws at the same distance are the same table. */
+static void keep(pe_rotary_ranking *self, const pe_rotary_law *law)
+{
+    size_t place = self->kept;
+    for (size_t i = 0; i < self->kept; i++)
+        if (fabs(self->laws[i].distance - law->distance) <= 1e-9 * law->distance) {
+            if (law->rank < self->laws[i].rank)
+                self->laws[i] = *law;
+            return;
+        }
+    if (self->kept < PE_ROTARY_LAWS_KEPT)
+        self->kept++;
+    else if (self->laws[--place].rank <= law->rank)
+        return;
+    for (; place > 0 && self->laws[place - 1].rank > law->rank; place--)
+        self->laws[place] = self->laws[place - 1];
+    self->laws[place] = *law;
+}
+
+void pe_rotary_consider(pe_rotary_ranking *self, const pe_rotary *rotary, double step,
+                        double cost)
+{
+    const pe_rotary_seen *seen = self->seen;
+    pe_rotary_law law = {.law = *rotary, .step = step};
+    double amplitude = 1;
+    double most = self->kept < PE_ROTARY_LAWS_KEPT ? CAP : self->laws[self->kept - 1].rank;
+    if (!frequencies_fit(self, step) || self->looked++ >= LOOKED_MAX)
+        return;
+    if (rotary->type == PE_ROTARY_YARN)
+        amplitude = choose_attention(self, &law);
+    law.offset = pe_wave_offset(seen->offset * step);
+    cost += PE_ROTARY_DIGIT * ((step != 1 ? pe_rotary_digits(step) : 0.75) +
+                               (law.attention > 0 ? pe_rotary_digits(law.attention) : 0));
+    law.distance = seen->row_count > 0 ? entry_distance(self, &law, amplitude, most)
+                                       : frequency_distance(self, step);
+    law.rank = fmax(law.distance, seen->row_count > 0 ? 0 : FLOAT_NOISE) + cost;
+    if (law.distance < 0.75 * CAP)
+        keep(self, &law);
+}

@@ -1,0 +1,38 @@
+/* Ranking rotary laws by how near they are to what is measured of a table. */
+#ifndef PE_ROTARY_RANK_H
+#define PE_ROTARY_RANK_H
+
+#include "recognise/rotary_laws.h"
+
+#define PE_ROTARY_DIGIT 1e-3 /* what a digit more costs in rank */
+
+#define PE_ROTARY_KNOWN_BITS 12
+
+/* What a column's entries are off by, for a frequency, step, amplitude and column. */
+typedef struct pe_rotary_column {
+    double numbers[4];
+    double distance;
+} pe_rotary_column;
+
+typedef struct pe_rotary_ranking {
+    const pe_rotary_seen *seen;
+    double step;       /* a decimal near the first frequency, which most laws leave as it is */
+    double *predicted; /* [count]: radians per position, of the law that is considered next */
+    pe_rotary_column *columns; /* [2^PE_ROTARY_KNOWN_BITS], zeroed: those known already */
+    size_t looked;             /* laws that fit the measured frequencies */
+    size_t kept;
+    pe_rotary_law *laws; /* [PE_ROTARY_LAWS_KEPT], the best one first */
+} pe_rotary_ranking;
+
+/* Compare a law whose frequencies have been predicted, and keep it if it is one of the best;
+ * `cost` is what it takes to say it. */
+void pe_rotary_consider(pe_rotary_ranking *self, const pe_rotary *rotary, double step,
+                        double cost);
+
+/* The digits of a number as it is printed. */
+int pe_rotary_digits(double number);
+
+/* The decimal of the fewest digits within a relative error. */
+double pe_rotary_decimal(double number, double error);
+
+#endif

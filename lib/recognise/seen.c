@@ -1,0 +1,355 @@
+/* What is seen of a table: its first rows, laws of frequencies, offsets. */
+#include "recognise/seen.h"
+
+#include "numerics/elementary.h"
+#include "recognise/wave_fit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SAMPLE_ENTRIES ((uint64_t)1 << 20)
+#define SAMPLE_ROWS    1024
+
+/* The lines along the last axis, one below the other. */
+static pe_view flat_of(const pe_view *view)
+{
+    pe_view flat = *view, packed = *view;
+    if (view->rank == 0)
+        return flat;
+    pe_view_set_row_major(&packed);
+    if (view->rank > 2 &&
+        memcmp(packed.strides, view->strides, view->rank * sizeof *view->strides) != 0) {
+        flat.rank = 0;
+        return flat;
+    }
+    flat.rank = 2;
+    flat.shape[1] = view->rank == 1 ? 1 : view->shape[view->rank - 1];
+    flat.strides[1] = 1;
+    if (view->rank == 2)
+        flat.strides[1] = view->strides[1];
+    if (view->rank > 2) {
+        flat.shape[0] = pe_view_elements(view) / flat.shape[1];
+        flat.strides[0] = flat.shape[1];
+    }
+    return flat;
+}
+
+bool pe_seen_begin(pe_seen *seen, const pe_view *view)
+{
+    *seen = (pe_seen){.view = pe_view_squeezed(view)};
+    const pe_view *own = &seen->view;
+    seen->flat = flat_of(own);
+    if (own->rank == 1 || own->rank == 2) {
+        seen->rows = own->shape[0];
+        seen->columns = own->rank == 2 ? own->shape[1] : 1;
+    }
+    if (seen->rows == 0 || seen->columns > SAMPLE_ENTRIES)
+        return true;
+    uint64_t rows = SAMPLE_ENTRIES / seen->columns;
+    rows = rows > SAMPLE_ROWS ? SAMPLE_ROWS : rows;
+    seen->sampled = (size_t)(rows < seen->rows ? rows : seen->rows);
+    seen->sample = malloc(seen->sampled * seen->columns * sizeof *seen->sample);
+    return seen->sample && pe_view_read(own, 0, seen->sampled, seen->sample);
+}
+
+void pe_seen_end(pe_seen *seen)
+{
+    free(seen->sample);
+    free(seen->waves);
+}
+
+double pe_seen_entry(const pe_seen *seen, uint64_t row, uint64_t column)
+{
+    return seen->sample[row * seen->columns + column];
+}
+
+/* Fit the columns that are too slow for the first rows to rows that are spread over the table.
+ */
+static bool fit_slow(pe_seen *seen)
+{
+    uint64_t distance = (seen->rows - 1) / seen->sampled;
+    size_t bytes = seen->sampled * seen->columns * sizeof *seen->sample;
+    pe_view spread = seen->view;
+    if (distance < 2)
+        return true;
+    spread.strides[0] *= distance;
+    spread.shape[0] = seen->sampled;
+    double *rows = malloc(bytes);
+    bool good = rows && pe_view_read(&spread, 0, seen->sampled, rows);
+    for (uint64_t column = 0; good && column < seen->columns; column++) {
+        pe_seen_wave *wave = &seen->waves[column];
+        if (wave->found)
+            continue;
+        *wave =
+            pe_fit_wave(rows + column, (size_t)seen->columns, seen->sampled, PE_LEAST_ANGLE);
+        wave->frequency /= (double)distance;
+        wave->turns = wave->frequency * (double)(seen->sampled * distance);
+    }
+    free(rows);
+    return good;
+}
+
+#define TRIED 24 /* columns, before all of a wide table are fitted */
+
+/* Whether some columns of a table are waves: the first ones of each half, and some between. */
+static bool has_waves(const pe_seen *seen)
+{
+    const uint64_t half = seen->columns / 2;
+    for (uint64_t i = 0; i < TRIED; i++) {
+        uint64_t place = i / 4 * half / (TRIED / 4) + i % 2;
+        uint64_t column = i % 4 < 2 ? place : half + place;
+        if (pe_fit_wave(seen->sample + column, (size_t)seen->columns, seen->sampled,
+                        PE_LEAST_ANGLE)
+                .found)
+            return true;
+    }
+    return false;
+}
+
+const pe_seen_wave *pe_seen_waves(pe_seen *seen)
+{
+    size_t found = 0;
+    if (seen->waves || !seen->sample)
+        return seen->waves;
+    seen->waves = calloc((size_t)seen->columns, sizeof *seen->waves);
+    const bool none = seen->columns > 4 * TRIED && !has_waves(seen);
+    for (uint64_t column = 0; seen->waves && !none && column < seen->columns; column++) {
+        pe_seen_wave *wave = &seen->waves[column];
+        *wave = pe_fit_wave(seen->sample + column, (size_t)seen->columns, seen->sampled,
+                            PE_LEAST_ANGLE);
+        wave->turns = wave->frequency * (double)seen->sampled;
+        found += wave->found;
+    }
+    if (found > 0 && !fit_slow(seen)) {
+        free(seen->waves);
+        seen->waves = NULL;
+    }
+    return seen->waves;
+}
+
+/* ---- the law of frequencies ---- */
+
+double pe_seen_unit(const pe_view *view)
+{
+    static const double UNITS[] = {
+        [PE_F32] = 0x1p-23, [PE_F64] = 0x1p-52, [PE_F16] = 0x1p-10, [PE_BF16] = 0x1p-7};
+    pe_dtype dtype;
+    return pe_element_is_real(view->element, &dtype) ? UNITS[dtype] : 0;
+}
+
+#define RECIPE_ERROR 2e-6 /* relative: how far float32 arithmetic moves a frequency */
+
+double pe_seen_wave_error(const pe_seen *seen, const pe_seen_wave *wave)
+{
+    double angle = wave->turns, part = fmin(angle, 1);
+    return RECIPE_ERROR + pe_seen_unit(&seen->view) * 4 / (angle * part * part);
+}
+
+#define DROPPED_MAX 8
+
+/* How many of so many waves may be bad. */
+static size_t bad_allowed(size_t count)
+{
+    size_t allowed = count < 6 ? 0 : 1 + count / 16;
+    return allowed < DROPPED_MAX ? allowed : DROPPED_MAX;
+}
+
+/* A line that is fitted to logarithms of frequencies, weighted, and the waves that are left
+ * out.
+ */
+typedef struct line {
+    double weight, x, y, xx, xy; /* sums */
+    double start, slope, spread;
+    size_t used, dropped;
+    uint64_t drops[DROPPED_MAX];
+} line;
+
+static bool is_dropped(const line *own, uint64_t index)
+{
+    for (size_t i = 0; i < own->dropped; i++)
+        if (own->drops[i] == index)
+            return true;
+    return false;
+}
+
+static bool fit_line(const pe_seen *seen, uint64_t first, uint64_t stride, uint64_t count,
+                     line *own)
+{
+    own->weight = own->x = own->y = own->xx = own->xy = 0;
+    own->used = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        const pe_seen_wave *wave = &seen->waves[first + i * stride];
+        if (!wave->found || is_dropped(own, i))
+            continue;
+        double log = pe_log((dd){wave->frequency, 0}).hi, index = (double)i;
+        double error = pe_seen_wave_error(seen, wave), weight = 1 / (error * error);
+        own->used++;
+        own->weight += weight;
+        own->x += weight * index;
+        own->y += weight * log;
+        own->xx += weight * index * index;
+        own->xy += weight * index * log;
+    }
+    own->spread = own->weight * own->xx - own->x * own->x;
+    if (own->used < 2 || own->spread <= 0)
+        return false;
+    own->slope = (own->weight * own->xy - own->x * own->y) / own->spread;
+    own->start = (own->y - own->slope * own->x) / own->weight;
+    return true;
+}
+
+/* How far the farthest wave is from the line, in errors. */
+static double farthest_of(const pe_seen *seen, uint64_t first, uint64_t stride, uint64_t count,
+                          const line *own, uint64_t *ret_index)
+{
+    double most = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        const pe_seen_wave *wave = &seen->waves[first + i * stride];
+        if (!wave->found || is_dropped(own, i))
+            continue;
+        double log = pe_log((dd){wave->frequency, 0}).hi;
+        double off =
+            fabs(log - own->start - own->slope * (double)i) / pe_seen_wave_error(seen, wave);
+        if (off > most) {
+            most = off;
+            *ret_index = i;
+        }
+    }
+    return most;
+}
+
+bool pe_seen_geometric(pe_seen *seen, uint64_t first, uint64_t stride, uint64_t count,
+                       pe_seen_geometry *ret_geometry)
+{
+    line own = {.used = 0};
+    if (!pe_seen_waves(seen) || !fit_line(seen, first, stride, count, &own))
+        return false;
+    const size_t allowed = bad_allowed(own.used);
+    for (uint64_t bad = 0; farthest_of(seen, first, stride, count, &own, &bad) > 4;) {
+        if (own.dropped == allowed)
+            return false;
+        own.drops[own.dropped++] = bad;
+        if (!fit_line(seen, first, stride, count, &own))
+            return false;
+    }
+    if (!(own.slope < 0) || own.slope < -40)
+        return false;
+    *ret_geometry = (pe_seen_geometry){.first = pe_unscaled(pe_exp((dd){own.start, 0})).hi,
+                                       .ratio = pe_unscaled(pe_exp((dd){own.slope, 0})).hi,
+                                       .first_error = 2 * sqrt(own.xx / own.spread),
+                                       .ratio_error = 2 * sqrt(own.weight / own.spread)};
+    return true;
+}
+
+/* ---- the position of row 0 ---- */
+
+#define TURN            6.283185307179586
+#define PHASE_TOLERANCE 0.02 /* radians */
+#define OFFSET_WAVES    256  /* that are looked at, the slowest ones */
+#define TURNS_MAX       400  /* of the slowest wave before row 0 */
+
+/* An angle modulo a turn, from -π to π. */
+static double wrapped(double angle)
+{
+    return angle - TURN * rint(angle / TURN);
+}
+
+/* The wave with the greatest frequency below `limit`, or with `slowest` the least one above 0.
+ */
+static const pe_seen_wave *next_faster(const pe_seen_wave *waves, uint64_t first,
+                                       uint64_t stride, uint64_t count, double above)
+{
+    const pe_seen_wave *next = NULL;
+    for (uint64_t i = 0; i < count; i++) {
+        const pe_seen_wave *wave = &waves[first + i * stride];
+        if (wave->found && wave->frequency > above &&
+            (!next || wave->frequency < next->frequency))
+            next = wave;
+    }
+    return next;
+}
+
+/* What the phase of a wave may be off by, in radians. */
+static double phase_error(const pe_seen *seen, const pe_seen_wave *wave)
+{
+    double part = fmin(wave->turns, 1);
+    return PHASE_TOLERANCE + 4 * pe_seen_unit(&seen->view) / (part * part);
+}
+
+/* Refine an offset by ever faster waves; those that are far off are left out. Returns the
+ * largest difference of phases that is left, in errors, or 2 if too many waves are off. */
+static double refine(const pe_seen *seen, const pe_seen_wave *const *waves, size_t count,
+                     double turned, double *offset)
+{
+    double worst = 0;
+    size_t bad = 0;
+    for (size_t i = 0; i < count; i++) {
+        double off = wrapped(waves[i]->phase + turned - waves[i]->frequency * *offset);
+        *offset += fabs(off) < 1 ? off / waves[i]->frequency : 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        double off = wrapped(waves[i]->phase + turned - waves[i]->frequency * *offset);
+        off = fabs(off) / phase_error(seen, waves[i]);
+        if (off >= 1)
+            bad++;
+        else
+            worst = fmax(worst, off);
+    }
+    return bad > bad_allowed(count) ? 2 : worst;
+}
+
+/* Find the offset by a wave, which says it modulo its own turns, and by the others, which say
+ * which turn. */
+static bool find_offset(const pe_seen *seen, const pe_seen_wave *const *waves, size_t count,
+                        const pe_seen_wave *from, double turned, double *ret_offset)
+{
+    double best = 1;
+    bool found = false;
+    for (int turns = 0; turns <= (count > 1 ? TURNS_MAX : 0); turns++)
+        for (int sign = 1; sign >= (turns > 0 ? -1 : 1); sign -= 2) {
+            double offset = wrapped(from->phase + turned) / from->frequency +
+                            sign * turns * TURN / from->frequency;
+            double worst = refine(seen, waves, count, turned, &offset);
+            if (worst < best) {
+                best = worst / 4; /* one with more turns must be much better */
+                *ret_offset = offset;
+                found = true;
+            }
+        }
+    return found;
+}
+
+bool pe_seen_offset(pe_seen *seen, uint64_t first, uint64_t stride, uint64_t count, bool sines,
+                    double *ret_offset)
+{
+    const pe_seen_wave *waves = pe_seen_waves(seen), *wave;
+    const pe_seen_wave *rising[OFFSET_WAVES];
+    const double turned = sines ? TURN / 4 : 0;
+    size_t used = 0;
+    double above = 0;
+    while (waves && used < OFFSET_WAVES &&
+           (wave = next_faster(waves, first, stride, count, above))) {
+        rising[used++] = wave;
+        above = wave->frequency;
+    }
+    if (used == 0)
+        return false;
+    if (find_offset(seen, rising, used, rising[0], turned, ret_offset))
+        return true;
+    return bad_allowed(used) > 0 &&
+           find_offset(seen, rising, used, rising[1], turned, ret_offset);
+}
+
+void pe_seen_decimal(double number, double relative, char dst[PE_PRINT_MAX])
+{
+    double decimal = number;
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(dst, PE_PRINT_MAX, "%.*g", digits, number);
+        decimal = strtod(dst, NULL);
+        if (fabs(decimal - number) <= relative * fabs(number))
+            break;
+    }
+    pe_print_number(dst, decimal);
+}

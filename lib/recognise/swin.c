@@ -1,0 +1,250 @@
+/* Proposing requests for the indices and biases of Swin Transformers (arXiv:2103.14030,
+ * arXiv:2111.09883). */
+#include "recognise/swin.h"
+
+#include "numerics/elementary.h"
+#include "recognise/seeded.h"
+#include "recognise/stored_tables.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define TOKENS_MAX 65536
+#define CLASS_ROWS 3 /* of the table: class to token, token to class, class to class */
+
+static const pe_recipe RECIPE = {.initialiser = PE_TRUNC_NORMAL, .std = 0.02};
+
+/* A window of tokens, with a class token or without. */
+typedef struct shape {
+    uint64_t height, width;
+    bool class_token;
+} shape;
+
+/* The row of a table of so many rows for the first query and key: that of the class token to
+ * itself, or the middle one. */
+static uint64_t first_row_of(uint64_t rows, bool class_token)
+{
+    return class_token ? rows - 1 : rows / 2;
+}
+
+static uint64_t first_row(const shape *own)
+{
+    uint64_t offsets = (2 * own->height - 1) * (2 * own->width - 1);
+    return first_row_of(offsets + (own->class_token ? CLASS_ROWS : 0), own->class_token);
+}
+
+/* Propose the windows of as many tokens that `fits` says may be; `rest` holds what is known
+ * besides. */
+static void propose_shapes(const char *tensor, uint64_t tokens, bool classes, const char *rest,
+                           bool (*fits)(const void *context, const shape *own),
+                           const void *context, pe_proposals *proposals)
+{
+    for (int class_token = 0; class_token <= (classes ? 1 : 0); class_token++) {
+        uint64_t cells = tokens - (uint64_t)class_token;
+        for (uint64_t height = 1; height <= cells && cells <= TOKENS_MAX; height++) {
+            shape own = {height, cells / height, class_token};
+            if (cells % height == 0 && fits(context, &own))
+                pe_propose(proposals, tensor, "height=%llu&width=%llu%s%s",
+                           (unsigned long long)height, (unsigned long long)own.width,
+                           class_token ? "&class_token=true" : "", rest);
+        }
+    }
+}
+
+/* ---- indices ---- */
+
+static bool fits_index(const void *context, const shape *own)
+{
+    return *(const double *)context == (double)first_row(own);
+}
+
+static bool is_square(const pe_view *view, size_t rank)
+{
+    return view->rank == rank && view->shape[rank - 1] == view->shape[rank - 2];
+}
+
+static void propose_index(const pe_seen *seen, bool classes, const char *rest,
+                          pe_proposals *proposals)
+{
+    if (!is_square(&seen->view, 2) || seen->sampled == 0)
+        return;
+    double first = pe_seen_entry(seen, 0, 0);
+    propose_shapes("index", seen->rows, classes, rest, fits_index, &first, proposals);
+}
+
+/* ---- trained biases ---- */
+
+typedef struct biases {
+    const pe_distances *row; /* of the first query */
+    pe_dtype dtype;
+    pe_origin origin;
+    uint64_t stored_rows; /* of the stored table; 0: it is drawn */
+} biases;
+
+static bool is_table_row(const biases *found, uint64_t row)
+{
+    const pe_seeded table = {"table", &RECIPE, found->row->heads, 0, 1, 0};
+    return pe_seeded_is_row(found->row, 0, found->dtype, &table, &found->origin, row);
+}
+
+static bool fits_bias(const void *context, const shape *own)
+{
+    const biases *found = context;
+    uint64_t first = first_row(own);
+    if (found->stored_rows > 0 && first != first_row_of(found->stored_rows, own->class_token))
+        return false;
+    return is_table_row(found, first);
+}
+
+/* Whether the stored table may have been interpolated for a window: the middle offset stays
+ * where it is, and so do the rows for the class token. */
+static bool fits_resized(const void *context, const shape *own)
+{
+    const biases *found = context;
+    uint64_t first = first_row_of(found->stored_rows, own->class_token);
+    return first != first_row(own) && is_table_row(found, first);
+}
+
+/* Read the first query's entries of a bias [heads, tokens, tokens], or [tokens, tokens] of one
+ * head. */
+static bool read_first(const pe_view *view, bool has_heads, pe_distances *ret_row)
+{
+    pe_view row = *view;
+    if (!is_square(view, 2u + has_heads))
+        return false;
+    row = pe_view_at(&row, has_heads, 0);
+    return pe_distances_read(&row, has_heads, ret_row);
+}
+
+/* Propose windows for which the stored table, of a square one, is interpolated. */
+static void propose_resized(const biases *found, const char *rest, pe_proposals *proposals)
+{
+    static const char *const MODES[] = {"", "&mode=bilinear"};
+    pe_trained table;
+    uint64_t rows;
+    double largest = 0;
+    if (!pe_origin_tensor(&found->origin, "table", found->row->heads, &RECIPE, &table, &rows))
+        return;
+    for (uint64_t row = 0; row < rows; row++)
+        largest = fmax(largest, pe_trained_row_magnitude(&table, row));
+    proposals->looked_up = false;
+    pe_stored_sums(proposals, largest, sqrt((double)rows));
+    for (size_t i = 0; i < PE_COUNT(MODES); i++) {
+        char all[2 * PE_ORIGIN_TEXT];
+        snprintf(all, sizeof all, "%s%s", rest, MODES[i]);
+        propose_shapes("bias", found->row->keys, true, all, fits_resized, found, proposals);
+    }
+    proposals->amplitude = proposals->angle = proposals->roundings = 0;
+    proposals->looked_up = true;
+}
+
+static void propose_biases(const pe_seen *seen, bool has_heads, pe_proposals *proposals)
+{
+    char rest[PE_ORIGIN_TEXT + 32], number[PE_ORIGIN_TEXT];
+    pe_distances row;
+    biases found = {.row = &row};
+    if (!pe_element_is_real(seen->view.element, &found.dtype) ||
+        !read_first(&seen->view, has_heads, &row))
+        return;
+    for (size_t i = 0; i < pe_origin_count(seen); i++) {
+        pe_trained table;
+        found.origin = pe_origin_at(seen, i);
+        if (!pe_origin_tensor(&found.origin, "table", row.heads, &RECIPE, &table,
+                              &found.stored_rows))
+            break;
+        found.stored_rows = found.origin.set ? found.stored_rows : 0;
+        pe_origin_write(&found.origin, number);
+        snprintf(rest, sizeof rest, "&heads=%llu%s", (unsigned long long)row.heads, number);
+        propose_shapes("bias", row.keys, true, rest, fits_bias, &found, proposals);
+        if (found.stored_rows > 0)
+            propose_resized(&found, rest, proposals);
+    }
+    pe_distances_done(&row);
+}
+
+void pe_swin_recognise(pe_seen *seen, pe_proposals *proposals)
+{
+    proposals->looked_up = true;
+    propose_index(seen, true, "&heads=1", proposals);
+    for (int heads = 0; heads < 2; heads++)
+        propose_biases(seen, heads, proposals);
+}
+
+/* ---- version 2 ---- */
+
+/* The size of the window that coordinates are divided for: log2(1 + 8 * offset / (size - 1)) /
+ * 3 is the coordinate of an offset. */
+static void write_trained(char dst[48], const char *name, double coordinate, uint64_t size)
+{
+    dst[0] = '\0';
+    if (size < 2)
+        return;
+    double power = pe_unscaled(pe_exp((dd){3 * 0.6931471805599453 * coordinate, 0})).hi;
+    double trained = 1 + 8 * (double)(size - 1) / (power - 1);
+    if (trained > 1.5 && trained < 1e5 && rint(trained) != (double)size)
+        snprintf(dst, 48, "&%s=%.0f", name, trained);
+}
+
+/* Propose a table of coordinates [rows, 2]: as many rows begin with the same row offset as
+ * there are column offsets. */
+static void propose_coordinates(const pe_seen *seen, pe_proposals *proposals)
+{
+    char height_text[48], width_text[48];
+    uint64_t columns = 0;
+    if (seen->columns != 2 || seen->sampled == 0)
+        return;
+    while (columns < seen->sampled &&
+           pe_seen_entry(seen, columns, 0) == pe_seen_entry(seen, 0, 0))
+        columns++;
+    if (columns % 2 == 0 || seen->rows % columns != 0 || (seen->rows / columns) % 2 == 0)
+        return;
+    uint64_t height = (seen->rows / columns + 1) / 2, width = (columns + 1) / 2;
+    write_trained(height_text, "pretrained_height", -pe_seen_entry(seen, 0, 0), height);
+    write_trained(width_text, "pretrained_width", -pe_seen_entry(seen, 0, 1), width);
+    pe_propose(proposals, "coordinates", "height=%llu&width=%llu%s%s&heads=1&hidden=1",
+               (unsigned long long)height, (unsigned long long)width, height_text, width_text);
+}
+
+/* The width of a window: tokens side by side have the same bias, until the end of a row. 0:
+ * this is no bias of a network's. */
+static uint64_t width_of_bias(const pe_view *head)
+{
+    uint64_t tokens = head->shape[0], width = 1;
+    double first = 0;
+    for (uint64_t i = 0; i + 1 < tokens; i++, width++) {
+        pe_view row = pe_view_at(head, 0, i), entry = pe_view_part(&row, 0, i + 1, 1);
+        double bias;
+        if (!pe_view_read(&entry, 0, 1, &bias) || !(bias > 0 && bias < 16))
+            return 0;
+        first = i == 0 ? bias : first;
+        if (bias != first)
+            break;
+    }
+    return tokens % width == 0 ? width : 0;
+}
+
+#define SMALL_WINDOW 256 /* tokens of windows whose networks are computed */
+
+static void propose_networks(const pe_view *view, bool has_heads, pe_proposals *proposals)
+{
+    char number[PE_ORIGIN_TEXT];
+    if (!is_square(view, 2u + has_heads) || view->shape[has_heads] > SMALL_WINDOW)
+        return;
+    pe_view head = has_heads ? pe_view_at(view, 0, 0) : *view;
+    uint64_t width = width_of_bias(&head);
+    for (uint64_t seed = 0; width > 0 && seed < PE_SEEDS_TRIED; seed++) {
+        pe_origin_write(&(pe_origin){.seed = seed}, number);
+        pe_propose(proposals, "bias", "height=%llu&width=%llu&heads=%llu%s",
+                   (unsigned long long)(head.shape[0] / width), (unsigned long long)width,
+                   (unsigned long long)(has_heads ? view->shape[0] : 1), number);
+    }
+}
+
+void pe_swin_v2_recognise(pe_seen *seen, pe_proposals *proposals)
+{
+    proposals->looked_up = false;
+    propose_index(seen, false, "&heads=1&hidden=1", proposals);
+    propose_coordinates(seen, proposals);
+    for (int heads = 0; heads < 2; heads++)
+        propose_networks(&seen->view, heads, proposals);
+}

@@ -1,0 +1,327 @@
+/* Proposing requests for T5's buckets and biases (arXiv:1910.10683, section 2.1). */
+#include "recognise/t5.h"
+
+#include "numerics/buckets.h"
+#include "numerics/elementary.h"
+#include "recognise/seeded.h"
+#include "trained/gather.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- runs of a bucket ---- */
+
+/* Distances that share a bucket. */
+typedef struct run {
+    int64_t first, last; /* counted from the least distance */
+    int64_t bucket;
+} run;
+
+#define RUNS_MAX (2 * PE_BUCKETS_MAX)
+
+typedef struct runs {
+    run items[RUNS_MAX];
+    size_t count;
+} runs;
+
+/* False: these are no buckets. */
+static bool find_runs(const double *buckets, size_t count, runs *ret_runs)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!(buckets[i] >= 0 && buckets[i] < PE_BUCKETS_MAX) || rint(buckets[i]) != buckets[i])
+            return false;
+        if (i == 0 || buckets[i] != buckets[i - 1]) {
+            if (found == RUNS_MAX)
+                return false;
+            ret_runs->items[found].first = (int64_t)i;
+            ret_runs->items[found++].bucket = (int64_t)buckets[i];
+        }
+        ret_runs->items[found - 1].last = (int64_t)i;
+    }
+    ret_runs->count = found;
+    return found > 0;
+}
+
+/* ---- the setting ---- */
+
+typedef struct setting {
+    bool bidirectional;
+    int64_t one_way; /* buckets of a direction */
+    int64_t zero;    /* the entry of distance 0 */
+    int64_t max_distance;
+} setting;
+
+static int64_t exact_of(const setting *own)
+{
+    return own->one_way / 2;
+}
+
+/* A run's least and largest magnitude of distance, and its bucket in its own direction. Keys
+ * after the query that all have bucket 0 have magnitude 0. */
+static run magnitudes_of(const setting *own, const run *from)
+{
+    int64_t first = from->first - own->zero, last = from->last - own->zero;
+    bool after = last > 0;
+    if (after && own->bidirectional)
+        return (run){first, last, from->bucket - own->one_way};
+    return (run){after ? 0 : -last, first > 0 ? 0 : -first, from->bucket};
+}
+
+/* Find the entry of distance 0 by the runs on either side of it, or by one of the buckets that
+ * have one distance. False: only buckets of many distances are seen. */
+static bool find_zero(const runs *seen, setting *own)
+{
+    const run *first = &seen->items[0], *last = &seen->items[seen->count - 1];
+    for (size_t i = 0; i < seen->count; i++)
+        if (seen->items[i].bucket == 0) {
+            own->zero = seen->items[i].first;
+            return true;
+        }
+    if (last->bucket < exact_of(own)) {
+        own->zero = last->last + last->bucket;
+        return true;
+    }
+    own->zero = first->first - (first->bucket - own->one_way);
+    return own->bidirectional && first->bucket > own->one_way &&
+           first->bucket - own->one_way < exact_of(own);
+}
+
+/* ---- the largest distance ---- */
+
+/* The natural logarithm. */
+static double log_of(double number)
+{
+    return pe_log((dd){number, 0}).hi;
+}
+
+/* Between which bounds the largest distance is, by the bounds of the buckets: bucket exact + t
+ * begins at the least n with steps * ln(n/exact) >= t * ln(max/exact). False: there is none. */
+static bool bound_distance(const runs *seen, const setting *own, double *ret_low,
+                           double *ret_high)
+{
+    int64_t exact = exact_of(own), steps = own->one_way - exact;
+    double low = 0, high = HUGE_VAL;
+    for (size_t i = 0; i < seen->count; i++) {
+        run part = magnitudes_of(own, &seen->items[i]);
+        double t = (double)(part.bucket - exact);
+        if (part.bucket < exact || part.last < exact) {
+            if (part.first != part.last || part.bucket != part.first)
+                return false;
+            continue;
+        }
+        if (part.bucket >= own->one_way || part.first < exact)
+            return false;
+        double begins = (double)steps * log_of((double)part.first / (double)exact);
+        double ends = (double)steps * log_of((double)part.last / (double)exact);
+        if (t > 0)
+            high = fmin(high, begins / t);
+        if (t + 1 < (double)steps)
+            low = fmax(low, ends / (t + 1));
+    }
+    *ret_low = (double)exact * pe_unscaled(pe_exp((dd){low, 0})).hi;
+    *ret_high = PE_DISTANCE_MAX;
+    if (high < log_of(PE_DISTANCE_MAX))
+        *ret_high = (double)exact * pe_unscaled(pe_exp((dd){high, 0})).hi;
+    return *ret_low < *ret_high * (1 + 0x1p-40);
+}
+
+static const int64_t PUBLISHED[] = {128, 256, 64, 800, 32, 20, 512, 1024};
+
+/* A number above `low` and up to `high`: one that libraries have, or else the roundest. */
+static int64_t usual_between(double low, double high)
+{
+    for (size_t i = 0; i < PE_COUNT(PUBLISHED); i++)
+        if ((double)PUBLISHED[i] > low && (double)PUBLISHED[i] <= high)
+            return PUBLISHED[i];
+    for (int64_t unit = 1000000; unit > 1; unit /= 10) {
+        int64_t next = ((int64_t)low / unit + 1) * unit;
+        if ((double)next <= high)
+            return next;
+    }
+    return (int64_t)low + 1;
+}
+
+static bool fits(const runs *seen, const setting *own)
+{
+    pe_t5_buckets buckets;
+    if (own->max_distance <= exact_of(own) || own->max_distance > PE_DISTANCE_MAX)
+        return false;
+    pe_t5_buckets_init(&buckets, (uint32_t)own->one_way * (own->bidirectional ? 2 : 1),
+                       (uint32_t)own->max_distance, own->bidirectional);
+    for (size_t i = 0; i < seen->count; i++) {
+        const run *part = &seen->items[i];
+        if (pe_t5_bucket(&buckets, part->first - own->zero) != (size_t)part->bucket ||
+            pe_t5_bucket(&buckets, part->last - own->zero) != (size_t)part->bucket)
+            return false;
+    }
+    return true;
+}
+
+/* Find a largest distance for which all buckets are as seen. The bounds are rounded, and closed
+ * on one side: so the numbers beside are tried, too. */
+static bool find_distance(const runs *seen, setting *own)
+{
+    double low, high;
+    if (!bound_distance(seen, own, &low, &high))
+        return false;
+    const double slack = 0x1p-40;
+    int64_t usual =
+        usual_between(fmax(low * (1 - slack), (double)exact_of(own)), high * (1 + slack));
+    for (int64_t more = 0; more < 3; more++) {
+        own->max_distance = usual + more;
+        if (fits(seen, own))
+            return true;
+    }
+    return false;
+}
+
+/* What libraries have. */
+static const setting USUAL[] = {{.bidirectional = true, .one_way = 16},
+                                {.bidirectional = false, .one_way = 32},
+                                {.bidirectional = true, .one_way = 32},
+                                {.bidirectional = true, .one_way = 160}};
+
+static bool is_usual(const setting *own)
+{
+    for (size_t i = 0; i < PE_COUNT(USUAL); i++)
+        if (USUAL[i].bidirectional == own->bidirectional && USUAL[i].one_way == own->one_way)
+            return true;
+    return false;
+}
+
+#define FAR_BUCKETS_MAX 128 /* of a direction: starts of more take long to find */
+
+/* Find the window where only logarithmic buckets are seen: with the largest distances that
+ * libraries have, where the first of the buckets ends or begins. */
+static bool find_far_window(const runs *seen, setting *own)
+{
+    const run *first = &seen->items[0], *last = &seen->items[seen->count - 1];
+    bool after = own->bidirectional && first->bucket >= own->one_way;
+    int64_t exact = exact_of(own), one_way = own->one_way;
+    /* the second run from the query begins where its bucket does; a single one anywhere */
+    const run *second = seen->count == 1 ? first : after ? first + 1 : last - 1;
+    int64_t t = second->bucket - (after ? one_way : 0) - exact;
+    if (t < 0 || t >= one_way - exact ||
+        (!is_usual(own) && (t != one_way - exact - 1 || one_way > FAR_BUCKETS_MAX)))
+        return false;
+    for (size_t i = 0; i < PE_COUNT(PUBLISHED); i++) {
+        pe_t5_buckets buckets;
+        if (PUBLISHED[i] <= exact)
+            continue;
+        own->max_distance = PUBLISHED[i];
+        pe_t5_buckets_init(&buckets, (uint32_t)one_way * (own->bidirectional ? 2 : 1),
+                           (uint32_t)PUBLISHED[i], own->bidirectional);
+        int64_t start = buckets.starts[t];
+        own->zero = after ? second->first - start : second->last + start;
+        if (fits(seen, own))
+            return true;
+    }
+    return false;
+}
+
+static bool try_setting(const runs *seen, setting *own)
+{
+    return find_zero(seen, own) ? find_distance(seen, own) : find_far_window(seen, own);
+}
+
+static int64_t buckets_of(const setting *own)
+{
+    return own->one_way * (own->bidirectional ? 2 : 1);
+}
+
+/* Find a setting for which all buckets are as seen, first among those that libraries have.
+ * `buckets`: how many there are; 0: this is not known. */
+static bool find_setting(const runs *seen, int64_t buckets, setting *ret_setting)
+{
+    for (size_t i = 0; i < PE_COUNT(USUAL); i++) {
+        *ret_setting = USUAL[i];
+        if ((buckets == 0 || buckets_of(ret_setting) == buckets) &&
+            try_setting(seen, ret_setting))
+            return true;
+    }
+    for (int both = 1; both >= 0; both--)
+        for (int64_t one_way = 2; one_way <= PE_BUCKETS_MAX / (1 + both); one_way++) {
+            *ret_setting = (setting){.bidirectional = both, .one_way = one_way};
+            if ((buckets == 0 || buckets_of(ret_setting) == buckets) &&
+                try_setting(seen, ret_setting))
+                return true;
+        }
+    return false;
+}
+
+/* The number of buckets of a stored table, which its rows say; 0 of a drawn one. */
+static int64_t buckets_known(const pe_origin *origin, uint64_t heads)
+{
+    pe_trained table;
+    uint64_t rows;
+    bool stored = origin->set &&
+                  pe_origin_tensor(origin, "table", heads, &pe_relative_recipe, &table, &rows);
+    return stored ? (int64_t)rows : 0;
+}
+
+/* ---- proposals ---- */
+
+/* Whether numbers rise or fall by one all along: those of many schemes do, and T5's only in odd
+ * windows. */
+static bool is_plain(const runs *seen)
+{
+    for (size_t i = 0; i < seen->count; i++) {
+        const run *one = &seen->items[i];
+        if (one->first != one->last || (i > 0 && llabs(one->bucket - one[-1].bucket) != 1))
+            return false;
+    }
+    return true;
+}
+
+static void propose_buckets(const pe_distances *distances, const double *buckets,
+                            const char *tensor, const pe_origin *origin,
+                            pe_proposals *proposals)
+{
+    char window[PE_WINDOW_TEXT], number[PE_ORIGIN_TEXT];
+    int64_t known = buckets_known(origin, distances->heads);
+    setting found;
+    runs *seen = malloc(sizeof *seen);
+    if (seen && find_runs(buckets, distances->count, seen) &&
+        (buckets != distances->entries || !is_plain(seen)) &&
+        find_setting(seen, known, &found)) {
+        pe_distances_window(distances, found.zero, window);
+        pe_origin_write(origin, number);
+        pe_propose(proposals, tensor, "%s&heads=%llu&num_buckets=%lld&max_distance=%lld%s%s",
+                   window, (unsigned long long)distances->heads, (long long)buckets_of(&found),
+                   (long long)found.max_distance,
+                   found.bidirectional ? "" : "&bidirectional=false", number);
+    }
+    free(seen);
+}
+
+static void propose_biases(const pe_seen *seen, bool has_heads, pe_proposals *proposals)
+{
+    pe_distances distances;
+    pe_dtype dtype;
+    pe_origin origin;
+    if (!pe_element_is_real(seen->view.element, &dtype) ||
+        !pe_distances_read(&seen->view, has_heads, &distances))
+        return;
+    const pe_seeded table = {"table", &pe_relative_recipe, distances.heads, PE_BUCKETS_MAX, 1,
+                             0};
+    double *rows = malloc(distances.count * sizeof *rows);
+    if (rows && pe_seeded_rows(seen, &distances, dtype, &table, &origin, rows))
+        propose_buckets(&distances, rows, "bias", &origin, proposals);
+    free(rows);
+    pe_distances_done(&distances);
+}
+
+void pe_t5_recognise(pe_seen *seen, pe_proposals *proposals)
+{
+    const pe_origin none = {.seed = 0};
+    pe_distances distances;
+    proposals->looked_up = true;
+    if (pe_distances_read(&seen->view, false, &distances)) {
+        if (!pe_distances_are_equal(&distances)) /* one number says nothing */
+            propose_buckets(&distances, distances.entries, "bucket", &none, proposals);
+        pe_distances_done(&distances);
+    }
+    for (int heads = 0; heads < 2; heads++)
+        propose_biases(seen, heads, proposals);
+}

@@ -1,0 +1,204 @@
+/* Fitting one wave to a column of numbers: a first frequency from second differences at growing
+ * lags, then least squares for frequency, phase and amplitude (Gauss and Newton). */
+#include "recognise/wave_fit.h"
+
+#include "numerics/angle.h"
+
+#include <math.h>
+
+#define TURN  6.283185307179586
+#define STEPS 9 /* of least squares; the last ones leave out what is far */
+
+static void sine_and_cosine(double angle, double *ret_sine, double *ret_cosine)
+{
+    dd sine, cosine;
+    pe_phase_sincos(pe_angle_turns(angle), &sine, &cosine);
+    *ret_sine = sine.hi;
+    *ret_cosine = cosine.hi;
+}
+
+/* The angle of a point, from -π to π: a rough one that Newton's method makes exact. */
+static double angle_of(double y, double x)
+{
+    double radius = sqrt(x * x + y * y), sine, cosine;
+    if (radius == 0)
+        return 0;
+    double steep = x == 0 ? 1e300 : fabs(y) / fabs(x), angle;
+    if (fabs(y) < fabs(x))
+        angle = steep / (1 + 0.28 * steep * steep);
+    else
+        angle = TURN / 4 - 1 / (steep + 0.28 / steep);
+    angle = x < 0 ? TURN / 2 - angle : angle;
+    angle = y < 0 ? -angle : angle;
+    for (int i = 0; i < 3; i++) {
+        sine_and_cosine(angle, &sine, &cosine);
+        angle += (y * cosine - x * sine) / radius;
+    }
+    return angle;
+}
+
+/* ---- the first frequency ---- */
+
+/* sin²(w·lag/2) by second differences at a lag; below 0 if there is nothing to tell it by. */
+static double half_sine_squared(const double *x, size_t stride, size_t count, size_t lag)
+{
+    double above = 0, below = 0;
+    for (size_t k = lag; k + lag < count; k++) {
+        double middle = x[k * stride];
+        above += (x[(k + lag) * stride] - 2 * middle + x[(k - lag) * stride]) * middle;
+        below += middle * middle;
+    }
+    return below > 0 ? -above / (4 * below) : -1;
+}
+
+/* The frequency; 0 if none can be told. Lags double; each one says the frequency modulo its own
+ * turns, and the one before says which turn. */
+static double first_frequency(const double *x, size_t stride, size_t count, double least_square)
+{
+    double frequency = 0;
+    for (size_t lag = 1; 3 * lag <= count; lag *= 2) {
+        double square = half_sine_squared(x, stride, count, lag), angle, turn;
+        if (square < least_square || square > 1.0001) {
+            if (frequency > 0)
+                break;
+            continue;
+        }
+        square = square > 1 ? 1 : square;
+        angle = 2 * angle_of(sqrt(square), sqrt(1 - square)); /* of w·lag, from 0 to π */
+        if (frequency == 0) {
+            frequency = angle / (double)lag;
+            continue;
+        }
+        turn = TURN * rint(frequency * (double)lag / TURN);
+        angle = frequency * (double)lag < turn ? -angle : angle;
+        double better = (turn + angle) / (double)lag;
+        if (fabs(better - frequency) * (double)lag > 1)
+            break;
+        frequency = better;
+    }
+    return frequency;
+}
+
+/* ---- least squares ---- */
+
+typedef struct fit {
+    double frequency, a, b; /* a·cos(w·k) + b·sin(w·k) */
+} fit;
+
+/* Solve a symmetric system of three equations by elimination; false if it is singular. */
+static bool solve(double m[3][4])
+{
+    for (int i = 0; i < 3; i++) {
+        if (fabs(m[i][i]) < 1e-300)
+            return false;
+        for (int row = i + 1; row < 3; row++) {
+            double factor = m[row][i] / m[i][i];
+            for (int column = i; column < 4; column++)
+                m[row][column] -= factor * m[i][column];
+        }
+    }
+    for (int i = 2; i >= 0; i--) {
+        for (int column = i + 1; column < 3; column++)
+            m[i][3] -= m[i][column] * m[column][3];
+        m[i][3] /= m[i][i];
+    }
+    return true;
+}
+
+/* The residual's limit, so that one bad number does not decide. */
+static double limited(double residual, double limit)
+{
+    return residual > limit ? limit : residual < -limit ? -limit : residual;
+}
+
+/* How far numbers count: residuals beyond `limit` count as that much, numbers beyond `trim` do
+ * not count. */
+typedef struct reach {
+    double limit, trim;
+} reach;
+
+/* One step: without `with_frequency` only amplitudes change. Returns the mean of the residuals'
+ * magnitudes before it in *ret_spread. */
+static bool improve(fit *own, const double *x, size_t stride, size_t count, reach within,
+                    bool with_frequency, double *ret_spread)
+{
+    double m[3][4] = {{0}}, sine, cosine, step_sine, step_cosine, sum = 0;
+    size_t used = 0;
+    sine_and_cosine(own->frequency, &step_sine, &step_cosine);
+    cosine = 1;
+    sine = 0;
+    for (size_t k = 0; k < count; k++) {
+        double slope = (double)k * (own->b * cosine - own->a * sine);
+        double terms[3] = {cosine, sine, with_frequency ? slope : 0};
+        double rest = limited(x[k * stride] - own->a * cosine - own->b * sine, within.limit);
+        bool counts = fabs(rest) <= within.trim;
+        used += counts;
+        sum += counts ? fabs(rest) : 0;
+        for (int i = 0; counts && i < 3; i++) {
+            for (int j = 0; j < 3; j++)
+                m[i][j] += terms[i] * terms[j];
+            m[i][3] += terms[i] * rest;
+        }
+        double next = cosine * step_cosine - sine * step_sine;
+        sine = sine * step_cosine + cosine * step_sine;
+        cosine = next;
+    }
+    if (!with_frequency)
+        m[2][2] = 1;
+    *ret_spread = sum / (double)(used > 0 ? used : 1);
+    if (2 * used < count || !solve(m))
+        return false;
+    own->a += m[0][3];
+    own->b += m[1][3];
+    own->frequency += m[2][3];
+    return own->frequency > 0 && own->frequency < TURN / 2;
+}
+
+/* Whether all but a few numbers lie near the wave. */
+static bool is_near(const fit *own, const double *x, size_t stride, size_t count,
+                    double amplitude)
+{
+    double sine = 0, cosine = 1, step_sine, step_cosine;
+    size_t far = 0;
+    sine_and_cosine(own->frequency, &step_sine, &step_cosine);
+    for (size_t k = 0; k < count; k++) {
+        far += fabs(x[k * stride] - own->a * cosine - own->b * sine) > 0.01 * amplitude;
+        double next = cosine * step_cosine - sine * step_sine;
+        sine = sine * step_cosine + cosine * step_sine;
+        cosine = next;
+    }
+    return far <= count / 8;
+}
+
+pe_seen_wave pe_fit_wave(const double *x, size_t stride, size_t count, double least_angle)
+{
+    const pe_seen_wave none = {.found = false};
+    double largest = 0;
+    for (size_t k = 0; k < count; k++) {
+        if (!isfinite(x[k * stride]))
+            return none;
+        largest = fmax(largest, fabs(x[k * stride]));
+    }
+    fit own = {.frequency = largest > 0 ? first_frequency(x, stride, count,
+                                                          least_angle * least_angle / 900)
+                                        : 0};
+    if (count < 4 || own.frequency <= 0 || own.frequency >= TURN / 2)
+        return none;
+    reach within = {INFINITY, INFINITY};
+    for (int i = 0; i < STEPS; i++) {
+        double spread;
+        if (!improve(&own, x, stride, count, within, i > 0, &spread))
+            return none;
+        within.limit = i > 1 ? 0.02 * largest : INFINITY;
+        if (i >= STEPS - 4)
+            within.trim = 8 * spread + 1e-12 * largest;
+    }
+    double amplitude = sqrt(own.a * own.a + own.b * own.b);
+    if (!isnormal(amplitude) || own.frequency * (double)count < least_angle ||
+        !is_near(&own, x, stride, count, amplitude))
+        return none;
+    return (pe_seen_wave){.found = true,
+                          .frequency = own.frequency,
+                          .phase = angle_of(-own.b, own.a),
+                          .amplitude = amplitude};
+}

@@ -1,0 +1,16 @@
+/* Fitting one wave to a column of numbers. */
+#ifndef PE_WAVE_FIT_H
+#define PE_WAVE_FIT_H
+
+#include "recognise/seen.h"
+
+/* How small a part of a turn tells a wave, in radians: of a table of any dtype, and of exact
+ * numbers in f64. */
+#define PE_LEAST_ANGLE       0.3
+#define PE_LEAST_EXACT_ANGLE 0.003
+
+/* Fit a wave to x[0], x[stride], … of `count` numbers. It is found if it meets all but a few of
+ * them, and makes at least that angle in all. */
+pe_seen_wave pe_fit_wave(const double *x, size_t stride, size_t count, double least_angle);
+
+#endif

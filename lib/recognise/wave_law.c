@@ -1,0 +1,87 @@
+#include "recognise/wave_law.h"
+
+#include "numerics/elementary.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define NEAREST         1e-5 /* how near a decimal must be at least to be taken for a number */
+#define FARTHEST        0.05 /* and at most, relative */
+#define AMPLITUDES      31   /* of which the middle one is taken */
+#define OFFSET_ABSOLUTE 0.02 /* positions: nearer to a whole number, it is one */
+
+static double within(double error)
+{
+    return fmin(fmax(error, NEAREST), FARTHEST);
+}
+
+double pe_wave_offset(double offset)
+{
+    char text[PE_PRINT_MAX];
+    if (fabs(offset - rint(offset)) <= OFFSET_ABSOLUTE)
+        return rint(offset) + 0.0; /* no negative zero */
+    pe_seen_decimal(offset, fmin(1e-4, 2e-3 / fabs(offset)), text);
+    return strtod(text, NULL);
+}
+
+void pe_wave_positions(double offset, double step, double error, char *dst, size_t size)
+{
+    char offset_text[48], step_text[48];
+    pe_propose_number(offset_text, sizeof offset_text, "offset", pe_wave_offset(offset), 0,
+                      "0");
+    pe_propose_number(step_text, sizeof step_text, "step", step, error, "1");
+    snprintf(dst, size, "%s%s", offset_text, step_text);
+}
+
+/* The middle one of the amplitudes of waves, so that a bad column does not decide. */
+static double amplitude_of(const pe_seen_wave *waves, pe_columns columns)
+{
+    double sorted[AMPLITUDES];
+    size_t count = 0;
+    for (uint64_t i = 0; i < columns.count && count < AMPLITUDES; i++) {
+        const pe_seen_wave *wave = &waves[columns.first + i * columns.stride];
+        size_t place = count;
+        if (!wave->found || (count > 0 && wave->turns < 3))
+            continue;
+        for (; place > 0 && sorted[place - 1] > wave->amplitude; place--)
+            sorted[place] = sorted[place - 1];
+        sorted[place] = wave->amplitude;
+        count++;
+    }
+    return count > 0 ? sorted[count / 2] : 0;
+}
+
+bool pe_wave_law_of(pe_seen *seen, pe_columns columns, bool sines, pe_wave_law *ret_law)
+{
+    pe_seen_geometry geometry = {0};
+    const pe_seen_wave *waves = pe_seen_waves(seen);
+    double rows;
+    if (!waves || columns.count == 0 ||
+        !pe_seen_offset(seen, columns.first, columns.stride, columns.count, sines, &rows))
+        return false;
+    *ret_law = (pe_wave_law){.step = 1, .reach = fabs(rows)};
+    ret_law->amplitude = amplitude_of(waves, columns);
+    ret_law->geometric =
+        pe_seen_geometric(seen, columns.first, columns.stride, columns.count, &geometry);
+    if (ret_law->geometric) {
+        char text[PE_PRINT_MAX];
+        pe_seen_decimal(geometry.first, within(geometry.first_error), text);
+        ret_law->ratio = geometry.ratio;
+        ret_law->ratio_error = geometry.ratio_error;
+        ret_law->first = geometry.first;
+        ret_law->step = strtod(text, NULL);
+    }
+    ret_law->offset = rows;
+    pe_wave_positions(rows * ret_law->step, ret_law->step, within(geometry.first_error),
+                      ret_law->positions, sizeof ret_law->positions);
+    return true;
+}
+
+void pe_wave_law_base(const pe_wave_law *law, double exponent, const char *name,
+                      const char *default_text, char *dst, size_t size)
+{
+    dd log = pe_log((dd){law->ratio, 0});
+    double base = pe_unscaled(pe_exp((dd){-exponent * log.hi, 0})).hi;
+    pe_propose_number(dst, size, name, base, within(exponent * law->ratio_error), default_text);
+}

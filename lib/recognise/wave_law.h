@@ -1,0 +1,41 @@
+/* From measured waves to the parameters of schemes whose columns are sines and cosines. */
+#ifndef PE_WAVE_LAW_H
+#define PE_WAVE_LAW_H
+
+#include "recognise/proposal.h"
+
+/* Columns first, first + stride, … of a table. */
+typedef struct pe_columns {
+    uint64_t first, stride, count;
+} pe_columns;
+
+/* What their waves say. */
+typedef struct pe_wave_law {
+    bool geometric;     /* the frequencies fall geometrically: `ratio` means something */
+    double ratio;       /* of a frequency to the one before */
+    double ratio_error; /* relative: what it may be off by */
+    double first;       /* the first frequency, as measured, in radians per row */
+    double step;      /* the first frequency, in radians per row, if it is geometric; else 1 */
+    double amplitude; /* the middle one of the first waves */
+    char positions[128]; /* "&offset=…&step=…"; empty where both are the defaults */
+    double offset;       /* the position of row 0, in rows */
+    double reach;        /* the distance of row 0 from position 0, in rows */
+} pe_wave_law;
+
+/* Read the law of columns that are all sines, or all cosines. False: they are no such columns.
+ */
+bool pe_wave_law_of(pe_seen *seen, pe_columns columns, bool sines, pe_wave_law *ret_law);
+
+/* The number that an offset is taken for: a whole one, or a decimal of few digits. */
+double pe_wave_offset(double offset);
+
+/* Write "&offset=…&step=…", without those that are the defaults; the step may be off by a
+ * relative error. */
+void pe_wave_positions(double offset, double step, double error, char *dst, size_t size);
+
+/* The base whose power -exponent is the ratio of two neighbours: ratio^-exponent. Writes
+ * "&name=…", nothing if it is the default. */
+void pe_wave_law_base(const pe_wave_law *law, double exponent, const char *name,
+                      const char *default_text, char *dst, size_t size);
+
+#endif

@@ -1,0 +1,74 @@
+/* Reading numbers in JSON's grammar, whatever the locale. */
+#include "requests/number.h"
+
+#include <locale.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+static locale_t c_locale;
+static pthread_once_t c_locale_once = PTHREAD_ONCE_INIT;
+
+static void make_c_locale(void)
+{
+    c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* cannot fail: "C" is built in */
+}
+
+/* How many digits follow each other from text[at] on. */
+static size_t count_digits(const char *text, size_t length, size_t at)
+{
+    size_t start = at;
+    while (at < length && text[at] >= '0' && text[at] <= '9')
+        at++;
+    return at - start;
+}
+
+static bool is_json_number(const char *text, size_t length)
+{
+    size_t at = length > 0 && text[0] == '-' ? 1 : 0;
+    size_t digits = count_digits(text, length, at);
+    if (digits == 0 || (digits > 1 && text[at] == '0'))
+        return false;
+    at += digits;
+    if (at < length && text[at] == '.') {
+        at++;
+        digits = count_digits(text, length, at);
+        if (digits == 0)
+            return false;
+        at += digits;
+    }
+    if (at < length && (text[at] == 'e' || text[at] == 'E')) {
+        at++;
+        if (at < length && (text[at] == '-' || text[at] == '+'))
+            at++;
+        digits = count_digits(text, length, at);
+        if (digits == 0)
+            return false;
+        at += digits;
+    }
+    return at == length;
+}
+
+/* Read an integer of up to 15 digits, which is exact in a double and needs no strtod. Returns
+ * false for any other number. */
+static bool parse_short_integer(const char *text, size_t length, double *ret_number)
+{
+    size_t at = text[0] == '-' ? 1 : 0;
+    long long value = 0;
+    if (length - at > 15 || count_digits(text, length, at) != length - at)
+        return false;
+    for (; at < length; at++)
+        value = 10 * value + (text[at] - '0');
+    *ret_number = text[0] == '-' ? -(double)value : (double)value;
+    return true;
+}
+
+bool pe_parse_number(const char *text, size_t length, double *ret_number)
+{
+    if (!is_json_number(text, length))
+        return false;
+    if (parse_short_integer(text, length, ret_number))
+        return true;
+    pthread_once(&c_locale_once, make_c_locale);
+    *ret_number = strtod_l(text, NULL, c_locale);
+    return true;
+}
