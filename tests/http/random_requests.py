@@ -8,6 +8,7 @@ import stored
 from comparison import Asked
 from draws import SHARE, file_of
 from mistakes import JSON, Mistakes
+from random_posts import Posts
 from test_framing import FINE, REFUSED, SECOND
 from test_negotiation import CHOICES
 
@@ -98,6 +99,7 @@ class Requests:
         "mistakes": 14,
         "options": 2,
         "framing": 3,
+        "posts": 25,
     }
     STORE = {"sets": 12, "trained": 4, "documents": 2, "conditions": 1, "mistakes": 1}
 
@@ -108,7 +110,7 @@ class Requests:
         self.kept = {
             name: deque(maxlen=KEPT) for name in ("tensors", "parts", "streams", "any")
         }
-        self.mistakes = Mistakes(random, draw)
+        self.mistakes, self.posts = Mistakes(random, draw), Posts(random, draw)
         openapi = draw.scout.openapi
         self.paths = [path.replace("{", "x").replace("}", "") for path in openapi["paths"]]
         self.documents = [
@@ -346,6 +348,9 @@ class Requests:
 
     def next_mistakes(self):
         return self.mistakes.next()
+
+    def next_posts(self):
+        return self.posts.next()
 
     def next_options(self):
         path = self.random.choice((*self.paths, "/nothing", "*"))
