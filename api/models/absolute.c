@@ -24,7 +24,7 @@ static model_number read_first(const model_config *config, const table_facts *fa
         return first;
     model_number padding = model_integer(config, "pad_token_id|padding_idx", 1);
     first.value = padding.value + 1;
-    first.from = model_keep(config->planner, json_sprintf("%s + 1", padding.from));
+    first.from = model_add_remark(config, padding.from, " + 1");
     return first;
 }
 
@@ -40,7 +40,7 @@ static model_number read_rows(const model_config *config, const table_facts *fac
 static void add_notes(const table_facts *facts, api_model_part *part)
 {
     if (facts->resized)
-        model_fact_text(part, "resized", facts->resized, "the class");
+        model_fact_text(part, "resized", facts->resized, MODEL_REMARK("the class"));
     if (facts->note)
         model_note(part->notes, "%s", facts->note);
 }
@@ -65,7 +65,7 @@ void model_plan_learned(model_config *config, const void *table_rule)
                    first.value, rows.value - first.value);
     model_number positions = {rows.given, rows.value - first.value, rows.from};
     model_argument_length_within(config, part, positions, API_MODEL_ROWS);
-    model_argument_offset(config, part, 0, "query");
+    model_argument_offset(config, part, 0, MODEL_QUERY);
     model_argument_number(config, part, "dim", width.value, width.from);
     model_argument_number(config, part, "base_length", rows.value, rows.from);
     if (first.value > 0)
@@ -115,7 +115,7 @@ model_number model_side(const model_config *config, const char *keys, double fal
                         size_t axis)
 {
     static const char *const AXES[] = {"height", "width"};
-    const char *from;
+    api_origin from;
     const json_t *value = model_find(config, keys, &from);
     model_number side = {true, NAN, from};
     if (json_is_array(value))
@@ -147,7 +147,7 @@ static model_number read_cells(const model_config *config, const patches_facts *
         cells[axis] = floor(image.value / patch.value);
     }
     image.value = cells[0] * cells[1] + facts->more;
-    image.from = model_keep(config->planner, json_sprintf("%s, patches of it", image.from));
+    image.from = model_add_remark(config, image.from, ", patches of it");
     if (isnan(image.value))
         return image;
     model_fact(part, "grid",
@@ -179,8 +179,8 @@ static void finish_grid_of_sinusoids(const model_config *config, const patches_f
     json_t *grid = json_object_get(json_object_get(part->facts, "grid"), "value");
     double height = json_number_value(json_array_get(grid, 0));
     double columns = json_number_value(json_array_get(grid, 1));
-    model_argument_number(config, part, "height", height, "image_size / patch_size");
-    model_argument_number(config, part, "width", columns, "image_size / patch_size");
+    model_argument_number(config, part, "height", height, MODEL_IMAGE_CELLS);
+    model_argument_number(config, part, "width", columns, MODEL_IMAGE_CELLS);
     model_argument_number(config, part, "dim", width.value, width.from);
     model_argument(config, part, "layout", "concat", model_default_of(config));
     model_argument(config, part, "axis_order", "width_first", model_default_of(config));
@@ -204,9 +204,10 @@ static void finish_trained(const model_config *config, const patches_facts *fact
         model_argument(config, part, "preset", facts->preset, model_default_of(config));
         double merge = facts->merged ? model_integer(config, "spatial_merge_size", 2).value : 1;
         model_argument_number(config, part, "height",
-                              model_patches((double)options->height, patch, merge), "query");
+                              model_patches((double)options->height, patch, merge),
+                              MODEL_QUERY);
         model_argument_number(config, part, "width",
-                              model_patches((double)options->width, patch, merge), "query");
+                              model_patches((double)options->width, patch, merge), MODEL_QUERY);
         model_argument_number(config, part, "dim", width.value, width.from);
         model_argument_number(config, part, "source_height", source, rows.from);
         model_argument_number(config, part, "prefix_tokens", facts->more,
@@ -269,17 +270,18 @@ void model_plan_video(model_config *config, const void *video_rule)
         grid[axis + 1] = floor((asked[axis] > 0 ? asked[axis] : side) / patch);
     }
     api_model_part *part = model_part_new(config, facts->suffix, "sinusoidal");
-    static const char FROM[] = "num_frames / tubelet_size, image_size / patch_size";
+    const api_origin from = {API_ORIGIN_CONFIG, "num_frames",
+                             " / tubelet_size, image_size / patch_size"};
     double rows = grid[0] * grid[1] * grid[2];
     model_fact(part, "grid",
                json_pack("[o,o,o]", api_document_number(grid[0]), api_document_number(grid[1]),
                          api_document_number(grid[2])),
-               FROM);
-    model_fact_number(part, "rows", rows, FROM);
+               from);
+    model_fact_number(part, "rows", rows, from);
     model_fact_number(part, "dim", width.value, width.from);
     model_fact_text(part, "layout", "interleaved", model_default_of(config));
     model_fact_text(part, "frequencies", "vaswani", model_default_of(config));
-    model_argument_number(config, part, "length", rows, FROM);
+    model_argument_number(config, part, "length", rows, from);
     model_argument_number(config, part, "dim", width.value, width.from);
     model_argument(config, part, "layout", "interleaved", model_default_of(config));
     model_argument(config, part, "frequencies", "vaswani", model_default_of(config));
@@ -292,7 +294,7 @@ void model_plan_video(model_config *config, const void *video_rule)
 void model_plan_tiles(model_config *config, const void *tiles_rule)
 {
     const tiles_facts *facts = tiles_rule;
-    const char *from;
+    api_origin from;
     json_t *ratios = model_list(config, "supported_aspect_ratios", &from);
     model_number tiles = model_integer(config, "max_num_tiles", 4);
     model_number width = read_width(config, NULL, 1280);

@@ -20,7 +20,7 @@ void model_component_new(model_config *config, const char *name)
 /* Whether a rule's condition holds: the text of the key is one of the words. */
 static bool holds(const model_config *config, const model_rule *rule)
 {
-    const char *from;
+    api_origin from;
     const json_t *value = model_find(config, rule->key, &from);
     char text[64];
     if (json_is_string(value))
@@ -56,7 +56,7 @@ void model_plan_type(model_config *config)
 /* The row of a component's own model_type, or of the default. NULL: unknown, a problem. */
 static const model_type *type_of(const model_config *inner, const component_facts *facts)
 {
-    const char *from;
+    api_origin from;
     const char *name = facts->ignore_type ? NULL : model_string(inner, "model_type", &from);
     const model_type *type = name ? model_type_find(name) : NULL;
     if (!name || (type && !type->component && !inner->name))
@@ -123,7 +123,7 @@ void model_plan_stack(model_config *config, const void *stack_rule)
     const char *name = facts->name;
     if (config->name && config->path && *config->path)
         name = model_keep(config->planner, json_sprintf("%s.%s", config->name, facts->name));
-    bool fresh = !component->counted &&
+    bool fresh = component->counted.kind == API_ORIGIN_OTHER &&
                  (plan->part_count == 0 ||
                   plan->parts[plan->part_count - 1].component != config->component);
     if (fresh)

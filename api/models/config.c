@@ -35,19 +35,6 @@ const char *model_keep(model_planner *planner, json_t *text)
     return json_array_append_new(planner->plan->kept, text) == 0 ? kept : "";
 }
 
-const char *model_default_of(const model_config *config)
-{
-    return model_keep(config->planner, json_sprintf("default of %s", config->type->name));
-}
-
-const char *model_path(const model_config *config, const char *key)
-{
-    if (!config->path)
-        return model_default_of(config);
-    return model_keep(config->planner, *config->path ? json_sprintf("%s.%s", config->path, key)
-                                                     : json_string(key));
-}
-
 bool model_lists(const char *words, const char *word)
 {
     size_t length = strlen(word);
@@ -82,10 +69,12 @@ pe_problem *model_known_problem(const model_planner *planner, const char *path,
     return NULL;
 }
 
-pe_problem *model_refuse(model_planner *planner, const char *path, const json_t *given,
+pe_problem *model_refuse(model_planner *planner, api_origin origin, const json_t *given,
                          const char *rule, ...)
 {
-    path = model_shown_path(planner, path);
+    bool is_option = origin.kind == API_ORIGIN_QUERY && origin.path;
+    const char *path =
+        model_shown_path(planner, is_option ? origin.path : model_word_origin(planner, origin));
     char allowed[256], shown[64] = "";
     va_list list;
     va_start(list, rule);
@@ -110,23 +99,22 @@ pe_problem *model_refuse(model_planner *planner, const char *path, const json_t 
 /* ---- looking up ---- */
 
 /* The member of a key of this very spelling; it counts as read. */
-static json_t *member(const model_config *config, const char *key, const char **ret_from)
+static json_t *member(const model_config *config, const char *key, api_origin *ret_from)
 {
     json_t *value = json_object_get(config->object, key);
     if (!value)
         return NULL;
-    const char *path = model_path(config, key);
-    if (config->path)
-        json_object_set_new(config->planner->used, path, json_true());
+    api_origin from = model_origin(config, key);
+    if (from.kind == API_ORIGIN_CONFIG)
+        json_object_set_new(config->planner->used, from.path, json_true());
     if (json_is_null(value))
         return NULL;
-    *ret_from = path;
+    *ret_from = from;
     return value;
 }
 
 /* The first of several spellings, joined by "|", that is there. */
-static json_t *first_of(const model_config *config, const char *spellings,
-                        const char **ret_from)
+static json_t *first_of(const model_config *config, const char *spellings, api_origin *ret_from)
 {
     char key[64];
     for (const char *at = spellings; at && *at; at += strcspn(at, "|"), at += *at == '|') {
@@ -139,7 +127,7 @@ static json_t *first_of(const model_config *config, const char *spellings,
 }
 
 /* The value of one key by all its spellings. */
-static json_t *find_key(const model_config *config, const char *key, const char **ret_from)
+static json_t *find_key(const model_config *config, const char *key, api_origin *ret_from)
 {
     json_t *value = member(config, key, ret_from);
     size_t row = 0;
@@ -147,11 +135,12 @@ static json_t *find_key(const model_config *config, const char *key, const char 
         row++;
     if (row == SPELLING_COUNT)
         return value;
-    const char *again_from;
+    api_origin again_from;
     json_t *again = first_of(config, SPELLINGS[row].same, &again_from);
     if (value && again && !json_equal(value, again))
         model_refuse(config->planner, again_from, again,
-                     "the same as %s, which means the same, or left out", *ret_from);
+                     "the same as %s, which means the same, or left out",
+                     model_word_origin(config->planner, *ret_from));
     if (!value && again) {
         *ret_from = again_from;
         return again;
@@ -159,7 +148,7 @@ static json_t *find_key(const model_config *config, const char *key, const char 
     return value ? value : first_of(config, SPELLINGS[row].other, ret_from);
 }
 
-json_t *model_find(const model_config *config, const char *keys, const char **ret_from)
+json_t *model_find(const model_config *config, const char *keys, api_origin *ret_from)
 {
     char key[64];
     for (const char *at = keys; *at; at += strcspn(at, "|"), at += *at == '|') {
@@ -169,7 +158,7 @@ json_t *model_find(const model_config *config, const char *keys, const char **re
             return value;
     }
     snprintf(key, sizeof key, "%.*s", (int)strcspn(keys, "|"), keys);
-    *ret_from = model_path(config, key);
+    *ret_from = model_origin(config, key);
     return NULL;
 }
 
@@ -210,7 +199,7 @@ model_number model_integer(const model_config *config, const char *keys, double 
 model_number model_required(const model_config *config, const char *keys, double fallback,
                             double least)
 {
-    const char *from;
+    api_origin from;
     json_t *value = model_find(config, keys, &from);
     model_number result = model_integer(config, keys, fallback);
     if (isnan(result.value) && !value) {
@@ -225,7 +214,7 @@ model_number model_required(const model_config *config, const char *keys, double
 }
 
 bool model_flag(const model_config *config, const char *keys, bool fallback,
-                const char **ret_from)
+                api_origin *ret_from)
 {
     json_t *value = model_find(config, keys, ret_from);
     if (!value)
@@ -237,7 +226,7 @@ bool model_flag(const model_config *config, const char *keys, bool fallback,
     return json_is_boolean(value) ? json_is_true(value) : fallback;
 }
 
-const char *model_string(const model_config *config, const char *keys, const char **ret_from)
+const char *model_string(const model_config *config, const char *keys, api_origin *ret_from)
 {
     json_t *value = model_find(config, keys, ret_from);
     if (value && (!json_is_string(value) || json_string_length(value) > API_CONFIG_KEY_BYTES)) {
@@ -251,14 +240,16 @@ const char *model_string(const model_config *config, const char *keys, const cha
 model_config model_object(const model_config *config, const char *keys)
 {
     model_config inner = *config;
-    json_t *value = model_find(config, keys, &inner.path);
+    api_origin from;
+    json_t *value = model_find(config, keys, &from);
+    inner.path = from.kind == API_ORIGIN_CONFIG ? from.path : NULL;
     if (value && !json_is_object(value))
-        model_refuse(config->planner, inner.path, value, "an object or null");
+        model_refuse(config->planner, from, value, "an object or null");
     inner.object = json_is_object(value) ? value : NULL;
     return inner;
 }
 
-json_t *model_list(const model_config *config, const char *keys, const char **ret_from)
+json_t *model_list(const model_config *config, const char *keys, api_origin *ret_from)
 {
     json_t *value = model_find(config, keys, ret_from);
     if (value && !json_is_array(value))

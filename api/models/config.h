@@ -46,24 +46,46 @@ struct model_config {
 /* Keep a text, which is consumed, as long as the plan. "" without memory. */
 const char *model_keep(model_planner *planner, json_t *text);
 
-/* Where a default of a model type comes from: "default of llama". */
-const char *model_default_of(const model_config *config);
+/* ---- origin.c ---- */
 
-/* The path of a key: "text_config.head_dim". */
-const char *model_path(const model_config *config, const char *key);
+/* What is known without the config: the request, an option of it, a key on top, words. */
+#define MODEL_QUERY         ((api_origin){.kind = API_ORIGIN_QUERY})
+#define MODEL_OPTION(name)  ((api_origin){.kind = API_ORIGIN_QUERY, .path = (name)})
+#define MODEL_KEY(name)     ((api_origin){.kind = API_ORIGIN_CONFIG, .path = (name)})
+#define MODEL_REMARK(words) ((api_origin){.kind = API_ORIGIN_OTHER, .remark = (words)})
+#define MODEL_IMAGE_CELLS   ((api_origin){API_ORIGIN_CONFIG, "image_size", " / patch_size"})
+
+/* The class of the config's model type. */
+api_origin model_default_of(const model_config *config);
+
+/* A key of the config: "text_config.head_dim". */
+api_origin model_origin(const model_config *config, const char *key);
+
+/* An origin with one more remark about what became of the value. */
+api_origin model_add_remark(const model_config *config, api_origin origin, const char *format,
+                            ...) __attribute__((format(printf, 3, 4)));
+
+/* The origin of a quotient of two values. */
+api_origin model_divide_origins(const model_config *config, api_origin dividend,
+                                api_origin divisor);
+
+/* The words for an origin, kept as long as the plan. */
+const char *model_word_origin(model_planner *planner, api_origin origin);
+
+/* ---- config.c ---- */
 
 /* The value of a key by any of its spellings, NULL if it is absent or null. `keys` are several
  * keys joined by "|", the first one that is there wins; each one has the spellings of
  * config.c. ret_from is the path, or that of the first key where there is none. */
-json_t *model_find(const model_config *config, const char *keys, const char **ret_from);
+json_t *model_find(const model_config *config, const char *keys, api_origin *ret_from);
 
 /* Whether a key is there and not null; the key does not count as read. */
 bool model_has(const model_config *config, const char *key);
 
 typedef struct model_number {
-    bool given;       /* in the config */
-    double value;     /* NAN: neither given nor defaulted */
-    const char *from; /* its path, or "default of …" */
+    bool given;   /* in the config */
+    double value; /* NAN: neither given nor defaulted */
+    api_origin from;
 } model_number;
 
 /* A number, integer or not. One of another kind is a problem and counts as not given. */
@@ -76,15 +98,15 @@ model_number model_required(const model_config *config, const char *keys, double
                             double least);
 
 bool model_flag(const model_config *config, const char *keys, bool fallback,
-                const char **ret_from);
+                api_origin *ret_from);
 
 /* A string; NULL if it is not given. */
-const char *model_string(const model_config *config, const char *keys, const char **ret_from);
+const char *model_string(const model_config *config, const char *keys, api_origin *ret_from);
 
 /* An object or a list that a key has; `object` is NULL where it is absent or null. Another kind
  * is a problem. */
 model_config model_object(const model_config *config, const char *keys);
-json_t *model_list(const model_config *config, const char *keys, const char **ret_from);
+json_t *model_list(const model_config *config, const char *keys, api_origin *ret_from);
 
 /* A path as a problem shows it: one that is too long loses its first steps, "….text.head_dim".
  */
@@ -94,8 +116,8 @@ const char *model_shown_path(model_planner *planner, const char *path);
 pe_problem *model_known_problem(const model_planner *planner, const char *path,
                                 const char *allowed);
 
-/* Add a problem about a path. The rule completes "the path must be …". */
-pe_problem *model_refuse(model_planner *planner, const char *path, const json_t *given,
+/* Add a problem about what came from there. The rule completes "the path must be …". */
+pe_problem *model_refuse(model_planner *planner, api_origin origin, const json_t *given,
                          const char *rule, ...) __attribute__((format(printf, 4, 5)));
 
 /* Whether one of several words, joined by blanks, is this one. */

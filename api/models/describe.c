@@ -205,8 +205,8 @@ static json_t *describe_arguments(const api_model_part *part)
     json_t *arguments = json_object();
     for (size_t i = 0; i < part->count; i++)
         json_object_set_new(arguments, part->arguments[i].name,
-                            json_pack("{s:o, s:s}", "value", value_of(&part->arguments[i]),
-                                      "from", part->from[i]));
+                            json_pack("{s:o, s:o}", "value", value_of(&part->arguments[i]),
+                                      "from", api_origin_describe(part->from[i])));
     return arguments;
 }
 
@@ -284,10 +284,10 @@ static json_t *describe_component(const api_model_plan *plan, size_t index)
     json_t *layers = json_array();
     for (size_t i = 0; i < component->layer_count; i++)
         json_array_append_new(layers, json_integer(component->layers[i]));
-    return json_pack("{s:s, s:s, s:s, s:I, s:s, s:o}", "name", component->name, "model_type",
+    return json_pack("{s:s, s:s, s:s, s:I, s:o, s:o}", "name", component->name, "model_type",
                      component->model_type, "config", component->path, "layer_count",
                      (json_int_t)component->layer_count, "layer_count_from",
-                     component->counted ? component->counted : "", "layers", layers);
+                     api_origin_describe(component->counted), "layers", layers);
 }
 
 /* One sentence about the plan. */

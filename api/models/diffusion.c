@@ -15,7 +15,7 @@
 typedef struct latents {
     model_number base; /* patches a side that the model was made for */
     double height, width;
-    const char *from;
+    api_origin from;
 } latents;
 
 static model_number read_sample(const model_config *config, const latents_facts *facts)
@@ -29,14 +29,13 @@ static latents read_latents(const model_config *config, const latents_facts *fac
     model_number sample = read_sample(config, facts);
     model_number patch = model_required(config, "patch_size", facts->patch, 1);
     latents grid = {.base = {.value = floor(sample.value / patch.value)}};
-    grid.base.from =
-        model_keep(config->planner, json_sprintf("%s / %s", sample.from, patch.from));
+    grid.base.from = model_divide_origins(config, sample.from, patch.from);
     grid.height = grid.width = grid.base.value;
     grid.from = grid.base.from;
     if (options->height > 0) {
         grid.height = floor((double)options->height / (PIXELS * patch.value));
         grid.width = floor((double)options->width / (PIXELS * patch.value));
-        grid.from = "image of the query";
+        grid.from = MODEL_OPTION("image");
     }
     return grid;
 }
@@ -47,7 +46,8 @@ static model_number read_inner_width(const model_config *config, const latents_f
     model_number heads = model_required(config, "num_attention_heads", facts->heads, 1);
     model_number head = model_required(config, "attention_head_dim", facts->head, 1);
     model_number width = {.value = heads.value * head.value};
-    width.from = model_keep(config->planner, json_sprintf("%s * %s", heads.from, head.from));
+    width.from = model_add_remark(config, heads.from, " * %s",
+                                  model_word_origin(config->planner, head.from));
     return width;
 }
 
@@ -58,8 +58,7 @@ static model_number read_scale(const model_config *config, const latents_facts *
     model_number scale = model_real(config, "interpolation_scale", NAN);
     if (isnan(scale.value)) {
         scale.value = fmax(floor(sample.value / 64), 1);
-        scale.from =
-            model_keep(config->planner, json_sprintf("%s / 64, at least 1", sample.from));
+        scale.from = model_add_remark(config, sample.from, " / 64, at least 1");
     }
     return scale;
 }
@@ -109,7 +108,7 @@ void model_plan_latents(model_config *config, const void *latents_rule)
 void model_plan_unet(model_config *config, const void *unet_rule)
 {
     const unet_facts *facts = unet_rule;
-    const char *from, *kind_from, *flip_from;
+    api_origin from, kind_from, flip_from;
     const char *kind = model_string(config, "time_embedding_type", &kind_from);
     const json_t *channels = model_list(config, "block_out_channels", &from);
     bool flip = model_flag(config, "flip_sin_to_cos", true, &flip_from);
@@ -127,7 +126,7 @@ void model_plan_unet(model_config *config, const void *unet_rule)
                    kind);
         return;
     }
-    from = channels ? model_keep(config->planner, json_sprintf("%s, the first of them", from))
+    from = channels ? model_add_remark(config, from, ", the first of them")
                     : model_default_of(config);
     if (shift.value != 0 && shift.value != 1)
         model_refuse(config->planner, shift.from, NULL, "0 or 1, not %g", shift.value);
@@ -138,7 +137,7 @@ void model_plan_unet(model_config *config, const void *unet_rule)
     model_fact_text(part, "layout", layout, flip_from);
     model_fact_text(part, "frequencies", frequencies, shift.from);
     model_argument_length(config, part, rows, API_MODEL_ROWS);
-    model_argument_offset(config, part, 0, "query");
+    model_argument_offset(config, part, 0, MODEL_QUERY);
     model_argument_number(config, part, "dim", width, from);
     model_argument(config, part, "layout", layout, flip_from);
     model_argument(config, part, "frequencies", frequencies, shift.from);

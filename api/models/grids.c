@@ -29,8 +29,7 @@ static void add_head(const model_config *config, const grid_facts *facts, api_mo
             config, facts->heads_keys ? facts->heads_keys : "num_attention_heads",
             or_nan(facts->heads), 1);
         head.value = floor(width.value / heads.value);
-        head.from =
-            model_keep(config->planner, json_sprintf("%s / %s", width.from, heads.from));
+        head.from = model_divide_origins(config, width.from, heads.from);
     }
     model_fact_number(part, "head_dim", head.value, head.from);
     model_fact_number(part, "rotary_dim", head.value, head.from);
@@ -39,7 +38,7 @@ static void add_head(const model_config *config, const grid_facts *facts, api_mo
 /* The cells of a grid along height and width, 0 where they are unknown. */
 typedef struct cells {
     double height, width;
-    const char *from;
+    api_origin from;
 } cells;
 
 /* The grid of the image: that of the request, of the config, or as many cells as the row says.
@@ -47,11 +46,11 @@ typedef struct cells {
 static cells read_cells(const model_config *config, const grid_facts *facts)
 {
     const api_model_options *options = config->planner->plan->options;
-    model_number patch = {true, facts->stride, "the class"};
+    model_number patch = {true, facts->stride, MODEL_REMARK("the class")};
     if (facts->stride == 0)
         patch = model_integer(config, facts->patch_keys ? facts->patch_keys : "patch_size",
                               or_nan(facts->patch));
-    cells grid = {(double)options->height, (double)options->width, "query"};
+    cells grid = {(double)options->height, (double)options->width, MODEL_QUERY};
     if (grid.height == 0 && facts->image > 0) {
         model_number image = model_integer(config, "image_size|crop_size", facts->image);
         grid = (cells){image.value, image.value, image.from};
@@ -63,7 +62,7 @@ static cells read_cells(const model_config *config, const grid_facts *facts)
         grid.width = model_patches(grid.width, patch.value, merge);
     } else {
         grid = (cells){facts->cells, facts->cells,
-                       "cells of an example, since the config has no image size"};
+                       MODEL_REMARK("cells of an example, since the config has no image size")};
     }
     return grid;
 }
@@ -93,7 +92,7 @@ static double read_frames(const model_config *config, const grid_facts *facts)
 static void add_axes(const model_config *config, const grid_facts *facts, const cells *grid,
                      api_model_part *part)
 {
-    const char *from;
+    api_origin from;
     json_t *sizes = json_array();
     json_t *head = json_object_get(json_object_get(part->facts, "head_dim"), "value");
     json_t *theta = json_object_get(json_object_get(part->facts, "rope_theta"), "value");
@@ -106,8 +105,9 @@ static void add_axes(const model_config *config, const grid_facts *facts, const 
         model_argument(config, part, "preset", facts->preset, model_default_of(config));
     model_argument_list(config, part, "sizes", sizes, grid->from);
     json_decref(sizes);
-    model_argument_number(config, part, "dim", json_number_value(head), "head_dim");
-    model_argument_number(config, part, "rope_theta", json_number_value(theta), "rope_theta");
+    model_argument_number(config, part, "dim", json_number_value(head), MODEL_KEY("head_dim"));
+    model_argument_number(config, part, "rope_theta", json_number_value(theta),
+                          MODEL_KEY("rope_theta"));
     if (widths)
         model_argument_list(config, part, "widths", widths, from);
     if (facts->tube > 0) {
@@ -116,14 +116,15 @@ static void add_axes(const model_config *config, const grid_facts *facts, const 
         double frames = model_frames(config, tube.value);
         model_argument_number(config, part, "merge_size", merge.value, merge.from);
         if (frames > 0)
-            model_argument_number(config, part, "repeats", frames, "frames of the query");
+            model_argument_number(config, part, "repeats", frames, MODEL_OPTION("frames"));
     }
     if (facts->prefix_keys) {
         model_number registers = model_integer(config, facts->prefix_keys, 0);
         model_argument_number(config, part, "prefix", registers.value + 1, registers.from);
     }
     if (config->planner->plan->options->table)
-        model_argument(config, part, "table", config->planner->plan->options->table, "query");
+        model_argument(config, part, "table", config->planner->plan->options->table,
+                       MODEL_QUERY);
     model_part_finish(config, part, "axial_rope", "cos sin inv_freq coordinates");
 }
 
@@ -151,7 +152,7 @@ static void add_features(const model_config *config, const grid_facts *facts, co
     model_argument_list(config, part, "sizes", sizes, grid->from);
     json_decref(sizes);
     model_argument_number(config, part, "features", floor(width.value / 2),
-                          model_keep(config->planner, json_sprintf("%s / 2", width.from)));
+                          model_add_remark(config, width.from, " / 2"));
     model_part_finish(config, part, "random_fourier", "encoding");
 }
 
@@ -173,7 +174,7 @@ static void add_numbers(const model_config *config, const grid_facts *facts,
                         api_model_part *part)
 {
     for (size_t i = 0; facts->numbers[i]; i += 3) {
-        const char *from;
+        api_origin from;
         json_t *value = model_find(config, facts->numbers[i + 1], &from);
         json_error_t ignored;
         if (value && !json_is_object(value))
@@ -247,7 +248,7 @@ void model_plan_word(model_config *config, const void *word_rule)
 void model_plan_temperature(model_config *config, const void *temperature_rule)
 {
     const temperature_facts *facts = temperature_rule;
-    const char *from;
+    api_origin from;
     if (facts->llama4) {
         if (!model_flag(config, "attn_temperature_tuning", true, &from))
             return;

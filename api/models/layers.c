@@ -17,6 +17,12 @@ static api_model_component *component_of(const model_config *config)
     return &config->planner->plan->components[config->component];
 }
 
+/* Whether the layers of the component have been read. */
+static bool is_counted(const model_config *config)
+{
+    return component_of(config)->counted.kind != API_ORIGIN_OTHER;
+}
+
 /* Make room for a component's layers, which use no part yet. */
 static bool make_layers(model_config *config, size_t count)
 {
@@ -36,7 +42,7 @@ static bool make_layers(model_config *config, size_t count)
 }
 
 /* Types from a list of names, one for each layer. */
-static void read_types(model_config *config, const json_t *list, const char *from)
+static void read_types(model_config *config, const json_t *list, api_origin from)
 {
     api_model_component *component = component_of(config);
     if (json_array_size(list) != component->layer_count) {
@@ -56,7 +62,7 @@ static void read_types(model_config *config, const json_t *list, const char *fro
 }
 
 /* Types from a list of numbers, one for each layer: 0 is `full`. */
-static void read_flags(model_config *config, const json_t *list, const char *from,
+static void read_flags(model_config *config, const json_t *list, api_origin from,
                        const layer_facts *facts)
 {
     api_model_component *component = component_of(config);
@@ -92,7 +98,8 @@ static void repeat_types(model_config *config, const layer_facts *facts)
 {
     api_model_component *component = component_of(config);
     const char *full = facts->full ? facts->full : "full_attention";
-    const char *other = facts->other ? facts->other : "sliding_attention", *from;
+    const char *other = facts->other ? facts->other : "sliding_attention";
+    api_origin from;
     const char *letters = NULL;
     double every = facts->every;
     if (facts->every_keys && json_is_string(model_find(config, facts->every_keys, &from)))
@@ -113,7 +120,7 @@ static void repeat_types(model_config *config, const layer_facts *facts)
 /* The indices of `full` layers: those of the config or of the class; NULL: there are none. */
 static json_t *read_list_of_indices(model_config *config, const layer_facts *facts)
 {
-    const char *from;
+    api_origin from;
     json_t *list = facts->indices_key ? model_list(config, facts->indices_key, &from) : NULL;
     if (list || !facts->indices)
         return list;
@@ -123,13 +130,13 @@ static json_t *read_list_of_indices(model_config *config, const layer_facts *fac
 }
 
 bool model_plan_stages(model_config *config, const double depths[], size_t count,
-                       const char *from)
+                       api_origin from)
 {
     double layers = 0;
     size_t next = 0;
     for (size_t i = 0; i < count; i++)
         layers += depths[i];
-    if (component_of(config)->counted) /* more components than a plan has room for */
+    if (is_counted(config)) /* more components than a plan has room for */
         return true;
     component_of(config)->counted = from;
     if (layers > API_MODEL_LAYERS) {
@@ -151,10 +158,10 @@ void model_plan_layers(model_config *config, const void *layer_rule)
 {
     static const layer_facts PLAIN = {0};
     const layer_facts *facts = layer_rule ? layer_rule : &PLAIN;
-    const char *from;
+    api_origin from;
     model_number count =
         model_integer(config, facts->count_keys ? facts->count_keys : "num_hidden_layers", NAN);
-    if (component_of(config)->counted)
+    if (is_counted(config))
         return;
     component_of(config)->counted = count.from;
     if (!count.given)

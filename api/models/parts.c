@@ -40,7 +40,7 @@ void model_part_done(api_model_part *part)
 /* ---- arguments ---- */
 
 static void add_argument(api_model_part *part, const char *name, const char *text, pe_kind kind,
-                         const char *from)
+                         api_origin from)
 {
     assert(part->count < API_PART_ARGUMENTS);
     part->arguments[part->count] = (pe_argument){.name = name, .text = text, .kind = kind};
@@ -48,14 +48,14 @@ static void add_argument(api_model_part *part, const char *name, const char *tex
 }
 
 void model_argument(const model_config *config, api_model_part *part, const char *name,
-                    const char *text, const char *from)
+                    const char *text, api_origin from)
 {
     add_argument(part, name, model_keep(config->planner, json_string(text)), PE_KIND_STRING,
                  from);
 }
 
 void model_argument_number(const model_config *config, api_model_part *part, const char *name,
-                           double value, const char *from)
+                           double value, api_origin from)
 {
     char text[PE_PRINT_MAX];
     if (isnan(value)) /* a problem says why */
@@ -66,14 +66,14 @@ void model_argument_number(const model_config *config, api_model_part *part, con
 }
 
 void model_argument_flag(const model_config *config, api_model_part *part, const char *name,
-                         bool flag, const char *from)
+                         bool flag, api_origin from)
 {
     (void)config;
     add_argument(part, name, flag ? "true" : "false", PE_KIND_BOOLEAN, from);
 }
 
 bool model_argument_list(const model_config *config, api_model_part *part, const char *name,
-                         const json_t *list, const char *from)
+                         const json_t *list, api_origin from)
 {
     api_text text = {0};
     for (size_t i = 0; i < json_array_size(list); i++) {
@@ -102,15 +102,15 @@ void model_argument_length(const model_config *config, api_model_part *part, mod
     if (!isnan(rows.value))
         model_fact_number(part, "positions", rows.value, rows.from);
     if (options->length > 0) {
-        model_argument_number(config, part, "length", (double)options->length, "query");
+        model_argument_number(config, part, "length", (double)options->length, MODEL_QUERY);
         return;
     }
-    const char *from = rows.from;
+    api_origin from = rows.from;
     if (isnan(rows.value))
-        from = model_keep(config->planner,
-                          json_sprintf("%g rows, since the config has no length", most));
+        from = model_add_remark(config, (api_origin){0},
+                                "%g rows, since the config has no length", most);
     else if (rows.value > most)
-        from = model_keep(config->planner, json_sprintf("%s, cut to %g rows", rows.from, most));
+        from = model_add_remark(config, rows.from, ", cut to %g rows", most);
     model_argument_number(config, part, "length", rows.value <= most ? rows.value : most, from);
 }
 
@@ -120,51 +120,53 @@ void model_argument_length_within(const model_config *config, api_model_part *pa
     const api_model_options *options = config->planner->plan->options;
     double left = rows.value - (options->offset ? strtod(options->offset, NULL) : 0);
     double asked = options->length > 0 ? (double)options->length : most;
-    const char *from = options->length > 0 ? "query" : rows.from;
+    api_origin from = options->length > 0 ? MODEL_QUERY : rows.from;
     model_fact_number(part, "positions", rows.value, rows.from);
     if (left < 1) /* the scheme refuses what lies beyond the table */
         model_argument_number(config, part, "length", 1, from);
     else if (asked >= left)
-        model_argument_number(config, part, "length", left,
-                              asked == left || options->length == 0
-                                  ? from
-                                  : "query, cut to the rows of the table");
+        model_argument_number(
+            config, part, "length", left,
+            asked == left || options->length == 0
+                ? from
+                : model_add_remark(config, MODEL_QUERY, ", cut to the rows of the table"));
     else if (options->length > 0)
         model_argument_number(config, part, "length", asked, from);
     else
-        model_argument_number(
-            config, part, "length", asked,
-            model_keep(config->planner, json_sprintf("%s, cut to %g rows", from, asked)));
+        model_argument_number(config, part, "length", asked,
+                              model_add_remark(config, from, ", cut to %g rows", asked));
 }
 
 void model_argument_offset(const model_config *config, api_model_part *part, double first,
-                           const char *from)
+                           api_origin from)
 {
     const char *offset = config->planner->plan->options->offset;
     if (offset && first == 0)
-        add_argument(part, "offset", offset, PE_KIND_ANY, "query");
+        add_argument(part, "offset", offset, PE_KIND_ANY, MODEL_QUERY);
     else if (offset)
         model_argument_number(config, part, "offset", strtod(offset, NULL) + first,
-                              model_keep(config->planner, json_sprintf("query + %s", from)));
+                              model_add_remark(config, MODEL_QUERY, " + %s",
+                                               model_word_origin(config->planner, from)));
     else if (first != 0)
         model_argument_number(config, part, "offset", first, from);
 }
 
 /* ---- facts and notes ---- */
 
-void model_fact(api_model_part *part, const char *name, json_t *value, const char *from)
+void model_fact(api_model_part *part, const char *name, json_t *value, api_origin from)
 {
-    json_object_set_new(part->facts, name,
-                        json_pack("{s:o, s:s}", "value", value, "from", from));
+    json_object_set_new(
+        part->facts, name,
+        json_pack("{s:o, s:o}", "value", value, "from", api_origin_describe(from)));
 }
 
-void model_fact_number(api_model_part *part, const char *name, double value, const char *from)
+void model_fact_number(api_model_part *part, const char *name, double value, api_origin from)
 {
     if (!isnan(value))
         model_fact(part, name, api_document_number(value), from);
 }
 
-void model_fact_text(api_model_part *part, const char *name, const char *text, const char *from)
+void model_fact_text(api_model_part *part, const char *name, const char *text, api_origin from)
 {
     model_fact(part, name, json_string(text), from);
 }
@@ -190,13 +192,11 @@ static const char *path_of_problem(const model_config *config, const api_model_p
                                    const char *parameter)
 {
     for (size_t i = 0; i < part->count; i++) {
-        const char *from = part->from[i];
+        api_origin from = part->from[i];
         if (strcmp(part->arguments[i].name, parameter) != 0)
             continue;
-        if (strcmp(from, "query") == 0 || strncmp(from, "default of ", 11) == 0)
-            return parameter;
-        const char *path = model_keep(config->planner, json_stringn(from, strcspn(from, ", ")));
-        return model_shown_path(config->planner, path);
+        bool is_named = from.kind == API_ORIGIN_CONFIG || from.kind == API_ORIGIN_QUERY;
+        return is_named && from.path ? model_shown_path(config->planner, from.path) : parameter;
     }
     return model_shown_path(
         config->planner,
@@ -226,7 +226,7 @@ void model_part_finish(const model_config *config, api_model_part *part, const c
     const pe_scheme *found = pe_scheme_find(scheme);
     pe_error error;
     if (planner->plan->options->dtype)
-        model_argument(config, part, "dtype", planner->plan->options->dtype, "query");
+        model_argument(config, part, "dtype", planner->plan->options->dtype, MODEL_QUERY);
     if (!found) {
         part->count = 0;
         return;

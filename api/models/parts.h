@@ -11,15 +11,15 @@ api_model_part *model_part_new(const model_config *config, const char *suffix,
 
 /* Add an argument as the scheme takes it. The text is kept. */
 void model_argument(const model_config *config, api_model_part *part, const char *name,
-                    const char *text, const char *from);
+                    const char *text, api_origin from);
 void model_argument_number(const model_config *config, api_model_part *part, const char *name,
-                           double number, const char *from);
+                           double number, api_origin from);
 void model_argument_flag(const model_config *config, api_model_part *part, const char *name,
-                         bool flag, const char *from);
+                         bool flag, api_origin from);
 
 /* A list of numbers. False, with a problem, if an item is none. */
 bool model_argument_list(const model_config *config, api_model_part *part, const char *name,
-                         const json_t *list, const char *from);
+                         const json_t *list, api_origin from);
 
 /* Add the number of rows: that of the request, or `rows`, cut to `most`, with the fact how many
  * the config allows. Without a number the part has `most` rows. */
@@ -32,13 +32,12 @@ void model_argument_length_within(const model_config *config, api_model_part *pa
 
 /* Add the position of row 0: that of the request, or `first` unless it is 0. */
 void model_argument_offset(const model_config *config, api_model_part *part, double first,
-                           const char *from);
+                           api_origin from);
 
 /* Facts; the value of the last one is consumed. */
-void model_fact_number(api_model_part *part, const char *name, double value, const char *from);
-void model_fact_text(api_model_part *part, const char *name, const char *text,
-                     const char *from);
-void model_fact(api_model_part *part, const char *name, json_t *value, const char *from);
+void model_fact_number(api_model_part *part, const char *name, double value, api_origin from);
+void model_fact_text(api_model_part *part, const char *name, const char *text, api_origin from);
+void model_fact(api_model_part *part, const char *name, json_t *value, api_origin from);
 
 void model_note(json_t *notes, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -72,7 +71,7 @@ void model_plan_layers(model_config *config, const void *facts);
 /* Give the component layers in stages: depths[i] of the type "stage1" and so on. False, with a
  * problem, if there are too many. `from` is where the depths came from. */
 bool model_plan_stages(model_config *config, const double depths[], size_t count,
-                       const char *from);
+                       api_origin from);
 
 /* Let all layers of a type use a part; NULL: all layers that have positions at all. A second
  * part of a layer is not noted. Reads the layers first where no rule has. */

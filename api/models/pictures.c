@@ -106,7 +106,8 @@ static void add_time(const model_config *config, const picture_facts *facts,
 static void add_runs(const model_config *config, const picture *shown, double grids,
                      double after, api_model_part *part)
 {
-    static const char FROM[] = "image of the query";
+    const api_origin from = MODEL_OPTION("image");
+    const api_origin length = {API_ORIGIN_QUERY, "length", " or the config"};
     json_t *text = json_array(), *sizes = json_array();
     for (size_t i = 0; i < (size_t)grids; i++) {
         json_array_append_new(text, json_real(1));
@@ -115,12 +116,12 @@ static void add_runs(const model_config *config, const picture *shown, double gr
         json_array_append_new(sizes, json_real(shown->width));
     }
     json_array_append_new(text, json_real(after));
-    model_argument_list(config, part, "text", text, "length of the query or the config");
-    model_argument_list(config, part, "grids", sizes, FROM);
+    model_argument_list(config, part, "text", text, length);
+    model_argument_list(config, part, "grids", sizes, from);
     model_fact(part, "grid",
                json_pack("[o,o,o]", api_document_number(shown->frames),
                          api_document_number(shown->height), api_document_number(shown->width)),
-               FROM);
+               from);
     json_decref(text);
     json_decref(sizes);
 }
@@ -132,7 +133,7 @@ static double text_after(const model_config *config, double taken, model_number 
     double most = rows.value < API_MODEL_ROWS ? rows.value : API_MODEL_ROWS;
     if (options->length > 0 && (double)options->length < taken) {
         json_t *given = json_real((double)options->length);
-        model_refuse(config->planner, "length", given,
+        model_refuse(config->planner, MODEL_OPTION("length"), given,
                      "at least %.0f, the tokens of the picture and of the text before it",
                      taken);
         json_decref(given);
@@ -154,7 +155,7 @@ void model_add_prompt(const model_config *config, const picture_facts *facts, mo
     if (isnan(shown.tokens)) /* a problem says why */
         return;
     if (grids > GRIDS_MAX || 3 * grids > (double)config->planner->limits->list_length) {
-        model_refuse(config->planner, "frames", NULL,
+        model_refuse(config->planner, MODEL_OPTION("frames"), NULL,
                      "fewer: at most %d grids, each with a time stamp before it", GRIDS_MAX);
         return;
     }
@@ -162,10 +163,11 @@ void model_add_prompt(const model_config *config, const picture_facts *facts, mo
     if (isnan(after))
         return;
     add_runs(config, &shown, grids, after, part);
-    model_fact_number(part, "picture_tokens", shown.tokens, "grid / spatial_merge_size^2");
+    model_fact_number(part, "picture_tokens", shown.tokens,
+                      MODEL_REMARK("grid / spatial_merge_size^2"));
     if (options->offset)
         model_argument_number(config, part, "first_position", strtod(options->offset, NULL),
-                              "offset of the query");
+                              MODEL_OPTION("offset"));
     model_argument_number(config, part, "spatial_merge_size", shown.merge.value,
                           shown.merge.from);
     add_time(config, facts, &shown, part);

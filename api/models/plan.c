@@ -83,7 +83,7 @@ static void make_plan(api_model_plan *plan, json_t *object, const pe_limits *lim
     model_planner planner = {
         .plan = plan, .limits = limits, .error = reterr, .used = json_object()};
     model_config config = {.planner = &planner, .object = object, .path = ""};
-    const char *from;
+    api_origin from;
     const char *name = json_string_value(json_object_get(object, "model_type"));
     const char *class_name = json_string_value(json_object_get(object, "_class_name"));
     if (!name || (class_name && model_type_find(class_name)))

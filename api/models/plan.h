@@ -8,6 +8,7 @@
 #define API_MODELS_PLAN_H
 
 #include "models/options.h"
+#include "models/origin.h"
 
 #include <jansson.h>
 
@@ -33,7 +34,7 @@ typedef struct api_model_part {
     const char *scheme;  /* NULL: none */
     const char *tensors; /* names of the scheme's tensors that the model uses, by blanks */
     pe_argument arguments[API_PART_ARGUMENTS]; /* as the scheme takes them, with their kinds */
-    const char *from[API_PART_ARGUMENTS];      /* where each one came from */
+    api_origin from[API_PART_ARGUMENTS];       /* where each one came from */
     size_t count;
     pe_request *request; /* of these arguments; NULL without a scheme */
     const char *pairing; /* of rotary parts: "half" or "interleaved"; else NULL */
@@ -43,11 +44,11 @@ typedef struct api_model_part {
 
 typedef struct api_model_component {
     const char *name, *model_type;
-    const char *path;    /* of its object in the config: "text_config", "" for the whole */
-    size_t layer_count;  /* 0: the config does not say */
-    int32_t *layers;     /* the part that each layer uses, -1: none */
-    const char **types;  /* the type of each layer, such as "full_attention" */
-    const char *counted; /* where the number of layers came from */
+    const char *path;   /* of its object in the config: "text_config", "" for the whole */
+    size_t layer_count; /* 0: the config does not say */
+    int32_t *layers;    /* the part that each layer uses, -1: none */
+    const char **types; /* the type of each layer, such as "full_attention" */
+    api_origin counted; /* where the number of layers came from */
 } api_model_component;
 
 typedef struct api_model_plan {

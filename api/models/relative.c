@@ -40,7 +40,7 @@ static api_model_part *begin(const model_config *config, const relative_facts *f
     return part;
 }
 
-static const model_number ANY_LENGTH = {.value = NAN, .from = ""};
+static const model_number ANY_LENGTH = {.value = NAN};
 
 void model_plan_t5(model_config *config, const void *relative_rule)
 {
@@ -73,7 +73,7 @@ void model_plan_t5(model_config *config, const void *relative_rule)
 /* Whether a model with these keys has a decoder: files of encoders alone say so. */
 static bool has_decoder(const model_config *config)
 {
-    const char *from;
+    api_origin from;
     const json_t *architectures = model_list(config, "architectures", &from);
     const char *class_name = json_string_value(json_array_get(architectures, 0));
     return model_flag(config, "is_encoder_decoder", true, &from) &&
@@ -141,7 +141,7 @@ void model_plan_deberta(model_config *config, const void *relative_rule)
 void model_plan_transformer_xl(model_config *config, const void *relative_rule)
 {
     const relative_facts *facts = relative_rule;
-    const char *from;
+    api_origin from;
     model_number clamp = model_integer(config, "clamp_len", -1);
     api_model_part *part = begin(config, facts, "transformer_xl", ANY_LENGTH);
     const char *attention =
@@ -172,7 +172,7 @@ void model_plan_two_sided(model_config *config, const void *relative_rule)
     double keys = strtod(part->arguments[0].text, NULL);
     add_width(config, facts, part);
     add_heads(config, facts, part);
-    model_fact_number(part, "rows", 2 * keys - 1, "2 length - 1");
+    model_fact_number(part, "rows", 2 * keys - 1, MODEL_REMARK("2 length - 1"));
     model_fact_text(part, "layout", "interleaved", model_default_of(config));
     model_argument(config, part, "preset", "conformer", model_default_of(config));
     model_note(part->notes, "Rows are distances, query minus key: from length - 1 down to "
@@ -199,8 +199,7 @@ void model_plan_shaw(model_config *config, const void *relative_rule)
     model_number heads =
         model_required(config, facts->heads_keys ? facts->heads_keys : "num_attention_heads",
                        or_nan(facts->heads), 1);
-    const char *from =
-        model_keep(config->planner, json_sprintf("%s / %s", hidden.from, heads.from));
+    api_origin from = model_divide_origins(config, hidden.from, heads.from);
     double width = floor(hidden.value / heads.value);
     part->state = API_PART_TRAINED;
     model_fact_number(part, "dim", width, from);

@@ -20,7 +20,7 @@ static double sum_of(const json_t *numbers)
 /* The sections of M-RoPE, those of the config or of the class, which the caller drops. NULL:
  * all pairs turn by one position. */
 static json_t *read_sections(const model_config *config, const rotary_keys *keys,
-                             const char **ret_from)
+                             api_origin *ret_from)
 {
     const rotary_facts *facts = keys->facts;
     *ret_from = keys->sections_from;
@@ -41,7 +41,7 @@ static json_t *read_sections(const model_config *config, const rotary_keys *keys
 /* Whether the part is for a prompt with a picture. */
 static bool is_prompt(const model_config *config, const rotary_keys *keys)
 {
-    const char *from;
+    api_origin from;
     json_t *sections = read_sections(config, keys, &from);
     bool has_sections = sections != NULL;
     json_decref(sections);
@@ -53,7 +53,7 @@ static void add_sections(const model_config *config, const rotary_keys *keys,
                          api_model_part *part)
 {
     const rotary_facts *facts = keys->facts;
-    const char *from;
+    api_origin from;
     json_t *sections = read_sections(config, keys, &from);
     if (!sections)
         return;
@@ -99,7 +99,7 @@ static void add_facts(const rotary_keys *keys, api_model_part *part)
         model_fact_number(part, "rotary_dim", width,
                           isnan(keys->width.value) ? keys->partial.from : keys->width.from);
     else
-        model_fact_number(part, "rotary_dim", width, "the whole head");
+        model_fact_number(part, "rotary_dim", width, MODEL_REMARK("the whole head"));
     model_fact_number(part, "rope_theta", keys->theta.value, keys->theta.from);
     model_fact_text(part, "layout", part->pairing, keys->interleaved_from);
 }
@@ -132,7 +132,7 @@ static api_model_part *plan_table(const model_config *config, const rotary_keys 
         model_add_prompt(config, facts->picture, keys->longest, part);
     } else {
         model_argument_length(config, part, keys->longest, API_MODEL_ROWS);
-        model_argument_offset(config, part, 0, "query");
+        model_argument_offset(config, part, 0, MODEL_QUERY);
     }
     if (isnan(keys->width.value))
         model_argument_number(config, part, "dim", keys->head.value, keys->head.from);
@@ -141,7 +141,7 @@ static api_model_part *plan_table(const model_config *config, const rotary_keys 
     model_argument_number(config, part, "rope_theta", keys->theta.value, keys->theta.from);
     model_argument(config, part, "layout", part->pairing, keys->interleaved_from);
     if (options->table)
-        model_argument(config, part, "table", options->table, "query");
+        model_argument(config, part, "table", options->table, MODEL_QUERY);
     if (isnan(keys->width.value) && keys->partial.value != 1)
         model_argument_number(config, part, "partial_rotary_factor", keys->partial.value,
                               keys->partial.from);
@@ -192,7 +192,7 @@ static void use_where_turning(model_config *config, const rotary_facts *facts,
     if (still && facts->still_if && !model_has(config, facts->still_if))
         still = NULL;
     if (facts->still_if) {
-        const char *from; /* the key counts as read */
+        api_origin from; /* the key counts as read */
         model_find(config, facts->still_if, &from);
     }
     model_use(config, part, NULL);

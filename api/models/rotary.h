@@ -53,12 +53,13 @@ typedef struct rotary_keys {
     const rotary_facts *facts;
     const char *layer_type;  /* NULL: one table for all */
     model_config dictionary; /* rope_scaling or rope_parameters, that of the layer type */
-    const char *type, *type_from;
+    const char *type;
+    api_origin type_from;
     model_number theta, head, partial, width, longest, original;
     bool interleaved;
-    const char *interleaved_from;
+    api_origin interleaved_from;
     json_t *sections; /* mrope_section; NULL: not M-RoPE */
-    const char *sections_from;
+    api_origin sections_from;
 } rotary_keys;
 
 rotary_keys model_rotary_keys(model_config *config, const rotary_facts *facts,

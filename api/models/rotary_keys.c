@@ -87,7 +87,8 @@ static void read_theta(const model_config *config, rotary_keys *keys)
     keys->theta = isnan(inside.value) ? beside : inside;
     if (beside.given && inside.given && beside.value != inside.value)
         model_note(config->planner->plan->notes, "%s wins over %s, as in transformers.",
-                   inside.from, beside.from);
+                   model_word_origin(config->planner, inside.from),
+                   model_word_origin(config->planner, beside.from));
     if (!keys->theta.given && facts->theta_4_53 > 0)
         model_note(config->planner->plan->notes,
                    "The config has no rope_theta: releases up to 4.53 take %g, later ones %g.",
@@ -103,14 +104,13 @@ static model_number divide_width(const model_config *config, const rotary_facts 
         model_required(config, "num_attention_heads", facts->heads > 0 ? facts->heads : NAN, 1);
     model_number head = {.value = hidden.value / heads.value};
     head.from = hidden.from;
-    if (strcmp(hidden.from, heads.from) != 0) /* else both are the class's */
-        head.from =
-            model_keep(config->planner, json_sprintf("%s / %s", hidden.from, heads.from));
+    if (hidden.from.kind == API_ORIGIN_CONFIG || heads.from.kind == API_ORIGIN_CONFIG)
+        head.from = model_divide_origins(config, hidden.from, heads.from);
     if (!isnan(head.value) && head.value != floor(head.value)) {
         json_t *given = json_real(heads.value);
         model_refuse(config->planner, heads.from, given,
-                     "a divisor of %s, which is %g, or head_dim be given", hidden.from,
-                     hidden.value);
+                     "a divisor of %s, which is %g, or head_dim be given",
+                     model_word_origin(config->planner, hidden.from), hidden.value);
         json_decref(given);
         head.value = NAN;
     }

@@ -26,8 +26,8 @@ static void add_required(const model_config *config, const rotary_keys *keys,
 {
     model_number number = model_real(&keys->dictionary, key, NAN);
     if (isnan(number.value)) {
-        const char *path = model_path(&keys->dictionary, key);
-        model_refuse(config->planner, path, NULL, "given with rope_type %s", keys->type);
+        model_refuse(config->planner, model_origin(&keys->dictionary, key), NULL,
+                     "given with rope_type %s", keys->type);
         return;
     }
     model_argument_number(config, part, key, number.value, number.from);
@@ -40,7 +40,7 @@ static void add_original(const model_config *config, const rotary_keys *keys,
     static const char key[] = "original_max_position_embeddings";
     model_number original = isnan(keys->original.value) ? keys->longest : keys->original;
     if (isnan(original.value)) {
-        model_refuse(config->planner, model_path(&keys->dictionary, key), NULL,
+        model_refuse(config->planner, model_origin(&keys->dictionary, key), NULL,
                      "given with rope_type %s, unless max_position_embeddings is", keys->type);
         return;
     }
@@ -52,10 +52,8 @@ static void add_original(const model_config *config, const rotary_keys *keys,
 static model_number quotient(const model_config *config, const rotary_keys *keys)
 {
     model_number result = {.value = keys->longest.value / keys->original.value};
-    result.from = isnan(result.value)
-                      ? ""
-                      : model_keep(config->planner, json_sprintf("%s / %s", keys->longest.from,
-                                                                 keys->original.from));
+    if (!isnan(result.value))
+        result.from = model_divide_origins(config, keys->longest.from, keys->original.from);
     return result;
 }
 
@@ -77,9 +75,10 @@ static void add_sequence(const model_config *config, const rotary_keys *keys, do
 {
     int64_t asked = config->planner->plan->options->seq_len;
     if (asked > 0)
-        model_argument_number(config, part, "seq_len", (double)asked, "query");
+        model_argument_number(config, part, "seq_len", (double)asked, MODEL_QUERY);
     else if (seq_len > 0)
-        model_argument_number(config, part, "seq_len", seq_len, "the length that is named");
+        model_argument_number(config, part, "seq_len", seq_len,
+                              MODEL_REMARK("the length that is named"));
     else
         model_argument_number(config, part, "seq_len", keys->longest.value, keys->longest.from);
 }
@@ -97,7 +96,7 @@ static void add_dynamic(const model_config *config, const rotary_keys *keys, dou
     }
     add_required(config, keys, part, "factor");
     if (isnan(keys->longest.value))
-        model_refuse(config->planner, model_path(config, "max_position_embeddings"), NULL,
+        model_refuse(config->planner, model_origin(config, "max_position_embeddings"), NULL,
                      "given with rope_type dynamic");
     model_argument_number(config, part, "max_position_embeddings", keys->longest.value,
                           keys->longest.from);
@@ -116,16 +115,17 @@ static void add_yarn(const model_config *config, const rotary_keys *keys, double
     model_number factor = model_real(&keys->dictionary, "factor", NAN);
     model_number lengths = quotient(config, keys);
     bool has_key = json_object_get(keys->dictionary.object, "factor") != NULL;
-    const char *from;
+    api_origin from;
     if (has_key && !isnan(lengths.value) && factor.given && factor.value != lengths.value)
         model_note(part->notes,
                    "factor is %g by %s; releases up to 4.53 take %g, which is %s "
                    "(convention=transformers-4.53).",
-                   factor.value, factor.from, lengths.value, lengths.from);
+                   factor.value, model_word_origin(config->planner, factor.from), lengths.value,
+                   model_word_origin(config->planner, lengths.from));
     if (!isnan(lengths.value) && (older || (has_key && isnan(factor.value))))
         factor = lengths;
     if (isnan(factor.value))
-        model_refuse(config->planner, model_path(&keys->dictionary, "factor"), NULL,
+        model_refuse(config->planner, model_origin(&keys->dictionary, "factor"), NULL,
                      "given with rope_type yarn");
     model_argument_number(config, part, "factor", factor.value, factor.from);
     model_fact_number(part, "factor", factor.value, factor.from);
@@ -148,7 +148,7 @@ static void add_yarn(const model_config *config, const rotary_keys *keys, double
 static void add_list(const model_config *config, const rotary_keys *keys, const char *key,
                      api_model_part *part)
 {
-    const char *from;
+    api_origin from;
     json_t *list = model_list(&keys->dictionary, key, &from);
     double wanted = floor(model_rotary_width(keys) / 2);
     if (!list)

@@ -22,7 +22,7 @@ static json_t *about_part(const api_model_plan *plan, size_t index)
     const api_model_part *part = &plan->parts[index];
     json_t *from = json_object();
     for (size_t i = 0; i < part->count; i++)
-        json_object_set_new(from, part->arguments[i].name, json_string(part->from[i]));
+        json_object_set_new(from, part->arguments[i].name, api_origin_describe(part->from[i]));
     return json_pack("{s:I, s:s, s:s, s:s*, s:o, s:O}", "part", (json_int_t)index, "component",
                      plan->components[part->component].name, "kind", part->kind, "pairing",
                      part->pairing, "from", from, "notes", part->notes);

@@ -11,7 +11,7 @@
 
 /* Add a fact of two equal or different numbers, [a, b]. */
 static void add_pair(api_model_part *part, const char *name, double a, double b,
-                     const char *from)
+                     api_origin from)
 {
     model_fact(part, name, json_pack("[o,o]", api_document_number(a), api_document_number(b)),
                from);
@@ -19,7 +19,7 @@ static void add_pair(api_model_part *part, const char *name, double a, double b,
 
 /* Add the rows of a table for a window and the sides of its index. */
 static void add_sizes(api_model_part *part, const double window[2], double more,
-                      const char *from)
+                      api_origin from)
 {
     double tokens = window[0] * window[1] + (more > 0 ? 1 : 0);
     add_pair(part, "window", window[0], window[1], from);
@@ -35,7 +35,7 @@ static const char TRAINED_TABLE[] =
 
 /* The sides of the window. False, with a problem, if it is none. */
 static bool read_window(const model_config *config, double fallback, double ret_window[2],
-                        const char **ret_from)
+                        api_origin *ret_from)
 {
     const json_t *given = model_find(config, "window_size", ret_from);
     for (size_t axis = 0; axis < 2; axis++) {
@@ -57,7 +57,7 @@ static bool read_window(const model_config *config, double fallback, double ret_
 typedef struct stage_list {
     double items[MODEL_STAGES];
     size_t count;
-    const char *from;
+    api_origin from;
 } stage_list;
 
 /* False, with a problem, if it is no list of whole numbers of at least `least`. */
@@ -92,7 +92,7 @@ static bool read_stages(const model_config *config, const char *key, const doubl
 typedef struct swin_keys {
     const swin_facts *facts;
     double window[2];
-    const char *window_from;
+    api_origin window_from;
     stage_list depths, heads, pretrained;
     double cells; /* a side of the first stage; NAN: windows never shrink */
 } swin_keys;
@@ -109,7 +109,8 @@ static bool read_swin(model_config *config, swin_keys *keys)
     if (keys->heads.count != keys->depths.count) {
         model_refuse(config->planner, keys->heads.from, NULL,
                      "a list of %zu numbers, one for each stage of %s; it has %zu",
-                     keys->depths.count, keys->depths.from, keys->heads.count);
+                     keys->depths.count, model_word_origin(config->planner, keys->depths.from),
+                     keys->heads.count);
         return false;
     }
     keys->cells = NAN;
@@ -143,12 +144,11 @@ static void plan_stage(model_config *config, const swin_keys *keys, size_t stage
         model_part_new(config, name, facts->network ? "swin_v2_bias" : "swin_relative_bias");
     double window[2] = {keys->window[0], keys->window[1]};
     double cells = facts->halved ? floor(ldexp(keys->cells, -(int)stage)) : keys->cells;
-    const char *from = keys->window_from;
+    api_origin from = keys->window_from;
     for (size_t axis = 0; axis < 2; axis++)
         if (window[axis] > cells) {
             window[axis] = cells < 1 ? 1 : cells;
-            from = model_keep(config->planner,
-                              json_sprintf("%s, cut to the cells of the stage", from));
+            from = model_add_remark(config, from, ", cut to the cells of the stage");
         }
     add_sizes(part, window, 0, from);
     model_fact_number(part, "heads", keys->heads.items[stage], keys->heads.from);
@@ -192,12 +192,12 @@ void model_plan_beit(model_config *config, const void *cells_rule)
     api_model_part *part = model_part_new(config, "bias", "swin_relative_bias");
     model_number heads = model_required(config, "num_attention_heads", facts->heads, 1);
     double window[2];
-    const char *from = "";
+    api_origin from = {0};
     for (size_t axis = 0; axis < 2; axis++) {
         model_number image = model_side(config, "image_size", facts->image, axis);
         window[axis] =
             floor(image.value / model_side(config, "patch_size", facts->patch, axis).value);
-        from = model_keep(config->planner, json_sprintf("%s, patches of it", image.from));
+        from = model_add_remark(config, image.from, ", patches of it");
     }
     add_sizes(part, window, 3, from);
     model_fact_number(part, "heads", heads.value, heads.from);
@@ -222,8 +222,7 @@ static void plan_decomposed(model_config *config, const cells_facts *facts, cons
     model_number width = model_required(config, "hidden_size", facts->width, 1);
     model_number heads = model_required(config, "num_attention_heads", facts->heads, 1);
     double head = floor(width.value / heads.value);
-    const char *from =
-        model_keep(config->planner, json_sprintf("%s / %s", width.from, heads.from));
+    api_origin from = model_divide_origins(config, width.from, heads.from);
     add_pair(part, "window", sides[0].value, sides[1].value, sides[0].from);
     add_pair(part, "rel_pos_h", 2 * source[0] - 1, head, sides[0].from);
     add_pair(part, "rel_pos_w", 2 * source[1] - 1, head, sides[1].from);
@@ -231,8 +230,8 @@ static void plan_decomposed(model_config *config, const cells_facts *facts, cons
     model_argument_number(config, part, "height", sides[0].value, sides[0].from);
     model_argument_number(config, part, "width", sides[1].value, sides[1].from);
     model_argument_number(config, part, "dim", head, from);
-    model_argument_number(config, part, "source_height", source[0], "image_size / patch_size");
-    model_argument_number(config, part, "source_width", source[1], "image_size / patch_size");
+    model_argument_number(config, part, "source_height", source[0], MODEL_IMAGE_CELLS);
+    model_argument_number(config, part, "source_width", source[1], MODEL_IMAGE_CELLS);
     model_note(part->notes,
                "The indices are computed. The tables of each layer, rel_pos_h and rel_pos_w, "
                "are trained: for their vectors give them to the request as parameters, without "
@@ -261,10 +260,9 @@ void model_plan_decomposed(model_config *config, const void *cells_rule)
         source[axis] = floor(image.value / patch);
         sides[axis].value =
             asked[axis] > 0 ? model_patches(asked[axis], patch, 1) : source[axis];
-        sides[axis].from =
-            asked[axis] > 0
-                ? "query"
-                : model_keep(config->planner, json_sprintf("%s, patches of it", image.from));
+        sides[axis].from = asked[axis] > 0
+                               ? MODEL_QUERY
+                               : model_add_remark(config, image.from, ", patches of it");
     }
     if (window.value == 0 || model_has_layers(config, "global"))
         plan_decomposed(config, facts, "global", sides, source);

@@ -150,6 +150,11 @@ class Contradictions(Plans):
         self.refuses("rope_theta", rope_theta=0.5)
         self.refuses("head_dim", head_dim=7)
 
+    def test_rules_about_a_value_that_no_key_gives_name_the_parameter(self):
+        reply = self.plan({"model_type": "mlcd_vision_model", "image_size": -1})
+        problem = self.assert_problem(reply, 422)
+        self.assertEqual(["sizes"], [error["parameter"] for error in problem["errors"]])
+
     def test_stages_have_one_number_each(self):
         swin = {"model_type": "swin"}
         for key, value in (

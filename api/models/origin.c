@@ -1,0 +1,62 @@
+/* Origins of values: making them, and the words for them. */
+#include "models/config.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+
+api_origin model_origin(const model_config *config, const char *key)
+{
+    if (!config->path)
+        return model_default_of(config);
+    const char *path =
+        model_keep(config->planner,
+                   *config->path ? json_sprintf("%s.%s", config->path, key) : json_string(key));
+    return (api_origin){.kind = API_ORIGIN_CONFIG, .path = path};
+}
+
+api_origin model_default_of(const model_config *config)
+{
+    return (api_origin){.kind = API_ORIGIN_DEFAULT, .path = config->type->name};
+}
+
+api_origin model_add_remark(const model_config *config, api_origin origin, const char *format,
+                            ...)
+{
+    va_list list;
+    va_start(list, format);
+    const char *added = model_keep(config->planner, json_vsprintf(format, list));
+    va_end(list);
+    const char *before = origin.remark ? origin.remark : "";
+    origin.remark =
+        *before ? model_keep(config->planner, json_sprintf("%s%s", before, added)) : added;
+    return origin;
+}
+
+api_origin model_divide_origins(const model_config *config, api_origin dividend,
+                                api_origin divisor)
+{
+    return model_add_remark(config, dividend, " / %s",
+                            model_word_origin(config->planner, divisor));
+}
+
+json_t *api_origin_describe(api_origin origin)
+{
+    static const struct {
+        const char *before, *after;
+    } WORDS[] = {
+        [API_ORIGIN_OTHER] = {"", ""},
+        [API_ORIGIN_CONFIG] = {"", ""},
+        [API_ORIGIN_DEFAULT] = {"default of ", ""},
+        [API_ORIGIN_QUERY] = {"", " of the query"},
+    };
+    const char *remark = origin.remark ? origin.remark : "";
+    if (origin.kind == API_ORIGIN_QUERY && !origin.path)
+        return json_sprintf("query%s", remark);
+    return json_sprintf("%s%s%s%s", WORDS[origin.kind].before, origin.path ? origin.path : "",
+                        WORDS[origin.kind].after, remark);
+}
+
+const char *model_word_origin(model_planner *planner, api_origin origin)
+{
+    return model_keep(planner, api_origin_describe(origin));
+}
