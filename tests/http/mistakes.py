@@ -121,16 +121,9 @@ class Mistakes:
             row for row in [*scheme.rows.values(), *scheme.more.values()] if "minimum" in row
         ]
         row = self.random.choice(rows)
-        text = self.random.choice(
-            (
-                f"{row['minimum'] - 1:.17g}",
-                f"{row['maximum'] + 1:.17g}",
-                "-1e300",
-                "1e300",
-                f"{2 * row['maximum']:.17g}",
-                "0",
-            )
-        )
+        most = row.get("maximum", row.get("exclusive_maximum", 1e300))
+        beyond = (row["minimum"] - 1, most + 1, -1e300, 1e300, 2 * most, 0)
+        text = f"{self.random.choice(beyond):.17g}"
         self.give(pairs, row["name"], text)
 
     def use_another_type(self, scheme, pairs):
