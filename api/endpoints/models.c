@@ -2,6 +2,7 @@
 #include "call.h"
 #include "http/arguments.h"
 #include "models/config_text.h"
+#include "models/gguf.h"
 #include "models/known.h"
 #include "models/plan.h"
 #include "models/tensors.h"
@@ -15,6 +16,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 static bool is_post(const api_call *call)
 {
@@ -80,7 +82,9 @@ static api_reply *answer_options(const api_call *call, api_segment config,
 {
     api_model_plan *plan;
     api_reply *reply = NULL;
-    json_t *read = api_config_read(config.data, config.size, error);
+    json_t *read = api_gguf_begins(config.data, config.size)
+                       ? api_gguf_read(config.data, config.size, error)
+                       : api_config_read(config.data, config.size, error);
     if (!read)
         return api_problem_from_error(error);
     if (api_model_plan_new(read, options, &call->service->host->limits, &plan, error) ==
@@ -112,10 +116,20 @@ static api_reply *answer_config(const api_call *call, api_segment config)
     return reply;
 }
 
+/* Whether the body is the beginning of a GGUF file, and said to be bytes. */
+static bool is_gguf(const api_call *call)
+{
+    const char *type = api_call_header(call, API_HEADER_CONTENT_TYPE);
+    return type && strcasecmp(type, "application/octet-stream") == 0 &&
+           api_gguf_begins(call->request->body, call->request->body_size);
+}
+
 api_reply *api_post_model(const api_call *call)
 {
     const api_request *request = call->request;
     api_reply *refusal;
+    if (is_gguf(call))
+        return answer_config(call, (api_segment){request->body, request->body_size});
     if (!api_is_json_body(call, "@config.json", &refusal))
         return refusal;
     if (request->body_size > API_CONFIG_BYTES)

@@ -1,6 +1,7 @@
 /* The plan of a config: finds the row of its model type and applies it. */
 #include "models/plan.h"
 
+#include "models/spellings.h"
 #include "models/types.h"
 
 #include "json/document.h"
@@ -82,6 +83,13 @@ static void make_plan(api_model_plan *plan, json_t *object, const pe_limits *lim
 {
     model_planner planner = {
         .plan = plan, .limits = limits, .error = reterr, .used = json_object()};
+    json_t *translated = model_translate(object, plan->notes, reterr);
+    if (!translated) {
+        json_decref(planner.used);
+        return;
+    }
+    json_array_append_new(plan->kept, translated);
+    object = translated;
     model_config config = {.planner = &planner, .object = object, .path = ""};
     api_origin from;
     const char *name = json_string_value(json_object_get(object, "model_type"));

@@ -1,0 +1,307 @@
+/* Each kind of file is a row of FILES: what tells it, and what translates it. A translation
+ * copies keys under the names of a config.json; keys that it does not know stay, so that those
+ * that look like positions are listed as not used. */
+#include "models/spellings.h"
+
+#include "models/config.h"
+#include "models/gguf_config.h"
+#include "models/parts.h"
+
+#include <string.h>
+
+/* How many of the keys, which are joined by blanks, an object has; ret_all is their number. */
+static size_t count_keys(const json_t *file, const char *keys, size_t *ret_all)
+{
+    size_t found = 0;
+    *ret_all = 0;
+    for (const char *at = keys; *at; ++*ret_all) {
+        size_t length = strcspn(at, " ");
+        found += json_object_getn(file, at, length) != NULL;
+        at += length + strspn(at + length, " ");
+    }
+    return found;
+}
+
+static bool has_all(const json_t *file, const char *keys)
+{
+    size_t all;
+    return count_keys(file, keys, &all) == all;
+}
+
+static bool has_any(const json_t *file, const char *keys)
+{
+    size_t all;
+    return count_keys(file, keys, &all) > 0;
+}
+
+/* Give a key of the file its name in a config.json, unless the config has one. `names` are
+ * pairs of both, up to NULL. */
+static void rename_keys(json_t *config, const char *const *names)
+{
+    for (; *names; names += 2) {
+        json_t *value = json_object_get(config, names[0]);
+        if (!value || strcmp(names[0], names[1]) == 0)
+            continue;
+        if (!json_object_get(config, names[1]))
+            json_object_set(config, names[1], value);
+        json_object_del(config, names[0]);
+    }
+}
+
+static void set_text(json_t *config, const char *key, const char *text)
+{
+    json_object_set_new(config, key, json_string(text));
+}
+
+static bool is_set(const json_t *config, const char *key)
+{
+    return json_is_true(json_object_get(config, key));
+}
+
+/* ---- Meta and Mistral ---- */
+
+static const char *const PARAMS[] = {
+    "dim",      "hidden_size",         "n_layers",    "num_hidden_layers",
+    "n_heads",  "num_attention_heads", "n_kv_heads",  "num_key_value_heads",
+    "norm_eps", "rms_norm_eps",        "max_seq_len", "max_position_embeddings",
+    NULL};
+
+static json_t *translate_params(json_t *file, json_t *notes)
+{
+    json_t *config = json_copy(file);
+    rename_keys(config, PARAMS);
+    set_text(config, "model_type", "llama_original");
+    model_note(notes, "The file is a params.json as Meta and Mistral publish it: its weights "
+                      "pair neighbouring columns, those of Hugging Face's files halves.");
+    if (is_set(file, "use_scaled_rope")) {
+        json_object_set_new(config, "rope_scaling",
+                            json_pack("{s:s, s:f, s:f, s:f, s:f}", "rope_type", "llama3",
+                                      "factor", 8.0, "low_freq_factor", 1.0, "high_freq_factor",
+                                      4.0, "original_max_position_embeddings", 8192.0));
+        model_note(notes, "use_scaled_rope: the factors 8, 1 and 4 and the length of 8192 are "
+                          "constants of Meta's code; the file does not hold them. Llama 3.2 "
+                          "was published with a factor of 32.");
+    }
+    json_object_del(config, "use_scaled_rope");
+    return config;
+}
+
+/* ---- DeepSeek ---- */
+
+static const char *const DEEPSEEK[] = {
+    "dim",     "hidden_size",         "n_layers", "num_hidden_layers",
+    "n_heads", "num_attention_heads", NULL};
+
+static double number_or(const json_t *file, const char *key, double fallback)
+{
+    const json_t *value = json_object_get(file, key);
+    return json_is_number(value) ? json_number_value(value) : fallback;
+}
+
+static json_t *translate_deepseek(json_t *file, json_t *notes)
+{
+    json_t *config = json_copy(file);
+    double original = number_or(file, "original_seq_len", 4096);
+    double longest = number_or(file, "max_seq_len", 16384), factor;
+    factor = number_or(file, "rope_factor", 40);
+    rename_keys(config, DEEPSEEK);
+    set_text(config, "model_type", "deepseek_v3");
+    if (longest > original)
+        json_object_set_new(
+            config, "rope_scaling",
+            json_pack("{s:s, s:f, s:f, s:f, s:f, s:f, s:f}", "rope_type", "yarn", "factor",
+                      factor, "beta_fast", number_or(file, "beta_fast", 32), "beta_slow",
+                      number_or(file, "beta_slow", 1), "mscale", number_or(file, "mscale", 1),
+                      "mscale_all_dim", number_or(file, "mscale", 1),
+                      "original_max_position_embeddings", original));
+    json_object_set_new(config, "max_position_embeddings",
+                        json_real(longest > original ? original * factor : longest));
+    static const char *const READ[] = {"original_seq_len", "max_seq_len", "rope_factor",
+                                       "beta_fast",        "beta_slow",   "mscale"};
+    for (size_t i = 0; i < sizeof READ / sizeof *READ; i++)
+        json_object_del(config, READ[i]);
+    model_note(notes,
+               "The file is a configuration of DeepSeek's own inference code, whose defaults "
+               "hold where it says nothing: YaRN by 40 from 4096 positions for max_seq_len "
+               "above these, which is 16384 unless given.");
+    return config;
+}
+
+/* ---- gpt-oss ---- */
+
+static json_t *translate_gpt_oss(json_t *file, json_t *notes)
+{
+    json_t *config = json_copy(file);
+    double original = number_or(file, "initial_context_length", 4096);
+    double factor = number_or(file, "rope_scaling_factor", 32);
+    set_text(config, "model_type", "gpt_oss");
+    json_object_set_new(config, "rope_scaling",
+                        json_pack("{s:s, s:f, s:f, s:f, s:b, s:f}", "rope_type", "yarn",
+                                  "factor", factor, "beta_fast",
+                                  number_or(file, "rope_ntk_beta", 32), "beta_slow",
+                                  number_or(file, "rope_ntk_alpha", 1), "truncate", 0,
+                                  "original_max_position_embeddings", original));
+    if (!json_object_get(config, "max_position_embeddings"))
+        json_object_set_new(config, "max_position_embeddings", json_real(original * factor));
+    static const char *const READ[] = {"initial_context_length", "rope_scaling_factor",
+                                       "rope_ntk_alpha", "rope_ntk_beta"};
+    for (size_t i = 0; i < sizeof READ / sizeof *READ; i++)
+        json_object_del(config, READ[i]);
+    model_note(notes, "The file is a configuration of OpenAI's own code for gpt-oss.");
+    return config;
+}
+
+/* ---- Megatron ---- */
+
+static const char *const MEGATRON[] = {
+    "num_layers",       "num_hidden_layers",     "kv_channels", "head_dim",
+    "num_query_groups", "num_key_value_heads",   "rotary_base", "rope_theta",
+    "rotary_percent",   "partial_rotary_factor", NULL};
+
+/* The copy of a file with underscores in its keys. */
+static json_t *without_dashes(const json_t *file)
+{
+    json_t *copy = json_object(), *value;
+    const char *key;
+    json_object_foreach((json_t *)file, key, value)
+    {
+        char name[128];
+        size_t length = strlen(key);
+        for (size_t i = 0; i <= length && i < sizeof name; i++)
+            name[i] = (char)(key[i] == '-' ? '_' : key[i]);
+        json_object_set(copy, length < sizeof name ? name : key, value);
+    }
+    return copy;
+}
+
+static json_t *translate_megatron(json_t *file, json_t *notes)
+{
+    json_t *config = without_dashes(file);
+    const char *kind = json_string_value(json_object_get(config, "position_embedding_type"));
+    bool turns = kind && (strcmp(kind, "rope") == 0 || strcmp(kind, "mrope") == 0);
+    rename_keys(config, MEGATRON);
+    if (is_set(config, "use_rope_scaling"))
+        json_object_set_new(config, "rope_scaling",
+                            json_pack("{s:s, s:f, s:f, s:f, s:f}", "rope_type", "llama3",
+                                      "factor", number_or(config, "rope_scaling_factor", 8),
+                                      "low_freq_factor", 1.0, "high_freq_factor", 4.0,
+                                      "original_max_position_embeddings", 8192.0));
+    double stretch = number_or(config, "rotary_seq_len_interpolation_factor", 1);
+    if (stretch > 1)
+        json_object_set_new(config, "rope_scaling",
+                            json_pack("{s:s, s:f}", "rope_type", "linear", "factor", stretch));
+    set_text(config, "model_type",
+             !turns                                 ? "gpt2"
+             : is_set(config, "rotary_interleaved") ? "llama_original"
+                                                    : "megatron");
+    static const char *const READ[] = {"use_rope_scaling", "rope_scaling_factor",
+                                       "rotary_seq_len_interpolation_factor",
+                                       "rotary_interleaved", "position_embedding_type"};
+    for (size_t i = 0; i < sizeof READ / sizeof *READ; i++)
+        json_object_del(config, READ[i]);
+    model_note(notes, "The file holds arguments of Megatron.");
+    return config;
+}
+
+/* ---- all kinds ---- */
+
+/* A description of a model under other names. */
+static const struct {
+    const char *keys;  /* all of them are there … */
+    const char *none;  /* … and none of these */
+    const char *types; /* … and no model_type beside these */
+    json_t *(*translate)(json_t *file, json_t *notes);
+} FILES[] = {
+    {"dim n_layers n_heads qk_rope_head_dim", "hidden_size", "deepseek_v3 deepseek_v32",
+     translate_deepseek},
+    {"dim n_layers n_heads", "hidden_size sinusoidal_pos_embds", "llama mistral mixtral",
+     translate_params},
+    {"rope_scaling_factor rope_ntk_alpha initial_context_length", "", "gpt_oss",
+     translate_gpt_oss},
+    {"num_layers hidden_size num_attention_heads position_embedding_type", "", "",
+     translate_megatron},
+    {"num-layers hidden-size num-attention-heads position-embedding-type", "", "",
+     translate_megatron},
+};
+
+/* Files that stand beside a config.json, by a key that tells them. */
+static const struct {
+    const char *keys, *what, *instead;
+} OTHERS[] = {
+    {"peft_type", "an adapter's adapter_config.json",
+     "the config.json of its base model, which base_model_name_or_path names"},
+    {"weight_map", "an index of weights, model.safetensors.index.json", "the config.json"},
+    {"tokenizer_class", "a tokenizer's tokenizer_config.json", "the config.json"},
+    {"added_tokens normalizer", "a tokenizer.json", "the config.json"},
+    {"bos_token eos_token", "a special_tokens_map.json", "the config.json"},
+    {"chat_template", "a chat template", "the config.json"},
+    {"image_processor_type", "a preprocessor_config.json", "the config.json"},
+    {"feature_extractor_type", "a preprocessor_config.json", "the config.json"},
+    {"processor_class", "a processor_config.json", "the config.json"},
+    {"_from_model_config", "a generation_config.json", "the config.json"},
+    {"eos_token_id transformers_version", "a generation_config.json", "the config.json"},
+    {"do_sample", "a generation_config.json", "the config.json"},
+    {"word_embedding_dimension", "a pooling config of sentence-transformers",
+     "the config.json of the folder above"},
+    {"__version__", "a config_sentence_transformers.json", "the config.json beside it"},
+    {"max_seq_length do_lower_case", "a sentence_bert_config.json",
+     "the config.json beside it"},
+    {"model_format", "a config of an Ollama image",
+     "the GGUF file that is its model, as application/octet-stream"},
+    {"quant_method", "a quantization config", "the config.json of the model"},
+    {"zero_optimization", "a config of DeepSpeed", "the config.json of the model"},
+    {"num_train_timesteps", "a scheduler_config.json of diffusers",
+     "the config.json of the folder transformer or unet"},
+    {"unet vae", "a model_index.json of diffusers",
+     "the config.json of the folder transformer or unet"},
+    {"transformer vae", "a model_index.json of diffusers",
+     "the config.json of the folder transformer or unet"},
+};
+
+static void refuse_other(const json_t *file, pe_error *reterr)
+{
+    for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++) {
+        if (!has_all(file, OTHERS[i].keys))
+            continue;
+        pe_problem *problem =
+            pe_error_add(reterr, PE_OUT_OF_RANGE, "model_type", "",
+                         "that of a config.json; this seems to be %s: send %s", OTHERS[i].what,
+                         OTHERS[i].instead);
+        problem->reason = PE_REASON_MISSING;
+        return;
+    }
+}
+
+/* Whether a file names a class of diffusers that may be a model's. */
+static bool names_model(const json_t *file)
+{
+    static const char *const OTHER_CLASSES[] = {"Pipeline", "Scheduler"};
+    const char *name = json_string_value(json_object_get(file, "_class_name"));
+    for (size_t i = 0; name && i < sizeof OTHER_CLASSES / sizeof *OTHER_CLASSES; i++) {
+        size_t length = strlen(name), end = strlen(OTHER_CLASSES[i]);
+        if (length >= end && strcmp(name + length - end, OTHER_CLASSES[i]) == 0)
+            return false;
+    }
+    return name != NULL;
+}
+
+json_t *model_translate(json_t *file, json_t *notes, pe_error *reterr)
+{
+    if (model_is_gguf(file))
+        return model_config_of_gguf(file, notes, reterr);
+    const char *name = json_string_value(json_object_get(file, "model_type"));
+    for (size_t i = 0; i < sizeof FILES / sizeof *FILES; i++)
+        if (has_all(file, FILES[i].keys) && !has_any(file, FILES[i].none) &&
+            (!name || model_lists(FILES[i].types, name)))
+            return FILES[i].translate(file, notes);
+    if (name && strcmp(name, "llama") == 0 && is_set(file, "rope_traditional")) {
+        json_t *config = json_copy(file);
+        set_text(config, "model_type", "llama_original");
+        json_object_del(config, "rope_traditional");
+        model_note(notes, "rope_traditional, of MLX: pairs are neighbouring columns.");
+        return config;
+    }
+    if (!name && !names_model(file))
+        refuse_other(file, reterr);
+    return reterr->count > 0 ? NULL : json_incref(file);
+}

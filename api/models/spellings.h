@@ -1,0 +1,15 @@
+/* Other files than a config.json that describe a model: GGUF metadata, the original files of
+ * Meta, Mistral, DeepSeek and OpenAI, arguments of Megatron; and files that describe none. */
+#ifndef API_MODELS_SPELLINGS_H
+#define API_MODELS_SPELLINGS_H
+
+#include "api.h"
+
+#include <jansson.h>
+
+/* The config that a file means, as a new reference, with a sentence for each thing to know in
+ * `notes`. A config.json is returned as it is. NULL, with a problem that says what the file
+ * seems to be and what to send instead, for files that describe no model. */
+json_t *model_translate(json_t *file, json_t *notes, pe_error *reterr);
+
+#endif
