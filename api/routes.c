@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* No target fits two patterns. The routes of one path are neighbours and need the same right.
+/* The first pattern that fits a target is its path. The routes of one path are neighbours and need the same right.
  */
 static const api_route ROUTES[] = {
     {.method = "GET",
@@ -136,6 +136,13 @@ static const api_route ROUTES[] = {
      .tag = "models",
      .kind = API_PLAN_BY_POST,
      .schema = "Plan"},
+    {.method = "POST",
+     .pattern = "/v1/models/compare",
+     .endpoint = api_post_model_comparison,
+     .summary = "Whether two descriptions of a model agree: parts, layers, tables",
+     .tag = "models",
+     .kind = API_PLAN_COMPARISON,
+     .schema = "ModelComparison"},
     {.method = "GET",
      .pattern = "/v1/models/{model}",
      .endpoint = api_get_model,

@@ -25,6 +25,7 @@ typedef enum api_kind {
     API_CONVERSION = 1 << 15,     /* of a file of tensors, which is the answer */
     API_APPLICATION = 1 << 16,    /* of an encoding to tensors that the body holds */
     API_STORED_IDENTIFICATION = 1 << 17, /* of a tensor of a stored set */
+    API_PLAN_COMPARISON = 1 << 18,       /* of two configs that the body holds */
 } api_kind;
 
 #define API_TABLES (API_COMPARISON | API_IDENTIFICATION | API_CONVERSION | API_APPLICATION)

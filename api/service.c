@@ -55,7 +55,8 @@ static bool lacks_right(const api_call *call, const api_match *match, api_reply 
 }
 
 /* The kinds of routes whose bodies are parsed when they are answered. */
-#define PARSED (API_TENSORS_BY_POST | API_BATCH | API_PLAN_BY_POST | API_TABLES)
+#define PARSED                                                                                 \
+    (API_TENSORS_BY_POST | API_BATCH | API_PLAN_BY_POST | API_PLAN_COMPARISON | API_TABLES)
 
 /* Refuse a body in a content coding: only gzip'ed answers are known here (RFC 9110, section
  * 12.5.3). Only routes that take a body look at the field. */

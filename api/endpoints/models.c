@@ -16,7 +16,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 static bool is_post(const api_call *call)
 {
@@ -116,19 +115,11 @@ static api_reply *answer_config(const api_call *call, api_segment config)
     return reply;
 }
 
-/* Whether the body is the beginning of a GGUF file, and said to be bytes. */
-static bool is_gguf(const api_call *call)
-{
-    const char *type = api_call_header(call, API_HEADER_CONTENT_TYPE);
-    return type && strcasecmp(type, "application/octet-stream") == 0 &&
-           api_gguf_begins(call->request->body, call->request->body_size);
-}
-
 api_reply *api_post_model(const api_call *call)
 {
     const api_request *request = call->request;
     api_reply *refusal;
-    if (is_gguf(call))
+    if (api_is_gguf_body(call))
         return answer_config(call, (api_segment){request->body, request->body_size});
     if (!api_is_json_body(call, "@config.json", &refusal))
         return refusal;

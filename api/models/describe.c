@@ -1,4 +1,5 @@
 /* A plan as JSON, for a person to read: what the model has, part by part, and why. */
+#include "models/difference.h"
 #include "models/plan.h"
 
 #include "bytes/text.h"
@@ -178,8 +179,7 @@ static json_t *summarise(const api_model_plan *plan, size_t index, size_t used)
 
 /* ---- arguments ---- */
 
-/* The text of an argument as JSON writes it. */
-static json_t *value_of(const pe_argument *argument)
+json_t *model_argument_value(const pe_argument *argument)
 {
     json_t *list;
     switch (argument->kind) {
@@ -205,8 +205,9 @@ static json_t *describe_arguments(const api_model_part *part)
     json_t *arguments = json_object();
     for (size_t i = 0; i < part->count; i++)
         json_object_set_new(arguments, part->arguments[i].name,
-                            json_pack("{s:o, s:o}", "value", value_of(&part->arguments[i]),
-                                      "from", api_origin_describe(part->from[i])));
+                            json_pack("{s:o, s:o}", "value",
+                                      model_argument_value(&part->arguments[i]), "from",
+                                      api_origin_describe(part->from[i])));
     return arguments;
 }
 

@@ -39,8 +39,8 @@ static const uint8_t SIZES[GGUF_TYPES] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8}
 typedef struct reader {
     const unsigned char *bytes;
     size_t size, at, listed; /* `listed` numbers are kept in lists */
-    bool is_short;  /* the bytes have ended */
-    bool is_broken; /* this is no GGUF file */
+    bool is_short;           /* the bytes have ended */
+    bool is_broken;          /* this is no GGUF file */
 } reader;
 
 static const unsigned char *take(reader *from, uint64_t size)

@@ -30,6 +30,14 @@ bool api_is_json_body(const api_call *call, const char *example, api_reply **ret
     return false;
 }
 
+bool api_is_gguf_body(const api_call *call)
+{
+    const api_request *request = call->request;
+    const char *type = api_call_header(call, API_HEADER_CONTENT_TYPE);
+    return type && strcasecmp(type, "application/octet-stream") == 0 &&
+           request->body_size >= 4 && memcmp(request->body, "GGUF", 4) == 0;
+}
+
 bool api_is_json_post(const api_call *call, const char *example, api_reply **ret_refusal)
 {
     if (!api_is_json_body(call, example, ret_refusal))

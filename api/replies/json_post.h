@@ -8,7 +8,10 @@
  * memory. `example` is a body that would do. */
 bool api_is_json_body(const api_call *call, const char *example, api_reply **ret_refusal);
 
-/* The same, and whether it has no query. False: ret_refusal is the 415 or 400. */
+/* Whether a POST says that its body is bytes, and these begin as a GGUF file does. */
+bool api_is_gguf_body(const api_call *call);
+
+/* As api_is_json_body, and whether it has no query. False: ret_refusal is the 415 or 400. */
 bool api_is_json_post(const api_call *call, const char *example, api_reply **ret_refusal);
 
 #endif

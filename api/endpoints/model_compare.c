@@ -1,0 +1,187 @@
+/* /v1/models/compare: whether two descriptions of one model agree. */
+#include "bytes/text.h"
+#include "call.h"
+#include "http/arguments.h"
+#include "models/config_text.h"
+#include "models/difference.h"
+#include "models/gguf.h"
+#include "models/known.h"
+#include "replies/cacheable.h"
+#include "replies/json_post.h"
+#include "replies/problem.h"
+#include "replies/reply.h"
+#include "json/document.h"
+
+#include <nettle/base64.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const SIDES[] = {"first", "second"};
+
+/* One comparison on its way. */
+typedef struct comparing {
+    const api_call *call;
+    api_model_options options;
+    bool strict;
+    const char *against; /* the name of the second one, where the body is a GGUF file */
+    json_t *configs[2];
+    api_model_plan *plans[2];
+} comparing;
+
+/* Take the options that are this endpoint's own. */
+static void read_own(api_arguments *arguments, comparing *self, pe_error *error)
+{
+    static const pe_parameter row = {.name = "strict", .type = PE_BOOLEAN};
+    pe_argument argument;
+    pe_value value = {.present = false};
+    if (api_arguments_take_any(arguments, row.name, &argument, error) &&
+        pe_argument_read(&row, &argument, NULL, 0, &value, error))
+        self->strict = value.integer != 0;
+    if (api_arguments_take_any(arguments, "against", &argument, error))
+        self->against = argument.text;
+}
+
+/* ---- the two configs ---- */
+
+/* The head of a GGUF file in base64, read; NULL with a problem. */
+static json_t *read_base64(const char *text, size_t size, pe_error *error)
+{
+    struct base64_decode_ctx context;
+    size_t bytes = BASE64_DECODE_LENGTH(size);
+    uint8_t *decoded = malloc(bytes > 0 ? bytes : 1);
+    json_t *read = NULL;
+    base64_decode_init(&context);
+    if (!decoded)
+        pe_error_add(error, PE_NO_MEMORY, "", "", "memory for the body");
+    else if (!base64_decode_update(&context, &bytes, decoded, size, text) ||
+             !base64_decode_final(&context) || !api_gguf_begins((const char *)decoded, bytes))
+        pe_error_add(error, PE_MALFORMED, "gguf", "", "the beginning of a GGUF file in base64");
+    else
+        read = api_gguf_read((const char *)decoded, bytes, error);
+    free(decoded);
+    return read;
+}
+
+/* The config that one member of the body means, as a new reference; NULL with a problem. */
+static json_t *read_side(const json_t *side, pe_error *error)
+{
+    const json_t *gguf = json_object_get(side, "gguf");
+    if (json_is_string(gguf))
+        return read_base64(json_string_value(gguf), json_string_length(gguf), error);
+    if (json_is_object(side))
+        return json_incref((json_t *)side);
+    const char *name = json_string_value(side);
+    const api_known_model *model = name ? api_known_model_find(name) : NULL;
+    if (model)
+        return api_config_read(model->config, strlen(model->config), error);
+    pe_error_add(error, PE_OUT_OF_RANGE, "", name ? name : "",
+                 "a config.json, metadata of a GGUF file, {\"gguf\": the beginning of one in "
+                 "base64}, or the name of a model that GET /v1/models lists");
+    return NULL;
+}
+
+/* Say of which config the problems are: "second.head_dim". */
+static void name_side(pe_error *error, size_t side)
+{
+    for (size_t i = 0; i < error->count && i < PE_PROBLEM_LIMIT; i++) {
+        pe_problem *problem = &error->problems[i];
+        char path[sizeof problem->parameter];
+        bool whole = !problem->parameter[0] || strcmp(problem->parameter, "body") == 0;
+        int written = snprintf(path, sizeof path, "%s%s%s", SIDES[side], whole ? "" : ".",
+                               whole ? "" : problem->parameter);
+        if (written > 0 && (size_t)written < sizeof path)
+            memcpy(problem->parameter, path, (size_t)written + 1);
+    }
+}
+
+static bool plan_sides(comparing *self, json_t *body, pe_error *error)
+{
+    const pe_limits *limits = &self->call->service->host->limits;
+    for (size_t i = 0; i < 2 && error->count == 0; i++) {
+        self->configs[i] = read_side(json_object_get(body, SIDES[i]), error);
+        if (self->configs[i])
+            api_model_plan_new(self->configs[i], &self->options, limits, &self->plans[i],
+                               error);
+        if (error->count > 0)
+            name_side(error, i);
+    }
+    return error->count == 0;
+}
+
+/* ---- the answer ---- */
+
+static api_reply *answer_difference(const comparing *self, pe_error *error)
+{
+    bool equal = false;
+    if (!api_may_begin(self->call, api_model_difference_price(self->plans[0], self->plans[1])))
+        return NULL;
+    json_t *document = api_model_difference(self->plans[0], self->plans[1], &equal, error);
+    char *text = api_document_readable(document);
+    if (error->count > 0) {
+        free(text);
+        return api_problem_from_error(error);
+    }
+    api_body *body = text ? api_body_from_text(text, strlen(text)) : NULL;
+    api_reply *reply = api_reply_new(self->strict && !equal ? 409 : 200);
+    api_reply_add(reply, "Content-Type", "application/json");
+    api_reply_add(reply, "Cache-Control", "no-store");
+    return api_text_reply(self->call, reply, body);
+}
+
+/* The body as an object of both configs; NULL with a problem. */
+static json_t *read_body(const comparing *self, pe_error *error)
+{
+    const api_request *request = self->call->request;
+    if (!api_gguf_begins(request->body, request->body_size))
+        return api_config_read(request->body, request->body_size, error);
+    json_t *gguf = api_gguf_read(request->body, request->body_size, error);
+    if (gguf && !self->against)
+        pe_error_add(error, PE_OUT_OF_RANGE, "against", "",
+                     "the name of a model that GET /v1/models lists, for a body that is a GGUF "
+                     "file")
+            ->reason = PE_REASON_MISSING;
+    return gguf ? json_pack("{s:o, s:s*}", SIDES[0], gguf, SIDES[1], self->against) : NULL;
+}
+
+static api_reply *answer_body(comparing *self, pe_error *error)
+{
+    json_t *body = read_body(self, error);
+    const char *key;
+    json_t *value;
+    json_object_foreach(body, key,
+                        value) if (strcmp(key, SIDES[0]) != 0 && strcmp(key, SIDES[1]) != 0)
+        pe_error_add(error, PE_OUT_OF_RANGE, api_is_utf8(key, strlen(key)) ? key : "?", "",
+                     "left out: the body has first and second, each with a config");
+    api_reply *reply = NULL;
+    if (error->count == 0 && plan_sides(self, body, error))
+        reply = answer_difference(self, error);
+    else
+        reply = api_problem_from_error(error);
+    for (size_t i = 0; i < 2; i++) {
+        if (self->plans[i])
+            api_model_plan_free(self->plans[i]);
+        json_decref(self->configs[i]);
+    }
+    json_decref(body);
+    return reply;
+}
+
+api_reply *api_post_model_comparison(const api_call *call)
+{
+    comparing self = {.call = call};
+    api_arguments arguments;
+    api_reply *refusal;
+    pe_error error;
+    if (!api_is_gguf_body(call) &&
+        !api_is_json_body(call, "{\"first\": …, \"second\": …}", &refusal))
+        return refusal;
+    pe_error_init(&error);
+    api_arguments_from_query(call->query, &arguments, &error);
+    read_own(&arguments, &self, &error);
+    api_model_options_read(&arguments, &self.options, &error);
+    api_reply *reply =
+        error.count > 0 ? api_problem_from_error(&error) : answer_body(&self, &error);
+    api_arguments_done(&arguments);
+    return reply;
+}

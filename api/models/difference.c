@@ -1,0 +1,350 @@
+/* Comparing two plans, part by part. */
+#include "models/difference.h"
+
+#include "bytes/text.h"
+#include "json/document.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    POSITIONS = 48, /* that tables are compared at: 0, 1, 2, 3, 4, 6, 8, 12 … */
+    POSITIONS_TEXT = POSITIONS * 12
+};
+
+/* Two plans while they are compared. */
+typedef struct pair {
+    const api_model_plan *plans[2];
+    json_t *differences, *tables;
+    api_text summary;
+    pe_error *error;
+} pair;
+
+static const api_model_part *find_part(const api_model_plan *plan, const char *name)
+{
+    for (size_t i = 0; i < plan->part_count; i++)
+        if (strcmp(plan->parts[i].name, name) == 0)
+            return &plan->parts[i];
+    return NULL;
+}
+
+static const pe_argument *find_argument(const api_model_part *part, const char *name)
+{
+    for (size_t i = 0; i < part->count; i++)
+        if (strcmp(part->arguments[i].name, name) == 0)
+            return &part->arguments[i];
+    return NULL;
+}
+
+/* ---- lists of differences ---- */
+
+/* A value in words; NULL without memory. From malloc. */
+static char *word_value(const json_t *value)
+{
+    return json_is_null(value) ? strdup("not given")
+                               : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+}
+
+/* Add to the sentence what a value is in each plan; a long one is only said to differ. */
+static void say(pair *both, const char *part, const char *about, const json_t *first,
+                const json_t *second)
+{
+    char *one = word_value(first), *other = word_value(second);
+    api_text_add(&both->summary, "%s%s: %s ", both->summary.size > 0 ? "; " : "", part, about);
+    if (one && other && strlen(one) + strlen(other) < 80)
+        api_text_add(&both->summary, "is %s in the first and %s in the second", one, other);
+    else
+        api_text_add(&both->summary, "differs");
+    free(one);
+    free(other);
+}
+
+/* Add one difference; consumes both values. */
+static void add(pair *both, const char *part, const char *about, json_t *first, json_t *second)
+{
+    say(both, part, about, first, second);
+    json_array_append_new(both->differences,
+                          json_pack("{s:s, s:s, s:o, s:o}", "part", part, "about", about,
+                                    "first", first, "second", second));
+}
+
+static void compare_text(pair *both, const char *part, const char *about, const char *first,
+                         const char *second)
+{
+    if (strcmp(first ? first : "", second ? second : "") != 0)
+        add(both, part, about, first ? json_string(first) : json_null(),
+            second ? json_string(second) : json_null());
+}
+
+static json_t *describe_value(const pe_argument *argument)
+{
+    return argument ? model_argument_value(argument) : json_null();
+}
+
+static void compare_arguments(pair *both, const api_model_part *first,
+                              const api_model_part *second)
+{
+    for (size_t i = 0; i < first->count; i++) {
+        const pe_argument *one = &first->arguments[i];
+        const pe_argument *other = find_argument(second, one->name);
+        if (!other || strcmp(one->text, other->text) != 0)
+            add(both, first->name, one->name, describe_value(one), describe_value(other));
+    }
+    for (size_t i = 0; i < second->count; i++)
+        if (!find_argument(first, second->arguments[i].name))
+            add(both, first->name, second->arguments[i].name, json_null(),
+                describe_value(&second->arguments[i]));
+}
+
+/* Facts of a part without a request: everything that there is to know. */
+static void compare_facts(pair *both, const api_model_part *first, const api_model_part *second)
+{
+    const char *name;
+    json_t *fact;
+    json_object_foreach(first->facts, name, fact)
+    {
+        json_t *one = json_object_get(fact, "value");
+        json_t *other = json_object_get(json_object_get(second->facts, name), "value");
+        if (!other || !json_equal(one, other))
+            add(both, first->name, name, json_incref(one),
+                other ? json_incref(other) : json_null());
+    }
+}
+
+static json_t *list_layers(const api_model_plan *plan, const api_model_part *part)
+{
+    const api_model_component *component = &plan->components[part->component];
+    json_t *layers = json_array();
+    for (size_t i = 0; i < component->layer_count; i++)
+        if (component->layers[i] >= 0 && &plan->parts[component->layers[i]] == part)
+            json_array_append_new(layers, json_integer((json_int_t)i));
+    return layers;
+}
+
+static void compare_layers(pair *both, const api_model_part *first,
+                           const api_model_part *second)
+{
+    json_t *one = list_layers(both->plans[0], first);
+    json_t *other = list_layers(both->plans[1], second);
+    if (!json_equal(one, other))
+        add(both, first->name, "layers", json_incref(one), json_incref(other));
+    json_decref(one);
+    json_decref(other);
+}
+
+/* ---- tables ---- */
+
+/* The positions at which tables are compared, below `rows`; their number. */
+static size_t draw_positions(double rows, double positions[POSITIONS])
+{
+    size_t count = 0;
+    for (double power = 1; count < POSITIONS - 3 && power < rows; power *= 2)
+        for (double part = 1; part < 2; part += 0.5)
+            if (power * part == floor(power * part) && power * part < rows)
+                positions[++count] = power * part;
+    positions[0] = 0;
+    if (count > 0 && positions[count] < rows - 1)
+        positions[++count] = rows - 1;
+    return count + 1;
+}
+
+static double rows_of(const api_model_part *part)
+{
+    const pe_argument *length = find_argument(part, "length");
+    return length ? strtod(length->text, NULL) : 0;
+}
+
+static bool is_about_rows(const char *name)
+{
+    return strcmp(name, "length") == 0 || strcmp(name, "offset") == 0 ||
+           strcmp(name, "dtype") == 0;
+}
+
+/* The part's table at some positions, in f64; NULL where the scheme has none. */
+static pe_table *compute_at(const api_model_part *part, const char *positions, pe_error *error)
+{
+    pe_argument arguments[API_PART_ARGUMENTS + 2];
+    size_t count = 0;
+    pe_request *request = NULL;
+    pe_table *table = NULL;
+    const pe_limits limits = {.elements = (uint64_t)1 << 20,
+                              .table_bytes = (uint64_t)1 << 23,
+                              .list_length = POSITIONS};
+    for (size_t i = 0; i < part->count; i++)
+        if (!is_about_rows(part->arguments[i].name))
+            arguments[count++] = part->arguments[i];
+    arguments[count++] =
+        (pe_argument){.name = "positions", .text = positions, .kind = PE_KIND_LIST};
+    arguments[count++] = (pe_argument){.name = "dtype", .text = "f64", .kind = PE_KIND_STRING};
+    if (pe_request_new(pe_scheme_find(part->scheme), arguments, count, &limits, &request,
+                       error) == PE_OK)
+        pe_table_compute(request, NULL, &table, error);
+    pe_request_unref(request);
+    return table;
+}
+
+/* Add how far two tensors of the same shape are apart. */
+static void add_distance(pair *both, const api_model_part *part, const pe_tensor *tensor,
+                         const double *one, const double *other, const double *positions)
+{
+    size_t rows = (size_t)tensor->shape[0], columns = 0, worst = 0, from = rows;
+    double largest = 0;
+    for (size_t axis = 1; axis < tensor->rank; axis++)
+        columns = columns ? columns * (size_t)tensor->shape[axis] : (size_t)tensor->shape[axis];
+    for (size_t i = 0; i < rows * columns; i++) {
+        double error = fabs(one[i] - other[i]);
+        if (error > 0 && i / columns < from)
+            from = i / columns;
+        if (error > largest) {
+            largest = error;
+            worst = i / columns;
+        }
+    }
+    if (largest == 0)
+        return;
+    api_text_add(&both->summary,
+                 "; %s.%s is another from position %.0f on, by %.3g at position %.0f",
+                 part->name, tensor->name, positions[from], largest, positions[worst]);
+    json_array_append_new(both->tables,
+                          json_pack("{s:s, s:s, s:f, s:o, s:o}", "part", part->name, "tensor",
+                                    tensor->name, "largest_error", largest, "at_position",
+                                    api_document_number(positions[worst]), "first_position",
+                                    api_document_number(positions[from])));
+}
+
+static bool has_shape(const pe_tensor *one, const pe_tensor *other, size_t rows)
+{
+    return one->dtype == PE_F64 && other->dtype == PE_F64 && one->rank == other->rank &&
+           one->rank > 1 && one->shape[0] == rows &&
+           memcmp(one->shape, other->shape, one->rank * sizeof *one->shape) == 0;
+}
+
+static void compare_tensors(pair *both, const api_model_part *part, const pe_table *tables[2],
+                            const double *positions, size_t rows)
+{
+    for (size_t i = 0; i < pe_table_tensor_count(tables[0]); i++)
+        for (size_t j = 0; j < pe_table_tensor_count(tables[1]); j++) {
+            const pe_tensor *one = pe_table_tensor(tables[0], i);
+            const pe_tensor *other = pe_table_tensor(tables[1], j);
+            if (strcmp(one->name, other->name) == 0 && has_shape(one, other, rows))
+                add_distance(both, part, one, pe_table_data(tables[0], i),
+                             pe_table_data(tables[1], j), positions);
+        }
+}
+
+static bool takes_positions(const char *scheme)
+{
+    const pe_scheme *found = scheme ? pe_scheme_find(scheme) : NULL;
+    const pe_scheme_info *info = found ? pe_scheme_describe(found) : NULL;
+    for (size_t i = 0; info && i < pe_all_parameter_count(info); i++)
+        if (strcmp(pe_parameter_at(info, i)->name, "positions") == 0)
+            return true;
+    return false;
+}
+
+static void compare_tables(pair *both, const api_model_part *first,
+                           const api_model_part *second)
+{
+    double positions[POSITIONS];
+    char text[POSITIONS_TEXT];
+    size_t used = 0;
+    if (first->state != API_PART_COMPUTED || second->state != API_PART_COMPUTED ||
+        !takes_positions(first->scheme) || !takes_positions(second->scheme))
+        return;
+    size_t rows = draw_positions(fmax(rows_of(first), rows_of(second)), positions);
+    for (size_t i = 0; i < rows; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%.0f", i > 0 ? "," : "",
+                                 positions[i]);
+    pe_table *one = compute_at(first, text, both->error);
+    pe_table *other = one ? compute_at(second, text, both->error) : NULL;
+    if (one && other)
+        compare_tensors(both, first, (const pe_table *[2]){one, other}, positions, rows);
+    pe_table_unref(one);
+    pe_table_unref(other);
+}
+
+/* ---- the whole ---- */
+
+static bool are_same_requests(const pe_request *first, const pe_request *second)
+{
+    size_t lengths[2];
+    if (!first || !second)
+        return !first && !second;
+    const char *one = pe_request_key(first, &lengths[0]);
+    const char *other = pe_request_key(second, &lengths[1]);
+    return lengths[0] == lengths[1] && memcmp(one, other, lengths[0]) == 0;
+}
+
+static void compare_parts(pair *both, const api_model_part *first, const api_model_part *second)
+{
+    compare_text(both, first->name, "kind", first->kind, second->kind);
+    compare_text(both, first->name, "scheme", first->scheme, second->scheme);
+    compare_text(both, first->name, "pairing", first->pairing, second->pairing);
+    compare_layers(both, first, second);
+    if (!first->request || !second->request)
+        compare_facts(both, first, second);
+    else if (!are_same_requests(first->request, second->request)) {
+        compare_arguments(both, first, second);
+        compare_tables(both, first, second);
+    }
+}
+
+static json_t *describe_side(const api_model_plan *plan)
+{
+    json_t *parts = json_array();
+    for (size_t i = 0; i < plan->part_count; i++)
+        json_array_append_new(parts, json_string(plan->parts[i].name));
+    return json_pack("{s:s, s:s*, s:s, s:o, s:O, s:O}", "model_type", plan->model_type,
+                     "family", plan->family, "convention", plan->options->convention_name,
+                     "parts", parts, "notes", plan->notes, "not_used", plan->not_used);
+}
+
+/* The sentence of all differences, or that there is none. */
+static json_t *summarise(pair *both, size_t parts)
+{
+    if (json_array_size(both->differences) == 0) {
+        free(api_text_take(&both->summary));
+        return json_sprintf("Both have the same %zu part%s.", parts, parts == 1 ? "" : "s");
+    }
+    api_text_add(&both->summary, ".");
+    char *text = api_text_take(&both->summary);
+    json_t *sentence = json_string(text ? text : "");
+    if (!text)
+        api_document_spoil();
+    free(text);
+    return sentence;
+}
+
+double api_model_difference_price(const api_model_plan *first, const api_model_plan *second)
+{
+    enum { ROW = 4096, ENTRY = 64 }; /* columns at most that count, multiply-adds of an entry */
+    return (double)(first->part_count + second->part_count) * POSITIONS * ROW * ENTRY;
+}
+
+json_t *api_model_difference(const api_model_plan *first, const api_model_plan *second,
+                             bool *ret_equal, pe_error *reterr)
+{
+    pair both = {.plans = {first, second},
+                 .differences = json_array(),
+                 .tables = json_array(),
+                 .error = reterr};
+    for (size_t i = 0; i < first->part_count; i++) {
+        const api_model_part *part = &first->parts[i];
+        const api_model_part *other = find_part(second, part->name);
+        if (other)
+            compare_parts(&both, part, other);
+        else
+            add(&both, part->name, "part", json_string(part->kind), json_null());
+    }
+    for (size_t i = 0; i < second->part_count; i++)
+        if (!find_part(first, second->parts[i].name))
+            add(&both, second->parts[i].name, "part", json_null(),
+                json_string(second->parts[i].kind));
+    *ret_equal = json_array_size(both.differences) == 0;
+    return json_pack("{s:b, s:o, s:o, s:o, s:o, s:o}", "equal", *ret_equal, "summary",
+                     summarise(&both, first->part_count), "first", describe_side(first),
+                     "second", describe_side(second), "differences", both.differences, "tables",
+                     both.tables);
+}

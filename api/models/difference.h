@@ -1,0 +1,20 @@
+/* What two plans have in common, and where they differ: the question after a conversion or a
+ * fine-tune. */
+#ifndef API_MODELS_DIFFERENCE_H
+#define API_MODELS_DIFFERENCE_H
+
+#include "models/plan.h"
+
+/* The work of comparing, in multiply-adds. */
+double api_model_difference_price(const api_model_plan *first, const api_model_plan *second);
+
+/* A document that lists in which parts, layers, arguments and pairings two plans differ, and by
+ * how much the tables that follow do, at which of some positions. ret_equal: in nothing. Parts
+ * belong together by their names. NULL without memory, with a problem in reterr. */
+json_t *api_model_difference(const api_model_plan *first, const api_model_plan *second,
+                             bool *ret_equal, pe_error *reterr);
+
+/* The text of an argument as JSON writes it. */
+json_t *model_argument_value(const pe_argument *argument);
+
+#endif
