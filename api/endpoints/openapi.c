@@ -274,6 +274,21 @@ static const char *method_member(const char *method, char dst[16])
     return dst;
 }
 
+/* The options of the kinds of routes that have their own. */
+static const struct {
+    unsigned kinds;
+    const pe_parameter *rows;
+    size_t count;
+} OPTIONS[] = {
+    {API_COMPARISON, api_compare_options, API_COMPARE_OPTIONS},
+    {API_IDENTIFICATION, api_identify_options, API_IDENTIFY_OPTIONS},
+    {API_STORED_IDENTIFICATION, api_identify_stored_options, API_IDENTIFY_STORED_OPTIONS},
+    {API_CONVERSION, api_convert_options, API_CONVERT_OPTIONS},
+    {API_APPLICATION, api_apply_options, API_APPLY_OPTIONS},
+    {API_APPLICATION, &api_compare_options[API_COMPARE_TOLERANCE],
+     API_COMPARE_OPTIONS - API_COMPARE_TOLERANCE},
+};
+
 /* Add what a kind of route may be asked besides the scheme of its path. */
 static void add_route_options(const json_t *document, api_kind kind, json_t *parameters)
 {
@@ -283,23 +298,14 @@ static void add_route_options(const json_t *document, api_kind kind, json_t *par
         json_array_append_new(parameters,
                               api_contract_part(document, "x-scheme-parameters",
                                                 kind == API_COMPARISON ? "compare" : "apply"));
-    if (kind == API_APPLICATION)
-        add_options(parameters, api_apply_options, API_APPLY_OPTIONS);
-    if (kind == API_APPLICATION)
-        add_options(parameters, &api_compare_options[API_COMPARE_TOLERANCE],
-                    API_COMPARE_OPTIONS - API_COMPARE_TOLERANCE);
-    if (kind == API_COMPARISON)
-        add_options(parameters, api_compare_options, API_COMPARE_OPTIONS);
-    if (kind == API_IDENTIFICATION)
-        add_options(parameters, api_identify_options, API_IDENTIFY_OPTIONS);
+    for (size_t i = 0; i < sizeof OPTIONS / sizeof *OPTIONS; i++)
+        if (OPTIONS[i].kinds & (unsigned)kind)
+            add_options(parameters, OPTIONS[i].rows, OPTIONS[i].count);
     if (kind == API_STORED_IDENTIFICATION) {
-        add_options(parameters, api_identify_stored_options, API_IDENTIFY_STORED_OPTIONS);
         json_t *set = json_array_get(parameters, API_IDENTIFY_STORED_SET);
         json_object_set_new(set, "required", json_true());
         json_object_set_new(set, "example", json_string("bert-positions"));
     }
-    if (kind == API_CONVERSION)
-        add_options(parameters, api_convert_options, API_CONVERT_OPTIONS);
 }
 
 /* Add a route that is one operation; those of tensors are one for each scheme. */
