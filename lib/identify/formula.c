@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TURN 6.283185307179586
-
 typedef enum way { RECIPROCAL, NEGATIVE, EXPONENTIAL, EXACT, WAYS } way;
 
 static const char *const TEXTS[2][WAYS] = {
@@ -118,16 +116,11 @@ static float nearest(dd number)
     return (float)pe_double_for(PE_F32, dd_snap(number));
 }
 
-static double logarithm(double number)
-{
-    return pe_log((dd){number, 0}).hi;
-}
-
 /* A theta that grows by growth^(d/(d-2)), in float64. */
 static double grown(const pe_rotary *rotary, double growth)
 {
     double d = (double)rotary->width;
-    return rotary->theta * pe_unscaled(pe_power(growth, d / (d - 2))).hi;
+    return rotary->theta * pe_power_double(growth, d / (d - 2));
 }
 
 /* The base of the powers: theta, or what it has grown to. */
@@ -158,7 +151,7 @@ static float power_of(const pe_formula_law *law, size_t i, bool opposite)
 
 static float exponential_of(const pe_formula_law *law, size_t i)
 {
-    double log = logarithm(base_of(&law->rotary));
+    double log = pe_log_double(base_of(&law->rotary));
     double count = (double)pe_formula_pairs(law);
     float exponent = law->to_last ? (float)i * (float)(-(log / (count - 1)))
                                   : (float)(2 * i) * (float)(-(log / (2 * count)));
@@ -170,8 +163,8 @@ static float exponential_of(const pe_formula_law *law, size_t i)
 /* The index, as yarn counts, of a frequency that makes so many turns. */
 static double index_of_turns(const pe_rotary *rotary, double turns)
 {
-    return (double)rotary->width * logarithm((double)rotary->original / (turns * TURN)) /
-           (2 * logarithm(rotary->theta));
+    return (double)rotary->width * pe_log_double((double)rotary->original / (turns * PE_TURN)) /
+           (2 * pe_log_double(rotary->theta));
 }
 
 /* What yarn keeps of a frequency, from 0 to 1. */
@@ -190,7 +183,7 @@ static float blended_by_llama3(const pe_rotary *rotary, float frequency)
 {
     const float factor = (float)rotary->factor, original = (float)rotary->original;
     const double low = rotary->low_freq_factor, high = rotary->high_freq_factor;
-    float length = (float)TURN / frequency;
+    float length = (float)PE_TURN / frequency;
     if (length > (float)((double)rotary->original / low))
         return frequency / factor;
     if (length < (float)((double)rotary->original / high))

@@ -208,11 +208,11 @@ static void propose_laws(pe_seen *seen, const arrangement *table, const pe_wave_
  */
 static bool is_coarsely(const pe_seen *seen, const arrangement *table, double theta)
 {
-    const double log = pe_log((dd){theta, 0}).hi / (double)table->columns.count;
+    const double log = pe_log_double(theta) / (double)table->columns.count;
     const uint64_t apart = 1 + (table->columns.count - 1) / COARSE_COLUMNS;
     uint64_t far = 0, looked = 0;
     for (uint64_t i = 0; i < table->columns.count; i += apart, looked++) {
-        double frequency = pe_unscaled(pe_exp((dd){-log * (double)i, 0})).hi;
+        double frequency = pe_exp_double(-log * (double)i);
         for (size_t row = 1; row < 4; row++) {
             double angle = frequency * (double)row;
             double wave = pe_quick_cosine(angle, table->sines ? 3 : 0);

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TURN        6.283185307179586
 #define FAR         5.0 /* errors: beyond, a frequency is not of the first, unscaled ones */
 #define THETAS_MAX  40
 #define FACTORS_MAX 40
@@ -37,16 +36,6 @@ typedef struct search {
     double log_theta, log_error; /* of the first frequencies, the logarithm and its error */
 } search;
 
-static double exponential(double x)
-{
-    return pe_unscaled(pe_exp((dd){x, 0})).hi;
-}
-
-static double logarithm(double x)
-{
-    return pe_log((dd){x, 0}).hi;
-}
-
 /* Add a number to a list without repeating it. */
 static void add(double *list, size_t *count, size_t most, double number)
 {
@@ -61,7 +50,7 @@ static void add(double *list, size_t *count, size_t most, double number)
 
 static void predict_base(search *self, double theta)
 {
-    const double ratio = exponential(-logarithm(theta) / (double)self->seen->count);
+    const double ratio = pe_exp_double(-pe_log_double(theta) / (double)self->seen->count);
     double power = 1; /* off by 2^-52 a step, which is nothing beside what is measured */
     for (size_t i = 0; i < self->seen->count; i++) {
         self->base[i] = power;
@@ -104,12 +93,12 @@ static void consider_yarn(search *self, pe_rotary *rotary, double low, double hi
 /* All yarn laws of a theta. */
 static void search_yarn(search *self, double theta, const double *factors, size_t count)
 {
-    const double indices = (double)self->seen->count / logarithm(theta);
+    const double indices = (double)self->seen->count / pe_log_double(theta);
     for (size_t l = 0; l < PE_COUNT(LENGTHS); l++)
         for (size_t t = 0; t < 2 * PE_COUNT(TURNS); t++) {
             const double *turns = TURNS[t / 2];
-            double low = indices * logarithm(LENGTHS[l] / (TURN * turns[0]));
-            double high = indices * logarithm(LENGTHS[l] / (TURN * turns[1]));
+            double low = indices * pe_log_double(LENGTHS[l] / (PE_TURN * turns[0]));
+            double high = indices * pe_log_double(LENGTHS[l] / (PE_TURN * turns[1]));
             pe_rotary rotary = {.type = PE_ROTARY_YARN,
                                 .width = 2 * self->seen->count,
                                 .theta = theta,
@@ -129,7 +118,7 @@ static void consider_llama3(search *self, pe_rotary *rotary, double cost)
 {
     const double low = rotary->low_freq_factor, high = rotary->high_freq_factor;
     for (size_t i = 0; i < self->seen->count; i++) {
-        double turns = self->base[i] * (double)rotary->original / TURN;
+        double turns = self->base[i] * (double)rotary->original / PE_TURN;
         double kept = turns >= high ? 1 : turns <= low ? 0 : (turns - low) / (high - low);
         self->ranking.predicted[i] = self->base[i] * (kept + (1 - kept) / rotary->factor);
     }
@@ -192,7 +181,8 @@ static void search_divided(search *self, double theta, const double *factors, si
 static void consider_grown(search *self, pe_rotary *rotary, double growth, double cost)
 {
     const double d = (double)rotary->width;
-    predict_base(self, exponential(logarithm(rotary->theta) + logarithm(growth) * d / (d - 2)));
+    predict_base(self, pe_exp_double(pe_log_double(rotary->theta) +
+                                     pe_log_double(growth) * d / (d - 2)));
     memcpy(self->ranking.predicted, self->base, self->seen->count * sizeof *self->base);
     pe_rotary_consider(&self->ranking, rotary, self->ranking.step, cost);
 }
@@ -227,19 +217,19 @@ static void search_grown(search *self)
 {
     const double d = 2 * (double)self->seen->count;
     for (size_t t = 0; d > 2 && t < PE_COUNT(THETAS); t++) {
-        double log = (self->log_theta - logarithm(THETAS[t])) * (d - 2) / d;
+        double log = (self->log_theta - pe_log_double(THETAS[t])) * (d - 2) / d;
         double error = 2 * self->log_error + 1e-12;
         pe_rotary rotary = {
             .type = PE_ROTARY_NTK, .width = 2 * self->seen->count, .theta = THETAS[t]};
         if (log < 1e-3 || log > 7)
             continue;
-        double growth = exponential(log);
+        double growth = pe_exp_double(log);
         rotary.factor = pe_rotary_decimal(growth, fmax(error, 1e-9));
         consider_grown(self, &rotary, rotary.factor,
                        PE_ROTARY_DIGIT * (1 + pe_rotary_digits(rotary.factor) + (double)t / 8));
         for (size_t f = 0; f < PE_COUNT(FACTORS); f++) {
             rotary.factor = FACTORS[f];
-            if (fabs(logarithm(FACTORS[f]) - log) <= 4 * error)
+            if (fabs(pe_log_double(FACTORS[f]) - log) <= 4 * error)
                 consider_grown(self, &rotary, rotary.factor,
                                PE_ROTARY_DIGIT * (1 + (double)(f + t) / 8));
         }
@@ -255,11 +245,11 @@ static bool measure_theta(search *self, size_t end)
 {
     const pe_rotary_seen *seen = self->seen;
     double weights = 0, sum = 0, d = (double)seen->count;
-    double first = seen->frequencies[0] > 0 ? logarithm(seen->frequencies[0]) : 0;
+    double first = seen->frequencies[0] > 0 ? pe_log_double(seen->frequencies[0]) : 0;
     for (size_t i = 1; i < end && seen->frequencies[0] > 0; i++) {
         if (seen->frequencies[i] == 0)
             continue;
-        double log = (first - logarithm(seen->frequencies[i])) * d / (double)i;
+        double log = (first - pe_log_double(seen->frequencies[i])) * d / (double)i;
         double error = (seen->errors[i] + seen->errors[0]) * d / (double)i;
         if (weights > 0 && fabs(log - sum / weights) > FAR * (error + sqrt(1 / weights)))
             break;
@@ -277,9 +267,9 @@ static size_t list_thetas(search *self, double thetas[THETAS_MAX])
     for (size_t end = self->seen->count; end > 1; end = end > 4 ? end / 2 : end - 1) {
         if (!measure_theta(self, end))
             continue;
-        double error = fmax(2 * self->log_error, 1e-9), theta = exponential(self->log_theta);
+        double error = fmax(2 * self->log_error, 1e-9), theta = pe_exp_double(self->log_theta);
         for (size_t i = 0; i < PE_COUNT(THETAS); i++)
-            if (fabs(logarithm(THETAS[i]) - self->log_theta) <= 4 * error)
+            if (fabs(pe_log_double(THETAS[i]) - self->log_theta) <= 4 * error)
                 add(thetas, &count, THETAS_MAX, THETAS[i]);
         add(thetas, &count, THETAS_MAX, pe_rotary_decimal(theta, fmin(error, 0.05)));
     }
@@ -306,7 +296,7 @@ static size_t list_factors(const search *self, double factors[FACTORS_MAX])
     }
     if (seen->amplitude > 1.01 && seen->amplitude < 2)
         add(factors, &count, FACTORS_MAX,
-            pe_rotary_decimal(exponential(10 * (seen->amplitude - 1)),
+            pe_rotary_decimal(pe_exp_double(10 * (seen->amplitude - 1)),
                               fmin(10 * seen->amplitude_error, 0.05)));
     return count;
 }

@@ -123,7 +123,7 @@ static double entry_distance(pe_rotary_ranking *self, const pe_rotary_law *law,
 static double choose_attention(const pe_rotary_ranking *self, pe_rotary_law *law)
 {
     const double found = self->seen->amplitude, error = self->seen->amplitude_error;
-    const double log_factor = pe_log((dd){law->law.factor, 0}).hi;
+    const double log_factor = pe_log_double(law->law.factor);
     double best = error;
     if (fabs(found - 1 - 0.1 * log_factor) <= error)
         return 1 + 0.1 * log_factor;
