@@ -143,8 +143,8 @@ static double choose_attention(const pe_rotary_ranking *self, pe_rotary_law *law
         }
     if (best < error)
         return found;
-    law->attention = pe_rotary_decimal(found, error);
-    return law->attention;
+    law->law.attention = pe_rotary_decimal(found, error);
+    return law->law.attention;
 }
 
 /* ---- the best laws ---- */
@@ -180,8 +180,9 @@ void pe_rotary_consider(pe_rotary_ranking *self, const pe_rotary *rotary, double
     if (rotary->type == PE_ROTARY_YARN)
         amplitude = choose_attention(self, &law);
     law.offset = pe_wave_offset(seen->offset * step);
-    cost += PE_ROTARY_DIGIT * ((step != 1 ? pe_rotary_digits(step) : 0.75) +
-                               (law.attention > 0 ? pe_rotary_digits(law.attention) : 0));
+    cost +=
+        PE_ROTARY_DIGIT * ((step != 1 ? pe_rotary_digits(step) : 0.75) +
+                           (law.law.attention > 0 ? pe_rotary_digits(law.law.attention) : 0));
     law.distance = seen->row_count > 0 ? entry_distance(self, &law, amplitude, most)
                                        : frequency_distance(self, step);
     law.rank = fmax(law.distance, seen->row_count > 0 ? 0 : FLOAT_NOISE) + cost;
