@@ -607,6 +607,9 @@ size_t pe_element_size(pe_element element);      /* bytes */
 /* Whether it is one of the real dtypes, and which. */
 bool pe_element_is_real(pe_element element, pe_dtype *ret_dtype);
 
+/* The element type of a dtype's entries. */
+pe_element pe_get_element(pe_dtype dtype);
+
 /* A table from elsewhere, such as an uploaded file. Strides count elements, so Fortran order is
  * a matter of strides. A complex table has one more axis of two reals. */
 #define PE_VIEW_RANK_MAX 6

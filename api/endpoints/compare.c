@@ -93,15 +93,10 @@ static void check_kind(comparing *self, pe_error *error)
     const pe_tensor *tensor = tensor_of(self);
     pe_dtype dtype;
     bool real = pe_element_is_real(self->view.element, &dtype);
-    if (self->format == API_TABLE_RAW) {
-        static const pe_element ELEMENTS[] = {[PE_F32] = PE_ELEMENT_F32,
-                                              [PE_F64] = PE_ELEMENT_F64,
-                                              [PE_F16] = PE_ELEMENT_F16,
-                                              [PE_BF16] = PE_ELEMENT_BF16,
-                                              [PE_I32] = PE_ELEMENT_I32};
-        api_raw_view(&self->file, ELEMENTS[tensor->dtype], tensor->rank, tensor->shape,
+    if (self->format == API_TABLE_RAW)
+        api_raw_view(&self->file, pe_get_element(tensor->dtype), tensor->rank, tensor->shape,
                      &self->view, error);
-    } else if (real && tensor->dtype != PE_I32 && dtype != tensor->dtype) {
+    else if (real && tensor->dtype != PE_I32 && dtype != tensor->dtype) {
         pe_error_add(error, PE_OUT_OF_RANGE, "dtype", pe_dtype_name(tensor->dtype),
                      "that of the file, %s, or left out", pe_dtype_name(dtype));
     }

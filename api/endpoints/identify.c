@@ -190,18 +190,13 @@ static const pe_set_tensor *tensor_of_set(const pe_set *set, const char *name, p
 /* View a tensor of the set. */
 static void read_tensor(identifying *self, const char *name, pe_error *error)
 {
-    static const pe_element ELEMENTS[] = {[PE_F32] = PE_ELEMENT_F32,
-                                          [PE_F64] = PE_ELEMENT_F64,
-                                          [PE_F16] = PE_ELEMENT_F16,
-                                          [PE_BF16] = PE_ELEMENT_BF16,
-                                          [PE_I32] = PE_ELEMENT_I32};
     const pe_set_tensor *found = tensor_of_set(api_set_tensors(self->set), name, error);
     if (!found)
         return;
     self->elements = (api_segment){found->data, (size_t)found->tensor.bytes};
     self->file = (api_file){read_set, &self->elements, found->tensor.bytes};
     snprintf(self->tensor, sizeof self->tensor, "%s", found->tensor.name);
-    api_raw_view(&self->file, ELEMENTS[found->tensor.dtype], found->tensor.rank,
+    api_raw_view(&self->file, pe_get_element(found->tensor.dtype), found->tensor.rank,
                  found->tensor.shape, &self->view, error);
 }
 

@@ -319,15 +319,10 @@ static bool try_proposals(likeness *self)
 /* View the tensor that was found. */
 static bool view_exact(likeness *self)
 {
-    static const pe_element ELEMENTS[] = {[PE_F32] = PE_ELEMENT_F32,
-                                          [PE_F64] = PE_ELEMENT_F64,
-                                          [PE_F16] = PE_ELEMENT_F16,
-                                          [PE_BF16] = PE_ELEMENT_BF16,
-                                          [PE_I32] = PE_ELEMENT_I32};
     const pe_tensor *tensor = pe_request_tensor(self->request, self->tensor);
     pe_view view = {.read = read_exact,
                     .context = self,
-                    .element = ELEMENTS[tensor->dtype],
+                    .element = pe_get_element(tensor->dtype),
                     .rank = tensor->rank};
     memcpy(view.shape, tensor->shape, tensor->rank * sizeof *tensor->shape);
     pe_view_set_row_major(&view);

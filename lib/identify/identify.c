@@ -146,21 +146,10 @@ static bool compare(search *self, const pe_scheme *scheme, const pe_proposal *pr
     return true;
 }
 
-/* A hash of a request's key (FNV-1a). */
-static uint64_t hash_of(const pe_request *request)
-{
-    size_t length;
-    const char *key = pe_request_key(request, &length);
-    uint64_t hash = 0xcbf29ce484222325;
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)key[i]) * 0x100000001b3;
-    return hash;
-}
-
 /* Whether a request with the same bits has been compared already; if not, it is noted. */
 static bool is_known(search *self, const pe_proposal *proposal, const pe_request *request)
 {
-    uint64_t hash = hash_of(request) ^ proposal->coarse;
+    uint64_t hash = request->key_hash ^ proposal->coarse;
     for (size_t i = 0; i < self->known; i++)
         if (self->keys[i] == hash)
             return true;

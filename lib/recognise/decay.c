@@ -24,7 +24,7 @@ static void propose_mask(const pe_view *view, bool has_heads, pe_proposals *prop
         seen--;
     double last = seen > 0 ? line.entries[seen - 1] : 0;
     if (last >= DBL_MIN && last <= 1) {
-        double far = rint(pe_log((dd){last, 0}).hi / FIRST_DECAY);
+        double far = rint(pe_log_double(last) / FIRST_DECAY);
         pe_distances_window(&line, (int64_t)seen - 1 + (int64_t)far, window);
         pe_propose(proposals, "mask", "%s&heads=%llu&dim=2", window,
                    (unsigned long long)line.heads);
@@ -86,7 +86,7 @@ typedef struct sums {
 
 static sums sums_of(double log_base, uint64_t terms)
 {
-    double ratio = pe_unscaled(pe_exp((dd){-log_base / (double)terms, 0})).hi;
+    double ratio = pe_exp_double(-log_base / (double)terms);
     double frequency = 1;
     sums both = {{0, 0}};
     for (uint64_t c = 0; c < terms; c++) {
@@ -120,8 +120,7 @@ static void write_base(double log_base, double error, uint64_t terms, char dst[4
     double sum = sums_of(log_base, terms).at[0];
     double rise = (sums_of(log_base + 0.01, terms).at[0] - sum) / 0.01;
     double off = fmin(0.5, 2 * error * sum / fmax(rise, 1e-9));
-    pe_propose_number(dst, 48, "base", pe_unscaled(pe_exp((dd){log_base, 0})).hi,
-                      fmax(off, 1e-12), "10000");
+    pe_propose_number(dst, 48, "base", pe_exp_double(log_base), fmax(off, 1e-12), "10000");
 }
 
 /* The entry of the largest number; the first of them. */

@@ -54,7 +54,7 @@ static void propose_kerple(const pe_view *view, bool has_heads, pe_proposals *pr
     for (uint64_t seed = 0; seed < PE_SEEDS_TRIED && zero < line.count && line.count > 1;
          seed++) {
         double p = number_of(seed, "p", 2), a = number_of(seed, "a", 1);
-        double log = p * pe_log((dd){1 + a, 0}).hi;
+        double log = p * pe_log_double(1 + a);
         for (int power = 0; power < 2; power++) {
             if (!is_about(line.entries[beside], power ? -a : -log, pe_seen_unit(view)))
                 continue;

@@ -1,4 +1,5 @@
 /* The canonical key of a request: requests with equal keys have equal bits. */
+#include "numerics/hash.h"
 #include "requests/request.h"
 
 #include <stdlib.h>
@@ -51,15 +52,6 @@ static size_t value_room(const pe_parameter *parameter, const pe_value *value)
     return (value->count + 1) * PE_PRINT_MAX;
 }
 
-/* FNV-1a. */
-static uint64_t hash_text(const char *text, size_t length)
-{
-    uint64_t hash = 0xcbf29ce484222325;
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3;
-    return hash;
-}
-
 bool pe_request_write_key(pe_request *request)
 {
     const pe_scheme_info *info = &request->values.scheme->info;
@@ -90,6 +82,6 @@ bool pe_request_write_key(pe_request *request)
     }
     *at = '\0';
     request->key_length = (size_t)(at - request->key);
-    request->key_hash = hash_text(request->key, request->key_length);
+    request->key_hash = pe_hash_bytes(request->key, request->key_length);
     return true;
 }

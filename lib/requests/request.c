@@ -243,11 +243,11 @@ uint64_t pe_request_held(const pe_request *request)
     return held;
 }
 
-/* Ask the runner whether to go on; adds a problem if not. */
+/* Ask the runner, if there is one, whether to go on; adds a problem if not. */
 static bool ask_runner(const pe_runner *runner, const pe_scheme *scheme, double done,
                        pe_error *reterr)
 {
-    if (!runner->go_on || runner->go_on(runner->context, scheme, done))
+    if (!runner || !runner->go_on || runner->go_on(runner->context, scheme, done))
         return true;
     pe_error_add(reterr, PE_CANCELLED, "", "", "completed before its caller ends it");
     return false;
@@ -263,7 +263,7 @@ bool pe_may_go_on(const pe_runner *runner, const pe_values *values, double done,
 
 bool pe_request_begin(const pe_request *request, const pe_runner *runner, pe_error *reterr)
 {
-    return !runner || ask_runner(runner, request->values.scheme, 0, reterr);
+    return ask_runner(runner, request->values.scheme, 0, reterr);
 }
 
 void pe_request_end(const pe_request *request, const pe_runner *runner)
@@ -275,13 +275,11 @@ void pe_request_end(const pe_request *request, const pe_runner *runner)
 pe_status pe_request_prepare(const pe_request *request, const pe_runner *runner,
                              void **ret_state, pe_error *reterr)
 {
-    static const pe_runner no_runner = {0};
     const pe_scheme *scheme = request->values.scheme;
     *ret_state = NULL;
     if (!scheme->prepare)
         return PE_OK;
-    *ret_state =
-        scheme->prepare(&request->values, &request->plan, runner ? runner : &no_runner, reterr);
+    *ret_state = scheme->prepare(&request->values, &request->plan, runner, reterr);
     if (!*ret_state && reterr->status == PE_OK)
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the scheme's state");
     return reterr->status;

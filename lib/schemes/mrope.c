@@ -151,7 +151,7 @@ static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runn
         axes->axis_of_pair[p] =
             axis_of((enum section_order)pe_choice(values, "section_order"), section, p);
     axes->layout = LAYOUTS[pe_rotary_copies(values)];
-    axes->amplitude = pe_rotary_factor(values, &rotary);
+    axes->amplitude = pe_rotary_attention(&rotary);
     axes->dtype = plan->tensors[COS].dtype;
     pe_axes_ready(axes);
     state->waves[COS] = (pe_wave){.positions = {.step = 1},

@@ -205,7 +205,7 @@ static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runn
     rope_waves *waves = malloc(sizeof *waves);
     pe_wave *wave = waves ? pe_wave_new(values, columns, PE_WAVE_COSINES, columns) : NULL;
     if (wave) {
-        dd attention = pe_rotary_factor(values, &rotary);
+        dd attention = pe_rotary_attention(&rotary);
         wave->count = rotary.width / 2;
         wave->still = rotary.still;
         wave->amplitude = attention.hi;

@@ -120,7 +120,7 @@ static bool fill_tensor(const pe_request *request, const void *state, size_t ind
     double row_price = pe_row_price(&request->values, &request->plan, index);
     bool large =
         tensor->bytes >= 2 * PART_MIN || (double)tensor->rows * row_price >= 2 * PART_PRICE;
-    bool shared = runner->run && large;
+    bool shared = runner && runner->run && large;
     fill_parts parts = {.request = request,
                         .state = state,
                         .tensor = index,
@@ -145,12 +145,10 @@ static bool fill_tensor(const pe_request *request, const void *state, size_t ind
 static pe_status compute(const pe_request *request, const pe_runner *runner, pe_table *table,
                          pe_error *reterr)
 {
-    static const pe_runner nothing = {0};
     void *state = NULL;
     if (pe_request_prepare(request, runner, &state, reterr) != PE_OK)
         return reterr->status;
-    pe_pace pace =
-        pe_pace_of(&request->values, &request->plan, runner ? runner : &nothing, reterr);
+    pe_pace pace = pe_pace_of(&request->values, &request->plan, runner, reterr);
     pace.done = pe_request_preparation_price(request);
     for (size_t i = 0; i < table->count; i++)
         if (!fill_tensor(request, state, i, &pace, table->block + table->offsets[i]))
