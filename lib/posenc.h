@@ -411,10 +411,14 @@ bool pe_request_check_price(const pe_request *request, double price, uint64_t li
 
 /* ---- runners ---- */
 
-/* Threads and cancellation that a caller provides for long computations. Any function may be
- * NULL. */
+/* Memory that is used again: see pe_cache_pool. */
+typedef struct pe_pool pe_pool;
+
+/* Threads, cancellation and memory that a caller provides for long computations. Any function
+ * may be NULL. */
 typedef struct pe_runner {
     void *context;
+    pe_pool *pool; /* what large blocks are taken from; NULL: the system */
     /* Call task(job, part) for all parts 0 … count-1, in any order and on any threads, and
      * return when all calls have returned. NULL: the calling thread does everything. */
     void (*run)(void *context, void (*task)(void *job, size_t part), void *job, size_t count);
@@ -516,9 +520,14 @@ typedef struct pe_cache_stats {
 /* Create a cache. NULL if memory ran out. With a budget of 0 nothing is kept. */
 pe_cache *pe_cache_new(uint64_t budget_bytes);
 
-/* Set the runner of all computations, which must outlive the cache: before the first
- * pe_cache_get. */
+/* Set the runner of all computations, whose context must outlive the cache: before the first
+ * pe_cache_get. It is copied, and takes memory from the cache's own pool. */
 void pe_cache_set_runner(pe_cache *cache, const pe_runner *runner);
+
+/* The pool of a cache: large blocks that its entries have released, and others that were taken
+ * from it, as far as the budget has room for them. They serve the next table, stream or text.
+ * Lives as long as the cache. */
+pe_pool *pe_cache_pool(pe_cache *cache);
 
 /* Free the cache, once all calls have returned. Entries that are still held stay valid. */
 void pe_cache_free(pe_cache *cache);
@@ -936,19 +945,22 @@ const char *pe_apply_axis(const pe_apply *apply, size_t axis);
 
 /* ---- memory ---- */
 
-/* Blocks of at least this size lie in huge pages and are reused after their release, within the
- * cache's budget: filling fresh pages of 4 KB, at about 1 GB/s, is slower than computing or
+/* Blocks of at least this size lie in huge pages, and those of a pool are used again after
+ * their release: filling fresh pages of 4 KB, at about 1 GB/s, is slower than computing or
  * printing a table. */
 #define PE_BUFFER_RECYCLED ((size_t)2 << 20)
 
 /* Allocate a block of at least `size` bytes, 64-byte aligned, with undefined contents. Sets
- * *ret_capacity to the bytes that it takes. NULL if memory ran out. */
-void *pe_buffer_allocate(size_t size, size_t *ret_capacity);
+ * *ret_capacity to the bytes that it takes. NULL if memory ran out. Without a pool, which may
+ * be NULL, it comes from the system. */
+void *pe_buffer_allocate(pe_pool *pool, size_t size, size_t *ret_capacity);
 
-/* Release a block of this capacity. `block` may be NULL. */
-void pe_buffer_release(void *block, size_t capacity);
+/* Release a block of this capacity, which may be NULL, to the pool that it is from, whose cache
+ * may have been freed. */
+void pe_buffer_release(pe_pool *pool, void *block, size_t capacity);
 
-/* Bytes of all large blocks, in use and idle. Smaller blocks come from malloc. */
+/* Bytes of all large blocks of the process, in use and idle. Smaller blocks come from malloc.
+ */
 uint64_t pe_buffer_mapped(void);
 
 #ifdef __cplusplus

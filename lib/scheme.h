@@ -64,11 +64,6 @@ typedef struct pe_window {
     uint64_t first, rows;
 } pe_window;
 
-/* What is seen of a table from elsewhere, and the requests that are proposed for it: see
- * recognise/proposal.h. */
-typedef struct pe_seen pe_seen;
-typedef struct pe_proposals pe_proposals;
-
 struct pe_scheme {
     pe_scheme_info info;
 
@@ -100,10 +95,6 @@ struct pe_scheme {
      * a small constant). */
     double (*price)(const pe_values *values, const pe_plan *plan);
     double (*element_price)(const pe_values *values, const pe_plan *plan, size_t tensor);
-
-    /* Propose requests that may have made a table. It proves nothing: what is proposed is
-     * compared entry by entry. NULL: tables of this scheme are not recognised yet. */
-    void (*recognise)(pe_seen *seen, pe_proposals *proposals);
 
     /* What the scheme does to tensors of a model: PE_APPLIES(…), or nothing. */
     const pe_application *applications;

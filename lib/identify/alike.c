@@ -3,7 +3,7 @@
 #include "identify/judge.h"
 #include "identify/query.h"
 #include "identify/watch.h"
-#include "recognise/proposal.h"
+#include "recognise/recognisers.h"
 #include "requests/request.h"
 
 #include <math.h>
@@ -282,7 +282,7 @@ static void try_rotary(likeness *self)
     }
 }
 
-/* Try what schemes propose for the exact table; a large one leaves less open. False without
+/* Try what recognisers propose for the exact table; a large one leaves less open. False without
  * memory. */
 static bool try_proposals(likeness *self)
 {
@@ -303,9 +303,7 @@ static bool try_proposals(likeness *self)
     }
     for (size_t i = 0; i < pe_scheme_count() && may_go_on(self); i++) {
         const pe_scheme *scheme = pe_scheme_at(i);
-        memset(proposals, 0, offsetof(pe_proposals, items));
-        if (scheme->recognise)
-            scheme->recognise(&seen, proposals);
+        pe_collect_proposals(scheme, &seen, proposals);
         for (size_t p = 0; p < proposals->count; p++)
             try_request(self, scheme, proposals->items[p].tensor, proposals->items[p].query);
     }

@@ -184,7 +184,6 @@ static int least_exponent(const pe_view *view)
     return pe_dtypes[half ? PE_F16 : PE_F32].least_exponent;
 }
 
-/* `rounded`: the exact entries have been rounded to the table's dtype. */
 /* How far float64 arithmetic brings an entry of this size: the angle's relative error, and some
  * roundings. */
 static double computed_at(turned at, double size)
@@ -193,6 +192,7 @@ static double computed_at(turned at, double size)
                       (3 + at.wide_roundings) * fmax(size, at.least));
 }
 
+/* `rounded`: the exact entries have been rounded to the table's dtype. */
 static void judge_rows(const pe_bound *bound, uint64_t first, uint64_t rows, bool rounded,
                        const double *found, const double *exact, counts *ret)
 {

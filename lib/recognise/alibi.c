@@ -1,9 +1,8 @@
 /* Proposing requests for biases and slopes of ALiBi (arXiv:2108.12409, section 3). */
-#include "recognise/alibi.h"
+#include "recognise/recognisers.h"
 
 #include "numerics/elementary.h"
 #include "recognise/bias_line.h"
-#include "recognise/proposal.h"
 
 #include <float.h>
 #include <math.h>
@@ -91,7 +90,9 @@ static void propose_biases(const pe_seen *seen, pe_proposals *proposals)
     }
 }
 
-void pe_alibi_recognise(pe_seen *seen, pe_proposals *proposals)
+/* Biases by the last line of the first head, of which the slope and the position of the query
+ * are read; slopes by the first of them. */
+void pe_recognise_alibi(pe_seen *seen, pe_proposals *proposals)
 {
     const pe_view *view = &seen->view;
     double first;

@@ -1,11 +1,10 @@
 /* Proposing requests for DeBERTa's relative positions and indices (arXiv:2006.03654, section
  * 3.1). */
-#include "recognise/deberta.h"
+#include "recognise/recognisers.h"
 
 #include "numerics/buckets.h"
 #include "numerics/elementary.h"
 #include "recognise/distances.h"
-#include "recognise/proposal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -218,7 +217,9 @@ static void propose_all(const pe_distances *line, pe_proposals *proposals)
         propose(line, &positions, proposals);
 }
 
-void pe_deberta_recognise(pe_seen *seen, pe_proposals *proposals)
+/* Where buckets stop having one distance each, and where they begin from there on, says how
+ * many there are and the largest distance. */
+void pe_recognise_deberta(pe_seen *seen, pe_proposals *proposals)
 {
     pe_distances line;
     proposals->looked_up = true;

@@ -1,5 +1,5 @@
 /* Proposing requests for RetNet (arXiv:2307.08621) and Sandwich (arXiv:2212.10356). */
-#include "recognise/decay.h"
+#include "recognise/recognisers.h"
 
 #include "numerics/elementary.h"
 #include "recognise/distances.h"
@@ -51,7 +51,8 @@ static void propose_turns(pe_seen *seen, const char *tensor, bool sines,
                (unsigned long long)seen->rows, (unsigned long long)seen->columns, base);
 }
 
-void pe_retnet_recognise(pe_seen *seen, pe_proposals *proposals)
+/* A factor of the first head says its distance. */
+void pe_recognise_retnet(pe_seen *seen, pe_proposals *proposals)
 {
     const pe_view *view = &seen->view;
     if (view->rank == 1 && seen->sampled > 0 &&
@@ -174,7 +175,8 @@ static void propose_bias(const pe_view *view, bool has_heads, pe_proposals *prop
     pe_distances_done(&line);
 }
 
-void pe_sandwich_recognise(pe_seen *seen, pe_proposals *proposals)
+/* The largest bias is that of distance 0 and says dim, the one beside it the base. */
+void pe_recognise_sandwich(pe_seen *seen, pe_proposals *proposals)
 {
     for (int heads = 0; heads < 2; heads++)
         propose_bias(&seen->view, heads, proposals);

@@ -1,5 +1,5 @@
 /* Proposing rotary tables: how their columns are arranged, and which laws are nearest. */
-#include "recognise/rotary.h"
+#include "recognise/recognisers.h"
 
 #include "numerics/dtype.h"
 #include "numerics/elementary.h"
@@ -308,7 +308,7 @@ static void propose_frequencies(pe_seen *seen, pe_proposals *proposals)
                    pe_rotary_presets[i].name, 2ull * seen->rows);
 }
 
-void pe_rotary_recognise(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_rope(pe_seen *seen, pe_proposals *proposals)
 {
     static const char *const NAMES[] = {"cos", "sin"};
     uint64_t columns = seen->columns;

@@ -254,8 +254,7 @@ static double wrapped(double angle)
     return angle - PE_TURN * rint(angle / PE_TURN);
 }
 
-/* The wave with the greatest frequency below `limit`, or with `slowest` the least one above 0.
- */
+/* The slowest wave that is faster than `above`; NULL if there is none. */
 static const pe_seen_wave *next_faster(const pe_seen_wave *waves, uint64_t first,
                                        uint64_t stride, uint64_t count, double above)
 {

@@ -1,5 +1,5 @@
 /* Proposing requests for T5's buckets and biases (arXiv:1910.10683, section 2.1). */
-#include "recognise/t5.h"
+#include "recognise/recognisers.h"
 
 #include "numerics/buckets.h"
 #include "numerics/elementary.h"
@@ -306,7 +306,9 @@ static void propose_biases(const pe_seen *seen, bool has_heads, pe_proposals *pr
     pe_distances_done(&distances);
 }
 
-void pe_t5_recognise(pe_seen *seen, pe_proposals *proposals)
+/* The buckets are read, of a bias from the rows of the tables of the first seeds; where they
+ * begin says how many there are, the largest distance and the window. */
+void pe_recognise_t5(pe_seen *seen, pe_proposals *proposals)
 {
     const pe_origin none = {.seed = 0};
     pe_distances distances;

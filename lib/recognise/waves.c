@@ -1,5 +1,5 @@
 /* Proposing periodic tables, rotation matrices and waves that grow. */
-#include "recognise/waves.h"
+#include "recognise/recognisers.h"
 
 #include "numerics/elementary.h"
 #include "recognise/wave_law.h"
@@ -18,7 +18,7 @@ typedef unsigned long long number;
 
 /* The dyadic frequencies, of which the first one is a quarter turn per position. Geometric ones
  * are the sines of rope, which is the likelier origin. */
-void pe_periodic_recognise(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_periodic(pe_seen *seen, pe_proposals *proposals)
 {
     pe_wave_law law;
     char positions[2 * TEXT], text[PE_PRINT_MAX];
@@ -50,7 +50,7 @@ static bool read_diagonals(const pe_view *view, pe_wave_law *ret_law)
     return good && ret_law->geometric;
 }
 
-void pe_rotation_matrix_recognise(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_rotation_matrix(pe_seen *seen, pe_proposals *proposals)
 {
     const pe_view *view = &seen->view;
     pe_wave_law law;
@@ -219,7 +219,7 @@ static void propose_waves(const pe_seen *seen, pe_proposals *proposals, double s
             propose_growing(seen, proposals, stride, sines, &self);
 }
 
-void pe_xpos_recognise(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_xpos(pe_seen *seen, pe_proposals *proposals)
 {
     double growth;
     if (seen->view.rank != 2 || seen->sampled < 8 || seen->columns < 2)

@@ -1,5 +1,4 @@
 /* Rotary tables of grids: each axis turns columns of its own. */
-#include "recognise/lattice.h"
 #include "waves/axial.h"
 #include "waves/axial_presets.h"
 #include "waves/axial_request.h"
@@ -405,5 +404,4 @@ const pe_scheme pe_scheme_axial_rope = {
     PE_APPLIES(PE_ROTATION("query", "cos", "sin"), PE_ROTATION("key", "cos", "sin")),
     .applied_otherwise = APPLIED_OTHERWISE,
     .streamable = true,
-    .recognise = pe_axial_rope_recognise,
 };

@@ -1,5 +1,4 @@
 /* LeViT's attention bias: a learned number for each head and each pair of absolute offsets. */
-#include "recognise/levit.h"
 #include "kernels/by_size.h"
 #include "numerics/dtype.h"
 #include "relative/offsets.h"
@@ -287,6 +286,5 @@ const pe_scheme pe_scheme_levit = {
     .release = release,
     PE_APPLIES(PE_BIAS("bias")),
     .price = price,
-    .recognise = pe_levit_recognise,
     .streamable = true,
 };

@@ -1,5 +1,4 @@
 /* Multimodal rotary position embedding: pairs of columns that turn by time, height or width. */
-#include "recognise/mrope.h"
 #include "numerics/dtype.h"
 #include "positions/runs_request.h"
 #include "waves/axes.h"
@@ -283,7 +282,6 @@ const pe_scheme pe_scheme_mrope = {
     .release = release,
     .price = price,
     .element_price = element_price,
-    .recognise = pe_mrope_recognise,
     PE_APPLIES(PE_ROTATION("query", "cos", "sin"), PE_ROTATION("key", "cos", "sin")),
     .streamable = true,
 };

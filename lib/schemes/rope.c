@@ -1,6 +1,5 @@
 /* Rotary position embedding: the cosines and sines that rotate queries and keys. */
 #include "numerics/dtype.h"
-#include "recognise/rotary.h"
 #include "relative/relative.h"
 #include "waves/fill.h"
 #include "waves/rotary_extras.h"
@@ -306,7 +305,6 @@ const pe_scheme pe_scheme_rope = {
     .release = release,
     .price = pe_wave_price,
     .element_price = element_price,
-    .recognise = pe_rotary_recognise,
     PE_APPLIES(PE_ROTATION("query", "cos", "sin"), PE_ROTATION("key", "cos", "sin")),
     .streamable = true,
 };
