@@ -170,6 +170,8 @@ typedef enum pe_type {
     PE_REAL_LIST,    /* at least one real, at most pe_limits.list_length */
     PE_INTEGER_LIST, /* as PE_REAL_LIST, of integers */
     PE_STORED,       /* the name of a stored set of trained tensors */
+    PE_TEXT,         /* a name or another text, of options alone: see pe_options */
+    PE_TEXT_LIST,    /* texts joined by commas, of options alone */
 } pe_type;
 
 /* What one choice means for a parameter that depends on it. */
@@ -203,6 +205,7 @@ struct pe_parameter {
     double minimum, maximum;         /* the range of a number, or of each item of a list */
     bool open_minimum, open_maximum; /* whether the bound itself is outside the range */
     int64_t multiple_of;             /* 0: any */
+    size_t list_length;              /* the most items of a list; 0: pe_limits.list_length */
     const char *const *choices;      /* PE_CHOICE: NULL-terminated */
     const char *unit;                /* NULL: a plain number or name */
     const char *help;                /* one line: what the parameter is */
@@ -341,15 +344,42 @@ typedef struct pe_value {
     double real;         /* PE_REAL and PE_INTEGER */
     const double *items; /* lists */
     size_t count;
-    const char *text;  /* PE_STORED: the set's name */
+    const char *text;  /* PE_STORED: the set's name; PE_TEXT and PE_TEXT_LIST */
     const pe_set *set; /* PE_STORED */
 } pe_value;
 
-/* Read one argument by a row of the caller's own table, whose type is not PE_STORED. Items of a
- * list go to `items`, which has room for `room` of them. False: a problem was added to `error`.
+/* What arguments say by a table of the caller's own: up to PE_OPTIONS_MAX rows, which are read
+ * as those of a scheme are. Of PE_STORED only the name is read, and a list has a `list_length`.
+ * The rows must outlive the options and the problems. */
+#define PE_OPTIONS_MAX 16
+typedef struct pe_options pe_options;
+
+/* Read all arguments by the rows, refuse those that are none of them, and apply the defaults.
+ * Each wrong or missing one is a problem in reterr. NULL without memory, which is a problem,
+ * too; the functions below take that as options of which none is given. */
+pe_options *pe_options_read(const pe_parameter *rows, size_t row_count,
+                            const pe_argument *arguments, size_t count, pe_error *reterr);
+
+/* The same of a list that has other arguments as well: those of the rows are taken out of it.
  */
-bool pe_argument_read(const pe_parameter *row, const pe_argument *argument, double *items,
-                      size_t room, pe_value *ret_value, pe_error *error);
+pe_options *pe_options_take(const pe_parameter *rows, size_t row_count, pe_argument *arguments,
+                            size_t *count, pe_error *reterr);
+void pe_options_free(pe_options *options);
+
+/* The value of a row: what is given, or the default. Absent, and then all zeros, if neither is,
+ * or if what is given is wrong. It lives as long as the options. */
+const pe_value *pe_options_value(const pe_options *options, size_t row);
+
+/* The text of a row as it was given, which lives as long as the options; NULL if none was. */
+const char *pe_options_text(const pe_options *options, size_t row);
+
+/* Refuse a row, if it was given: it must be `allowed`, a format. Returns the problem, or NULL.
+ */
+pe_problem *pe_options_refuse(const pe_options *options, size_t row, pe_error *reterr,
+                              const char *allowed, ...) __attribute__((format(printf, 4, 5)));
+
+/* The default of a row that is no list and no text; absent if it has none. */
+pe_value pe_default_value(const pe_parameter *row);
 
 /* A checked request: a scheme, the values of all its parameters, and the shapes of its tensors.
  * Immutable and reference-counted. */

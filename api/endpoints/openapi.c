@@ -246,23 +246,17 @@ static void add_plan_options(json_t *parameters)
     size_t count;
     const pe_parameter *rows = api_model_option_rows(&count);
     for (size_t i = 0; i < count; i++)
-        add_query_parameter(parameters, rows[i].name, rows[i].help, api_model_option_schema(i));
+        add_query_parameter(parameters, rows[i].name, rows[i].help,
+                            api_parameter_schema(&rows[i]));
     json_t *plan = json_array_get(parameters, json_array_size(parameters) - 1);
     json_object_set_new(plan, "example", json_true());
-}
-
-/* The schema of an option; those of type PE_STORED are names of other things than sets. */
-static json_t *option_schema(const pe_parameter *row)
-{
-    if (row->type != PE_STORED)
-        return api_parameter_schema(row);
-    return json_pack("{s:s, s:s*}", "type", "string", "default", row->default_text);
 }
 
 static void add_options(json_t *parameters, const pe_parameter *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        add_query_parameter(parameters, rows[i].name, rows[i].help, option_schema(&rows[i]));
+        add_query_parameter(parameters, rows[i].name, rows[i].help,
+                            api_parameter_schema(&rows[i]));
 }
 
 /* The member of a path item for a method: "get" for "GET". Returns dst. */

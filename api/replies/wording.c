@@ -47,6 +47,8 @@ static const char *json_form(const pe_parameter *row)
         return "written without quotes";
     case PE_CHOICE:
     case PE_STORED:
+    case PE_TEXT:
+    case PE_TEXT_LIST:
         return "written as a JSON string";
     case PE_REAL_LIST:
     case PE_INTEGER_LIST:
@@ -142,8 +144,11 @@ static void word_unknown(const pe_error *error, const pe_problem *problem, api_t
     api_text_add(text, "unknown parameter \"%s\"", problem->parameter);
     if (problem->did_you_mean[0])
         api_text_add(text, "; did you mean \"%s\"?", problem->did_you_mean);
-    if (!error->scheme)
+    if (!error->scheme) {
+        api_text_add(text, "%s it must be %s", problem->did_you_mean[0] ? "" : ";",
+                     problem->allowed);
         return;
+    }
     const pe_scheme_info *info = pe_scheme_describe(error->scheme);
     api_text_add(text, "%s %s%s takes ", problem->did_you_mean[0] ? "" : ";",
                  info->similarity_of ? "the similarity of " : "", scheme_name(info));

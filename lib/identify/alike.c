@@ -198,6 +198,8 @@ static void try_values(likeness *self, const pe_parameter *parameter, const pe_v
     case PE_REAL_LIST:
     case PE_INTEGER_LIST:
     case PE_STORED:
+    case PE_TEXT:
+    case PE_TEXT_LIST:
         break;
     }
 }

@@ -38,6 +38,9 @@ static char *write_value(char *at, const pe_parameter *parameter, const pe_value
             at += strlen(pe_plain_number(value->items[i], at));
         }
         return at;
+    case PE_TEXT:
+    case PE_TEXT_LIST:
+        break; /* no scheme has them */
     }
     return append(at, text);
 }
