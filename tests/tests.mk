@@ -224,7 +224,7 @@ BENCH_TOOLS := $(patsubst tests/bench/%.c,$(BUILD)/bench-%,$(BENCH_SOURCES))
 bench: all $(BENCH_TOOLS) ## ratios against the peers that are installed (BENCH="--quick", --help)
 	BENCH_BUILD=$(BUILD) $(PYTHON) -B tests/bench/bench.py $(BENCH)
 
-rotary-loss: all ## what rotary recipes in float32 and bfloat16 lose: the table of README.md
+rotary-loss: all ## what rotary recipes in float32 and bfloat16 lose: the table of api/README.md
 	$(PYTHON) -B tests/bench/rotary_loss.py $(BUILD)/posenc-server
 
 apply-cost: all ## what exactness costs: GB/s of /v1/apply beside torch in float32
