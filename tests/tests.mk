@@ -173,6 +173,10 @@ installed: all ## what `make install` installs: the library's program, the manua
 readme: all ## write anew what the README files take from the server: the table of schemes, outputs
 	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/docs/write.py
 
+.PHONY: drawing
+drawing: ## draw the rooms of ARCHITECTURE.md anew, from the rules that make check holds
+	$(PYTHON) -B tests/support/drawing.py
+
 screenshot: all ## draw the pictures of the page in README.md anew
 	TEST_SERVER=$(BUILD)/posenc-server node tests/browser/screenshot.js server/visualiser
 
