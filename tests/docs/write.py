@@ -1,5 +1,5 @@
-"""`make readme`: writes what the README files take from the server: the tables of schemes, rights
-and settings, and what commands print."""
+"""`make readme`: writes what the README files take from the server: the tables of schemes, of
+rights and of settings, and what commands print."""
 
 import json
 import subprocess
