@@ -102,6 +102,10 @@ pe_problem *model_refuse(model_planner *planner, api_origin origin, const json_t
 static json_t *member(const model_config *config, const char *key, api_origin *ret_from)
 {
     json_t *value = json_object_get(config->object, key);
+    if (!value && config->fallback && json_object_get(config->fallback, key)) {
+        *ret_from = model_default_of(config->parent);
+        return json_object_get(config->fallback, key);
+    }
     if (!value)
         return NULL;
     api_origin from = model_origin(config, key);
@@ -246,6 +250,7 @@ model_config model_object(const model_config *config, const char *keys)
     if (value && !json_is_object(value))
         model_refuse(config->planner, from, value, "an object or null");
     inner.object = json_is_object(value) ? value : NULL;
+    inner.fallback = NULL;
     return inner;
 }
 

@@ -21,6 +21,7 @@ typedef struct model_rule {
     const void *facts;
     const char *key, *is, *otherwise; /* without `plan`: the next rule holds only where the key
                                        * has this text; `otherwise` is that of an absent key */
+    bool only_4_53;                   /* other releases do not read the key: it holds */
 } model_rule;
 
 /* One row of the table of model types. */
@@ -37,6 +38,8 @@ struct model_config {
     model_planner *planner;
     const model_type *type;     /* the row that reads it */
     json_t *object;             /* may be NULL: then it is empty */
+    json_t *fallback;           /* its class's own values of keys that it lacks; or NULL */
+    double first;               /* the position of the first token */
     const char *path;           /* "", "text_config" …; NULL: defaults of the row */
     const char *name;           /* of its component, as its parent calls it; or NULL */
     size_t component;           /* index into the plan's components */

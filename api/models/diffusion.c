@@ -105,6 +105,31 @@ void model_plan_latents(model_config *config, const void *latents_rule)
 
 /* ---- timesteps of U-Nets ---- */
 
+/* The second sinusoid of Stable Diffusion XL: of sizes and corners in pixels. */
+static void plan_added_numbers(model_config *config, const char *layout, api_origin layout_from,
+                               const char *frequencies, api_origin frequencies_from)
+{
+    api_origin from;
+    const char *type = model_string(config, "addition_embed_type", &from);
+    if (!type || strcmp(type, "text_time") != 0)
+        return;
+    model_number width = model_required(config, "addition_time_embed_dim", NAN, 1);
+    model_number rows = {.value = NAN};
+    api_model_part *part = model_part_new(config, "added_numbers", "sinusoidal");
+    model_fact_number(part, "dim", width.value, width.from);
+    model_fact_text(part, "layout", layout, layout_from);
+    model_fact_text(part, "frequencies", frequencies, frequencies_from);
+    model_argument_length(config, part, rows, API_MODEL_ROWS);
+    model_argument_offset(config, part, 0, MODEL_QUERY);
+    model_argument_number(config, part, "dim", width.value, width.from);
+    model_argument(config, part, "layout", layout, layout_from);
+    model_argument(config, part, "frequencies", frequencies, frequencies_from);
+    model_note(part->notes,
+               "Rows are numbers of pixels: the model takes those of the original size, the "
+               "corner of the crop and the target size, one after the other.");
+    model_part_finish(config, part, "sinusoidal", "encoding");
+}
+
 void model_plan_unet(model_config *config, const void *unet_rule)
 {
     const unet_facts *facts = unet_rule;
@@ -144,4 +169,5 @@ void model_plan_unet(model_config *config, const void *unet_rule)
     model_note(part->notes, "Rows are timesteps of the diffusion.");
     model_part_finish(config, part, "sinusoidal", "encoding");
     model_use(config, part, NULL);
+    plan_added_numbers(config, layout, flip_from, frequencies, shift.from);
 }

@@ -173,7 +173,8 @@ void model_plan_layers(model_config *config, const void *layer_rule)
     }
     if (!make_layers(config, (size_t)count.value))
         return;
-    json_t *types = model_list(config, "layer_types|layers_block_type", &from);
+    json_t *types =
+        facts->own_types ? NULL : model_list(config, "layer_types|layers_block_type", &from);
     if (types) {
         read_types(config, types, from);
         return;
@@ -199,6 +200,17 @@ void model_use(model_config *config, const api_model_part *part, const char *lay
         if (uses && component->layers[i] < 0)
             component->layers[i] = index;
     }
+}
+
+void model_use_besides(model_config *config, api_model_part *part, const char *layer_type)
+{
+    model_plan_layers(config, NULL);
+    const api_model_component *component = component_of(config);
+    part->second = json_array();
+    for (size_t i = 0; i < component->layer_count; i++)
+        if (layer_type ? strcmp(component->types[i], layer_type) == 0
+                       : component->layers[i] >= 0)
+            json_array_append_new(part->second, json_integer((json_int_t)i));
 }
 
 bool model_has_layers(model_config *config, const char *layer_type)
