@@ -17,23 +17,27 @@ void model_component_new(model_config *config, const char *name)
         .name = name, .model_type = config->type->name, .path = config->path};
 }
 
-/* Whether a rule's condition holds: the text of the key is one of the words. */
+/* The words that a key has in any condition of a row; the plan keeps them. */
+static const char *words_of(const model_config *config, const char *key)
+{
+    const char *words = "";
+    for (const model_rule *rule = config->type->rules; rule->plan || rule->key; rule++)
+        if (rule->key && strcmp(rule->key, key) == 0)
+            words = model_keep(config->planner,
+                               json_sprintf("%s %s %s %s", words, rule->is, rule->otherwise,
+                                            rule->others ? rule->others : ""));
+    return words;
+}
+
+/* Whether a rule's condition holds: the word of the key is one of those of the rule. */
 static bool holds(const model_config *config, const model_rule *rule)
 {
     api_origin from;
     if (rule->only_4_53 && config->planner->plan->options->convention != API_CONVENTION_4_53)
         return true;
-    const json_t *value = model_find(config, rule->key, &from);
-    char text[64];
-    if (json_is_string(value))
-        snprintf(text, sizeof text, "%s", json_string_value(value));
-    else if (json_is_number(value))
-        snprintf(text, sizeof text, "%g", json_number_value(value));
-    else if (value)
-        snprintf(text, sizeof text, "%s", json_is_true(value) ? "true" : "false");
-    else
-        snprintf(text, sizeof text, "%s", rule->otherwise);
-    return model_lists(rule->is, text);
+    const char *word =
+        model_choice(config, rule->key, words_of(config, rule->key), rule->otherwise, &from);
+    return model_lists(rule->is, word);
 }
 
 void model_plan_type(model_config *config)

@@ -160,12 +160,11 @@ void model_plan_transformer_xl(model_config *config, const void *relative_rule)
     api_origin from;
     model_number clamp = model_integer(config, "clamp_len", -1);
     api_model_part *part = begin(config, facts, "transformer_xl", ANY_LENGTH);
-    const char *attention =
-        facts->layout ? facts->layout : model_string(config, "attn_type", &from);
-    if (facts->layout || !attention)
+    const char *attention = facts->layout;
+    if (attention)
         from = model_default_of(config);
-    if (!attention)
-        attention = "bi";
+    else
+        attention = model_choice(config, "attn_type", "bi uni", "bi", &from);
     add_width(config, facts, part);
     add_heads(config, facts, part);
     model_fact_text(part, "attention", attention, from);

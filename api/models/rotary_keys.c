@@ -96,11 +96,10 @@ static model_config find_dictionary(const model_config *config, const rotary_key
 
 static void read_type(rotary_keys *keys)
 {
-    const char *type = model_string(&keys->dictionary, "rope_type", &keys->type_from);
-    if (!type) {
-        type = "default";
-        keys->type_from = model_default_of(&keys->dictionary);
-    }
+    const char *type =
+        model_choice(&keys->dictionary, "rope_type",
+                     "default linear dynamic yarn longrope llama3 proportional mrope su",
+                     "default", &keys->type_from);
     keys->sections = model_list(&keys->dictionary, "mrope_section", &keys->sections_from);
     if (strcmp(type, "mrope") == 0)
         type = "default";

@@ -234,7 +234,4 @@ void model_rotary_type(const model_config *config, const rotary_keys *keys, doub
         }
         return;
     }
-    model_refuse(config->planner, keys->type_from, NULL,
-                 "default, linear, dynamic, yarn, longrope, llama3 or proportional, not %s",
-                 keys->type);
 }

@@ -21,9 +21,10 @@
         .key = (its_key), .is = (words), .otherwise = (absent)                                 \
     }
 /* the same in release 4.53 alone, which reads a key that release 5 does not */
-#define IN_4_53(its_key, words, absent)                                                        \
+#define IN_4_53(its_key, words, rest)                                                          \
     {                                                                                          \
-        .key = (its_key), .is = (words), .otherwise = (absent), .only_4_53 = true              \
+        .key = (its_key), .is = (words), .otherwise = (words), .others = (rest),               \
+        .only_4_53 = true                                                                      \
     }
 #define JSON(...)     #__VA_ARGS__
 #define SAY(sentence) RULE(model_plan_word, word_facts, .note = (sentence))
@@ -66,6 +67,14 @@
         .note = "Positions come from a grouped convolution, whose weights are trained: there " \
                 "is nothing to compute.")
 
+#define BOX_BIASES                                                                             \
+    WHEN("has_relative_attention_bias", "true", "true"),                                       \
+        T5(.suffix = "bias", .heads = 12, .buckets_keys = "rel_pos_bins",                      \
+           .distance_keys = "max_rel_pos"),                                                    \
+        WHEN("has_spatial_attention_bias", "true", "true"),                                    \
+        T5(.suffix = "bias_2d", .heads = 12, .buckets_keys = "rel_2d_pos_bins", .buckets = 64, \
+           .distance_keys = "max_rel_2d_pos", .distance = 256,                                 \
+           .note = "Once for x, once for y.")
 #define BOX_TABLES                                                                             \
     LEARNED(.suffix = "boxes", .rows_keys = "max_2d_position_embeddings", .rows = 1024,        \
             .width_keys = "coordinate_size", .width = 128,                                     \
@@ -97,6 +106,13 @@
              "n_positions limits nothing; cross-attention has no bias, and scores are not "    \
              "divided by sqrt(d).",                                                            \
          __VA_ARGS__)
+/* DeBERTa: without relative_attention as BERT, and perhaps both */
+#define DISENTANGLED(its_width, ...)                                                           \
+    WHEN("relative_attention", "true", "true"), DEBERTA(.width = (its_width), __VA_ARGS__),    \
+        WHEN("relative_attention", "false", "true"),                                           \
+        SAY("No distances: relative_attention is false, as in the class unless given."),       \
+        WHEN("position_biased_input", "true", "true"),                                         \
+        LEARNED(.suffix = "table", .rows = 512, .width = (its_width))
 #define TWO_SIDED(...) RULE(model_plan_two_sided, relative_facts, __VA_ARGS__)
 
 #define VIT(...)                                                                               \
