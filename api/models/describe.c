@@ -40,6 +40,8 @@ static json_t *take_string(api_text *text)
 static json_t *layers_of(const api_model_plan *plan, size_t part)
 {
     const api_model_component *component = &plan->components[plan->parts[part].component];
+    if (plan->parts[part].second)
+        return json_incref(plan->parts[part].second);
     json_t *layers = json_array();
     for (size_t i = 0; i < component->layer_count; i++)
         if (component->layers[i] == (int32_t)part)

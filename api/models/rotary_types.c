@@ -164,7 +164,8 @@ static void add_longrope(const model_config *config, const rotary_keys *keys, do
                          api_model_part *part)
 {
     bool older = config->planner->plan->options->convention == API_CONVENTION_4_53;
-    bool beyond = seq_len > keys->original.value;
+    int64_t asked = config->planner->plan->options->seq_len;
+    bool beyond = (asked > 0 ? (double)asked : seq_len) > keys->original.value;
     bool on_top = model_has(config, "original_max_position_embeddings");
     const char *mscale = beyond ? "long_mscale" : "short_mscale";
     add_list(config, keys, "short_factor", part);

@@ -82,7 +82,8 @@ void api_word_allowed(const pe_error *error, const pe_problem *problem, api_text
         return;
     }
     api_text_add(text, "%s", problem->allowed);
-    if (problem->reason == PE_REASON_KIND)
+    if (problem->reason == PE_REASON_KIND &&
+        (problem->row || problem->kind != PE_KIND_STRING)) /* else `allowed` says the kind */
         api_text_add(text, ", %s", json_form(problem->row));
     else if (problem->reason == PE_REASON_NO_SET)
         api_text_add(text, "; GET /v1/parameters lists them");
@@ -116,6 +117,7 @@ static bool is_quoted(const pe_problem *problem)
 {
     switch (problem->reason) {
     case PE_REASON_KIND:
+    case PE_REASON_RULE:
         return problem->kind == PE_KIND_STRING;
     case PE_REASON_VALUE:
         return problem->kind == PE_KIND_ANY;
@@ -134,6 +136,8 @@ static void add_given(const pe_problem *problem, api_text *text)
         return;
     if (is_quoted(problem))
         left = right = "\"";
+    if (problem->reason == PE_REASON_KIND && problem->kind == PE_KIND_STRING)
+        right = "\", a string";
     else if (problem->reason == PE_REASON_KIND && problem->kind == PE_KIND_LIST)
         left = "[", right = "]";
     api_text_add(text, " (given: %s%s%s)", left, problem->given, right);
