@@ -144,7 +144,7 @@ $(BUILD)/found/%:
 # ---- building ----
 
 $(BUILD)/libposenc.a: $(call objects,$(LIB_SOURCES)) $(KERNEL_OBJECTS)
-$(BUILD)/libposenc-api.a: $(call objects,$(API_SOURCES))
+$(BUILD)/libposenc-api.a: $(call objects,$(API_SOURCES)) $(BUILD)/api/openapi/fixed.o
 $(BUILD)/%.a:
 	$(call say,AR    $@)
 	$(Q)rm -f $@
@@ -156,7 +156,14 @@ $(BUILD)/visualiser/assets.c: FORCE
 FORCE:
 page: ## bundle the visualiser's pages anew, as `make` does after a change of their sources (deps-page)
 	sh server/visualiser/bundle.sh server/visualiser/bundle
-$(BUILD)/visualiser/assets.o: $(BUILD)/visualiser/assets.c $(BUILD)/hardening.flags
+
+# the fixed part of the OpenAPI document as C
+$(BUILD)/api/openapi/fixed.c: api/openapi/fixed.json api/literal.sh
+	@mkdir -p $(@D)
+	@{ printf '#include "openapi/fixed.h"\n#pragma GCC diagnostic ignored "-Woverlength-strings"\n'; \
+		sh api/literal.sh api_openapi_fixed $<; } > $@.new && mv $@.new $@
+
+$(BUILD)/visualiser/assets.o $(BUILD)/api/openapi/fixed.o: %.o: %.c $(BUILD)/hardening.flags
 	$(call say,CC    $<)
 	$(Q)$(COMPILE) -c -o $@ $<
 
@@ -195,7 +202,7 @@ $(BUILD)/hardening.flags: | $(BUILD)/found/deps
 			echo "$$flag"; \
 	done > $@; test -s $@
 
--include $(KERNEL_OBJECTS:.o=.d) $(patsubst %.c,$(BUILD)/%.d,$(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(POSTGRES_SOURCES) $(NO_POSTGRES)) $(BUILD)/visualiser/assets.d
+-include $(KERNEL_OBJECTS:.o=.d) $(patsubst %.c,$(BUILD)/%.d,$(LIB_SOURCES) $(API_SOURCES) $(SERVER_SOURCES) $(POSTGRES_SOURCES) $(NO_POSTGRES)) $(BUILD)/visualiser/assets.d $(BUILD)/api/openapi/fixed.d
 
 # ---- installing ----
 

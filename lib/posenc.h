@@ -170,6 +170,8 @@ typedef enum pe_type {
     PE_REAL_LIST,    /* at least one real, at most pe_limits.list_length */
     PE_INTEGER_LIST, /* as PE_REAL_LIST, of integers */
     PE_STORED,       /* the name of a stored set of trained tensors */
+    PE_TEXT,         /* a name or another text, of options alone: see pe_options */
+    PE_TEXT_LIST,    /* texts joined by commas, of options alone */
 } pe_type;
 
 /* What one choice means for a parameter that depends on it. */
@@ -203,6 +205,7 @@ struct pe_parameter {
     double minimum, maximum;         /* the range of a number, or of each item of a list */
     bool open_minimum, open_maximum; /* whether the bound itself is outside the range */
     int64_t multiple_of;             /* 0: any */
+    size_t list_length;              /* the most items of a list; 0: pe_limits.list_length */
     const char *const *choices;      /* PE_CHOICE: NULL-terminated */
     const char *unit;                /* NULL: a plain number or name */
     const char *help;                /* one line: what the parameter is */
@@ -341,15 +344,42 @@ typedef struct pe_value {
     double real;         /* PE_REAL and PE_INTEGER */
     const double *items; /* lists */
     size_t count;
-    const char *text;  /* PE_STORED: the set's name */
+    const char *text;  /* PE_STORED: the set's name; PE_TEXT and PE_TEXT_LIST */
     const pe_set *set; /* PE_STORED */
 } pe_value;
 
-/* Read one argument by a row of the caller's own table, whose type is not PE_STORED. Items of a
- * list go to `items`, which has room for `room` of them. False: a problem was added to `error`.
+/* What arguments say by a table of the caller's own: up to PE_OPTIONS_MAX rows, which are read
+ * as those of a scheme are. Of PE_STORED only the name is read, and a list has a `list_length`.
+ * The rows must outlive the options and the problems. */
+#define PE_OPTIONS_MAX 16
+typedef struct pe_options pe_options;
+
+/* Read all arguments by the rows, refuse those that are none of them, and apply the defaults.
+ * Each wrong or missing one is a problem in reterr. NULL without memory, which is a problem,
+ * too; the functions below take that as options of which none is given. */
+pe_options *pe_options_read(const pe_parameter *rows, size_t row_count,
+                            const pe_argument *arguments, size_t count, pe_error *reterr);
+
+/* The same of a list that has other arguments as well: those of the rows are taken out of it.
  */
-bool pe_argument_read(const pe_parameter *row, const pe_argument *argument, double *items,
-                      size_t room, pe_value *ret_value, pe_error *error);
+pe_options *pe_options_take(const pe_parameter *rows, size_t row_count, pe_argument *arguments,
+                            size_t *count, pe_error *reterr);
+void pe_options_free(pe_options *options);
+
+/* The value of a row: what is given, or the default. Absent, and then all zeros, if neither is,
+ * or if what is given is wrong. It lives as long as the options. */
+const pe_value *pe_options_value(const pe_options *options, size_t row);
+
+/* The text of a row as it was given, which lives as long as the options; NULL if none was. */
+const char *pe_options_text(const pe_options *options, size_t row);
+
+/* Refuse a row, if it was given: it must be `allowed`, a format. Returns the problem, or NULL.
+ */
+pe_problem *pe_options_refuse(const pe_options *options, size_t row, pe_error *reterr,
+                              const char *allowed, ...) __attribute__((format(printf, 4, 5)));
+
+/* The default of a row that is no list and no text; absent if it has none. */
+pe_value pe_default_value(const pe_parameter *row);
 
 /* A checked request: a scheme, the values of all its parameters, and the shapes of its tensors.
  * Immutable and reference-counted. */
@@ -411,10 +441,14 @@ bool pe_request_check_price(const pe_request *request, double price, uint64_t li
 
 /* ---- runners ---- */
 
-/* Threads and cancellation that a caller provides for long computations. Any function may be
- * NULL. */
+/* Memory that is used again: see pe_cache_pool. */
+typedef struct pe_pool pe_pool;
+
+/* Threads, cancellation and memory that a caller provides for long computations. Any function
+ * may be NULL. */
 typedef struct pe_runner {
     void *context;
+    pe_pool *pool; /* what large blocks are taken from; NULL: the system */
     /* Call task(job, part) for all parts 0 … count-1, in any order and on any threads, and
      * return when all calls have returned. NULL: the calling thread does everything. */
     void (*run)(void *context, void (*task)(void *job, size_t part), void *job, size_t count);
@@ -516,9 +550,14 @@ typedef struct pe_cache_stats {
 /* Create a cache. NULL if memory ran out. With a budget of 0 nothing is kept. */
 pe_cache *pe_cache_new(uint64_t budget_bytes);
 
-/* Set the runner of all computations, which must outlive the cache: before the first
- * pe_cache_get. */
+/* Set the runner of all computations, whose context must outlive the cache: before the first
+ * pe_cache_get. It is copied, and takes memory from the cache's own pool. */
 void pe_cache_set_runner(pe_cache *cache, const pe_runner *runner);
+
+/* The pool of a cache: large blocks that its entries have released, and others that were taken
+ * from it, as far as the budget has room for them. They serve the next table, stream or text.
+ * Lives as long as the cache. */
+pe_pool *pe_cache_pool(pe_cache *cache);
 
 /* Free the cache, once all calls have returned. Entries that are still held stay valid. */
 void pe_cache_free(pe_cache *cache);
@@ -606,6 +645,9 @@ size_t pe_element_size(pe_element element);      /* bytes */
 
 /* Whether it is one of the real dtypes, and which. */
 bool pe_element_is_real(pe_element element, pe_dtype *ret_dtype);
+
+/* The element type of a dtype's entries. */
+pe_element pe_get_element(pe_dtype dtype);
 
 /* A table from elsewhere, such as an uploaded file. Strides count elements, so Fortran order is
  * a matter of strides. A complex table has one more axis of two reals. */
@@ -933,19 +975,22 @@ const char *pe_apply_axis(const pe_apply *apply, size_t axis);
 
 /* ---- memory ---- */
 
-/* Blocks of at least this size lie in huge pages and are reused after their release, within the
- * cache's budget: filling fresh pages of 4 KB, at about 1 GB/s, is slower than computing or
+/* Blocks of at least this size lie in huge pages, and those of a pool are used again after
+ * their release: filling fresh pages of 4 KB, at about 1 GB/s, is slower than computing or
  * printing a table. */
 #define PE_BUFFER_RECYCLED ((size_t)2 << 20)
 
 /* Allocate a block of at least `size` bytes, 64-byte aligned, with undefined contents. Sets
- * *ret_capacity to the bytes that it takes. NULL if memory ran out. */
-void *pe_buffer_allocate(size_t size, size_t *ret_capacity);
+ * *ret_capacity to the bytes that it takes. NULL if memory ran out. Without a pool, which may
+ * be NULL, it comes from the system. */
+void *pe_buffer_allocate(pe_pool *pool, size_t size, size_t *ret_capacity);
 
-/* Release a block of this capacity. `block` may be NULL. */
-void pe_buffer_release(void *block, size_t capacity);
+/* Release a block of this capacity, which may be NULL, to the pool that it is from, whose cache
+ * may have been freed. */
+void pe_buffer_release(pe_pool *pool, void *block, size_t capacity);
 
-/* Bytes of all large blocks, in use and idle. Smaller blocks come from malloc. */
+/* Bytes of all large blocks of the process, in use and idle. Smaller blocks come from malloc.
+ */
 uint64_t pe_buffer_mapped(void);
 
 #ifdef __cplusplus

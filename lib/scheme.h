@@ -64,11 +64,6 @@ typedef struct pe_window {
     uint64_t first, rows;
 } pe_window;
 
-/* What is seen of a table from elsewhere, and the requests that are proposed for it: see
- * recognise/proposal.h. */
-typedef struct pe_seen pe_seen;
-typedef struct pe_proposals pe_proposals;
-
 struct pe_scheme {
     pe_scheme_info info;
 
@@ -77,9 +72,8 @@ struct pe_scheme {
     void (*plan)(const pe_values *values, pe_plan *ret_plan, pe_error *reterr);
 
     /* Compute what all rows share, such as frequencies, and return it as the state; NULL if
-     * memory ran out or a problem was added to reterr. `values` outlive the state. `runner` is
-     * not NULL, but its functions may be: see pe_may_go_on. A scheme without a state has no
-     * `prepare`. */
+     * memory ran out or a problem was added to reterr. `values` outlive the state. `runner` may
+     * be NULL: see pe_may_go_on. A scheme without a state has no `prepare`. */
     void *(*prepare)(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
                      pe_error *reterr);
 
@@ -101,10 +95,6 @@ struct pe_scheme {
      * a small constant). */
     double (*price)(const pe_values *values, const pe_plan *plan);
     double (*element_price)(const pe_values *values, const pe_plan *plan, size_t tensor);
-
-    /* Propose requests that may have made a table. It proves nothing: what is proposed is
-     * compared entry by entry. NULL: tables of this scheme are not recognised yet. */
-    void (*recognise)(pe_seen *seen, pe_proposals *proposals);
 
     /* What the scheme does to tensors of a model: PE_APPLIES(…), or nothing. */
     const pe_application *applications;
@@ -176,8 +166,8 @@ pe_pace pe_pace_of(const pe_values *values, const pe_plan *plan, const pe_runner
  * asked for a few milliseconds. False: PE_CANCELLED was added to reterr. */
 bool pe_pace_go_on(pe_pace *pace, double price);
 
-/* Tell the runner the share that is done (limited to 0 … 1), and ask it whether to continue. If
- * not, adds PE_CANCELLED to reterr and returns false. */
+/* Tell the runner, if there is one, the share that is done (limited to 0 … 1), and ask it
+ * whether to continue. If not, adds PE_CANCELLED to reterr and returns false. */
 bool pe_may_go_on(const pe_runner *runner, const pe_values *values, double done,
                   pe_error *reterr);
 

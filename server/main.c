@@ -229,8 +229,11 @@ static const char *build_service(server_process *process)
     process->cache = pe_cache_new(settings->cache_bytes);
     process->metrics = process->cache ? metrics_new(process->cache) : NULL;
     process->preparations = preparations_new();
-    process->runner = (pe_runner){
-        .context = process, .run = run_parts, .go_on = go_on, .is_abandoned = is_abandoned};
+    process->runner = (pe_runner){.context = process,
+                                  .pool = process->cache ? pe_cache_pool(process->cache) : NULL,
+                                  .run = run_parts,
+                                  .go_on = go_on,
+                                  .is_abandoned = is_abandoned};
     if (process->cache)
         pe_cache_set_runner(process->cache, &process->runner);
     fill_host(process);

@@ -173,6 +173,10 @@ installed: all ## what `make install` installs: the library's program, the manua
 readme: all ## write anew what the README files take from the server: the table of schemes, outputs
 	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/docs/write.py
 
+.PHONY: drawing
+drawing: ## draw the rooms of ARCHITECTURE.md anew, from the rules that make check holds
+	$(PYTHON) -B tests/support/drawing.py
+
 screenshot: all ## draw the pictures of the page in README.md anew
 	TEST_SERVER=$(BUILD)/posenc-server node tests/browser/screenshot.js server/visualiser
 
@@ -224,7 +228,7 @@ BENCH_TOOLS := $(patsubst tests/bench/%.c,$(BUILD)/bench-%,$(BENCH_SOURCES))
 bench: all $(BENCH_TOOLS) ## ratios against the peers that are installed (BENCH="--quick", --help)
 	BENCH_BUILD=$(BUILD) $(PYTHON) -B tests/bench/bench.py $(BENCH)
 
-rotary-loss: all ## what rotary recipes in float32 and bfloat16 lose: the table of README.md
+rotary-loss: all ## what rotary recipes in float32 and bfloat16 lose: the table of api/README.md
 	$(PYTHON) -B tests/bench/rotary_loss.py $(BUILD)/posenc-server
 
 apply-cost: all ## what exactness costs: GB/s of /v1/apply beside torch in float32

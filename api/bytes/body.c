@@ -13,6 +13,7 @@ struct api_body {
     pe_table *table;
     void *owned;           /* from malloc, or a block of pe_buffer_allocate */
     size_t block;          /* capacity of the block; 0 if `owned` is from malloc */
+    pe_pool *pool;         /* of the block, or NULL */
     void *owner;           /* another object */
     void (*unref)(void *); /* drops the reference to the owner */
     size_t count;
@@ -75,9 +76,15 @@ api_body *api_body_take_text(api_text *text, size_t *ret_bytes)
     }
     body->owned = text->data;
     body->block = text->block ? text->capacity : 0;
+    body->pool = text->pool;
     *ret_bytes = text->capacity;
     *text = (api_text){0};
     return body;
+}
+
+pe_pool *api_body_pool(const api_body *body)
+{
+    return body->pool;
 }
 
 api_body *api_body_ref(api_body *body)
@@ -97,7 +104,7 @@ void api_body_unref(api_body *body)
     if (body->owner)
         body->unref(body->owner);
     if (body->block)
-        pe_buffer_release(body->owned, body->block);
+        pe_buffer_release(body->pool, body->owned, body->block);
     else
         free(body->owned);
     api_share_release(&body->share);

@@ -13,6 +13,9 @@ api_body *api_body_from_text(char *text, size_t size);
  * NULL without memory, or if the text has failed. */
 api_body *api_body_take_text(api_text *text, size_t *ret_bytes);
 
+/* The pool of the memory of such a body; NULL if it has none. */
+pe_pool *api_body_pool(const api_body *body);
+
 /* A body of segments that lie in a table, in `owned` or in memory that is never freed. The body
  * holds a reference to the table, which may be NULL, and takes over `owned`, which is from
  * malloc or NULL. NULL without memory; `owned` is freed then. */

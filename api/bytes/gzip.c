@@ -80,7 +80,7 @@ api_body *api_gzip_body(const api_body *plain, size_t *ret_bytes)
     if (!begin(&stream))
         return NULL;
     /* printed numbers shrink to less than half, and a text that grows needs fresh memory */
-    api_text_begin(&out, (size_t)api_body_size(plain) / 2 + OUT_ROOM);
+    api_text_begin(&out, api_body_pool(plain), (size_t)api_body_size(plain) / 2 + OUT_ROOM);
     bool complete = !out.failed;
     for (size_t i = 0; complete && i < count; i++)
         complete = compress_segment(&stream, &segments[i], &out);

@@ -15,19 +15,20 @@ static char *grow(const api_text *text, size_t *capacity)
 {
     if (!text->block)
         return realloc(text->data, *capacity);
-    char *data = pe_buffer_allocate(*capacity, capacity);
+    char *data = pe_buffer_allocate(text->pool, *capacity, capacity);
     if (data) {
         memcpy(data, text->data, text->size);
-        pe_buffer_release(text->data, text->capacity);
+        pe_buffer_release(text->pool, text->data, text->capacity);
     }
     return data;
 }
 
-void api_text_begin(api_text *text, size_t expected)
+void api_text_begin(api_text *text, pe_pool *pool, size_t expected)
 {
-    *text = (api_text){.block = expected >= PE_BUFFER_RECYCLED};
+    *text = (api_text){.block = expected >= PE_BUFFER_RECYCLED, .pool = pool};
     text->capacity = expected;
-    text->data = text->block ? pe_buffer_allocate(expected, &text->capacity) : malloc(expected);
+    text->data =
+        text->block ? pe_buffer_allocate(pool, expected, &text->capacity) : malloc(expected);
     text->failed = !text->data;
 }
 
@@ -96,7 +97,7 @@ char *api_text_take(api_text *text)
 void api_text_done(api_text *text)
 {
     if (text->block)
-        pe_buffer_release(text->data, text->capacity);
+        pe_buffer_release(text->pool, text->data, text->capacity);
     else
         free(text->data);
     *text = (api_text){0};

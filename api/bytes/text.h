@@ -9,13 +9,14 @@
 typedef struct api_text {
     char *data;
     size_t size, capacity;
-    bool block;  /* the data is from pe_buffer_allocate, not from malloc */
-    bool failed; /* memory ran out: further calls add nothing */
+    bool block;           /* the data is from pe_buffer_allocate, not from malloc */
+    struct pe_pool *pool; /* of the block, or NULL */
+    bool failed;          /* memory ran out: further calls add nothing */
 } api_text;
 
 /* Begin a text of about `expected` bytes. A large one lies in a block of pe_buffer_allocate, as
- * tables do. A text that is set to zeros needs no beginning. */
-void api_text_begin(api_text *text, size_t expected);
+ * tables do, of a pool or NULL. A text that is set to zeros needs no beginning. */
+void api_text_begin(api_text *text, struct pe_pool *pool, size_t expected);
 
 /* Make room for `more` bytes and return the end of the text; NULL without memory. The caller
  * writes there and adds the bytes that it wrote to `size`. */

@@ -7,7 +7,6 @@
 #include "replies/comparison.h"
 #include "replies/document.h"
 #include "replies/problem.h"
-#include "replies/reply.h"
 #include "replies/table_post.h"
 #include "representations/representation.h"
 
@@ -22,16 +21,16 @@ typedef struct applying {
     api_arguments arguments;
     api_representation representation;
     api_table_format format;
+    pe_options *given, *tolerances;
     pe_apply_options options;
-    const char *result;  /* as asked for, or NULL */
     const char *against; /* the tensor to compare with, or NULL */
-    bool judged;         /* a tolerance is given */
-    pe_tolerance tolerance;
-    char *target; /* of the encoding, from malloc; where it is compared */
+    char *target;        /* of the encoding, from malloc; where it is compared */
     api_applied *applied;
 } applying;
 
 /* ---- reading ---- */
+
+#define TOLERANCES (API_COMPARE_OPTIONS - API_COMPARE_TOLERANCE)
 
 /* Whether the scheme has an application of a kind. */
 static bool does(const pe_scheme *scheme, pe_application_kind kind)
@@ -44,101 +43,87 @@ static bool does(const pe_scheme *scheme, pe_application_kind kind)
     return false;
 }
 
-/* Read an option that is no text, which only schemes with an application of that kind take.
- * Returns whether it is given. */
-static bool read_option(applying *self, api_apply_option option, pe_application_kind kind,
-                        pe_value *ret_value, pe_error *error)
+/* Refuse options that are of no use with the scheme, or without others. */
+static void refuse_options(const applying *self, pe_error *error)
 {
-    const pe_parameter *row = &api_apply_options[option];
-    pe_argument argument;
-    if (!api_arguments_take_any(&self->arguments, row->name, &argument, error))
-        return false;
-    if (option != API_APPLY_DTYPE && !does(self->scheme, kind)) {
-        pe_error_add(error, PE_MALFORMED, row->name, argument.text, "left out: %s does not %s",
-                     pe_scheme_describe(self->scheme)->name,
-                     kind == PE_APPLY_ROTATE ? "rotate" : "add anything");
-        return false;
-    }
-    return pe_argument_read(row, &argument, NULL, 0, ret_value, error);
-}
-
-static void read_tolerance(applying *self, api_compare_option option, double *ret,
-                           pe_error *error)
-{
-    const pe_parameter *row = &api_compare_options[option];
-    pe_argument argument;
-    pe_value value;
-    if (!api_arguments_take_any(&self->arguments, row->name, &argument, error))
-        return;
-    self->judged = true;
-    if (!self->against)
-        pe_error_add(error, PE_MALFORMED, row->name, argument.text, "left out without against");
-    else if (pe_argument_read(row, &argument, NULL, 0, &value, error))
-        *ret = value.real;
-}
-
-/* Read what is compared. */
-static void read_against(applying *self, pe_error *error)
-{
-    self->against =
-        api_arguments_take(&self->arguments, api_apply_options[API_APPLY_AGAINST].name, error);
-    read_tolerance(self, API_COMPARE_TOLERANCE, &self->tolerance.absolute, error);
-    read_tolerance(self, API_COMPARE_ULPS, &self->tolerance.ulps, error);
+    const char *scheme = pe_scheme_describe(self->scheme)->name;
+    if (!does(self->scheme, PE_APPLY_ADD))
+        pe_options_refuse(self->given, API_APPLY_SCALE, error,
+                          "left out: %s does not add anything", scheme);
+    if (!does(self->scheme, PE_APPLY_ROTATE))
+        pe_options_refuse(self->given, API_APPLY_INVERSE, error, "left out: %s does not rotate",
+                          scheme);
+    for (size_t i = 0; i < TOLERANCES && !self->against; i++)
+        pe_options_refuse(self->tolerances, i, error, "left out without against");
 }
 
 /* Read the options. The request itself is of f64, which has room for every entry. */
 static void read_options(applying *self, pe_error *error)
 {
-    pe_value value;
-    self->options = (pe_apply_options){.dtype = PE_DTYPE_COUNT, .scale = 1};
-    if (read_option(self, API_APPLY_DTYPE, PE_APPLY_ADD, &value, error))
-        self->options.dtype = (pe_dtype)value.integer;
-    if (read_option(self, API_APPLY_SCALE, PE_APPLY_ADD, &value, error))
-        self->options.scale = value.real;
-    if (read_option(self, API_APPLY_INVERSE, PE_APPLY_ROTATE, &value, error))
-        self->options.inverse = value.integer != 0;
-    self->options.axes =
-        api_arguments_take(&self->arguments, api_apply_options[API_APPLY_AXES].name, error);
-    self->result =
-        api_arguments_take(&self->arguments, api_apply_options[API_APPLY_RESULT].name, error);
-    read_against(self, error);
+    api_arguments *arguments = &self->arguments;
+    self->given = pe_options_take(api_apply_options, API_APPLY_OPTIONS, arguments->items,
+                                  &arguments->count, error);
+    self->tolerances = pe_options_take(&api_compare_options[API_COMPARE_TOLERANCE], TOLERANCES,
+                                       arguments->items, &arguments->count, error);
+    const pe_value *dtype = pe_options_value(self->given, API_APPLY_DTYPE);
+    self->against = pe_options_value(self->given, API_APPLY_AGAINST)->text;
+    self->options = (pe_apply_options){
+        .dtype = dtype->present ? (pe_dtype)dtype->integer : PE_DTYPE_COUNT,
+        .scale = pe_options_value(self->given, API_APPLY_SCALE)->real,
+        .inverse = pe_options_value(self->given, API_APPLY_INVERSE)->integer != 0,
+        .axes = pe_options_value(self->given, API_APPLY_AXES)->text};
+    refuse_options(self, error);
     if (self->against)
-        self->target = api_target_of(self->call, self->scheme, &self->arguments, error);
-    if (self->arguments.count < API_ARGUMENTS_MAX)
-        self->arguments.items[self->arguments.count++] =
-            (pe_argument){.name = "dtype", .text = "f64"};
+        self->target = api_target_of(self->call, self->scheme, arguments, error);
+    if (arguments->count < API_ARGUMENTS_MAX)
+        arguments->items[arguments->count++] = (pe_argument){.name = "dtype", .text = "f64"};
 }
 
-/* Read everything; false: ret_reply is the answer, or it is missing. */
-static bool read_all(applying *self, api_reply **ret_reply)
+/* The price of all that is computed. */
+static double price_of(const applying *self)
 {
+    const pe_request *request = self->representation.request;
+    return 2 * pe_request_preparation_price(request) +
+           api_applied_price(self->applied, request, &self->options);
+}
+
+/* Find the tensors, and check what applying the encoding to them costs. False without memory.
+ */
+static bool find_tensors(applying *self, bool is_npy, pe_error *reterr)
+{
+    const char *result = pe_options_value(self->given, API_APPLY_RESULT)->text;
+    uint64_t limit = self->call->service->host->compute_cost;
+    self->applied = api_applied_new(self->call->request, is_npy);
+    if (!self->applied)
+        return false;
+    if (!api_applied_find(self->applied, self->scheme, result, self->against, reterr))
+        return true;
+    if (self->options.dtype == PE_DTYPE_COUNT && self->against)
+        (void)pe_element_is_real(api_applied_element(self->applied), &self->options.dtype);
+    if (limit > 0)
+        pe_request_check_price(self->representation.request, price_of(self), limit, reterr);
+    return true;
+}
+
+static bool read_all(void *job, pe_error *reterr, api_reply **ret_reply)
+{
+    applying *self = job;
     const api_format *asked;
-    pe_error error, all;
+    pe_error error;
     pe_error_init(&error);
     api_arguments_from_query(self->call->query, &self->arguments, &error);
     read_options(self, &error);
     bool is_npy = self->format == API_TABLE_NPY;
     if (!api_representation_read(&self->representation, self->call, self->scheme,
-                                 &self->arguments, &error, &asked, &all, ret_reply))
+                                 &self->arguments, &error, &asked, reterr, ret_reply))
         return false;
     if (asked)
-        pe_error_add(&all, PE_MALFORMED, "format", asked->name,
+        pe_error_add(reterr, PE_MALFORMED, "format", asked->name,
                      "left out: the answer is a file as the body is");
     if (is_npy && self->options.dtype == PE_BF16)
-        pe_error_add(&all, PE_OUT_OF_RANGE, "dtype", "bf16",
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "dtype", "bf16",
                      "another one: npy has no bf16, but safetensors has");
-    if (all.count == 0)
-        self->applied = api_applied_new(self->call->request, is_npy);
-    if (all.count == 0 && !self->applied)
-        return false;
-    if (all.count == 0 &&
-        api_applied_find(self->applied, self->scheme, self->result, self->against, &all)) {
-        if (self->options.dtype == PE_DTYPE_COUNT && self->against)
-            (void)pe_element_is_real(api_applied_element(self->applied), &self->options.dtype);
-        return true;
-    }
-    *ret_reply = api_problem_from_error(&all);
-    return false;
+    return reterr->count > 0 || find_tensors(self, is_npy, reterr);
 }
 
 /* ---- answering ---- */
@@ -164,57 +149,47 @@ static json_t *describe_axes(const pe_apply *result, const pe_comparison *compar
     return by;
 }
 
-/* The comparison of the only result. */
-static json_t *describe(const applying *self, const pe_comparison *comparison)
+/* What the only result is compared with. */
+static json_t *describe(const applying *self, const api_compared *compared)
 {
     const api_applied_tensor *result = api_applied_result(self->applied);
-    const pe_view *view = pe_apply_shape(result->apply);
-    api_compared compared = {.rank = view->rank, .elements = pe_view_elements(view)};
-    pe_dtype real = PE_F32;
-    (void)pe_element_is_real(view->element, &real);
-    compared.dtype = real;
-    memcpy(compared.shape, view->shape, sizeof compared.shape);
-    json_t *document = json_pack(
-        "{s:{s:s, s:s, s:s?}, s:o, s:s, s:{s:s, s:s, s:s}}", "request", "scheme",
-        pe_scheme_describe(self->scheme)->name, "tensor", result->name, "url", self->target,
-        "shape", shape_of(view), "dtype", pe_dtype_name(real), "file", "format", "safetensors",
-        "dtype", pe_element_name(api_applied_element(self->applied)), "tensor", self->against);
-    json_t *found = api_comparison_document(comparison, &compared);
-    if (self->judged) {
-        json_object_set_new(document, "within_tolerance",
-                            json_boolean(comparison->outside == 0));
-        json_object_set_new(document, "outside_tolerance",
-                            json_integer((json_int_t)comparison->outside));
-    }
-    json_object_update(document, found);
-    json_decref(found);
-    json_object_set_new(document, "by", describe_axes(result->apply, comparison));
-    return document;
+    return json_pack("{s:{s:s, s:s, s:s?}, s:o, s:s, s:{s:s, s:s, s:s}}", "request", "scheme",
+                     pe_scheme_describe(self->scheme)->name, "tensor", result->name, "url",
+                     self->target, "shape", shape_of(pe_apply_shape(result->apply)), "dtype",
+                     pe_dtype_name(compared->dtype), "file", "format", "safetensors", "dtype",
+                     pe_element_name(api_applied_element(self->applied)), "tensor",
+                     self->against);
 }
 
 static api_reply *compare(const applying *self)
 {
+    const api_applied_tensor *result = api_applied_result(self->applied);
+    const pe_view *view = pe_apply_shape(result->apply);
+    const api_judgement judgement = api_read_judgement(self->tolerances, 0);
+    api_compared compared = {
+        .dtype = PE_F32, .rank = view->rank, .elements = pe_view_elements(view)};
     pe_comparison *comparison = malloc(sizeof *comparison);
+    api_reply *reply;
     pe_error error;
     pe_error_init(&error);
     if (!comparison)
         return NULL;
-    if (!api_applied_compare(self->applied, self->tolerance, self->call->service->host->runner,
-                             comparison, &error)) {
-        free(comparison);
-        return api_problem_from_error(&error);
-    }
-    api_reply *reply = api_reply_new(self->judged && comparison->outside > 0 ? 409 : 200);
-    api_reply_add(reply, "Cache-Control", "no-store");
-    api_reply_add(reply, "Content-Type", "application/json");
-    char *text = api_document_readable(describe(self, comparison));
+    (void)pe_element_is_real(view->element, &compared.dtype);
+    memcpy(compared.shape, view->shape, sizeof compared.shape);
+    if (api_applied_compare(self->applied, judgement.tolerance,
+                            self->call->service->host->runner, comparison, &error))
+        reply =
+            api_comparison_reply(describe(self, &compared), comparison, &compared,
+                                 judgement.judged, describe_axes(result->apply, comparison));
+    else
+        reply = api_problem_from_error(&error);
     free(comparison);
-    return api_reply_with_body(reply, text ? api_body_from_text(text, strlen(text)) : NULL,
-                               false);
+    return reply;
 }
 
-static api_reply *apply(applying *self)
+static api_reply *apply(void *job)
 {
+    applying *self = job;
     const api_host *host = self->call->service->host;
     pe_error error;
     pe_error_init(&error);
@@ -226,69 +201,28 @@ static api_reply *apply(applying *self)
         return api_problem_from_error(&error);
     if (self->against)
         return compare(self);
-    api_reply *reply = api_reply_new(200);
-    api_reply_add(reply, "Cache-Control", "no-store");
-    api_reply_add(reply, "Content-Type", "%s",
-                  self->format == API_TABLE_NPY ? "application/x-npy"
-                                                : "application/vnd.safetensors");
+    api_reply *reply = api_passing_reply(200, api_table_media_type(self->format));
     api_reply_set_reads_request(reply);
     api_body *body = api_body_applied(self->applied);
     self->applied = NULL;
     return api_reply_with_body(reply, body, false);
 }
 
-static api_reply *refuse_raw(void)
-{
-    return api_problem(API_UNSUPPORTED_MEDIA_TYPE,
-                       "raw elements do not say what shape they have: send an npy or a "
-                       "safetensors file",
-                       NULL, NULL);
-}
-
 /* The price of what is computed before the answer begins: entries are prepared as doubles and
  * as pairs, and what is compared is computed whole. */
-static double price_to_begin(const applying *self)
+static double price_to_begin(const void *job)
 {
-    const pe_request *request = self->representation.request;
-    double price = 2 * pe_request_preparation_price(request);
-    if (self->against)
-        price += api_applied_price(self->applied, request, &self->options);
-    return price;
+    const applying *self = job;
+    return self->against ? price_of(self)
+                         : 2 * pe_request_preparation_price(self->representation.request);
 }
 
-/* The price of all that is computed. */
-static double price_of(const applying *self)
-{
-    const pe_request *request = self->representation.request;
-    return 2 * pe_request_preparation_price(request) +
-           api_applied_price(self->applied, request, &self->options);
-}
-
-/* Check that price. */
-static bool is_affordable(const applying *self, api_reply **ret_reply)
-{
-    const pe_request *request = self->representation.request;
-    uint64_t limit = self->call->service->host->compute_cost;
-    double price = price_of(self);
-    pe_error error;
-    pe_error_init(&error);
-    if (limit == 0 || pe_request_check_price(request, price, limit, &error))
-        return true;
-    *ret_reply = api_problem_from_error(&error);
-    return false;
-}
-
-static api_reply *answer(applying *self)
-{
-    api_reply *reply = NULL;
-    if (!api_is_table_post(self->call, &self->format, &reply))
-        return reply;
-    if (self->format == API_TABLE_RAW)
-        return refuse_raw();
-    if (!read_all(self, &reply) || !is_affordable(self, &reply))
-        return reply;
-    return api_may_begin(self->call, (double)price_to_begin(self)) ? apply(self) : NULL;
-}
+static const api_table_endpoint APPLY = {
+    .raw = "raw elements do not say what shape they have: send an npy or a safetensors file",
+    .read = read_all,
+    .price = price_to_begin,
+    .work = apply,
+};
 
 static api_reply *refuse_scheme(const pe_scheme *scheme)
 {
@@ -309,9 +243,11 @@ api_reply *api_post_apply(const api_call *call)
     pe_scheme_applications(self.scheme, &count);
     if (count == 0)
         return refuse_scheme(self.scheme);
-    api_reply *reply = answer(&self);
+    api_reply *reply = api_answer_table_post(call, &APPLY, &self.format, &self);
     api_applied_free(self.applied);
     api_representation_done(&self.representation);
+    pe_options_free(self.given);
+    pe_options_free(self.tolerances);
     api_arguments_done(&self.arguments);
     free(self.target);
     return reply;

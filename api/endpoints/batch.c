@@ -72,57 +72,65 @@ static bool is_name(const char *name)
     return length > 0 && length < API_BATCH_NAME_BYTES && strspn(name, LETTERS) == length;
 }
 
-/* The row of a request's name, so that messages do not take it for that of a stored set. */
-static const pe_parameter NAME = {
-    .name = "name", .type = PE_STORED, .help = "what the tensors are called in the reply"};
+/* What a request has besides the parameters of its scheme. */
+enum { NAME, SCHEME, FORMAT, NAME_COUNT };
+static const pe_parameter NAMES[NAME_COUNT] = {
+    [NAME] = {.name = "name",
+              .type = PE_TEXT,
+              .help = "what the tensors are called in the reply"},
+    [SCHEME] = {.name = "scheme", .type = PE_TEXT, .help = "the scheme of the tensors"},
+    [FORMAT] = {.name = "format", .type = PE_TEXT, .help = "belongs to the whole batch"},
+};
 
-/* Read name and scheme of a request; the scheme is NULL if there is no such one. Returns the
- * name, NULL if it is missing or wrong. */
-static const char *read_names(api_arguments *arguments, const pe_scheme **ret_scheme,
-                              pe_error *reterr)
+/* Check name and scheme of a request; the scheme is NULL if there is no such one. False: the
+ * name is missing or wrong. */
+static bool check_names(const pe_options *names, const pe_scheme **ret_scheme, pe_error *reterr)
 {
-    const char *name = api_arguments_take(arguments, "name", reterr);
-    const char *scheme = api_arguments_take(arguments, "scheme", reterr);
-    const char *format = api_arguments_take(arguments, "format", reterr);
-    if (format)
-        pe_error_add(reterr, PE_MALFORMED, "format", format,
-                     "left out of a request: it belongs to the whole batch");
+    const char *name = pe_options_value(names, NAME)->text;
+    const char *scheme = pe_options_value(names, SCHEME)->text;
+    pe_options_refuse(names, FORMAT, reterr,
+                      "left out of a request: it belongs to the whole batch");
     *ret_scheme = scheme ? pe_scheme_find(scheme) : NULL;
-    if (!name || !is_name(name)) {
+    bool named = name && is_name(name);
+    if (!named) {
         pe_problem *problem =
             pe_error_add(reterr, PE_MALFORMED, "name", name ? name : "",
                          "given: 1 to %d of the characters A-Z, a-z, 0-9, _, . and -",
                          API_BATCH_NAME_BYTES - 1);
-        problem->row = &NAME;
-        name = NULL;
+        problem->row = &NAMES[NAME]; /* so that messages do not take it for that of a set */
     }
     if (!scheme)
         pe_error_add(reterr, PE_MALFORMED, "scheme", "",
                      "given; GET /v1/schemes lists the schemes");
     else if (!*ret_scheme)
         api_error_add_scheme(reterr, scheme);
-    return name;
+    return named;
 }
 
 /* Read one request of the list. False: ret_reply is the answer to the whole. */
 static bool add_request(api_batch *batch, int index, const json_t *item, api_reply **ret_reply)
 {
     api_arguments arguments = {0};
+    pe_options *names = NULL;
     const pe_scheme *scheme = NULL;
+    bool named = false, read = true;
     pe_error error;
     pe_error_init(&error);
-    const char *name = NULL;
     if (json_is_object(item)) {
         api_arguments_from_object(item, &arguments, &error);
-        name = read_names(&arguments, &scheme, &error);
+        names = pe_options_take(NAMES, NAME_COUNT, arguments.items, &arguments.count, &error);
+        named = check_names(names, &scheme, &error);
     } else {
         pe_error_add(&error, PE_MALFORMED, "request", "", "an object");
     }
-    if (name && scheme)
-        return api_batch_add(batch, index, name, scheme, &arguments, &error, NULL, ret_reply);
-    api_joint_problem_add(&batch->problem, index, name, &error);
+    const char *name = named ? pe_options_value(names, NAME)->text : NULL;
+    if (named && scheme)
+        read = api_batch_add(batch, index, name, scheme, &arguments, &error, NULL, ret_reply);
+    else
+        api_joint_problem_add(&batch->problem, index, name, &error);
     api_arguments_done(&arguments);
-    return true;
+    pe_options_free(names);
+    return read;
 }
 
 /* Answer a body that is a JSON object. */

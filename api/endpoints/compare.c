@@ -4,7 +4,6 @@
 #include "files/body_file.h"
 #include "http/target.h"
 #include "replies/comparison.h"
-#include "replies/document.h"
 #include "replies/problem.h"
 #include "replies/table_post.h"
 #include "representations/representation.h"
@@ -20,28 +19,14 @@ typedef struct comparing {
     api_representation representation;
     api_table_format format;
     api_file file;
-    const char *file_tensor; /* as asked for, or NULL */
+    pe_options *options;
     char found_tensor[API_SET_NAME_MAX + 1];
-    bool judged; /* a tolerance is given */
-    pe_tolerance tolerance;
+    api_judgement judgement;
     pe_view view;
     char *target; /* of the exact table, from malloc */
 } comparing;
 
 /* ---- reading ---- */
-
-static void read_tolerance(comparing *self, api_compare_option option, double *ret,
-                           pe_error *error)
-{
-    pe_argument argument;
-    pe_value value;
-    if (!api_arguments_take_any(&self->arguments, api_compare_options[option].name, &argument,
-                                error))
-        return;
-    self->judged = true;
-    if (pe_argument_read(&api_compare_options[option], &argument, NULL, 0, &value, error))
-        *ret = value.real;
-}
 
 /* The text of an argument, NULL if it is not given. */
 static const char *given(const api_arguments *arguments, const char *name)
@@ -72,12 +57,12 @@ static void read_file(comparing *self, const char *tensor, pe_error *error)
     if (self->format == API_TABLE_NPY)
         api_npy_view(&self->file, &self->view, error);
     else if (self->format == API_TABLE_SAFETENSORS)
-        api_safetensors_view(&self->file, self->file_tensor, tensor, &self->view,
-                             self->found_tensor, error);
-    if (self->format != API_TABLE_SAFETENSORS && self->file_tensor)
-        pe_error_add(error, PE_MALFORMED, api_compare_options[API_COMPARE_FILE_TENSOR].name,
-                     self->file_tensor,
-                     "left out: only a safetensors file has tensors with names");
+        api_safetensors_view(&self->file,
+                             pe_options_value(self->options, API_COMPARE_FILE_TENSOR)->text,
+                             tensor, &self->view, self->found_tensor, error);
+    if (self->format != API_TABLE_SAFETENSORS)
+        pe_options_refuse(self->options, API_COMPARE_FILE_TENSOR, error,
+                          "left out: only a safetensors file has tensors with names");
 }
 
 /* The exact tensor. */
@@ -93,46 +78,37 @@ static void check_kind(comparing *self, pe_error *error)
     const pe_tensor *tensor = tensor_of(self);
     pe_dtype dtype;
     bool real = pe_element_is_real(self->view.element, &dtype);
-    if (self->format == API_TABLE_RAW) {
-        static const pe_element ELEMENTS[] = {[PE_F32] = PE_ELEMENT_F32,
-                                              [PE_F64] = PE_ELEMENT_F64,
-                                              [PE_F16] = PE_ELEMENT_F16,
-                                              [PE_BF16] = PE_ELEMENT_BF16,
-                                              [PE_I32] = PE_ELEMENT_I32};
-        api_raw_view(&self->file, ELEMENTS[tensor->dtype], tensor->rank, tensor->shape,
+    if (self->format == API_TABLE_RAW)
+        api_raw_view(&self->file, pe_get_element(tensor->dtype), tensor->rank, tensor->shape,
                      &self->view, error);
-    } else if (real && tensor->dtype != PE_I32 && dtype != tensor->dtype) {
+    else if (real && tensor->dtype != PE_I32 && dtype != tensor->dtype) {
         pe_error_add(error, PE_OUT_OF_RANGE, "dtype", pe_dtype_name(tensor->dtype),
                      "that of the file, %s, or left out", pe_dtype_name(dtype));
     }
 }
 
-/* Read everything; false: ret_reply is the answer. */
-static bool read_all(comparing *self, api_reply **ret_reply)
+static bool read_all(void *job, pe_error *reterr, api_reply **ret_reply)
 {
+    comparing *self = job;
     const api_format *asked;
-    pe_error error, all;
+    pe_error error;
     pe_error_init(&error);
     api_arguments_from_query(self->call->query, &self->arguments, &error);
-    self->file_tensor = api_arguments_take(
-        &self->arguments, api_compare_options[API_COMPARE_FILE_TENSOR].name, &error);
-    read_tolerance(self, API_COMPARE_TOLERANCE, &self->tolerance.absolute, &error);
-    read_tolerance(self, API_COMPARE_ULPS, &self->tolerance.ulps, &error);
+    self->options = pe_options_take(api_compare_options, API_COMPARE_OPTIONS,
+                                    self->arguments.items, &self->arguments.count, &error);
+    self->judgement = api_read_judgement(self->options, API_COMPARE_TOLERANCE);
     read_file(self, given(&self->arguments, "tensor"), &error);
     add_dtype(self);
     self->target = api_target_of(self->call, self->scheme, &self->arguments, &error);
     if (!api_representation_read(&self->representation, self->call, self->scheme,
-                                 &self->arguments, &error, &asked, &all, ret_reply))
+                                 &self->arguments, &error, &asked, reterr, ret_reply))
         return false;
     if (asked)
-        pe_error_add(&all, PE_MALFORMED, "format", asked->name,
+        pe_error_add(reterr, PE_MALFORMED, "format", asked->name,
                      "left out: a comparison is JSON");
-    if (all.count == 0)
-        check_kind(self, &all);
-    if (all.count == 0)
-        return true;
-    *ret_reply = api_problem_from_error(&all);
-    return false;
+    if (reterr->count == 0)
+        check_kind(self, reterr);
+    return true;
 }
 
 /* ---- answering ---- */
@@ -155,27 +131,6 @@ static json_t *describe(const comparing *self)
     return document;
 }
 
-static api_reply *reply_of(const comparing *self, const pe_comparison *comparison)
-{
-    json_t *document = describe(self);
-    const api_compared compared = api_compared_of(tensor_of(self));
-    json_t *found = api_comparison_document(comparison, &compared);
-    if (self->judged)
-        json_object_set_new(document, "within_tolerance",
-                            json_boolean(comparison->outside == 0));
-    if (self->judged)
-        json_object_set_new(document, "outside_tolerance",
-                            json_integer((json_int_t)comparison->outside));
-    json_object_update(document, found);
-    json_decref(found);
-    api_reply *reply = api_reply_new(self->judged && comparison->outside > 0 ? 409 : 200);
-    api_reply_add(reply, "Cache-Control", "no-store");
-    api_reply_add(reply, "Content-Type", "application/json");
-    char *text = api_document_readable(document);
-    return api_reply_with_body(reply, text ? api_body_from_text(text, strlen(text)) : NULL,
-                               false);
-}
-
 /* What comparing holds: the stream of the exact table, a block of it and of the other one as
  * elements and doubles, and what is counted for each column. */
 #define BLOCK_BYTES  ((uint64_t)1 << 20) /* of exact elements, and at least a row */
@@ -194,9 +149,17 @@ static uint64_t bytes_of(const comparing *self)
            ENTRY_BYTES * block + COLUMN_BYTES * row + sizeof(pe_comparison);
 }
 
-static api_reply *compare(comparing *self)
+static double price_of(const void *job)
 {
+    const comparing *self = job;
+    return pe_request_price(self->representation.request);
+}
+
+static api_reply *compare(void *job)
+{
+    const comparing *self = job;
     const api_host *host = self->call->service->host;
+    const api_compared compared = api_compared_of(tensor_of(self));
     pe_comparison *comparison = malloc(sizeof *comparison);
     api_reply *reply = NULL;
     pe_error error;
@@ -205,23 +168,18 @@ static api_reply *compare(comparing *self)
     pe_error_init(&error);
     if (api_reserve(bytes_of(self), "the comparison", &error) &&
         pe_compare(self->representation.request, self->representation.selection.first,
-                   &self->view, self->tolerance, host->runner, comparison, &error) == PE_OK)
-        reply = reply_of(self, comparison);
+                   &self->view, self->judgement.tolerance, host->runner, comparison,
+                   &error) == PE_OK)
+        reply = api_comparison_reply(describe(self), comparison, &compared,
+                                     self->judgement.judged, NULL);
     else
         reply = api_problem_from_error(&error);
     free(comparison);
     return reply;
 }
 
-static api_reply *answer(comparing *self)
-{
-    api_reply *reply = NULL;
-    if (!api_is_table_post(self->call, &self->format, &reply) || !read_all(self, &reply))
-        return reply;
-    return api_may_begin(self->call, pe_request_price(self->representation.request))
-               ? compare(self)
-               : NULL;
-}
+static const api_table_endpoint COMPARE = {
+    .read = read_all, .price = price_of, .work = compare};
 
 api_reply *api_post_compare(const api_call *call)
 {
@@ -229,8 +187,9 @@ api_reply *api_post_compare(const api_call *call)
     if (!self.scheme)
         return api_problem_of_scheme(call->parameter);
     self.file = api_body_file(call);
-    api_reply *reply = answer(&self);
+    api_reply *reply = api_answer_table_post(call, &COMPARE, &self.format, &self);
     api_representation_done(&self.representation);
+    pe_options_free(self.options);
     api_arguments_done(&self.arguments);
     free(self.target);
     return reply;

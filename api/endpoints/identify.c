@@ -1,16 +1,14 @@
 /* /v1/identify: which request made a table. */
-#include "bytes/body.h"
 #include "bytes/reserve.h"
 #include "call.h"
 #include "files/body_file.h"
 #include "files/found_sets.h"
 #include "http/arguments.h"
 #include "replies/comparison.h"
+#include "replies/document.h"
 #include "replies/identity.h"
 #include "replies/problem.h"
-#include "replies/reply.h"
 #include "replies/table_post.h"
-#include "json/document.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -21,6 +19,7 @@
 typedef struct identifying {
     const api_call *call;
     api_arguments arguments;
+    pe_options *options;
     api_table_format format;
     api_file file;
     char tensor[API_SET_NAME_MAX + 1]; /* of a safetensors file */
@@ -36,27 +35,28 @@ typedef struct identifying {
 
 /* ---- reading ---- */
 
-static void read_scheme(identifying *self, pe_error *error)
-{
-    const char *name = api_arguments_take(&self->arguments, "scheme", error);
-    self->only = name ? pe_scheme_find(name) : NULL;
-    if (name && !self->only)
-        api_error_add_scheme(error, name);
-    else if (name && !pe_scheme_is_recognised(self->only))
-        pe_error_add(error, PE_OUT_OF_RANGE, "scheme", name,
-                     "one whose tables are recognised, as /v1/schemes says");
-}
+/* The options that both tables have, in the same rows. */
+_Static_assert((int)API_IDENTIFY_SCHEME == API_IDENTIFY_STORED_SCHEME &&
+                   (int)API_IDENTIFY_LIMIT == API_IDENTIFY_STORED_LIMIT &&
+                   (int)API_IDENTIFY_SET == API_IDENTIFY_STORED_SET,
+               "the rows that are read here");
 
-/* Read scheme and limit, which all tables have. */
-static void read_common(identifying *self, pe_error *error)
+/* Read the query by a table of options, and what all tables have. */
+static void read_options(identifying *self, const pe_parameter *rows, size_t count,
+                         pe_error *error)
 {
-    const pe_parameter *row = &api_identify_options[API_IDENTIFY_LIMIT];
-    pe_argument given = {.name = row->name, .text = row->default_text, .kind = PE_KIND_ANY};
-    pe_value value;
-    read_scheme(self, error);
-    api_arguments_take_any(&self->arguments, row->name, &given, error);
-    if (pe_argument_read(row, &given, NULL, 0, &value, error))
-        self->most = (size_t)value.integer;
+    api_arguments_from_query(self->call->query, &self->arguments, error);
+    self->options =
+        pe_options_read(rows, count, self->arguments.items, self->arguments.count, error);
+    const char *scheme = pe_options_value(self->options, API_IDENTIFY_SCHEME)->text;
+    self->only = scheme ? pe_scheme_find(scheme) : NULL;
+    if (scheme && !self->only)
+        api_error_add_scheme(error, scheme);
+    else if (scheme && !pe_scheme_is_recognised(self->only))
+        pe_error_add(error, PE_OUT_OF_RANGE, "scheme", scheme,
+                     "one whose tables are recognised, as /v1/schemes says");
+    self->most = (size_t)pe_options_value(self->options, API_IDENTIFY_LIMIT)->integer;
+    self->name = pe_options_value(self->options, API_IDENTIFY_SET)->text;
 }
 
 /* Read the element type of raw elements. */
@@ -77,66 +77,45 @@ static bool read_element(const char *name, pe_element *ret_element, pe_error *er
 /* Read raw elements, whose shape and dtype the query has. */
 static void read_raw(identifying *self, pe_error *error)
 {
-    double extents[PE_VIEW_RANK_MAX];
     uint64_t shape[PE_VIEW_RANK_MAX];
-    pe_argument given;
-    pe_value value;
     pe_element element = PE_ELEMENT_F32;
-    const pe_parameter *row = &api_identify_options[API_IDENTIFY_SHAPE];
-    const char *dtype = api_arguments_take(&self->arguments, "dtype", error);
-    bool good = !dtype || read_element(dtype, &element, error);
-    if (!api_arguments_take_any(&self->arguments, row->name, &given, error)) {
-        if (error->count == 0)
-            pe_error_add(error, PE_MALFORMED, row->name, "",
-                         "given with raw elements: shape=4096,128");
+    const pe_value *extents = pe_options_value(self->options, API_IDENTIFY_SHAPE);
+    const char *dtype = pe_options_value(self->options, API_IDENTIFY_DTYPE)->text;
+    bool good = dtype && read_element(dtype, &element, error);
+    if (!extents->present && error->count == 0)
+        pe_error_add(error, PE_MALFORMED, api_identify_options[API_IDENTIFY_SHAPE].name, "",
+                     "given with raw elements: shape=4096,128");
+    if (!extents->present || !good)
         return;
-    }
-    if (!pe_argument_read(row, &given, extents, PE_VIEW_RANK_MAX, &value, error) || !good)
-        return;
-    for (size_t i = 0; i < value.count; i++)
-        shape[i] = (uint64_t)extents[i];
-    api_raw_view(&self->file, element, value.count, shape, &self->view, error);
+    for (size_t i = 0; i < extents->count; i++)
+        shape[i] = (uint64_t)extents->items[i];
+    api_raw_view(&self->file, element, extents->count, shape, &self->view, error);
 }
 
-#define ROWS_MAX 8 /* of a table of options */
-_Static_assert((int)API_IDENTIFY_OPTIONS <= ROWS_MAX &&
-                   (int)API_IDENTIFY_STORED_OPTIONS <= ROWS_MAX,
-               "options are not counted here");
-
-/* Refuse what none of these options is called; `rule` says which there are. */
-static void refuse_others(const identifying *self, const pe_parameter *rows, size_t count,
-                          const char *rule, pe_error *error)
+/* Refuse an option that a file of this format does not have. */
+static void refuse_option(const identifying *self, api_identify_option option, pe_error *error)
 {
-    const char *names[ROWS_MAX];
-    for (size_t i = 0; i < count; i++)
-        names[i] = rows[i].name;
-    for (size_t i = 0; i < self->arguments.count; i++) {
-        const char *name = self->arguments.items[i].name;
-        pe_problem *problem = pe_error_add(error, PE_MALFORMED, name, "", "%s", rule);
-        const char *nearest = pe_nearest(name, names, count);
-        if (nearest && strcmp(nearest, name) != 0) /* else it is only not asked here */
-            pe_problem_suggest(problem, nearest);
-    }
+    pe_options_refuse(self->options, option, error,
+                      "left out: of a table in a file only scheme, limit, parameters and, of "
+                      "safetensors, file_tensor are asked; of raw elements shape and dtype, "
+                      "too");
 }
 
-static void read_all(identifying *self, pe_error *error)
+static void read_table(identifying *self, pe_error *error)
 {
-    api_arguments_from_query(self->call->query, &self->arguments, error);
-    read_common(self, error);
-    self->name = api_arguments_take(&self->arguments,
-                                    api_identify_options[API_IDENTIFY_SET].name, error);
-    if (self->format == API_TABLE_NPY) {
+    const char *tensor = pe_options_value(self->options, API_IDENTIFY_FILE_TENSOR)->text;
+    if (self->format == API_TABLE_NPY)
         api_npy_view(&self->file, &self->view, error);
-    } else if (self->format == API_TABLE_SAFETENSORS) {
-        const char *name = api_arguments_take(&self->arguments, "file_tensor", error);
-        api_safetensors_view(&self->file, name, NULL, &self->view, self->tensor, error);
-    } else {
+    else if (self->format == API_TABLE_SAFETENSORS)
+        api_safetensors_view(&self->file, tensor, NULL, &self->view, self->tensor, error);
+    else
         read_raw(self, error);
+    if (self->format != API_TABLE_SAFETENSORS)
+        refuse_option(self, API_IDENTIFY_FILE_TENSOR, error);
+    if (self->format != API_TABLE_RAW) {
+        refuse_option(self, API_IDENTIFY_SHAPE, error);
+        refuse_option(self, API_IDENTIFY_DTYPE, error);
     }
-    refuse_others(self, api_identify_options, API_IDENTIFY_OPTIONS,
-                  "left out: of a table in a file only scheme, limit, parameters and, of "
-                  "safetensors, file_tensor are asked; of raw elements shape and dtype, too",
-                  error);
 }
 
 /* ---- reading a stored set ---- */
@@ -190,54 +169,17 @@ static const pe_set_tensor *tensor_of_set(const pe_set *set, const char *name, p
 /* View a tensor of the set. */
 static void read_tensor(identifying *self, const char *name, pe_error *error)
 {
-    static const pe_element ELEMENTS[] = {[PE_F32] = PE_ELEMENT_F32,
-                                          [PE_F64] = PE_ELEMENT_F64,
-                                          [PE_F16] = PE_ELEMENT_F16,
-                                          [PE_BF16] = PE_ELEMENT_BF16,
-                                          [PE_I32] = PE_ELEMENT_I32};
     const pe_set_tensor *found = tensor_of_set(api_set_tensors(self->set), name, error);
     if (!found)
         return;
     self->elements = (api_segment){found->data, (size_t)found->tensor.bytes};
     self->file = (api_file){read_set, &self->elements, found->tensor.bytes};
     snprintf(self->tensor, sizeof self->tensor, "%s", found->tensor.name);
-    api_raw_view(&self->file, ELEMENTS[found->tensor.dtype], found->tensor.rank,
+    api_raw_view(&self->file, pe_get_element(found->tensor.dtype), found->tensor.rank,
                  found->tensor.shape, &self->view, error);
 }
 
-/* Read a request for a tensor of a stored set. False: it is answered, by ret_reply or later. */
-static bool read_stored(identifying *self, pe_error *error, api_reply **ret_reply)
-{
-    static const char rule[] = "the name of a stored set; a table of yours is sent by POST";
-    const pe_parameter *rows = api_identify_stored_options;
-    api_arguments_from_query(self->call->query, &self->arguments, error);
-    read_common(self, error);
-    const char *tensor =
-        api_arguments_take(&self->arguments, rows[API_IDENTIFY_STORED_TENSOR].name, error);
-    self->name =
-        api_arguments_take(&self->arguments, rows[API_IDENTIFY_STORED_SET].name, error);
-    refuse_others(self, rows, API_IDENTIFY_STORED_OPTIONS,
-                  "left out: of a stored set parameters, tensor, scheme and limit are asked",
-                  error);
-    if (!find_set(self, rule, error, ret_reply))
-        return false;
-    if (!self->name && error->count == 0)
-        pe_error_add(error, PE_MALFORMED, "parameters", "", "%s", rule);
-    if (error->count == 0)
-        read_tensor(self, tensor, error);
-    return true;
-}
-
 /* ---- answering ---- */
-
-/* The head of the answer. */
-static api_reply *new_reply(void)
-{
-    api_reply *reply = api_reply_new(200);
-    api_reply_add(reply, "Cache-Control", "no-store");
-    api_reply_add(reply, "Content-Type", "application/json");
-    return reply;
-}
 
 static api_reply *reply_of(const identifying *self, const pe_identity *identity,
                            const pe_alike *alike)
@@ -250,9 +192,7 @@ static api_reply *reply_of(const identifying *self, const pe_identity *identity,
     if (self->stored)
         json_object_set_new(file, "parameters", json_string(self->name));
     json_object_set_new(document, "file", file);
-    char *text = api_document_readable(document);
-    return api_reply_with_body(new_reply(),
-                               text ? api_body_from_text(text, strlen(text)) : NULL, false);
+    return api_passing_document(200, document);
 }
 
 /* Find the held set for the library: a pe_sets's function. */
@@ -276,8 +216,9 @@ static uint64_t bytes_of(const identifying *self)
            (elements < SEARCH_MOST / SEARCH_COPIES ? SEARCH_COPIES * elements : SEARCH_MOST);
 }
 
-static api_reply *identify(identifying *self)
+static api_reply *identify(void *job)
 {
+    identifying *self = job;
     const api_host *host = self->call->service->host;
     const char *name = self->stored ? NULL : self->name;
     const pe_sets sets = {self, find_held};
@@ -308,8 +249,9 @@ static api_reply *identify(identifying *self)
 /* What the search costs in multiply-adds, as noise does, of which nothing is found: looking at
  * so many entries closely, at all of them once or twice, and at rows and columns that are as
  * long as the table; and what the set's tensors make. */
-static double price_of(const identifying *self)
+static double price_of(const void *job)
 {
+    const identifying *self = job;
     const pe_view *view = &self->view;
     double elements = (double)pe_view_elements(view);
     double columns = view->rank > 0 ? (double)view->shape[view->rank - 1] : 1;
@@ -334,43 +276,60 @@ static void check_price(const identifying *self, pe_error *error)
                  (unsigned long long)limit);
 }
 
-/* The answer to a request that has been read: now, or by a worker. */
-static api_reply *answer(identifying *self, pe_error *error)
+/* ---- the endpoints ---- */
+
+static bool read_posted(void *job, pe_error *reterr, api_reply **ret_reply)
 {
-    if (error->count == 0)
-        check_price(self, error);
-    if (error->count > 0)
-        return api_problem_from_error(error);
-    if (self->call->head)
-        return new_reply();
-    return api_may_begin(self->call, (double)price_of(self)) ? identify(self) : NULL;
+    identifying *self = job;
+    read_options(self, api_identify_options, API_IDENTIFY_OPTIONS, reterr);
+    read_table(self, reterr);
+    if (!find_set(self, "the name of a stored set, or left out", reterr, ret_reply))
+        return false;
+    if (reterr->count == 0)
+        check_price(self, reterr);
+    return true;
+}
+
+/* Read a request for a tensor of a stored set. */
+static bool read_stored(void *job, pe_error *reterr, api_reply **ret_reply)
+{
+    identifying *self = job;
+    read_options(self, api_identify_stored_options, API_IDENTIFY_STORED_OPTIONS, reterr);
+    if (!find_set(self, "the name of a stored set; a table of yours is sent by POST", reterr,
+                  ret_reply))
+        return false;
+    if (reterr->count == 0)
+        read_tensor(self, pe_options_value(self->options, API_IDENTIFY_STORED_TENSOR)->text,
+                    reterr);
+    if (reterr->count == 0)
+        check_price(self, reterr);
+    return true;
+}
+
+static const api_table_endpoint POSTED = {
+    .read = read_posted, .price = price_of, .work = identify};
+static const api_table_endpoint STORED = {
+    .read = read_stored, .price = price_of, .work = identify};
+
+static void done(identifying *self)
+{
+    api_set_unref(self->set);
+    pe_options_free(self->options);
+    api_arguments_done(&self->arguments);
 }
 
 api_reply *api_post_identify(const api_call *call)
 {
     identifying self = {.call = call, .file = api_body_file(call)};
-    api_reply *reply = NULL;
-    pe_error error;
-    if (!api_is_table_post(call, &self.format, &reply))
-        return reply;
-    pe_error_init(&error);
-    read_all(&self, &error);
-    if (find_set(&self, "the name of a stored set, or left out", &error, &reply))
-        reply = answer(&self, &error);
-    api_set_unref(self.set);
-    api_arguments_done(&self.arguments);
+    api_reply *reply = api_answer_table_post(call, &POSTED, &self.format, &self);
+    done(&self);
     return reply;
 }
 
 api_reply *api_get_identity(const api_call *call)
 {
     identifying self = {.call = call, .stored = true, .format = API_TABLE_SAFETENSORS};
-    api_reply *reply = NULL;
-    pe_error error;
-    pe_error_init(&error);
-    if (read_stored(&self, &error, &reply))
-        reply = answer(&self, &error);
-    api_set_unref(self.set);
-    api_arguments_done(&self.arguments);
+    api_reply *reply = api_answer_table(call, &STORED, &self);
+    done(&self);
     return reply;
 }

@@ -182,6 +182,7 @@ api_reply *api_post_model_comparison(const api_call *call)
     api_model_options_read(&arguments, &self.options, &error);
     api_reply *reply =
         error.count > 0 ? api_problem_from_error(&error) : answer_body(&self, &error);
+    api_model_options_done(&self.options);
     api_arguments_done(&arguments);
     return reply;
 }

@@ -29,8 +29,8 @@ static json_t *build_list(const api_call *call)
 {
     (void)call;
     json_t *types = json_array(), *models = json_array(), *parameters = json_array();
-    size_t rows;
-    api_model_option_rows(&rows);
+    size_t row_count;
+    const pe_parameter *rows = api_model_option_rows(&row_count);
     for (size_t i = 0; i < api_model_type_count(); i++) {
         api_model_type_name type = api_model_type_at(i);
         json_array_append_new(types, json_pack("{s:s, s:s}", "model_type", type.model_type,
@@ -42,8 +42,8 @@ static json_t *build_list(const api_call *call)
                                                 "source", model->source, "config",
                                                 json_loads(model->config, 0, NULL)));
     }
-    for (size_t i = 0; i < rows; i++)
-        json_array_append_new(parameters, api_model_option_describe(i));
+    for (size_t i = 0; i < row_count; i++)
+        json_array_append_new(parameters, api_describe_parameter(&rows[i]));
     return json_pack("{s:o, s:o, s:o}", "models", models, "model_types", types, "parameters",
                      parameters);
 }
@@ -111,6 +111,7 @@ static api_reply *answer_config(const api_call *call, api_segment config)
     api_model_options_read(&arguments, &options, &error);
     api_reply *reply = error.count > 0 ? api_problem_from_error(&error)
                                        : answer_options(call, config, &options, &error);
+    api_model_options_done(&options);
     api_arguments_done(&arguments);
     return reply;
 }

@@ -137,7 +137,8 @@ static json_t *summary_of(const pe_scheme_info *info, const char *how)
 }
 
 /* GET of a scheme; `query` is the example. */
-static json_t *get_operation(const pe_scheme_info *info, const char *query)
+static json_t *get_operation(const json_t *document, const pe_scheme_info *info,
+                             const char *query)
 {
     json_t *parameters = json_array();
     for (size_t i = 0; i < pe_all_parameter_count(info); i++) {
@@ -156,11 +157,12 @@ static json_t *get_operation(const pe_scheme_info *info, const char *query)
     return json_pack("{s:s+, s:o, s:s, s:[s], s:o, s:o}", "operationId", "get_", info->name,
                      "summary", summary_of(info, ""), "description", info->summary, "tags",
                      tag_of(info), "parameters", parameters, "responses",
-                     api_contract_responses_of(API_TENSORS, NULL));
+                     api_contract_responses(document, API_TENSORS, NULL));
 }
 
 /* POST of a scheme; `query` is the example. */
-static json_t *post_operation(const pe_scheme_info *info, const char *query)
+static json_t *post_operation(const json_t *document, const pe_scheme_info *info,
+                              const char *query)
 {
     json_t *properties = json_object(), *required = json_array(), *example = json_object();
     for (size_t i = 0; i < pe_all_parameter_count(info); i++) {
@@ -185,7 +187,7 @@ static json_t *post_operation(const pe_scheme_info *info, const char *query)
                      info->name, "summary", summary_of(info, ", asked for by a JSON object"),
                      "description", info->summary, "tags", tag_of(info), "parameters",
                      parameters, "requestBody", body, "responses",
-                     api_contract_responses_of(API_TENSORS_BY_POST, NULL));
+                     api_contract_responses(document, API_TENSORS_BY_POST, NULL));
 }
 
 /* The name of a route's operation: "v1_schemes" for GET of "/v1/schemes", "put_v1_schemes" for
@@ -207,53 +209,35 @@ static json_t *operation_id(const api_route *route)
     return json_string(name);
 }
 
-/* {name, help, pattern, example}; where the example is NULL, it is the first scheme. */
-static const struct {
-    const char *name, *help, *pattern, *example;
-} PATH_PARAMETERS[] = {
-    {"scheme", "name of a scheme", "^[a-z0-9_]+$", NULL},
-    {"name", "name of a stored set", API_STORED_NAME_PATTERN, "bert-positions"},
-    {"model", "name of a well-known model", "^[a-z0-9.-]+$", "gemma-3-27b"},
-    {"file", "name of a file, as the page has it", "^[A-Za-z0-9._-]+$", "main.0a1b2c3d.js"},
-};
-
 /* The parameter that a pattern's {…} stands for; `brace` points to the {. */
-static json_t *path_parameter(const char *brace)
+static json_t *path_parameter(const json_t *document, const char *brace)
 {
-    size_t i = 0;
-    while (strncmp(brace + 1, PATH_PARAMETERS[i].name, strcspn(brace, "}") - 1) != 0)
-        i++;
-    const char *example = PATH_PARAMETERS[i].example;
-    return json_pack("{s:s, s:s, s:b, s:s, s:{s:s, s:s}, s:s}", "name", PATH_PARAMETERS[i].name,
-                     "in", "path", "required", 1, "description", PATH_PARAMETERS[i].help,
-                     "schema", "type", "string", "pattern", PATH_PARAMETERS[i].pattern,
-                     "example", example ? example : pe_scheme_describe(pe_scheme_at(0))->name);
+    char name[16];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(brace + 1, "}"), brace + 1);
+    json_t *parameter = api_contract_part(document, "x-path-parameters", name);
+    if (strcmp(name, "name") == 0)
+        json_object_set_new(json_object_get(parameter, "schema"), "pattern",
+                            json_string(API_STORED_NAME_PATTERN));
+    return parameter;
 }
 
-static json_t *upload_body(void)
+/* Add the body that a kind of route takes, if it takes one. */
+static void add_body(const json_t *document, api_kind kind, json_t *operation)
 {
-    return json_pack(
-        "{s:b, s:s, s:{s:{}}}", "required", 1, "description",
-        "a safetensors file of F64, F32, F16 and BF16 tensors of finite values; its "
-        "Content-Type may be any",
-        "content", "*/*");
-}
-
-static json_t *batch_body(void)
-{
-    return json_pack("{s:b, s:{s:{s:o, s:o}}}", "required", 1, "content", "application/json",
-                     "schema", api_contract_reference("schemas", "BatchRequest"), "example",
-                     api_contract_example("BatchRequest"));
-}
-
-static json_t *config_body(void)
-{
-    return json_pack(
-        "{s:b, s:s, s:{s:{s:{s:s}, s:{s:s, s:i, s:i, s:i}}}}", "required", 1, "description",
-        "a config.json as Hugging Face's libraries write it; whatever is no position is "
-        "ignored",
-        "content", "application/json", "schema", "type", "object", "example", "model_type",
-        "llama", "hidden_size", 4096, "num_attention_heads", 32, "num_hidden_layers", 32);
+    static const struct {
+        unsigned kinds;
+        const char *body;
+    } BODIES[] = {
+        {API_UPLOAD, "upload"},
+        {API_BATCH, "batch"},
+        {API_PLAN_BY_POST, "config"},
+        {API_COMPARISON | API_IDENTIFICATION, "table"},
+        {API_CONVERSION | API_APPLICATION, "tensors"},
+    };
+    for (size_t i = 0; i < sizeof BODIES / sizeof *BODIES; i++)
+        if (BODIES[i].kinds & (unsigned)kind)
+            json_object_set_new(operation, "requestBody",
+                                api_contract_part(document, "x-bodies", BODIES[i].body));
 }
 
 /* Add what a request for a plan may give. */
@@ -262,64 +246,17 @@ static void add_plan_options(json_t *parameters)
     size_t count;
     const pe_parameter *rows = api_model_option_rows(&count);
     for (size_t i = 0; i < count; i++)
-        add_query_parameter(parameters, rows[i].name, rows[i].help, api_model_option_schema(i));
+        add_query_parameter(parameters, rows[i].name, rows[i].help,
+                            api_parameter_schema(&rows[i]));
     json_t *plan = json_array_get(parameters, json_array_size(parameters) - 1);
     json_object_set_new(plan, "example", json_true());
-}
-
-/* The schema of an option; those of type PE_STORED are names of other things than sets. */
-static json_t *option_schema(const pe_parameter *row)
-{
-    if (row->type != PE_STORED)
-        return api_parameter_schema(row);
-    return json_pack("{s:s, s:s*}", "type", "string", "default", row->default_text);
 }
 
 static void add_options(json_t *parameters, const pe_parameter *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        add_query_parameter(parameters, rows[i].name, rows[i].help, option_schema(&rows[i]));
-}
-
-/* Add the parameters of the scheme that a path names. */
-static void add_scheme_parameters(json_t *parameters, const char *help)
-{
-    json_array_append_new(
-        parameters, json_pack("{s:s, s:s, s:s, s:s, s:b, s:{s:s, s:b}, s:{s:i, s:i}}", "name",
-                              "parameters", "in", "query", "description", help, "style", "form",
-                              "explode", 1, "schema", "type", "object", "additionalProperties",
-                              1, "example", "length", 4, "dim", 8));
-}
-
-static void add_apply_options(json_t *parameters)
-{
-    add_scheme_parameters(parameters,
-                          "the parameters of the scheme, as in GET /v1/encodings/{scheme}");
-    add_options(parameters, api_apply_options, API_APPLY_OPTIONS);
-    add_options(parameters, &api_compare_options[API_COMPARE_TOLERANCE],
-                API_COMPARE_OPTIONS - API_COMPARE_TOLERANCE);
-}
-
-/* Add what a comparison may be asked: the parameters of the scheme, and options. */
-static void add_compare_options(json_t *parameters)
-{
-    add_scheme_parameters(
-        parameters,
-        "the parameters of the scheme, and `tensor`, as in GET /v1/encodings/{scheme}; dtype "
-        "is the file's unless it is given");
-    add_options(parameters, api_compare_options, API_COMPARE_OPTIONS);
-}
-
-static json_t *table_body(api_kind kind)
-{
-    if (kind == API_CONVERSION || kind == API_APPLICATION)
-        return json_pack("{s:b, s:s, s:{s:{}, s:{}}}", "required", 1, "description",
-                         "an npy file, or a safetensors file of tensors of any kind", "content",
-                         "application/x-npy", "application/vnd.safetensors");
-    return json_pack("{s:b, s:s, s:{s:{}, s:{}, s:{}}}", "required", 1, "description",
-                     "a table: an npy file, a safetensors file, or raw little-endian elements",
-                     "content", "application/x-npy", "application/vnd.safetensors",
-                     "application/octet-stream");
+        add_query_parameter(parameters, rows[i].name, rows[i].help,
+                            api_parameter_schema(&rows[i]));
 }
 
 /* The member of a path item for a method: "get" for "GET". Returns dst. */
@@ -331,48 +268,61 @@ static const char *method_member(const char *method, char dst[16])
     return dst;
 }
 
+/* The options of the kinds of routes that have their own. */
+static const struct {
+    unsigned kinds;
+    const pe_parameter *rows;
+    size_t count;
+} OPTIONS[] = {
+    {API_COMPARISON, api_compare_options, API_COMPARE_OPTIONS},
+    {API_IDENTIFICATION, api_identify_options, API_IDENTIFY_OPTIONS},
+    {API_STORED_IDENTIFICATION, api_identify_stored_options, API_IDENTIFY_STORED_OPTIONS},
+    {API_CONVERSION, api_convert_options, API_CONVERT_OPTIONS},
+    {API_APPLICATION, api_apply_options, API_APPLY_OPTIONS},
+    {API_APPLICATION, &api_compare_options[API_COMPARE_TOLERANCE],
+     API_COMPARE_OPTIONS - API_COMPARE_TOLERANCE},
+};
+
+/* Add what a kind of route may be asked besides the scheme of its path. */
+static void add_route_options(const json_t *document, api_kind kind, json_t *parameters)
+{
+    if (kind & (API_PLAN | API_PLAN_BY_POST))
+        add_plan_options(parameters);
+    if (kind & (API_COMPARISON | API_APPLICATION))
+        json_array_append_new(parameters,
+                              api_contract_part(document, "x-scheme-parameters",
+                                                kind == API_COMPARISON ? "compare" : "apply"));
+    for (size_t i = 0; i < sizeof OPTIONS / sizeof *OPTIONS; i++)
+        if (OPTIONS[i].kinds & (unsigned)kind)
+            add_options(parameters, OPTIONS[i].rows, OPTIONS[i].count);
+    if (kind == API_STORED_IDENTIFICATION) {
+        json_t *set = json_array_get(parameters, API_IDENTIFY_STORED_SET);
+        json_object_set_new(set, "required", json_true());
+        json_object_set_new(set, "example", json_string("bert-positions"));
+    }
+}
+
 /* Add a route that is one operation; those of tensors are one for each scheme. */
-static void add_plain_route(json_t *paths, const api_route *route)
+static void add_plain_route(json_t *document, const api_route *route)
 {
     char method[16];
     const char *brace = strchr(route->pattern, '{');
     json_t *parameters = json_array();
     if (brace)
-        json_array_append_new(parameters, path_parameter(brace));
-    if (route->kind & (API_PLAN | API_PLAN_BY_POST))
-        add_plan_options(parameters);
-    if (route->kind == API_COMPARISON)
-        add_compare_options(parameters);
-    if (route->kind == API_IDENTIFICATION)
-        add_options(parameters, api_identify_options, API_IDENTIFY_OPTIONS);
-    if (route->kind == API_APPLICATION)
-        add_apply_options(parameters);
-    if (route->kind == API_STORED_IDENTIFICATION) {
-        add_options(parameters, api_identify_stored_options, API_IDENTIFY_STORED_OPTIONS);
-        json_t *set = json_array_get(parameters, API_IDENTIFY_STORED_SET);
-        json_object_set_new(set, "required", json_true());
-        json_object_set_new(set, "example", json_string("bert-positions"));
-    }
-    if (route->kind == API_CONVERSION)
-        add_options(parameters, api_convert_options, API_CONVERT_OPTIONS);
+        json_array_append_new(parameters, path_parameter(document, brace));
+    add_route_options(document, route->kind, parameters);
     api_contract_add_parameters(parameters, route->kind);
     json_t *operation = json_pack(
         "{s:o, s:s, s:s, s:[s], s:o, s:o}", "operationId", operation_id(route), "summary",
         route->summary, "description", route->summary, "tags", route->tag, "parameters",
-        parameters, "responses", api_contract_responses_of(route->kind, route->schema));
-    if (route->kind == API_UPLOAD)
-        json_object_set_new(operation, "requestBody", upload_body());
-    if (route->kind == API_BATCH)
-        json_object_set_new(operation, "requestBody", batch_body());
-    if (route->kind == API_PLAN_BY_POST)
-        json_object_set_new(operation, "requestBody", config_body());
-    if (route->kind & API_TABLES)
-        json_object_set_new(operation, "requestBody", table_body(route->kind));
+        parameters, "responses", api_contract_responses(document, route->kind, route->schema));
+    add_body(document, route->kind, operation);
     if (route->right == API_RIGHT_STORE) /* a server may have a key or none */
         json_object_set_new(operation, "security", json_pack("[{}, {s:[]}]", "key"));
     if (route->right == API_RIGHT_TABLES)
         json_object_set_new(operation, "security",
                             json_pack("[{}, {s:[]}, {s:[]}]", "tables_key", "key"));
+    json_t *paths = json_object_get(document, "paths");
     json_t *item = json_object_get(paths, route->pattern);
     if (!item) {
         item = json_object();
@@ -383,86 +333,35 @@ static void add_plain_route(json_t *paths, const api_route *route)
 }
 
 /* Add a scheme's path under /v1/encodings or /v1/similarity; `query` is the example. */
-static void add_scheme(json_t *paths, const char *kind, const pe_scheme *scheme,
+static void add_scheme(json_t *document, const char *kind, const pe_scheme *scheme,
                        const char *query)
 {
     char path[128];
     const pe_scheme_info *info = pe_scheme_describe(scheme);
     snprintf(path, sizeof path, "/v1/%s/%s", kind,
              info->similarity_of ? info->similarity_of : info->name);
-    json_object_set_new(paths, path,
-                        json_pack("{s:o, s:o}", "get", get_operation(info, query), "post",
-                                  post_operation(info, query)));
-}
-
-static json_t *document_info(void)
-{
-    return json_pack(
-        "{s:s, s:s, s:s, s:{s:s}, s:{s:s, s:s}}", "title", "posenc", "version", PE_VERSION,
-        "description",
-        "Positional encodings, exact to the last bit, as JSON or binary. Whatever "
-        "answers GET answers HEAD with the same head, but nothing is computed for it: "
-        "Content-Length of text and pictures, Cache-Status and Server-Timing are "
-        "left out. Every path answers OPTIONS "
-        "with 204 and Allow, another method than its own with 405; what is not "
-        "here is 404.",
-        "contact", "name", "the posenc authors", "license", "name", "MIT", "identifier", "MIT");
-}
-
-static json_t *document_tags(void)
-{
-    static const char *const tags[][2] = {
-        {"encodings", "The tensors of each scheme"},
-        {"models", "From a model's config.json to its position tensors"},
-        {"parameters", "Stored sets of trained tensors"},
-        {"schemes", "What can be computed: schemes and their parameters"},
-        {"service", "Version and limits, health, metrics, and this document"},
-        {"similarity", "Distances and correlations between the positions of a scheme"},
-        {"tables", "Tables that are sent: comparing them with the exact ones, and "
-                   "finding what made them"},
-        {"web", "What a browser shows: the visualiser and this reference"},
-    };
-    json_t *array = json_array();
-    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++)
-        json_array_append_new(
-            array, json_pack("{s:s, s:s}", "name", tags[i][0], "description", tags[i][1]));
-    return array;
-}
-
-static json_t *bearer(const char *which)
-{
-    return json_pack("{s:s, s:s, s:s}", "type", "http", "scheme", "bearer", "description",
-                     which);
-}
-
-static json_t *components(void)
-{
-    return json_pack(
-        "{s:o, s:{s:o, s:o}, s:o, s:o}", "schemas", api_contract_schemas(), "securitySchemes",
-        "key", bearer("the key of --api-key-file, for stored sets and tables"), "tables_key",
-        bearer("the key of --tables-key-file, for tables alone"), "parameters",
-        api_contract_parameters(), "responses", api_contract_responses());
+    json_object_set_new(json_object_get(document, "paths"), path,
+                        json_pack("{s:o, s:o}", "get", get_operation(document, info, query),
+                                  "post", post_operation(document, info, query)));
 }
 
 static json_t *build_document(const api_call *call)
 {
     const api_route *routes = call->service->routes;
-    json_t *paths = json_object();
+    json_t *document = api_contract_new();
     for (size_t i = 0; i < call->service->route_count; i++)
         if (!(routes[i].kind & (API_TENSORS | API_TENSORS_BY_POST)))
-            add_plain_route(paths, &routes[i]);
+            add_plain_route(document, &routes[i]);
     for (size_t i = 0; i < pe_scheme_count(); i++) {
         char query[API_SIMILARITY_QUERY_MAX];
         const pe_scheme *scheme = pe_scheme_at(i);
         const pe_scheme_info *info = pe_scheme_describe(scheme);
-        add_scheme(paths, "encodings", scheme, info->example);
+        add_scheme(document, "encodings", scheme, info->example);
         if (api_similarity_example(scheme, &call->service->host->limits, query))
-            add_scheme(paths, "similarity", pe_similarity_find(info->name), query);
+            add_scheme(document, "similarity", pe_similarity_find(info->name), query);
     }
-    return json_pack("{s:s, s:o, s:[{s:s, s:s}], s:[], s:o, s:o, s:o}", "openapi", "3.1.0",
-                     "info", document_info(), "servers", "url", "/", "description",
-                     "this server", "security", "tags", document_tags(), "paths", paths,
-                     "components", components());
+    api_contract_finish(document);
+    return document;
 }
 
 api_reply *api_openapi(const api_call *call)

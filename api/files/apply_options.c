@@ -20,16 +20,16 @@ const pe_parameter api_apply_options[API_APPLY_OPTIONS] = {
                            .default_text = "false",
                            .help = "true: turn the other way, for schemes that rotate"},
     [API_APPLY_AXES] = {.name = "axes",
-                        .type = PE_STORED,
+                        .type = PE_TEXT,
                         .help = "names of all axes of the tensors, joined by commas, as in "
                                 "batch,length,heads,dim: those that the scheme knows, and any "
                                 "others; by default the scheme's are the last ones"},
     [API_APPLY_RESULT] = {.name = "result",
-                          .type = PE_STORED,
+                          .type = PE_TEXT,
                           .help = "the only result that is computed, for schemes with "
                                   "several; an npy file has one"},
     [API_APPLY_AGAINST] = {.name = "against",
-                           .type = PE_STORED,
+                           .type = PE_TEXT,
                            .help = "of a safetensors file: the tensor with a result of yours; "
                                    "the answer is its comparison with the exact one, in "
                                    "JSON, and dtype is that of this tensor by default"},

@@ -47,12 +47,12 @@ const pe_parameter api_convert_options[API_CONVERT_OPTIONS] = {
                                   "[heads·dim, in] and its bias, -1 of a table, a query or a "
                                   "key"},
     [API_CONVERT_TENSORS] = {.name = "tensors",
-                             .type = PE_STORED,
+                             .type = PE_TEXT,
                              .default_text = "*q_proj.weight,*q_proj.bias",
                              .help = "of a safetensors file: names of the tensors with "
                                      "`heads` heads, joined by commas; * stands for any text"},
     [API_CONVERT_KV_TENSORS] = {.name = "kv_tensors",
-                                .type = PE_STORED,
+                                .type = PE_TEXT,
                                 .default_text = "*k_proj.weight,*k_proj.bias",
                                 .help = "the same of those with `kv_heads` heads; whatever "
                                         "is in neither list stays as it is"},

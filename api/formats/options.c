@@ -35,18 +35,32 @@ bool api_takes_option(const api_format *format, const char *name)
 
 void api_options_read(api_options *ret_options, api_arguments *arguments, pe_error *error)
 {
-    const pe_parameter *rows[API_OPTIONS_MAX];
-    size_t count = api_option_rows(rows), given = 0;
-    pe_argument argument;
-    memset(ret_options, 0, sizeof *ret_options);
-    for (size_t i = 0; i < count; i++) {
-        if (!api_arguments_take_any(arguments, rows[i]->name, &argument, error))
-            continue;
-        ret_options->given[given].row = rows[i];
-        pe_argument_read(rows[i], &argument, ret_options->given[given].items, API_OPTION_ITEMS,
-                         &ret_options->given[given].value, error);
-        given++;
+    assert(api_format_count() <= API_FORMATS_MAX);
+    *ret_options = (api_options){0};
+    for (size_t f = 0; f < api_format_count(); f++) {
+        const api_format *format = api_format_at(f);
+        if (format->option_count > 0)
+            ret_options->tables[f] =
+                pe_options_take(format->options, format->option_count, arguments->items,
+                                &arguments->count, error);
     }
+}
+
+void api_options_done(api_options *options)
+{
+    for (size_t f = 0; f < API_FORMATS_MAX; f++)
+        pe_options_free(options->tables[f]);
+}
+
+/* The value of an option that is given; NULL if it is not. */
+static const pe_value *find_given(const api_options *options, const char *name)
+{
+    for (size_t f = 0; f < api_format_count(); f++)
+        for (size_t i = 0; i < api_format_at(f)->option_count; i++)
+            if (pe_options_text(options->tables[f], i) &&
+                strcmp(api_format_at(f)->options[i].name, name) == 0)
+                return pe_options_value(options->tables[f], i);
+    return NULL;
 }
 
 /* "format=csv or format=png": the formats that take an option. */
@@ -63,31 +77,26 @@ static void name_takers(const char *option, char *dst, size_t size)
 void api_options_check(const api_options *options, const api_format *format, pe_error *error)
 {
     char takers[128];
-    for (size_t i = 0; i < API_OPTIONS_MAX && options->given[i].row; i++) {
-        const char *name = options->given[i].row->name;
-        if (api_takes_option(format, name))
-            continue;
-        name_takers(name, takers, sizeof takers);
-        pe_problem *problem = pe_error_add(
-            error, PE_MALFORMED, name, "",
-            "left out with format=%s, since it is an option of %s", format->name, takers);
-        problem->reason = PE_REASON_CONFLICT;
+    for (size_t f = 0; f < api_format_count(); f++) {
+        const pe_parameter *rows = api_format_at(f)->options;
+        for (size_t i = 0; i < api_format_at(f)->option_count; i++) {
+            if (!pe_options_text(options->tables[f], i) ||
+                api_takes_option(format, rows[i].name))
+                continue;
+            name_takers(rows[i].name, takers, sizeof takers);
+            pe_problem *problem = pe_error_add(
+                error, PE_MALFORMED, rows[i].name, "",
+                "left out with format=%s, since it is an option of %s", format->name, takers);
+            problem->reason = PE_REASON_CONFLICT;
+        }
     }
 }
 
 pe_value api_option(const api_selection *selection, const pe_parameter *row)
 {
-    const api_options *options = selection->options;
-    for (size_t i = 0; options && i < API_OPTIONS_MAX && options->given[i].row; i++)
-        if (strcmp(options->given[i].row->name, row->name) == 0)
-            return options->given[i].value;
-    pe_value value = {.present = false};
-    pe_error none;
-    pe_error_init(&none); /* stays empty: the default of an option is legal */
-    if (row->default_text)
-        pe_argument_read(row, &(pe_argument){row->name, row->default_text, PE_KIND_ANY}, NULL,
-                         0, &value, &none);
-    return value;
+    const pe_value *given =
+        selection->options ? find_given(selection->options, row->name) : NULL;
+    return given ? *given : pe_default_value(row);
 }
 
 /* ---- the canonical text ---- */
@@ -119,17 +128,16 @@ void api_options_variant(const api_options *options, const api_format *format,
     dst[0] = '\0';
     for (size_t r = 0; r < format->option_count; r++) {
         const pe_parameter *row = &format->options[r];
-        for (size_t i = 0; i < API_OPTIONS_MAX && options->given[i].row; i++) {
-            char text[API_VARIANT_BYTES] = "";
-            size_t length = 0;
-            if (strcmp(options->given[i].row->name, row->name) != 0)
-                continue;
-            append_value(text, &length, row, &options->given[i].value);
-            if (row->default_text && strcmp(text, row->default_text) == 0)
-                continue;
-            used += (size_t)snprintf(dst + used, API_VARIANT_BYTES - used, "%s%s=%s",
-                                     used ? "&" : "", row->name, text);
-            assert(used < API_VARIANT_BYTES);
-        }
+        const pe_value *value = find_given(options, row->name);
+        char text[API_VARIANT_BYTES] = "";
+        size_t length = 0;
+        if (!value)
+            continue;
+        append_value(text, &length, row, value);
+        if (row->default_text && strcmp(text, row->default_text) == 0)
+            continue;
+        used += (size_t)snprintf(dst + used, API_VARIANT_BYTES - used, "%s%s=%s",
+                                 used ? "&" : "", row->name, text);
+        assert(used < API_VARIANT_BYTES);
     }
 }

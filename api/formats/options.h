@@ -6,16 +6,13 @@
 #include "http/arguments.h"
 
 #define API_VARIANT_BYTES 128
-#define API_OPTIONS_MAX   8                 /* names of options, of all formats together */
-#define API_OPTION_ITEMS  (PE_RANK_MAX - 2) /* the most items of a list */
+#define API_OPTIONS_MAX   8 /* names of options, of all formats together */
+#define API_FORMATS_MAX   8
 
-/* The options that a request gives. The first one whose row is NULL ends them. */
+/* The options that a request gives, by the table of each format. Where several have a name, the
+ * first one of them holds it. */
 typedef struct api_options {
-    struct {
-        const pe_parameter *row;
-        pe_value value;                 /* absent if the text that is given cannot be read */
-        double items[API_OPTION_ITEMS]; /* of a list; the value points to them */
-    } given[API_OPTIONS_MAX];
+    pe_options *tables[API_FORMATS_MAX];
 } api_options;
 
 /* List the options of all formats, each name once; returns how many there are. */
@@ -24,9 +21,9 @@ size_t api_option_rows(const pe_parameter *ret_rows[API_OPTIONS_MAX]);
 /* Whether a format takes an option of the name. */
 bool api_takes_option(const api_format *format, const char *name);
 
-/* Take all options out of the arguments and read them, before the format is known. The result
- * points into itself, so it must not be copied. */
+/* Take all options out of the arguments and read them, before the format is known. */
 void api_options_read(api_options *ret_options, api_arguments *arguments, pe_error *error);
+void api_options_done(api_options *options);
 
 /* Refuse options that the format does not take. */
 void api_options_check(const api_options *options, const api_format *format, pe_error *error);

@@ -258,7 +258,8 @@ static api_body *draw_body(const api_selection *selection, drawn_matrix *matrix,
                              pe_dtype_size(matrix->dtype));
     find_range(matrix, (api_colormap)api_option(selection, &OPTIONS[COLORMAP]).integer);
     encoder.line = malloc(matrix->slice.columns * matrix->scale);
-    api_text_begin(&encoder.out, 4096 + work(selection) / 16);
+    api_text_begin(&encoder.out, selection->runner ? selection->runner->pool : NULL,
+                   4096 + work(selection) / 16);
     if (!encoder.line || encoder.out.failed || !draw(&encoder, matrix))
         encoder.out.failed = true;
     png_destroy_write_struct(&encoder.png, &encoder.info);

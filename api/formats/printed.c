@@ -120,7 +120,7 @@ api_body *api_printed_body(const api_printer *printer, const api_selection *sele
         expected += expect_length(pe_table_tensor(table, i), data_of(table, i, printed),
                                   printed.end - printed.first);
     }
-    api_text_begin(&text, (size_t)expected);
+    api_text_begin(&text, selection->runner ? selection->runner->pool : NULL, (size_t)expected);
     append_head(printer, &text, selection);
     for (size_t i = selection->first; i < end; i++) {
         const pe_tensor *tensor = pe_table_tensor(table, i);

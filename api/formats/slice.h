@@ -10,6 +10,7 @@
 #define API_SLICE_ROW                                                                          \
     {                                                                                          \
         .name = API_SLICE, .type = PE_INTEGER_LIST, .minimum = 0, .maximum = 0x1p53,           \
+        .list_length = PE_RANK_MAX - 2,                                                        \
         .help = "indices of the leading axes, so that the last two remain: one of a tensor "   \
                 "of rank 3, two of rank 4"                                                     \
     }

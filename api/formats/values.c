@@ -45,6 +45,9 @@ void api_parameter_append_json(api_text *text, const pe_request *request, size_t
     case PE_STORED:
         api_text_add(text, "\"%s\"", value->text);
         return;
+    case PE_TEXT:
+    case PE_TEXT_LIST:
+        return; /* no scheme has them */
     case PE_REAL_LIST:
     case PE_INTEGER_LIST:
         append_list(text, value);

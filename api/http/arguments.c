@@ -280,38 +280,3 @@ bool api_arguments_from_json(const char *body, size_t size, api_arguments *ret_a
     json_decref(object);
     return object != NULL;
 }
-
-bool api_arguments_take_any(api_arguments *arguments, const char *name,
-                            pe_argument *ret_argument, pe_error *reterr)
-{
-    size_t kept = 0, seen = 0;
-    bool found = false;
-    for (size_t i = 0; i < arguments->count; i++) {
-        const pe_argument argument = arguments->items[i];
-        if (strcmp(argument.name, name) != 0) {
-            arguments->items[kept++] = argument;
-        } else if (!argument.text) {
-            seen++; /* it is a problem already */
-        } else if (seen++ > 0) {
-            pe_error_add_repetition(reterr, &argument);
-        } else if (argument.kind != PE_KIND_NULL) {
-            *ret_argument = argument;
-            found = true;
-        }
-    }
-    arguments->count = kept;
-    return found;
-}
-
-const char *api_arguments_take(api_arguments *arguments, const char *name, pe_error *reterr)
-{
-    pe_argument argument;
-    if (!api_arguments_take_any(arguments, name, &argument, reterr))
-        return NULL;
-    if (argument.kind == PE_KIND_ANY || argument.kind == PE_KIND_STRING)
-        return argument.text;
-    pe_problem *problem = pe_error_add(reterr, PE_MALFORMED, name, argument.text, "a name");
-    problem->reason = PE_REASON_KIND;
-    problem->kind = argument.kind;
-    return NULL;
-}

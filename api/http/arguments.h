@@ -38,16 +38,6 @@ json_t *api_object_from_json(const char *body, size_t size, pe_error *reterr);
 void api_arguments_from_object(const json_t *object, api_arguments *ret_arguments,
                                pe_error *reterr);
 
-/* Take the argument of a name out of the list, whatever its kind; false if there is none that
- * can be read. A second one of the name is a problem. */
-bool api_arguments_take_any(api_arguments *arguments, const char *name,
-                            pe_argument *ret_argument, pe_error *reterr);
-
-/* Take the argument of a name out of the list and return its text, or NULL if there is none
- * that can be read. A second one of the name is a problem, and so is a JSON value that is no
- * string. */
-const char *api_arguments_take(api_arguments *arguments, const char *name, pe_error *reterr);
-
 void api_arguments_done(api_arguments *arguments);
 
 /* Whether text[0, size) is UTF-8 without a NUL. */

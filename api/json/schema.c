@@ -18,9 +18,11 @@ static const char *type_name(pe_type type)
         return "boolean";
     case PE_CHOICE:
     case PE_STORED:
+    case PE_TEXT:
         return "string";
     case PE_REAL_LIST:
     case PE_INTEGER_LIST:
+    case PE_TEXT_LIST:
         return "array";
     }
     return "";
@@ -34,16 +36,15 @@ static json_t *number_value(const char *text, size_t length)
     return number;
 }
 
-/* "1,2,3" as an array. */
-static json_t *list_value(const char *text)
+/* "1,2,3" or "a,b,c" as an array. */
+static json_t *list_value(const char *text, bool of_texts)
 {
     json_t *list = json_array();
-    size_t length = strcspn(text, ",");
-    json_array_append_new(list, number_value(text, length));
-    while (text[length]) {
-        text += length + 1;
-        length = strcspn(text, ",");
-        json_array_append_new(list, number_value(text, length));
+    for (const char *next = text; next; next = strchr(next, ',')) {
+        next += next > text; /* the comma */
+        size_t length = strcspn(next, ",");
+        json_array_append_new(list, of_texts ? json_stringn(next, length)
+                                             : number_value(next, length));
     }
     return list;
 }
@@ -58,10 +59,12 @@ json_t *api_parameter_value(const pe_parameter *parameter, const char *text)
         return json_boolean(text[0] == 't');
     case PE_CHOICE:
     case PE_STORED:
+    case PE_TEXT:
         return json_string(text);
     case PE_REAL_LIST:
     case PE_INTEGER_LIST:
-        return list_value(text);
+    case PE_TEXT_LIST:
+        return list_value(text, parameter->type == PE_TEXT_LIST);
     }
     return json_null();
 }
@@ -103,14 +106,19 @@ static json_t *list_choices(const pe_parameter *parameter)
     return choices;
 }
 
-static bool is_list(pe_type type)
+/* The JSON type of a list's items; NULL if the values are no lists. */
+static const char *item_type(pe_type type)
 {
-    return type == PE_REAL_LIST || type == PE_INTEGER_LIST;
+    return type == PE_REAL_LIST      ? "number"
+           : type == PE_INTEGER_LIST ? "integer"
+           : type == PE_TEXT_LIST    ? "string"
+                                     : NULL;
 }
 
 static bool has_range(pe_type type)
 {
-    return type == PE_INTEGER || type == PE_REAL || is_list(type);
+    return type == PE_INTEGER || type == PE_REAL || type == PE_REAL_LIST ||
+           type == PE_INTEGER_LIST;
 }
 
 /* Add from which tensor of a stored set the parameter is taken, if it is taken from one. */
@@ -156,9 +164,8 @@ json_t *api_parameter_schema(const pe_parameter *parameter)
 {
     json_t *schema = json_object(), *number = schema; /* where minimum and maximum go */
     json_object_set_new(schema, "type", json_string(type_name(parameter->type)));
-    if (is_list(parameter->type)) {
-        const char *item = parameter->type == PE_REAL_LIST ? "number" : "integer";
-        number = json_pack("{s:s}", "type", item);
+    if (item_type(parameter->type)) {
+        number = json_pack("{s:s}", "type", item_type(parameter->type));
         json_object_set_new(schema, "minItems", json_integer(1));
     }
     add_bounds(number, parameter, "exclusiveMinimum", "exclusiveMaximum");

@@ -22,7 +22,8 @@ static model_number read_first(const model_config *config, const table_facts *fa
     model_number first = {.value = facts->first, .from = model_default_of(config)};
     if (!facts->after_padding)
         return first;
-    model_number padding = model_integer(config, "pad_token_id|padding_idx", 1);
+    model_number padding =
+        model_integer(config, "pad_token_id|padding_idx", facts->zero_padding ? 0 : 1);
     first.value = padding.value + 1;
     first.from = model_add_remark(config, padding.from, " + 1");
     return first;
@@ -32,9 +33,28 @@ static model_number read_first(const model_config *config, const table_facts *fa
 static model_number read_rows(const model_config *config, const table_facts *facts)
 {
     const char *keys = facts->rows_keys ? facts->rows_keys : "max_position_embeddings";
-    model_number rows = model_required(config, keys, or_nan(facts->rows), 1);
+    model_number rows = {false, facts->rows, model_default_of(config)};
+    if (*keys)
+        rows = model_required(config, keys, or_nan(facts->rows), 1);
     rows.value += facts->more;
+    if (facts->rows_after)
+        rows.value += read_first(config, facts).value;
     return rows;
+}
+
+/* The columns of a table. */
+static model_number read_columns(const model_config *config, const table_facts *facts)
+{
+    model_number width = read_width(config, facts->width_keys, facts->width);
+    model_number parts = {.value = facts->parts};
+    if (facts->parts_keys)
+        parts = model_required(config, facts->parts_keys, facts->parts, 1);
+    if (facts->parts == 0 || isnan(parts.value))
+        return width;
+    width.value = floor(width.value / parts.value);
+    width.from = facts->parts_keys ? model_divide_origins(config, width.from, parts.from)
+                                   : model_add_remark(config, width.from, " / %g", parts.value);
+    return width;
 }
 
 static void add_notes(const table_facts *facts, api_model_part *part)
@@ -49,7 +69,7 @@ void model_plan_learned(model_config *config, const void *table_rule)
 {
     const table_facts *facts = table_rule;
     model_number rows = read_rows(config, facts), first = read_first(config, facts);
-    model_number width = read_width(config, facts->width_keys, facts->width);
+    model_number width = read_columns(config, facts);
     api_model_part *part = model_part_new(config, facts->suffix, "learned");
     part->state = API_PART_TRAINED;
     if (first.value < 0 || first.value >= rows.value) {
@@ -79,10 +99,8 @@ void model_plan_sinusoidal(model_config *config, const void *table_rule)
 {
     const table_facts *facts = table_rule;
     model_number rows = read_rows(config, facts), first = read_first(config, facts);
-    model_number width = read_width(config, facts->width_keys, facts->width);
+    model_number width = read_columns(config, facts);
     api_model_part *part = model_part_new(config, facts->suffix, "sinusoidal");
-    if (facts->half_width)
-        width.value = floor(width.value / 2);
     model_fact_number(part, "rows", rows.value, rows.from);
     model_fact_number(part, "dim", width.value, width.from);
     model_fact_text(part, "layout", facts->layout, model_default_of(config));

@@ -17,21 +17,27 @@ void model_component_new(model_config *config, const char *name)
         .name = name, .model_type = config->type->name, .path = config->path};
 }
 
-/* Whether a rule's condition holds: the text of the key is one of the words. */
+/* The words that a key has in any condition of a row; the plan keeps them. */
+static const char *words_of(const model_config *config, const char *key)
+{
+    const char *words = "";
+    for (const model_rule *rule = config->type->rules; rule->plan || rule->key; rule++)
+        if (rule->key && strcmp(rule->key, key) == 0)
+            words = model_keep(config->planner,
+                               json_sprintf("%s %s %s %s", words, rule->is, rule->otherwise,
+                                            rule->others ? rule->others : ""));
+    return words;
+}
+
+/* Whether a rule's condition holds: the word of the key is one of those of the rule. */
 static bool holds(const model_config *config, const model_rule *rule)
 {
     api_origin from;
-    const json_t *value = model_find(config, rule->key, &from);
-    char text[64];
-    if (json_is_string(value))
-        snprintf(text, sizeof text, "%s", json_string_value(value));
-    else if (json_is_number(value))
-        snprintf(text, sizeof text, "%g", json_number_value(value));
-    else if (value)
-        snprintf(text, sizeof text, "%s", json_is_true(value) ? "true" : "false");
-    else
-        snprintf(text, sizeof text, "%s", rule->otherwise);
-    return model_lists(rule->is, text);
+    if (rule->only_4_53 && config->planner->plan->options->convention != API_CONVENTION_4_53)
+        return true;
+    const char *word =
+        model_choice(config, rule->key, words_of(config, rule->key), rule->otherwise, &from);
+    return model_lists(rule->is, word);
 }
 
 void model_plan_type(model_config *config)
@@ -53,19 +59,45 @@ void model_plan_type(model_config *config)
         model_plan_layers(&current, NULL);
 }
 
-/* The row of a component's own model_type, or of the default. NULL: unknown, a problem. */
+/* Note that a component names a type that its class does not look at, unless that says nothing
+ * new: it is the parent's, or that of the row. */
+static void note_type(const model_config *inner, const char *name, api_origin from,
+                      const char *row)
+{
+    if (*name && strcmp(name, row) != 0 && strcmp(name, inner->parent->type->name) != 0 &&
+        strncmp(row, name, strlen(name)) != 0)
+        model_note(inner->planner->plan->notes,
+                   "%s is %s, which the class does not look at: it is read as %s.", from.path,
+                   name, row);
+}
+
+/* The row of a component's own model_type, or of the default. An empty text is none, as
+ * transformers wrote it once. NULL: unknown, which is a problem or a note. */
 static const model_type *type_of(const model_config *inner, const component_facts *facts)
 {
     api_origin from;
-    const char *name = facts->ignore_type ? NULL : model_string(inner, "model_type", &from);
-    const model_type *type = name ? model_type_find(name) : NULL;
-    if (!name || (type && !type->component && !inner->name))
-        return model_type_find(facts->type);
-    if (!type) {
-        const json_t *given = json_object_get(inner->object, "model_type");
-        model_refuse(inner->planner, from, given, "a model type that GET /v1/models lists");
-    }
+    const char *name = model_string(inner, "model_type", &from);
+    if (name && facts->ignore_type)
+        note_type(inner, name, from, facts->type);
+    if (!name || !*name || facts->ignore_type)
+        return facts->type ? model_type_find(facts->type) : NULL;
+    const model_type *type = model_type_find(name);
+    if (!type && facts->optional)
+        model_note(inner->planner->plan->notes,
+                   "%s is %s, which this release does not know: that component is left out.",
+                   from.path, name);
+    else if (!type)
+        model_refuse(inner->planner, from, json_object_get(inner->object, "model_type"),
+                     "a model type that GET /v1/models lists");
     return type;
+}
+
+/* What the parent's class gives a component; the plan keeps it. NULL: nothing. */
+static json_t *read_values(const model_config *config, const component_facts *facts)
+{
+    json_t *values = json_loads(facts->values, JSON_DECODE_INT_AS_REAL, NULL);
+    json_array_append_new(config->planner->plan->kept, values);
+    return values;
 }
 
 /* Plan the object of a component by its own type. */
@@ -96,6 +128,9 @@ void model_plan_component(model_config *config, const void *component_rule)
     const component_facts *facts = component_rule;
     model_config inner = model_object(config, facts->keys);
     inner.parent = config;
+    inner.first = facts->first;
+    if (facts->values && (!inner.object || facts->merged))
+        inner.fallback = read_values(config, facts);
     inner.name =
         config->name && config->path && *config->path
             ? model_keep(config->planner, json_sprintf("%s_%s", config->name, facts->name))
@@ -105,6 +140,7 @@ void model_plan_component(model_config *config, const void *component_rule)
     if (!inner.object && facts->flat) {
         inner = *config;
         inner.parent = config;
+        inner.first = facts->first;
         inner.name = facts->name;
         inner.type = model_type_find(facts->type);
         model_plan_type(&inner);

@@ -92,8 +92,22 @@ pe_problem *model_refuse(model_planner *planner, api_origin origin, const json_t
                  : json_is_boolean(given) ? (json_is_true(given) ? "true" : "false")
                                           : "");
     pe_problem *known = model_known_problem(planner, path, allowed);
-    return known ? known
-                 : pe_error_add(planner->error, PE_OUT_OF_RANGE, path, shown, "%s", allowed);
+    if (known)
+        return known;
+    pe_problem *added =
+        pe_error_add(planner->error, PE_OUT_OF_RANGE, path, shown, "%s", allowed);
+    if (json_is_string(given))
+        added->kind = PE_KIND_STRING;
+    return added;
+}
+
+/* Refuse a value of another kind than the key has. */
+static void refuse_kind(const model_config *config, api_origin origin, const json_t *given,
+                        const char *rule)
+{
+    pe_problem *problem = model_refuse(config->planner, origin, given, "%s", rule);
+    if (json_is_string(given))
+        problem->reason = PE_REASON_KIND;
 }
 
 /* ---- looking up ---- */
@@ -102,6 +116,10 @@ pe_problem *model_refuse(model_planner *planner, api_origin origin, const json_t
 static json_t *member(const model_config *config, const char *key, api_origin *ret_from)
 {
     json_t *value = json_object_get(config->object, key);
+    if (!value && config->fallback && json_object_get(config->fallback, key)) {
+        *ret_from = model_default_of(config->parent);
+        return json_object_get(config->fallback, key);
+    }
     if (!value)
         return NULL;
     api_origin from = model_origin(config, key);
@@ -180,7 +198,7 @@ static model_number number(const model_config *config, const char *keys, double 
     if (result.given)
         result.value = given;
     else if (value)
-        model_refuse(config->planner, result.from, value, integral ? "an integer" : "a number");
+        refuse_kind(config, result.from, value, integral ? "an integer" : "a number");
     else if (!isnan(fallback))
         result.from = model_default_of(config);
     return result;
@@ -222,7 +240,7 @@ bool model_flag(const model_config *config, const char *keys, bool fallback,
     else if (json_is_number(value))
         return json_number_value(value) != 0;
     else if (!json_is_boolean(value))
-        model_refuse(config->planner, *ret_from, value, "true or false");
+        refuse_kind(config, *ret_from, value, "true or false");
     return json_is_boolean(value) ? json_is_true(value) : fallback;
 }
 
@@ -244,8 +262,9 @@ model_config model_object(const model_config *config, const char *keys)
     json_t *value = model_find(config, keys, &from);
     inner.path = from.kind == API_ORIGIN_CONFIG ? from.path : NULL;
     if (value && !json_is_object(value))
-        model_refuse(config->planner, from, value, "an object or null");
+        refuse_kind(config, from, value, "an object or null");
     inner.object = json_is_object(value) ? value : NULL;
+    inner.fallback = NULL;
     return inner;
 }
 
@@ -253,7 +272,7 @@ json_t *model_list(const model_config *config, const char *keys, api_origin *ret
 {
     json_t *value = model_find(config, keys, ret_from);
     if (value && !json_is_array(value))
-        model_refuse(config->planner, *ret_from, value, "a list or null");
+        refuse_kind(config, *ret_from, value, "a list or null");
     return json_is_array(value) ? value : NULL;
 }
 

@@ -21,6 +21,8 @@ typedef struct model_rule {
     const void *facts;
     const char *key, *is, *otherwise; /* without `plan`: the next rule holds only where the key
                                        * has this text; `otherwise` is that of an absent key */
+    const char *others; /* words that the key may have and no condition asks for; or NULL */
+    bool only_4_53;     /* other releases do not read the key: it holds */
 } model_rule;
 
 /* One row of the table of model types. */
@@ -37,6 +39,8 @@ struct model_config {
     model_planner *planner;
     const model_type *type;     /* the row that reads it */
     json_t *object;             /* may be NULL: then it is empty */
+    json_t *fallback;           /* its class's own values of keys that it lacks; or NULL */
+    double first;               /* the position of the first token */
     const char *path;           /* "", "text_config" …; NULL: defaults of the row */
     const char *name;           /* of its component, as its parent calls it; or NULL */
     size_t component;           /* index into the plan's components */
@@ -102,6 +106,20 @@ bool model_flag(const model_config *config, const char *keys, bool fallback,
 
 /* A string; NULL if it is not given. */
 const char *model_string(const model_config *config, const char *keys, api_origin *ret_from);
+
+/* ---- choices.c ---- */
+
+/* The word that a key has, one of those that are joined by blanks; `otherwise` where it is
+ * absent or null. true and false are written as flags. Anything else is a problem that names
+ * the words. */
+const char *model_choice(const model_config *config, const char *key, const char *words,
+                         const char *otherwise, api_origin *ret_from);
+
+/* The same problem, for a value that is read elsewhere. */
+void model_refuse_choice(model_planner *planner, api_origin origin, const json_t *given,
+                         const char *words);
+
+/* ---- config.c ---- */
 
 /* An object or a list that a key has; `object` is NULL where it is absent or null. Another kind
  * is a problem. */

@@ -1,6 +1,6 @@
 /* A plan as JSON, for a person to read: what the model has, part by part, and why. */
+#include "models/config.h"
 #include "models/difference.h"
-#include "models/plan.h"
 
 #include "bytes/text.h"
 #include "json/document.h"
@@ -41,6 +41,8 @@ static json_t *take_string(api_text *text)
 static json_t *layers_of(const api_model_plan *plan, size_t part)
 {
     const api_model_component *component = &plan->components[plan->parts[part].component];
+    if (plan->parts[part].second)
+        return json_incref(plan->parts[part].second);
     json_t *layers = json_array();
     for (size_t i = 0; i < component->layer_count; i++)
         if (component->layers[i] == (int32_t)part)
@@ -226,22 +228,12 @@ static json_t *describe_request(const api_model_part *part)
     return take_string(&text);
 }
 
-/* Whether a list of words joined by blanks has a word. */
-static bool has_word(const char *words, const char *word)
-{
-    size_t length = strlen(word);
-    for (const char *at = words; at && *at; at += strcspn(at, " "), at += *at == ' ')
-        if (strcspn(at, " ") == length && strncmp(at, word, length) == 0)
-            return true;
-    return false;
-}
-
 static json_t *describe_tensors(const api_model_part *part, uint64_t *bytes)
 {
     json_t *tensors = json_array();
     for (size_t i = 0; i < pe_request_tensor_count(part->request); i++) {
         const pe_tensor *tensor = pe_request_tensor(part->request, i);
-        if (!has_word(part->tensors, tensor->name))
+        if (!model_lists(part->tensors, tensor->name))
             continue;
         json_t *shape = json_array();
         for (size_t axis = 0; axis < tensor->rank; axis++)

@@ -105,25 +105,56 @@ void model_plan_latents(model_config *config, const void *latents_rule)
 
 /* ---- timesteps of U-Nets ---- */
 
+/* The second sinusoid of Stable Diffusion XL: of sizes and corners in pixels. */
+static void plan_added_numbers(model_config *config, const char *layout, api_origin layout_from,
+                               const char *frequencies, api_origin frequencies_from)
+{
+    api_origin from;
+    const char *type =
+        model_choice(config, "addition_embed_type",
+                     "none text text_image text_time image image_hint", "none", &from);
+    if (strcmp(type, "text_time") != 0)
+        return;
+    model_number width = model_required(config, "addition_time_embed_dim", NAN, 1);
+    model_number rows = {.value = NAN};
+    api_model_part *part = model_part_new(config, "added_numbers", "sinusoidal");
+    model_fact_number(part, "dim", width.value, width.from);
+    model_fact_text(part, "layout", layout, layout_from);
+    model_fact_text(part, "frequencies", frequencies, frequencies_from);
+    model_argument_length(config, part, rows, API_MODEL_ROWS);
+    model_argument_offset(config, part, 0, MODEL_QUERY);
+    model_argument_number(config, part, "dim", width.value, width.from);
+    model_argument(config, part, "layout", layout, layout_from);
+    model_argument(config, part, "frequencies", frequencies, frequencies_from);
+    model_note(part->notes,
+               "Rows are numbers of pixels: the model takes those of the original size, the "
+               "corner of the crop and the target size, one after the other.");
+    model_part_finish(config, part, "sinusoidal", "encoding");
+}
+
 void model_plan_unet(model_config *config, const void *unet_rule)
 {
     const unet_facts *facts = unet_rule;
     api_origin from, kind_from, flip_from;
-    const char *kind = model_string(config, "time_embedding_type", &kind_from);
+    const char *kind = model_choice(config, "time_embedding_type", "positional fourier learned",
+                                    "positional", &kind_from);
     const json_t *channels = model_list(config, "block_out_channels", &from);
     bool flip = model_flag(config, "flip_sin_to_cos", true, &flip_from);
     model_number shift = model_real(config, "freq_shift", 0);
     model_number rows = model_integer(config, "num_train_timesteps", 1000);
     double width = channels ? json_number_value(json_array_get(channels, 0)) : facts->channels;
-    bool plain = !kind || strcmp(kind, "positional") == 0;
-    api_model_part *part =
-        model_part_new(config, "timestep", plain ? "sinusoidal" : "random_fourier");
+    bool learned = strcmp(kind, "learned") == 0;
+    bool plain = strcmp(kind, "positional") == 0;
+    api_model_part *part = model_part_new(config, "timestep",
+                                          plain     ? "sinusoidal"
+                                          : learned ? "learned"
+                                                    : "random_fourier");
     if (!plain) {
         part->state = API_PART_NOTHING;
-        model_note(part->notes,
-                   "time_embedding_type is %s: random Fourier features of the logarithm of the "
-                   "time, whose frequencies are in the checkpoint.",
-                   kind);
+        model_note(part->notes, "time_embedding_type is %s: %s in the checkpoint.", kind,
+                   learned ? "a table with a row for each timestep, which is"
+                           : "random Fourier features of the logarithm of the time, whose "
+                             "frequencies are");
         return;
     }
     from = channels ? model_add_remark(config, from, ", the first of them")
@@ -144,4 +175,5 @@ void model_plan_unet(model_config *config, const void *unet_rule)
     model_note(part->notes, "Rows are timesteps of the diffusion.");
     model_part_finish(config, part, "sinusoidal", "encoding");
     model_use(config, part, NULL);
+    plan_added_numbers(config, layout, flip_from, frequencies, shift.from);
 }

@@ -41,6 +41,15 @@ typedef struct cells {
     api_origin from;
 } cells;
 
+/* The cells a side of the squares in which rows come. */
+static model_number read_merge(const model_config *config, const grid_facts *facts)
+{
+    bool video = facts->merged_video && config->planner->plan->options->frames > 0;
+    if (facts->unmerged && !video)
+        return (model_number){false, 1, model_default_of(config)};
+    return model_integer(config, "spatial_merge_size", 2);
+}
+
 /* The grid of the image: that of the request, of the config, or as many cells as the row says.
  */
 static cells read_cells(const model_config *config, const grid_facts *facts)
@@ -56,8 +65,7 @@ static cells read_cells(const model_config *config, const grid_facts *facts)
         grid = (cells){image.value, image.value, image.from};
     }
     if (grid.height > 0 && patch.value >= 1) {
-        double merge =
-            facts->tube > 0 ? model_integer(config, "spatial_merge_size", 2).value : 1;
+        double merge = facts->tube > 0 ? read_merge(config, facts).value : 1;
         grid.height = model_patches(grid.height, patch.value, merge);
         grid.width = model_patches(grid.width, patch.value, merge);
     } else {
@@ -84,8 +92,30 @@ static double read_frames(const model_config *config, const grid_facts *facts)
     double asked = (double)config->planner->plan->options->frames;
     model_number frames =
         model_integer(config, facts->frames_keys, facts->frames > 0 ? facts->frames : 1);
-    model_number tube = model_integer(config, "tubelet_size", 1);
+    model_number tube =
+        model_integer(config, "tubelet_size", facts->tubelet > 0 ? facts->tubelet : 1);
     return floor((asked > 0 ? asked : frames.value) / (tube.value >= 1 ? tube.value : 1));
+}
+
+/* Rows and columns that are counted from the middle of the picture, frames from 0. */
+static void add_first_cells(const model_config *config, const json_t *sizes,
+                            api_model_part *part)
+{
+    json_t *first = json_array();
+    double half[2];
+    for (size_t axis = 0; axis < 2; axis++)
+        half[axis] = floor(json_number_value(json_array_get(sizes, axis + 1)) / 2);
+    json_array_append_new(first, json_real(0));
+    for (size_t axis = 0; axis < 2; axis++)
+        json_array_append_new(
+            first, json_real(half[axis] - json_number_value(json_array_get(sizes, axis + 1))));
+    model_argument_list(config, part, "first_index", first, model_default_of(config));
+    json_decref(first);
+    model_fact_number(part, "text_first", fmax(half[0], half[1]), model_default_of(config));
+    model_note(part->notes,
+               "Rows and columns are counted from -(n - floor(n / 2)); the first token of text "
+               "has %g on all axes, the larger half of the picture's sides.",
+               fmax(half[0], half[1]));
 }
 
 /* The arguments of the scheme axial_rope. */
@@ -104,6 +134,8 @@ static void add_axes(const model_config *config, const grid_facts *facts, const 
     if (facts->preset)
         model_argument(config, part, "preset", facts->preset, model_default_of(config));
     model_argument_list(config, part, "sizes", sizes, grid->from);
+    if (facts->centred)
+        add_first_cells(config, sizes, part);
     json_decref(sizes);
     model_argument_number(config, part, "dim", json_number_value(head), MODEL_KEY("head_dim"));
     model_argument_number(config, part, "rope_theta", json_number_value(theta),
@@ -111,7 +143,7 @@ static void add_axes(const model_config *config, const grid_facts *facts, const 
     if (widths)
         model_argument_list(config, part, "widths", widths, from);
     if (facts->tube > 0) {
-        model_number merge = model_integer(config, "spatial_merge_size", 2);
+        model_number merge = read_merge(config, facts);
         model_number tube = model_integer(config, "temporal_patch_size", facts->tube);
         double frames = model_frames(config, tube.value);
         model_argument_number(config, part, "merge_size", merge.value, merge.from);
@@ -128,12 +160,33 @@ static void add_axes(const model_config *config, const grid_facts *facts, const 
     model_part_finish(config, part, "axial_rope", "cos sin inv_freq coordinates");
 }
 
+/* The base of the frequencies of sinusoids, which a preset knows unless a key may change it. */
+static void add_temperature(const model_config *config, const char *keys, double fallback,
+                            const char *fact, const char *argument, api_model_part *part)
+{
+    model_number base = {false, fallback > 0 ? fallback : 10000, model_default_of(config)};
+    if (keys)
+        base = model_real(config, keys, base.value);
+    model_fact_number(part, fact, base.value, base.from);
+    if (keys)
+        model_argument_number(config, part, argument, base.value, base.from);
+}
+
 /* The arguments of the scheme sinusoidal_2d. */
 static void add_sines(const model_config *config, const grid_facts *facts, const cells *grid,
                       api_model_part *part)
 {
-    model_number width = model_required(config, "d_model|hidden_size|hidden_dim", 256, 1);
+    model_config holder = facts->object ? model_object(config, facts->object) : *config;
+    model_number width = model_required(
+        &holder, facts->width_keys ? facts->width_keys : "d_model|hidden_size|hidden_dim", 256,
+        1);
+    model_fact_number(part, "dim", width.value, width.from);
+    model_fact_text(part, "center", facts->centre, model_default_of(config));
     model_argument(config, part, "preset", facts->preset, model_default_of(config));
+    add_temperature(config, facts->theta_keys, facts->theta, "temperature", "base", part);
+    if (facts->height_theta_keys)
+        add_temperature(config, facts->height_theta_keys, facts->theta, "temperature_height",
+                        "base_height", part);
     model_argument_number(config, part, "height", grid->height, grid->from);
     model_argument_number(config, part, "width", grid->width, grid->from);
     model_argument_number(config, part, "dim", width.value, width.from);
@@ -263,13 +316,15 @@ void model_plan_temperature(model_config *config, const void *temperature_rule)
                    "Layers without rope multiply queries by 1 + %g ln(1 + floor((position + 1) "
                    "/ %g)).",
                    scale.value, floor_scale.value);
+        model_use_besides(config, part, "no_rope");
         return;
     }
     model_config dictionary = model_object(config, "rope_parameters");
     model_config older = model_object(config, "rope_scaling");
     if (json_object_size(older.object) > 0)
         dictionary = older;
-    model_number beta = model_real(&dictionary, "llama_4_scaling_beta", NAN);
+    model_number beta = model_real(&dictionary, "llama_4_scaling_beta",
+                                   json_object_size(dictionary.object) > 0 ? NAN : facts->beta);
     model_number length = model_real(&dictionary, "original_max_position_embeddings", 16384);
     if (isnan(beta.value))
         return;
@@ -281,4 +336,5 @@ void model_plan_temperature(model_config *config, const void *temperature_rule)
     model_note(part->notes,
                "Every layer multiplies queries by 1 + %g ln(1 + floor(position / %g)).",
                beta.value, length.value);
+    model_use_besides(config, part, NULL);
 }

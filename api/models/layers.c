@@ -41,8 +41,15 @@ static bool make_layers(model_config *config, size_t count)
     return true;
 }
 
+/* The types of layers that transformers allows, and their older names. */
+static const char LAYER_TYPES[] =
+    "full_attention sliding_attention chunked_attention window_attention linear_attention "
+    "attention conv mamba hybrid hybrid_sliding moe dense sparse deepseek_sparse_attention "
+    "compressed_sparse_attention heavily_compressed_attention minimax_m3_sparse";
+
 /* Types from a list of names, one for each layer. */
-static void read_types(model_config *config, const json_t *list, api_origin from)
+static void read_types(model_config *config, const json_t *list, api_origin from,
+                       const layer_facts *facts)
 {
     api_model_component *component = component_of(config);
     if (json_array_size(list) != component->layer_count) {
@@ -55,6 +62,13 @@ static void read_types(model_config *config, const json_t *list, api_origin from
         const char *type = json_string_value(json_array_get(list, i));
         if (!type) {
             model_refuse(config->planner, from, json_array_get(list, i), "a list of strings");
+            return;
+        }
+        bool known = model_is_still(type) || model_lists(LAYER_TYPES, type) ||
+                     (facts->full && strcmp(type, facts->full) == 0) ||
+                     (facts->other && strcmp(type, facts->other) == 0);
+        if (!known) {
+            model_refuse_choice(config->planner, from, json_array_get(list, i), LAYER_TYPES);
             return;
         }
         component->types[i] = type; /* the plan keeps the config */
@@ -93,6 +107,19 @@ static void read_indices(model_config *config, const json_t *list, const layer_f
     }
 }
 
+/* A pattern such as "LLLG"; NULL, with a problem, if it has other letters. */
+static const char *read_letters(const model_config *config, const char *keys)
+{
+    api_origin from;
+    const json_t *given = model_find(config, keys, &from);
+    const char *letters = json_string_value(given);
+    if (*letters && letters[strspn(letters, "LG")] == '\0')
+        return letters;
+    model_refuse(config->planner, from, given,
+                 "an integer, or a text of the letters L, a sliding layer, and G, a full one");
+    return NULL;
+}
+
 /* Types by a pattern that repeats: every so many layers, or by a text such as "LLLG". */
 static void repeat_types(model_config *config, const layer_facts *facts)
 {
@@ -103,7 +130,7 @@ static void repeat_types(model_config *config, const layer_facts *facts)
     const char *letters = NULL;
     double every = facts->every;
     if (facts->every_keys && json_is_string(model_find(config, facts->every_keys, &from)))
-        letters = model_string(config, facts->every_keys, &from);
+        letters = read_letters(config, facts->every_keys);
     else if (facts->every_keys)
         every = model_integer(config, facts->every_keys, every).value;
     const size_t period = letters ? strlen(letters) : 0;
@@ -173,9 +200,10 @@ void model_plan_layers(model_config *config, const void *layer_rule)
     }
     if (!make_layers(config, (size_t)count.value))
         return;
-    json_t *types = model_list(config, "layer_types|layers_block_type", &from);
+    json_t *types =
+        facts->own_types ? NULL : model_list(config, "layer_types|layers_block_type", &from);
     if (types) {
-        read_types(config, types, from);
+        read_types(config, types, from, facts);
         return;
     }
     json_t *flags = facts->flags_key ? model_list(config, facts->flags_key, &from) : NULL;
@@ -199,6 +227,17 @@ void model_use(model_config *config, const api_model_part *part, const char *lay
         if (uses && component->layers[i] < 0)
             component->layers[i] = index;
     }
+}
+
+void model_use_besides(model_config *config, api_model_part *part, const char *layer_type)
+{
+    model_plan_layers(config, NULL);
+    const api_model_component *component = component_of(config);
+    part->second = json_array();
+    for (size_t i = 0; i < component->layer_count; i++)
+        if (layer_type ? strcmp(component->types[i], layer_type) == 0
+                       : component->layers[i] >= 0)
+            json_array_append_new(part->second, json_integer((json_int_t)i));
 }
 
 bool model_has_layers(model_config *config, const char *layer_type)

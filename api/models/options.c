@@ -1,8 +1,6 @@
 /* What a request may say about a model's plan. */
 #include "models/options.h"
 
-#include "json/schema.h"
-
 #include <string.h>
 
 #define MOST 9007199254740992.0 /* 2^53 */
@@ -62,6 +60,7 @@ static const pe_parameter ROWS[] = {
                .type = PE_INTEGER_LIST,
                .minimum = 1,
                .maximum = 65536,
+               .list_length = 2,
                .unit = "pixels",
                .help = "height and width of the image, or one number for both; by default what "
                        "the config says"},
@@ -72,6 +71,7 @@ static const pe_parameter ROWS[] = {
                 .unit = "frames",
                 .help = "frames of the video; by default what the config says"},
     [COMPONENTS] = {.name = "components",
+                    .type = PE_TEXT_LIST,
                     .help =
                         "names of the components to include, with commas between them, such "
                         "as text,vision; by default all"},
@@ -103,124 +103,41 @@ const pe_parameter *api_model_option_rows(size_t *ret_count)
     return ROWS;
 }
 
-static json_t *names_schema(void)
+/* The text of an option that is legal; NULL if it is not given. */
+static const char *find_text(const pe_options *options, enum option option)
 {
-    return json_pack("{s:s, s:{s:s}, s:i}", "type", "array", "items", "type", "string",
-                     "minItems", 1);
-}
-
-json_t *api_model_option_schema(size_t row)
-{
-    return row == COMPONENTS ? names_schema() : api_parameter_schema(&ROWS[row]);
-}
-
-json_t *api_model_option_describe(size_t row)
-{
-    if (row != COMPONENTS)
-        return api_describe_parameter(&ROWS[row]);
-    return json_pack("{s:s, s:s, s:b, s:n, s:s}", "name", ROWS[row].name, "type", "array",
-                     "required", 0, "default", "help", ROWS[row].help);
-}
-
-/* Read the pixels of an image, one number or two. */
-static void read_image(const pe_argument *argument, api_model_options *options,
-                       pe_error *reterr)
-{
-    double pixels[2];
-    pe_value value;
-    if (!pe_argument_read(&ROWS[IMAGE], argument, pixels, 2, &value, reterr))
-        return;
-    options->height = (int64_t)pixels[0];
-    options->width = (int64_t)pixels[value.count - 1];
-}
-
-static void read_option(enum option option, const pe_argument *argument,
-                        api_model_options *options, pe_error *reterr)
-{
-    pe_value value;
-    if (option == IMAGE) {
-        read_image(argument, options, reterr);
-        return;
-    }
-    if (option == PARAMETERS) { /* the scheme checks the name */
-        options->parameters = argument->text;
-        return;
-    }
-    if (option == COMPONENTS) { /* the plan checks the names */
-        options->components = argument->text;
-        return;
-    }
-    if (!pe_argument_read(&ROWS[option], argument, NULL, 0, &value, reterr))
-        return;
-    switch (option) {
-    case LENGTH:
-        options->length = value.integer;
-        break;
-    case OFFSET:
-        options->offset = argument->text;
-        break;
-    case DTYPE:
-        options->dtype = argument->text;
-        break;
-    case TABLE:
-        options->table = argument->text;
-        break;
-    case SEQ_LEN:
-        options->seq_len = value.integer;
-        break;
-    case FRAMES:
-        options->frames = value.integer;
-        break;
-    case CONVENTION:
-        options->convention = (api_convention)value.integer;
-        break;
-    case PLAN:
-        options->plan = value.integer;
-        break;
-    case FORMAT:
-        options->format = FORMATS[value.integer];
-        break;
-    case IMAGE:
-    case COMPONENTS:
-    case PARAMETERS:
-        break;
-    }
-}
-
-static void refuse_stranger(const pe_argument *argument, pe_error *reterr)
-{
-    const char *names[ROW_COUNT];
-    for (size_t i = 0; i < ROW_COUNT; i++)
-        names[i] = ROWS[i].name;
-    pe_problem *problem =
-        pe_error_add(reterr, PE_MALFORMED, argument->name, argument->text ? argument->text : "",
-                     "one of length, offset, dtype, table, seq_len, image, frames, "
-                     "components, convention, format, parameters and plan");
-    problem->reason = PE_REASON_UNKNOWN;
-    pe_problem_suggest(problem, pe_nearest(argument->name, names, ROW_COUNT));
+    return pe_options_value(options, option)->present ? pe_options_text(options, option) : NULL;
 }
 
 void api_model_options_read(const api_arguments *arguments, api_model_options *ret_options,
                             pe_error *reterr)
 {
-    bool given[ROW_COUNT] = {false};
-    *ret_options = (api_model_options){.convention = API_CONVENTION_5};
-    for (size_t i = 0; i < arguments->count; i++) {
-        const pe_argument *argument = &arguments->items[i];
-        size_t row = 0;
-        while (row < ROW_COUNT && strcmp(ROWS[row].name, argument->name) != 0)
-            row++;
-        if (row == ROW_COUNT)
-            refuse_stranger(argument, reterr);
-        else if (argument->text && given[row]) /* one without a text is a problem already */
-            pe_error_add_repetition(reterr, argument);
-        else if (argument->text)
-            read_option((enum option)row, argument, ret_options, reterr);
-        if (row < ROW_COUNT)
-            given[row] = true;
-    }
+    pe_options *options =
+        pe_options_read(ROWS, ROW_COUNT, arguments->items, arguments->count, reterr);
+    const pe_value *image = pe_options_value(options, IMAGE);
+    *ret_options = (api_model_options){
+        .length = pe_options_value(options, LENGTH)->integer,
+        .offset = find_text(options, OFFSET),
+        .dtype = find_text(options, DTYPE),
+        .table = find_text(options, TABLE),
+        .seq_len = pe_options_value(options, SEQ_LEN)->integer,
+        .height = image->present ? (int64_t)image->items[0] : 0,
+        .width = image->present ? (int64_t)image->items[image->count - 1] : 0,
+        .frames = pe_options_value(options, FRAMES)->integer,
+        .components = find_text(options, COMPONENTS), /* the plan checks the names */
+        .convention = (api_convention)pe_options_value(options, CONVENTION)->integer,
+        .plan = pe_options_value(options, PLAN)->integer != 0,
+        .format = find_text(options, FORMAT),
+        .parameters = find_text(options, PARAMETERS), /* the scheme checks the name */
+        .read = options,
+    };
     if (ret_options->plan && ret_options->format && strcmp(ret_options->format, "json") != 0)
         pe_error_add(reterr, PE_OUT_OF_RANGE, "format", ret_options->format,
                      "json with plan=true, or left out");
     ret_options->convention_name = CONVENTIONS[ret_options->convention];
+}
+
+void api_model_options_done(api_model_options *options)
+{
+    pe_options_free(options->read);
 }

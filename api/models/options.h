@@ -4,8 +4,6 @@
 
 #include "http/arguments.h"
 
-#include <jansson.h>
-
 /* Rows of a table where the request does not give `length`, and queries and keys of a matrix
  * of them. */
 #define API_MODEL_ROWS    4096
@@ -26,17 +24,16 @@ typedef struct api_model_options {
     bool plan;              /* the plan alone is asked for */
     const char *format;     /* "safetensors" or "json"; NULL: not given */
     const char *parameters; /* a stored set of trained tensors; NULL: not given */
+    pe_options *read;       /* whose the texts are */
 } api_model_options;
 
-/* The options as rows of a parameter table: their names and help. What values they have is said
- * by the other two, since one option is a list of names, which no parameter of a scheme is. */
+/* The options as rows of a parameter table. */
 const pe_parameter *api_model_option_rows(size_t *ret_count);
-json_t *api_model_option_schema(size_t row);
-json_t *api_model_option_describe(size_t row);
 
-/* Read the options from a request's arguments, whose texts they keep. Strangers and values that
- * are not legal are problems. */
+/* Read the options from a request's arguments. Strangers and values that are not legal are
+ * problems. Call api_model_options_done in any case. */
 void api_model_options_read(const api_arguments *arguments, api_model_options *ret_options,
                             pe_error *reterr);
+void api_model_options_done(api_model_options *options);
 
 #endif

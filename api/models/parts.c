@@ -35,6 +35,7 @@ void model_part_done(api_model_part *part)
     pe_request_unref(part->request);
     json_decref(part->facts);
     json_decref(part->notes);
+    json_decref(part->second);
 }
 
 /* ---- arguments ---- */

@@ -61,6 +61,7 @@ typedef struct layer_facts {
     bool last_is_full;      /* whatever the pattern */
     const char *full, *other; /* NULL: full_attention, sliding_attention */
     const char *flags_key;    /* a list with 0 for each `full` layer */
+    bool own_types;           /* layer_types say nothing about positions */
     const char *indices_key;  /* a list of the `full` layers, by index … */
     const char *indices;      /* … and the class's own list, as JSON; NULL: none */
 } layer_facts;
@@ -76,6 +77,10 @@ bool model_plan_stages(model_config *config, const double depths[], size_t count
 /* Let all layers of a type use a part; NULL: all layers that have positions at all. A second
  * part of a layer is not noted. Reads the layers first where no rule has. */
 void model_use(model_config *config, const api_model_part *part, const char *layer_type);
+
+/* Let all layers of a type use a part besides the one that they have; NULL: all layers that
+ * have a part. */
+void model_use_besides(model_config *config, api_model_part *part, const char *layer_type);
 
 /* Whether a type of layers has no positions in any model, such as "conv". */
 bool model_is_still(const char *layer_type);

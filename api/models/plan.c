@@ -60,6 +60,15 @@ static void refuse_type(const model_config *config, const char *name, pe_error *
     pe_problem_suggest(problem, name ? pe_nearest(name, names, count) : NULL);
 }
 
+/* Whether the row itself says which components a model has. */
+static bool has_components(const model_type *type)
+{
+    const model_rule *rule = type->rules;
+    while ((rule->plan || rule->key) && rule->plan != model_plan_component)
+        rule++;
+    return rule->plan != NULL;
+}
+
 /* Plan a config that names the type of its text, but holds components. */
 static void plan_components(model_config *config)
 {
@@ -104,7 +113,8 @@ static void make_plan(api_model_plan *plan, json_t *object, const pe_limits *lim
     }
     plan->model_type = config.type->name;
     plan->family = config.type->family;
-    if (config.type->component && json_is_object(json_object_get(object, "text_config")))
+    if (config.type->component && !has_components(config.type) &&
+        json_is_object(json_object_get(object, "text_config")))
         plan_components(&config);
     else
         model_plan_type(&config);

@@ -95,6 +95,17 @@ void model_plan_t5_stacks(model_config *config, const void *relative_rule)
     model_plan_t5(config, &facts);
 }
 
+/* The width of a head, by whose square root the bias is divided. */
+static void add_divisor(const model_config *config, const relative_facts *facts,
+                        api_model_part *part)
+{
+    model_number hidden = model_required(config, "hidden_size", or_nan(facts->width), 1);
+    model_number heads = model_required(config, "num_attention_heads", or_nan(facts->heads), 1);
+    api_origin from = model_divide_origins(config, hidden.from, heads.from);
+    model_fact_number(part, "head_dim", floor(hidden.value / heads.value), from);
+    model_argument_number(config, part, "head_dim", floor(hidden.value / heads.value), from);
+}
+
 void model_plan_alibi(model_config *config, const void *relative_rule)
 {
     const relative_facts *facts = relative_rule;
@@ -104,7 +115,12 @@ void model_plan_alibi(model_config *config, const void *relative_rule)
     add_heads(config, facts, part);
     model_fact_number(part, "alibi_bias_max", 8, model_default_of(config));
     model_fact_text(part, "mask", facts->layout, model_default_of(config));
-    model_argument(config, part, "mask", facts->layout, model_default_of(config));
+    if (facts->preset)
+        model_argument(config, part, "preset", facts->preset, model_default_of(config));
+    else
+        model_argument(config, part, "mask", facts->layout, model_default_of(config));
+    if (facts->divided)
+        add_divisor(config, facts, part);
     if (facts->note)
         model_note(part->notes, "%s", facts->note);
     model_part_finish(config, part, "alibi", "bias slopes");
@@ -121,7 +137,7 @@ void model_plan_deberta(model_config *config, const void *relative_rule)
     if (span.value < 1)
         span = longest;
     add_width(config, facts, part);
-    model_number heads = model_required(config, "num_attention_heads", 12, 1);
+    model_number heads = model_required(config, "num_attention_heads", facts->heads, 1);
     double rows = 2 * (facts->buckets_keys && buckets.value > 0 ? buckets.value : span.value);
     model_fact_number(part, "heads", heads.value, heads.from);
     model_fact_number(part, "max_relative_positions", span.value, span.from);
@@ -144,12 +160,11 @@ void model_plan_transformer_xl(model_config *config, const void *relative_rule)
     api_origin from;
     model_number clamp = model_integer(config, "clamp_len", -1);
     api_model_part *part = begin(config, facts, "transformer_xl", ANY_LENGTH);
-    const char *attention =
-        facts->layout ? facts->layout : model_string(config, "attn_type", &from);
-    if (facts->layout || !attention)
+    const char *attention = facts->layout;
+    if (attention)
         from = model_default_of(config);
-    if (!attention)
-        attention = "bi";
+    else
+        attention = model_choice(config, "attn_type", "bi uni", "bi", &from);
     add_width(config, facts, part);
     add_heads(config, facts, part);
     model_fact_text(part, "attention", attention, from);

@@ -107,15 +107,28 @@ static void add_facts(const rotary_keys *keys, api_model_part *part)
 /* How much transformers multiplies the scores by, outside of the tables. */
 static void add_softmax_scale(const rotary_keys *keys, api_model_part *part)
 {
+    if (!keys->facts->softmax_scale)
+        return;
     model_number mscale = model_real(&keys->dictionary, "mscale_all_dim", NAN);
     model_number factor = model_real(&keys->dictionary, "factor", NAN);
-    if (!keys->facts->softmax_scale || isnan(mscale.value) || mscale.value == 0 ||
-        isnan(factor.value))
+    if (isnan(mscale.value) || mscale.value == 0 || isnan(factor.value))
         return;
     double scale = factor.value <= 1 ? 1 : 0.1 * mscale.value * log(factor.value) + 1;
     model_fact_number(part, "softmax_scale_factor", scale * scale, mscale.from);
     model_note(part->notes, "DeepSeek's code multiplies the scores by softmax_scale_factor, "
                             "(0.1 mscale_all_dim ln factor + 1)^2; the tables do not hold it.");
+}
+
+/* The position of row 0: that of the request, or of the component's first token. */
+static void add_first_position(const model_config *config, api_model_part *part)
+{
+    bool asked = config->planner->plan->options->offset != NULL;
+    model_argument_offset(config, part, asked ? 0 : config->first, model_default_of(config));
+    if (config->first == 0)
+        return;
+    model_fact_number(part, "first_position", config->first, model_default_of(config));
+    model_note(part->notes, "The model's first token has position %g, not 0%s.", config->first,
+               asked ? "; offset of the request says which one row 0 has" : "");
 }
 
 /* Plan one table. */
@@ -132,7 +145,7 @@ static api_model_part *plan_table(const model_config *config, const rotary_keys 
         model_add_prompt(config, facts->picture, keys->longest, part);
     } else {
         model_argument_length(config, part, keys->longest, API_MODEL_ROWS);
-        model_argument_offset(config, part, 0, MODEL_QUERY);
+        add_first_position(config, part);
     }
     if (isnan(keys->width.value))
         model_argument_number(config, part, "dim", keys->head.value, keys->head.from);
@@ -160,29 +173,6 @@ static api_model_part *plan_table(const model_config *config, const rotary_keys 
     return part;
 }
 
-/* Two tables of longrope: sequences up to the original length have other divisors than longer
- * ones. With seq_len the request has chosen one. */
-static void plan_both_lengths(model_config *config, rotary_keys *keys)
-{
-    if (isnan(keys->original.value))
-        keys->original = keys->longest;
-    if (config->planner->plan->options->seq_len > 0) {
-        model_use(config, plan_table(config, keys, NULL, 0), NULL);
-        return;
-    }
-    api_model_part *brief = plan_table(config, keys, "short_context", keys->original.value);
-    model_note(brief->notes,
-               "For sequences of up to %.0f positions; a module starts with these.",
-               keys->original.value);
-    model_use(config, brief, NULL);
-    if (keys->longest.value > keys->original.value) {
-        api_model_part *extended =
-            plan_table(config, keys, "long_context", keys->longest.value);
-        model_note(extended->notes, "For longer sequences: every layer takes these instead of "
-                                    "short_context.");
-    }
-}
-
 /* Let the layers that turn use a part. */
 static void use_where_turning(model_config *config, const rotary_facts *facts,
                               const api_model_part *part)
@@ -207,6 +197,29 @@ static void use_where_turning(model_config *config, const rotary_facts *facts,
         model_note(part->notes, "Layers of the type %s have no positions.", still);
 }
 
+/* Two tables of longrope: sequences up to the original length have other divisors than longer
+ * ones. With seq_len the request has chosen one. */
+static void plan_both_lengths(model_config *config, rotary_keys *keys)
+{
+    if (isnan(keys->original.value))
+        keys->original = keys->longest;
+    if (config->planner->plan->options->seq_len > 0) {
+        use_where_turning(config, keys->facts, plan_table(config, keys, NULL, 0));
+        return;
+    }
+    api_model_part *brief = plan_table(config, keys, "short_context", keys->original.value);
+    model_note(brief->notes,
+               "For sequences of up to %.0f positions; a module starts with these.",
+               keys->original.value);
+    use_where_turning(config, keys->facts, brief);
+    if (keys->longest.value > keys->original.value) {
+        api_model_part *extended =
+            plan_table(config, keys, "long_context", keys->longest.value);
+        model_note(extended->notes, "For longer sequences: every layer takes these instead of "
+                                    "short_context.");
+    }
+}
+
 void model_plan_rotary(model_config *config, const void *rotary_rule)
 {
     static const char *const TYPES[] = {"full_attention", "sliding_attention"};
@@ -215,8 +228,10 @@ void model_plan_rotary(model_config *config, const void *rotary_rule)
         rotary_keys keys = model_rotary_keys(config, facts, NULL);
         if (model_rotary_is_longrope(&keys))
             plan_both_lengths(config, &keys);
+        else if (facts->besides)
+            model_use_besides(config, plan_table(config, &keys, facts->suffix, 0), NULL);
         else
-            use_where_turning(config, facts, plan_table(config, &keys, NULL, 0));
+            use_where_turning(config, facts, plan_table(config, &keys, facts->suffix, 0));
         return;
     }
     for (size_t i = 0; i < 2; i++) {

@@ -9,14 +9,18 @@
 typedef struct rotary_facts {
     double theta;               /* 0: 10000 */
     double theta_4_53;          /* in release 4.53, where that differs */
-    const char *theta_keys;     /* NULL: rope_theta; "": none, it is fixed */
+    const char *theta_keys;     /* NULL: rope_theta; "": none beside the dictionary */
+    const char *theta_object;   /* what holds the theta that release 4.53 reads; NULL: none */
+    bool unscaled;              /* neither rope_scaling nor rope_parameters is read */
+    bool no_scaling;            /* rope_scaling is not */
     double head;                /* columns of a head; 0: hidden_size / num_attention_heads */
     const char *head_keys;      /* NULL: head_dim; "": none */
     double hidden, heads;       /* the class's widths, for files that hold differences alone */
     double partial;             /* part of a head that turns; 0: all, whatever the key says */
     bool partial_forced;        /* … and no key is read */
     const char *width_key;      /* the number of columns that turn, in place of a part */
-    double width;               /* its default */
+    double width;               /* its default; 0: a part */
+    bool width_of_all;          /* … and null or 0 stands for hidden_size */
     bool interleaved;           /* pairs of neighbours, not of halves */
     const char *interleave_key; /* says so, if it is there */
     double length;              /* default of max_position_embeddings; 0: none */
@@ -31,7 +35,6 @@ typedef struct rotary_facts {
     double global_head;      /* width of a head of layers of full attention … */
     const char *global_keys; /* … and its key */
     double local_head;       /* unused unless global_head is set */
-    bool global_partial;     /* `partial` is for layers of full attention alone */
     bool alpha;              /* rope_type dynamic reads alpha */
     bool mscales;            /* short_mscale and long_mscale are attention factors */
     bool yarn_is_longrope;   /* as su is */
@@ -41,6 +44,8 @@ typedef struct rotary_facts {
     const char *axes;             /* the order of the sections; NULL: "thw" */
     const picture_facts *picture; /* M-RoPE: how pictures get positions; NULL: not known */
     bool reversed;                /* turns by minus the angle */
+    const char *suffix;           /* of the part's name; NULL: none */
+    bool besides;                 /* layers use it besides another one */
     const char *note;
 } rotary_facts;
 

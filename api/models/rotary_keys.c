@@ -4,12 +4,25 @@
  * - rope_scaling wins over rope_parameters; an empty one counts as absent.
  * - rope_theta inside wins over the one beside it, and that over the class's.
  * - rope_type wins over type; "mrope" is default with sections, "su" is longrope.
- * - partial_rotary_factor beside wins over the one inside.
+ * - partial_rotary_factor inside wins over the one beside it.
  * - original_max_position_embeddings beside wins over the one inside. */
 #include "models/rotary.h"
 
 #include <math.h>
 #include <string.h>
+
+/* Whether a dictionary holds one for each type of layers. */
+static bool is_by_layer_type(json_t *dictionary)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach(dictionary, key, value)
+    {
+        if (json_is_object(value) && strstr(key, "attention"))
+            return true;
+    }
+    return false;
+}
 
 /* The dictionary of a layer type, if the given one is by layer types; else itself. */
 static model_config of_layer_type(const model_config *dictionary, const char *layer_type)
@@ -25,11 +38,41 @@ static model_config of_layer_type(const model_config *dictionary, const char *la
     return chosen ? model_object(dictionary, chosen) : *dictionary;
 }
 
+/* Note where transformers makes something else of a dictionary than its author meant, which is
+ * what this plan follows. */
+static void note_dictionary(const model_config *config, const rotary_keys *keys,
+                            const model_config *found, bool scaled)
+{
+    json_t *notes = config->planner->plan->notes;
+    bool by_type = is_by_layer_type(found->object);
+    if (by_type && !keys->layer_type)
+        model_note(notes,
+                   "%s is by types of layers, but the class has one table: transformers takes "
+                   "none of them, and its default theta.",
+                   found->path);
+    if (!keys->layer_type || by_type || json_object_size(found->object) == 0)
+        return;
+    if (!scaled)
+        model_note(notes,
+                   "%s is not by types of layers: it is read for layers of full attention, "
+                   "where transformers ignores it.",
+                   found->path);
+    else if (model_has(found, "type") && !model_has(found, "rope_type"))
+        model_note(notes,
+                   "%s has type and no rope_type: transformers ignores it in this class, which "
+                   "reads rope_type alone.",
+                   found->path);
+}
+
 static model_config find_dictionary(const model_config *config, const rotary_keys *keys)
 {
     const rotary_facts *facts = keys->facts;
-    model_config scaling = model_object(config, "rope_scaling");
-    model_config parameters = model_object(config, "rope_parameters");
+    model_config scaling = *config, parameters = *config;
+    scaling.object = parameters.object = NULL;
+    if (!facts->unscaled && !facts->no_scaling)
+        scaling = model_object(config, "rope_scaling");
+    if (!facts->unscaled)
+        parameters = model_object(config, "rope_parameters");
     bool scaled = json_object_size(scaling.object) > 0;
     model_config found = scaled ? scaling : parameters;
     if (scaled && json_object_size(parameters.object) > 0 &&
@@ -41,8 +84,9 @@ static model_config find_dictionary(const model_config *config, const rotary_key
         found.path = NULL;
         found.object = json_loads(facts->parameters, JSON_DECODE_INT_AS_REAL, NULL);
         json_array_append_new(config->planner->plan->kept, found.object);
-        return found;
+        return of_layer_type(&found, keys->layer_type);
     }
+    note_dictionary(config, keys, &found, scaled);
     model_config inner = of_layer_type(&found, keys->layer_type);
     bool local = keys->layer_type && strcmp(keys->layer_type, "sliding_attention") == 0;
     if (local && !facts->local_scaled && inner.object == found.object)
@@ -52,11 +96,10 @@ static model_config find_dictionary(const model_config *config, const rotary_key
 
 static void read_type(rotary_keys *keys)
 {
-    const char *type = model_string(&keys->dictionary, "rope_type", &keys->type_from);
-    if (!type) {
-        type = "default";
-        keys->type_from = model_default_of(&keys->dictionary);
-    }
+    const char *type =
+        model_choice(&keys->dictionary, "rope_type",
+                     "default linear dynamic yarn longrope llama3 proportional mrope su",
+                     "default", &keys->type_from);
     keys->sections = model_list(&keys->dictionary, "mrope_section", &keys->sections_from);
     if (strcmp(type, "mrope") == 0)
         type = "default";
@@ -78,11 +121,13 @@ static void read_theta(const model_config *config, rotary_keys *keys)
         fallback = facts->theta_4_53;
     if (fallback == 0)
         fallback = 10000;
-    if (!*names) {
-        keys->theta = (model_number){false, fallback, model_default_of(config)};
-        return;
+    model_number beside = {false, fallback, model_default_of(config)};
+    if (older && facts->theta_object) {
+        model_config object = model_object(config, facts->theta_object);
+        beside = model_real(&object, "rope_theta", fallback);
+    } else if (*names) {
+        beside = model_real(config, names, fallback);
     }
-    model_number beside = model_real(config, names, fallback);
     model_number inside = model_real(&keys->dictionary, "rope_theta", NAN);
     keys->theta = isnan(inside.value) ? beside : inside;
     if (beside.given && inside.given && beside.value != inside.value)
@@ -143,24 +188,29 @@ static void read_part_that_turns(const model_config *config, rotary_keys *keys)
 {
     const rotary_facts *facts = keys->facts;
     const char *key = "partial_rotary_factor";
-    bool local = keys->layer_type && strcmp(keys->layer_type, "sliding_attention") == 0;
-    double fallback =
-        facts->partial > 0 && !(facts->global_partial && local) ? facts->partial : 1;
+    double fallback = facts->partial > 0 ? facts->partial : 1;
     bool scaled = strcmp(keys->type, "default") != 0;
     keys->partial = (model_number){false, fallback, model_default_of(config)};
     keys->width = (model_number){.value = NAN};
     if (facts->width_key) {
-        keys->width = model_integer(config, facts->width_key, facts->width);
+        keys->width =
+            model_integer(config, facts->width_key, facts->width > 0 ? facts->width : NAN);
         bool is_null = json_is_null(json_object_get(config->object, facts->width_key));
-        if (is_null || keys->width.value == 0)
+        if (facts->width_of_all && (is_null || keys->width.value == 0))
             keys->width = model_required(config, "hidden_size", NAN, 1);
-    } else if ((facts->partial > 0 || scaled) && !facts->partial_forced) {
+    }
+    if (isnan(keys->width.value) && (facts->partial > 0 || scaled) && !facts->partial_forced) {
         model_number beside = model_real(config, key, NAN);
         model_number inside = model_real(&keys->dictionary, key, NAN);
-        if (inside.given)
-            keys->partial = inside;
         if (beside.given)
             keys->partial = beside;
+        if (inside.given)
+            keys->partial = inside;
+        if (inside.given && beside.given && inside.value != beside.value)
+            model_note(config->planner->plan->notes,
+                       "%s wins over %s, as in transformers since 5.16; up to 5.0 it is the "
+                       "other way round.",
+                       inside.from.path, beside.from.path);
     }
 }
 

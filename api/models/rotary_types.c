@@ -2,7 +2,13 @@
 #include "models/rotary.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+
+static const pe_scheme_info *rope(void)
+{
+    return pe_scheme_describe(pe_scheme_find("rope"));
+}
 
 bool model_rotary_is_longrope(const rotary_keys *keys)
 {
@@ -61,13 +67,6 @@ static model_number quotient(const model_config *config, const rotary_keys *keys
 
 typedef void type_adder(const model_config *config, const rotary_keys *keys, double seq_len,
                         api_model_part *part);
-
-static void add_linear(const model_config *config, const rotary_keys *keys, double seq_len,
-                       api_model_part *part)
-{
-    (void)seq_len;
-    add_required(config, keys, part, "factor");
-}
 
 /* The length of the sequence: of the request, else the longest one. */
 static void add_sequence(const model_config *config, const rotary_keys *keys, double seq_len,
@@ -165,7 +164,8 @@ static void add_longrope(const model_config *config, const rotary_keys *keys, do
                          api_model_part *part)
 {
     bool older = config->planner->plan->options->convention == API_CONVENTION_4_53;
-    bool beyond = seq_len > keys->original.value;
+    int64_t asked = config->planner->plan->options->seq_len;
+    bool beyond = (asked > 0 ? (double)asked : seq_len) > keys->original.value;
     bool on_top = model_has(config, "original_max_position_embeddings");
     const char *mscale = beyond ? "long_mscale" : "short_mscale";
     add_list(config, keys, "short_factor", part);
@@ -200,40 +200,79 @@ static void add_llama3(const model_config *config, const rotary_keys *keys, doub
     add_original(config, keys, part);
 }
 
-static void add_proportional(const model_config *config, const rotary_keys *keys,
-                             double seq_len, api_model_part *part)
+/* The parameters of a type, for which the config has keys of the same names. */
+static void add_parameters(const model_config *config, const rotary_keys *keys, double seq_len,
+                           api_model_part *part)
 {
+    const pe_scheme_info *info = rope();
     (void)seq_len;
-    add_optional(config, keys, part, "factor", true);
+    for (size_t i = 0; i < info->parameter_count; i++) {
+        const pe_parameter *row = &info->parameters[i];
+        bool depends = row->when && strcmp(row->when, "rope_type") == 0;
+        for (const pe_case *own = row->cases; depends && own->choice; own++)
+            if (strcmp(own->choice, keys->type) != 0)
+                continue;
+            else if (strcmp(row->name, "original_max_position_embeddings") == 0)
+                add_original(config, keys, part);
+            else if (own->required)
+                add_required(config, keys, part, row->name);
+            else if (row->type == PE_REAL)
+                add_optional(config, keys, part, row->name, true);
+    }
 }
 
+/* Types whose keys mean more than the parameters of their names; NULL: no config has the type.
+ */
 static const struct {
     const char *type;
     type_adder *add;
 } TYPES[] = {
-    {"default", NULL},
-    {"linear", add_linear},
-    {"dynamic", add_dynamic},
-    {"yarn", add_yarn},
-    {"longrope", add_longrope},
+    {"ntk", NULL},          {"dynamic", add_dynamic},
+    {"yarn", add_yarn},     {"longrope", add_longrope},
     {"llama3", add_llama3},
-    {"proportional", add_proportional},
 };
+
+static type_adder *find_adder(const char *type)
+{
+    for (size_t i = 0; i < sizeof TYPES / sizeof *TYPES; i++)
+        if (strcmp(TYPES[i].type, type) == 0)
+            return TYPES[i].add;
+    return add_parameters;
+}
+
+/* Find how a type of the scheme rope is read, and list the types that are; NULL: it is none. */
+static type_adder *choose_adder(const char *type, char *ret_types, size_t size)
+{
+    const pe_scheme_info *info = rope();
+    type_adder *chosen = NULL;
+    const pe_parameter *row = info->parameters;
+    size_t used = 0;
+    while (strcmp(row->name, "rope_type") != 0)
+        row++;
+    for (const char *const *types = row->choices; *types; types++) {
+        type_adder *add = find_adder(*types);
+        if (add && used < size)
+            used += (size_t)snprintf(ret_types + used, size - used, "%s%s",
+                                     used == 0  ? ""
+                                     : types[1] ? ", "
+                                                : " or ",
+                                     *types);
+        if (strcmp(*types, type) == 0)
+            chosen = add;
+    }
+    return chosen;
+}
 
 void model_rotary_type(const model_config *config, const rotary_keys *keys, double seq_len,
                        api_model_part *part)
 {
+    char types[160];
+    type_adder *add = choose_adder(keys->type, types, sizeof types);
     model_fact_text(part, "rope_type", keys->type, keys->type_from);
-    for (size_t i = 0; i < sizeof TYPES / sizeof *TYPES; i++) {
-        if (strcmp(TYPES[i].type, keys->type) != 0)
-            continue;
-        if (TYPES[i].add) {
-            model_argument(config, part, "rope_type", keys->type, keys->type_from);
-            TYPES[i].add(config, keys, seq_len, part);
-        }
-        return;
+    if (!add) {
+        model_refuse(config->planner, keys->type_from, NULL, "%s, not %s", types, keys->type);
+    } else if (strcmp(keys->type, "default") != 0) {
+        model_argument(config, part, "rope_type", keys->type, keys->type_from);
+        add(config, keys, seq_len, part);
     }
-    model_refuse(config->planner, keys->type_from, NULL,
-                 "default, linear, dynamic, yarn, longrope, llama3 or proportional, not %s",
-                 keys->type);
 }

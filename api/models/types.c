@@ -20,6 +20,12 @@
     {                                                                                          \
         .key = (its_key), .is = (words), .otherwise = (absent)                                 \
     }
+/* the same in release 4.53 alone, which reads a key that release 5 does not */
+#define IN_4_53(its_key, words, rest)                                                          \
+    {                                                                                          \
+        .key = (its_key), .is = (words), .otherwise = (words), .others = (rest),               \
+        .only_4_53 = true                                                                      \
+    }
 #define JSON(...)     #__VA_ARGS__
 #define SAY(sentence) RULE(model_plan_word, word_facts, .note = (sentence))
 #define LAYERS(...)   RULE(model_plan_layers, layer_facts, __VA_ARGS__)
@@ -50,6 +56,9 @@
     SAY("transformers does not know this model type: these are the facts of the code that "    \
         "comes "                                                                               \
         "with the checkpoint.")
+#define DE_INTERLEAVED                                                                         \
+    "Pairs are read from neighbouring columns (2i, 2i+1) and written de-interleaved, i and "   \
+    "i + d/2."
 #define NO_POSITIONS                                                                           \
     SAY("This model has no positions: order is in its recurrence or convolutions.")
 #define CONVOLUTION                                                                            \
@@ -58,6 +67,21 @@
         .note = "Positions come from a grouped convolution, whose weights are trained: there " \
                 "is nothing to compute.")
 
+#define BOX_BIASES                                                                             \
+    WHEN("has_relative_attention_bias", "true", "true"),                                       \
+        T5(.suffix = "bias", .heads = 12, .buckets_keys = "rel_pos_bins",                      \
+           .distance_keys = "max_rel_pos"),                                                    \
+        WHEN("has_spatial_attention_bias", "true", "true"),                                    \
+        T5(.suffix = "bias_2d", .heads = 12, .buckets_keys = "rel_2d_pos_bins", .buckets = 64, \
+           .distance_keys = "max_rel_2d_pos", .distance = 256,                                 \
+           .note = "Once for x, once for y.")
+#define BOX_TABLES                                                                             \
+    LEARNED(.suffix = "boxes", .rows_keys = "max_2d_position_embeddings", .rows = 1024,        \
+            .width_keys = "coordinate_size", .width = 128,                                     \
+            .note = "Two tables of this shape: x and y of the sides of a box."),               \
+        LEARNED(.suffix = "box_sizes", .rows_keys = "max_2d_position_embeddings",              \
+                .rows = 1024, .width_keys = "shape_size", .width = 128,                        \
+                .note = "Two tables of this shape: height and width of a box.")
 #define ENCODER_STACK                                                                          \
     STACK("encoder", .layers = {.count_keys = "encoder_layers|num_hidden_layers"})
 #define DECODER_STACK    STACK("decoder", .layers = {.count_keys = "decoder_layers"})
@@ -77,18 +101,25 @@
                 "the checkpoint's table counts.")
 
 #define T5_STACKS(...)                                                                         \
-    RULE(model_plan_t5_stacks, relative_facts, .heads_keys = "num_heads", .heads = 8,          \
+    RULE(model_plan_t5_stacks, relative_facts, .heads_keys = "num_heads",                      \
          .note =                                                                               \
              "n_positions limits nothing; cross-attention has no bias, and scores are not "    \
              "divided by sqrt(d).",                                                            \
          __VA_ARGS__)
+/* DeBERTa: without relative_attention as BERT, and perhaps both */
+#define DISENTANGLED(its_width, ...)                                                           \
+    WHEN("relative_attention", "true", "true"), DEBERTA(.width = (its_width), __VA_ARGS__),    \
+        WHEN("relative_attention", "false", "true"),                                           \
+        SAY("No distances: relative_attention is false, as in the class unless given."),       \
+        WHEN("position_biased_input", "true", "true"),                                         \
+        LEARNED(.suffix = "table", .rows = 512, .width = (its_width))
 #define TWO_SIDED(...) RULE(model_plan_two_sided, relative_facts, __VA_ARGS__)
 
 #define VIT(...)                                                                               \
     PATCHES(__VA_ARGS__, .class_row = "row 0", .preset = "vit",                                \
             .resized = "bicubic, align_corners False, no antialias")
 #define BUCKETED(...)                                                                          \
-    PATCHES(__VA_ARGS__, .width = 1152, .preset = "idefics2",                                  \
+    PATCHES(__VA_ARGS__, .preset = "idefics2",                                                 \
             .resized = "looked up by fractional buckets of the coordinates")
 
 #define BEIT_BIAS RULE(model_plan_beit, cells_facts, .image = 224, .patch = 16, .heads = 12)
@@ -112,39 +143,84 @@
     "columns", "h, then w", "frequencies", "theta^(-4i/head_dim), restarted for each axis",    \
         "order", "rows in merge blocks of m x m"
 #define MERGED "spatial_merge_size", "spatial_merge_size", "2"
+#define IN_ORDER                                                                               \
+    "columns", "h, then w", "frequencies", "theta^(-4i/head_dim), restarted for each axis",    \
+        "order", "row by row"
 #define QWEN_AXES(frames)                                                                      \
     .scheme = "axial_rope", .preset = "qwen2_vl_vision", .cells = 16, .tube = (frames)
-#define DETR(its_preset, centre)                                                               \
-    GRID(.kind = "detr_sine_2d", .scheme = "sinusoidal_2d", .preset = (its_preset),            \
-         .stride = 32, .cells = 25,                                                            \
-         .facts = {"temperature", "10000", "normalize", "true", "scale", "2 pi", "center",     \
-                   (centre), "order", "y | x", "layout", "interleaved"},                       \
-         .numbers = {"dim", "hidden_size", "256"},                                             \
-         .note = "Positions are cumulative sums of the mask.")
-#define AXES(widths, key)                                                                      \
+#define SINES(...)                                                                             \
+    GRID(.kind = "detr_sine_2d", .scheme = "sinusoidal_2d", .stride = 32, .cells = 25,         \
+         .facts = {"normalize", "true", "scale", "2 pi", "order", "y | x", "layout",           \
+                   "interleaved"},                                                             \
+         .note = "Positions are cumulative sums of the mask.", __VA_ARGS__)
+#define FROM_1 .centre = "positions begin at 1"
+/* DETR and its kin: sinusoids, or trained tables of rows and of columns */
+#define TABLE_OF(axis)                                                                         \
+    WHEN("position_embedding_type", "learned", "sine"),                                        \
+        LEARNED(.suffix = (axis), .rows_keys = "", .rows = 50,                                 \
+                .width_keys = "d_model|hidden_size", .width = 256, .parts = 2,                 \
+                .note = "A cell has the vector of its column, then that of its row.")
+#define DETR(...)                                                                              \
+    WHEN("position_embedding_type", "sine", "sine"), SINES(__VA_ARGS__), TABLE_OF("rows"),     \
+        TABLE_OF("columns"), BACKBONE
+#define GROUNDING_DINO                                                                         \
+    DETR(.preset = "detr", FROM_1, .theta = 20,                                                \
+         .theta_keys = "positional_embedding_temperature"),                                    \
+        COMPONENT(.name = "text", .keys = "text_config", .type = "bert")
+#define SWIN_TABLE(its_more)                                                                   \
+    WHEN("use_absolute_embeddings", "true", "false"),                                          \
+        PATCHES(.suffix = "table", .image = 224, .patch = 4, .more = (its_more),               \
+                .width_keys = "embed_dim", .width = 96, .preset = "vit",                       \
+                .resized = "bicubic, align_corners False, no antialias")
+#define AXES(widths, key, ...)                                                                 \
     GRID(.kind = "rope_nd", .theta_keys = "theta", .theta = 10000, .interleaved = true,        \
          .head_keys = "attention_head_dim", .head = 128, .scheme = "axial_rope",               \
          .preset = "flux", .stride = 16, .cells = 64, .frames_keys = "no_frames", .frames = 1, \
          .numbers = {"axis_dims", (key), (widths)},                                            \
-         .facts = {"precision", "float64 frequencies"})
+         .facts = {"precision", "float64 frequencies"}, __VA_ARGS__)
 #define TIMESTEP(...)                                                                          \
     SINUSOIDAL(.suffix = "timestep", .rows_keys = "num_train_timesteps", .rows = 1000,         \
                .layout = "concat_cos_first", .frequencies = "vaswani",                         \
                .note = "Rows are timesteps of the diffusion.", __VA_ARGS__)
+#define FLUX                                                                                   \
+    AXES("[16, 56, 56]", "axes_dims_rope", .centred = false),                                  \
+        TIMESTEP(.width = 256, .width_keys = "timestep_dim")
 #define UNET_TIMESTEP(first) RULE(model_plan_unet, unet_facts, .channels = (first))
 
-#define TEXT(its_type)                                                                         \
+#define QWEN3_VISION                                                                           \
+    GRID(.kind = "rope_2d", .width = 1152, .heads = 16, .theta_keys = "", .theta = 10000,      \
+         .patch = 16, QWEN_AXES(2), .facts = {QUARTERS}, .numbers = {MERGED}),                 \
+        PATCHES(.suffix = "table", .side_keys = "num_position_embeddings", .side = 2304,       \
+                .width = 1152, .preset = "qwen3_vl", .merged = true,                           \
+                .resized = "bilinear, align_corners True, to the grid",                        \
+                .note = "Rows come in merge blocks.")
+#define BY_WINDOWS                                                                             \
+    "The model sorts the rows by windows before its layers: the same rows in another order."
+
+/* Components by their row's name, and what else there is to say of them. */
+#define TEXT(...)                                                                              \
     COMPONENT(.name = "text", .keys = "text_config|llm_config|language_config",                \
-              .type = (its_type))
+              .type = __VA_ARGS__)
+#define OWN_TEXT(...) TEXT(__VA_ARGS__, .ignore_type = true)
 #define FLAT_TEXT(its_type)                                                                    \
     COMPONENT(.name = "text", .keys = "text_config", .type = (its_type), .flat = true,         \
               .ignore_type = true)
-#define VISION(its_type)                                                                       \
-    COMPONENT(.name = "vision", .keys = "vision_config", .type = (its_type))
-#define OWN_VISION(its_type)                                                                   \
-    COMPONENT(.name = "vision", .keys = "vision_config", .type = (its_type),                   \
-              .ignore_type = true)
-#define AUDIO(its_type) COMPONENT(.name = "audio", .keys = "audio_config", .type = (its_type))
+#define VISION(...)     COMPONENT(.name = "vision", .keys = "vision_config", .type = __VA_ARGS__)
+#define OWN_VISION(...) VISION(__VA_ARGS__, .ignore_type = true)
+#define AUDIO(...)      COMPONENT(.name = "audio", .keys = "audio_config", .type = __VA_ARGS__)
+#define OWN_AUDIO(...)  AUDIO(__VA_ARGS__, .ignore_type = true)
+#define BACKBONE                                                                               \
+    COMPONENT(.name = "backbone", .keys = "backbone_config", .only_if_given = true,            \
+              .optional = true)
+/* CLIP's tower as LLaVA's class makes it where a file has none */
+#define LLAVA_VISION                                                                           \
+    VISION("clip_vision_model", .values = JSON({                                               \
+                                    "hidden_size": 1024,                                       \
+                                    "image_size": 336,                                         \
+                                    "patch_size": 14,                                          \
+                                    "num_hidden_layers": 24,                                   \
+                                    "num_attention_heads": 16                                  \
+                                }))
 
 /* ---- the table ---- */
 

@@ -31,7 +31,11 @@ typedef struct component_facts {
     const char *type;   /* where the object has no model_type */
     bool flat;          /* older files hold the keys beside the other components */
     bool only_if_given; /* an absent one is no component; else it has the class's defaults */
-    bool ignore_type;   /* the object's model_type is that of the parent */
+    bool ignore_type;   /* the class does not look at the object's model_type */
+    bool optional;      /* an object of an unknown type is noted, not refused */
+    const char *values; /* JSON of what the parent's class gives an absent object … */
+    bool merged;        /* … and for each key that a given object lacks */
+    double first;       /* the position of its first token */
 } component_facts;
 void model_plan_component(model_config *config, const void *facts);
 
@@ -50,14 +54,17 @@ void model_component_new(model_config *config, const char *name);
 /* A trained table with a row for each position, or one of sinusoids. */
 typedef struct table_facts {
     const char *suffix;     /* of the part's name, NULL: none */
-    const char *rows_keys;  /* NULL: max_position_embeddings */
+    const char *rows_keys;  /* NULL: max_position_embeddings; "": none, `rows` are fixed */
     double rows;            /* where the config does not say */
     double more;            /* rows that the table has beyond these */
     const char *width_keys; /* NULL: hidden_size */
     double width;
-    bool half_width;    /* half of that width */
-    double first;       /* the row of position 0 */
-    bool after_padding; /* … is pad_token_id + 1, and pad_token_id is 1 unless given */
+    double parts;                     /* that width is divided by … */
+    const char *parts_keys;           /* … a number of the config; NULL: `parts` alone */
+    double first;                     /* the row of position 0 */
+    bool after_padding;               /* … is pad_token_id + 1 … */
+    bool zero_padding;                /* … whose default is 0, not 1 */
+    bool rows_after;                  /* and so many rows the table has more */
     const char *layout, *frequencies; /* of sinusoids, as the scheme's parameters */
     const char *base_keys;            /* of sinusoids; NULL: 10000 */
     bool stored;                      /* the checkpoint holds the sinusoids as well */
@@ -171,6 +178,8 @@ typedef struct relative_facts {
     bool
         query_minus_key; /* Shaw: `left` and `right` count what query minus key is clipped to */
     const char *layout;
+    const char *preset; /* ALiBi: of the scheme */
+    bool divided;       /* … whose bias is divided by sqrt(head_dim) with the scores */
     const char *note;
 } relative_facts;
 void model_plan_t5(model_config *config, const void *facts);
@@ -204,6 +213,13 @@ typedef struct grid_facts {
     double stride;           /* pixels of a cell; 0: patch_size */
     double cells;            /* cells a side, where there is no image */
     const char *prefix_keys; /* of registers: rows before the grid, with a class token */
+    bool unmerged;           /* rows are in order, not in squares of spatial_merge_size … */
+    bool merged_video;       /* … but for those of a video */
+    double tubelet;          /* default of tubelet_size; 0: 1 */
+    const char *object;      /* what holds the width of sinusoids; NULL: the config */
+    const char *centre;      /* where the positions of sinusoids lie */
+    const char *height_theta_keys; /* of sinusoids of rows; NULL: as those of columns */
+    bool centred;                  /* rows and columns are counted from the middle */
     double tube;             /* above 0: as Qwen2-VL, frames that are one, and merged patches */
     const char *frames_keys; /* of a video; NULL: an image */
     double frames;           /* where the config does not say */
@@ -223,7 +239,8 @@ void model_plan_word(model_config *config, const void *facts);
 
 /* Queries that are multiplied by a number that grows with the position. */
 typedef struct temperature_facts {
-    bool llama4; /* else as Ministral 3 */
+    bool llama4; /* else as Ministral 3 … */
+    double beta; /* … whose llama_4_scaling_beta is this without rope_parameters */
 } temperature_facts;
 void model_plan_temperature(model_config *config, const void *facts);
 

@@ -1,10 +1,10 @@
-/* Request headers, responses and response headers of the OpenAPI document, as tables that say
- * which kinds of routes have them. */
+/* The OpenAPI document without its paths: reads the fixed part, writes out its shorthands, and
+ * says which kinds of routes have which request headers and responses. */
 #include "openapi/contract.h"
 
 #include "formats/registry.h"
+#include "openapi/fixed.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define COUNT_OF(table) (sizeof(table) / sizeof *(table))
@@ -19,227 +19,97 @@
 #define EVERY                                                                                  \
     (READS | WRITES | POSTS | API_TABLES | API_STORED_IDENTIFICATION | API_TEXT | API_STATE)
 
-/* ---- request headers ---- */
-
-/* {component, name, help, example, kinds of routes} */
+/* {component, kinds of routes that read it} */
 static const struct {
-    const char *component, *name, *help, *example;
+    const char *component;
     unsigned kinds;
 } REQUEST_HEADERS[] = {
-    {"AcceptEncoding", "Accept-Encoding", "gzip is there for text forms; 406 without identity",
-     "gzip", CODED},
-    {"IfMatch", "If-Match", "tags, or a star: 412 unless one is that of what is there", "*",
-     READS | WRITES},
-    {"IfNoneMatch", "If-None-Match",
-     "tags, or a star: 304 if one is that of what would come, 412 where something would change",
-     "\"3f1c\"", READS | WRITES},
-    {"IfRange", "If-Range", "the tag of what the range is of; the whole comes of another",
-     "\"3f1c\"", API_TENSORS},
-    {"Range", "Range", "of a binary form: bytes=first-last, bytes=first- or bytes=-count",
-     "bytes=0-63", API_TENSORS},
-    {"RequestId", "X-Request-Id", "1 to 128 of letters, digits and ._:/+=@-; else replaced",
-     "a5cda1a7", EVERY},
-    {"TraceParent", "traceparent", "W3C Trace Context, version 00; ignored if it is not valid",
-     "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", EVERY},
+    {"AcceptEncoding", CODED}, {"IfMatch", READS | WRITES}, {"IfNoneMatch", READS | WRITES},
+    {"IfRange", API_TENSORS},  {"Range", API_TENSORS},      {"RequestId", EVERY},
+    {"TraceParent", EVERY},
 };
 
-json_t *api_contract_parameters(void)
-{
-    json_t *components = json_object();
-    for (size_t i = 0; i < COUNT_OF(REQUEST_HEADERS); i++)
-        json_object_set_new(components, REQUEST_HEADERS[i].component,
-                            json_pack("{s:s, s:s, s:s, s:{s:s}, s:s}", "name",
-                                      REQUEST_HEADERS[i].name, "in", "header", "description",
-                                      REQUEST_HEADERS[i].help, "schema", "type", "string",
-                                      "example", REQUEST_HEADERS[i].example));
-    return components;
-}
-
-void api_contract_add_parameters(json_t *parameters, api_kind kind)
-{
-    for (size_t i = 0; i < COUNT_OF(REQUEST_HEADERS); i++)
-        if (REQUEST_HEADERS[i].kinds & (unsigned)kind)
-            json_array_append_new(
-                parameters, api_contract_reference("parameters", REQUEST_HEADERS[i].component));
-}
-
-/* ---- response headers ---- */
-
-/* {name, help, pattern of the value} */
+/* {status, component or name in "x-answers", kinds of routes} */
 static const struct {
-    const char *name, *help, *pattern;
-} HEADERS[] = {
-    {"Access-Control-Allow-Origin",
-     "web pages of any origin may read this; left out of what depends on a stored set",
-     "^\\*$"},
-    {"Access-Control-Expose-Headers", "what of the head they may read", "^[A-Za-z, -]+$"},
-    {"Cross-Origin-Resource-Policy", "and may embed it", "^(cross|same)-origin$"},
-    {"X-Content-Type-Options", "the type is as told", "^nosniff$"},
-    {"X-Request-Id", "the request's, or a new one for one that was replaced",
-     "^[A-Za-z0-9._:/+=@-]{1,128}$"},
-    {"traceparent", "the request's", "^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$"},
-    {"Accept-Encoding", "the content codings that a body may have", "^identity$"},
-    {"Accept-Ranges", "for binary forms", "^bytes$"},
-    {"Cache-Control", "how long this may be kept", "^[a-z0-9=, -]+$"},
-    {"Cache-Status", "whether the tensors were there (RFC 9211)",
-     "^posenc; (hit|fwd=miss|fwd=miss; collapsed|fwd=bypass; detail=streamed)$"},
-    {"Content-Disposition", "a name for a file of it", "^inline; filename=\"[^\"]+\"$"},
-    {"Content-Encoding", "of a text form", "^gzip$"},
-    {"Content-Range", "where the part lies, and how long the whole is",
-     "^bytes ([0-9]+-[0-9]+|\\*)/[0-9]+$"},
-    {"Content-Security-Policy", "what the page may load", "^default-src 'self';"},
-    {"Link", "the reference, and this document (RFC 8631)",
-     "^</docs>; rel=\"service-doc\", </openapi.json>; rel=\"service-desc\"$"},
-    {"ETag", "strong; of this form, these parameters and this coding alone",
-     "^\"[0-9a-z-]+\"$"},
-    {"Referrer-Policy", "what links tell", "^no-referrer$"},
-    {"Retry-After", "seconds", "^[0-9]+$"},
-    {"Server-Timing", "what computing took", "^compute;dur=[0-9.]+, format;dur=[0-9.]+$"},
-    {"Tensor-Byte-Order", "of binary forms", "^little$"},
-    {"Tensor-Dtype", "of the first tensor", "^(f64|f32|f16|bf16|i32)$"},
-    {"Tensor-Name", "the first tensor", "^[a-z0-9_]+$"},
-    {"Tensor-Shape", "of the first tensor", "^([0-9]+(, [0-9]+)*)?$"},
-    {"Vary", "which headers the form and its coding were chosen by",
-     "^(Accept|Accept-Encoding|Accept, Accept-Encoding)$"},
-    {"WWW-Authenticate", "how to authenticate (RFC 6750)", "^Bearer realm=\"posenc\""},
+    const char *status, *name;
+    unsigned kinds;
+} RESPONSES[] = {
+    {"200", "Tensors", API_TENSORS},
+    {"200", "TensorsByPost", API_TENSORS_BY_POST},
+    {"200", "Batch", API_BATCH},
+    {"200", "Document", API_DOCUMENT | API_SETS},
+    {"200", "Plan", API_PLAN},
+    {"200", "PlanByPost", API_PLAN_BY_POST},
+    {"200", "Answer", API_COMPARISON | API_IDENTIFICATION | API_STORED_IDENTIFICATION},
+    {"200", "Converted", API_CONVERSION},
+    {"200", "Applied", API_APPLICATION},
+    {"200", "State", API_STATE},
+    {"200", "Text", API_TEXT},
+    {"200", "Set", API_SET},
+    {"200", "Asset", API_ASSET},
+    {"201", "Stored", API_UPLOAD},
+    {"204", "Replaced", API_UPLOAD},
+    {"204", "Removed", API_REMOVAL},
+    {"206", "Part", API_TENSORS},
+    {"304", "NotModified", READS},
+    {"400", "Malformed", EVERY},
+    {"401", "Unauthorized", STORE},
+    {"403", "Forbidden",
+     STORE | API_TENSORS | API_TENSORS_BY_POST | API_BATCH | API_PLAN | API_PLAN_BY_POST},
+    {"404", "Unknown", API_DOCUMENT | API_PLAN | STORE | API_ASSET},
+    {"406", "NotAcceptable", CODED},
+    {"409", "Differs", API_COMPARISON | API_APPLICATION},
+    {"412", "ConditionFailed", READS | WRITES},
+    {"413", "TooLarge", EVERY},
+    {"414", "TargetTooLong", EVERY},
+    {"415", "NotJson", POSTS},
+    {"415", "NoTable", API_TABLES},
+    {"415", "Coded", API_UPLOAD},
+    {"416", "NoSuchRange", API_TENSORS},
+    {"422", "NotComputable",
+     API_TENSORS | API_PLAN | POSTS | API_TABLES | API_STORED_IDENTIFICATION},
+    {"422", "NotStorable", API_UPLOAD},
+    {"501", "NotImplemented", EVERY},
+    {"503", "Unavailable", EVERY & ~(unsigned)API_STATE},
+    {"503", "NotReady", API_STATE},
+    {"507", "StoreFull", API_UPLOAD},
 };
 
-/* Add the description of a response header; `always`: no response lacks it. */
-static void add_header(json_t *headers, const char *name, bool always)
+/* What a section of the document has by a name; NULL if it has none. */
+static json_t *find_part(const json_t *document, const char *section, const char *name)
 {
-    for (size_t i = 0; i < COUNT_OF(HEADERS); i++)
-        if (strcmp(HEADERS[i].name, name) == 0)
-            json_object_set_new(headers, name,
-                                json_pack("{s:s, s:b, s:{s:s, s:s}}", "description",
-                                          HEADERS[i].help, "required", always, "schema", "type",
-                                          "string", "pattern", HEADERS[i].pattern));
+    return json_object_get(json_object_get(document, section), name);
+}
+
+static json_t *reference(const char *kind, const char *component)
+{
+    return json_pack("{s:o}", "$ref", json_sprintf("#/components/%s/%s", kind, component));
 }
 
 /* ---- responses ---- */
 
-/* The headers of every response, and those of tensors. A header with a question mark may be
- * absent. */
-#define COMMON                                                                                 \
-    "Access-Control-Allow-Origin? Access-Control-Expose-Headers? "                             \
-    "Cross-Origin-Resource-Policy "                                                            \
-    "X-Content-Type-Options X-Request-Id? traceparent? Cache-Control "
-#define FAILURE COMMON "Link "
-#define TENSOR_FIELDS                                                                          \
-    "Content-Disposition Tensor-Byte-Order Tensor-Dtype Tensor-Name Tensor-Shape "             \
-    "Cache-Status? Server-Timing? "
-
-typedef enum content_kind {
-    NO_CONTENT,
-    DOCUMENT,   /* JSON of the route's schema */
-    PROBLEM,    /* a problem document */
-    STATE,      /* JSON of the process's state, or a problem document */
-    TENSORS,    /* in any format */
-    RANGE,      /* of tensors in a binary format */
-    BATCH,      /* a safetensors file, or JSON of the route's schema */
-    MODEL,      /* a batch, or JSON of the route's schema */
-    SET_FILE,   /* a safetensors file */
-    TABLE_FILE, /* the same, or an npy file */
-    ASSET,      /* a file of the visualiser's page */
-    TEXT
-} content_kind;
-
-/* The last one is for a server without the page, whose "/" is a line of text. */
-static const char *const ASSET_TYPES[] = {"text/html", "text/css", "text/javascript",
-                                          "image/svg+xml", "text/plain"};
-
-/* {status, component, help, kinds of routes, content, headers}. A response whose component is
- * NULL is written into each operation, since it depends on the route's schema. */
-static const struct {
-    const char *status, *component, *help;
-    unsigned kinds;
-    content_kind content;
-    const char *headers;
-} RESPONSES[] = {
-    {"200", "Tensors", "The tensors", API_TENSORS, TENSORS,
-     COMMON TENSOR_FIELDS "ETag Vary? Content-Encoding? Accept-Ranges?"},
-    {"200", "TensorsByPost", "The tensors", API_TENSORS_BY_POST, TENSORS,
-     COMMON TENSOR_FIELDS "Content-Encoding?"},
-    {"200", NULL, "The tensors of all requests", API_BATCH, BATCH,
-     COMMON "Content-Disposition Content-Encoding? Cache-Status"},
-    {"200", NULL, "The document", API_DOCUMENT | API_SETS, DOCUMENT,
-     COMMON "ETag Vary Content-Encoding?"},
-    {"200", NULL, "The tensors, or with plan=true the plan", API_PLAN, MODEL,
-     COMMON "ETag Vary Content-Encoding? Content-Disposition? Cache-Status?"},
-    {"200", NULL, "The tensors, or with plan=true the plan", API_PLAN_BY_POST, MODEL,
-     COMMON "Vary? Content-Encoding? Content-Disposition? Cache-Status?"},
-    {"200", NULL, "The answer", API_COMPARISON | API_IDENTIFICATION | API_STORED_IDENTIFICATION,
-     DOCUMENT, COMMON},
-    {"200", NULL, "The file, converted", API_CONVERSION, TABLE_FILE, COMMON},
-    {"200", NULL, "The file of the results, or with against the comparison", API_APPLICATION,
-     TABLE_FILE, COMMON},
-    {"200", NULL, "How the process does", API_STATE, DOCUMENT, COMMON},
-    {"200", NULL, "The text", API_TEXT, TEXT, COMMON "Vary Content-Encoding?"},
-    {"200", NULL, "The file, byte for byte", API_SET, SET_FILE,
-     COMMON "ETag Content-Disposition?"},
-    {"200", "Asset", "The page or file", API_ASSET, ASSET,
-     COMMON "ETag Vary Content-Encoding? Content-Security-Policy Referrer-Policy"},
-    {"201", NULL, "It is stored", API_UPLOAD, DOCUMENT, COMMON "ETag"},
-    {"204", "Replaced", "It has taken another one's place", API_UPLOAD, NO_CONTENT,
-     COMMON "ETag"},
-    {"204", "Removed", "It is removed", API_REMOVAL, NO_CONTENT, COMMON},
-    {"206", "Part", "The bytes that Range asks for", API_TENSORS, RANGE,
-     COMMON TENSOR_FIELDS "ETag Vary? Accept-Ranges Content-Range"},
-    {"304", "NotModified", "If-None-Match names what would come", READS, NO_CONTENT,
-     COMMON "ETag Vary?"},
-    {"400", "Malformed", "The request is malformed", EVERY, PROBLEM, FAILURE},
-    {"401", "Unauthorized", "The bearer token is missing or wrong", STORE, PROBLEM,
-     FAILURE "WWW-Authenticate"},
-    {"403", "Forbidden", "This is not open to the request, or not to the page that asks",
-     STORE | API_TENSORS | API_TENSORS_BY_POST | API_BATCH | API_PLAN | API_PLAN_BY_POST,
-     PROBLEM, FAILURE},
-    {"404", "Unknown", "There is no such scheme, model, stored set or file",
-     API_DOCUMENT | API_PLAN | STORE | API_ASSET, PROBLEM, FAILURE},
-    {"406", "NotAcceptable", "No acceptable representation", CODED, PROBLEM, FAILURE},
-    {"409", NULL, "With tolerance or ulps: entries are further off than that",
-     API_COMPARISON | API_APPLICATION, DOCUMENT, COMMON},
-    {"412", "ConditionFailed", "The condition does not hold", READS | WRITES, PROBLEM, FAILURE},
-    {"413", "TooLarge", "The body is too large", EVERY, PROBLEM, FAILURE},
-    {"414", "TargetTooLong", "The request target is too long", EVERY, PROBLEM, FAILURE},
-    {"415", "NotJson", "Content-Type is not application/json, or there is a Content-Encoding",
-     POSTS, PROBLEM, FAILURE "Accept-Encoding?"},
-    {"415", "NoTable", "Content-Type is that of no table, or there is a Content-Encoding",
-     API_TABLES, PROBLEM, FAILURE "Accept-Encoding?"},
-    {"415", "Coded", "There is a Content-Encoding", API_UPLOAD, PROBLEM,
-     FAILURE "Accept-Encoding"},
-    {"416", "NoSuchRange", "Range lies behind the end", API_TENSORS, PROBLEM,
-     FAILURE "Content-Range"},
-    {"422", "NotComputable",
-     "A value is out of range, the result would be too large, or computing it took too long",
-     API_TENSORS | API_PLAN | POSTS | API_TABLES | API_STORED_IDENTIFICATION, PROBLEM, FAILURE},
-    {"422", "NotStorable", "A value is not finite", API_UPLOAD, PROBLEM, FAILURE},
-    {"501", "NotImplemented", "The message's framing is unknown", EVERY, PROBLEM, FAILURE},
-    {"503", "Unavailable", "Nothing was done: overloaded, ending, or out of memory",
-     EVERY & ~(unsigned)API_STATE, PROBLEM, FAILURE "Retry-After"},
-    {"503", "NotReady", "Warming up or ending", API_STATE, STATE, FAILURE "Retry-After"},
-    {"507", "StoreFull", "The store has no room for this", API_UPLOAD, PROBLEM, FAILURE},
-};
-
-/* The description of a list of headers such as "ETag Vary? ". */
-static json_t *describe_headers(const char *list)
+/* Add the headers of a list of names, "Vary?", and of groups. */
+static void add_headers(const json_t *document, const json_t *names, json_t *headers)
 {
-    json_t *headers = json_object();
-    while (*list) {
-        char name[40];
-        size_t length = strcspn(list, "? ");
-        snprintf(name, sizeof name, "%.*s", (int)length, list);
-        add_header(headers, name, list[length] != '?');
-        list += length + strspn(list + length, "? ");
+    size_t index;
+    json_t *item;
+    json_array_foreach(names, index, item)
+    {
+        const char *text = json_string_value(item);
+        size_t length = strcspn(text, "?");
+        json_t *name = json_stringn(text, length);
+        json_t *group = find_part(document, "x-header-groups", text);
+        json_t *header = find_part(document, "x-headers", json_string_value(name));
+        if (group)
+            add_headers(document, group, headers);
+        else
+            json_object_set_new(headers, json_string_value(name),
+                                json_pack("{s:O, s:b, s:O}", "description",
+                                          json_object_get(header, "description"), "required",
+                                          text[length] != '?', "schema",
+                                          json_object_get(header, "schema")));
+        json_decref(name);
     }
-    return headers;
-}
-
-static void add_content(json_t *content, const char *media_type, const char *schema)
-{
-    json_t *described = json_pack("{s:o}", "schema", api_contract_reference("schemas", schema));
-    json_t *example = api_contract_example(schema);
-    if (example)
-        json_object_set_new(described, "example", example);
-    json_object_set_new(content, media_type, described);
 }
 
 /* Add the media types of the formats, or only of those with ranges. The schema of JSON has
@@ -248,99 +118,149 @@ static void add_formats(json_t *content, bool with_ranges)
 {
     for (size_t i = 0; i < api_format_count(); i++) {
         const api_format *format = api_format_at(i);
-        if (with_ranges && format->measure != API_BYTES)
-            continue;
-        if (!format->schema_type)
-            json_object_set_new(content, format->media_type, json_object());
-        else if (strcmp(format->schema_type, "object") == 0)
-            add_content(content, format->media_type, "Tensors");
-        else
-            json_object_set_new(content, format->media_type,
-                                json_pack("{s:{s:s}}", "schema", "type", format->schema_type));
+        json_t *media = json_object();
+        if (format->schema_type && strcmp(format->schema_type, "object") == 0)
+            json_object_set_new(media, "schema", reference("schemas", "Tensors"));
+        else if (format->schema_type)
+            json_object_set_new(media, "schema",
+                                json_pack("{s:s}", "type", format->schema_type));
+        if (!with_ranges || format->measure == API_BYTES)
+            json_object_set(content, format->media_type, media);
+        json_decref(media);
     }
 }
 
-static json_t *describe_content(content_kind kind, const char *schema)
+/* Let the references of a value that say {schema} be to that schema. */
+static void fill_references(json_t *value, const char *schema)
 {
-    json_t *content = json_object();
-    switch (kind) {
-    case NO_CONTENT:
-        break;
-    case DOCUMENT:
-        add_content(content, "application/json", schema);
-        break;
-    case STATE:
-        add_content(content, "application/json", "State");
-        add_content(content, "application/problem+json", "Problem");
-        break;
-    case PROBLEM:
-        add_content(content, "application/problem+json", "Problem");
-        break;
-    case TENSORS:
-    case RANGE:
-        add_formats(content, kind == RANGE);
-        break;
-    case BATCH:
-        add_content(content, "application/json", schema);
-        json_object_set_new(content, "application/vnd.safetensors", json_object());
-        break;
-    case MODEL:
-        json_object_set_new(content, "application/json",
-                            json_pack("{s:{s:[o, o]}}", "schema", "anyOf",
-                                      api_contract_reference("schemas", schema),
-                                      api_contract_reference("schemas", "Batch")));
-        json_object_set_new(content, "application/vnd.safetensors", json_object());
-        break;
-    case TABLE_FILE:
-        if (schema)
-            add_content(content, "application/json", schema);
-        json_object_set_new(content, "application/x-npy", json_object());
-        json_object_set_new(content, "application/vnd.safetensors", json_object());
-        break;
-    case SET_FILE:
-        json_object_set_new(content, "application/vnd.safetensors", json_object());
-        break;
-    case ASSET:
-        for (size_t i = 0; i < COUNT_OF(ASSET_TYPES); i++)
-            json_object_set_new(content, ASSET_TYPES[i],
-                                json_pack("{s:{s:s}}", "schema", "type", "string"));
-        break;
-    case TEXT:
-        json_object_set_new(content, "text/plain",
-                            json_pack("{s:{s:s}}", "schema", "type", "string"));
-        break;
+    const char *name;
+    json_t *member;
+    size_t index;
+    json_object_foreach(value, name, member)
+    {
+        if (json_is_string(member) && strcmp(json_string_value(member), "{schema}") == 0)
+            json_object_set_new(value, name, json_sprintf("#/components/schemas/%s", schema));
+        else
+            fill_references(member, schema);
     }
+    json_array_foreach(value, index, member) fill_references(member, schema);
+}
+
+/* Add the example of the schema that each media type refers to, if there is one. */
+static void add_examples(const json_t *document, json_t *content)
+{
+    const char *type;
+    json_t *media;
+    json_object_foreach(content, type, media)
+    {
+        const char *target = json_string_value(find_part(media, "schema", "$ref"));
+        const char *name = target ? strrchr(target, '/') : NULL;
+        json_t *example = name ? find_part(document, "x-examples", name + 1) : NULL;
+        if (example)
+            json_object_set(media, "example", example);
+    }
+}
+
+static json_t *describe_content(const json_t *document, const char *name, const char *schema)
+{
+    json_t *content = json_deep_copy(find_part(document, "x-contents", name));
+    if (!content) {
+        content = json_object();
+        add_formats(content, strcmp(name, "binary formats") == 0);
+    }
+    if (schema)
+        fill_references(content, schema);
+    add_examples(document, content);
     return content;
 }
 
-static json_t *describe_response(size_t row, const char *schema)
+/* Write out the headers and the content of a response. */
+static void finish_response(const json_t *document, const char *schema, json_t *response)
 {
-    json_t *described = json_pack("{s:s, s:o}", "description", RESPONSES[row].help, "headers",
-                                  describe_headers(RESPONSES[row].headers));
-    if (RESPONSES[row].content != NO_CONTENT)
-        json_object_set_new(described, "content",
-                            describe_content(RESPONSES[row].content, schema));
-    return described;
+    const char *content = json_string_value(json_object_get(response, "content"));
+    json_t *headers = json_object();
+    add_headers(document, json_object_get(response, "headers"), headers);
+    json_object_set_new(response, "headers", headers);
+    if (content)
+        json_object_set_new(response, "content", describe_content(document, content, schema));
 }
 
-json_t *api_contract_responses(void)
-{
-    json_t *components = json_object();
-    for (size_t i = 0; i < COUNT_OF(RESPONSES); i++)
-        if (RESPONSES[i].component)
-            json_object_set_new(components, RESPONSES[i].component, describe_response(i, NULL));
-    return components;
-}
-
-json_t *api_contract_responses_of(api_kind kind, const char *schema)
+json_t *api_contract_responses(const json_t *document, api_kind kind, const char *schema)
 {
     json_t *responses = json_object();
-    for (size_t i = 0; i < COUNT_OF(RESPONSES); i++)
-        if (RESPONSES[i].kinds & (unsigned)kind)
-            json_object_set_new(
-                responses, RESPONSES[i].status,
-                RESPONSES[i].component
-                    ? api_contract_reference("responses", RESPONSES[i].component)
-                    : describe_response(i, schema));
+    for (size_t i = 0; i < COUNT_OF(RESPONSES); i++) {
+        if (!(RESPONSES[i].kinds & (unsigned)kind))
+            continue;
+        json_t *response = api_contract_part(document, "x-answers", RESPONSES[i].name);
+        if (response)
+            finish_response(document, schema, response);
+        else
+            response = reference("responses", RESPONSES[i].name);
+        json_object_set_new(responses, RESPONSES[i].status, response);
+    }
     return responses;
+}
+
+/* ---- the whole ---- */
+
+/* Let a schema have the members of the one that its member "..." names. */
+static void include_members(const json_t *schemas, json_t *schema)
+{
+    const char *name;
+    json_t *member, *members = json_object();
+    json_object_foreach(json_object_get(schema, "properties"), name, member)
+    {
+        if (strcmp(name, "...") != 0) {
+            json_object_set(members, name, member);
+            continue;
+        }
+        const json_t *included = json_object_get(schemas, json_string_value(member));
+        json_object_update(members, json_object_get(included, "properties"));
+        json_array_extend(json_object_get(schema, "required"),
+                          json_object_get(included, "required"));
+    }
+    if (json_object_size(members) > 0)
+        json_object_set(schema, "properties", members);
+    json_decref(members);
+}
+
+json_t *api_contract_new(void)
+{
+    const char *name;
+    json_t *part, *document = json_loads(api_openapi_fixed, 0, NULL);
+    json_t *schemas = find_part(document, "components", "schemas");
+    json_object_foreach(schemas, name, part) include_members(schemas, part);
+    json_object_set_new(json_object_get(document, "info"), "version", json_string(PE_VERSION));
+    json_object_set_new(find_part(document, "x-examples", "Tensors"), "release",
+                        json_string(PE_VERSION));
+    json_object_foreach(find_part(document, "components", "responses"), name, part)
+        finish_response(document, NULL, part);
+    return document;
+}
+
+void api_contract_finish(json_t *document)
+{
+    const char *name;
+    json_t *part;
+    void *next;
+    json_object_foreach_safe(document, next, name, part)
+    {
+        if (strncmp(name, "x-", 2) == 0)
+            json_object_del(document, name);
+    }
+}
+
+json_t *api_contract_part(const json_t *document, const char *section, const char *name)
+{
+    json_t *part = json_deep_copy(find_part(document, section, name));
+    add_examples(document, json_object_get(part, "content"));
+    return part;
+}
+
+void api_contract_add_parameters(json_t *parameters, api_kind kind)
+{
+    for (size_t i = 0; i < COUNT_OF(REQUEST_HEADERS); i++)
+        if (REQUEST_HEADERS[i].kinds & (unsigned)kind)
+            json_array_append_new(parameters,
+                                  reference("parameters", REQUEST_HEADERS[i].component));
 }

@@ -1,5 +1,16 @@
-/* What the operations of the OpenAPI document share: request headers, responses with their
- * headers, and the schemas of JSON documents. */
+/* The OpenAPI document without its paths: the fixed part, fixed.json, finished with what the
+ * program knows. It is an OpenAPI document but for this:
+ *
+ * - "headers" of a response is a list of names of "x-headers" and of "x-header-groups"; one
+ * with a question mark may be absent.
+ * - "content" of a response is a name of "x-contents"; "formats" and "binary formats" are those
+ * of the registry. "{schema}" is the one of the operation, and a media type whose schema is in
+ *   "x-examples" has that example.
+ * - "x-answers" are responses that each operation writes out, since they name its schema.
+ * - a member "..." of a schema stands for the members of the schema that it names.
+ *
+ * Members that begin with "x-" are parts for operations; the document is served without them.
+ */
 #ifndef API_CONTRACT_H
 #define API_CONTRACT_H
 
@@ -7,26 +18,20 @@
 
 #include <jansson.h>
 
-/* A reference to a component: {"$ref": "#/components/KIND/COMPONENT"}. */
-json_t *api_contract_reference(const char *kind, const char *component);
+/* The document without paths. NULL, or less of it, without memory. */
+json_t *api_contract_new(void);
 
-/* The object components/parameters: all request headers. */
-json_t *api_contract_parameters(void);
+/* Remove what the document has for operations alone. */
+void api_contract_finish(json_t *document);
+
+/* A copy of a part of a section: that of a name in "x-bodies", for example. */
+json_t *api_contract_part(const json_t *document, const char *section, const char *name);
 
 /* Append references to the request headers that a kind of route reads. */
 void api_contract_add_parameters(json_t *parameters, api_kind kind);
 
-/* The object components/responses. */
-json_t *api_contract_responses(void);
-
 /* The responses of an operation on a kind of route. `schema` names the schema of its JSON
  * document; NULL if it has none. */
-json_t *api_contract_responses_of(api_kind kind, const char *schema);
-
-/* The object components/schemas. */
-json_t *api_contract_schemas(void);
-
-/* An example document for a schema; NULL if there is none. */
-json_t *api_contract_example(const char *schema);
+json_t *api_contract_responses(const json_t *document, api_kind kind, const char *schema);
 
 #endif

@@ -1,7 +1,7 @@
 /* Writing comparisons. */
 #include "replies/comparison.h"
 
-#include "json/document.h"
+#include "replies/document.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 const pe_parameter api_compare_options[API_COMPARE_OPTIONS] = {
     [API_COMPARE_FILE_TENSOR] =
         {.name = "file_tensor",
-         .type = PE_STORED,
+         .type = PE_TEXT,
          .help = "the tensor of a safetensors file; by default its only one, or the "
                  "one that is called as the scheme's"},
     [API_COMPARE_TOLERANCE] =
@@ -173,4 +173,29 @@ json_t *api_comparison_document(const pe_comparison *comparison, const api_compa
                         parts_of(comparison->blocks, comparison->block_count, "row"));
     json_object_set_new(document, "rows", rows_of(comparison, tensor));
     return document;
+}
+
+api_judgement api_read_judgement(const pe_options *options, size_t row)
+{
+    const pe_value *absolute = pe_options_value(options, row);
+    const pe_value *ulps = pe_options_value(options, row + 1);
+    return (api_judgement){absolute->present || ulps->present,
+                           {.absolute = absolute->real, .ulps = ulps->real}};
+}
+
+api_reply *api_comparison_reply(json_t *document, const pe_comparison *comparison,
+                                const api_compared *tensor, bool judged, json_t *by)
+{
+    json_t *found = api_comparison_document(comparison, tensor);
+    if (judged) {
+        json_object_set_new(document, "within_tolerance",
+                            json_boolean(comparison->outside == 0));
+        json_object_set_new(document, "outside_tolerance",
+                            json_integer((json_int_t)comparison->outside));
+    }
+    json_object_update(document, found);
+    json_decref(found);
+    if (by)
+        json_object_set_new(document, "by", by);
+    return api_passing_document(judged && comparison->outside > 0 ? 409 : 200, document);
 }

@@ -2,7 +2,7 @@
 #ifndef API_COMPARISON_H
 #define API_COMPARISON_H
 
-#include "posenc.h"
+#include "replies/reply.h"
 
 #include <jansson.h>
 
@@ -15,6 +15,16 @@ typedef enum api_compare_option {
 
 /* What a request may give beside the parameters of the scheme and `tensor`. */
 extern const pe_parameter api_compare_options[API_COMPARE_OPTIONS];
+
+/* What is judged. */
+typedef struct api_judgement {
+    bool judged; /* a tolerance is given */
+    pe_tolerance tolerance;
+} api_judgement;
+
+/* Read the tolerances of options whose rows begin with that of API_COMPARE_TOLERANCE at `row`.
+ */
+api_judgement api_read_judgement(const pe_options *options, size_t row);
 
 /* The exact table of a comparison. */
 typedef struct api_compared {
@@ -34,5 +44,11 @@ json_t *api_comparison_axis(const pe_comparison *comparison, size_t axis);
 /* What a comparison with this table found. NULL or incomplete without memory, which
  * api_document_text notices. */
 json_t *api_comparison_document(const pe_comparison *comparison, const api_compared *tensor);
+
+/* The answer: a document that says what was compared goes on with what was found, and ends with
+ * `by`, which may be NULL; both are consumed. It is 409 where larger errors than those that are
+ * accepted were found. */
+api_reply *api_comparison_reply(json_t *document, const pe_comparison *comparison,
+                                const api_compared *tensor, bool judged, json_t *by);
 
 #endif

@@ -11,6 +11,22 @@ api_body *api_document_body(json_t *document)
     return text ? api_body_from_text(text, strlen(text)) : NULL;
 }
 
+api_reply *api_passing_reply(unsigned status, const char *media_type)
+{
+    api_reply *reply = api_reply_new(status);
+    api_reply_add(reply, "Cache-Control", "no-store");
+    api_reply_add(reply, "Content-Type", "%s", media_type);
+    return reply;
+}
+
+api_reply *api_passing_document(unsigned status, json_t *document)
+{
+    api_reply *reply = api_passing_reply(status, "application/json");
+    char *text = api_document_readable(document);
+    return api_reply_with_body(reply, text ? api_body_from_text(text, strlen(text)) : NULL,
+                               false);
+}
+
 api_reply *api_document_reply(api_reply *reply, json_t *document, const char *media_type,
                               bool head)
 {

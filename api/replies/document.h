@@ -13,4 +13,10 @@ api_body *api_document_body(json_t *document);
 api_reply *api_document_reply(api_reply *reply, json_t *document, const char *media_type,
                               bool head);
 
+/* The head of a reply that belongs to one request, and no cache keeps. NULL without memory. */
+api_reply *api_passing_reply(unsigned status, const char *media_type);
+
+/* The same with a document that people read as well, which is consumed. */
+api_reply *api_passing_document(unsigned status, json_t *document);
+
 #endif

@@ -10,7 +10,7 @@
 
 #define SCHEME_OPTION                                                                          \
     {                                                                                          \
-        .name = "scheme", .type = PE_STORED,                                                   \
+        .name = "scheme", .type = PE_TEXT,                                                     \
         .help = "the one scheme to look for; by default all that are recognised"               \
     }
 
@@ -29,7 +29,7 @@ const pe_parameter api_identify_options[API_IDENTIFY_OPTIONS] = {
                                   "of them, or interpolated ones; by default numbers are drawn "
                                   "from small seeds"},
     [API_IDENTIFY_FILE_TENSOR] = {.name = "file_tensor",
-                                  .type = PE_STORED,
+                                  .type = PE_TEXT,
                                   .help =
                                       "the tensor of a safetensors file; by default its only "
                                       "one"},
@@ -37,9 +37,10 @@ const pe_parameter api_identify_options[API_IDENTIFY_OPTIONS] = {
                             .type = PE_INTEGER_LIST,
                             .minimum = 1,
                             .maximum = 9007199254740992.0,
+                            .list_length = PE_VIEW_RANK_MAX,
                             .help = "extents of raw elements, such as 4096,128"},
     [API_IDENTIFY_DTYPE] = {.name = "dtype",
-                            .type = PE_STORED,
+                            .type = PE_TEXT,
                             .default_text = "f32",
                             .help =
                                 "type of raw elements: f32, f64, f16, bf16, i8 to i64, u8 to "
@@ -51,9 +52,10 @@ const pe_parameter api_identify_stored_options[API_IDENTIFY_STORED_OPTIONS] = {
     [API_IDENTIFY_STORED_LIMIT] = LIMIT_OPTION,
     [API_IDENTIFY_STORED_SET] = {.name = "parameters",
                                  .type = PE_STORED,
-                                 .help = "the stored set"},
+                                 .required = true,
+                                 .help = "the stored set; a table of yours is sent by POST"},
     [API_IDENTIFY_STORED_TENSOR] = {.name = "tensor",
-                                    .type = PE_STORED,
+                                    .type = PE_TEXT,
                                     .help = "the tensor of the set; by default its only one"},
 };
 

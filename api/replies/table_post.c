@@ -1,6 +1,7 @@
-/* What every POST of a table must be like. */
+/* Answering what is asked of a table: the steps that all such endpoints have. */
 #include "replies/table_post.h"
 
+#include "replies/document.h"
 #include "replies/problem.h"
 
 #include <stdio.h>
@@ -20,8 +21,15 @@ const char *api_table_format_name(api_table_format format)
     return FORMATS[format].name;
 }
 
-bool api_is_table_post(const api_call *call, api_table_format *ret_format,
-                       api_reply **ret_refusal)
+const char *api_table_media_type(api_table_format format)
+{
+    return FORMATS[format].media_type;
+}
+
+/* The format that Content-Type names. False: ret_refusal is the 415 then, NULL without memory.
+ */
+static bool is_table_post(const api_call *call, api_table_format *ret_format,
+                          api_reply **ret_refusal)
 {
     const char *given = api_call_header(call, API_HEADER_CONTENT_TYPE);
     for (size_t i = 0; given && i < sizeof FORMATS / sizeof *FORMATS; i++) {
@@ -46,5 +54,31 @@ bool api_is_table_post(const api_call *call, api_table_format *ret_format,
 bool api_refuse_table_head(const api_call *call, api_reply **ret_refusal)
 {
     api_table_format format;
-    return !api_is_table_post(call, &format, ret_refusal);
+    return !is_table_post(call, &format, ret_refusal);
+}
+
+api_reply *api_answer_table(const api_call *call, const api_table_endpoint *endpoint, void *job)
+{
+    api_reply *reply = NULL;
+    pe_error error;
+    pe_error_init(&error);
+    if (!endpoint->read(job, &error, &reply))
+        return reply;
+    if (error.count > 0)
+        return api_problem_from_error(&error);
+    if (call->head)
+        return api_passing_reply(200, "application/json");
+    return api_may_begin(call, endpoint->price ? endpoint->price(job) : 0) ? endpoint->work(job)
+                                                                           : NULL;
+}
+
+api_reply *api_answer_table_post(const api_call *call, const api_table_endpoint *endpoint,
+                                 api_table_format *ret_format, void *job)
+{
+    api_reply *refusal;
+    if (!is_table_post(call, ret_format, &refusal))
+        return refusal;
+    if (*ret_format == API_TABLE_RAW && endpoint->raw)
+        return api_problem(API_UNSUPPORTED_MEDIA_TYPE, endpoint->raw, NULL, NULL);
+    return api_answer_table(call, endpoint, job);
 }

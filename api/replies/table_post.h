@@ -1,4 +1,4 @@
-/* What every POST of a table must be like. */
+/* Answering what is asked of a table. */
 #ifndef API_TABLE_POST_H
 #define API_TABLE_POST_H
 
@@ -10,15 +10,34 @@ typedef enum api_table_format {
     API_TABLE_RAW
 } api_table_format;
 
-/* The word for a format: "npy" … */
+/* The word for a format, "npy" …, and its media type. */
 const char *api_table_format_name(api_table_format format);
+const char *api_table_media_type(api_table_format format);
 
-/* The format that Content-Type names. False: ret_refusal is the 415 then, NULL without memory.
- */
-bool api_is_table_post(const api_call *call, api_table_format *ret_format,
-                       api_reply **ret_refusal);
+/* How an endpoint answers; `job` is what it keeps of one request. */
+typedef struct api_table_endpoint {
+    const char *raw; /* why raw elements are refused; NULL: they are taken */
 
-/* The guard of a head: refuses what api_is_table_post refuses. */
+    /* Read the arguments and the head of the file, and find out what it would cost. Problems go
+     * to reterr, which is empty before. False: ret_reply is the answer, NULL without memory or
+     * after api_not_yet. */
+    bool (*read)(void *job, pe_error *reterr, api_reply **ret_reply);
+
+    /* The multiply-adds before the answer begins; NULL: next to none. */
+    double (*price)(const void *job);
+    api_reply *(*work)(void *job);
+} api_table_endpoint;
+
+/* Answer a request for something about a table: its problems, for HEAD the head of a document,
+ * or the work, now or by a worker. */
+api_reply *api_answer_table(const api_call *call, const api_table_endpoint *endpoint,
+                            void *job);
+
+/* The same of a POST, whose Content-Type names the format: it is kept there for `read`. */
+api_reply *api_answer_table_post(const api_call *call, const api_table_endpoint *endpoint,
+                                 api_table_format *ret_format, void *job);
+
+/* The guard of a head: refuses a Content-Type that is no table's. */
 api_guard api_refuse_table_head;
 
 #endif

@@ -47,6 +47,8 @@ static const char *json_form(const pe_parameter *row)
         return "written without quotes";
     case PE_CHOICE:
     case PE_STORED:
+    case PE_TEXT:
+    case PE_TEXT_LIST:
         return "written as a JSON string";
     case PE_REAL_LIST:
     case PE_INTEGER_LIST:
@@ -80,7 +82,8 @@ void api_word_allowed(const pe_error *error, const pe_problem *problem, api_text
         return;
     }
     api_text_add(text, "%s", problem->allowed);
-    if (problem->reason == PE_REASON_KIND)
+    if (problem->reason == PE_REASON_KIND &&
+        (problem->row || problem->kind != PE_KIND_STRING)) /* else `allowed` says the kind */
         api_text_add(text, ", %s", json_form(problem->row));
     else if (problem->reason == PE_REASON_NO_SET)
         api_text_add(text, "; GET /v1/parameters lists them");
@@ -114,6 +117,7 @@ static bool is_quoted(const pe_problem *problem)
 {
     switch (problem->reason) {
     case PE_REASON_KIND:
+    case PE_REASON_RULE:
         return problem->kind == PE_KIND_STRING;
     case PE_REASON_VALUE:
         return problem->kind == PE_KIND_ANY;
@@ -132,6 +136,8 @@ static void add_given(const pe_problem *problem, api_text *text)
         return;
     if (is_quoted(problem))
         left = right = "\"";
+    if (problem->reason == PE_REASON_KIND && problem->kind == PE_KIND_STRING)
+        right = "\", a string";
     else if (problem->reason == PE_REASON_KIND && problem->kind == PE_KIND_LIST)
         left = "[", right = "]";
     api_text_add(text, " (given: %s%s%s)", left, problem->given, right);
@@ -142,8 +148,11 @@ static void word_unknown(const pe_error *error, const pe_problem *problem, api_t
     api_text_add(text, "unknown parameter \"%s\"", problem->parameter);
     if (problem->did_you_mean[0])
         api_text_add(text, "; did you mean \"%s\"?", problem->did_you_mean);
-    if (!error->scheme)
+    if (!error->scheme) {
+        api_text_add(text, "%s it must be %s", problem->did_you_mean[0] ? "" : ";",
+                     problem->allowed);
         return;
+    }
     const pe_scheme_info *info = pe_scheme_describe(error->scheme);
     api_text_add(text, "%s %s%s takes ", problem->did_you_mean[0] ? "" : ";",
                  info->similarity_of ? "the similarity of " : "", scheme_name(info));

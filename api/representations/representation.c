@@ -232,14 +232,22 @@ bool api_representation_reserve(const api_representation *representation, pe_err
 
 /* ---- all of it ---- */
 
+/* What a request names besides the scheme's parameters and the options of formats. */
+static const pe_parameter NAMED[] = {
+    {.name = "format", .type = PE_TEXT, .help = "representation; beats Accept"},
+    {.name = "tensor", .type = PE_TEXT, .help = "one tensor of several"},
+};
+
 bool api_representation_read(api_representation *ret_representation, const api_call *call,
                              const pe_scheme *scheme, api_arguments *arguments, pe_error *error,
                              const api_format **ret_asked, pe_error *reterr,
                              api_reply **ret_reply)
 {
     *ret_representation = (api_representation){.call = call};
-    const char *format = api_arguments_take(arguments, "format", error);
-    const char *tensor = api_arguments_take(arguments, "tensor", error);
+    pe_options *named = pe_options_take(NAMED, 2, arguments->items, &arguments->count, error);
+    const char *format = pe_options_value(named, 0)->text;
+    const char *tensor = pe_options_value(named, 1)->text;
+    ret_representation->named = named;
     api_options_read(&ret_representation->options, arguments, error);
     if (!make_request(ret_representation, scheme, arguments, reterr, ret_reply))
         return false;
@@ -280,4 +288,6 @@ void api_representation_done(api_representation *representation)
 {
     pe_request_unref(representation->request);
     representation->request = NULL;
+    api_options_done(&representation->options);
+    pe_options_free(representation->named);
 }

@@ -14,6 +14,7 @@
 
 typedef struct api_representation {
     const api_call *call;
+    pe_options *named;   /* the format and the tensor that the request names */
     pe_request *request; /* NULL until the arguments have been read */
     const api_format *format;
     api_selection selection;         /* what the format represents */

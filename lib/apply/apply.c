@@ -76,20 +76,10 @@ static bool set_pairs(pe_apply *self, const pe_tensor *cosines, pe_error *reterr
     return true;
 }
 
-/* The element of a dtype. */
-static pe_element element_of(pe_dtype dtype)
-{
-    static const pe_element ELEMENTS[] = {[PE_F32] = PE_ELEMENT_F32,
-                                          [PE_F64] = PE_ELEMENT_F64,
-                                          [PE_F16] = PE_ELEMENT_F16,
-                                          [PE_BF16] = PE_ELEMENT_BF16};
-    return ELEMENTS[dtype];
-}
-
 static void set_shape(pe_apply *self)
 {
     self->shape =
-        (pe_view){.element = element_of(self->rule.dtype), .rank = self->binding.rank};
+        (pe_view){.element = pe_get_element(self->rule.dtype), .rank = self->binding.rank};
     memcpy(self->shape.shape, self->binding.shape, sizeof self->shape.shape);
     self->shape.rank -= !self->binding.has_result_axis;
     if (self->binding.has_result_axis)
@@ -331,8 +321,7 @@ static size_t read_apply(void *context, uint64_t offset, void *dst, size_t size)
 {
     compared *self = context;
     double done = (double)offset / (double)pe_apply_size(self->apply);
-    if (self->runner &&
-        !pe_may_go_on(self->runner, &self->apply->exact->values, done, &self->stopped))
+    if (!pe_may_go_on(self->runner, &self->apply->exact->values, done, &self->stopped))
         return 0;
     return pe_apply_read(self->apply, offset, dst, size);
 }

@@ -55,7 +55,7 @@ static double round_moved(pe_exact sum, double added, pe_dtype dtype)
         return 0;
     dd value = pe_exact_scaled(&sum, &exponent);
     double number = pe_double_for_scaled(dtype, value, exponent);
-    if (fabs(number) >= pe_dtype_overflow(dtype))
+    if (fabs(number) >= pe_dtypes[dtype].overflow)
         return copysign((double)INFINITY, number);
     pe_round_row(dtype, &number, 1, element);
     return pe_element_value(dtype, element);

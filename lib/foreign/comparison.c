@@ -12,22 +12,7 @@
 #define GROUPS_MAX  65536 /* of columns: wider tables have more than one column in each */
 #define BLOCK_BYTES ((size_t)1 << 20) /* of the exact tensor, at least one row */
 
-/* The significant bits of a dtype and the exponent of its least normal number; of integers, all
- * units are 1. */
-static int digits_of(pe_dtype dtype)
-{
-    static const int DIGITS[] = {[PE_F32] = 24, [PE_F64] = 53, [PE_F16] = 11, [PE_BF16] = 8};
-    return dtype == PE_I32 ? 0 : DIGITS[dtype];
-}
-
-static int least_exponent(pe_dtype dtype)
-{
-    static const int EXPONENTS[] = {
-        [PE_F32] = -126, [PE_F64] = -1022, [PE_F16] = -14, [PE_BF16] = -126};
-    return EXPONENTS[dtype];
-}
-
-/* The distance of floats of the dtype at a value. */
+/* The distance of numbers of the dtype at a value: integers are 1 apart. */
 static double unit_at(pe_dtype dtype, double value)
 {
     int exponent;
@@ -35,9 +20,9 @@ static double unit_at(pe_dtype dtype, double value)
         return 1;
     frexp(value, &exponent);
     exponent--; /* so that |value| >= 2^exponent */
-    if (value == 0 || exponent < least_exponent(dtype))
-        exponent = least_exponent(dtype);
-    return ldexp(1, exponent + 1 - digits_of(dtype));
+    if (value == 0 || exponent < pe_dtypes[dtype].least_exponent)
+        exponent = pe_dtypes[dtype].least_exponent;
+    return ldexp(pe_dtypes[dtype].unit, exponent);
 }
 
 typedef struct tally {
@@ -196,7 +181,7 @@ static void end_parts(tally *self)
         result->column_count++;
     }
     result->bins[0] = result->entries - result->differing;
-    result->one = result->absolute.error * ldexp(1, digits_of(self->dtype));
+    result->one = result->absolute.error * ldexp(1, pe_dtypes[self->dtype].digits);
 }
 
 /* ---- the pass over the tensor ---- */
@@ -301,7 +286,6 @@ static bool compare_plane(pass *self, tally *counts, uint64_t plane, uint64_t at
 static bool compare_all(pass *self, tally *counts, const pe_request *request,
                         const pe_runner *runner, pe_error *reterr)
 {
-    static const pe_runner none = {.context = NULL};
     uint64_t at_once = BLOCK_BYTES / (self->row_entries * sizeof(double));
     at_once = at_once == 0 ? 1 : at_once < self->rows ? at_once : self->rows;
     bool good = allocate(self, at_once);
@@ -309,8 +293,7 @@ static bool compare_all(pass *self, tally *counts, const pe_request *request,
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the comparison");
     good = pe_request_begin(request, runner, reterr) && good;
     for (uint64_t plane = 0; good && plane < self->planes; plane++)
-        good = compare_plane(self, counts, plane, at_once, &request->values,
-                             runner ? runner : &none, reterr);
+        good = compare_plane(self, counts, plane, at_once, &request->values, runner, reterr);
     pe_request_end(request, runner);
     return good;
 }

@@ -1,5 +1,7 @@
 #include "foreign/ordered_view.h"
 
+#include "kernels/by_size.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,24 +9,11 @@
 #define HELD_BYTES ((uint64_t)1 << 19) /* of rows, unless one is longer */
 
 /* Copy elements of a row; with a constant size the compiler makes moves of the copies. */
-static inline void gather_sized(unsigned char *dst, const unsigned char *row,
-                                const uint16_t *order, uint64_t count, size_t size)
+static inline void gather(unsigned char *dst, const unsigned char *row, const uint16_t *order,
+                          uint64_t count, size_t size)
 {
     for (uint64_t i = 0; i < count; i++)
         memcpy(dst + i * size, row + order[i] * size, size);
-}
-
-static void gather(unsigned char *dst, const unsigned char *row, const uint16_t *order,
-                   uint64_t count, size_t size)
-{
-    if (size == 2)
-        gather_sized(dst, row, order, count, 2);
-    else if (size == 4)
-        gather_sized(dst, row, order, count, 4);
-    else if (size == 8)
-        gather_sized(dst, row, order, count, 8);
-    else
-        gather_sized(dst, row, order, count, size);
 }
 
 /* Read elements of the view: a pe_view's function. */
@@ -44,8 +33,8 @@ static bool read_ordered(void *context, uint64_t offset, void *dst, size_t bytes
         for (uint64_t row = first; row < first + now && at < end; row++) {
             const uint64_t column = at - row * columns, left = end - at;
             const uint64_t count = columns - column < left ? columns - column : left;
-            gather(to, self->rows + (row - first) * columns * size, self->order + column, count,
-                   size);
+            const unsigned char *from = self->rows + (row - first) * columns * size;
+            PE_BY_SIZE(size, gather(to, from, self->order + column, count, SIZE))
             to += count * size;
             at += count;
         }

@@ -29,14 +29,12 @@ size_t pe_element_size(pe_element element)
 
 bool pe_element_is_real(pe_element element, pe_dtype *ret_dtype)
 {
-    static const pe_dtype DTYPES[] = {[PE_ELEMENT_F32] = PE_F32,
-                                      [PE_ELEMENT_F64] = PE_F64,
-                                      [PE_ELEMENT_F16] = PE_F16,
-                                      [PE_ELEMENT_BF16] = PE_BF16};
-    if (element > PE_ELEMENT_BF16)
-        return false;
-    *ret_dtype = DTYPES[element];
-    return true;
+    for (pe_dtype dtype = PE_F32; dtype <= PE_BF16; dtype++)
+        if (pe_dtypes[dtype].element == element) {
+            *ret_dtype = dtype;
+            return true;
+        }
+    return false;
 }
 
 /* ---- shapes ---- */

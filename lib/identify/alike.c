@@ -3,7 +3,7 @@
 #include "identify/judge.h"
 #include "identify/query.h"
 #include "identify/watch.h"
-#include "recognise/proposal.h"
+#include "recognise/recognisers.h"
 #include "requests/request.h"
 
 #include <math.h>
@@ -198,6 +198,8 @@ static void try_values(likeness *self, const pe_parameter *parameter, const pe_v
     case PE_REAL_LIST:
     case PE_INTEGER_LIST:
     case PE_STORED:
+    case PE_TEXT:
+    case PE_TEXT_LIST:
         break;
     }
 }
@@ -282,7 +284,7 @@ static void try_rotary(likeness *self)
     }
 }
 
-/* Try what schemes propose for the exact table; a large one leaves less open. False without
+/* Try what recognisers propose for the exact table; a large one leaves less open. False without
  * memory. */
 static bool try_proposals(likeness *self)
 {
@@ -303,9 +305,7 @@ static bool try_proposals(likeness *self)
     }
     for (size_t i = 0; i < pe_scheme_count() && may_go_on(self); i++) {
         const pe_scheme *scheme = pe_scheme_at(i);
-        memset(proposals, 0, offsetof(pe_proposals, items));
-        if (scheme->recognise)
-            scheme->recognise(&seen, proposals);
+        pe_collect_proposals(scheme, &seen, proposals);
         for (size_t p = 0; p < proposals->count; p++)
             try_request(self, scheme, proposals->items[p].tensor, proposals->items[p].query);
     }
@@ -319,15 +319,10 @@ static bool try_proposals(likeness *self)
 /* View the tensor that was found. */
 static bool view_exact(likeness *self)
 {
-    static const pe_element ELEMENTS[] = {[PE_F32] = PE_ELEMENT_F32,
-                                          [PE_F64] = PE_ELEMENT_F64,
-                                          [PE_F16] = PE_ELEMENT_F16,
-                                          [PE_BF16] = PE_ELEMENT_BF16,
-                                          [PE_I32] = PE_ELEMENT_I32};
     const pe_tensor *tensor = pe_request_tensor(self->request, self->tensor);
     pe_view view = {.read = read_exact,
                     .context = self,
-                    .element = ELEMENTS[tensor->dtype],
+                    .element = pe_get_element(tensor->dtype),
                     .rank = tensor->rank};
     memcpy(view.shape, tensor->shape, tensor->rank * sizeof *tensor->shape);
     pe_view_set_row_major(&view);

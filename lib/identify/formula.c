@@ -3,6 +3,7 @@
 #include "numerics/dtype.h"
 #include "numerics/elementary.h"
 #include "numerics/phase.h"
+#include "recognise/rotary_types.h"
 #include "requests/request.h"
 #include "waves/rotary_request.h"
 #include "waves/wave.h"
@@ -10,8 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define TURN 6.283185307179586
 
 typedef enum way { RECIPROCAL, NEGATIVE, EXPONENTIAL, EXACT, WAYS } way;
 
@@ -81,7 +80,7 @@ bool pe_formula_read(const pe_request *request, pe_formula_law *ret_law)
         rotary->factor = 1 / step;
     }
     return rotary->width >= 4 && rotary->width % 2 == 0 && rotary->theta > 1 &&
-           rotary->type != PE_ROTARY_PROPORTIONAL;
+           pe_rotary_has_formula(rotary);
 }
 
 /* ---- exact frequencies ---- */
@@ -118,38 +117,11 @@ static float nearest(dd number)
     return (float)pe_double_for(PE_F32, dd_snap(number));
 }
 
-static double logarithm(double number)
-{
-    return pe_log((dd){number, 0}).hi;
-}
-
-/* A theta that grows by growth^(d/(d-2)), in float64. */
-static double grown(const pe_rotary *rotary, double growth)
-{
-    double d = (double)rotary->width;
-    return rotary->theta * pe_unscaled(pe_power(growth, d / (d - 2))).hi;
-}
-
-/* The base of the powers: theta, or what it has grown to. */
-static double base_of(const pe_rotary *rotary)
-{
-    if (rotary->type == PE_ROTARY_NTK)
-        return grown(rotary, rotary->factor);
-    if (rotary->type != PE_ROTARY_DYNAMIC)
-        return rotary->theta;
-    if (rotary->alpha > 0)
-        return grown(rotary, rotary->alpha);
-    if (rotary->seq_len <= rotary->original)
-        return rotary->theta;
-    return grown(rotary, rotary->factor * (double)rotary->seq_len / (double)rotary->original -
-                             (rotary->factor - 1));
-}
-
 /* A base's power, in float32: that of pair i, or of what is the opposite of that. */
 static float power_of(const pe_formula_law *law, size_t i, bool opposite)
 {
     const size_t count = pe_formula_pairs(law);
-    float base = (float)base_of(&law->rotary);
+    float base = (float)pe_rotary_compute_base(&law->rotary);
     float exponent = law->to_last ? (float)i / (float)(count - 1)
                                   : (float)(2 * i) / (float)law->rotary.width;
     exponent = opposite ? -exponent : exponent;
@@ -158,74 +130,11 @@ static float power_of(const pe_formula_law *law, size_t i, bool opposite)
 
 static float exponential_of(const pe_formula_law *law, size_t i)
 {
-    double log = logarithm(base_of(&law->rotary));
+    double log = pe_log_double(pe_rotary_compute_base(&law->rotary));
     double count = (double)pe_formula_pairs(law);
     float exponent = law->to_last ? (float)i * (float)(-(log / (count - 1)))
                                   : (float)(2 * i) * (float)(-(log / (2 * count)));
     return nearest(pe_unscaled(pe_exp((dd){(double)exponent, 0})));
-}
-
-/* ---- scaling as transformers does it ---- */
-
-/* The index, as yarn counts, of a frequency that makes so many turns. */
-static double index_of_turns(const pe_rotary *rotary, double turns)
-{
-    return (double)rotary->width * logarithm((double)rotary->original / (turns * TURN)) /
-           (2 * logarithm(rotary->theta));
-}
-
-/* What yarn keeps of a frequency, from 0 to 1. */
-static float kept_by_yarn(const pe_rotary *rotary, size_t i)
-{
-    double low = index_of_turns(rotary, rotary->beta_fast);
-    double high = index_of_turns(rotary, rotary->beta_slow);
-    low = fmax(rotary->truncate ? floor(low) : low, 0);
-    high = fmin(rotary->truncate ? ceil(high) : high, (double)rotary->width - 1);
-    high += low == high ? 0.001 : 0;
-    float ramp = ((float)i - (float)low) / (float)(high - low);
-    return 1 - (ramp < 0 ? 0 : ramp > 1 ? 1 : ramp);
-}
-
-static float blended_by_llama3(const pe_rotary *rotary, float frequency)
-{
-    const float factor = (float)rotary->factor, original = (float)rotary->original;
-    const double low = rotary->low_freq_factor, high = rotary->high_freq_factor;
-    float length = (float)TURN / frequency;
-    if (length > (float)((double)rotary->original / low))
-        return frequency / factor;
-    if (length < (float)((double)rotary->original / high))
-        return frequency;
-    float smooth = (original / length - (float)low) / (float)(high - low);
-    return (1 - smooth) * frequency / factor + smooth * frequency;
-}
-
-/* A frequency, divided: of a reciprocal the divisor is multiplied instead. */
-static float divided(float frequency, float power, double factor)
-{
-    return power > 0 ? 1 / ((float)factor * power) : frequency / (float)factor;
-}
-
-/* Scale a frequency; `power` is what it is the reciprocal of, 0: it is none. */
-static float scaled(const pe_rotary *rotary, size_t i, float frequency, float power)
-{
-    float kept;
-    switch (rotary->type) {
-    case PE_ROTARY_LINEAR:
-        return frequency / (float)rotary->factor;
-    case PE_ROTARY_YARN:
-        kept = kept_by_yarn(rotary, i);
-        return divided(frequency, power, rotary->factor) * (1 - kept) + frequency * kept;
-    case PE_ROTARY_LLAMA3:
-        return blended_by_llama3(rotary, frequency);
-    case PE_ROTARY_LONGROPE:
-        return divided(frequency, power, rotary->divisors[i]);
-    case PE_ROTARY_DEFAULT:
-    case PE_ROTARY_NTK:
-    case PE_ROTARY_DYNAMIC:
-    case PE_ROTARY_PROPORTIONAL:
-        break;
-    }
-    return frequency;
 }
 
 float pe_formula_number(const pe_formula_law *law, bool quotient, size_t formula, size_t i,
@@ -236,11 +145,11 @@ float pe_formula_number(const pe_formula_law *law, bool quotient, size_t formula
         return power;
     switch ((way)formula) {
     case RECIPROCAL:
-        return scaled(&law->rotary, i, 1 / power, power);
+        return pe_rotary_scale_float(&law->rotary, i, 1 / power, power);
     case NEGATIVE:
-        return scaled(&law->rotary, i, power, 0);
+        return pe_rotary_scale_float(&law->rotary, i, power, 0);
     case EXPONENTIAL:
-        return scaled(&law->rotary, i, exponential_of(law, i), 0);
+        return pe_rotary_scale_float(&law->rotary, i, exponential_of(law, i), 0);
     case EXACT:
     case WAYS:
         break;

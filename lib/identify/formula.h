@@ -21,9 +21,11 @@ bool pe_formula_read(const pe_request *request, pe_formula_law *ret_law);
 size_t pe_formula_pairs(const pe_formula_law *law);
 double *pe_formula_exact(const pe_formula_law *law);
 
+/* Whether a formula rounds the exact frequency once. */
+bool pe_formula_is_exact(size_t formula);
+
 /* A formula's text; NULL: there are not so many. `quotient`: of numbers that positions are
  * divided by. */
-bool pe_formula_is_exact(size_t formula); /* it rounds the exact frequency once */
 const char *pe_formula_text(const pe_formula_law *law, bool quotient, size_t formula);
 
 /* The frequency of pair i, whose exact one is given, or the number that positions are divided

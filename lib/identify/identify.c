@@ -1,4 +1,4 @@
-/* Which request made a table: schemes propose, and a comparison of every entry decides. */
+/* Which request made a table: recognisers propose, and a comparison of every entry decides. */
 #include "foreign/ordered_view.h"
 #include "identify/column_order.h"
 #include "identify/judge.h"
@@ -6,6 +6,7 @@
 #include "identify/recipe.h"
 #include "identify/slope_recipe.h"
 #include "identify/watch.h"
+#include "recognise/recognisers.h"
 #include "requests/request.h"
 
 #include <stdio.h>
@@ -15,11 +16,6 @@
 #define COMPARED_MAX  16 /* proposals of a scheme that are compared in full */
 #define SAMPLED_LINES 9
 #define MISFITS_MAX   0.07 /* share of entries that do not fit, of a table that is near */
-
-bool pe_scheme_is_recognised(const pe_scheme *scheme)
-{
-    return scheme->recognise != NULL;
-}
 
 /* The search for what made one table. */
 typedef struct search {
@@ -146,21 +142,10 @@ static bool compare(search *self, const pe_scheme *scheme, const pe_proposal *pr
     return true;
 }
 
-/* A hash of a request's key (FNV-1a). */
-static uint64_t hash_of(const pe_request *request)
-{
-    size_t length;
-    const char *key = pe_request_key(request, &length);
-    uint64_t hash = 0xcbf29ce484222325;
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)key[i]) * 0x100000001b3;
-    return hash;
-}
-
 /* Whether a request with the same bits has been compared already; if not, it is noted. */
 static bool is_known(search *self, const pe_proposal *proposal, const pe_request *request)
 {
-    uint64_t hash = hash_of(request) ^ proposal->coarse;
+    uint64_t hash = request->key_hash ^ proposal->coarse;
     for (size_t i = 0; i < self->known; i++)
         if (self->keys[i] == hash)
             return true;
@@ -230,20 +215,12 @@ static bool look(search *self)
 {
     for (size_t i = 0; i < pe_scheme_count(); i++) {
         const pe_scheme *scheme = pe_scheme_at(i);
-        if (!scheme->recognise || (self->only && scheme != self->only))
+        if (self->only && scheme != self->only)
             continue;
         self->known = 0;
-        self->proposals.count = 0;
-        self->proposals.reach = 0;
-        self->proposals.angle = 0;
-        self->proposals.amplitude = 0;
-        self->proposals.roundings = 0;
-        self->proposals.coarse = false;
-        self->proposals.looked_up = false;
-        self->proposals.probe[0] = '\0';
         if (!pe_watch_go_on(&self->watch))
             return false;
-        scheme->recognise(&self->seen, &self->proposals);
+        pe_collect_proposals(scheme, &self->seen, &self->proposals);
         for (size_t p = 0; p < self->proposals.count; p++) {
             if (!pe_watch_go_on(&self->watch) ||
                 !try_proposal(self, scheme, &self->proposals.items[p]))

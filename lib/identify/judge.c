@@ -181,10 +181,9 @@ static int least_exponent(const pe_view *view)
 {
     pe_dtype dtype;
     bool half = pe_element_is_real(view->element, &dtype) && dtype == PE_F16;
-    return half ? -14 : -126;
+    return pe_dtypes[half ? PE_F16 : PE_F32].least_exponent;
 }
 
-/* `rounded`: the exact entries have been rounded to the table's dtype. */
 /* How far float64 arithmetic brings an entry of this size: the angle's relative error, and some
  * roundings. */
 static double computed_at(turned at, double size)
@@ -193,6 +192,7 @@ static double computed_at(turned at, double size)
                       (3 + at.wide_roundings) * fmax(size, at.least));
 }
 
+/* `rounded`: the exact entries have been rounded to the table's dtype. */
 static void judge_rows(const pe_bound *bound, uint64_t first, uint64_t rows, bool rounded,
                        const double *found, const double *exact, counts *ret)
 {
@@ -269,7 +269,6 @@ bool pe_judge_all(pe_request *wide, pe_request *narrow, size_t tensor, const pe_
                   const pe_runner *runner, pe_misfits *ret_f32, uint64_t *ret_f64,
                   pe_error *reterr)
 {
-    static const pe_runner none = {.context = NULL};
     const pe_view *view = &bound->seen->flat;
     uint64_t rows = view->shape[0], columns = view->shape[1];
     uint64_t at_once = columns < BLOCK_ENTRIES ? BLOCK_ENTRIES / columns : 1;
@@ -283,8 +282,8 @@ bool pe_judge_all(pe_request *wide, pe_request *narrow, size_t tensor, const pe_
     good = good && open_side(&side, wide, tensor, runner, reterr);
     for (uint64_t row = 0, now; good && row < rows; row += now) {
         now = rows - row < at_once ? rows - row : at_once;
-        good = row == 0 || pe_may_go_on(runner ? runner : &none, &wide->values,
-                                        (double)row / (double)rows, reterr);
+        good =
+            row == 0 || pe_may_go_on(runner, &wide->values, (double)row / (double)rows, reterr);
         if (good && suffices(bound, &side, narrow, &counted))
             good = open_side(&side, narrow, tensor, runner, reterr);
         if (!good)

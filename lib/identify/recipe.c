@@ -54,12 +54,10 @@ static const formats RECIPES[] = {
  */
 static double next_in(double number, pe_dtype format, int steps)
 {
-    static const double UNITS[] = {
-        [PE_F32] = 0x1p-23, [PE_F64] = 0x1p-52, [PE_F16] = 0x1p-10, [PE_BF16] = 0x1p-7};
     for (int i = 0; i < abs(steps); i++) {
         int exponent;
         double part = frexp(number, &exponent); /* in [1/2, 1) */
-        double unit = ldexp(UNITS[format], exponent - 1);
+        double unit = ldexp(pe_dtypes[format].unit, exponent - 1);
         number = steps > 0 ? number + unit : number - (part == 0.5 ? unit / 2 : unit);
     }
     return pe_rounded_to(number, format);
@@ -238,7 +236,6 @@ static bool rows_fit(recipe *self, const double *found, uint64_t first, uint64_t
 static bool all_fit(recipe *self, pe_request *wide, const pe_runner *runner, bool *ret_fits,
                     pe_error *reterr)
 {
-    static const pe_runner none = {.context = NULL};
     const uint64_t rows = self->waves.rows, count = self->waves.count;
     uint64_t at_once = count < BLOCK_ENTRIES ? BLOCK_ENTRIES / count : 1;
     double *found = malloc((size_t)(at_once * count) * sizeof *found);
@@ -248,8 +245,8 @@ static bool all_fit(recipe *self, pe_request *wide, const pe_runner *runner, boo
     good = pe_request_begin(wide, runner, reterr) && good;
     for (uint64_t row = 0, now; good && *ret_fits && row < rows; row += now) {
         now = rows - row < at_once ? rows - row : at_once;
-        good = (row == 0 || pe_may_go_on(runner ? runner : &none, &wide->values,
-                                         (double)row / (double)rows, reterr)) &&
+        good = (row == 0 ||
+                pe_may_go_on(runner, &wide->values, (double)row / (double)rows, reterr)) &&
                pe_view_read(&self->seen->view, row, now, found);
         *ret_fits = good && rows_fit(self, found, row, now);
     }

@@ -26,11 +26,6 @@ typedef struct recipe {
 
 /* ---- slopes ---- */
 
-static double log_of(double number)
-{
-    return pe_log((dd){number, 0}).hi;
-}
-
 /* Set the slopes that each head may have. Slopes fall along powers of a base, and rise where
  * the next base begins. Where a head has too few entries to say its slope, it must be the float
  * that is meant. */
@@ -40,10 +35,9 @@ static void set_slopes(recipe *self, const double *exact)
     for (uint64_t h = 0; h < self->heads; h++) {
         head *own = &self->all[h];
         first = h > 0 && exact[h] > exact[h - 1] ? h : first;
-        double power = rint(log_of(exact[h]) / log_of(exact[first]));
+        double power = rint(pe_log_double(exact[h]) / pe_log_double(exact[first]));
         double base = (double)(float)exact[first];
-        const float meant[FAMILIES] = {(float)pe_unscaled(pe_power(base, power)).hi,
-                                       (float)exact[h]};
+        const float meant[FAMILIES] = {(float)pe_power_double(base, power), (float)exact[h]};
         own->exact = exact[h];
         for (size_t family = 0; family < FAMILIES; family++) {
             float slope = meant[family];
@@ -135,7 +129,6 @@ static bool check_all(const recipe *self, pe_request *wide, pe_stream *stream,
                       const pe_view *flat, const pe_runner *runner, bool *ret_fits,
                       pe_error *reterr)
 {
-    static const pe_runner none = {.context = NULL};
     uint64_t lines = flat->shape[0], columns = flat->shape[1];
     double *found = malloc((size_t)columns * sizeof *found);
     double *exact = malloc((size_t)columns * sizeof *exact);
@@ -144,8 +137,7 @@ static bool check_all(const recipe *self, pe_request *wide, pe_stream *stream,
     good = pe_request_begin(wide, runner, reterr) && good;
     for (uint64_t line = 0; good && *ret_fits && line < lines; line++) {
         good = (line % 64 != 0 || line == 0 ||
-                pe_may_go_on(runner ? runner : &none, &wide->values,
-                             (double)line / (double)lines, reterr)) &&
+                pe_may_go_on(runner, &wide->values, (double)line / (double)lines, reterr)) &&
                pe_view_read(flat, line, 1, found) &&
                pe_judge_read(stream, line * columns * sizeof *exact, exact,
                              (size_t)columns * sizeof *exact);

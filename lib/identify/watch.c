@@ -20,7 +20,9 @@ static bool go_on(void *context, const pe_scheme *scheme, double done)
 
 void pe_watch_init(pe_watch *watch, const pe_runner *asked)
 {
-    *watch = (pe_watch){.runner = {.context = watch, .go_on = go_on}, .asked = asked};
+    *watch = (pe_watch){
+        .runner = {.context = watch, .pool = asked ? asked->pool : NULL, .go_on = go_on},
+        .asked = asked};
 }
 
 bool pe_watch_go_on(pe_watch *watch)

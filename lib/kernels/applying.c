@@ -4,6 +4,8 @@
 
 #include "kernels/instruction_set.h"
 #include "numerics/dd.h"
+#include "numerics/dtype.h"
+#include "numerics/half.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -22,30 +24,6 @@ static inline double magnitude(double x)
 
 /* ---- reading ---- */
 
-static inline float float_of_bits(uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static inline uint32_t bits_of_float(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-/* The bits of a half as those of a float: the exponent is shifted by a product, which is exact.
- */
-static inline float float_of_half(uint16_t half)
-{
-    uint32_t bits = half, rest = bits & 0x7fff, sign = (bits & 0x8000) << 16;
-    uint32_t finite = bits_of_float(float_of_bits(rest << 13) * 0x1p112F);
-    uint32_t special = 0x7f800000 | (rest & 0x3ff) << 13;
-    return float_of_bits(sign | (rest >= 0x7c00 ? special : finite));
-}
-
 static void read_numbers(pe_dtype dtype, const void *elements, size_t count,
                          double *restrict ret_numbers)
 {
@@ -58,10 +36,10 @@ static void read_numbers(pe_dtype dtype, const void *elements, size_t count,
             ret_numbers[i] = (double)floats[i];
     else if (dtype == PE_BF16)
         for (size_t i = 0; i < count; i++)
-            ret_numbers[i] = (double)float_of_bits((uint32_t)halves[i] << 16);
+            ret_numbers[i] = (double)pe_float_of_bf16(halves[i]);
     else
         for (size_t i = 0; i < count; i++)
-            ret_numbers[i] = (double)float_of_half(halves[i]);
+            ret_numbers[i] = (double)pe_float_of_f16(halves[i]);
 }
 
 /* ---- sums ---- */
@@ -264,32 +242,29 @@ static void combine(const double *x, pe_entry_row entries, size_t count, size_t 
 /* ---- deciding ---- */
 
 /* A shorter dtype: its bits, and its least normal and largest numbers. */
-typedef struct short_type {
-    int digits;
-    double least, most;
-} short_type;
-
 /* Round to a short dtype, ties to even: a sum with a number whose last place is that of the
  * result. Numbers beyond 2^200 have any large value. */
-static inline double round_short(double x, short_type type)
+static inline double round_short(double x, int digits, double least, double overflow)
 {
     double size = magnitude(x);
-    size = size > type.least ? size : type.least;
+    size = size > least ? size : least;
     size = size < 0x1p200 ? size : 0x1p200;
     uint64_t power = pe_bits_of_double(size) & 0x7ffULL << 52;
-    double ruler = 1.5 * pe_double_of_bits(power + ((uint64_t)(53 - type.digits) << 52));
+    double ruler = 1.5 * pe_double_of_bits(power + ((uint64_t)(53 - digits) << 52));
     double rounded = (x + ruler) - ruler;
-    double above = rounded > type.most ? (double)INFINITY : rounded;
-    return above < -type.most ? -(double)INFINITY : above;
+    double above = rounded >= overflow ? (double)INFINITY : rounded;
+    return above <= -overflow ? -(double)INFINITY : above;
 }
 
-static void decide_short(short_type type, pe_sums sums, size_t count,
+static void decide_short(const pe_dtype_facts *dtype, pe_sums sums, size_t count,
                          double *restrict ret_rounded)
 {
     const double *restrict value = sums.value, *restrict bound = sums.bound;
+    const double least = ldexp(1, dtype->least_exponent), overflow = dtype->overflow;
+    const int digits = dtype->digits;
     for (size_t i = 0; i < count; i++) {
-        double low = round_short(value[i] - bound[i], type);
-        double high = round_short(value[i] + bound[i], type);
+        double low = round_short(value[i] - bound[i], digits, least, overflow);
+        double high = round_short(value[i] + bound[i], digits, least, overflow);
         bool same = (low == high) & (magnitude(value[i]) + bound[i] < (double)INFINITY);
         ret_rounded[i] = same ? low : (double)NAN;
     }
@@ -297,12 +272,9 @@ static void decide_short(short_type type, pe_sums sums, size_t count,
 
 static void decide(pe_dtype dtype, pe_sums sums, size_t count, double *restrict ret_rounded)
 {
-    static const short_type F16 = {11, 0x1p-14, 65504}, BF16 = {8, 0x1p-126, 0x1.fep127};
     const double *restrict value = sums.value, *restrict bound = sums.bound;
-    if (dtype == PE_F16) {
-        decide_short(F16, sums, count, ret_rounded);
-    } else if (dtype == PE_BF16) {
-        decide_short(BF16, sums, count, ret_rounded);
+    if (dtype == PE_F16 || dtype == PE_BF16) {
+        decide_short(&pe_dtypes[dtype], sums, count, ret_rounded);
     } else if (dtype == PE_F32) {
         for (size_t i = 0; i < count; i++) {
             float low = (float)(value[i] - bound[i]), high = (float)(value[i] + bound[i]);
@@ -322,15 +294,6 @@ static void decide(pe_dtype dtype, pe_sums sums, size_t count, double *restrict 
 
 /* ---- storing ---- */
 
-/* The bits of a half: the exponent is shifted by a product, which is exact. */
-static inline uint16_t half_of_float(float number)
-{
-    uint32_t bits = bits_of_float(number), sign = bits >> 16 & 0x8000, rest = bits & 0x7fffffff;
-    uint32_t finite = bits_of_float(float_of_bits(rest) * 0x1p-112F) >> 13;
-    uint32_t special = rest > 0x7f800000 ? 0x7e00 : 0x7c00;
-    return (uint16_t)(sign | (rest >= 0x7f800000 ? special : finite));
-}
-
 static void store(pe_dtype dtype, const double *restrict rounded, size_t count, void *dst)
 {
     double *restrict doubles = dst;
@@ -344,10 +307,10 @@ static void store(pe_dtype dtype, const double *restrict rounded, size_t count, 
             floats[i] = (float)(rounded[i] + 0.0);
     else if (dtype == PE_BF16)
         for (size_t i = 0; i < count; i++)
-            halves[i] = (uint16_t)(bits_of_float((float)(rounded[i] + 0.0)) >> 16);
+            halves[i] = pe_round_to_half(rounded[i], PE_BF16_DROPPED, PE_BF16_BIAS);
     else
         for (size_t i = 0; i < count; i++)
-            halves[i] = half_of_float((float)(rounded[i] + 0.0));
+            halves[i] = pe_round_to_half(rounded[i], PE_F16_DROPPED, PE_F16_BIAS);
 }
 
 extern const pe_applying PE_FOR_SET(pe_applying);

@@ -28,13 +28,6 @@ typedef struct rotation_mode {
     bool streamed; /* non-temporal stores */
 } rotation_mode;
 
-static inline uint32_t bits32(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 /* 2^exponent, for normal numbers. */
 static inline double power_of_two(int exponent)
 {
@@ -91,8 +84,8 @@ static bool second_f32(const double *entries, size_t count, int exponent, void *
     double reach = power_of_two(exponent - PE_CERTAIN_BITS + 1);
     uint32_t differences = 0;
     for (size_t i = 0; i < count; i++)
-        differences |=
-            bits32((float)(entries[i] - reach)) ^ bits32((float)(entries[i] + reach));
+        differences |= pe_bits_of_float((float)(entries[i] - reach)) ^
+                       pe_bits_of_float((float)(entries[i] + reach));
     return differences != 0;
 }
 

@@ -3,12 +3,11 @@
 
 #include "kernels/instruction_set.h"
 #include "numerics/dd.h"
+#include "numerics/half.h"
 
 #include <stdint.h>
 
 extern const pe_lines PE_FOR_SET(pe_lines);
-
-#define SIGN (1ULL << 63)
 
 /* ---- progressions ---- */
 
@@ -89,33 +88,16 @@ static void quotients(double row, double divisor, size_t count, bool odd, double
 
 /* ---- rounding ---- */
 
-/* Round to a 16-bit format that drops `dropped` bits of a double and whose exponent bias is
- * `bias` less. Adding 2^52 units of the smallest subnormal number leaves numbers below the
- * smallest normal one as a count of these units in the last bits. */
-static inline uint16_t round_16(double value, unsigned dropped, uint64_t bias)
-{
-    const double lift = pe_double_of_bits((bias + 52 + dropped - 51) << 52);
-    const int64_t least = (int64_t)((bias + 1) << 52); /* vectors compare signed numbers */
-    uint64_t bits = pe_bits_of_double(value), magnitude = bits & ~SIGN;
-    uint64_t half = (1ULL << (dropped - 1)) - 1 + (magnitude >> dropped & 1);
-    uint64_t normal = ((magnitude + half) >> dropped) - (bias << (52 - dropped));
-    uint64_t small =
-        pe_bits_of_double(pe_double_of_bits(magnitude) + lift) - pe_bits_of_double(lift);
-    uint64_t rounded = (int64_t)magnitude < least ? small : normal;
-    uint64_t sign = bits >> 48 & 0x8000;
-    return (uint16_t)(rounded ? rounded | sign : 0);
-}
-
 static void round_f16(const double *restrict numbers, size_t count, uint16_t *restrict dst)
 {
     for (size_t i = 0; i < count; i++)
-        dst[i] = round_16(numbers[i], 42, 1008);
+        dst[i] = pe_round_finite(numbers[i], PE_F16_DROPPED, PE_F16_BIAS);
 }
 
 static void round_bf16(const double *restrict numbers, size_t count, uint16_t *restrict dst)
 {
     for (size_t i = 0; i < count; i++)
-        dst[i] = round_16(numbers[i], 45, 896);
+        dst[i] = pe_round_finite(numbers[i], PE_BF16_DROPPED, PE_BF16_BIAS);
 }
 
 static void round_f32(const double *restrict numbers, size_t count, float *restrict dst)

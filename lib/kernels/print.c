@@ -2,6 +2,7 @@
  */
 #include "kernels/kernel.h"
 #include "numerics/decimal.h"
+#include "numerics/dtype.h"
 
 #include <string.h>
 
@@ -79,16 +80,10 @@ static size_t write_decimal(char *dst, pe_decimal number)
     return count + 1;
 }
 
-static const pe_binary_format FORMATS[PE_DTYPE_COUNT] = {
-    [PE_F32] = {.fraction_bits = 23, .exponent_bits = 8},
-    [PE_F64] = {.fraction_bits = 52, .exponent_bits = 11},
-    [PE_F16] = {.fraction_bits = 10, .exponent_bits = 5},
-    [PE_BF16] = {.fraction_bits = 7, .exponent_bits = 8},
-};
-
-static size_t print_real(char *dst, pe_binary_format format, uint64_t bits)
+static size_t print_real(char *dst, pe_dtype dtype, uint64_t bits)
 {
-    int sign_bit = format.fraction_bits + format.exponent_bits;
+    const int digits = pe_dtypes[dtype].digits, sign_bit = 8 * (int)pe_dtype_size(dtype) - 1;
+    const pe_binary_format format = {digits - 1, sign_bit + 1 - digits};
     uint64_t infinity = ((1ULL << format.exponent_bits) - 1) << format.fraction_bits;
     uint64_t magnitude = bits & ((1ULL << sign_bit) - 1);
     if (magnitude >= infinity) {
@@ -130,7 +125,7 @@ static size_t print_one(char *dst, pe_dtype dtype, const void *element)
     } else {
         memcpy(&bits, element, sizeof bits);
     }
-    return print_real(dst, FORMATS[dtype], bits);
+    return print_real(dst, dtype, bits);
 }
 
 size_t pe_print_element(char *dst, pe_dtype dtype, const void *element)

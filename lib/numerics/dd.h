@@ -16,7 +16,8 @@ typedef struct dd {
 } dd;
 
 /* The double-double nearest to 2π. */
-#define DD_TWO_PI ((dd){0x1.921fb54442d18p+2, 0x1.1a62633145c07p-52})
+#define PE_TURN   0x1.921fb54442d18p+2 /* radians: 2π, rounded */
+#define DD_TWO_PI ((dd){PE_TURN, 0x1.1a62633145c07p-52})
 
 /* a + b exactly, where |a| >= |b| or a is zero. */
 static inline dd dd_quick_two_sum(double a, double b)

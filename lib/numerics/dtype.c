@@ -1,6 +1,8 @@
 /* Element types: names, sizes, and rounding from double and double-double. */
 #include "numerics/dtype.h"
 
+#include "numerics/half.h"
+
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -8,72 +10,35 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "formats send a tensor's memory unchanged, so it must be little-endian");
 
-static const struct {
-    const char *name;
-    size_t size;
-    double overflow; /* the smallest magnitude that rounds to infinity */
-} DTYPES[PE_DD + 1] = {
-    [PE_F32] = {.name = "f32", .size = 4, .overflow = 0x1.ffffffp+127},
-    [PE_F64] = {.name = "f64", .size = 8, .overflow = INFINITY},
-    [PE_F16] = {.name = "f16", .size = 2, .overflow = 65520},
-    [PE_BF16] = {.name = "bf16", .size = 2, .overflow = 0x1.ffp+127},
-    [PE_I32] = {.name = "i32", .size = 4, .overflow = 2147483648},
+#define REAL(name_, bytes, bits, exponent, limit, its_element)                                 \
+    {                                                                                          \
+        .name = (name_), .size = (bytes), .digits = (bits),                                    \
+        .unit = 0x1p1 / (double)(1ULL << (bits)), .least_exponent = (exponent),                \
+        .overflow = (limit), .element = (its_element)                                          \
+    }
+
+const pe_dtype_facts pe_dtypes[PE_DD + 1] = {
+    [PE_F32] = REAL("f32", 4, 24, -126, 0x1.ffffffp+127, PE_ELEMENT_F32),
+    [PE_F64] = REAL("f64", 8, 53, -1022, INFINITY, PE_ELEMENT_F64),
+    [PE_F16] = REAL("f16", 2, 11, -14, 65520, PE_ELEMENT_F16),
+    [PE_BF16] = REAL("bf16", 2, 8, -126, 0x1.ffp+127, PE_ELEMENT_BF16),
+    [PE_I32] = {.name = "i32", .size = 4, .overflow = 2147483648, .element = PE_ELEMENT_I32},
     [PE_DD] = {.name = "dd", .size = sizeof(dd), .overflow = INFINITY},
 };
 
 const char *pe_dtype_name(pe_dtype dtype)
 {
-    return DTYPES[dtype].name;
+    return pe_dtypes[dtype].name;
 }
 
 size_t pe_dtype_size(pe_dtype dtype)
 {
-    return DTYPES[dtype].size;
+    return pe_dtypes[dtype].size;
 }
 
-double pe_dtype_overflow(pe_dtype dtype)
+pe_element pe_get_element(pe_dtype dtype)
 {
-    return DTYPES[dtype].overflow;
-}
-
-/* Round a double to a 16-bit format with `fraction_bits` stored bits and exponent bias `bias`,
- * ties to even, in integers. Zeros become +0; infinities and NaN stay what they are. The caller
- * excludes finite numbers that overflow. */
-static uint16_t round_to_16_bits(double value, int fraction_bits, int bias)
-{
-    uint64_t bits = pe_bits_of_double(value);
-    uint16_t sign = (uint16_t)(bits >> 48 & 0x8000);
-    int exponent = (int)(bits >> 52 & 0x7ff) - 1023 + bias; /* as a normal number stores it */
-    uint64_t significand = (bits & 0xfffffffffffffULL) | 1ULL << 52;
-    int drop = 52 - fraction_bits;
-    if (bits << 1 >= 0xffeULL << 52) { /* infinite, or NaN */
-        uint16_t infinity = (uint16_t)(0x7fff >> fraction_bits << fraction_bits);
-        bool nan = (bits & 0xfffffffffffffULL) != 0;
-        return (uint16_t)(sign | infinity | (nan ? 1 << (fraction_bits - 1) : 0));
-    }
-    if (exponent < 1) { /* subnormal: the last place is that of exponent 1 */
-        drop += 1 - exponent;
-        exponent = 1;
-    }
-    if (drop > 54) /* below half the smallest subnormal */
-        return 0;
-    uint64_t kept = significand >> drop, rest = significand & ((1ULL << drop) - 1);
-    uint64_t half = 1ULL << (drop - 1);
-    bool up = rest > half || (rest == half && (kept & 1));
-    kept += up;
-    /* the hidden bit adds one to the exponent, and so does a carry out of the fraction */
-    uint64_t magnitude = kept + ((uint64_t)(exponent - 1) << fraction_bits);
-    return magnitude == 0 ? 0 : (uint16_t)(sign | magnitude);
-}
-
-static uint16_t round_to_f16(double value)
-{
-    return round_to_16_bits(value, 10, 15);
-}
-
-static uint16_t round_to_bf16(double value)
-{
-    return round_to_16_bits(value, 7, 127);
+    return pe_dtypes[dtype].element;
 }
 
 void pe_round_row(pe_dtype dtype, const double *values, size_t count, void *dst)
@@ -94,13 +59,13 @@ void pe_round_row(pe_dtype dtype, const double *values, size_t count, void *dst)
     case PE_F16: {
         uint16_t *halves = dst;
         for (size_t i = 0; i < count; i++)
-            halves[i] = round_to_f16(values[i]);
+            halves[i] = pe_round_to_half(values[i], PE_F16_DROPPED, PE_F16_BIAS);
         return;
     }
     case PE_BF16: {
         uint16_t *halves = dst;
         for (size_t i = 0; i < count; i++)
-            halves[i] = round_to_bf16(values[i]);
+            halves[i] = pe_round_to_half(values[i], PE_BF16_DROPPED, PE_BF16_BIAS);
         return;
     }
     case PE_DD: {
@@ -174,21 +139,6 @@ void pe_round_scaled(pe_dtype dtype, dd value, int exponent, void *dst)
     pe_round_row(dtype, &rounded, 1, dst);
 }
 
-/* The value of a number in a 16-bit format, exact in double. */
-static double value_of_16_bits(uint16_t bits, int fraction_bits, int bias)
-{
-    int stored = bits >> fraction_bits & ((1 << (15 - fraction_bits)) - 1);
-    int fraction = bits & ((1 << fraction_bits) - 1);
-    double value;
-    if (stored == 0)
-        value = ldexp(fraction, 1 - bias - fraction_bits);
-    else if (stored == (1 << (15 - fraction_bits)) - 1)
-        value = fraction ? NAN : INFINITY;
-    else
-        value = ldexp(fraction + (1 << fraction_bits), stored - bias - fraction_bits);
-    return bits >> 15 ? -value : value;
-}
-
 double pe_element_value(pe_dtype dtype, const void *element)
 {
     double double_precision;
@@ -203,10 +153,10 @@ double pe_element_value(pe_dtype dtype, const void *element)
         return (double)single_precision;
     case PE_F16:
         memcpy(&half, element, sizeof half);
-        return value_of_16_bits(half, 10, 15);
+        return (double)pe_float_of_f16(half);
     case PE_BF16:
         memcpy(&half, element, sizeof half);
-        return value_of_16_bits(half, 7, 127);
+        return (double)pe_float_of_bf16(half);
     case PE_DD:
         memcpy(&double_precision, element, sizeof double_precision);
         return double_precision;

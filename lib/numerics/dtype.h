@@ -5,8 +5,18 @@
 #include "numerics/dd.h"
 #include "posenc.h"
 
-/* The smallest magnitude that would round to infinity. */
-double pe_dtype_overflow(pe_dtype dtype);
+/* What a dtype is; digits, units and exponents are those of reals up to PE_BF16. */
+typedef struct pe_dtype_facts {
+    const char *name;
+    size_t size;
+    int digits;         /* significant bits, with the hidden one; 0: none */
+    double unit;        /* of the last place of 1 */
+    int least_exponent; /* of the least normal number */
+    double overflow;    /* the smallest magnitude that would round to infinity */
+    pe_element element;
+} pe_dtype_facts;
+
+extern const pe_dtype_facts pe_dtypes[PE_DD + 1];
 
 /* Round `count` doubles to the nearest element, ties to even, zeros to +0, and store them. */
 void pe_round_row(pe_dtype dtype, const double *values, size_t count, void *dst);

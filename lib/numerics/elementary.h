@@ -34,4 +34,21 @@ pe_scaled pe_power(double x, double p);
 /* The number as a double-double, which must be in its range. */
 dd pe_unscaled(pe_scaled number);
 
+/* ---- the same from double to double ---- */
+
+static inline double pe_log_double(double x)
+{
+    return pe_log((dd){x, 0}).hi;
+}
+
+static inline double pe_exp_double(double x)
+{
+    return pe_unscaled(pe_exp((dd){x, 0})).hi;
+}
+
+static inline double pe_power_double(double x, double p)
+{
+    return pe_unscaled(pe_power(x, p)).hi;
+}
+
 #endif

@@ -2,15 +2,14 @@
 #include "numerics/rng.h"
 
 #include "numerics/correct.h"
+#include "numerics/hash.h"
 
 #include <math.h>
+#include <string.h>
 
 pe_generator pe_generator_of(uint64_t seed, const char *tensor)
 {
-    uint64_t tag = 0xcbf29ce484222325; /* FNV-1a */
-    for (const char *at = tensor; *at; at++)
-        tag = (tag ^ (unsigned char)*at) * 0x100000001b3;
-    return (pe_generator){.seed = seed, .tag = tag};
+    return (pe_generator){.seed = seed, .tag = pe_hash_bytes(tensor, strlen(tensor))};
 }
 
 double pe_draw_normal(pe_draw draw)

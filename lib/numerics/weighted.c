@@ -119,7 +119,7 @@ static approximation approximate(const pe_weighted *sum)
 /* The largest double that does not round to infinity. */
 static double largest_of(pe_dtype dtype)
 {
-    return dtype == PE_F64 ? DBL_MAX : pe_dtype_overflow(dtype) * (1 - 0x1p-30);
+    return dtype == PE_F64 ? DBL_MAX : pe_dtypes[dtype].overflow * (1 - 0x1p-30);
 }
 
 void pe_weighted_round(const pe_weighted *sum, pe_dtype dtype, void *dst)

@@ -1,9 +1,8 @@
 /* Proposing requests for biases and slopes of ALiBi (arXiv:2108.12409, section 3). */
-#include "recognise/alibi.h"
+#include "recognise/recognisers.h"
 
 #include "numerics/elementary.h"
 #include "recognise/bias_line.h"
-#include "recognise/proposal.h"
 
 #include <float.h>
 #include <math.h>
@@ -39,7 +38,7 @@ static void propose_slopes(pe_proposals *proposals, const char *tensor, const ch
         for (size_t i = 0; i < PE_COUNT(ROUNDED); i++) {
             double steps = geometric ? (double)heads : (double)power;
             char max[TEXT];
-            double number = -steps * pe_log((dd){slope, 0}).hi / LOG_2;
+            double number = -steps * pe_log_double(slope) / LOG_2;
             double off = 2 * steps * (error + ROUNDED_ERROR[i]) / fmax(number, 0.001);
             pe_propose_number(max, sizeof max, "alibi_bias_max", number, off, "8");
             pe_propose(proposals, tensor, "%s&heads=%llu%s%s%s", rest,
@@ -54,7 +53,7 @@ static void propose_divided(pe_proposals *proposals, const char *rest, uint64_t 
 {
     static const unsigned HEAD_DIMS[] = {64, 128, 32, 80, 96, 256};
     double steps = (double)power_below(heads);
-    double expected = pe_unscaled(pe_exp((dd){-8 * LOG_2 / steps, 0})).hi;
+    double expected = pe_exp_double(-8 * LOG_2 / steps);
     for (size_t i = 0; i < PE_COUNT(HEAD_DIMS); i++) {
         double whole = slope * sqrt(HEAD_DIMS[i]);
         char query[TEXT + 192];
@@ -91,7 +90,9 @@ static void propose_biases(const pe_seen *seen, pe_proposals *proposals)
     }
 }
 
-void pe_alibi_recognise(pe_seen *seen, pe_proposals *proposals)
+/* Biases by the last line of the first head, of which the slope and the position of the query
+ * are read; slopes by the first of them. */
+void pe_recognise_alibi(pe_seen *seen, pe_proposals *proposals)
 {
     const pe_view *view = &seen->view;
     double first;

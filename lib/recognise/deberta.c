@@ -1,11 +1,10 @@
 /* Proposing requests for DeBERTa's relative positions and indices (arXiv:2006.03654, section
  * 3.1). */
-#include "recognise/deberta.h"
+#include "recognise/recognisers.h"
 
 #include "numerics/buckets.h"
 #include "numerics/elementary.h"
 #include "recognise/distances.h"
-#include "recognise/proposal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -59,12 +58,6 @@ static void propose(const pe_distances *line, const setting *own, pe_proposals *
 
 /* ---- the largest distance ---- */
 
-/* The natural logarithm of a quotient. */
-static double log_of(double above, double below)
-{
-    return pe_log((dd){above / below, 0}).hi;
-}
-
 /* Between which bounds the greatest distance of the buckets is: a magnitude a has bucket mid +
  * t where t is the least with (mid-1) * ln(a/mid) <= t * ln(last/mid). False: there is none. */
 static bool bound_last(const pe_distances *line, const setting *own, double *ret_low,
@@ -84,15 +77,15 @@ static bool bound_last(const pe_distances *line, const setting *own, double *ret
             continue;
         if (t < 1)
             return false;
-        double log = (double)(mid - 1) * log_of((double)magnitude, (double)mid);
+        double log = (double)(mid - 1) * pe_log_double((double)magnitude / (double)mid);
         low = fmax(low, log / (double)t);
         if (t > 1)
             high = fmin(high, log / (double)(t - 1));
     }
-    *ret_low = (double)mid * pe_unscaled(pe_exp((dd){low, 0})).hi;
+    *ret_low = (double)mid * pe_exp_double(low);
     *ret_high = PE_DISTANCE_MAX;
-    if (high < log_of(PE_DISTANCE_MAX, 1))
-        *ret_high = (double)mid * pe_unscaled(pe_exp((dd){high, 0})).hi;
+    if (high < pe_log_double(PE_DISTANCE_MAX))
+        *ret_high = (double)mid * pe_exp_double(high);
     return *ret_low <= *ret_high;
 }
 
@@ -224,7 +217,9 @@ static void propose_all(const pe_distances *line, pe_proposals *proposals)
         propose(line, &positions, proposals);
 }
 
-void pe_deberta_recognise(pe_seen *seen, pe_proposals *proposals)
+/* Where buckets stop having one distance each, and where they begin from there on, says how
+ * many there are and the largest distance. */
+void pe_recognise_deberta(pe_seen *seen, pe_proposals *proposals)
 {
     pe_distances line;
     proposals->looked_up = true;

@@ -1,5 +1,5 @@
 /* Proposing requests for RetNet (arXiv:2307.08621) and Sandwich (arXiv:2212.10356). */
-#include "recognise/decay.h"
+#include "recognise/recognisers.h"
 
 #include "numerics/elementary.h"
 #include "recognise/distances.h"
@@ -24,7 +24,7 @@ static void propose_mask(const pe_view *view, bool has_heads, pe_proposals *prop
         seen--;
     double last = seen > 0 ? line.entries[seen - 1] : 0;
     if (last >= DBL_MIN && last <= 1) {
-        double far = rint(pe_log((dd){last, 0}).hi / FIRST_DECAY);
+        double far = rint(pe_log_double(last) / FIRST_DECAY);
         pe_distances_window(&line, (int64_t)seen - 1 + (int64_t)far, window);
         pe_propose(proposals, "mask", "%s&heads=%llu&dim=2", window,
                    (unsigned long long)line.heads);
@@ -51,7 +51,8 @@ static void propose_turns(pe_seen *seen, const char *tensor, bool sines,
                (unsigned long long)seen->rows, (unsigned long long)seen->columns, base);
 }
 
-void pe_retnet_recognise(pe_seen *seen, pe_proposals *proposals)
+/* A factor of the first head says its distance. */
+void pe_recognise_retnet(pe_seen *seen, pe_proposals *proposals)
 {
     const pe_view *view = &seen->view;
     if (view->rank == 1 && seen->sampled > 0 &&
@@ -86,7 +87,7 @@ typedef struct sums {
 
 static sums sums_of(double log_base, uint64_t terms)
 {
-    double ratio = pe_unscaled(pe_exp((dd){-log_base / (double)terms, 0})).hi;
+    double ratio = pe_exp_double(-log_base / (double)terms);
     double frequency = 1;
     sums both = {{0, 0}};
     for (uint64_t c = 0; c < terms; c++) {
@@ -120,8 +121,7 @@ static void write_base(double log_base, double error, uint64_t terms, char dst[4
     double sum = sums_of(log_base, terms).at[0];
     double rise = (sums_of(log_base + 0.01, terms).at[0] - sum) / 0.01;
     double off = fmin(0.5, 2 * error * sum / fmax(rise, 1e-9));
-    pe_propose_number(dst, 48, "base", pe_unscaled(pe_exp((dd){log_base, 0})).hi,
-                      fmax(off, 1e-12), "10000");
+    pe_propose_number(dst, 48, "base", pe_exp_double(log_base), fmax(off, 1e-12), "10000");
 }
 
 /* The entry of the largest number; the first of them. */
@@ -175,7 +175,8 @@ static void propose_bias(const pe_view *view, bool has_heads, pe_proposals *prop
     pe_distances_done(&line);
 }
 
-void pe_sandwich_recognise(pe_seen *seen, pe_proposals *proposals)
+/* The largest bias is that of distance 0 and says dim, the one beside it the base. */
+void pe_recognise_sandwich(pe_seen *seen, pe_proposals *proposals)
 {
     for (int heads = 0; heads < 2; heads++)
         propose_bias(&seen->view, heads, proposals);

@@ -1,6 +1,7 @@
 /* From waves of distances to requests of relative_sinusoidal and transformer_xl. */
 #include "recognise/distance_waves.h"
 
+#include "recognise/recognisers.h"
 #include "recognise/wave_law.h"
 
 #include <math.h>
@@ -110,7 +111,7 @@ static void note_reach(const pe_distance_law *law, pe_proposals *proposals)
     proposals->angle = waves ? 0 : proposals->reach + (double)law->shape.count;
 }
 
-void pe_relative_sinusoidal_recognise(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_relative_sinusoidal(pe_seen *seen, pe_proposals *proposals)
 {
     static const struct {
         pe_wave_layout layout;
@@ -161,7 +162,7 @@ static void propose_falling(const pe_distance_law *law, const char *layout, cons
     }
 }
 
-void pe_transformer_xl_recognise(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_transformer_xl(pe_seen *seen, pe_proposals *proposals)
 {
     static const struct {
         pe_wave_layout layout;

@@ -24,8 +24,4 @@ bool pe_distance_law_of(const pe_view *view, pe_wave_layout layout, pe_distance_
  * `name` is not written. False: the limits differ. */
 bool pe_distance_limit(const pe_distance_law *law, const char *name, char dst[48]);
 
-/* The hooks of two schemes (pe_scheme.recognise). */
-void pe_relative_sinusoidal_recognise(pe_seen *seen, pe_proposals *proposals);
-void pe_transformer_xl_recognise(pe_seen *seen, pe_proposals *proposals);
-
 #endif

@@ -1,6 +1,6 @@
 /* Proposing requests for KERPLE (arXiv:2205.09921), FIRE (arXiv:2310.04418), URPE
  * (arXiv:2205.13401) and decomposed relative positions (arXiv:2112.01526). */
-#include "recognise/drawn_biases.h"
+#include "recognise/recognisers.h"
 
 #include "numerics/elementary.h"
 #include "recognise/seeded.h"
@@ -54,7 +54,7 @@ static void propose_kerple(const pe_view *view, bool has_heads, pe_proposals *pr
     for (uint64_t seed = 0; seed < PE_SEEDS_TRIED && zero < line.count && line.count > 1;
          seed++) {
         double p = number_of(seed, "p", 2), a = number_of(seed, "a", 1);
-        double log = p * pe_log((dd){1 + a, 0}).hi;
+        double log = p * pe_log_double(1 + a);
         for (int power = 0; power < 2; power++) {
             if (!is_about(line.entries[beside], power ? -a : -log, pe_seen_unit(view)))
                 continue;
@@ -68,7 +68,8 @@ static void propose_kerple(const pe_view *view, bool has_heads, pe_proposals *pr
     pe_distances_done(&line);
 }
 
-void pe_kerple_recognise(pe_seen *seen, pe_proposals *proposals)
+/* An entry of the tables of the first seeds turns most seeds down. */
+void pe_recognise_kerple(pe_seen *seen, pe_proposals *proposals)
 {
     static const char *const NAMES[] = {"p", "a"};
     for (int heads = 0; heads < 2; heads++)
@@ -141,7 +142,8 @@ static void propose_fire(const pe_view *view, bool has_heads, pe_proposals *prop
     pe_distances_done(&line);
 }
 
-void pe_fire_recognise(pe_seen *seen, pe_proposals *proposals)
+/* Only the usual network is proposed. */
+void pe_recognise_fire(pe_seen *seen, pe_proposals *proposals)
 {
     for (int heads = 0; heads < 2; heads++)
         propose_fire(&seen->view, heads, proposals);
@@ -181,7 +183,8 @@ static void propose_ones(const pe_distances *line, pe_proposals *proposals)
                    (unsigned long long)line->keys, (unsigned long long)line->heads);
 }
 
-void pe_urpe_recognise(pe_seen *seen, pe_proposals *proposals)
+/* Of a line of distances only that of a square matrix is proposed. */
+void pe_recognise_urpe(pe_seen *seen, pe_proposals *proposals)
 {
     proposals->looked_up = true;
     for (int heads = 0; heads < 2; heads++) {
@@ -242,7 +245,9 @@ static void propose_vectors(const pe_seen *seen, bool has_columns, pe_proposals 
     pe_distances_done(&vectors);
 }
 
-void pe_decomposed_recognise(pe_seen *seen, pe_proposals *proposals)
+/* A row of the tables of the first seeds turns most seeds down. No resized tables are proposed.
+ */
+void pe_recognise_decomposed(pe_seen *seen, pe_proposals *proposals)
 {
     const pe_view *view = &seen->view;
     pe_distances index;

@@ -1,8 +1,7 @@
 /* Proposing seeded tables: seeds 0 to 3, where no stored set is given. Nothing is known of a
  * random table but its scale, so a wrong seed should be turned down by the first rows. */
-#include "recognise/drawn_tables.h"
+#include "recognise/recognisers.h"
 
-#include "recognise/proposal.h"
 #include "recognise/stored_tables.h"
 
 #include <math.h>
@@ -45,11 +44,11 @@ static void propose_spread(const pe_seen *seen, pe_proposals *proposals, const c
                        (number)seen->rows, (number)seen->columns, init, std, seed, PLACES[i]);
 }
 
-void pe_learned_recognise(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_learned(pe_seen *seen, pe_proposals *proposals)
 {
     double spread, largest;
     if (seen->set) {
-        pe_learned_recognise_stored(seen, proposals);
+        pe_recognise_stored_learned(seen, proposals);
         return;
     }
     if (!measure_spread(seen, &spread, &largest))
@@ -67,12 +66,12 @@ void pe_learned_recognise(pe_seen *seen, pe_proposals *proposals)
 
 /* ---- tables that begin with a learned one ---- */
 
-void pe_hierarchical_recognise(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_hierarchical(pe_seen *seen, pe_proposals *proposals)
 {
     static const unsigned LENGTHS[] = {512, 1024, 2048, 128, 256, 64, 197};
     double spread, largest;
     if (seen->set) {
-        pe_hierarchical_recognise_stored(seen, proposals);
+        pe_recognise_stored_hierarchical(seen, proposals);
         return;
     }
     if (!measure_spread(seen, &spread, &largest) || largest > 0.5)
@@ -87,7 +86,7 @@ void pe_hierarchical_recognise(pe_seen *seen, pe_proposals *proposals)
 }
 
 /* Row 0 is drawn, but the others take a differential equation: so row 0 is looked at first. */
-void pe_floater_recognise(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_floater(pe_seen *seen, pe_proposals *proposals)
 {
     double spread, largest;
     if (!measure_spread(seen, &spread, &largest))
@@ -101,7 +100,7 @@ void pe_floater_recognise(pe_seen *seen, pe_proposals *proposals)
 }
 
 /* Propose square target grids from square source grids, as vision models have them. */
-void pe_resized_recognise(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_resized(pe_seen *seen, pe_proposals *proposals)
 {
     static const unsigned SOURCES[] = {14, 16, 24, 32};
     static const char *const MODES[] = {"",
@@ -112,7 +111,7 @@ void pe_resized_recognise(pe_seen *seen, pe_proposals *proposals)
                                         "&scale_offset=0.1"};
     double spread, largest;
     if (seen->set) {
-        pe_resized_recognise_stored(seen, proposals);
+        pe_recognise_stored_resized(seen, proposals);
         return;
     }
     if (!measure_spread(seen, &spread, &largest) || largest > 0.5)
@@ -131,7 +130,7 @@ void pe_resized_recognise(pe_seen *seen, pe_proposals *proposals)
 
 /* ---- waves of random frequencies ---- */
 
-void pe_complex_order_recognise(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_complex_order(pe_seen *seen, pe_proposals *proposals)
 {
     static const char *const SHARINGS[] = {"", "&sharing=word", "&sharing=dim"};
     double spread, largest;
@@ -160,7 +159,7 @@ static bool has_circles(const pe_seen *seen)
     return looked > 0 && 16 * far <= looked;
 }
 
-void pe_random_fourier_recognise(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_random_fourier(pe_seen *seen, pe_proposals *proposals)
 {
     static const char *const VARIANTS[] = {"", "&preset=sam", "&grid=corners"};
     const uint64_t rows = seen->rows, features = seen->columns / 2;

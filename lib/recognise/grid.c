@@ -1,7 +1,6 @@
 /* Proposing sinusoidal encodings of grids. */
-#include "recognise/grid.h"
-
-#include "recognise/proposal.h"
+#include "recognise/recognisers.h"
+#include "waves/grid_presets.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -56,8 +55,7 @@ static bool may_be(const grid_view *grid)
     return true;
 }
 
-static void propose(const grid_view *grid, pe_proposals *proposals, const pe_preset *presets,
-                    size_t preset_count)
+static void propose(const grid_view *grid, pe_proposals *proposals)
 {
     static const char *const ARRANGEMENTS[] = {"", "&layout=concat",
                                                "&layout=concat&grouping=function"};
@@ -70,8 +68,8 @@ static void propose(const grid_view *grid, pe_proposals *proposals, const pe_pre
     snprintf(cells, sizeof cells, "height=%llu&width=%llu&dim=%llu&shape=%s%s",
              (unsigned long long)grid->height, (unsigned long long)grid->width,
              (unsigned long long)grid->dim, grid->shape, tokens);
-    for (size_t i = 0; i < preset_count; i++)
-        pe_propose(proposals, "encoding", "%s&preset=%s", cells, presets[i].name);
+    for (size_t i = 0; i < PE_GRID_PRESET_COUNT; i++)
+        pe_propose(proposals, "encoding", "%s&preset=%s", cells, pe_grid_presets[i].name);
     for (size_t base = 0; base < PE_COUNT(BASES); base++)
         for (size_t order = 0; order < PE_COUNT(ORDERS); order++)
             for (size_t i = 0; i < PE_COUNT(ARRANGEMENTS); i++)
@@ -89,8 +87,10 @@ static uint64_t zero_rows(const pe_seen *seen)
     return rows;
 }
 
-void pe_grid_recognise(pe_seen *seen, pe_proposals *proposals, const pe_preset *presets,
-                       size_t preset_count)
+/* For a table [cells, dim], perhaps after rows of zeros, [dim, height, width] or [height,
+ * width, dim]: presets, and arrangements of channels with usual bases. Every channel of such a
+ * table depends on one axis alone, which few other tables do. */
+void pe_recognise_sinusoidal_2d(pe_seen *seen, pe_proposals *proposals)
 {
     const pe_view *view = &seen->view;
     if (view->rank == 3) {
@@ -98,9 +98,9 @@ void pe_grid_recognise(pe_seen *seen, pe_proposals *proposals, const pe_preset *
                                  view->shape[2], view->shape[0], 0};
         const grid_view last = {seen, "hwc", view->shape[0], view->shape[1], view->shape[2], 0};
         if (may_be(&first))
-            propose(&first, proposals, presets, preset_count);
+            propose(&first, proposals);
         if (may_be(&last))
-            propose(&last, proposals, presets, preset_count);
+            propose(&last, proposals);
     }
     if (view->rank != 2 || seen->sampled == 0)
         return;
@@ -108,6 +108,6 @@ void pe_grid_recognise(pe_seen *seen, pe_proposals *proposals, const pe_preset *
     for (uint64_t width = 2; width <= EXTENT_MAX && width <= cells / 2; width++) {
         const grid_view grid = {seen, "nc", cells / width, width, seen->columns, before};
         if (cells % width == 0 && may_be(&grid))
-            propose(&grid, proposals, presets, preset_count);
+            propose(&grid, proposals);
     }
 }

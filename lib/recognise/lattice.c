@@ -1,8 +1,7 @@
 /* Proposing tables of grids: the sizes that fit the rows, and arrangements that are published.
  */
-#include "recognise/lattice.h"
+#include "recognise/recognisers.h"
 
-#include "recognise/proposal.h"
 #include "recognise/wave_law.h"
 #include "waves/axial_presets.h"
 
@@ -124,7 +123,7 @@ static void propose_frames(pe_seen *seen, pe_proposals *proposals, uint64_t dept
     propose_volume(proposals, text);
 }
 
-void pe_sinusoidal_3d_recognise(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_sinusoidal_3d(pe_seen *seen, pe_proposals *proposals)
 {
     const pe_view *view = &seen->view;
     const uint64_t *shape = view->shape;
@@ -283,7 +282,7 @@ static void propose_grids(pe_seen *seen, pe_proposals *proposals, bool sines, do
         propose_sizes(&grid, proposals);
 }
 
-void pe_axial_rope_recognise(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_axial_rope(pe_seen *seen, pe_proposals *proposals)
 {
     double *row;
     if (seen->view.rank != 2 || seen->sampled < 4 || seen->columns < 2 || seen->columns > 4096)
@@ -329,7 +328,7 @@ static void propose_features(const pe_seen *seen, pe_proposals *proposals, const
         }
 }
 
-void pe_fourier_recognise(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_fourier(pe_seen *seen, pe_proposals *proposals)
 {
     axial_view grid = {.seen = seen};
     char sizes[3 * TEXT];

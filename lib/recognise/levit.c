@@ -1,5 +1,5 @@
 /* Proposing requests for LeViT's indices and biases (arXiv:2104.01136, section 4.2). */
-#include "recognise/levit.h"
+#include "recognise/recognisers.h"
 
 #include "recognise/seeded.h"
 #include "trained/gather.h"
@@ -207,7 +207,9 @@ static void propose_biases(const pe_seen *seen, bool has_heads, pe_proposals *pr
     pe_distances_done(&row);
 }
 
-void pe_levit_recognise(pe_seen *seen, pe_proposals *proposals)
+/* Rows of the table are read as indices, or found in the tables of the first seeds; those of
+ * some queries say the width of the grid. */
+void pe_recognise_levit(pe_seen *seen, pe_proposals *proposals)
 {
     const pe_view *view = &seen->view;
     proposals->looked_up = true;

@@ -1,9 +1,8 @@
 /* Proposing multimodal rotary tables of the published models. In a picture time stands still:
  * the rows in which the first column does not change say where pictures are, and how many cells
  * they have. */
-#include "recognise/mrope.h"
+#include "recognise/recognisers.h"
 
-#include "recognise/proposal.h"
 #include "waves/mrope_presets.h"
 
 #include <stdio.h>
@@ -87,7 +86,7 @@ static void propose_models(const pe_seen *seen, pe_proposals *proposals, const c
         }
 }
 
-void pe_mrope_recognise(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_mrope(pe_seen *seen, pe_proposals *proposals)
 {
     sequence own;
     char runs[224];

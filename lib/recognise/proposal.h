@@ -1,4 +1,4 @@
-/* Requests that schemes propose for a table from elsewhere. */
+/* Requests that are proposed for a table from elsewhere. */
 #ifndef PE_PROPOSAL_H
 #define PE_PROPOSAL_H
 
@@ -22,14 +22,14 @@ typedef struct pe_proposal {
                        * before the whole table is computed; "": there is none */
 } pe_proposal;
 
-struct pe_proposals {
+typedef struct pe_proposals {
     double reach, angle, amplitude, roundings; /* of those that are added next */
     bool coarse;
     bool looked_up;
     char probe[96];
     size_t count;
     pe_proposal items[PE_PROPOSALS_MAX];
-};
+} pe_proposals;
 
 /* Propose a request for `tensor`; the query is a printf format, "length=%llu&dim=%llu". It need
  * not be legal. */

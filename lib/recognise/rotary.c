@@ -1,5 +1,5 @@
 /* Proposing rotary tables: how their columns are arranged, and which laws are nearest. */
-#include "recognise/rotary.h"
+#include "recognise/recognisers.h"
 
 #include "numerics/dtype.h"
 #include "numerics/elementary.h"
@@ -43,77 +43,62 @@ static double part_of(size_t pairs, size_t moving)
     return part;
 }
 
-/* Write "&name=number" unless it is the default. */
-static int write_number(char *dst, size_t size, const char *name, double number,
-                        const char *default_text)
+/* What one type's keys say of a law: text that grows. */
+typedef struct law_text {
+    const char *type;
+    char text[192];
+} law_text;
+
+/* Write "&name=number" of a key that the type reads, unless it is the default or was not given.
+ */
+static void write_key(law_text *self, const char *name, double number, const pe_case *cases)
 {
-    pe_propose_number(dst, size, name, number, 0, default_text);
-    return (int)strnlen(dst, size);
+    size_t used = strlen(self->text);
+    for (; cases->choice; cases++)
+        if (number != 0 && strcmp(cases->choice, self->type) == 0)
+            pe_propose_number(self->text + used, sizeof self->text - used, name, number, 0,
+                              cases->default_text ? cases->default_text : "");
 }
 
-static void write_yarn(const pe_rotary_law *law, char *dst, size_t size)
+static void write_flag(law_text *self, const char *name, bool flag, const pe_case *cases)
 {
-    char fast[TEXT], slow[TEXT], attention[TEXT] = "";
-    write_number(fast, sizeof fast, "beta_fast", law->law.beta_fast, "32");
-    write_number(slow, sizeof slow, "beta_slow", law->law.beta_slow, "1");
-    if (law->attention > 0)
-        write_number(attention, sizeof attention, "attention_factor", law->attention, "");
-    else if (law->law.mscale > 0)
-        snprintf(attention, sizeof attention, "&mscale=%.3g&mscale_all_dim=%.3g",
-                 law->law.mscale, law->law.mscale_all_dim);
-    snprintf(dst, size, "&original_max_position_embeddings=%lld%s%s%s%s",
-             (long long)law->law.original, fast, slow,
-             law->law.truncate ? "" : "&truncate=false", attention);
+    size_t used = strlen(self->text);
+    for (; cases->choice; cases++)
+        if (!flag && strcmp(cases->choice, self->type) == 0)
+            snprintf(self->text + used, sizeof self->text - used, "&%s=false", name);
 }
 
-/* Write the keys of a rotary type besides its factor. */
-static void write_type(const pe_rotary_law *law, char *dst, size_t size)
+#define WRITE_REAL(...)      write_key(__VA_ARGS__)
+#define WRITE_POSITIONS(...) write_key(__VA_ARGS__)
+#define WRITE_FLAG(...)      write_flag(__VA_ARGS__)
+#define WRITE_LIST(...)
+#define WRITE(kind, member, name, least, most, rival, help, ...)                               \
+    WRITE_##kind(&self, name, (double)rotary->member,                                          \
+                 (const pe_case[]){__VA_ARGS__, {.choice = NULL}});
+
+static law_text write_law(const pe_rotary *rotary)
 {
-    const pe_rotary *rotary = &law->law;
-    char original[TEXT], low[TEXT], high[TEXT];
-    dst[0] = '\0';
-    switch (rotary->type) {
-    case PE_ROTARY_YARN:
-        write_yarn(law, dst, size);
-        return;
-    case PE_ROTARY_LLAMA3:
-        write_number(original, sizeof original, "original_max_position_embeddings",
-                     (double)rotary->original, "8192");
-        write_number(low, sizeof low, "low_freq_factor", rotary->low_freq_factor, "1");
-        write_number(high, sizeof high, "high_freq_factor", rotary->high_freq_factor, "4");
-        snprintf(dst, size, "%s%s%s", original, low, high);
-        return;
-    case PE_ROTARY_DYNAMIC:
-        snprintf(dst, size, "&original_max_position_embeddings=%lld&seq_len=%lld",
-                 (long long)rotary->original, (long long)rotary->seq_len);
-        return;
-    case PE_ROTARY_PROPORTIONAL:
-        write_number(dst, size, "partial_rotary_factor",
-                     part_of(rotary->width / 2, rotary->width / 2 - rotary->still), "1");
-        return;
-    default:
-        return;
-    }
+    law_text self = {.type = pe_rotary_types[rotary->type]};
+    if (rotary->type != PE_ROTARY_DEFAULT)
+        snprintf(self.text, sizeof self.text, "&rope_type=%s", self.type);
+    PE_ROTARY_KEYS(WRITE)
+    return self;
 }
 
 static void propose_law(const arrangement *table, const pe_rotary_law *law,
                         pe_proposals *proposals)
 {
     const pe_rotary *rotary = &law->law;
-    char theta[TEXT], type[2 * TEXT] = "", factor[TEXT] = "", rest[192], positions[96];
-    write_number(theta, sizeof theta, "rope_theta", rotary->theta, "10000");
-    if (rotary->type != PE_ROTARY_DEFAULT) {
-        snprintf(type, sizeof type, "&rope_type=%s", pe_rotary_types[rotary->type]);
-        write_number(factor, sizeof factor, "factor", rotary->factor,
-                     rotary->type == PE_ROTARY_LLAMA3         ? "8"
-                     : rotary->type == PE_ROTARY_PROPORTIONAL ? "1"
-                                                              : "");
-    }
-    write_type(law, rest, sizeof rest);
+    const size_t pairs = rotary->width / 2;
+    const law_text text = write_law(rotary);
+    char theta[TEXT], part[TEXT], positions[2 * TEXT];
+    pe_propose_number(theta, sizeof theta, "rope_theta", rotary->theta, 0, "10000");
+    pe_propose_number(part, sizeof part, "partial_rotary_factor",
+                      part_of(pairs, pairs - rotary->still), 0, "1");
     pe_wave_positions(law->offset, law->step, 0, positions, sizeof positions);
     proposals->reach = fabs(law->offset / law->step);
-    pe_propose(proposals, table->tensor, "length=%llu&dim=%zu%s%s%s%s%s%s", table->rows,
-               rotary->width, table->query, theta, type, factor, rest, positions);
+    pe_propose(proposals, table->tensor, "length=%llu&dim=%zu%s%s%s%s%s", table->rows,
+               rotary->width, table->query, theta, text.text, part, positions);
 }
 
 /* ---- tables ---- */
@@ -208,11 +193,11 @@ static void propose_laws(pe_seen *seen, const arrangement *table, const pe_wave_
  */
 static bool is_coarsely(const pe_seen *seen, const arrangement *table, double theta)
 {
-    const double log = pe_log((dd){theta, 0}).hi / (double)table->columns.count;
+    const double log = pe_log_double(theta) / (double)table->columns.count;
     const uint64_t apart = 1 + (table->columns.count - 1) / COARSE_COLUMNS;
     uint64_t far = 0, looked = 0;
     for (uint64_t i = 0; i < table->columns.count; i += apart, looked++) {
-        double frequency = pe_unscaled(pe_exp((dd){-log * (double)i, 0})).hi;
+        double frequency = pe_exp_double(-log * (double)i);
         for (size_t row = 1; row < 4; row++) {
             double angle = frequency * (double)row;
             double wave = pe_quick_cosine(angle, table->sines ? 3 : 0);
@@ -236,7 +221,7 @@ static void propose_coarse(const pe_seen *seen, const arrangement *table,
         char theta[TEXT];
         if (!is_coarsely(seen, table, THETAS[i]))
             continue;
-        write_number(theta, sizeof theta, "rope_theta", THETAS[i], "10000");
+        pe_propose_number(theta, sizeof theta, "rope_theta", THETAS[i], 0, "10000");
         pe_propose(proposals, table->tensor, "length=%llu&dim=%llu%s%s", table->rows,
                    2ull * table->columns.count, table->query, theta);
     }
@@ -323,7 +308,7 @@ static void propose_frequencies(pe_seen *seen, pe_proposals *proposals)
                    pe_rotary_presets[i].name, 2ull * seen->rows);
 }
 
-void pe_rotary_recognise(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_rope(pe_seen *seen, pe_proposals *proposals)
 {
     static const char *const NAMES[] = {"cos", "sin"};
     uint64_t columns = seen->columns;

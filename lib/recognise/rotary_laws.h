@@ -24,11 +24,10 @@ typedef struct pe_rotary_seen {
     const double *entries[PE_ROTARY_ROWS]; /* [count] each */
 } pe_rotary_seen;
 
-/* A law, and how it is written as a request: `law.mscale` and `law.mscale_all_dim` are 0, or
- * give the amplitude; `attention` is the factor that has to be said, or 0. */
+/* A law as a request says it: `law.mscale` and `law.mscale_all_dim`, or `law.attention`, give
+ * the amplitude where the type does not. */
 typedef struct pe_rotary_law {
     pe_rotary law;
-    double attention;
     double offset, step; /* of positions */
     double distance; /* mean square of what entries are off by; comparable within a search */
     double rank;     /* the same, a little more for laws that are longer to say */

@@ -123,7 +123,7 @@ static double entry_distance(pe_rotary_ranking *self, const pe_rotary_law *law,
 static double choose_attention(const pe_rotary_ranking *self, pe_rotary_law *law)
 {
     const double found = self->seen->amplitude, error = self->seen->amplitude_error;
-    const double log_factor = pe_log((dd){law->law.factor, 0}).hi;
+    const double log_factor = pe_log_double(law->law.factor);
     double best = error;
     if (fabs(found - 1 - 0.1 * log_factor) <= error)
         return 1 + 0.1 * log_factor;
@@ -143,8 +143,8 @@ static double choose_attention(const pe_rotary_ranking *self, pe_rotary_law *law
         }
     if (best < error)
         return found;
-    law->attention = pe_rotary_decimal(found, error);
-    return law->attention;
+    law->law.attention = pe_rotary_decimal(found, error);
+    return law->law.attention;
 }
 
 /* ---- the best laws ---- */
@@ -180,8 +180,9 @@ void pe_rotary_consider(pe_rotary_ranking *self, const pe_rotary *rotary, double
     if (rotary->type == PE_ROTARY_YARN)
         amplitude = choose_attention(self, &law);
     law.offset = pe_wave_offset(seen->offset * step);
-    cost += PE_ROTARY_DIGIT * ((step != 1 ? pe_rotary_digits(step) : 0.75) +
-                               (law.attention > 0 ? pe_rotary_digits(law.attention) : 0));
+    cost +=
+        PE_ROTARY_DIGIT * ((step != 1 ? pe_rotary_digits(step) : 0.75) +
+                           (law.law.attention > 0 ? pe_rotary_digits(law.law.attention) : 0));
     law.distance = seen->row_count > 0 ? entry_distance(self, &law, amplitude, most)
                                        : frequency_distance(self, step);
     law.rank = fmax(law.distance, seen->row_count > 0 ? 0 : FLOAT_NOISE) + cost;

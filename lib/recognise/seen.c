@@ -1,6 +1,7 @@
 /* What is seen of a table: its first rows, laws of frequencies, offsets. */
 #include "recognise/seen.h"
 
+#include "numerics/dtype.h"
 #include "numerics/elementary.h"
 #include "recognise/wave_fit.h"
 
@@ -133,10 +134,8 @@ const pe_seen_wave *pe_seen_waves(pe_seen *seen)
 
 double pe_seen_unit(const pe_view *view)
 {
-    static const double UNITS[] = {
-        [PE_F32] = 0x1p-23, [PE_F64] = 0x1p-52, [PE_F16] = 0x1p-10, [PE_BF16] = 0x1p-7};
     pe_dtype dtype;
-    return pe_element_is_real(view->element, &dtype) ? UNITS[dtype] : 0;
+    return pe_element_is_real(view->element, &dtype) ? pe_dtypes[dtype].unit : 0;
 }
 
 #define RECIPE_ERROR 2e-6 /* relative: how far float32 arithmetic moves a frequency */
@@ -183,7 +182,7 @@ static bool fit_line(const pe_seen *seen, uint64_t first, uint64_t stride, uint6
         const pe_seen_wave *wave = &seen->waves[first + i * stride];
         if (!wave->found || is_dropped(own, i))
             continue;
-        double log = pe_log((dd){wave->frequency, 0}).hi, index = (double)i;
+        double log = pe_log_double(wave->frequency), index = (double)i;
         double error = pe_seen_wave_error(seen, wave), weight = 1 / (error * error);
         own->used++;
         own->weight += weight;
@@ -209,7 +208,7 @@ static double farthest_of(const pe_seen *seen, uint64_t first, uint64_t stride, 
         const pe_seen_wave *wave = &seen->waves[first + i * stride];
         if (!wave->found || is_dropped(own, i))
             continue;
-        double log = pe_log((dd){wave->frequency, 0}).hi;
+        double log = pe_log_double(wave->frequency);
         double off =
             fabs(log - own->start - own->slope * (double)i) / pe_seen_wave_error(seen, wave);
         if (off > most) {
@@ -236,8 +235,8 @@ bool pe_seen_geometric(pe_seen *seen, uint64_t first, uint64_t stride, uint64_t 
     }
     if (!(own.slope < 0) || own.slope < -40)
         return false;
-    *ret_geometry = (pe_seen_geometry){.first = pe_unscaled(pe_exp((dd){own.start, 0})).hi,
-                                       .ratio = pe_unscaled(pe_exp((dd){own.slope, 0})).hi,
+    *ret_geometry = (pe_seen_geometry){.first = pe_exp_double(own.start),
+                                       .ratio = pe_exp_double(own.slope),
                                        .first_error = 2 * sqrt(own.xx / own.spread),
                                        .ratio_error = 2 * sqrt(own.weight / own.spread)};
     return true;
@@ -245,7 +244,6 @@ bool pe_seen_geometric(pe_seen *seen, uint64_t first, uint64_t stride, uint64_t 
 
 /* ---- the position of row 0 ---- */
 
-#define TURN            6.283185307179586
 #define PHASE_TOLERANCE 0.02 /* radians */
 #define OFFSET_WAVES    256  /* that are looked at, the slowest ones */
 #define TURNS_MAX       400  /* of the slowest wave before row 0 */
@@ -253,11 +251,10 @@ bool pe_seen_geometric(pe_seen *seen, uint64_t first, uint64_t stride, uint64_t 
 /* An angle modulo a turn, from -π to π. */
 static double wrapped(double angle)
 {
-    return angle - TURN * rint(angle / TURN);
+    return angle - PE_TURN * rint(angle / PE_TURN);
 }
 
-/* The wave with the greatest frequency below `limit`, or with `slowest` the least one above 0.
- */
+/* The slowest wave that is faster than `above`; NULL if there is none. */
 static const pe_seen_wave *next_faster(const pe_seen_wave *waves, uint64_t first,
                                        uint64_t stride, uint64_t count, double above)
 {
@@ -310,7 +307,7 @@ static bool find_offset(const pe_seen *seen, const pe_seen_wave *const *waves, s
     for (int turns = 0; turns <= (count > 1 ? TURNS_MAX : 0); turns++)
         for (int sign = 1; sign >= (turns > 0 ? -1 : 1); sign -= 2) {
             double offset = wrapped(from->phase + turned) / from->frequency +
-                            sign * turns * TURN / from->frequency;
+                            sign * turns * PE_TURN / from->frequency;
             double worst = refine(seen, waves, count, turned, &offset);
             if (worst < best) {
                 best = worst / 4; /* one with more turns must be much better */
@@ -326,7 +323,7 @@ bool pe_seen_offset(pe_seen *seen, uint64_t first, uint64_t stride, uint64_t cou
 {
     const pe_seen_wave *waves = pe_seen_waves(seen), *wave;
     const pe_seen_wave *rising[OFFSET_WAVES];
-    const double turned = sines ? TURN / 4 : 0;
+    const double turned = sines ? PE_TURN / 4 : 0;
     size_t used = 0;
     double above = 0;
     while (waves && used < OFFSET_WAVES &&

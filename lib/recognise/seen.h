@@ -1,5 +1,5 @@
 /* What is seen of a table from elsewhere: measured once, when a scheme first asks, and shared
- * by all schemes that propose requests for it (pe_scheme.recognise). Measurements only lead to
+ * by all recognisers. Measurements only lead to
  * proposals; what a table is, is decided by comparing every entry. */
 #ifndef PE_SEEN_H
 #define PE_SEEN_H
@@ -22,7 +22,7 @@ typedef struct pe_seen_geometry {
     double first_error, ratio_error; /* relative: what they may be off by */
 } pe_seen_geometry;
 
-struct pe_seen {
+typedef struct pe_seen {
     pe_view view;           /* without axes of size 1 */
     uint64_t rows, columns; /* of a matrix; of a vector rows and 1; of others 0 */
     pe_view flat;           /* the same elements as a matrix of lines along the last axis; of a
@@ -34,7 +34,7 @@ struct pe_seen {
                              * set, borrowed; NULL: with the first seeds */
     const char *set_name;
     const pe_runner *runner; /* of computations for the search, borrowed; NULL: none */
-};
+} pe_seen;
 
 /* Read the first rows of a view. False: it cannot be read, or memory ran out. */
 bool pe_seen_begin(pe_seen *seen, const pe_view *view);

@@ -1,5 +1,5 @@
 /* Proposing requests for Shaw's indices and vectors (arXiv:1803.02155, section 3.2). */
-#include "recognise/shaw.h"
+#include "recognise/recognisers.h"
 
 #include "recognise/distance_waves.h"
 #include "recognise/seeded.h"
@@ -168,7 +168,10 @@ static void propose_sinusoids(const pe_view *view, pe_proposals *proposals)
     }
 }
 
-void pe_shaw_recognise(pe_seen *seen, pe_proposals *proposals)
+/* Rows of the tables are read as indices, or found in the tables of the first seeds; where they
+ * stop rising or falling, distances are clipped. A matrix does not tell the window from the
+ * limits: the default window is preferred. */
+void pe_recognise_shaw(pe_seen *seen, pe_proposals *proposals)
 {
     static const char *const TABLES[] = {"keys", "values"};
     proposals->looked_up = true;

@@ -245,7 +245,7 @@ static void propose_grids(search *self, uint64_t rows, double largest, pe_propos
         }
 }
 
-void pe_resized_recognise_stored(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_stored_resized(pe_seen *seen, pe_proposals *proposals)
 {
     static const pe_recipe none = {.initialiser = PE_ZEROS};
     const pe_origin origin = pe_origin_at(seen, 0);

@@ -78,7 +78,7 @@ static void propose_window(const pe_seen *seen, uint64_t rows, uint64_t first, i
                seen->set_name, offset, stride);
 }
 
-void pe_learned_recognise_stored(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_stored_learned(pe_seen *seen, pe_proposals *proposals)
 {
     pe_trained table;
     uint64_t rows, row;
@@ -149,7 +149,7 @@ static void note_ratio(const pe_trained *table, uint64_t rows, double ratio,
     proposals->amplitude = (1 + 2 * ratio) * largest;
 }
 
-void pe_hierarchical_recognise_stored(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_stored_hierarchical(pe_seen *seen, pe_proposals *proposals)
 {
     char alpha[48], offset[32] = "";
     pe_trained table;

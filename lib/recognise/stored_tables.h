@@ -6,14 +6,14 @@
 #include "recognise/seen.h"
 #include "trained/trained.h"
 
-/* The `recognise` of these schemes where seen->set is given: see pe_scheme. A set that lacks
+/* Recognisers of these schemes where seen->set is given. A set that lacks
  * the tensor `table`, or has it with other columns, leads to no proposals. `learned`: windows,
  * with steps; `hierarchical`: the table and its basis, at any offset in the first N rows;
  * `resized`: grids of any two divisors, unless one axis is stretched much more
  * than the other, by every filter. */
-void pe_learned_recognise_stored(pe_seen *seen, pe_proposals *proposals);
-void pe_hierarchical_recognise_stored(pe_seen *seen, pe_proposals *proposals);
-void pe_resized_recognise_stored(pe_seen *seen, pe_proposals *proposals);
+void pe_recognise_stored_learned(pe_seen *seen, pe_proposals *proposals);
+void pe_recognise_stored_hierarchical(pe_seen *seen, pe_proposals *proposals);
+void pe_recognise_stored_resized(pe_seen *seen, pe_proposals *proposals);
 
 /* Say of the proposals that are added next that their entries are sums of trained numbers of up
  * to this magnitude, with the weights of an interpolation at coordinates of up to so many

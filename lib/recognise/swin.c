@@ -1,6 +1,6 @@
 /* Proposing requests for the indices and biases of Swin Transformers (arXiv:2103.14030,
  * arXiv:2111.09883). */
-#include "recognise/swin.h"
+#include "recognise/recognisers.h"
 
 #include "numerics/elementary.h"
 #include "recognise/seeded.h"
@@ -162,7 +162,9 @@ static void propose_biases(const pe_seen *seen, bool has_heads, pe_proposals *pr
     pe_distances_done(&row);
 }
 
-void pe_swin_recognise(pe_seen *seen, pe_proposals *proposals)
+/* The shape of the window follows from the first query's entries, the seed from a row of the
+ * table. */
+void pe_recognise_swin(pe_seen *seen, pe_proposals *proposals)
 {
     proposals->looked_up = true;
     propose_index(seen, true, "&heads=1", proposals);
@@ -179,7 +181,7 @@ static void write_trained(char dst[48], const char *name, double coordinate, uin
     dst[0] = '\0';
     if (size < 2)
         return;
-    double power = pe_unscaled(pe_exp((dd){3 * 0.6931471805599453 * coordinate, 0})).hi;
+    double power = pe_exp_double(3 * 0.6931471805599453 * coordinate);
     double trained = 1 + 8 * (double)(size - 1) / (power - 1);
     if (trained > 1.5 && trained < 1e5 && rint(trained) != (double)size)
         snprintf(dst, 48, "&%s=%.0f", name, trained);
@@ -240,7 +242,8 @@ static void propose_networks(const pe_view *view, bool has_heads, pe_proposals *
     }
 }
 
-void pe_swin_v2_recognise(pe_seen *seen, pe_proposals *proposals)
+/* The usual network of the first seeds is proposed, and coordinates of any window. */
+void pe_recognise_swin_v2(pe_seen *seen, pe_proposals *proposals)
 {
     proposals->looked_up = false;
     propose_index(seen, false, "&heads=1&hidden=1", proposals);

@@ -1,5 +1,5 @@
 /* Proposing requests for T5's buckets and biases (arXiv:1910.10683, section 2.1). */
-#include "recognise/t5.h"
+#include "recognise/recognisers.h"
 
 #include "numerics/buckets.h"
 #include "numerics/elementary.h"
@@ -89,12 +89,6 @@ static bool find_zero(const runs *seen, setting *own)
 
 /* ---- the largest distance ---- */
 
-/* The natural logarithm. */
-static double log_of(double number)
-{
-    return pe_log((dd){number, 0}).hi;
-}
-
 /* Between which bounds the largest distance is, by the bounds of the buckets: bucket exact + t
  * begins at the least n with steps * ln(n/exact) >= t * ln(max/exact). False: there is none. */
 static bool bound_distance(const runs *seen, const setting *own, double *ret_low,
@@ -112,17 +106,17 @@ static bool bound_distance(const runs *seen, const setting *own, double *ret_low
         }
         if (part.bucket >= own->one_way || part.first < exact)
             return false;
-        double begins = (double)steps * log_of((double)part.first / (double)exact);
-        double ends = (double)steps * log_of((double)part.last / (double)exact);
+        double begins = (double)steps * pe_log_double((double)part.first / (double)exact);
+        double ends = (double)steps * pe_log_double((double)part.last / (double)exact);
         if (t > 0)
             high = fmin(high, begins / t);
         if (t + 1 < (double)steps)
             low = fmax(low, ends / (t + 1));
     }
-    *ret_low = (double)exact * pe_unscaled(pe_exp((dd){low, 0})).hi;
+    *ret_low = (double)exact * pe_exp_double(low);
     *ret_high = PE_DISTANCE_MAX;
-    if (high < log_of(PE_DISTANCE_MAX))
-        *ret_high = (double)exact * pe_unscaled(pe_exp((dd){high, 0})).hi;
+    if (high < pe_log_double(PE_DISTANCE_MAX))
+        *ret_high = (double)exact * pe_exp_double(high);
     return *ret_low < *ret_high * (1 + 0x1p-40);
 }
 
@@ -312,7 +306,9 @@ static void propose_biases(const pe_seen *seen, bool has_heads, pe_proposals *pr
     pe_distances_done(&distances);
 }
 
-void pe_t5_recognise(pe_seen *seen, pe_proposals *proposals)
+/* The buckets are read, of a bias from the rows of the tables of the first seeds; where they
+ * begin says how many there are, the largest distance and the window. */
+void pe_recognise_t5(pe_seen *seen, pe_proposals *proposals)
 {
     const pe_origin none = {.seed = 0};
     pe_distances distances;

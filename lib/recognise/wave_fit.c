@@ -6,7 +6,6 @@
 
 #include <math.h>
 
-#define TURN  6.283185307179586
 #define STEPS 9 /* of least squares; the last ones leave out what is far */
 
 static void sine_and_cosine(double angle, double *ret_sine, double *ret_cosine)
@@ -27,8 +26,8 @@ static double angle_of(double y, double x)
     if (fabs(y) < fabs(x))
         angle = steep / (1 + 0.28 * steep * steep);
     else
-        angle = TURN / 4 - 1 / (steep + 0.28 / steep);
-    angle = x < 0 ? TURN / 2 - angle : angle;
+        angle = PE_TURN / 4 - 1 / (steep + 0.28 / steep);
+    angle = x < 0 ? PE_TURN / 2 - angle : angle;
     angle = y < 0 ? -angle : angle;
     for (int i = 0; i < 3; i++) {
         sine_and_cosine(angle, &sine, &cosine);
@@ -69,7 +68,7 @@ static double first_frequency(const double *x, size_t stride, size_t count, doub
             frequency = angle / (double)lag;
             continue;
         }
-        turn = TURN * rint(frequency * (double)lag / TURN);
+        turn = PE_TURN * rint(frequency * (double)lag / PE_TURN);
         angle = frequency * (double)lag < turn ? -angle : angle;
         double better = (turn + angle) / (double)lag;
         if (fabs(better - frequency) * (double)lag > 1)
@@ -151,7 +150,7 @@ static bool improve(fit *own, const double *x, size_t stride, size_t count, reac
     own->a += m[0][3];
     own->b += m[1][3];
     own->frequency += m[2][3];
-    return own->frequency > 0 && own->frequency < TURN / 2;
+    return own->frequency > 0 && own->frequency < PE_TURN / 2;
 }
 
 /* Whether all but a few numbers lie near the wave. */
@@ -182,7 +181,7 @@ pe_seen_wave pe_fit_wave(const double *x, size_t stride, size_t count, double le
     fit own = {.frequency = largest > 0 ? first_frequency(x, stride, count,
                                                           least_angle * least_angle / 900)
                                         : 0};
-    if (count < 4 || own.frequency <= 0 || own.frequency >= TURN / 2)
+    if (count < 4 || own.frequency <= 0 || own.frequency >= PE_TURN / 2)
         return none;
     reach within = {INFINITY, INFINITY};
     for (int i = 0; i < STEPS; i++) {

@@ -82,6 +82,6 @@ void pe_wave_law_base(const pe_wave_law *law, double exponent, const char *name,
                       const char *default_text, char *dst, size_t size)
 {
     dd log = pe_log((dd){law->ratio, 0});
-    double base = pe_unscaled(pe_exp((dd){-exponent * log.hi, 0})).hi;
+    double base = pe_exp_double(-exponent * log.hi);
     pe_propose_number(dst, size, name, base, within(exponent * law->ratio_error), default_text);
 }

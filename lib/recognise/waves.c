@@ -1,5 +1,5 @@
 /* Proposing periodic tables, rotation matrices and waves that grow. */
-#include "recognise/waves.h"
+#include "recognise/recognisers.h"
 
 #include "numerics/elementary.h"
 #include "recognise/wave_law.h"
@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define QUARTER_TURN 1.5707963267948966
-#define TEXT         48
+#define TEXT 48
 
 typedef unsigned long long number;
 
@@ -19,7 +18,7 @@ typedef unsigned long long number;
 
 /* The dyadic frequencies, of which the first one is a quarter turn per position. Geometric ones
  * are the sines of rope, which is the likelier origin. */
-void pe_periodic_recognise(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_periodic(pe_seen *seen, pe_proposals *proposals)
 {
     pe_wave_law law;
     char positions[2 * TEXT], text[PE_PRINT_MAX];
@@ -28,7 +27,7 @@ void pe_periodic_recognise(pe_seen *seen, pe_proposals *proposals)
         !law.geometric || fabs(law.ratio - 0.5) > 1e-3)
         return;
     proposals->reach = law.reach;
-    pe_seen_decimal(law.first / QUARTER_TURN, 1e-3, text);
+    pe_seen_decimal(law.first / (PE_TURN / 4), 1e-3, text);
     double step = strtod(text, NULL);
     pe_wave_positions(law.offset * step, step, 0, positions, sizeof positions);
     pe_propose(proposals, "encoding", "length=%llu&dim=%llu%s", (number)seen->rows,
@@ -51,7 +50,7 @@ static bool read_diagonals(const pe_view *view, pe_wave_law *ret_law)
     return good && ret_law->geometric;
 }
 
-void pe_rotation_matrix_recognise(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_rotation_matrix(pe_seen *seen, pe_proposals *proposals)
 {
     const pe_view *view = &seen->view;
     pe_wave_law law;
@@ -109,11 +108,6 @@ typedef struct growing {
     pe_wave_law law;          /* without the growth */
 } growing;
 
-static double logarithm(double x)
-{
-    return pe_log((dd){x, 0}).hi;
-}
-
 /* Remove the growth from the rows that have been read, and read the law of the rest. */
 static bool read_law(const pe_seen *seen, uint64_t stride, bool sines, growing *self)
 {
@@ -131,10 +125,10 @@ static bool read_law(const pe_seen *seen, uint64_t stride, bool sines, growing *
     for (uint64_t c = 0; good && c < seen->columns; c++) {
         uint64_t pair = stride == 2 ? c / 2 : c % pairs;
         double zeta = ((double)pair / (double)pairs + self->gamma) / (1 + self->gamma);
-        double rate = self->sign * logarithm(zeta) / self->scale_base;
+        double rate = self->sign * pe_log_double(zeta) / self->scale_base;
         for (size_t k = 0; k < seen->sampled; k++)
             even[k * seen->columns + c] =
-                pe_seen_entry(seen, k, c) * pe_unscaled(pe_exp((dd){-rate * (double)k, 0})).hi;
+                pe_seen_entry(seen, k, c) * pe_exp_double(-rate * (double)k);
     }
     good = good && pe_seen_begin(&rest, &view) &&
            pe_wave_law_of(&rest, (pe_columns){0, stride > 0 ? stride : 1, pairs}, sines,
@@ -174,7 +168,7 @@ static void propose_growing(const pe_seen *seen, pe_proposals *proposals, uint64
     /* the amplitude of row 0 is zeta_0^((offset - centre)/scale_base) */
     double scale_base = self->scale_base * self->law.step;
     double from = pe_wave_offset(self->law.offset * self->law.step) -
-                  self->sign * logarithm(self->amplitude) * scale_base / self->log_zeta;
+                  self->sign * pe_log_double(self->amplitude) * scale_base / self->log_zeta;
     pe_wave_law_base(&self->law, (double)pairs, "base", "10000", base, sizeof base);
     pe_propose_number(scale, sizeof scale, "scale_base", scale_base, 1e-3, "512");
     proposals->reach = self->law.reach;
@@ -189,13 +183,13 @@ static void propose_growing(const pe_seen *seen, pe_proposals *proposals, uint64
  */
 static void propose_scale(const pe_seen *seen, pe_proposals *proposals)
 {
-    const double log_zeta = logarithm(0.4 / 1.4), first = pe_seen_entry(seen, 0, 0);
+    const double log_zeta = pe_log_double(0.4 / 1.4), first = pe_seen_entry(seen, 0, 0);
     const double last = pe_seen_entry(seen, seen->sampled - 1, 0);
     char scale[TEXT], query[128];
     if (!(first > last) || !(first <= DBL_MAX) || !(last >= DBL_MIN) ||
         !(last / first >= DBL_MIN)) /* their logarithms are taken */
         return;
-    double scale_base = log_zeta * (double)(seen->sampled - 1) / logarithm(last / first);
+    double scale_base = log_zeta * (double)(seen->sampled - 1) / pe_log_double(last / first);
     scale_base = fabs(scale_base - 512) < 50 ? 512 : scale_base;
     pe_propose_number(scale, sizeof scale, "scale_base", scale_base,
                       fmax(1e-3, pe_seen_unit(&seen->view) * scale_base / 100), "512");
@@ -207,7 +201,7 @@ static void propose_scale(const pe_seen *seen, pe_proposals *proposals)
                              : "&table=full&layout=half",
                  scale);
         propose_centres(seen, proposals, "scale", query,
-                        -logarithm(first) * scale_base / log_zeta,
+                        -pe_log_double(first) * scale_base / log_zeta,
                         2 + scale_base * pe_seen_unit(&seen->view));
     }
 }
@@ -216,14 +210,16 @@ static void propose_scale(const pe_seen *seen, pe_proposals *proposals)
 static void propose_waves(const pe_seen *seen, pe_proposals *proposals, double sign,
                           double scale_base)
 {
-    growing self = {
-        .gamma = 0.4, .sign = sign, .scale_base = scale_base, .log_zeta = logarithm(0.4 / 1.4)};
+    growing self = {.gamma = 0.4,
+                    .sign = sign,
+                    .scale_base = scale_base,
+                    .log_zeta = pe_log_double(0.4 / 1.4)};
     for (uint64_t stride = 0; stride < 3 && seen->columns % (stride > 0 ? 2 : 1) == 0; stride++)
         for (int sines = 0; sines < 2; sines++)
             propose_growing(seen, proposals, stride, sines, &self);
 }
 
-void pe_xpos_recognise(pe_seen *seen, pe_proposals *proposals)
+void pe_recognise_xpos(pe_seen *seen, pe_proposals *proposals)
 {
     double growth;
     if (seen->view.rank != 2 || seen->sampled < 8 || seen->columns < 2)
@@ -232,7 +228,7 @@ void pe_xpos_recognise(pe_seen *seen, pe_proposals *proposals)
     if (!measure_growth(seen, 0, &growth) || fabs(growth - 1) < 1e-6)
         return;
     double sign = growth < 1 ? 1 : -1; /* zeta is below 1 */
-    double scale_base = sign * logarithm(0.4 / 1.4) / logarithm(growth);
+    double scale_base = sign * pe_log_double(0.4 / 1.4) / pe_log_double(growth);
     if (fabs(scale_base - 512) > 50)
         propose_waves(seen, proposals, sign, scale_base);
     if (scale_base > 100 && scale_base < 2500) {

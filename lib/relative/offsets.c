@@ -1,6 +1,8 @@
 /* Making lines, and copying runs of keys out of them. */
 #include "relative/offsets.h"
 
+#include "kernels/by_size.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,10 +56,7 @@ bool pe_offsets_take(pe_offsets *offsets, const void *table, size_t planes, pe_p
     for (size_t plane = 0; lines && plane < planes; plane++) {
         if (!pe_pace_go_on(pace, ENTRY_PRICE * (double)rows))
             return false;
-        if (size == 4)
-            take_plane(lines, column, stride, rows, 4);
-        else
-            take_plane(lines, column, stride, rows, size);
+        PE_BY_SIZE(size, take_plane(lines, column, stride, rows, SIZE))
         lines += rows * size;
         column += size;
     }

@@ -1,7 +1,7 @@
-/* Values that a request does not give: they come from the preset, the stored set, the defaults
+/* Values that arguments do not give: they come from the preset, the stored set, the defaults
  * or other parameters. Parameters that exclude or require each other are checked here too. */
 #include "numerics/dtype.h"
-#include "requests/request.h"
+#include "requests/reading.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,19 +16,18 @@ static void refuse_conflict(const pe_parameter *parameter, const char *given,
 /* Find out whether a parameter is required and what its default is: from its row, or from the
  * case of the choice that it depends on. The preset's value replaces the default. False: the
  * parameter is not legal with that choice; if it was given, a problem was added. */
-static bool find_rule(const pe_request *request, const pe_parameter *parameter,
-                      const pe_value *value, const pe_preset *preset, pe_case *ret_rule,
-                      pe_error *reterr)
+static bool find_rule(const pe_reading *reading, const pe_parameter *parameter,
+                      const pe_value *value, pe_case *ret_rule, pe_error *reterr)
 {
-    const pe_scheme_info *info = &request->values.scheme->info;
+    const pe_preset *preset = reading->preset;
     *ret_rule =
         (pe_case){.required = parameter->required, .default_text = parameter->default_text};
     if (parameter->when) {
-        size_t decides = pe_parameter_index(info, parameter->when);
-        const pe_value *chosen = &request->owned[decides].value;
+        size_t decides = pe_reading_index(reading, parameter->when);
+        const pe_value *chosen = &reading->values[decides].value;
         if (!chosen->present)
             return false; /* it was given wrongly, which is a problem already */
-        const char *choice = info->parameters[decides].choices[chosen->integer];
+        const char *choice = pe_reading_row(reading, decides)->choices[chosen->integer];
         const pe_case *legal = pe_parameter_case(parameter, choice);
         if (!legal && value->present) {
             char shown[PE_PRINT_MAX], allowed[256];
@@ -47,10 +46,10 @@ static bool find_rule(const pe_request *request, const pe_parameter *parameter,
 }
 
 /* Refuse a stored set that cannot give the value of `parameter`, once for each request. */
-static void refuse_set(const pe_request *request, const char *given, const char *allowed,
+static void refuse_set(const pe_reading *reading, const char *given, const char *allowed,
                        pe_error *reterr)
 {
-    const pe_scheme_info *info = &request->values.scheme->info;
+    const pe_scheme_info *info = reading->info;
     const pe_parameter *row = &info->parameters[pe_stored_index(info)];
     for (size_t i = 0; i < reterr->count; i++)
         if (strcmp(reterr->problems[i].parameter, row->name) == 0)
@@ -72,12 +71,12 @@ static void describe_tensor(const pe_tensor *tensor, char *dst, size_t size)
 /* Find the extent that the stored set has for a parameter. 0: the tensor is missing, or the
  * extent is none that the parameter may have, and a problem was added. So no plan meets a
  * stored value that is absent or out of range. */
-static uint64_t find_extent(const pe_request *request, const pe_parameter *parameter,
+static uint64_t find_extent(const pe_reading *reading, const pe_parameter *parameter,
                             const pe_set *set, pe_error *reterr)
 {
-    const pe_scheme_info *info = &request->values.scheme->info;
+    const pe_scheme_info *info = reading->info;
     size_t stored_index = pe_stored_index(info), axis = parameter->stored_axis;
-    const char *set_name = request->owned[stored_index].value.text;
+    const char *set_name = reading->values[stored_index].value.text;
     char given[320], allowed[256], least[PE_PRINT_MAX], most[PE_PRINT_MAX];
     const pe_set_tensor *stored = pe_set_tensor_find(set, parameter->stored);
     snprintf(allowed, sizeof allowed, "the %s", info->parameters[stored_index].help);
@@ -86,7 +85,7 @@ static uint64_t find_extent(const pe_request *request, const pe_parameter *param
                             parameter->stored);
         if (stored)
             describe_tensor(&stored->tensor, given + used, sizeof given - (size_t)used);
-        refuse_set(request, given, allowed, reterr);
+        refuse_set(reading, given, allowed, reterr);
         return 0;
     }
     double extent = (double)stored->tensor.shape[axis];
@@ -98,16 +97,16 @@ static uint64_t find_extent(const pe_request *request, const pe_parameter *param
              "which is %s",
              parameter->stored, pe_plain_number(parameter->minimum, least),
              pe_plain_number(parameter->maximum, most), axis, parameter->name);
-    refuse_set(request, given, allowed, reterr);
+    refuse_set(reading, given, allowed, reterr);
     return 0;
 }
 
 /* Take a value from the stored set, or check that the given one agrees with it. */
-static void apply_stored(const pe_request *request, const pe_parameter *parameter,
+static void apply_stored(const pe_reading *reading, const pe_parameter *parameter,
                          const pe_set *set, bool given, pe_value *value, pe_error *reterr)
 {
     char shown[PE_PRINT_MAX], wanted[PE_PRINT_MAX];
-    double extent = (double)find_extent(request, parameter, set, reterr);
+    double extent = (double)find_extent(reading, parameter, set, reterr);
     if (extent == 0)
         return;
     if (!given)
@@ -136,26 +135,26 @@ static void refuse_absence(const pe_parameter *parameter, const char *choice, pe
 }
 
 /* The value of another parameter, or `otherwise` where there is no name. False: absent. */
-static bool find_value(const pe_request *request, const char *name, int64_t otherwise,
+static bool find_value(const pe_reading *reading, const char *name, int64_t otherwise,
                        int64_t *ret_value)
 {
     *ret_value = otherwise;
     if (!name)
         return true;
-    size_t index = pe_parameter_index(&request->values.scheme->info, name);
-    *ret_value = request->owned[index].value.integer;
-    return request->owned[index].value.present;
+    size_t index = pe_reading_index(reading, name);
+    *ret_value = reading->values[index].value.integer;
+    return reading->values[index].value.present;
 }
 
 /* Compute a default from the values of other parameters: base * times - less. */
-static void apply_computed(pe_request *request, size_t index, pe_error *reterr)
+static void apply_computed(pe_reading *reading, size_t index, pe_error *reterr)
 {
-    const pe_parameter *parameter = pe_parameter_at(&request->values.scheme->info, index);
+    const pe_parameter *parameter = pe_reading_row(reading, index);
     int64_t base, times, less;
     char most[PE_PRINT_MAX];
-    if (!find_value(request, parameter->default_of, 0, &base) ||
-        !find_value(request, parameter->default_times, 1, &times) ||
-        !find_value(request, parameter->default_less, 0, &less))
+    if (!find_value(reading, parameter->default_of, 0, &base) ||
+        !find_value(reading, parameter->default_times, 1, &times) ||
+        !find_value(reading, parameter->default_less, 0, &less))
         return;
     int64_t value = base * times - less; /* each is below 2^31 */
     if (value < 0)
@@ -170,54 +169,52 @@ static void apply_computed(pe_request *request, size_t index, pe_error *reterr)
                      parameter->default_times ? parameter->default_times : "",
                      pe_plain_number(parameter->maximum, most));
     else
-        request->owned[index].value =
+        reading->values[index].value =
             (pe_value){.present = true, .integer = value, .real = (double)value};
 }
 
 /* Whether the parameter is excluded by another that was given. If both have a value, a problem
  * is added. */
-static bool is_excluded(const pe_request *request, size_t index, const bool *given,
-                        pe_error *reterr)
+static bool is_excluded(const pe_reading *reading, size_t index, pe_error *reterr)
 {
-    const pe_scheme_info *info = &request->values.scheme->info;
-    const pe_parameter *parameter = pe_parameter_at(info, index);
+    const pe_parameter *parameter = pe_reading_row(reading, index);
     if (!parameter->unless)
         return false;
-    size_t other = pe_parameter_index(info, parameter->unless);
-    const pe_value *value = &request->owned[index].value;
-    if (given[other] && value->present && request->owned[other].value.present) {
+    size_t other = pe_reading_index(reading, parameter->unless);
+    const pe_value *value = &reading->values[index].value;
+    if (reading->given[other] && value->present && reading->values[other].value.present) {
         char shown[PE_PRINT_MAX], allowed[128];
         snprintf(allowed, sizeof allowed, "left out with %s, which replaces it",
                  parameter->unless);
         refuse_conflict(parameter, pe_value_text(parameter, value, shown), allowed, reterr);
     }
-    return given[other];
+    return reading->given[other];
 }
 
-void pe_request_apply_defaults(pe_request *request, const pe_preset *preset, const bool *given,
-                               const pe_limits *limits, pe_error *reterr)
+void pe_apply_defaults(pe_reading *reading, pe_error *reterr)
 {
-    const pe_scheme_info *info = &request->values.scheme->info;
-    size_t stored = pe_stored_index(info);
-    bool takes_set = stored < request->value_count;
-    bool names_set = takes_set && given[stored]; /* perhaps an unknown one */
-    const pe_set *set = takes_set ? request->owned[stored].set : NULL;
-    for (size_t i = 0; i < request->value_count; i++) {
-        const pe_parameter *parameter = pe_parameter_at(info, i);
+    size_t stored = reading->info ? pe_stored_index(reading->info) : reading->count;
+    bool takes_set = stored < reading->count;
+    bool names_set = takes_set && reading->given[stored]; /* perhaps an unknown one */
+    const pe_set *set = takes_set ? reading->values[stored].set : NULL;
+    for (size_t i = 0; i < reading->count; i++) {
+        const pe_parameter *parameter = pe_reading_row(reading, i);
+        pe_owned_value *value = &reading->values[i];
+        const bool given = reading->given[i];
         pe_case rule;
-        if (!find_rule(request, parameter, &request->owned[i].value, preset, &rule, reterr) ||
-            is_excluded(request, i, given, reterr))
+        if (!find_rule(reading, parameter, &value->value, &rule, reterr) ||
+            is_excluded(reading, i, reterr))
             continue;
         if (set && parameter->stored)
-            apply_stored(request, parameter, set, given[i], &request->owned[i].value, reterr);
-        if (given[i] || (names_set && parameter->stored))
+            apply_stored(reading, parameter, set, given, &value->value, reterr);
+        if (given || (names_set && parameter->stored))
             continue;
         if (rule.default_text)
-            pe_parameter_read(parameter, rule.default_text, PE_KIND_ANY, limits,
-                              &request->owned[i], reterr);
+            pe_parameter_read(parameter, rule.default_text, PE_KIND_ANY, reading->limits, value,
+                              reterr);
         else if (rule.required)
             refuse_absence(parameter, rule.choice, reterr);
         else if (parameter->default_of)
-            apply_computed(request, i, reterr);
+            apply_computed(reading, i, reterr);
     }
 }

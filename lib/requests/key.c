@@ -1,4 +1,5 @@
 /* The canonical key of a request: requests with equal keys have equal bits. */
+#include "numerics/hash.h"
 #include "requests/request.h"
 
 #include <stdlib.h>
@@ -37,6 +38,9 @@ static char *write_value(char *at, const pe_parameter *parameter, const pe_value
             at += strlen(pe_plain_number(value->items[i], at));
         }
         return at;
+    case PE_TEXT:
+    case PE_TEXT_LIST:
+        break; /* no scheme has them */
     }
     return append(at, text);
 }
@@ -49,15 +53,6 @@ static size_t value_room(const pe_parameter *parameter, const pe_value *value)
     if (parameter->type == PE_STORED)
         return strlen(value->text) + 1 + strlen(pe_set_digest(value->set));
     return (value->count + 1) * PE_PRINT_MAX;
-}
-
-/* FNV-1a. */
-static uint64_t hash_text(const char *text, size_t length)
-{
-    uint64_t hash = 0xcbf29ce484222325;
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3;
-    return hash;
 }
 
 bool pe_request_write_key(pe_request *request)
@@ -90,6 +85,6 @@ bool pe_request_write_key(pe_request *request)
     }
     *at = '\0';
     request->key_length = (size_t)(at - request->key);
-    request->key_hash = hash_text(request->key, request->key_length);
+    request->key_hash = pe_hash_bytes(request->key, request->key_length);
     return true;
 }

@@ -29,6 +29,8 @@ const char *pe_value_text(const pe_parameter *parameter, const pe_value *value, 
     case PE_INTEGER_LIST:
         return "a list";
     case PE_STORED:
+    case PE_TEXT:
+    case PE_TEXT_LIST:
         return value->text;
     }
     return "";
@@ -103,6 +105,12 @@ void pe_parameter_describe(const pe_parameter *parameter, char *dst, size_t size
     case PE_STORED:
         snprintf(dst, size, "the name of a stored set");
         return;
+    case PE_TEXT:
+        snprintf(dst, size, "a name");
+        return;
+    case PE_TEXT_LIST:
+        snprintf(dst, size, "names joined by commas");
+        return;
     }
 }
 
@@ -168,8 +176,9 @@ static bool read_number(const pe_parameter *parameter, const char *text, size_t 
 }
 
 static void read_list(const pe_parameter *parameter, const char *text, pe_kind kind,
-                      size_t limit, pe_owned_value *ret_value, pe_error *reterr)
+                      const pe_limits *limits, pe_owned_value *ret_value, pe_error *reterr)
 {
+    size_t limit = parameter->list_length ? parameter->list_length : limits->list_length;
     size_t count = 1;
     for (const char *comma = strchr(text, ','); comma; comma = strchr(comma + 1, ','))
         count++;
@@ -236,12 +245,24 @@ static bool kind_fits(const pe_parameter *parameter, pe_kind kind)
         return kind == PE_KIND_ANY || kind == PE_KIND_BOOLEAN;
     case PE_CHOICE:
     case PE_STORED:
+    case PE_TEXT:
+    case PE_TEXT_LIST:
         return kind == PE_KIND_ANY || kind == PE_KIND_STRING;
     case PE_REAL_LIST:
     case PE_INTEGER_LIST:
         return kind == PE_KIND_ANY || kind == PE_KIND_LIST;
     }
     return false;
+}
+
+static void read_text(const pe_parameter *parameter, const char *text,
+                      pe_owned_value *ret_value, pe_error *reterr)
+{
+    ret_value->text = strdup(text);
+    if (!ret_value->text)
+        refuse_for_memory(parameter, "memory for the name", reterr);
+    else
+        ret_value->value = (pe_value){.present = true, .text = ret_value->text};
 }
 
 /* Look up a stored set by name. */
@@ -259,12 +280,18 @@ static void read_stored(const pe_parameter *parameter, const char *text, pe_kind
         return;
     }
     ret_value->set = set;
-    ret_value->text = strdup(text);
-    if (!ret_value->text) {
-        refuse_for_memory(parameter, "memory for the name", reterr);
-        return;
-    }
-    ret_value->value = (pe_value){.present = true, .text = ret_value->text, .set = set};
+    read_text(parameter, text, ret_value, reterr);
+    ret_value->value.set = set;
+}
+
+pe_value pe_default_value(const pe_parameter *row)
+{
+    pe_owned_value value = {.list = NULL};
+    pe_error none; /* stays empty: a default is legal */
+    pe_error_init(&none);
+    if (row->default_text)
+        pe_parameter_read(row, row->default_text, PE_KIND_ANY, NULL, &value, &none);
+    return value.value;
 }
 
 void pe_owned_value_done(pe_owned_value *value)
@@ -300,25 +327,18 @@ void pe_parameter_read(const pe_parameter *parameter, const char *text, pe_kind 
         return;
     case PE_REAL_LIST:
     case PE_INTEGER_LIST:
-        read_list(parameter, text, kind, limits->list_length, ret_value, reterr);
+        read_list(parameter, text, kind, limits, ret_value, reterr);
         return;
     case PE_STORED:
-        read_stored(parameter, text, kind, limits->sets, ret_value, reterr);
+        if (limits) {
+            read_stored(parameter, text, kind, limits->sets, ret_value, reterr);
+            return;
+        }
+        read_text(parameter, text, ret_value, reterr);
+        return;
+    case PE_TEXT:
+    case PE_TEXT_LIST:
+        read_text(parameter, text, ret_value, reterr);
         return;
     }
-}
-
-bool pe_argument_read(const pe_parameter *row, const pe_argument *argument, double *items,
-                      size_t room, pe_value *ret_value, pe_error *error)
-{
-    const pe_limits limits = {.list_length = room};
-    pe_owned_value owned = {.list = NULL};
-    pe_parameter_read(row, argument->text, argument->kind, &limits, &owned, error);
-    *ret_value = owned.value;
-    if (owned.list) {
-        memcpy(items, owned.list, owned.value.count * sizeof *items);
-        ret_value->items = items;
-    }
-    pe_owned_value_done(&owned);
-    return ret_value->present;
 }

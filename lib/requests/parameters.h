@@ -37,7 +37,7 @@ pe_problem *pe_parameter_refuse(const pe_parameter *parameter, pe_status status,
                                 const char *allowed, pe_error *reterr);
 
 /* Read the text of an argument, written as `kind`, into a value of the parameter's type. Adds
- * at most one problem to reterr. */
+ * at most one problem to reterr. Without limits the row is an option's: see pe_options. */
 void pe_parameter_read(const pe_parameter *parameter, const char *text, pe_kind kind,
                        const pe_limits *limits, pe_owned_value *ret_value, pe_error *reterr);
 

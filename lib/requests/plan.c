@@ -115,11 +115,11 @@ void pe_check_magnitude(const pe_values *values, const char *parameter, double m
                         pe_error *reterr)
 {
     pe_dtype dtype = pe_requested_dtype(values);
-    if (magnitude < pe_dtype_overflow(dtype))
+    if (magnitude < pe_dtypes[dtype].overflow)
         return;
     char number[PE_PRINT_MAX], limit[PE_PRINT_MAX];
     pe_plain_number(magnitude, number);
-    pe_plain_number(pe_dtype_overflow(dtype), limit);
+    pe_plain_number(pe_dtypes[dtype].overflow, limit);
     pe_error_add(reterr, PE_OUT_OF_RANGE, "dtype", pe_dtype_name(dtype),
                  "one that holds values up to %s, unlike %s, which ends below %s; or change %s",
                  number, pe_dtype_name(dtype), limit, parameter);

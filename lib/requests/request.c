@@ -3,105 +3,11 @@
 #include "requests/request.h"
 
 #include "requests/plan.h"
+#include "requests/reading.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define NAMES_MAX 64
-
-/* Refuse an argument that is no parameter and suggest the parameter with the nearest name. That
- * one counts as given, so that a misspelt name is not reported as missing as well. */
-static void refuse_name(const pe_scheme_info *info, const pe_argument *argument,
-                        const pe_limits *limits, bool *given, pe_error *reterr)
-{
-    const char *names[NAMES_MAX] = {"preset"};
-    size_t count = 1, all = pe_all_parameter_count(info);
-    for (size_t i = 0; limits->names && limits->names[i] && count < NAMES_MAX; i++)
-        names[count++] = limits->names[i];
-    for (size_t i = 0; i < all && count < NAMES_MAX; i++)
-        names[count++] = pe_parameter_at(info, i)->name;
-    pe_problem *problem = pe_error_add(reterr, PE_MALFORMED, argument->name, argument->text,
-                                       "one of the parameters of %s",
-                                       info->similarity_of ? info->similarity_of : info->name);
-    problem->reason = PE_REASON_UNKNOWN;
-    problem->kind = argument->kind;
-    const char *nearest = pe_nearest(argument->name, names, count);
-    if (nearest && strcmp(nearest, argument->name) != 0)
-        pe_problem_suggest(problem, nearest);
-    if (nearest && pe_parameter_index(info, nearest) < all)
-        given[pe_parameter_index(info, nearest)] = true;
-}
-
-static bool is_repeated(const pe_argument *arguments, size_t index)
-{
-    for (size_t i = 0; i < index; i++)
-        if (strcmp(arguments[i].name, arguments[index].name) == 0)
-            return true;
-    return false;
-}
-
-static const pe_preset *find_preset(const pe_scheme_info *info, const pe_argument *argument,
-                                    pe_error *reterr)
-{
-    const char *names[NAMES_MAX], *name = argument->text;
-    size_t count = 0;
-    pe_problem *problem;
-    for (; count < info->preset_count && count < NAMES_MAX; count++)
-        names[count] = info->presets[count].name;
-    if (count == 0) {
-        problem = pe_error_add(reterr, PE_MALFORMED, "preset", name,
-                               "left out: %s has no presets", info->name);
-        problem->reason = PE_REASON_CONFLICT;
-        return NULL;
-    }
-    if (argument->kind != PE_KIND_ANY && argument->kind != PE_KIND_STRING) {
-        problem = pe_error_add_choice(reterr, "preset", name, names, count);
-        problem->reason = PE_REASON_KIND;
-        problem->kind = argument->kind;
-        return NULL;
-    }
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(names[i], name) == 0)
-            return &info->presets[i];
-    pe_error_add_choice(reterr, "preset", name, names, count);
-    return NULL;
-}
-
-/* Read the arguments, and mark each parameter that was given, even if wrongly. Returns the
- * preset that the arguments name, or NULL. */
-static const pe_preset *read_arguments(pe_request *request, const pe_argument *arguments,
-                                       size_t count, const pe_limits *limits, bool *given,
-                                       pe_error *reterr)
-{
-    const pe_scheme_info *info = &request->values.scheme->info;
-    const pe_preset *preset = NULL;
-    for (size_t i = 0; i < count; i++) {
-        const pe_argument *argument = &arguments[i];
-        size_t index = pe_parameter_index(info, argument->name);
-        bool is_preset = strcmp(argument->name, "preset") == 0;
-        bool is_known = index < request->value_count || (is_preset && info->preset_count > 0);
-        if (argument->kind == PE_KIND_NULL && is_known)
-            continue;
-        if (index < request->value_count)
-            given[index] = true;
-        if (!argument->text) {
-            if (reterr->status != PE_NO_MEMORY)
-                reterr->status = PE_MALFORMED;
-            continue;
-        }
-        if (is_repeated(arguments, i))
-            pe_error_add_repetition(reterr, argument);
-        else if (index < request->value_count)
-            pe_parameter_read(pe_parameter_at(info, index), argument->text, argument->kind,
-                              limits, &request->owned[index], reterr);
-        else if (is_preset)
-            preset = find_preset(info, argument, reterr);
-        else
-            refuse_name(info, argument, limits, given, reterr);
-    }
-    return preset;
-}
 
 static bool allocate(pe_request *request, size_t count)
 {
@@ -115,9 +21,13 @@ static void read_and_plan(pe_request *request, const pe_argument *arguments, siz
                           const pe_limits *limits, bool *given, pe_error *reterr)
 {
     const pe_scheme *scheme = request->values.scheme;
-    const pe_preset *preset = read_arguments(request, arguments, count, limits, given, reterr);
-    request->preset = preset;
-    pe_request_apply_defaults(request, preset, given, limits, reterr);
+    pe_reading reading = {.info = &scheme->info,
+                          .count = request->value_count,
+                          .limits = limits,
+                          .values = request->owned,
+                          .given = given};
+    pe_read_arguments(&reading, arguments, count, reterr);
+    request->preset = reading.preset;
     if (reterr->status != PE_OK)
         return;
     for (size_t i = 0; i < request->value_count; i++)
@@ -243,11 +153,11 @@ uint64_t pe_request_held(const pe_request *request)
     return held;
 }
 
-/* Ask the runner whether to go on; adds a problem if not. */
+/* Ask the runner, if there is one, whether to go on; adds a problem if not. */
 static bool ask_runner(const pe_runner *runner, const pe_scheme *scheme, double done,
                        pe_error *reterr)
 {
-    if (!runner->go_on || runner->go_on(runner->context, scheme, done))
+    if (!runner || !runner->go_on || runner->go_on(runner->context, scheme, done))
         return true;
     pe_error_add(reterr, PE_CANCELLED, "", "", "completed before its caller ends it");
     return false;
@@ -263,7 +173,7 @@ bool pe_may_go_on(const pe_runner *runner, const pe_values *values, double done,
 
 bool pe_request_begin(const pe_request *request, const pe_runner *runner, pe_error *reterr)
 {
-    return !runner || ask_runner(runner, request->values.scheme, 0, reterr);
+    return ask_runner(runner, request->values.scheme, 0, reterr);
 }
 
 void pe_request_end(const pe_request *request, const pe_runner *runner)
@@ -275,13 +185,11 @@ void pe_request_end(const pe_request *request, const pe_runner *runner)
 pe_status pe_request_prepare(const pe_request *request, const pe_runner *runner,
                              void **ret_state, pe_error *reterr)
 {
-    static const pe_runner no_runner = {0};
     const pe_scheme *scheme = request->values.scheme;
     *ret_state = NULL;
     if (!scheme->prepare)
         return PE_OK;
-    *ret_state =
-        scheme->prepare(&request->values, &request->plan, runner ? runner : &no_runner, reterr);
+    *ret_state = scheme->prepare(&request->values, &request->plan, runner, reterr);
     if (!*ret_state && reterr->status == PE_OK)
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the scheme's state");
     return reterr->status;

@@ -25,12 +25,6 @@ struct pe_request {
 /* Fill in the key; false if memory ran out. */
 bool pe_request_write_key(pe_request *request);
 
-/* Fill in the values that were not given: from the preset (NULL: none), the defaults and the
- * stored set. Refuse parameters that are missing, excluded by others, or not legal with the
- * choices made. given[i]: parameter i was given, if only wrongly. */
-void pe_request_apply_defaults(pe_request *request, const pe_preset *preset, const bool *given,
-                               const pe_limits *limits, pe_error *reterr);
-
 /* Ask the runner, which may be NULL, whether to begin; and tell it the end, whatever it
  * answered. */
 bool pe_request_begin(const pe_request *request, const pe_runner *runner, pe_error *reterr);

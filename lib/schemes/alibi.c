@@ -1,6 +1,5 @@
 /* ALiBi: a bias of the attention scores that falls linearly with the distance, with a slope for
  * each head. */
-#include "recognise/alibi.h"
 #include "kernels/kernel.h"
 #include "numerics/dtype.h"
 #include "numerics/fixed.h"
@@ -356,7 +355,6 @@ const pe_scheme pe_scheme_alibi = {
     .release = release,
     .price = price,
     .element_price = element_price,
-    .recognise = pe_alibi_recognise,
     PE_APPLIES(PE_BIAS("bias")),
     .streamable = true,
 };

@@ -1,5 +1,4 @@
 /* Rotary tables of grids: each axis turns columns of its own. */
-#include "recognise/lattice.h"
 #include "waves/axial.h"
 #include "waves/axial_presets.h"
 #include "waves/axial_request.h"
@@ -87,13 +86,13 @@ static const pe_parameter PARAMETERS[] = {
          "index: cells are counted from first_index; centres: from -1 to 1, and angles are 2π "
          "times as large; listed: given as coordinates"},
     {.name = "first_index",
-     .type = PE_REAL,
+     .type = PE_REAL_LIST,
      .when = "coordinate_type",
      .cases = FIRST_INDEX,
      .minimum = -SIZE_MAX_CELLS,
      .maximum = SIZE_MAX_CELLS,
      .unit = "cells",
-     .help = "coordinate of the first cell of each axis"},
+     .help = "coordinate of the first cell, one for all axes or one for each"},
     {.name = "reference_sizes",
      .type = PE_INTEGER_LIST,
      .when = "coordinate_type",
@@ -217,7 +216,7 @@ static uint64_t set_coordinates(const pe_values *values, const pe_axial_request 
     *ret_times = 1;
     switch ((enum coordinate_type)pe_choice(values, "coordinate_type")) {
     case INDEX:
-        own.cells.offset = pe_real(values, "first_index");
+        own.cells.offset = request->first[axis];
         own.turned = own.cells;
         if (!pe_is_present(values, "reference_sizes"))
             break;
@@ -405,5 +404,4 @@ const pe_scheme pe_scheme_axial_rope = {
     PE_APPLIES(PE_ROTATION("query", "cos", "sin"), PE_ROTATION("key", "cos", "sin")),
     .applied_otherwise = APPLIED_OTHERWISE,
     .streamable = true,
-    .recognise = pe_axial_rope_recognise,
 };

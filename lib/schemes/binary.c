@@ -2,7 +2,6 @@
 #include "kernels/store.h"
 #include "numerics/dtype.h"
 #include "positions/positions.h"
-#include "recognise/proposal.h"
 
 #include <stdalign.h>
 #include <stdio.h>
@@ -120,33 +119,6 @@ static double element_price(const pe_values *values, const pe_plan *plan, size_t
     return 1;
 }
 
-/* The number whose bits are a row; below 0 if they are no bits. */
-static double number_of_row(const pe_seen *seen, bool most_significant_first)
-{
-    double number = 0;
-    for (uint64_t i = 0; i < seen->columns; i++) {
-        uint64_t column = most_significant_first ? i : seen->columns - 1 - i;
-        double bit = pe_seen_entry(seen, 0, column);
-        if (bit != 0 && bit != 1)
-            return -1;
-        number = 2 * number + bit;
-    }
-    return number;
-}
-
-static void recognise(pe_seen *seen, pe_proposals *proposals)
-{
-    if (seen->columns == 0 || seen->columns > 53 || seen->sampled == 0)
-        return;
-    for (size_t order = 0; ORDERS[order]; order++) {
-        double number = number_of_row(seen, strcmp(ORDERS[order], "msb") == 0);
-        if (number >= 0)
-            pe_propose(proposals, "encoding", "length=%llu&width=%llu&order=%s&offset=%.0f",
-                       (unsigned long long)seen->rows, (unsigned long long)seen->columns,
-                       ORDERS[order], number);
-    }
-}
-
 const pe_scheme pe_scheme_binary = {
     .info =
         {
@@ -165,7 +137,6 @@ const pe_scheme pe_scheme_binary = {
     .plan = plan,
     .fill = fill,
     .element_price = element_price,
-    .recognise = recognise,
     PE_APPLIES(PE_ADDITION("length,width")),
     .streamable = true,
 };

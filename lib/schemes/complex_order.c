@@ -1,7 +1,6 @@
 /* The complex-valued word embedding of Wang et al.: in each dimension a word is a wave of its
  * own, r·exp(i(θ + ω·k)) at position k. */
 #include "numerics/angle.h"
-#include "recognise/drawn_tables.h"
 #include "trained/word_waves.h"
 #include "waves/wave.h"
 
@@ -284,7 +283,6 @@ const pe_scheme pe_scheme_complex_order = {
     .price = price,
     .element_price = element_price,
     .streamable = true,
-    .recognise = pe_complex_order_recognise,
     .applications = APPLICATIONS,
     .application_count = PE_COUNT(APPLICATIONS),
 };

@@ -1,6 +1,5 @@
 /* DeBERTa: indices of relative positions for disentangled attention, and the table that they
  * point into. */
-#include "recognise/deberta.h"
 #include "numerics/buckets.h"
 #include "trained/gather.h"
 
@@ -269,7 +268,6 @@ const pe_scheme pe_scheme_deberta = {
     .release = release,
     .price = price,
     .element_price = element_price,
-    .recognise = pe_deberta_recognise,
     .applications = APPLICATIONS,
     .application_count = PE_COUNT(APPLICATIONS),
     .streamable = true,

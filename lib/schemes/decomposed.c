@@ -2,7 +2,6 @@
  */
 #include "kernels/copier.h"
 #include "numerics/dtype.h"
-#include "recognise/drawn_biases.h"
 #include "trained/resized_table.h"
 
 #include <stdio.h>
@@ -273,7 +272,6 @@ const pe_scheme pe_scheme_decomposed = {
     .fill = fill,
     .release = release,
     .price = price,
-    .recognise = pe_decomposed_recognise,
     .applications = APPLICATIONS,
     .application_count = PE_COUNT(APPLICATIONS),
     .streamable = true,

@@ -2,7 +2,6 @@
  * distance over that of the query's position. */
 #include "numerics/dtype.h"
 #include "numerics/elementary.h"
-#include "recognise/drawn_biases.h"
 #include "relative/bias.h"
 #include "trained/pieces.h"
 
@@ -253,6 +252,5 @@ const pe_scheme pe_scheme_fire = {
     .price = price,
     .element_price = element_price,
     PE_APPLIES(PE_BIAS("bias")),
-    .recognise = pe_fire_recognise,
     .streamable = true,
 };

@@ -3,7 +3,6 @@
 #include "numerics/dtype.h"
 #include "ode/runge_kutta.h"
 #include "positions/positions.h"
-#include "recognise/drawn_tables.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -393,5 +392,4 @@ const pe_scheme pe_scheme_floater = {
     .price = price,
     .element_price = element_price,
     PE_APPLIES(PE_ADDITION("length,dim")),
-    .recognise = pe_floater_recognise,
 };

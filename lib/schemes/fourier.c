@@ -1,6 +1,5 @@
 /* Fourier features of points: sines and cosines of each coordinate at some frequencies. */
 #include "numerics/dtype.h"
-#include "recognise/lattice.h"
 #include "waves/bands.h"
 #include "waves/lattice.h"
 
@@ -300,5 +299,4 @@ const pe_scheme pe_scheme_fourier = {
     .price = price,
     .element_price = element_price,
     .streamable = true,
-    .recognise = pe_fourier_recognise,
 };

@@ -2,7 +2,6 @@
 #include "numerics/blend.h"
 #include "numerics/dtype.h"
 #include "positions/positions.h"
-#include "recognise/drawn_tables.h"
 #include "trained/trained.h"
 
 #include <math.h>
@@ -274,5 +273,4 @@ const pe_scheme pe_scheme_hierarchical = {
     .element_price = element_price,
     PE_APPLIES(PE_WEIGHTED_ADDITION("length,dim")),
     .streamable = true,
-    .recognise = pe_hierarchical_recognise,
 };

@@ -3,7 +3,6 @@
 #include "numerics/dtype.h"
 #include "positions/column.h"
 #include "positions/positions.h"
-#include "recognise/proposal.h"
 
 #include <math.h>
 #include <string.h>
@@ -89,18 +88,6 @@ static double element_price(const pe_values *values, const pe_plan *plan, size_t
     return 1;
 }
 
-static void recognise(pe_seen *seen, pe_proposals *proposals)
-{
-    char offset[48], step[48];
-    if (seen->columns != 1 || seen->sampled < 2)
-        return;
-    double first = pe_seen_entry(seen, 0, 0), second = pe_seen_entry(seen, 1, 0);
-    pe_propose_number(offset, sizeof offset, "offset", first, 0, "0");
-    pe_propose_number(step, sizeof step, "step", second - first, 1e-7, "1");
-    pe_propose(proposals, "encoding", "length=%llu%s%s", (unsigned long long)seen->rows, offset,
-               step);
-}
-
 const pe_scheme pe_scheme_integer = {
     .info =
         {
@@ -120,6 +107,5 @@ const pe_scheme pe_scheme_integer = {
     .plan = plan,
     .fill = fill,
     .element_price = element_price,
-    .recognise = recognise,
     .streamable = true,
 };

@@ -2,7 +2,6 @@
  * distance, at a pace that is learned for each head. */
 #include "numerics/dtype.h"
 #include "numerics/elementary.h"
-#include "recognise/drawn_biases.h"
 #include "relative/bias.h"
 #include "trained/trained.h"
 
@@ -224,6 +223,5 @@ const pe_scheme pe_scheme_kerple = {
     .price = price,
     .element_price = element_price,
     PE_APPLIES(PE_BIAS("bias")),
-    .recognise = pe_kerple_recognise,
     .streamable = true,
 };

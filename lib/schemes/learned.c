@@ -1,7 +1,6 @@
 /* The learned encoding: each position has a row of a table, which is stored or drawn. */
 #include "numerics/dtype.h"
 #include "positions/positions.h"
-#include "recognise/drawn_tables.h"
 #include "trained/trained.h"
 
 #include <math.h>
@@ -239,5 +238,4 @@ const pe_scheme pe_scheme_learned = {
     .element_price = element_price,
     PE_APPLIES(PE_ADDITION("length,dim")),
     .streamable = true,
-    .recognise = pe_learned_recognise,
 };

@@ -1,5 +1,5 @@
 /* LeViT's attention bias: a learned number for each head and each pair of absolute offsets. */
-#include "recognise/levit.h"
+#include "kernels/by_size.h"
 #include "numerics/dtype.h"
 #include "relative/offsets.h"
 #include "trained/gather.h"
@@ -149,10 +149,7 @@ static bool make_mirror(pe_offsets *mirror, const unsigned char *entries, size_t
             const unsigned char *from = entries + x * width * stride + plane * size;
             if (!pe_pace_go_on(pace, MIRROR_PRICE * (double)line))
                 return false;
-            if (size == 4)
-                make_line(to, from, stride, width, 4);
-            else
-                make_line(to, from, stride, width, size);
+            PE_BY_SIZE(size, make_line(to, from, stride, width, SIZE))
         }
     return to != NULL;
 }
@@ -289,6 +286,5 @@ const pe_scheme pe_scheme_levit = {
     .release = release,
     PE_APPLIES(PE_BIAS("bias")),
     .price = price,
-    .recognise = pe_levit_recognise,
     .streamable = true,
 };

@@ -1,5 +1,4 @@
 /* Multimodal rotary position embedding: pairs of columns that turn by time, height or width. */
-#include "recognise/mrope.h"
 #include "numerics/dtype.h"
 #include "positions/runs_request.h"
 #include "waves/axes.h"
@@ -151,7 +150,7 @@ static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runn
         axes->axis_of_pair[p] =
             axis_of((enum section_order)pe_choice(values, "section_order"), section, p);
     axes->layout = LAYOUTS[pe_rotary_copies(values)];
-    axes->amplitude = pe_rotary_factor(values, &rotary);
+    axes->amplitude = pe_rotary_attention(&rotary);
     axes->dtype = plan->tensors[COS].dtype;
     pe_axes_ready(axes);
     state->waves[COS] = (pe_wave){.positions = {.step = 1},
@@ -283,7 +282,6 @@ const pe_scheme pe_scheme_mrope = {
     .release = release,
     .price = price,
     .element_price = element_price,
-    .recognise = pe_mrope_recognise,
     PE_APPLIES(PE_ROTATION("query", "cos", "sin"), PE_ROTATION("key", "cos", "sin")),
     .streamable = true,
 };

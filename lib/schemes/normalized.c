@@ -3,7 +3,6 @@
 #include "numerics/dtype.h"
 #include "positions/column.h"
 #include "positions/positions.h"
-#include "recognise/proposal.h"
 
 static const pe_parameter PARAMETERS[] = {
     {.name = "length",
@@ -62,12 +61,6 @@ static double element_price(const pe_values *values, const pe_plan *plan, size_t
     return 1;
 }
 
-static void recognise(pe_seen *seen, pe_proposals *proposals)
-{
-    if (seen->columns == 1 && seen->sampled >= 2)
-        pe_propose(proposals, "encoding", "length=%llu", (unsigned long long)seen->rows);
-}
-
 const pe_scheme pe_scheme_normalized = {
     .info =
         {
@@ -89,6 +82,5 @@ const pe_scheme pe_scheme_normalized = {
     .plan = plan,
     .fill = fill,
     .element_price = element_price,
-    .recognise = recognise,
     .streamable = true,
 };

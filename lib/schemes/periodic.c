@@ -1,5 +1,4 @@
 /* The periodic encoding: sines only, at dyadic or geometric frequencies. */
-#include "recognise/waves.h"
 #include "waves/fill.h"
 
 #include <stdlib.h>
@@ -93,5 +92,4 @@ const pe_scheme pe_scheme_periodic = {
     .element_price = element_price,
     PE_APPLIES(PE_ADDITION("length,dim")),
     .streamable = true,
-    .recognise = pe_periodic_recognise,
 };

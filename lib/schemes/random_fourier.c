@@ -1,5 +1,4 @@
 /* Random Fourier features: points times a trained or random matrix, as turns. */
-#include "recognise/drawn_tables.h"
 #include "trained/projection.h"
 #include "trained/trained.h"
 
@@ -172,5 +171,4 @@ const pe_scheme pe_scheme_random_fourier = {
     .price = price,
     .element_price = element_price,
     .streamable = true,
-    .recognise = pe_random_fourier_recognise,
 };

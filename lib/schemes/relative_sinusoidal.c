@@ -1,5 +1,4 @@
 /* The sinusoidal encoding of the distance between key and query. */
-#include "recognise/distance_waves.h"
 #include "waves/distance_wave.h"
 
 #include <stdlib.h>
@@ -130,7 +129,6 @@ const pe_scheme pe_scheme_relative_sinusoidal = {
     .fill = fill,
     .release = release,
     .price = price,
-    .recognise = pe_relative_sinusoidal_recognise,
     .applications = APPLICATIONS,
     .application_count = PE_COUNT(APPLICATIONS),
     .streamable = true,

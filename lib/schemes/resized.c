@@ -1,6 +1,5 @@
 /* A learned table of positions on another grid than the one that it was trained on. */
 #include "trained/resized.h"
-#include "recognise/drawn_tables.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -374,5 +373,4 @@ const pe_scheme pe_scheme_resized = {
     .element_price = element_price,
     PE_APPLIES(PE_WEIGHTED_ADDITION("tokens,dim")),
     .streamable = true,
-    .recognise = pe_resized_recognise,
 };

@@ -2,7 +2,6 @@
  * keys. */
 #include "numerics/dtype.h"
 #include "numerics/elementary.h"
-#include "recognise/decay.h"
 #include "relative/bias.h"
 #include "waves/fill.h"
 
@@ -187,6 +186,5 @@ const pe_scheme pe_scheme_retnet = {
     .price = price,
     .element_price = element_price,
     PE_APPLIES(PE_FACTOR("scores", "mask")),
-    .recognise = pe_retnet_recognise,
     .streamable = true,
 };

@@ -1,6 +1,5 @@
 /* Rotary position embedding: the cosines and sines that rotate queries and keys. */
 #include "numerics/dtype.h"
-#include "recognise/rotary.h"
 #include "relative/relative.h"
 #include "waves/fill.h"
 #include "waves/rotary_extras.h"
@@ -205,7 +204,7 @@ static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runn
     rope_waves *waves = malloc(sizeof *waves);
     pe_wave *wave = waves ? pe_wave_new(values, columns, PE_WAVE_COSINES, columns) : NULL;
     if (wave) {
-        dd attention = pe_rotary_factor(values, &rotary);
+        dd attention = pe_rotary_attention(&rotary);
         wave->count = rotary.width / 2;
         wave->still = rotary.still;
         wave->amplitude = attention.hi;
@@ -306,7 +305,6 @@ const pe_scheme pe_scheme_rope = {
     .release = release,
     .price = pe_wave_price,
     .element_price = element_price,
-    .recognise = pe_rotary_recognise,
     PE_APPLIES(PE_ROTATION("query", "cos", "sin"), PE_ROTATION("key", "cos", "sin")),
     .streamable = true,
 };

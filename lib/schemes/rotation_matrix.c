@@ -2,7 +2,6 @@
  * sinusoidal encoding to another position. */
 #include "kernels/store.h"
 #include "numerics/dtype.h"
-#include "recognise/waves.h"
 #include "waves/fill.h"
 
 #include <stdalign.h>
@@ -187,7 +186,6 @@ const pe_scheme pe_scheme_rotation_matrix = {
     .price = pe_wave_price,
     .element_price = pe_wave_element_price,
     .streamable = true,
-    .recognise = pe_rotation_matrix_recognise,
     .applications = APPLICATIONS,
     .application_count = PE_COUNT(APPLICATIONS),
 };

@@ -1,7 +1,6 @@
 /* Sandwich: biases of the attention scores that are inner products of sinusoidal encodings. */
 #include "numerics/dtype.h"
 #include "numerics/phase.h"
-#include "recognise/decay.h"
 #include "relative/bias.h"
 #include "waves/wave.h"
 
@@ -195,6 +194,5 @@ const pe_scheme pe_scheme_sandwich = {
     .price = price,
     .element_price = element_price,
     PE_APPLIES(PE_BIAS("bias")),
-    .recognise = pe_sandwich_recognise,
     .streamable = true,
 };

@@ -1,6 +1,5 @@
 /* Shaw's relative position representations: a vector for keys and one for values at each
  * clipped distance. */
-#include "recognise/shaw.h"
 #include "numerics/dtype.h"
 #include "trained/gather.h"
 #include "waves/distance_wave.h"
@@ -364,7 +363,6 @@ const pe_scheme pe_scheme_shaw = {
     .release = release,
     .price = price,
     .element_price = element_price,
-    .recognise = pe_shaw_recognise,
     .applications = APPLICATIONS,
     .application_count = PE_COUNT(APPLICATIONS),
     .streamable = true,

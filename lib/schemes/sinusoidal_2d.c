@@ -1,8 +1,8 @@
 /* The sinusoidal encoding of a grid: each axis has half of the channels. */
-#include "recognise/grid.h"
 #include "waves/axis.h"
 #include "waves/grid.h"
 #include "waves/grid_mask.h"
+#include "waves/grid_presets.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,37 +118,6 @@ static const pe_parameter PARAMETERS[] = {
      .unit = "cells",
      .help = "lengths of runs of cells, row by row: first valid cells, then others, then valid "
              "ones … Positions count the valid cells of a row or column"},
-};
-
-static const pe_preset PRESETS[] = {
-    {"mae", "MAE's get_2d_sincos_pos_embed", {"layout", "concat", "shape", "nc", NULL}},
-    {"timm",
-     "timm's build_sincos2d_pos_embed",
-     {"layout", "concat", "axis_order", "height_first", "grouping", "function", "shape", "nc",
-      NULL}},
-    {"timm_interleaved",
-     "timm's build_sincos2d_pos_embed with interleave_sin_cos",
-     {"layout", "concat", "axis_order", "height_first", "shape", "nc", NULL}},
-    {"detr",
-     "DETR's position_embedding sine; also Conditional DETR, MaskFormer, Mask2Former",
-     {"axis_order", "height_first", "first_position", "1", "normalize", "cells", NULL}},
-    {"deformable_detr",
-     "Deformable DETR and Grounding DINO: from the middles of the cells",
-     {"axis_order", "height_first", "first_position", "0.5", "normalize", "cells", NULL}},
-    {"dab_detr",
-     "DAB-DETR, with the base 20",
-     {"axis_order", "height_first", "first_position", "1", "normalize", "cells", "base", "20",
-      NULL}},
-    {"rt_detr",
-     "RT-DETR's build_2d_sincos_position_embedding",
-     {"layout", "concat", "axis_order", "height_first", "shape", "nc", NULL}},
-    {"pixart",
-     "PixArt at 1024 x 1024, as diffusers computes it; 512 x 512 has base_size=32 and "
-     "interpolation_scale=1",
-     {"layout", "concat", "shape", "nc", "base_size", "64", "interpolation_scale", "2", NULL}},
-    {"sd3",
-     "the centre of Stable Diffusion 3's table; models differ in table_size",
-     {"layout", "concat", "shape", "nc", "base_size", "64", "table_size", "192", NULL}},
 };
 
 static const pe_tensor_help TENSORS[] = {
@@ -356,11 +325,6 @@ static double element_price(const pe_values *values, const pe_plan *plan, size_t
     return has_table(values, plan, &entries) ? 3 : 15;
 }
 
-static void recognise(pe_seen *seen, pe_proposals *proposals)
-{
-    pe_grid_recognise(seen, proposals, PRESETS, PE_COUNT(PRESETS));
-}
-
 const pe_scheme pe_scheme_sinusoidal_2d = {
     .info =
         {
@@ -384,7 +348,7 @@ const pe_scheme pe_scheme_sinusoidal_2d = {
             .example = "height=2&width=3&dim=4",
             .revision = 2,
             PE_LIST(parameter, PARAMETERS),
-            PE_LIST(preset, PRESETS),
+            PE_LIST(preset, pe_grid_presets),
             PE_LIST(tensor, TENSORS),
         },
     .plan = plan,
@@ -393,7 +357,6 @@ const pe_scheme pe_scheme_sinusoidal_2d = {
     .release = pe_grid_free,
     .price = price,
     .element_price = element_price,
-    .recognise = recognise,
     PE_APPLIES(PE_ADDITION("chw:dim,height,width|hwc:height,width,dim|nc:tokens,dim")),
     .streamable = true,
 };

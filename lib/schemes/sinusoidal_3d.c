@@ -1,5 +1,4 @@
 /* The sinusoidal encoding of a video or a volume: each axis has a part of the channels. */
-#include "recognise/lattice.h"
 #include "waves/axis.h"
 #include "waves/lattice.h"
 
@@ -227,5 +226,4 @@ const pe_scheme pe_scheme_sinusoidal_3d = {
     .element_price = element_price,
     PE_APPLIES(PE_ADDITION("dhwc:depth,height,width,dim|dnc:depth,cells,dim|nc:cells,dim")),
     .streamable = true,
-    .recognise = pe_sinusoidal_3d_recognise,
 };

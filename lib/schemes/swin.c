@@ -1,6 +1,5 @@
 /* Swin Transformer's bias of attention in a window: a learned number for each head and offset.
  */
-#include "recognise/swin.h"
 #include "numerics/dtype.h"
 #include "relative/offsets.h"
 #include "relative/relative.h"
@@ -361,6 +360,5 @@ const pe_scheme pe_scheme_swin = {
     .release = release,
     PE_APPLIES(PE_BIAS("bias")),
     .price = price,
-    .recognise = pe_swin_recognise,
     .streamable = true,
 };

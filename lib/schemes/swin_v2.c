@@ -1,6 +1,5 @@
 /* Swin Transformer v2's continuous bias of attention in a window: a network of the offsets. */
 #include "numerics/dtype.h"
-#include "recognise/swin.h"
 #include "relative/offsets.h"
 #include "relative/relative.h"
 #include "trained/bias_network.h"
@@ -298,6 +297,5 @@ const pe_scheme pe_scheme_swin_v2 = {
     .release = release,
     PE_APPLIES(PE_BIAS("bias")),
     .price = price,
-    .recognise = pe_swin_v2_recognise,
     .streamable = true,
 };

@@ -1,5 +1,4 @@
 /* T5's relative position bias: a learned number for each head and each bucket of distances. */
-#include "recognise/t5.h"
 #include "numerics/buckets.h"
 #include "trained/gather.h"
 
@@ -196,7 +195,6 @@ const pe_scheme pe_scheme_t5 = {
     .release = release,
     .price = price,
     .element_price = element_price,
-    .recognise = pe_t5_recognise,
     PE_APPLIES(PE_BIAS("bias")),
     .streamable = true,
 };

@@ -1,7 +1,6 @@
 /* Transformer-XL and XLNet: sines and cosines of the distances within a segment and its memory,
  * and two learned vectors. */
 #include "numerics/dtype.h"
-#include "recognise/distance_waves.h"
 #include "trained/gather.h"
 #include "waves/distance_wave.h"
 
@@ -271,7 +270,6 @@ const pe_scheme pe_scheme_transformer_xl = {
     .release = release,
     .price = price,
     .element_price = element_price,
-    .recognise = pe_transformer_xl_recognise,
     .applications = APPLICATIONS,
     .application_count = PE_COUNT(APPLICATIONS),
     .streamable = true,

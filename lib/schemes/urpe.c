@@ -1,6 +1,5 @@
 /* URPE: a Toeplitz matrix that multiplies the attention weights. */
 #include "numerics/dtype.h"
-#include "recognise/drawn_biases.h"
 #include "trained/gather.h"
 
 #include <stdlib.h>
@@ -160,6 +159,5 @@ const pe_scheme pe_scheme_urpe = {
     .price = price,
     .element_price = element_price,
     PE_APPLIES(PE_FACTOR("weights", "toeplitz")),
-    .recognise = pe_urpe_recognise,
     .streamable = true,
 };

@@ -2,7 +2,6 @@
 #include "numerics/dtype.h"
 #include "numerics/elementary.h"
 #include "numerics/phase.h"
-#include "recognise/waves.h"
 #include "waves/growth.h"
 
 #include <math.h>
@@ -223,5 +222,4 @@ const pe_scheme pe_scheme_xpos = {
     .element_price = element_price,
     PE_APPLIES(PE_ROTATION("query", "q_cos", "q_sin"), PE_ROTATION("key", "k_cos", "k_sin")),
     .streamable = true,
-    .recognise = pe_xpos_recognise,
 };

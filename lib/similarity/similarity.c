@@ -230,7 +230,7 @@ static void check_overflow(const similarity *state, uint64_t rows, pe_pace *pace
     double largest = 0;
     double row_price = (double)state->matrix.n * metric_price((double)state->matrix.d);
     uint64_t most = pe_rows_of_price(row_price, PE_QUESTION_PRICE);
-    if (pe_similarity_bound(&state->matrix) * (1 + 0x1p-20) < pe_dtype_overflow(state->dtype))
+    if (pe_similarity_bound(&state->matrix) * (1 + 0x1p-20) < pe_dtypes[state->dtype].overflow)
         return;
     for (uint64_t first = 0, count; first < rows; first += count) {
         count = rows - first < most ? rows - first : most;

@@ -17,19 +17,25 @@ typedef struct idle_block {
     size_t capacity;
 } idle_block;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static idle_block idle[IDLE_MAX]; /* oldest first */
-static size_t idle_count;
-static uint64_t idle_bytes, idle_limit;
-static atomic_ullong mapped; /* bytes of all large blocks */
+struct pe_pool {
+    atomic_size_t references; /* its cache's, and one of each large block in use */
+    pthread_mutex_t lock;
+    idle_block idle[IDLE_MAX]; /* oldest first */
+    size_t idle_count;
+    uint64_t idle_bytes, idle_limit;
+};
+
+/* Bytes of all large blocks: a figure of the process, as malloc's own. */
+static atomic_ullong mapped;
 
 /* Take the smallest idle block that is large enough, and at most a quarter larger than needed.
  * NULL if there is none. */
-static void *take_idle(size_t capacity, size_t *ret_capacity)
+static void *take_idle(pe_pool *pool, size_t capacity, size_t *ret_capacity)
 {
+    idle_block *idle = pool->idle;
     size_t best = IDLE_MAX;
-    pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < idle_count; i++)
+    pthread_mutex_lock(&pool->lock);
+    for (size_t i = 0; i < pool->idle_count; i++)
         if (idle[i].capacity >= capacity && idle[i].capacity <= capacity + capacity / 4 &&
             (best == IDLE_MAX || idle[i].capacity < idle[best].capacity))
             best = i;
@@ -37,12 +43,12 @@ static void *take_idle(size_t capacity, size_t *ret_capacity)
     if (best < IDLE_MAX) {
         block = idle[best].block;
         *ret_capacity = idle[best].capacity;
-        idle_bytes -= idle[best].capacity;
-        idle_count--;
-        for (size_t i = best; i < idle_count; i++)
+        pool->idle_bytes -= idle[best].capacity;
+        pool->idle_count--;
+        for (size_t i = best; i < pool->idle_count; i++)
             idle[i] = idle[i + 1];
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&pool->lock);
     return block;
 }
 
@@ -76,7 +82,15 @@ size_t pe_buffer_capacity(size_t size)
     return (size + unit - 1) / unit * unit;
 }
 
-void *pe_buffer_allocate(size_t size, size_t *ret_capacity)
+static void unref_pool(pe_pool *pool)
+{
+    if (atomic_fetch_sub_explicit(&pool->references, 1, memory_order_acq_rel) > 1)
+        return;
+    pthread_mutex_destroy(&pool->lock);
+    free(pool);
+}
+
+void *pe_buffer_allocate(pe_pool *pool, size_t size, size_t *ret_capacity)
 {
     if (size > SIZE_MAX / 4)
         return NULL;
@@ -85,29 +99,45 @@ void *pe_buffer_allocate(size_t size, size_t *ret_capacity)
         *ret_capacity = capacity;
         return aligned_alloc(ALIGNMENT, capacity);
     }
-    void *block = take_idle(capacity, ret_capacity);
-    if (block)
-        return block;
     *ret_capacity = capacity;
-    return map(capacity);
+    void *block = pool ? take_idle(pool, capacity, ret_capacity) : NULL;
+    block = block ? block : map(capacity);
+    if (block && pool)
+        atomic_fetch_add_explicit(&pool->references, 1, memory_order_relaxed);
+    return block;
 }
 
 /* Return the oldest idle blocks to the system until the others are within the limit. The caller
  * holds the lock. */
-static void trim(uint64_t limit)
+static void trim(pe_pool *pool, uint64_t limit)
 {
+    idle_block *idle = pool->idle;
     size_t dropped = 0;
-    while (dropped < idle_count && idle_bytes > limit) {
-        idle_bytes -= idle[dropped].capacity;
+    while (dropped < pool->idle_count && pool->idle_bytes > limit) {
+        pool->idle_bytes -= idle[dropped].capacity;
         unmap(idle[dropped].block, idle[dropped].capacity);
         dropped++;
     }
-    idle_count -= dropped;
-    for (size_t i = 0; i < idle_count; i++)
+    pool->idle_count -= dropped;
+    for (size_t i = 0; i < pool->idle_count; i++)
         idle[i] = idle[i + dropped];
 }
 
-void pe_buffer_release(void *block, size_t capacity)
+/* Keep a block if the limit allows it. */
+static bool keep_idle(pe_pool *pool, void *block, size_t capacity)
+{
+    pthread_mutex_lock(&pool->lock);
+    bool kept = capacity <= pool->idle_limit && pool->idle_count < IDLE_MAX;
+    if (kept) {
+        trim(pool, pool->idle_limit - capacity);
+        pool->idle[pool->idle_count++] = (idle_block){block, capacity};
+        pool->idle_bytes += capacity;
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return kept;
+}
+
+void pe_buffer_release(pe_pool *pool, void *block, size_t capacity)
 {
     if (!block)
         return;
@@ -115,31 +145,43 @@ void pe_buffer_release(void *block, size_t capacity)
         free(block);
         return;
     }
-    pthread_mutex_lock(&lock);
-    bool kept = capacity <= idle_limit && idle_count < IDLE_MAX;
-    if (kept) {
-        trim(idle_limit - capacity);
-        idle[idle_count++] = (idle_block){block, capacity};
-        idle_bytes += capacity;
-    }
-    pthread_mutex_unlock(&lock);
-    if (!kept)
+    if (!pool || !keep_idle(pool, block, capacity))
         unmap(block, capacity);
+    if (pool)
+        unref_pool(pool);
 }
 
-void pe_buffer_limit_idle(uint64_t bytes)
+pe_pool *pe_pool_new(void)
 {
-    pthread_mutex_lock(&lock);
-    idle_limit = bytes;
-    trim(bytes);
-    pthread_mutex_unlock(&lock);
+    pe_pool *pool = calloc(1, sizeof *pool);
+    if (!pool)
+        return NULL;
+    atomic_init(&pool->references, 1);
+    pthread_mutex_init(&pool->lock, NULL);
+    return pool;
 }
 
-uint64_t pe_buffer_idle(void)
+void pe_pool_close(pe_pool *pool)
 {
-    pthread_mutex_lock(&lock);
-    uint64_t bytes = idle_bytes;
-    pthread_mutex_unlock(&lock);
+    if (!pool)
+        return;
+    pe_pool_limit_idle(pool, 0);
+    unref_pool(pool);
+}
+
+void pe_pool_limit_idle(pe_pool *pool, uint64_t bytes)
+{
+    pthread_mutex_lock(&pool->lock);
+    pool->idle_limit = bytes;
+    trim(pool, bytes);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+uint64_t pe_pool_idle(pe_pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    uint64_t bytes = pool->idle_bytes;
+    pthread_mutex_unlock(&pool->lock);
     return bytes;
 }
 

@@ -17,8 +17,9 @@ struct pe_cache {
     pe_entry *newest, *oldest;        /* the list of recent use */
     pe_shortcut *shortcuts[PE_SHORTCUT_SLOTS];
     pe_failures failures;
-    uint64_t reserved;       /* bytes of the large tables that are being computed */
-    const pe_runner *runner; /* may be NULL */
+    uint64_t reserved; /* bytes of the large tables that are being computed */
+    pe_pool *pool;
+    pe_runner runner;
     pe_cache_stats stats;
 };
 
@@ -31,10 +32,14 @@ pe_cache *pe_cache_new(uint64_t budget_bytes)
     if (!cache)
         return NULL;
     cache->buckets = calloc(FIRST_BUCKETS, sizeof *cache->buckets);
-    if (!cache->buckets) {
+    cache->pool = pe_pool_new();
+    if (!cache->buckets || !cache->pool) {
+        pe_pool_close(cache->pool);
+        free(cache->buckets);
         free(cache);
         return NULL;
     }
+    cache->runner.pool = cache->pool;
     cache->bucket_count = FIRST_BUCKETS;
     cache->stats.budget = budget_bytes;
     pthread_mutex_init(&cache->lock, NULL);
@@ -44,7 +49,13 @@ pe_cache *pe_cache_new(uint64_t budget_bytes)
 
 void pe_cache_set_runner(pe_cache *cache, const pe_runner *runner)
 {
-    cache->runner = runner;
+    cache->runner = *runner;
+    cache->runner.pool = cache->pool;
+}
+
+pe_pool *pe_cache_pool(pe_cache *cache)
+{
+    return cache->pool;
 }
 
 /* ---- the hash table; the lock is held ---- */
@@ -136,7 +147,8 @@ static void unlist(pe_cache *cache, pe_entry *entry)
 static void limit_idle_memory(pe_cache *cache)
 {
     const pe_cache_stats *stats = &cache->stats;
-    pe_buffer_limit_idle(stats->budget > stats->bytes ? stats->budget - stats->bytes : 0);
+    pe_pool_limit_idle(cache->pool,
+                       stats->budget > stats->bytes ? stats->budget - stats->bytes : 0);
 }
 
 static void evict(pe_cache *cache, pe_entry *entry)
@@ -180,7 +192,7 @@ static void keep(pe_cache *cache, pe_entry *entry)
 /* Whether the runner ended a computation since its own caller no longer needs it. */
 static bool is_abandoned(const pe_runner *runner, pe_status status)
 {
-    return status == PE_CANCELLED && runner && runner->is_abandoned &&
+    return status == PE_CANCELLED && runner->is_abandoned &&
            runner->is_abandoned(runner->context);
 }
 
@@ -205,8 +217,8 @@ static void compute(pe_cache *cache, const pe_request *request, pe_entry *entry)
     if (room > 0)
         make_room(cache, cache->reserved);
     pthread_mutex_unlock(&cache->lock);
-    pe_status status = pe_table_compute(request, cache->runner, &entry->table, &error);
-    bool abandoned = is_abandoned(cache->runner, status);
+    pe_status status = pe_table_compute(request, &cache->runner, &entry->table, &error);
+    bool abandoned = is_abandoned(&cache->runner, status);
     pthread_mutex_lock(&cache->lock);
     cache->reserved -= room;
     if (status == PE_OK) {
@@ -359,7 +371,7 @@ void pe_cache_read_stats(pe_cache *cache, pe_cache_stats *ret_stats)
 {
     pthread_mutex_lock(&cache->lock);
     *ret_stats = cache->stats;
-    ret_stats->idle = pe_buffer_idle();
+    ret_stats->idle = pe_pool_idle(cache->pool);
     pthread_mutex_unlock(&cache->lock);
 }
 
@@ -402,7 +414,7 @@ void pe_cache_free(pe_cache *cache)
     while (cache->oldest)
         evict(cache, cache->oldest);
     pe_failures_done(&cache->failures);
-    pe_buffer_limit_idle(0);
+    pe_pool_close(cache->pool);
     pthread_cond_destroy(&cache->computed);
     pthread_mutex_destroy(&cache->lock);
     free(cache->buckets);

@@ -15,6 +15,7 @@ struct pe_stream {
     size_t tensor;
     uint64_t rows, row_bytes;
     uint64_t wanted;      /* rows from this one on will probably not be read */
+    pe_pool *pool;        /* of the block, or NULL */
     unsigned char *block; /* holds rows [first, first + filled), at most block_rows */
     size_t capacity;      /* bytes of the block */
     uint64_t block_rows, first, filled;
@@ -57,8 +58,9 @@ pe_status pe_stream_new(pe_request *request, size_t tensor, size_t block_bytes,
     stream->row_bytes = shape->bytes / shape->rows;
     stream->row_price = pe_row_price(&request->values, &request->plan, tensor);
     stream->block_rows = block_rows(request, tensor, block_bytes, &stream->read_rows);
-    stream->block =
-        pe_buffer_allocate((size_t)(stream->block_rows * stream->row_bytes), &stream->capacity);
+    stream->pool = runner ? runner->pool : NULL;
+    stream->block = pe_buffer_allocate(
+        stream->pool, (size_t)(stream->block_rows * stream->row_bytes), &stream->capacity);
     if (!stream->block)
         goto fail;
     if (pe_request_begin(request, runner, reterr))
@@ -80,7 +82,7 @@ void pe_stream_free(pe_stream *stream)
     if (!stream)
         return;
     pe_request_release(stream->request, stream->state);
-    pe_buffer_release(stream->block, stream->capacity);
+    pe_buffer_release(stream->pool, stream->block, stream->capacity);
     pe_request_unref(stream->request);
     free(stream);
 }

@@ -12,6 +12,7 @@
 struct pe_table {
     atomic_uint references;
     size_t count, capacity;
+    pe_pool *pool;        /* of the block, or NULL */
     unsigned char *block; /* for each tensor: headroom, then data */
     pe_tensor tensors[PE_TENSORS_MAX];
     size_t offsets[PE_TENSORS_MAX]; /* of the data */
@@ -120,7 +121,7 @@ static bool fill_tensor(const pe_request *request, const void *state, size_t ind
     double row_price = pe_row_price(&request->values, &request->plan, index);
     bool large =
         tensor->bytes >= 2 * PART_MIN || (double)tensor->rows * row_price >= 2 * PART_PRICE;
-    bool shared = runner->run && large;
+    bool shared = runner && runner->run && large;
     fill_parts parts = {.request = request,
                         .state = state,
                         .tensor = index,
@@ -145,12 +146,10 @@ static bool fill_tensor(const pe_request *request, const void *state, size_t ind
 static pe_status compute(const pe_request *request, const pe_runner *runner, pe_table *table,
                          pe_error *reterr)
 {
-    static const pe_runner nothing = {0};
     void *state = NULL;
     if (pe_request_prepare(request, runner, &state, reterr) != PE_OK)
         return reterr->status;
-    pe_pace pace =
-        pe_pace_of(&request->values, &request->plan, runner ? runner : &nothing, reterr);
+    pe_pace pace = pe_pace_of(&request->values, &request->plan, runner, reterr);
     pace.done = pe_request_preparation_price(request);
     for (size_t i = 0; i < table->count; i++)
         if (!fill_tensor(request, state, i, &pace, table->block + table->offsets[i]))
@@ -167,7 +166,8 @@ pe_status pe_table_compute(const pe_request *request, const pe_runner *runner,
     if (!table)
         goto fail;
     size_t size = lay_out(table, &request->plan);
-    table->block = pe_buffer_allocate(size, &table->capacity);
+    table->pool = runner ? runner->pool : NULL;
+    table->block = pe_buffer_allocate(table->pool, size, &table->capacity);
     if (!table->block)
         goto fail;
     if (pe_request_begin(request, runner, reterr))
@@ -180,7 +180,7 @@ pe_status pe_table_compute(const pe_request *request, const pe_runner *runner,
     return PE_OK;
 fail:
     if (table)
-        pe_buffer_release(table->block, table->capacity);
+        pe_buffer_release(table->pool, table->block, table->capacity);
     free(table);
     if (reterr->status == PE_OK)
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the table");
@@ -197,7 +197,7 @@ void pe_table_unref(pe_table *table)
 {
     if (!table || atomic_fetch_sub_explicit(&table->references, 1, memory_order_acq_rel) > 1)
         return;
-    pe_buffer_release(table->block, table->capacity);
+    pe_buffer_release(table->pool, table->block, table->capacity);
     free(table);
 }
 

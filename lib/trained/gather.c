@@ -1,6 +1,7 @@
 /* Preparing tables of biases and looking them up. */
 #include "trained/gather.h"
 
+#include "kernels/by_size.h"
 #include "kernels/kernel.h"
 #include "numerics/dtype.h"
 
@@ -105,12 +106,7 @@ void pe_gather_write(const void *source, size_t head, int64_t first, uint64_t co
             rows = gather->kept + (first + (int64_t)done - gather->kept_first);
         else
             pe_gather_write_rows(gather, head, first + (int64_t)done, part, numbers);
-        if (size == 2)
-            look_up(gather, head, rows, (size_t)part, 2, to);
-        else if (size == 4)
-            look_up(gather, head, rows, (size_t)part, 4, to);
-        else
-            look_up(gather, head, rows, (size_t)part, size, to);
+        PE_BY_SIZE(size, look_up(gather, head, rows, (size_t)part, SIZE, to))
     }
 }
 

@@ -232,7 +232,7 @@ void pe_trained_row(const pe_trained *trained, uint64_t row, uint64_t first, siz
 bool pe_trained_fits(const pe_trained *trained, pe_dtype dtype)
 {
     return !trained->stored ||
-           pe_dtype_overflow(trained->stored->tensor.dtype) <= pe_dtype_overflow(dtype);
+           pe_dtypes[trained->stored->tensor.dtype].overflow <= pe_dtypes[dtype].overflow;
 }
 
 double pe_trained_row_magnitude(const pe_trained *trained, uint64_t row)

@@ -1,6 +1,7 @@
 /* Entries of several axes: waves of a few frequencies at a time, and the columns they go to. */
 #include "waves/axes.h"
 
+#include "kernels/by_size.h"
 #include "kernels/kernel.h"
 #include "numerics/dtype.h"
 #include "waves/fill.h"
@@ -138,14 +139,7 @@ static void scatter_rows(scatter job, const unsigned char *from, size_t rows, un
         copy_rows(job, from, rows, to, size);
         return;
     }
-    if (size == 2) /* with a constant size, memcpy becomes one move */
-        scatter_sized(job, from, rows, to, 2);
-    else if (size == 4)
-        scatter_sized(job, from, rows, to, 4);
-    else if (size == 8)
-        scatter_sized(job, from, rows, to, 8);
-    else
-        scatter_sized(job, from, rows, to, 16);
+    PE_BY_SIZE(size, scatter_sized(job, from, rows, to, SIZE))
 }
 
 /* The wave of the axis's pairs [first, first + count). */

@@ -38,6 +38,9 @@ pe_axial_request pe_axial_request_read(const pe_values *values)
         split_columns(&request, (pe_axial_split)pe_choice(values, "split"));
     for (size_t a = 0; widths->present && a < request.axes && a < widths->count; a++)
         request.widths[a] = (uint64_t)widths->items[a];
+    const pe_value *first = pe_value_of(values, "first_index");
+    for (size_t a = 0; a < request.axes && first->count > 0; a++)
+        request.first[a] = first->items[first->count > a ? a : 0];
     for (size_t a = 0; a < request.axes; a++)
         request.turned += request.widths[a];
     request.rows = product(request.cells, (uint64_t)pe_integer(values, "repeats")) +
@@ -137,6 +140,8 @@ static void check_rows(const pe_values *values, const pe_axial_request *request,
     insist(sizes->count <= PE_AXES_MAX, "sizes", counted, "a list of 1 to 4 items", reterr);
     for (size_t a = 0; a < request->axes; a++)
         all += request->sizes[a];
+    if (pe_value_of(values, "first_index")->count != 1)
+        pe_check_count(values, "first_index", request->axes, "or one for all axes", reterr);
     pe_check_count(values, "reference_sizes", request->axes, "one for each axis", reterr);
     pe_check_count(values, "coordinates", (size_t)all, "one for each cell along each axis",
                    reterr);

@@ -24,6 +24,7 @@ typedef struct pe_axial_request {
     size_t axes, pairs;
     uint64_t sizes[PE_AXES_MAX];
     uint64_t widths[PE_AXES_MAX], turned; /* columns; all of them together */
+    double first[PE_AXES_MAX]; /* coordinates of the first cells, if they are counted */
     uint64_t cells, rows; /* of one grid; of the table. At most PE_AXIAL_PE_AXIAL_ROWS_MAX */
 } pe_axial_request;
 

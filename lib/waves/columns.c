@@ -1,6 +1,7 @@
 /* Placing entries in the columns of a row. */
 #include "waves/columns.h"
 
+#include "kernels/by_size.h"
 #include "kernels/store.h"
 #include "numerics/dtype.h"
 
@@ -88,20 +89,8 @@ copy_sized(const pe_wave *wave, const unsigned char *elements, size_t count, ser
 static void copy(const pe_wave *wave, const unsigned char *elements, size_t count, series from,
                  series to, unsigned char *row)
 {
-    switch (pe_dtype_size(wave->dtype)) {
-    case 2:
-        copy_sized(wave, elements, count, from, to, row, 2);
-        break;
-    case 4:
-        copy_sized(wave, elements, count, from, to, row, 4);
-        break;
-    case 16:
-        copy_sized(wave, elements, count, from, to, row, 16);
-        break;
-    default:
-        copy_sized(wave, elements, count, from, to, row, 8);
-        break;
-    }
+    PE_BY_SIZE(pe_dtype_size(wave->dtype),
+               copy_sized(wave, elements, count, from, to, row, SIZE))
 }
 
 void pe_columns_place(const pe_wave *wave, size_t first, size_t count,

@@ -2,6 +2,7 @@
 #ifndef PE_COLUMNS_H
 #define PE_COLUMNS_H
 
+#include "kernels/by_size.h"
 #include "kernels/kernel.h"
 #include "waves/wave.h"
 
@@ -10,18 +11,7 @@
 /* Whether two elements of `size` bytes have different bits. */
 static inline bool pe_elements_differ(const void *a, const void *b, size_t size)
 {
-    uint64_t first = 0, second = 0;
-    if (size == 2) { /* copies of a constant size are single instructions */
-        memcpy(&first, a, 2);
-        memcpy(&second, b, 2);
-    } else if (size == 4) {
-        memcpy(&first, a, 4);
-        memcpy(&second, b, 4);
-    } else {
-        memcpy(&first, a, 8);
-        memcpy(&second, b, 8);
-    }
-    return first != second;
+    PE_BY_SIZE(size, return memcmp(a, b, SIZE) != 0)
 }
 
 /* ---- sines and cosines ---- */

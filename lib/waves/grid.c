@@ -1,6 +1,7 @@
 /* Filling tables of a grid from strips: entries of consecutive positions of one axis. */
 #include "waves/grid.h"
 
+#include "kernels/by_size.h"
 #include "kernels/store.h"
 #include "numerics/dtype.h"
 #include "waves/fill.h"
@@ -179,14 +180,7 @@ static inline __attribute__((always_inline)) void copy_strip(unsigned char *dst,
 /* Copy a strip of single elements to consecutive ones. */
 static void gather(unsigned char *dst, strip from, size_t size, size_t count)
 {
-    if (size == 2) /* with a constant size, memcpy becomes one move */
-        copy_strip(dst, from, 2, count);
-    else if (size == 4)
-        copy_strip(dst, from, 4, count);
-    else if (size == 8)
-        copy_strip(dst, from, 8, count);
-    else
-        copy_strip(dst, from, 16, count);
+    PE_BY_SIZE(size, copy_strip(dst, from, SIZE, count))
 }
 
 /* Write an element `count` times. */
@@ -299,14 +293,7 @@ static void write_by_rows(const pe_grid *grid, channel_meaning meaning, uint64_t
         gather(room, column, size, table_rows);
         column = (strip){room, size};
     }
-    if (size == 2)
-        look_up(dst, column, axis->rows + first, 2, count);
-    else if (size == 4)
-        look_up(dst, column, axis->rows + first, 4, count);
-    else if (size == 8)
-        look_up(dst, column, axis->rows + first, 8, count);
-    else
-        look_up(dst, column, axis->rows + first, 16, count);
+    PE_BY_SIZE(size, look_up(dst, column, axis->rows + first, SIZE, count))
 }
 
 /* Write elements [first, first + count), counted over all planes. */

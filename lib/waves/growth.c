@@ -182,5 +182,5 @@ double pe_growth_magnitude(const pe_growth *growth)
     for (size_t i = 0; i < growth->count; i++)
         steepest = fmax(steepest, -growth->rates[i].hi);
     double exponent = steepest * distance;
-    return exponent < 800 ? pe_unscaled(pe_exp((dd){exponent, 0})).hi : INFINITY;
+    return exponent < 800 ? pe_exp_double(exponent) : INFINITY;
 }

@@ -1,6 +1,7 @@
 /* Filling rows of points from strips: entries of places of one axis. */
 #include "waves/lattice.h"
 
+#include "kernels/by_size.h"
 #include "kernels/kernel.h"
 #include "waves/fill.h"
 
@@ -80,18 +81,23 @@ static strip strip_of(const band *some, size_t first, size_t count,
     return (strip){room, pe_wave_row_bytes(&part)};
 }
 
+static inline __attribute__((always_inline)) void spread_sized(unsigned char *dst,
+                                                               const unsigned char *from,
+                                                               size_t size, size_t count,
+                                                               size_t stride)
+{
+    for (size_t i = 0; i < count; i++)
+        memcpy(dst + i * stride * size, from + i * size, size);
+}
+
 /* Copy elements to columns that are `stride` columns apart. */
 static void spread(unsigned char *dst, const unsigned char *from, size_t size, size_t count,
                    size_t stride)
 {
     if (stride == 1)
         memcpy(dst, from, count * size);
-    else if (size == 4)
-        for (size_t i = 0; i < count; i++) /* a copy of constant size is one move */
-            memcpy(dst + i * stride * 4, from + i * 4, 4);
     else
-        for (size_t i = 0; i < count; i++)
-            memcpy(dst + i * stride * size, from + i * size, size);
+        PE_BY_SIZE(size, spread_sized(dst, from, SIZE, count, stride))
 }
 
 /* Copy the entries of one place to their columns. */

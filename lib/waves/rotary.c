@@ -1,4 +1,5 @@
-/* Rotary frequencies: geometric ones, which the rotary type then scales.
+/* Rotary frequencies: geometric ones, which the rotary type then scales; and the rules of each
+ * type.
  *
  * All arithmetic is fixed-point. w/f is a long division; ramps and thresholds use logarithms of
  * 256 bits. A theta that grows by f^(d/(d-2)) becomes a second factor of the ratio between
@@ -8,6 +9,7 @@
 #include "waves/rotary.h"
 
 #include "numerics/fixed.h"
+#include "waves/rotary_request.h"
 #include "waves/wave.h"
 
 #include <math.h>
@@ -74,11 +76,17 @@ static void divide_all(const pe_rotary *rotary, pe_wide *frequencies)
         frequencies[i] = pe_wide_div_double(frequencies[i], rotary->factor);
 }
 
+const double *pe_rotary_divisors(const pe_rotary *rotary)
+{
+    return rotary->seq_len > rotary->original ? rotary->long_factor : rotary->short_factor;
+}
+
 /* longrope: divide each frequency by its own divisor. */
 static void divide_each(const pe_rotary *rotary, pe_wide *frequencies)
 {
+    const double *divisors = pe_rotary_divisors(rotary);
     for (size_t i = 0; i < rotary->width / 2; i++)
-        frequencies[i] = pe_wide_div_double(frequencies[i], rotary->divisors[i]);
+        frequencies[i] = pe_wide_div_double(frequencies[i], divisors[i]);
 }
 
 /* part·w/f + (1-part)·w. */
@@ -178,35 +186,6 @@ static void zero_the_last(const pe_rotary *rotary, pe_wide *frequencies)
     divide_all(rotary, frequencies);
 }
 
-typedef void scale_frequencies(const pe_rotary *rotary, pe_wide *frequencies);
-
-static scale_frequencies *const SCALES[] = {
-    [PE_ROTARY_DEFAULT] = NULL,
-    [PE_ROTARY_LINEAR] = divide_all,
-    [PE_ROTARY_NTK] = scale_theta,
-    [PE_ROTARY_DYNAMIC] = scale_theta,
-    [PE_ROTARY_YARN] = blend_by_index,
-    [PE_ROTARY_LONGROPE] = divide_each,
-    [PE_ROTARY_LLAMA3] = blend_by_wavelength,
-    [PE_ROTARY_PROPORTIONAL] = zero_the_last,
-};
-
-void pe_rotary_write_frequencies(const pe_rotary *rotary, pe_wide *ret_frequencies)
-{
-    pe_wave_geometric_from(pe_wide_radian, rotary->width / 2, rotary->theta, 2, rotary->width,
-                           ret_frequencies);
-    if (SCALES[rotary->type])
-        SCALES[rotary->type](rotary, ret_frequencies);
-}
-
-pe_wide *pe_rotary_frequencies(const pe_rotary *rotary)
-{
-    pe_wide *frequencies = malloc(rotary->width / 2 * sizeof *frequencies);
-    if (frequencies)
-        pe_rotary_write_frequencies(rotary, frequencies);
-    return frequencies;
-}
-
 /* ---- attention factors ---- */
 
 static dd natural_logarithm(double x)
@@ -244,13 +223,149 @@ static dd longrope_attention(const pe_rotary *rotary)
     return dd_sqrt(dd_add((dd){1, 0}, ratio));
 }
 
+/* ---- completing what has been read ---- */
+
+static void take_longest(const pe_values *values, pe_rotary *rotary)
+{
+    (void)values;
+    if (rotary->original == 0)
+        rotary->original = rotary->longest;
+}
+
+/* proportional: all columns, of which the last do not move. */
+static void keep_the_last(const pe_values *values, pe_rotary *rotary)
+{
+    size_t moving = rotary->width / 2;
+    rotary->width = (size_t)pe_integer(values, "dim");
+    rotary->still = rotary->width / 2 - moving;
+}
+
+/* ---- rules between parameters ---- */
+
+/* Add a problem with a number, which may be absent. */
+static void refuse(const pe_values *values, const char *name, const char *rule,
+                   pe_error *reterr)
+{
+    char shown[PE_PRINT_MAX] = "";
+    if (pe_is_present(values, name))
+        pe_print_number(shown, pe_real(values, name));
+    pe_error_add(reterr, PE_OUT_OF_RANGE, name, shown, "%s", rule);
+}
+
+static void check_growth(const pe_values *values, const pe_rotary *rotary, pe_error *reterr)
+{
+    if (rotary->width == 2)
+        refuse(
+            values, "dim",
+            "such that at least 4 columns turn with rope_type=ntk or dynamic, whose exponent "
+            "is dim/(dim-2)",
+            reterr);
+}
+
+static void check_dynamic(const pe_values *values, const pe_rotary *rotary, pe_error *reterr)
+{
+    bool both = pe_is_present(values, "original_max_position_embeddings") &&
+                pe_is_present(values, "max_position_embeddings");
+    check_growth(values, rotary, reterr);
+    if (pe_is_present(values, "alpha"))
+        return;
+    if (!pe_is_present(values, "factor"))
+        refuse(values, "factor", "given with rope_type=dynamic, unless alpha is given", reterr);
+    if (!pe_is_present(values, "seq_len"))
+        refuse(values, "seq_len", "given with rope_type=dynamic, unless alpha is given",
+               reterr);
+    if (both)
+        refuse(values, "max_position_embeddings",
+               "left out with original_max_position_embeddings, which means the same with "
+               "rope_type=dynamic",
+               reterr);
+    else if (rotary->original == 0)
+        refuse(values, "original_max_position_embeddings",
+               "given with rope_type=dynamic, unless max_position_embeddings or alpha is given",
+               reterr);
+}
+
+static void check_yarn(const pe_values *values, const pe_rotary *rotary, pe_error *reterr)
+{
+    if (rotary->beta_fast < rotary->beta_slow)
+        refuse(values, "beta_fast", "at least beta_slow", reterr);
+    if (rotary->theta == 1)
+        refuse(values, "rope_theta",
+               "above 1 with rope_type=yarn, which divides by its logarithm", reterr);
+}
+
+static void check_longrope(const pe_values *values, const pe_rotary *rotary, pe_error *reterr)
+{
+    bool attention = pe_is_present(values, "attention_factor");
+    bool factor =
+        rotary->factor > 1 || (rotary->factor == 0 && rotary->longest > rotary->original);
+    pe_check_count(values, "short_factor", rotary->width / 2, "one for each frequency", reterr);
+    pe_check_count(values, "long_factor", rotary->width / 2, "one for each frequency", reterr);
+    if (!attention && rotary->factor == 0 && rotary->longest == 0)
+        refuse(values, "factor",
+               "given with rope_type=longrope, unless max_position_embeddings or "
+               "attention_factor is given",
+               reterr);
+    if (!attention && factor && rotary->original == 1)
+        refuse(values, "original_max_position_embeddings",
+               "at least 2 with rope_type=longrope, which divides by its logarithm", reterr);
+}
+
+static void check_llama3(const pe_values *values, const pe_rotary *rotary, pe_error *reterr)
+{
+    if (rotary->high_freq_factor < rotary->low_freq_factor)
+        refuse(values, "high_freq_factor", "at least low_freq_factor", reterr);
+}
+
+/* ---- all types ---- */
+
+#define PART(type, name, completes, scales, attends, rules, ...)                               \
+    [PE_ROTARY_##type] = {completes, scales, attends, rules},
+const pe_rotary_part pe_rotary_parts[] = {PE_ROTARY_TYPES(PART)};
+
+static void check_width(const pe_values *values, const pe_rotary *rotary, pe_error *reterr)
+{
+    if (rotary->type == PE_ROTARY_PROPORTIONAL)
+        return;
+    if (rotary->width < 2 || rotary->width % 2 != 0)
+        refuse(values, "partial_rotary_factor",
+               "such that dim * partial_rotary_factor, rounded down, is an even number of "
+               "columns, at least 2",
+               reterr);
+}
+
+void pe_rotary_check(const pe_values *values, const pe_rotary *rotary, pe_error *reterr)
+{
+    check_width(values, rotary, reterr);
+    if (pe_rotary_parts[rotary->type].check)
+        pe_rotary_parts[rotary->type].check(values, rotary, reterr);
+    if (pe_is_present(values, "attention_factor"))
+        pe_check_magnitude(values, "attention_factor", rotary->attention, reterr);
+}
+
+void pe_rotary_write_frequencies(const pe_rotary *rotary, pe_wide *ret_frequencies)
+{
+    pe_wave_geometric_from(pe_wide_radian, rotary->width / 2, rotary->theta, 2, rotary->width,
+                           ret_frequencies);
+    if (pe_rotary_parts[rotary->type].scale)
+        pe_rotary_parts[rotary->type].scale(rotary, ret_frequencies);
+}
+
+pe_wide *pe_rotary_frequencies(const pe_rotary *rotary)
+{
+    pe_wide *frequencies = malloc(rotary->width / 2 * sizeof *frequencies);
+    if (frequencies)
+        pe_rotary_write_frequencies(rotary, frequencies);
+    return frequencies;
+}
+
 dd pe_rotary_attention(const pe_rotary *rotary)
 {
-    if (rotary->type == PE_ROTARY_YARN)
-        return yarn_attention(rotary);
-    if (rotary->type == PE_ROTARY_LONGROPE)
-        return longrope_attention(rotary);
-    return (dd){1, 0};
+    if (rotary->attention > 0)
+        return (dd){rotary->attention, 0};
+    return pe_rotary_parts[rotary->type].attention
+               ? pe_rotary_parts[rotary->type].attention(rotary)
+               : (dd){1, 0};
 }
 
 dd pe_rotary_softmax_factor(const pe_rotary *rotary)

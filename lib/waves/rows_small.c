@@ -42,9 +42,8 @@ static double reach_of(const pe_positions *positions, uint64_t first, uint64_t r
 /* The magnitude below which every number rounds to 0. */
 static double vanishing_magnitude(pe_dtype dtype)
 {
-    static const double magnitudes[PE_DTYPE_COUNT] = {
-        [PE_F16] = 0x1p-25, [PE_BF16] = 0x1p-134, [PE_F32] = 0x1p-150, [PE_F64] = 0x1p-1074};
-    return magnitudes[dtype];
+    const pe_dtype_facts *facts = &pe_dtypes[dtype];
+    return fmax(ldexp(1, facts->least_exponent - facts->digits), 0x1p-1074);
 }
 
 /* The first of the last frequencies whose angles are all below `angle`. */

@@ -13,14 +13,18 @@
  *   rows_by_distance,
  *   rows_small, rows_f64  ways to compute all rows of a chunk
  *   fill                  computing a table, chunk by chunk
- *   rotary                frequencies of rotary schemes
+ *   rotary,
+ *   rotary_extras,
+ *   rotary_request        frequencies of rotary schemes, and of a request
  *   distance_wave         waves of relative schemes
  *   grid                  tables of grids, from a wave for each axis
  *   grid_mask             grids of which only some cells are valid
  *   lattice               tables of points that have several axes
- *   axes                  rows whose frequencies belong to several axes
- *   axial                 rotary tables of grids, from such rows
- *   growth                waves whose amplitude grows or falls with the position */
+ *   axes, axis_columns    rows whose frequencies belong to several axes, and which columns do
+ *   axial, axial_request  rotary tables of grids, from such rows
+ *   growth                waves whose amplitude grows or falls with the position
+ *   pairing               which two columns of a rotary table form a pair
+ *   ..._presets           what models use */
 #ifndef PE_WAVE_H
 #define PE_WAVE_H
 
@@ -126,7 +130,9 @@ pe_wide *pe_wave_ladder(size_t count, pe_fixed first, double base, uint64_t nume
 
 /* A frequency of a rational wave: 0 where it is within 2^-180 of 0, modulo one turn. */
 pe_wide pe_wave_snap(pe_wide frequency);
-/* The same into an array, and times any first frequency instead of one radian per position. */
+
+/* As pe_wave_geometric, into an array, and times any first frequency instead of one radian per
+ * position. */
 void pe_wave_geometric_from(pe_wide first, size_t count, double base, uint64_t numerator,
                             uint64_t denominator, pe_wide *ret_frequencies);
 

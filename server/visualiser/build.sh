@@ -31,16 +31,9 @@ digest() {
     sha256sum "$1" | cut -c"1-$2"
 }
 
-# NAME FILE: its bytes as a C string, which compilers read many times faster than a list of
-# numbers
-literal() {
-    printf 'static const char %s[] = "' "$1"
-    od -An -v -to1 "$2" | tr -d '\n' | tr ' ' '\134'
-    printf '";\n'
-}
-
 form() { # MEMBER FILE ETAG: a row's plain or packed form
-    literal "$1_$count" "$2" >>"$work/data"
+    printf 'static ' >>"$work/data"
+    sh "$here/../../api/literal.sh" "$1_$count" "$2" >>"$work/data"
     printf ', .%s = {%s, sizeof %s - 1, "\\"%s\\""}' "$1" "$1_$count" "$1_$count" "$3" \
         >>"$work/rows"
 }

@@ -7,6 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
 SECURITY = ROOT / "SECURITY.md"
+RUNNING = ROOT / "server" / "README.md"
 DOCUMENTS = [
     README,
     *(ROOT / folder / "README.md" for folder in ("api", "lib", "server", "docker", "tests")),
@@ -21,6 +22,13 @@ RIGHTS = re.compile(
     r"(?=\n<!-- end -->)",
     re.DOTALL,
 )
+SETTINGS = re.compile(
+    r"(?<=<!-- begin: `make readme` writes this table from --help -->\n\n).*?"
+    r"(?=\n<!-- end -->)",
+    re.DOTALL,
+)
+HELP_LINE = re.compile(r"^  --([a-z-]+)(?: (\S+))? +(.*)$")
+SENTENCE_MAX = 110  # characters of a sentence in the table of schemes
 FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CODE = ("sh", "python", "js")
 OUTPUT = ("json", "text")  # right after a block of code: what that prints
@@ -56,14 +64,43 @@ def section(document, title):
     return [(block.language, block.text) for block in blocks(inside)]
 
 
+def short_sentence(summary):
+    """The summary's first sentence, up to a semicolon; if that is long, up to its last part."""
+    sentence = re.split(r"; |\. ", summary)[0].rstrip(".")
+    while len(sentence) > SENTENCE_MAX and (cut := re.search(r"[,:] [^,:]*$", sentence)):
+        sentence = sentence[: cut.start()]
+    return sentence + "."
+
+
 def scheme_table(schemes):
-    """The table of all schemes, from the documents that /v1/schemes lists."""
+    """The table of all schemes, from the documents that /v1/schemes lists. A star marks those
+    that draw from a seed."""
     lines = ["| scheme | what it is | try it |", "|---|---|---|"]
     for scheme in schemes:
-        name, summary = scheme["name"], scheme["summary"].replace("|", "\\|")
+        name, summary = scheme["name"], short_sentence(scheme["summary"]).replace("|", "\\|")
+        star = " *" if any(row["name"] == "seed" for row in scheme["parameters"]) else ""
         url = f"http://127.0.0.1:8080/v1/encodings/{name}?{scheme['example']}"
-        lines.append(f"| [`{name}`](lib/schemes/{name}.c) | {summary} | `curl -s '{url}'` |")
+        lines.append(
+            f"| [`{name}`](lib/schemes/{name}.c){star} | {summary} | `curl -s '{url}'` |"
+        )
     return "\n".join(lines) + "\n"
+
+
+def settings_table(told):
+    """The table of all settings and actions, from what --help tells."""
+    rows, entries = ["| flag | default | what it is |", "|---|---|---|"], []
+    for line in told.splitlines():
+        if begun := HELP_LINE.match(line):
+            entries.append([*begun.groups(), ""])
+        elif entries and (ended := re.match(r" +POSENC_[A-Z_]+, default (.*)$", line)):
+            entries[-1][3] = ended[1]
+        elif entries and line.startswith("    "):
+            entries[-1][2] += " " + line.strip()
+    for name, value, text, default in entries:
+        flag = f"--{name} {value}" if value else f"--{name}"
+        cells = (f"`{flag}`", f"`{default}`" if default else "", text)
+        rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(rows) + "\n"
 
 
 def rights_table(openapi):
@@ -81,6 +118,11 @@ def rights_table(openapi):
 def with_rights_table(text, openapi):
     """SECURITY.md with its table of rights written anew."""
     return RIGHTS.sub(lambda _: rights_table(openapi), text)
+
+
+def with_settings_table(text, told):
+    """server/README.md with its table of settings written anew."""
+    return SETTINGS.sub(lambda _: settings_table(told), text)
 
 
 def with_scheme_table(text, schemes):

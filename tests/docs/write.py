@@ -1,7 +1,8 @@
-"""`make readme`: writes what the README files take from the server: the table of schemes, and
-what commands print."""
+"""`make readme`: writes what the README files take from the server: the tables of schemes, of
+rights and of settings, and what commands print."""
 
 import json
+import subprocess
 import sys
 import tempfile
 import urllib.request
@@ -12,11 +13,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "interop"))
 from documents import (  # noqa: E402
     DOCUMENTS,
     ROOT,
+    RUNNING,
     SECURITY,
     blocks,
     closed,
     with_rights_table,
     with_scheme_table,
+    with_settings_table,
 )
 from reader import Reader  # noqa: E402
 from service import SERVER, Server  # noqa: E402
@@ -43,6 +46,8 @@ def keep(path, written):
 
 
 def main():
+    told = subprocess.run([SERVER, "--help"], capture_output=True, text=True, check=True).stdout
+    keep(RUNNING, with_settings_table(RUNNING.read_text(encoding="utf-8"), told))
     server = Server()
     try:
         with urllib.request.urlopen(f"{server.url}/openapi.json") as reply:

@@ -114,12 +114,16 @@ def axis_coordinates(options, sizes):
             [2 * Fraction(2 * k + 1, 2 * extent) - 1 for k in range(size)]
             for size, extent in zip(sizes, extents)
         ]
-    offset = nearest_double(options.get("first_index", "0"))
+    offsets = [nearest_double(text) for text in options.get("first_index", "0").split(",")]
+    offsets *= len(sizes) if len(offsets) == 1 else 1
     scales = [Fraction(1)] * len(sizes)
     if "reference_sizes" in options:
         reference = integers(options["reference_sizes"])
         scales = [Fraction(r, size) for r, size in zip(reference, sizes)]
-    return [[(offset + k) * scale for k in range(size)] for size, scale in zip(sizes, scales)]
+    return [
+        [(offset + k) * scale for k in range(size)]
+        for offset, size, scale in zip(offsets, sizes, scales)
+    ]
 
 
 def grid_rows(options, sizes):

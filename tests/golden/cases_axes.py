@@ -41,6 +41,7 @@ AXIAL_COLUMNS = {
 
 AXIAL_ROWS = {
     "offset_1": "sizes=2,3&dim=8&first_index=1",
+    "offset_by_axis": "sizes=2,3&dim=8&first_index=-1,5.5&dtype=f64",
     "offset_0.1_f64": "sizes=2,3&dim=8&first_index=0.1&dtype=f64",
     "offset_-16777216": "sizes=2,2&dim=8&first_index=-16777216&dtype=f64",
     **{

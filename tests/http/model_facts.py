@@ -4,7 +4,8 @@ model's code.
 The facts of one model are {"model_type": …, "tensors": [{"component", "scheme", …}, …]}: of
 each tensor its head_dim, rotary_dim, rope_theta, layers and so on; inv_freq holds a count and
 some values, which must agree to 1e-12. Only what is stated is compared; a sentence such as "all
-46" is not. `entries` holds shapes and entries of tensors."""
+46" is not. `entries` holds shapes and entries of tensors. Beside the tensors may stand the names
+of all components and the whole list not_used."""
 
 import math
 
@@ -60,6 +61,9 @@ NUMBERS = [
     "base_size",
     "table_size",
     "interpolation_scale",
+    "temperature",
+    "first_position",
+    "text_first",
 ]
 OTHERS = [
     "rope_type",
@@ -79,6 +83,7 @@ OTHERS = [
     "index",
     "rel_pos_h",
     "rel_pos_w",
+    "center",
 ]
 
 
@@ -215,5 +220,10 @@ def differences(plan, expected, ask):
             continue
         each = [list(facts_of_tensor(part, tensor, ask)) for part in found]
         yield from (f"{label}: {text}" for text in min(each, key=len))
+    names = [component["name"] for component in plan["components"]]
+    if expected.get("components", names) != names:
+        yield f"the components are {names}, not {expected['components']}"
+    if expected.get("not_used", plan["not_used"]) != plan["not_used"]:
+        yield f"not_used is {plan['not_used']}, not {expected['not_used']}"
     if not expected["tensors"] and any(part["state"] == "computed" for part in plan["parts"]):
         yield "there are parts, but there should be no positions"

@@ -23,14 +23,19 @@ from documents import (
     DOCUMENTS,
     README,
     ROOT,
+    RUNNING,
     SECURITY,
+    SENTENCE_MAX,
+    TABLE,
     blocks,
     closed,
     rights_table,
     section,  # noqa: E402
+    short_sentence,
     table_block,
     with_rights_table,
     with_scheme_table,
+    with_settings_table,
 )
 from reader import Reader  # noqa: E402
 from service import PATIENCE, SERVER, Server, ServiceTest  # noqa: E402
@@ -40,7 +45,7 @@ PICTURE = ROOT / "server" / "visualiser" / "page.png"
 TORCH = importlib.util.find_spec("torch") is not None
 
 BYTES_MAX = 50_000_000  # of one answer
-LINES_MAX = 195  # of README.md, besides the table of schemes
+LINES_MAX = 150  # of README.md, besides the table of schemes
 PICTURE_BYTES_MAX = 200_000
 REFUSED = {"/v1/encodings/sinusoidal?lenght=4&dim=8"}  # the example of an error
 
@@ -217,6 +222,24 @@ class Claims(ServiceTest):
         self.assertEqual(text, with_scheme_table(text, schemes), "run `make readme`")
         self.assertEqual(table_block(text).text.count("curl "), len(schemes))
 
+    def test_a_row_of_that_table_has_one_short_sentence(self):
+        rows = TABLE.search(README.read_text(encoding="utf-8"))[0].splitlines()[2:]
+        said = [row.split(" | ")[1] for row in rows]
+        long = [sentence for sentence in said if len(sentence) > SENTENCE_MAX]
+        self.assertEqual([one for one in said if re.search(r"[.;] ", one)], [])
+        self.assertEqual([one for one in long if re.search(r"[,:] ", one)], [])
+        self.assertEqual(
+            short_sentence("One, two; three. Four."), "One, two.", "it stops at a semicolon"
+        )
+
+    def test_the_table_of_settings_is_that_of_help(self):
+        told = self.told()
+        text = RUNNING.read_text(encoding="utf-8")
+        self.assertEqual(text, with_settings_table(text, told), "run `make readme`")
+        flags = re.findall(r"(?m)^  --([a-z-]+)", told)
+        self.assertGreater(len(flags), 40)
+        self.assertEqual(re.findall(r"(?m)^\| `--([a-z-]+)", text), flags)
+
     def test_the_table_of_rights_is_that_of_the_routes(self):
         openapi = json.loads(self.get("/openapi.json").body)
         text = SECURITY.read_text(encoding="utf-8")
@@ -284,10 +307,14 @@ class Claims(ServiceTest):
                             found = re.search(rf"^{word}:", rules, re.MULTILINE)
                             self.assertTrue(found, "make has no such target")
 
-    def test_settings_exist(self):
-        told = subprocess.run(
+    @staticmethod
+    def told():
+        return subprocess.run(
             [SERVER, "--help"], capture_output=True, text=True, check=True, timeout=PATIENCE
         ).stdout
+
+    def test_settings_exist(self):
+        told = self.told()
         for path, text in self.texts():
             names = re.findall(r"`(--[a-z-]+)", text) + re.findall(r"POSENC_[A-Z_]+", text)
             for name in names:

@@ -17,7 +17,7 @@ sources() { # those that these find expressions choose, without what is installe
 }
 
 tools=tests/lint/node_modules/.bin
-web="**/*.{js,mjs,css}"
+web="{**/*.{js,mjs,css},api/**/*.json}"
 for tool in black shellcheck "$tools/prettier" "$tools/eslint"; do
     command -v "$tool" >/dev/null || {
         echo "lint: $tool is not installed: make deps-lint" >&2

@@ -1,7 +1,8 @@
 """The architecture as a program checks it: layers, the rooms inside them, and who may use whom.
 
 rooms.py [BUILD]: read the includes of every file and, where BUILD is given, the symbols of its
-objects. A layer's rooms form a ladder: a file uses rooms below its own and its own room alone.
+objects: who uses whom, and which global state there is. A layer's rooms form a ladder: a file uses
+rooms below its own and its own room alone.
 rooms.py --plant: put a forbidden include into every room, in memory, and see each one refused.
 rooms.py --figures [BUILD]: rooms and arrows of each layer, arrows that run up, circles."""
 
@@ -62,6 +63,8 @@ OTHERS = {
     r"pthread\.h": ["lib/", "server/"],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.MULTILINE)
+# A row of the table of global state in ARCHITECTURE.md: a file of lib or api, and names.
+STATE = re.compile(r"^\| `((?:lib|api)/\S+\.c)` \| (`\w+`(?:, `\w+`)*) \|", re.MULTILINE)
 GROUND, ROOF = -1, 1000
 
 
@@ -135,16 +138,43 @@ def include_faults(files, paths=None):
                 yield f"{path} includes {target}: {reason}"
 
 
-def calls(build):
-    """(source, source that defines a symbol which the first needs, the symbol)."""
-    defined, needed = {}, defaultdict(set)
+def objects(build):
+    """{object: its source}, without a kernel's other builds and files that have moved."""
     units = {}
     for unit in (unit for layer in LAYERS for unit in sorted(Path(build, layer).rglob("*.o"))):
         source = str(unit.relative_to(build)).removesuffix(".o") + ".c"
-        if Path(
-            source
-        ).exists():  # else one of a kernel's other builds, or a file that has moved
+        if Path(source).exists():
             units[str(unit)] = source
+    return units
+
+
+def state_faults(build):
+    """Variables of lib and api that a program may change, against those in ARCHITECTURE.md."""
+    listed = {
+        (source, name)
+        for source, names in STATE.findall(Path("ARCHITECTURE.md").read_text())
+        for name in re.findall(r"`(\w+)`", names)
+    }
+    found = set()
+    units = objects(build)
+    text = subprocess.run(
+        ["nm", "-A", "-f", "sysv", *units], capture_output=True, text=True, check=True
+    ).stdout
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.split("|")]
+        unit, _, name = cells[0].rpartition(":")
+        if re.fullmatch(r"\.t?(data|bss)", cells[-1]) and not units[unit].startswith("server"):
+            found.add((units[unit], name.split(".")[0]))
+    for source, name in sorted(found - listed):
+        yield f"{source} has the global state {name}, which ARCHITECTURE.md gives no reason for"
+    for source, name in sorted(listed - found):
+        yield f"ARCHITECTURE.md lists the global state {name} of {source}, which has none"
+
+
+def calls(build):
+    """(source, source that defines a symbol which the first needs, the symbol)."""
+    defined, needed = {}, defaultdict(set)
+    units = objects(build)
     text = subprocess.run(
         ["nm", "-A", *units], capture_output=True, text=True, check=True
     ).stdout
@@ -238,7 +268,9 @@ def main():
     if "--figures" in sys.argv:
         figures(files, build)
         return
-    faults = list(include_faults(files)) + (list(call_faults(build)) if build else [])
+    faults = list(include_faults(files))
+    if build:
+        faults += [*call_faults(build), *state_faults(build)]
     for layer, ladder in LADDER.items():
         faults += [
             f"{layer}/{room} is a room of the ladder and holds no source"

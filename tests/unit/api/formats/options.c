@@ -29,6 +29,7 @@ static const char *variant_of(const char *query, const char *format)
     read_options(query, &options, &error);
     ck_assert_uint_eq(error.count, 0);
     api_options_variant(&options, api_format_find(format), variant);
+    api_options_done(&options);
     return variant;
 }
 
@@ -102,6 +103,7 @@ START_TEST(wrong_options_name_themselves)
         ck_assert_str_eq(error.problems[0].parameter, CASES[i].parameter);
         ck_assert_msg(strstr(error.problems[0].allowed, CASES[i].rule), "%s: %s",
                       CASES[i].query, error.problems[0].allowed);
+        api_options_done(&options);
     }
 }
 END_TEST
@@ -122,6 +124,7 @@ START_TEST(an_option_of_another_form_is_refused)
     pe_error_init(&error);
     api_options_check(&options, api_format_find("json"), &error);
     ck_assert_uint_eq(error.count, 2);
+    api_options_done(&options);
 }
 END_TEST
 
@@ -161,6 +164,7 @@ START_TEST(a_slice_is_where_its_indices_lead)
             api_slice_check(&selection, true, &error);
             ck_assert((error.count == 1) == CASES[i].needed);
         }
+        api_options_done(&options);
         pe_request_unref(request);
     }
 }

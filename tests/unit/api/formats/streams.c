@@ -138,6 +138,7 @@ START_TEST(a_slice_is_the_same_streamed_or_held)
         ck_assert_uint_eq(error.count, 0);
         compare_with(api_format_find("csv"), request, 0, 1, &options);
         compare_with(api_format_find("png"), request, 0, 1, &options);
+        api_options_done(&options);
         api_arguments_done(&arguments);
     }
     pe_request_unref(request);

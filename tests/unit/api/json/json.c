@@ -89,7 +89,7 @@ START_TEST(a_text_grows_wherever_it_lies)
         api_text text;
         size_t bytes, pieces = 700000;
         const api_segment *all;
-        api_text_begin(&text, EXPECTED[i]);
+        api_text_begin(&text, NULL, EXPECTED[i]);
         ck_assert(text.block == (EXPECTED[i] >= PE_BUFFER_RECYCLED));
         fill(&text, pieces);
         api_body *body = api_body_take_text(&text, &bytes);
@@ -108,12 +108,12 @@ START_TEST(a_text_without_memory_fails_for_good)
     api_text text;
     size_t bytes;
     unit_fail_allocations(0, 1);
-    api_text_begin(&text, 100);
+    api_text_begin(&text, NULL, 100);
     unit_allow_allocations();
     ck_assert(text.failed);
     fill(&text, 20);
     ck_assert_ptr_null(api_body_take_text(&text, &bytes));
-    api_text_begin(&text, SIZE_MAX / 2); /* no block is as large */
+    api_text_begin(&text, NULL, SIZE_MAX / 2); /* no block is as large */
     ck_assert(text.failed);
     ck_assert_ptr_null(api_body_take_text(&text, &bytes));
 }

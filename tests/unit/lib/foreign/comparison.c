@@ -24,11 +24,6 @@ static bool read_copy(void *context, uint64_t offset, void *dst, size_t size)
 
 static void begin(copy *self, const char *scheme, const char *query, size_t tensor)
 {
-    static const pe_element ELEMENTS[] = {[PE_F32] = PE_ELEMENT_F32,
-                                          [PE_F64] = PE_ELEMENT_F64,
-                                          [PE_F16] = PE_ELEMENT_F16,
-                                          [PE_BF16] = PE_ELEMENT_BF16,
-                                          [PE_I32] = PE_ELEMENT_I32};
     pe_table *table = unit_table(scheme, query);
     self->request = unit_legal_request(scheme, query);
     const pe_tensor *shape = pe_request_tensor(self->request, tensor);
@@ -37,7 +32,7 @@ static void begin(copy *self, const char *scheme, const char *query, size_t tens
     memcpy(self->data, pe_table_data(table, tensor), self->size);
     self->view = (pe_view){.read = read_copy,
                            .context = self,
-                           .element = ELEMENTS[shape->dtype],
+                           .element = pe_get_element(shape->dtype),
                            .rank = shape->rank};
     memcpy(self->view.shape, shape->shape, shape->rank * sizeof *shape->shape);
     pe_view_set_row_major(&self->view);

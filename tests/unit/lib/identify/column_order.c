@@ -44,13 +44,9 @@ static void hold_bytes(held *self, const void *bytes, pe_element element, uint64
 /* Hold the first tensor of a request. */
 static void hold(held *self, const char *scheme, const char *query)
 {
-    static const pe_element ELEMENTS[] = {[PE_F32] = PE_ELEMENT_F32,
-                                          [PE_F64] = PE_ELEMENT_F64,
-                                          [PE_F16] = PE_ELEMENT_F16,
-                                          [PE_BF16] = PE_ELEMENT_BF16};
     pe_table *table = unit_table(scheme, query);
     const pe_tensor *tensor = pe_table_tensor(table, 0);
-    hold_bytes(self, pe_table_data(table, 0), ELEMENTS[tensor->dtype], tensor->shape[0],
+    hold_bytes(self, pe_table_data(table, 0), pe_get_element(tensor->dtype), tensor->shape[0],
                tensor->shape[1]);
     pe_table_unref(table);
 }

@@ -25,11 +25,6 @@ static bool read_held(void *context, uint64_t offset, void *dst, size_t size)
 /* Hold a copy of a tensor as a view. */
 static void hold(held *self, const char *scheme, const char *query, const char *tensor)
 {
-    static const pe_element ELEMENTS[] = {[PE_F32] = PE_ELEMENT_F32,
-                                          [PE_F64] = PE_ELEMENT_F64,
-                                          [PE_F16] = PE_ELEMENT_F16,
-                                          [PE_BF16] = PE_ELEMENT_BF16,
-                                          [PE_I32] = PE_ELEMENT_I32};
     pe_table *table = unit_table(scheme, query);
     size_t index = 0;
     while (strcmp(pe_table_tensor(table, index)->name, tensor) != 0)
@@ -40,7 +35,7 @@ static void hold(held *self, const char *scheme, const char *query, const char *
     memcpy(self->data, pe_table_data(table, index), self->size);
     self->view = (pe_view){.read = read_held,
                            .context = self,
-                           .element = ELEMENTS[shape->dtype],
+                           .element = pe_get_element(shape->dtype),
                            .rank = shape->rank};
     memcpy(self->view.shape, shape->shape, shape->rank * sizeof *shape->shape);
     pe_view_set_row_major(&self->view);

@@ -162,7 +162,7 @@ START_TEST(overflow_begins_half_a_step_above_the_largest_number)
         [PE_F32] = FLT_MAX, [PE_F64] = DBL_MAX, [PE_F16] = 65504, [PE_BF16] = 0x1.fep127};
     for (size_t i = 0; i < UNIT_COUNT(REAL_DTYPES); i++) {
         pe_dtype dtype = REAL_DTYPES[i];
-        double overflow = pe_dtype_overflow(dtype);
+        double overflow = pe_dtypes[dtype].overflow;
         rounds_to(dtype, LARGEST[dtype], LARGEST[dtype]);
         rounds_to(dtype, nextafter(overflow, 0), LARGEST[dtype]);
         if (dtype != PE_F64) {
@@ -170,9 +170,9 @@ START_TEST(overflow_begins_half_a_step_above_the_largest_number)
             dd_rounds_to(dtype, overflow, -0x1p-60, LARGEST[dtype]);
         }
     }
-    ck_assert_double_eq(pe_dtype_overflow(PE_F64), INFINITY);
-    ck_assert_double_eq(pe_dtype_overflow(PE_F16), 65520);
-    ck_assert_double_eq(pe_dtype_overflow(PE_I32), 2147483648.0);
+    ck_assert_double_eq(pe_dtypes[PE_F64].overflow, INFINITY);
+    ck_assert_double_eq(pe_dtypes[PE_F16].overflow, 65520);
+    ck_assert_double_eq(pe_dtypes[PE_I32].overflow, 2147483648.0);
 }
 END_TEST
 

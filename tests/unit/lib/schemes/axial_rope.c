@@ -151,6 +151,7 @@ START_TEST(refuses_what_has_no_meaning)
         {"sizes=2,2&dim=8&layout=half_by_axis&table=full&arrangement=alternating", "layout",
          "alternating"},
         {"sizes=2,2&dim=8&reference_sizes=3", "reference_sizes", "2 items"},
+        {"sizes=2,2&dim=8&first_index=1,2,3", "first_index", "2 items, or one for all axes"},
         {"sizes=2,2&dim=8&coordinate_type=listed&coordinates=1,2,3", "coordinates", "4 items"},
         {"sizes=2,2&dim=8&coordinate_type=listed", "coordinates",
          "with coordinate_type=listed"},

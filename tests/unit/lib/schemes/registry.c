@@ -109,6 +109,8 @@ START_TEST(parameters_have_names_of_their_own)
             /* `parameters` and `seed` mean trained tensors in every scheme */
             ck_assert_int_eq(strcmp(name, "parameters") == 0,
                              info->parameters[i].type == PE_STORED);
+            ck_assert(info->parameters[i].type != PE_TEXT && /* of options alone */
+                      info->parameters[i].type != PE_TEXT_LIST);
             ck_assert(strcmp(name, "seed") != 0 ||
                       strcmp(info->parameters[i].unless, "parameters") == 0);
         }

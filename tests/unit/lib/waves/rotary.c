@@ -84,7 +84,7 @@ static const struct {
       .original = 4096,
       .longest = 131072,
       .seq_len = 4097,
-      .divisors = DIVISORS},
+      .long_factor = DIVISORS},
      {0x1.30b3713738289p+0, 0x1.86dbf5693b5d7p-59},
      {0, 1},
      {{{0x550d909ca51f4b90, 0x24906e4434b5ed60, 0xff5be3f85388cfa0, 0x1b2995e7b7b60386}},

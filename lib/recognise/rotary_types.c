@@ -1,0 +1,322 @@
+#include "recognise/rotary_types.h"
+
+#include "numerics/elementary.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LEAST_THETA 1.5 /* of blends */
+
+static const double LENGTHS[] = {8192,   4096,  32768, 2048,   16384,   65536, 131072, 1024,
+                                 262144, 40960, 512,   524288, 1048576, 4000,  20480,  10240,
+                                 12288,  6144,  24576, 3072,   256,     128};
+static const double TURNS[][2] = {{32, 1},  {1, 1},  {64, 1}, {16, 1}, {32, 2},
+                                  {128, 1}, {48, 1}, {32, 4}, {24, 1}, {8, 1}};
+static const double BANDS[][2] = {{1, 4}, {1, 1}, {1, 8}, {2, 4}, {1, 2}, {2, 8}, {1, 16}};
+
+void pe_rotary_predict_base(pe_rotary_trial *self, double theta)
+{
+    const double ratio = pe_exp_double(-pe_log_double(theta) / (double)self->seen->count);
+    double power = 1; /* off by 2^-52 a step, which is nothing beside what is measured */
+    for (size_t i = 0; i < self->seen->count; i++) {
+        self->base[i] = power;
+        power *= ratio;
+    }
+}
+
+double pe_rotary_choose_step(const pe_rotary_trial *self, double factor)
+{
+    double error = fmax(1e-12, 2 * self->seen->errors[0]);
+    return pe_rotary_decimal(self->seen->frequencies[0] * factor, fmax(error, 1e-6));
+}
+
+/* Start a law: the others of its settings are 0. */
+static pe_rotary begin_law(const pe_rotary_trial *self, pe_rotary_type type)
+{
+    return (pe_rotary){.type = type, .width = 2 * self->seen->count, .theta = self->theta};
+}
+
+/* ---- frequencies that are kept, divided or still ---- */
+
+static void try_plain(pe_rotary_trial *self)
+{
+    pe_rotary rotary = begin_law(self, PE_ROTARY_DEFAULT);
+    memcpy(self->ranking.predicted, self->base, self->seen->count * sizeof *self->base);
+    pe_rotary_consider(&self->ranking, &rotary, self->ranking.step,
+                       PE_ROTARY_DIGIT * pe_rotary_digits(self->theta));
+}
+
+/* Consider a law that divides all frequencies, of which the last ones may be still. */
+static void consider_divided(pe_rotary_trial *self, pe_rotary *rotary, double factor,
+                             double cost)
+{
+    const size_t all = self->seen->count;
+    rotary->factor = factor;
+    for (size_t i = 0; i < all; i++)
+        self->ranking.predicted[i] = i < all - rotary->still ? self->base[i] / factor : 0;
+    cost = PE_ROTARY_DIGIT * pe_rotary_digits(self->theta) +
+           PE_ROTARY_DIGIT * (cost + pe_rotary_digits(factor));
+    pe_rotary_consider(&self->ranking, rotary, pe_rotary_choose_step(self, factor), cost);
+}
+
+static void try_linear(pe_rotary_trial *self)
+{
+    pe_rotary rotary = begin_law(self, PE_ROTARY_LINEAR);
+    double measured = pe_rotary_decimal(1 / self->seen->frequencies[0], 1e-6);
+    for (size_t f = 0; f <= self->factor_count; f++) {
+        double factor = f < self->factor_count ? self->factors[f] : measured;
+        if (factor > 1)
+            consider_divided(self, &rotary, factor, 0.5);
+    }
+}
+
+static void try_proportional(pe_rotary_trial *self)
+{
+    pe_rotary rotary = begin_law(self, PE_ROTARY_PROPORTIONAL);
+    rotary.still = self->seen->still;
+    for (size_t f = 0; rotary.still > 0 && f <= self->factor_count; f++)
+        consider_divided(self, &rotary, f > 0 ? self->factors[f - 1] : 1, 1);
+}
+
+/* ---- frequencies of which the last are divided more ---- */
+
+/* Consider a law that divides the last frequencies more than the others, if it changes them. */
+static void consider_scaled(pe_rotary_trial *self, const pe_rotary *rotary, double cost)
+{
+    const size_t last = self->seen->count - 1;
+    if (self->ranking.predicted[last] != self->base[last])
+        pe_rotary_consider(&self->ranking, rotary, self->ranking.step, cost);
+}
+
+static void consider_yarn(pe_rotary_trial *self, pe_rotary *rotary, double low, double high,
+                          double cost)
+{
+    const double last = 2 * (double)self->seen->count - 1, part = 1 - 1 / rotary->factor;
+    low = rotary->truncate ? floor(low) : low;
+    high = rotary->truncate ? ceil(high) : high;
+    low = fmax(low, 0);
+    high = fmin(high, last);
+    high += low == high ? 0.001 : 0;
+    if (low > high)
+        return;
+    for (size_t i = 0; i < self->seen->count; i++) {
+        double ramp = fmin(fmax(((double)i - low) / (high - low), 0), 1);
+        self->ranking.predicted[i] = self->base[i] * (1 - ramp * part);
+    }
+    consider_scaled(self, rotary, cost);
+}
+
+static void try_yarn(pe_rotary_trial *self)
+{
+    pe_rotary rotary = begin_law(self, PE_ROTARY_YARN);
+    const double indices = (double)self->seen->count / pe_log_double(self->theta);
+    for (size_t l = 0; self->theta > LEAST_THETA && l < PE_COUNT(LENGTHS); l++)
+        for (size_t t = 0; t < 2 * PE_COUNT(TURNS); t++) {
+            const double *turns = TURNS[t / 2];
+            double low = indices * pe_log_double(LENGTHS[l] / (PE_TURN * turns[0]));
+            double high = indices * pe_log_double(LENGTHS[l] / (PE_TURN * turns[1]));
+            rotary.original = (int64_t)LENGTHS[l];
+            rotary.beta_fast = turns[0];
+            rotary.beta_slow = turns[1];
+            rotary.truncate = t % 2 == 0;
+            for (size_t f = 0; f < self->factor_count; f++) {
+                rotary.factor = self->factors[f];
+                consider_yarn(self, &rotary, low, high,
+                              PE_ROTARY_DIGIT * (3 + (double)(l + t + f) / 8));
+            }
+        }
+}
+
+static void consider_llama3(pe_rotary_trial *self, pe_rotary *rotary, double cost)
+{
+    const double low = rotary->low_freq_factor, high = rotary->high_freq_factor;
+    for (size_t i = 0; i < self->seen->count; i++) {
+        double turns = self->base[i] * (double)rotary->original / PE_TURN;
+        double kept = turns >= high ? 1 : turns <= low ? 0 : (turns - low) / (high - low);
+        self->ranking.predicted[i] = self->base[i] * (kept + (1 - kept) / rotary->factor);
+    }
+    consider_scaled(self, rotary, cost);
+}
+
+static void try_llama3(pe_rotary_trial *self)
+{
+    pe_rotary rotary = begin_law(self, PE_ROTARY_LLAMA3);
+    for (size_t l = 0; self->theta > LEAST_THETA && l < PE_COUNT(LENGTHS); l++)
+        for (size_t b = 0; b < PE_COUNT(BANDS); b++) {
+            rotary.original = (int64_t)LENGTHS[l];
+            rotary.low_freq_factor = BANDS[b][0];
+            rotary.high_freq_factor = BANDS[b][1];
+            for (size_t f = 0; f < self->factor_count; f++) {
+                rotary.factor = self->factors[f];
+                consider_llama3(self, &rotary, PE_ROTARY_DIGIT * (3 + (double)(l + b + f) / 8));
+            }
+        }
+}
+
+/* ---- a theta that has grown ---- */
+
+static void consider_grown(pe_rotary_trial *self, pe_rotary *rotary, double growth, double cost)
+{
+    const double d = (double)rotary->width;
+    pe_rotary_predict_base(self, pe_exp_double(pe_log_double(rotary->theta) +
+                                               pe_log_double(growth) * d / (d - 2)));
+    memcpy(self->ranking.predicted, self->base, self->seen->count * sizeof *self->base);
+    pe_rotary_consider(&self->ranking, rotary, self->ranking.step, cost);
+}
+
+static void try_ntk(pe_rotary_trial *self)
+{
+    const double log = self->log_growth, error = self->growth_error;
+    pe_rotary rotary = begin_law(self, PE_ROTARY_NTK);
+    rotary.factor = pe_rotary_decimal(pe_exp_double(log), fmax(error, 1e-9));
+    consider_grown(self, &rotary, rotary.factor,
+                   PE_ROTARY_DIGIT * (1 + pe_rotary_digits(rotary.factor) + self->place / 8));
+    for (size_t f = 0; f < self->factor_count; f++) {
+        rotary.factor = self->factors[f];
+        if (fabs(pe_log_double(rotary.factor) - log) <= 4 * error)
+            consider_grown(self, &rotary, rotary.factor,
+                           PE_ROTARY_DIGIT * (1 + ((double)f + self->place) / 8));
+    }
+}
+
+/* Growths of dynamic laws near a measured one: 1 + f·(s-L)/L. */
+static void try_dynamic(pe_rotary_trial *self)
+{
+    const pe_rotary_seen *seen = self->seen;
+    const double growth = pe_exp_double(self->log_growth), error = 2 * self->growth_error;
+    pe_rotary rotary = begin_law(self, PE_ROTARY_DYNAMIC);
+    double rows = seen->row_count > 0 ? seen->rows[seen->row_count - 1] + 1 : 0;
+    for (size_t f = 0; f < 10; f++)
+        for (size_t l = 0; l < 14; l++) {
+            double factor = self->factors[f], length = LENGTHS[l];
+            double whole = rint(length * (1 + (growth - 1) / factor));
+            double off = length * growth * error / factor;
+            double lengths[] = {rint(seen->offset) + rows, 1024 * rint(whole / 1024), whole};
+            for (size_t i = 0; i < PE_COUNT(lengths); i++) {
+                rotary.factor = factor;
+                rotary.original = (int64_t)length;
+                rotary.seq_len = (int64_t)lengths[i];
+                if (lengths[i] > length && fabs(lengths[i] - whole) <= off + 0.5)
+                    consider_grown(self, &rotary, 1 + factor * (lengths[i] - length) / length,
+                                   PE_ROTARY_DIGIT *
+                                       (4 + (double)(2 * i) + (double)(f + l) / 8));
+            }
+        }
+}
+
+/* ---- in float32, as transformers does it ---- */
+
+/* A theta that grows by growth^(d/(d-2)), in float64. */
+static double grown(const pe_rotary *rotary, double growth)
+{
+    double d = (double)rotary->width;
+    return rotary->theta * pe_power_double(growth, d / (d - 2));
+}
+
+static double grow_ntk(const pe_rotary *rotary)
+{
+    return grown(rotary, rotary->factor);
+}
+
+static double grow_dynamic(const pe_rotary *rotary)
+{
+    if (rotary->alpha > 0)
+        return grown(rotary, rotary->alpha);
+    if (rotary->seq_len <= rotary->original)
+        return rotary->theta;
+    return grown(rotary, rotary->factor * (double)rotary->seq_len / (double)rotary->original -
+                             (rotary->factor - 1));
+}
+
+/* The index, as yarn counts, of a frequency that makes so many turns. */
+static double index_of_turns(const pe_rotary *rotary, double turns)
+{
+    return (double)rotary->width * pe_log_double((double)rotary->original / (turns * PE_TURN)) /
+           (2 * pe_log_double(rotary->theta));
+}
+
+/* What yarn keeps of a frequency, from 0 to 1. */
+static float kept_by_yarn(const pe_rotary *rotary, size_t i)
+{
+    double low = index_of_turns(rotary, rotary->beta_fast);
+    double high = index_of_turns(rotary, rotary->beta_slow);
+    low = fmax(rotary->truncate ? floor(low) : low, 0);
+    high = fmin(rotary->truncate ? ceil(high) : high, (double)rotary->width - 1);
+    high += low == high ? 0.001 : 0;
+    float ramp = ((float)i - (float)low) / (float)(high - low);
+    return 1 - (ramp < 0 ? 0 : ramp > 1 ? 1 : ramp);
+}
+
+/* A frequency, divided: of a reciprocal the divisor is multiplied instead. */
+static float divided(float frequency, float power, double factor)
+{
+    return power > 0 ? 1 / ((float)factor * power) : frequency / (float)factor;
+}
+
+static float keep_float(const pe_rotary *rotary, size_t i, float frequency, float power)
+{
+    (void)rotary, (void)i, (void)power;
+    return frequency;
+}
+
+static float divide_float(const pe_rotary *rotary, size_t i, float frequency, float power)
+{
+    (void)i, (void)power;
+    return frequency / (float)rotary->factor;
+}
+
+static float divide_float_each(const pe_rotary *rotary, size_t i, float frequency, float power)
+{
+    return divided(frequency, power, pe_rotary_divisors(rotary)[i]);
+}
+
+static float blend_yarn(const pe_rotary *rotary, size_t i, float frequency, float power)
+{
+    float kept = kept_by_yarn(rotary, i);
+    return divided(frequency, power, rotary->factor) * (1 - kept) + frequency * kept;
+}
+
+static float blend_llama3(const pe_rotary *rotary, size_t i, float frequency, float power)
+{
+    (void)i, (void)power;
+    const float factor = (float)rotary->factor, original = (float)rotary->original;
+    const double low = rotary->low_freq_factor, high = rotary->high_freq_factor;
+    float length = (float)PE_TURN / frequency;
+    if (length > (float)((double)rotary->original / low))
+        return frequency / factor;
+    if (length < (float)((double)rotary->original / high))
+        return frequency;
+    float smooth = (original / length - (float)low) / (float)(high - low);
+    return (1 - smooth) * frequency / factor + smooth * frequency;
+}
+
+/* ---- all types ---- */
+
+#define SEARCH(type, name, completes, scales, attends, rules, base, float32, search)           \
+    [PE_ROTARY_##type] = search,
+const pe_rotary_search_part pe_rotary_searches[] = {PE_ROTARY_TYPES(SEARCH)};
+
+typedef struct formula {
+    double (*compute_base)(const pe_rotary *rotary);
+    float (*scale)(const pe_rotary *rotary, size_t i, float frequency, float power);
+} formula;
+
+#define FORMULA(type, name, completes, scales, attends, rules, base, float32, search)          \
+    [PE_ROTARY_##type] = {base, float32},
+static const formula FORMULAS[] = {PE_ROTARY_TYPES(FORMULA)};
+
+bool pe_rotary_has_formula(const pe_rotary *rotary)
+{
+    return FORMULAS[rotary->type].scale != NULL;
+}
+
+double pe_rotary_compute_base(const pe_rotary *rotary)
+{
+    const formula *own = &FORMULAS[rotary->type];
+    return own->compute_base ? own->compute_base(rotary) : rotary->theta;
+}
+
+float pe_rotary_scale_float(const pe_rotary *rotary, size_t i, float frequency, float power)
+{
+    return FORMULAS[rotary->type].scale(rotary, i, frequency, power);
+}

@@ -1,0 +1,51 @@
+/* What identification knows of each rope_type: the laws that it tries on a table, and how
+ * transformers computes frequencies in float32. */
+#ifndef PE_ROTARY_TRIALS_H
+#define PE_ROTARY_TRIALS_H
+
+#include "recognise/rotary_rank.h"
+
+#define PE_ROTARY_FACTORS_MAX 40
+
+/* What laws are tried on, and the settings that are tried. */
+typedef struct pe_rotary_trial {
+    pe_rotary_ranking ranking;
+    const pe_rotary_seen *seen;
+    double *base; /* [count]: theta^(-2i/d), or what a theta that has grown gives */
+    double theta;
+    double factors[PE_ROTARY_FACTORS_MAX];
+    size_t factor_count;
+    double log_theta, log_error; /* measured, of the first frequencies */
+    /* of a theta that has grown: the logarithm of its growth, its error, and the place of theta
+     * in the list of published ones */
+    double log_growth, growth_error, place;
+} pe_rotary_trial;
+
+typedef void pe_rotary_try(pe_rotary_trial *trial);
+
+typedef struct pe_rotary_search_part {
+    pe_rotary_try *scaled,
+        *grown; /* tries the laws of a theta, of one that has grown; or NULL */
+} pe_rotary_search_part;
+
+extern const pe_rotary_search_part pe_rotary_searches[PE_ROTARY_COUNT];
+
+/* Predict the unscaled frequencies of a theta. */
+void pe_rotary_predict_base(pe_rotary_trial *trial, double theta);
+
+/* The step between positions, if frequencies have been divided by a factor: a decimal near the
+ * first one. */
+double pe_rotary_choose_step(const pe_rotary_trial *trial, double factor);
+
+/* ---- in float32 ---- */
+
+/* Whether it is known how transformers scales frequencies of the type. */
+bool pe_rotary_has_formula(const pe_rotary *rotary);
+
+/* The base of the powers in float64: theta, or what it has grown to. */
+double pe_rotary_compute_base(const pe_rotary *rotary);
+
+/* Scale frequency i; `power` is what it is the reciprocal of, 0: it is none. */
+float pe_rotary_scale_float(const pe_rotary *rotary, size_t i, float frequency, float power);
+
+#endif
