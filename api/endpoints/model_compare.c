@@ -1,6 +1,7 @@
 /* /v1/models/compare: whether two descriptions of one model agree. */
+#include "endpoints/model_compare.h"
+
 #include "bytes/text.h"
-#include "call.h"
 #include "http/arguments.h"
 #include "models/config_text.h"
 #include "models/difference.h"
@@ -22,25 +23,11 @@ static const char *const SIDES[] = {"first", "second"};
 /* One comparison on its way. */
 typedef struct comparing {
     const api_call *call;
-    api_model_options options;
-    bool strict;
-    const char *against; /* the name of the second one, where the body is a GGUF file */
+    api_model_options options, sides[2]; /* of both, and of each */
+    pe_options *own;                     /* NULL: there are none */
     json_t *configs[2];
     api_model_plan *plans[2];
 } comparing;
-
-/* Take the options that are this endpoint's own. */
-static void read_own(api_arguments *arguments, comparing *self, pe_error *error)
-{
-    static const pe_parameter row = {.name = "strict", .type = PE_BOOLEAN};
-    pe_argument argument;
-    pe_value value = {.present = false};
-    if (api_arguments_take_any(arguments, row.name, &argument, error) &&
-        pe_argument_read(&row, &argument, NULL, 0, &value, error))
-        self->strict = value.integer != 0;
-    if (api_arguments_take_any(arguments, "against", &argument, error))
-        self->against = argument.text;
-}
 
 /* ---- the two configs ---- */
 
@@ -95,17 +82,23 @@ static void name_side(pe_error *error, size_t side)
     }
 }
 
-static bool plan_sides(comparing *self, json_t *body, pe_error *error)
+static void read_sides(comparing *self, json_t *body, pe_error *error)
 {
-    const pe_limits *limits = &self->call->service->host->limits;
     for (size_t i = 0; i < 2 && error->count == 0; i++) {
         self->configs[i] = read_side(json_object_get(body, SIDES[i]), error);
-        if (self->configs[i])
-            api_model_plan_new(self->configs[i], &self->options, limits, &self->plans[i],
-                               error);
         if (error->count > 0)
             name_side(error, i);
     }
+}
+
+static bool plan_sides(comparing *self, pe_error *error)
+{
+    const pe_limits *limits = &self->call->service->host->limits;
+    for (size_t i = 0; i < 2 && error->count == 0; i++)
+        if (api_model_plan_new(self->configs[i], &self->sides[i], limits, &self->plans[i],
+                               error) != PE_OK &&
+            self->configs[0] != self->configs[1])
+            name_side(error, i);
     return error->count == 0;
 }
 
@@ -123,10 +116,25 @@ static api_reply *answer_difference(const comparing *self, pe_error *error)
         return api_problem_from_error(error);
     }
     api_body *body = text ? api_body_from_text(text, strlen(text)) : NULL;
-    api_reply *reply = api_reply_new(self->strict && !equal ? 409 : 200);
+    api_reply *reply = api_reply_new(
+        pe_options_value(self->own, API_MODEL_COMPARE_STRICT)->integer && !equal ? 409 : 200);
     api_reply_add(reply, "Content-Type", "application/json");
     api_reply_add(reply, "Cache-Control", "no-store");
     return api_text_reply(self->call, reply, body);
+}
+
+/* Answer the two configs, which it takes over. */
+static api_reply *answer_sides(comparing *self, pe_error *error)
+{
+    api_reply *reply = error->count == 0 && plan_sides(self, error)
+                           ? answer_difference(self, error)
+                           : api_problem_from_error(error);
+    for (size_t i = 0; i < 2; i++) {
+        if (self->plans[i])
+            api_model_plan_free(self->plans[i]);
+        json_decref(self->configs[i]);
+    }
+    return reply;
 }
 
 /* The body as an object of both configs; NULL with a problem. */
@@ -136,12 +144,13 @@ static json_t *read_body(const comparing *self, pe_error *error)
     if (!api_gguf_begins(request->body, request->body_size))
         return api_config_read(request->body, request->body_size, error);
     json_t *gguf = api_gguf_read(request->body, request->body_size, error);
-    if (gguf && !self->against)
+    const char *against = pe_options_text(self->own, API_MODEL_COMPARE_AGAINST);
+    if (gguf && !against)
         pe_error_add(error, PE_OUT_OF_RANGE, "against", "",
                      "the name of a model that GET /v1/models lists, for a body that is a GGUF "
                      "file")
             ->reason = PE_REASON_MISSING;
-    return gguf ? json_pack("{s:o, s:s*}", SIDES[0], gguf, SIDES[1], self->against) : NULL;
+    return gguf ? json_pack("{s:o, s:s*}", SIDES[0], gguf, SIDES[1], against) : NULL;
 }
 
 static api_reply *answer_body(comparing *self, pe_error *error)
@@ -153,18 +162,23 @@ static api_reply *answer_body(comparing *self, pe_error *error)
                         value) if (strcmp(key, SIDES[0]) != 0 && strcmp(key, SIDES[1]) != 0)
         pe_error_add(error, PE_OUT_OF_RANGE, api_is_utf8(key, strlen(key)) ? key : "?", "",
                      "left out: the body has first and second, each with a config");
-    api_reply *reply = NULL;
-    if (error->count == 0 && plan_sides(self, body, error))
-        reply = answer_difference(self, error);
-    else
-        reply = api_problem_from_error(error);
-    for (size_t i = 0; i < 2; i++) {
-        if (self->plans[i])
-            api_model_plan_free(self->plans[i]);
-        json_decref(self->configs[i]);
-    }
+    for (size_t i = 0; i < 2; i++)
+        self->sides[i] = self->options;
+    if (error->count == 0)
+        read_sides(self, body, error);
     json_decref(body);
-    return reply;
+    return answer_sides(self, error);
+}
+
+api_reply *api_compare_conventions(const api_call *call, json_t *config,
+                                   const api_model_options *options, pe_error *error)
+{
+    comparing self = {.call = call,
+                      .sides = {*options, *options},
+                      .configs = {json_incref(config), json_incref(config)}};
+    api_model_options_follow(&self.sides[0], API_CONVENTION_5);
+    api_model_options_follow(&self.sides[1], API_CONVENTION_4_53);
+    return answer_sides(&self, error);
 }
 
 api_reply *api_post_model_comparison(const api_call *call)
@@ -178,11 +192,16 @@ api_reply *api_post_model_comparison(const api_call *call)
         return refusal;
     pe_error_init(&error);
     api_arguments_from_query(call->query, &arguments, &error);
-    read_own(&arguments, &self, &error);
+    self.own = pe_options_take(api_model_compare_options, API_MODEL_COMPARE_OPTIONS,
+                               arguments.items, &arguments.count, &error);
     api_model_options_read(&arguments, &self.options, &error);
+    if (self.options.convention == API_CONVENTION_ALL)
+        pe_error_add(&error, PE_OUT_OF_RANGE, "convention", "all",
+                     "one release, for two configs");
     api_reply *reply =
         error.count > 0 ? api_problem_from_error(&error) : answer_body(&self, &error);
     api_model_options_done(&self.options);
+    pe_options_free(self.own);
     api_arguments_done(&arguments);
     return reply;
 }

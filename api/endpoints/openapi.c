@@ -5,6 +5,7 @@
 #include "files/selection.h"
 #include "formats/options.h"
 #include "formats/registry.h"
+#include "models/difference.h"
 #include "models/options.h"
 #include "openapi/contract.h"
 #include "openapi/similarity.h"
@@ -231,6 +232,7 @@ static void add_body(const json_t *document, api_kind kind, json_t *operation)
         {API_UPLOAD, "upload"},
         {API_BATCH, "batch"},
         {API_PLAN_BY_POST, "config"},
+        {API_PLAN_COMPARISON, "configs"},
         {API_COMPARISON | API_IDENTIFICATION, "table"},
         {API_CONVERSION | API_APPLICATION, "tensors"},
     };
@@ -274,6 +276,7 @@ static const struct {
     const pe_parameter *rows;
     size_t count;
 } OPTIONS[] = {
+    {API_PLAN_COMPARISON, api_model_compare_options, API_MODEL_COMPARE_OPTIONS},
     {API_COMPARISON, api_compare_options, API_COMPARE_OPTIONS},
     {API_IDENTIFICATION, api_identify_options, API_IDENTIFY_OPTIONS},
     {API_STORED_IDENTIFICATION, api_identify_stored_options, API_IDENTIFY_STORED_OPTIONS},
@@ -286,7 +289,7 @@ static const struct {
 /* Add what a kind of route may be asked besides the scheme of its path. */
 static void add_route_options(const json_t *document, api_kind kind, json_t *parameters)
 {
-    if (kind & (API_PLAN | API_PLAN_BY_POST))
+    if (kind & (API_PLAN | API_PLAN_BY_POST | API_PLAN_COMPARISON))
         add_plan_options(parameters);
     if (kind & (API_COMPARISON | API_APPLICATION))
         json_array_append_new(parameters,

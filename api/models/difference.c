@@ -14,6 +14,17 @@ enum {
     POSITIONS_TEXT = POSITIONS * 12
 };
 
+const pe_parameter api_model_compare_options[API_MODEL_COMPARE_OPTIONS] = {
+    [API_MODEL_COMPARE_STRICT] = {.name = "strict",
+                                  .type = PE_BOOLEAN,
+                                  .default_text = "false",
+                                  .help = "true: the answer to models that differ is 409"},
+    [API_MODEL_COMPARE_AGAINST] = {.name = "against",
+                                   .type = PE_TEXT,
+                                   .help = "where the body is a GGUF file: the name of the "
+                                           "model that it is compared with"},
+};
+
 /* Two plans while they are compared. */
 typedef struct pair {
     const api_model_plan *plans[2];

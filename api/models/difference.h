@@ -5,6 +5,10 @@
 
 #include "models/plan.h"
 
+/* The options of a comparison. */
+enum { API_MODEL_COMPARE_STRICT, API_MODEL_COMPARE_AGAINST, API_MODEL_COMPARE_OPTIONS };
+extern const pe_parameter api_model_compare_options[API_MODEL_COMPARE_OPTIONS];
+
 /* The work of comparing, in multiply-adds. */
 double api_model_difference_price(const api_model_plan *first, const api_model_plan *second);
 

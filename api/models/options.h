@@ -10,7 +10,11 @@
 #define API_MODEL_QUERIES 512
 
 /* The library whose reading of a config is followed, where releases differ. */
-typedef enum api_convention { API_CONVENTION_5, API_CONVENTION_4_53 } api_convention;
+typedef enum api_convention {
+    API_CONVENTION_5,
+    API_CONVENTION_4_53,
+    API_CONVENTION_ALL /* both, and where they differ */
+} api_convention;
 
 typedef struct api_model_options {
     int64_t length;                     /* 0: what the config says, cut */
@@ -35,5 +39,8 @@ const pe_parameter *api_model_option_rows(size_t *ret_count);
 void api_model_options_read(const api_arguments *arguments, api_model_options *ret_options,
                             pe_error *reterr);
 void api_model_options_done(api_model_options *options);
+
+/* Follow one of the releases. */
+void api_model_options_follow(api_model_options *options, api_convention convention);
 
 #endif

@@ -71,7 +71,12 @@ static model_config find_dictionary(const model_config *config, const rotary_key
     scaling.object = parameters.object = NULL;
     if (!facts->unscaled && !facts->no_scaling)
         scaling = model_object(config, "rope_scaling");
-    if (!facts->unscaled)
+    bool older = config->planner->plan->options->convention == API_CONVENTION_4_53;
+    if (older && model_has(config, "rope_parameters"))
+        model_note(config->planner->plan->notes,
+                   "rope_parameters is a key of release 5: release 4.53 does not read it, nor "
+                   "a theta inside.");
+    else if (!facts->unscaled)
         parameters = model_object(config, "rope_parameters");
     bool scaled = json_object_size(scaling.object) > 0;
     model_config found = scaled ? scaling : parameters;

@@ -14,7 +14,7 @@
 #define WRITES (API_UPLOAD | API_REMOVAL)
 #define STORE  (API_SETS | API_SET | WRITES | API_TABLES | API_STORED_IDENTIFICATION)
 #define READS  (API_TENSORS | API_DOCUMENT | API_PLAN | API_SETS | API_SET | API_ASSET)
-#define POSTS  (API_TENSORS_BY_POST | API_BATCH | API_PLAN_BY_POST)
+#define POSTS  (API_TENSORS_BY_POST | API_BATCH | API_PLAN_BY_POST | API_PLAN_COMPARISON)
 #define CODED  (API_TENSORS | POSTS | API_DOCUMENT | API_PLAN | API_TEXT | API_SETS | API_ASSET)
 #define EVERY                                                                                  \
     (READS | WRITES | POSTS | API_TABLES | API_STORED_IDENTIFICATION | API_TEXT | API_STATE)
@@ -40,7 +40,8 @@ static const struct {
     {"200", "Document", API_DOCUMENT | API_SETS},
     {"200", "Plan", API_PLAN},
     {"200", "PlanByPost", API_PLAN_BY_POST},
-    {"200", "Answer", API_COMPARISON | API_IDENTIFICATION | API_STORED_IDENTIFICATION},
+    {"200", "Answer",
+     API_PLAN_COMPARISON | API_COMPARISON | API_IDENTIFICATION | API_STORED_IDENTIFICATION},
     {"200", "Converted", API_CONVERSION},
     {"200", "Applied", API_APPLICATION},
     {"200", "State", API_STATE},
@@ -55,10 +56,11 @@ static const struct {
     {"400", "Malformed", EVERY},
     {"401", "Unauthorized", STORE},
     {"403", "Forbidden",
-     STORE | API_TENSORS | API_TENSORS_BY_POST | API_BATCH | API_PLAN | API_PLAN_BY_POST},
+     STORE | API_TENSORS | API_TENSORS_BY_POST | API_BATCH | API_PLAN | API_PLAN_BY_POST |
+         API_PLAN_COMPARISON},
     {"404", "Unknown", API_DOCUMENT | API_PLAN | STORE | API_ASSET},
     {"406", "NotAcceptable", CODED},
-    {"409", "Differs", API_COMPARISON | API_APPLICATION},
+    {"409", "Differs", API_PLAN_COMPARISON | API_COMPARISON | API_APPLICATION},
     {"412", "ConditionFailed", READS | WRITES},
     {"413", "TooLarge", EVERY},
     {"414", "TargetTooLong", EVERY},

@@ -1,0 +1,123 @@
+"""POST /v1/models/compare, and convention=all: where two descriptions of a model differ."""
+
+import base64
+import json
+import math
+import unittest
+
+import gguf_file
+from server import ServerCase
+
+BYTES, JSON = {"Content-Type": "application/octet-stream"}, {"Content-Type": "application/json"}
+LLAMA = {
+    "model_type": "llama",
+    "hidden_size": 4096,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "num_hidden_layers": 32,
+    "max_position_embeddings": 131072,
+    "rope_theta": 500000.0,
+}
+LINEAR = {"rope_type": "linear", "factor": 4.0}
+
+
+class ModelComparison(ServerCase):
+    def ask(self, body, status=200, target="/v1/models/compare", headers=JSON):
+        text = body if isinstance(body, bytes) else json.dumps(body).encode()
+        reply = self.server.request("POST", target, headers, text)
+        self.assertEqual(reply.status, status, reply.body[:600])
+        return reply.json()
+
+    def differences(self, first, second, **options):
+        answer = self.ask({"first": first, "second": second}, **options)
+        self.assertEqual(answer["equal"], not answer["differences"])
+        return answer, [(each["part"], each["about"]) for each in answer["differences"]]
+
+    def test_what_is_spelt_in_two_ways_is_equal(self):
+        nested = {key: value for key, value in LLAMA.items() if key != "rope_theta"}
+        nested["rope_parameters"] = {"rope_theta": 500000.0, "rope_type": "default"}
+        for other in (LLAMA, nested, LLAMA | {"head_dim": 128, "vocab_size": 7}):
+            answer, found = self.differences(LLAMA, other)
+            self.assertEqual(found, [], answer)
+            self.assertEqual(answer["tables"], [])
+
+    def test_a_forgotten_scaling_is_found_with_the_place_of_its_error(self):
+        answer, found = self.differences(LLAMA, LLAMA | {"rope_scaling": LINEAR})
+        self.assertEqual(found, [("text", "rope_type"), ("text", "factor")])
+        table = {each["tensor"]: each for each in answer["tables"]}["cos"]
+        self.assertEqual(table["first_position"], 1)
+        position = table["at_position"]
+        angles = [position * 500000 ** (-2 * i / 128) for i in range(64)]
+        wanted = max(abs(math.cos(angle) - math.cos(angle / 4)) for angle in angles)
+        self.assertAlmostEqual(table["largest_error"], wanted, 9)
+
+    def test_layers_widths_and_rows_and_parts(self):
+        cases = (
+            ({"num_hidden_layers": 30}, "layers"),
+            ({"head_dim": 64}, "dim"),
+            ({"max_position_embeddings": 2048}, "length"),
+            ({"model_type": "stablelm", "partial_rotary_factor": 1.0}, None),
+            ({"model_type": "glm", "partial_rotary_factor": 1.0, "head_dim": 128}, "layout"),
+        )
+        for more, about in cases:
+            with self.subTest(more):
+                _, found = self.differences(LLAMA, LLAMA | more)
+                expected = [("text", about)] if about else []
+                self.assertEqual([each for each in found if each[1] != "pairing"], expected)
+        _, found = self.differences("clip-vit-base-patch32", "gpt2")
+        self.assertIn("part", [about for _, about in found])
+
+    def test_a_gguf_file_against_a_config(self):
+        pairs = {
+            "general.architecture": "llama",
+            "llama.context_length": 131072,
+            "llama.embedding_length": 4096,
+            "llama.block_count": 32,
+            "llama.attention.head_count": 32,
+            "llama.rope.freq_base": 500000.0,
+        }
+        file = gguf_file.write(pairs)
+        coded = {"gguf": base64.b64encode(file).decode()}
+        for side in (pairs, coded):
+            self.assertEqual(self.differences(side, LLAMA)[1], [])
+        answer = self.ask(file, target="/v1/models/compare?against=llama-3.1-8b", headers=BYTES)
+        self.assertIn("rope_type", [each["about"] for each in answer["differences"]])
+        self.ask(file, 422, headers=BYTES)
+        self.ask({"first": {"gguf": "R0dVRg"}, "second": LLAMA}, 400)
+        self.ask({"first": {"gguf": "?"}, "second": LLAMA}, 400)
+
+    def test_strict(self):
+        strict = "/v1/models/compare?strict=true"
+        self.differences(LLAMA, LLAMA, target=strict)
+        self.differences(LLAMA, "gpt2", target=strict, status=409)
+
+    def test_mistakes_name_the_config(self):
+        for body, parameter in (
+            ({"first": LLAMA}, "second"),
+            ({"first": LLAMA, "second": LLAMA, "third": LLAMA}, "third"),
+            ({"first": "llama-9", "second": LLAMA}, "first"),
+            ({"first": LLAMA, "second": LLAMA | {"num_attention_heads": 3}},
+             "second.num_attention_heads"),
+        ):  # fmt: skip
+            problem = self.ask(body, 422)["errors"][0]
+            self.assertEqual(problem["parameter"], parameter)
+
+    def test_releases_that_read_a_config_differently(self):
+        config = {key: value for key, value in LLAMA.items() if key != "rope_theta"}
+        nested = config | {"rope_parameters": {"rope_theta": 500000.0, "rope_type": "default"}}
+        target = "/v1/models?convention=all"
+        answer = self.ask(nested, target=target)
+        self.assertEqual(
+            answer["differences"],
+            [{"part": "text", "about": "rope_theta", "first": 500000, "second": 10000}],
+        )
+        conventions = [answer[side]["convention"] for side in ("first", "second")]
+        self.assertEqual(conventions, ["transformers-5", "transformers-4.53"])
+        self.assertIs(self.ask(LLAMA, target=target)["equal"], True)
+        problem = self.ask({"first": LLAMA, "second": LLAMA}, 422,
+                           "/v1/models/compare?convention=all")["errors"][0]  # fmt: skip
+        self.assertEqual(problem["parameter"], "convention")
+
+
+if __name__ == "__main__":
+    unittest.main()
