@@ -248,11 +248,42 @@ static json_t *describe_tensors(const api_model_part *part, uint64_t *bytes)
     return tensors;
 }
 
+/* ---- what is left out ---- */
+
+bool api_model_part_is_served(const api_model_plan *plan, const api_model_part *part)
+{
+    return part->request && (part->state == API_PART_COMPUTED ||
+                             (part->state == API_PART_TRAINED && plan->options->parameters));
+}
+
+json_t *api_model_left_out(const api_model_plan *plan)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < plan->part_count; i++) {
+        const api_model_part *part = &plan->parts[i];
+        if (api_model_part_is_served(plan, part) || part->state == API_PART_NOTHING)
+            continue;
+        bool trained = part->state == API_PART_TRAINED && part->request;
+        json_t *left_out = json_pack(
+            "{s:s, s:s}", "part", part->name, "reason",
+            trained ? "its numbers are trained: they are in the checkpoint. Upload them as a "
+                      "stored set, and name that by parameters="
+            : part->state == API_PART_TRAINED ? "its numbers are trained, and this release has "
+                                                "no scheme that reads them"
+                                              : "this release has no scheme that computes it");
+        if (trained)
+            json_object_set_new(left_out, "request", describe_request(part));
+        json_array_append_new(list, left_out);
+    }
+    return list;
+}
+
 /* ---- the whole ---- */
 
 static json_t *describe_part(const api_model_plan *plan, size_t index, uint64_t *bytes)
 {
     const api_model_part *part = &plan->parts[index];
+    uint64_t unsent = 0; /* bytes of tensors that are left out */
     json_t *layers = layers_of(plan, index);
     json_t *described =
         json_pack("{s:s, s:o, s:s, s:s, s:s, s:s?}", "name", part->name, "summary",
@@ -264,7 +295,9 @@ static json_t *describe_part(const api_model_plan *plan, size_t index, uint64_t 
     if (part->request) {
         json_object_set_new(described, "scheme", json_string(part->scheme));
         json_object_set_new(described, "arguments", describe_arguments(part));
-        json_object_set_new(described, "tensors", describe_tensors(part, bytes));
+        json_object_set_new(
+            described, "tensors",
+            describe_tensors(part, api_model_part_is_served(plan, part) ? bytes : &unsent));
         json_object_set_new(described, "request", describe_request(part));
     }
     json_object_set(described, "notes", part->notes);
@@ -284,7 +317,7 @@ static json_t *describe_component(const api_model_plan *plan, size_t index)
 }
 
 /* One sentence about the plan. */
-static json_t *summarise_plan(const api_model_plan *plan, uint64_t bytes)
+static json_t *summarise_plan(const api_model_plan *plan, uint64_t bytes, size_t left_out)
 {
     size_t counts[4] = {0};
     for (size_t i = 0; i < plan->part_count; i++)
@@ -301,20 +334,26 @@ static json_t *summarise_plan(const api_model_plan *plan, uint64_t bytes)
                      COUNTED[i]);
         before = ", ";
     }
-    api_text_add(&text, "; %.3g MB of tensors.", (double)bytes / 1e6);
+    api_text_add(&text, "; %.3g MB of tensors", (double)bytes / 1e6);
+    if (left_out > 0)
+        api_text_add(&text, ", which leave out %zu part%s: see left_out", left_out,
+                     left_out == 1 ? "" : "s");
+    api_text_add(&text, ".");
     return take_string(&text);
 }
 
 json_t *api_model_plan_describe(const api_model_plan *plan)
 {
     json_t *components = json_array(), *parts = json_array();
+    json_t *left_out = api_model_left_out(plan);
     uint64_t bytes = 0;
     for (size_t i = 0; i < plan->component_count; i++)
         json_array_append_new(components, describe_component(plan, i));
     for (size_t i = 0; i < plan->part_count; i++)
         json_array_append_new(parts, describe_part(plan, i, &bytes));
-    return json_pack("{s:s, s:o, s:s, s:o, s:o, s:O, s:O}", "model_type", plan->model_type,
-                     "summary", summarise_plan(plan, bytes), "convention",
-                     plan->options->convention_name, "components", components, "parts", parts,
-                     "notes", plan->notes, "not_used", plan->not_used);
+    json_t *summary = summarise_plan(plan, bytes, json_array_size(left_out));
+    return json_pack("{s:s, s:o, s:s, s:o, s:o, s:o, s:O, s:O}", "model_type", plan->model_type,
+                     "summary", summary, "convention", plan->options->convention_name,
+                     "components", components, "parts", parts, "left_out", left_out, "notes",
+                     plan->notes, "not_used", plan->not_used);
 }

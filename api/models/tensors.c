@@ -9,13 +9,6 @@
 _Static_assert(API_MODEL_PARTS <= API_BATCH_MAX, "every part is a request of the batch");
 _Static_assert(API_MODEL_COMPONENTS <= API_BATCH_LISTS, "every component may have a list");
 
-/* Whether the reply has tensors of the part. */
-static bool is_served(const api_model_plan *plan, const api_model_part *part)
-{
-    return part->request && (part->state == API_PART_COMPUTED ||
-                             (part->state == API_PART_TRAINED && plan->options->parameters));
-}
-
 /* What the reply says of a part besides its request. */
 static json_t *about_part(const api_model_plan *plan, size_t index)
 {
@@ -65,9 +58,10 @@ static json_t *about_model(const api_model_plan *plan)
     json_t *parts = json_array();
     for (size_t i = 0; i < plan->part_count; i++)
         json_array_append_new(parts, json_string(plan->parts[i].name));
-    return json_pack("{s:s, s:s*, s:s, s:o, s:O, s:O}", "model_type", plan->model_type,
+    return json_pack("{s:s, s:s*, s:s, s:o, s:o, s:O, s:O}", "model_type", plan->model_type,
                      "family", plan->family, "convention", plan->options->convention_name,
-                     "parts", parts, "notes", plan->notes, "not_used", plan->not_used);
+                     "parts", parts, "left_out", api_model_left_out(plan), "notes", plan->notes,
+                     "not_used", plan->not_used);
 }
 
 /* Fill a batch that has begun. False without memory, or with the answer in ret_reply. */
@@ -77,7 +71,7 @@ static bool fill(api_batch *batch, const api_model_plan *plan, api_reply **ret_r
     batch->about = about_model(plan);
     bool filled = batch->about != NULL;
     for (size_t i = 0; filled && i < plan->part_count; i++)
-        if (is_served(plan, &plan->parts[i]))
+        if (api_model_part_is_served(plan, &plan->parts[i]))
             filled = add_part(batch, plan, i, ret_reply);
     for (size_t i = 0; filled && i < plan->component_count; i++)
         filled = add_layers(batch, &plan->components[i]);

@@ -154,5 +154,36 @@ class ModelTensors(ServerCase):
         self.assert_problem(self.post("/v1/models?lenght=5", LLAMA), 400, "lenght")
 
 
+class LeftOut(ServerCase):
+    """What an answer does not have is named in it."""
+
+    def test_parts_that_are_trained_are_named_with_the_request_that_gives_them(self):
+        names = [each["name"] for each in self.server.request("GET", "/v1/models").json()["models"]]
+        found = 0
+        for name in names:
+            plan = self.server.request("GET", f"/v1/models/{name}?plan=true").json()
+            kept = [part for part in plan["parts"] if part["state"] == "computed"]
+            nothing = [p for p in plan["parts"] if p["state"] == "nothing to compute"]
+            left_out = plan["left_out"]
+            self.assertEqual(len(left_out), len(plan["parts"]) - len(kept) - len(nothing), name)
+            if not left_out:
+                self.assertNotIn("left_out", plan["summary"])
+                continue
+            found += 1
+            self.assertIn("left_out", plan["summary"])
+            sizes = [each["bytes"] for part in kept for each in part["tensors"]]
+            self.assertIn(f"{sum(sizes) / 1e6:.3g} MB", plan["summary"])
+            head = self.server.request("GET", f"/v1/models/{name}").body
+            length = int.from_bytes(head[:8], "little")
+            metadata = json.loads(head[8 : 8 + length])["__metadata__"]
+            self.assertEqual(json.loads(metadata["model"])["left_out"], left_out)
+            document = self.server.request("GET", f"/v1/models/{name}?format=json").json()
+            self.assertEqual(document["model"]["left_out"], left_out)
+            for each in left_out:
+                if "trained" in each["reason"] and "request" in each:
+                    self.assertIn("parameters=", each["request"])
+        self.assertGreater(found, 5)
+
+
 if __name__ == "__main__":
     unittest.main()
