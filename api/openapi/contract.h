@@ -1,16 +1,15 @@
 /* The OpenAPI document without its paths: the fixed part, fixed.json, finished with what the
  * program knows. It is an OpenAPI document but for this:
  *
- * - "headers" of a response is a list of names of "x-headers" and of "x-header-groups"; one
- * with a question mark may be absent.
- * - "content" of a response is a name of "x-contents"; "formats" and "binary formats" are those
- * of the registry. "{schema}" is the one of the operation, and a media type whose schema is in
- *   "x-examples" has that example.
+ * - "headers" of a response lists names of "x-headers" and of "x-header-groups"; one with a
+ *   question mark may be absent.
+ * - "content" of a response is a name of "x-contents", or "formats" or "binary formats", which
+ *   are those of the registry. "{schema}" is the schema of the operation. A media type whose
+ *   schema is in "x-examples" has that example.
  * - "x-answers" are responses that each operation writes out, since they name its schema.
- * - a member "..." of a schema stands for the members of the schema that it names.
+ * - A member "..." of a schema stands for the members of the schema that it names.
  *
- * Members that begin with "x-" are parts for operations; the document is served without them.
- */
+ * Members that begin with "x-" are parts for operations; what is served is without them. */
 #ifndef API_CONTRACT_H
 #define API_CONTRACT_H
 
