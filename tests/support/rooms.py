@@ -1,8 +1,8 @@
 """The architecture as a program checks it: layers, the rooms inside them, and who may use whom.
 
 rooms.py [BUILD]: read the includes of every file and, where BUILD is given, the symbols of its
-objects: who uses whom, and which global state there is. A layer's rooms form a ladder: a file uses
-rooms below its own and its own room alone.
+objects: who uses whom, and which global state there is. A layer's rooms form a ladder: a file
+uses rooms below its own and its own room alone.
 rooms.py --plant: put a forbidden include into every room, in memory, and see each one refused.
 rooms.py --figures [BUILD]: rooms and arrows of each layer, arrows that run up, circles."""
 
