@@ -173,12 +173,14 @@ void pe_rotary_consider(pe_rotary_ranking *self, const pe_rotary *rotary, double
 {
     const pe_rotary_seen *seen = self->seen;
     pe_rotary_law law = {.law = *rotary, .step = step};
-    double amplitude = 1;
+    double amplitude;
     double most = self->kept < PE_ROTARY_LAWS_KEPT ? CAP : self->laws[self->kept - 1].rank;
     if (!frequencies_fit(self, step) || self->looked++ >= LOOKED_MAX)
         return;
     if (rotary->type == PE_ROTARY_YARN)
         amplitude = choose_attention(self, &law);
+    else
+        amplitude = pe_rotary_attention(rotary).hi;
     law.offset = pe_wave_offset(seen->offset * step);
     cost +=
         PE_ROTARY_DIGIT * ((step != 1 ? pe_rotary_digits(step) : 0.75) +
