@@ -83,7 +83,7 @@ static void read_options(applying *self, pe_error *error)
 static double price_of(const applying *self)
 {
     const pe_request *request = self->representation.request;
-    return 2 * pe_request_preparation_price(request) +
+    return 2 * self->representation.facts.preparation +
            api_applied_price(self->applied, request, &self->options);
 }
 
@@ -213,8 +213,7 @@ static api_reply *apply(void *job)
 static double price_to_begin(const void *job)
 {
     const applying *self = job;
-    return self->against ? price_of(self)
-                         : 2 * pe_request_preparation_price(self->representation.request);
+    return self->against ? price_of(self) : 2 * self->representation.facts.preparation;
 }
 
 static const api_table_endpoint APPLY = {

@@ -152,7 +152,7 @@ static uint64_t bytes_of(const comparing *self)
 static double price_of(const void *job)
 {
     const comparing *self = job;
-    return pe_request_price(self->representation.request);
+    return self->representation.facts.price;
 }
 
 static api_reply *compare(void *job)

@@ -106,8 +106,7 @@ static bool is_quick_to_answer(const api_representation *representation)
     uint64_t elements = 0;
     for (size_t i = 0; i < pe_request_tensor_count(representation->request); i++)
         elements += pe_request_tensor(representation->request, i)->elements;
-    return elements <= QUICK_TABLE &&
-           pe_request_price(representation->request) <= QUICK_PRICE &&
+    return elements <= QUICK_TABLE && representation->facts.price <= QUICK_PRICE &&
            is_quick_to_write(representation);
 }
 
@@ -200,7 +199,7 @@ api_reply *api_representation_reply(api_representation *representation)
         api_reply_set_length(reply, api_representation_length(representation));
         return reply;
     }
-    if (api_representation_is_streamed(representation))
+    if (representation->facts.streamed)
         return stream(representation);
     pe_entry *entry;
     switch (pe_cache_try_get(representation->call->service->cache, representation->request,
