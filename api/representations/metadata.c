@@ -5,9 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-api_etag api_representation_etag(const api_representation *representation)
+void api_representation_tag(api_representation *representation)
 {
-    api_etag etag;
     char form[192 + API_VARIANT_BYTES]; /* format, tensors, coding and options */
     size_t key_length;
     const api_format *format = representation->format;
@@ -28,20 +27,18 @@ api_etag api_representation_etag(const api_representation *representation)
         {info->formula, strlen(info->formula)}, /* safetensors carry these three texts */
         {info->convention, strlen(info->convention)},
         {info->reference, strlen(info->reference)}};
-    api_etag_of(&etag, pieces, sizeof pieces / sizeof *pieces);
-    return etag;
+    api_etag_of(&representation->etag, pieces, sizeof pieces / sizeof *pieces);
 }
 
 /* Add the fields that a 304 has as well: ETag, Cache-Control and Vary, which names the request
  * headers that selected the representation. A binary format ignores Accept-Encoding, unless
  * that header admits no coding at all, which is answered with 406. */
-static void add_cache_fields(const api_representation *representation, const api_etag *etag,
-                             api_reply *reply)
+static void add_cache_fields(const api_representation *representation, api_reply *reply)
 {
     const bool stored = representation->facts.stored, text = representation->format->text;
     if (stored && !representation->call->service->host->stored_for_all)
         api_reply_close(reply); /* hits share it */
-    api_reply_add(reply, "ETag", "%s", etag->text);
+    api_reply_add(reply, "ETag", "%s", representation->etag.text);
     api_reply_add(reply, "Cache-Control", "%s",
                   stored ? "no-cache" /* the set may be replaced at any time */
                          : "public, max-age=86400, stale-while-revalidate=604800");
@@ -113,21 +110,18 @@ static void add_content_fields(const api_representation *representation, api_rep
 api_reply *api_representation_new_reply(const api_representation *representation)
 {
     api_reply *reply = api_reply_new(representation->range.complete ? 206 : 200);
-    if (representation->post) {
+    if (representation->post)
         api_reply_add(reply, "Cache-Control", "no-store");
-    } else {
-        const api_etag etag = api_representation_etag(representation);
-        add_cache_fields(representation, &etag, reply);
-    }
+    else
+        add_cache_fields(representation, reply);
     add_content_fields(representation, reply);
     return reply;
 }
 
-api_reply *api_representation_not_modified(const api_representation *representation,
-                                           const api_etag *etag)
+api_reply *api_representation_not_modified(const api_representation *representation)
 {
     api_reply *reply = api_reply_new(304);
     api_reply_set_length(reply, api_representation_length(representation));
-    add_cache_fields(representation, etag, reply);
+    add_cache_fields(representation, reply);
     return reply;
 }

@@ -174,6 +174,8 @@ static void find_facts(api_representation *representation)
     representation->facts.streamed =
         pe_request_bytes(request) > representation->call->service->host->limits.table_bytes;
     representation->facts.stored = pe_request_set(request) != NULL;
+    for (size_t i = 0; i < pe_request_tensor_count(request); i++)
+        representation->facts.elements += pe_request_tensor(request, i)->elements;
 }
 
 double api_representation_price(const api_representation *representation)
@@ -183,12 +185,6 @@ double api_representation_price(const api_representation *representation)
     if (!representation->facts.streamed || complete == 0)
         return all;
     return first + (all - first) * ((double)representation->range.size / (double)complete);
-}
-
-double api_representation_price_to_begin(const api_representation *representation)
-{
-    return representation->facts.streamed ? representation->facts.preparation
-                                          : representation->facts.price;
 }
 
 /* Whether the request asks only for what the cache keeps, and this is not kept: ret_reply is

@@ -20,6 +20,7 @@ typedef struct api_representation {
     /* What is asked of the request once, when it has been read. */
     struct {
         double price, preparation; /* of all that is computed; of what a stream does first */
+        uint64_t elements;         /* of all tensors */
         bool streamed;             /* it is too large to hold, and so computed as it is read */
         bool stored;               /* a stored set is used, which may be replaced any time */
     } facts;
@@ -29,7 +30,8 @@ typedef struct api_representation {
     size_t options_size; /* … of so many bytes; then what the format states, too */
     api_coding coding;
     bool negotiated; /* the format was chosen by Accept, not named by the request */
-    bool post;       /* the method is POST: no caching, preconditions or ranges */
+    bool post;       /* the method is POST: no tag, caching, preconditions or ranges */
+    api_etag etag;   /* strong */
     struct {
         uint64_t first, size;
         uint64_t
@@ -63,7 +65,11 @@ api_reply *api_representation_reply(api_representation *representation);
 /* The price of all that is computed, of a stream that of the range; and of what is computed
  * before the reply begins: of a stream its preparation. */
 double api_representation_price(const api_representation *representation);
-double api_representation_price_to_begin(const api_representation *representation);
+static inline double api_representation_price_to_begin(const api_representation *representation)
+{
+    return representation->facts.streamed ? representation->facts.preparation
+                                          : representation->facts.price;
+}
 
 /* Check the price of all against the limit compute-cost; false after a problem was added. */
 bool api_representation_check_price(const api_representation *representation, pe_error *reterr);
@@ -77,15 +83,14 @@ void api_representation_done(api_representation *representation);
 
 /* ---- metadata.c ---- */
 
-/* The strong entity tag. It hashes everything that the bytes depend on, and not the bytes, so
+/* Find the entity tag. It hashes everything that the bytes depend on, and not the bytes, so
  * that nothing has to be computed for it. */
-api_etag api_representation_etag(const api_representation *representation);
+void api_representation_tag(api_representation *representation);
 
 /* A new reply without a body: 200 or 206 with all metadata; or 304 with those that it has, too.
  * The caller adds the fields that say how the tensors were obtained. NULL without memory. */
 api_reply *api_representation_new_reply(const api_representation *representation);
-api_reply *api_representation_not_modified(const api_representation *representation,
-                                           const api_etag *etag);
+api_reply *api_representation_not_modified(const api_representation *representation);
 
 /* ---- conditions.c ---- */
 
