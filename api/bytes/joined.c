@@ -94,22 +94,14 @@ static joined *new_joined(size_t count)
     return calloc(1, sizeof(joined) + count * sizeof(piece));
 }
 
-static void add_body(joined *whole, api_body *body)
-{
-    bool streamed = api_body_is_stream(body);
-    whole->pieces[whole->count++] =
-        (piece){.source = {.state = body,
-                           .size = api_body_size(body),
-                           .read = streamed ? read_stream : read_segments,
-                           .free = free_body,
-                           .slow = api_body_is_slow(body)},
-                .goes_on = !streamed};
-}
-
-/* The body of all pieces. */
-static api_body *finish(joined *whole)
+/* The body of all pieces; without it, or if not all are there, they are freed. */
+static api_body *finish(joined *whole, bool complete)
 {
     api_source all = {.state = whole, .read = read_joined, .free = free_joined};
+    if (whole && !complete)
+        free_joined(whole);
+    if (!complete)
+        return NULL;
     for (size_t i = 0; i < whole->count; i++) {
         const api_source *source = &whole->pieces[i].source;
         bool known = all.size != API_LENGTH_UNKNOWN && source->size != API_LENGTH_UNKNOWN;
@@ -119,39 +111,44 @@ static api_body *finish(joined *whole)
     return api_body_from_source(&all);
 }
 
+/* Add a body, or drop it where there is no whole. False: there is none to add. */
+static bool add_body(joined *whole, api_body *body)
+{
+    if (!whole || !body) {
+        api_body_unref(body);
+        return false;
+    }
+    bool streamed = api_body_is_stream(body);
+    whole->pieces[whole->count++] =
+        (piece){.source = {.state = body,
+                           .size = api_body_size(body),
+                           .read = streamed ? read_stream : read_segments,
+                           .free = free_body,
+                           .slow = api_body_is_slow(body)},
+                .goes_on = !streamed};
+    return true;
+}
+
 api_body *api_body_join(api_body *const *bodies, size_t count)
 {
     joined *whole = new_joined(count);
     bool complete = whole != NULL;
     for (size_t i = 0; i < count; i++)
-        complete = complete && bodies[i];
-    for (size_t i = 0; i < count; i++)
-        if (complete)
-            add_body(whole, bodies[i]);
-        else
-            api_body_unref(bodies[i]);
-    if (complete)
-        return finish(whole);
-    free(whole);
-    return NULL;
+        complete &= add_body(whole, bodies[i]);
+    return finish(whole, complete);
 }
 
 api_body *api_body_from_sources(char *head, size_t head_size, const api_source *sources,
                                 size_t count)
 {
     joined *whole = new_joined(count + 1);
-    api_body *first = head ? api_body_from_text(head, head_size) : NULL;
-    bool complete = whole && (first || !head);
-    if (complete && first)
-        add_body(whole, first);
+    bool complete = whole != NULL;
+    if (head)
+        complete &= add_body(whole, api_body_from_text(head, head_size));
     for (size_t i = 0; i < count; i++)
-        if (complete)
+        if (whole)
             whole->pieces[whole->count++] = (piece){.source = sources[i], .goes_on = true};
         else if (sources[i].free)
             sources[i].free(sources[i].state);
-    if (complete)
-        return finish(whole);
-    api_body_unref(first);
-    free(whole);
-    return NULL;
+    return finish(whole, complete);
 }
