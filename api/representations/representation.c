@@ -72,17 +72,19 @@ static void add_preset(api_representation *representation)
 static bool choose_format(api_representation *representation, const api_format *asked,
                           api_reply **ret_reply)
 {
-    char reason[512];
+    const api_call *call = representation->call;
     const char *given = asked ? asked->name : "";
+    const api_wish wish = {
+        .asked = asked,
+        .accept = api_call_header(call, API_HEADER_ACCEPT),
+        .codings = api_accept_codings(api_call_header(call, API_HEADER_ACCEPT_ENCODING)),
+        .selection = &representation->selection,
+        .host = call->service->host};
+    char reason[API_REASON_SIZE];
     pe_error error;
-    representation->negotiated = !asked;
     pe_error_init(&error);
-    api_codings codings =
-        api_accept_codings(api_call_header(representation->call, API_HEADER_ACCEPT_ENCODING));
-    switch (api_choose_format(asked, api_call_header(representation->call, API_HEADER_ACCEPT),
-                              codings, &representation->selection,
-                              representation->call->service->host, &representation->format,
-                              reason, sizeof reason, &error)) {
+    representation->negotiated = !asked;
+    switch (api_choose_format(&wish, &representation->format, reason, &error)) {
     case API_CHOSEN:
         /* a format that was asked for has been checked before */
         api_options_check(&representation->options, representation->format, &error);
@@ -106,7 +108,7 @@ static bool choose_format(api_representation *representation, const api_format *
         *ret_reply = api_problem_from_error(&error);
         return false;
     }
-    api_choose_coding(codings, representation->format->text, &representation->coding);
+    api_choose_coding(wish.codings, representation->format->text, &representation->coding);
     api_options_variant(&representation->options, representation->format,
                         representation->variant);
     representation->options_size = strlen(representation->variant);
