@@ -83,7 +83,7 @@ static void read_options(applying *self, pe_error *error)
 static double price_of(const applying *self)
 {
     const pe_request *request = self->representation.request;
-    return 2 * pe_request_preparation_price(request) +
+    return 2 * self->representation.facts.preparation +
            api_applied_price(self->applied, request, &self->options);
 }
 
@@ -128,14 +128,6 @@ static bool read_all(void *job, pe_error *reterr, api_reply **ret_reply)
 
 /* ---- answering ---- */
 
-static json_t *shape_of(const pe_view *view)
-{
-    json_t *shape = json_array();
-    for (size_t i = 0; i < view->rank; i++)
-        json_array_append_new(shape, json_integer((json_int_t)view->shape[i]));
-    return shape;
-}
-
 /* What was found by head, by position …: an object of the axes by name. */
 static json_t *describe_axes(const pe_apply *result, const pe_comparison *comparison)
 {
@@ -149,18 +141,6 @@ static json_t *describe_axes(const pe_apply *result, const pe_comparison *compar
     return by;
 }
 
-/* What the only result is compared with. */
-static json_t *describe(const applying *self, const api_compared *compared)
-{
-    const api_applied_tensor *result = api_applied_result(self->applied);
-    return json_pack("{s:{s:s, s:s, s:s?}, s:o, s:s, s:{s:s, s:s, s:s}}", "request", "scheme",
-                     pe_scheme_describe(self->scheme)->name, "tensor", result->name, "url",
-                     self->target, "shape", shape_of(pe_apply_shape(result->apply)), "dtype",
-                     pe_dtype_name(compared->dtype), "file", "format", "safetensors", "dtype",
-                     pe_element_name(api_applied_element(self->applied)), "tensor",
-                     self->against);
-}
-
 static api_reply *compare(const applying *self)
 {
     const api_applied_tensor *result = api_applied_result(self->applied);
@@ -168,6 +148,12 @@ static api_reply *compare(const applying *self)
     const api_judgement judgement = api_read_judgement(self->tolerances, 0);
     api_compared compared = {
         .dtype = PE_F32, .rank = view->rank, .elements = pe_view_elements(view)};
+    const api_compared_names names = {.scheme = pe_scheme_describe(self->scheme)->name,
+                                      .tensor = result->name,
+                                      .url = self->target,
+                                      .format = api_table_format_name(self->format),
+                                      .file_tensor = self->against,
+                                      .element = api_applied_element(self->applied)};
     pe_comparison *comparison = malloc(sizeof *comparison);
     api_reply *reply;
     pe_error error;
@@ -178,9 +164,8 @@ static api_reply *compare(const applying *self)
     memcpy(compared.shape, view->shape, sizeof compared.shape);
     if (api_applied_compare(self->applied, judgement.tolerance,
                             self->call->service->host->runner, comparison, &error))
-        reply =
-            api_comparison_reply(describe(self, &compared), comparison, &compared,
-                                 judgement.judged, describe_axes(result->apply, comparison));
+        reply = api_comparison_reply(&names, comparison, &compared, judgement.judged,
+                                     describe_axes(result->apply, comparison));
     else
         reply = api_problem_from_error(&error);
     free(comparison);
@@ -213,8 +198,7 @@ static api_reply *apply(void *job)
 static double price_to_begin(const void *job)
 {
     const applying *self = job;
-    return self->against ? price_of(self)
-                         : 2 * pe_request_preparation_price(self->representation.request);
+    return self->against ? price_of(self) : 2 * self->representation.facts.preparation;
 }
 
 static const api_table_endpoint APPLY = {

@@ -80,10 +80,7 @@ static api_reply *new_reply(const api_call *call, const api_asset *asset,
 
 api_reply *api_get_asset(const api_call *call)
 {
-    const char *match = api_call_header(call, API_HEADER_IF_MATCH);
-    const char *none_match = api_call_header(call, API_HEADER_IF_NONE_MATCH);
     api_coding coding;
-    api_etag etag;
     const api_asset *asset = find_asset(call);
     if (!asset)
         return api_problem(
@@ -95,11 +92,10 @@ api_reply *api_get_asset(const api_call *call)
                            asset->plain.data ? "Accept-Encoding must admit identity or gzip"
                                              : "Accept-Encoding must admit gzip",
                            NULL, NULL);
-    strncpy(etag.text, form->etag, sizeof etag.text - 1);
-    etag.text[sizeof etag.text - 1] = '\0';
-    if (match && !api_tag_is_listed(etag.text, match, true))
-        return api_problem_of_if_match(&etag);
-    bool matches = none_match && api_etag_matches(&etag, none_match);
+    const api_conditions conditions = api_judge_conditions(call, form->etag);
+    if (conditions == API_IF_MATCH_FAILS)
+        return api_problem_of_if_match(form->etag);
+    bool matches = conditions == API_IF_NONE_MATCH_FAILS;
     api_body *body = api_body_from_table(NULL, NULL, &(api_segment){form->data, form->size}, 1);
     return api_reply_with_body(new_reply(call, asset, form, coding, matches ? 304 : 200), body,
                                call->head || matches);

@@ -113,24 +113,6 @@ static bool read_all(void *job, pe_error *reterr, api_reply **ret_reply)
 
 /* ---- answering ---- */
 
-/* What was compared with what. */
-static json_t *describe(const comparing *self)
-{
-    const pe_tensor *tensor = tensor_of(self);
-    json_t *shape = json_array();
-    for (size_t i = 0; i < tensor->rank; i++)
-        json_array_append_new(shape, json_integer((json_int_t)tensor->shape[i]));
-    json_t *document = json_pack(
-        "{s:{s:s, s:s, s:s?}, s:o, s:s, s:{s:s, s:s}}", "request", "scheme",
-        pe_scheme_describe(self->scheme)->name, "tensor", tensor->name, "url", self->target,
-        "shape", shape, "dtype", pe_dtype_name(tensor->dtype), "file", "format",
-        api_table_format_name(self->format), "dtype", pe_element_name(self->view.element));
-    if (self->found_tensor[0])
-        json_object_set_new(json_object_get(document, "file"), "tensor",
-                            json_string(self->found_tensor));
-    return document;
-}
-
 /* What comparing holds: the stream of the exact table, a block of it and of the other one as
  * elements and doubles, and what is counted for each column. */
 #define BLOCK_BYTES  ((uint64_t)1 << 20) /* of exact elements, and at least a row */
@@ -152,7 +134,7 @@ static uint64_t bytes_of(const comparing *self)
 static double price_of(const void *job)
 {
     const comparing *self = job;
-    return pe_request_price(self->representation.request);
+    return self->representation.facts.price;
 }
 
 static api_reply *compare(void *job)
@@ -160,6 +142,13 @@ static api_reply *compare(void *job)
     const comparing *self = job;
     const api_host *host = self->call->service->host;
     const api_compared compared = api_compared_of(tensor_of(self));
+    const api_compared_names names = {.scheme = pe_scheme_describe(self->scheme)->name,
+                                      .tensor = tensor_of(self)->name,
+                                      .url = self->target,
+                                      .format = api_table_format_name(self->format),
+                                      .file_tensor =
+                                          self->found_tensor[0] ? self->found_tensor : NULL,
+                                      .element = self->view.element};
     pe_comparison *comparison = malloc(sizeof *comparison);
     api_reply *reply = NULL;
     pe_error error;
@@ -170,8 +159,8 @@ static api_reply *compare(void *job)
         pe_compare(self->representation.request, self->representation.selection.first,
                    &self->view, self->judgement.tolerance, host->runner, comparison,
                    &error) == PE_OK)
-        reply = api_comparison_reply(describe(self), comparison, &compared,
-                                     self->judgement.judged, NULL);
+        reply =
+            api_comparison_reply(&names, comparison, &compared, self->judgement.judged, NULL);
     else
         reply = api_problem_from_error(&error);
     free(comparison);

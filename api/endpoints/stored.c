@@ -30,17 +30,13 @@ static const char *write_tag(const char *digest, char dst[PE_DIGEST_SIZE + 2])
     return dst;
 }
 
-/* Evaluate If-Match and If-None-Match of a request that changes the store (RFC 9110, section
- * 13.2), given the digest of the set that has the name, NULL if there is none. */
+/* Whether the preconditions of a call that changes the store hold, given the digest of the set
+ * that has the name, NULL if there is none. */
 static bool preconditions_hold(void *context, const char *digest)
 {
-    const api_call *call = context;
     char tag[PE_DIGEST_SIZE + 2];
-    const char *match = api_call_header(call, API_HEADER_IF_MATCH);
-    const char *none = api_call_header(call, API_HEADER_IF_NONE_MATCH);
-    if (match && (!digest || !api_tag_is_listed(write_tag(digest, tag), match, true)))
-        return false;
-    return !none || !digest || !api_tag_is_listed(write_tag(digest, tag), none, false);
+    return api_judge_conditions(context, digest ? write_tag(digest, tag) : NULL) ==
+           API_CONDITIONS_HOLD;
 }
 
 static api_reply *unknown_set(void)
@@ -150,13 +146,12 @@ api_reply *api_list_sets(const api_call *call)
 static bool answer_by_tag(const api_call *call, const char *tag, uint64_t size,
                           api_reply **ret_reply)
 {
-    const char *match = api_call_header(call, API_HEADER_IF_MATCH);
-    const char *none = api_call_header(call, API_HEADER_IF_NONE_MATCH);
-    if (match && !api_tag_is_listed(tag, match, true)) {
+    const api_conditions conditions = api_judge_conditions(call, tag);
+    if (conditions == API_IF_MATCH_FAILS) {
         *ret_reply = precondition_failed();
         return true;
     }
-    bool same = none && api_tag_is_listed(tag, none, false);
+    bool same = conditions == API_IF_NONE_MATCH_FAILS;
     if (!same && !call->head)
         return false;
     *ret_reply = new_reply(same ? 304 : 200, tag);

@@ -1,6 +1,7 @@
 /* Finding the tensors of a file that a scheme is applied to, and writing the results. */
 #include "files/applied.h"
 
+#include "bytes/joined.h"
 #include "files/applied_head.h"
 #include "files/body_file.h"
 #include "files/safetensors.h"
@@ -20,8 +21,6 @@ struct api_applied {
     const char *against;            /* the tensor to compare with; NULL: none */
     pe_view compared;
     api_applied_tensor results[PE_TENSORS_MAX];
-    char *head;
-    size_t head_size;
 };
 
 api_applied *api_applied_new(const api_request *request, bool is_npy)
@@ -40,7 +39,6 @@ void api_applied_free(api_applied *applied)
         return;
     for (size_t i = 0; i < applied->count; i++)
         pe_apply_free(applied->results[i].apply);
-    free(applied->head);
     free(applied);
 }
 
@@ -327,49 +325,35 @@ static void sort_results(api_applied *self)
         }
 }
 
-/* An api_source's `read`. */
-static size_t read_applied(void *state, uint64_t offset, char *dst, size_t room)
+/* An api_source's `read`: of a result. */
+static size_t read_result(void *state, uint64_t offset, char *dst, size_t room)
 {
-    const api_applied *self = state;
-    size_t done = 0;
-    if (offset < self->head_size) {
-        size_t rest = self->head_size - (size_t)offset;
-        done = rest < room ? rest : room;
-        memcpy(dst, self->head + offset, done);
-        return done;
-    }
-    uint64_t at = offset - self->head_size;
-    for (size_t i = 0; i < self->count; i++) {
-        uint64_t size = pe_apply_size(self->results[i].apply);
-        if (at < size)
-            return pe_apply_read(self->results[i].apply, at, dst, room);
-        at -= size;
-    }
-    return done;
+    return pe_apply_read(((api_applied_tensor *)state)->apply, offset, dst, room);
 }
 
-/* An api_source's `free`. */
-static void free_applied(void *state)
+/* An api_source's `free`: of the last result, which is read last. */
+static void free_all(void *state)
 {
-    api_applied_free(state);
+    api_applied_free(((api_applied_tensor *)state)->all);
 }
 
 api_body *api_body_applied(api_applied *applied)
 {
+    api_source sources[PE_TENSORS_MAX];
+    size_t size;
     sort_results(applied);
-    applied->head = api_applied_head(applied->results, applied->count, applied->is_npy,
-                                     &applied->head_size);
-    if (!applied->head) {
+    char *head = api_applied_head(applied->results, applied->count, applied->is_npy, &size);
+    if (!head) {
         api_applied_free(applied);
         return NULL;
     }
-    uint64_t size = applied->head_size;
     for (size_t i = 0; i < applied->count; i++)
-        size += pe_apply_size(applied->results[i].apply);
-    return api_body_from_source(&(api_source){
-        .state = applied,
-        .size = size,
-        .read = read_applied,
-        .free = free_applied,
-        .slow = true /* a sum takes a hundred times as long where it has to be exact */});
+        sources[i] = (api_source){
+            .state = &applied->results[i],
+            .size = pe_apply_size(applied->results[i].apply),
+            .read = read_result,
+            .slow = true /* a sum takes a hundred times as long where it has to be exact */};
+    applied->results[applied->count - 1].all = applied;
+    sources[applied->count - 1].free = free_all;
+    return api_body_from_sources(head, size, sources, applied->count);
 }

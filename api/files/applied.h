@@ -18,14 +18,15 @@ typedef enum api_apply_option {
 /* What a request may give besides the scheme's parameters. */
 extern const pe_parameter api_apply_options[API_APPLY_OPTIONS];
 
+/* The results of a request's body. */
+typedef struct api_applied api_applied;
+
 /* A result, and what it is called in the answer. */
 typedef struct api_applied_tensor {
     char name[API_SET_NAME_MAX + 1];
     pe_apply *apply;
+    api_applied *all; /* of the last one: what all belong to */
 } api_applied_tensor;
-
-/* The results of a request's body. */
-typedef struct api_applied api_applied;
 
 /* Hold a request's body, of npy or safetensors. NULL without memory. */
 api_applied *api_applied_new(const api_request *request, bool is_npy);

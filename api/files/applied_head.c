@@ -7,14 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static json_t *shape_of(const pe_view *view)
-{
-    json_t *shape = json_array();
-    for (size_t i = 0; i < view->rank; i++)
-        json_array_append_new(shape, json_integer((json_int_t)view->shape[i]));
-    return shape;
-}
-
 /* The JSON object of the head of a safetensors file, as text. */
 static char *describe(const api_applied_tensor *results, size_t count)
 {
@@ -29,8 +21,8 @@ static char *describe(const api_applied_tensor *results, size_t count)
         uint64_t end = begin + pe_apply_size(results[i].apply);
         json_object_set_new(root, results[i].name,
                             json_pack("{s:s, s:o, s:[I, I]}", "dtype", NAMES[view->element],
-                                      "shape", shape_of(view), "data_offsets",
-                                      (json_int_t)begin, (json_int_t)end));
+                                      "shape", api_document_shape(view->shape, view->rank),
+                                      "data_offsets", (json_int_t)begin, (json_int_t)end));
         begin = end;
     }
     return api_document_text(root, JSON_COMPACT);

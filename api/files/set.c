@@ -93,12 +93,10 @@ static char *describe(const api_set_header *header)
     json_t *tensors = json_array();
     for (size_t i = 0; i < header->count; i++) {
         const pe_tensor *tensor = &header->entries[i].tensor;
-        json_t *shape = json_array();
-        for (size_t axis = 0; axis < tensor->rank; axis++)
-            json_array_append_new(shape, json_integer((json_int_t)tensor->shape[axis]));
         json_array_append_new(tensors,
                               json_pack("{s:s, s:s, s:o}", "name", tensor->name, "dtype",
-                                        pe_dtype_name(tensor->dtype), "shape", shape));
+                                        pe_dtype_name(tensor->dtype), "shape",
+                                        api_document_shape(tensor->shape, tensor->rank)));
     }
     return api_document_text(tensors, JSON_COMPACT);
 }

@@ -22,39 +22,39 @@ static uint64_t limit_of(const api_format *format, const api_host *host)
 }
 
 /* The part of the selection that the format carries. */
-static api_selection carried(const api_format *format, const api_selection *selection)
+static api_selection carried(const api_format *format, const api_wish *wish)
 {
-    api_selection part = *selection;
+    api_selection part = *wish->selection;
     part.count = format->single ? 1 : part.count;
     return part;
 }
 
 /* How many elements or pixels the format would write. */
-static uint64_t work_of(const api_format *format, const api_selection *selection)
+static uint64_t work_of(const api_format *format, const api_wish *wish)
 {
-    api_selection part = carried(format, selection);
+    api_selection part = carried(format, wish);
     return format->work ? format->work(&part) : 0;
 }
 
-static bool is_over(const api_format *format, const api_selection *selection,
-                    const api_host *host)
+static bool is_over(const api_format *format, const api_wish *wish)
 {
-    return work_of(format, selection) > limit_of(format, host);
+    return work_of(format, wish) > limit_of(format, wish->host);
 }
 
 /* Why the format cannot represent the first selected tensor, or NULL. */
-static const char *refusal(const api_format *format, const api_selection *selection)
+static const char *refusal(const api_format *format, const api_wish *wish)
 {
+    const api_selection *selection = wish->selection;
     const pe_tensor *tensor = pe_request_tensor(selection->request, selection->first);
     return format->refuses ? format->refuses(tensor->dtype) : NULL;
 }
 
 /* Whether the format's own check finds a problem. The problems are added to `error` unless it
  * is NULL. */
-static bool is_wrong(const api_format *format, const api_selection *selection, pe_error *error)
+static bool is_wrong(const api_format *format, const api_wish *wish, pe_error *error)
 {
     pe_error own;
-    api_selection part = carried(format, selection);
+    api_selection part = carried(format, wish);
     if (!format->check)
         return false;
     pe_error_init(&own);
@@ -63,15 +63,14 @@ static bool is_wrong(const api_format *format, const api_selection *selection, p
 }
 
 /* Append the formats that can represent the selection to a reason. */
-static void list_alternatives(const api_selection *selection, const api_host *host, char *dst,
-                              size_t size)
+static void list_alternatives(const api_wish *wish, char dst[API_REASON_SIZE])
 {
+    const size_t size = API_REASON_SIZE;
     size_t used = strlen(dst);
     const char *separator = "; available: ";
     for (size_t i = 0; i < api_format_count(); i++) {
         const api_format *format = api_format_at(i);
-        if (refusal(format, selection) || is_wrong(format, selection, NULL) ||
-            is_over(format, selection, host))
+        if (refusal(format, wish) || is_wrong(format, wish, NULL) || is_over(format, wish))
             continue;
         int length = snprintf(dst + used, size - used, "%s%s (format=%s)", separator,
                               format->media_type, format->name);
@@ -93,26 +92,27 @@ static const char *const UNITS[] = {
     [API_BYTES] = "bytes", [API_ELEMENTS] = "elements", [API_PIXELS] = "pixels"};
 
 /* Judge the format that the request names. */
-static api_choice check_asked(const api_format *asked, api_codings codings,
-                              const api_selection *selection, const api_host *host,
-                              char *ret_reason, size_t reason_size, pe_error *error)
+static api_choice check_asked(const api_wish *wish, char ret_reason[API_REASON_SIZE],
+                              pe_error *error)
 {
-    const char *reason = refusal(asked, selection);
+    const api_format *asked = wish->asked;
+    const char *reason = refusal(asked, wish);
     if (reason) {
-        snprintf(ret_reason, reason_size, "%s", reason);
+        snprintf(ret_reason, API_REASON_SIZE, "%s", reason);
         return API_CHOICE_REFUSED;
     }
-    if (is_wrong(asked, selection, error))
+    if (is_wrong(asked, wish, error))
         return API_CHOICE_WRONG;
-    if (is_over(asked, selection, host)) {
-        snprintf(ret_reason, reason_size, "one that carries %llu %s: %s carries at most %llu",
-                 (unsigned long long)work_of(asked, selection), UNITS[asked->measure],
-                 asked->name, (unsigned long long)limit_of(asked, host));
-        list_alternatives(selection, host, ret_reason, reason_size);
+    if (is_over(asked, wish)) {
+        snprintf(ret_reason, API_REASON_SIZE,
+                 "one that carries %llu %s: %s carries at most %llu",
+                 (unsigned long long)work_of(asked, wish), UNITS[asked->measure], asked->name,
+                 (unsigned long long)limit_of(asked, wish->host));
+        list_alternatives(wish, ret_reason);
         return API_CHOICE_TOO_LARGE;
     }
-    if (!has_coding(asked, codings)) {
-        snprintf(ret_reason, reason_size, "%s", NO_CODING);
+    if (!has_coding(asked, wish->codings)) {
+        snprintf(ret_reason, API_REASON_SIZE, "%s", NO_CODING);
         return API_CHOICE_NOT_ACCEPTABLE;
     }
     return API_CHOSEN;
@@ -142,17 +142,16 @@ typedef struct obstacles {
 } obstacles;
 
 /* Whether a format can be served; if not, the obstacle is noted. */
-static bool can_serve(const api_format *format, api_codings codings,
-                      const api_selection *selection, const api_host *host, obstacles *blocked)
+static bool can_serve(const api_format *format, const api_wish *wish, obstacles *blocked)
 {
-    const char *reason = refusal(format, selection);
+    const char *reason = refusal(format, wish);
     if (reason) {
         blocked->reason = reason;
-    } else if (!has_coding(format, codings)) {
+    } else if (!has_coding(format, wish->codings)) {
         blocked->reason = blocked->reason ? blocked->reason : NO_CODING;
-    } else if (is_wrong(format, selection, NULL)) {
+    } else if (is_wrong(format, wish, NULL)) {
         blocked->wrong = blocked->wrong ? blocked->wrong : format;
-    } else if (is_over(format, selection, host)) {
+    } else if (is_over(format, wish)) {
         blocked->over = format;
     } else {
         return true;
@@ -160,14 +159,12 @@ static bool can_serve(const api_format *format, api_codings codings,
     return false;
 }
 
-api_choice api_choose_format(const api_format *asked, const char *accept, api_codings codings,
-                             const api_selection *selection, const api_host *host,
-                             const api_format **ret_format, char *ret_reason,
-                             size_t reason_size, pe_error *error)
+api_choice api_choose_format(const api_wish *wish, const api_format **ret_format,
+                             char ret_reason[API_REASON_SIZE], pe_error *error)
 {
-    if (asked) {
-        *ret_format = asked;
-        return check_asked(asked, codings, selection, host, ret_reason, reason_size, error);
+    if (wish->asked) {
+        *ret_format = wish->asked;
+        return check_asked(wish, ret_reason, error);
     }
     const api_format *best = NULL;
     obstacles blocked = {.over = NULL};
@@ -175,13 +172,13 @@ api_choice api_choose_format(const api_format *asked, const char *accept, api_co
     for (size_t i = 0; i < api_format_count(); i++) {
         const api_format *format = api_format_at(i);
         int specific;
-        unsigned quality = quality_for(accept, format, &specific);
+        unsigned quality = quality_for(wish->accept, format, &specific);
         if (quality == 0 || quality <= best_quality)
             continue;
         if (blocked.over &&
             specific < 3) /* only a format that Accept names may replace that one */
             continue;
-        if (can_serve(format, codings, selection, host, &blocked)) {
+        if (can_serve(format, wish, &blocked)) {
             best = format;
             best_quality = quality;
         }
@@ -191,16 +188,16 @@ api_choice api_choose_format(const api_format *asked, const char *accept, api_co
         return API_CHOSEN;
     }
     if (blocked.wrong && !blocked.over && !blocked.reason &&
-        is_wrong(blocked.wrong, selection, error))
+        is_wrong(blocked.wrong, wish, error))
         return API_CHOICE_WRONG;
     if (blocked.over)
-        snprintf(ret_reason, reason_size, "%s carries at most %llu %s, but there are %llu",
-                 blocked.over->media_type, (unsigned long long)limit_of(blocked.over, host),
-                 UNITS[blocked.over->measure],
-                 (unsigned long long)work_of(blocked.over, selection));
+        snprintf(ret_reason, API_REASON_SIZE, "%s carries at most %llu %s, but there are %llu",
+                 blocked.over->media_type,
+                 (unsigned long long)limit_of(blocked.over, wish->host),
+                 UNITS[blocked.over->measure], (unsigned long long)work_of(blocked.over, wish));
     else
-        snprintf(ret_reason, reason_size, "%s",
+        snprintf(ret_reason, API_REASON_SIZE, "%s",
                  blocked.reason ? blocked.reason : "Accept admits no format of tensors");
-    list_alternatives(selection, host, ret_reason, reason_size);
+    list_alternatives(wish, ret_reason);
     return API_CHOICE_NOT_ACCEPTABLE;
 }

@@ -14,13 +14,21 @@ typedef enum api_choice {
     API_CHOICE_WRONG, /* the options are wrong for that format, or for all that are accepted */
 } api_choice;
 
-/* Choose a format for the selected tensors. `asked` is the format that the request names, or
- * NULL. Where no format can be served, ret_reason says why, a phrase that completes "format
- * must be ..." for API_CHOICE_TOO_LARGE; for API_CHOICE_WRONG, problems are added to `error`
- * instead. */
-api_choice api_choose_format(const api_format *asked, const char *accept, api_codings codings,
-                             const api_selection *selection, const api_host *host,
-                             const api_format **ret_format, char *ret_reason,
-                             size_t reason_size, pe_error *error);
+/* What decides the format of an answer. */
+typedef struct api_wish {
+    const api_format *asked; /* that the request names; NULL: Accept decides */
+    const char *accept;      /* NULL: anything */
+    api_codings codings;
+    const api_selection *selection;
+    const api_host *host;
+} api_wish;
+
+#define API_REASON_SIZE 512
+
+/* Choose a format for the selected tensors. Where none can be served, ret_reason says why, a
+ * phrase that completes "format must be ..." for API_CHOICE_TOO_LARGE; for API_CHOICE_WRONG,
+ * problems are added to `error` instead. */
+api_choice api_choose_format(const api_wish *wish, const api_format **ret_format,
+                             char ret_reason[API_REASON_SIZE], pe_error *error);
 
 #endif

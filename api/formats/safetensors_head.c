@@ -63,14 +63,11 @@ char *api_safetensors_head(json_t *metadata, const api_named_tensor *tensors, si
     uint64_t offset = 0;
     for (size_t i = 0; i < count; i++) {
         const pe_tensor *tensor = tensors[i].tensor;
-        json_t *shape = json_array();
-        for (size_t axis = 0; axis < tensor->rank; axis++)
-            json_array_append_new(shape, json_integer((json_int_t)tensor->shape[axis]));
-        json_object_set_new(root, tensors[i].name,
-                            json_pack("{s:s, s:o, s:[I, I]}", "dtype",
-                                      dtype_name(tensor->dtype), "shape", shape, "data_offsets",
-                                      (json_int_t)offset,
-                                      (json_int_t)(offset + tensor->bytes)));
+        json_object_set_new(
+            root, tensors[i].name,
+            json_pack("{s:s, s:o, s:[I, I]}", "dtype", dtype_name(tensor->dtype), "shape",
+                      api_document_shape(tensor->shape, tensor->rank), "data_offsets",
+                      (json_int_t)offset, (json_int_t)(offset + tensor->bytes)));
         offset += tensor->bytes;
     }
     char *text = api_document_text(root, JSON_COMPACT);

@@ -2,16 +2,10 @@
 #include "formats/streams.h"
 
 #include "bytes/body.h"
+#include "bytes/joined.h"
 #include "bytes/reserve.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-typedef struct tensor_source {
-    char *header;
-    size_t header_size, count;
-    pe_stream *streams[PE_TENSORS_MAX];
-} tensor_source;
 
 bool api_open_streams(const api_selection *selection, const size_t *order, size_t block_bytes,
                       pe_stream **ret_streams, pe_error *reterr)
@@ -42,66 +36,41 @@ void api_stream_read_all(pe_stream *stream, uint64_t offset, void *dst, size_t s
         part = pe_stream_read(stream, offset + done, (char *)dst + done, size - done);
 }
 
-static void free_source(void *state)
+/* An api_source's `read` and `free`. */
+static size_t read_stream(void *state, uint64_t offset, char *dst, size_t room)
 {
-    tensor_source *source = state;
-    for (size_t i = 0; i < source->count; i++)
-        pe_stream_free(source->streams[i]);
-    free(source->header);
-    free(source);
+    return pe_stream_read(state, offset, dst, room);
 }
 
-static size_t read_source(void *state, uint64_t offset, char *dst, size_t room)
+static void free_stream(void *state)
 {
-    const tensor_source *source = state;
-    size_t done = 0;
-    if (offset < source->header_size) {
-        size_t rest = source->header_size - (size_t)offset;
-        done = rest < room ? rest : room;
-        memcpy(dst, source->header + offset, done);
-    }
-    uint64_t position = offset + done - source->header_size; /* in the tensors' bytes */
-    for (size_t i = 0; i < source->count && done < room; i++) {
-        uint64_t size = pe_stream_size(source->streams[i]);
-        if (position < size) {
-            size_t part = pe_stream_read(source->streams[i], position, dst + done, room - done);
-            done += part;
-            if (position + part < size)
-                break;    /* the room is full, or more would take long */
-            position = 0; /* the next tensor is read from its start */
-        } else {
-            position -= size;
-        }
-    }
-    return done;
+    pe_stream_free(state);
 }
 
 api_body *api_body_from_tensors(const api_selection *selection, char *header,
                                 size_t header_size, const size_t *order, pe_error *reterr)
 {
-    tensor_source *source = calloc(1, sizeof *source);
-    uint64_t part = selection->until - selection->from;
+    pe_stream *streams[PE_TENSORS_MAX];
+    api_source sources[PE_TENSORS_MAX];
+    uint64_t part = selection->until - selection->from, end = header_size;
     /* the bytes computed at a time: no more than will be read */
     size_t block = selection->block_bytes ? selection->block_bytes : PE_STREAM_FAST;
     if (selection->until && part < block)
         block = (size_t)part;
-    if (!source || !api_open_streams(selection, order, block, source->streams, reterr)) {
-        free(source);
+    if (!api_open_streams(selection, order, block, streams, reterr)) {
         free(header);
         return NULL;
     }
-    source->header = header;
-    source->header_size = header_size;
-    source->count = selection->count;
-    uint64_t size = header_size;
-    bool slow = false;
-    for (size_t i = 0; i < source->count; i++) {
-        slow = slow || pe_stream_price(source->streams[i], 1) > API_QUICK_READ;
+    for (size_t i = 0; i < selection->count; i++) {
+        pe_stream *stream = streams[i];
         if (selection->until)
-            pe_stream_end_at(source->streams[i],
-                             selection->until > size ? selection->until - size : 0);
-        size += pe_stream_size(source->streams[i]);
+            pe_stream_end_at(stream, selection->until > end ? selection->until - end : 0);
+        sources[i] = (api_source){.state = stream,
+                                  .size = pe_stream_size(stream),
+                                  .read = read_stream,
+                                  .free = free_stream,
+                                  .slow = pe_stream_price(stream, 1) > API_QUICK_READ};
+        end += sources[i].size;
     }
-    return api_body_from_source(&(api_source){
-        .state = source, .size = size, .read = read_source, .free = free_source, .slow = slow});
+    return api_body_from_sources(header, header_size, sources, selection->count);
 }

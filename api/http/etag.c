@@ -1,4 +1,4 @@
-/* Entity tags: hashing and matching. */
+/* Entity tags: hashing, matching and preconditions. */
 #include "http/etag.h"
 
 #include "bytes/digest.h"
@@ -34,7 +34,13 @@ bool api_tag_is_listed(const char *tag, const char *list, bool strong)
     return false;
 }
 
-bool api_etag_matches(const api_etag *etag, const char *if_none_match)
+api_conditions api_judge_conditions(const api_call *call, const char *tag)
 {
-    return api_tag_is_listed(etag->text, if_none_match, false);
+    const char *match = api_call_header(call, API_HEADER_IF_MATCH);
+    const char *none_match = api_call_header(call, API_HEADER_IF_NONE_MATCH);
+    if (match && (!tag || !api_tag_is_listed(tag, match, true)))
+        return API_IF_MATCH_FAILS;
+    if (none_match && tag && api_tag_is_listed(tag, none_match, false))
+        return API_IF_NONE_MATCH_FAILS;
+    return API_CONDITIONS_HOLD;
 }

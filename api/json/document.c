@@ -65,3 +65,11 @@ json_t *api_document_number(double number)
     bool integral = number == floor(number) && fabs(number) <= 0x1p53;
     return integral ? json_integer((json_int_t)number) : json_real(number);
 }
+
+json_t *api_document_shape(const uint64_t *shape, size_t rank)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < rank; i++)
+        json_array_append_new(array, json_integer((json_int_t)shape[i]));
+    return array;
+}

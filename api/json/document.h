@@ -3,6 +3,7 @@
 #define API_DOCUMENT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <jansson.h>
 
@@ -39,5 +40,8 @@ void api_document_spoil(void);
 
 /* A JSON number: an integer if the value is integral. */
 json_t *api_document_number(double number);
+
+/* An array of extents. */
+json_t *api_document_shape(const uint64_t *shape, size_t rank);
 
 #endif

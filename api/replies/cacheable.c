@@ -101,11 +101,10 @@ api_reply *api_coded_text_whole(const api_coded_text *text, const char *cache_co
 api_reply *api_coded_text_reply(const api_call *call, const api_coded_text *text,
                                 const char *cache_control)
 {
-    const char *match = api_call_header(call, API_HEADER_IF_MATCH);
-    const char *none_match = api_call_header(call, API_HEADER_IF_NONE_MATCH);
-    if (match && !api_tag_is_listed(text->etag.text, match, true))
-        return api_problem_of_if_match(&text->etag);
-    bool matches = none_match && api_etag_matches(&text->etag, none_match);
+    const api_conditions conditions = api_judge_conditions(call, text->etag.text);
+    if (conditions == API_IF_MATCH_FAILS)
+        return api_problem_of_if_match(text->etag.text);
+    bool matches = conditions == API_IF_NONE_MATCH_FAILS;
     return api_reply_with_body(new_reply(text, matches ? 304 : 200, cache_control),
                                api_body_ref(text->body), call->head || matches);
 }

@@ -183,16 +183,23 @@ api_judgement api_read_judgement(const pe_options *options, size_t row)
                            {.absolute = absolute->real, .ulps = ulps->real}};
 }
 
-api_reply *api_comparison_reply(json_t *document, const pe_comparison *comparison,
-                                const api_compared *tensor, bool judged, json_t *by)
+api_reply *api_comparison_reply(const api_compared_names *names,
+                                const pe_comparison *comparison, const api_compared *tensor,
+                                bool judged, json_t *by)
 {
-    json_t *found = api_comparison_document(comparison, tensor);
+    json_t *document =
+        json_pack("{s:{s:s, s:s, s:s?}, s:o, s:s, s:{s:s, s:s, s:s*}}", "request", "scheme",
+                  names->scheme, "tensor", names->tensor, "url", names->url, "shape",
+                  api_document_shape(tensor->shape, tensor->rank), "dtype",
+                  pe_dtype_name(tensor->dtype), "file", "format", names->format, "dtype",
+                  pe_element_name(names->element), "tensor", names->file_tensor);
     if (judged) {
         json_object_set_new(document, "within_tolerance",
                             json_boolean(comparison->outside == 0));
         json_object_set_new(document, "outside_tolerance",
                             json_integer((json_int_t)comparison->outside));
     }
+    json_t *found = api_comparison_document(comparison, tensor);
     json_object_update(document, found);
     json_decref(found);
     if (by)

@@ -45,10 +45,18 @@ json_t *api_comparison_axis(const pe_comparison *comparison, size_t axis);
  * api_document_text notices. */
 json_t *api_comparison_document(const pe_comparison *comparison, const api_compared *tensor);
 
-/* The answer: a document that says what was compared goes on with what was found, and ends with
- * `by`, which may be NULL; both are consumed. It is 409 where larger errors than those that are
- * accepted were found. */
-api_reply *api_comparison_reply(json_t *document, const pe_comparison *comparison,
-                                const api_compared *tensor, bool judged, json_t *by);
+/* What was compared with what. */
+typedef struct api_compared_names {
+    const char *scheme, *tensor;
+    const char *url;                  /* of the exact tensor; NULL: it has none */
+    const char *format, *file_tensor; /* of the file; its tensor may have no name, NULL */
+    pe_element element;
+} api_compared_names;
+
+/* The answer: what was compared, what was found, and `by`, which may be NULL and is consumed.
+ * It is 409 where larger errors than those that are accepted were found. */
+api_reply *api_comparison_reply(const api_compared_names *names,
+                                const pe_comparison *comparison, const api_compared *tensor,
+                                bool judged, json_t *by);
 
 #endif

@@ -313,12 +313,9 @@ json_t *api_identity_document(const pe_identity *identity, const pe_alike *alike
                               const pe_view *view)
 {
     const api_compared tensor = tensor_of(identity, view);
-    json_t *shape = json_array();
-    for (size_t i = 0; i < view->rank; i++)
-        json_array_append_new(shape, json_integer((json_int_t)view->shape[i]));
-    json_t *document =
-        json_pack("{s:s, s:o, s:o}", "status", STATUSES[identity->status], "summary",
-                  summary_of(identity, alike, &tensor), "shape", shape);
+    json_t *document = json_pack("{s:s, s:o, s:o}", "status", STATUSES[identity->status],
+                                 "summary", summary_of(identity, alike, &tensor), "shape",
+                                 api_document_shape(view->shape, view->rank));
     if (identity->scheme) {
         json_object_set_new(document, "request", found_request(identity, alike, view));
         json_object_set_new(document, "transposed", json_boolean(identity->transposed));

@@ -172,11 +172,10 @@ bool api_reply_detail(const api_reply *reply, char *dst, size_t size)
     return detail != NULL;
 }
 
-api_reply *api_problem_of_if_match(const api_etag *etag)
+api_reply *api_problem_of_if_match(const char *tag)
 {
     char detail[128];
-    snprintf(detail, sizeof detail, "If-Match must name the current entity tag, %s",
-             etag->text);
+    snprintf(detail, sizeof detail, "If-Match must name the current entity tag, %s", tag);
     return api_problem(API_PRECONDITION_FAILED, detail, NULL, NULL);
 }
 

@@ -41,7 +41,7 @@ api_reply *api_problem(api_code code, const char *detail, const char *did_you_me
                        const pe_error *error);
 
 /* 412: If-Match does not name the entity tag of the representation. */
-api_reply *api_problem_of_if_match(const api_etag *etag);
+api_reply *api_problem_of_if_match(const char *tag);
 
 /* 416: the range does not begin within the `whole` bytes of the representation. */
 api_reply *api_problem_of_range(uint64_t whole);

@@ -88,27 +88,19 @@ static api_reply *own_reply(const api_representation *representation, pe_entry *
 static bool is_quick_to_write(const api_representation *representation)
 {
     const api_format *format = representation->format;
-    switch (format->measure) {
-    case API_BYTES:
-        break;
-    case API_ELEMENTS:
-        return format->work(&representation->selection) <=
-               (representation->coding == API_GZIP ? QUICK_GZIP : QUICK_TEXT);
-    case API_PIXELS:
-        return format->work(&representation->selection) <= QUICK_PIXELS;
-    }
-    return true;
+    uint64_t most = UINT64_MAX;
+    if (format->measure == API_ELEMENTS)
+        most = representation->coding == API_GZIP ? QUICK_GZIP : QUICK_TEXT;
+    else if (format->measure == API_PIXELS)
+        most = QUICK_PIXELS;
+    return most == UINT64_MAX || format->work(&representation->selection) <= most;
 }
 
 /* Whether a quick request may compute the table and write the body. */
 static bool is_quick_to_answer(const api_representation *representation)
 {
-    uint64_t elements = 0;
-    for (size_t i = 0; i < pe_request_tensor_count(representation->request); i++)
-        elements += pe_request_tensor(representation->request, i)->elements;
-    return elements <= QUICK_TABLE &&
-           pe_request_price(representation->request) <= QUICK_PRICE &&
-           is_quick_to_write(representation);
+    return representation->facts.elements <= QUICK_TABLE &&
+           representation->facts.price <= QUICK_PRICE && is_quick_to_write(representation);
 }
 
 /* Whether the entry has the body, or building it is quick. */
@@ -131,13 +123,6 @@ static api_reply *reply_from_entry(const api_representation *representation, pe_
         reply = hit_reply(representation, entry);
     pe_entry_unref(entry);
     return reply;
-}
-
-/* Whether computing may begin now; false: a worker must do it, and knows what it costs. */
-static bool may_compute(const api_representation *representation)
-{
-    return api_may_begin(representation->call,
-                         api_representation_price_to_begin(representation));
 }
 
 /* Compute the table, or wait for another thread that does, and answer from it. */
@@ -171,8 +156,6 @@ static api_reply *compute(const api_representation *representation)
  */
 static api_reply *stream(const api_representation *representation)
 {
-    if (!may_compute(representation))
-        return NULL;
     pe_error error;
     api_body *whole = api_representation_stream(representation, &error);
     if (error.status != PE_OK)
@@ -189,6 +172,8 @@ api_reply *api_representation_reply(api_representation *representation)
     api_reply *reply;
     pe_error error;
     pe_error_init(&error);
+    if (!representation->post)
+        api_representation_tag(representation);
     if (api_representation_is_decided(representation, &reply) ||
         !api_representation_read_range(representation, &reply))
         return reply;
@@ -200,8 +185,10 @@ api_reply *api_representation_reply(api_representation *representation)
         api_reply_set_length(reply, api_representation_length(representation));
         return reply;
     }
-    if (api_representation_is_streamed(representation))
-        return stream(representation);
+    /* a worker must compute what is dear, and knows what it costs */
+    const double price = api_representation_price_to_begin(representation);
+    if (representation->facts.streamed)
+        return api_may_begin(representation->call, price) ? stream(representation) : NULL;
     pe_entry *entry;
     switch (pe_cache_try_get(representation->call->service->cache, representation->request,
                              request->awaited, &entry)) {
@@ -216,5 +203,5 @@ api_reply *api_representation_reply(api_representation *representation)
                               request->arrived, &error))
         return api_problem_from_error(&error);
     bool quick = request->quick && is_quick_to_answer(representation);
-    return quick || may_compute(representation) ? compute(representation) : NULL;
+    return quick || api_may_begin(representation->call, price) ? compute(representation) : NULL;
 }

@@ -228,7 +228,7 @@ static bool choose_coding(const api_call *call, bool text, api_coding *ret_codin
 static bool uses_sets(const api_batch *batch)
 {
     for (size_t i = 0; i < batch->count; i++)
-        if (pe_request_set(batch->parts[i].representation.request))
+        if (batch->parts[i].representation.facts.stored)
             return true;
     return false;
 }
@@ -278,16 +278,15 @@ static api_reply *new_reply(const api_batch *batch, api_batch_format format, api
 /* Evaluate the preconditions. True if they decide: ret_reply is the 412 or 304 then. */
 static bool is_decided(const api_batch *batch, api_reply **ret_reply)
 {
-    const char *match = api_call_header(batch->call, API_HEADER_IF_MATCH);
-    const char *none_match = api_call_header(batch->call, API_HEADER_IF_NONE_MATCH);
-    if (!batch->etag.text[0])
+    const char *tag = batch->etag.text;
+    const api_conditions conditions =
+        tag[0] ? api_judge_conditions(batch->call, tag) : API_CONDITIONS_HOLD;
+    if (conditions == API_CONDITIONS_HOLD)
         return false;
-    if (match && !api_tag_is_listed(batch->etag.text, match, true)) {
-        *ret_reply = api_problem_of_if_match(&batch->etag);
+    if (conditions == API_IF_MATCH_FAILS) {
+        *ret_reply = api_problem_of_if_match(tag);
         return true;
     }
-    if (!none_match || !api_etag_matches(&batch->etag, none_match))
-        return false;
     *ret_reply = api_reply_new(304);
     add_cache_fields(batch, *ret_reply);
     return true;

@@ -14,41 +14,29 @@ uint64_t api_representation_length(const api_representation *representation)
 bool api_representation_is_decided(const api_representation *representation,
                                    api_reply **ret_reply)
 {
-    const char *match = api_call_header(representation->call, API_HEADER_IF_MATCH);
-    const char *none_match = api_call_header(representation->call, API_HEADER_IF_NONE_MATCH);
-    api_etag etag;
-    if (representation->post || (!match && !none_match))
+    if (representation->post)
         return false;
-    api_representation_etag(representation, &etag);
-    if (match && !api_tag_is_listed(etag.text, match, true)) {
-        *ret_reply = api_problem_of_if_match(&etag);
+    switch (api_judge_conditions(representation->call, representation->etag.text)) {
+    case API_CONDITIONS_HOLD:
+        return false;
+    case API_IF_MATCH_FAILS:
+        *ret_reply = api_problem_of_if_match(representation->etag.text);
         return true;
+    case API_IF_NONE_MATCH_FAILS:
+        break;
     }
-    if (!none_match || !api_etag_matches(&etag, none_match))
-        return false;
-    *ret_reply = api_reply_new(304);
-    api_reply_set_length(*ret_reply, api_representation_length(representation));
-    api_representation_add_cache_fields(representation, &etag, *ret_reply);
+    *ret_reply = api_representation_not_modified(representation);
     return true;
-}
-
-/* Whether If-Range lets the request's Range count; without If-Range it does. */
-static bool if_range_holds(const api_representation *representation)
-{
-    const char *if_range = api_call_header(representation->call, API_HEADER_IF_RANGE);
-    api_etag etag;
-    if (!if_range)
-        return true;
-    api_representation_etag(representation, &etag);
-    return api_if_range_holds(if_range, &etag);
 }
 
 bool api_representation_read_range(api_representation *representation, api_reply **ret_reply)
 {
     const api_call *call = representation->call;
     const char *range = api_call_header(call, API_HEADER_RANGE);
+    const char *if_range = api_call_header(call, API_HEADER_IF_RANGE);
     if (!range || representation->post || call->head ||
-        representation->format->measure != API_BYTES || !if_range_holds(representation))
+        representation->format->measure != API_BYTES ||
+        (if_range && !api_if_range_holds(if_range, &representation->etag)))
         return true;
     uint64_t complete = api_representation_length(representation);
     *ret_reply = NULL;

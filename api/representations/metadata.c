@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void api_representation_etag(const api_representation *representation, api_etag *ret_etag)
+void api_representation_tag(api_representation *representation)
 {
     char form[192 + API_VARIANT_BYTES]; /* format, tensors, coding and options */
     size_t key_length;
@@ -27,7 +27,25 @@ void api_representation_etag(const api_representation *representation, api_etag 
         {info->formula, strlen(info->formula)}, /* safetensors carry these three texts */
         {info->convention, strlen(info->convention)},
         {info->reference, strlen(info->reference)}};
-    api_etag_of(ret_etag, pieces, sizeof pieces / sizeof *pieces);
+    api_etag_of(&representation->etag, pieces, sizeof pieces / sizeof *pieces);
+}
+
+/* Add the fields that a 304 has as well: ETag, Cache-Control and Vary, which names the request
+ * headers that selected the representation. A binary format ignores Accept-Encoding, unless
+ * that header admits no coding at all, which is answered with 406. */
+static void add_cache_fields(const api_representation *representation, api_reply *reply)
+{
+    const bool stored = representation->facts.stored, text = representation->format->text;
+    if (stored && !representation->call->service->host->stored_for_all)
+        api_reply_close(reply); /* hits share it */
+    api_reply_add(reply, "ETag", "%s", representation->etag.text);
+    api_reply_add(reply, "Cache-Control", "%s",
+                  stored ? "no-cache" /* the set may be replaced at any time */
+                         : "public, max-age=86400, stale-while-revalidate=604800");
+    if (representation->negotiated || text)
+        api_reply_add(reply, "Vary", "%s%s%s", representation->negotiated ? "Accept" : "",
+                      representation->negotiated && text ? ", " : "",
+                      text ? "Accept-Encoding" : "");
 }
 
 /* Write a shape with a separator: "512x64" or "512, 64". */
@@ -39,69 +57,49 @@ static void write_shape(const pe_tensor *tensor, const char *separator, char *ds
                          (unsigned long long)tensor->shape[i]);
 }
 
-/* The request headers that selected the representation. A binary format ignores
- * Accept-Encoding, unless that header admits no coding at all, which is answered with 406. */
-static const char *vary_of(const api_representation *representation)
-{
-    if (!representation->format->text)
-        return "Accept";
-    return representation->negotiated ? "Accept, Accept-Encoding" : "Accept-Encoding";
-}
-
-void api_representation_add_cache_fields(const api_representation *representation,
-                                         const api_etag *etag, api_reply *reply)
-{
-    bool stored = pe_request_set(representation->request) != NULL;
-    if (stored && !representation->call->service->host->stored_for_all)
-        api_reply_close(reply); /* hits share it */
-    api_reply_add(reply, "ETag", "%s", etag->text);
-    api_reply_add(reply, "Cache-Control",
-                  stored ? "no-cache" /* the set may be replaced at any time */
-                         : "public, max-age=86400, stale-while-revalidate=604800");
-    if (representation->negotiated || representation->format->text)
-        api_reply_add(reply, "Vary", "%s", vary_of(representation));
-}
-
 /* Write the options as a part of a file name: "_slice3_scale4" for "slice=3&scale=4". */
-static void write_variant(const char *variant, char dst[API_VARIANT_BYTES + 1])
+static void write_variant(const char *variant, size_t size, char dst[API_VARIANT_BYTES + 1])
 {
-    if (*variant)
+    if (size > 0)
         *dst++ = '_';
-    for (; *variant; variant++)
-        if (*variant != '=')
-            *dst++ = *variant == '&' ? '_' : (char)(*variant == ',' ? '-' : *variant);
+    for (size_t i = 0; i < size; i++)
+        if (variant[i] != '=')
+            *dst++ = variant[i] == '&' ? '_' : (char)(variant[i] == ',' ? '-' : variant[i]);
     *dst = '\0';
+}
+
+/* Add the fields that say which part of the content follows, and that there are parts. */
+static void add_range_fields(const api_representation *representation, api_reply *reply)
+{
+    const unsigned long long first = representation->range.first,
+                             size = representation->range.size,
+                             complete = representation->range.complete;
+    if (complete)
+        api_reply_add(reply, "Content-Range", "bytes %llu-%llu/%llu", first, first + size - 1,
+                      complete);
+    if (representation->format->measure == API_BYTES && !representation->post)
+        api_reply_add(reply, "Accept-Ranges", "bytes");
 }
 
 /* Add the fields that describe the content: type, coding, range, file name, tensor. */
 static void add_content_fields(const api_representation *representation, api_reply *reply)
 {
-    char shape[96], options[API_VARIANT_BYTES], variant[API_VARIANT_BYTES + 1];
-    const char *scheme = pe_scheme_describe(pe_request_scheme(representation->request))->name;
-    const pe_tensor *tensor =
-        pe_request_tensor(representation->request, representation->selection.first);
-    bool one_of_many =
-        representation->selection.count < pe_request_tensor_count(representation->request);
-    api_reply_add(reply, "Content-Type", "%s%s", representation->format->media_type,
-                  representation->format->media_parameters
-                      ? representation->format->media_parameters
-                      : "");
+    char shape[96], variant[API_VARIANT_BYTES + 1];
+    const api_format *format = representation->format;
+    const api_selection *selection = &representation->selection;
+    const char *scheme = pe_scheme_describe(pe_request_scheme(selection->request))->name;
+    const pe_tensor *tensor = pe_request_tensor(selection->request, selection->first);
+    const bool one_of_many = selection->count < pe_request_tensor_count(selection->request);
+    api_reply_add(reply, "Content-Type", "%s%s", format->media_type,
+                  format->media_parameters ? format->media_parameters : "");
     if (representation->coding == API_GZIP)
         api_reply_add(reply, "Content-Encoding", "gzip");
-    if (representation->range.complete)
-        api_reply_add(
-            reply, "Content-Range", "bytes %llu-%llu/%llu",
-            (unsigned long long)representation->range.first,
-            (unsigned long long)(representation->range.first + representation->range.size - 1),
-            (unsigned long long)representation->range.complete);
-    if (representation->format->measure == API_BYTES && !representation->post)
-        api_reply_add(reply, "Accept-Ranges", "bytes");
+    add_range_fields(representation, reply);
     write_shape(tensor, "x", shape, sizeof shape);
-    api_options_variant(&representation->options, representation->format, options);
-    write_variant(options, variant);
+    write_variant(representation->variant, representation->options_size, variant);
     api_reply_add(reply, "Content-Disposition", "inline; filename=\"%s%s%s_%s_%s%s.%s\"",
                   scheme, one_of_many ? "_" : "", one_of_many ? tensor->name : "", shape,
-                  pe_dtype_name(tensor->dtype), variant, representation->format->extension);
+                  pe_dtype_name(tensor->dtype), variant, format->extension);
     write_shape(tensor, ", ", shape, sizeof shape);
     api_reply_add(reply, "Tensor-Name", "%s", tensor->name);
     api_reply_add(reply, "Tensor-Dtype", "%s", pe_dtype_name(tensor->dtype));
@@ -111,14 +109,19 @@ static void add_content_fields(const api_representation *representation, api_rep
 
 api_reply *api_representation_new_reply(const api_representation *representation)
 {
-    api_etag etag;
     api_reply *reply = api_reply_new(representation->range.complete ? 206 : 200);
-    if (representation->post) {
+    if (representation->post)
         api_reply_add(reply, "Cache-Control", "no-store");
-    } else {
-        api_representation_etag(representation, &etag);
-        api_representation_add_cache_fields(representation, &etag, reply);
-    }
+    else
+        add_cache_fields(representation, reply);
     add_content_fields(representation, reply);
+    return reply;
+}
+
+api_reply *api_representation_not_modified(const api_representation *representation)
+{
+    api_reply *reply = api_reply_new(304);
+    api_reply_set_length(reply, api_representation_length(representation));
+    add_cache_fields(representation, reply);
     return reply;
 }

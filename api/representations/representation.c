@@ -59,7 +59,7 @@ static void check_tensor_name(const pe_scheme_info *info, const char *asked, pe_
 static void add_preset(api_representation *representation)
 {
     const char *preset = pe_request_preset(representation->request);
-    size_t used = strlen(representation->variant);
+    size_t used = representation->options_size;
     if (!representation->format->states_parameters || !preset)
         return;
     int length = snprintf(representation->variant + used, sizeof representation->variant - used,
@@ -72,17 +72,19 @@ static void add_preset(api_representation *representation)
 static bool choose_format(api_representation *representation, const api_format *asked,
                           api_reply **ret_reply)
 {
-    char reason[512];
+    const api_call *call = representation->call;
     const char *given = asked ? asked->name : "";
+    const api_wish wish = {
+        .asked = asked,
+        .accept = api_call_header(call, API_HEADER_ACCEPT),
+        .codings = api_accept_codings(api_call_header(call, API_HEADER_ACCEPT_ENCODING)),
+        .selection = &representation->selection,
+        .host = call->service->host};
+    char reason[API_REASON_SIZE];
     pe_error error;
-    representation->negotiated = !asked;
     pe_error_init(&error);
-    api_codings codings =
-        api_accept_codings(api_call_header(representation->call, API_HEADER_ACCEPT_ENCODING));
-    switch (api_choose_format(asked, api_call_header(representation->call, API_HEADER_ACCEPT),
-                              codings, &representation->selection,
-                              representation->call->service->host, &representation->format,
-                              reason, sizeof reason, &error)) {
+    representation->negotiated = !asked;
+    switch (api_choose_format(&wish, &representation->format, reason, &error)) {
     case API_CHOSEN:
         /* a format that was asked for has been checked before */
         api_options_check(&representation->options, representation->format, &error);
@@ -106,9 +108,10 @@ static bool choose_format(api_representation *representation, const api_format *
         *ret_reply = api_problem_from_error(&error);
         return false;
     }
-    api_choose_coding(codings, representation->format->text, &representation->coding);
+    api_choose_coding(wish.codings, representation->format->text, &representation->coding);
     api_options_variant(&representation->options, representation->format,
                         representation->variant);
+    representation->options_size = strlen(representation->variant);
     add_preset(representation);
     if (representation->format->single)
         representation->selection.count = 1;
@@ -164,28 +167,26 @@ static bool make_request(api_representation *representation, const pe_scheme *sc
 
 /* ---- the price ---- */
 
-bool api_representation_is_streamed(const api_representation *representation)
+/* Ask the request what is decided by. */
+static void find_facts(api_representation *representation)
 {
-    return pe_request_bytes(representation->request) >
-           representation->call->service->host->limits.table_bytes;
+    const pe_request *request = representation->request;
+    representation->facts.price = pe_request_price(request);
+    representation->facts.preparation = pe_request_preparation_price(request);
+    representation->facts.streamed =
+        pe_request_bytes(request) > representation->call->service->host->limits.table_bytes;
+    representation->facts.stored = pe_request_set(request) != NULL;
+    for (size_t i = 0; i < pe_request_tensor_count(request); i++)
+        representation->facts.elements += pe_request_tensor(request, i)->elements;
 }
 
 double api_representation_price(const api_representation *representation)
 {
-    const pe_request *request = representation->request;
+    const double all = representation->facts.price, first = representation->facts.preparation;
     const uint64_t complete = representation->range.complete;
-    double all = pe_request_price(request), first = pe_request_preparation_price(request);
-    if (!api_representation_is_streamed(representation) || complete == 0)
+    if (!representation->facts.streamed || complete == 0)
         return all;
     return first + (all - first) * ((double)representation->range.size / (double)complete);
-}
-
-double api_representation_price_to_begin(const api_representation *representation)
-{
-    const pe_request *request = representation->request;
-    return api_representation_is_streamed(representation)
-               ? pe_request_preparation_price(request)
-               : pe_request_price(request);
 }
 
 /* Whether the request asks only for what the cache keeps, and this is not kept: ret_reply is
@@ -193,7 +194,7 @@ double api_representation_price_to_begin(const api_representation *representatio
 static bool is_not_kept(const api_representation *representation, api_reply **ret_reply)
 {
     char detail[160];
-    if (!representation->call->request->kept || !api_representation_is_streamed(representation))
+    if (!representation->call->request->kept || !representation->facts.streamed)
         return false;
     snprintf(
         detail, sizeof detail,
@@ -216,7 +217,7 @@ bool api_representation_check_price(const api_representation *representation, pe
 /* Whether the price shows only when the range has been read. */
 static bool may_be_part(const api_representation *representation)
 {
-    return !representation->post && api_representation_is_streamed(representation) &&
+    return !representation->post && representation->facts.streamed &&
            api_call_header(representation->call, API_HEADER_RANGE);
 }
 
@@ -258,6 +259,7 @@ bool api_representation_read(api_representation *ret_representation, const api_c
     if (*ret_asked)
         api_options_check(&ret_representation->options, *ret_asked, reterr);
     if (ret_representation->request) {
+        find_facts(ret_representation);
         select_tensors(ret_representation, tensor, reterr);
         if (!may_be_part(ret_representation))
             api_representation_check_price(ret_representation, reterr);

@@ -17,12 +17,21 @@ typedef struct api_representation {
     pe_options *named;   /* the format and the tensor that the request names */
     pe_request *request; /* NULL until the arguments have been read */
     const api_format *format;
+    /* What is asked of the request once, when it has been read. */
+    struct {
+        double price, preparation; /* of all that is computed; of what a stream does first */
+        uint64_t elements;         /* of all tensors */
+        bool streamed;             /* it is too large to hold, and so computed as it is read */
+        bool stored;               /* a stored set is used, which may be replaced any time */
+    } facts;
     api_selection selection;         /* what the format represents */
     api_options options;             /* the selection points to them: do not move this */
-    char variant[API_VARIANT_BYTES]; /* the options that are no defaults, as text */
+    char variant[API_VARIANT_BYTES]; /* the options that are no defaults, as text … */
+    size_t options_size; /* … of so many bytes; then what the format states, too */
     api_coding coding;
     bool negotiated; /* the format was chosen by Accept, not named by the request */
-    bool post;       /* the method is POST: no caching, preconditions or ranges */
+    bool post;       /* the method is POST: no tag, caching, preconditions or ranges */
+    api_etag etag;   /* strong */
     struct {
         uint64_t first, size;
         uint64_t
@@ -53,13 +62,14 @@ bool api_representation_select(api_representation *ret_representation, const api
  * computing anything. NULL without memory or after api_not_yet. */
 api_reply *api_representation_reply(api_representation *representation);
 
-/* Whether the table is too large to hold, and so computed as it is read. */
-bool api_representation_is_streamed(const api_representation *representation);
-
 /* The price of all that is computed, of a stream that of the range; and of what is computed
  * before the reply begins: of a stream its preparation. */
 double api_representation_price(const api_representation *representation);
-double api_representation_price_to_begin(const api_representation *representation);
+static inline double api_representation_price_to_begin(const api_representation *representation)
+{
+    return representation->facts.streamed ? representation->facts.preparation
+                                          : representation->facts.price;
+}
 
 /* Check the price of all against the limit compute-cost; false after a problem was added. */
 bool api_representation_check_price(const api_representation *representation, pe_error *reterr);
@@ -73,17 +83,14 @@ void api_representation_done(api_representation *representation);
 
 /* ---- metadata.c ---- */
 
-/* The strong entity tag. It hashes everything that the bytes depend on, and not the bytes, so
+/* Find the entity tag. It hashes everything that the bytes depend on, and not the bytes, so
  * that nothing has to be computed for it. */
-void api_representation_etag(const api_representation *representation, api_etag *ret_etag);
+void api_representation_tag(api_representation *representation);
 
-/* Add the fields that a 304 has as well: ETag, Cache-Control and Vary. */
-void api_representation_add_cache_fields(const api_representation *representation,
-                                         const api_etag *etag, api_reply *reply);
-
-/* A new reply, 200 or for a range 206, with all metadata and without a body. The caller adds
- * the fields that say how the tensors were obtained. NULL without memory. */
+/* A new reply without a body: 200 or 206 with all metadata; or 304 with those that it has, too.
+ * The caller adds the fields that say how the tensors were obtained. NULL without memory. */
 api_reply *api_representation_new_reply(const api_representation *representation);
+api_reply *api_representation_not_modified(const api_representation *representation);
 
 /* ---- conditions.c ---- */
 
@@ -91,10 +98,8 @@ api_reply *api_representation_new_reply(const api_representation *representation
  * shows only when everything has been written. */
 uint64_t api_representation_length(const api_representation *representation);
 
-/* Evaluate the preconditions of a request that would succeed, in their order (RFC 9110, section
- * 13.2.2). Returns true if they decide the answer: ret_reply is the 412 or 304 then, NULL
- * without memory. If-Modified-Since and If-Unmodified-Since are ignored, since no reply has a
- * date. */
+/* Evaluate the preconditions of a request that would succeed. Returns true if they decide the
+ * answer: ret_reply is the 412 or 304 then, NULL without memory. */
 bool api_representation_is_decided(const api_representation *representation,
                                    api_reply **ret_reply);
 

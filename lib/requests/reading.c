@@ -29,34 +29,22 @@ static size_t list_names(const pe_reading *reading, const char *ret_names[NAMES_
     return count;
 }
 
-/* Write "a, b and c". */
-static void join_names(const char *const *names, size_t count, char *dst, size_t size)
-{
-    size_t used = 0;
-    for (size_t i = 0; i < count && used < size; i++)
-        used += (size_t)snprintf(dst + used, size - used, "%s%s",
-                                 i == 0           ? ""
-                                 : i + 1 == count ? " and "
-                                                  : ", ",
-                                 names[i]);
-}
-
 /* Refuse an argument that is no row and suggest the row with the nearest name. That one counts
  * as given, so that a misspelt name is not reported as missing as well. */
 static void refuse_name(const pe_reading *reading, const pe_argument *argument,
                         pe_error *reterr)
 {
     const char *names[NAMES_MAX];
-    char allowed[256];
+    char allowed[512];
     size_t count = list_names(reading, names);
     if (reading->info)
-        snprintf(allowed, sizeof allowed, "the parameters of %s",
+        snprintf(allowed, sizeof allowed, "one of the parameters of %s",
                  reading->info->similarity_of ? reading->info->similarity_of
                                               : reading->info->name);
     else
-        join_names(names, count, allowed, sizeof allowed);
-    pe_problem *problem = pe_error_add(reterr, PE_MALFORMED, argument->name, argument->text,
-                                       "one of %s", allowed);
+        pe_describe_choices(names, count, allowed, sizeof allowed);
+    pe_problem *problem =
+        pe_error_add(reterr, PE_MALFORMED, argument->name, argument->text, "%s", allowed);
     problem->reason = PE_REASON_UNKNOWN;
     problem->kind = argument->kind;
     const char *nearest = pe_nearest(argument->name, names, count);

@@ -121,14 +121,17 @@ static void check_best(const client_request *request, api_codings codings,
 
 static void check_choice(const client_request *request, api_codings codings)
 {
-    char reason[512] = "";
+    char reason[API_REASON_SIZE] = "";
     api_coding coding;
     const api_format *chosen = NULL;
     pe_error error;
     pe_error_init(&error);
-    api_choice choice =
-        api_choose_format(request->asked, request->accept, codings, &request->selection, &HOST,
-                          &chosen, reason, sizeof reason, &error);
+    const api_wish wish = {.asked = request->asked,
+                           .accept = request->accept,
+                           .codings = codings,
+                           .selection = &request->selection,
+                           .host = &HOST};
+    api_choice choice = api_choose_format(&wish, &chosen, reason, &error);
     if (choice == API_CHOICE_WRONG)
         fuzz_check_error(&error);
     else if (choice != API_CHOSEN)

@@ -87,6 +87,28 @@ START_TEST(a_body_is_freed_when_the_next_one_begins)
 }
 END_TEST
 
+START_TEST(what_is_skipped_is_freed_unread)
+{
+    for (uint64_t first = 0; first <= 25; first++) {
+        api_source sources[] = {
+            {.state = strdup("0123456789"), .size = 10, .read = read_slowly, .free = free_text},
+            {.state = "middle", .size = 6, .read = read_slowly},
+            {.state = strdup("abcd"), .size = 4, .read = read_slowly, .free = free_text}};
+        api_body *whole = api_body_from_sources(strdup("head:"), 5, sources, 3);
+        char seen[64];
+        uint64_t offset = first;
+        freed = 0;
+        for (size_t got; (got = api_body_read(whole, offset, seen + offset, 4)) > 0;)
+            offset += got;
+        seen[offset] = '\0';
+        ck_assert_str_eq(seen + first, "head:0123456789middleabcd" + first);
+        ck_assert_int_eq(freed, 2);
+        api_body_unref(whole);
+        ck_assert_int_eq(freed, 2);
+    }
+}
+END_TEST
+
 START_TEST(a_missing_body_frees_the_others)
 {
     freed = 0;
@@ -102,6 +124,7 @@ Suite *joined_suite(void)
         the_bytes_follow_one_another_however_they_are_read,
         the_length_is_unknown_where_that_of_one_is,
         a_body_is_freed_when_the_next_one_begins,
+        what_is_skipped_is_freed_unread,
         a_missing_body_frees_the_others,
         NULL,
     };

@@ -50,7 +50,7 @@ END_TEST
 typedef struct outcome {
     api_choice choice;
     const api_format *format;
-    char reason[256];
+    char reason[API_REASON_SIZE];
     pe_error error;
 } outcome;
 
@@ -63,9 +63,12 @@ static outcome choose_of(const char *scheme, const char *query, const char *aske
     const api_selection selection = {.request = request,
                                      .count = pe_request_tensor_count(request)};
     pe_error_init(&result.error);
-    result.choice = api_choose_format(
-        asked ? api_format_find(asked) : NULL, accept, api_accept_codings(coding), &selection,
-        &host, &result.format, result.reason, sizeof result.reason, &result.error);
+    const api_wish wish = {.asked = asked ? api_format_find(asked) : NULL,
+                           .accept = accept,
+                           .codings = api_accept_codings(coding),
+                           .selection = &selection,
+                           .host = &host};
+    result.choice = api_choose_format(&wish, &result.format, result.reason, &result.error);
     pe_request_unref(request);
     return result;
 }

@@ -32,16 +32,16 @@ START_TEST(if_none_match_is_a_list_compared_weakly)
     api_etag etag;
     char list[128];
     api_etag_of(&etag, (const api_segment[]){{"x", 1}}, 1);
-    ck_assert(api_etag_matches(&etag, etag.text));
-    ck_assert(api_etag_matches(&etag, "*"));
-    ck_assert(api_etag_matches(&etag, "  *"));
+    ck_assert(api_tag_is_listed(etag.text, etag.text, false));
+    ck_assert(api_tag_is_listed(etag.text, "*", false));
+    ck_assert(api_tag_is_listed(etag.text, "  *", false));
     snprintf(list, sizeof list, "\"one\", W/%s ,\"two\"", etag.text);
-    ck_assert(api_etag_matches(&etag, list));
-    ck_assert(!api_etag_matches(&etag, "\"one\", \"two\""));
-    ck_assert(!api_etag_matches(&etag, ""));
-    ck_assert(!api_etag_matches(&etag, "\""));
+    ck_assert(api_tag_is_listed(etag.text, list, false));
+    ck_assert(!api_tag_is_listed(etag.text, "\"one\", \"two\"", false));
+    ck_assert(!api_tag_is_listed(etag.text, "", false));
+    ck_assert(!api_tag_is_listed(etag.text, "\"", false));
     snprintf(list, sizeof list, "\"%.20s", etag.text + 1);
-    ck_assert(!api_etag_matches(&etag, list));
+    ck_assert(!api_tag_is_listed(etag.text, list, false));
 }
 END_TEST
 
@@ -63,10 +63,49 @@ START_TEST(if_match_takes_no_weak_tag)
 }
 END_TEST
 
+/* An api_request's `header`: the context has the values of If-Match and If-None-Match. */
+static const char *condition(void *context, api_header header)
+{
+    const char *const *values = context;
+    return header == API_HEADER_IF_MATCH        ? values[0]
+           : header == API_HEADER_IF_NONE_MATCH ? values[1]
+                                                : NULL;
+}
+
+START_TEST(preconditions_are_judged_in_their_order)
+{
+    static const struct {
+        const char *values[2], *tag;
+        api_conditions conditions;
+    } CASES[] = {
+        {{NULL, NULL}, "\"a\"", API_CONDITIONS_HOLD},
+        {{"\"a\"", NULL}, "\"a\"", API_CONDITIONS_HOLD},
+        {{"\"b\"", NULL}, "\"a\"", API_IF_MATCH_FAILS},
+        {{"W/\"a\"", NULL}, "\"a\"", API_IF_MATCH_FAILS},
+        {{NULL, "\"b\""}, "\"a\"", API_CONDITIONS_HOLD},
+        {{NULL, "W/\"a\""}, "\"a\"", API_IF_NONE_MATCH_FAILS},
+        {{"\"b\"", "\"a\""}, "\"a\"", API_IF_MATCH_FAILS},
+        {{"\"a\"", "*"}, "\"a\"", API_IF_NONE_MATCH_FAILS},
+        {{"*", NULL}, NULL, API_IF_MATCH_FAILS},
+        {{NULL, "*"}, NULL, API_CONDITIONS_HOLD},
+    };
+    for (size_t i = 0; i < UNIT_COUNT(CASES); i++) {
+        const api_request request = {.header = condition,
+                                     .context = (void *)(uintptr_t)CASES[i].values};
+        const api_call call = {.request = &request};
+        ck_assert_msg(api_judge_conditions(&call, CASES[i].tag) == CASES[i].conditions,
+                      "case %zu", i);
+    }
+}
+END_TEST
+
 Suite *etag_suite(void)
 {
-    const TTest *const tests[] = {sha256_is_the_standards, pieces_do_not_run_together,
+    const TTest *const tests[] = {sha256_is_the_standards,
+                                  pieces_do_not_run_together,
                                   if_none_match_is_a_list_compared_weakly,
-                                  if_match_takes_no_weak_tag, NULL};
+                                  if_match_takes_no_weak_tag,
+                                  preconditions_are_judged_in_their_order,
+                                  NULL};
     return unit_suite("etag", tests);
 }

@@ -82,7 +82,7 @@ START_TEST(wrong_arguments_are_problems_of_their_rows)
          PE_REASON_CONFLICT},
         {{{.name = "head", .text = "2"}},
          "head",
-         "one of from, heads, names, extents, set and width",
+         "one of from, heads, names, extents, set, width",
          PE_REASON_UNKNOWN},
     };
     for (size_t i = 0; i < UNIT_COUNT(CASES); i++) {
