@@ -92,7 +92,6 @@ static void make_plan(api_model_plan *plan, json_t *object, const pe_limits *lim
     model_planner planner = {
         .plan = plan, .limits = limits, .error = reterr, .used = json_object()};
     model_config config = {.planner = &planner, .object = object, .path = ""};
-    api_origin from;
     const char *name = json_string_value(json_object_get(object, "model_type"));
     const char *class_name = json_string_value(json_object_get(object, "_class_name"));
     if (!name || (class_name && model_type_find(class_name)))
@@ -110,8 +109,6 @@ static void make_plan(api_model_plan *plan, json_t *object, const pe_limits *lim
         plan_components(&config);
     else
         model_plan_type(&config);
-    if (json_string_value(json_object_get(object, "model_type")))
-        model_find(&config, "model_type", &from);
     model_list_unused(&planner, object);
     if (planner.is_full)
         pe_error_add(reterr, PE_OUT_OF_RANGE, "body", "",
