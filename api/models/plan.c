@@ -110,6 +110,7 @@ static void make_plan(api_model_plan *plan, json_t *object, const pe_limits *lim
     else
         model_plan_type(&config);
     model_list_unused(&planner, object);
+    model_note_left_out(&planner, object, "");
     if (planner.is_full)
         pe_error_add(reterr, PE_OUT_OF_RANGE, "body", "",
                      "a config of at most %d components with %d parts in all",
