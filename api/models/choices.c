@@ -57,6 +57,7 @@ const char *model_choice(const model_config *config, const char *key, const char
                          const char *otherwise, api_origin *ret_from)
 {
     const json_t *value = model_find(config, key, ret_from);
+    model_use_key(config->planner->used, *ret_from);
     const bool is_flag = model_lists(words, "true");
     const char *word = word_of(value, is_flag);
     if (is_flag)

@@ -168,3 +168,35 @@ void model_plan_stack(model_config *config, const void *stack_rule)
         model_component_new(config, name);
     model_plan_layers(config, &facts->layers);
 }
+
+/* Whether an object describes a component: by its own model_type, or by its name. */
+static bool describes_component(const char *key, const json_t *object)
+{
+    static const char SUFFIX[] = "_config", OTHERS[] = "quantization_config generation_config "
+                                                       "compression_config attn_config "
+                                                       "ffn_config ssm_config";
+    size_t length = strlen(key), suffix = sizeof SUFFIX - 1;
+    bool named = length > suffix && strcmp(key + length - suffix, SUFFIX) == 0;
+    return json_object_size(object) > 0 && !model_lists(OTHERS, key) &&
+           (named || json_is_string(json_object_get(object, "model_type")));
+}
+
+void model_note_left_out(model_planner *planner, json_t *object, const char *path)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach(object, key, value)
+    {
+        if (!describes_component(key, value))
+            continue;
+        const char *inner =
+            model_keep(planner, *path ? json_sprintf("%s.%s", path, key) : json_string(key));
+        if (json_object_get(planner->used, inner) && !*path)
+            model_note_left_out(planner, value, inner);
+        else if (!json_object_get(planner->used, inner))
+            model_note(planner->plan->notes,
+                       "%s describes a component that no rule of this type reads: it is left "
+                       "out.",
+                       inner);
+    }
+}

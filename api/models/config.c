@@ -112,7 +112,14 @@ static void refuse_kind(const model_config *config, api_origin origin, const jso
 
 /* ---- looking up ---- */
 
-/* The member of a key of this very spelling; it counts as read. */
+void model_use_key(json_t *used, api_origin origin)
+{
+    if (origin.kind == API_ORIGIN_CONFIG && origin.path)
+        json_object_set_new(used, origin.path, json_true());
+}
+
+/* The member of a key of this very spelling. Objects count as used, since their keys are listed
+ * one by one. */
 static json_t *member(const model_config *config, const char *key, api_origin *ret_from)
 {
     json_t *value = json_object_get(config->object, key);
@@ -122,12 +129,11 @@ static json_t *member(const model_config *config, const char *key, api_origin *r
     }
     if (!value)
         return NULL;
-    api_origin from = model_origin(config, key);
-    if (from.kind == API_ORIGIN_CONFIG)
-        json_object_set_new(config->planner->used, from.path, json_true());
     if (json_is_null(value))
         return NULL;
-    *ret_from = from;
+    *ret_from = model_origin(config, key);
+    if (json_is_object(value))
+        model_use_key(config->planner->used, *ret_from);
     return value;
 }
 
@@ -235,6 +241,7 @@ bool model_flag(const model_config *config, const char *keys, bool fallback,
                 api_origin *ret_from)
 {
     json_t *value = model_find(config, keys, ret_from);
+    model_use_key(config->planner->used, *ret_from);
     if (!value)
         *ret_from = model_default_of(config);
     else if (json_is_number(value))
@@ -276,7 +283,7 @@ json_t *model_list(const model_config *config, const char *keys, api_origin *ret
     return json_is_array(value) ? value : NULL;
 }
 
-/* ---- what has not been read ---- */
+/* ---- what has changed nothing ---- */
 
 /* Whether the name of a key looks like positions. */
 static bool looks_like_positions(const char *key)
@@ -293,14 +300,14 @@ static bool looks_like_positions(const char *key)
 #define UNREAD_DEPTH  4
 #define UNREAD_LISTED 64 /* paths; of the others the number is told */
 
-/* What has not been read, while it is listed. */
+/* What has changed nothing, while it is listed. */
 typedef struct unread {
     model_planner *planner;
     size_t count;
     char path[UNREAD_DEPTH * (API_CONFIG_KEY_BYTES + 1) + 1];
 } unread;
 
-/* List what was not read of an object whose path, of so many bytes, is in `path`. `all`:
+/* List what changed nothing of an object whose path, of so many bytes, is in `path`. `all`:
  * whatever its keys are called, since the object itself is about positions. */
 static void list_unread(unread *self, json_t *object, size_t length, bool all, unsigned depth)
 {

@@ -8,7 +8,7 @@ typedef struct model_planner {
     api_model_plan *plan;
     const pe_limits *limits;
     pe_error *error;
-    json_t *used;    /* the paths that have been read, as the keys of an object */
+    json_t *used;    /* the paths that have changed something, as the keys of an object */
     bool is_unasked; /* what is planned now was not asked for */
     bool is_full;    /* there were more components or parts than a plan has room for */
 } model_planner;
@@ -83,7 +83,11 @@ const char *model_word_origin(model_planner *planner, api_origin origin);
  * config.c. ret_from is the path, or that of the first key where there is none. */
 json_t *model_find(const model_config *config, const char *keys, api_origin *ret_from);
 
-/* Whether a key is there and not null; the key does not count as read. */
+/* Let a key count as used: what it says has changed an argument, a fact or which layers use a
+ * part. Arguments and facts do so themselves. */
+void model_use_key(json_t *used, api_origin origin);
+
+/* Whether a key is there and not null; the key does not count as used. */
 bool model_has(const model_config *config, const char *key);
 
 typedef struct model_number {
@@ -141,7 +145,7 @@ pe_problem *model_refuse(model_planner *planner, api_origin origin, const json_t
 /* Whether one of several words, joined by blanks, is this one. */
 bool model_lists(const char *words, const char *word);
 
-/* List the keys of the config that look like positions and have not been read. */
+/* List the keys of the config that look like positions and have changed nothing. */
 void model_list_unused(model_planner *planner, json_t *config);
 
 #endif

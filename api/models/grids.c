@@ -16,7 +16,8 @@ static double or_nan(double number)
 }
 
 /* The width of a head: its key, or width / heads. */
-static void add_head(const model_config *config, const grid_facts *facts, api_model_part *part)
+static model_number add_head(const model_config *config, const grid_facts *facts,
+                             api_model_part *part)
 {
     model_number head = facts->head_keys
                             ? model_integer(config, facts->head_keys, or_nan(facts->head))
@@ -33,6 +34,7 @@ static void add_head(const model_config *config, const grid_facts *facts, api_mo
     }
     model_fact_number(part, "head_dim", head.value, head.from);
     model_fact_number(part, "rotary_dim", head.value, head.from);
+    return head;
 }
 
 /* The cells of a grid along height and width, 0 where they are unknown. */
@@ -118,14 +120,17 @@ static void add_first_cells(const model_config *config, const json_t *sizes,
                fmax(half[0], half[1]));
 }
 
+/* What a rotary table has on each axis. */
+typedef struct turning {
+    model_number head, theta;
+} turning;
+
 /* The arguments of the scheme axial_rope. */
 static void add_axes(const model_config *config, const grid_facts *facts, const cells *grid,
-                     api_model_part *part)
+                     const turning *turned, api_model_part *part)
 {
     api_origin from;
     json_t *sizes = json_array();
-    json_t *head = json_object_get(json_object_get(part->facts, "head_dim"), "value");
-    json_t *theta = json_object_get(json_object_get(part->facts, "rope_theta"), "value");
     json_t *widths = model_list(config, "axes_dims_rope", &from);
     if (facts->frames_keys)
         json_array_append_new(sizes, json_real(read_frames(config, facts)));
@@ -137,9 +142,8 @@ static void add_axes(const model_config *config, const grid_facts *facts, const 
     if (facts->centred)
         add_first_cells(config, sizes, part);
     json_decref(sizes);
-    model_argument_number(config, part, "dim", json_number_value(head), MODEL_KEY("head_dim"));
-    model_argument_number(config, part, "rope_theta", json_number_value(theta),
-                          MODEL_KEY("rope_theta"));
+    model_argument_number(config, part, "dim", turned->head.value, turned->head.from);
+    model_argument_number(config, part, "rope_theta", turned->theta.value, turned->theta.from);
     if (widths)
         model_argument_list(config, part, "widths", widths, from);
     if (facts->tube > 0) {
@@ -240,15 +244,15 @@ static void add_numbers(const model_config *config, const grid_facts *facts,
 }
 
 /* The facts of rotary tables: width of a head, theta, layout. */
-static void add_rotary(const model_config *config, const grid_facts *facts,
-                       api_model_part *part)
+static turning add_rotary(const model_config *config, const grid_facts *facts,
+                          api_model_part *part)
 {
     bool fixed = facts->theta_keys && !*facts->theta_keys;
     const char *keys = facts->theta_keys ? facts->theta_keys : "rope_theta";
     model_number theta = fixed ? (model_number){false, facts->theta, model_default_of(config)}
                                : model_real(config, keys, facts->theta);
     part->pairing = facts->interleaved ? "interleaved" : "half";
-    add_head(config, facts, part);
+    const model_number head = add_head(config, facts, part);
     if (!fixed) {
         model_config inside = model_object(config, "rope_parameters");
         model_number inner = model_real(&inside, "rope_theta", NAN);
@@ -256,14 +260,16 @@ static void add_rotary(const model_config *config, const grid_facts *facts,
     }
     model_fact_number(part, "rope_theta", theta.value, theta.from);
     model_fact_text(part, "layout", part->pairing, model_default_of(config));
+    return (turning){head, theta};
 }
 
 void model_plan_grid(model_config *config, const void *grid_rule)
 {
     const grid_facts *facts = grid_rule;
+    turning turned = {.head = {.value = NAN}, .theta = {.value = NAN}};
     api_model_part *part = model_part_new(config, facts->suffix, facts->kind);
     if (strncmp(facts->kind, "rope", 4) == 0)
-        add_rotary(config, facts, part);
+        turned = add_rotary(config, facts, part);
     cells grid = read_cells(config, facts);
     add_cells(facts, &grid, part);
     for (size_t i = 0; facts->facts[i]; i += 2)
@@ -272,7 +278,7 @@ void model_plan_grid(model_config *config, const void *grid_rule)
     if (facts->note)
         model_note(part->notes, "%s", facts->note);
     if (facts->scheme && strcmp(facts->scheme, "axial_rope") == 0)
-        add_axes(config, facts, &grid, part);
+        add_axes(config, facts, &grid, &turned, part);
     else if (facts->scheme && strcmp(facts->scheme, "random_fourier") == 0)
         add_features(config, facts, &grid, part);
     else if (facts->scheme)

@@ -113,11 +113,20 @@ static const char *read_letters(const model_config *config, const char *keys)
     api_origin from;
     const json_t *given = model_find(config, keys, &from);
     const char *letters = json_string_value(given);
+    model_use_key(config->planner->used, from);
     if (*letters && letters[strspn(letters, "LG")] == '\0')
         return letters;
     model_refuse(config->planner, from, given,
                  "an integer, or a text of the letters L, a sliding layer, and G, a full one");
     return NULL;
+}
+
+/* One of how many layers is `full`. */
+static double read_period(const model_config *config, const layer_facts *facts)
+{
+    model_number every = model_integer(config, facts->every_keys, facts->every);
+    model_use_key(config->planner->used, every.from);
+    return every.value;
 }
 
 /* Types by a pattern that repeats: every so many layers, or by a text such as "LLLG". */
@@ -132,7 +141,7 @@ static void repeat_types(model_config *config, const layer_facts *facts)
     if (facts->every_keys && json_is_string(model_find(config, facts->every_keys, &from)))
         letters = read_letters(config, facts->every_keys);
     else if (facts->every_keys)
-        every = model_integer(config, facts->every_keys, every).value;
+        every = read_period(config, facts);
     const size_t period = letters ? strlen(letters) : 0;
     for (size_t i = 0; i < component->layer_count; i++) {
         bool is_full = every < 1 || fmod((double)i + (facts->first ? 0 : 1), every) == 0;
@@ -149,6 +158,8 @@ static json_t *read_list_of_indices(model_config *config, const layer_facts *fac
 {
     api_origin from;
     json_t *list = facts->indices_key ? model_list(config, facts->indices_key, &from) : NULL;
+    if (list)
+        model_use_key(config->planner->used, from);
     if (list || !facts->indices)
         return list;
     list = json_loads(facts->indices, 0, NULL);
@@ -203,11 +214,14 @@ void model_plan_layers(model_config *config, const void *layer_rule)
     json_t *types =
         facts->own_types ? NULL : model_list(config, "layer_types|layers_block_type", &from);
     if (types) {
+        model_use_key(config->planner->used, from);
         read_types(config, types, from, facts);
         return;
     }
     json_t *flags = facts->flags_key ? model_list(config, facts->flags_key, &from) : NULL;
     json_t *indices = read_list_of_indices(config, facts);
+    if (flags)
+        model_use_key(config->planner->used, from);
     if (json_array_size(flags) > 0)
         read_flags(config, flags, from, facts);
     else if (indices)

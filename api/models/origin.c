@@ -35,6 +35,7 @@ api_origin model_add_remark(const model_config *config, api_origin origin, const
 api_origin model_divide_origins(const model_config *config, api_origin dividend,
                                 api_origin divisor)
 {
+    model_use_key(config->planner->used, divisor);
     return model_add_remark(config, dividend, " / %s",
                             model_word_origin(config->planner, divisor));
 }

@@ -23,6 +23,7 @@ api_model_part *model_part_new(const model_config *config, const char *suffix, c
     *part = (api_model_part){.kind = kind,
                              .component = config->component,
                              .state = API_PART_UNSERVED,
+                             .used = config->planner->used,
                              .facts = json_object(),
                              .notes = json_array()};
     part->name = suffix ? model_keep(config->planner, json_sprintf("%s.%s", component, suffix))
@@ -43,6 +44,7 @@ void model_part_done(api_model_part *part)
 static void add_argument(api_model_part *part, const char *name, const char *text, pe_kind kind,
                          api_origin from)
 {
+    model_use_key(part->used, from);
     assert(part->count < API_PART_ARGUMENTS);
     part->arguments[part->count] = (pe_argument){.name = name, .text = text, .kind = kind};
     part->from[part->count++] = from;
@@ -156,6 +158,7 @@ void model_argument_offset(const model_config *config, api_model_part *part, dou
 
 void model_fact(api_model_part *part, const char *name, json_t *value, api_origin from)
 {
+    model_use_key(part->used, from);
     json_object_set_new(
         part->facts, name,
         json_pack("{s:o, s:o}", "value", value, "from", api_origin_describe(from)));

@@ -100,7 +100,6 @@ static void make_plan(api_model_plan *plan, json_t *object, const pe_limits *lim
     json_array_append_new(plan->kept, translated);
     object = translated;
     model_config config = {.planner = &planner, .object = object, .path = ""};
-    api_origin from;
     const char *name = json_string_value(json_object_get(object, "model_type"));
     const char *class_name = json_string_value(json_object_get(object, "_class_name"));
     if (!name || (class_name && model_type_find(class_name)))
@@ -118,9 +117,8 @@ static void make_plan(api_model_plan *plan, json_t *object, const pe_limits *lim
         plan_components(&config);
     else
         model_plan_type(&config);
-    if (json_string_value(json_object_get(object, "model_type")))
-        model_find(&config, "model_type", &from);
     model_list_unused(&planner, object);
+    model_note_left_out(&planner, object, "");
     if (planner.is_full)
         pe_error_add(reterr, PE_OUT_OF_RANGE, "body", "",
                      "a config of at most %d components with %d parts in all",

@@ -40,6 +40,7 @@ typedef struct api_model_part {
     const char *pairing; /* of rotary parts: "half" or "interleaved"; else NULL */
     json_t *facts;       /* {name: {"value": …, "from": …}} */
     json_t *notes;       /* sentences */
+    json_t *used;        /* the planner's, while it plans: what arguments and facts came from */
     json_t *second;      /* layers that use it besides another part; NULL: none */
 } api_model_part;
 

@@ -134,8 +134,13 @@ void model_plan_deberta(model_config *config, const void *relative_rule)
     model_number span = model_integer(config, "max_relative_positions", -1);
     model_number buckets = model_integer(config, "position_buckets", -1);
     api_model_part *part = begin(config, facts, "deberta", longest);
-    if (span.value < 1)
-        span = longest;
+    if (span.value < 1) {
+        span.value = longest.value;
+        span.from = span.given ? model_add_remark(config, span.from, ": as many as positions")
+                               : longest.from;
+    }
+    if (facts->buckets_keys && buckets.given)
+        model_use_key(config->planner->used, buckets.from);
     add_width(config, facts, part);
     model_number heads = model_required(config, "num_attention_heads", facts->heads, 1);
     double rows = 2 * (facts->buckets_keys && buckets.value > 0 ? buckets.value : span.value);

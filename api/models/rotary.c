@@ -99,7 +99,9 @@ static void add_facts(const rotary_keys *keys, api_model_part *part)
         model_fact_number(part, "rotary_dim", width,
                           isnan(keys->width.value) ? keys->partial.from : keys->width.from);
     else
-        model_fact_number(part, "rotary_dim", width, MODEL_REMARK("the whole head"));
+        model_fact_number(part, "rotary_dim", width,
+                          keys->partial.given ? keys->partial.from
+                                              : MODEL_REMARK("the whole head"));
     model_fact_number(part, "rope_theta", keys->theta.value, keys->theta.from);
     model_fact_text(part, "layout", part->pairing, keys->interleaved_from);
 }
@@ -181,10 +183,8 @@ static void use_where_turning(model_config *config, const rotary_facts *facts,
     model_plan_layers(config, NULL);
     if (still && facts->still_if && !model_has(config, facts->still_if))
         still = NULL;
-    if (facts->still_if) {
-        api_origin from; /* the key counts as read */
-        model_find(config, facts->still_if, &from);
-    }
+    if (facts->still_if)
+        model_use_key(config->planner->used, model_origin(config, facts->still_if));
     model_use(config, part, NULL);
     api_model_component *component = &config->planner->plan->components[config->component];
     size_t without = 0;

@@ -105,6 +105,10 @@ static void read_type(rotary_keys *keys)
         model_choice(&keys->dictionary, "rope_type",
                      "default linear dynamic yarn longrope llama3 proportional mrope su",
                      "default", &keys->type_from);
+    if (keys->type_from.kind == API_ORIGIN_DEFAULT && model_has(&keys->dictionary, "factor"))
+        model_note(keys->dictionary.planner->plan->notes,
+                   "%s has factor but no rope_type: it scales nothing, as in transformers.",
+                   keys->dictionary.path);
     keys->sections = model_list(&keys->dictionary, "mrope_section", &keys->sections_from);
     if (strcmp(type, "mrope") == 0)
         type = "default";

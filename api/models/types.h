@@ -46,6 +46,10 @@ typedef struct stack_facts {
 } stack_facts;
 void model_plan_stack(model_config *config, const void *facts);
 
+/* Note the objects of a config that describe components and that no rule has read. `path` is
+ * that of the object, "" for the whole. */
+void model_note_left_out(model_planner *planner, json_t *object, const char *path);
+
 /* Add a component to the plan, for the config. */
 void model_component_new(model_config *config, const char *name);
 
