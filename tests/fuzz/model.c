@@ -34,9 +34,12 @@ static void check_part(const api_model_part *part)
     fuzz_check(key && strcmp(key, pe_request_key(part->request, &(size_t){0})) == 0, "%s",
                part->name);
     free(key);
-    for (size_t i = 0; i < part->count; i++)
-        fuzz_check(part->from[i] && part->from[i][0], "%s comes from nowhere",
+    for (size_t i = 0; i < part->count; i++) {
+        json_t *from = api_origin_describe(part->from[i]);
+        fuzz_check(json_string_length(from) > 0, "%s comes from nowhere",
                    part->arguments[i].name);
+        json_decref(from);
+    }
 }
 
 static void check_plan(const api_model_plan *plan)

@@ -4,9 +4,9 @@ bare Debian: bare.py BUILD.
 A root that mmdebstrap makes has a minimal Debian of this machine's release, git, make and
 ca-certificates. Its mirror is the one that this machine uses. The commands run in it by chroot,
 in namespaces whose mounts and processes end with this program. BARE_ONLY=run leaves the second
-command out. Of the tests it runs a share (BARE_SHARE=1: all), since what is tried here is whether
-they find what they need: at least one of each class runs. What is kept is BUILD/bare/root.tar, for the next time; each run unpacks it anew.
-"""
+command out. Of the tests it runs a share (BARE_SHARE=1: all), since what is tried here is
+whether they find what they need: at least one of each class runs. What is kept is
+BUILD/bare/root.tar, for the next time; each run unpacks it anew."""
 
 import json
 import os
