@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The first pattern that fits a target is its path. The routes of one path are neighbours and need the same right.
+/* The first pattern that fits a target is its path. The routes of one path are neighbours and
+ * need the same right.
  */
 static const api_route ROUTES[] = {
     {.method = "GET",

@@ -1,7 +1,8 @@
 /* /v1/models/compare: whether two descriptions of one model agree. */
 #include "endpoints/model_compare.h"
 
-#include "bytes/text.h"
+#include "bytes/base64.h"
+#include "bytes/body.h"
 #include "http/arguments.h"
 #include "models/config_text.h"
 #include "models/difference.h"
@@ -13,7 +14,6 @@
 #include "replies/reply.h"
 #include "json/document.h"
 
-#include <nettle/base64.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,18 +34,16 @@ typedef struct comparing {
 /* The head of a GGUF file in base64, read; NULL with a problem. */
 static json_t *read_base64(const char *text, size_t size, pe_error *error)
 {
-    struct base64_decode_ctx context;
-    size_t bytes = BASE64_DECODE_LENGTH(size);
-    uint8_t *decoded = malloc(bytes > 0 ? bytes : 1);
+    size_t bytes = 0;
+    bool wrong;
     json_t *read = NULL;
-    base64_decode_init(&context);
-    if (!decoded)
+    char *decoded = api_base64_decode(text, size, &bytes, &wrong);
+    if (!decoded && !wrong)
         pe_error_add(error, PE_NO_MEMORY, "", "", "memory for the body");
-    else if (!base64_decode_update(&context, &bytes, decoded, size, text) ||
-             !base64_decode_final(&context) || !api_gguf_begins((const char *)decoded, bytes))
+    else if (wrong || !api_gguf_begins(decoded, bytes))
         pe_error_add(error, PE_MALFORMED, "gguf", "", "the beginning of a GGUF file in base64");
     else
-        read = api_gguf_read((const char *)decoded, bytes, error);
+        read = api_gguf_read(decoded, bytes, error);
     free(decoded);
     return read;
 }

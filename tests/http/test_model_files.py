@@ -1,5 +1,5 @@
-"""Other files than a config.json: GGUF, the original files of several publishers, and files that
-describe no model."""
+"""Other files than a config.json: GGUF, the original files of several publishers, and files
+that describe no model."""
 
 import json
 import math

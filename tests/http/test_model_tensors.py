@@ -158,7 +158,8 @@ class LeftOut(ServerCase):
     """What an answer does not have is named in it."""
 
     def test_parts_that_are_trained_are_named_with_the_request_that_gives_them(self):
-        names = [each["name"] for each in self.server.request("GET", "/v1/models").json()["models"]]
+        known = self.server.request("GET", "/v1/models").json()["models"]
+        names = [each["name"] for each in known]
         found = 0
         for name in names:
             plan = self.server.request("GET", f"/v1/models/{name}?plan=true").json()

@@ -56,7 +56,7 @@ OTHERS = {
     r"libpq-fe\.h": ["server/store/postgres_engine.c", "server/store/postgres_link.c"],
     r"png\.h": ["api/formats/png.c"],
     r"zlib\.h": ["api/bytes/gzip.c", "api/http/coding.c", "api/formats/png.c"],
-    r"nettle/.*": ["api/bytes/digest.c"],
+    r"nettle/.*": ["api/bytes/digest.c", "api/bytes/base64.c"],
     r"jansson\.h": ["api/"],
     r"(sys/socket|netinet/.*|arpa/.*|sys/epoll|poll|signal)\.h": ["server/"],
     r"(sys/)?time\.h": ["server/"],
