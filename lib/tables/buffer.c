@@ -95,11 +95,9 @@ void *pe_buffer_allocate(pe_pool *pool, size_t size, size_t *ret_capacity)
     if (size > SIZE_MAX / 4)
         return NULL;
     size_t capacity = pe_buffer_capacity(size);
-    if (size < HUGE_PAGE) {
-        *ret_capacity = capacity;
-        return aligned_alloc(ALIGNMENT, capacity);
-    }
     *ret_capacity = capacity;
+    if (capacity < HUGE_PAGE) /* what pe_buffer_release decides by */
+        return aligned_alloc(ALIGNMENT, capacity);
     void *block = pool ? take_idle(pool, capacity, ret_capacity) : NULL;
     block = block ? block : map(capacity);
     if (block && pool)

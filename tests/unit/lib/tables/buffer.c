@@ -10,17 +10,28 @@
 
 START_TEST(blocks_are_aligned_and_large_enough)
 {
-    static const size_t sizes[] = {1, 64, 65, 1 << 20, 2 << 20, (2 << 20) + 1, 5 << 20};
+    static const size_t sizes[] = {1,
+                                   64,
+                                   65,
+                                   1 << 20,
+                                   (2 << 20) - 64,
+                                   (2 << 20) - 63, /* rounded up it is a large one */
+                                   (2 << 20) - 1,
+                                   2 << 20,
+                                   (2 << 20) + 1,
+                                   5 << 20};
+    const uint64_t mapped = pe_buffer_mapped();
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         size_t capacity;
         unsigned char *block = pe_buffer_allocate(NULL, sizes[i], &capacity);
         ck_assert_ptr_nonnull(block);
         ck_assert_uint_ge(capacity, sizes[i]);
-        ck_assert_uint_eq((uintptr_t)block % (sizes[i] < 2 * MEBIBYTE ? 64 : 2 * MEBIBYTE), 0);
+        ck_assert_uint_eq((uintptr_t)block % (capacity < 2 * MEBIBYTE ? 64 : 2 * MEBIBYTE), 0);
         memset(block, 1, capacity);
         pe_buffer_release(NULL, block, capacity);
     }
     pe_buffer_release(NULL, NULL, 0);
+    ck_assert_uint_eq(pe_buffer_mapped(), mapped);
 }
 END_TEST
 
