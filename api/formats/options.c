@@ -33,13 +33,22 @@ bool api_takes_option(const api_format *format, const char *name)
     return false;
 }
 
+/* Whether an argument is an option of a format. */
+static bool is_named(const api_format *format, const api_arguments *arguments)
+{
+    bool named = false;
+    for (size_t i = 0; i < arguments->count; i++)
+        named = named || api_takes_option(format, arguments->items[i].name);
+    return named;
+}
+
 void api_options_read(api_options *ret_options, api_arguments *arguments, pe_error *error)
 {
     assert(api_format_count() <= API_FORMATS_MAX);
     *ret_options = (api_options){0};
     for (size_t f = 0; f < api_format_count(); f++) {
         const api_format *format = api_format_at(f);
-        if (format->option_count > 0)
+        if (is_named(format, arguments))
             ret_options->tables[f] =
                 pe_options_take(format->options, format->option_count, arguments->items,
                                 &arguments->count, error);

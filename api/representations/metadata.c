@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void api_representation_tag(api_representation *representation)
+void api_representation_tag(const api_representation *representation, api_etag *ret_etag)
 {
     char form[192 + API_VARIANT_BYTES]; /* format, tensors, coding and options */
     size_t key_length;
@@ -27,7 +27,7 @@ void api_representation_tag(api_representation *representation)
         {info->formula, strlen(info->formula)}, /* safetensors carry these three texts */
         {info->convention, strlen(info->convention)},
         {info->reference, strlen(info->reference)}};
-    api_etag_of(&representation->etag, pieces, sizeof pieces / sizeof *pieces);
+    api_etag_of(ret_etag, pieces, sizeof pieces / sizeof *pieces);
 }
 
 /* Add the fields that a 304 has as well: ETag, Cache-Control and Vary, which names the request
@@ -35,10 +35,13 @@ void api_representation_tag(api_representation *representation)
  * that header admits no coding at all, which is answered with 406. */
 static void add_cache_fields(const api_representation *representation, api_reply *reply)
 {
+    api_etag etag = representation->etag;
     const bool stored = representation->facts.stored, text = representation->format->text;
     if (stored && !representation->call->service->host->stored_for_all)
         api_reply_close(reply); /* hits share it */
-    api_reply_add(reply, "ETag", "%s", representation->etag.text);
+    if (!etag.text[0])
+        api_representation_tag(representation, &etag);
+    api_reply_add(reply, "ETag", "%s", etag.text);
     api_reply_add(reply, "Cache-Control", "%s",
                   stored ? "no-cache" /* the set may be replaced at any time */
                          : "public, max-age=86400, stale-while-revalidate=604800");

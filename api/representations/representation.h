@@ -31,7 +31,7 @@ typedef struct api_representation {
     api_coding coding;
     bool negotiated; /* the format was chosen by Accept, not named by the request */
     bool post;       /* the method is POST: no tag, caching, preconditions or ranges */
-    api_etag etag;   /* strong */
+    api_etag etag;   /* "" until the request's conditions ask for it */
     struct {
         uint64_t first, size;
         uint64_t
@@ -83,9 +83,9 @@ void api_representation_done(api_representation *representation);
 
 /* ---- metadata.c ---- */
 
-/* Find the entity tag. It hashes everything that the bytes depend on, and not the bytes, so
- * that nothing has to be computed for it. */
-void api_representation_tag(api_representation *representation);
+/* Find the strong entity tag. It hashes everything that the bytes depend on, and not the bytes,
+ * so that nothing has to be computed for it. */
+void api_representation_tag(const api_representation *representation, api_etag *ret_etag);
 
 /* A new reply without a body: 200 or 206 with all metadata; or 304 with those that it has, too.
  * The caller adds the fields that say how the tensors were obtained. NULL without memory. */

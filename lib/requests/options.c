@@ -12,17 +12,17 @@ struct pe_options {
     size_t count;
     pe_owned_value values[PE_OPTIONS_MAX];
     bool given[PE_OPTIONS_MAX];
-    char *texts[PE_OPTIONS_MAX]; /* as they were given */
+    char *texts[PE_OPTIONS_MAX]; /* as they were given, of rows whose values are no texts */
 };
 
-/* Keep the texts of the rows that are given. */
+/* Keep the texts of the rows that are given and are no texts themselves. */
 static void keep_texts(pe_options *options, const pe_reading *reading,
                        const pe_argument *arguments, size_t count, pe_error *reterr)
 {
     for (size_t i = 0; i < count; i++) {
         size_t row = pe_reading_index(reading, arguments[i].name);
         if (row == options->count || options->texts[row] || !arguments[i].text ||
-            arguments[i].kind == PE_KIND_NULL)
+            options->values[row].text || arguments[i].kind == PE_KIND_NULL)
             continue;
         options->texts[row] = strdup(arguments[i].text);
         if (!options->texts[row])
@@ -88,7 +88,9 @@ const pe_value *pe_options_value(const pe_options *options, size_t row)
 
 const char *pe_options_text(const pe_options *options, size_t row)
 {
-    return options ? options->texts[row] : NULL;
+    if (!options || !options->given[row])
+        return NULL;
+    return options->texts[row] ? options->texts[row] : options->values[row].text;
 }
 
 pe_problem *pe_options_refuse(const pe_options *options, size_t row, pe_error *reterr,
@@ -96,11 +98,11 @@ pe_problem *pe_options_refuse(const pe_options *options, size_t row, pe_error *r
 {
     char text[512]; /* longer than a problem holds, which says where it is cut */
     va_list list;
-    if (!pe_options_text(options, row))
+    const char *given = pe_options_text(options, row);
+    if (!given)
         return NULL;
     va_start(list, allowed);
     vsnprintf(text, sizeof text, allowed, list);
     va_end(list);
-    return pe_error_add(reterr, PE_MALFORMED, options->rows[row].name, options->texts[row],
-                        "%s", text);
+    return pe_error_add(reterr, PE_MALFORMED, options->rows[row].name, given, "%s", text);
 }
