@@ -66,7 +66,7 @@ static size_t list_thetas(pe_rotary_trial *self, double thetas[THETAS_MAX])
         for (size_t i = 0; i < PE_COUNT(THETAS); i++)
             if (fabs(pe_log_double(THETAS[i]) - self->log_theta) <= 4 * error)
                 add(thetas, &count, THETAS_MAX, THETAS[i]);
-        add(thetas, &count, THETAS_MAX, pe_rotary_decimal(theta, fmin(error, 0.05)));
+        add(thetas, &count, THETAS_MAX, pe_find_decimal(theta, fmin(error, 0.05)));
     }
     return count;
 }
@@ -93,11 +93,11 @@ static void list_factors(pe_rotary_trial *self)
                             0.01);
         measured++;
         if (factor > 1.01)
-            add_factor(self, pe_rotary_decimal(factor, error));
+            add_factor(self, pe_find_decimal(factor, error));
     }
     if (seen->amplitude > 1.01 && seen->amplitude < 2)
-        add_factor(self, pe_rotary_decimal(pe_exp_double(10 * (seen->amplitude - 1)),
-                                           fmin(10 * seen->amplitude_error, 0.05)));
+        add_factor(self, pe_find_decimal(pe_exp_double(10 * (seen->amplitude - 1)),
+                                         fmin(10 * seen->amplitude_error, 0.05)));
 }
 
 /* Try types that let theta grow. */
@@ -114,8 +114,8 @@ static void search_grown(pe_rotary_trial *self)
         if (self->log_growth < 1e-3 || self->log_growth > 7)
             continue;
         for (size_t type = 0; type < PE_ROTARY_COUNT; type++)
-            if (pe_rotary_searches[type].grown)
-                pe_rotary_searches[type].grown(self);
+            if (pe_rotary_known[type].search.grown)
+                pe_rotary_known[type].search.grown(self);
     }
 }
 
@@ -132,8 +132,8 @@ static void search_all(pe_rotary_trial *self)
         pe_rotary_predict_base(self, thetas[t]);
         list_factors(self);
         for (size_t type = 0; type < PE_ROTARY_COUNT; type++)
-            if (pe_rotary_searches[type].scaled)
-                pe_rotary_searches[type].scaled(self);
+            if (pe_rotary_known[type].search.scaled)
+                pe_rotary_known[type].search.scaled(self);
     }
 }
 

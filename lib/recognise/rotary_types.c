@@ -1,6 +1,7 @@
 #include "recognise/rotary_types.h"
 
 #include "numerics/elementary.h"
+#include "recognise/seen.h"
 
 #include <math.h>
 #include <string.h>
@@ -27,7 +28,7 @@ void pe_rotary_predict_base(pe_rotary_trial *self, double theta)
 double pe_rotary_choose_step(const pe_rotary_trial *self, double factor)
 {
     double error = fmax(1e-12, 2 * self->seen->errors[0]);
-    return pe_rotary_decimal(self->seen->frequencies[0] * factor, fmax(error, 1e-6));
+    return pe_find_decimal(self->seen->frequencies[0] * factor, fmax(error, 1e-6));
 }
 
 /* Start a law: the others of its settings are 0. */
@@ -62,7 +63,7 @@ static void consider_divided(pe_rotary_trial *self, pe_rotary *rotary, double fa
 static void try_linear(pe_rotary_trial *self)
 {
     pe_rotary rotary = begin_law(self, PE_ROTARY_LINEAR);
-    double measured = pe_rotary_decimal(1 / self->seen->frequencies[0], 1e-6);
+    double measured = pe_find_decimal(1 / self->seen->frequencies[0], 1e-6);
     for (size_t f = 0; f <= self->factor_count; f++) {
         double factor = f < self->factor_count ? self->factors[f] : measured;
         if (factor > 1)
@@ -168,7 +169,7 @@ static void try_ntk(pe_rotary_trial *self)
 {
     const double log = self->log_growth, error = self->growth_error;
     pe_rotary rotary = begin_law(self, PE_ROTARY_NTK);
-    rotary.factor = pe_rotary_decimal(pe_exp_double(log), fmax(error, 1e-9));
+    rotary.factor = pe_find_decimal(pe_exp_double(log), fmax(error, 1e-9));
     consider_grown(self, &rotary, rotary.factor,
                    PE_ROTARY_DIGIT * (1 + pe_rotary_digits(rotary.factor) + self->place / 8));
     for (size_t f = 0; f < self->factor_count; f++) {
@@ -211,6 +212,11 @@ static double grown(const pe_rotary *rotary, double growth)
 {
     double d = (double)rotary->width;
     return rotary->theta * pe_power_double(growth, d / (d - 2));
+}
+
+static double keep_theta(const pe_rotary *rotary)
+{
+    return rotary->theta;
 }
 
 static double grow_ntk(const pe_rotary *rotary)
@@ -292,31 +298,6 @@ static float blend_llama3(const pe_rotary *rotary, size_t i, float frequency, fl
 
 /* ---- all types ---- */
 
-#define SEARCH(type, name, completes, scales, attends, rules, base, float32, search)           \
-    [PE_ROTARY_##type] = search,
-const pe_rotary_search_part pe_rotary_searches[] = {PE_ROTARY_TYPES(SEARCH)};
-
-typedef struct formula {
-    double (*compute_base)(const pe_rotary *rotary);
-    float (*scale)(const pe_rotary *rotary, size_t i, float frequency, float power);
-} formula;
-
-#define FORMULA(type, name, completes, scales, attends, rules, base, float32, search)          \
-    [PE_ROTARY_##type] = {base, float32},
-static const formula FORMULAS[] = {PE_ROTARY_TYPES(FORMULA)};
-
-bool pe_rotary_has_formula(const pe_rotary *rotary)
-{
-    return FORMULAS[rotary->type].scale != NULL;
-}
-
-double pe_rotary_compute_base(const pe_rotary *rotary)
-{
-    const formula *own = &FORMULAS[rotary->type];
-    return own->compute_base ? own->compute_base(rotary) : rotary->theta;
-}
-
-float pe_rotary_scale_float(const pe_rotary *rotary, size_t i, float frequency, float power)
-{
-    return FORMULAS[rotary->type].scale(rotary, i, frequency, power);
-}
+#define KNOWLEDGE(type, name, completes, scales, attends, rules, base, float32, search)        \
+    [PE_ROTARY_##type] = {search, base, float32},
+const pe_rotary_knowledge pe_rotary_known[] = {PE_ROTARY_TYPES(KNOWLEDGE)};
