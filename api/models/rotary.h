@@ -36,6 +36,7 @@ typedef struct rotary_facts {
     const char *global_keys; /* … and its key */
     double local_head;       /* unused unless global_head is set */
     bool alpha;              /* rope_type dynamic reads alpha */
+    const char *factor_keys; /* a factor beside, with which the rope_type is dynamic */
     bool mscales;            /* short_mscale and long_mscale are attention factors */
     bool yarn_is_longrope;   /* as su is */
     bool softmax_scale;      /* scores are multiplied by the square of yarn's mscale */

@@ -100,7 +100,8 @@ static void read_type(rotary_keys *keys)
         model_choice(&keys->dictionary, "rope_type",
                      "default linear dynamic yarn longrope llama3 proportional mrope su",
                      "default", &keys->type_from);
-    if (keys->type_from.kind == API_ORIGIN_DEFAULT && model_has(&keys->dictionary, "factor"))
+    if (keys->dictionary.path && keys->type_from.kind == API_ORIGIN_DEFAULT &&
+        model_has(&keys->dictionary, "factor"))
         model_note(keys->dictionary.planner->plan->notes,
                    "%s has factor but no rope_type: it scales nothing, as in transformers.",
                    keys->dictionary.path);
@@ -224,6 +225,8 @@ rotary_keys model_rotary_keys(model_config *config, const rotary_facts *facts,
     rotary_keys keys = {.facts = facts, .layer_type = layer_type};
     keys.dictionary = find_dictionary(config, &keys);
     read_type(&keys);
+    if (facts->factor_keys && model_has(config, facts->factor_keys))
+        keys.type = "dynamic";
     read_theta(config, &keys);
     read_head(config, &keys);
     read_part_that_turns(config, &keys);

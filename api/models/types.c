@@ -241,6 +241,8 @@ static const model_type TYPES[] = {
 
 const model_type *model_type_find(const char *name)
 {
+    if (!name)
+        return NULL;
     for (size_t i = 0; i < sizeof TYPES / sizeof *TYPES; i++)
         if (strcmp(TYPES[i].name, name) == 0)
             return &TYPES[i];
