@@ -205,7 +205,8 @@
 #define FLAT_TEXT(its_type)                                                                    \
     COMPONENT(.name = "text", .keys = "text_config", .type = (its_type), .flat = true,         \
               .ignore_type = true)
-#define VISION(...)     COMPONENT(.name = "vision", .keys = "vision_config", .type = __VA_ARGS__)
+#define VISION(...) COMPONENT(.name = "vision", .keys = "vision_config", .type = __VA_ARGS__)
+
 #define OWN_VISION(...) VISION(__VA_ARGS__, .ignore_type = true)
 #define AUDIO(...)      COMPONENT(.name = "audio", .keys = "audio_config", .type = __VA_ARGS__)
 #define OWN_AUDIO(...)  AUDIO(__VA_ARGS__, .ignore_type = true)

@@ -89,10 +89,11 @@ class Names(Identity):
 
 class Texts(Identity):
     def test_a_byte_order_mark_is_skipped(self):
+        rope = {"scheme": "rope", "length": 2, "dim": 4}
         for path, body in (
             ("/v1/models?plan=true", {"model_type": "llama"}),
             ("/v1/encodings/rope", {"length": 2, "dim": 4}),
-            ("/v1/batch", {"requests": [{"name": "a", "scheme": "rope", "length": 2, "dim": 4}]}),
+            ("/v1/batch", {"requests": [{"name": "a", **rope}]}),
         ):
             text = b"\xef\xbb\xbf" + json.dumps(body).encode()
             reply = self.post(path, text)

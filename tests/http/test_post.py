@@ -202,7 +202,8 @@ class Post(ServerCase):
                             '(given: "4", a string)'),
             "layout": (3, "one of interleaved, concat, concat_cos_first, written as a JSON "
                           "string"),
-            "zero_first_row": ("true", 'true or false, written without quotes (given: "true", a string)'),
+            "zero_first_row": ("true", 'true or false, written without quotes (given: "true", '
+                               'a string)'),
             "positions": ([], "a list of numbers from -9007199254740992 to 9007199254740992, "
                           "with at least one item"),
             "format": (1, "a name, written as a JSON string (given: 1)"),
