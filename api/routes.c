@@ -146,6 +146,7 @@ static const api_route ROUTES[] = {
      .schema = "ModelComparison"},
     {.method = "GET",
      .pattern = "/v1/models/{model}",
+     .slashes = true,
      .endpoint = api_get_model,
      .summary = "The position tensors of a well-known model",
      .tag = "models",
@@ -245,7 +246,7 @@ static bool has_path(const char *target, path_match *ret_match)
         end++;
     ret_match->parameter = (api_segment){end, 0};
     if (*pattern == '{') {
-        while (*end && *end != '/' && *end != '?')
+        while (*end && (*end != '/' || ret_match->route->slashes) && *end != '?')
             end++;
         ret_match->parameter.size = (size_t)(end - (const char *)ret_match->parameter.data);
     }

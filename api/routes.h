@@ -32,6 +32,7 @@ typedef enum api_kind {
 
 typedef struct api_route {
     const char *method, *pattern; /* a pattern may end in /{name} */
+    bool slashes;                 /* what {name} stands for may hold slashes */
     const char *summary, *tag;    /* for the OpenAPI document */
     api_kind kind;
     const char *schema; /* names the schema of the JSON answer; NULL: the answer is no JSON */

@@ -138,18 +138,14 @@ api_reply *api_post_model(const api_call *call)
 
 static api_reply *refuse_name(const char *name)
 {
-    const char *names[256];
     char detail[160];
-    size_t count = api_known_model_count() < 256 ? api_known_model_count() : 256;
-    for (size_t i = 0; i < count; i++)
-        names[i] = api_known_model_at(i)->name;
     snprintf(detail, sizeof detail,
              "no model is known as \"%.60s\"; GET /v1/models lists them, POST takes any "
              "config.json",
              name);
     return api_problem(API_NOT_FOUND,
                        api_is_utf8(name, strlen(name)) ? detail : "no such model",
-                       pe_nearest(name, names, count), NULL);
+                       api_known_model_suggest(name), NULL);
 }
 
 api_reply *api_get_model(const api_call *call)

@@ -176,6 +176,11 @@ static void refuse_value(const char *name, const json_t *value, pe_error *reterr
     const char *rule = "a number, a string, true, false or an array of numbers";
     if (json_is_object(value))
         rule = "left out; its members belong among the other parameters";
+    else if (json_is_array(json_array_get(value, 0)))
+        rule = json_array_size(value) == 1
+                   ? "one array of numbers; it is nested once too deep, so give the inner array"
+                   : "one array of numbers; it holds arrays, so give their numbers one after "
+                     "the other";
     char *shown = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(15));
     pe_error_add(reterr, PE_MALFORMED, name, shown ? shown : "", "%s", rule);
     free(shown);
@@ -252,9 +257,11 @@ static bool has_few_values(const char *body, size_t size, pe_error *reterr)
 json_t *api_object_from_json(const char *body, size_t size, pe_error *reterr)
 {
     json_error_t problem = {0};
-    if (!has_few_values(body ? body : "", size, reterr))
+    const char *text = body ? body : "";
+    const size_t mark = api_document_mark(text, size);
+    if (!has_few_values(text, size, reterr))
         return NULL;
-    json_t *object = json_loadb(body ? body : "", size,
+    json_t *object = json_loadb(text + mark, size - mark,
                                 JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &problem);
     if (json_is_object(object))
         return object;

@@ -21,6 +21,13 @@ void api_document_watch_memory(void)
     json_set_alloc_funcs(allocate, free);
 }
 
+size_t api_document_mark(const char *text, size_t size)
+{
+    static const char MARK[] = "\xef\xbb\xbf";
+    const size_t length = sizeof MARK - 1;
+    return size >= length && memcmp(text, MARK, length) == 0 ? length : 0;
+}
+
 bool api_document_lacked_memory(const json_error_t *problem)
 {
     enum json_error_code code = json_error_code(problem);

@@ -38,6 +38,9 @@ char *api_document_readable(json_t *document);
  * found out without memory. */
 void api_document_spoil(void);
 
+/* How many bytes of a text are a byte order mark, which some editors write before it. */
+size_t api_document_mark(const char *text, size_t size);
+
 /* A JSON number: an integer if the value is integral. */
 json_t *api_document_number(double number);
 

@@ -88,8 +88,10 @@ static const model_type *type_of(const model_config *inner, const component_fact
                    "%s is %s, which this release does not know: that component is left out.",
                    from.path, name);
     else if (!type)
-        model_refuse(inner->planner, from, json_object_get(inner->object, "model_type"),
-                     "a model type that GET /v1/models lists");
+        pe_problem_suggest(model_refuse(inner->planner, from,
+                                        json_object_get(inner->object, "model_type"),
+                                        "a model type that GET /v1/models lists"),
+                           model_type_suggest(name));
     return type;
 }
 

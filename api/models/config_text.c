@@ -130,13 +130,17 @@ static void refuse_text(const json_t *read, const json_error_t *problem, pe_erro
 json_t *api_config_read(const char *text, size_t size, pe_error *reterr)
 {
     json_error_t problem = {0};
-    if (!is_moderate(text ? text : "", size, reterr))
+    text = text ? text : "";
+    const size_t mark = api_document_mark(text, size);
+    text += mark;
+    size -= mark;
+    if (!is_moderate(text, size, reterr))
         return NULL;
-    const api_json_measure found = api_json_measure_of(text ? text : "", size);
+    const api_json_measure found = api_json_measure_of(text, size);
     if (!api_json_reserve(&found, size, CONFIG_COPIES, reterr))
         return NULL;
     size_t length;
-    char *copy = without_foreign_numbers(text ? text : "", size, &length);
+    char *copy = without_foreign_numbers(text, size, &length);
     if (!copy) {
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the body");
         return NULL;

@@ -316,17 +316,21 @@ static json_t *describe_component(const api_model_plan *plan, size_t index)
                      api_origin_describe(component->counted), "layers", layers);
 }
 
-/* One sentence about the plan. */
+/* One sentence about the plan, after what must be known first. */
 static json_t *summarise_plan(const api_model_plan *plan, uint64_t bytes, size_t left_out)
 {
     size_t counts[4] = {0};
     for (size_t i = 0; i < plan->part_count; i++)
         counts[plan->parts[i].state]++;
-    if (plan->part_count == 0)
-        return json_sprintf("%s: no positions, so nothing to compute.", plan->family);
     api_text text = {0};
     const char *before = ": ";
+    if (plan->warning)
+        api_text_add(&text, "%s\n", plan->warning);
     api_text_add(&text, "%s", plan->family);
+    if (plan->part_count == 0) {
+        api_text_add(&text, ": no positions, so nothing to compute.");
+        return take_string(&text);
+    }
     for (size_t i = 0; i < sizeof STATES / sizeof *STATES; i++) {
         if (counts[i] == 0)
             continue;

@@ -1,7 +1,10 @@
 /* Well-known models by name. */
 #include "models/known.h"
 
+#include "posenc.h"
+
 #include <string.h>
+#include <strings.h>
 
 #define KNOWN(its_name, its_source, ...)                                                       \
     {.name = (its_name), .source = (its_source), .config = #__VA_ARGS__},
@@ -20,10 +23,32 @@ const api_known_model *api_known_model_at(size_t index)
     return &MODELS[index];
 }
 
+/* A name without that of its owner: "Llama-3.1-8B" of "meta-llama/Llama-3.1-8B". */
+static const char *without_owner(const char *name)
+{
+    for (const char *at = name; *at; at++) {
+        if (*at == '/')
+            name = at + 1;
+        else if (strncasecmp(at, "%2f", 3) == 0)
+            name = at + 3;
+    }
+    return name;
+}
+
 const api_known_model *api_known_model_find(const char *name)
 {
+    const char *own = without_owner(name);
     for (size_t i = 0; i < api_known_model_count(); i++)
-        if (strcmp(MODELS[i].name, name) == 0)
+        if (strcasecmp(MODELS[i].name, own) == 0 ||
+            strcasecmp(without_owner(MODELS[i].source), own) == 0)
             return &MODELS[i];
     return NULL;
+}
+
+const char *api_known_model_suggest(const char *name)
+{
+    const char *names[sizeof MODELS / sizeof *MODELS];
+    for (size_t i = 0; i < api_known_model_count(); i++)
+        names[i] = MODELS[i].name;
+    return pe_nearest(without_owner(name), names, api_known_model_count());
 }

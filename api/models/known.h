@@ -13,7 +13,11 @@ typedef struct api_known_model {
 size_t api_known_model_count(void);
 const api_known_model *api_known_model_at(size_t index);
 
-/* NULL if there is none of the name. */
+/* The model of a name, or of a repository of the hub, whatever its case and its owner:
+ * "llama-3.1-8b", "meta-llama/Llama-3.1-8B". NULL if there is none. */
 const api_known_model *api_known_model_find(const char *name);
+
+/* The name that is nearest to one that is not known; NULL if none is near. */
+const char *api_known_model_suggest(const char *name);
 
 #endif

@@ -10,56 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A printable list of strings: "a, b". Also takes one string. */
-static void write_names(const json_t *list, char *dst, size_t size)
-{
-    size_t used = 0;
-    dst[0] = '\0';
-    if (json_is_string(list))
-        snprintf(dst, size, "%s", json_string_value(list));
-    for (size_t i = 0; i < json_array_size(list) && used + 1 < size; i++) {
-        const char *name = json_string_value(json_array_get(list, i));
-        int written =
-            snprintf(dst + used, size - used, "%s%s", i > 0 ? ", " : "", name ? name : "?");
-        used += written > 0 ? (size_t)written : 0;
-    }
-}
-
-/* Up to three model types that begin like a name, as a text. */
-static void write_relatives(const char *name, char *dst, size_t size)
-{
-    size_t used = 0, found = 0, length = strcspn(name, "-_0123456789.");
-    dst[0] = '\0';
-    for (size_t i = 0; length >= 3 && i < model_type_count() && found < 3; i++) {
-        const char *known = model_type_at(i)->name;
-        if (strncmp(known, name, length) != 0 || used + strlen(known) + 3 > size)
-            continue;
-        used += (size_t)snprintf(dst + used, size - used, "%s%s", found ? ", " : "", known);
-        found++;
-    }
-}
-
-/* Refuse a config whose model type has no row, with what the config says of itself. */
-static void refuse_type(const model_config *config, const char *name, pe_error *reterr)
-{
-    char classes[80], relatives[64];
-    const char *names[512];
-    size_t count = model_type_count() < 512 ? model_type_count() : 512;
-    for (size_t i = 0; i < count; i++)
-        names[i] = model_type_at(i)->name;
-    write_names(json_object_get(config->object, "architectures"), classes, sizeof classes);
-    write_relatives(name ? name : "", relatives, sizeof relatives);
-    bool custom = model_has(config, "auto_map");
-    pe_problem *problem = pe_error_add(
-        reterr, PE_OUT_OF_RANGE, "model_type", name ? name : "",
-        "one that GET /v1/models lists%s%s%s%s%s%s%s", relatives[0] ? ", such as " : "",
-        relatives, classes[0] || custom ? "; the config has" : "",
-        classes[0] ? " architectures " : "", classes, classes[0] && custom ? " and" : "",
-        custom ? " auto_map, so its code comes with the checkpoint" : "");
-    problem->reason = name ? PE_REASON_CHOICE : PE_REASON_MISSING;
-    pe_problem_suggest(problem, name ? pe_nearest(name, names, count) : NULL);
-}
-
 /* Whether the row itself says which components a model has. */
 static bool has_components(const model_type *type)
 {
@@ -86,6 +36,42 @@ static void plan_components(model_config *config)
     model_plan_component(config, &audio);
 }
 
+/* Whether transformers itself reads a key in some class, so that it is no key of other code. */
+static bool is_common(const char *path)
+{
+    static const char *const KEYS[] = {"rope_theta",
+                                       "rope_scaling",
+                                       "rope_parameters",
+                                       "max_position_embeddings",
+                                       "partial_rotary_factor",
+                                       "original_max_position_embeddings"};
+    for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++)
+        if (strncmp(path, KEYS[i], strlen(KEYS[i])) == 0)
+            return true;
+    return strchr(path, '.') != NULL;
+}
+
+/* Say that code which comes with the checkpoint may read what the row does not: before anything
+ * else, since its tables may be other ones. */
+static void note_code(model_planner *planner, json_t *config)
+{
+    api_model_plan *plan = planner->plan;
+    const char *keys = "";
+    for (size_t i = 0; i < json_array_size(plan->not_used); i++) {
+        const char *path = json_string_value(json_array_get(plan->not_used, i));
+        if (!is_common(path))
+            keys = model_keep(planner, json_sprintf("%s%s%s", keys, *keys ? ", " : "", path));
+    }
+    if (!*keys || !json_is_object(json_object_get(config, "auto_map")))
+        return;
+    plan->warning = model_keep(
+        planner,
+        json_sprintf("The config has auto_map: code that comes with the checkpoint may "
+                     "compute other tables, from %s, which %s does not read.",
+                     keys, plan->model_type));
+    json_array_insert_new(plan->notes, 0, json_string(plan->warning));
+}
+
 /* Fill a plan that is empty. */
 static void make_plan(api_model_plan *plan, json_t *object, const pe_limits *limits,
                       pe_error *reterr)
@@ -100,13 +86,8 @@ static void make_plan(api_model_plan *plan, json_t *object, const pe_limits *lim
     json_array_append_new(plan->kept, translated);
     object = translated;
     model_config config = {.planner = &planner, .object = object, .path = ""};
-    const char *name = json_string_value(json_object_get(object, "model_type"));
-    const char *class_name = json_string_value(json_object_get(object, "_class_name"));
-    if (!name || (class_name && model_type_find(class_name)))
-        name = class_name ? class_name : name;
-    config.type = name ? model_type_find(name) : NULL;
+    config.type = model_type_of(&config);
     if (!config.type) {
-        refuse_type(&config, name, reterr);
         json_decref(planner.used);
         return;
     }
@@ -119,6 +100,7 @@ static void make_plan(api_model_plan *plan, json_t *object, const pe_limits *lim
         model_plan_type(&config);
     model_list_unused(&planner, object);
     model_note_left_out(&planner, object, "");
+    note_code(&planner, object);
     if (planner.is_full)
         pe_error_add(reterr, PE_OUT_OF_RANGE, "body", "",
                      "a config of at most %d components with %d parts in all",

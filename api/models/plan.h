@@ -55,7 +55,8 @@ typedef struct api_model_component {
 
 typedef struct api_model_plan {
     const char *model_type;
-    const char *family; /* what the row of the model type says of it; or NULL */
+    const char *warning; /* the first line of its summary; NULL: none */
+    const char *family;  /* what the row of the model type says of it; or NULL */
     const api_model_options *options;
     api_model_component components[API_MODEL_COMPONENTS];
     size_t component_count;

@@ -133,6 +133,44 @@ static void add_first_position(const model_config *config, api_model_part *part)
                asked ? "; offset of the request says which one row 0 has" : "");
 }
 
+/* An odd width w has (w + 1) / 2 frequencies theta^(-2i/w): those of w + 1 columns with
+ * another theta. */
+static void add_odd_columns(const model_config *config, const rotary_keys *keys, double width,
+                            api_model_part *part)
+{
+    double theta = pow(keys->theta.value, (width + 1) / width);
+    model_argument_number(config, part, "dim", width + 1,
+                          model_add_remark(config, keys->partial.from, ", one column more"));
+    model_argument_number(
+        config, part, "rope_theta", theta,
+        model_add_remark(config, keys->theta.from, "^(%g/%g)", width + 1, width));
+    model_note(part->notes,
+               "The width is odd: the class has %g frequencies theta^(-2i/%g) and turns %g "
+               "columns.",
+               (width + 1) / 2, width, width + 1);
+}
+
+/* The columns that turn, and theta. */
+static void add_columns(const model_config *config, const rotary_keys *keys,
+                        api_model_part *part)
+{
+    double width = model_rotary_width(keys);
+    bool whole = isnan(keys->width.value);
+    if (keys->facts->floored && fmod(width, 2) == 1 && width < keys->head.value &&
+        strcmp(keys->type, "default") == 0) {
+        add_odd_columns(config, keys, width, part);
+        return;
+    }
+    if (whole)
+        model_argument_number(config, part, "dim", keys->head.value, keys->head.from);
+    else
+        model_argument_number(config, part, "dim", keys->width.value, keys->width.from);
+    model_argument_number(config, part, "rope_theta", keys->theta.value, keys->theta.from);
+    if (whole && keys->partial.value != 1)
+        model_argument_number(config, part, "partial_rotary_factor", keys->partial.value,
+                              keys->partial.from);
+}
+
 /* Plan one table. */
 static api_model_part *plan_table(const model_config *config, const rotary_keys *keys,
                                   const char *suffix, double seq_len)
@@ -149,17 +187,10 @@ static api_model_part *plan_table(const model_config *config, const rotary_keys 
         model_argument_length(config, part, keys->longest, API_MODEL_ROWS);
         add_first_position(config, part);
     }
-    if (isnan(keys->width.value))
-        model_argument_number(config, part, "dim", keys->head.value, keys->head.from);
-    else
-        model_argument_number(config, part, "dim", keys->width.value, keys->width.from);
-    model_argument_number(config, part, "rope_theta", keys->theta.value, keys->theta.from);
+    add_columns(config, keys, part);
     model_argument(config, part, "layout", part->pairing, keys->interleaved_from);
     if (options->table)
         model_argument(config, part, "table", options->table, MODEL_QUERY);
-    if (isnan(keys->width.value) && keys->partial.value != 1)
-        model_argument_number(config, part, "partial_rotary_factor", keys->partial.value,
-                              keys->partial.from);
     model_rotary_type(config, keys, seq_len, part);
     add_sections(config, keys, part);
     add_softmax_scale(keys, part);

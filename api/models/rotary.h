@@ -36,6 +36,9 @@ typedef struct rotary_facts {
     const char *global_keys; /* … and its key */
     double local_head;       /* unused unless global_head is set */
     bool alpha;              /* rope_type dynamic reads alpha */
+    bool doubled;            /* a head has twice the quotient's columns */
+    bool floored;            /* widths are rounded down; an odd one turns a column more */
+    const char *factor_keys; /* a factor beside, with which the rope_type is dynamic */
     bool mscales;            /* short_mscale and long_mscale are attention factors */
     bool yarn_is_longrope;   /* as su is */
     bool softmax_scale;      /* scores are multiplied by the square of yarn's mscale */

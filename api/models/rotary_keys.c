@@ -24,18 +24,13 @@ static bool is_by_layer_type(json_t *dictionary)
     return false;
 }
 
-/* The dictionary of a layer type, if the given one is by layer types; else itself. */
+/* The dictionary of a layer type, if the given one is by layer types; else itself. A class with
+ * one table takes none of them. */
 static model_config of_layer_type(const model_config *dictionary, const char *layer_type)
 {
-    const char *key;
-    json_t *value;
-    const char *chosen = NULL;
-    if (layer_type && json_is_object(json_object_get(dictionary->object, layer_type)))
-        chosen = layer_type;
-    json_object_foreach(dictionary->object, key,
-                        value) if (!chosen && !layer_type && json_is_object(value) &&
-                                   strstr(key, "attention")) chosen = key;
-    return chosen ? model_object(dictionary, chosen) : *dictionary;
+    bool has_own =
+        layer_type && json_is_object(json_object_get(dictionary->object, layer_type));
+    return has_own ? model_object(dictionary, layer_type) : *dictionary;
 }
 
 /* Note where transformers makes something else of a dictionary than its author meant, which is
@@ -47,8 +42,8 @@ static void note_dictionary(const model_config *config, const rotary_keys *keys,
     bool by_type = is_by_layer_type(found->object);
     if (by_type && !keys->layer_type)
         model_note(notes,
-                   "%s is by types of layers, but the class has one table: transformers takes "
-                   "none of them, and its default theta.",
+                   "%s is by types of layers, but the class has one table and takes none of "
+                   "them, as in transformers.",
                    found->path);
     if (!keys->layer_type || by_type || json_object_size(found->object) == 0)
         return;
@@ -105,7 +100,8 @@ static void read_type(rotary_keys *keys)
         model_choice(&keys->dictionary, "rope_type",
                      "default linear dynamic yarn longrope llama3 proportional mrope su",
                      "default", &keys->type_from);
-    if (keys->type_from.kind == API_ORIGIN_DEFAULT && model_has(&keys->dictionary, "factor"))
+    if (keys->dictionary.path && keys->type_from.kind == API_ORIGIN_DEFAULT &&
+        model_has(&keys->dictionary, "factor"))
         model_note(keys->dictionary.planner->plan->notes,
                    "%s has factor but no rope_type: it scales nothing, as in transformers.",
                    keys->dictionary.path);
@@ -160,6 +156,12 @@ static model_number divide_width(const model_config *config, const rotary_facts 
     head.from = hidden.from;
     if (hidden.from.kind == API_ORIGIN_CONFIG || heads.from.kind == API_ORIGIN_CONFIG)
         head.from = model_divide_origins(config, hidden.from, heads.from);
+    if (facts->doubled) {
+        head.value *= 2;
+        head.from = model_add_remark(config, head.from, ", doubled");
+    }
+    if (facts->floored)
+        head.value = floor(head.value);
     if (!isnan(head.value) && head.value != floor(head.value)) {
         json_t *given = json_real(heads.value);
         model_refuse(config->planner, heads.from, given,
@@ -171,6 +173,15 @@ static model_number divide_width(const model_config *config, const rotary_facts 
     return head;
 }
 
+/* Whether the config has both widths whose quotient is that of a head. */
+static bool has_widths(const model_config *config)
+{
+    api_origin from;
+    return model_find(config, "hidden_size", &from) &&
+           model_find(config, "num_attention_heads", &from);
+}
+
+/* The width of a head: its key, the class's own, or a quotient, as where the key is null. */
 static void read_head(const model_config *config, rotary_keys *keys)
 {
     const rotary_facts *facts = keys->facts;
@@ -184,9 +195,12 @@ static void read_head(const model_config *config, rotary_keys *keys)
     keys->head = *names ? model_integer(config, names, NAN) : none;
     if (keys->head.given && keys->head.value == 0) /* as Python's `or` */
         keys->head.given = false;
+    bool is_null = strcmp(names, "head_dim") == 0 && has_widths(config) &&
+                   json_is_null(json_object_get(config->object, names));
     if (!keys->head.given)
-        keys->head = fallback > 0 ? (model_number){false, fallback, model_default_of(config)}
-                                  : divide_width(config, facts);
+        keys->head = fallback > 0 && !is_null
+                         ? (model_number){false, fallback, model_default_of(config)}
+                         : divide_width(config, facts);
     if (keys->head.given && (keys->head.value < 1 || keys->head.value > 65536)) {
         model_refuse(config->planner, keys->head.from, NULL, "from 1 to 65536 columns");
         keys->head.value = NAN;
@@ -229,6 +243,8 @@ rotary_keys model_rotary_keys(model_config *config, const rotary_facts *facts,
     rotary_keys keys = {.facts = facts, .layer_type = layer_type};
     keys.dictionary = find_dictionary(config, &keys);
     read_type(&keys);
+    if (facts->factor_keys && model_has(config, facts->factor_keys))
+        keys.type = "dynamic";
     read_theta(config, &keys);
     read_head(config, &keys);
     read_part_that_turns(config, &keys);

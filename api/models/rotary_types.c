@@ -93,7 +93,13 @@ static void add_dynamic(const model_config *config, const rotary_keys *keys, dou
         model_note(part->notes, "theta grows by alpha^(d/(d-2)) for every sequence.");
         return;
     }
-    add_required(config, keys, part, "factor");
+    if (keys->facts->factor_keys) {
+        model_number factor = model_real(config, keys->facts->factor_keys, NAN);
+        model_argument_number(config, part, "factor", factor.value, factor.from);
+        model_fact_number(part, "factor", factor.value, factor.from);
+    } else {
+        add_required(config, keys, part, "factor");
+    }
     if (isnan(keys->longest.value))
         model_refuse(config->planner, model_origin(config, "max_position_embeddings"), NULL,
                      "given with rope_type dynamic");

@@ -205,7 +205,8 @@
 #define FLAT_TEXT(its_type)                                                                    \
     COMPONENT(.name = "text", .keys = "text_config", .type = (its_type), .flat = true,         \
               .ignore_type = true)
-#define VISION(...)     COMPONENT(.name = "vision", .keys = "vision_config", .type = __VA_ARGS__)
+#define VISION(...) COMPONENT(.name = "vision", .keys = "vision_config", .type = __VA_ARGS__)
+
 #define OWN_VISION(...) VISION(__VA_ARGS__, .ignore_type = true)
 #define AUDIO(...)      COMPONENT(.name = "audio", .keys = "audio_config", .type = __VA_ARGS__)
 #define OWN_AUDIO(...)  AUDIO(__VA_ARGS__, .ignore_type = true)
@@ -241,6 +242,8 @@ static const model_type TYPES[] = {
 
 const model_type *model_type_find(const char *name)
 {
+    if (!name)
+        return NULL;
     for (size_t i = 0; i < sizeof TYPES / sizeof *TYPES; i++)
         if (strcmp(TYPES[i].name, name) == 0)
             return &TYPES[i];

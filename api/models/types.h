@@ -8,6 +8,12 @@
 /* The row of a model type; NULL if there is none. */
 const model_type *model_type_find(const char *name);
 
+/* The model type that a name is a slip of: NULL, rather than one whose tables are others. */
+const char *model_type_suggest(const char *name);
+
+/* The row that reads a config. NULL, with a problem, if there is none. */
+const model_type *model_type_of(const model_config *config);
+
 size_t model_type_count(void);
 const model_type *model_type_at(size_t index); /* in the order of the table */
 

@@ -3,8 +3,8 @@ model's code.
 
 The facts of one model are {"model_type": …, "tensors": [{"component", "scheme", …}, …]}: of
 each tensor its head_dim, rotary_dim, rope_theta, layers and so on; inv_freq holds a count and
-some values, which must agree to 1e-12. Only what is stated is compared; a sentence such as "all
-46" is not. `entries` holds shapes and entries of tensors. Beside the tensors may stand the
+some values, which must agree to 1e-12. Only what is stated is compared; a sentence such as
+"all 46" is not. `entries` holds shapes and entries of tensors. Beside the tensors may stand the
 names of all components and the whole list not_used."""
 
 import math

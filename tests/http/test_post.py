@@ -199,10 +199,11 @@ class Post(ServerCase):
     def test_a_value_of_the_wrong_kind_is_told_how_json_writes_it(self):
         wrong = {
             "length": ("4", 'integer from 1 to 9007199254740992, written as a JSON number '
-                            '(given: "4")'),
+                            '(given: "4", a string)'),
             "layout": (3, "one of interleaved, concat, concat_cos_first, written as a JSON "
                           "string"),
-            "zero_first_row": ("true", 'true or false, written without quotes (given: "true")'),
+            "zero_first_row": ("true", 'true or false, written without quotes (given: "true", '
+                               'a string)'),
             "positions": ([], "a list of numbers from -9007199254740992 to 9007199254740992, "
                           "with at least one item"),
             "format": (1, "a name, written as a JSON string (given: 1)"),

@@ -92,11 +92,12 @@ START_TEST(a_value_is_asked_for_as_the_request_is_written)
               "query string means a blank, so write 1e4 instead of 1e+4 (given: \"1e 4\")");
     detail_is("integer", "{\"length\":\"4\"}",
               "length must be an integer from 1 to 9007199254740992, written as a JSON number "
-              "(given: \"4\")");
+              "(given: \"4\", a string)");
     detail_is("integer", "{\"length\":4.5}",
               "length must be an integer from 1 to 9007199254740992 (given: 4.5)");
     detail_is("sinusoidal", "{\"length\":4,\"dim\":8,\"zero_first_row\":\"true\"}",
-              "zero_first_row must be true or false, written without quotes (given: \"true\")");
+              "zero_first_row must be true or false, written without quotes (given: \"true\", "
+              "a string)");
     detail_is("binary", "length=4&width=2&order=lbs",
               "order must be one of msb, lsb (given: \"lbs\"); did you mean \"lsb\"?");
     detail_is("binary", "{\"length\":4,\"width\":2,\"order\":1}",

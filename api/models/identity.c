@@ -1,0 +1,249 @@
+/* Which row reads a config: by its model_type or _class_name, by keys of code that comes with
+ * the checkpoint; and what a config that no row reads seems to be. */
+#include "models/types.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Keys that say more than model_type: the config is for other code, which has a row of its own.
+ * `type` NULL: a config without model_type; `word`: what the first key must be, NULL: anything.
+ */
+static const struct {
+    const char *type, *keys, *word, *row;
+} CODES[] = {
+    {"xlm-roberta", "position_embedding_type", "rotary", "xlm-roberta-flash-implementation"},
+    {"bert", "alibi_starting_size", NULL, "mosaic-bert"},
+    {"nomic_bert", "rotary_emb_fraction", NULL, "nomic-bert-2048"},
+    {"llama", "use_scaled_rope", NULL, "llama-params"},
+    {NULL, "use_scaled_rope", NULL, "llama-params"},
+    {NULL, "dim n_heads n_layers norm_eps", NULL, "llama-params"},
+};
+
+/* Whether a config has all of several keys, joined by blanks, and the first one is the word. */
+static bool has_keys(const model_config *config, const char *keys, const char *word)
+{
+    char key[64];
+    for (const char *at = keys; *at; at += strspn(at, " ")) {
+        snprintf(key, sizeof key, "%.*s", (int)strcspn(at, " "), at);
+        const char *given = json_string_value(json_object_get(config->object, key));
+        if (!model_has(config, key) || (word && at == keys && (!given || strcmp(given, word))))
+            return false;
+        at += strcspn(at, " ");
+    }
+    return true;
+}
+
+/* The row of code that comes with the checkpoint; NULL: the config is not known to be for any.
+ */
+static const model_type *find_code(const model_config *config, const char *name)
+{
+    for (size_t i = 0; i < sizeof CODES / sizeof *CODES; i++)
+        if ((CODES[i].type && name ? strcmp(CODES[i].type, name) == 0
+                                   : !CODES[i].type && !name) &&
+            has_keys(config, CODES[i].keys, CODES[i].word))
+            return model_type_find(CODES[i].row);
+    return NULL;
+}
+
+/* ---- what a config seems to be ---- */
+
+/* Letters and digits of a name, up to `length` bytes, in lower case. */
+static void fold(const char *name, size_t length, char dst[64])
+{
+    size_t used = 0;
+    for (size_t i = 0; i < length && used + 1 < 64; i++)
+        if (isalnum((unsigned char)name[i]))
+            dst[used++] = (char)tolower((unsigned char)name[i]);
+    dst[used] = '\0';
+}
+
+/* The bytes of a class's name before what it is for: "Phi3" of Phi3ForCausalLM. */
+static size_t stem_of(const char *name)
+{
+    static const char *const ENDS[] = {"For", "Model", "LMHead", "Config", "Transformer"};
+    size_t stem = strlen(name);
+    for (size_t i = 0; i < sizeof ENDS / sizeof *ENDS; i++) {
+        const char *end = strstr(name, ENDS[i]);
+        if (end && end > name && (size_t)(end - name) < stem)
+            stem = (size_t)(end - name);
+    }
+    return stem;
+}
+
+/* The model type whose name is that of a class. */
+static const char *find_by_class(const char *class_name)
+{
+    char wanted[64], known[64];
+    if (!class_name)
+        return NULL;
+    fold(class_name, stem_of(class_name), wanted);
+    for (size_t i = 0; i < model_type_count(); i++) {
+        const char *name = model_type_at(i)->name;
+        fold(name, strlen(name), known);
+        if (strcmp(known, wanted) == 0)
+            return name;
+    }
+    return NULL;
+}
+
+/* Whether two folded names have the same digits, in the same order: another number is another
+ * model. */
+static bool have_same_digits(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        while (isalpha((unsigned char)*a))
+            a++;
+        while (isalpha((unsigned char)*b))
+            b++;
+        if (*a != *b || !*a)
+            return *a == *b;
+    }
+}
+
+#define SHORTEST_TYPO 5 /* letters; names of fewer are all near each other */
+
+/* Whether one name is the other with a slip of the hand: one letter more, less or changed, or
+ * two that are swapped. */
+static bool is_slip(const char *a, const char *b)
+{
+    size_t n = strlen(a), m = strlen(b), longer = n > m ? n : m, shorter = n > m ? m : n;
+    size_t before = 0, after = 0;
+    while (before < shorter && a[before] == b[before])
+        before++;
+    while (after < shorter - before && a[n - 1 - after] == b[m - 1 - after])
+        after++;
+    size_t rest = longer - before - after;
+    bool swapped =
+        rest == 2 && n == m && a[before] == b[before + 1] && a[before + 1] == b[before];
+    return n >= SHORTEST_TYPO && (rest <= 1 || swapped) && have_same_digits(a, b);
+}
+
+/* How well two names agree, from 0, not at all, over a slip to the very same letters. Of
+ * classes their stems are compared, after the whole. */
+static int agreement(const char *given, const char *known, bool are_classes)
+{
+    char a[64], b[64];
+    fold(given, strlen(given), a);
+    fold(known, strlen(known), b);
+    if (strcmp(a, b) == 0)
+        return 3;
+    if (are_classes) {
+        fold(given, stem_of(given), a);
+        fold(known, stem_of(known), b);
+        if (strcmp(a, b) == 0)
+            return 2;
+    }
+    return is_slip(a, b) ? 1 : 0;
+}
+
+/* The model type that a name is a slip of; NULL: none, or several. */
+static const char *find_by_letters(const char *name, bool is_class)
+{
+    const char *found = NULL;
+    int best = 0;
+    for (size_t i = 0; i < model_type_count(); i++) {
+        const char *type = model_type_at(i)->name;
+        int agreed =
+            isupper((unsigned char)*type) || !is_class ? agreement(name, type, is_class) : 0;
+        if (agreed == 1 && best == 1)
+            found = NULL; /* either may be meant */
+        if (agreed <= best)
+            continue;
+        best = agreed;
+        found = type;
+    }
+    return found;
+}
+
+/* The name of a class that the config mentions: "Phi3ForCausalLM"; NULL: none. */
+static const char *class_of(const model_config *config)
+{
+    const json_t *classes = json_object_get(config->object, "architectures");
+    const char *name = json_string_value(json_array_get(classes, 0));
+    const json_t *map = json_object_get(config->object, "auto_map");
+    const char *own = json_string_value(json_object_get(map, "AutoConfig"));
+    if (own && strrchr(own, '.'))
+        own = strrchr(own, '.') + 1;
+    return name ? name : own;
+}
+
+/* A printable list of strings: "a, b". Also takes one string. */
+static void write_names(const json_t *list, char *dst, size_t size)
+{
+    size_t used = 0;
+    dst[0] = '\0';
+    if (json_is_string(list))
+        snprintf(dst, size, "%s", json_string_value(list));
+    for (size_t i = 0; i < json_array_size(list) && used + 1 < size; i++) {
+        const char *name = json_string_value(json_array_get(list, i));
+        int written =
+            snprintf(dst + used, size - used, "%s%s", i > 0 ? ", " : "", name ? name : "?");
+        used += written > 0 ? (size_t)written : 0;
+    }
+}
+
+/* Whether a model type is that of one component of a model. */
+static bool is_of_component(const char *name)
+{
+    static const char *const ENDS[] = {"_text", "_vision", "_audio", "_encoder", "_model"};
+    for (size_t i = 0; i < sizeof ENDS / sizeof *ENDS; i++) {
+        size_t length = strlen(name), end = strlen(ENDS[i]);
+        if (length > end && strcmp(name + length - end, ENDS[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Up to three model types that begin like a name, as a text. */
+static void write_relatives(const char *name, char *dst, size_t size)
+{
+    size_t used = 0, found = 0, length = strcspn(name, "-_0123456789.");
+    dst[0] = '\0';
+    for (size_t i = 0; length >= 3 && i < model_type_count() && found < 3; i++) {
+        const char *known = model_type_at(i)->name;
+        if (strncmp(known, name, length) != 0 || is_of_component(known) ||
+            used + strlen(known) + 3 > size)
+            continue;
+        used += (size_t)snprintf(dst + used, size - used, "%s%s", found ? ", " : "", known);
+        found++;
+    }
+}
+
+/* Refuse a config that no row reads, with what it says of itself. */
+static void refuse(const model_config *config, const char *key, const char *name)
+{
+    char classes[80], relatives[64];
+    write_names(json_object_get(config->object, "architectures"), classes, sizeof classes);
+    write_relatives(name ? name : "", relatives, sizeof relatives);
+    bool custom = model_has(config, "auto_map");
+    bool is_class = strcmp(key, "_class_name") == 0;
+    pe_problem *problem = pe_error_add(
+        config->planner->error, PE_OUT_OF_RANGE, key, name ? name : "",
+        "one that GET /v1/models lists%s%s%s%s%s%s%s", relatives[0] ? ", such as " : "",
+        relatives, classes[0] || custom ? "; the config has" : "",
+        classes[0] ? " architectures " : "", classes, classes[0] && custom ? " and" : "",
+        custom ? " auto_map, so its code comes with the checkpoint" : "");
+    const char *suggested = is_class ? NULL : find_by_class(class_of(config));
+    problem->reason = name ? PE_REASON_CHOICE : PE_REASON_MISSING;
+    pe_problem_suggest(problem, suggested ? suggested
+                                : name    ? find_by_letters(name, is_class)
+                                          : NULL);
+}
+
+const char *model_type_suggest(const char *name)
+{
+    return find_by_letters(name, false);
+}
+
+const model_type *model_type_of(const model_config *config)
+{
+    const char *name = json_string_value(json_object_get(config->object, "model_type"));
+    const char *class_name = json_string_value(json_object_get(config->object, "_class_name"));
+    bool is_class = class_name && (!name || model_type_find(class_name));
+    const model_type *code = is_class ? NULL : find_code(config, name);
+    const model_type *type = code ? code : model_type_find(is_class ? class_name : name);
+    if (!type)
+        refuse(config, is_class ? "_class_name" : "model_type", is_class ? class_name : name);
+    return type;
+}
