@@ -1,10 +1,11 @@
-/* Configs of models. The input is a line with a query, and then a config.json. Whatever it
- * says, the plan is made or refused. A plan can be written as JSON; its layers use parts that
+/* Configs of models. The input is a line with a query, and then a config.json, another
+ * description, or the head of a GGUF file. Whatever it says, the plan is made or refused. A plan can be written as JSON; its layers use parts that
  * it has; and its arguments make the same request again. */
 #include "support/fuzz.h"
 
 #include "http/arguments.h"
 #include "models/config_text.h"
+#include "models/gguf.h"
 #include "models/plan.h"
 #include "json/document.h"
 
@@ -82,12 +83,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (error.count > 0)
         fuzz_check_error(&error);
     pe_error_init(&error);
-    json_t *config = api_config_read(text, rest, &error);
+    json_t *config = api_gguf_begins(text, rest) ? api_gguf_read(text, rest, &error)
+                                                 : api_config_read(text, rest, &error);
     if (config)
         plan_config(config, &options);
     else
         fuzz_check_error(&error);
     json_decref(config);
+    api_model_options_done(&options);
     api_arguments_done(&arguments);
     free(text);
     free(query);
