@@ -13,6 +13,7 @@ import unittest
 from pathlib import Path
 from typing import NamedTuple
 
+import gguf_file
 from faults import SANITIZED
 from server import ServerCase
 
@@ -195,6 +196,28 @@ CONFIGS = {
 }
 
 
+def pair_of(shape):
+    """Two configs of half of the bytes each."""
+    return (
+        lambda size, salt: '{"first":'
+        + shape(size // 2, salt)
+        + ',"second":'
+        + shape(size // 2, salt + "x")
+        + "}"
+    )
+
+
+PAIRS = {name: pair_of(shape) for name, shape in CONFIGS.items()}
+PAIRS["unknown members"] = lambda size, salt: members(size, lambda i: f"third{i}")
+PAIRS["a long name"] = lambda size, salt: '{"first":"' + "\\u0001" * (size // 6) + '"}'
+
+
+def gguf(size, salt):
+    """The head of a GGUF file with many unread pairs and lists."""
+    pairs = {f"llama.rope.x{i:08d}": [i] * 4 for i in range(size // 60)}
+    return gguf_file.write({"general.architecture": "llama", "general.name": salt, **pairs})
+
+
 def fitting_factors(size, salt):
     """Lists that the plan repeats, since they fit the head."""
     count = size // 8
@@ -265,6 +288,11 @@ def query_shapes(method, target, headers=None, body=b""):
         yield what, lambda size, salt, make=make: Asked(
             method, target + joint + make(size, salt), headers or {}, body
         )
+
+
+def post_gguf(target, size, salt):
+    headers = {"Content-Type": "application/octet-stream"}
+    return Asked("POST", target, headers, gguf(size * JSON_BODY // TARGET, salt))
 
 
 def name_shapes(method, before):
@@ -342,6 +370,14 @@ SHAPES = {
         *json_shapes("/v1/models?plan=true", CONFIGS, 250_000),
         *json_shapes("/v1/models?plan=true", {"factors": fitting_factors}, 32_000),
         *query_shapes("POST", "/v1/models", {"Content-Type": JSON}, LLAMA.encode()[:-1] + b"}"),
+        ("a GGUF file", lambda size, salt: post_gguf("/v1/models?plan=true", size, salt)),
+    ],
+    "POST /v1/models/compare": [
+        *json_shapes("/v1/models/compare", PAIRS, 250_000),
+        (
+            "a GGUF file",
+            lambda size, salt: post_gguf("/v1/models/compare?against=gpt2", size, salt),
+        ),
     ],
     "GET /v1/models/{model}": [
         *query_shapes("GET", "/v1/models/llama-3.1-8b?plan=true"),

@@ -197,6 +197,11 @@ def models(rng):
     return document("/v1/models?plan=true", config)
 
 
+def compare_models(rng):
+    first, second = (json.loads(models(rng).body) for _ in range(2))
+    return document("/v1/models/compare", {"first": first, "second": second})
+
+
 ROWS = {
     ("get", "/v1/encodings/{scheme}"): get_encodings,
     ("post", "/v1/encodings/{scheme}"): post_encodings,
@@ -209,6 +214,7 @@ ROWS = {
     ("post", "/v1/apply/{scheme}"): apply,
     ("post", "/v1/convert/rope"): convert,
     ("post", "/v1/models"): models,
+    ("post", "/v1/models/compare"): compare_models,
 }
 
 # Routes that compute nothing: documents, health, and the sets themselves.

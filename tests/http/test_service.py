@@ -178,6 +178,7 @@ class OpenApi(ServerCase):
             "/v1/convert/rope": {"post"},
             "/v1/apply/{scheme}": {"post"},
             "/v1/models": {"get", "post"},
+            "/v1/models/compare": {"post"},
         }
         tables = {path for path, _ in self.tables()}
         self.assertEqual(set(self.document["paths"]), expected | tables | set(others))
