@@ -307,7 +307,7 @@ static void store(pe_dtype dtype, const double *restrict rounded, size_t count, 
             floats[i] = (float)(rounded[i] + 0.0);
     else if (dtype == PE_BF16)
         for (size_t i = 0; i < count; i++)
-            halves[i] = pe_round_to_half(rounded[i], PE_BF16_DROPPED, PE_BF16_BIAS);
+            halves[i] = pe_bf16_of_float((float)(rounded[i] + 0.0));
     else
         for (size_t i = 0; i < count; i++)
             halves[i] = pe_round_to_half(rounded[i], PE_F16_DROPPED, PE_F16_BIAS);

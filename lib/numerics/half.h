@@ -52,4 +52,10 @@ static inline float pe_float_of_bf16(uint16_t half)
     return pe_float_of_bits((uint32_t)half << 16);
 }
 
+/* The bfloat16 that a float is already. */
+static inline uint16_t pe_bf16_of_float(float value)
+{
+    return (uint16_t)(pe_bits_of_float(value) >> 16);
+}
+
 #endif
