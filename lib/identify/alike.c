@@ -161,7 +161,7 @@ static bool try_value(likeness *self, const pe_parameter *parameter, const char 
 static bool try_number(likeness *self, const pe_parameter *parameter, double number)
 {
     char text[PE_PRINT_MAX];
-    pe_seen_decimal(number, 1e-9, text);
+    pe_print_number(text, pe_find_decimal(number, 1e-9));
     return try_value(self, parameter, text);
 }
 
@@ -259,19 +259,19 @@ static void try_rotary(likeness *self)
         return;
     if (factor == 0 && step > 0 && step < 1) {
         pe_query_change(self->query, "step", NULL, query);
-        pe_seen_decimal(offset / step, 1e-12, text);
+        pe_print_number(text, pe_find_decimal(offset / step, 1e-12));
         pe_query_change(query, "offset", offset != 0 ? text : NULL, changed);
         pe_query_change(changed, "rope_type", "linear", query);
-        pe_seen_decimal(1 / step, 1e-12, text);
+        pe_print_number(text, pe_find_decimal(1 / step, 1e-12));
         pe_query_change(query, "factor", text, changed);
         try_request(self, self->scheme, tensor, changed);
     }
     if (factor > 0) {
         pe_query_change(self->query, "rope_type", NULL, query);
         pe_query_change(query, "factor", NULL, changed);
-        pe_seen_decimal(step / factor, 1e-12, text);
+        pe_print_number(text, pe_find_decimal(step / factor, 1e-12));
         pe_query_change(changed, "step", text, query);
-        pe_seen_decimal(offset / factor, 1e-12, text);
+        pe_print_number(text, pe_find_decimal(offset / factor, 1e-12));
         pe_query_change(query, "offset", offset != 0 ? text : NULL, changed);
         try_request(self, self->scheme, tensor, changed);
         /* 2 s / L - 1 = factor */

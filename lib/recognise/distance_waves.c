@@ -93,7 +93,9 @@ bool pe_distance_law_of(const pe_view *view, pe_wave_layout layout, pe_distance_
     return true;
 }
 
-bool pe_distance_limit(const pe_distance_law *law, const char *name, char dst[48])
+/* How far from 0 positions may be on either side, as one number; with neither limit seen,
+ * `name` is not written. False: the limits differ. */
+static bool write_limit(const pe_distance_law *law, const char *name, char dst[48])
 {
     dst[0] = '\0';
     if (law->is_low_seen || law->is_high_seen)
@@ -123,7 +125,7 @@ void pe_recognise_relative_sinusoidal(pe_seen *seen, pe_proposals *proposals)
     pe_distance_law law;
     for (size_t i = 0; i < PE_COUNT(LAYOUTS); i++) {
         if (!pe_distance_law_of(&seen->view, LAYOUTS[i].layout, &law) ||
-            !pe_distance_limit(&law, "max_distance", limit))
+            !write_limit(&law, "max_distance", limit))
             continue;
         note_reach(&law, proposals);
         pe_distances_window(&law.shape, -law.first, window);
@@ -172,7 +174,7 @@ void pe_recognise_transformer_xl(pe_seen *seen, pe_proposals *proposals)
     pe_distance_law law;
     for (size_t i = 0; i < PE_COUNT(LAYOUTS); i++) {
         if (!pe_distance_law_of(&seen->view, LAYOUTS[i].layout, &law) ||
-            !pe_distance_limit(&law, "clamp_length", limit))
+            !write_limit(&law, "clamp_length", limit))
             continue;
         note_reach(&law, proposals);
         if (seen->view.rank == 2)

@@ -20,8 +20,4 @@ typedef struct pe_distance_law {
 /* Read the law, where sines and cosines have this layout. False: there is none. */
 bool pe_distance_law_of(const pe_view *view, pe_wave_layout layout, pe_distance_law *ret_law);
 
-/* How far from 0 positions may be on either side, as one number; with neither limit seen,
- * `name` is not written. False: the limits differ. */
-bool pe_distance_limit(const pe_distance_law *law, const char *name, char dst[48]);
-
 #endif

@@ -28,7 +28,7 @@ void pe_propose_number(char *dst, size_t size, const char *name, double number, 
                        const char *default_text)
 {
     char text[PE_PRINT_MAX];
-    pe_seen_decimal(number, relative, text);
+    pe_print_number(text, pe_find_decimal(number, relative));
     bool is_default = strcmp(text, default_text) == 0;
     dst[0] = '\0';
     if (!is_default)

@@ -33,10 +33,8 @@ static double part_of(size_t pairs, size_t moving)
     double part = (double)moving / (double)pairs;
     double error = 1;
     for (int digits = 1; digits <= 17; digits++) {
-        char text[PE_PRINT_MAX];
         error /= 10;
-        pe_seen_decimal(part, error, text);
-        double decimal = strtod(text, NULL);
+        double decimal = pe_find_decimal(part, error);
         if ((size_t)floor((double)(2 * pairs) * decimal / 2) == moving)
             return decimal;
     }
@@ -253,7 +251,6 @@ static void propose_tables(pe_seen *seen, pe_proposals *proposals, const char *t
 static double unit_of_entries(const pe_seen *seen)
 {
     static const pe_dtype SHORT[] = {PE_BF16, PE_F16};
-    static const double UNITS[] = {0x1p-7, 0x1p-10};
     for (size_t i = 0; i < PE_COUNT(SHORT); i++) {
         unsigned char element[8];
         size_t exact = 0;
@@ -262,7 +259,7 @@ static double unit_of_entries(const pe_seen *seen)
             exact += pe_element_value(SHORT[i], element) == seen->sample[row];
         }
         if (exact == seen->sampled)
-            return UNITS[i];
+            return pe_dtypes[SHORT[i]].unit;
     }
     return pe_seen_unit(&seen->view);
 }

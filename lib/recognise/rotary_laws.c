@@ -66,7 +66,7 @@ static size_t list_thetas(pe_rotary_trial *self, double thetas[THETAS_MAX])
         for (size_t i = 0; i < PE_COUNT(THETAS); i++)
             if (fabs(pe_log_double(THETAS[i]) - self->log_theta) <= 4 * error)
                 add(thetas, &count, THETAS_MAX, THETAS[i]);
-        add(thetas, &count, THETAS_MAX, pe_rotary_decimal(theta, fmin(error, 0.05)));
+        add(thetas, &count, THETAS_MAX, pe_find_decimal(theta, fmin(error, 0.05)));
     }
     return count;
 }
@@ -93,11 +93,11 @@ static void list_factors(pe_rotary_trial *self)
                             0.01);
         measured++;
         if (factor > 1.01)
-            add_factor(self, pe_rotary_decimal(factor, error));
+            add_factor(self, pe_find_decimal(factor, error));
     }
     if (seen->amplitude > 1.01 && seen->amplitude < 2)
-        add_factor(self, pe_rotary_decimal(pe_exp_double(10 * (seen->amplitude - 1)),
-                                           fmin(10 * seen->amplitude_error, 0.05)));
+        add_factor(self, pe_find_decimal(pe_exp_double(10 * (seen->amplitude - 1)),
+                                         fmin(10 * seen->amplitude_error, 0.05)));
 }
 
 /* Try types that let theta grow. */

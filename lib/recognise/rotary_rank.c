@@ -23,17 +23,10 @@ int pe_rotary_digits(double number)
 {
     char text[PE_PRINT_MAX];
     int digits = 0;
-    pe_seen_decimal(number, 0, text);
+    pe_print_number(text, number);
     for (const char *c = text; *c && *c != 'e'; c++)
         digits += *c > '0' && *c <= '9';
     return digits;
-}
-
-double pe_rotary_decimal(double number, double error)
-{
-    char text[PE_PRINT_MAX];
-    pe_seen_decimal(number, error, text);
-    return strtod(text, NULL);
 }
 
 /* ---- comparing a law ---- */
@@ -143,7 +136,7 @@ static double choose_attention(const pe_rotary_ranking *self, pe_rotary_law *law
         }
     if (best < error)
         return found;
-    law->law.attention = pe_rotary_decimal(found, error);
+    law->law.attention = pe_find_decimal(found, error);
     return law->law.attention;
 }
 

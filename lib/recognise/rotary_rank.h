@@ -32,7 +32,4 @@ void pe_rotary_consider(pe_rotary_ranking *self, const pe_rotary *rotary, double
 /* The digits of a number as it is printed. */
 int pe_rotary_digits(double number);
 
-/* The decimal of the fewest digits within a relative error. */
-double pe_rotary_decimal(double number, double error);
-
 #endif

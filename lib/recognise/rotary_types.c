@@ -1,6 +1,7 @@
 #include "recognise/rotary_types.h"
 
 #include "numerics/elementary.h"
+#include "recognise/seen.h"
 
 #include <math.h>
 #include <string.h>
@@ -27,7 +28,7 @@ void pe_rotary_predict_base(pe_rotary_trial *self, double theta)
 double pe_rotary_choose_step(const pe_rotary_trial *self, double factor)
 {
     double error = fmax(1e-12, 2 * self->seen->errors[0]);
-    return pe_rotary_decimal(self->seen->frequencies[0] * factor, fmax(error, 1e-6));
+    return pe_find_decimal(self->seen->frequencies[0] * factor, fmax(error, 1e-6));
 }
 
 /* Start a law: the others of its settings are 0. */
@@ -62,7 +63,7 @@ static void consider_divided(pe_rotary_trial *self, pe_rotary *rotary, double fa
 static void try_linear(pe_rotary_trial *self)
 {
     pe_rotary rotary = begin_law(self, PE_ROTARY_LINEAR);
-    double measured = pe_rotary_decimal(1 / self->seen->frequencies[0], 1e-6);
+    double measured = pe_find_decimal(1 / self->seen->frequencies[0], 1e-6);
     for (size_t f = 0; f <= self->factor_count; f++) {
         double factor = f < self->factor_count ? self->factors[f] : measured;
         if (factor > 1)
@@ -168,7 +169,7 @@ static void try_ntk(pe_rotary_trial *self)
 {
     const double log = self->log_growth, error = self->growth_error;
     pe_rotary rotary = begin_law(self, PE_ROTARY_NTK);
-    rotary.factor = pe_rotary_decimal(pe_exp_double(log), fmax(error, 1e-9));
+    rotary.factor = pe_find_decimal(pe_exp_double(log), fmax(error, 1e-9));
     consider_grown(self, &rotary, rotary.factor,
                    PE_ROTARY_DIGIT * (1 + pe_rotary_digits(rotary.factor) + self->place / 8));
     for (size_t f = 0; f < self->factor_count; f++) {

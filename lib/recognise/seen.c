@@ -339,14 +339,15 @@ bool pe_seen_offset(pe_seen *seen, uint64_t first, uint64_t stride, uint64_t cou
            find_offset(seen, rising, used, rising[1], turned, ret_offset);
 }
 
-void pe_seen_decimal(double number, double relative, char dst[PE_PRINT_MAX])
+double pe_find_decimal(double number, double relative)
 {
     double decimal = number;
     for (int digits = 1; digits <= 17; digits++) {
-        snprintf(dst, PE_PRINT_MAX, "%.*g", digits, number);
-        decimal = strtod(dst, NULL);
+        char text[PE_PRINT_MAX];
+        snprintf(text, sizeof text, "%.*g", digits, number);
+        decimal = strtod(text, NULL);
         if (fabs(decimal - number) <= relative * fabs(number))
             break;
     }
-    pe_print_number(dst, decimal);
+    return decimal;
 }

@@ -64,7 +64,7 @@ bool pe_seen_geometric(pe_seen *seen, uint64_t first, uint64_t stride, uint64_t 
 bool pe_seen_offset(pe_seen *seen, uint64_t first, uint64_t stride, uint64_t count, bool sines,
                     double *ret_offset);
 
-/* The decimal of the fewest digits within a relative distance of a number, as text. */
-void pe_seen_decimal(double number, double relative, char dst[PE_PRINT_MAX]);
+/* The decimal of the fewest digits within a relative distance of a number. */
+double pe_find_decimal(double number, double relative);
 
 #endif

@@ -18,11 +18,9 @@ static double within(double error)
 
 double pe_wave_offset(double offset)
 {
-    char text[PE_PRINT_MAX];
     if (fabs(offset - rint(offset)) <= OFFSET_ABSOLUTE)
         return rint(offset) + 0.0; /* no negative zero */
-    pe_seen_decimal(offset, fmin(1e-4, 2e-3 / fabs(offset)), text);
-    return strtod(text, NULL);
+    return pe_find_decimal(offset, fmin(1e-4, 2e-3 / fabs(offset)));
 }
 
 void pe_wave_positions(double offset, double step, double error, char *dst, size_t size)
@@ -65,12 +63,10 @@ bool pe_wave_law_of(pe_seen *seen, pe_columns columns, bool sines, pe_wave_law *
     ret_law->geometric =
         pe_seen_geometric(seen, columns.first, columns.stride, columns.count, &geometry);
     if (ret_law->geometric) {
-        char text[PE_PRINT_MAX];
-        pe_seen_decimal(geometry.first, within(geometry.first_error), text);
         ret_law->ratio = geometry.ratio;
         ret_law->ratio_error = geometry.ratio_error;
         ret_law->first = geometry.first;
-        ret_law->step = strtod(text, NULL);
+        ret_law->step = pe_find_decimal(geometry.first, within(geometry.first_error));
     }
     ret_law->offset = rows;
     pe_wave_positions(rows * ret_law->step, ret_law->step, within(geometry.first_error),

@@ -21,14 +21,13 @@ typedef unsigned long long number;
 void pe_recognise_periodic(pe_seen *seen, pe_proposals *proposals)
 {
     pe_wave_law law;
-    char positions[2 * TEXT], text[PE_PRINT_MAX];
+    char positions[2 * TEXT];
     if (seen->view.rank != 2 || seen->sampled < 4 ||
         !pe_wave_law_of(seen, (pe_columns){0, 1, seen->columns}, true, &law) ||
         !law.geometric || fabs(law.ratio - 0.5) > 1e-3)
         return;
     proposals->reach = law.reach;
-    pe_seen_decimal(law.first / (PE_TURN / 4), 1e-3, text);
-    double step = strtod(text, NULL);
+    double step = pe_find_decimal(law.first / (PE_TURN / 4), 1e-3);
     pe_wave_positions(law.offset * step, step, 0, positions, sizeof positions);
     pe_propose(proposals, "encoding", "length=%llu&dim=%llu%s", (number)seen->rows,
                (number)seen->columns, positions);
