@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-void model_component_new(model_config *config, const char *name)
+/* Add a component to the plan, for the config. */
+static void add_component(model_config *config, const char *name)
 {
     api_model_plan *plan = config->planner->plan;
     if (plan->component_count == API_MODEL_COMPONENTS) {
@@ -45,7 +46,7 @@ void model_plan_type(model_config *config)
     const model_type *type = config->type;
     model_config current = *config;
     if (type->component)
-        model_component_new(&current, config->name ? config->name : type->component);
+        add_component(&current, config->name ? config->name : type->component);
     bool skip = false;
     for (const model_rule *rule = type->rules; rule->plan || rule->key; rule++) {
         if (!rule->plan)
@@ -165,7 +166,7 @@ void model_plan_stack(model_config *config, const void *stack_rule)
     if (fresh)
         component->name = name;
     else
-        model_component_new(config, name);
+        add_component(config, name);
     model_plan_layers(config, &facts->layers);
 }
 

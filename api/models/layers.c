@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool model_is_still(const char *layer_type)
+/* Whether a type of layers has no positions in any model, such as "conv". */
+static bool has_no_positions(const char *layer_type)
 {
     return model_lists("linear_attention conv mamba mamba2 recurrent cross_attention no_rope "
                        "linear lightning_attention",
@@ -64,7 +65,7 @@ static void read_types(model_config *config, const json_t *list, api_origin from
             model_refuse(config->planner, from, json_array_get(list, i), "a list of strings");
             return;
         }
-        bool known = model_is_still(type) || model_lists(LAYER_TYPES, type) ||
+        bool known = has_no_positions(type) || model_lists(LAYER_TYPES, type) ||
                      (facts->full && strcmp(type, facts->full) == 0) ||
                      (facts->other && strcmp(type, facts->other) == 0);
         if (!known) {
@@ -237,7 +238,7 @@ void model_use(model_config *config, const api_model_part *part, const char *lay
     int32_t index = (int32_t)(part - config->planner->plan->parts);
     for (size_t i = 0; i < component->layer_count; i++) {
         const char *type = component->types[i];
-        bool uses = layer_type ? strcmp(type, layer_type) == 0 : !model_is_still(type);
+        bool uses = layer_type ? strcmp(type, layer_type) == 0 : !has_no_positions(type);
         if (uses && component->layers[i] < 0)
             component->layers[i] = index;
     }

@@ -82,9 +82,6 @@ void model_use(model_config *config, const api_model_part *part, const char *lay
  * have a part. */
 void model_use_besides(model_config *config, api_model_part *part, const char *layer_type);
 
-/* Whether a type of layers has no positions in any model, such as "conv". */
-bool model_is_still(const char *layer_type);
-
 /* Whether the component has layers of a type; true where the layers are not known. */
 bool model_has_layers(model_config *config, const char *layer_type);
 

@@ -50,9 +50,6 @@ void model_plan_stack(model_config *config, const void *facts);
  * that of the object, "" for the whole. */
 void model_note_left_out(model_planner *planner, json_t *object, const char *path);
 
-/* Add a component to the plan, for the config. */
-void model_component_new(model_config *config, const char *name);
-
 /* ---- absolute.c ---- */
 
 /* A trained table with a row for each position, or one of sinusoids. */

@@ -28,7 +28,9 @@ static int compare(const natural *a, const natural *b)
     return pe_limbs_compare(a->limbs, b->limbs, a->count);
 }
 
-int pe_compare_powers(uint32_t a, uint32_t b, uint32_t c, unsigned p, unsigned t)
+/* Whether a^p is less than (-1), equal to (0) or greater than (1) b^t · c^(p-t), for
+ * 0 <= t <= p <= PE_BUCKETS_MAX and bases of at most 2^21. */
+static int compare_powers(uint32_t a, uint32_t b, uint32_t c, unsigned p, unsigned t)
 {
     natural left = {.limbs = {1}, .count = 1}, right = {.limbs = {1}, .count = 1};
     for (unsigned i = 0; i < p; i++) {
@@ -47,7 +49,7 @@ static uint32_t least_power(uint32_t b, uint32_t c, unsigned p, unsigned t, uint
     double guess = c * exp(log((double)b / c) * t / p);
     uint32_t probe = guess >= high ? high - 1 : guess <= low + 1 ? low + 1 : (uint32_t)guess;
     for (uint32_t reach = 1; high - low > 1; reach *= 2) {
-        if (pe_compare_powers(probe, b, c, p, t) >= 0) {
+        if (compare_powers(probe, b, c, p, t) >= 0) {
             high = probe;
             probe = probe - low > reach ? probe - reach : low + (probe - low) / 2;
         } else {
@@ -58,7 +60,11 @@ static uint32_t least_power(uint32_t b, uint32_t c, unsigned p, unsigned t, uint
     return high;
 }
 
-void pe_buckets_t5(uint32_t exact, uint32_t max, unsigned steps, uint32_t *ret_starts)
+/* T5 (arXiv:1910.10683; Mesh TensorFlow's _relative_position_bucket): each distance
+ * 0 … exact-1 has a bucket of its own; bucket exact + t, t < steps, begins at the least n with
+ * (n/exact)^steps >= (max/exact)^t. ret_starts[t] receives that n, for t = 0 … steps-1.
+ * 1 <= exact < max. */
+static void find_starts(uint32_t exact, uint32_t max, unsigned steps, uint32_t *ret_starts)
 {
     ret_starts[0] = exact;
     for (unsigned t = 1; t < steps; t++)
@@ -72,7 +78,7 @@ void pe_t5_buckets_init(pe_t5_buckets *ret_buckets, uint32_t buckets, uint32_t m
     ret_buckets->bidirectional = bidirectional;
     ret_buckets->exact = one_way / 2;
     ret_buckets->steps = one_way - ret_buckets->exact;
-    pe_buckets_t5(ret_buckets->exact, max_distance, ret_buckets->steps, ret_buckets->starts);
+    find_starts(ret_buckets->exact, max_distance, ret_buckets->steps, ret_buckets->starts);
 }
 
 size_t pe_t5_bucket(const pe_t5_buckets *buckets, int64_t distance)
@@ -97,14 +103,17 @@ size_t pe_t5_bucket(const pe_t5_buckets *buckets, int64_t distance)
     return bucket + buckets->exact + low;
 }
 
-void pe_buckets_deberta(uint32_t mid, uint32_t last, uint32_t *ret_ends)
+/* DeBERTa (arXiv:2006.03654; make_log_bucket_position): a magnitude a > mid has bucket
+ * mid + t, where t is the least with (a/mid)^(mid-1) <= (last/mid)^t. ret_ends[t] receives
+ * the greatest a of bucket mid + t, for t = 0 … mid-1. 1 <= mid < last. */
+static void find_ends(uint32_t mid, uint32_t last, uint32_t *ret_ends)
 {
     unsigned power = mid - 1;
     ret_ends[0] = mid;
     for (unsigned t = 1; t < mid; t++) {
         /* the least a above the bucket has a^power > last^t mid^(power-t) */
         uint32_t least = least_power(last, mid, power, t, mid, last);
-        bool equal = pe_compare_powers(least, last, mid, power, t) == 0;
+        bool equal = compare_powers(least, last, mid, power, t) == 0;
         ret_ends[t] = equal ? least : least - 1;
     }
 }
@@ -121,7 +130,10 @@ static int compare_steps(uint32_t mid, uint32_t last, uint32_t a, int64_t t)
     return pe_fixed_compare(pe_fixed_add(left, tiny), right) < 0 ? -1 : 0;
 }
 
-int64_t pe_bucket_deberta_beyond(uint32_t mid, uint32_t last, uint32_t a)
+/* The same t for a magnitude beyond the last bucket, where it is at least mid unless mid is 1:
+ * last < a < 2^32. Logarithms of 256 bits decide; quotients within 2^-150 of an integer count
+ * as that integer. */
+static int64_t find_bucket_beyond(uint32_t mid, uint32_t last, uint32_t a)
 {
     const double doubt = 1e-6; /* far above the error of double logarithms */
     double steps = log((double)a / mid) / log((double)last / mid) * (mid - 1);
@@ -138,8 +150,7 @@ void pe_deberta_buckets_init(pe_deberta_buckets *ret_buckets, int64_t buckets,
     ret_buckets->last = max_relative_positions - 1;
     ret_buckets->clamp = clamp;
     if (buckets > 0)
-        pe_buckets_deberta((uint32_t)ret_buckets->mid, (uint32_t)ret_buckets->last,
-                           ret_buckets->ends);
+        find_ends((uint32_t)ret_buckets->mid, (uint32_t)ret_buckets->last, ret_buckets->ends);
 }
 
 int64_t pe_deberta_bucket(const pe_deberta_buckets *buckets, int64_t relative)
@@ -148,9 +159,9 @@ int64_t pe_deberta_bucket(const pe_deberta_buckets *buckets, int64_t relative)
     if (buckets->mid == 0 || magnitude <= buckets->mid)
         return relative;
     if (magnitude > buckets->last && !buckets->clamp) {
-        int64_t bucket = buckets->mid + pe_bucket_deberta_beyond((uint32_t)buckets->mid,
-                                                                 (uint32_t)buckets->last,
-                                                                 (uint32_t)magnitude);
+        int64_t bucket =
+            buckets->mid + find_bucket_beyond((uint32_t)buckets->mid, (uint32_t)buckets->last,
+                                              (uint32_t)magnitude);
         return relative < 0 ? -bucket : bucket;
     }
     if (magnitude > buckets->last)

@@ -8,18 +8,23 @@
 
 #define MOST 0x1p53
 
-pe_grid_size pe_runs_grid(const pe_runs *runs, size_t grid)
+/* The size of a grid, after merging. */
+typedef struct grid_size {
+    uint64_t frames, height, width;
+} grid_size;
+
+static grid_size read_grid_size(const pe_runs *runs, size_t grid)
 {
     const double *size = &runs->sizes[PE_RUN_AXES * grid];
     const uint64_t frames = (uint64_t)size[0];
-    return (pe_grid_size){
+    return (grid_size){
         .frames = frames > 1 ? frames / (uint64_t)runs->temporal_merge : frames,
         .height = (uint64_t)size[1] / (uint64_t)runs->spatial_merge,
         .width = (uint64_t)size[2] / (uint64_t)runs->spatial_merge,
     };
 }
 
-static uint64_t cells_of(pe_grid_size size)
+static uint64_t cells_of(grid_size size)
 {
     double cells = (double)size.frames * (double)size.height * (double)size.width;
     return (uint64_t)fmin(cells, MOST);
@@ -50,7 +55,7 @@ static pe_run_start next_start(const pe_runs *runs, size_t index, pe_run_start a
 {
     uint64_t rows = (uint64_t)runs->text[index / 2], positions = rows;
     if (index % 2 == 1) {
-        pe_grid_size size = pe_runs_grid(runs, index / 2);
+        grid_size size = read_grid_size(runs, index / 2);
         rows = cells_of(size);
         positions = (uint64_t)time_of(runs, index / 2, size.frames - 1) + 1;
         positions = larger(positions, larger(size.height, size.width));
@@ -132,7 +137,7 @@ bool pe_runs_text_at(const pe_runs *runs, uint64_t row, uint64_t *ret_count,
 static void write_cells(const pe_runs *runs, size_t run, size_t axis, uint64_t row,
                         size_t count, double *ret_positions)
 {
-    const pe_grid_size size = pe_runs_grid(runs, run / 2);
+    const grid_size size = read_grid_size(runs, run / 2);
     const pe_run_start start = runs->starts[run];
     const uint64_t cell = row - start.row, plane = size.height * size.width;
     uint64_t column = cell % size.width, line = cell / size.width % size.height;

@@ -44,13 +44,6 @@ typedef struct pe_run_start {
     int64_t position;
 } pe_run_start;
 
-/* The size of a grid, after merging. */
-typedef struct pe_grid_size {
-    uint64_t frames, height, width;
-} pe_grid_size;
-
-pe_grid_size pe_runs_grid(const pe_runs *runs, size_t grid);
-
 /* The start of the run after the last one: the number of rows, and the position that comes
  * next. Not for position_ids. */
 pe_run_start pe_runs_end(const pe_runs *runs);

@@ -8,7 +8,8 @@
 
 #define ENTRY_PRICE 5
 
-size_t pe_offsets_lines(const pe_offsets *offsets)
+/* The number of lines of a plane. */
+static size_t count_lines(const pe_offsets *offsets)
 {
     return offsets->symmetric ? offsets->height : 2 * offsets->height - 1;
 }
@@ -26,8 +27,7 @@ void pe_offsets_copy(const pe_offsets *offsets, size_t plane, size_t query, size
 {
     size_t width = offsets->width, line = 2 * width - 1, size = offsets->element_size;
     size_t row = query / width, key_row = key / width, column = key % width;
-    const unsigned char *lines =
-        offsets->lines + plane * pe_offsets_lines(offsets) * line * size;
+    const unsigned char *lines = offsets->lines + plane * count_lines(offsets) * line * size;
     lines += (width - 1 - query % width) * size; /* where column 0 is */
     for (size_t part; count > 0; count -= part, key_row++, column = 0) {
         part = width - column < count ? width - column : count;
@@ -49,7 +49,7 @@ static inline __attribute__((always_inline)) void take_plane(unsigned char *line
 
 bool pe_offsets_take(pe_offsets *offsets, const void *table, size_t planes, pe_pace *pace)
 {
-    size_t rows = pe_offsets_lines(offsets) * (2 * offsets->width - 1);
+    size_t rows = count_lines(offsets) * (2 * offsets->width - 1);
     size_t size = offsets->element_size, stride = planes * size;
     const unsigned char *column = table;
     unsigned char *lines = offsets->lines = malloc(rows * stride);

@@ -34,9 +34,6 @@ typedef struct pe_offsets {
     unsigned char *lines; /* [planes, lines, 2*width-1], from malloc */
 } pe_offsets;
 
-/* The number of lines of a plane. */
-size_t pe_offsets_lines(const pe_offsets *offsets);
-
 /* Take the lines from a table of all offsets, which is [rows, planes] by query minus key, one
  * row after the other: [(2*height-1) * (2*width-1), planes]. Not for symmetric lines. False:
  * memory ran out, or the runner cancelled it; the caller frees the lines in either case. */

@@ -33,14 +33,14 @@ void pe_axes_done(pe_axes *axes)
     free(axes->columns);
 }
 
-size_t pe_axes_row_columns(const pe_axes *axes)
+static size_t count_row_columns(const pe_axes *axes)
 {
     return axes->layout == PE_PAIRS_ONCE ? axes->pairs : 2 * axes->pairs;
 }
 
 size_t pe_axes_row_bytes(const pe_axes *axes)
 {
-    return pe_axes_row_columns(axes) * pe_dtype_size(axes->dtype);
+    return count_row_columns(axes) * pe_dtype_size(axes->dtype);
 }
 
 /* ---- which columns belong to which axis ---- */
@@ -196,7 +196,7 @@ void pe_axes_repeat(const pe_axes *axes, size_t axis, const unsigned char *row, 
 void pe_axes_write_still(const pe_axes *axes, bool cosine, unsigned char *row)
 {
     unsigned char entry[sizeof(dd)];
-    size_t size = pe_dtype_size(axes->dtype), columns = pe_axes_row_columns(axes);
+    size_t size = pe_dtype_size(axes->dtype), columns = count_row_columns(axes);
     pe_round_dd(axes->dtype, cosine ? axes->amplitude : (dd){0, 0}, entry);
     for (size_t c = 0; c < columns; c++)
         memcpy(row + c * size, entry, size);

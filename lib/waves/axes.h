@@ -47,7 +47,6 @@ void pe_axes_done(pe_axes *axes);
 /* Sort the pairs by their axes, once layout, axis_of_pair and frequencies are set. */
 void pe_axes_ready(pe_axes *axes);
 
-size_t pe_axes_row_columns(const pe_axes *axes);
 size_t pe_axes_row_bytes(const pe_axes *axes);
 
 /* Write the entries of one axis in rows [first, first + rows) of its positions, the columns of

@@ -6,7 +6,9 @@ static pe_fixed whole(uint64_t number)
     return (pe_fixed){.whole = (int64_t)number};
 }
 
-pe_fixed pe_axis_turns(const pe_axis *axis, uint64_t n)
+/* Turns for half a cell at the first frequency, on an axis of n cells that need not be those of
+ * a wave. */
+static pe_fixed turn_half_a_cell(const pe_axis *axis, uint64_t n)
 {
     if (axis->normalized) { /* 1/(n + 10^-6) = 10^6/(10^6 n + 1) */
         pe_fixed turns = pe_fixed_mul_integer(pe_fixed_of(axis->turns), 1000000);
@@ -32,7 +34,7 @@ bool pe_axis_set_wave(const pe_axis *axis, uint64_t n, pe_wave *wave)
             pe_wave_geometric(axis->count, axis->base, axis->numerator, axis->denominator);
     } else { /* whole numbers, as phases are known modulo one turn for these */
         wave->positions = (pe_positions){.count = n, .offset = (double)axis->first, .step = 2};
-        wave->frequencies = pe_wave_ladder(axis->count, pe_axis_turns(axis, n), axis->base,
+        wave->frequencies = pe_wave_ladder(axis->count, turn_half_a_cell(axis, n), axis->base,
                                            axis->numerator, axis->denominator);
         wave->rational = true;
     }

@@ -24,10 +24,6 @@ typedef struct pe_axis {
     uint64_t size;
 } pe_axis;
 
-/* Turns for half a cell at the first frequency, on an axis of n cells that need not be those of
- * a wave. */
-pe_fixed pe_axis_turns(const pe_axis *axis, uint64_t n);
-
 /* Set positions and frequencies of a wave whose row k is the cell k of n cells. False if memory
  * ran out. The caller sets the other members, and frees the frequencies. */
 bool pe_axis_set_wave(const pe_axis *axis, uint64_t n, pe_wave *wave);
