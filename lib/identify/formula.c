@@ -80,7 +80,7 @@ bool pe_formula_read(const pe_request *request, pe_formula_law *ret_law)
         rotary->factor = 1 / step;
     }
     return rotary->width >= 4 && rotary->width % 2 == 0 && rotary->theta > 1 &&
-           pe_rotary_has_formula(rotary);
+           pe_rotary_known[rotary->type].scale;
 }
 
 /* ---- exact frequencies ---- */
@@ -117,11 +117,21 @@ static float nearest(dd number)
     return (float)pe_double_for(PE_F32, dd_snap(number));
 }
 
+static double compute_base(const pe_rotary *rotary)
+{
+    return pe_rotary_known[rotary->type].compute_base(rotary);
+}
+
+static float scale(const pe_rotary *rotary, size_t i, float frequency, float power)
+{
+    return pe_rotary_known[rotary->type].scale(rotary, i, frequency, power);
+}
+
 /* A base's power, in float32: that of pair i, or of what is the opposite of that. */
 static float power_of(const pe_formula_law *law, size_t i, bool opposite)
 {
     const size_t count = pe_formula_pairs(law);
-    float base = (float)pe_rotary_compute_base(&law->rotary);
+    float base = (float)compute_base(&law->rotary);
     float exponent = law->to_last ? (float)i / (float)(count - 1)
                                   : (float)(2 * i) / (float)law->rotary.width;
     exponent = opposite ? -exponent : exponent;
@@ -130,7 +140,7 @@ static float power_of(const pe_formula_law *law, size_t i, bool opposite)
 
 static float exponential_of(const pe_formula_law *law, size_t i)
 {
-    double log = pe_log_double(pe_rotary_compute_base(&law->rotary));
+    double log = pe_log_double(compute_base(&law->rotary));
     double count = (double)pe_formula_pairs(law);
     float exponent = law->to_last ? (float)i * (float)(-(log / (count - 1)))
                                   : (float)(2 * i) * (float)(-(log / (2 * count)));
@@ -145,11 +155,11 @@ float pe_formula_number(const pe_formula_law *law, bool quotient, size_t formula
         return power;
     switch ((way)formula) {
     case RECIPROCAL:
-        return pe_rotary_scale_float(&law->rotary, i, 1 / power, power);
+        return scale(&law->rotary, i, 1 / power, power);
     case NEGATIVE:
-        return pe_rotary_scale_float(&law->rotary, i, power, 0);
+        return scale(&law->rotary, i, power, 0);
     case EXPONENTIAL:
-        return pe_rotary_scale_float(&law->rotary, i, exponential_of(law, i), 0);
+        return scale(&law->rotary, i, exponential_of(law, i), 0);
     case EXACT:
     case WAYS:
         break;

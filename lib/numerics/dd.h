@@ -17,6 +17,7 @@ typedef struct dd {
 
 /* The double-double nearest to 2π. */
 #define PE_TURN   0x1.921fb54442d18p+2 /* radians: 2π, rounded */
+#define DD_LN2    ((dd){0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56})
 #define DD_TWO_PI ((dd){PE_TURN, 0x1.1a62633145c07p-52})
 
 /* a + b exactly, where |a| >= |b| or a is zero. */

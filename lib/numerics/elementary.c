@@ -9,8 +9,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-static const dd LN2 = {0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
-
 /* ---- logarithms ---- */
 
 /* 1/3, 1/5, 1/7 and 1/9. For |s| < 2^-5.9 the terms of artanh from s^11/11 on are below 2^-60
@@ -66,7 +64,7 @@ static split_log split(dd x)
 dd pe_log(dd x)
 {
     split_log log = split(x);
-    return log.exponent == 0 ? log.rest : dd_add(dd_mul_double(LN2, log.exponent), log.rest);
+    return log.exponent == 0 ? log.rest : dd_add(dd_mul_double(DD_LN2, log.exponent), log.rest);
 }
 
 dd pe_log1p(dd x)
@@ -118,7 +116,7 @@ pe_scaled pe_exp(dd x)
     if (!PE_EXPECTED(fabs(x.hi) < 0x1p29)) /* it becomes an integer */
         return (pe_scaled){{NAN, NAN}, 0};
     double exponent = rint(x.hi * 0x1.71547652b82fep+0); /* by ln 2 */
-    dd rest = dd_add(x, dd_neg(dd_mul_double(LN2, exponent)));
+    dd rest = dd_add(x, dd_neg(dd_mul_double(DD_LN2, exponent)));
     return (pe_scaled){exp_of_moderate(rest), (int)exponent};
 }
 
@@ -132,7 +130,7 @@ pe_scaled pe_power(double x, double p)
     dd shift = dd_two_prod(p, log.exponent); /* exactly */
     double whole = rint(shift.hi);
     dd fraction = dd_two_sum(shift.hi - whole, shift.lo);
-    pe_scaled power = pe_exp(dd_add(dd_mul(LN2, fraction), dd_mul_double(log.rest, p)));
+    pe_scaled power = pe_exp(dd_add(dd_mul(DD_LN2, fraction), dd_mul_double(log.rest, p)));
     power.exponent += (int)whole;
     return power;
 }

@@ -20,8 +20,7 @@ static uint64_t power_below(uint64_t heads)
     return power;
 }
 
-#define TEXT  64
-#define LOG_2 0.6931471805599453
+#define TEXT 64
 
 /* Propose what has a first slope, which may be off by a relative error: the exponent of the
  * last slope, by either rule. `rest` holds what is known besides. Rounded slopes say less of
@@ -38,7 +37,7 @@ static void propose_slopes(pe_proposals *proposals, const char *tensor, const ch
         for (size_t i = 0; i < PE_COUNT(ROUNDED); i++) {
             double steps = geometric ? (double)heads : (double)power;
             char max[TEXT];
-            double number = -steps * pe_log_double(slope) / LOG_2;
+            double number = -steps * pe_log_double(slope) / DD_LN2.hi;
             double off = 2 * steps * (error + ROUNDED_ERROR[i]) / fmax(number, 0.001);
             pe_propose_number(max, sizeof max, "alibi_bias_max", number, off, "8");
             pe_propose(proposals, tensor, "%s&heads=%llu%s%s%s", rest,
@@ -53,7 +52,7 @@ static void propose_divided(pe_proposals *proposals, const char *rest, uint64_t 
 {
     static const unsigned HEAD_DIMS[] = {64, 128, 32, 80, 96, 256};
     double steps = (double)power_below(heads);
-    double expected = pe_exp_double(-8 * LOG_2 / steps);
+    double expected = pe_exp_double(-8 * DD_LN2.hi / steps);
     for (size_t i = 0; i < PE_COUNT(HEAD_DIMS); i++) {
         double whole = slope * sqrt(HEAD_DIMS[i]);
         char query[TEXT + 192];

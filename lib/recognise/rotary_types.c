@@ -214,6 +214,11 @@ static double grown(const pe_rotary *rotary, double growth)
     return rotary->theta * pe_power_double(growth, d / (d - 2));
 }
 
+static double keep_theta(const pe_rotary *rotary)
+{
+    return rotary->theta;
+}
+
 static double grow_ntk(const pe_rotary *rotary)
 {
     return grown(rotary, rotary->factor);
@@ -293,31 +298,6 @@ static float blend_llama3(const pe_rotary *rotary, size_t i, float frequency, fl
 
 /* ---- all types ---- */
 
-#define SEARCH(type, name, completes, scales, attends, rules, base, float32, search)           \
-    [PE_ROTARY_##type] = search,
-const pe_rotary_search_part pe_rotary_searches[] = {PE_ROTARY_TYPES(SEARCH)};
-
-typedef struct formula {
-    double (*compute_base)(const pe_rotary *rotary);
-    float (*scale)(const pe_rotary *rotary, size_t i, float frequency, float power);
-} formula;
-
-#define FORMULA(type, name, completes, scales, attends, rules, base, float32, search)          \
-    [PE_ROTARY_##type] = {base, float32},
-static const formula FORMULAS[] = {PE_ROTARY_TYPES(FORMULA)};
-
-bool pe_rotary_has_formula(const pe_rotary *rotary)
-{
-    return FORMULAS[rotary->type].scale != NULL;
-}
-
-double pe_rotary_compute_base(const pe_rotary *rotary)
-{
-    const formula *own = &FORMULAS[rotary->type];
-    return own->compute_base ? own->compute_base(rotary) : rotary->theta;
-}
-
-float pe_rotary_scale_float(const pe_rotary *rotary, size_t i, float frequency, float power)
-{
-    return FORMULAS[rotary->type].scale(rotary, i, frequency, power);
-}
+#define KNOWLEDGE(type, name, completes, scales, attends, rules, base, float32, search)        \
+    [PE_ROTARY_##type] = {search, base, float32},
+const pe_rotary_knowledge pe_rotary_known[] = {PE_ROTARY_TYPES(KNOWLEDGE)};

@@ -23,12 +23,19 @@ typedef struct pe_rotary_trial {
 
 typedef void pe_rotary_try(pe_rotary_trial *trial);
 
-typedef struct pe_rotary_search_part {
-    pe_rotary_try *scaled,
-        *grown; /* tries the laws of a theta, of one that has grown; or NULL */
-} pe_rotary_search_part;
+typedef struct pe_rotary_knowledge {
+    struct {
+        pe_rotary_try *scaled, *grown;
+    } search; /* tries the laws of a theta, of one that has grown; or NULL */
 
-extern const pe_rotary_search_part pe_rotary_searches[PE_ROTARY_COUNT];
+    /* in float32 as transformers has it: the base of the powers (in float64), and frequency i
+     * scaled; `power` is what it is the reciprocal of, 0: it is none. NULL: no formula is known
+     */
+    double (*compute_base)(const pe_rotary *rotary);
+    float (*scale)(const pe_rotary *rotary, size_t i, float frequency, float power);
+} pe_rotary_knowledge;
+
+extern const pe_rotary_knowledge pe_rotary_known[PE_ROTARY_COUNT];
 
 /* Predict the unscaled frequencies of a theta. */
 void pe_rotary_predict_base(pe_rotary_trial *trial, double theta);
@@ -36,16 +43,5 @@ void pe_rotary_predict_base(pe_rotary_trial *trial, double theta);
 /* The step between positions, if frequencies have been divided by a factor: a decimal near the
  * first one. */
 double pe_rotary_choose_step(const pe_rotary_trial *trial, double factor);
-
-/* ---- in float32 ---- */
-
-/* Whether it is known how transformers scales frequencies of the type. */
-bool pe_rotary_has_formula(const pe_rotary *rotary);
-
-/* The base of the powers in float64: theta, or what it has grown to. */
-double pe_rotary_compute_base(const pe_rotary *rotary);
-
-/* Scale frequency i; `power` is what it is the reciprocal of, 0: it is none. */
-float pe_rotary_scale_float(const pe_rotary *rotary, size_t i, float frequency, float power);
 
 #endif

@@ -181,7 +181,7 @@ static void write_trained(char dst[48], const char *name, double coordinate, uin
     dst[0] = '\0';
     if (size < 2)
         return;
-    double power = pe_exp_double(3 * 0.6931471805599453 * coordinate);
+    double power = pe_exp_double(3 * DD_LN2.hi * coordinate);
     double trained = 1 + 8 * (double)(size - 1) / (power - 1);
     if (trained > 1.5 && trained < 1e5 && rint(trained) != (double)size)
         snprintf(dst, 48, "&%s=%.0f", name, trained);

@@ -190,8 +190,7 @@ static void zero_the_last(const pe_rotary *rotary, pe_wide *frequencies)
 
 static dd natural_logarithm(double x)
 {
-    static const dd ln2 = {0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
-    return dd_mul(pe_fixed_to_dd(pe_fixed_log2(x)), ln2);
+    return dd_mul(pe_fixed_to_dd(pe_fixed_log2(x)), DD_LN2);
 }
 
 /* ms(m) = 0.1·m·ln f + 1. */

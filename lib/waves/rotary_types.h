@@ -10,14 +10,15 @@
  *     scales      the exact frequencies
  *     attention   the default factor of cosines and sines; NULL: 1
  *     rules       between the parameters
- *     base        in float64 as transformers has it; NULL: theta
+ *     base        of the powers, in float64 as transformers has it
  *     float32     how transformers scales a frequency in float32; NULL: no formula is known
  *     search      tries its laws on a table: {.scaled = a function}, or {.grown = one} if the
  *                 type lets theta grow; {NULL}: none is tried */
 #define PE_ROTARY_TYPES(TYPE)                                                                  \
-    TYPE(DEFAULT, "default", NULL, NULL, NULL, NULL, NULL, keep_float, {.scaled = try_plain})  \
+    TYPE(DEFAULT, "default", NULL, NULL, NULL, NULL, keep_theta, keep_float,                   \
+         {.scaled = try_plain})                                                                \
     /* position interpolation, arXiv:2306.15595 */                                             \
-    TYPE(LINEAR, "linear", NULL, divide_all, NULL, NULL, NULL, divide_float,                   \
+    TYPE(LINEAR, "linear", NULL, divide_all, NULL, NULL, keep_theta, divide_float,             \
          {.scaled = try_linear})                                                               \
     /* a larger theta */                                                                       \
     TYPE(NTK, "ntk", NULL, scale_theta, NULL, check_growth, grow_ntk, keep_float,              \
@@ -26,14 +27,14 @@
     TYPE(DYNAMIC, "dynamic", take_longest, scale_theta, NULL, check_dynamic, grow_dynamic,     \
          keep_float, {.grown = try_dynamic})                                                   \
     /* arXiv:2309.00071 */                                                                     \
-    TYPE(YARN, "yarn", NULL, blend_by_index, yarn_attention, check_yarn, NULL, blend_yarn,     \
-         {.scaled = try_yarn})                                                                 \
+    TYPE(YARN, "yarn", NULL, blend_by_index, yarn_attention, check_yarn, keep_theta,           \
+         blend_yarn, {.scaled = try_yarn})                                                     \
     /* arXiv:2402.13753 */                                                                     \
-    TYPE(LONGROPE, "longrope", NULL, divide_each, longrope_attention, check_longrope, NULL,    \
-         divide_float_each, {NULL})                                                            \
+    TYPE(LONGROPE, "longrope", NULL, divide_each, longrope_attention, check_longrope,          \
+         keep_theta, divide_float_each, {NULL})                                                \
     /* Llama 3.1 */                                                                            \
-    TYPE(LLAMA3, "llama3", NULL, blend_by_wavelength, NULL, check_llama3, NULL, blend_llama3,  \
-         {.scaled = try_llama3})                                                               \
+    TYPE(LLAMA3, "llama3", NULL, blend_by_wavelength, NULL, check_llama3, keep_theta,          \
+         blend_llama3, {.scaled = try_llama3})                                                 \
     /* rotates only the first pairs */                                                         \
     TYPE(PROPORTIONAL, "proportional", keep_the_last, zero_the_last, NULL, NULL, NULL, NULL,   \
          {.scaled = try_proportional})
