@@ -17,6 +17,7 @@ typedef struct rotary_facts {
     const char *head_keys;      /* NULL: head_dim; "": none */
     double hidden, heads;       /* the class's widths, for files that hold differences alone */
     double partial;             /* part of a head that turns; 0: all, whatever the key says */
+    const char *partial_keys;   /* NULL: partial_rotary_factor */
     bool partial_forced;        /* … and no key is read */
     const char *width_key;      /* the number of columns that turn, in place of a part */
     double width;               /* its default; 0: a part */

@@ -223,7 +223,8 @@ static void read_part_that_turns(const model_config *config, rotary_keys *keys)
             keys->width = model_required(config, "hidden_size", NAN, 1);
     }
     if (isnan(keys->width.value) && (facts->partial > 0 || scaled) && !facts->partial_forced) {
-        model_number beside = model_real(config, key, NAN);
+        model_number beside =
+            model_real(config, facts->partial_keys ? facts->partial_keys : key, NAN);
         model_number inside = model_real(&keys->dictionary, key, NAN);
         if (beside.given)
             keys->partial = beside;
