@@ -331,7 +331,8 @@ void model_plan_temperature(model_config *config, const void *temperature_rule)
         dictionary = older;
     model_number beta = model_real(&dictionary, "llama_4_scaling_beta",
                                    json_object_size(dictionary.object) > 0 ? NAN : facts->beta);
-    model_number length = model_real(&dictionary, "original_max_position_embeddings", 16384);
+    model_number length = model_real(&dictionary, "original_max_position_embeddings",
+                                     facts->length > 0 ? facts->length : 16384);
     if (isnan(beta.value))
         return;
     api_model_part *part =

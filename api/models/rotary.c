@@ -212,7 +212,8 @@ static void use_where_turning(model_config *config, const rotary_facts *facts,
 {
     const char *still = facts->still;
     model_plan_layers(config, NULL);
-    if (still && facts->still_if && !model_has(config, facts->still_if))
+    if (still && facts->still_if &&
+        json_is_null(json_object_get(config->object, facts->still_if)))
         still = NULL;
     if (facts->still_if)
         model_use_key(config->planner->used, model_origin(config, facts->still_if));

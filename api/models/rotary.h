@@ -29,7 +29,7 @@ typedef struct rotary_facts {
     double original;            /* default of original_max_position_embeddings, on top */
     const char *parameters;     /* JSON of rope_parameters where none are given */
     const char *still;          /* types of layers that do not turn, by blanks … */
-    const char *still_if;       /* … only if this key is neither null nor absent */
+    const char *still_if;       /* … unless this key is null */
     double local_theta;         /* above 0: sliding layers have a table of their own */
     const char *local_theta_keys;
     bool local_scaled;       /* rope_scaling is for both tables */

@@ -194,6 +194,24 @@
                 .width = 1152, .preset = "qwen3_vl", .merged = true,                           \
                 .resized = "bilinear, align_corners True, to the grid",                        \
                 .note = "Rows come in merge blocks.")
+#define GLM4V_VISION                                                                           \
+    GRID(.kind = "rope_2d", .width = 1536, .heads = 12, .theta_keys = "", .theta = 10000,      \
+         .patch = 14, QWEN_AXES(2), .facts = {QUARTERS}, .numbers = {MERGED}),                 \
+        PATCHES(.suffix = "table", .image = 336, .patch = 14, .width = 1536, .preset = "vit",  \
+                .merged = true, .resized = "bicubic, to the grid",                             \
+                .note = "Rows come in merge blocks.")
+#define GEMMA3_TEXT                                                                            \
+    LAYERS(.every = 6, .every_keys = "sliding_window_pattern"),                                \
+        ROTARY(.theta = 1e6, .head = 256, .length = 131072, .local_theta = 10000,              \
+               .local_theta_keys = "rope_local_base_freq")
+#define EXAONE4                                                                                \
+    LAYERS(.every = 4, .every_keys = "sliding_window_pattern"),                                \
+        ROTARY(.hidden = 4096, .heads = 32, .length = 2048, .still = "full_attention",         \
+               .still_if = "sliding_window")
+#define QWEN3_5_ROTARY                                                                         \
+    ROTARY(.picture = PICTURE(.patch = 16, .tube = 2, .frames = "apart"), .head = 256,         \
+           .partial = 0.25, .length = 32768, .sections = {11, 11, 10},                         \
+           .sections_interleaved = true)
 #define BY_WINDOWS                                                                             \
     "The model sorts the rows by windows before its layers: the same rows in another order."
 
@@ -223,6 +241,39 @@
                                     "num_attention_heads": 16                                  \
                                 }))
 
+/* a component of timm, of which a config has the name alone */
+#define TIMM_VISION                                                                            \
+    COMPONENT(.name = "vision", .keys = "vision_config", .only_if_given = true,                \
+              .optional = true)
+#define CLIP_TOWER(...)                                                                        \
+    PATCHES(__VA_ARGS__, .more = 1, .class_row = "row 0", .preset = "vit",                     \
+            .resized = "bicubic, align_corners False, no antialias")
+#define GRID_TOWER(...)                                                                        \
+    PATCHES(__VA_ARGS__, .preset = "vit",                                                      \
+            .resized = "bicubic, align_corners False, no antialias",                           \
+            .note = "There is no class token.")
+#define OWN_QFORMER(its_type)                                                                  \
+    COMPONENT(.name = "qformer", .keys = "qformer_config", .type = (its_type),                 \
+              .ignore_type = true)
+#define BARK                                                                                   \
+    LAYERS(.count_keys = "num_layers"),                                                        \
+        LEARNED(.rows_keys = "block_size", .rows = 1024, .width = 768)
+#define PARAKEET                                                                               \
+    COMPONENT(.name = "encoder", .keys = "encoder_config", .type = "parakeet_encoder",         \
+              .ignore_type = true)
+#define DEPTH_ANYTHING                                                                         \
+    COMPONENT(.name = "backbone", .keys = "backbone_config", .type = "dinov2",                 \
+              .values =                                                                        \
+                  JSON({"image_size": 518, "hidden_size": 384, "num_attention_heads": 6}))
+#define RT_DETR                                                                                \
+    GRID(.kind = "sinusoidal_2d", .scheme = "sinusoidal_2d", .preset = "rt_detr",              \
+         .width_keys = "encoder_hidden_dim", .stride = 32, .cells = 20,                        \
+         .theta_keys = "positional_encoding_temperature", .theta = 10000,                      \
+         .centre = "cells are counted from 0",                                                 \
+         .note = "For the layers of the encoder, at stride 32."),                              \
+        BACKBONE
+#define VLM(its_type) COMPONENT(.name = "vlm", .keys = "vlm_config", .type = (its_type))
+
 /* ---- the table ---- */
 
 #define TYPE(its_name, its_component, its_family, ...)                                         \
@@ -233,10 +284,13 @@
 
 static const model_type TYPES[] = {
 #include "models/types_absolute.def"
+#include "models/types_audio.def"
+#include "models/types_experts.def"
 #include "models/types_none.def"
 #include "models/types_relative.def"
 #include "models/types_several.def"
 #include "models/types_text.def"
+#include "models/types_towers.def"
 #include "models/types_vision.def"
 };
 

@@ -246,8 +246,9 @@ void model_plan_word(model_config *config, const void *facts);
 
 /* Queries that are multiplied by a number that grows with the position. */
 typedef struct temperature_facts {
-    bool llama4; /* else as Ministral 3 … */
-    double beta; /* … whose llama_4_scaling_beta is this without rope_parameters */
+    bool llama4;   /* else as Ministral 3 … */
+    double beta;   /* … whose llama_4_scaling_beta is this without rope_parameters … */
+    double length; /* … and original_max_position_embeddings this; 0: 16384 */
 } temperature_facts;
 void model_plan_temperature(model_config *config, const void *facts);
 
