@@ -50,6 +50,17 @@ typedef struct pe_relative {
     {PE_LENGTH_PARAMETER, .required = true, .help = "number of keys"}, PE_QUERY_PARAMETERS,    \
         PE_FORM_PARAMETER
 
+/* Rows of the tensors that several schemes have. */
+#define PE_BIAS_TENSOR                                                                         \
+    {                                                                                          \
+        "bias", "[heads, queries, keys] or [heads, queries+keys-1]",                           \
+            "is added to the attention scores"                                                 \
+    }
+#define PE_DISTANCE_TENSOR                                                                     \
+    {                                                                                          \
+        "distance", "[queries+keys-1]", "key minus query; only with form=compact"              \
+    }
+
 extern const char *const pe_forms[]; /* "expanded", "compact" */
 
 /* Read the parameters and check that every distance is an i32. */

@@ -67,10 +67,9 @@ static const pe_preset PRESETS[] = {
 };
 
 static const pe_tensor_help TENSORS[] = {
-    {"bias", "[heads, queries, keys] or [heads, queries+keys-1]",
-     "is added to the attention scores"},
+    PE_BIAS_TENSOR,
     {"slopes", "[heads]", "slope m of each head, as slope_dtype rounds it"},
-    {"distance", "[queries+keys-1]", "key minus query; only with form=compact"},
+    PE_DISTANCE_TENSOR,
 };
 enum tensor { BIAS, SLOPES, DISTANCE };
 

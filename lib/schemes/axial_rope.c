@@ -180,48 +180,46 @@ static uint64_t extent_of(enum normalization normalization, const pe_axial_reque
     return extent;
 }
 
-/* Read an axis's coordinates. Returns by what its frequencies are divided, and in *ret_times by
- * what they are multiplied then. */
-static uint64_t read_coordinates(const pe_values *values, const pe_axial_request *request,
-                                 size_t axis, pe_coordinates *ret_coordinates,
-                                 uint64_t *ret_times)
+/* Read an axis's coordinates, and by what its frequencies are multiplied and divided. */
+static void read_coordinates(const pe_values *values, const pe_axial_request *request,
+                             size_t axis, axial_state *state)
 {
     const uint64_t size = request->sizes[axis];
-    pe_coordinates own = {
-        .cells = {.count = size, .step = 1}, .numerator = 1, .denominator = 1};
-    uint64_t extent, divisor = 1;
-    *ret_times = 1;
+    pe_coordinates *own = &state->axial.coordinates[axis];
+    uint64_t *divisor = &state->divisors[axis], *times = &state->times[axis];
+    *own =
+        (pe_coordinates){.cells = {.count = size, .step = 1}, .numerator = 1, .denominator = 1};
+    *divisor = *times = 1;
     switch ((enum coordinate_type)pe_choice(values, "coordinate_type")) {
     case INDEX:
-        own.cells.offset = request->first[axis];
-        own.turned = own.cells;
+        own->cells.offset = request->first[axis];
+        own->turned = own->cells;
         if (!pe_is_present(values, "reference_sizes"))
             break;
-        own.numerator = pe_value_of(values, "reference_sizes")->items[axis];
-        own.denominator = (double)size;
-        *ret_times = (uint64_t)own.numerator;
-        for (divisor = size; divisor < *ret_times; divisor *= 2) {
-            own.turned.offset *= 2; /* so that a frequency stays below one turn */
-            own.turned.step *= 2;
+        own->numerator = pe_value_of(values, "reference_sizes")->items[axis];
+        own->denominator = (double)size;
+        *times = (uint64_t)own->numerator;
+        for (*divisor = size; *divisor < *times; *divisor *= 2) {
+            own->turned.offset *= 2; /* so that a frequency stays below one turn */
+            own->turned.step *= 2;
         }
         break;
     case CENTRES: /* half a turn and less for each half of (2k + 1)/N - 1 */
-        extent = extent_of((enum normalization)pe_choice(values, "normalize"), request, axis);
-        own.cells = (pe_positions){.count = size, .offset = 1 - (double)extent, .step = 2};
-        own.turned = (pe_positions){
-            .count = size, .offset = 2 * own.cells.offset, .step = 2 * own.cells.step};
-        own.denominator = (double)extent;
-        divisor = extent;
+        *divisor = extent_of((enum normalization)pe_choice(values, "normalize"), request, axis);
+        own->denominator = (double)*divisor;
+        own->cells.offset = 1 - own->denominator;
+        own->cells.step = 2;
+        own->turned = own->cells;
+        own->turned.offset *= 2;
+        own->turned.step *= 2;
         break;
     case LISTED:
-        own.cells.list = pe_value_of(values, "coordinates")->items;
+        own->cells.list = pe_value_of(values, "coordinates")->items;
         for (size_t a = 0; a < axis; a++)
-            own.cells.list += request->sizes[a];
-        own.turned = own.cells;
+            own->cells.list += request->sizes[a];
+        own->turned = own->cells;
         break;
     }
-    *ret_coordinates = own;
-    return divisor;
 }
 
 /* Read what a request asks for that keeps the rules. */
@@ -253,8 +251,7 @@ static axial_state read_state(const pe_values *values, const pe_axial_request *r
     memcpy(state.columns.widths, request->widths, sizeof request->widths);
     memcpy(state.axial.sizes, request->sizes, sizeof request->sizes);
     for (size_t a = 0; a < request->axes; a++)
-        state.divisors[a] =
-            read_coordinates(values, request, a, &state.axial.coordinates[a], &state.times[a]);
+        read_coordinates(values, request, a, &state);
     return state;
 }
 

@@ -53,7 +53,7 @@ static const pe_tensor_help TENSORS[] = {
     {"relative_position", "[queries, keys] or [queries+keys-1]",
      "query minus key, or its bucket if there are buckets"},
     {"table", "[2*span, dim]", "span is position_buckets, or max_relative_positions"},
-    {"distance", "[queries+keys-1]", "key minus query; only with form=compact"},
+    PE_DISTANCE_TENSOR,
 };
 enum tensor { C2P, P2C, RELATIVE, TABLE, DISTANCE };
 

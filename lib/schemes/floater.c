@@ -97,8 +97,6 @@ typedef struct floater {
 /* Check that the set has all tensors, and that their shapes fit each other. */
 static bool check_set(const pe_values *values, const pe_weights *weights, pe_error *reterr)
 {
-    if (!weights->set)
-        return true;
     if (!pe_trained_check(weights, "p0", 1, (const uint64_t[]){0}, reterr))
         return false;
     uint64_t dim = (uint64_t)pe_integer(values, "dim");
@@ -142,17 +140,6 @@ static void check_weights(const floater *state, pe_error *reterr)
                  "small enough for a network of at most %d weights, with layers padded to a "
                  "multiple of %d rows",
                  WEIGHTS_MAX, PE_MATRIX_LANES);
-}
-
-static pe_flow read_flow(const pe_values *values)
-{
-    return (pe_flow){.method = (pe_method)pe_choice(values, "method"),
-                     .dt = pe_real(values, "dt"),
-                     .rtol = pe_real(values, "rtol"),
-                     .atol = pe_real(values, "atol"),
-                     .substeps = (unsigned)pe_integer(values, "substeps"),
-                     .dim = (size_t)pe_integer(values, "dim"),
-                     .hidden = (size_t)pe_integer(values, "hidden")};
 }
 
 /* A position, in the order in which the path reaches them. */
@@ -199,16 +186,21 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
     state->weights = pe_weights_read(values);
     if (!check_set(values, &state->weights, reterr) || reterr->count > before)
         return;
-    state->flow = read_flow(values);
+    state->flow = (pe_flow){.method = (pe_method)pe_choice(values, "method"),
+                            .dt = pe_real(values, "dt"),
+                            .rtol = pe_real(values, "rtol"),
+                            .atol = pe_real(values, "atol"),
+                            .substeps = (unsigned)pe_integer(values, "substeps"),
+                            .dim = (size_t)pe_integer(values, "dim"),
+                            .hidden = (size_t)pe_integer(values, "hidden")};
     state->activation = (pe_activation)pe_choice(values, "activation");
     state->row_bytes = state->flow.dim * pe_dtype_size(state->weights.dtype);
     check_weights(state, reterr);
     check_path(state, reterr);
-    const pe_tensor *tensor =
-        pe_plan_add(plan, "encoding", state->weights.dtype, 2,
-                    (uint64_t[]){state->positions.count, state->flow.dim});
+    pe_plan_add(plan, "encoding", state->weights.dtype, 2,
+                (uint64_t[]){state->positions.count, state->flow.dim});
     pe_plan_price(plan, 1); /* a copy */
-    plan->state = tensor->bytes + sizeof(place) * state->positions.count +
+    plan->state = plan->tensors[0].bytes + sizeof(place) * state->positions.count +
                   sizeof(double) * count_weights(state);
     plan->price = price_of(state);
 }

@@ -4,7 +4,6 @@
 #include "waves/lattice.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 static const char *const SPACINGS[] = {"geometric", "linear", NULL};

@@ -28,11 +28,10 @@ static const pe_parameter PARAMETERS[] = {
 };
 
 static const pe_tensor_help TENSORS[] = {
-    {"bias", "[heads, queries, keys] or [heads, queries+keys-1]",
-     "is added to the attention scores"},
+    PE_BIAS_TENSOR,
     {"p", "[heads]", "p of each head: at least 0.01, and with kernel=power at most 2"},
     {"a", "[heads]", "a of each head: at least 0.01"},
-    {"distance", "[queries+keys-1]", "key minus query; only with form=compact"},
+    PE_DISTANCE_TENSOR,
 };
 enum tensor { BIAS, P, A, DISTANCE };
 

@@ -39,11 +39,10 @@ static const pe_parameter PARAMETERS[] = {
 };
 
 static const pe_tensor_help TENSORS[] = {
-    {"bias", "[heads, queries, keys] or [heads, queries+keys-1]",
-     "is added to the attention scores"},
+    PE_BIAS_TENSOR,
     {"index", "[queries, keys] or [queries+keys-1]",
      "|row difference| * width + |column difference|, the row of the table"},
-    {"distance", "[queries+keys-1]", "key minus query; only with form=compact"},
+    PE_DISTANCE_TENSOR,
 };
 
 static void refuse_absence(pe_error *reterr)

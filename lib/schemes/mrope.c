@@ -1,5 +1,4 @@
 /* Multimodal rotary position embedding: pairs of columns that turn by time, height or width. */
-#include "numerics/dtype.h"
 #include "positions/runs_request.h"
 #include "waves/axes.h"
 #include "waves/fill.h"
@@ -7,7 +6,6 @@
 #include "waves/rotary_request.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const SECTION_ORDERS[] = {"chunked", "interleaved", "alternating", NULL};

@@ -1,8 +1,6 @@
 /* The sinusoidal encoding of the distance between key and query. */
 #include "waves/distance_wave.h"
 
-#include <stdlib.h>
-
 static const char *const LAYOUTS[] = {"interleaved", "concat", "concat_cos_first", NULL};
 static const pe_wave_layout WAVE_LAYOUTS[] = {PE_WAVE_INTERLEAVED, PE_WAVE_CONCAT,
                                               PE_WAVE_CONCAT_COS_FIRST};
@@ -27,7 +25,7 @@ static const pe_parameter PARAMETERS[] = {
 static const pe_tensor_help TENSORS[] = {
     {"encoding", "[queries, keys, dim] or [queries+keys-1, dim]",
      "sines and cosines of the clipped distance"},
-    {"distance", "[queries+keys-1]", "key minus query; only with form=compact"},
+    PE_DISTANCE_TENSOR,
 };
 
 typedef struct relative_sinusoidal {

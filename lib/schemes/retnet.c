@@ -31,7 +31,7 @@ static const pe_tensor_help TENSORS[] = {
     {"decay", "[heads]", "ln(gamma_h)"},
     {"cos", "[keys, dim]", "cosine of key position times frequency, each twice"},
     {"sin", "[keys, dim]", "sine of key position times frequency, each twice"},
-    {"distance", "[queries+keys-1]", "key minus query; only with form=compact"},
+    PE_DISTANCE_TENSOR,
 };
 enum tensor { MASK, DECAY, COS, SIN, DISTANCE };
 
@@ -43,7 +43,7 @@ typedef struct retnet {
     double base;
 
     /* prepared */
-    dd decays[HEADS_MAX];
+    dd *decays; /* of the heads */
 } retnet;
 
 static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
@@ -87,19 +87,22 @@ static void release(void *context)
     retnet *state = context;
     pe_bias_done(&state->mask);
     free(state->cosines.frequencies);
+    free(state->decays);
 }
 
 static bool prepare(void *context, pe_pace *pace)
 {
     retnet *state = context;
-    size_t pairs = state->cosines.count;
-    for (size_t h = 0; h < state->mask.toeplitz.heads; h++)
+    size_t pairs = state->cosines.count, heads = state->mask.toeplitz.heads;
+    state->decays = malloc(heads * sizeof *state->decays);
+    for (size_t h = 0; state->decays && h < heads; h++)
         state->decays[h] = pe_log1p((dd){-ldexp(1, -FIRST_EXPONENT - (int)h), 0});
     state->cosines.frequencies =
         pe_wave_geometric(pairs, state->base, 1, pairs > 1 ? pairs - 1 : 1);
     state->sines = state->cosines;
     state->sines.layout = PE_WAVE_SINES;
-    return state->cosines.frequencies && pe_bias_init(&state->mask, mask_at, state, pace);
+    return state->decays && state->cosines.frequencies &&
+           pe_bias_init(&state->mask, mask_at, state, pace);
 }
 
 static void fill(const void *context, pe_window window, void *dst)

@@ -23,9 +23,8 @@ static const pe_parameter PARAMETERS[] = {
 };
 
 static const pe_tensor_help TENSORS[] = {
-    {"bias", "[heads, queries, keys] or [heads, queries+keys-1]",
-     "is added to the attention scores"},
-    {"distance", "[queries+keys-1]", "key minus query; only with form=compact"},
+    PE_BIAS_TENSOR,
+    PE_DISTANCE_TENSOR,
 };
 enum tensor { BIAS, DISTANCE };
 

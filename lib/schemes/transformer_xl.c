@@ -1,6 +1,5 @@
 /* Transformer-XL and XLNet: sines and cosines of the distances within a segment and its memory,
  * and two learned vectors. */
-#include "numerics/dtype.h"
 #include "trained/gather.h"
 #include "waves/distance_wave.h"
 

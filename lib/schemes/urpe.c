@@ -22,7 +22,7 @@ static const pe_parameter PARAMETERS[] = {
 static const pe_tensor_help TENSORS[] = {
     {"toeplitz", "[heads, queries, keys] or [heads, queries+keys-1]",
      "multiplies the attention weights after the softmax"},
-    {"distance", "[queries+keys-1]", "key minus query; only with form=compact"},
+    PE_DISTANCE_TENSOR,
 };
 
 typedef struct urpe {

@@ -1,7 +1,5 @@
 /* xPos: rotary position embedding whose amplitude falls with the distance of query and key. */
-#include "numerics/dtype.h"
 #include "numerics/elementary.h"
-#include "numerics/phase.h"
 #include "waves/growth.h"
 
 #include <math.h>
