@@ -9,8 +9,9 @@
 
 #define PE_DIM_MAX 1048576 /* the most columns of a table */
 
-/* The values of one request. They are read by the parameter's name; asking for a name that the
- * scheme does not have, or for the value of an absent parameter, is a programming error. */
+/* The values of one request, for the hook that reads them. They are read by the parameter's
+ * name; asking for a name that the scheme does not have, or for the value of an absent
+ * parameter, is a programming error. */
 typedef struct pe_values {
     const pe_scheme *scheme;
     const pe_value *items;
@@ -27,30 +28,42 @@ pe_dtype pe_requested_dtype(const pe_values *values);
 /* The request's stored set, NULL if it names none. */
 const pe_set *pe_values_set(const pe_values *values);
 
+/* Refuse the value of a parameter, which is shown as the request has it: it must be `allowed`,
+ * a format. */
+pe_problem *pe_refuse(const pe_values *values, const char *name, pe_error *reterr,
+                      const char *allowed, ...) __attribute__((format(printf, 4, 5)));
+
 /* The tensors of a request. */
 typedef struct pe_plan {
     pe_tensor tensors[PE_TENSORS_MAX];
     size_t count;
     uint64_t held;  /* bytes of memory that computing takes besides the tensors, if large */
     uint64_t state; /* the same of what has a limit of its own, and may be some MB */
+
+    /* What computing costs in multiply-adds of a simple loop, about 0.4 ns each, exact in order
+     * of magnitude: the preparation, and one element of each tensor. */
+    double price, element_prices[PE_TENSORS_MAX];
 } pe_plan;
 
-/* Add a tensor; the first one is the primary tensor. Sizes may be anything, as limits are
- * checked afterwards. A row of the tensor is one index of its first axis. */
-void pe_plan_add(pe_plan *plan, const char *name, pe_dtype dtype, size_t rank,
-                 const uint64_t *shape);
+/* Add a tensor, and return it; the first one is the primary tensor. Sizes may be anything, as
+ * limits are checked afterwards. A row of the tensor is one index of its first axis. */
+const pe_tensor *pe_plan_add(pe_plan *plan, const char *name, pe_dtype dtype, size_t rank,
+                             const uint64_t *shape);
 
 /* Make a row of the tensor added last one index of its first `axes` axes together. A stream
  * holds at least one row, so a row must not be large. */
 void pe_plan_rows(pe_plan *plan, size_t axes);
 
+/* Set the price of an element of the tensor added last, which is 2 before. */
+void pe_plan_price(pe_plan *plan, double element_price);
+
 /* Plan tables that the state keeps: about `entries` elements of the first tensor's dtype, but
  * not more than `most` bytes. */
 void pe_plan_keep(pe_plan *plan, double entries, uint64_t most);
 
-/* Check that the requested dtype can hold values up to `magnitude`. `parameter` names the
- * parameter that makes them so large. */
-void pe_check_magnitude(const pe_values *values, const char *parameter, double magnitude,
+/* Check that the dtype can hold values up to `magnitude`. `parameter` names the parameter that
+ * makes them so large. */
+void pe_check_magnitude(pe_dtype dtype, const char *parameter, double magnitude,
                         pe_error *reterr);
 
 /* Check that a list, if it is present, has `wanted` items; `what` says what these are, as in
@@ -64,37 +77,48 @@ typedef struct pe_window {
     uint64_t first, rows;
 } pe_window;
 
+/* The pace of a preparation whose loops may take long. */
+typedef struct pe_pace {
+    const pe_runner *runner; /* or NULL */
+    const pe_scheme *scheme;
+    pe_error *reterr;
+    double total;   /* price of the whole request */
+    double done;    /* of the work so far */
+    double unasked; /* of the work since the last question */
+} pe_pace;
+
 struct pe_scheme {
     pe_scheme_info info;
 
-    /* Check the rules between parameters and add the tensors. If it adds a problem to reterr,
-     * the tensors are ignored. Allocates nothing. */
-    void (*plan)(const pe_values *values, pe_plan *ret_plan, pe_error *reterr);
+    /* The size of the scheme's state, a struct of its own: first what is asked for, then what
+     * all rows share. */
+    size_t state_size;
 
-    /* Compute what all rows share, such as frequencies, and return it as the state; NULL if
-     * memory ran out or a problem was added to reterr. `values` outlive the state. `runner` may
-     * be NULL: see pe_may_go_on. A scheme without a state has no `prepare`. */
-    void *(*prepare)(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
-                     pe_error *reterr);
+    /* Read the values into the state, which is all zero, check the rules between them, and plan
+     * the tensors and what they cost. If it adds a problem to reterr, state and plan are
+     * ignored. Allocates nothing.
+     *
+     * No other hook sees the values. The state that was read belongs to the request, as the
+     * plan does: nobody changes them, so that any threads may use them, and they outlive what
+     * is made of them. The state owns nothing yet. It may point to the lists, texts and stored
+     * sets of values and to tensors of the plan, but not to the values, nor to itself. */
+    void (*read)(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr);
+
+    /* Complete a copy of the state by what all rows share, such as frequencies. The copy stays
+     * where it is. False if memory ran out or a problem was added to pace->reterr. NULL: there
+     * is nothing to add. */
+    bool (*prepare)(void *state, pe_pace *pace);
 
     /* Write a window of a tensor. It cannot fail, and a window has the same bits as that part
      * of the whole tensor. Several threads may call it with the same state at once. */
-    void (*fill)(const pe_values *values, const pe_plan *plan, const void *state,
-                 pe_window window, void *dst);
+    void (*fill)(const void *state, pe_window window, void *dst);
 
-    /* Free a state, which may be NULL. A scheme whose state is one block from malloc has no
-     * `release`. */
+    /* Free what `prepare` has allocated, as far as it came. NULL: it allocates nothing. */
     void (*release)(void *state);
 
     /* State and rows take at most a few dozen MB, whatever the parameters, so that a table of
      * any size can be computed block by block. */
     bool streamable;
-
-    /* What computing costs in multiply-adds of a simple loop, about 0.4 ns each, exact in order
-     * of magnitude: the preparation (NULL: next to nothing), and one element of a tensor (NULL:
-     * a small constant). */
-    double (*price)(const pe_values *values, const pe_plan *plan);
-    double (*element_price)(const pe_values *values, const pe_plan *plan, size_t tensor);
 
     /* What the scheme does to tensors of a model: PE_APPLIES(…), or nothing. */
     const pe_application *applications;
@@ -140,27 +164,10 @@ struct pe_scheme {
     .application_count =                                                                       \
         sizeof((const pe_application[]){__VA_ARGS__}) / sizeof(pe_application)
 
-/* The price of one element, and of one row out of pe_tensor.rows. */
-double pe_element_price(const pe_values *values, const pe_plan *plan, size_t tensor);
-double pe_row_price(const pe_values *values, const pe_plan *plan, size_t tensor);
-
 /* How many rows may be computed for a price; at least one. */
 uint64_t pe_rows_of_price(double row_price, double price);
 
-/* The pace of a preparation whose loops may take long. */
-typedef struct pe_pace {
-    const pe_runner *runner;
-    const pe_values *values;
-    pe_error *reterr;
-    double total;   /* price of the whole request */
-    double done;    /* of the work so far */
-    double unasked; /* of the work since the last question */
-} pe_pace;
-
 #define PE_QUESTION_PRICE 0x1p22 /* of the work between two questions: some milliseconds */
-
-pe_pace pe_pace_of(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
-                   pe_error *reterr);
 
 /* Count work that is about to be done, and ask the runner whether to go on if it has not been
  * asked for a few milliseconds. False: PE_CANCELLED was added to reterr. */
@@ -168,7 +175,7 @@ bool pe_pace_go_on(pe_pace *pace, double price);
 
 /* Tell the runner, if there is one, the share that is done (limited to 0 … 1), and ask it
  * whether to continue. If not, adds PE_CANCELLED to reterr and returns false. */
-bool pe_may_go_on(const pe_runner *runner, const pe_values *values, double done,
+bool pe_may_go_on(const pe_runner *runner, const pe_scheme *scheme, double done,
                   pe_error *reterr);
 
 /* Two rows of a parameter table for trained tensors: `parameters`, a stored set, and `seed`,

@@ -321,7 +321,7 @@ static size_t read_apply(void *context, uint64_t offset, void *dst, size_t size)
 {
     compared *self = context;
     double done = (double)offset / (double)pe_apply_size(self->apply);
-    if (!pe_may_go_on(self->runner, &self->apply->exact->values, done, &self->stopped))
+    if (!pe_may_go_on(self->runner, self->apply->exact->values.scheme, done, &self->stopped))
         return 0;
     return pe_apply_read(self->apply, offset, dst, size);
 }

@@ -264,7 +264,7 @@ static bool compare_rows(pass *self, tally *counts, const pe_view *plane, uint64
 
 /* Compare the rows of a plane; false after a problem was added. */
 static bool compare_plane(pass *self, tally *counts, uint64_t plane, uint64_t at_once,
-                          const pe_values *values, const pe_runner *runner, pe_error *reterr)
+                          const pe_scheme *scheme, const pe_runner *runner, pe_error *reterr)
 {
     const pe_view view = plane_of(self, plane);
     uint64_t place = plane * self->rows * self->row_entries;
@@ -272,7 +272,7 @@ static bool compare_plane(pass *self, tally *counts, uint64_t plane, uint64_t at
         double done = (double)(place + row * self->row_entries);
         rows = self->rows - row < at_once ? self->rows - row : at_once;
         if (done > 0 &&
-            !pe_may_go_on(runner, values, done / (double)counts->result->entries, reterr))
+            !pe_may_go_on(runner, scheme, done / (double)counts->result->entries, reterr))
             return false;
         if (!compare_rows(self, counts, &view, place, row, rows)) {
             pe_error_add(reterr, PE_MALFORMED, "body", "", "a table that can be read");
@@ -293,7 +293,8 @@ static bool compare_all(pass *self, tally *counts, const pe_request *request,
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the comparison");
     good = pe_request_begin(request, runner, reterr) && good;
     for (uint64_t plane = 0; good && plane < self->planes; plane++)
-        good = compare_plane(self, counts, plane, at_once, &request->values, runner, reterr);
+        good =
+            compare_plane(self, counts, plane, at_once, request->values.scheme, runner, reterr);
     pe_request_end(request, runner);
     return good;
 }

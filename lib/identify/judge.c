@@ -282,8 +282,8 @@ bool pe_judge_all(pe_request *wide, pe_request *narrow, size_t tensor, const pe_
     good = good && open_side(&side, wide, tensor, runner, reterr);
     for (uint64_t row = 0, now; good && row < rows; row += now) {
         now = rows - row < at_once ? rows - row : at_once;
-        good =
-            row == 0 || pe_may_go_on(runner, &wide->values, (double)row / (double)rows, reterr);
+        good = row == 0 ||
+               pe_may_go_on(runner, wide->values.scheme, (double)row / (double)rows, reterr);
         if (good && suffices(bound, &side, narrow, &counted))
             good = open_side(&side, narrow, tensor, runner, reterr);
         if (!good)

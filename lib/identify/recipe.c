@@ -245,8 +245,8 @@ static bool all_fit(recipe *self, pe_request *wide, const pe_runner *runner, boo
     good = pe_request_begin(wide, runner, reterr) && good;
     for (uint64_t row = 0, now; good && *ret_fits && row < rows; row += now) {
         now = rows - row < at_once ? rows - row : at_once;
-        good = (row == 0 ||
-                pe_may_go_on(runner, &wide->values, (double)row / (double)rows, reterr)) &&
+        good = (row == 0 || pe_may_go_on(runner, wide->values.scheme,
+                                         (double)row / (double)rows, reterr)) &&
                pe_view_read(&self->seen->view, row, now, found);
         *ret_fits = good && rows_fit(self, found, row, now);
     }

@@ -136,11 +136,12 @@ static bool check_all(const recipe *self, pe_request *wide, pe_stream *stream,
     *ret_fits = good;
     good = pe_request_begin(wide, runner, reterr) && good;
     for (uint64_t line = 0; good && *ret_fits && line < lines; line++) {
-        good = (line % 64 != 0 || line == 0 ||
-                pe_may_go_on(runner, &wide->values, (double)line / (double)lines, reterr)) &&
-               pe_view_read(flat, line, 1, found) &&
-               pe_judge_read(stream, line * columns * sizeof *exact, exact,
-                             (size_t)columns * sizeof *exact);
+        good =
+            (line % 64 != 0 || line == 0 ||
+             pe_may_go_on(runner, wide->values.scheme, (double)line / (double)lines, reterr)) &&
+            pe_view_read(flat, line, 1, found) &&
+            pe_judge_read(stream, line * columns * sizeof *exact, exact,
+                          (size_t)columns * sizeof *exact);
         *ret_fits = good && check_lines(self, line * columns, columns, found, exact);
     }
     pe_request_end(wide, runner);

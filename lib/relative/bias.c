@@ -33,13 +33,18 @@ static void write(const void *context, size_t head, int64_t first, uint64_t coun
     pe_masked_write(bias->dtype, bias->masked, count - seen, to);
 }
 
-bool pe_bias_init(pe_bias *bias, const pe_tensor *tensor, size_t heads, double element_price,
-                  pe_pace *pace)
+void pe_bias_add(pe_plan *plan, const pe_relative *relative, const char *name, pe_dtype dtype,
+                 uint64_t heads, double entry_price, pe_bias *ret_bias)
 {
-    bias->relative = pe_relative_read(pace->values, pace->reterr);
-    bias->dtype = tensor->dtype;
-    return pe_toeplitz_init(&bias->toeplitz, &bias->relative, tensor, heads, write, bias,
-                            element_price, pace);
+    ret_bias->toeplitz = pe_relative_add(plan, relative, name, dtype, heads, 0, entry_price);
+    ret_bias->dtype = dtype;
+}
+
+bool pe_bias_init(pe_bias *bias, pe_bias_function *function, const void *source, pe_pace *pace)
+{
+    bias->function = function;
+    bias->source = source;
+    return pe_toeplitz_init(&bias->toeplitz, write, bias, pace);
 }
 
 void pe_bias_done(pe_bias *bias)
@@ -49,12 +54,8 @@ void pe_bias_done(pe_bias *bias)
 
 #define KEPT_MAX ((uint64_t)1 << 20)
 
-uint64_t pe_bias_kept(const pe_values *values)
+uint64_t pe_bias_kept(const pe_relative *relative, bool causal)
 {
-    pe_error none;
-    pe_error_init(&none);
-    pe_relative relative = pe_relative_read(values, &none);
-    uint64_t count =
-        pe_relative_farthest(&relative, pe_choice(values, "mask") == PE_CAUSAL) + 1;
+    uint64_t count = pe_relative_farthest(relative, causal) + 1;
     return count <= KEPT_MAX ? count : 0;
 }

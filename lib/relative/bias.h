@@ -22,25 +22,28 @@ void pe_masked_write(pe_dtype dtype, double entry, uint64_t count, void *dst);
 typedef void pe_bias_function(const void *source, size_t head, uint64_t distance, void *dst);
 
 typedef struct pe_bias {
-    pe_bias_function *function;
-    const void *source; /* of the function */
-    pe_relative relative;
+    pe_toeplitz toeplitz;
     pe_dtype dtype;
     bool causal;
     double masked; /* the entry of keys after the query, if causal */
-    pe_toeplitz toeplitz;
+
+    /* set by pe_bias_init */
+    pe_bias_function *function;
+    const void *source; /* of the function */
 } pe_bias;
 
-/* Prepare to fill `tensor`, which pe_relative_add planned with width 0. The caller has set
- * function and source, which must stay where they are, as the pe_bias itself must, and `masked`
- * and `causal`. False if memory ran out or the runner cancelled it; then there is nothing to
- * free. */
-bool pe_bias_init(pe_bias *bias, const pe_tensor *tensor, size_t heads, double element_price,
-                  pe_pace *pace);
+/* Plan the tensor [heads, queries, keys], and what it costs if an entry has this price. The
+ * caller sets causal and masked. */
+void pe_bias_add(pe_plan *plan, const pe_relative *relative, const char *name, pe_dtype dtype,
+                 uint64_t heads, double entry_price, pe_bias *ret_bias);
+
+/* Prepare to fill the tensor. The source must stay where it is, as the pe_bias itself must.
+ * False if memory ran out or the runner cancelled it. */
+bool pe_bias_init(pe_bias *bias, pe_bias_function *function, const void *source, pe_pace *pace);
 void pe_bias_done(pe_bias *bias);
 
-/* How many distances, from 0 to the farthest, a scheme with `mask` keeps values of; 0 if there
- * are more than 2^20. */
-uint64_t pe_bias_kept(const pe_values *values);
+/* How many distances, from 0 to the farthest, a scheme keeps values of; 0 if there are more
+ * than 2^20. */
+uint64_t pe_bias_kept(const pe_relative *relative, bool causal);
 
 #endif

@@ -12,7 +12,8 @@
  * row is computed by itself, so that the memory of a stream is bounded. */
 #define TABLE_BYTES_MAX ((uint64_t)16 << 20)
 
-#define COPY_PRICE 1.5 /* of an element */
+#define COPY_PRICE     1.5 /* of an element */
+#define DISTANCE_PRICE 2
 
 const char *const pe_forms[] = {"expanded", "compact", NULL};
 
@@ -26,12 +27,9 @@ pe_relative pe_relative_read(const pe_values *values, pe_error *reterr)
     };
     int64_t first = pe_relative_first(&relative);
     int64_t last = first + (int64_t)pe_relative_distances(&relative) - 1;
-    if (first < INT32_MIN || last > INT32_MAX) {
-        char given[32];
-        snprintf(given, sizeof given, "%lld", (long long)relative.offset);
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "query_offset", given,
-                     "such that all distances, key minus query, are from -2^31 to 2^31-1");
-    }
+    if (first < INT32_MIN || last > INT32_MAX)
+        pe_refuse(values, "query_offset", reterr,
+                  "such that all distances, key minus query, are from -2^31 to 2^31-1");
     return relative;
 }
 
@@ -83,11 +81,12 @@ static bool is_kept(const pe_relative *relative, uint64_t vector_bytes, size_t h
            pe_relative_distances(relative) <= TABLE_BYTES_MAX / vector_bytes / heads;
 }
 
-void pe_relative_add(pe_plan *plan, const pe_relative *relative, const char *name,
-                     pe_dtype dtype, uint64_t heads, uint64_t width)
+pe_toeplitz pe_relative_add(pe_plan *plan, const pe_relative *relative, const char *name,
+                            pe_dtype dtype, uint64_t heads, uint64_t width,
+                            double element_price)
 {
-    uint64_t shape[PE_RANK_MAX];
-    size_t rank = 0;
+    uint64_t shape[PE_RANK_MAX], elements = width ? width : 1, bytes;
+    size_t rank = 0, count = heads ? (size_t)heads : 1;
     if (heads)
         shape[rank++] = heads;
     if (relative->compact) {
@@ -101,93 +100,65 @@ void pe_relative_add(pe_plan *plan, const pe_relative *relative, const char *nam
         shape[rank++] = width;
     pe_plan_add(plan, name, dtype, rank, shape);
     pe_plan_rows(plan, axes);
-    uint64_t vector_bytes = (width ? width : 1) * pe_dtype_size(dtype);
-    if (is_kept(relative, vector_bytes, heads ? heads : 1))
-        plan->state += pe_relative_distances(relative) * vector_bytes * (heads ? heads : 1);
+    bytes = elements * pe_dtype_size(dtype);
+    bool kept = is_kept(relative, bytes, count);
+    pe_plan_price(plan, kept ? COPY_PRICE : element_price);
+    if (kept) {
+        uint64_t vectors = pe_relative_distances(relative) * count;
+        plan->state += vectors * bytes;
+        plan->price += (double)vectors * (double)elements * element_price;
+    }
+    return (pe_toeplitz){.relative = *relative,
+                         .heads = count,
+                         .vector_bytes = (size_t)bytes,
+                         .vector_price = (double)elements * element_price,
+                         .kept = kept};
 }
 
 void pe_relative_add_distance(pe_plan *plan, const pe_relative *relative)
 {
     if (relative->compact)
-        pe_relative_add(plan, relative, "distance", PE_I32, 0, 0);
+        pe_relative_add(plan, relative, "distance", PE_I32, 0, 0, DISTANCE_PRICE);
 }
 
 /* ---- tensors ---- */
 
-static uint64_t bytes_of_vector(const pe_tensor *tensor)
-{
-    return tensor->bytes / tensor->rows;
-}
-
-double pe_toeplitz_price(const pe_values *values, const pe_tensor *tensor, size_t heads,
-                         double element_price)
-{
-    pe_error none;
-    pe_error_init(&none);
-    pe_relative relative = pe_relative_read(values, &none);
-    if (!is_kept(&relative, bytes_of_vector(tensor), heads))
-        return 0;
-    double vectors = (double)heads * (double)pe_relative_distances(&relative);
-    uint64_t vector = tensor->elements / tensor->rows;
-    return vectors * (double)vector * element_price;
-}
-
-double pe_toeplitz_element_price(const pe_values *values, const pe_tensor *tensor, size_t heads,
-                                 double element_price)
-{
-    pe_error none;
-    pe_error_init(&none);
-    pe_relative relative = pe_relative_read(values, &none);
-    return is_kept(&relative, bytes_of_vector(tensor), heads) ? COPY_PRICE : element_price;
-}
-
 /* Write the vectors of a head at all distances, some at a time. False: the runner cancelled it.
  */
-static bool write_head(const pe_toeplitz *toeplitz, size_t head, double vector_price,
-                       pe_pace *pace)
+static bool write_head(const pe_toeplitz *toeplitz, size_t head, pe_pace *pace)
 {
     size_t size = toeplitz->vector_bytes;
     int64_t first = pe_relative_first(&toeplitz->relative);
     uint64_t distances = pe_relative_distances(&toeplitz->relative), count;
-    uint64_t most = pe_rows_of_price(vector_price, PE_QUESTION_PRICE);
+    uint64_t most = pe_rows_of_price(toeplitz->vector_price, PE_QUESTION_PRICE);
     unsigned char *to = toeplitz->table + head * distances * size;
     for (uint64_t done = 0; done < distances; done += count) {
         count = distances - done < most ? distances - done : most;
-        if (!pe_pace_go_on(pace, (double)count * vector_price))
+        if (!pe_pace_go_on(pace, (double)count * toeplitz->vector_price))
             return false;
         toeplitz->write(toeplitz->source, head, first + (int64_t)done, count, to + done * size);
     }
     return true;
 }
 
-bool pe_toeplitz_init(pe_toeplitz *ret_toeplitz, const pe_relative *relative,
-                      const pe_tensor *tensor, size_t heads, pe_write_distances write,
-                      const void *source, double element_price, pe_pace *pace)
+bool pe_toeplitz_init(pe_toeplitz *toeplitz, pe_write_distances write, const void *source,
+                      pe_pace *pace)
 {
-    uint64_t vector = tensor->elements / tensor->rows;
-    double vector_price = (double)vector * element_price;
-    size_t vector_bytes = (size_t)(tensor->bytes / tensor->rows);
-    *ret_toeplitz = (pe_toeplitz){.relative = *relative,
-                                  .heads = heads,
-                                  .vector_bytes = vector_bytes,
-                                  .write = write,
-                                  .source = source};
-    if (!is_kept(relative, bytes_of_vector(tensor), heads))
+    uint64_t distances = pe_relative_distances(&toeplitz->relative);
+    toeplitz->write = write;
+    toeplitz->source = source;
+    if (!toeplitz->kept)
         return true;
-    ret_toeplitz->table =
-        malloc((size_t)pe_relative_distances(relative) * vector_bytes * heads);
-    bool good = ret_toeplitz->table != NULL;
-    for (size_t head = 0; good && head < heads; head++)
-        good = write_head(ret_toeplitz, head, vector_price, pace);
-    if (!good)
-        pe_toeplitz_done(ret_toeplitz);
+    toeplitz->table = malloc((size_t)distances * toeplitz->vector_bytes * toeplitz->heads);
+    bool good = toeplitz->table != NULL;
+    for (size_t head = 0; good && head < toeplitz->heads; head++)
+        good = write_head(toeplitz, head, pace);
     return good;
 }
 
 void pe_toeplitz_done(pe_toeplitz *toeplitz)
 {
     free(toeplitz->table);
-    toeplitz->table = NULL;
 }
 
 /* The runs of a window, which has `left` more vectors from `column` of `line` of `head` on. */

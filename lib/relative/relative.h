@@ -50,6 +50,17 @@ typedef struct pe_relative {
     {PE_LENGTH_PARAMETER, .required = true, .help = "number of keys"}, PE_QUERY_PARAMETERS,    \
         PE_FORM_PARAMETER
 
+/* Rows of the tensors that several schemes have. */
+#define PE_BIAS_TENSOR                                                                         \
+    {                                                                                          \
+        "bias", "[heads, queries, keys] or [heads, queries+keys-1]",                           \
+            "is added to the attention scores"                                                 \
+    }
+#define PE_DISTANCE_TENSOR                                                                     \
+    {                                                                                          \
+        "distance", "[queries+keys-1]", "key minus query; only with form=compact"              \
+    }
+
 extern const char *const pe_forms[]; /* "expanded", "compact" */
 
 /* Read the parameters and check that every distance is an i32. */
@@ -69,19 +80,33 @@ uint64_t pe_relative_farthest(const pe_relative *relative, bool causal);
 /* How many of `count` consecutive distances from `first` on are below `limit`. */
 uint64_t pe_distances_below(int64_t first, uint64_t count, int64_t limit);
 
-/* Plan a tensor [heads, queries, keys, width], or [heads, distances, width] if compact. With
- * heads or width 0 it lacks that axis. A row in the sense of pe_plan_rows is one vector of
- * `width`, or one number. */
-void pe_relative_add(pe_plan *plan, const pe_relative *relative, const char *name,
-                     pe_dtype dtype, uint64_t heads, uint64_t width);
-
-/* Plan the i32 tensor `distance`, if compact. */
-void pe_relative_add_distance(pe_plan *plan, const pe_relative *relative);
-
 /* A function that writes the vectors (or numbers) of a head at `count` consecutive distances,
  * in their dtype. `source` is whatever it computes them from. */
 typedef void (*pe_write_distances)(const void *source, size_t head, int64_t first,
                                    uint64_t count, void *dst);
+
+/* A tensor whose entries, or vectors, depend on head and distance. */
+typedef struct pe_toeplitz {
+    pe_relative relative;
+    size_t heads, vector_bytes;
+    double vector_price; /* of what `write` writes */
+    bool kept;           /* the vectors at all distances are */
+
+    /* set by pe_toeplitz_init */
+    pe_write_distances write;
+    const void *source;
+    unsigned char *table; /* owned, if kept: [heads, distances] vectors */
+} pe_toeplitz;
+
+/* Plan a tensor [heads, queries, keys, width], or [heads, distances, width] if compact, and
+ * what it costs if an element of a vector has this price. With heads or width 0 it lacks that
+ * axis. A row in the sense of pe_plan_rows is one vector of `width`, or one number. */
+pe_toeplitz pe_relative_add(pe_plan *plan, const pe_relative *relative, const char *name,
+                            pe_dtype dtype, uint64_t heads, uint64_t width,
+                            double element_price);
+
+/* Plan the i32 tensor `distance`, if compact. */
+void pe_relative_add_distance(pe_plan *plan, const pe_relative *relative);
 
 /* A function that writes `count` consecutive rows of a table. */
 typedef void (*pe_write_rows)(const void *source, uint64_t row, uint64_t count, void *dst);
@@ -92,27 +117,10 @@ typedef void (*pe_write_rows)(const void *source, uint64_t row, uint64_t count, 
 void pe_write_clipped(pe_write_rows write, const void *source, int64_t low, int64_t high,
                       size_t vector_bytes, int64_t first, uint64_t count, void *dst);
 
-/* Fills a tensor that pe_relative_add planned. */
-typedef struct pe_toeplitz {
-    pe_relative relative;
-    size_t heads, vector_bytes;
-    pe_write_distances write;
-    const void *source;
-    unsigned char *table; /* the vectors at all distances of all heads; NULL if too large */
-} pe_toeplitz;
-
-/* Prepare to fill the tensor. `source` is passed to `write` and must live as long as the
- * pe_toeplitz; `element_price` is what `write` costs. False if memory ran out or the runner
- * cancelled it; then there is nothing to free. */
-bool pe_toeplitz_init(pe_toeplitz *ret_toeplitz, const pe_relative *relative,
-                      const pe_tensor *tensor, size_t heads, pe_write_distances write,
-                      const void *source, double element_price, pe_pace *pace);
-
-/* The price of that, and the price of filling an element afterwards. */
-double pe_toeplitz_price(const pe_values *values, const pe_tensor *tensor, size_t heads,
-                         double element_price);
-double pe_toeplitz_element_price(const pe_values *values, const pe_tensor *tensor, size_t heads,
-                                 double element_price);
+/* Prepare to fill a tensor that was planned. `source` is passed to `write` and must live as
+ * long as the pe_toeplitz. False if memory ran out or the runner cancelled it. */
+bool pe_toeplitz_init(pe_toeplitz *toeplitz, pe_write_distances write, const void *source,
+                      pe_pace *pace);
 void pe_toeplitz_done(pe_toeplitz *toeplitz);
 
 /* Fill a window of the tensor. */

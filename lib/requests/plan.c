@@ -8,8 +8,15 @@
 #include <stdio.h>
 #include <string.h>
 
-void pe_plan_add(pe_plan *plan, const char *name, pe_dtype dtype, size_t rank,
-                 const uint64_t *shape)
+#define ELEMENT_PRICE 2 /* where the scheme says nothing else */
+
+void pe_plan_price(pe_plan *plan, double element_price)
+{
+    plan->element_prices[plan->count - 1] = element_price;
+}
+
+const pe_tensor *pe_plan_add(pe_plan *plan, const char *name, pe_dtype dtype, size_t rank,
+                             const uint64_t *shape)
 {
     assert(plan->count < PE_TENSORS_MAX && rank <= PE_RANK_MAX);
     pe_tensor *tensor = &plan->tensors[plan->count++];
@@ -22,7 +29,9 @@ void pe_plan_add(pe_plan *plan, const char *name, pe_dtype dtype, size_t rank,
             tensor->elements *= shape[i];
     }
     tensor->bytes = tensor->elements * pe_dtype_size(dtype);
+    pe_plan_price(plan, ELEMENT_PRICE);
     pe_plan_rows(plan, 1);
+    return tensor;
 }
 
 void pe_plan_rows(pe_plan *plan, size_t axes)
@@ -111,10 +120,9 @@ void pe_plan_keep(pe_plan *plan, double entries, uint64_t most)
     plan->state += bytes < (double)most ? (uint64_t)bytes : most;
 }
 
-void pe_check_magnitude(const pe_values *values, const char *parameter, double magnitude,
+void pe_check_magnitude(pe_dtype dtype, const char *parameter, double magnitude,
                         pe_error *reterr)
 {
-    pe_dtype dtype = pe_requested_dtype(values);
     if (magnitude < pe_dtypes[dtype].overflow)
         return;
     char number[PE_PRINT_MAX], limit[PE_PRINT_MAX];

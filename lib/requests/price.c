@@ -3,19 +3,11 @@
 
 #include <stdio.h>
 
-#define ELEMENT_PRICE 2 /* of an element where the scheme says nothing else */
-
-double pe_element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
+double pe_row_price(const pe_request *request, size_t tensor)
 {
-    const pe_scheme *scheme = values->scheme;
-    return scheme->element_price ? scheme->element_price(values, plan, tensor) : ELEMENT_PRICE;
-}
-
-double pe_row_price(const pe_values *values, const pe_plan *plan, size_t tensor)
-{
-    const pe_tensor *shape = &plan->tensors[tensor];
+    const pe_tensor *shape = &request->plan.tensors[tensor];
     double columns = (double)shape->elements / (double)shape->rows;
-    return columns * pe_element_price(values, plan, tensor);
+    return columns * request->plan.element_prices[tensor];
 }
 
 uint64_t pe_rows_of_price(double row_price, double price)
@@ -26,28 +18,18 @@ uint64_t pe_rows_of_price(double row_price, double price)
     return rows < 0x1p62 ? (uint64_t)rows : (uint64_t)1 << 62;
 }
 
-/* Of the preparation, without the rows. */
-static double preparation_price(const pe_values *values, const pe_plan *plan)
-{
-    return values->scheme->price ? values->scheme->price(values, plan) : 0;
-}
-
-static double price_of_all(const pe_values *values, const pe_plan *plan)
-{
-    double price = preparation_price(values, plan);
-    for (size_t i = 0; i < plan->count; i++)
-        price += (double)plan->tensors[i].elements * pe_element_price(values, plan, i);
-    return price;
-}
-
 double pe_request_preparation_price(const pe_request *request)
 {
-    return preparation_price(&request->values, &request->plan);
+    return request->plan.price;
 }
 
 double pe_request_price(const pe_request *request)
 {
-    return price_of_all(&request->values, &request->plan);
+    const pe_plan *plan = &request->plan;
+    double price = plan->price;
+    for (size_t i = 0; i < plan->count; i++)
+        price += (double)plan->tensors[i].elements * plan->element_prices[i];
+    return price;
 }
 
 /* ---- what to reduce ---- */
@@ -94,13 +76,12 @@ bool pe_request_check_price(const pe_request *request, double price, uint64_t li
 
 /* ---- the pace ---- */
 
-pe_pace pe_pace_of(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
-                   pe_error *reterr)
+pe_pace pe_pace_of(const pe_request *request, const pe_runner *runner, pe_error *reterr)
 {
     return (pe_pace){.runner = runner,
-                     .values = values,
+                     .scheme = request->values.scheme,
                      .reterr = reterr,
-                     .total = price_of_all(values, plan)};
+                     .total = pe_request_price(request)};
 }
 
 bool pe_pace_go_on(pe_pace *pace, double price)
@@ -110,5 +91,5 @@ bool pe_pace_go_on(pe_pace *pace, double price)
     if (pace->unasked < PE_QUESTION_PRICE)
         return true;
     pace->unasked = 0;
-    return pe_may_go_on(pace->runner, pace->values, pace->done / pace->total, pace->reterr);
+    return pe_may_go_on(pace->runner, pace->scheme, pace->done / pace->total, pace->reterr);
 }

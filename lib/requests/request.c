@@ -14,14 +14,19 @@ static bool allocate(pe_request *request, size_t count)
     request->value_count = count;
     request->owned = calloc(count, sizeof *request->owned);
     request->items = calloc(count, sizeof *request->items);
-    return request->owned && request->items;
+    request->settings = calloc(1, request->values.scheme->state_size);
+    return request->owned && request->items && request->settings;
+}
+
+void pe_request_plan(pe_request *request, pe_error *reterr)
+{
+    request->values.scheme->read(&request->values, request->settings, &request->plan, reterr);
 }
 
 static void read_and_plan(pe_request *request, const pe_argument *arguments, size_t count,
                           const pe_limits *limits, bool *given, pe_error *reterr)
 {
-    const pe_scheme *scheme = request->values.scheme;
-    pe_reading reading = {.info = &scheme->info,
+    pe_reading reading = {.info = &request->values.scheme->info,
                           .count = request->value_count,
                           .limits = limits,
                           .values = request->owned,
@@ -33,7 +38,7 @@ static void read_and_plan(pe_request *request, const pe_argument *arguments, siz
     for (size_t i = 0; i < request->value_count; i++)
         request->items[i] = request->owned[i].value;
     request->values.items = request->items;
-    scheme->plan(&request->values, &request->plan, reterr);
+    pe_request_plan(request, reterr);
     if (reterr->status == PE_OK)
         request->bytes = pe_plan_check(&request->plan, &request->values, limits, reterr);
 }
@@ -46,12 +51,13 @@ pe_status pe_request_new(const pe_scheme *scheme, const pe_argument *arguments, 
     bool *given = calloc(values, sizeof *given);
     pe_error_init(reterr);
     reterr->scheme = scheme;
+    if (request)
+        request->values.scheme = scheme;
     if (!request || !given || !allocate(request, values)) {
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the request");
         goto fail;
     }
     atomic_init(&request->references, 1);
-    request->values.scheme = scheme;
     read_and_plan(request, arguments, count, limits, given, reterr);
     if (reterr->status != PE_OK)
         goto fail;
@@ -84,6 +90,7 @@ void pe_request_unref(pe_request *request)
     pe_request_unref(request->base);
     free(request->owned);
     free(request->items);
+    free(request->settings);
     free(request->key);
     free(request);
 }
@@ -163,12 +170,12 @@ static bool ask_runner(const pe_runner *runner, const pe_scheme *scheme, double 
     return false;
 }
 
-bool pe_may_go_on(const pe_runner *runner, const pe_values *values, double done,
+bool pe_may_go_on(const pe_runner *runner, const pe_scheme *scheme, double done,
                   pe_error *reterr)
 {
     const double least = 0x1p-20; /* 0 and 1 mean that the preparation begins and ends */
     done = done > least ? done : least;
-    return ask_runner(runner, values->scheme, done < 1 - least ? done : 1 - least, reterr);
+    return ask_runner(runner, scheme, done < 1 - least ? done : 1 - least, reterr);
 }
 
 bool pe_request_begin(const pe_request *request, const pe_runner *runner, pe_error *reterr)
@@ -189,17 +196,30 @@ pe_status pe_request_prepare(const pe_request *request, const pe_runner *runner,
     *ret_state = NULL;
     if (!scheme->prepare)
         return PE_OK;
-    *ret_state = scheme->prepare(&request->values, &request->plan, runner, reterr);
-    if (!*ret_state && reterr->status == PE_OK)
+    pe_pace pace = pe_pace_of(request, runner, reterr);
+    void *state = malloc(scheme->state_size);
+    if (state) {
+        memcpy(state, request->settings, scheme->state_size);
+        if (scheme->prepare(state, &pace)) {
+            *ret_state = state;
+            return PE_OK;
+        }
+        pe_request_release(request, state);
+    }
+    if (reterr->status == PE_OK)
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the scheme's state");
     return reterr->status;
 }
 
-void pe_request_release(const pe_request *request, void *state)
+void pe_request_fill(const pe_request *request, const void *state, pe_window window, void *dst)
 {
     const pe_scheme *scheme = request->values.scheme;
-    if (scheme->release)
-        scheme->release(state);
-    else
-        free(state);
+    scheme->fill(scheme->prepare ? state : request->settings, window, dst);
+}
+
+void pe_request_release(const pe_request *request, void *state)
+{
+    if (state && request->values.scheme->release)
+        request->values.scheme->release(state);
+    free(state);
 }

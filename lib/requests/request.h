@@ -15,6 +15,7 @@ struct pe_request {
     pe_owned_value *owned;
     pe_value *items; /* copies of these, as pe_values wants them */
     size_t value_count;
+    void *settings; /* the scheme's state as it was read from the values */
     pe_plan plan;
     uint64_t bytes;
     char *key;
@@ -25,16 +26,28 @@ struct pe_request {
 /* Fill in the key; false if memory ran out. */
 bool pe_request_write_key(pe_request *request);
 
+/* Let the scheme read the values and plan the tensors. */
+void pe_request_plan(pe_request *request, pe_error *reterr);
+
 /* Ask the runner, which may be NULL, whether to begin; and tell it the end, whatever it
  * answered. */
 bool pe_request_begin(const pe_request *request, const pe_runner *runner, pe_error *reterr);
 void pe_request_end(const pe_request *request, const pe_runner *runner);
 
-/* Run the scheme's preparation, if it has one; if not, the state is NULL. */
+/* Complete a copy of the scheme's state; NULL if there is nothing to prepare. */
 pe_status pe_request_prepare(const pe_request *request, const pe_runner *runner,
                              void **ret_state, pe_error *reterr);
 
+/* Write a window of a tensor with a state of pe_request_prepare. */
+void pe_request_fill(const pe_request *request, const void *state, pe_window window, void *dst);
+
 /* Free a state of pe_request_prepare. */
 void pe_request_release(const pe_request *request, void *state);
+
+/* The price of one row out of pe_tensor.rows. */
+double pe_row_price(const pe_request *request, size_t tensor);
+
+/* The pace of computing a request. */
+pe_pace pe_pace_of(const pe_request *request, const pe_runner *runner, pe_error *reterr);
 
 #endif

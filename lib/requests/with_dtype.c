@@ -12,20 +12,22 @@ pe_status pe_request_with_dtype(pe_request *request, pe_dtype dtype, pe_request 
     pe_request *other = calloc(1, sizeof *other);
     pe_error_init(reterr);
     reterr->scheme = scheme;
-    if (other)
+    if (other) {
+        atomic_init(&other->references, 1);
+        other->base = pe_request_ref(request);
         other->items = malloc(count * sizeof *other->items);
-    if (!other || !other->items) {
-        free(other);
+        other->settings = calloc(1, scheme->state_size);
+    }
+    if (!other || !other->items || !other->settings) {
+        pe_request_unref(other);
         pe_error_add(reterr, PE_NO_MEMORY, "", "", "memory for the request");
         return PE_NO_MEMORY;
     }
-    atomic_init(&other->references, 1);
-    other->base = pe_request_ref(request);
     other->value_count = count;
     memcpy(other->items, request->items, count * sizeof *other->items);
     other->items[place].integer = dtype;
     other->values = (pe_values){scheme, other->items};
-    scheme->plan(&other->values, &other->plan, reterr);
+    pe_request_plan(other, reterr);
     if (reterr->status != PE_OK) { /* a tensor that does not exist in this dtype */
         pe_request_unref(other);
         return reterr->status;

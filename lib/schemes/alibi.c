@@ -67,11 +67,11 @@ static const pe_preset PRESETS[] = {
 };
 
 static const pe_tensor_help TENSORS[] = {
-    {"bias", "[heads, queries, keys] or [heads, queries+keys-1]",
-     "is added to the attention scores"},
+    PE_BIAS_TENSOR,
     {"slopes", "[heads]", "slope m of each head, as slope_dtype rounds it"},
-    {"distance", "[queries+keys-1]", "key minus query; only with form=compact"},
+    PE_DISTANCE_TENSOR,
 };
+enum tensor { BIAS, SLOPES, DISTANCE };
 
 /* The exponent of the slope of head h = 1 … heads: the slope is 2^-(max·h/heads). */
 static pe_fixed exponent_of(double max, size_t h, size_t heads)
@@ -95,79 +95,94 @@ static size_t power_below(size_t heads)
     return power;
 }
 
+#define SLOPE_PRICE 600
+#define BIAS_PRICE  12
+
+typedef struct alibi {
+    pe_toeplitz bias;
+    enum mask mask;
+    pe_dtype dtype;
+    double bias_max;
+    bool geometric, rounded, divided;
+    pe_dtype slope_dtype; /* if rounded */
+    dd divisor;           /* the square root of head_dim, else 1 */
+
+    /* prepared */
+    dd *slopes;
+} alibi;
+
 /* Whether biases depend on the key instead of the distance. */
-static bool is_by_key(const pe_values *values)
+static bool is_by_key(enum mask mask)
 {
-    int mask = pe_choice(values, "mask");
     return mask == KEY_ONLY || mask == FROM_LAST_KEY;
 }
 
 /* A slope as slope_dtype rounds it. */
-static dd round_slope(const pe_values *values, dd slope)
+static dd round_slope(const alibi *state, dd slope)
 {
     unsigned char element[sizeof(double)];
-    if (!pe_is_present(values, "slope_dtype"))
+    if (!state->rounded)
         return slope;
-    pe_dtype dtype = SLOPE_DTYPE_VALUES[pe_choice(values, "slope_dtype")];
-    pe_round_dd(dtype, slope, element);
-    return (dd){pe_element_value(dtype, element), 0};
-}
-
-/* The square root of head_dim, 1 if it is not given. */
-static dd divisor_of(const pe_values *values)
-{
-    if (!pe_is_present(values, "head_dim"))
-        return (dd){1, 0};
-    return dd_sqrt((dd){(double)pe_integer(values, "head_dim"), 0});
+    pe_round_dd(state->slope_dtype, slope, element);
+    return (dd){pe_element_value(state->slope_dtype, element), 0};
 }
 
 /* The largest magnitude of any finite value. */
-static double magnitude(const pe_values *values, const pe_relative *relative)
+static double magnitude(const alibi *state, const pe_relative *relative, size_t heads)
 {
-    size_t heads = (size_t)pe_integer(values, "heads"), power = power_below(heads);
-    size_t steps = pe_choice(values, "non_power_of_two") == GEOMETRIC || power == heads
+    size_t power = power_below(heads);
+    size_t steps = state->geometric || power == heads
                        ? heads
                        : 2 * power; /* head h = 1 of 2 * power has the largest slope */
     double before = -(double)pe_relative_first(relative);
     double after = (double)relative->keys - 1 - (double)relative->offset;
-    if (is_by_key(values))
+    if (is_by_key(state->mask))
         before = after = (double)relative->keys - 1;
-    else if (pe_choice(values, "mask") == CAUSAL)
+    else if (state->mask == CAUSAL)
         after = 0;
-    pe_wide largest = power_of(exponent_of(pe_real(values, "alibi_bias_max"), 1, steps));
-    double slope = round_slope(values, pe_fixed_to_dd((pe_fixed){0, largest})).hi;
-    return slope * fmax(0, fmax(before, after)) / divisor_of(values).hi;
+    pe_wide largest = power_of(exponent_of(state->bias_max, 1, steps));
+    double slope = round_slope(state, pe_fixed_to_dd((pe_fixed){0, largest})).hi;
+    return slope * fmax(0, fmax(before, after)) / state->divisor.hi;
 }
 
-static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
+static alibi read_state(const pe_values *values)
+{
+    alibi state = {
+        .mask = (enum mask)pe_choice(values, "mask"),
+        .dtype = pe_requested_dtype(values),
+        .bias_max = pe_real(values, "alibi_bias_max"),
+        .geometric = pe_choice(values, "non_power_of_two") == GEOMETRIC,
+        .rounded = pe_is_present(values, "slope_dtype"),
+        .divided = pe_is_present(values, "head_dim"),
+        .divisor = {1, 0},
+    };
+    if (state.rounded)
+        state.slope_dtype = SLOPE_DTYPE_VALUES[pe_choice(values, "slope_dtype")];
+    if (state.divided)
+        state.divisor = dd_sqrt((dd){pe_real(values, "head_dim"), 0});
+    return state;
+}
+
+static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
 {
     pe_relative relative = pe_relative_read(values, reterr);
     uint64_t heads = (uint64_t)pe_integer(values, "heads");
-    pe_dtype dtype = pe_requested_dtype(values);
-    if (relative.compact && is_by_key(values))
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "form", "compact",
-                     "expanded with mask=%s, whose bias depends on the key instead of the "
-                     "distance",
-                     MASKS[pe_choice(values, "mask")]);
-    pe_check_magnitude(values, "length", magnitude(values, &relative), reterr);
-    pe_relative_add(ret_plan, &relative, "bias", dtype, heads, 0);
-    pe_plan_add(ret_plan, "slopes", dtype, 1, &heads);
-    pe_relative_add_distance(ret_plan, &relative);
+    alibi *state = ret_state;
+    *state = read_state(values);
+    if (relative.compact && is_by_key(state->mask))
+        pe_refuse(values, "form", reterr,
+                  "expanded with mask=%s, whose bias depends on the key instead of the "
+                  "distance",
+                  MASKS[state->mask]);
+    pe_check_magnitude(state->dtype, "length", magnitude(state, &relative, (size_t)heads),
+                       reterr);
+    state->bias = pe_relative_add(plan, &relative, "bias", state->dtype, heads, 0, BIAS_PRICE);
+    state->bias.relative.by_key = is_by_key(state->mask);
+    pe_plan_add(plan, "slopes", state->dtype, 1, &heads);
+    pe_plan_price(plan, 30);
+    pe_relative_add_distance(plan, &relative);
+    plan->price += SLOPE_PRICE * (double)heads;
 }
-
-typedef struct alibi {
-    pe_toeplitz bias;
-    pe_relative relative;
-    int mask;
-    pe_dtype dtype;
-    size_t heads;
-    bool divided;
-    dd divisor;
-    dd slopes[];
-} alibi;
-
-#define SLOPE_PRICE 600
-#define BIAS_PRICE  12
 
 /* Every so many slopes one is computed by itself. */
 #define SERIES 16
@@ -193,18 +208,18 @@ static bool make_series(double max, size_t first, size_t step, size_t heads, siz
 }
 
 /* Compute the slopes of all heads. False: the runner cancelled it. */
-static bool make_slopes(alibi *state, const pe_values *values, pe_pace *pace)
+static bool make_slopes(alibi *state, pe_pace *pace)
 {
-    double max = pe_real(values, "alibi_bias_max");
-    size_t heads = state->heads, power = power_below(heads);
+    double max = state->bias_max;
+    size_t heads = state->bias.heads, power = power_below(heads);
     bool done;
-    if (pe_choice(values, "non_power_of_two") == GEOMETRIC)
+    if (state->geometric)
         done = make_series(max, 1, 1, heads, heads, state->slopes, pace);
     else
         done = make_series(max, 1, 1, power, power, state->slopes, pace) &&
                make_series(max, 1, 2, 2 * power, heads - power, state->slopes + power, pace);
     for (size_t h = 0; done && h < heads; h++)
-        state->slopes[h] = round_slope(values, state->slopes[h]);
+        state->slopes[h] = round_slope(state, state->slopes[h]);
     return done;
 }
 
@@ -215,7 +230,7 @@ static bool make_slopes(alibi *state, const pe_values *values, pe_pace *pace)
 static double factor_of(const alibi *state, int64_t distance)
 {
     if (state->mask == FROM_LAST_KEY)
-        return (double)(distance - (int64_t)state->relative.keys + 1);
+        return (double)(distance - (int64_t)state->bias.relative.keys + 1);
     return state->mask == KEY_ONLY ? (double)distance : -fabs((double)distance);
 }
 
@@ -231,12 +246,13 @@ static dd product_of(const alibi *state, dd slope, double factor)
 static void multiply(const alibi *state, dd slope, const double *factors, size_t count,
                      double *ret_products)
 {
+    pe_dtype dtype = state->dtype;
     if (!state->divided) {
-        pe_kernel_get()->scale(slope, factors, count, state->dtype == PE_F64, ret_products);
+        pe_kernel_get()->scale(slope, factors, count, dtype == PE_F64, ret_products);
         return;
     }
     for (size_t i = 0; i < count; i++)
-        ret_products[i] = pe_double_for(state->dtype, product_of(state, slope, factors[i]));
+        ret_products[i] = pe_double_for(dtype, product_of(state, slope, factors[i]));
 }
 
 /* Write products of a head's slope, for up to PART distances or keys. */
@@ -244,14 +260,15 @@ static void write_part(const alibi *state, dd slope, int64_t first, size_t count
                        unsigned char *dst)
 {
     double factors[PART], products[PART];
+    pe_dtype dtype = state->dtype;
     for (size_t i = 0; i < count; i++)
         factors[i] = factor_of(state, first + (int64_t)i);
-    for (size_t i = 0; state->dtype == PE_DD && i < count; i++)
+    for (size_t i = 0; dtype == PE_DD && i < count; i++)
         pe_round_dd(PE_DD, product_of(state, slope, factors[i]), dst + i * sizeof(dd));
-    if (state->dtype == PE_DD)
+    if (dtype == PE_DD)
         return;
     multiply(state, slope, factors, count, products);
-    pe_round_row(state->dtype, products, count, dst);
+    pe_round_row(dtype, products, count, dst);
 }
 
 /* Write the bias of one head at consecutive distances, or at consecutive keys. */
@@ -272,62 +289,30 @@ static void write_bias(const void *context, size_t head, int64_t first, uint64_t
 static void release(void *context)
 {
     alibi *state = context;
-    if (state)
-        pe_toeplitz_done(&state->bias);
-    free(state);
+    pe_toeplitz_done(&state->bias);
+    free(state->slopes);
 }
 
-static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
-                     pe_error *reterr)
+static bool prepare(void *context, pe_pace *pace)
 {
-    pe_pace pace = pe_pace_of(values, plan, runner, reterr);
-    size_t heads = (size_t)pe_integer(values, "heads");
-    alibi *state = malloc(sizeof *state + heads * sizeof *state->slopes);
-    if (!state)
-        return NULL;
-    *state = (alibi){.relative = pe_relative_read(values, reterr),
-                     .mask = pe_choice(values, "mask"),
-                     .dtype = pe_requested_dtype(values),
-                     .heads = heads,
-                     .divided = pe_is_present(values, "head_dim"),
-                     .divisor = divisor_of(values)};
-    state->relative.by_key = is_by_key(values);
-    if (make_slopes(state, values, &pace) &&
-        pe_toeplitz_init(&state->bias, &state->relative, &plan->tensors[0], heads, write_bias,
-                         state, BIAS_PRICE, &pace))
-        return state;
-    free(state);
-    return NULL;
+    alibi *state = context;
+    state->slopes = malloc(state->bias.heads * sizeof *state->slopes);
+    return state->slopes && make_slopes(state, pace) &&
+           pe_toeplitz_init(&state->bias, write_bias, state, pace);
 }
 
-static void fill(const pe_values *values, const pe_plan *plan, const void *context,
-                 pe_window window, void *dst)
+static void fill(const void *context, pe_window window, void *dst)
 {
-    (void)values;
     const alibi *state = context;
+    pe_dtype dtype = state->dtype;
     unsigned char *at = dst;
-    if (window.tensor == 0)
+    if (window.tensor == BIAS)
         pe_toeplitz_fill(&state->bias, window, dst);
-    else if (plan->tensors[window.tensor].dtype == PE_I32)
-        pe_relative_fill_distance(&state->relative, window, dst);
+    else if (window.tensor == DISTANCE)
+        pe_relative_fill_distance(&state->bias.relative, window, dst);
     else
-        for (uint64_t h = 0; h < window.rows; h++, at += pe_dtype_size(state->dtype))
-            pe_round_dd(state->dtype, state->slopes[window.first + h], at);
-}
-
-static double price(const pe_values *values, const pe_plan *plan)
-{
-    uint64_t heads = (uint64_t)pe_integer(values, "heads");
-    return SLOPE_PRICE * (double)heads +
-           pe_toeplitz_price(values, &plan->tensors[0], heads, BIAS_PRICE);
-}
-
-static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
-{
-    if (tensor > 0)
-        return tensor == 1 ? 30 : 2;
-    return pe_toeplitz_element_price(values, &plan->tensors[0],
-                                     (size_t)pe_integer(values, "heads"), BIAS_PRICE);
+        for (uint64_t h = 0; h < window.rows; h++, at += pe_dtype_size(dtype))
+            pe_round_dd(dtype, state->slopes[window.first + h], at);
 }
 
 const pe_scheme pe_scheme_alibi = {
@@ -349,12 +334,11 @@ const pe_scheme pe_scheme_alibi = {
             PE_LIST(preset, PRESETS),
             PE_LIST(tensor, TENSORS),
         },
-    .plan = plan,
+    .state_size = sizeof(alibi),
+    .read = read,
     .prepare = prepare,
     .fill = fill,
     .release = release,
-    .price = price,
-    .element_price = element_price,
     PE_APPLIES(PE_BIAS("bias")),
     .streamable = true,
 };

@@ -156,46 +156,23 @@ static const pe_tensor_help TENSORS[] = {
 };
 enum tensor { COS, SIN, INV_FREQ, COORDINATES_OF_ROWS, AXIS };
 
-static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
-{
-    const pe_axial_request request = pe_axial_request_read(values);
-    const pe_dtype dtype = pe_requested_dtype(values);
-    const uint64_t pairs = request.pairs;
-    const uint64_t columns = pe_choice(values, "table") == PE_TABLE_FULL ? 2 * pairs : pairs;
-    pe_axial_request_check(values, &request, reterr);
-    pe_plan_add(ret_plan, "cos", dtype, 2, (uint64_t[]){request.rows, columns});
-    pe_plan_add(ret_plan, "sin", dtype, 2, (uint64_t[]){request.rows, columns});
-    pe_plan_add(ret_plan, "inv_freq", dtype, 1, (uint64_t[]){pairs});
-    pe_plan_add(ret_plan, "coordinates", dtype, 2, (uint64_t[]){request.rows, request.axes});
-    pe_plan_add(ret_plan, "axis", PE_I32, 1, (uint64_t[]){pairs});
-    double cells = 0;
-    for (size_t a = 0; a < request.axes; a++)
-        cells += (double)request.sizes[a];
-    pe_plan_keep(ret_plan, 4 * cells * (double)columns, PE_AXIAL_TABLE_BYTES);
-}
-
-/* ---- tables ---- */
+/* ---- the request ---- */
 
 typedef struct axial_state {
+    pe_axial axial; /* its angles are divided by what divisors and times say */
     pe_axes axes;
-    pe_axial axial;
+    pe_axis_columns columns;
+    bool centres;
+    uint64_t divisors[PE_AXES_MAX], times[PE_AXES_MAX]; /* of the frequencies of an axis */
+
+    /* prepared */
     pe_wide *ladder; /* inv_freq, in turns: one radian and less per unit of a coordinate */
 } axial_state;
 
-static void release(void *state)
-{
-    if (!state)
-        return;
-    pe_axial_done(&((axial_state *)state)->axial);
-    pe_axes_done(&((axial_state *)state)->axes);
-    free(((axial_state *)state)->ladder);
-    free(state);
-}
-
 /* The size by which the centres of an axis are normalised. */
-static uint64_t extent_of(const pe_values *values, const pe_axial_request *request, size_t axis)
+static uint64_t extent_of(enum normalization normalization, const pe_axial_request *request,
+                          size_t axis)
 {
-    const enum normalization normalization = (enum normalization)pe_choice(values, "normalize");
     uint64_t extent = request->sizes[axis];
     for (size_t a = 0; a < request->axes && normalization != SEPARATE; a++)
         if ((normalization == LONGEST) == (request->sizes[a] > extent))
@@ -203,166 +180,183 @@ static uint64_t extent_of(const pe_values *values, const pe_axial_request *reque
     return extent;
 }
 
-/* Set an axis's coordinates. Returns by what its frequencies are divided, and in *ret_times by
- * what they are multiplied then. */
-static uint64_t set_coordinates(const pe_values *values, const pe_axial_request *request,
-                                size_t axis, pe_coordinates *ret_coordinates,
-                                uint64_t *ret_times)
+/* Read an axis's coordinates, and by what its frequencies are multiplied and divided. */
+static void read_coordinates(const pe_values *values, const pe_axial_request *request,
+                             size_t axis, axial_state *state)
 {
     const uint64_t size = request->sizes[axis];
-    pe_coordinates own = {
-        .cells = {.count = size, .step = 1}, .numerator = 1, .denominator = 1};
-    uint64_t extent, divisor = 1;
-    *ret_times = 1;
+    pe_coordinates *own = &state->axial.coordinates[axis];
+    uint64_t *divisor = &state->divisors[axis], *times = &state->times[axis];
+    *own =
+        (pe_coordinates){.cells = {.count = size, .step = 1}, .numerator = 1, .denominator = 1};
+    *divisor = *times = 1;
     switch ((enum coordinate_type)pe_choice(values, "coordinate_type")) {
     case INDEX:
-        own.cells.offset = request->first[axis];
-        own.turned = own.cells;
+        own->cells.offset = request->first[axis];
+        own->turned = own->cells;
         if (!pe_is_present(values, "reference_sizes"))
             break;
-        own.numerator = pe_value_of(values, "reference_sizes")->items[axis];
-        own.denominator = (double)size;
-        *ret_times = (uint64_t)own.numerator;
-        for (divisor = size; divisor < *ret_times; divisor *= 2) {
-            own.turned.offset *= 2; /* so that a frequency stays below one turn */
-            own.turned.step *= 2;
+        own->numerator = pe_value_of(values, "reference_sizes")->items[axis];
+        own->denominator = (double)size;
+        *times = (uint64_t)own->numerator;
+        for (*divisor = size; *divisor < *times; *divisor *= 2) {
+            own->turned.offset *= 2; /* so that a frequency stays below one turn */
+            own->turned.step *= 2;
         }
         break;
     case CENTRES: /* half a turn and less for each half of (2k + 1)/N - 1 */
-        extent = extent_of(values, request, axis);
-        own.cells = (pe_positions){.count = size, .offset = 1 - (double)extent, .step = 2};
-        own.turned = (pe_positions){
-            .count = size, .offset = 2 * own.cells.offset, .step = 2 * own.cells.step};
-        own.denominator = (double)extent;
-        divisor = extent;
+        *divisor = extent_of((enum normalization)pe_choice(values, "normalize"), request, axis);
+        own->denominator = (double)*divisor;
+        own->cells.offset = 1 - own->denominator;
+        own->cells.step = 2;
+        own->turned = own->cells;
+        own->turned.offset *= 2;
+        own->turned.step *= 2;
         break;
     case LISTED:
-        own.cells.list = pe_value_of(values, "coordinates")->items;
+        own->cells.list = pe_value_of(values, "coordinates")->items;
         for (size_t a = 0; a < axis; a++)
-            own.cells.list += request->sizes[a];
-        own.turned = own.cells;
+            own->cells.list += request->sizes[a];
+        own->turned = own->cells;
         break;
     }
-    *ret_coordinates = own;
-    return divisor;
+}
+
+/* Read what a request asks for that keeps the rules. */
+static axial_state read_state(const pe_values *values, const pe_axial_request *request)
+{
+    static const pe_pair_layout LAYOUTS_OF[] = {PE_PAIRS_IN_HALVES, PE_PAIRS_ADJACENT,
+                                                PE_PAIRS_IN_HALVES_OF_AXES};
+    const int order = pe_choice(values, "row_order");
+    const bool full = pe_choice(values, "table") == PE_TABLE_FULL;
+    const bool merged = order == PE_ROWS_MERGE_BLOCKS;
+    axial_state state = {
+        .axial = {.cells = request->cells,
+                  .prefix = (uint64_t)pe_integer(values, "prefix"),
+                  .suffix = (uint64_t)pe_integer(values, "suffix"),
+                  .repeats = (uint64_t)pe_integer(values, "repeats"),
+                  .zipped = order == PE_ROWS_ZIPPED,
+                  .merge = merged ? (uint64_t)pe_integer(values, "merge_size") : 1},
+        .axes = {.count = request->axes,
+                 .pairs = request->pairs,
+                 .layout = full ? LAYOUTS_OF[pe_choice(values, "layout")] : PE_PAIRS_ONCE,
+                 .amplitude = {1, 0},
+                 .dtype = pe_requested_dtype(values)},
+        .columns = {.reversed = pe_choice(values, "axis_order") == REVERSED,
+                    .alternating = pe_choice(values, "arrangement") == PE_PAIRS_ALTERNATING,
+                    .split = pe_choice(values, "ladder") == PE_LADDER_SPLIT,
+                    .theta = pe_real(values, "rope_theta")},
+        .centres = pe_choice(values, "coordinate_type") == CENTRES,
+    };
+    memcpy(state.columns.widths, request->widths, sizeof request->widths);
+    memcpy(state.axial.sizes, request->sizes, sizeof request->sizes);
+    for (size_t a = 0; a < request->axes; a++)
+        read_coordinates(values, request, a, &state);
+    return state;
+}
+
+static void plan_tensors(const axial_state *state, const pe_axial_request *request,
+                         pe_plan *plan)
+{
+    const pe_dtype dtype = state->axes.dtype;
+    const uint64_t pairs = request->pairs;
+    const uint64_t columns = state->axes.layout == PE_PAIRS_ONCE ? pairs : 2 * pairs;
+    double cells = 0, bytes;
+    bool kept =
+        pe_axial_is_kept(columns * pe_dtype_size(dtype), request->sizes, request->axes, &bytes);
+    pe_plan_add(plan, "cos", dtype, 2, (uint64_t[]){request->rows, columns});
+    pe_plan_price(plan, kept ? 2 : 60);
+    pe_plan_add(plan, "sin", dtype, 2, (uint64_t[]){request->rows, columns});
+    pe_plan_price(plan, kept ? 2 : 60);
+    pe_plan_add(plan, "inv_freq", dtype, 1, &pairs);
+    pe_plan_add(plan, "coordinates", dtype, 2, (uint64_t[]){request->rows, request->axes});
+    pe_plan_price(plan, 30);
+    pe_plan_add(plan, "axis", PE_I32, 1, &pairs);
+    for (size_t a = 0; a < request->axes; a++)
+        cells += (double)request->sizes[a];
+    pe_plan_keep(plan, 4 * cells * (double)columns, PE_AXIAL_TABLE_BYTES);
+    plan->price = (kept ? 2 * bytes : 0);
+}
+
+static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
+{
+    const size_t before = reterr->count;
+    const pe_axial_request request = pe_axial_request_read(values);
+    axial_state *state = ret_state;
+    pe_axial_request_check(values, &request, reterr);
+    if (reterr->count > before)
+        return;
+    *state = read_state(values, &request);
+    plan_tensors(state, &request, plan);
+    plan->price += 60 * pe_real(values, "dim");
+}
+
+/* ---- tables ---- */
+
+static void release(void *context)
+{
+    axial_state *state = context;
+    pe_axial_done(&state->axial);
+    pe_axes_done(&state->axes);
+    free(state->ladder);
 }
 
 /* Set the frequencies of the pairs, and inv_freq. False if memory ran out. */
-static bool set_frequencies(const pe_values *values, const pe_axial_request *request,
-                            const pe_axis_columns *columns, axial_state *state)
+static bool set_frequencies(axial_state *state)
 {
     static const pe_wide half_turn = {{0, 0, 0, 1ULL << 63}};
-    const bool centres = pe_choice(values, "coordinate_type") == CENTRES;
-    pe_axial *axial = &state->axial;
     pe_axes *axes = &state->axes;
-    uint64_t divisors[PE_AXES_MAX], times[PE_AXES_MAX], whole;
-    if (!pe_axis_columns_ladders(columns, axes, pe_wide_radian, state->ladder) ||
-        !pe_axis_columns_ladders(columns, axes, centres ? half_turn : pe_wide_radian,
+    uint64_t whole;
+    if (!pe_axis_columns_ladders(&state->columns, axes, pe_wide_radian, state->ladder) ||
+        !pe_axis_columns_ladders(&state->columns, axes,
+                                 state->centres ? half_turn : pe_wide_radian,
                                  axes->frequencies))
         return false;
-    for (size_t a = 0; a < request->axes; a++)
-        divisors[a] = set_coordinates(values, request, a, &axial->coordinates[a], &times[a]);
     for (size_t p = 0; p < axes->pairs; p++) {
         int32_t axis = axes->axis_of_pair[p];
         pe_wide *own = &axes->frequencies[p];
-        if (axis >= 0 && divisors[axis] != times[axis])
-            *own =
-                pe_wide_mul_whole(pe_wide_div_small(*own, divisors[axis]), times[axis], &whole);
+        if (axis >= 0 && state->divisors[axis] != state->times[axis])
+            *own = pe_wide_mul_whole(pe_wide_div_small(*own, state->divisors[axis]),
+                                     state->times[axis], &whole);
     }
     return true;
 }
 
-static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
-                     pe_error *reterr)
+static bool prepare(void *context, pe_pace *pace)
 {
-    (void)runner, (void)reterr;
-    static const pe_pair_layout PAIR_LAYOUTS[] = {PE_PAIRS_IN_HALVES, PE_PAIRS_ADJACENT,
-                                                  PE_PAIRS_IN_HALVES_OF_AXES};
-    const pe_axial_request request = pe_axial_request_read(values);
-    pe_axis_columns columns = {.reversed = pe_choice(values, "axis_order") == REVERSED,
-                               .alternating =
-                                   pe_choice(values, "arrangement") == PE_PAIRS_ALTERNATING,
-                               .split = pe_choice(values, "ladder") == PE_LADDER_SPLIT,
-                               .theta = pe_real(values, "rope_theta")};
-    memcpy(columns.widths, request.widths, sizeof columns.widths);
-    axial_state *state = calloc(1, sizeof *state);
-    if (!state)
-        return NULL;
-    pe_axial *axial = &state->axial;
-    axial->axes = &state->axes;
-    state->ladder = malloc(request.pairs * sizeof *state->ladder);
-    if (!pe_axes_init(&state->axes, request.axes, request.pairs) || !state->ladder)
-        goto fail;
-    state->axes.layout = pe_choice(values, "table") == PE_TABLE_FULL
-                             ? PAIR_LAYOUTS[pe_choice(values, "layout")]
-                             : PE_PAIRS_ONCE;
-    state->axes.dtype = plan->tensors[COS].dtype;
-    memcpy(axial->sizes, request.sizes, sizeof axial->sizes);
-    axial->cells = request.cells;
-    axial->prefix = (uint64_t)pe_integer(values, "prefix");
-    axial->suffix = (uint64_t)pe_integer(values, "suffix");
-    axial->repeats = (uint64_t)pe_integer(values, "repeats");
-    axial->zipped = pe_choice(values, "row_order") == PE_ROWS_ZIPPED;
-    axial->merge = 1;
-    if (pe_choice(values, "row_order") == PE_ROWS_MERGE_BLOCKS)
-        axial->merge = (uint64_t)pe_integer(values, "merge_size");
-    pe_axis_columns_assign(&columns, &state->axes);
-    if (!set_frequencies(values, &request, &columns, state))
-        goto fail;
-    pe_axes_ready(&state->axes);
-    if (pe_axial_prepare(axial))
-        return state;
-fail:
-    release(state);
-    return NULL;
+    (void)pace;
+    axial_state *state = context;
+    pe_axes *axes = &state->axes;
+    state->axial.axes = axes;
+    state->ladder = malloc(axes->pairs * sizeof *state->ladder);
+    if (!pe_axes_init(axes) || !state->ladder)
+        return false;
+    pe_axis_columns_assign(&state->columns, axes);
+    if (!set_frequencies(state))
+        return false;
+    pe_axes_ready(axes);
+    return pe_axial_prepare(&state->axial);
 }
 
-static void fill(const pe_values *values, const pe_plan *plan, const void *state,
-                 pe_window window, void *dst)
+static void fill(const void *context, pe_window window, void *dst)
 {
-    (void)values;
-    const axial_state *own = state;
-    const pe_axes *axes = &own->axes;
-    const pe_dtype dtype = plan->tensors[window.tensor].dtype;
+    const axial_state *state = context;
+    const pe_axes *axes = &state->axes;
     switch ((enum tensor)window.tensor) {
     case COS:
     case SIN:
-        pe_axial_fill(&own->axial, window.tensor == COS, window.first, window.rows, dst);
+        pe_axial_fill(&state->axial, window.tensor == COS, window.first, window.rows, dst);
         return;
     case INV_FREQ:
-        pe_wave_write_radians(dtype, own->ladder + window.first, window.rows, dst);
+        pe_wave_write_radians(axes->dtype, state->ladder + window.first, window.rows, dst);
         return;
     case COORDINATES_OF_ROWS:
-        pe_axial_fill_coordinates(&own->axial, window.first, window.rows, dst);
+        pe_axial_fill_coordinates(&state->axial, window.first, window.rows, dst);
         return;
     case AXIS:
         memcpy(dst, axes->axis_of_pair + window.first, window.rows * sizeof(int32_t));
         return;
     }
-}
-
-/* ---- prices ---- */
-
-static bool is_kept(const pe_values *values, const pe_plan *plan, double *ret_bytes)
-{
-    const pe_axial_request request = pe_axial_request_read(values);
-    const pe_tensor *cos = &plan->tensors[COS];
-    return pe_axial_is_kept((size_t)(cos->bytes / cos->rows), request.sizes, request.axes,
-                            ret_bytes);
-}
-
-static double price(const pe_values *values, const pe_plan *plan)
-{
-    double bytes, frequencies = 60 * pe_real(values, "dim");
-    return frequencies + (is_kept(values, plan, &bytes) ? 2 * bytes : 0);
-}
-
-static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
-{
-    double bytes;
-    if (tensor == COORDINATES_OF_ROWS)
-        return 30;
-    return tensor == INV_FREQ || tensor == AXIS || is_kept(values, plan, &bytes) ? 2 : 60;
 }
 
 static const char *const APPLIED_OTHERWISE[] = {
@@ -395,12 +389,11 @@ const pe_scheme pe_scheme_axial_rope = {
             PE_LIST(preset, pe_axial_presets),
             PE_LIST(tensor, TENSORS),
         },
-    .plan = plan,
+    .state_size = sizeof(axial_state),
+    .read = read,
     .prepare = prepare,
     .fill = fill,
     .release = release,
-    .price = price,
-    .element_price = element_price,
     PE_APPLIES(PE_ROTATION("query", "cos", "sin"), PE_ROTATION("key", "cos", "sin")),
     .applied_otherwise = APPLIED_OTHERWISE,
     .streamable = true,

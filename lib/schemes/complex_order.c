@@ -86,62 +86,29 @@ static void check_tokens(const pe_values *values, uint64_t rows, uint64_t vocabu
     }
 }
 
-/* Check that the set's frequencies and phases have the shape that `sharing` asks for. */
-static bool check_waves(const pe_values *values, uint64_t vocabulary, uint64_t dim,
-                        pe_error *reterr)
-{
-    static const char *const NAMES[] = {"frequency", "phase"};
-    const pe_set *set = pe_values_set(values);
-    int sharing = pe_choice(values, "sharing");
-    const uint64_t matrix[2] = {vocabulary, sharing == PE_EACH_WORD ? 1 : dim},
-                   vector[1] = {dim};
-    bool good = true;
-    for (size_t i = 0; set && i < PE_COUNT(NAMES); i++)
-        if (i == 0 || pe_set_tensor_find(set, NAMES[i]))
-            good &= pe_trained_check(values, NAMES[i], sharing == PE_EACH_DIM ? 1 : 2,
-                                     sharing == PE_EACH_DIM ? vector : matrix, reterr);
-    return good;
-}
-
-static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
-{
-    const uint64_t shape[2] = {0, 0};
-    size_t before = reterr->count;
-    pe_positions positions = pe_positions_read(values, reterr);
-    if (!pe_trained_check(values, "amplitude", 2, shape, reterr) || reterr->count > before)
-        return;
-    uint64_t dim = (uint64_t)pe_integer(values, "dim");
-    uint64_t vocabulary = (uint64_t)pe_integer(values, "vocab");
-    if (!check_waves(values, vocabulary, dim, reterr))
-        return;
-    check_tokens(values, positions.count, vocabulary, reterr);
-    pe_trained_check_index("tokens", largest_token(pe_value_of(values, "tokens")), dim, reterr);
-    pe_dtype dtype = pe_requested_dtype(values);
-    pe_plan_add(ret_plan, "real", dtype, 2, (uint64_t[]){positions.count, dim});
-    pe_plan_add(ret_plan, "imag", dtype, 2, (uint64_t[]){positions.count, dim});
-}
-
-/* ---- preparing ---- */
-
-static void release(void *context)
-{
-    pe_word_waves *state = context;
-    if (state) {
-        free(state->frequency.turns);
-        free(state->phase.turns);
-    }
-    free(state);
-}
-
 #define TURNS_PRICE 250 /* of an angle */
 #define ENTRY_PRICE 45
 #define EXACT_PRICE 220 /* of an entry at a position that is no integer */
 
-static double price(const pe_values *values, const pe_plan *plan)
+typedef struct complex_order {
+    pe_word_waves waves; /* its turns are prepared */
+    double base;
+    double row_price; /* of checking amplitudes */
+} complex_order;
+
+/* Check that the set's frequencies and phases have the shape that `sharing` asks for. */
+static bool check_waves(const pe_weights *weights, pe_sharing sharing, uint64_t vocabulary,
+                        uint64_t dim, pe_error *reterr)
 {
-    const pe_tensor *real = &plan->tensors[0];
-    return TURNS_PRICE * (double)real->shape[1] +
-           pe_trained_check_price(values, real->elements);
+    static const char *const NAMES[] = {"frequency", "phase"};
+    const uint64_t matrix[2] = {vocabulary, sharing == PE_EACH_WORD ? 1 : dim},
+                   vector[1] = {dim};
+    bool good = true;
+    for (size_t i = 0; weights->set && i < PE_COUNT(NAMES); i++)
+        if (i == 0 || pe_set_tensor_find(weights->set, NAMES[i]))
+            good &= pe_trained_check(weights, NAMES[i], sharing == PE_EACH_DIM ? 1 : 2,
+                                     sharing == PE_EACH_DIM ? vector : matrix, reterr);
+    return good;
 }
 
 static bool has_fractions(const pe_positions *positions)
@@ -155,15 +122,58 @@ static bool has_fractions(const pe_positions *positions)
     return false;
 }
 
-static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
+static void plan_tensors(const pe_word_waves *waves, const pe_weights *weights, pe_plan *plan)
 {
-    (void)plan, (void)tensor;
-    pe_error none;
-    pe_error_init(&none);
-    pe_positions positions = pe_positions_read(values, &none);
-    bool stored = pe_values_set(values) && pe_choice(values, "sharing") != PE_EACH_DIM;
-    return (has_fractions(&positions) ? EXACT_PRICE : ENTRY_PRICE) +
-           (stored ? 2 * TURNS_PRICE : 0);
+    const uint64_t shape[2] = {waves->positions.count, waves->dim};
+    double price = has_fractions(&waves->positions) ? EXACT_PRICE : ENTRY_PRICE;
+    if (weights->set && waves->sharing != PE_EACH_DIM)
+        price += 2 * TURNS_PRICE;
+    for (size_t t = 0; t < PE_COUNT(TENSORS); t++) {
+        pe_plan_add(plan, TENSORS[t].name, waves->dtype, 2, shape);
+        pe_plan_price(plan, price);
+    }
+    plan->price =
+        TURNS_PRICE * (double)waves->dim + pe_trained_check_price(weights, shape[0] * shape[1]);
+}
+
+static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
+{
+    size_t before = reterr->count;
+    complex_order *state = ret_state;
+    pe_word_waves *waves = &state->waves;
+    const pe_weights weights = pe_weights_read(values);
+    waves->positions = pe_positions_read(values, reterr);
+    if (!pe_trained_check(&weights, "amplitude", 2, (const uint64_t[]){0, 0}, reterr) ||
+        reterr->count > before)
+        return;
+    const pe_value *tokens = pe_value_of(values, "tokens");
+    uint64_t vocabulary = (uint64_t)pe_integer(values, "vocab");
+    waves->dim = (uint64_t)pe_integer(values, "dim");
+    waves->sharing = (pe_sharing)pe_choice(values, "sharing");
+    waves->tokens = tokens->present ? tokens->items : NULL;
+    waves->dtype = weights.dtype;
+    waves->amplitude = pe_trained_of(&weights, "amplitude", waves->dim, &AMPLITUDE);
+    state->row_price = pe_trained_check_price(&weights, waves->dim);
+    if (!check_waves(&weights, waves->sharing, vocabulary, waves->dim, reterr))
+        return;
+    check_tokens(values, waves->positions.count, vocabulary, reterr);
+    pe_trained_check_index("tokens", largest_token(tokens), waves->dim, reterr);
+    if (weights.set) {
+        waves->frequency.stored = pe_set_tensor_find(weights.set, "frequency");
+        waves->phase.stored = pe_set_tensor_find(weights.set, "phase");
+    } else {
+        state->base = pe_real(values, "base");
+    }
+    plan_tensors(waves, &weights, plan);
+}
+
+/* ---- preparing ---- */
+
+static void release(void *context)
+{
+    complex_order *state = context;
+    free(state->waves.frequency.turns);
+    free(state->waves.phase.turns);
 }
 
 /* Convert stored angles to turns once, where all words share them. False: memory ran out, or
@@ -191,55 +201,36 @@ static bool seed_turns(pe_word_waves *state, double base)
 }
 
 /* Check that the stored amplitudes of the rows fit the dtype. */
-static void check_amplitudes(const pe_word_waves *state, pe_pace *pace)
+static void check_amplitudes(const complex_order *state, pe_pace *pace)
 {
-    double largest = 0, row_price = pe_trained_check_price(pace->values, state->dim);
-    uint64_t rows = state->tokens ? state->positions.count : 1;
+    const pe_word_waves *waves = &state->waves;
+    double largest = 0;
+    uint64_t rows = waves->tokens ? waves->positions.count : 1;
     for (uint64_t r = 0; r < rows; r++) {
-        if (!pe_pace_go_on(pace, row_price))
+        if (!pe_pace_go_on(pace, state->row_price))
             return;
-        uint64_t token = state->tokens ? (uint64_t)state->tokens[r] : 0;
-        largest = fmax(largest, pe_trained_row_magnitude(&state->amplitude, token));
+        uint64_t token = waves->tokens ? (uint64_t)waves->tokens[r] : 0;
+        largest = fmax(largest, pe_trained_row_magnitude(&waves->amplitude, token));
     }
-    pe_check_magnitude(pace->values, "parameters", largest, pace->reterr);
+    pe_check_magnitude(waves->dtype, "parameters", largest, pace->reterr);
 }
 
-static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
-                     pe_error *reterr)
+static bool prepare(void *context, pe_pace *pace)
 {
-    pe_pace pace = pe_pace_of(values, plan, runner, reterr);
-    const pe_set *set = pe_values_set(values);
-    const pe_value *tokens = pe_value_of(values, "tokens");
-    pe_word_waves *state = malloc(sizeof *state);
-    if (!state)
-        return NULL;
-    uint64_t dim = plan->tensors[0].shape[1];
-    *state = (pe_word_waves){
-        .amplitude = pe_trained_of(values, "amplitude", dim, &AMPLITUDE),
-        .positions = pe_positions_read(values, reterr),
-        .tokens = tokens->present ? tokens->items : NULL,
-        .sharing = (pe_sharing)pe_choice(values, "sharing"),
-        .dim = dim,
-        .dtype = pe_requested_dtype(values),
-        .frequency = {set ? pe_set_tensor_find(set, "frequency") : NULL, NULL},
-        .phase = {set ? pe_set_tensor_find(set, "phase") : NULL, NULL},
-    };
-    bool good = set ? share_turns(state, &state->frequency, &pace) &&
-                          share_turns(state, &state->phase, &pace)
-                    : seed_turns(state, pe_real(values, "base"));
-    if (good && !pe_trained_fits(&state->amplitude, state->dtype))
-        check_amplitudes(state, &pace);
-    if (good && reterr->status == PE_OK)
-        return state;
-    release(state);
-    return NULL;
+    complex_order *state = context;
+    pe_word_waves *waves = &state->waves;
+    bool stored = waves->frequency.stored != NULL;
+    bool good = stored ? share_turns(waves, &waves->frequency, pace) &&
+                             share_turns(waves, &waves->phase, pace)
+                       : seed_turns(waves, state->base);
+    if (good && !pe_trained_fits(&waves->amplitude, waves->dtype))
+        check_amplitudes(state, pace);
+    return good && pace->reterr->status == PE_OK;
 }
 
-static void fill(const pe_values *values, const pe_plan *plan, const void *state,
-                 pe_window window, void *dst)
+static void fill(const void *state, pe_window window, void *dst)
 {
-    (void)values, (void)plan;
-    pe_word_waves_write(state, window, dst);
+    pe_word_waves_write(&((const complex_order *)state)->waves, window, dst);
 }
 
 static const pe_application APPLICATIONS[] = {
@@ -276,12 +267,11 @@ const pe_scheme pe_scheme_complex_order = {
             PE_LIST(parameter, PARAMETERS),
             PE_LIST(tensor, TENSORS),
         },
-    .plan = plan,
+    .state_size = sizeof(complex_order),
+    .read = read,
     .prepare = prepare,
     .fill = fill,
     .release = release,
-    .price = price,
-    .element_price = element_price,
     .streamable = true,
     .applications = APPLICATIONS,
     .application_count = PE_COUNT(APPLICATIONS),

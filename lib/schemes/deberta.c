@@ -3,9 +3,6 @@
 #include "numerics/buckets.h"
 #include "trained/gather.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 static const char *const READINGS[] = {"code", "paper", NULL};
 enum reading { CODE, PAPER };
 static const char *const BEYONDS[] = {"clamp", "continue", NULL};
@@ -56,56 +53,61 @@ static const pe_tensor_help TENSORS[] = {
     {"relative_position", "[queries, keys] or [queries+keys-1]",
      "query minus key, or its bucket if there are buckets"},
     {"table", "[2*span, dim]", "span is position_buckets, or max_relative_positions"},
-    {"distance", "[queries+keys-1]", "key minus query; only with form=compact"},
+    PE_DISTANCE_TENSOR,
 };
 enum tensor { C2P, P2C, RELATIVE, TABLE, DISTANCE };
 
-/* Half of the rows of the table. */
-static int64_t span_of(const pe_values *values)
-{
-    int64_t buckets = pe_integer(values, "position_buckets");
-    return buckets > 0 ? buckets : pe_integer(values, "max_relative_positions");
-}
-
-static void check_buckets(const pe_values *values, pe_error *reterr)
-{
-    char given[32];
-    int64_t buckets = pe_integer(values, "position_buckets");
-    int64_t max = pe_integer(values, "max_relative_positions");
-    if (buckets == 1) {
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "position_buckets", "1",
-                     "at least 2, or -1 for no buckets");
-    } else if (buckets > 0 && max - 1 <= buckets / 2) {
-        snprintf(given, sizeof given, "%lld", (long long)max);
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "max_relative_positions", given,
-                     "at least %lld, since the first %lld distances have buckets of their own",
-                     (long long)(buckets / 2 + 2), (long long)(buckets / 2));
-    }
-}
-
-static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
-{
-    uint64_t rows = 2 * (uint64_t)span_of(values);
-    const uint64_t shape[2] = {rows, 0};
-    if (!pe_trained_check(values, "table", 2, shape, reterr))
-        return;
-    pe_relative relative = pe_relative_read(values, reterr);
-    check_buckets(values, reterr);
-    pe_relative_add(ret_plan, &relative, "c2p_index", PE_I32, 0, 0);
-    pe_relative_add(ret_plan, &relative, "p2c_index", PE_I32, 0, 0);
-    pe_relative_add(ret_plan, &relative, "relative_position", PE_I32, 0, 0);
-    pe_plan_add(ret_plan, "table", pe_requested_dtype(values), 2,
-                (uint64_t[]){rows, (uint64_t)pe_integer(values, "dim")});
-    pe_relative_add_distance(ret_plan, &relative);
-}
+#define INDEX_PRICE   12
+#define BUCKETS_PRICE 2e5
 
 typedef struct deberta {
-    pe_toeplitz indices[3];
+    pe_toeplitz indices[TABLE];
     pe_trained table;
+    pe_dtype dtype;
+    int64_t position_buckets, farthest;
+    int64_t span; /* half of the rows of the table */
+    bool paper, clamp;
+
+    /* prepared */
     pe_deberta_buckets buckets;
-    int64_t span;
-    bool paper;
 } deberta;
+
+static void check_buckets(const pe_values *values, const deberta *state, pe_error *reterr)
+{
+    int64_t buckets = state->position_buckets;
+    if (buckets == 1)
+        pe_refuse(values, "position_buckets", reterr, "at least 2, or -1 for no buckets");
+    else if (buckets > 0 && state->farthest - 1 <= buckets / 2)
+        pe_refuse(values, "max_relative_positions", reterr,
+                  "at least %lld, since the first %lld distances have buckets of their own",
+                  (long long)(buckets / 2 + 2), (long long)(buckets / 2));
+}
+
+static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
+{
+    deberta *state = ret_state;
+    const pe_weights weights = pe_weights_read(values);
+    *state = (deberta){.dtype = weights.dtype,
+                       .position_buckets = pe_integer(values, "position_buckets"),
+                       .farthest = pe_integer(values, "max_relative_positions"),
+                       .paper = pe_choice(values, "p2c") == PAPER,
+                       .clamp = pe_choice(values, "beyond") == CLAMP};
+    state->span = state->position_buckets > 0 ? state->position_buckets : state->farthest;
+    uint64_t shape[2] = {2 * (uint64_t)state->span, 0};
+    if (!pe_trained_check(&weights, "table", 2, shape, reterr))
+        return;
+    pe_relative relative = pe_relative_read(values, reterr);
+    check_buckets(values, state, reterr);
+    for (size_t i = 0; i < TABLE; i++)
+        state->indices[i] =
+            pe_relative_add(plan, &relative, TENSORS[i].name, PE_I32, 0, 0, INDEX_PRICE);
+    shape[1] = (uint64_t)pe_integer(values, "dim");
+    state->table = pe_trained_of(&weights, "table", shape[1], &pe_relative_recipe);
+    pe_plan_add(plan, "table", weights.dtype, 2, shape);
+    pe_plan_price(plan, pe_trained_price(&weights, &pe_relative_recipe));
+    pe_relative_add_distance(plan, &relative);
+    plan->price += BUCKETS_PRICE + pe_trained_check_price(&weights, shape[0] * shape[1]);
+}
 
 static int64_t bucket_of(const deberta *state, int64_t relative)
 {
@@ -115,8 +117,8 @@ static int64_t bucket_of(const deberta *state, int64_t relative)
 /* The row of the table for a bucket. */
 static int64_t index_of(const deberta *state, int64_t bucket)
 {
-    int64_t index = bucket + state->span;
-    return index < 0 ? 0 : index > 2 * state->span - 1 ? 2 * state->span - 1 : index;
+    int64_t span = state->span, index = bucket + span;
+    return index < 0 ? 0 : index > 2 * span - 1 ? 2 * span - 1 : index;
 }
 
 static void write_c2p(const void *context, size_t head, int64_t first, uint64_t count,
@@ -149,73 +151,33 @@ static void write_relative(const void *context, size_t head, int64_t first, uint
         ((int32_t *)dst)[t] = (int32_t)bucket_of(context, -(first + (int64_t)t));
 }
 
-#define INDEX_PRICE   12
-#define BUCKETS_PRICE 2e5
-
-static double price(const pe_values *values, const pe_plan *plan)
-{
-    double sum = BUCKETS_PRICE + pe_trained_check_price(values, plan->tensors[TABLE].elements);
-    for (size_t i = 0; i < TABLE; i++)
-        sum += pe_toeplitz_price(values, &plan->tensors[i], 1, INDEX_PRICE);
-    return sum;
-}
-
-static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
-{
-    if (tensor == TABLE)
-        return pe_trained_price(values, &pe_relative_recipe);
-    if (tensor > TABLE)
-        return 2;
-    return pe_toeplitz_element_price(values, &plan->tensors[tensor], 1, INDEX_PRICE);
-}
-
 static void release(void *context)
 {
     deberta *state = context;
-    for (size_t i = 0; state && i < 3; i++)
+    for (size_t i = 0; i < TABLE; i++)
         pe_toeplitz_done(&state->indices[i]);
-    free(state);
 }
 
-static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
-                     pe_error *reterr)
+static bool prepare(void *context, pe_pace *pace)
 {
     static const pe_write_distances writers[] = {write_c2p, write_p2c, write_relative};
-    pe_pace pace = pe_pace_of(values, plan, runner, reterr);
-    deberta *state = calloc(1, sizeof *state);
-    if (!state)
-        return NULL;
-    pe_relative relative = pe_relative_read(values, reterr);
-    int64_t buckets = pe_integer(values, "position_buckets");
-    state->span = span_of(values);
-    state->paper = pe_choice(values, "p2c") == PAPER;
-    pe_deberta_buckets_init(&state->buckets, buckets,
-                            pe_integer(values, "max_relative_positions"),
-                            pe_choice(values, "beyond") == CLAMP);
-    state->table =
-        pe_trained_of(values, "table", plan->tensors[TABLE].shape[1], &pe_relative_recipe);
-    pe_trained_check_magnitude(&pace, &state->table, &pe_relative_recipe,
-                               plan->tensors[TABLE].shape[0], 1);
-    bool ready = reterr->status == PE_OK;
-    for (size_t i = 0; ready && i < 3; i++)
-        ready = pe_toeplitz_init(&state->indices[i], &relative, &plan->tensors[i], 1,
-                                 writers[i], state, INDEX_PRICE, &pace);
-    if (ready)
-        return state;
-    release(state);
-    return NULL;
+    deberta *state = context;
+    pe_deberta_buckets_init(&state->buckets, state->position_buckets, state->farthest,
+                            state->clamp);
+    pe_trained_check_magnitude(pace, &state->table, 2 * (uint64_t)state->span, 1, state->dtype);
+    bool good = pace->reterr->status == PE_OK;
+    for (size_t i = 0; good && i < TABLE; i++)
+        good = pe_toeplitz_init(&state->indices[i], writers[i], state, pace);
+    return good;
 }
 
-static void fill(const pe_values *values, const pe_plan *plan, const void *context,
-                 pe_window window, void *dst)
+static void fill(const void *context, pe_window window, void *dst)
 {
-    (void)values;
     const deberta *state = context;
     if (window.tensor < TABLE)
         pe_toeplitz_fill(&state->indices[window.tensor], window, dst);
     else if (window.tensor == TABLE)
-        pe_trained_fill(&state->table, plan->tensors[TABLE].dtype, window.first, window.rows,
-                        dst);
+        pe_trained_fill(&state->table, state->dtype, window.first, window.rows, dst);
     else
         pe_relative_fill_distance(&state->indices[0].relative, window, dst);
 }
@@ -262,12 +224,11 @@ const pe_scheme pe_scheme_deberta = {
             PE_LIST(parameter, PARAMETERS),
             PE_LIST(tensor, TENSORS),
         },
-    .plan = plan,
+    .state_size = sizeof(deberta),
+    .read = read,
     .prepare = prepare,
     .fill = fill,
     .release = release,
-    .price = price,
-    .element_price = element_price,
     .applications = APPLICATIONS,
     .application_count = PE_COUNT(APPLICATIONS),
     .streamable = true,

@@ -73,9 +73,18 @@ typedef struct axis {
     uint64_t source_rows, rows; /* of the table, and of the resized one */
 } axis;
 
-static axis axis_of(const pe_values *values, size_t which)
+typedef struct decomposed {
+    pe_weights weights;
+    uint64_t dim;
+    axis lines[AXES];
+    pe_resized_source sources[AXES];
+
+    /* prepared */
+    unsigned char *tables[AXES]; /* [rows, dim] */
+} decomposed;
+
+static axis read_axis(const pe_values *values, const pe_set *set, size_t which)
 {
-    const pe_set *set = pe_values_set(values);
     axis result = {.queries = (uint64_t)pe_integer(values, NAMES[which].queries),
                    .keys = (uint64_t)pe_integer(values, NAMES[which].keys)};
     uint64_t size = result.queries > result.keys ? result.queries : result.keys;
@@ -88,30 +97,30 @@ static axis axis_of(const pe_values *values, size_t which)
 }
 
 /* Refuse a stored table that is too long to be resized. */
-static void check_rows(const pe_values *values, size_t which, const axis *line,
+static void check_rows(const pe_weights *weights, size_t which, const axis *line,
                        pe_error *reterr)
 {
     char given[96];
     if (line->source_rows <= PE_RESAMPLE_MAX)
         return;
-    snprintf(given, sizeof given, "%s with %llu rows of %s",
-             pe_value_of(values, "parameters")->text, (unsigned long long)line->source_rows,
-             NAMES[which].table);
+    snprintf(given, sizeof given, "%s with %llu rows of %s", weights->set_name,
+             (unsigned long long)line->source_rows, NAMES[which].table);
     pe_error_add(reterr, PE_OUT_OF_RANGE, "parameters", given,
                  "the name of a set whose tables have at most %d rows", PE_RESAMPLE_MAX);
 }
 
 /* The table of an axis, resized as a line. One that stays as it is is copied. */
-static pe_resized_source source_of(const pe_values *values, size_t which)
+static pe_resized_source source_of(const decomposed *state, size_t which)
 {
-    axis line = axis_of(values, which);
-    pe_filter filter = line.source_rows == line.rows ? PE_NEAREST : PE_LINEAR;
+    const axis *line = &state->lines[which];
+    pe_filter filter = line->source_rows == line->rows ? PE_NEAREST : PE_LINEAR;
     return (pe_resized_source){
+        .weights = state->weights,
         .name = NAMES[which].table,
-        .columns = (uint64_t)pe_integer(values, "dim"),
+        .columns = state->dim,
         .recipe = &RECIPE,
         .y = pe_resample_to_size(PE_NEAREST, false, false, 1, 1),
-        .x = pe_resample_to_size(filter, false, false, line.source_rows, line.rows),
+        .x = pe_resample_to_size(filter, false, false, line->source_rows, line->rows),
     };
 }
 
@@ -125,72 +134,57 @@ static uint64_t row_of(const axis *line, uint64_t query, uint64_t key)
 
 /* ---- the scheme ---- */
 
-static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
+static void plan_tensors(const decomposed *state, pe_plan *plan)
 {
-    uint64_t dim = (uint64_t)pe_integer(values, "dim");
-    axis lines[AXES];
-    for (size_t i = 0; i < AXES; i++) {
-        if (!pe_trained_check(values, NAMES[i].table, 2, (const uint64_t[]){0, dim}, reterr))
-            return;
-        lines[i] = axis_of(values, i);
-        check_rows(values, i, &lines[i], reterr);
-    }
-    if (reterr->status != PE_OK)
-        return;
-    for (size_t i = 0; i < AXES; i++) {
-        pe_resized_source source = source_of(values, i);
-        pe_plan_add(ret_plan, i ? "rel_w" : "rel_h", pe_requested_dtype(values), 3,
-                    (uint64_t[]){lines[i].queries, lines[i].keys, dim});
-        pe_plan_rows(ret_plan, 2);
-        ret_plan->held += pe_resized_table_bytes(values, &source);
+    for (size_t i = 0; i < 2 * AXES; i++) {
+        const axis *line = &state->lines[i % AXES];
+        const uint64_t shape[3] = {line->queries, line->keys, state->dim};
+        pe_plan_add(plan, TENSORS[i].name, i < AXES ? state->weights.dtype : PE_I32,
+                    i < AXES ? 3 : 2, shape);
+        pe_plan_rows(plan, 2);
     }
     for (size_t i = 0; i < AXES; i++) {
-        pe_plan_add(ret_plan, i ? "index_w" : "index_h", PE_I32, 2,
-                    (uint64_t[]){lines[i].queries, lines[i].keys});
-        pe_plan_rows(ret_plan, 2);
+        plan->held += pe_resized_table_bytes(&state->sources[i]);
+        plan->price += pe_resized_table_price(&state->sources[i]);
     }
 }
 
-typedef struct decomposed {
-    axis lines[AXES];
-    unsigned char *tables[AXES]; /* [rows, dim] */
-} decomposed;
+static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
+{
+    decomposed *state = ret_state;
+    const pe_weights *weights = &state->weights;
+    state->weights = pe_weights_read(values);
+    state->dim = (uint64_t)pe_integer(values, "dim");
+    for (size_t i = 0; i < AXES; i++) {
+        if (!pe_trained_check(weights, NAMES[i].table, 2, (const uint64_t[]){0, state->dim},
+                              reterr))
+            return;
+        state->lines[i] = read_axis(values, weights->set, i);
+        check_rows(weights, i, &state->lines[i], reterr);
+    }
+    if (reterr->status != PE_OK)
+        return;
+    for (size_t i = 0; i < AXES; i++)
+        state->sources[i] = source_of(state, i);
+    plan_tensors(state, plan);
+}
 
 static void release(void *context)
 {
     decomposed *state = context;
-    for (size_t i = 0; state && i < AXES; i++)
+    for (size_t i = 0; i < AXES; i++)
         free(state->tables[i]);
-    free(state);
 }
 
-static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
-                     pe_error *reterr)
+static bool prepare(void *context, pe_pace *pace)
 {
-    pe_pace pace = pe_pace_of(values, plan, runner, reterr);
-    decomposed *state = calloc(1, sizeof *state);
-    bool good = state != NULL;
-    for (size_t i = 0; good && i < AXES; i++) {
-        pe_resized_source source = source_of(values, i);
-        state->lines[i] = axis_of(values, i);
-        state->tables[i] = pe_resized_table(&source, &pace);
-        good = state->tables[i] != NULL;
-    }
-    if (good)
-        return state;
-    release(state);
-    return NULL;
-}
-
-static double price(const pe_values *values, const pe_plan *plan)
-{
-    (void)plan;
-    double sum = 0;
+    decomposed *state = context;
     for (size_t i = 0; i < AXES; i++) {
-        pe_resized_source source = source_of(values, i);
-        sum += pe_resized_table_price(values, &source);
+        state->tables[i] = pe_resized_table(&state->sources[i], pace);
+        if (!state->tables[i])
+            return false;
     }
-    return sum;
+    return true;
 }
 
 static void fill_index(const axis *line, pe_window window, int32_t *dst)
@@ -199,15 +193,12 @@ static void fill_index(const axis *line, pe_window window, int32_t *dst)
         dst[i] = (int32_t)row_of(line, at / line->keys, at % line->keys);
 }
 
-static void fill(const pe_values *values, const pe_plan *plan, const void *context,
-                 pe_window window, void *dst)
+static void fill(const void *context, pe_window window, void *dst)
 {
-    (void)values;
     const decomposed *state = context;
     size_t which = window.tensor % AXES;
     const axis *line = &state->lines[which];
-    const pe_tensor *tensor = &plan->tensors[which];
-    size_t row_bytes = (size_t)(tensor->bytes / tensor->rows);
+    size_t row_bytes = (size_t)state->dim * pe_dtype_size(state->weights.dtype);
     pe_copier copier;
     if (window.tensor >= AXES) {
         fill_index(line, window, dst);
@@ -267,11 +258,11 @@ const pe_scheme pe_scheme_decomposed = {
             PE_LIST(parameter, PARAMETERS),
             PE_LIST(tensor, TENSORS),
         },
-    .plan = plan,
+    .state_size = sizeof(decomposed),
+    .read = read,
     .prepare = prepare,
     .fill = fill,
     .release = release,
-    .price = price,
     .applications = APPLICATIONS,
     .application_count = PE_COUNT(APPLICATIONS),
     .streamable = true,

@@ -46,53 +46,64 @@ static const pe_parameter PARAMETERS[] = {
 };
 
 static const pe_tensor_help TENSORS[] = {
-    {"bias", "[heads, queries, keys] or [heads, queries+keys-1]",
-     "is added to the attention scores"},
-    {"distance", "[queries+keys-1]", "key minus query; only with form=compact"},
+    PE_BIAS_TENSOR,
+    PE_DISTANCE_TENSOR,
 };
 enum tensor { BIAS, DISTANCE };
 
-/* Check that every query is at most at the threshold, so that distances alone matter. */
-static void check_compact(const pe_values *values, const pe_relative *relative,
-                          pe_error *reterr)
-{
-    double last = (double)relative->offset + (double)relative->queries - 1;
-    if (relative->compact && last > pe_real(values, "threshold"))
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "form", "compact",
-                     "expanded where a query is beyond threshold, since its biases depend on "
-                     "its position, too");
-}
-
-static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
-{
-    uint64_t heads = (uint64_t)pe_integer(values, "heads");
-    uint64_t hidden = (uint64_t)pe_integer(values, "hidden");
-    const uint64_t w1[2] = {hidden, 1}, w2[2] = {heads, hidden};
-    if (!pe_trained_check(values, "w1", 2, w1, reterr) ||
-        !pe_trained_check(values, "b1", 1, &hidden, reterr) ||
-        !pe_trained_check(values, "w2", 2, w2, reterr) ||
-        !pe_trained_check(values, "b2", 1, &heads, reterr))
-        return;
-    pe_relative relative = pe_relative_read(values, reterr);
-    check_compact(values, &relative, reterr);
-    pe_relative_add(ret_plan, &relative, "bias", pe_requested_dtype(values), heads, 0);
-    pe_relative_add_distance(ret_plan, &relative);
-    ret_plan->held = pe_pieces_bytes(hidden, heads);
-    ret_plan->state += sizeof(dd) * pe_bias_kept(values);
-}
+#define LOG_PRICE 400
+#define PRICE     350 /* of a bias, once its logarithm is known */
 
 typedef struct fire {
     pe_relative relative;
-    pe_pieces pieces;
-    pe_dtype dtype;
-    bool causal;
+    pe_weights weights;
+    size_t heads, hidden;
     double c, threshold, epsilon;
-    uint64_t kept;  /* distances whose logarithms are kept */
+    bool causal;
+    uint64_t kept; /* distances whose logarithms are kept; 0: there are too many */
+
+    /* prepared */
+    pe_pieces pieces;
     dd *logarithms; /* ln(c·distance + 1); NULL if there are too many */
 } fire;
 
-#define LOG_PRICE 400
-#define PRICE     350 /* of a bias, once its logarithm is known */
+static bool check_weights(const fire *state, pe_error *reterr)
+{
+    const uint64_t heads = state->heads, hidden = state->hidden;
+    const uint64_t w1[2] = {hidden, 1}, w2[2] = {heads, hidden};
+    return pe_trained_check(&state->weights, "w1", 2, w1, reterr) &&
+           pe_trained_check(&state->weights, "b1", 1, &hidden, reterr) &&
+           pe_trained_check(&state->weights, "w2", 2, w2, reterr) &&
+           pe_trained_check(&state->weights, "b2", 1, &heads, reterr);
+}
+
+static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
+{
+    fire *state = ret_state;
+    *state = (fire){.weights = pe_weights_read(values),
+                    .heads = (size_t)pe_integer(values, "heads"),
+                    .hidden = (size_t)pe_integer(values, "hidden"),
+                    .c = pe_real(values, "c"),
+                    .threshold = pe_real(values, "threshold"),
+                    .epsilon = pe_real(values, "epsilon"),
+                    .causal = pe_choice(values, "mask") == PE_CAUSAL};
+    if (!check_weights(state, reterr))
+        return;
+    pe_relative relative = state->relative = pe_relative_read(values, reterr);
+    double last = (double)relative.offset + (double)relative.queries - 1;
+    if (relative.compact && last > state->threshold)
+        pe_refuse(values, "form", reterr,
+                  "expanded where a query is beyond threshold, since its biases depend on "
+                  "its position, too");
+    state->kept = pe_bias_kept(&relative, state->causal);
+    pe_relative_add(plan, &relative, "bias", state->weights.dtype, state->heads, 0, PRICE);
+    pe_plan_price(plan, PRICE + (state->kept ? 0 : LOG_PRICE));
+    pe_relative_add_distance(plan, &relative);
+    plan->held = pe_pieces_bytes(state->hidden, state->heads);
+    plan->state += sizeof(dd) * state->kept;
+    plan->price = (double)state->kept * LOG_PRICE +
+                  pe_pieces_price(&state->weights, state->hidden, state->heads);
+}
 
 static dd logarithm(const fire *state, double distance)
 {
@@ -104,22 +115,6 @@ static dd denominator(const fire *state, int64_t query)
 {
     double position = fmax((double)query, state->threshold);
     return dd_add(logarithm(state, position), (dd){state->epsilon, 0});
-}
-
-static double price(const pe_values *values, const pe_plan *plan)
-{
-    (void)plan;
-    return (double)pe_bias_kept(values) * LOG_PRICE +
-           pe_pieces_price(values, (uint64_t)pe_integer(values, "hidden"),
-                           (uint64_t)pe_integer(values, "heads"));
-}
-
-static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
-{
-    (void)plan;
-    if (tensor != BIAS)
-        return 2;
-    return PRICE + (pe_bias_kept(values) ? 0 : LOG_PRICE);
 }
 
 /* Compute the logarithms that are kept. False if memory ran out or the runner cancelled it. */
@@ -143,7 +138,7 @@ static bool check_magnitude(const fire *state, pe_pace *pace)
     uint64_t farthest = pe_relative_farthest(&state->relative, state->causal);
     dd most = dd_quotient(logarithm(state, (double)farthest),
                           denominator(state, state->relative.offset));
-    pe_check_magnitude(pace->values, pe_values_set(pace->values) ? "parameters" : "seed",
+    pe_check_magnitude(state->weights.dtype, state->weights.set ? "parameters" : "seed",
                        pe_pieces_magnitude(&state->pieces, most), pace->reterr);
     return pace->reterr->status == PE_OK;
 }
@@ -151,33 +146,15 @@ static bool check_magnitude(const fire *state, pe_pace *pace)
 static void release(void *context)
 {
     fire *state = context;
-    if (state) {
-        pe_pieces_done(&state->pieces);
-        free(state->logarithms);
-    }
-    free(state);
+    pe_pieces_done(&state->pieces);
+    free(state->logarithms);
 }
 
-static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
-                     pe_error *reterr)
+static bool prepare(void *context, pe_pace *pace)
 {
-    pe_pace pace = pe_pace_of(values, plan, runner, reterr);
-    fire *state = calloc(1, sizeof *state);
-    if (!state)
-        return NULL;
-    state->relative = pe_relative_read(values, reterr);
-    state->dtype = pe_requested_dtype(values);
-    state->causal = pe_choice(values, "mask") == PE_CAUSAL;
-    state->c = pe_real(values, "c");
-    state->threshold = pe_real(values, "threshold");
-    state->epsilon = pe_real(values, "epsilon");
-    state->kept = pe_bias_kept(values);
-    if (pe_pieces_init(&state->pieces, (size_t)pe_integer(values, "hidden"),
-                       (size_t)pe_integer(values, "heads"), &pace) &&
-        check_magnitude(state, &pace) && keep_logarithms(state, &pace))
-        return state;
-    release(state);
-    return NULL;
+    fire *state = context;
+    return pe_pieces_init(&state->pieces, &state->weights, state->hidden, state->heads, pace) &&
+           check_magnitude(state, pace) && keep_logarithms(state, pace);
 }
 
 /* Write the biases of a head and a query, whose denominator is given, at consecutive distances.
@@ -185,7 +162,8 @@ static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runn
 static void write_run(const fire *state, size_t head, dd below, int64_t first, uint64_t count,
                       unsigned char *dst)
 {
-    size_t size = pe_dtype_size(state->dtype);
+    const pe_dtype dtype = state->weights.dtype;
+    size_t size = pe_dtype_size(dtype);
     uint64_t seen = state->causal ? pe_distances_below(first, count, 1) : count;
     for (uint64_t done = 0; done < seen; done++, dst += size) {
         int64_t distance = first + (int64_t)done;
@@ -193,15 +171,13 @@ static void write_run(const fire *state, size_t head, dd below, int64_t first, u
         dd above = state->logarithms ? state->logarithms[far] : logarithm(state, (double)far);
         dd u = dd_quotient(above, below);
         const pe_line *lines = pe_pieces_at(&state->pieces, u);
-        pe_round_dd(state->dtype, pe_line_value(lines[head], u), dst);
+        pe_round_dd(dtype, pe_line_value(lines[head], u), dst);
     }
-    pe_masked_write(state->dtype, -INFINITY, count - seen, dst);
+    pe_masked_write(dtype, -INFINITY, count - seen, dst);
 }
 
-static void fill(const pe_values *values, const pe_plan *plan, const void *context,
-                 pe_window window, void *dst)
+static void fill(const void *context, pe_window window, void *dst)
 {
-    (void)values, (void)plan;
     const fire *state = context;
     const pe_relative *relative = &state->relative;
     if (window.tensor != BIAS) {
@@ -219,7 +195,7 @@ static void fill(const pe_values *values, const pe_plan *plan, const void *conte
         count = columns - column < end - row ? columns - column : end - row;
         write_run(state, (size_t)(line / lines), denominator(state, query),
                   (int64_t)column - query, count, at);
-        at += count * pe_dtype_size(state->dtype);
+        at += count * pe_dtype_size(state->weights.dtype);
     }
 }
 
@@ -245,12 +221,11 @@ const pe_scheme pe_scheme_fire = {
             PE_LIST(parameter, PARAMETERS),
             PE_LIST(tensor, TENSORS),
         },
-    .plan = plan,
+    .state_size = sizeof(fire),
+    .read = read,
     .prepare = prepare,
     .fill = fill,
     .release = release,
-    .price = price,
-    .element_price = element_price,
     PE_APPLIES(PE_BIAS("bias")),
     .streamable = true,
 };

@@ -3,6 +3,7 @@
 #include "numerics/dtype.h"
 #include "ode/runge_kutta.h"
 #include "positions/positions.h"
+#include "requests/parameters.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -80,40 +81,65 @@ static const pe_tensor_help TENSORS[] = {{"encoding", "[n, dim]", "p(k * dt) for
 
 #define WEIGHTS_MAX 8388608 /* 64 MiB of doubles */
 
-/* ---- the plan ---- */
+/* ---- the request ---- */
+
+typedef struct floater {
+    pe_positions positions;
+    pe_weights weights;
+    pe_flow flow; /* without network and state */
+    pe_activation activation;
+    size_t row_bytes;
+
+    /* prepared */
+    unsigned char *rows;
+} floater;
 
 /* Check that the set has all tensors, and that their shapes fit each other. */
-static bool check_set(const pe_values *values, pe_error *reterr)
+static bool check_set(const pe_values *values, const pe_weights *weights, pe_error *reterr)
 {
-    const uint64_t any[1] = {0};
-    if (!pe_values_set(values))
-        return true;
-    if (!pe_trained_check(values, "p0", 1, any, reterr))
+    if (!pe_trained_check(weights, "p0", 1, (const uint64_t[]){0}, reterr))
         return false;
     uint64_t dim = (uint64_t)pe_integer(values, "dim");
-    if (!pe_trained_check(values, "w1", 2, (const uint64_t[]){0, dim + 1}, reterr))
+    if (!pe_trained_check(weights, "w1", 2, (const uint64_t[]){0, dim + 1}, reterr))
         return false;
     uint64_t hidden = (uint64_t)pe_integer(values, "hidden");
-    return pe_trained_check(values, "b1", 1, (const uint64_t[]){hidden}, reterr) &&
-           pe_trained_check(values, "w2", 2, (const uint64_t[]){dim, hidden + 1}, reterr) &&
-           pe_trained_check(values, "b2", 1, (const uint64_t[]){dim}, reterr);
+    return pe_trained_check(weights, "b1", 1, (const uint64_t[]){hidden}, reterr) &&
+           pe_trained_check(weights, "w2", 2, (const uint64_t[]){dim, hidden + 1}, reterr) &&
+           pe_trained_check(weights, "b2", 1, (const uint64_t[]){dim}, reterr);
 }
 
 /* Check that the path from position 0 to the last one has not too many steps. */
-static void check_path(const pe_values *values, const pe_positions *positions, pe_error *reterr)
+static void check_path(const floater *state, pe_error *reterr)
 {
-    double low, high, steps = 1;
+    const pe_flow *flow = &state->flow;
+    double low, high, steps = flow->method == PE_RK4 ? flow->substeps : 1;
     char given[48];
-    pe_positions_range(positions, &low, &high);
-    if (pe_choice(values, "method") == PE_RK4)
-        steps = pe_real(values, "substeps");
+    pe_positions_range(&state->positions, &low, &high);
     if (high * steps <= PE_FLOW_STEPS)
         return;
     snprintf(given, sizeof given, "last position %.0f", high);
-    pe_error_add(reterr, PE_OUT_OF_RANGE, positions->list ? "positions" : "length", given,
+    pe_error_add(reterr, PE_OUT_OF_RANGE, state->positions.list ? "positions" : "length", given,
                  "such that every position is at most %.0f, since the path from position 0 on "
                  "has at most %d steps",
                  floor(PE_FLOW_STEPS / steps), PE_FLOW_STEPS);
+}
+
+static uint64_t count_weights(const floater *state)
+{
+    return pe_network_weights(state->flow.dim, state->flow.hidden);
+}
+
+static void check_weights(const floater *state, pe_error *reterr)
+{
+    const unsigned long long dim = state->flow.dim, hidden = state->flow.hidden;
+    char given[64];
+    if (count_weights(state) <= WEIGHTS_MAX)
+        return;
+    snprintf(given, sizeof given, "%llu states, %llu hidden units", dim, hidden);
+    pe_error_add(reterr, PE_TOO_LARGE, hidden > dim ? "hidden" : "dim", given,
+                 "small enough for a network of at most %d weights, with layers padded to a "
+                 "multiple of %d rows",
+                 WEIGHTS_MAX, PE_MATRIX_LANES);
 }
 
 /* A position, in the order in which the path reaches them. */
@@ -122,29 +148,61 @@ typedef struct place {
     uint64_t row; /* of the table */
 } place;
 
-static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
+#define STEP_PRICE 1000 /* besides the products */
+
+/* Products of one derivative for each step: a step of dopri5 has six, of rk4 four. */
+static double step_price(const floater *state)
 {
-    char given[64];
+    int stages = state->flow.method == PE_RK4 ? 4 : 6;
+    return stages * (double)count_weights(state) + STEP_PRICE;
+}
+
+/* Steps of dopri5 that drawn networks take with the default tolerance in a unit of time. */
+#define STEPS_OF_TIME 50
+
+/* Steps from position to position, about as many for dopri5 as drawn networks take. */
+static double row_steps(const pe_flow *flow)
+{
+    if (flow->method == PE_RK4)
+        return flow->substeps;
+    double steps = STEPS_OF_TIME * flow->dt;
+    return fmin(fmax(steps, 1.0 / PE_FLOW_ROWS), PE_FLOW_ROW_STEPS);
+}
+
+static double price_of(const floater *state)
+{
+    const pe_recipe xavier = {.initialiser = PE_XAVIER_NORMAL};
+    double low, high;
+    pe_positions_range(&state->positions, &low, &high);
+    return (double)count_weights(state) * pe_trained_price(&state->weights, &xavier) +
+           high * row_steps(&state->flow) * step_price(state);
+}
+
+static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
+{
     size_t before = reterr->count;
-    pe_positions positions = pe_positions_read_natural(values, reterr);
-    if (!check_set(values, reterr) || reterr->count > before)
+    floater *state = ret_state;
+    state->positions = pe_positions_read_natural(values, reterr);
+    state->weights = pe_weights_read(values);
+    if (!check_set(values, &state->weights, reterr) || reterr->count > before)
         return;
-    uint64_t dim = (uint64_t)pe_integer(values, "dim");
-    uint64_t hidden = (uint64_t)pe_integer(values, "hidden");
-    if (pe_network_weights(dim, hidden) > WEIGHTS_MAX) {
-        snprintf(given, sizeof given, "%llu states, %llu hidden units", (unsigned long long)dim,
-                 (unsigned long long)hidden);
-        pe_error_add(
-            reterr, PE_TOO_LARGE, hidden > dim ? "hidden" : "dim", given,
-            "small enough for a network of at most %d weights, with layers padded to a "
-            "multiple of %d rows",
-            WEIGHTS_MAX, PE_MATRIX_LANES);
-    }
-    check_path(values, &positions, reterr);
-    pe_plan_add(ret_plan, "encoding", pe_requested_dtype(values), 2,
-                (uint64_t[]){positions.count, dim});
-    ret_plan->state = ret_plan->tensors[0].bytes + sizeof(place) * positions.count +
-                      sizeof(double) * pe_network_weights(dim, hidden);
+    state->flow = (pe_flow){.method = (pe_method)pe_choice(values, "method"),
+                            .dt = pe_real(values, "dt"),
+                            .rtol = pe_real(values, "rtol"),
+                            .atol = pe_real(values, "atol"),
+                            .substeps = (unsigned)pe_integer(values, "substeps"),
+                            .dim = (size_t)pe_integer(values, "dim"),
+                            .hidden = (size_t)pe_integer(values, "hidden")};
+    state->activation = (pe_activation)pe_choice(values, "activation");
+    state->row_bytes = state->flow.dim * pe_dtype_size(state->weights.dtype);
+    check_weights(state, reterr);
+    check_path(state, reterr);
+    pe_plan_add(plan, "encoding", state->weights.dtype, 2,
+                (uint64_t[]){state->positions.count, state->flow.dim});
+    pe_plan_price(plan, 1); /* a copy */
+    plan->state = plan->tensors[0].bytes + sizeof(place) * state->positions.count +
+                  sizeof(double) * count_weights(state);
+    plan->price = price_of(state);
 }
 
 /* ---- positions in ascending order, as the path reaches them ---- */
@@ -177,20 +235,10 @@ static place place_at(const pe_positions *positions, const place *sorted, uint64
 
 /* ---- integration ---- */
 
-#define STEP_PRICE 1000 /* besides the products */
-
-/* Products of one derivative for each step: a step of dopri5 has six, of rk4 four. */
-static double step_price(const pe_values *values, uint64_t weights)
-{
-    int stages = pe_choice(values, "method") == PE_RK4 ? 4 : 6;
-    return stages * (double)weights + STEP_PRICE;
-}
-
 /* What the preparation needs while it runs. Only the rows outlive it. */
 typedef struct integration {
-    const pe_values *values;
-    pe_error *reterr;
-    pe_pace pace;
+    const floater *state;
+    pe_pace *pace;
     double step_price;   /* of one step */
     double weight_price; /* of drawing one weight */
     uint64_t counted;    /* weights whose work has been counted */
@@ -204,7 +252,7 @@ static bool watch_weights(void *context, uint64_t drawn)
     integration *run = context;
     uint64_t more = drawn > run->counted ? drawn - run->counted : 0;
     run->counted = drawn;
-    return pe_pace_go_on(&run->pace, run->weight_price * (double)more);
+    return pe_pace_go_on(run->pace, run->weight_price * (double)more);
 }
 
 /* Count the work of one step. */
@@ -212,43 +260,37 @@ static bool watch_steps(void *context, const pe_flow *flow)
 {
     integration *run = context;
     (void)flow;
-    return pe_pace_go_on(&run->pace, run->step_price);
+    return pe_pace_go_on(run->pace, run->step_price);
 }
 
 /* Build the network from stored or drawn weights. */
-static bool make_network(integration *run, size_t dim, size_t hidden)
+static bool make_network(integration *run)
 {
-    const pe_values *values = run->values;
+    const floater *state = run->state;
+    const pe_weights *from = &state->weights;
+    const size_t dim = state->flow.dim, hidden = state->flow.hidden;
     const pe_recipe xavier = {.initialiser = PE_XAVIER_NORMAL, .fans = dim + 1 + hidden};
     const pe_recipe zeros = {.initialiser = PE_ZEROS};
-    const pe_trained weights[2] = {pe_trained_of(values, "w1", dim + 1, &xavier),
-                                   pe_trained_of(values, "w2", hidden + 1, &xavier)};
-    const pe_trained biases[2] = {pe_trained_of(values, "b1", hidden, &zeros),
-                                  pe_trained_of(values, "b2", dim, &zeros)};
-    run->step_price = step_price(values, pe_network_weights(dim, hidden));
-    run->weight_price = pe_trained_price(values, &xavier);
-    return pe_network_init(&run->network, weights, biases, dim, hidden,
-                           (pe_activation)pe_choice(values, "activation"), watch_weights, run);
+    const pe_trained weights[2] = {pe_trained_of(from, "w1", dim + 1, &xavier),
+                                   pe_trained_of(from, "w2", hidden + 1, &xavier)};
+    const pe_trained biases[2] = {pe_trained_of(from, "b1", hidden, &zeros),
+                                  pe_trained_of(from, "b2", dim, &zeros)};
+    run->step_price = step_price(state);
+    run->weight_price = pe_trained_price(from, &xavier);
+    return pe_network_init(&run->network, weights, biases, dim, hidden, state->activation,
+                           watch_weights, run);
 }
 
 /* Begin the flow at p0. */
-static bool make_flow(integration *run, size_t dim)
+static bool make_flow(integration *run)
 {
-    const pe_values *values = run->values;
     const pe_recipe normal = {.initialiser = PE_NORMAL, .std = 0.02};
-    run->flow = (pe_flow){
-        .network = &run->network,
-        .method = (pe_method)pe_choice(values, "method"),
-        .dt = pe_real(values, "dt"),
-        .rtol = pe_real(values, "rtol"),
-        .atol = pe_real(values, "atol"),
-        .substeps = (unsigned)pe_integer(values, "substeps"),
-        .dim = dim,
-        .hidden = (size_t)pe_integer(values, "hidden"),
-    };
+    const size_t dim = run->state->flow.dim;
+    run->flow = run->state->flow;
+    run->flow.network = &run->network;
     if (!pe_flow_init(&run->flow))
         return false;
-    const pe_trained start = pe_trained_of(values, "p0", dim, &normal);
+    const pe_trained start = pe_trained_of(&run->state->weights, "p0", dim, &normal);
     pe_trained_row(&start, 0, 0, dim, run->flow.state);
     return true;
 }
@@ -256,27 +298,26 @@ static bool make_flow(integration *run, size_t dim)
 /* Add the problem of a flow that could not reach the next row. */
 static void report(const integration *run, pe_flow_end end)
 {
-    char given[48], dt[PE_PRINT_MAX];
+    pe_error *reterr = run->pace->reterr;
+    char given[PE_PRINT_MAX];
     unsigned long long row = (unsigned long long)run->flow.row;
-    pe_print_number(dt, run->flow.dt);
-    if (end == PE_FLOW_OVERFLOW) {
-        pe_error_add(run->reterr, PE_OUT_OF_RANGE, "dt", dt,
+    if (end == PE_FLOW_OVERFLOW)
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "dt", pe_plain_number(run->flow.dt, given),
                      "such that the path stays within ±1e100, which it leaves after position "
                      "%llu; change dt or the trained parameters",
                      row);
-    } else if (end == PE_FLOW_TOO_FINE) {
-        pe_print_number(given, run->flow.rtol);
-        pe_error_add(run->reterr, PE_OUT_OF_RANGE, "rtol", given,
+    else if (end == PE_FLOW_TOO_FINE)
+        pe_error_add(reterr, PE_OUT_OF_RANGE, "rtol", pe_plain_number(run->flow.rtol, given),
                      "large enough for %d steps between two positions and %d in all, which do "
                      "not suffice after position %llu; raise rtol or atol, or lower dt",
                      PE_FLOW_ROW_STEPS, PE_FLOW_STEPS, row);
-    }
 }
 
 /* Integrate up to a position and write its row. */
-static bool integrate_to(integration *run, double position, pe_dtype dtype, unsigned char *row)
+static bool integrate_to(integration *run, double position, unsigned char *row)
 {
     pe_flow *flow = &run->flow;
+    pe_dtype dtype = run->state->weights.dtype;
     double largest = 0;
     while ((double)flow->row < position) {
         pe_flow_end end = pe_flow_advance(flow, watch_steps, run);
@@ -287,85 +328,48 @@ static bool integrate_to(integration *run, double position, pe_dtype dtype, unsi
     }
     for (size_t i = 0; i < flow->dim; i++)
         largest = fmax(largest, fabs(flow->state[i]));
-    pe_check_magnitude(run->values, "dt", largest, run->reterr);
-    if (run->reterr->status != PE_OK)
+    pe_check_magnitude(dtype, "dt", largest, run->pace->reterr);
+    if (run->pace->reterr->status != PE_OK)
         return false;
     pe_round_row(dtype, flow->state, flow->dim, row);
     return true;
 }
 
 /* Write all rows in the order of the table. */
-static bool integrate_rows(integration *run, const pe_tensor *tensor, unsigned char *rows)
+static bool integrate_rows(integration *run, unsigned char *rows)
 {
-    pe_positions positions = pe_positions_read(run->values, run->reterr);
-    place *sorted = positions.list ? sort_places(&positions) : NULL;
-    size_t row_bytes = (size_t)(tensor->bytes / positions.count);
-    bool good = sorted || !positions.list;
-    for (uint64_t i = 0; good && i < positions.count; i++) {
-        place next = place_at(&positions, sorted, i);
-        good = integrate_to(run, next.position, tensor->dtype, rows + next.row * row_bytes);
+    const pe_positions *positions = &run->state->positions;
+    place *sorted = positions->list ? sort_places(positions) : NULL;
+    bool good = sorted || !positions->list;
+    for (uint64_t i = 0; good && i < positions->count; i++) {
+        place next = place_at(positions, sorted, i);
+        good = integrate_to(run, next.position, rows + next.row * run->state->row_bytes);
     }
     free(sorted);
     return good;
 }
 
-static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
-                     pe_error *reterr)
+static void release(void *state)
 {
-    const pe_tensor *tensor = &plan->tensors[0];
-    size_t dim = (size_t)tensor->shape[1];
-    integration run = {
-        .values = values, .reterr = reterr, .pace = pe_pace_of(values, plan, runner, reterr)};
-    unsigned char *rows = malloc((size_t)tensor->bytes);
-    bool good = rows && make_network(&run, dim, (size_t)pe_integer(values, "hidden")) &&
-                make_flow(&run, dim) && integrate_rows(&run, tensor, rows);
+    free(((floater *)state)->rows);
+}
+
+static bool prepare(void *context, pe_pace *pace)
+{
+    floater *state = context;
+    integration run = {.state = state, .pace = pace};
+    state->rows = malloc((size_t)state->positions.count * state->row_bytes);
+    bool good = state->rows && make_network(&run) && make_flow(&run) &&
+                integrate_rows(&run, state->rows);
     pe_flow_done(&run.flow);
     pe_network_done(&run.network);
-    if (good)
-        return rows;
-    free(rows);
-    return NULL;
+    return good;
 }
 
-/* Steps of dopri5 that drawn networks take with the default tolerance in a unit of time. */
-#define STEPS_OF_TIME 50
-
-/* Steps from position to position, about as many for dopri5 as drawn networks take. */
-static double row_steps(const pe_values *values)
+static void fill(const void *context, pe_window window, void *dst)
 {
-    if (pe_choice(values, "method") == PE_RK4)
-        return pe_real(values, "substeps");
-    double steps = STEPS_OF_TIME * pe_real(values, "dt");
-    return fmin(fmax(steps, 1.0 / PE_FLOW_ROWS), PE_FLOW_ROW_STEPS);
-}
-
-static double price(const pe_values *values, const pe_plan *plan)
-{
-    pe_error none;
-    double low, high;
-    pe_error_init(&none);
-    pe_positions positions = pe_positions_read(values, &none);
-    pe_positions_range(&positions, &low, &high);
-    uint64_t dim = plan->tensors[0].shape[1];
-    uint64_t weights = pe_network_weights(dim, (uint64_t)pe_integer(values, "hidden"));
-    const pe_recipe xavier = {.initialiser = PE_XAVIER_NORMAL};
-    return (double)weights * pe_trained_price(values, &xavier) +
-           high * row_steps(values) * step_price(values, weights);
-}
-
-static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
-{
-    (void)values, (void)plan, (void)tensor;
-    return 1; /* a copy */
-}
-
-static void fill(const pe_values *values, const pe_plan *plan, const void *state,
-                 pe_window window, void *dst)
-{
-    (void)values;
-    size_t row_bytes = (size_t)(plan->tensors[0].bytes / plan->tensors[0].shape[0]);
-    memcpy(dst, (const unsigned char *)state + window.first * row_bytes,
-           window.rows * row_bytes);
+    const floater *state = context;
+    memcpy(dst, state->rows + window.first * state->row_bytes, window.rows * state->row_bytes);
 }
 
 const pe_scheme pe_scheme_floater = {
@@ -386,10 +390,10 @@ const pe_scheme pe_scheme_floater = {
             PE_LIST(parameter, PARAMETERS),
             PE_LIST(tensor, TENSORS),
         },
-    .plan = plan,
+    .state_size = sizeof(floater),
+    .read = read,
     .prepare = prepare,
     .fill = fill,
-    .price = price,
-    .element_price = element_price,
+    .release = release,
     PE_APPLIES(PE_ADDITION("length,dim")),
 };

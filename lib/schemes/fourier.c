@@ -4,7 +4,6 @@
 #include "waves/lattice.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 static const char *const SPACINGS[] = {"geometric", "linear", NULL};
@@ -93,6 +92,13 @@ static const pe_tensor_help TENSORS[] = {
 
 /* ---- the plan ---- */
 
+typedef struct fourier {
+    pe_lattice lattice; /* its waves have neither positions nor frequencies yet */
+    pe_points points;
+    pe_bands bands[PE_POINT_AXES];
+    enum input input;
+} fourier;
+
 static double highest_frequency(const pe_values *values, size_t axis)
 {
     if (pe_is_present(values, "max_frequency")) {
@@ -106,13 +112,11 @@ static double highest_frequency(const pe_values *values, size_t axis)
 static void check_frequencies(const pe_values *values, size_t axes, pe_error *reterr)
 {
     const pe_value *list = pe_value_of(values, "max_frequency");
-    double low = pe_real(values, "min_frequency");
     char given[PE_PRINT_MAX];
     if (!list->present) {
-        pe_print_number(given, pe_real(values, "bands"));
         if (highest_frequency(values, 0) > FREQUENCY_MAX)
-            pe_error_add(reterr, PE_OUT_OF_RANGE, "bands", given,
-                         "such that no frequency is above 2^20, unless max_frequency is given");
+            pe_refuse(values, "bands", reterr,
+                      "such that no frequency is above 2^20, unless max_frequency is given");
         return;
     }
     pe_print_number(given, (double)list->count);
@@ -120,7 +124,7 @@ static void check_frequencies(const pe_values *values, size_t axes, pe_error *re
         pe_error_add(reterr, PE_OUT_OF_RANGE, "max_frequency", given,
                      "one number, or one for each of the %zu axes", axes);
     for (size_t i = 0; i < list->count; i++)
-        if (list->items[i] < low) {
+        if (list->items[i] < pe_real(values, "min_frequency")) {
             pe_print_number(given, list->items[i]);
             pe_error_add(reterr, PE_OUT_OF_RANGE, "max_frequency", given,
                          "at least min_frequency");
@@ -128,34 +132,82 @@ static void check_frequencies(const pe_values *values, size_t axes, pe_error *re
         }
 }
 
-static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
+static pe_bands read_bands(const pe_values *values, size_t axis)
 {
-    pe_points points = pe_points_read(values, reterr);
-    uint64_t columns = 2 * points.axes * (uint64_t)pe_integer(values, "bands");
+    const bool linear = pe_choice(values, "spacing") == LINEAR;
+    return (pe_bands){.count = (size_t)pe_integer(values, "bands"),
+                      .linear = linear,
+                      .multiples = linear && !pe_is_present(values, "max_frequency"),
+                      .low = pe_real(values, "min_frequency"),
+                      .high = highest_frequency(values, axis),
+                      .unit = (pe_band_unit)pe_choice(values, "angle")};
+}
+
+static pe_lattice_axis read_axis(const pe_values *values, const fourier *state, size_t axis)
+{
+    const int layout = pe_choice(values, "layout");
+    const size_t axes = state->points.axes, count = state->bands[axis].count;
+    const size_t start = state->input == FIRST ? axes : 0;
+    const size_t sines = start + (layout == CONCAT ? axis * count : axis);
+    return (pe_lattice_axis){
+        .places = (size_t)state->points.places[axis],
+        .wave = {.count = count,
+                 .layout = PE_WAVE_CONCAT,
+                 .columns = 2 * count,
+                 .row_columns = 2 * count,
+                 .amplitude = 1,
+                 .rational = true,
+                 .dtype = state->lattice.dtype},
+        .sines = sines,
+        .cosines = sines + (layout == BY_FREQUENCY ? axes : axes * count),
+        .stride = layout == CONCAT         ? 1
+                  : layout == BY_FREQUENCY ? 2 * axes
+                                           : axes,
+    };
+}
+
+static void plan_tensor(const pe_lattice *lattice, const pe_points *points, double entries,
+                        pe_plan *plan)
+{
+    double places = 0, columns = (double)lattice->columns;
+    for (size_t a = 0; a < points->axes; a++)
+        places += (double)points->places[a];
+    pe_plan_add(plan, "encoding", lattice->dtype, 2,
+                (uint64_t[]){points->count, lattice->columns});
+    pe_plan_keep(plan, places * columns, PE_LATTICE_TABLE_BYTES);
+    entries *= places;
+    bool kept = !points->coordinates && pe_lattice_has_tables(entries, lattice->dtype);
+    pe_plan_price(plan, kept ? 3 : 20);
+    plan->price = 200 * columns + (kept ? 2 * entries : 0);
+}
+
+static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
+{
+    fourier *state = ret_state;
+    pe_points *points = &state->points;
+    const size_t bands = (size_t)pe_integer(values, "bands");
+    *points = pe_points_read(values, reterr);
     if (reterr->count > 0)
         return;
-    check_frequencies(values, points.axes, reterr);
-    if (pe_choice(values, "include_input") != NONE) {
-        columns += points.axes;
-        pe_check_magnitude(values, points.coordinates ? "coordinates" : "sizes",
-                           pe_points_magnitude(&points), reterr);
+    check_frequencies(values, points->axes, reterr);
+    state->input = (enum input)pe_choice(values, "include_input");
+    state->lattice.axis_count = points->axes;
+    state->lattice.together = points->coordinates != NULL;
+    state->lattice.columns = points->axes * (2 * bands + (state->input != NONE));
+    state->lattice.dtype = pe_requested_dtype(values);
+    if (state->input != NONE)
+        pe_check_magnitude(state->lattice.dtype, points->coordinates ? "coordinates" : "sizes",
+                           pe_points_magnitude(points), reterr);
+    if (reterr->count > 0)
+        return;
+    for (size_t a = 0; a < points->axes; a++) {
+        state->bands[a] = read_bands(values, a);
+        state->lattice.axes[a] = read_axis(values, state, a);
     }
-    pe_plan_add(ret_plan, "encoding", pe_requested_dtype(values), 2,
-                (uint64_t[]){points.count, columns});
-    double places = 0;
-    for (size_t a = 0; a < points.axes; a++)
-        places += (double)points.places[a];
-    pe_plan_keep(ret_plan, places * (double)columns, PE_LATTICE_TABLE_BYTES);
+    plan_tensor(&state->lattice, points, 2 * (double)bands, plan);
 }
 
 /* ---- preparing ---- */
-
-static pe_points points_of(const pe_values *values)
-{
-    pe_error unused; /* the plan has read the points without a problem */
-    pe_error_init(&unused);
-    return pe_points_read(values, &unused);
-}
 
 /* Set the positions of a wave to those of an axis. Returns how many positions are 1 in
  * coordinates, or 0 if memory ran out. */
@@ -179,98 +231,38 @@ static uint64_t set_positions(const pe_points *points, size_t axis, double highe
     return wave->scaled_list ? (uint64_t)power : 0;
 }
 
-static bool set_axis(const pe_values *values, const pe_points *points, size_t axis,
-                     pe_dtype dtype, pe_lattice_axis *ret_axis)
+static bool set_axis(fourier *state, size_t axis)
 {
-    size_t axes = points->axes, count = (size_t)pe_integer(values, "bands");
-    size_t start = pe_choice(values, "include_input") == FIRST ? axes : 0;
-    int layout = pe_choice(values, "layout");
-    const pe_bands bands = {.count = count,
-                            .linear = pe_choice(values, "spacing") == LINEAR,
-                            .multiples = pe_choice(values, "spacing") == LINEAR &&
-                                         !pe_is_present(values, "max_frequency"),
-                            .low = pe_real(values, "min_frequency"),
-                            .high = highest_frequency(values, axis),
-                            .unit = (pe_band_unit)pe_choice(values, "angle")};
-    *ret_axis = (pe_lattice_axis){
-        .places = (size_t)points->places[axis],
-        .wave = {.count = count,
-                 .layout = PE_WAVE_CONCAT,
-                 .columns = 2 * count,
-                 .row_columns = 2 * count,
-                 .amplitude = 1,
-                 .rational = true,
-                 .dtype = dtype},
-        .sines = start + (layout == CONCAT ? axis * count : axis),
-        .cosines = layout == BY_FREQUENCY ? axes : axes * count,
-        .stride = layout == CONCAT ? 1 : axes,
-    };
-    ret_axis->cosines += ret_axis->sines;
-    if (layout == BY_FREQUENCY)
-        ret_axis->stride *= 2;
-    uint64_t positions = set_positions(points, axis, bands.high, &ret_axis->wave);
+    pe_wave *wave = &state->lattice.axes[axis].wave;
+    const pe_bands *bands = &state->bands[axis];
+    uint64_t positions = set_positions(&state->points, axis, bands->high, wave);
     if (positions > 0)
-        ret_axis->wave.frequencies = pe_bands_frequencies(&bands, positions);
-    return ret_axis->wave.frequencies != NULL;
+        wave->frequencies = pe_bands_frequencies(bands, positions);
+    return wave->frequencies != NULL;
 }
 
-static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
-                     pe_error *reterr)
+static bool prepare(void *context, pe_pace *pace)
 {
-    (void)runner, (void)reterr;
-    const pe_points points = points_of(values);
-    pe_lattice *lattice = calloc(1, sizeof *lattice);
-    bool good = true;
-    if (!lattice)
-        return NULL;
-    lattice->axis_count = points.axes;
-    lattice->together = points.coordinates != NULL;
-    lattice->columns = (size_t)plan->tensors[0].shape[1];
-    lattice->dtype = plan->tensors[0].dtype;
-    for (size_t a = 0; good && a < points.axes; a++)
-        good = set_axis(values, &points, a, lattice->dtype, &lattice->axes[a]);
-    if (good && pe_lattice_prepare(lattice))
-        return lattice;
-    pe_lattice_free(lattice);
-    return NULL;
+    (void)pace;
+    fourier *state = context;
+    for (size_t a = 0; a < state->points.axes; a++)
+        if (!set_axis(state, a))
+            return false;
+    return pe_lattice_prepare(&state->lattice);
 }
 
-static void fill(const pe_values *values, const pe_plan *plan, const void *state,
-                 pe_window window, void *dst)
+static void fill(const void *context, pe_window window, void *dst)
 {
-    (void)plan;
-    const pe_lattice *lattice = state;
-    const pe_points points = points_of(values);
-    int input = pe_choice(values, "include_input");
-    size_t size = pe_dtype_size(lattice->dtype);
-    size_t first = input == FIRST ? 0 : lattice->columns - points.axes;
-    pe_lattice_fill(lattice, window.first, window.rows, dst);
-    for (uint64_t r = 0; input != NONE && r < window.rows; r++)
-        for (size_t a = 0; a < points.axes; a++)
-            pe_round_dd(lattice->dtype, pe_points_coordinate(&points, window.first + r, a),
-                        (unsigned char *)dst + (r * lattice->columns + first + a) * size);
-}
-
-static bool has_tables(const pe_values *values, const pe_plan *plan, double *ret_entries)
-{
-    const pe_points points = points_of(values);
-    *ret_entries = 0;
-    for (size_t a = 0; a < points.axes; a++)
-        *ret_entries += 2 * pe_real(values, "bands") * (double)points.places[a];
-    return !points.coordinates && pe_lattice_has_tables(*ret_entries, plan->tensors[0].dtype);
-}
-
-static double price(const pe_values *values, const pe_plan *plan)
-{
-    double entries, frequencies = 200 * (double)plan->tensors[0].shape[1];
-    return frequencies + (has_tables(values, plan, &entries) ? 2 * entries : 0);
-}
-
-static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
-{
-    (void)tensor;
-    double entries;
-    return has_tables(values, plan, &entries) ? 3 : 20;
+    const fourier *state = context;
+    const pe_dtype dtype = state->lattice.dtype;
+    const size_t axes = state->points.axes, columns = state->lattice.columns;
+    size_t first = state->input == FIRST ? 0 : columns - axes;
+    pe_lattice_fill(&state->lattice, window.first, window.rows, dst);
+    for (uint64_t r = 0; state->input != NONE && r < window.rows; r++)
+        for (size_t a = 0; a < axes; a++)
+            pe_round_dd(dtype, pe_points_coordinate(&state->points, window.first + r, a),
+                        (unsigned char *)dst +
+                            (r * columns + first + a) * pe_dtype_size(dtype));
 }
 
 const pe_scheme pe_scheme_fourier = {
@@ -292,11 +284,10 @@ const pe_scheme pe_scheme_fourier = {
             PE_LIST(preset, PRESETS),
             PE_LIST(tensor, TENSORS),
         },
-    .plan = plan,
+    .state_size = sizeof(fourier),
+    .read = read,
     .prepare = prepare,
     .fill = fill,
-    .release = pe_lattice_free,
-    .price = price,
-    .element_price = element_price,
+    .release = pe_lattice_done,
     .streamable = true,
 };

@@ -44,15 +44,6 @@ static const pe_tensor_help TENSORS[] = {
 
 static const pe_recipe RECIPE = {.initialiser = PE_NORMAL, .std = 0.02};
 
-static void check_alpha(double alpha, pe_error *reterr)
-{
-    if (alpha != 0.5)
-        return;
-    pe_error_add(reterr, PE_OUT_OF_RANGE, "alpha", "0.5",
-                 "a number above 0 and below 1 other than 0.5, where rows (i, j) and (j, i) "
-                 "would be equal");
-}
-
 static void check_end(const char *culprit, double last, uint64_t rows, pe_error *reterr)
 {
     char given[48];
@@ -64,60 +55,71 @@ static void check_end(const char *culprit, double last, uint64_t rows, pe_error 
                  (unsigned long long)rows * rows, (unsigned long long)rows);
 }
 
-static bool is_kept(const pe_values *values, uint64_t rows, uint64_t dim)
-{
-    return !pe_values_set(values) && rows <= KEPT_ELEMENTS / dim;
-}
+typedef struct hierarchy {
+    pe_positions positions;
+    pe_trained table;
+    pe_blend blend;
+    uint64_t rows, dim;
+    bool keeps;       /* all elements of a small seeded table */
+    double row_price; /* of reading a row, to keep or to check it */
 
-static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
+    /* prepared */
+    double *kept; /* or NULL */
+} hierarchy;
+
+static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
 {
     double low, high, alpha = pe_real(values, "alpha");
     size_t before = reterr->count;
-    const uint64_t shape[2] = {0, 0};
-    check_alpha(alpha, reterr);
-    pe_positions positions = pe_positions_read_natural(values, reterr);
-    if (!pe_trained_check(values, "table", 2, shape, reterr) || reterr->count > before)
+    hierarchy *state = ret_state;
+    if (alpha == 0.5)
+        pe_refuse(values, "alpha", reterr,
+                  "a number above 0 and below 1 other than 0.5, where rows (i, j) and (j, i) "
+                  "would be equal");
+    pe_positions positions = state->positions = pe_positions_read_natural(values, reterr);
+    const pe_weights weights = pe_weights_read(values);
+    if (!pe_trained_check(&weights, "table", 2, (const uint64_t[]){0, 0}, reterr) ||
+        reterr->count > before)
         return;
-    uint64_t dim = (uint64_t)pe_integer(values, "dim");
-    uint64_t rows = (uint64_t)pe_integer(values, "base_length");
+    const uint64_t dim = state->dim = (uint64_t)pe_integer(values, "dim");
+    const uint64_t rows = state->rows = (uint64_t)pe_integer(values, "base_length");
+    const double element_price = pe_trained_price(&weights, &RECIPE);
+    state->table = pe_trained_of(&weights, "table", dim, &RECIPE);
+    state->keeps = !weights.set && rows <= KEPT_ELEMENTS / dim;
+    state->row_price =
+        weights.set ? pe_trained_check_price(&weights, dim) : (double)dim * element_price;
+    state->blend = pe_blend_of(alpha, weights.dtype);
     pe_positions_range(&positions, &low, &high);
     check_end(positions.list ? "positions" : "length", high, rows, reterr);
-    pe_dtype dtype = pe_requested_dtype(values);
-    pe_blend blend = pe_blend_of(alpha, dtype);
-    if (!pe_values_set(values))
-        pe_check_magnitude(values, "alpha",
-                           pe_blend_magnitude(&blend, pe_recipe_magnitude(&RECIPE)), reterr);
-    pe_plan_add(ret_plan, "encoding", dtype, 2, (uint64_t[]){positions.count, dim});
-    pe_plan_add(ret_plan, "basis", dtype, 2, (uint64_t[]){rows, dim});
-    ret_plan->state = is_kept(values, rows, dim) ? sizeof(double) * rows * dim : 0;
+    if (!weights.set)
+        pe_check_magnitude(weights.dtype, "alpha",
+                           pe_blend_magnitude(&state->blend, pe_recipe_magnitude(&RECIPE)),
+                           reterr);
+    for (size_t t = 0; t < PE_COUNT(TENSORS); t++) {
+        const uint64_t shape[2] = {t == 0 ? positions.count : rows, dim};
+        pe_plan_add(plan, TENSORS[t].name, weights.dtype, 2, shape);
+        pe_plan_price(plan, BLEND_PRICE + (state->keeps ? 0 : element_price));
+    }
+    plan->state = state->keeps ? sizeof(double) * rows * dim : 0;
+    plan->price = state->keeps || weights.set ? (double)rows * state->row_price : 0;
 }
 
 /* ---- rows ---- */
 
-typedef struct hierarchy {
-    pe_trained table;
-    pe_blend blend;
-    uint64_t rows, dim;
-    double *kept; /* all elements of a small seeded table, or NULL */
-} hierarchy;
-
-static void release(void *context)
+static void release(void *state)
 {
-    hierarchy *state = context;
-    if (state)
-        free(state->kept);
-    free(state);
+    free(((hierarchy *)state)->kept);
 }
 
 /* Draw the whole seeded table. False: memory ran out, or the runner cancelled it. */
 static bool keep_table(hierarchy *state, pe_pace *pace)
 {
-    double row_price = (double)state->dim * pe_trained_price(pace->values, &RECIPE);
-    state->kept = malloc(state->rows * state->dim * sizeof *state->kept);
-    for (uint64_t row = 0; state->kept && row < state->rows; row++) {
-        if (!pe_pace_go_on(pace, row_price))
+    const size_t rows = state->rows, dim = state->dim;
+    state->kept = malloc(rows * dim * sizeof *state->kept);
+    for (size_t row = 0; state->kept && row < rows; row++) {
+        if (!pe_pace_go_on(pace, state->row_price))
             return false;
-        pe_trained_row(&state->table, row, 0, state->dim, state->kept + row * state->dim);
+        pe_trained_row(&state->table, row, 0, dim, state->kept + row * dim);
     }
     return state->kept != NULL;
 }
@@ -125,54 +127,24 @@ static bool keep_table(hierarchy *state, pe_pace *pace)
 /* Check that the values which a stored table leads to fit the dtype. */
 static void check_table(const hierarchy *state, pe_pace *pace)
 {
-    double largest = 0, row_price = pe_trained_check_price(pace->values, state->dim);
+    double largest = 0;
     for (uint64_t row = 0; row < state->rows; row++) {
-        if (!pe_pace_go_on(pace, row_price))
+        if (!pe_pace_go_on(pace, state->row_price))
             return;
         largest = fmax(largest, pe_trained_row_magnitude(&state->table, row));
     }
-    pe_check_magnitude(pace->values, "parameters", pe_blend_magnitude(&state->blend, largest),
-                       pace->reterr);
+    pe_check_magnitude(state->blend.dtype, "parameters",
+                       pe_blend_magnitude(&state->blend, largest), pace->reterr);
 }
 
-static double price(const pe_values *values, const pe_plan *plan)
+static bool prepare(void *context, pe_pace *pace)
 {
-    const pe_tensor *basis = &plan->tensors[1];
-    double drawn = is_kept(values, basis->shape[0], basis->shape[1])
-                       ? (double)basis->elements * pe_trained_price(values, &RECIPE)
-                       : 0;
-    return drawn + pe_trained_check_price(values, basis->elements);
-}
-
-static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
-{
-    (void)tensor;
-    const pe_tensor *basis = &plan->tensors[1];
-    if (is_kept(values, basis->shape[0], basis->shape[1]))
-        return BLEND_PRICE;
-    return BLEND_PRICE + pe_trained_price(values, &RECIPE);
-}
-
-static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
-                     pe_error *reterr)
-{
-    pe_pace pace = pe_pace_of(values, plan, runner, reterr);
-    hierarchy *state = calloc(1, sizeof *state);
-    if (!state)
-        return NULL;
-    state->rows = plan->tensors[1].shape[0];
-    state->dim = plan->tensors[1].shape[1];
-    state->table = pe_trained_of(values, "table", state->dim, &RECIPE);
-    state->blend = pe_blend_of(pe_real(values, "alpha"), pe_requested_dtype(values));
-    bool good = true;
+    hierarchy *state = context;
+    if (state->keeps)
+        return keep_table(state, pace);
     if (state->table.stored)
-        check_table(state, &pace);
-    else if (is_kept(values, state->rows, state->dim))
-        good = keep_table(state, &pace);
-    if (good && reterr->status == PE_OK)
-        return state;
-    release(state);
-    return NULL;
+        check_table(state, pace);
+    return pace->reterr->status == PE_OK;
 }
 
 /* Columns [first, first + count) of the table. */
@@ -207,8 +179,8 @@ static void fill_basis(const part *columns, pe_window window, size_t stride, uns
 /* Write columns of a window of `encoding`, each row `stride` bytes after the one before. With
  * k = i·N + j: q_k = α u_i + (1 - α) u_j = p_j + (p_i - p_0) α/(1 - α), which is p_k for k < N.
  */
-static void fill_encoding(const part *columns, const pe_positions *positions, pe_window window,
-                          size_t stride, unsigned char *dst)
+static void fill_encoding(const part *columns, pe_window window, size_t stride,
+                          unsigned char *dst)
 {
     double first_room[PE_BLEND_ENTRIES], coarse_room[PE_BLEND_ENTRIES];
     double fine_room[PE_BLEND_ENTRIES];
@@ -216,7 +188,7 @@ static void fill_encoding(const part *columns, const pe_positions *positions, pe
     const double *first = read_part(columns, 0, first_room), *coarse = first;
     uint64_t previous = 0;
     for (uint64_t r = 0; r < window.rows; r++, dst += stride) {
-        uint64_t k = (uint64_t)pe_position_at(positions, window.first + r).hi;
+        uint64_t k = (uint64_t)pe_position_at(&state->positions, window.first + r).hi;
         uint64_t i = k / state->rows, j = k % state->rows;
         if (i != previous)
             coarse = read_part(columns, i, coarse_room);
@@ -226,23 +198,20 @@ static void fill_encoding(const part *columns, const pe_positions *positions, pe
     }
 }
 
-static void fill(const pe_values *values, const pe_plan *plan, const void *context,
-                 pe_window window, void *dst)
+static void fill(const void *context, pe_window window, void *dst)
 {
-    pe_error none;
-    pe_error_init(&none);
-    pe_positions positions = pe_positions_read(values, &none);
     const hierarchy *state = context;
-    size_t size = pe_dtype_size(plan->tensors[0].dtype);
-    for (uint64_t first = 0; first < state->dim; first += PE_BLEND_ENTRIES) {
-        uint64_t rest = state->dim - first;
+    const uint64_t dim = state->dim;
+    size_t size = pe_dtype_size(state->blend.dtype);
+    for (uint64_t first = 0; first < dim; first += PE_BLEND_ENTRIES) {
+        uint64_t rest = dim - first;
         part columns = {state, first,
                         rest < PE_BLEND_ENTRIES ? (size_t)rest : PE_BLEND_ENTRIES};
         unsigned char *at = (unsigned char *)dst + first * size;
         if (window.tensor == 0)
-            fill_encoding(&columns, &positions, window, state->dim * size, at);
+            fill_encoding(&columns, window, dim * size, at);
         else
-            fill_basis(&columns, window, state->dim * size, at);
+            fill_basis(&columns, window, dim * size, at);
     }
 }
 
@@ -265,12 +234,11 @@ const pe_scheme pe_scheme_hierarchical = {
             PE_LIST(parameter, PARAMETERS),
             PE_LIST(tensor, TENSORS),
         },
-    .plan = plan,
+    .state_size = sizeof(hierarchy),
+    .read = read,
     .prepare = prepare,
     .fill = fill,
     .release = release,
-    .price = price,
-    .element_price = element_price,
     PE_APPLIES(PE_WEIGHTED_ADDITION("length,dim")),
     .streamable = true,
 };

@@ -11,14 +11,21 @@ static const pe_parameter PARAMETERS[] = {PE_POSITION_PARAMETERS};
 
 static const pe_tensor_help TENSORS[] = {{"encoding", "[n, 1]", "the position of each row"}};
 
-static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
+typedef struct integer {
+    pe_positions positions;
+    pe_dtype dtype;
+} integer;
+
+static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
 {
     double low, high;
-    pe_positions positions = pe_positions_read(values, reterr);
-    pe_positions_range(&positions, &low, &high);
-    pe_check_magnitude(values, "the positions", fmax(fabs(low), fabs(high)), reterr);
-    pe_plan_add(ret_plan, "encoding", pe_requested_dtype(values), 2,
-                (uint64_t[]){positions.count, 1});
+    integer *state = ret_state;
+    state->positions = pe_positions_read(values, reterr);
+    state->dtype = pe_requested_dtype(values);
+    pe_positions_range(&state->positions, &low, &high);
+    pe_check_magnitude(state->dtype, "the positions", fmax(fabs(low), fabs(high)), reterr);
+    pe_plan_add(plan, "encoding", state->dtype, 2, (uint64_t[]){state->positions.count, 1});
+    pe_plan_price(plan, 1);
 }
 
 static void copy_listed(const pe_column *column, uint64_t row, size_t count,
@@ -62,30 +69,21 @@ static bool are_doubles(const pe_positions *positions)
 
 #define LEAST_STEP 0x1p-900 /* the last bits of smaller ones may underflow */
 
-static void fill(const pe_values *values, const pe_plan *plan, const void *state,
-                 pe_window window, void *dst)
+static void fill(const void *context, pe_window window, void *dst)
 {
-    (void)plan, (void)state;
-    pe_error none;
-    pe_error_init(&none);
-    const pe_positions positions = pe_positions_read(values, &none);
-    pe_column column = {.dtype = pe_requested_dtype(values),
-                        .monotone = !positions.list,
-                        .source = &positions,
+    const integer *state = context;
+    const pe_positions *positions = &state->positions;
+    pe_column column = {.dtype = state->dtype,
+                        .monotone = !positions->list,
+                        .source = positions,
                         .numbers = add_in_double_double};
-    if (positions.list)
+    if (positions->list)
         column.numbers = copy_listed;
-    else if (are_doubles(&positions))
+    else if (are_doubles(positions))
         column.numbers = add_exactly;
-    else if (fabs(positions.step) < LEAST_STEP)
+    else if (fabs(positions->step) < LEAST_STEP)
         column.numbers = add_one_by_one;
     pe_column_fill(&column, window.first, window.rows, dst);
-}
-
-static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
-{
-    (void)values, (void)plan, (void)tensor;
-    return 1;
 }
 
 const pe_scheme pe_scheme_integer = {
@@ -104,8 +102,8 @@ const pe_scheme pe_scheme_integer = {
             PE_LIST(parameter, PARAMETERS),
             PE_LIST(tensor, TENSORS),
         },
-    .plan = plan,
+    .state_size = sizeof(integer),
+    .read = read,
     .fill = fill,
-    .element_price = element_price,
     .streamable = true,
 };

@@ -28,43 +28,50 @@ static const pe_parameter PARAMETERS[] = {
 };
 
 static const pe_tensor_help TENSORS[] = {
-    {"bias", "[heads, queries, keys] or [heads, queries+keys-1]",
-     "is added to the attention scores"},
+    PE_BIAS_TENSOR,
     {"p", "[heads]", "p of each head: at least 0.01, and with kernel=power at most 2"},
     {"a", "[heads]", "a of each head: at least 0.01"},
-    {"distance", "[queries+keys-1]", "key minus query; only with form=compact"},
+    PE_DISTANCE_TENSOR,
 };
 enum tensor { BIAS, P, A, DISTANCE };
 
-static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
-{
-    uint64_t heads = (uint64_t)pe_integer(values, "heads");
-    const uint64_t shape[2] = {heads, 1};
-    if (!pe_trained_check(values, "p", 2, shape, reterr) ||
-        !pe_trained_check(values, "a", 2, shape, reterr))
-        return;
-    pe_relative relative = pe_relative_read(values, reterr);
-    pe_dtype dtype = pe_requested_dtype(values);
-    pe_relative_add(ret_plan, &relative, "bias", dtype, heads, 0);
-    pe_plan_add(ret_plan, "p", dtype, 1, &heads);
-    pe_plan_add(ret_plan, "a", dtype, 1, &heads);
-    pe_relative_add_distance(ret_plan, &relative);
-}
+#define PACE_PRICE 50
+#define BIAS_PRICE 700
 
 typedef struct kerple {
     pe_bias bias;
-    int kernel;
-    size_t heads;
+    pe_weights weights;
+    enum kernel kernel;
+
+    /* prepared */
     struct pace {
         double p, a;
-    } paces[];
+    } * paces; /* of the heads */
 } kerple;
+
+static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
+{
+    kerple *state = ret_state;
+    uint64_t heads = (uint64_t)pe_integer(values, "heads");
+    const uint64_t shape[2] = {heads, 1};
+    state->weights = pe_weights_read(values);
+    state->bias.causal = pe_choice(values, "mask") == PE_CAUSAL;
+    state->bias.masked = -INFINITY;
+    state->kernel = (enum kernel)pe_choice(values, "kernel");
+    if (!pe_trained_check(&state->weights, "p", 2, shape, reterr) ||
+        !pe_trained_check(&state->weights, "a", 2, shape, reterr))
+        return;
+    pe_relative relative = pe_relative_read(values, reterr);
+    pe_dtype dtype = state->weights.dtype;
+    pe_bias_add(plan, &relative, "bias", dtype, heads, BIAS_PRICE, &state->bias);
+    pe_plan_add(plan, "p", dtype, 1, &heads);
+    pe_plan_add(plan, "a", dtype, 1, &heads);
+    pe_relative_add_distance(plan, &relative);
+    plan->price += (PACE_PRICE + BIAS_PRICE) * (double)heads;
+}
 
 /* Uniform on [-1, 1): the recipe's scale is the square root of 6/6. */
 static const pe_recipe UNIFORM = {.initialiser = PE_XAVIER_UNIFORM, .fans = 6};
-
-#define PACE_PRICE 50
-#define BIAS_PRICE 700
 
 /* Read p or a of a head; or draw it from [0, end), as the authors' code does. */
 static double read_number(const pe_trained *trained, size_t head, double end)
@@ -79,12 +86,13 @@ static double read_number(const pe_trained *trained, size_t head, double end)
 /* Read or draw what the heads have. False: a problem was added, or the runner cancelled it. */
 static bool read_paces(kerple *state, pe_pace *pace)
 {
-    pe_trained p = pe_trained_of(pace->values, "p", 1, &UNIFORM);
-    pe_trained a = pe_trained_of(pace->values, "a", 1, &UNIFORM);
-    if (!pe_trained_check_largest(pace, &p, "p", state->heads) ||
-        !pe_trained_check_largest(pace, &a, "a", state->heads))
+    const size_t heads = state->bias.toeplitz.heads;
+    pe_trained p = pe_trained_of(&state->weights, "p", 1, &UNIFORM);
+    pe_trained a = pe_trained_of(&state->weights, "a", 1, &UNIFORM);
+    if (!pe_trained_check_largest(pace, &p, "p", heads) ||
+        !pe_trained_check_largest(pace, &a, "a", heads))
         return false;
-    for (size_t h = 0; h < state->heads; h++) {
+    for (size_t h = 0; h < heads; h++) {
         if (!pe_pace_go_on(pace, PACE_PRICE))
             return false;
         struct pace numbers = {read_number(&p, h, 2), read_number(&a, h, 1)};
@@ -118,16 +126,16 @@ static void bias_at(const void *source, size_t head, uint64_t distance, void *ds
 /* Check that the biases at the largest distance fit the dtype: all others are smaller. */
 static bool check_magnitude(const kerple *state, pe_pace *pace)
 {
-    pe_relative relative = pe_relative_read(pace->values, pace->reterr);
-    uint64_t farthest = pe_relative_farthest(&relative, state->bias.causal);
+    const pe_toeplitz *toeplitz = &state->bias.toeplitz;
+    uint64_t farthest = pe_relative_farthest(&toeplitz->relative, state->bias.causal);
     double magnitude = 0;
-    for (size_t h = 0; h < state->heads; h++) {
+    for (size_t h = 0; h < toeplitz->heads; h++) {
         if (!pe_pace_go_on(pace, BIAS_PRICE))
             return false;
         magnitude = fmax(magnitude, -bias_of(state, h, farthest).hi);
         magnitude = fmax(magnitude, fmax(state->paces[h].p, state->paces[h].a));
     }
-    pe_check_magnitude(pace->values, pe_values_set(pace->values) ? "parameters" : "length",
+    pe_check_magnitude(state->weights.dtype, state->weights.set ? "parameters" : "length",
                        magnitude, pace->reterr);
     return pace->reterr->status == PE_OK;
 }
@@ -135,63 +143,31 @@ static bool check_magnitude(const kerple *state, pe_pace *pace)
 static void release(void *context)
 {
     kerple *state = context;
-    if (state)
-        pe_bias_done(&state->bias);
-    free(state);
+    pe_bias_done(&state->bias);
+    free(state->paces);
 }
 
-static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
-                     pe_error *reterr)
+static bool prepare(void *context, pe_pace *pace)
 {
-    pe_pace pace = pe_pace_of(values, plan, runner, reterr);
-    size_t heads = (size_t)pe_integer(values, "heads");
-    kerple *state = malloc(sizeof *state + heads * sizeof *state->paces);
-    if (!state)
-        return NULL;
-    *state = (kerple){.bias = {.function = bias_at,
-                               .source = state,
-                               .dtype = pe_requested_dtype(values),
-                               .causal = pe_choice(values, "mask") == PE_CAUSAL,
-                               .masked = -INFINITY},
-                      .kernel = pe_choice(values, "kernel"),
-                      .heads = heads};
-    if (read_paces(state, &pace) && check_magnitude(state, &pace) &&
-        pe_bias_init(&state->bias, &plan->tensors[BIAS], heads, BIAS_PRICE, &pace))
-        return state;
-    free(state);
-    return NULL;
+    kerple *state = context;
+    state->paces = malloc(state->bias.toeplitz.heads * sizeof *state->paces);
+    return state->paces && read_paces(state, pace) && check_magnitude(state, pace) &&
+           pe_bias_init(&state->bias, bias_at, state, pace);
 }
 
-static void fill(const pe_values *values, const pe_plan *plan, const void *context,
-                 pe_window window, void *dst)
+static void fill(const void *context, pe_window window, void *dst)
 {
-    (void)values;
     const kerple *state = context;
     unsigned char *at = dst;
     if (window.tensor == BIAS)
         pe_toeplitz_fill(&state->bias.toeplitz, window, dst);
-    else if (plan->tensors[window.tensor].dtype == PE_I32)
-        pe_relative_fill_distance(&state->bias.relative, window, dst);
+    else if (window.tensor == DISTANCE)
+        pe_relative_fill_distance(&state->bias.toeplitz.relative, window, dst);
     else
         for (uint64_t h = 0; h < window.rows; h++, at += pe_dtype_size(state->bias.dtype)) {
             const struct pace *pace = &state->paces[window.first + h];
             pe_round_row(state->bias.dtype, window.tensor == P ? &pace->p : &pace->a, 1, at);
         }
-}
-
-static double price(const pe_values *values, const pe_plan *plan)
-{
-    uint64_t heads = (uint64_t)pe_integer(values, "heads");
-    return (PACE_PRICE + BIAS_PRICE) * (double)heads +
-           pe_toeplitz_price(values, &plan->tensors[BIAS], heads, BIAS_PRICE);
-}
-
-static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
-{
-    if (tensor != BIAS)
-        return 2;
-    return pe_toeplitz_element_price(values, &plan->tensors[BIAS],
-                                     (size_t)pe_integer(values, "heads"), BIAS_PRICE);
 }
 
 const pe_scheme pe_scheme_kerple = {
@@ -216,12 +192,11 @@ const pe_scheme pe_scheme_kerple = {
             PE_LIST(parameter, PARAMETERS),
             PE_LIST(tensor, TENSORS),
         },
-    .plan = plan,
+    .state_size = sizeof(kerple),
+    .read = read,
     .prepare = prepare,
     .fill = fill,
     .release = release,
-    .price = price,
-    .element_price = element_price,
     PE_APPLIES(PE_BIAS("bias")),
     .streamable = true,
 };

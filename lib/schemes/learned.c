@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const EXTENSIONS[] = {"reject", "random", NULL};
@@ -69,15 +68,14 @@ static const pe_preset PRESETS[] = {
 static const pe_tensor_help TENSORS[] = {
     {"encoding", "[n, dim]", "row k + row_offset of the table"}};
 
-static pe_recipe recipe_of(const pe_values *values)
-{
-    uint64_t rows = 0;
-    if (pe_is_present(values, "base_length"))
-        rows = (uint64_t)pe_integer(values, "base_length");
-    return (pe_recipe){.initialiser = (pe_initialiser)pe_choice(values, "init"),
-                       .std = pe_real(values, "std"),
-                       .fans = rows + (uint64_t)pe_integer(values, "dim")};
-}
+typedef struct learned {
+    pe_positions positions;
+    pe_trained table;
+    pe_dtype dtype;
+    double row_price; /* of checking a row */
+    uint64_t offset;  /* of a position's row */
+    uint64_t padding; /* the row that is zero; UINT64_MAX: none */
+} learned;
 
 /* Check that the last row is in the table. */
 static void check_end(const pe_values *values, const char *culprit, double last,
@@ -95,119 +93,101 @@ static void check_end(const pe_values *values, const char *culprit, double last,
                  (long long)(rows - skipped), skipped ? " from row_offset on" : "");
 }
 
-static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
+static pe_recipe read_recipe(const pe_values *values)
+{
+    uint64_t rows = 0;
+    if (pe_is_present(values, "base_length"))
+        rows = (uint64_t)pe_integer(values, "base_length");
+    return (pe_recipe){.initialiser = (pe_initialiser)pe_choice(values, "init"),
+                       .std = pe_real(values, "std"),
+                       .fans = rows + (uint64_t)pe_integer(values, "dim")};
+}
+
+static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
 {
     double low, high;
     size_t before = reterr->count;
-    const uint64_t shape[2] = {0, 0};
+    learned *state = ret_state;
     pe_positions positions = pe_positions_read_natural(values, reterr);
-    if (!pe_trained_check(values, "table", 2, shape, reterr) || reterr->count > before)
+    const pe_weights weights = pe_weights_read(values);
+    if (!pe_trained_check(&weights, "table", 2, (const uint64_t[]){0, 0}, reterr) ||
+        reterr->count > before)
         return;
-    uint64_t dim = (uint64_t)pe_integer(values, "dim");
+    const uint64_t dim = (uint64_t)pe_integer(values, "dim");
     const char *culprit = positions.list ? "positions" : "length";
-    pe_recipe recipe = recipe_of(values);
+    const pe_recipe recipe = read_recipe(values);
     bool xavier =
         recipe.initialiser == PE_XAVIER_UNIFORM || recipe.initialiser == PE_XAVIER_NORMAL;
+    *state = (learned){.positions = positions,
+                       .table = pe_trained_of(&weights, "table", dim, &recipe),
+                       .dtype = weights.dtype,
+                       .row_price = pe_trained_check_price(&weights, dim),
+                       .offset = (uint64_t)pe_integer(values, "row_offset"),
+                       .padding = UINT64_MAX};
+    if (pe_is_present(values, "padding_row"))
+        state->padding = (uint64_t)pe_integer(values, "padding_row");
     pe_positions_range(&positions, &low, &high);
-    high += pe_real(values, "row_offset");
+    high += (double)state->offset;
     if (pe_is_present(values, "base_length"))
         check_end(values, culprit, high, reterr);
     else if (xavier)
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "base_length", "",
-                     "given with init=%s, whose scale depends on the number of rows",
-                     pe_initialisers[recipe.initialiser]);
+        pe_refuse(values, "base_length", reterr,
+                  "given with init=%s, whose scale depends on the number of rows",
+                  pe_initialisers[recipe.initialiser]);
     pe_trained_check_index(culprit, high, dim, reterr);
-    if (!pe_values_set(values) || pe_choice(values, "extend") == RANDOM)
-        pe_check_magnitude(values, "std", pe_recipe_magnitude(&recipe), reterr);
-    pe_plan_add(ret_plan, "encoding", pe_requested_dtype(values), 2,
-                (uint64_t[]){positions.count, dim});
+    if (!weights.set || pe_choice(values, "extend") == RANDOM)
+        pe_check_magnitude(weights.dtype, "std", pe_recipe_magnitude(&recipe), reterr);
+    pe_plan_add(plan, "encoding", weights.dtype, 2, (uint64_t[]){positions.count, dim});
+    pe_plan_price(plan, pe_trained_price(&weights, &recipe));
+    plan->price = pe_trained_check_price(&weights, positions.count * dim);
 }
 
-/* A position's row, and whether it is the one that is zero. */
-static uint64_t row_of(const pe_values *values, double position)
+static double row_magnitude(const learned *state, double position)
 {
-    return (uint64_t)position + (uint64_t)pe_integer(values, "row_offset");
-}
-
-static bool is_padding(const pe_values *values, uint64_t row)
-{
-    return pe_is_present(values, "padding_row") &&
-           row == (uint64_t)pe_integer(values, "padding_row");
-}
-
-static double row_magnitude(const pe_values *values, const pe_trained *table, double position)
-{
-    uint64_t row = row_of(values, position);
-    return is_padding(values, row) ? 0 : pe_trained_row_magnitude(table, row);
+    uint64_t row = (uint64_t)position + state->offset;
+    return row == state->padding ? 0 : pe_trained_row_magnitude(&state->table, row);
 }
 
 /* The largest magnitude in the rows of the stored table that the request takes. */
-static double stored_magnitude(const pe_values *values, const pe_trained *table, pe_pace *pace)
+static double stored_magnitude(const learned *state, pe_pace *pace)
 {
-    double row_price = pe_trained_check_price(values, table->columns);
-    double magnitude = 0, low, high;
-    double end = (double)table->stored_rows - pe_real(values, "row_offset");
-    pe_error none;
-    pe_error_init(&none);
-    pe_positions positions = pe_positions_read(values, &none);
-    if (positions.list) {
-        for (uint64_t row = 0; row < positions.count && pe_pace_go_on(pace, row_price); row++)
-            if (positions.list[row] < end)
-                magnitude = fmax(magnitude, row_magnitude(values, table, positions.list[row]));
+    const pe_positions *positions = &state->positions;
+    double row_price = state->row_price, magnitude = 0, low, high;
+    double end = (double)state->table.stored_rows - (double)state->offset;
+    if (positions->list) {
+        for (uint64_t row = 0; row < positions->count && pe_pace_go_on(pace, row_price); row++)
+            if (positions->list[row] < end)
+                magnitude = fmax(magnitude, row_magnitude(state, positions->list[row]));
         return magnitude;
     }
-    pe_positions_range(&positions, &low, &high);
-    double step = positions.step == 0 ? 1 : fabs(positions.step);
+    pe_positions_range(positions, &low, &high);
+    double step = positions->step == 0 ? 1 : fabs(positions->step);
     for (double at = low; at <= high && at < end && pe_pace_go_on(pace, row_price); at += step)
-        magnitude = fmax(magnitude, row_magnitude(values, table, at));
+        magnitude = fmax(magnitude, row_magnitude(state, at));
     return magnitude;
 }
 
-static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
-                     pe_error *reterr)
+static bool prepare(void *context, pe_pace *pace)
 {
-    pe_pace pace = pe_pace_of(values, plan, runner, reterr);
-    pe_recipe recipe = recipe_of(values);
-    pe_trained *table = malloc(sizeof *table);
-    if (!table)
-        return NULL;
-    *table = pe_trained_of(values, "table", plan->tensors[0].shape[1], &recipe);
-    if (!pe_trained_fits(table, pe_requested_dtype(values)))
-        pe_check_magnitude(values, "parameters", stored_magnitude(values, table, &pace),
-                           reterr);
-    if (reterr->status == PE_OK)
-        return table;
-    free(table);
-    return NULL;
+    learned *state = context;
+    if (!pe_trained_fits(&state->table, state->dtype))
+        pe_check_magnitude(state->dtype, "parameters", stored_magnitude(state, pace),
+                           pace->reterr);
+    return pace->reterr->status == PE_OK;
 }
 
-static double price(const pe_values *values, const pe_plan *plan)
+static void fill(const void *context, pe_window window, void *dst)
 {
-    return pe_trained_check_price(values, plan->tensors[0].elements);
-}
-
-static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
-{
-    (void)plan, (void)tensor;
-    pe_recipe recipe = recipe_of(values);
-    return pe_trained_price(values, &recipe);
-}
-
-static void fill(const pe_values *values, const pe_plan *plan, const void *state,
-                 pe_window window, void *dst)
-{
-    pe_error none;
-    pe_error_init(&none);
-    pe_positions positions = pe_positions_read(values, &none);
-    pe_dtype dtype = pe_requested_dtype(values);
-    size_t row_bytes = (size_t)plan->tensors[0].shape[1] * pe_dtype_size(dtype);
+    const learned *state = context;
+    const pe_dtype dtype = state->dtype;
+    size_t row_bytes = (size_t)state->table.columns * pe_dtype_size(dtype);
     unsigned char *at = dst;
     for (uint64_t r = window.first; r < window.first + window.rows; r++, at += row_bytes) {
-        uint64_t row = row_of(values, pe_position_at(&positions, r).hi);
-        if (is_padding(values, row))
+        uint64_t row = (uint64_t)pe_position_at(&state->positions, r).hi + state->offset;
+        if (row == state->padding)
             memset(at, 0, row_bytes);
         else
-            pe_trained_fill(state, dtype, row, 1, at);
+            pe_trained_fill(&state->table, dtype, row, 1, at);
     }
 }
 
@@ -231,11 +211,10 @@ const pe_scheme pe_scheme_learned = {
             PE_LIST(preset, PRESETS),
             PE_LIST(tensor, TENSORS),
         },
-    .plan = plan,
+    .state_size = sizeof(learned),
+    .read = read,
     .prepare = prepare,
     .fill = fill,
-    .price = price,
-    .element_price = element_price,
     PE_APPLIES(PE_ADDITION("length,dim")),
     .streamable = true,
 };

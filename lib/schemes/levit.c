@@ -5,7 +5,6 @@
 #include "trained/gather.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,11 +39,10 @@ static const pe_parameter PARAMETERS[] = {
 };
 
 static const pe_tensor_help TENSORS[] = {
-    {"bias", "[heads, queries, keys] or [heads, queries+keys-1]",
-     "is added to the attention scores"},
+    PE_BIAS_TENSOR,
     {"index", "[queries, keys] or [queries+keys-1]",
      "|row difference| * width + |column difference|, the row of the table"},
-    {"distance", "[queries+keys-1]", "key minus query; only with form=compact"},
+    PE_DISTANCE_TENSOR,
 };
 
 static void refuse_absence(pe_error *reterr)
@@ -54,71 +52,75 @@ static void refuse_absence(pe_error *reterr)
     problem->reason = PE_REASON_MISSING;
 }
 
+#define MIRROR_PRICE 5 /* of an entry */
+
+typedef struct levit {
+    pe_relative relative;
+    pe_weights weights;
+    dd factor;              /* of the biases */
+    pe_offsets bias, index; /* planes: heads; one. Their lines are prepared */
+    size_t heads;
+} levit;
+
 /* Check that the tokens are a line of `length`, or a grid of `height` times `width`. */
 static void check_grid(const pe_values *values, pe_error *reterr)
 {
-    char given[32];
     bool height = pe_is_present(values, "height"), width = pe_is_present(values, "width");
     if (height != width)
-        pe_error_add(reterr, PE_OUT_OF_RANGE, height ? "width" : "height", "",
-                     "given with %s, unless length is given instead of both",
-                     height ? "height" : "width");
+        pe_refuse(values, height ? "width" : "height", reterr,
+                  "given with %s, unless length is given instead of both",
+                  height ? "height" : "width");
     else if (!pe_is_present(values, "length"))
         refuse_absence(reterr);
     else if (height && pe_integer(values, "height") * pe_integer(values, "width") !=
-                           pe_integer(values, "length")) {
-        snprintf(given, sizeof given, "%lld", (long long)pe_integer(values, "length"));
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "length", given, "height * width, or left out");
-    }
+                           pe_integer(values, "length"))
+        pe_refuse(values, "length", reterr, "height * width, or left out");
 }
 
-/* Check the rules between the tokens and the queries. */
-static void check_window(const pe_values *values, const pe_relative *relative, pe_error *reterr)
-{
-    if (relative->compact && pe_is_present(values, "height"))
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "form", "compact",
-                     "expanded for a grid, whose bias does not depend on one distance");
-    pe_relative_check_queries(relative, ", where the keys are", reterr);
-}
-
-static size_t width_of(const pe_values *values)
-{
-    return (size_t)pe_integer(values, pe_is_present(values, "width") ? "width" : "length");
-}
-
-static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
+static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
 {
     check_grid(values, reterr);
     if (reterr->status != PE_OK)
         return;
-    pe_relative relative = pe_relative_read(values, reterr);
-    const uint64_t shape[2] = {relative.keys, 0};
-    if (!pe_trained_check(values, "table", 2, shape, reterr))
+    levit *state = ret_state;
+    const bool grid = pe_is_present(values, "height");
+    const size_t width = (size_t)pe_integer(values, grid ? "width" : "length");
+    const pe_relative *relative = &state->relative;
+    const pe_weights *weights = &state->weights;
+    state->relative = pe_relative_read(values, reterr);
+    state->weights = pe_weights_read(values);
+    state->factor = (dd){1, 0};
+    if (pe_is_present(values, "dim_head"))
+        state->factor = dd_sqrt((dd){pe_real(values, "dim_head"), 0});
+    if (!pe_trained_check(weights, "table", 2, (const uint64_t[]){relative->keys, 0}, reterr))
         return;
-    uint64_t heads = (uint64_t)pe_integer(values, "heads");
-    check_window(values, &relative, reterr);
-    pe_relative_add(ret_plan, &relative, "bias", pe_requested_dtype(values), heads, 0);
-    pe_relative_add(ret_plan, &relative, "index", PE_I32, 0, 0);
-    pe_relative_add_distance(ret_plan, &relative);
-    ret_plan->held = 3 * pe_gather_bytes(values, relative.keys, heads) + 8 * relative.keys;
+    const uint64_t heads = (uint64_t)pe_integer(values, "heads"), tokens = relative->keys;
+    if (relative->compact && grid)
+        pe_refuse(values, "form", reterr,
+                  "expanded for a grid, whose bias does not depend on one distance");
+    pe_relative_check_queries(relative, ", where the keys are", reterr);
+    state->heads = (size_t)heads;
+    state->index = state->bias = (pe_offsets){.element_size = pe_dtype_size(weights->dtype),
+                                              .height = (size_t)tokens / width,
+                                              .width = width,
+                                              .symmetric = true};
+    state->index.element_size = sizeof(int32_t);
+    pe_relative_add(plan, relative, "bias", weights->dtype, heads, 0, 2);
+    pe_plan_price(plan, 2);
+    pe_relative_add(plan, relative, "index", PE_I32, 0, 0, 2);
+    pe_plan_price(plan, 2);
+    pe_relative_add_distance(plan, relative);
+    plan->held = 3 * pe_gather_bytes(weights, tokens, heads) + 8 * tokens;
+    plan->price = pe_gather_price(weights, tokens, heads) +
+                  2 * MIRROR_PRICE * (double)tokens * (double)(heads + 1);
 }
-
-typedef struct levit {
-    pe_relative relative;
-    pe_offsets bias, index; /* planes: heads; one */
-} levit;
 
 static void release(void *context)
 {
     levit *state = context;
-    if (state) {
-        free(state->bias.lines);
-        free(state->index.lines);
-    }
-    free(state);
+    free(state->bias.lines);
+    free(state->index.lines);
 }
-
-#define MIRROR_PRICE 5 /* of an entry */
 
 /* Make a line from the entries of the distances 0 … width-1, `stride` bytes apart: from the
  * middle on in their order, before it mirrored. `size`: of an element, a constant after
@@ -154,15 +156,12 @@ static bool make_mirror(pe_offsets *mirror, const unsigned char *entries, size_t
     return to != NULL;
 }
 
-/* Make the lines of both tensors. */
-static bool make_mirrors(levit *state, const pe_values *values, size_t heads, pe_pace *pace)
+static bool prepare(void *context, pe_pace *pace)
 {
+    levit *state = context;
     pe_gather gather;
-    dd factor = {1, 0};
-    size_t tokens = state->index.height * state->index.width;
-    if (pe_is_present(values, "dim_head"))
-        factor = dd_sqrt((dd){pe_real(values, "dim_head"), 0});
-    if (!pe_gather_init(&gather, pace, "table", tokens, heads, &pe_relative_recipe, factor))
+    size_t tokens = (size_t)state->relative.keys, heads = state->heads;
+    if (!pe_gather_init(&gather, &state->weights, tokens, heads, state->factor, pace))
         return false;
     int32_t *numbers = malloc(tokens * sizeof *numbers);
     for (size_t i = 0; numbers && i < tokens; i++)
@@ -172,35 +171,6 @@ static bool make_mirrors(levit *state, const pe_values *values, size_t heads, pe
     free(numbers);
     pe_gather_done(&gather);
     return good;
-}
-
-static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
-                     pe_error *reterr)
-{
-    pe_pace pace = pe_pace_of(values, plan, runner, reterr);
-    levit *state = calloc(1, sizeof *state);
-    if (!state)
-        return NULL;
-    state->relative = pe_relative_read(values, reterr);
-    state->index = (pe_offsets){.element_size = sizeof(int32_t),
-                                .height = (size_t)state->relative.keys / width_of(values),
-                                .width = width_of(values),
-                                .symmetric = true};
-    state->bias = state->index;
-    state->bias.element_size = pe_dtype_size(pe_requested_dtype(values));
-    if (make_mirrors(state, values, (size_t)pe_integer(values, "heads"), &pace))
-        return state;
-    release(state);
-    return NULL;
-}
-
-static double price(const pe_values *values, const pe_plan *plan)
-{
-    (void)plan;
-    uint64_t heads = (uint64_t)pe_integer(values, "heads");
-    uint64_t tokens = (uint64_t)pe_integer(values, "length");
-    return pe_gather_price(values, tokens, heads) +
-           2 * MIRROR_PRICE * (double)tokens * (double)(heads + 1);
 }
 
 /* Fill a window of [planes, queries, keys]. */
@@ -244,10 +214,8 @@ static void fill_distances(const levit *state, const pe_offsets *source, pe_wind
     pe_copier_done(&copier);
 }
 
-static void fill(const pe_values *values, const pe_plan *plan, const void *context,
-                 pe_window window, void *dst)
+static void fill(const void *context, pe_window window, void *dst)
 {
-    (void)values, (void)plan;
     const levit *state = context;
     const pe_offsets *source = window.tensor == 0 ? &state->bias : &state->index;
     if (window.tensor == 2)
@@ -280,11 +248,11 @@ const pe_scheme pe_scheme_levit = {
             PE_LIST(parameter, PARAMETERS),
             PE_LIST(tensor, TENSORS),
         },
-    .plan = plan,
+    .state_size = sizeof(levit),
+    .read = read,
     .prepare = prepare,
     .fill = fill,
     .release = release,
     PE_APPLIES(PE_BIAS("bias")),
-    .price = price,
     .streamable = true,
 };

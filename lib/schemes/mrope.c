@@ -1,5 +1,4 @@
 /* Multimodal rotary position embedding: pairs of columns that turn by time, height or width. */
-#include "numerics/dtype.h"
 #include "positions/runs_request.h"
 #include "waves/axes.h"
 #include "waves/fill.h"
@@ -7,7 +6,6 @@
 #include "waves/rotary_request.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const SECTION_ORDERS[] = {"chunked", "interleaved", "alternating", NULL};
@@ -44,7 +42,16 @@ static const pe_tensor_help TENSORS[] = {
 };
 enum tensor { COS, SIN, INV_FREQ, POSITION_IDS, AXIS, ROPE_DELTA };
 
-/* ---- sections ---- */
+/* ---- the request ---- */
+
+typedef struct mrope_state {
+    pe_rotary rotary;
+    enum section_order order;
+    uint64_t section[PE_RUN_AXES];
+    pe_runs runs;
+    pe_axes axes;     /* its arrays are prepared */
+    pe_wave waves[2]; /* cosines and sines of text; their frequencies are those of the axes */
+} mrope_state;
 
 /* The axis of pair p, which lies beyond all sections if they are too small. */
 static int32_t axis_of(enum section_order order, const uint64_t section[PE_RUN_AXES],
@@ -60,113 +67,111 @@ static int32_t axis_of(enum section_order order, const uint64_t section[PE_RUN_A
     }
 }
 
-static void read_section(const pe_values *values, uint64_t ret_section[PE_RUN_AXES])
+static void check_section(const pe_values *values, const mrope_state *state, pe_error *reterr)
 {
-    const pe_value *list = pe_value_of(values, "mrope_section");
-    for (size_t i = 0; i < PE_RUN_AXES; i++)
-        ret_section[i] = i < list->count ? (uint64_t)list->items[i] : 0;
-}
-
-static void check_section(const pe_values *values, uint64_t pairs, pe_error *reterr)
-{
-    const enum section_order order = (enum section_order)pe_choice(values, "section_order");
+    const uint64_t *section = state->section, pairs = state->rotary.width / 2;
     const size_t count = pe_value_of(values, "mrope_section")->count;
-    uint64_t section[PE_RUN_AXES];
     char given[80];
-    read_section(values, section);
     snprintf(given, sizeof given, "%zu items, %llu pairs together", count,
              (unsigned long long)(section[0] + section[1] + section[2]));
     if (count != PE_RUN_AXES || section[0] + section[1] + section[2] != pairs)
         pe_error_add(reterr, PE_OUT_OF_RANGE, "mrope_section", given,
                      "3 numbers that are %llu together, the pairs that turn",
                      (unsigned long long)pairs);
-    else if (order == ALTERNATING && section[0] != section[1])
+    else if (state->order == ALTERNATING && section[0] != section[1])
         pe_error_add(reterr, PE_OUT_OF_RANGE, "mrope_section", given,
                      "such that height and width have equally many pairs with "
                      "section_order=alternating");
-    else if (order == INTERLEAVED && (3 * section[1] > pairs + 1 || 3 * section[2] > pairs))
+    else if (state->order == INTERLEAVED &&
+             (3 * section[1] > pairs + 1 || 3 * section[2] > pairs))
         pe_error_add(reterr, PE_OUT_OF_RANGE, "mrope_section", given,
                      "such that pairs 1, 4, 7 … are enough for height and 2, 5, 8 … for width "
                      "with section_order=interleaved");
 }
 
-static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
+static void plan_tensors(const mrope_state *state, pe_plan *plan)
 {
-    const pe_rotary rotary = pe_rotary_read(values);
-    const pe_dtype dtype = pe_requested_dtype(values);
-    const uint64_t columns = pe_rotary_columns(values, &rotary), pairs = rotary.width / 2;
-    pe_runs runs = pe_runs_read(values);
-    pe_runs_check(values, &runs, reterr);
-    check_section(values, pairs, reterr);
-    pe_rotary_check(values, &rotary, reterr);
-    pe_plan_add(ret_plan, "cos", dtype, 2, (uint64_t[]){runs.rows, columns});
-    pe_plan_add(ret_plan, "sin", dtype, 2, (uint64_t[]){runs.rows, columns});
-    pe_plan_add(ret_plan, "inv_freq", dtype, 1, (uint64_t[]){pairs});
-    pe_plan_add(ret_plan, "position_ids", PE_I32, 2, (uint64_t[]){PE_RUN_AXES, runs.rows});
-    pe_plan_rows(ret_plan, 2);
-    pe_plan_add(ret_plan, "axis", PE_I32, 1, (uint64_t[]){pairs});
-    pe_plan_add(ret_plan, "rope_delta", PE_I32, 1, (uint64_t[]){1});
+    const pe_dtype dtype = state->axes.dtype;
+    const double price = state->runs.grids > 0 ? 6 : 3;
+    const uint64_t rows = state->runs.rows, pairs = state->rotary.width / 2;
+    const uint64_t table[2] = {rows, state->waves[COS].columns};
+    pe_plan_add(plan, "cos", dtype, 2, table);
+    pe_plan_price(plan, price);
+    pe_plan_add(plan, "sin", dtype, 2, table);
+    pe_plan_price(plan, price);
+    pe_plan_add(plan, "inv_freq", dtype, 1, &pairs);
+    pe_plan_add(plan, "position_ids", PE_I32, 2, (uint64_t[]){PE_RUN_AXES, rows});
+    pe_plan_rows(plan, 2);
+    pe_plan_price(plan, 3);
+    pe_plan_add(plan, "axis", PE_I32, 1, &pairs);
+    pe_plan_add(plan, "rope_delta", PE_I32, 1, (uint64_t[]){1});
 }
 
-/* ---- tables ---- */
-
-typedef struct mrope_state {
-    pe_axes axes;
-    pe_wave waves[2]; /* cosines and sines of text; their frequencies are those of the axes */
-    pe_runs runs;
-} mrope_state;
-
-static void release(void *state)
-{
-    if (!state)
-        return;
-    pe_axes_done(&((mrope_state *)state)->axes);
-    pe_runs_done(&((mrope_state *)state)->runs);
-    free(state);
-}
-
-static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
-                     pe_error *reterr)
+static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
 {
     static const pe_pair_layout LAYOUTS[] = {[PE_WAVE_ONCE] = PE_PAIRS_ONCE,
                                              [PE_WAVE_IN_HALVES] = PE_PAIRS_IN_HALVES,
                                              [PE_WAVE_IN_PAIRS] = PE_PAIRS_ADJACENT};
-    (void)runner, (void)reterr;
-    const pe_rotary rotary = pe_rotary_read(values);
-    const size_t pairs = rotary.width / 2, columns = (size_t)plan->tensors[COS].shape[1];
-    uint64_t section[PE_RUN_AXES];
-    mrope_state *state = calloc(1, sizeof *state);
-    if (!state)
-        return NULL;
-    pe_axes *axes = &state->axes;
+    const size_t before = reterr->count;
+    const pe_value *section = pe_value_of(values, "mrope_section");
+    mrope_state *state = ret_state;
+    state->rotary = pe_rotary_read(values);
+    state->order = (enum section_order)pe_choice(values, "section_order");
     state->runs = pe_runs_read(values);
-    read_section(values, section);
-    if (!pe_axes_init(axes, PE_RUN_AXES, pairs) || !pe_runs_prepare(&state->runs)) {
-        release(state);
-        return NULL;
-    }
-    pe_rotary_write_frequencies(&rotary, axes->frequencies);
-    for (size_t p = 0; p < pairs; p++)
-        axes->axis_of_pair[p] =
-            axis_of((enum section_order)pe_choice(values, "section_order"), section, p);
-    axes->layout = LAYOUTS[pe_rotary_copies(values)];
-    axes->amplitude = pe_rotary_attention(&rotary);
-    axes->dtype = plan->tensors[COS].dtype;
-    pe_axes_ready(axes);
+    for (size_t i = 0; i < PE_RUN_AXES && i < section->count; i++)
+        state->section[i] = (uint64_t)section->items[i];
+    pe_runs_check(values, &state->runs, reterr);
+    check_section(values, state, reterr);
+    pe_rotary_check(values, &state->rotary, reterr);
+    if (reterr->count > before)
+        return;
+    const dd attention = pe_rotary_attention(&state->rotary);
+    const size_t columns = pe_rotary_columns(values, &state->rotary);
+    const pe_wave_copies copies = pe_rotary_copies(values);
+    state->axes = (pe_axes){.count = PE_RUN_AXES,
+                            .pairs = state->rotary.width / 2,
+                            .layout = LAYOUTS[copies],
+                            .amplitude = attention,
+                            .dtype = pe_requested_dtype(values)};
     state->waves[COS] = (pe_wave){.positions = {.step = 1},
-                                  .frequencies = axes->frequencies,
-                                  .count = pairs,
+                                  .count = state->axes.pairs,
                                   .layout = PE_WAVE_COSINES,
-                                  .copies = pe_rotary_copies(values),
-                                  .still = rotary.still,
+                                  .copies = copies,
+                                  .still = state->rotary.still,
                                   .columns = columns,
                                   .row_columns = columns,
-                                  .amplitude = axes->amplitude.hi,
-                                  .amplitude_rest = axes->amplitude.lo,
-                                  .dtype = axes->dtype};
+                                  .amplitude = attention.hi,
+                                  .amplitude_rest = attention.lo,
+                                  .dtype = state->axes.dtype};
+    plan_tensors(state, plan);
+    plan->price =
+        PE_WAVE_FREQUENCY_PRICE * pe_real(values, "dim") + 20 * (double)state->runs.grids;
+}
+
+/* ---- tables ---- */
+
+static void release(void *context)
+{
+    mrope_state *state = context;
+    pe_axes_done(&state->axes);
+    pe_runs_done(&state->runs);
+}
+
+static bool prepare(void *context, pe_pace *pace)
+{
+    (void)pace;
+    mrope_state *state = context;
+    pe_axes *axes = &state->axes;
+    if (!pe_axes_init(axes) || !pe_runs_prepare(&state->runs))
+        return false;
+    pe_rotary_write_frequencies(&state->rotary, axes->frequencies);
+    for (size_t p = 0; p < axes->pairs; p++)
+        axes->axis_of_pair[p] = axis_of(state->order, state->section, p);
+    pe_axes_ready(axes);
+    state->waves[COS].frequencies = axes->frequencies;
     state->waves[SIN] = state->waves[COS];
     state->waves[SIN].layout = PE_WAVE_SINES;
-    return state;
+    return true;
 }
 
 #define ROWS 512 /* of which positions are listed at a time */
@@ -214,44 +219,30 @@ static void fill_positions(const mrope_state *state, pe_window window, int32_t *
     }
 }
 
-static void fill(const pe_values *values, const pe_plan *plan, const void *state,
-                 pe_window window, void *dst)
+static void fill(const void *context, pe_window window, void *dst)
 {
-    (void)values, (void)plan;
-    const mrope_state *own = state;
+    const mrope_state *state = context;
     int32_t delta;
     switch ((enum tensor)window.tensor) {
     case COS:
     case SIN:
-        fill_table(own, window.tensor, window, dst);
+        fill_table(state, window.tensor, window, dst);
         return;
     case INV_FREQ:
-        pe_wave_write_radians(own->axes.dtype, own->axes.frequencies + window.first,
+        pe_wave_write_radians(state->axes.dtype, state->axes.frequencies + window.first,
                               window.rows, dst);
         return;
     case POSITION_IDS:
-        fill_positions(own, window, dst);
+        fill_positions(state, window, dst);
         return;
     case AXIS:
-        memcpy(dst, own->axes.axis_of_pair + window.first, window.rows * sizeof(int32_t));
+        memcpy(dst, state->axes.axis_of_pair + window.first, window.rows * sizeof(int32_t));
         return;
     case ROPE_DELTA:
-        delta = (int32_t)(pe_runs_next(&own->runs) - (int64_t)own->runs.rows);
+        delta = (int32_t)(pe_runs_next(&state->runs) - (int64_t)state->runs.rows);
         memcpy(dst, &delta, sizeof delta);
         return;
     }
-}
-
-static double price(const pe_values *values, const pe_plan *plan)
-{
-    (void)plan;
-    return 60 * pe_real(values, "dim") + 20 * (double)pe_runs_read(values).grids;
-}
-
-static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
-{
-    (void)plan;
-    return tensor > SIN || !pe_is_present(values, "grids") ? 3 : 6;
 }
 
 const pe_scheme pe_scheme_mrope = {
@@ -276,12 +267,11 @@ const pe_scheme pe_scheme_mrope = {
             PE_LIST(preset, pe_mrope_presets),
             PE_LIST(tensor, TENSORS),
         },
-    .plan = plan,
+    .state_size = sizeof(mrope_state),
+    .read = read,
     .prepare = prepare,
     .fill = fill,
     .release = release,
-    .price = price,
-    .element_price = element_price,
     PE_APPLIES(PE_ROTATION("query", "cos", "sin"), PE_ROTATION("key", "cos", "sin")),
     .streamable = true,
 };

@@ -18,11 +18,20 @@ static const pe_parameter PARAMETERS[] = {
 static const pe_tensor_help TENSORS[] = {
     {"encoding", "[n, 1]", "from 0 in row 0 to 1 in row n-1"}};
 
-static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
+typedef struct normalized {
+    double last; /* position; 1 for a single row, which is 0 */
+    pe_dtype dtype;
+} normalized;
+
+static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
 {
     (void)reterr;
+    normalized *state = ret_state;
     uint64_t length = (uint64_t)pe_integer(values, "length");
-    pe_plan_add(ret_plan, "encoding", pe_requested_dtype(values), 2, (uint64_t[]){length, 1});
+    state->last = length > 1 ? (double)(length - 1) : 1;
+    state->dtype = pe_requested_dtype(values);
+    pe_plan_add(plan, "encoding", state->dtype, 2, (uint64_t[]){length, 1});
+    pe_plan_price(plan, 1);
 }
 
 /* The middle between two numbers of a short dtype is an integer below 2^25 times a power of
@@ -42,23 +51,12 @@ static void divide(const pe_column *column, uint64_t row, size_t count, double *
         ret_numbers[i] = pe_double_for(column->dtype, dd_div((double)(row + i), last));
 }
 
-static void fill(const pe_values *values, const pe_plan *plan, const void *state,
-                 pe_window window, void *dst)
+static void fill(const void *context, pe_window window, void *dst)
 {
-    (void)plan, (void)state;
-    int64_t length = pe_integer(values, "length");
-    double last = length > 1 ? (double)(length - 1) : 1; /* a single row is 0 */
-    const pe_column column = {.dtype = pe_requested_dtype(values),
-                              .monotone = true,
-                              .source = &last,
-                              .numbers = divide};
+    const normalized *state = context;
+    const pe_column column = {
+        .dtype = state->dtype, .monotone = true, .source = &state->last, .numbers = divide};
     pe_column_fill(&column, window.first, window.rows, dst);
-}
-
-static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
-{
-    (void)values, (void)plan, (void)tensor;
-    return 1;
 }
 
 const pe_scheme pe_scheme_normalized = {
@@ -79,8 +77,8 @@ const pe_scheme pe_scheme_normalized = {
             PE_LIST(parameter, PARAMETERS),
             PE_LIST(tensor, TENSORS),
         },
-    .plan = plan,
+    .state_size = sizeof(normalized),
+    .read = read,
     .fill = fill,
-    .element_price = element_price,
     .streamable = true,
 };

@@ -25,11 +25,22 @@ static const pe_parameter PARAMETERS[] = {
 
 static const pe_tensor_help TENSORS[] = {{"encoding", "[n, dim]", "sin(k * w_i) in column i"}};
 
-static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
+typedef struct periodic {
+    pe_wave wave;
+    bool dyadic;
+    double base;
+} periodic;
+
+static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
 {
-    pe_positions positions = pe_positions_read(values, reterr);
-    pe_plan_add(ret_plan, "encoding", pe_requested_dtype(values), 2,
-                (uint64_t[]){positions.count, (uint64_t)pe_integer(values, "dim")});
+    periodic *state = ret_state;
+    size_t dim = (size_t)pe_integer(values, "dim");
+    state->wave = pe_wave_read(values, dim, PE_WAVE_SINES, reterr);
+    state->dyadic = pe_choice(values, "frequencies") == DYADIC;
+    state->base = pe_real(values, "base");
+    pe_wave_add(plan, &state->wave, "encoding");
+    if (state->dyadic) /* in every other row a sine is exactly 0, which only its phase shows */
+        pe_plan_price(plan, pe_wave_entry_price(&state->wave) + 1000 / (double)dim);
 }
 
 /* The dyadic frequencies: a quarter turn per position in column 0, half as much in each next
@@ -42,28 +53,14 @@ static pe_wide *dyadic(size_t count)
     return frequencies;
 }
 
-static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
-                     pe_error *reterr)
+static bool prepare(void *context, pe_pace *pace)
 {
-    (void)runner, (void)reterr;
-    size_t dim = (size_t)plan->tensors[0].shape[1];
-    pe_wave *wave = pe_wave_new(values, dim, PE_WAVE_SINES, dim);
-    if (!wave)
-        return NULL;
-    if (pe_choice(values, "frequencies") == DYADIC)
-        wave->frequencies = dyadic(dim);
-    else
-        wave->frequencies = pe_wave_geometric(dim, pe_real(values, "base"), 1, dim);
-    return pe_wave_ready(wave);
-}
-
-/* In every other row a dyadic sine is exactly 0, which only its exact phase shows: such rows
- * take some time of their own. */
-static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
-{
-    double price = pe_wave_element_price(values, plan, tensor);
-    bool dyadic = pe_choice(values, "frequencies") == DYADIC;
-    return dyadic ? price + 1000 / (double)plan->tensors[tensor].shape[1] : price;
+    (void)pace;
+    periodic *state = context;
+    size_t dim = state->wave.count;
+    state->wave.frequencies =
+        state->dyadic ? dyadic(dim) : pe_wave_geometric(dim, state->base, 1, dim);
+    return state->wave.frequencies != NULL;
 }
 
 const pe_scheme pe_scheme_periodic = {
@@ -84,12 +81,11 @@ const pe_scheme pe_scheme_periodic = {
             PE_LIST(parameter, PARAMETERS),
             PE_LIST(tensor, TENSORS),
         },
-    .plan = plan,
+    .state_size = sizeof(periodic),
+    .read = read,
     .prepare = prepare,
     .fill = pe_wave_fill_tensor,
-    .release = pe_wave_free,
-    .price = pe_wave_price,
-    .element_price = element_price,
+    .release = pe_wave_done,
     PE_APPLIES(PE_ADDITION("length,dim")),
     .streamable = true,
 };

@@ -55,42 +55,55 @@ static const pe_tensor_help TENSORS[] = {
     {"encoding", "[points, 2 * features]",
      "sines of 2π times coordinates times matrix, then the cosines"}};
 
-static pe_recipe recipe_of(const pe_values *values)
-{
-    return (pe_recipe){.initialiser = PE_NORMAL,
-                       .std = pe_values_set(values) ? 1 : pe_real(values, "std")};
-}
+typedef struct random_fourier {
+    pe_projection projection; /* its matrix and turns are prepared */
+    pe_trained matrix;
+    double element_price; /* of the matrix */
+    bool reversed;        /* its first row multiplies the last axis */
+} random_fourier;
 
-static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
+static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
 {
+    random_fourier *state = ret_state;
     pe_points points = pe_points_read(values, reterr);
+    const pe_weights weights = pe_weights_read(values);
     if (reterr->count > 0 ||
-        !pe_trained_check(values, "matrix", 2, (uint64_t[]){points.axes, 0}, reterr))
+        !pe_trained_check(&weights, "matrix", 2, (uint64_t[]){points.axes, 0}, reterr))
         return;
-    uint64_t features = (uint64_t)pe_integer(values, "features");
+    const size_t features = (size_t)pe_integer(values, "features");
+    const pe_recipe recipe = {.initialiser = PE_NORMAL,
+                              .std = weights.set ? 1 : pe_real(values, "std")};
+    *state = (random_fourier){
+        .projection = {.points = points,
+                       .from_unit = pe_choice(values, "coordinate_range") == FROM_UNIT,
+                       .count = features,
+                       .dtype = weights.dtype},
+        .matrix = pe_trained_of(&weights, "matrix", features, &recipe),
+        .element_price = pe_trained_price(&weights, &recipe),
+        .reversed = !points.coordinates && pe_choice(values, "axis_order") == LAST_TO_FIRST,
+    };
     if (features > 131072) /* those of a stored matrix are not checked by their range */
         pe_error_add(reterr, PE_OUT_OF_RANGE, "parameters", "",
                      "a set whose matrix has at most 131072 columns");
-    pe_plan_add(ret_plan, "encoding", pe_requested_dtype(values), 2,
-                (uint64_t[]){points.count, 2 * features});
+    pe_plan_add(plan, "encoding", weights.dtype, 2, (uint64_t[]){points.count, 2 * features});
+    pe_plan_price(plan, points.coordinates ? 200 : weights.dtype == PE_F64 ? 60 : 12);
+    plan->price = (state->element_price + 60) * (double)features * PE_POINT_AXES;
 }
 
 /* Read or draw the matrix, in the order of the axes, and check its elements. */
-static void read_matrix(const pe_values *values, pe_projection *state, pe_pace *pace)
+static void read_matrix(random_fourier *state, pe_pace *pace)
 {
     enum { AT_ONCE = 4096 };
-    const pe_recipe recipe = recipe_of(values);
-    const pe_trained matrix = pe_trained_of(values, "matrix", state->count, &recipe);
-    const size_t axes = state->points.axes;
-    bool reversed =
-        !state->points.coordinates && pe_choice(values, "axis_order") == LAST_TO_FIRST;
+    const pe_projection *projection = &state->projection;
+    const size_t axes = projection->points.axes, columns = projection->count;
     for (size_t a = 0; a < axes; a++)
-        for (size_t i = 0; i < state->count; i += AT_ONCE) {
-            size_t count = state->count - i < AT_ONCE ? state->count - i : AT_ONCE;
-            double *to = state->matrix + (reversed ? axes - 1 - a : a) * state->count + i;
-            if (!pe_pace_go_on(pace, pe_trained_price(values, &recipe) * (double)count))
+        for (size_t i = 0; i < columns; i += AT_ONCE) {
+            size_t count = columns - i < AT_ONCE ? columns - i : AT_ONCE;
+            double *to =
+                projection->matrix + (state->reversed ? axes - 1 - a : a) * columns + i;
+            if (!pe_pace_go_on(pace, state->element_price * (double)count))
                 return;
-            pe_trained_row(&matrix, a, i, count, to);
+            pe_trained_row(&state->matrix, a, i, count, to);
             for (size_t j = 0; j < count; j++)
                 if (to[j] != 0 &&
                     !(fabs(to[j]) >= PE_PROJECTION_MIN && fabs(to[j]) <= PE_PROJECTION_MAX)) {
@@ -102,45 +115,21 @@ static void read_matrix(const pe_values *values, pe_projection *state, pe_pace *
         }
 }
 
-static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
-                     pe_error *reterr)
+static bool prepare(void *context, pe_pace *pace)
 {
-    pe_pace pace = pe_pace_of(values, plan, runner, reterr);
-    pe_projection *state = calloc(1, sizeof *state);
-    if (!state)
-        return NULL;
-    state->points = pe_points_read(values, reterr);
-    state->from_unit = pe_choice(values, "coordinate_range") == FROM_UNIT;
-    state->count = (size_t)plan->tensors[0].shape[1] / 2;
-    state->dtype = plan->tensors[0].dtype;
-    state->matrix = malloc(state->points.axes * state->count * sizeof *state->matrix);
-    if (state->matrix) {
-        read_matrix(values, state, &pace);
-        if (reterr->status == PE_OK && pe_projection_prepare(state))
-            return state;
-    }
-    pe_projection_free(state);
-    return NULL;
+    random_fourier *state = context;
+    pe_projection *projection = &state->projection;
+    projection->matrix =
+        malloc(projection->points.axes * projection->count * sizeof *projection->matrix);
+    if (!projection->matrix)
+        return false;
+    read_matrix(state, pace);
+    return pace->reterr->status == PE_OK && pe_projection_prepare(projection);
 }
 
-static void fill(const pe_values *values, const pe_plan *plan, const void *state,
-                 pe_window window, void *dst)
+static void fill(const void *state, pe_window window, void *dst)
 {
-    (void)values, (void)plan;
     pe_projection_write(state, window.first, window.rows, dst);
-}
-
-static double price(const pe_values *values, const pe_plan *plan)
-{
-    const pe_recipe recipe = recipe_of(values);
-    double elements = (double)plan->tensors[0].shape[1] / 2 * PE_POINT_AXES;
-    return (pe_trained_price(values, &recipe) + 60) * elements;
-}
-
-static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
-{
-    bool is_f64 = plan->tensors[tensor].dtype == PE_F64;
-    return pe_is_present(values, "sizes") ? (is_f64 ? 60 : 12) : 200;
 }
 
 const pe_scheme pe_scheme_random_fourier = {
@@ -164,11 +153,10 @@ const pe_scheme pe_scheme_random_fourier = {
             PE_LIST(preset, PRESETS),
             PE_LIST(tensor, TENSORS),
         },
-    .plan = plan,
+    .state_size = sizeof(random_fourier),
+    .read = read,
     .prepare = prepare,
     .fill = fill,
-    .release = pe_projection_free,
-    .price = price,
-    .element_price = element_price,
+    .release = pe_projection_done,
     .streamable = true,
 };

@@ -1,8 +1,6 @@
 /* The sinusoidal encoding of the distance between key and query. */
 #include "waves/distance_wave.h"
 
-#include <stdlib.h>
-
 static const char *const LAYOUTS[] = {"interleaved", "concat", "concat_cos_first", NULL};
 static const pe_wave_layout WAVE_LAYOUTS[] = {PE_WAVE_INTERLEAVED, PE_WAVE_CONCAT,
                                               PE_WAVE_CONCAT_COS_FIRST};
@@ -27,66 +25,56 @@ static const pe_parameter PARAMETERS[] = {
 static const pe_tensor_help TENSORS[] = {
     {"encoding", "[queries, keys, dim] or [queries+keys-1, dim]",
      "sines and cosines of the clipped distance"},
-    {"distance", "[queries+keys-1]", "key minus query; only with form=compact"},
+    PE_DISTANCE_TENSOR,
 };
 
-static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
-{
-    pe_relative relative = pe_relative_read(values, reterr);
-    pe_relative_add(ret_plan, &relative, "encoding", pe_requested_dtype(values), 0,
-                    (uint64_t)pe_integer(values, "dim"));
-    pe_relative_add_distance(ret_plan, &relative);
-}
-
 typedef struct relative_sinusoidal {
-    pe_distance_wave wave;
     pe_toeplitz encoding;
+    pe_dtype dtype;
+    size_t dim;
+    double base;
+    int64_t farthest; /* distances beyond are clipped */
+    pe_wave_layout layout;
+
+    /* prepared */
+    pe_distance_wave wave;
 } relative_sinusoidal;
+
+static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
+{
+    relative_sinusoidal *state = ret_state;
+    pe_relative relative = pe_relative_read(values, reterr);
+    state->dtype = pe_requested_dtype(values);
+    state->dim = (size_t)pe_integer(values, "dim");
+    state->base = pe_real(values, "base");
+    state->layout = WAVE_LAYOUTS[pe_choice(values, "layout")];
+    state->farthest = (int64_t)PE_RELATIVE_MAX;
+    if (pe_is_present(values, "max_distance"))
+        state->farthest = pe_integer(values, "max_distance");
+    state->encoding = pe_relative_add(plan, &relative, "encoding", state->dtype, 0, state->dim,
+                                      PE_DISTANCE_WAVE_PRICE);
+    pe_plan_price(plan, 2);
+    pe_relative_add_distance(plan, &relative);
+    plan->price += PE_DISTANCE_COLUMN_PRICE * (double)state->dim;
+}
 
 static void release(void *context)
 {
     relative_sinusoidal *state = context;
-    if (state) {
-        pe_toeplitz_done(&state->encoding);
-        pe_distance_wave_done(&state->wave);
-    }
-    free(state);
+    pe_toeplitz_done(&state->encoding);
+    pe_distance_wave_done(&state->wave);
 }
 
-#define FREQUENCY_PRICE 30
-#define WAVE_PRICE      2
-
-static double price(const pe_values *values, const pe_plan *plan)
+static bool prepare(void *context, pe_pace *pace)
 {
-    return FREQUENCY_PRICE * (double)pe_integer(values, "dim") +
-           pe_toeplitz_price(values, &plan->tensors[0], 1, WAVE_PRICE);
+    relative_sinusoidal *state = context;
+    return pe_distance_wave_init(&state->wave, state->dtype, state->dim, state->base,
+                                 state->layout, -state->farthest, state->farthest, 1) &&
+           pe_toeplitz_init(&state->encoding, pe_distance_wave_write, &state->wave, pace);
 }
 
-static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
-                     pe_error *reterr)
+static void fill(const void *context, pe_window window, void *dst)
 {
-    pe_pace pace = pe_pace_of(values, plan, runner, reterr);
-    relative_sinusoidal *state = calloc(1, sizeof *state);
-    if (!state)
-        return NULL;
-    pe_relative relative = pe_relative_read(values, reterr);
-    int64_t high = (int64_t)PE_RELATIVE_MAX;
-    if (pe_is_present(values, "max_distance"))
-        high = pe_integer(values, "max_distance");
-    if (pe_distance_wave_init(&state->wave, pe_requested_dtype(values),
-                              (size_t)pe_integer(values, "dim"), pe_real(values, "base"),
-                              WAVE_LAYOUTS[pe_choice(values, "layout")], -high, high, 1) &&
-        pe_toeplitz_init(&state->encoding, &relative, &plan->tensors[0], 1,
-                         pe_distance_wave_write, &state->wave, WAVE_PRICE, &pace))
-        return state;
-    release(state);
-    return NULL;
-}
-
-static void fill(const pe_values *values, const pe_plan *plan, const void *context,
-                 pe_window window, void *dst)
-{
-    (void)values, (void)plan;
     const relative_sinusoidal *state = context;
     if (window.tensor == 0)
         pe_toeplitz_fill(&state->encoding, window, dst);
@@ -124,11 +112,11 @@ const pe_scheme pe_scheme_relative_sinusoidal = {
             PE_LIST(parameter, PARAMETERS),
             PE_LIST(tensor, TENSORS),
         },
-    .plan = plan,
+    .state_size = sizeof(relative_sinusoidal),
+    .read = read,
     .prepare = prepare,
     .fill = fill,
     .release = release,
-    .price = price,
     .applications = APPLICATIONS,
     .application_count = PE_COUNT(APPLICATIONS),
     .streamable = true,

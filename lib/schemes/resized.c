@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 static const char *const MODES[] = {"nearest", "bilinear", "bicubic", NULL};
 
@@ -116,26 +115,28 @@ static uint64_t count_of(const pe_values *values, const char *name)
 }
 
 /* Refuse a stored table whose rows are no grid. */
-static void refuse_rows(const pe_values *values, uint64_t rows, const char *rule,
+static void refuse_rows(const pe_weights *weights, uint64_t rows, const char *rule,
                         pe_error *reterr)
 {
     char given[96];
-    snprintf(given, sizeof given, "%s with %llu rows", pe_value_of(values, "parameters")->text,
+    snprintf(given, sizeof given, "%s with %llu rows", weights->set_name,
              (unsigned long long)rows);
     pe_error_add(reterr, PE_OUT_OF_RANGE, "parameters", given,
                  "the name of a set whose table has prefix_tokens + %s rows", rule);
 }
 
 /* Find the source grid of a stored table of so many rows. False: a problem was added. */
-static bool find_stored_grid(const pe_values *values, uint64_t rows, uint64_t *height,
-                             uint64_t *width, pe_error *reterr)
+static bool find_stored_grid(const pe_resized_source *source, uint64_t *height, uint64_t *width,
+                             pe_error *reterr)
 {
-    uint64_t prefix = count_of(values, "prefix_tokens");
+    const pe_weights *weights = &source->weights;
+    uint64_t rows = pe_set_tensor_find(weights->set, "table")->tensor.shape[0];
+    uint64_t prefix = source->prefix;
     uint64_t cells = rows > prefix ? rows - prefix : 0;
     if (*height == 0 && *width == 0) {
         *height = *width = (uint64_t)sqrt((double)cells);
         if (cells == 0 || *height * *height != cells) {
-            refuse_rows(values, rows, "a square number of", reterr);
+            refuse_rows(weights, rows, "a square number of", reterr);
             return false;
         }
     } else if (*height == 0) {
@@ -145,22 +146,20 @@ static bool find_stored_grid(const pe_values *values, uint64_t rows, uint64_t *h
     }
     if (cells == 0 || *height > PE_RESAMPLE_MAX || *width > PE_RESAMPLE_MAX ||
         *height * *width != cells) {
-        refuse_rows(values, rows, "source_height * source_width", reterr);
+        refuse_rows(weights, rows, "source_height * source_width", reterr);
         return false;
     }
     return true;
 }
 
 /* Find the source grid. False: a problem was added. */
-static bool find_source(const pe_values *values, uint64_t *ret_height, uint64_t *ret_width,
-                        pe_error *reterr)
+static bool find_source(const pe_values *values, const pe_resized_source *source,
+                        uint64_t *ret_height, uint64_t *ret_width, pe_error *reterr)
 {
-    const pe_set *set = pe_values_set(values);
     *ret_height = count_of(values, "source_height");
     *ret_width = count_of(values, "source_width");
-    if (set)
-        return find_stored_grid(values, pe_set_tensor_find(set, "table")->tensor.shape[0],
-                                ret_height, ret_width, reterr);
+    if (source->weights.set)
+        return find_stored_grid(source, ret_height, ret_width, reterr);
     if (*ret_height == 0) {
         pe_problem *problem =
             pe_error_add(reterr, PE_MALFORMED, "source_height", "",
@@ -175,26 +174,21 @@ static bool find_source(const pe_values *values, uint64_t *ret_height, uint64_t 
 
 /* The target cells along an axis by the scale factor: a product of doubles, cut off, as PyTorch
  * computes it. 0: none, or too many, and a problem was added. */
-static uint64_t scaled(double factor, uint64_t source, pe_error *reterr)
+static uint64_t scaled(const pe_values *values, uint64_t source, pe_error *reterr)
 {
-    char given[PE_PRINT_MAX];
-    double target = floor((double)source * factor);
+    double target = floor((double)source * pe_real(values, "scale_factor"));
     if (target >= 1 && target <= PE_RESAMPLE_MAX)
         return (uint64_t)target;
-    given[pe_print_number(given, factor)] = '\0';
-    pe_error_add(reterr, PE_OUT_OF_RANGE, "scale_factor", given,
-                 "such that the target grid has 1 to %d cells along either axis, not %.0f",
-                 PE_RESAMPLE_MAX, target);
+    pe_refuse(values, "scale_factor", reterr,
+              "such that the target grid has 1 to %d cells along either axis, not %.0f",
+              PE_RESAMPLE_MAX, target);
     return 0;
 }
 
 static void refuse_scaling(const pe_values *values, const char *name, const char *other,
                            pe_error *reterr)
 {
-    char given[PE_PRINT_MAX];
-    given[pe_print_number(given, pe_real(values, name))] = '\0';
-    pe_error_add(reterr, PE_OUT_OF_RANGE, name, given, "left out with %s", other)->reason =
-        PE_REASON_CONFLICT;
+    pe_refuse(values, name, reterr, "left out with %s", other)->reason = PE_REASON_CONFLICT;
 }
 
 static bool is_on(const pe_values *values, const char *name)
@@ -210,8 +204,7 @@ static void check_options(const pe_values *values, pe_error *reterr)
     bool offset = pe_is_present(values, "scale_offset") && pe_real(values, "scale_offset") != 0;
     const char *other = antialias ? "antialias=true" : "align_corners=true";
     if (aligned && antialias)
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "antialias", "true",
-                     "false with align_corners=true");
+        pe_refuse(values, "antialias", reterr, "false with align_corners=true");
     if (factor && (aligned || antialias))
         refuse_scaling(values, "scale_factor", other, reterr);
     if (offset && (aligned || antialias))
@@ -247,97 +240,60 @@ static void check_shrinking(const pe_values *values, const char *name, uint64_t 
                  PE_RESAMPLE_SHRINK, (unsigned long long)source);
 }
 
-typedef struct axes {
-    pe_resample y, x;
-} axes;
-
 /* Find both axes. False: a problem was added. */
-static bool find_axes(const pe_values *values, axes *ret_axes, pe_error *reterr)
+static bool find_axes(const pe_values *values, pe_resized_source *source, pe_error *reterr)
 {
     uint64_t source_height, source_width;
     uint64_t height = count_of(values, "height"), width = count_of(values, "width");
     size_t before = reterr->count;
-    if (!find_source(values, &source_height, &source_width, reterr))
+    if (!find_source(values, source, &source_height, &source_width, reterr))
         return false;
     if (pe_is_present(values, "scale_factor")) {
-        height = scaled(pe_real(values, "scale_factor"), source_height, reterr);
-        width = scaled(pe_real(values, "scale_factor"), source_width, reterr);
+        height = scaled(values, source_height, reterr);
+        width = scaled(values, source_width, reterr);
     }
     check_options(values, reterr);
     check_shrinking(values, "height", source_height, height, reterr);
     check_shrinking(values, "width", source_width, width, reterr);
     if (reterr->count > before)
         return false;
-    ret_axes->y = axis_of(values, source_height, height);
-    ret_axes->x = axis_of(values, source_width, width);
+    source->y = axis_of(values, source_height, height);
+    source->x = axis_of(values, source_width, width);
     return true;
-}
-
-/* The axes of a request that was planned. */
-static axes planned_axes(const pe_values *values)
-{
-    axes result;
-    pe_error none;
-    pe_error_init(&none);
-    (void)find_axes(values, &result, &none);
-    return result;
 }
 
 /* ---- the scheme ---- */
 
-static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
+static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
 {
-    axes grid;
-    if (!pe_trained_check(values, "table", 2, (const uint64_t[]){0, 0}, reterr) ||
-        !find_axes(values, &grid, reterr))
+    pe_resized_source *source = &((pe_resized *)ret_state)->source;
+    *source = (pe_resized_source){.weights = pe_weights_read(values),
+                                  .name = "table",
+                                  .recipe = &RECIPE,
+                                  .prefix = count_of(values, "prefix_tokens")};
+    if (!pe_trained_check(&source->weights, "table", 2, (const uint64_t[]){0, 0}, reterr) ||
+        !find_axes(values, source, reterr))
         return;
-    uint64_t dim = (uint64_t)pe_integer(values, "dim");
-    uint64_t prefix = count_of(values, "prefix_tokens");
-    double last = (double)(prefix + grid.y.source * grid.x.source) - 1;
-    pe_trained_check_index("source_height", last, dim, reterr);
-    pe_plan_add(ret_plan, "encoding", pe_requested_dtype(values), 2,
-                (uint64_t[]){prefix + grid.y.target * grid.x.target, dim});
-    ret_plan->held = pe_resized_bytes(&grid.y, &grid.x, dim);
+    const pe_resample *y = &source->y, *x = &source->x;
+    source->columns = (uint64_t)pe_integer(values, "dim");
+    pe_trained_check_index("source_height",
+                           (double)(source->prefix + y->source * x->source) - 1,
+                           source->columns, reterr);
+    pe_plan_add(plan, "encoding", source->weights.dtype, 2,
+                (uint64_t[]){source->prefix + y->target * x->target, source->columns});
+    pe_plan_price(plan, pe_resized_element_price(source));
+    plan->held = pe_resized_bytes(source);
+    plan->price = pe_resized_price(source);
 }
 
-static void release(void *state)
+static bool prepare(void *state, pe_pace *pace)
 {
-    if (state)
-        pe_resized_done(state);
-    free(state);
+    return pe_resized_init(state, pace);
 }
 
-static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
-                     pe_error *reterr)
+static void fill(const void *state, pe_window window, void *dst)
 {
-    pe_pace pace = pe_pace_of(values, plan, runner, reterr);
-    axes grid = planned_axes(values);
-    pe_resized *state = malloc(sizeof *state);
-    if (state && pe_resized_init(state, &pace, "table", plan->tensors[0].shape[1], &RECIPE,
-                                 count_of(values, "prefix_tokens"), &grid.y, &grid.x))
-        return state;
-    free(state);
-    return NULL;
-}
-
-static void fill(const pe_values *values, const pe_plan *plan, const void *state,
-                 pe_window window, void *dst)
-{
-    (void)values;
-    pe_resized_fill(state, plan->tensors[0].dtype, window.first, window.rows, dst);
-}
-
-static double price(const pe_values *values, const pe_plan *plan)
-{
-    axes grid = planned_axes(values);
-    return pe_resized_price(values, &RECIPE, &grid.y, &grid.x, plan->tensors[0].shape[1]);
-}
-
-static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
-{
-    axes grid = planned_axes(values);
-    return pe_resized_element_price(values, &RECIPE, &grid.y, &grid.x,
-                                    plan->tensors[tensor].shape[1]);
+    pe_resized_fill(state, window.first, window.rows, dst);
 }
 
 const pe_scheme pe_scheme_resized = {
@@ -365,12 +321,11 @@ const pe_scheme pe_scheme_resized = {
             PE_LIST(preset, PRESETS),
             PE_LIST(tensor, TENSORS),
         },
-    .plan = plan,
+    .state_size = sizeof(pe_resized),
+    .read = read,
     .prepare = prepare,
     .fill = fill,
-    .release = release,
-    .price = price,
-    .element_price = element_price,
+    .release = pe_resized_done,
     PE_APPLIES(PE_WEIGHTED_ADDITION("tokens,dim")),
     .streamable = true,
 };

@@ -31,31 +31,47 @@ static const pe_tensor_help TENSORS[] = {
     {"decay", "[heads]", "ln(gamma_h)"},
     {"cos", "[keys, dim]", "cosine of key position times frequency, each twice"},
     {"sin", "[keys, dim]", "sine of key position times frequency, each twice"},
-    {"distance", "[queries+keys-1]", "key minus query; only with form=compact"},
+    PE_DISTANCE_TENSOR,
 };
 enum tensor { MASK, DECAY, COS, SIN, DISTANCE };
 
-static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
-{
-    pe_relative relative = pe_relative_read(values, reterr);
-    uint64_t heads = (uint64_t)pe_integer(values, "heads");
-    const uint64_t table[2] = {relative.keys, (uint64_t)pe_integer(values, "dim")};
-    pe_dtype dtype = pe_requested_dtype(values);
-    pe_relative_add(ret_plan, &relative, "mask", dtype, heads, 0);
-    pe_plan_add(ret_plan, "decay", dtype, 1, &heads);
-    pe_plan_add(ret_plan, "cos", dtype, 2, table);
-    pe_plan_add(ret_plan, "sin", dtype, 2, table);
-    pe_relative_add_distance(ret_plan, &relative);
-}
+#define MASK_PRICE 400
 
 typedef struct retnet {
     pe_bias mask;
     pe_wave cosines, sines; /* they share their frequencies */
-    dd decays[HEADS_MAX];
+    double base;
+
+    /* prepared */
+    dd *decays; /* of the heads */
 } retnet;
 
-#define MASK_PRICE      400
-#define FREQUENCY_PRICE 60
+static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
+{
+    retnet *state = ret_state;
+    pe_relative relative = pe_relative_read(values, reterr);
+    pe_dtype dtype = pe_requested_dtype(values);
+    uint64_t heads = (uint64_t)pe_integer(values, "heads");
+    size_t dim = (size_t)pe_integer(values, "dim");
+    state->base = pe_real(values, "base");
+    state->mask.causal = true;
+    state->cosines = (pe_wave){.positions = {.count = relative.keys, .step = 1},
+                               .count = dim / 2,
+                               .layout = PE_WAVE_COSINES,
+                               .copies = PE_WAVE_IN_PAIRS,
+                               .columns = dim,
+                               .row_columns = dim,
+                               .amplitude = 1,
+                               .dtype = dtype};
+    pe_bias_add(plan, &relative, "mask", dtype, heads, MASK_PRICE, &state->mask);
+    pe_plan_add(plan, "decay", dtype, 1, &heads);
+    for (size_t i = 0; i < 2; i++) {
+        pe_plan_add(plan, i ? "sin" : "cos", dtype, 2, (uint64_t[]){relative.keys, dim});
+        pe_plan_price(plan, 3);
+    }
+    pe_relative_add_distance(plan, &relative);
+    plan->price += PE_WAVE_FREQUENCY_PRICE * (double)dim;
+}
 
 /* gamma^distance, a pe_bias_function whose source is a retnet. Powers of gamma = 1 - 2^-k are
  * numbers of few bits at small distances, and so may be rounding boundaries. */
@@ -69,56 +85,28 @@ static void mask_at(const void *source, size_t head, uint64_t distance, void *ds
 static void release(void *context)
 {
     retnet *state = context;
-    if (state) {
-        pe_bias_done(&state->mask);
-        free(state->cosines.frequencies);
-    }
-    free(state);
+    pe_bias_done(&state->mask);
+    free(state->cosines.frequencies);
+    free(state->decays);
 }
 
-/* The waves of the keys' positions. False if memory ran out. */
-static bool make_waves(retnet *state, const pe_values *values, const pe_tensor *tensor)
+static bool prepare(void *context, pe_pace *pace)
 {
-    size_t dim = (size_t)tensor->shape[1], count = dim / 2;
-    state->cosines = (pe_wave){
-        .positions = {.count = tensor->shape[0], .step = 1},
-        .frequencies =
-            pe_wave_geometric(count, pe_real(values, "base"), 1, count > 1 ? count - 1 : 1),
-        .count = count,
-        .layout = PE_WAVE_COSINES,
-        .copies = PE_WAVE_IN_PAIRS,
-        .columns = dim,
-        .row_columns = dim,
-        .amplitude = 1,
-        .dtype = tensor->dtype,
-    };
+    retnet *state = context;
+    size_t pairs = state->cosines.count, heads = state->mask.toeplitz.heads;
+    state->decays = malloc(heads * sizeof *state->decays);
+    for (size_t h = 0; state->decays && h < heads; h++)
+        state->decays[h] = pe_log1p((dd){-ldexp(1, -FIRST_EXPONENT - (int)h), 0});
+    state->cosines.frequencies =
+        pe_wave_geometric(pairs, state->base, 1, pairs > 1 ? pairs - 1 : 1);
     state->sines = state->cosines;
     state->sines.layout = PE_WAVE_SINES;
-    return state->cosines.frequencies != NULL;
+    return state->decays && state->cosines.frequencies &&
+           pe_bias_init(&state->mask, mask_at, state, pace);
 }
 
-static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
-                     pe_error *reterr)
+static void fill(const void *context, pe_window window, void *dst)
 {
-    pe_pace pace = pe_pace_of(values, plan, runner, reterr);
-    size_t heads = (size_t)pe_integer(values, "heads");
-    retnet *state = calloc(1, sizeof *state);
-    if (!state)
-        return NULL;
-    for (size_t h = 0; h < heads; h++)
-        state->decays[h] = pe_log1p((dd){-ldexp(1, -FIRST_EXPONENT - (int)h), 0});
-    state->mask = (pe_bias){.function = mask_at, .source = state, .causal = true, .masked = 0};
-    if (make_waves(state, values, &plan->tensors[COS]) &&
-        pe_bias_init(&state->mask, &plan->tensors[MASK], heads, MASK_PRICE, &pace))
-        return state;
-    release(state);
-    return NULL;
-}
-
-static void fill(const pe_values *values, const pe_plan *plan, const void *context,
-                 pe_window window, void *dst)
-{
-    (void)values, (void)plan;
     const retnet *state = context;
     unsigned char *at = dst;
     switch ((enum tensor)window.tensor) {
@@ -135,24 +123,9 @@ static void fill(const pe_values *values, const pe_plan *plan, const void *conte
                      window.rows, dst);
         return;
     case DISTANCE:
-        pe_relative_fill_distance(&state->mask.relative, window, dst);
+        pe_relative_fill_distance(&state->mask.toeplitz.relative, window, dst);
         return;
     }
-}
-
-static double price(const pe_values *values, const pe_plan *plan)
-{
-    return FREQUENCY_PRICE * (double)pe_integer(values, "dim") +
-           pe_toeplitz_price(values, &plan->tensors[MASK], (size_t)pe_integer(values, "heads"),
-                             MASK_PRICE);
-}
-
-static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
-{
-    if (tensor != MASK)
-        return 3;
-    return pe_toeplitz_element_price(values, &plan->tensors[MASK],
-                                     (size_t)pe_integer(values, "heads"), MASK_PRICE);
 }
 
 const pe_scheme pe_scheme_retnet = {
@@ -179,12 +152,11 @@ const pe_scheme pe_scheme_retnet = {
             PE_LIST(parameter, PARAMETERS),
             PE_LIST(tensor, TENSORS),
         },
-    .plan = plan,
+    .state_size = sizeof(retnet),
+    .read = read,
     .prepare = prepare,
     .fill = fill,
     .release = release,
-    .price = price,
-    .element_price = element_price,
     PE_APPLIES(PE_FACTOR("scores", "mask")),
     .streamable = true,
 };

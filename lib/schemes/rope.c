@@ -6,9 +6,7 @@
 #include "waves/rotary_presets.h"
 #include "waves/rotary_request.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char *const PERMUTATIONS[] = {"half_to_interleaved", "interleaved_to_half", NULL};
 static const char *const TEMPERATURES[] = {"llama4", "ministral3", NULL};
@@ -78,12 +76,18 @@ static bool is_set(const pe_values *values, const char *name)
     return pe_is_present(values, name) && pe_flag(values, name);
 }
 
-static uint64_t heads_of(const pe_values *values)
-{
-    return pe_is_present(values, "heads") ? (uint64_t)pe_integer(values, "heads") : 1;
-}
+typedef struct rope {
+    pe_wave wave; /* of cosines */
+    pe_rotary rotary;
+    pe_rotary_order order;
+    pe_temperature temperature;
+    enum tensor kinds[PE_COUNT(TENSORS)]; /* of the request's tensors */
 
-static pe_temperature temperature_of(const pe_values *values)
+    /* prepared */
+    pe_wave tables[3]; /* cos, sin and cos_sin, by kind; they share their frequencies */
+} rope;
+
+static pe_temperature read_temperature(const pe_values *values)
 {
     bool llama4 = pe_choice(values, "temperature") == LLAMA4;
     pe_temperature temperature = {
@@ -101,21 +105,8 @@ static pe_temperature temperature_of(const pe_values *values)
 static void check_companion(const pe_values *values, const char *name, const char *other,
                             pe_error *reterr)
 {
-    char given[PE_PRINT_MAX];
-    if (!pe_is_present(values, name) || pe_is_present(values, other))
-        return;
-    pe_print_number(given, pe_real(values, name));
-    pe_error_add(reterr, PE_OUT_OF_RANGE, name, given, "left out without %s", other);
-}
-
-static void check_permutation(const pe_values *values, pe_error *reterr)
-{
-    uint64_t columns = heads_of(values) * (uint64_t)pe_integer(values, "dim");
-    char given[32];
-    snprintf(given, sizeof given, "%llu", (unsigned long long)heads_of(values));
-    if (columns > INT32_MAX)
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "heads", given,
-                     "such that heads * dim is below 2^31, as the permutation is of i32");
+    if (pe_is_present(values, name) && !pe_is_present(values, other))
+        pe_refuse(values, name, reterr, "left out without %s", other);
 }
 
 static void check_temperature(const pe_positions *positions, pe_error *reterr)
@@ -131,148 +122,130 @@ static void check_temperature(const pe_positions *positions, pe_error *reterr)
 }
 
 /* Check what is asked for beside the tables. */
-static void check_extras(const pe_values *values, const pe_positions *positions,
+static void check_extras(const pe_values *values, const pe_positions *positions, uint64_t heads,
                          pe_error *reterr)
 {
     check_companion(values, "heads", "permutation", reterr);
     check_companion(values, "temperature_beta", "temperature", reterr);
     check_companion(values, "temperature_length", "temperature", reterr);
-    if (pe_is_present(values, "permutation"))
-        check_permutation(values, reterr);
+    if (pe_is_present(values, "permutation") &&
+        heads * (uint64_t)pe_integer(values, "dim") > INT32_MAX)
+        pe_refuse(values, "heads", reterr,
+                  "such that heads * dim is below 2^31, as the permutation is of i32");
     if (pe_is_present(values, "temperature"))
         check_temperature(positions, reterr);
     if (is_set(values, "cos_sin") && pe_choice(values, "table") == PE_ROTARY_FULL)
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "table", "full",
-                     "half_width with cos_sin=true, whose rows have each value once");
+        pe_refuse(values, "table", reterr,
+                  "half_width with cos_sin=true, whose rows have each value once");
 }
 
-static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
+static void add_tensor(rope *state, pe_plan *plan, enum tensor kind, size_t rank,
+                       const uint64_t *shape)
+{
+    state->kinds[plan->count] = kind;
+    pe_plan_add(plan, TENSORS[kind].name, kind == PERMUTATION ? PE_I32 : state->wave.dtype,
+                rank, shape);
+    pe_plan_price(plan, kind == TEMPERATURE ? 300 : pe_wave_entry_price(&state->wave));
+}
+
+static void plan_tensors(const pe_values *values, rope *state, uint64_t heads, pe_plan *plan)
+{
+    const uint64_t pairs = state->rotary.width / 2, rows = state->wave.positions.count;
+    uint64_t shape[2] = {rows, state->wave.columns};
+    if (is_set(values, "cos_sin")) {
+        shape[1] *= 2;
+        add_tensor(state, plan, COS_SIN, 2, shape);
+    } else {
+        add_tensor(state, plan, COS, 2, shape);
+        add_tensor(state, plan, SIN, 2, shape);
+    }
+    plan->price = PE_WAVE_FREQUENCY_PRICE * (double)shape[1];
+    add_tensor(state, plan, INV_FREQ, 1, &pairs);
+    if (pe_is_present(values, "permutation"))
+        add_tensor(state, plan, PERMUTATION, 1,
+                   (uint64_t[]){heads * (uint64_t)pe_integer(values, "dim")});
+    if (is_set(values, "softmax_factor"))
+        add_tensor(state, plan, SOFTMAX_FACTOR, 1, (uint64_t[]){1});
+    if (pe_is_present(values, "temperature"))
+        add_tensor(state, plan, TEMPERATURE, 1, &rows);
+}
+
+static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
 {
     size_t before = reterr->count;
-    pe_positions positions = pe_positions_read(values, reterr);
-    pe_rotary rotary = pe_rotary_read(values);
-    const uint64_t shape[2] = {positions.count, pe_rotary_columns(values, &rotary)};
-    pe_dtype dtype = pe_requested_dtype(values);
-    pe_rotary_check(values, &rotary, reterr);
+    rope *state = ret_state;
+    pe_wave *wave = &state->wave;
+    uint64_t heads = pe_is_present(values, "heads") ? (uint64_t)pe_integer(values, "heads") : 1;
+    state->rotary = pe_rotary_read(values);
+    *wave = pe_wave_read(values, pe_rotary_columns(values, &state->rotary), PE_WAVE_COSINES,
+                         reterr);
+    wave->count = state->rotary.width / 2;
+    wave->still = state->rotary.still;
+    wave->copies = pe_rotary_copies(values);
+    pe_rotary_check(values, &state->rotary, reterr);
     if (reterr->count == before)
-        check_extras(values, &positions, reterr);
-    if (is_set(values, "cos_sin")) {
-        pe_plan_add(ret_plan, "cos_sin", dtype, 2, (uint64_t[]){shape[0], 2 * shape[1]});
-    } else {
-        pe_plan_add(ret_plan, "cos", dtype, 2, shape);
-        pe_plan_add(ret_plan, "sin", dtype, 2, shape);
-    }
-    pe_plan_add(ret_plan, "inv_freq", dtype, 1, (uint64_t[]){rotary.width / 2});
+        check_extras(values, &wave->positions, heads, reterr);
+    if (reterr->count > before)
+        return;
+    const dd attention = pe_rotary_attention(&state->rotary);
+    wave->amplitude = attention.hi;
+    wave->amplitude_rest = attention.lo;
     if (pe_is_present(values, "permutation"))
-        pe_plan_add(ret_plan, "permutation", PE_I32, 1,
-                    (uint64_t[]){heads_of(values) * (uint64_t)pe_integer(values, "dim")});
-    if (is_set(values, "softmax_factor"))
-        pe_plan_add(ret_plan, "softmax_factor", dtype, 1, (uint64_t[]){1});
+        state->order =
+            (pe_rotary_order){.dim = (uint64_t)pe_integer(values, "dim"),
+                              .width = state->rotary.width,
+                              .to_interleaved = pe_choice(values, "permutation") == 0};
     if (pe_is_present(values, "temperature"))
-        pe_plan_add(ret_plan, "temperature", dtype, 1, &positions.count);
-}
-
-/* Which tensor of the documentation a request's tensor is. */
-static enum tensor kind_of(const pe_plan *plan, size_t tensor)
-{
-    size_t kind = 0;
-    while (strcmp(TENSORS[kind].name, plan->tensors[tensor].name) != 0)
-        kind++;
-    return (enum tensor)kind;
+        state->temperature = read_temperature(values);
+    plan_tensors(values, state, heads, plan);
 }
 
 /* ---- tables ---- */
 
-/* The waves of the tables cos, sin and cos_sin, by kind. They share their frequencies. */
-typedef struct rope_waves {
-    pe_wave tables[3];
-} rope_waves;
-
 static void release(void *state)
 {
-    if (state)
-        free(((rope_waves *)state)->tables[COS].frequencies);
-    free(state);
+    free(((rope *)state)->wave.frequencies);
 }
 
-static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
-                     pe_error *reterr)
+static bool prepare(void *context, pe_pace *pace)
 {
-    (void)plan, (void)runner, (void)reterr;
-    pe_rotary rotary = pe_rotary_read(values);
-    size_t columns = pe_rotary_columns(values, &rotary);
-    rope_waves *waves = malloc(sizeof *waves);
-    pe_wave *wave = waves ? pe_wave_new(values, columns, PE_WAVE_COSINES, columns) : NULL;
-    if (wave) {
-        dd attention = pe_rotary_attention(&rotary);
-        wave->count = rotary.width / 2;
-        wave->still = rotary.still;
-        wave->amplitude = attention.hi;
-        wave->amplitude_rest = attention.lo;
-        wave->copies = pe_rotary_copies(values);
-        wave->frequencies = pe_rotary_frequencies(&rotary);
-        wave = pe_wave_ready(wave);
-    }
-    if (!wave) {
-        free(waves);
-        return NULL;
-    }
-    waves->tables[COS] = waves->tables[SIN] = waves->tables[COS_SIN] = *wave;
-    waves->tables[SIN].layout = PE_WAVE_SINES;
-    waves->tables[COS_SIN].layout = PE_WAVE_CONCAT_COS_FIRST;
-    waves->tables[COS_SIN].still = 0; /* frequencies of 0 are as any others then */
-    waves->tables[COS_SIN].columns = waves->tables[COS_SIN].row_columns = rotary.width;
-    free(wave);
-    return waves;
+    (void)pace;
+    rope *state = context;
+    pe_wave *tables = state->tables;
+    state->wave.frequencies = pe_rotary_frequencies(&state->rotary);
+    tables[COS] = tables[SIN] = tables[COS_SIN] = state->wave;
+    tables[SIN].layout = PE_WAVE_SINES;
+    tables[COS_SIN].layout = PE_WAVE_CONCAT_COS_FIRST;
+    tables[COS_SIN].still = 0; /* frequencies of 0 are as any others then */
+    tables[COS_SIN].columns = tables[COS_SIN].row_columns = state->rotary.width;
+    return state->wave.frequencies != NULL;
 }
 
-/* Write the permutation of a request. */
-static void fill_permutation(const pe_values *values, pe_window window, void *dst)
+static void fill(const void *context, pe_window window, void *dst)
 {
-    pe_rotary rotary = pe_rotary_read(values);
-    const pe_rotary_order order = {.dim = (uint64_t)pe_integer(values, "dim"),
-                                   .width = rotary.width,
-                                   .to_interleaved = pe_choice(values, "permutation") == 0};
-    pe_rotary_order_fill(&order, window.first, window.rows, dst);
-}
-
-static void fill(const pe_values *values, const pe_plan *plan, const void *state,
-                 pe_window window, void *dst)
-{
-    const rope_waves *waves = state;
-    const pe_wave *wave = &waves->tables[COS];
-    enum tensor kind = kind_of(plan, window.tensor);
-    pe_rotary rotary;
-    pe_temperature temperature;
+    const rope *state = context;
+    const pe_wave *wave = &state->wave;
+    enum tensor kind = state->kinds[window.tensor];
     switch (kind) {
     case COS:
     case SIN:
     case COS_SIN:
-        pe_wave_fill(&waves->tables[kind], window.first, window.rows, dst);
+        pe_wave_fill(&state->tables[kind], window.first, window.rows, dst);
         return;
     case INV_FREQ:
         pe_wave_write_radians(wave->dtype, wave->frequencies + window.first, window.rows, dst);
         return;
     case PERMUTATION:
-        fill_permutation(values, window, dst);
+        pe_rotary_order_fill(&state->order, window.first, window.rows, dst);
         return;
     case SOFTMAX_FACTOR:
-        rotary = pe_rotary_read(values);
-        pe_round_dd(wave->dtype, pe_rotary_softmax_factor(&rotary), dst);
+        pe_round_dd(wave->dtype, pe_rotary_softmax_factor(&state->rotary), dst);
         return;
     case TEMPERATURE:
-        temperature = temperature_of(values);
-        pe_temperature_fill(&temperature, &wave->positions, wave->dtype, window.first,
+        pe_temperature_fill(&state->temperature, &wave->positions, wave->dtype, window.first,
                             window.rows, dst);
         return;
     }
-}
-
-static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
-{
-    if (kind_of(plan, tensor) == TEMPERATURE)
-        return 300;
-    return pe_wave_element_price(values, plan, tensor);
 }
 
 const pe_scheme pe_scheme_rope = {
@@ -299,12 +272,11 @@ const pe_scheme pe_scheme_rope = {
             PE_LIST(preset, pe_rotary_presets),
             PE_LIST(tensor, TENSORS),
         },
-    .plan = plan,
+    .state_size = sizeof(rope),
+    .read = read,
     .prepare = prepare,
     .fill = fill,
     .release = release,
-    .price = pe_wave_price,
-    .element_price = element_price,
     PE_APPLIES(PE_ROTATION("query", "cos", "sin"), PE_ROTATION("key", "cos", "sin")),
     .streamable = true,
 };

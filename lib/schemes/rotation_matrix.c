@@ -32,26 +32,33 @@ static const pe_parameter PARAMETERS[] = {
 static const pe_tensor_help TENSORS[] = {
     {"matrix", "[n, dim, dim]", "block diagonal matrices that rotate by k * w_i"}};
 
-static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
+typedef struct rotation {
+    pe_wave wave; /* of the interleaved sines and cosines that the matrices are made of */
+    double base;
+    bool shift;
+} rotation;
+
+static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
 {
-    pe_positions positions = pe_positions_read(values, reterr);
+    rotation *state = ret_state;
     uint64_t dim = (uint64_t)pe_integer(values, "dim");
-    pe_plan_add(ret_plan, "matrix", pe_requested_dtype(values), 3,
-                (uint64_t[]){positions.count, dim, dim});
+    pe_wave *wave = &state->wave;
+    *wave = pe_wave_read(values, (size_t)dim, PE_WAVE_INTERLEAVED, reterr);
+    wave->count = (size_t)dim / 2;
+    state->base = pe_real(values, "base");
+    state->shift = pe_choice(values, "convention") == SHIFT;
+    pe_plan_add(plan, "matrix", wave->dtype, 3, (uint64_t[]){wave->positions.count, dim, dim});
+    pe_plan_price(plan, pe_wave_entry_price(wave));
+    plan->price = PE_WAVE_FREQUENCY_PRICE * (double)dim;
 }
 
-/* Prepare the interleaved sines and cosines that the matrices are made of. */
-static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
-                     pe_error *reterr)
+static bool prepare(void *context, pe_pace *pace)
 {
-    (void)runner, (void)reterr;
-    size_t dim = (size_t)plan->tensors[0].shape[1];
-    pe_wave *wave = pe_wave_new(values, dim, PE_WAVE_INTERLEAVED, dim);
-    if (!wave)
-        return NULL;
-    wave->count = dim / 2;
-    wave->frequencies = pe_wave_geometric(dim / 2, pe_real(values, "base"), 2, dim);
-    return pe_wave_ready(wave);
+    (void)pace;
+    rotation *state = context;
+    pe_wave *wave = &state->wave;
+    wave->frequencies = pe_wave_geometric(wave->count, state->base, 2, wave->columns);
+    return wave->frequencies != NULL;
 }
 
 /* Rows are made in a buffer that stays in the L1 cache, and copied from there: two rows of the
@@ -120,17 +127,17 @@ static void stage_blocks(const blocks *all, uint64_t first, size_t count, bool r
 /* First write the sines and cosines of all positions to the start of dst, two for each block.
  * Then write the blocks, the last ones first, so that none overwrites the sines and cosines of
  * an earlier block. */
-static void fill(const pe_values *values, const pe_plan *plan, const void *state,
-                 pe_window window, void *dst)
+static void fill(const void *state, pe_window window, void *dst)
 {
-    const pe_wave *wave = state;
-    size_t dim = (size_t)plan->tensors[0].shape[1], size = pe_dtype_size(wave->dtype);
+    const rotation *own = state;
+    const pe_wave *wave = &own->wave;
+    size_t dim = wave->columns, size = pe_dtype_size(wave->dtype);
     size_t block_bytes = 2 * dim * size;
     size_t most =
         STAGE_ELEMENTS * (size < sizeof(double) ? sizeof(double) : size) / block_bytes;
     uint64_t count = window.rows * (dim / 2);
     const pe_kernel *streaming = pe_streaming_for(count * block_bytes);
-    const blocks all = {dst, dim, size, pe_choice(values, "convention") == SHIFT};
+    const blocks all = {dst, dim, size, own->shift};
     alignas(64) unsigned char stage[STAGE_ELEMENTS * sizeof(dd)];
     if (most > dim / 2)
         most -= most % (dim / 2); /* every stage has its blocks in the same places */
@@ -179,12 +186,11 @@ const pe_scheme pe_scheme_rotation_matrix = {
             PE_LIST(parameter, PARAMETERS),
             PE_LIST(tensor, TENSORS),
         },
-    .plan = plan,
+    .state_size = sizeof(rotation),
+    .read = read,
     .prepare = prepare,
     .fill = fill,
-    .release = pe_wave_free,
-    .price = pe_wave_price,
-    .element_price = pe_wave_element_price,
+    .release = pe_wave_done,
     .streamable = true,
     .applications = APPLICATIONS,
     .application_count = PE_COUNT(APPLICATIONS),

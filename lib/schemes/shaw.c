@@ -4,9 +4,6 @@
 #include "trained/gather.h"
 #include "waves/distance_wave.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #define SINUSOID_BASE 10000
 
 static const char *const SOURCES[] = {"learned", "sinusoidal", NULL};
@@ -70,84 +67,99 @@ static const pe_tensor_help TENSORS[] = {
      "form=compact"},
 };
 
-static bool is_keys_only(const pe_values *values)
-{
-    return pe_is_present(values, "keys_only") && pe_flag(values, "keys_only");
-}
-
-/* Whether tables are indexed by query minus key. */
-static bool is_turned(const pe_values *values)
-{
-    return pe_is_present(values, "difference") &&
-           pe_choice(values, "difference") == QUERY_MINUS_KEY;
-}
-
-/* The least clipped distance. */
-static int64_t lowest(const pe_values *values)
-{
-    return pe_is_present(values, "min_distance") ? pe_integer(values, "min_distance")
-                                                 : -pe_integer(values, "max_distance");
-}
-
-/* How many clipped distances there are. */
-static uint64_t distances_of(const pe_values *values)
-{
-    return (uint64_t)(pe_integer(values, "max_distance") - lowest(values)) + 1;
-}
-
-/* Check the rules of source=sinusoidal. */
-static void check_source(const pe_values *values, pe_error *reterr)
-{
-    char given[32];
-    if (pe_choice(values, "source") != SINUSOIDAL)
-        return;
-    snprintf(given, sizeof given, "%lld", (long long)pe_integer(values, "dim"));
-    if (pe_values_set(values))
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "parameters",
-                     pe_value_of(values, "parameters")->text,
-                     "left out with source=sinusoidal, which has no trained tensors");
-    if (pe_integer(values, "dim") % 2 != 0)
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "dim", given,
-                     "an even number with source=sinusoidal");
-}
-
-static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
-{
-    const uint64_t shape[2] = {distances_of(values), 0};
-    if (!pe_trained_check(values, "keys", 2, shape, reterr))
-        return;
-    pe_relative relative = pe_relative_read(values, reterr), matrix = relative;
-    pe_dtype dtype = pe_requested_dtype(values);
-    uint64_t dim = (uint64_t)pe_integer(values, "dim");
-    const uint64_t table[2] = {shape[0], dim};
-    size_t tables = is_keys_only(values) ? 1 : 2;
-    if (tables == 2)
-        pe_trained_check(values, "values", 2, table, reterr);
-    check_source(values, reterr);
-    matrix.compact = false;
-    for (size_t t = 0; t < tables; t++)
-        if (relative.compact)
-            pe_plan_add(ret_plan, TENSORS[t].name, dtype, 2, table);
-        else
-            pe_relative_add(ret_plan, &relative, TENSORS[t].name, dtype, 0, dim);
-    if (relative.compact)
-        pe_relative_add(ret_plan, &matrix, "index", PE_I32, 0, 0);
-}
-
 typedef struct shaw {
-    int64_t low, high; /* of the difference */
-    size_t dim;
-    pe_dtype dtype;
-    bool sinusoidal, compact;
-    bool turned; /* whether the difference is query minus key, the negated distance */
-    pe_distance_wave wave;
-    pe_toeplitz index;
     struct shaw_table { /* keys, values */
         const struct shaw *state;
         pe_trained trained;
-        pe_toeplitz toeplitz;
+        pe_toeplitz toeplitz; /* where expanded */
     } tables[2];
+    pe_toeplitz index; /* where compact */
+    pe_dtype dtype;
+    size_t dim, count; /* count: of the tables, 1 with keys_only, else 2 */
+    int64_t low, high; /* of the difference */
+    bool sinusoidal, compact;
+    bool turned; /* whether the difference is query minus key, the negated distance */
+
+    /* prepared */
+    pe_distance_wave wave;
 } shaw;
+
+/* Check the rules of source=sinusoidal. */
+static void check_source(const pe_values *values, const shaw *state, pe_error *reterr)
+{
+    if (!state->sinusoidal)
+        return;
+    if (pe_values_set(values))
+        pe_refuse(values, "parameters", reterr,
+                  "left out with source=sinusoidal, which has no trained tensors");
+    if (state->dim % 2 != 0)
+        pe_refuse(values, "dim", reterr, "an even number with source=sinusoidal");
+}
+
+static shaw read_state(const pe_values *values)
+{
+    bool keys_only = pe_is_present(values, "keys_only") && pe_flag(values, "keys_only");
+    shaw state = {
+        .dtype = pe_requested_dtype(values),
+        .dim = (size_t)pe_integer(values, "dim"),
+        .count = keys_only ? 1 : 2,
+        .high = pe_integer(values, "max_distance"),
+        .sinusoidal = pe_choice(values, "source") == SINUSOIDAL,
+        .turned = pe_is_present(values, "difference") &&
+                  pe_choice(values, "difference") == QUERY_MINUS_KEY,
+    };
+    state.low = pe_is_present(values, "min_distance") ? pe_integer(values, "min_distance")
+                                                      : -state.high;
+    return state;
+}
+
+/* How many clipped distances there are. */
+static uint64_t distances_of(const shaw *state)
+{
+    return (uint64_t)(state->high - state->low) + 1;
+}
+
+/* Plan the tensor `keys` or `values`. */
+static void plan_table(shaw *state, size_t index, const pe_weights *weights,
+                       const pe_relative *relative, pe_plan *plan)
+{
+    const char *name = TENSORS[index].name;
+    const uint64_t distances = distances_of(state), shape[2] = {distances, state->dim};
+    double price = state->sinusoidal ? 2 : pe_trained_price(weights, &pe_relative_recipe);
+    struct shaw_table *table = &state->tables[index];
+    if (relative->compact)
+        pe_plan_add(plan, name, state->dtype, 2, shape);
+    else
+        table->toeplitz =
+            pe_relative_add(plan, relative, name, state->dtype, 0, state->dim, price);
+    if (relative->compact)
+        pe_plan_price(plan, price);
+    table->trained = pe_trained_of(weights, name, state->dim, &pe_relative_recipe);
+    plan->price += pe_trained_check_price(weights, distances * state->dim);
+}
+
+static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
+{
+    shaw *state = ret_state;
+    *state = read_state(values);
+    const pe_weights weights = pe_weights_read(values);
+    const uint64_t distances = distances_of(state), shape[2] = {distances, state->dim};
+    if (!pe_trained_check(&weights, "keys", 2, (const uint64_t[]){distances, 0}, reterr))
+        return;
+    pe_relative relative = pe_relative_read(values, reterr), matrix = relative;
+    if (state->count == 2)
+        pe_trained_check(&weights, "values", 2, shape, reterr);
+    check_source(values, state, reterr);
+    state->compact = relative.compact;
+    matrix.compact = false;
+    for (size_t t = 0; t < state->count; t++)
+        plan_table(state, t, &weights, &relative, plan);
+    plan->price += 30 * (double)state->dim;
+    if (relative.compact) {
+        state->index = pe_relative_add(plan, &matrix, "index", PE_I32, 0, 0, 4);
+        pe_plan_price(plan, 4);
+    }
+}
 
 /* Write rows of a learned table: from its first row on, or from its last one back. */
 static void write_rows(const void *context, uint64_t row, uint64_t count, void *dst)
@@ -156,14 +168,18 @@ static void write_rows(const void *context, uint64_t row, uint64_t count, void *
     pe_trained_fill(&table->trained, table->state->dtype, row, count, dst);
 }
 
+static size_t vector_bytes(const shaw *state)
+{
+    return state->dim * pe_dtype_size(state->dtype);
+}
+
 static void write_rows_back(const void *context, uint64_t row, uint64_t count, void *dst)
 {
     const struct shaw_table *table = context;
     const shaw *state = table->state;
-    uint64_t last = (uint64_t)(state->high - state->low);
-    size_t vector_bytes = state->dim * pe_dtype_size(state->dtype);
+    uint64_t last = distances_of(state) - 1;
     for (uint64_t r = 0; r < count; r++)
-        write_rows(table, last - row - r, 1, (unsigned char *)dst + r * vector_bytes);
+        write_rows(table, last - row - r, 1, (unsigned char *)dst + r * vector_bytes(state));
 }
 
 /* Write the vectors of a table at consecutive distances. */
@@ -172,15 +188,14 @@ static void write_vectors(const void *context, size_t head, int64_t first, uint6
 {
     const struct shaw_table *table = context;
     const shaw *state = table->state;
-    size_t vector_bytes = state->dim * pe_dtype_size(state->dtype);
+    size_t bytes = vector_bytes(state);
     if (state->sinusoidal)
         pe_distance_wave_write(&state->wave, head, first, count, dst);
     else if (state->turned)
-        pe_write_clipped(write_rows_back, table, -state->high, -state->low, vector_bytes, first,
-                         count, dst);
-    else
-        pe_write_clipped(write_rows, table, state->low, state->high, vector_bytes, first, count,
+        pe_write_clipped(write_rows_back, table, -state->high, -state->low, bytes, first, count,
                          dst);
+    else
+        pe_write_clipped(write_rows, table, state->low, state->high, bytes, first, count, dst);
 }
 
 /* Write rows of a table in its own order. */
@@ -197,10 +212,11 @@ static void write_table(const struct shaw_table *table, pe_window window, void *
 /* Prepare the sinusoids of all differences. False if memory ran out. */
 static bool prepare_wave(shaw *state)
 {
+    int64_t low = state->low, high = state->high;
     bool turned = state->turned && !state->compact;
     return pe_distance_wave_init(&state->wave, state->dtype, state->dim, SINUSOID_BASE,
-                                 PE_WAVE_INTERLEAVED, turned ? -state->high : state->low,
-                                 turned ? -state->low : state->high, turned ? -1 : 1);
+                                 PE_WAVE_INTERLEAVED, turned ? -high : low,
+                                 turned ? -low : high, turned ? -1 : 1);
 }
 
 /* Write the rows of the tables that belong to consecutive distances. */
@@ -222,96 +238,39 @@ static void write_index(const void *context, size_t head, int64_t first, uint64_
 static void release(void *context)
 {
     shaw *state = context;
-    if (state) {
-        pe_distance_wave_done(&state->wave);
-        pe_toeplitz_done(&state->index);
-        for (size_t i = 0; i < 2; i++)
-            pe_toeplitz_done(&state->tables[i].toeplitz);
-    }
-    free(state);
-}
-
-/* The price of an element of a vector. */
-static double vector_price(const pe_values *values)
-{
-    return pe_choice(values, "source") == SINUSOIDAL
-               ? 2
-               : pe_trained_price(values, &pe_relative_recipe);
-}
-
-static double price(const pe_values *values, const pe_plan *plan)
-{
-    uint64_t dim = (uint64_t)pe_integer(values, "dim");
-    double tables = is_keys_only(values) ? 1 : 2;
-    double sum =
-        30 * (double)dim + tables * pe_trained_check_price(values, distances_of(values) * dim);
-    if (pe_choice(values, "form") == 0)
-        sum += tables * pe_toeplitz_price(values, &plan->tensors[0], 1, vector_price(values));
-    return sum;
-}
-
-static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
-{
-    if (plan->tensors[tensor].dtype == PE_I32)
-        return 4;
-    return pe_toeplitz_element_price(values, &plan->tensors[tensor], 1, vector_price(values));
+    pe_distance_wave_done(&state->wave);
+    pe_toeplitz_done(&state->index);
+    for (size_t i = 0; i < 2; i++)
+        pe_toeplitz_done(&state->tables[i].toeplitz);
 }
 
 /* Prepare the tensor `keys` (index 0) or `values` (1). False: memory ran out, or a problem was
  * added. */
-static bool prepare_table(shaw *state, size_t index, const pe_values *values,
-                          const pe_plan *plan, const pe_relative *relative, pe_pace *pace)
+static bool prepare_table(shaw *state, size_t index, pe_pace *pace)
 {
     struct shaw_table *table = &state->tables[index];
-    const char *name = plan->tensors[index].name;
     table->state = state;
-    if (!state->sinusoidal) {
-        table->trained = pe_trained_of(values, name, state->dim, &pe_relative_recipe);
-        pe_trained_check_magnitude(pace, &table->trained, &pe_relative_recipe,
-                                   distances_of(values), 1);
-    }
+    if (!state->sinusoidal)
+        pe_trained_check_magnitude(pace, &table->trained, distances_of(state), 1, state->dtype);
     return pace->reterr->status == PE_OK &&
-           (state->compact ||
-            pe_toeplitz_init(&table->toeplitz, relative, &plan->tensors[index], 1,
-                             write_vectors, table, vector_price(values), pace));
+           (state->compact || pe_toeplitz_init(&table->toeplitz, write_vectors, table, pace));
 }
 
-static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
-                     pe_error *reterr)
+static bool prepare(void *context, pe_pace *pace)
 {
-    pe_pace pace = pe_pace_of(values, plan, runner, reterr);
-    shaw *state = calloc(1, sizeof *state);
-    if (!state)
-        return NULL;
-    pe_relative relative = pe_relative_read(values, reterr), matrix = relative;
-    matrix.compact = false;
-    state->low = lowest(values);
-    state->high = pe_integer(values, "max_distance");
-    state->dim = (size_t)pe_integer(values, "dim");
-    state->dtype = pe_requested_dtype(values);
-    state->sinusoidal = pe_choice(values, "source") == SINUSOIDAL;
-    state->compact = relative.compact;
-    state->turned = is_turned(values);
-    if (state->sinusoidal && !prepare_wave(state))
-        goto fail;
-    if (state->compact &&
-        !pe_toeplitz_init(&state->index, &matrix, &plan->tensors[plan->count - 1], 1,
-                          write_index, state, 4, &pace))
-        goto fail;
-    if (prepare_table(state, 0, values, plan, &relative, &pace) &&
-        (is_keys_only(values) || prepare_table(state, 1, values, plan, &relative, &pace)))
-        return state;
-fail:
-    release(state);
-    return NULL;
+    shaw *state = context;
+    bool good = !state->sinusoidal || prepare_wave(state);
+    if (good && state->compact)
+        good = pe_toeplitz_init(&state->index, write_index, state, pace);
+    for (size_t t = 0; good && t < state->count; t++)
+        good = prepare_table(state, t, pace);
+    return good;
 }
 
-static void fill(const pe_values *values, const pe_plan *plan, const void *context,
-                 pe_window window, void *dst)
+static void fill(const void *context, pe_window window, void *dst)
 {
-    (void)values;
     const shaw *state = context;
-    if (plan->tensors[window.tensor].dtype == PE_I32)
+    if (window.tensor == state->count)
         pe_toeplitz_fill(&state->index, window, dst);
     else if (state->compact)
         write_table(&state->tables[window.tensor], window, dst);
@@ -357,12 +316,11 @@ const pe_scheme pe_scheme_shaw = {
             PE_LIST(preset, PRESETS),
             PE_LIST(tensor, TENSORS),
         },
-    .plan = plan,
+    .state_size = sizeof(shaw),
+    .read = read,
     .prepare = prepare,
     .fill = fill,
     .release = release,
-    .price = price,
-    .element_price = element_price,
     .applications = APPLICATIONS,
     .application_count = PE_COUNT(APPLICATIONS),
     .streamable = true,

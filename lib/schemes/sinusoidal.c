@@ -90,79 +90,78 @@ static const pe_preset PRESETS[] = {
 static const pe_tensor_help TENSORS[] = {
     {"encoding", "[n, dim]", "sines and cosines of k * w_i, in the columns that layout says"}};
 
+typedef struct sinusoidal {
+    pe_wave wave;
+    enum frequencies frequencies;
+    double base, scale; /* of positions */
+} sinusoidal;
+
 /* Scaled positions have a bit to spare below 2^53: see pe_wave_scale_positions. */
-static void check_scale(const pe_values *values, const pe_positions *positions,
-                        pe_error *reterr)
+static void check_scale(const sinusoidal *state, pe_error *reterr)
 {
-    double scale = pe_real(values, "position_scale"), low, high;
+    double low, high;
     char given[32];
-    if (scale == 1 || reterr->count > 0)
+    if (state->scale == 1 || reterr->count > 0)
         return;
-    pe_positions_range(positions, &low, &high);
-    snprintf(given, sizeof given, "%.17g", scale);
-    if (fmax(-low, high) * scale > PE_POSITION_MAX / 2)
+    pe_positions_range(&state->wave.positions, &low, &high);
+    snprintf(given, sizeof given, "%.17g", state->scale);
+    if (fmax(-low, high) * state->scale > PE_POSITION_MAX / 2)
         pe_error_add(reterr, PE_OUT_OF_RANGE, "position_scale", given,
                      "such that every position times position_scale is from -2^52 to 2^52");
 }
 
-static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
+static void check_columns(const pe_values *values, const sinusoidal *state, pe_error *reterr)
 {
-    pe_positions positions = pe_positions_read(values, reterr);
-    int64_t dim = pe_integer(values, "dim");
-    int frequencies = pe_choice(values, "frequencies"), odd_dim = pe_choice(values, "odd_dim");
-    char given[32];
-    snprintf(given, sizeof given, "%lld", (long long)dim);
+    size_t dim = state->wave.row_columns;
+    int odd_dim = pe_choice(values, "odd_dim");
     if (dim % 2 == 1 && odd_dim == REJECT)
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "dim", given,
-                     "an even number, unless odd_dim=truncate or odd_dim=pad");
-    else if (dim % 2 == 1 && odd_dim == PAD && dim < 3)
-        pe_error_add(
-            reterr, PE_OUT_OF_RANGE, "dim", given,
-            "at least 3 with odd_dim=pad, which would leave nothing but the zero column");
-    int64_t waves = dim % 2 == 1 && odd_dim == PAD ? dim - 1 : dim;
-    if (frequencies == TENSOR2TENSOR && (waves < 3 || dim < 3))
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "dim", given,
-                     "at least 4 with frequencies=tensor2tensor, since base^(-i/(dim/2-1)) "
-                     "needs two frequencies");
-    if (frequencies == PER_COLUMN && pe_choice(values, "layout") != INTERLEAVED)
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "layout", LAYOUTS[pe_choice(values, "layout")],
-                     "interleaved with frequencies=per_column, whose columns form no pairs");
-    check_scale(values, &positions, reterr);
-    pe_check_magnitude(values, "amplitude", fabs(pe_real(values, "amplitude")), reterr);
-    pe_plan_add(ret_plan, "encoding", pe_requested_dtype(values), 2,
-                (uint64_t[]){positions.count, (uint64_t)dim});
+        pe_refuse(values, "dim", reterr,
+                  "an even number, unless odd_dim=truncate or odd_dim=pad");
+    else if (dim == 1 && odd_dim == PAD)
+        pe_refuse(values, "dim", reterr,
+                  "at least 3 with odd_dim=pad, which would leave nothing but the zero column");
+    if (state->frequencies == TENSOR2TENSOR && state->wave.columns < 3)
+        pe_refuse(values, "dim", reterr,
+                  "at least 4 with frequencies=tensor2tensor, since base^(-i/(dim/2-1)) "
+                  "needs two frequencies");
+    if (state->frequencies == PER_COLUMN && pe_choice(values, "layout") != INTERLEAVED)
+        pe_refuse(values, "layout", reterr,
+                  "interleaved with frequencies=per_column, whose columns form no pairs");
 }
 
-static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
-                     pe_error *reterr)
+static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
 {
-    (void)runner, (void)reterr;
-    size_t dim = (size_t)plan->tensors[0].shape[1];
-    bool pad = dim % 2 == 1 && pe_choice(values, "odd_dim") == PAD;
-    size_t columns = pad ? dim - 1 : dim, pairs = (columns + 1) / 2;
-    double base = pe_real(values, "base");
-    int rule = pe_choice(values, "frequencies");
-    pe_wave_layout layout =
-        rule == PER_COLUMN ? PE_WAVE_ALTERNATING : WAVE_LAYOUTS[pe_choice(values, "layout")];
-    pe_wave *wave = pe_wave_new(values, columns, layout, dim);
-    if (!wave)
-        return NULL;
-    if (rule == VASWANI)
-        wave->frequencies = pe_wave_geometric(pairs, base, 2, columns);
-    else if (rule == TENSOR2TENSOR)
-        wave->frequencies = pe_wave_geometric(pairs, base, 1, pairs - 1);
-    else
-        wave->frequencies = pe_wave_geometric(columns, base, 2, columns);
-    wave->count = rule == PER_COLUMN ? columns : pairs;
+    sinusoidal *state = ret_state;
+    pe_wave *wave = &state->wave;
+    size_t dim = (size_t)pe_integer(values, "dim");
+    *wave = pe_wave_read(values, dim, WAVE_LAYOUTS[pe_choice(values, "layout")], reterr);
+    wave->columns -= dim % 2 == 1 && pe_choice(values, "odd_dim") == PAD;
+    wave->count = (wave->columns + 1) / 2;
     wave->amplitude = pe_real(values, "amplitude");
     wave->zero_at_origin = pe_flag(values, "zero_first_row");
-    return pe_wave_scale_positions(wave, pe_real(values, "position_scale"));
+    state->frequencies = (enum frequencies)pe_choice(values, "frequencies");
+    state->base = pe_real(values, "base");
+    state->scale = pe_real(values, "position_scale");
+    check_columns(values, state, reterr);
+    check_scale(state, reterr);
+    pe_check_magnitude(wave->dtype, "amplitude", fabs(wave->amplitude), reterr);
+    pe_wave_add(plan, wave, "encoding");
+    if (state->frequencies == PER_COLUMN) {
+        wave->layout = PE_WAVE_ALTERNATING;
+        wave->count = wave->columns;
+        pe_plan_price(plan, 4 * pe_wave_entry_price(wave));
+    }
 }
 
-static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
+static bool prepare(void *context, pe_pace *pace)
 {
-    bool pairs = pe_choice(values, "frequencies") != PER_COLUMN;
-    return (pairs ? 1 : 4) * pe_wave_element_price(values, plan, tensor);
+    (void)pace;
+    sinusoidal *state = context;
+    pe_wave *wave = &state->wave;
+    bool to_last = state->frequencies == TENSOR2TENSOR;
+    wave->frequencies = pe_wave_geometric(wave->count, state->base, to_last ? 1 : 2,
+                                          to_last ? wave->count - 1 : wave->columns);
+    return pe_wave_scale_positions(wave, state->scale);
 }
 
 const pe_scheme pe_scheme_sinusoidal = {
@@ -185,12 +184,11 @@ const pe_scheme pe_scheme_sinusoidal = {
             PE_LIST(preset, PRESETS),
             PE_LIST(tensor, TENSORS),
         },
-    .plan = plan,
+    .state_size = sizeof(sinusoidal),
+    .read = read,
     .prepare = prepare,
     .fill = pe_wave_fill_tensor,
-    .release = pe_wave_free,
-    .price = pe_wave_price,
-    .element_price = element_price,
+    .release = pe_wave_done,
     PE_APPLIES(PE_ADDITION("length,dim")),
     .streamable = true,
 };

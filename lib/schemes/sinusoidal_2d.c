@@ -4,8 +4,8 @@
 #include "waves/grid_mask.h"
 #include "waves/grid_presets.h"
 
+#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 static const char *const LAYOUTS[] = {"interleaved", "concat", NULL};
 enum layout { INTERLEAVED, CONCAT };
@@ -124,49 +124,43 @@ static const pe_tensor_help TENSORS[] = {
     {"encoding", "[dim, height, width], [height, width, dim] or [extra_tokens + cells, dim]",
      "sines and cosines of x and y"}};
 
-static int64_t first_halves(const pe_values *values)
-{
-    return (int64_t)(2 * pe_real(values, "first_position"));
-}
-
-static bool is_normalized(const pe_values *values)
-{
-    return pe_choice(values, "normalize") == CELLS;
-}
+/* What is asked for. The waves of `grid` have neither positions nor frequencies yet. */
+typedef struct grid_state {
+    pe_grid grid;
+    pe_axis x, y;
+    size_t dim;
+    const double *mask; /* lengths of runs of cells; NULL: none */
+    size_t mask_count;
+} grid_state;
 
 /* Check first_position and table_size. */
 static void check_positions(const pe_values *values, pe_error *reterr)
 {
-    char given[PE_PRINT_MAX];
     double first = pe_real(values, "first_position");
-    pe_print_number(given, first);
     if (first != 0 && first != 0.5 && first != 1)
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "first_position", given, "0, 0.5 or 1");
+        pe_refuse(values, "first_position", reterr, "0, 0.5 or 1");
     if (!pe_is_present(values, "table_size"))
         return;
     int64_t size = pe_integer(values, "table_size");
-    pe_print_number(given, (double)size);
     if (size < pe_integer(values, "height") || size < pe_integer(values, "width"))
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "table_size", given,
-                     "at least height and width, since the grid is a part of that table");
+        pe_refuse(values, "table_size", reterr,
+                  "at least height and width, since the grid is a part of that table");
     if (pe_is_present(values, "mask"))
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "table_size", given,
-                     "left out with mask, whose cells are counted from the first valid one");
+        pe_refuse(values, "table_size", reterr,
+                  "left out with mask, whose cells are counted from the first valid one");
 }
 
 /* Check the mask, and the memory of its tables. */
-static void check_mask(const pe_values *values, pe_error *reterr)
+static void check_mask(const grid_state *state, pe_error *reterr)
 {
-    if (!pe_is_present(values, "mask"))
-        return;
-    const pe_value *runs = pe_value_of(values, "mask");
-    double height = pe_real(values, "height"), width = pe_real(values, "width"), cells = 0;
-    double row_bytes =
-        pe_real(values, "dim") / 2 * (double)pe_dtype_size(pe_requested_dtype(values));
-    double bytes = pe_grid_mask_bytes(height, width, is_normalized(values), row_bytes);
+    double height = (double)state->grid.height, width = (double)state->grid.width, cells = 0;
+    double row_bytes = (double)pe_wave_row_bytes(&state->grid.x.wave);
+    double bytes = pe_grid_mask_bytes(height, width, state->x.normalized, row_bytes);
     char given[64];
-    for (size_t i = 0; i < runs->count; i++)
-        cells += runs->items[i];
+    if (!state->mask)
+        return;
+    for (size_t i = 0; i < state->mask_count; i++)
+        cells += state->mask[i];
     snprintf(given, sizeof given, "%.0f cells", cells);
     if (cells != height * width)
         pe_error_add(reterr, PE_OUT_OF_RANGE, "mask", given,
@@ -181,53 +175,17 @@ static void check_mask(const pe_values *values, pe_error *reterr)
                      bytes);
 }
 
-static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
-{
-    uint64_t height = (uint64_t)pe_integer(values, "height");
-    uint64_t width = (uint64_t)pe_integer(values, "width");
-    uint64_t dim = (uint64_t)pe_integer(values, "dim");
-    uint64_t extra = (uint64_t)pe_integer(values, "extra_tokens");
-    int shape = pe_choice(values, "shape");
-    char given[24];
-    snprintf(given, sizeof given, "%llu", (unsigned long long)extra);
-    pe_dtype dtype = pe_requested_dtype(values);
-    if (pe_choice(values, "grouping") == FUNCTION && pe_choice(values, "layout") != CONCAT)
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "grouping", "function",
-                     "axis unless layout=concat, since function keeps sines and cosines apart");
-    if (extra > 0 && shape != NC)
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "extra_tokens", given,
-                     "0 unless shape=nc, since a grid has no room for more rows");
-    check_positions(values, reterr);
-    check_mask(values, reterr);
-    if (shape == CHW)
-        pe_plan_add(ret_plan, "encoding", dtype, 3, (uint64_t[]){dim, height, width});
-    else if (shape == HWC)
-        pe_plan_add(ret_plan, "encoding", dtype, 3, (uint64_t[]){height, width, dim});
-    else
-        pe_plan_add(ret_plan, "encoding", dtype, 2, (uint64_t[]){extra + height * width, dim});
-    pe_plan_rows(ret_plan, shape == CHW ? 3 : shape == HWC ? 2 : 1); /* any axis may be large */
-    pe_plan_keep(ret_plan, ((double)height + (double)width) * (double)dim, PE_GRID_TABLE_BYTES);
-}
-
-/* Whether positions and frequencies of both axes are the same. */
-static bool axes_are_alike(const pe_values *values)
-{
-    return !is_normalized(values) && !pe_is_present(values, "base_size") &&
-           !pe_is_present(values, "table_size") && !pe_is_present(values, "base_height") &&
-           !pe_is_present(values, "mask");
-}
-
 /* The rule of an axis that has `cells` cells. */
-static pe_axis axis_rule(const pe_values *values, const char *base, int64_t cells)
+static pe_axis read_axis(const pe_values *values, const char *base, uint64_t cells)
 {
     uint64_t half = (uint64_t)pe_integer(values, "dim") / 2;
     pe_axis rule = {.count = half / 2,
                     .base = pe_real(values, pe_is_present(values, base) ? base : "base"),
                     .numerator = 2,
                     .denominator = half,
-                    .first = first_halves(values),
-                    .normalized = is_normalized(values),
-                    .size = (uint64_t)cells,
+                    .first = (int64_t)(2 * pe_real(values, "first_position")),
+                    .normalized = pe_choice(values, "normalize") == CELLS,
+                    .size = cells,
                     .interpolation = 1};
     if (rule.normalized) {
         rule.turns = pe_real(values, "turns");
@@ -238,91 +196,114 @@ static pe_axis axis_rule(const pe_values *values, const char *base, int64_t cell
         rule.base_size = pe_real(values, "base_size");
     if (pe_is_present(values, "table_size")) {
         rule.size = (uint64_t)pe_integer(values, "table_size");
-        rule.first += 2 * ((int64_t)(rule.size - (uint64_t)cells) / 2);
+        rule.first += 2 * ((int64_t)(rule.size - cells) / 2);
     }
     return rule;
 }
 
-/* Set the waves and tables of both axes. */
-static bool prepare_axes(const pe_values *values, pe_grid *grid)
+/* Whether positions and frequencies of both axes are the same. */
+static bool axes_are_alike(const pe_values *values)
 {
-    const pe_axis x = axis_rule(values, "base", (int64_t)grid->width);
-    const pe_axis y = axis_rule(values, "base_height", (int64_t)grid->height);
-    grid->shared = axes_are_alike(values);
-    if (pe_is_present(values, "mask")) {
-        const pe_value *runs = pe_value_of(values, "mask");
-        return pe_grid_mask(grid, runs->items, runs->count, &x, &y) && pe_grid_prepare(grid);
-    }
-    size_t longer = grid->width > grid->height ? grid->width : grid->height;
-    return pe_axis_set_wave(&x, grid->shared ? longer : grid->width, &grid->x.wave) &&
-           (grid->shared || pe_axis_set_wave(&y, grid->height, &grid->y.wave)) &&
-           pe_grid_prepare(grid);
+    return pe_choice(values, "normalize") != CELLS && !pe_is_present(values, "base_size") &&
+           !pe_is_present(values, "table_size") && !pe_is_present(values, "base_height") &&
+           !pe_is_present(values, "mask");
 }
 
-static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
-                     pe_error *reterr)
+static pe_grid read_grid(const pe_values *values)
 {
-    (void)runner, (void)reterr;
     size_t half = (size_t)pe_integer(values, "dim") / 2;
-    pe_grid *grid = calloc(1, sizeof *grid);
-    if (!grid)
-        return NULL;
-    grid->height = (size_t)pe_integer(values, "height");
-    grid->width = (size_t)pe_integer(values, "width");
-    grid->extra = (size_t)pe_integer(values, "extra_tokens");
-    grid->channels_first = pe_choice(values, "shape") == CHW;
-    grid->width_first = pe_choice(values, "axis_order") == WIDTH_FIRST;
-    grid->by_function = pe_choice(values, "grouping") == FUNCTION;
-    grid->interleaved = pe_choice(values, "layout") == INTERLEAVED;
-    grid->x.wave = grid->y.wave = (pe_wave){
-        .count = half / 2,
-        .layout = grid->interleaved ? PE_WAVE_INTERLEAVED : PE_WAVE_CONCAT,
-        .columns = half,
-        .row_columns = half,
-        .amplitude = 1,
-        .dtype = plan->tensors[0].dtype,
-    };
-    if (prepare_axes(values, grid))
-        return grid;
-    pe_grid_free(grid);
-    return NULL;
+    bool interleaved = pe_choice(values, "layout") == INTERLEAVED;
+    const pe_wave wave = {.count = half / 2,
+                          .layout = interleaved ? PE_WAVE_INTERLEAVED : PE_WAVE_CONCAT,
+                          .columns = half,
+                          .row_columns = half,
+                          .amplitude = 1,
+                          .dtype = pe_requested_dtype(values)};
+    return (pe_grid){.height = (size_t)pe_integer(values, "height"),
+                     .width = (size_t)pe_integer(values, "width"),
+                     .extra = (size_t)pe_integer(values, "extra_tokens"),
+                     .channels_first = pe_choice(values, "shape") == CHW,
+                     .width_first = pe_choice(values, "axis_order") == WIDTH_FIRST,
+                     .by_function = pe_choice(values, "grouping") == FUNCTION,
+                     .interleaved = interleaved,
+                     .shared = axes_are_alike(values),
+                     .x = {.wave = wave},
+                     .y = {.wave = wave}};
 }
 
-static void fill(const pe_values *values, const pe_plan *plan, const void *state,
-                 pe_window window, void *dst)
+static void plan_tensor(const grid_state *state, enum shape shape, pe_plan *plan)
 {
-    (void)values, (void)plan;
-    pe_grid_fill(state, window.first, window.rows, dst);
+    const uint64_t height = state->grid.height, width = state->grid.width;
+    const uint64_t dim = state->dim, rows = state->grid.extra + height * width;
+    const pe_dtype dtype = state->grid.x.wave.dtype;
+    if (shape == CHW)
+        pe_plan_add(plan, "encoding", dtype, 3, (uint64_t[]){dim, height, width});
+    else if (shape == HWC)
+        pe_plan_add(plan, "encoding", dtype, 3, (uint64_t[]){height, width, dim});
+    else
+        pe_plan_add(plan, "encoding", dtype, 2, (uint64_t[]){rows, dim});
+    pe_plan_rows(plan, shape == CHW ? 3 : shape == HWC ? 2 : 1); /* any axis may be large */
+    pe_plan_keep(plan, ((double)height + (double)width) * (double)dim, PE_GRID_TABLE_BYTES);
 }
 
-/* Whether entries of the axes are kept, and how many there are. */
-static bool has_table(const pe_values *values, const pe_plan *plan, double *ret_entries)
+/* Plan what computing costs: entries of the axes that are kept, and frequencies, with a mask
+ * those of each length. */
+static void plan_price(const grid_state *state, pe_plan *plan)
 {
-    double height = pe_real(values, "height"), width = pe_real(values, "width");
-    double half = pe_real(values, "dim") / 2;
-    double longer = width > height ? width : height;
-    *ret_entries = (axes_are_alike(values) ? longer : width + height) * half;
-    if (pe_is_present(values, "mask")) {
-        *ret_entries = pe_grid_mask_bytes(height, width, is_normalized(values), half);
-        return true;
+    double height = (double)state->grid.height, width = (double)state->grid.width;
+    double half = (double)state->dim / 2, frequencies = 60 * (double)state->dim;
+    double entries = (state->grid.shared ? fmax(width, height) : width + height) * half;
+    bool kept =
+        entries * (double)pe_dtype_size(state->grid.x.wave.dtype) <= PE_GRID_TABLE_BYTES;
+    if (state->mask) {
+        kept = true;
+        entries = pe_grid_mask_bytes(height, width, state->x.normalized, half);
+        frequencies *= height + width;
     }
-    return *ret_entries * (double)pe_dtype_size(plan->tensors[0].dtype) <= PE_GRID_TABLE_BYTES;
+    pe_plan_price(plan, kept ? 3 : 15);
+    plan->price = frequencies + (kept ? 2 * entries : 0);
 }
 
-static double price(const pe_values *values, const pe_plan *plan)
+static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
 {
-    double entries, frequencies = 60 * pe_real(values, "dim");
-    bool kept = has_table(values, plan, &entries);
-    if (pe_is_present(values, "mask")) /* frequencies of each length */
-        frequencies *= pe_real(values, "height") + pe_real(values, "width");
-    return frequencies + (kept ? 2 * entries : 0);
+    const pe_value *mask = pe_value_of(values, "mask");
+    enum shape shape = (enum shape)pe_choice(values, "shape");
+    grid_state *state = ret_state;
+    *state = (grid_state){.grid = read_grid(values),
+                          .dim = (size_t)pe_integer(values, "dim"),
+                          .mask = mask->present ? mask->items : NULL,
+                          .mask_count = mask->count};
+    state->x = read_axis(values, "base", state->grid.width);
+    state->y = read_axis(values, "base_height", state->grid.height);
+    if (state->grid.by_function && state->grid.interleaved)
+        pe_refuse(values, "grouping", reterr,
+                  "axis unless layout=concat, since function keeps sines and cosines apart");
+    if (state->grid.extra > 0 && shape != NC)
+        pe_refuse(values, "extra_tokens", reterr,
+                  "0 unless shape=nc, since a grid has no room for more rows");
+    check_positions(values, reterr);
+    check_mask(state, reterr);
+    plan_tensor(state, shape, plan);
+    plan_price(state, plan);
 }
 
-static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
+static bool prepare(void *context, pe_pace *pace)
 {
-    (void)tensor;
-    double entries;
-    return has_table(values, plan, &entries) ? 3 : 15;
+    (void)pace;
+    grid_state *state = context;
+    pe_grid *grid = &state->grid;
+    const pe_axis *x = &state->x, *y = &state->y;
+    size_t longer = grid->width > grid->height ? grid->width : grid->height;
+    bool good = state->mask
+                    ? pe_grid_mask(grid, state->mask, state->mask_count, x, y)
+                    : pe_axis_set_wave(x, grid->shared ? longer : grid->width, &grid->x.wave) &&
+                          (grid->shared || pe_axis_set_wave(y, grid->height, &grid->y.wave));
+    return good && pe_grid_prepare(grid);
+}
+
+static void fill(const void *state, pe_window window, void *dst)
+{
+    pe_grid_fill(state, window.first, window.rows, dst);
 }
 
 const pe_scheme pe_scheme_sinusoidal_2d = {
@@ -351,12 +332,11 @@ const pe_scheme pe_scheme_sinusoidal_2d = {
             PE_LIST(preset, pe_grid_presets),
             PE_LIST(tensor, TENSORS),
         },
-    .plan = plan,
+    .state_size = sizeof(grid_state),
+    .read = read,
     .prepare = prepare,
     .fill = fill,
-    .release = pe_grid_free,
-    .price = price,
-    .element_price = element_price,
+    .release = pe_grid_done,
     PE_APPLIES(PE_ADDITION("chw:dim,height,width|hwc:height,width,dim|nc:tokens,dim")),
     .streamable = true,
 };

@@ -2,8 +2,6 @@
 #include "waves/axis.h"
 #include "waves/lattice.h"
 
-#include <stdlib.h>
-
 static const char *const LAYOUTS[] = {"interleaved", "concat", NULL};
 enum layout { INTERLEAVED, CONCAT };
 static const char *const SPLITS[] = {"equal", "quarter", NULL};
@@ -80,123 +78,107 @@ static const pe_tensor_help TENSORS[] = {{"encoding",
                                           "width, dim] or [depth * height * width, dim]",
                                           "sines and cosines of the place on each axis"}};
 
-static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
+typedef struct volume {
+    pe_lattice lattice; /* its waves have no frequencies yet */
+    pe_axis rules[AXES];
+} volume;
+
+static void plan_tensor(const pe_lattice *lattice, enum shape shape, pe_plan *plan)
 {
-    uint64_t depth = (uint64_t)pe_integer(values, "depth");
-    uint64_t height = (uint64_t)pe_integer(values, "height");
-    uint64_t width = (uint64_t)pe_integer(values, "width");
-    uint64_t dim = (uint64_t)pe_integer(values, "dim");
-    int shape = pe_choice(values, "shape"), split = pe_choice(values, "split");
-    pe_dtype dtype = pe_requested_dtype(values);
-    char given[PE_PRINT_MAX];
-    pe_print_number(given, (double)dim);
-    if (split == QUARTER && dim % 16 != 0)
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "dim", given,
-                     "a multiple of 16 with split=quarter, so that every axis has pairs");
-    if (split == EQUAL && pe_choice(values, "layout") == CONCAT && dim % 6 != 0)
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "dim", given,
-                     "a multiple of 6 with split=equal and layout=concat, since only "
-                     "interleaved channels can be left out at the end");
+    const pe_lattice_axis *axes = lattice->axes;
+    const uint64_t depth = axes[DEPTH].places, height = axes[HEIGHT].places;
+    const uint64_t width = axes[WIDTH].places, dim = lattice->columns;
     if (shape == DHWC)
-        pe_plan_add(ret_plan, "encoding", dtype, 4, (uint64_t[]){depth, height, width, dim});
+        pe_plan_add(plan, "encoding", lattice->dtype, 4,
+                    (uint64_t[]){depth, height, width, dim});
     else if (shape == DNC)
-        pe_plan_add(ret_plan, "encoding", dtype, 3, (uint64_t[]){depth, height * width, dim});
+        pe_plan_add(plan, "encoding", lattice->dtype, 3,
+                    (uint64_t[]){depth, height * width, dim});
     else
-        pe_plan_add(ret_plan, "encoding", dtype, 2, (uint64_t[]){depth * height * width, dim});
-    pe_plan_rows(ret_plan, shape == DHWC ? 3 : shape == DNC ? 2 : 1);
-    pe_plan_keep(ret_plan, ((double)depth + (double)height + (double)width) * (double)dim,
+        pe_plan_add(plan, "encoding", lattice->dtype, 2,
+                    (uint64_t[]){depth * height * width, dim});
+    pe_plan_rows(plan, shape == DHWC ? 3 : shape == DNC ? 2 : 1);
+    pe_plan_keep(plan, ((double)depth + (double)height + (double)width) * (double)dim,
                  PE_LATTICE_TABLE_BYTES);
 }
 
 /* The channels that an axis would have without a limit. */
-static size_t channels_of(const pe_values *values, int axis)
+static size_t channels_of(size_t dim, bool equal, int axis)
 {
-    size_t dim = (size_t)pe_integer(values, "dim");
-    if (pe_choice(values, "split") == EQUAL)
-        return (dim + 5) / 6 * 2;
-    return axis == DEPTH ? dim / 4 : 3 * dim / 8;
+    return equal ? (dim + 5) / 6 * 2 : axis == DEPTH ? dim / 4 : 3 * dim / 8;
 }
 
-/* Set an axis whose channels begin at column `first`. */
-static bool set_axis(const pe_values *values, int axis, size_t first, pe_dtype dtype,
-                     pe_lattice_axis *ret_axis)
+/* Read an axis with so many channels, the first of which is column `first`. */
+static void read_axis(const pe_values *values, int axis, size_t channels, size_t first,
+                      volume *state)
 {
     static const char *const EXTENTS[] = {"depth", "height", "width"};
-    static const char *const SCALES[] = {"temporal_interpolation_scale",
-                                         "spatial_interpolation_scale",
-                                         "spatial_interpolation_scale"};
-    size_t channels = channels_of(values, axis), dim = (size_t)pe_integer(values, "dim");
-    size_t rest = dim > first ? dim - first : 0, columns = channels < rest ? channels : rest;
-    const pe_axis rule = {.count = channels / 2,
-                          .base = pe_real(values, "base"),
-                          .numerator = 2,
-                          .denominator = channels,
-                          .interpolation = pe_real(values, SCALES[axis])};
+    size_t dim = state->lattice.columns, rest = dim > first ? dim - first : 0;
+    size_t columns = channels < rest ? channels : rest;
     bool interleaved = pe_choice(values, "layout") == INTERLEAVED;
-    *ret_axis = (pe_lattice_axis){
+    state->rules[axis] = (pe_axis){
+        .count = channels / 2,
+        .base = pe_real(values, "base"),
+        .numerator = 2,
+        .denominator = channels,
+        .interpolation = pe_real(values, axis == DEPTH ? "temporal_interpolation_scale"
+                                                       : "spatial_interpolation_scale")};
+    state->lattice.axes[axis] = (pe_lattice_axis){
         .places = (size_t)pe_integer(values, EXTENTS[axis]),
         .wave = {.layout = interleaved ? PE_WAVE_INTERLEAVED : PE_WAVE_CONCAT,
                  .columns = columns,
                  .row_columns = columns,
                  .amplitude = 1,
-                 .dtype = dtype},
+                 .dtype = state->lattice.dtype},
         .sines = first,
         .cosines = first + channels / 2,
         .stride = 1,
     };
-    return pe_axis_set_wave(&rule, ret_axis->places, &ret_axis->wave);
 }
 
-static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
-                     pe_error *reterr)
+static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
 {
-    (void)runner, (void)reterr;
+    volume *state = ret_state;
     const int *order = ORDERS[pe_choice(values, "axis_order")];
-    pe_lattice *lattice = calloc(1, sizeof *lattice);
-    size_t first = 0;
-    bool good = lattice != NULL;
-    for (int part = 0; good && part < AXES; part++) {
-        int axis = order[part];
-        good = set_axis(values, axis, first, plan->tensors[0].dtype, &lattice->axes[axis]);
-        first += channels_of(values, axis);
+    bool equal = pe_choice(values, "split") == EQUAL;
+    size_t dim = (size_t)pe_integer(values, "dim"), first = 0;
+    double entries = 0;
+    state->lattice.axis_count = AXES;
+    state->lattice.columns = dim;
+    state->lattice.dtype = pe_requested_dtype(values);
+    for (int part = 0; part < AXES; part++) {
+        size_t channels = channels_of(dim, equal, order[part]);
+        read_axis(values, order[part], channels, first, state);
+        first += channels;
+        entries += (double)channels * (double)state->lattice.axes[order[part]].places;
     }
-    if (!lattice)
-        return NULL;
-    lattice->axis_count = AXES;
-    lattice->columns = (size_t)pe_integer(values, "dim");
-    lattice->dtype = plan->tensors[0].dtype;
-    if (good && pe_lattice_prepare(lattice))
-        return lattice;
-    pe_lattice_free(lattice);
-    return NULL;
+    if (!equal && dim % 16 != 0)
+        pe_refuse(values, "dim", reterr,
+                  "a multiple of 16 with split=quarter, so that every axis has pairs");
+    if (equal && pe_choice(values, "layout") == CONCAT && dim % 6 != 0)
+        pe_refuse(values, "dim", reterr,
+                  "a multiple of 6 with split=equal and layout=concat, since only "
+                  "interleaved channels can be left out at the end");
+    plan_tensor(&state->lattice, (enum shape)pe_choice(values, "shape"), plan);
+    bool kept = pe_lattice_has_tables(entries, state->lattice.dtype);
+    pe_plan_price(plan, kept ? 3 : 15);
+    plan->price = 60 * (double)dim + (kept ? 2 * entries : 0);
 }
 
-static void fill(const pe_values *values, const pe_plan *plan, const void *state,
-                 pe_window window, void *dst)
+static bool prepare(void *context, pe_pace *pace)
 {
-    (void)values, (void)plan;
+    (void)pace;
+    volume *state = context;
+    pe_lattice_axis *axes = state->lattice.axes;
+    for (size_t a = 0; a < AXES; a++)
+        if (!pe_axis_set_wave(&state->rules[a], axes[a].places, &axes[a].wave))
+            return false;
+    return pe_lattice_prepare(&state->lattice);
+}
+
+static void fill(const void *state, pe_window window, void *dst)
+{
     pe_lattice_fill(state, window.first, window.rows, dst);
-}
-
-static bool has_tables(const pe_values *values, const pe_plan *plan, double *ret_entries)
-{
-    *ret_entries = (double)channels_of(values, DEPTH) * pe_real(values, "depth") +
-                   (double)channels_of(values, WIDTH) *
-                       (pe_real(values, "width") + pe_real(values, "height"));
-    return pe_lattice_has_tables(*ret_entries, plan->tensors[0].dtype);
-}
-
-static double price(const pe_values *values, const pe_plan *plan)
-{
-    double entries, frequencies = 60 * pe_real(values, "dim");
-    return frequencies + (has_tables(values, plan, &entries) ? 2 * entries : 0);
-}
-
-static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
-{
-    (void)tensor;
-    double entries;
-    return has_tables(values, plan, &entries) ? 3 : 15;
 }
 
 const pe_scheme pe_scheme_sinusoidal_3d = {
@@ -218,12 +200,11 @@ const pe_scheme pe_scheme_sinusoidal_3d = {
             PE_LIST(preset, PRESETS),
             PE_LIST(tensor, TENSORS),
         },
-    .plan = plan,
+    .state_size = sizeof(volume),
+    .read = read,
     .prepare = prepare,
     .fill = fill,
-    .release = pe_lattice_free,
-    .price = price,
-    .element_price = element_price,
+    .release = pe_lattice_done,
     PE_APPLIES(PE_ADDITION("dhwc:depth,height,width,dim|dnc:depth,cells,dim|nc:cells,dim")),
     .streamable = true,
 };

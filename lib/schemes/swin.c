@@ -55,33 +55,40 @@ static const pe_recipe RECIPE = {.initialiser = PE_TRUNC_NORMAL, .std = 0.02};
 
 #define CLASS_ROWS 3 /* of the table: class to token, token to class, class to class */
 
-typedef struct window_shape {
-    uint64_t height, width;               /* of tokens */
-    uint64_t source_height, source_width; /* those of the table */
-    uint64_t class_rows;                  /* of the table */
-} window_shape;
+/* The entries of one tensor. */
+typedef struct entries {
+    pe_offsets offsets;
+    unsigned char *class_entries; /* [planes, REPEATED + 2]: class to token, then the others */
+} entries;
+
+typedef struct swin {
+    pe_resized_source table; /* on the grid of the window's offsets */
+    uint64_t height, width;  /* of tokens */
+    uint64_t tokens;
+    bool class_token;
+
+    /* prepared */
+    entries bias, index; /* planes: heads; one */
+} swin;
 
 static uint64_t offsets_of(uint64_t height, uint64_t width)
 {
     return (2 * height - 1) * (2 * width - 1);
 }
 
-static uint64_t tokens_of(const window_shape *shape)
+/* Find the window that a stored table is for, unless it is given or that of the request. False:
+ * there is none. */
+static bool find_stored_window(const pe_values *values, const swin *state, uint64_t rows,
+                               uint64_t *height, uint64_t *width)
 {
-    return shape->height * shape->width + (shape->class_rows > 0);
-}
-
-/* Find the window that a stored table is for. False: there is none. */
-static bool find_stored_window(const pe_values *values, uint64_t rows, window_shape *shape)
-{
-    uint64_t offsets = rows > shape->class_rows ? rows - shape->class_rows : 0;
+    uint64_t class_rows = state->table.suffix;
+    uint64_t offsets = rows > class_rows ? rows - class_rows : 0;
     if (!pe_is_present(values, "source_height") &&
-        offsets != offsets_of(shape->height, shape->width)) {
+        offsets != offsets_of(state->height, state->width)) {
         uint64_t side = (uint64_t)sqrt((double)offsets);
-        shape->source_height = shape->source_width = (side + 1) / 2;
+        *height = *width = (side + 1) / 2;
     }
-    return shape->source_height > 0 && shape->source_height <= PE_WINDOW_MAX &&
-           offsets == offsets_of(shape->source_height, shape->source_width);
+    return *height > 0 && *height <= PE_WINDOW_MAX && offsets == offsets_of(*height, *width);
 }
 
 static uint64_t value_or(const pe_values *values, const char *name, uint64_t otherwise)
@@ -89,42 +96,31 @@ static uint64_t value_or(const pe_values *values, const char *name, uint64_t oth
     return pe_is_present(values, name) ? (uint64_t)pe_integer(values, name) : otherwise;
 }
 
-/* Read the parameters. False: a problem was added. */
-static bool read_window(const pe_values *values, window_shape *ret_window, pe_error *reterr)
+/* Read the window that the table is for. False: a problem was added. */
+static bool read_source(const pe_values *values, const swin *state, uint64_t *ret_height,
+                        uint64_t *ret_width, pe_error *reterr)
 {
     char given[96];
+    const pe_weights *weights = &state->table.weights;
     bool named = pe_is_present(values, "source_height");
-    uint64_t height = (uint64_t)pe_integer(values, "height");
-    uint64_t width = (uint64_t)pe_integer(values, "width");
-    *ret_window = (window_shape){.height = height, .width = width};
-    ret_window->source_height = value_or(values, "source_height", height);
-    ret_window->source_width =
-        value_or(values, "source_width", named ? ret_window->source_height : width);
-    ret_window->class_rows = pe_flag(values, "class_token") ? CLASS_ROWS : 0;
+    *ret_height = value_or(values, "source_height", state->height);
+    *ret_width = value_or(values, "source_width", named ? *ret_height : state->width);
     if (!named && pe_is_present(values, "source_width")) {
         pe_error_add(reterr, PE_OUT_OF_RANGE, "source_height", "", "given with source_width");
         return false;
     }
-    const pe_set *set = pe_values_set(values);
-    uint64_t rows = set ? pe_set_tensor_find(set, "table")->tensor.shape[0] : 0;
-    if (!set || find_stored_window(values, rows, ret_window))
+    if (!weights->set)
         return true;
-    snprintf(given, sizeof given, "%s with %llu rows", pe_value_of(values, "parameters")->text,
+    uint64_t rows = pe_set_tensor_find(weights->set, "table")->tensor.shape[0];
+    if (find_stored_window(values, state, rows, ret_height, ret_width))
+        return true;
+    snprintf(given, sizeof given, "%s with %llu rows", weights->set_name,
              (unsigned long long)rows);
     pe_error_add(reterr, PE_OUT_OF_RANGE, "parameters", given,
                  "the name of a set whose table has (2*source_height-1) * (2*source_width-1)%s "
                  "rows",
-                 ret_window->class_rows ? " + 3" : "");
+                 state->class_token ? " + 3" : "");
     return false;
-}
-
-static window_shape planned_window(const pe_values *values)
-{
-    window_shape shape;
-    pe_error none;
-    pe_error_init(&none);
-    (void)read_window(values, &shape, &none);
-    return shape;
 }
 
 /* An axis of offsets. One that stays as it is is copied. */
@@ -136,63 +132,47 @@ static pe_resample axis_of(const pe_values *values, uint64_t source, uint64_t ta
                                2 * target - 1);
 }
 
-/* The table on the grid of this window's offsets. */
-static pe_resized_source source_of(const pe_values *values, const window_shape *shape)
+static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
 {
-    bool resized = shape->height != shape->source_height || shape->width != shape->source_width;
-    return (pe_resized_source){
-        .name = "table",
-        .columns = (uint64_t)pe_integer(values, "heads"),
-        .recipe = &RECIPE,
-        .y = axis_of(values, shape->source_height, shape->height, resized),
-        .x = axis_of(values, shape->source_width, shape->width, resized),
-        .suffix = shape->class_rows,
-    };
-}
-
-static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
-{
-    window_shape shape;
-    if (!pe_trained_check(values, "table", 2, (const uint64_t[]){0, 0}, reterr) ||
-        !read_window(values, &shape, reterr))
+    uint64_t source_height, source_width;
+    swin *state = ret_state;
+    pe_resized_source *table = &state->table;
+    state->height = (uint64_t)pe_integer(values, "height");
+    state->width = (uint64_t)pe_integer(values, "width");
+    state->class_token = pe_flag(values, "class_token");
+    state->tokens = state->height * state->width + state->class_token;
+    *table = (pe_resized_source){.weights = pe_weights_read(values),
+                                 .name = "table",
+                                 .recipe = &RECIPE,
+                                 .suffix = state->class_token ? CLASS_ROWS : 0};
+    if (!pe_trained_check(&table->weights, "table", 2, (const uint64_t[]){0, 0}, reterr) ||
+        !read_source(values, state, &source_height, &source_width, reterr))
         return;
-    pe_resized_source source = source_of(values, &shape);
-    uint64_t heads = source.columns, tokens = tokens_of(&shape);
-    uint64_t entries = offsets_of(shape.height, shape.width) * (heads + 1);
-    pe_plan_add(ret_plan, "bias", pe_requested_dtype(values), 3,
-                (uint64_t[]){heads, tokens, tokens});
-    pe_plan_rows(ret_plan, 3);
-    pe_plan_add(ret_plan, "index", PE_I32, 2, (uint64_t[]){tokens, tokens});
-    pe_plan_rows(ret_plan, 2);
-    ret_plan->held = pe_resized_table_bytes(values, &source) + sizeof(double) * entries;
+    const bool resized = state->height != source_height || state->width != source_width;
+    const uint64_t heads = (uint64_t)pe_integer(values, "heads"), tokens = state->tokens;
+    table->columns = heads;
+    table->y = axis_of(values, source_height, state->height, resized);
+    table->x = axis_of(values, source_width, state->width, resized);
+    pe_plan_add(plan, "bias", table->weights.dtype, 3, (uint64_t[]){heads, tokens, tokens});
+    pe_plan_rows(plan, 3);
+    pe_plan_add(plan, "index", PE_I32, 2, (uint64_t[]){tokens, tokens});
+    pe_plan_rows(plan, 2);
+    const uint64_t offsets = offsets_of(state->height, state->width);
+    plan->held = pe_resized_table_bytes(table) + sizeof(double) * offsets * (heads + 1);
+    plan->price = pe_resized_table_price(table) + pe_offsets_price(offsets, heads + 1);
 }
 
 /* ---- preparation ---- */
 
 #define REPEATED 64 /* copies of an entry that is copied in a row */
 
-/* The entries of one tensor. */
-typedef struct entries {
-    pe_offsets offsets;
-    unsigned char *class_entries; /* [planes, REPEATED + 2]: class to token, then the others */
-} entries;
-
-typedef struct swin {
-    uint64_t tokens;
-    bool class_token;
-    entries bias, index; /* planes: heads; one */
-} swin;
-
 static void release(void *context)
 {
     swin *state = context;
-    if (state) {
-        free(state->bias.offsets.lines);
-        free(state->bias.class_entries);
-        free(state->index.offsets.lines);
-        free(state->index.class_entries);
-    }
-    free(state);
+    free(state->bias.offsets.lines);
+    free(state->bias.class_entries);
+    free(state->index.offsets.lines);
+    free(state->index.class_entries);
 }
 
 /* Take the rows of a plane that are for the class token. */
@@ -222,20 +202,19 @@ static bool take_table(entries *to, const unsigned char *table, size_t planes, s
     return true;
 }
 
-static bool make_bias(swin *state, const window_shape *shape, size_t heads, pe_pace *pace)
+static bool make_bias(swin *state, pe_pace *pace)
 {
-    pe_resized_source source = source_of(pace->values, shape);
-    unsigned char *table = pe_resized_table(&source, pace);
-    bool good = table && take_table(&state->bias, table, heads,
-                                    (size_t)offsets_of(shape->height, shape->width),
+    unsigned char *table = pe_resized_table(&state->table, pace);
+    bool good = table && take_table(&state->bias, table, (size_t)state->table.columns,
+                                    (size_t)offsets_of(state->height, state->width),
                                     state->class_token, pace);
     free(table);
     return good;
 }
 
-static bool make_index(swin *state, const window_shape *shape, pe_pace *pace)
+static bool make_index(swin *state, pe_pace *pace)
 {
-    size_t rows = (size_t)offsets_of(shape->height, shape->width);
+    size_t rows = (size_t)offsets_of(state->height, state->width);
     int32_t *numbers = malloc((rows + CLASS_ROWS) * sizeof *numbers);
     for (size_t i = 0; numbers && i < rows + CLASS_ROWS; i++)
         numbers[i] = (int32_t)i;
@@ -245,35 +224,15 @@ static bool make_index(swin *state, const window_shape *shape, pe_pace *pace)
     return good;
 }
 
-static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
-                     pe_error *reterr)
+static bool prepare(void *context, pe_pace *pace)
 {
-    pe_pace pace = pe_pace_of(values, plan, runner, reterr);
-    window_shape shape = planned_window(values);
-    swin *state = calloc(1, sizeof *state);
-    if (!state)
-        return NULL;
-    state->tokens = tokens_of(&shape);
-    state->class_token = shape.class_rows > 0;
+    swin *state = context;
     state->index.offsets = (pe_offsets){.element_size = sizeof(int32_t),
-                                        .height = (size_t)shape.height,
-                                        .width = (size_t)shape.width};
+                                        .height = (size_t)state->height,
+                                        .width = (size_t)state->width};
     state->bias.offsets = state->index.offsets;
-    state->bias.offsets.element_size = pe_dtype_size(pe_requested_dtype(values));
-    if (make_bias(state, &shape, (size_t)pe_integer(values, "heads"), &pace) &&
-        make_index(state, &shape, &pace))
-        return state;
-    release(state);
-    return NULL;
-}
-
-static double price(const pe_values *values, const pe_plan *plan)
-{
-    (void)plan;
-    window_shape shape = planned_window(values);
-    pe_resized_source source = source_of(values, &shape);
-    return pe_resized_table_price(values, &source) +
-           pe_offsets_price(offsets_of(shape.height, shape.width), source.columns + 1);
+    state->bias.offsets.element_size = pe_dtype_size(state->table.weights.dtype);
+    return make_bias(state, pace) && make_index(state, pace);
 }
 
 /* ---- entries ---- */
@@ -311,19 +270,18 @@ static void copy_row(const swin *state, const entries *source, size_t plane, siz
         pe_offsets_copy(&source->offsets, plane, query - 1, key - 1, count, copier);
 }
 
-static void fill(const pe_values *values, const pe_plan *plan, const void *context,
-                 pe_window window, void *dst)
+static void fill(const void *context, pe_window window, void *dst)
 {
-    (void)values, (void)plan;
     const swin *state = context;
     const entries *source = window.tensor == 0 ? &state->bias : &state->index;
+    const uint64_t tokens = state->tokens;
     pe_copier copier;
     pe_copier_init(&copier, dst, window.rows * source->offsets.element_size);
     for (uint64_t at = window.first, end = at + window.rows, count; at < end; at += count) {
-        uint64_t row = at / state->tokens, key = at % state->tokens;
-        count = state->tokens - key < end - at ? state->tokens - key : end - at;
-        copy_row(state, source, (size_t)(row / state->tokens), (size_t)(row % state->tokens),
-                 (size_t)key, (size_t)count, &copier);
+        uint64_t row = at / tokens, key = at % tokens;
+        count = tokens - key < end - at ? tokens - key : end - at;
+        copy_row(state, source, (size_t)(row / tokens), (size_t)(row % tokens), (size_t)key,
+                 (size_t)count, &copier);
     }
     pe_copier_done(&copier);
 }
@@ -354,11 +312,11 @@ const pe_scheme pe_scheme_swin = {
             PE_LIST(preset, PRESETS),
             PE_LIST(tensor, TENSORS),
         },
-    .plan = plan,
+    .state_size = sizeof(swin),
+    .read = read,
     .prepare = prepare,
     .fill = fill,
     .release = release,
     PE_APPLIES(PE_BIAS("bias")),
-    .price = price,
     .streamable = true,
 };

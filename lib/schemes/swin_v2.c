@@ -47,36 +47,63 @@ typedef struct side {
     uint64_t tokens, trained;
 } side;
 
-static side side_of(const pe_values *values, const char *name, const char *trained)
+#define COORDINATE_PRICE 60000
+
+typedef struct swin_v2 {
+    pe_weights weights;
+    side axes[2];          /* height, width */
+    uint64_t tokens, rows; /* rows: of the table, and of coordinates */
+    size_t heads, hidden;
+
+    /* prepared */
+    pe_offsets bias, index;     /* planes: heads; one */
+    unsigned char *coordinates; /* [rows, 2] */
+} swin_v2;
+
+static side read_side(const pe_values *values, const char *name, const char *trained)
 {
     uint64_t tokens = (uint64_t)pe_integer(values, name);
     bool given = pe_is_present(values, trained);
     return (side){tokens, given ? (uint64_t)pe_integer(values, trained) : tokens};
 }
 
-static uint64_t rows_of(const pe_values *values)
+static swin_v2 read_state(const pe_values *values)
 {
-    return (uint64_t)(2 * pe_integer(values, "height") - 1) *
-           (uint64_t)(2 * pe_integer(values, "width") - 1);
+    swin_v2 state = {
+        .weights = pe_weights_read(values),
+        .axes = {read_side(values, "height", "pretrained_height"),
+                 read_side(values, "width", "pretrained_width")},
+        .heads = (size_t)pe_integer(values, "heads"),
+        .hidden = (size_t)pe_integer(values, "hidden"),
+    };
+    const uint64_t height = state.axes[0].tokens, width = state.axes[1].tokens;
+    state.tokens = height * width;
+    state.rows = (2 * height - 1) * (2 * width - 1);
+    return state;
 }
 
-static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
+static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
 {
-    uint64_t heads = (uint64_t)pe_integer(values, "heads");
-    uint64_t hidden = (uint64_t)pe_integer(values, "hidden"), rows = rows_of(values);
-    uint64_t tokens = (uint64_t)(pe_integer(values, "height") * pe_integer(values, "width"));
-    if (!pe_trained_check(values, "w2", 2, (const uint64_t[]){heads, hidden}, reterr) ||
-        !pe_trained_check(values, "w1", 2, (const uint64_t[]){hidden, 2}, reterr) ||
-        !pe_trained_check(values, "b1", 1, (const uint64_t[]){hidden}, reterr))
+    swin_v2 *state = ret_state;
+    *state = read_state(values);
+    const pe_weights *weights = &state->weights;
+    const uint64_t heads = state->heads, hidden = state->hidden, rows = state->rows;
+    const uint64_t tokens = state->tokens;
+    if (!pe_trained_check(weights, "w2", 2, (const uint64_t[]){heads, hidden}, reterr) ||
+        !pe_trained_check(weights, "w1", 2, (const uint64_t[]){hidden, 2}, reterr) ||
+        !pe_trained_check(weights, "b1", 1, (const uint64_t[]){hidden}, reterr))
         return;
-    pe_plan_add(ret_plan, "bias", pe_requested_dtype(values), 3,
-                (uint64_t[]){heads, tokens, tokens});
-    pe_plan_rows(ret_plan, 3);
-    pe_plan_add(ret_plan, "index", PE_I32, 2, (uint64_t[]){tokens, tokens});
-    pe_plan_rows(ret_plan, 2);
-    pe_plan_add(ret_plan, "coordinates", pe_requested_dtype(values), 2, (uint64_t[]){rows, 2});
-    ret_plan->held = 2 * sizeof(double) * rows * (heads + 2) +
-                     (heads + 4) * hidden * (sizeof(pe_bias_weight) + sizeof(pe_fixed));
+    pe_plan_add(plan, "bias", weights->dtype, 3, (uint64_t[]){heads, tokens, tokens});
+    pe_plan_rows(plan, 3);
+    pe_plan_add(plan, "index", PE_I32, 2, (uint64_t[]){tokens, tokens});
+    pe_plan_rows(plan, 2);
+    pe_plan_add(plan, "coordinates", weights->dtype, 2, (uint64_t[]){rows, 2});
+    plan->held = 2 * sizeof(double) * rows * (heads + 2) +
+                 (heads + 4) * hidden * (sizeof(pe_bias_weight) + sizeof(pe_fixed));
+    double sides = 2 * ((double)state->axes[0].tokens + (double)state->axes[1].tokens);
+    plan->price = pe_bias_network_price(weights, heads, hidden) + COORDINATE_PRICE * sides +
+                  (double)rows * pe_bias_network_cell_price(heads, hidden) +
+                  pe_offsets_price(rows, heads + 1);
 }
 
 /* ---- preparation ---- */
@@ -105,24 +132,13 @@ static void write_rounded(pe_dtype dtype, pe_fixed number, void *dst)
     pe_round_row(dtype, &rounded, 1, dst);
 }
 
-typedef struct swin_v2 {
-    uint64_t tokens;
-    pe_offsets bias, index;     /* planes: heads; one */
-    unsigned char *coordinates; /* [rows, 2] */
-} swin_v2;
-
 static void release(void *context)
 {
     swin_v2 *state = context;
-    if (state) {
-        free(state->bias.lines);
-        free(state->index.lines);
-        free(state->coordinates);
-    }
-    free(state);
+    free(state->bias.lines);
+    free(state->index.lines);
+    free(state->coordinates);
 }
-
-#define COORDINATE_PRICE 60000
 
 /* The coordinates of all offsets along an axis, of which the caller frees the array. NULL if
  * memory ran out or the runner cancelled it. */
@@ -161,17 +177,16 @@ static void maker_done(maker *work)
  * it, or a problem was added. */
 static bool write_table(swin_v2 *state, maker *work, pe_pace *pace)
 {
-    pe_dtype dtype = pe_requested_dtype(pace->values);
-    size_t size = pe_dtype_size(dtype), heads = work->network.heads;
-    size_t columns = 2 * state->bias.width - 1, rows = columns * (2 * state->bias.height - 1);
-    double price = pe_bias_network_cell_price(heads, work->network.hidden);
-    for (size_t row = 0; row < rows; row++) {
+    const pe_dtype dtype = state->weights.dtype;
+    size_t size = pe_dtype_size(dtype), heads = state->heads;
+    size_t columns = 2 * state->bias.width - 1;
+    double price = pe_bias_network_cell_price(heads, state->hidden);
+    for (size_t row = 0; row < state->rows; row++) {
         const pe_fixed at[2] = {work->y[row / columns], work->x[row % columns]};
         if (!pe_pace_go_on(pace, price))
             return false;
         if (!pe_bias_network_at(&work->network, at, work->biases)) {
-            pe_error_add(pace->reterr, PE_OUT_OF_RANGE, "parameters",
-                         pe_value_of(pace->values, "parameters")->text,
+            pe_error_add(pace->reterr, PE_OUT_OF_RANGE, "parameters", state->weights.set_name,
                          "the name of a set whose network gives at least %d before the sigmoid",
                          PE_BIAS_OUTPUT_MIN);
             return false;
@@ -184,16 +199,14 @@ static bool write_table(swin_v2 *state, maker *work, pe_pace *pace)
     return true;
 }
 
-static bool make_bias(swin_v2 *state, const side axes[2], pe_pace *pace)
+static bool make_bias(swin_v2 *state, pe_pace *pace)
 {
     maker work = {0};
-    size_t heads = (size_t)pe_integer(pace->values, "heads");
-    size_t hidden = (size_t)pe_integer(pace->values, "hidden");
-    size_t rows = (size_t)rows_of(pace->values), size = state->bias.element_size;
-    if (!pe_bias_network_init(&work.network, pace, heads, hidden))
+    size_t heads = state->heads, rows = state->rows, size = state->bias.element_size;
+    if (!pe_bias_network_init(&work.network, &state->weights, heads, state->hidden, pace))
         return false;
-    work.y = make_coordinates(&axes[0], pace);
-    work.x = work.y ? make_coordinates(&axes[1], pace) : NULL;
+    work.y = make_coordinates(&state->axes[0], pace);
+    work.x = work.y ? make_coordinates(&state->axes[1], pace) : NULL;
     work.biases = malloc(heads * sizeof *work.biases);
     work.table = malloc(rows * heads * size);
     state->coordinates = malloc(rows * 2 * size);
@@ -214,45 +227,23 @@ static bool make_index(swin_v2 *state, size_t rows, pe_pace *pace)
     return good;
 }
 
-static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
-                     pe_error *reterr)
+static bool prepare(void *context, pe_pace *pace)
 {
-    pe_pace pace = pe_pace_of(values, plan, runner, reterr);
-    const side axes[2] = {side_of(values, "height", "pretrained_height"),
-                          side_of(values, "width", "pretrained_width")};
-    swin_v2 *state = calloc(1, sizeof *state);
-    if (!state)
-        return NULL;
-    state->tokens = plan->tensors[1].shape[0];
+    swin_v2 *state = context;
     state->index = (pe_offsets){.element_size = sizeof(int32_t),
-                                .height = (size_t)axes[0].tokens,
-                                .width = (size_t)axes[1].tokens};
+                                .height = (size_t)state->axes[0].tokens,
+                                .width = (size_t)state->axes[1].tokens};
     state->bias = state->index;
-    state->bias.element_size = pe_dtype_size(plan->tensors[0].dtype);
-    if (make_bias(state, axes, &pace) && make_index(state, (size_t)rows_of(values), &pace))
-        return state;
-    release(state);
-    return NULL;
+    state->bias.element_size = pe_dtype_size(state->weights.dtype);
+    return make_bias(state, pace) && make_index(state, state->rows, pace);
 }
 
-static double price(const pe_values *values, const pe_plan *plan)
+static void fill(const void *context, pe_window window, void *dst)
 {
-    (void)plan;
-    uint64_t heads = (uint64_t)pe_integer(values, "heads"), rows = rows_of(values);
-    uint64_t hidden = (uint64_t)pe_integer(values, "hidden");
-    double sides = 2 * (pe_real(values, "height") + pe_real(values, "width"));
-    return pe_bias_network_price(values, heads, hidden) + COORDINATE_PRICE * sides +
-           (double)rows * pe_bias_network_cell_price(heads, hidden) +
-           pe_offsets_price(rows, heads + 1);
-}
-
-static void fill(const pe_values *values, const pe_plan *plan, const void *context,
-                 pe_window window, void *dst)
-{
-    (void)values;
     const swin_v2 *state = context;
+    const uint64_t tokens = state->tokens;
     if (window.tensor == 2) {
-        size_t row_bytes = 2 * pe_dtype_size(plan->tensors[2].dtype);
+        size_t row_bytes = 2 * state->bias.element_size;
         memcpy(dst, state->coordinates + window.first * row_bytes, window.rows * row_bytes);
         return;
     }
@@ -260,10 +251,10 @@ static void fill(const pe_values *values, const pe_plan *plan, const void *conte
     pe_copier copier;
     pe_copier_init(&copier, dst, window.rows * source->element_size);
     for (uint64_t at = window.first, end = at + window.rows, count; at < end; at += count) {
-        uint64_t row = at / state->tokens, key = at % state->tokens;
-        count = state->tokens - key < end - at ? state->tokens - key : end - at;
-        pe_offsets_copy(source, (size_t)(row / state->tokens), (size_t)(row % state->tokens),
-                        (size_t)key, (size_t)count, &copier);
+        uint64_t row = at / tokens, key = at % tokens;
+        count = tokens - key < end - at ? tokens - key : end - at;
+        pe_offsets_copy(source, (size_t)(row / tokens), (size_t)(row % tokens), (size_t)key,
+                        (size_t)count, &copier);
     }
     pe_copier_done(&copier);
 }
@@ -291,11 +282,11 @@ const pe_scheme pe_scheme_swin_v2 = {
             PE_LIST(parameter, PARAMETERS),
             PE_LIST(tensor, TENSORS),
         },
-    .plan = plan,
+    .state_size = sizeof(swin_v2),
+    .read = read,
     .prepare = prepare,
     .fill = fill,
     .release = release,
     PE_APPLIES(PE_BIAS("bias")),
-    .price = price,
     .streamable = true,
 };

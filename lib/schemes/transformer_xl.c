@@ -1,11 +1,7 @@
 /* Transformer-XL and XLNet: sines and cosines of the distances within a segment and its memory,
  * and two learned vectors. */
-#include "numerics/dtype.h"
 #include "trained/gather.h"
 #include "waves/distance_wave.h"
-
-#include <stdio.h>
-#include <stdlib.h>
 
 static const char *const ATTENTIONS[] = {"bi", "uni", "txl", "two_sided", NULL};
 enum attention { BI, UNI, TXL, TWO_SIDED };
@@ -87,122 +83,108 @@ static uint64_t rows_of(const pe_relative *relative, int attention)
     return relative->keys + relative->queries - 1;
 }
 
-static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
+typedef struct transformer_xl {
+    pe_toeplitz relative; /* where expanded */
+    pe_trained u, v;      /* [heads, dim / heads] */
+    pe_dtype dtype;
+    bool compact;
+    size_t dim;
+    double base;
+    int64_t clamp; /* distances beyond are clipped */
+    int64_t first; /* query minus key of row 0 of `encoding` */
+    pe_wave_layout layout;
+
+    /* prepared */
+    pe_distance_wave wave; /* by key minus query */
+} transformer_xl;
+
+static void plan_tensors(transformer_xl *state, const pe_weights *weights,
+                         const pe_relative *relative, uint64_t rows, pe_plan *plan)
 {
-    uint64_t dim = (uint64_t)pe_integer(values, "dim");
-    uint64_t heads = (uint64_t)pe_integer(values, "heads");
-    if (dim % heads != 0) {
-        char given[32];
-        snprintf(given, sizeof given, "%llu", (unsigned long long)heads);
-        pe_error_add(reterr, PE_OUT_OF_RANGE, "heads", given, "a divisor of dim, which is %llu",
-                     (unsigned long long)dim);
-        return;
+    const pe_dtype dtype = state->dtype;
+    const uint64_t dim = state->dim, columns = state->u.columns;
+    const uint64_t vector[2] = {dim / columns, columns};
+    pe_plan_add(plan, "encoding", dtype, 2, (uint64_t[]){rows, dim});
+    pe_plan_price(plan, PE_DISTANCE_WAVE_PRICE);
+    pe_plan_add(plan, "distance", PE_I32, 1, &rows);
+    for (size_t t = U; t <= V; t++) {
+        pe_plan_add(plan, TENSORS[t].name, dtype, 2, vector);
+        pe_plan_price(plan, pe_trained_price(weights, &pe_relative_recipe));
     }
-    pe_relative relative = pe_relative_read(values, reterr), matrix = relative;
-    const uint64_t shape[2] = {heads, dim / heads};
-    if (!pe_trained_check(values, "u", 2, shape, reterr) ||
-        !pe_trained_check(values, "v", 2, shape, reterr))
-        return;
-    uint64_t rows = rows_of(&relative, pe_choice(values, "attention"));
-    pe_dtype dtype = pe_requested_dtype(values);
-    pe_plan_add(ret_plan, "encoding", dtype, 2, (uint64_t[]){rows, dim});
-    pe_plan_add(ret_plan, "distance", PE_I32, 1, &rows);
-    pe_plan_add(ret_plan, "u", dtype, 2, shape);
-    pe_plan_add(ret_plan, "v", dtype, 2, shape);
-    if (!relative.compact)
-        pe_relative_add(ret_plan, &matrix, "relative", dtype, 0, dim);
+    if (!relative->compact)
+        state->relative =
+            pe_relative_add(plan, relative, "relative", dtype, 0, dim, PE_DISTANCE_WAVE_PRICE);
+    plan->price +=
+        PE_DISTANCE_COLUMN_PRICE * (double)dim + 2 * pe_trained_check_price(weights, dim);
 }
 
-typedef struct transformer_xl {
-    int64_t first; /* query minus key of row 0 */
-    pe_dtype dtype;
-    pe_distance_wave wave; /* by key minus query */
-    pe_trained u, v;
-    pe_toeplitz relative;
-} transformer_xl;
+static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
+{
+    transformer_xl *state = ret_state;
+    uint64_t dim = (uint64_t)pe_integer(values, "dim");
+    uint64_t heads = (uint64_t)pe_integer(values, "heads");
+    int attention = pe_choice(values, "attention");
+    if (dim % heads != 0) {
+        pe_refuse(values, "heads", reterr, "a divisor of dim, which is %llu",
+                  (unsigned long long)dim);
+        return;
+    }
+    const uint64_t shape[2] = {heads, dim / heads};
+    const pe_weights weights = pe_weights_read(values);
+    pe_relative relative = pe_relative_read(values, reterr);
+    if (!pe_trained_check(&weights, "u", 2, shape, reterr) ||
+        !pe_trained_check(&weights, "v", 2, shape, reterr))
+        return;
+    *state = (transformer_xl){
+        .u = pe_trained_of(&weights, "u", shape[1], &pe_relative_recipe),
+        .v = pe_trained_of(&weights, "v", shape[1], &pe_relative_recipe),
+        .dtype = weights.dtype,
+        .compact = relative.compact,
+        .dim = (size_t)dim,
+        .base = pe_real(values, "base"),
+        .clamp = (int64_t)PE_RELATIVE_MAX,
+        .first = first_distance(&relative, attention),
+        .layout = PE_WAVE_CONCAT,
+    };
+    if (pe_is_present(values, "clamp_length"))
+        state->clamp = pe_integer(values, "clamp_length");
+    if (pe_is_present(values, "layout"))
+        state->layout = WAVE_LAYOUTS[pe_choice(values, "layout")];
+    plan_tensors(state, &weights, &relative, rows_of(&relative, attention), plan);
+}
 
 static void release(void *context)
 {
     transformer_xl *state = context;
-    if (state) {
-        pe_toeplitz_done(&state->relative);
-        pe_distance_wave_done(&state->wave);
-    }
-    free(state);
+    pe_toeplitz_done(&state->relative);
+    pe_distance_wave_done(&state->wave);
 }
 
-#define FREQUENCY_PRICE 30
-#define WAVE_PRICE      2
-
-static double price(const pe_values *values, const pe_plan *plan)
+static bool prepare(void *context, pe_pace *pace)
 {
-    uint64_t dim = plan->tensors[0].shape[1];
-    double sum = FREQUENCY_PRICE * (double)dim + 2 * pe_trained_check_price(values, dim);
-    if (plan->count > RELATIVE)
-        sum += pe_toeplitz_price(values, &plan->tensors[RELATIVE], 1, WAVE_PRICE);
-    return sum;
+    transformer_xl *state = context;
+    const uint64_t heads = state->dim / state->u.columns;
+    pe_trained_check_magnitude(pace, &state->u, heads, 1, state->dtype);
+    pe_trained_check_magnitude(pace, &state->v, heads, 1, state->dtype);
+    return pace->reterr->status == PE_OK &&
+           pe_distance_wave_init(&state->wave, state->dtype, state->dim, state->base,
+                                 state->layout, -state->clamp, state->clamp, -1) &&
+           (state->compact ||
+            pe_toeplitz_init(&state->relative, pe_distance_wave_write, &state->wave, pace));
 }
 
-static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
+static void fill(const void *context, pe_window window, void *dst)
 {
-    if (tensor == U || tensor == V)
-        return pe_trained_price(values, &pe_relative_recipe);
-    if (tensor != RELATIVE)
-        return WAVE_PRICE;
-    return pe_toeplitz_element_price(values, &plan->tensors[RELATIVE], 1, WAVE_PRICE);
-}
-
-/* Prepare the learned vector u or v, and check that it fits the dtype. */
-static pe_trained vector(pe_pace *pace, const char *name, const pe_tensor *tensor)
-{
-    pe_trained trained =
-        pe_trained_of(pace->values, name, tensor->shape[1], &pe_relative_recipe);
-    pe_trained_check_magnitude(pace, &trained, &pe_relative_recipe, tensor->shape[0], 1);
-    return trained;
-}
-
-static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
-                     pe_error *reterr)
-{
-    pe_pace pace = pe_pace_of(values, plan, runner, reterr);
-    transformer_xl *state = calloc(1, sizeof *state);
-    if (!state)
-        return NULL;
-    pe_relative relative = pe_relative_read(values, reterr);
-    int64_t clamp = (int64_t)PE_RELATIVE_MAX;
-    if (pe_is_present(values, "clamp_length"))
-        clamp = pe_integer(values, "clamp_length");
-    state->first = first_distance(&relative, pe_choice(values, "attention"));
-    state->dtype = pe_requested_dtype(values);
-    pe_wave_layout layout = PE_WAVE_CONCAT;
-    if (pe_is_present(values, "layout"))
-        layout = WAVE_LAYOUTS[pe_choice(values, "layout")];
-    state->u = vector(&pace, "u", &plan->tensors[U]);
-    state->v = vector(&pace, "v", &plan->tensors[V]);
-    if (reterr->status == PE_OK &&
-        pe_distance_wave_init(&state->wave, state->dtype, (size_t)plan->tensors[0].shape[1],
-                              pe_real(values, "base"), layout, -clamp, clamp, -1) &&
-        (relative.compact ||
-         pe_toeplitz_init(&state->relative, &relative, &plan->tensors[RELATIVE], 1,
-                          pe_distance_wave_write, &state->wave, WAVE_PRICE, &pace)))
-        return state;
-    release(state);
-    return NULL;
-}
-
-static void fill(const pe_values *values, const pe_plan *plan, const void *context,
-                 pe_window window, void *dst)
-{
-    (void)values, (void)plan;
     const transformer_xl *state = context;
+    const int64_t first = state->first;
     switch ((enum tensor)window.tensor) {
     case ENCODING:
-        pe_distance_wave_write(&state->wave, 0, (int64_t)window.first - state->first,
-                               window.rows, dst);
+        pe_distance_wave_write(&state->wave, 0, (int64_t)window.first - first, window.rows,
+                               dst);
         return;
     case DISTANCE:
         for (uint64_t r = 0; r < window.rows; r++)
-            ((int32_t *)dst)[r] = (int32_t)(state->first - (int64_t)(window.first + r));
+            ((int32_t *)dst)[r] = (int32_t)(first - (int64_t)(window.first + r));
         return;
     case U:
     case V:
@@ -264,12 +246,11 @@ const pe_scheme pe_scheme_transformer_xl = {
             PE_LIST(preset, PRESETS),
             PE_LIST(tensor, TENSORS),
         },
-    .plan = plan,
+    .state_size = sizeof(transformer_xl),
+    .read = read,
     .prepare = prepare,
     .fill = fill,
     .release = release,
-    .price = price,
-    .element_price = element_price,
     .applications = APPLICATIONS,
     .application_count = PE_COUNT(APPLICATIONS),
     .streamable = true,

@@ -2,8 +2,6 @@
 #include "numerics/dtype.h"
 #include "trained/gather.h"
 
-#include <stdlib.h>
-
 static const char *const INITIALISERS[] = {"ones", "normal", NULL};
 enum initialiser { ONES, NORMAL };
 
@@ -24,28 +22,36 @@ static const pe_parameter PARAMETERS[] = {
 static const pe_tensor_help TENSORS[] = {
     {"toeplitz", "[heads, queries, keys] or [heads, queries+keys-1]",
      "multiplies the attention weights after the softmax"},
-    {"distance", "[queries+keys-1]", "key minus query; only with form=compact"},
+    PE_DISTANCE_TENSOR,
 };
 
-static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
-{
-    pe_relative relative = pe_relative_read(values, reterr);
-    const uint64_t shape[2] = {0, 2 * relative.keys - 1};
-    if (!pe_trained_check(values, "g", 2, shape, reterr))
-        return;
-    pe_relative_check_queries(&relative, ", since g has no elements for other distances",
-                              reterr);
-    pe_relative_add(ret_plan, &relative, "toeplitz", pe_requested_dtype(values),
-                    (uint64_t)pe_integer(values, "heads"), 0);
-    pe_relative_add_distance(ret_plan, &relative);
-}
-
 typedef struct urpe {
-    pe_trained g;
     pe_toeplitz toeplitz;
+    pe_trained g;
     pe_dtype dtype;
     bool ones;
 } urpe;
+
+static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
+{
+    urpe *state = ret_state;
+    pe_relative relative = pe_relative_read(values, reterr);
+    const pe_weights weights = pe_weights_read(values);
+    const uint64_t heads = (uint64_t)pe_integer(values, "heads");
+    const uint64_t columns = 2 * relative.keys - 1;
+    if (!pe_trained_check(&weights, "g", 2, (const uint64_t[]){0, columns}, reterr))
+        return;
+    pe_relative_check_queries(&relative, ", since g has no elements for other distances",
+                              reterr);
+    state->g = pe_trained_of(&weights, "g", columns, &pe_relative_recipe);
+    state->dtype = weights.dtype;
+    state->ones = !weights.set && pe_choice(values, "init") == ONES;
+    double price = state->ones ? 5 : pe_trained_price(&weights, &pe_relative_recipe);
+    state->toeplitz =
+        pe_relative_add(plan, &relative, "toeplitz", weights.dtype, heads, 0, price);
+    pe_relative_add_distance(plan, &relative);
+    plan->price += pe_trained_check_price(&weights, heads * columns);
+}
 
 /* Write the factors of one head at consecutive distances. */
 static void write_distances(const void *context, size_t head, int64_t first, uint64_t count,
@@ -71,62 +77,21 @@ static void write_distances(const void *context, size_t head, int64_t first, uin
     }
 }
 
-static double write_price(const pe_values *values)
+static void release(void *state)
 {
-    bool ones = !pe_values_set(values) && pe_choice(values, "init") == ONES;
-    return ones ? 5 : pe_trained_price(values, &pe_relative_recipe);
+    pe_toeplitz_done(&((urpe *)state)->toeplitz);
 }
 
-static double price(const pe_values *values, const pe_plan *plan)
-{
-    uint64_t heads = (uint64_t)pe_integer(values, "heads");
-    uint64_t keys = (uint64_t)pe_integer(values, "length");
-    return pe_trained_check_price(values, heads * (2 * keys - 1)) +
-           pe_toeplitz_price(values, &plan->tensors[0], heads, write_price(values));
-}
-
-static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
-{
-    if (tensor > 0)
-        return 2;
-    return pe_toeplitz_element_price(values, &plan->tensors[0],
-                                     (size_t)pe_integer(values, "heads"), write_price(values));
-}
-
-static void release(void *context)
+static bool prepare(void *context, pe_pace *pace)
 {
     urpe *state = context;
-    if (state)
-        pe_toeplitz_done(&state->toeplitz);
-    free(state);
+    pe_trained_check_magnitude(pace, &state->g, state->toeplitz.heads, 1, state->dtype);
+    return pace->reterr->status == PE_OK &&
+           pe_toeplitz_init(&state->toeplitz, write_distances, state, pace);
 }
 
-static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
-                     pe_error *reterr)
+static void fill(const void *context, pe_window window, void *dst)
 {
-    pe_pace pace = pe_pace_of(values, plan, runner, reterr);
-    urpe *state = calloc(1, sizeof *state);
-    if (!state)
-        return NULL;
-    size_t heads = (size_t)pe_integer(values, "heads");
-    pe_relative relative = pe_relative_read(values, reterr);
-    state->dtype = pe_requested_dtype(values);
-    state->ones = !pe_values_set(values) && pe_choice(values, "init") == ONES;
-    state->g = pe_trained_of(values, "g", 2 * relative.keys - 1, &pe_relative_recipe);
-    pe_trained_check_magnitude(&pace, &state->g, &pe_relative_recipe, heads, 1);
-    state->toeplitz.relative = relative;
-    if (reterr->status == PE_OK &&
-        pe_toeplitz_init(&state->toeplitz, &relative, &plan->tensors[0], heads, write_distances,
-                         state, write_price(values), &pace))
-        return state;
-    free(state);
-    return NULL;
-}
-
-static void fill(const pe_values *values, const pe_plan *plan, const void *context,
-                 pe_window window, void *dst)
-{
-    (void)values, (void)plan;
     const urpe *state = context;
     if (window.tensor == 0)
         pe_toeplitz_fill(&state->toeplitz, window, dst);
@@ -152,12 +117,11 @@ const pe_scheme pe_scheme_urpe = {
             PE_LIST(parameter, PARAMETERS),
             PE_LIST(tensor, TENSORS),
         },
-    .plan = plan,
+    .state_size = sizeof(urpe),
+    .read = read,
     .prepare = prepare,
     .fill = fill,
     .release = release,
-    .price = price,
-    .element_price = element_price,
     PE_APPLIES(PE_FACTOR("weights", "toeplitz")),
     .streamable = true,
 };

@@ -1,7 +1,5 @@
 /* xPos: rotary position embedding whose amplitude falls with the distance of query and key. */
-#include "numerics/dtype.h"
 #include "numerics/elementary.h"
-#include "numerics/phase.h"
 #include "waves/growth.h"
 
 #include <math.h>
@@ -68,11 +66,18 @@ static const pe_growth_table TABLES_OF[] = {
     [SCALE] = {PE_GROWTH_AMPLITUDES, 1},
 };
 
+typedef struct xpos {
+    pe_growth growth; /* its frequencies and rates are prepared */
+    double base, scale_base, gamma;
+} xpos;
+
+#define FREQUENCY_PRICE 700
+
 /* ln(zeta_i)/scale_base. zeta_i = 1 - (dim - 2i)/((1 + gamma)·dim) is near 1 for the last
  * frequencies: pe_log1p keeps the bits of what is missing. */
-static dd rate_of(const pe_values *values, size_t i)
+static dd rate_of(const xpos *state, size_t i)
 {
-    double dim = (double)pe_integer(values, "dim"), gamma = pe_real(values, "gamma");
+    double dim = 2 * (double)state->growth.count, gamma = state->gamma;
     dd whole = dd_mul_double(dd_two_sum(1, gamma), dim);
     dd missing = dd_quotient((dd){dim - 2 * (double)i, 0}, whole), log;
     if (missing.hi <= 0x1p-5)
@@ -80,117 +85,91 @@ static dd rate_of(const pe_values *values, size_t i)
     else
         log =
             pe_log(dd_quotient(dd_add((dd){2 * (double)i, 0}, dd_two_prod(gamma, dim)), whole));
-    return dd_quotient(log, (dd){pe_real(values, "scale_base"), 0});
+    return dd_quotient(log, (dd){state->scale_base, 0});
 }
 
 /* Check that the amplitudes of keys and queries fit the dtype: the first frequency's rate is
  * the steepest. */
-static void check_amplitude(const pe_values *values, const pe_positions *positions,
-                            pe_error *reterr)
+static void check_amplitude(const pe_values *values, const xpos *state, pe_error *reterr)
 {
-    dd rate = rate_of(values, 0);
-    const pe_growth growth = {.positions = *positions,
-                              .centre = pe_real(values, "centre"),
-                              .count = 1,
-                              .rates = &rate};
+    dd rate = rate_of(state, 0);
+    pe_growth growth = state->growth;
+    growth.count = 1;
+    growth.rates = &rate;
     double magnitude = pe_growth_magnitude(&growth);
-    if (isfinite(magnitude)) {
-        pe_check_magnitude(values, "centre", magnitude, reterr);
-        return;
-    }
-    char given[PE_PRINT_MAX];
-    pe_print_number(given, growth.centre);
-    pe_error_add(reterr, PE_OUT_OF_RANGE, "centre", given,
-                 "so near to every position that no amplitude is beyond 2^1023; or scale_base "
-                 "larger");
+    if (isfinite(magnitude))
+        pe_check_magnitude(growth.dtype, "centre", magnitude, reterr);
+    else
+        pe_refuse(values, "centre", reterr,
+                  "so near to every position that no amplitude is beyond 2^1023; or scale_base "
+                  "larger");
 }
 
-static void plan(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
+static void plan_tensors(const pe_growth *growth, pe_plan *plan)
 {
+    const uint64_t pairs = growth->count, copies = growth->copies == PE_WAVE_ONCE ? 1 : 2;
+    const uint64_t shape[2] = {growth->positions.count, copies * pairs};
+    const bool even = growth->dtype != PE_F64 && !growth->positions.list;
+    for (size_t t = 0; t < INV_FREQ; t++) {
+        pe_plan_add(plan, TENSORS[t].name, growth->dtype, 2, shape);
+        pe_plan_price(plan, (even && t != SCALE ? 60 : 1200) / (double)copies);
+    }
+    pe_plan_add(plan, "inv_freq", growth->dtype, 1, &pairs);
+    pe_plan_price(plan, 30);
+    plan->price = FREQUENCY_PRICE * (double)pairs;
+}
+
+static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
+{
+    static const pe_wave_copies COPIES[] = {PE_WAVE_IN_PAIRS, PE_WAVE_IN_HALVES};
     size_t before = reterr->count;
-    pe_positions positions = pe_positions_read(values, reterr);
-    uint64_t pairs = (uint64_t)pe_integer(values, "dim") / 2;
-    const uint64_t shape[2] = {positions.count,
-                               pe_choice(values, "table") == FULL ? 2 * pairs : pairs};
+    bool full = pe_choice(values, "table") == FULL;
+    xpos *state = ret_state;
+    state->growth = (pe_growth){
+        .positions = pe_positions_read(values, reterr),
+        .centre = pe_real(values, "centre"),
+        .count = (size_t)pe_integer(values, "dim") / 2,
+        .copies = full ? COPIES[pe_choice(values, "layout")] : PE_WAVE_ONCE,
+        .dtype = pe_requested_dtype(values),
+    };
+    state->base = pe_real(values, "base");
+    state->scale_base = pe_real(values, "scale_base");
+    state->gamma = pe_real(values, "gamma");
     if (reterr->count == before)
-        check_amplitude(values, &positions, reterr);
-    for (size_t t = 0; t < INV_FREQ; t++)
-        pe_plan_add(ret_plan, TENSORS[t].name, pe_requested_dtype(values), 2, shape);
-    pe_plan_add(ret_plan, "inv_freq", pe_requested_dtype(values), 1, &pairs);
+        check_amplitude(values, state, reterr);
+    plan_tensors(&state->growth, plan);
 }
 
 static void release(void *state)
 {
-    pe_growth *growth = state;
-    if (growth) {
-        free(growth->frequencies);
-        free(growth->rates);
-    }
-    free(growth);
+    const pe_growth *growth = &((xpos *)state)->growth;
+    free(growth->frequencies);
+    free(growth->rates);
 }
 
-#define FREQUENCY_PRICE 700
-
-static double price(const pe_values *values, const pe_plan *plan)
+static bool prepare(void *context, pe_pace *pace)
 {
-    (void)plan;
-    return FREQUENCY_PRICE * (double)(pe_integer(values, "dim") / 2);
-}
-
-static double element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
-{
-    if (tensor == INV_FREQ)
-        return 30;
-    double copies = pe_choice(values, "table") == FULL ? 2 : 1;
-    bool quick = plan->tensors[tensor].dtype != PE_F64 && tensor != SCALE &&
-                 !pe_is_present(values, "positions");
-    return (quick ? 60 : 1200) / copies;
-}
-
-static void *prepare(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
-                     pe_error *reterr)
-{
-    static const pe_wave_copies COPIES[] = {PE_WAVE_IN_PAIRS, PE_WAVE_IN_HALVES};
-    pe_pace pace = pe_pace_of(values, plan, runner, reterr);
-    size_t dim = (size_t)pe_integer(values, "dim");
-    pe_growth *growth = malloc(sizeof *growth);
-    if (!growth)
-        return NULL;
-    *growth = (pe_growth){
-        .positions = pe_positions_read(values, reterr),
-        .centre = pe_real(values, "centre"),
-        .count = dim / 2,
-        .frequencies = pe_wave_geometric(dim / 2, pe_real(values, "base"), 2, dim),
-        .rates = malloc(dim / 2 * sizeof *growth->rates),
-        .copies = pe_choice(values, "table") == FULL ? COPIES[pe_choice(values, "layout")]
-                                                     : PE_WAVE_ONCE,
-        .dtype = pe_requested_dtype(values),
-    };
+    xpos *state = context;
+    pe_growth *growth = &state->growth;
+    size_t pairs = growth->count;
+    growth->frequencies = pe_wave_geometric(pairs, state->base, 2, 2 * pairs);
+    growth->rates = malloc(pairs * sizeof *growth->rates);
     bool good = growth->frequencies && growth->rates;
-    for (size_t i = 0; good && i < growth->count; i++) {
-        good = pe_pace_go_on(&pace, FREQUENCY_PRICE);
-        growth->rates[i] = rate_of(values, i);
+    for (size_t i = 0; good && i < pairs; i++) {
+        good = pe_pace_go_on(pace, FREQUENCY_PRICE);
+        growth->rates[i] = rate_of(state, i);
     }
-    if (good)
-        return growth;
-    release(growth);
-    return NULL;
+    return good;
 }
 
-static void fill(const pe_values *values, const pe_plan *plan, const void *state,
-                 pe_window window, void *dst)
+static void fill(const void *state, pe_window window, void *dst)
 {
-    (void)values, (void)plan;
-    const pe_growth *growth = state;
-    if (window.tensor != INV_FREQ) {
+    const pe_growth *growth = &((const xpos *)state)->growth;
+    if (window.tensor == INV_FREQ)
+        pe_wave_write_radians(growth->dtype, growth->frequencies + window.first, window.rows,
+                              dst);
+    else
         pe_growth_fill(growth, TABLES_OF[window.tensor], window.first, window.rows, dst);
-        return;
-    }
-    size_t size = pe_dtype_size(growth->dtype);
-    for (uint64_t i = 0; i < window.rows; i++)
-        pe_round_dd(growth->dtype,
-                    dd_snap(pe_phase_radians(growth->frequencies[window.first + i])),
-                    (unsigned char *)dst + i * size);
 }
 
 const pe_scheme pe_scheme_xpos = {
@@ -214,12 +193,11 @@ const pe_scheme pe_scheme_xpos = {
             PE_LIST(parameter, PARAMETERS),
             PE_LIST(tensor, TENSORS),
         },
-    .plan = plan,
+    .state_size = sizeof(xpos),
+    .read = read,
     .prepare = prepare,
     .fill = fill,
     .release = release,
-    .price = price,
-    .element_price = element_price,
     PE_APPLIES(PE_ROTATION("query", "q_cos", "q_sin"), PE_ROTATION("key", "k_cos", "k_sin")),
     .streamable = true,
 };

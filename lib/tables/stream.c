@@ -30,7 +30,7 @@ static uint64_t block_rows(const pe_request *request, size_t tensor, size_t bloc
     const pe_tensor *shape = &request->plan.tensors[tensor];
     uint64_t row_bytes = shape->bytes / shape->rows;
     uint64_t rows = row_bytes < block_bytes ? block_bytes / row_bytes : 1;
-    double row_price = pe_row_price(&request->values, &request->plan, tensor);
+    double row_price = pe_row_price(request, tensor);
     bool is_long = 2 * row_price > READ_PRICE;
     *ret_read_rows = pe_rows_of_price(row_price, is_long ? LONG_PRICE : READ_PRICE);
     return rows < *ret_read_rows ? rows : *ret_read_rows;
@@ -56,7 +56,7 @@ pe_status pe_stream_new(pe_request *request, size_t tensor, size_t block_bytes,
     stream->tensor = tensor;
     stream->rows = stream->wanted = shape->rows;
     stream->row_bytes = shape->bytes / shape->rows;
-    stream->row_price = pe_row_price(&request->values, &request->plan, tensor);
+    stream->row_price = pe_row_price(request, tensor);
     stream->block_rows = block_rows(request, tensor, block_bytes, &stream->read_rows);
     stream->pool = runner ? runner->pool : NULL;
     stream->block = pe_buffer_allocate(
@@ -107,9 +107,8 @@ void pe_stream_end_at(pe_stream *stream, uint64_t end)
 
 static void fill(const pe_stream *stream, uint64_t row, uint64_t rows, void *dst)
 {
-    const pe_request *request = stream->request;
-    request->values.scheme->fill(&request->values, &request->plan, stream->state,
-                                 (pe_window){stream->tensor, row, rows}, dst);
+    pe_request_fill(stream->request, stream->state, (pe_window){stream->tensor, row, rows},
+                    dst);
 }
 
 /* Fill the block from `row` on. */

@@ -81,8 +81,8 @@ static void fill_part(void *job, size_t part)
         atomic_store(&parts->cancelled, true);
         return;
     }
-    request->values.scheme->fill(&request->values, &request->plan, parts->state, window,
-                                 parts->dst + window.first * parts->row_bytes);
+    pe_request_fill(request, parts->state, window,
+                    parts->dst + window.first * parts->row_bytes);
 }
 
 static uint64_t divide_up(uint64_t dividend, uint64_t divisor)
@@ -118,7 +118,7 @@ static bool fill_tensor(const pe_request *request, const void *state, size_t ind
 {
     const pe_tensor *tensor = &request->plan.tensors[index];
     const pe_runner *runner = pace->runner;
-    double row_price = pe_row_price(&request->values, &request->plan, index);
+    double row_price = pe_row_price(request, index);
     bool large =
         tensor->bytes >= 2 * PART_MIN || (double)tensor->rows * row_price >= 2 * PART_PRICE;
     bool shared = runner && runner->run && large;
@@ -149,7 +149,7 @@ static pe_status compute(const pe_request *request, const pe_runner *runner, pe_
     void *state = NULL;
     if (pe_request_prepare(request, runner, &state, reterr) != PE_OK)
         return reterr->status;
-    pe_pace pace = pe_pace_of(&request->values, &request->plan, runner, reterr);
+    pe_pace pace = pe_pace_of(request, runner, reterr);
     pace.done = pe_request_preparation_price(request);
     for (size_t i = 0; i < table->count; i++)
         if (!fill_tensor(request, state, i, &pace, table->block + table->offsets[i]))

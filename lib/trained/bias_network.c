@@ -25,24 +25,23 @@ static pe_bias_weight weight_of(double number)
     return (pe_bias_weight){significand, (unsigned)(53 - exponent), number < 0};
 }
 
-static void refuse(const pe_pace *pace, const char *name, double number)
+static void refuse(const pe_weights *weights, const char *name, double number, pe_error *reterr)
 {
     char given[96];
-    snprintf(given, sizeof given, "%s with %g in %s",
-             pe_value_of(pace->values, "parameters")->text, number, name);
-    pe_error_add(pace->reterr, PE_OUT_OF_RANGE, "parameters", given,
+    snprintf(given, sizeof given, "%s with %g in %s", weights->set_name, number, name);
+    pe_error_add(reterr, PE_OUT_OF_RANGE, "parameters", given,
                  "the name of a set whose elements have magnitudes of at most %d",
                  PE_BIAS_WEIGHT_MAX);
 }
 
 /* Read a tensor row by row. False: a problem was added. */
-static bool read_tensor(pe_pace *pace, const char *name, size_t rows, size_t columns,
-                        const pe_recipe *recipe, pe_bias_weight *ret_weights)
+static bool read_tensor(pe_pace *pace, const pe_weights *weights, const char *name, size_t rows,
+                        size_t columns, const pe_recipe *recipe, pe_bias_weight *ret_weights)
 {
     enum { PART = 64 };
     double elements[PART];
-    pe_trained tensor = pe_trained_of(pace->values, name, columns, recipe);
-    double price = pe_trained_price(pace->values, recipe) + PRODUCT_PRICE;
+    pe_trained tensor = pe_trained_of(weights, name, columns, recipe);
+    double price = pe_trained_price(weights, recipe) + PRODUCT_PRICE;
     for (size_t row = 0; row < rows; row++)
         for (size_t c = 0, part; c < columns; c += part) {
             part = columns - c < PART ? columns - c : PART;
@@ -51,7 +50,7 @@ static bool read_tensor(pe_pace *pace, const char *name, size_t rows, size_t col
             pe_trained_row(&tensor, row, c, part, elements);
             for (size_t i = 0; i < part; i++) {
                 if (fabs(elements[i]) > PE_BIAS_WEIGHT_MAX) {
-                    refuse(pace, name, elements[i]);
+                    refuse(weights, name, elements[i], pace->reterr);
                     return false;
                 }
                 *ret_weights++ = weight_of(elements[i]);
@@ -60,8 +59,8 @@ static bool read_tensor(pe_pace *pace, const char *name, size_t rows, size_t col
     return true;
 }
 
-bool pe_bias_network_init(pe_bias_network *ret_network, pe_pace *pace, size_t heads,
-                          size_t hidden)
+bool pe_bias_network_init(pe_bias_network *ret_network, const pe_weights *weights, size_t heads,
+                          size_t hidden, pe_pace *pace)
 {
     pe_bias_network network = {.heads = heads, .hidden = hidden};
     network.w1 = malloc((3 + heads) * hidden * sizeof *network.w1);
@@ -70,9 +69,9 @@ bool pe_bias_network_init(pe_bias_network *ret_network, pe_pace *pace, size_t he
         network.b1 = network.w1 + 2 * hidden;
         network.w2 = network.b1 + hidden;
         *ret_network = network;
-        if (read_tensor(pace, "w1", hidden, 2, &WEIGHTS, network.w1) &&
-            read_tensor(pace, "b1", 1, hidden, &BIAS, network.b1) &&
-            read_tensor(pace, "w2", heads, hidden, &WEIGHTS, network.w2))
+        if (read_tensor(pace, weights, "w1", hidden, 2, &WEIGHTS, network.w1) &&
+            read_tensor(pace, weights, "b1", 1, hidden, &BIAS, network.b1) &&
+            read_tensor(pace, weights, "w2", heads, hidden, &WEIGHTS, network.w2))
             return true;
     }
     pe_bias_network_done(&network);
@@ -86,11 +85,11 @@ void pe_bias_network_done(pe_bias_network *network)
     *network = (pe_bias_network){0};
 }
 
-double pe_bias_network_price(const pe_values *values, uint64_t heads, uint64_t hidden)
+double pe_bias_network_price(const pe_weights *weights, uint64_t heads, uint64_t hidden)
 {
     return (double)((heads + 2) * hidden) *
-               (pe_trained_price(values, &WEIGHTS) + PRODUCT_PRICE) +
-           (double)hidden * (pe_trained_price(values, &BIAS) + PRODUCT_PRICE);
+               (pe_trained_price(weights, &WEIGHTS) + PRODUCT_PRICE) +
+           (double)hidden * (pe_trained_price(weights, &BIAS) + PRODUCT_PRICE);
 }
 
 double pe_bias_network_cell_price(uint64_t heads, uint64_t hidden)

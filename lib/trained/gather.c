@@ -10,18 +10,18 @@
 
 const pe_recipe pe_relative_recipe = {.initialiser = PE_NORMAL, .std = 0.02};
 
-uint64_t pe_gather_bytes(const pe_values *values, uint64_t rows, uint64_t heads)
+uint64_t pe_gather_bytes(const pe_weights *weights, uint64_t rows, uint64_t heads)
 {
-    return rows * heads * pe_dtype_size(pe_requested_dtype(values));
+    return rows * heads * pe_dtype_size(weights->dtype);
 }
 
 #define ROUNDING_PRICE 25
 
-double pe_gather_price(const pe_values *values, uint64_t rows, uint64_t heads)
+double pe_gather_price(const pe_weights *weights, uint64_t rows, uint64_t heads)
 {
-    double element = pe_trained_price(values, &pe_relative_recipe) + ROUNDING_PRICE;
+    double element = pe_trained_price(weights, &pe_relative_recipe) + ROUNDING_PRICE;
     return (double)rows * (double)heads * element +
-           pe_trained_check_price(values, rows * heads);
+           pe_trained_check_price(weights, rows * heads);
 }
 
 /* Write rows [first, first + rows) of the table, times `factor`. */
@@ -49,19 +49,19 @@ static void write_rows(const pe_trained *trained, pe_dtype dtype, uint64_t first
         }
 }
 
-bool pe_gather_init(pe_gather *ret_gather, pe_pace *pace, const char *name, size_t rows,
-                    size_t heads, const pe_recipe *recipe, dd factor)
+bool pe_gather_init(pe_gather *ret_gather, const pe_weights *weights, size_t rows, size_t heads,
+                    dd factor, pe_pace *pace)
 {
-    pe_dtype dtype = pe_requested_dtype(pace->values);
-    pe_trained trained = pe_trained_of(pace->values, name, heads, recipe);
-    pe_trained_check_magnitude(pace, &trained, recipe, rows, factor.hi);
+    pe_dtype dtype = weights->dtype;
+    pe_trained trained = pe_trained_of(weights, "table", heads, &pe_relative_recipe);
+    pe_trained_check_magnitude(pace, &trained, rows, factor.hi, dtype);
     if (pace->reterr->status != PE_OK)
         return false;
     size_t row_bytes = heads * pe_dtype_size(dtype);
     unsigned char *table = malloc(rows * row_bytes);
     if (!table)
         return false;
-    double row_price = pe_gather_price(pace->values, 1, heads);
+    double row_price = pe_gather_price(weights, 1, heads);
     uint64_t most = pe_rows_of_price(row_price, PE_QUESTION_PRICE), part;
     for (uint64_t row = 0; row < rows; row += part) {
         part = rows - row < most ? rows - row : most;

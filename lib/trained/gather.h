@@ -18,11 +18,11 @@ typedef struct pe_gather {
     int64_t kept_first;
 } pe_gather;
 
-/* Read or draw the tensor `name` [rows, heads], multiply it by `factor` and round it to the
+/* Read or draw the tensor `table` [rows, heads], multiply it by `factor` and round it to the
  * requested dtype once. False if memory ran out or a problem was added to the pace's error;
  * then there is nothing to free. */
-bool pe_gather_init(pe_gather *ret_gather, pe_pace *pace, const char *name, size_t rows,
-                    size_t heads, const pe_recipe *recipe, dd factor);
+bool pe_gather_init(pe_gather *ret_gather, const pe_weights *weights, size_t rows, size_t heads,
+                    dd factor, pe_pace *pace);
 void pe_gather_done(pe_gather *gather);
 
 /* Two functions for pe_write_distances; `source` is a pe_gather. The first writes a head's
@@ -33,10 +33,10 @@ void pe_gather_write_rows(const void *source, size_t head, int64_t first, uint64
                           void *dst);
 
 /* The price of pe_gather_init. */
-double pe_gather_price(const pe_values *values, uint64_t rows, uint64_t heads);
+double pe_gather_price(const pe_weights *weights, uint64_t rows, uint64_t heads);
 
 /* The bytes of a table of these extents, for pe_plan.held. */
-uint64_t pe_gather_bytes(const pe_values *values, uint64_t rows, uint64_t heads);
+uint64_t pe_gather_bytes(const pe_weights *weights, uint64_t rows, uint64_t heads);
 
 /* The distribution of most relative schemes: normal(0, 0.02). */
 extern const pe_recipe pe_relative_recipe;

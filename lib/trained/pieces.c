@@ -22,11 +22,11 @@ typedef struct unit_sums {
 #define UNIT_PRICE  300  /* to read a unit and sort it */
 #define PIECE_PRICE 1500 /* to compute a line of an output */
 
-double pe_pieces_price(const pe_values *values, uint64_t units, uint64_t outputs)
+double pe_pieces_price(const pe_weights *weights, uint64_t units, uint64_t outputs)
 {
-    double weights = (double)units * (double)(outputs + 2) + (double)outputs;
+    double count = (double)units * (double)(outputs + 2) + (double)outputs;
     return UNIT_PRICE * (double)units + PIECE_PRICE * (double)outputs * (double)(units + 1) +
-           pe_trained_check_price(values, (uint64_t)weights);
+           pe_trained_check_price(weights, (uint64_t)count);
 }
 
 uint64_t pe_pieces_bytes(uint64_t units, uint64_t outputs)
@@ -90,15 +90,15 @@ typedef struct network_tensors {
     pe_trained w1, b1, w2, b2;
 } network_tensors;
 
-static network_tensors tensors_of(const pe_values *values, size_t units, size_t outputs)
+static network_tensors tensors_of(const pe_weights *weights, size_t units, size_t outputs)
 {
     /* the bound of such a recipe is the square root of 6/fans */
     const pe_recipe first = {.initialiser = PE_XAVIER_UNIFORM, .fans = 6};
     const pe_recipe second = {.initialiser = PE_XAVIER_UNIFORM, .fans = 6 * (uint64_t)units};
-    return (network_tensors){pe_trained_of(values, "w1", 1, &first),
-                             pe_trained_of(values, "b1", units, &first),
-                             pe_trained_of(values, "w2", units, &second),
-                             pe_trained_of(values, "b2", outputs, &second)};
+    return (network_tensors){pe_trained_of(weights, "w1", 1, &first),
+                             pe_trained_of(weights, "b1", units, &first),
+                             pe_trained_of(weights, "w2", units, &second),
+                             pe_trained_of(weights, "b2", outputs, &second)};
 }
 
 /* Read the units in the order of their corners; returns how many turn. */
@@ -137,9 +137,10 @@ static bool find_pieces(pe_pieces *pieces, const network_tensors *tensors, relu_
     return true;
 }
 
-bool pe_pieces_init(pe_pieces *ret_pieces, size_t units, size_t outputs, pe_pace *pace)
+bool pe_pieces_init(pe_pieces *ret_pieces, const pe_weights *weights, size_t units,
+                    size_t outputs, pe_pace *pace)
 {
-    network_tensors tensors = tensors_of(pace->values, units, outputs);
+    network_tensors tensors = tensors_of(weights, units, outputs);
     if (!pe_trained_check_largest(pace, &tensors.w1, "w1", units) ||
         !pe_trained_check_largest(pace, &tensors.b1, "b1", 1) ||
         !pe_trained_check_largest(pace, &tensors.w2, "w2", outputs) ||
@@ -150,11 +151,11 @@ bool pe_pieces_init(pe_pieces *ret_pieces, size_t units, size_t outputs, pe_pace
                     .at = malloc(units * sizeof *ret_pieces->at),
                     .lines = malloc((units + 1) * outputs * sizeof *ret_pieces->lines)};
     relu_unit *sorted = malloc(units * sizeof *sorted);
-    double *weights = malloc(units * sizeof *weights);
-    bool good = ret_pieces->at && ret_pieces->lines && sorted && weights &&
-                find_pieces(ret_pieces, &tensors, sorted, units, weights, pace);
+    double *row = malloc(units * sizeof *row);
+    bool good = ret_pieces->at && ret_pieces->lines && sorted && row &&
+                find_pieces(ret_pieces, &tensors, sorted, units, row, pace);
     free(sorted);
-    free(weights);
+    free(row);
     if (!good)
         pe_pieces_done(ret_pieces);
     return good;

@@ -27,7 +27,8 @@ typedef struct pe_pieces {
  * pieces for u >= 0. Random weights and biases are uniform within ±1 (w1, b1) and
  * ±1/sqrt(units) (w2, b2), as torch.nn.Linear begins. False if memory ran out, the runner
  * cancelled it or a problem was added; then there is nothing to free. */
-bool pe_pieces_init(pe_pieces *ret_pieces, size_t units, size_t outputs, pe_pace *pace);
+bool pe_pieces_init(pe_pieces *ret_pieces, const pe_weights *weights, size_t units,
+                    size_t outputs, pe_pace *pace);
 void pe_pieces_done(pe_pieces *pieces);
 
 /* The lines of all outputs at u >= 0. */
@@ -41,7 +42,7 @@ dd pe_line_value(pe_line line, dd u);
 double pe_pieces_magnitude(const pe_pieces *pieces, dd most);
 
 /* The price of pe_pieces_init, and the bytes of the pieces, for pe_plan.held. */
-double pe_pieces_price(const pe_values *values, uint64_t units, uint64_t outputs);
+double pe_pieces_price(const pe_weights *weights, uint64_t units, uint64_t outputs);
 uint64_t pe_pieces_bytes(uint64_t units, uint64_t outputs);
 
 #endif

@@ -11,14 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-void pe_projection_free(void *state)
+void pe_projection_done(void *state)
 {
     pe_projection *projection = state;
-    if (projection) {
-        free(projection->matrix);
-        free(projection->turns);
-    }
-    free(projection);
+    free(projection->matrix);
+    free(projection->turns);
 }
 
 bool pe_projection_prepare(pe_projection *projection)

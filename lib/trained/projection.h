@@ -27,7 +27,8 @@ bool pe_projection_prepare(pe_projection *projection);
 void pe_projection_write(const pe_projection *projection, uint64_t first, uint64_t rows,
                          void *dst);
 
-/* Free a projection from malloc with its matrix: the release hook of schemes. */
-void pe_projection_free(void *state);
+/* Free the matrix and the turns: the release hook of schemes whose state begins with a
+ * projection. */
+void pe_projection_done(void *state);
 
 #endif

@@ -25,9 +25,9 @@ static size_t stride_of(const pe_resample *axis)
     return axis->filter == PE_CUBIC ? 4 : 2;
 }
 
-static bool is_kept(const pe_resample *y, const pe_resample *x, uint64_t columns)
+static bool is_kept(const pe_resized_source *source)
 {
-    return y->source * x->source <= KEPT_ELEMENTS / columns;
+    return source->y.source * source->x.source <= KEPT_ELEMENTS / source->columns;
 }
 
 static uint64_t axis_bytes(const pe_resample *axis)
@@ -36,10 +36,11 @@ static uint64_t axis_bytes(const pe_resample *axis)
            (stride_of(axis) * (sizeof(dd) + sizeof(double)) + sizeof(pe_taps) + sizeof(bool));
 }
 
-uint64_t pe_resized_bytes(const pe_resample *y, const pe_resample *x, uint64_t columns)
+uint64_t pe_resized_bytes(const pe_resized_source *source)
 {
-    uint64_t kept = is_kept(y, x, columns) ? y->source * x->source * columns : 0;
-    return axis_bytes(y) + axis_bytes(x) + kept * sizeof(double);
+    uint64_t elements = source->y.source * source->x.source * source->columns;
+    return axis_bytes(&source->y) + axis_bytes(&source->x) +
+           (is_kept(source) ? elements * sizeof(double) : 0);
 }
 
 static void axis_done(pe_resized_axis *axis)
@@ -79,71 +80,67 @@ static bool axis_init(pe_resized_axis *axis, const pe_resample *resample, pe_pac
     return true;
 }
 
-static double row_price_of(const pe_values *values, const pe_recipe *recipe, uint64_t columns)
+static double row_price_of(const pe_resized_source *source)
 {
-    return (double)columns * pe_trained_price(values, recipe) +
-           pe_trained_check_price(values, columns);
+    return (double)source->columns * pe_trained_price(&source->weights, source->recipe) +
+           pe_trained_check_price(&source->weights, source->columns);
 }
 
-double pe_resized_price(const pe_values *values, const pe_recipe *recipe, const pe_resample *y,
-                        const pe_resample *x, uint64_t columns)
+double pe_resized_price(const pe_resized_source *source)
 {
-    bool read = is_kept(y, x, columns) || pe_values_set(values);
+    const pe_resample *y = &source->y, *x = &source->x;
+    bool read = is_kept(source) || source->weights.set;
     return TAP_PRICE * ((double)y->target * (double)stride_of(y) +
                         (double)x->target * (double)stride_of(x)) +
-           (read ? (double)(y->source * x->source) * row_price_of(values, recipe, columns) : 0);
+           (read ? (double)(y->source * x->source) * row_price_of(source) : 0);
 }
 
 /* Read the source grid: keep it, and find its magnitude. False: cancelled, or no memory. */
-static bool read_grid(pe_resized *resized, const pe_recipe *recipe, pe_pace *pace)
+static bool read_grid(pe_resized *resized, pe_pace *pace)
 {
+    const pe_resized_source *source = &resized->source;
     const pe_trained *table = &resized->table;
-    const pe_resample *y = &resized->y.resample, *x = &resized->x.resample;
-    double row_price = row_price_of(pace->values, recipe, table->columns);
-    bool kept = is_kept(y, x, table->columns);
-    uint64_t rows = y->source * x->source;
-    resized->magnitude = table->stored ? 0 : pe_recipe_magnitude(recipe);
+    double row_price = row_price_of(source);
+    bool kept = is_kept(source);
+    uint64_t rows = source->y.source * source->x.source;
+    resized->magnitude = table->stored ? 0 : pe_recipe_magnitude(source->recipe);
     if (kept && !(resized->kept = malloc(rows * table->columns * sizeof(double))))
         return false;
     for (uint64_t row = 0; row < rows && (kept || table->stored); row++) {
         if (!pe_pace_go_on(pace, row_price))
             return false;
         if (table->stored)
-            resized->magnitude = fmax(resized->magnitude,
-                                      pe_trained_row_magnitude(table, resized->prefix + row));
+            resized->magnitude =
+                fmax(resized->magnitude,
+                     pe_trained_row_magnitude(table, resized->source.prefix + row));
         if (kept)
-            pe_trained_row(table, resized->prefix + row, 0, (size_t)table->columns,
+            pe_trained_row(table, resized->source.prefix + row, 0, (size_t)table->columns,
                            resized->kept + row * table->columns);
     }
     return true;
 }
 
-bool pe_resized_init(pe_resized *ret_resized, pe_pace *pace, const char *name, uint64_t columns,
-                     const pe_recipe *recipe, uint64_t prefix, const pe_resample *y,
-                     const pe_resample *x)
+bool pe_resized_init(pe_resized *resized, pe_pace *pace)
 {
-    *ret_resized = (pe_resized){.prefix = prefix};
-    ret_resized->table = pe_trained_of(pace->values, name, columns, recipe);
-    pe_trained_check_magnitude(pace, &ret_resized->table, recipe, prefix, 1);
-    bool good = pace->reterr->status == PE_OK && axis_init(&ret_resized->y, y, pace) &&
-                axis_init(&ret_resized->x, x, pace) && read_grid(ret_resized, recipe, pace);
-    if (good)
-        pe_check_magnitude(pace->values, ret_resized->table.stored ? "parameters" : "seed",
-                           ret_resized->magnitude * ret_resized->y.amplitude *
-                               ret_resized->x.amplitude,
-                           pace->reterr);
-    if (good && pace->reterr->status == PE_OK)
-        return true;
-    pe_resized_done(ret_resized);
-    return false;
+    const pe_resized_source *source = &resized->source;
+    const pe_weights *weights = &source->weights;
+    resized->table = pe_trained_of(weights, source->name, source->columns, source->recipe);
+    pe_trained_check_magnitude(pace, &resized->table, source->prefix, 1, weights->dtype);
+    if (pace->reterr->status != PE_OK || !axis_init(&resized->y, &source->y, pace) ||
+        !axis_init(&resized->x, &source->x, pace) || !read_grid(resized, pace))
+        return false;
+    pe_check_magnitude(weights->dtype, resized->table.stored ? "parameters" : "seed",
+                       resized->magnitude * resized->y.amplitude * resized->x.amplitude,
+                       pace->reterr);
+    return pace->reterr->status == PE_OK;
 }
 
-void pe_resized_done(pe_resized *resized)
+void pe_resized_done(void *state)
 {
+    pe_resized *resized = state;
     axis_done(&resized->y);
     axis_done(&resized->x);
     free(resized->kept);
-    *resized = (pe_resized){0};
 }
 
 /* ---- runs of target cells ---- */
@@ -180,7 +177,7 @@ static const double *read_cell(const pe_resized *resized, uint64_t row, uint64_t
     const pe_trained *table = &resized->table;
     if (resized->kept)
         return resized->kept + row * table->columns + column;
-    pe_trained_row(table, resized->prefix + row, column, count, room);
+    pe_trained_row(table, resized->source.prefix + row, column, count, room);
     return room;
 }
 
@@ -320,20 +317,20 @@ static void write_run(const pe_resized *resized, pe_dtype dtype, uint64_t row, u
     }
 }
 
-void pe_resized_fill(const pe_resized *resized, pe_dtype dtype, uint64_t first, uint64_t rows,
-                     void *dst)
+void pe_resized_fill(const pe_resized *resized, uint64_t first, uint64_t rows, void *dst)
 {
+    const pe_dtype dtype = resized->source.weights.dtype;
     unsigned char *at = dst;
     uint64_t width = resized->x.resample.target, part;
     size_t row_bytes = (size_t)resized->table.columns * pe_dtype_size(dtype);
-    if (first < resized->prefix) {
-        part = resized->prefix - first < rows ? resized->prefix - first : rows;
+    if (first < resized->source.prefix) {
+        part = resized->source.prefix - first < rows ? resized->source.prefix - first : rows;
         pe_trained_fill(&resized->table, dtype, first, part, at);
         first += part;
         rows -= part;
         at += part * row_bytes;
     }
-    for (uint64_t cell = first - resized->prefix; rows > 0; cell += part, rows -= part) {
+    for (uint64_t cell = first - resized->source.prefix; rows > 0; cell += part, rows -= part) {
         uint64_t x = cell % width;
         part = width - x < rows ? width - x : rows;
         write_run(resized, dtype, cell / width, x, x + part, at);
@@ -341,13 +338,12 @@ void pe_resized_fill(const pe_resized *resized, pe_dtype dtype, uint64_t first, 
     }
 }
 
-double pe_resized_element_price(const pe_values *values, const pe_recipe *recipe,
-                                const pe_resample *y, const pe_resample *x, uint64_t columns)
+double pe_resized_element_price(const pe_resized_source *source)
 {
-    double taps = (double)(stride_of(y) + stride_of(x));
-    double products = (double)stride_of(y) * (double)stride_of(x);
-    double read = is_kept(y, x, columns) ? 0 : pe_trained_price(values, recipe);
-    if (pe_requested_dtype(values) == PE_F64)
+    size_t y = stride_of(&source->y), x = stride_of(&source->x);
+    double products = (double)y * (double)x;
+    double read = is_kept(source) ? 0 : pe_trained_price(&source->weights, source->recipe);
+    if (source->weights.dtype == PE_F64)
         return 20 + products * (40 + read);
-    return 12 + 2 * taps + read * products;
+    return 12 + 2 * (double)(y + x) + read * products;
 }

@@ -16,34 +16,43 @@ typedef struct pe_resized_axis {
     double amplitude; /* the largest sum of a cell's |weights| */
 } pe_resized_axis;
 
+/* Which tensor of a request is resized: [prefix + y.source · x.source + suffix, columns], a row
+ * for each cell. */
+typedef struct pe_resized_source {
+    pe_weights weights;
+    const char *name;
+    uint64_t columns;
+    const pe_recipe *recipe;
+    pe_resample y, x;
+    uint64_t prefix, suffix; /* rows before and behind those of the grid, which are kept */
+} pe_resized_source;
+
 typedef struct pe_resized {
-    pe_trained table;     /* [prefix + y.source · x.source, columns] */
-    uint64_t prefix;      /* rows that are kept as they are, before those of the grid */
+    pe_resized_source source;
+
+    /* set by pe_resized_init */
+    pe_trained table;
     pe_resized_axis y, x; /* rows of cells are counted by y */
     double *kept;         /* the rows of the source grid in double; NULL: too large */
     double magnitude;     /* of the source grid's largest element */
 } pe_resized;
 
 /* The bytes that a pe_resized takes, for pe_plan.held, and the price of preparing it. */
-uint64_t pe_resized_bytes(const pe_resample *y, const pe_resample *x, uint64_t columns);
-double pe_resized_price(const pe_values *values, const pe_recipe *recipe, const pe_resample *y,
-                        const pe_resample *x, uint64_t columns);
+uint64_t pe_resized_bytes(const pe_resized_source *source);
+double pe_resized_price(const pe_resized_source *source);
 
 /* The price of an element of pe_resized_fill. */
-double pe_resized_element_price(const pe_values *values, const pe_recipe *recipe,
-                                const pe_resample *y, const pe_resample *x, uint64_t columns);
+double pe_resized_element_price(const pe_resized_source *source);
 
-/* Prepare to resize the request's tensor `name` [prefix + y->source · x->source, columns], and
- * check that no entry overflows the requested dtype. False if memory ran out or a problem was
- * added to the pace's error; then there is nothing to free. */
-bool pe_resized_init(pe_resized *ret_resized, pe_pace *pace, const char *name, uint64_t columns,
-                     const pe_recipe *recipe, uint64_t prefix, const pe_resample *y,
-                     const pe_resample *x);
-void pe_resized_done(pe_resized *resized);
+/* Prepare to resize the tensor of resized->source, and check that no entry overflows the
+ * requested dtype. False if memory ran out or a problem was added to the pace's error. */
+bool pe_resized_init(pe_resized *resized, pe_pace *pace);
+
+/* Free what pe_resized_init has allocated, as far as it came: a release hook. */
+void pe_resized_done(void *resized);
 
 /* Write rows [first, first + rows) out of prefix + y.target · x.target, the prefix first; each
  * element is rounded once. */
-void pe_resized_fill(const pe_resized *resized, pe_dtype dtype, uint64_t first, uint64_t rows,
-                     void *dst);
+void pe_resized_fill(const pe_resized *resized, uint64_t first, uint64_t rows, void *dst);
 
 #endif

@@ -35,10 +35,9 @@ static double scale_of(const pe_recipe *recipe)
     return 0;
 }
 
-double pe_recipe_magnitude(const pe_recipe *recipe)
+static double largest_draw(pe_initialiser initialiser, double scale)
 {
-    double scale = scale_of(recipe);
-    switch (recipe->initialiser) {
+    switch (initialiser) {
     case PE_NORMAL:
     case PE_XAVIER_NORMAL:
         return NORMAL_LARGEST * scale;
@@ -50,6 +49,21 @@ double pe_recipe_magnitude(const pe_recipe *recipe)
         break;
     }
     return scale;
+}
+
+double pe_recipe_magnitude(const pe_recipe *recipe)
+{
+    return largest_draw(recipe->initialiser, scale_of(recipe));
+}
+
+pe_weights pe_weights_read(const pe_values *values)
+{
+    pe_weights weights = {.set = pe_values_set(values), .dtype = pe_requested_dtype(values)};
+    if (weights.set)
+        weights.set_name = pe_value_of(values, "parameters")->text;
+    else
+        weights.seed = (uint64_t)pe_integer(values, "seed");
+    return weights;
 }
 
 /* Write a shape such as "[3, 4]", with n for an extent of 0, which stands for any extent. */
@@ -75,16 +89,15 @@ static bool fits_shape(const pe_tensor *tensor, size_t rank, const uint64_t *sha
     return fits;
 }
 
-bool pe_trained_check(const pe_values *values, const char *name, size_t rank,
+bool pe_trained_check(const pe_weights *weights, const char *name, size_t rank,
                       const uint64_t *shape, pe_error *reterr)
 {
-    const pe_set *set = pe_values_set(values);
-    if (!set)
+    if (!weights->set)
         return true;
-    const pe_set_tensor *stored = pe_set_tensor_find(set, name);
+    const pe_set_tensor *stored = pe_set_tensor_find(weights->set, name);
     if (stored && fits_shape(&stored->tensor, rank, shape))
         return true;
-    const char *set_name = pe_value_of(values, "parameters")->text;
+    const char *set_name = weights->set_name;
     char given[96], given_shape[64], wanted_shape[64];
     if (stored) {
         describe_shape(given_shape, sizeof given_shape, stored->tensor.rank,
@@ -125,13 +138,11 @@ pe_trained pe_trained_drawn(uint64_t seed, const char *name, uint64_t columns,
     };
 }
 
-pe_trained pe_trained_of(const pe_values *values, const char *name, uint64_t columns,
+pe_trained pe_trained_of(const pe_weights *weights, const char *name, uint64_t columns,
                          const pe_recipe *recipe)
 {
-    const pe_set *set = pe_values_set(values);
-    uint64_t seed = set ? 0 : (uint64_t)pe_integer(values, "seed");
-    pe_trained trained = pe_trained_drawn(seed, name, columns, recipe);
-    trained.stored = set ? pe_set_tensor_find(set, name) : NULL;
+    pe_trained trained = pe_trained_drawn(weights->seed, name, columns, recipe);
+    trained.stored = weights->set ? pe_set_tensor_find(weights->set, name) : NULL;
     if (trained.stored)
         trained.stored_rows = trained.stored->tensor.elements / columns;
     return trained;
@@ -268,17 +279,17 @@ void pe_trained_fill(const pe_trained *trained, pe_dtype dtype, uint64_t first, 
 
 #define CHECK_PRICE 5 /* of a stored element */
 
-void pe_trained_check_magnitude(pe_pace *pace, const pe_trained *trained,
-                                const pe_recipe *recipe, uint64_t rows, double factor)
+void pe_trained_check_magnitude(pe_pace *pace, const pe_trained *trained, uint64_t rows,
+                                double factor, pe_dtype dtype)
 {
-    double magnitude = trained->stored ? 0 : pe_recipe_magnitude(recipe);
-    for (uint64_t row = 0; trained->stored && row < rows; row++) {
+    const bool stored = trained->stored != NULL;
+    double magnitude = stored ? 0 : largest_draw(trained->initialiser, trained->scale);
+    for (uint64_t row = 0; stored && row < rows; row++) {
         if (!pe_pace_go_on(pace, CHECK_PRICE * (double)trained->columns))
             return;
         magnitude = fmax(magnitude, pe_trained_row_magnitude(trained, row));
     }
-    pe_check_magnitude(pace->values, trained->stored ? "parameters" : "seed",
-                       magnitude * factor, pace->reterr);
+    pe_check_magnitude(dtype, stored ? "parameters" : "seed", magnitude * factor, pace->reterr);
 }
 
 bool pe_trained_check_largest(pe_pace *pace, const pe_trained *trained, const char *name,
@@ -299,14 +310,14 @@ bool pe_trained_check_largest(pe_pace *pace, const pe_trained *trained, const ch
     return false;
 }
 
-double pe_trained_check_price(const pe_values *values, uint64_t elements)
+double pe_trained_check_price(const pe_weights *weights, uint64_t elements)
 {
-    return pe_values_set(values) ? CHECK_PRICE * (double)elements : 0;
+    return weights->set ? CHECK_PRICE * (double)elements : 0;
 }
 
-double pe_trained_price(const pe_values *values, const pe_recipe *recipe)
+double pe_trained_price(const pe_weights *weights, const pe_recipe *recipe)
 {
-    if (pe_values_set(values))
+    if (weights->set)
         return 10;
     switch (recipe->initialiser) {
     case PE_NORMAL:

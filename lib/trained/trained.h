@@ -25,6 +25,17 @@ extern const char *const pe_initialisers[];
     .name = "dim", .type = PE_INTEGER, .required = true, .stored = (tensor), .stored_axis = 1, \
     .minimum = 1, .maximum = PE_DIM_MAX, .unit = "columns"
 
+/* Where the trained tensors of a request come from, and what they are rounded to. */
+typedef struct pe_weights {
+    const pe_set *set;    /* NULL: they are drawn from the seed */
+    const char *set_name; /* NULL if there is none */
+    uint64_t seed;
+    pe_dtype dtype;
+} pe_weights;
+
+/* Read the parameters of PE_TRAINED_PARAMETERS, and the dtype. */
+pe_weights pe_weights_read(const pe_values *values);
+
 /* How a random tensor is drawn. */
 typedef struct pe_recipe {
     pe_initialiser initialiser;
@@ -45,10 +56,10 @@ typedef struct pe_trained {
     double scale;
 } pe_trained;
 
-/* For a scheme's plan: if the request names a stored set, check that it has a real tensor of
- * this name with `rank` axes, none of them empty, and with the extents of `shape` that are not
- * 0. If not, add a problem of the parameter `parameters` and return false. */
-bool pe_trained_check(const pe_values *values, const char *name, size_t rank,
+/* If the request names a stored set, check that it has a real tensor of this name with `rank`
+ * axes, none of them empty, and with the extents of `shape` that are not 0. If not, add a
+ * problem of the parameter `parameters` and return false. */
+bool pe_trained_check(const pe_weights *weights, const char *name, size_t rank,
                       const uint64_t *shape, pe_error *reterr);
 
 /* Check that every element of rows 0 … `last` has a 64-bit index, which its random number is
@@ -57,7 +68,7 @@ bool pe_trained_check_index(const char *parameter, double last, uint64_t columns
                             pe_error *reterr);
 
 /* The request's tensor `name` with `columns` columns; pe_trained_check has accepted it. */
-pe_trained pe_trained_of(const pe_values *values, const char *name, uint64_t columns,
+pe_trained pe_trained_of(const pe_weights *weights, const char *name, uint64_t columns,
                          const pe_recipe *recipe);
 
 /* The tensor that is drawn from a seed. */
@@ -79,10 +90,10 @@ double pe_trained_row_magnitude(const pe_trained *trained, uint64_t row);
 void pe_trained_fill(const pe_trained *trained, pe_dtype dtype, uint64_t first, uint64_t rows,
                      void *dst);
 
-/* Check that all elements of the tensor's first `rows` rows, stored or drawn, fit the requested
- * dtype after multiplication by `factor`. */
-void pe_trained_check_magnitude(pe_pace *pace, const pe_trained *trained,
-                                const pe_recipe *recipe, uint64_t rows, double factor);
+/* Check that all elements of the tensor's first `rows` rows, stored or drawn, fit the dtype
+ * after multiplication by `factor`. */
+void pe_trained_check_magnitude(pe_pace *pace, const pe_trained *trained, uint64_t rows,
+                                double factor, pe_dtype dtype);
 
 /* Check that no number of a stored tensor's first `rows` rows is beyond ±PE_TRAINED_LARGEST, so
  * that products of two or three of them neither overflow nor lose bits. False: a problem was
@@ -92,7 +103,7 @@ bool pe_trained_check_largest(pe_pace *pace, const pe_trained *trained, const ch
                               uint64_t rows);
 
 /* The price of reading or drawing an element, and of checking the magnitude of so many. */
-double pe_trained_price(const pe_values *values, const pe_recipe *recipe);
-double pe_trained_check_price(const pe_values *values, uint64_t elements);
+double pe_trained_price(const pe_weights *weights, const pe_recipe *recipe);
+double pe_trained_check_price(const pe_weights *weights, uint64_t elements);
 
 #endif

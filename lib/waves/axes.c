@@ -11,9 +11,9 @@
 
 #define ROOM_BYTES (32 << 10) /* for the entries of up to 64 frequencies */
 
-bool pe_axes_init(pe_axes *axes, size_t count, size_t pairs)
+bool pe_axes_init(pe_axes *axes)
 {
-    *axes = (pe_axes){.count = count, .pairs = pairs, .amplitude = {1, 0}};
+    const size_t pairs = axes->pairs;
     axes->axis_of_pair = malloc(pairs * sizeof *axes->axis_of_pair);
     axes->frequencies = calloc(pairs, sizeof *axes->frequencies);
     axes->sorted = malloc(pairs * sizeof *axes->sorted);

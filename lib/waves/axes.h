@@ -39,9 +39,9 @@ typedef struct pe_axes {
     uint32_t *columns;             /* the columns axis by axis; owned */
 } pe_axes;
 
-/* Allocate the arrays for `pairs` pairs, which belong to no axis and have frequency 0. False if
- * memory ran out; pe_axes_done frees what there is, then and later. */
-bool pe_axes_init(pe_axes *axes, size_t count, size_t pairs);
+/* Allocate the arrays for axes->pairs pairs, which belong to no axis and have frequency 0.
+ * False if memory ran out; pe_axes_done frees what there is, then and later. */
+bool pe_axes_init(pe_axes *axes);
 void pe_axes_done(pe_axes *axes);
 
 /* Sort the pairs by their axes, once layout, axis_of_pair and frequencies are set. */

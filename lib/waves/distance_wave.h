@@ -10,6 +10,9 @@ typedef struct pe_distance_wave {
     int64_t low, high; /* distances outside are clipped to this range */
 } pe_distance_wave;
 
+#define PE_DISTANCE_COLUMN_PRICE 30 /* of preparing a column */
+#define PE_DISTANCE_WAVE_PRICE   2  /* of writing an element */
+
 /* Prepare sinusoids of `dim` columns at the positions sign * distance, sign 1 or -1. False if
  * memory ran out; then there is nothing to free. */
 bool pe_distance_wave_init(pe_distance_wave *ret_wave, pe_dtype dtype, size_t dim, double base,

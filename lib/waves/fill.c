@@ -108,9 +108,7 @@ void pe_wave_fill(const pe_wave *wave, uint64_t first, uint64_t rows, void *dst)
     write_zeros(wave, first, rows, dst);
 }
 
-void pe_wave_fill_tensor(const pe_values *values, const pe_plan *plan, const void *state,
-                         pe_window window, void *dst)
+void pe_wave_fill_tensor(const void *state, pe_window window, void *dst)
 {
-    (void)values, (void)plan;
     pe_wave_fill(state, window.first, window.rows, dst);
 }

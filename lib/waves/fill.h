@@ -8,7 +8,6 @@
 void pe_wave_fill(const pe_wave *wave, uint64_t first, uint64_t rows, void *dst);
 
 /* The same as the fill hook of a scheme whose state is a pe_wave. */
-void pe_wave_fill_tensor(const pe_values *values, const pe_plan *plan, const void *state,
-                         pe_window window, void *dst);
+void pe_wave_fill_tensor(const void *state, pe_window window, void *dst);
 
 #endif

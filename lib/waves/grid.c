@@ -31,14 +31,11 @@ static void axis_done(pe_grid_axis *axis)
     free(axis->rows);
 }
 
-void pe_grid_free(void *state)
+void pe_grid_done(void *state)
 {
     pe_grid *grid = state;
-    if (!grid)
-        return;
     axis_done(&grid->x);
     axis_done(&grid->y);
-    free(grid);
 }
 
 static size_t table_bytes(const pe_grid_axis *axis)

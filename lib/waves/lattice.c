@@ -15,15 +15,13 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-void pe_lattice_free(void *state)
+void pe_lattice_done(void *state)
 {
     pe_lattice *lattice = state;
-    for (size_t a = 0; lattice && a < lattice->axis_count; a++) {
-        free(lattice->axes[a].wave.frequencies);
-        free(lattice->axes[a].wave.scaled_list);
+    for (size_t a = 0; a < lattice->axis_count; a++) {
+        pe_wave_done(&lattice->axes[a].wave);
         free(lattice->axes[a].table);
     }
-    free(lattice);
 }
 
 bool pe_lattice_prepare(pe_lattice *lattice)

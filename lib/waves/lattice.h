@@ -30,7 +30,7 @@ typedef struct pe_lattice {
     pe_dtype dtype;
 } pe_lattice;
 
-/* Fill the tables. False if memory ran out; pe_lattice_free frees the lattice then, too. */
+/* Fill the tables. False if memory ran out. */
 bool pe_lattice_prepare(pe_lattice *lattice);
 
 /* Write the rows of points [first, first + points). */
@@ -42,7 +42,7 @@ static inline bool pe_lattice_has_tables(double entries, pe_dtype dtype)
     return entries * (double)pe_dtype_size(dtype) <= PE_LATTICE_TABLE_BYTES;
 }
 
-/* Free a lattice from malloc with its waves and tables: the release hook of schemes. */
-void pe_lattice_free(void *state);
+/* Free waves and tables: the release hook of schemes whose state begins with a lattice. */
+void pe_lattice_done(void *state);
 
 #endif

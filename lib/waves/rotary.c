@@ -241,24 +241,13 @@ static void keep_the_last(const pe_values *values, pe_rotary *rotary)
 
 /* ---- rules between parameters ---- */
 
-/* Add a problem with a number, which may be absent. */
-static void refuse(const pe_values *values, const char *name, const char *rule,
-                   pe_error *reterr)
-{
-    char shown[PE_PRINT_MAX] = "";
-    if (pe_is_present(values, name))
-        pe_print_number(shown, pe_real(values, name));
-    pe_error_add(reterr, PE_OUT_OF_RANGE, name, shown, "%s", rule);
-}
-
 static void check_growth(const pe_values *values, const pe_rotary *rotary, pe_error *reterr)
 {
     if (rotary->width == 2)
-        refuse(
-            values, "dim",
+        pe_refuse(
+            values, "dim", reterr,
             "such that at least 4 columns turn with rope_type=ntk or dynamic, whose exponent "
-            "is dim/(dim-2)",
-            reterr);
+            "is dim/(dim-2)");
 }
 
 static void check_dynamic(const pe_values *values, const pe_rotary *rotary, pe_error *reterr)
@@ -269,28 +258,28 @@ static void check_dynamic(const pe_values *values, const pe_rotary *rotary, pe_e
     if (pe_is_present(values, "alpha"))
         return;
     if (!pe_is_present(values, "factor"))
-        refuse(values, "factor", "given with rope_type=dynamic, unless alpha is given", reterr);
+        pe_refuse(values, "factor", reterr,
+                  "given with rope_type=dynamic, unless alpha is given");
     if (!pe_is_present(values, "seq_len"))
-        refuse(values, "seq_len", "given with rope_type=dynamic, unless alpha is given",
-               reterr);
+        pe_refuse(values, "seq_len", reterr,
+                  "given with rope_type=dynamic, unless alpha is given");
     if (both)
-        refuse(values, "max_position_embeddings",
-               "left out with original_max_position_embeddings, which means the same with "
-               "rope_type=dynamic",
-               reterr);
+        pe_refuse(values, "max_position_embeddings", reterr,
+                  "left out with original_max_position_embeddings, which means the same with "
+                  "rope_type=dynamic");
     else if (rotary->original == 0)
-        refuse(values, "original_max_position_embeddings",
-               "given with rope_type=dynamic, unless max_position_embeddings or alpha is given",
-               reterr);
+        pe_refuse(
+            values, "original_max_position_embeddings", reterr,
+            "given with rope_type=dynamic, unless max_position_embeddings or alpha is given");
 }
 
 static void check_yarn(const pe_values *values, const pe_rotary *rotary, pe_error *reterr)
 {
     if (rotary->beta_fast < rotary->beta_slow)
-        refuse(values, "beta_fast", "at least beta_slow", reterr);
+        pe_refuse(values, "beta_fast", reterr, "at least beta_slow");
     if (rotary->theta == 1)
-        refuse(values, "rope_theta",
-               "above 1 with rope_type=yarn, which divides by its logarithm", reterr);
+        pe_refuse(values, "rope_theta", reterr,
+                  "above 1 with rope_type=yarn, which divides by its logarithm");
 }
 
 static void check_longrope(const pe_values *values, const pe_rotary *rotary, pe_error *reterr)
@@ -301,19 +290,18 @@ static void check_longrope(const pe_values *values, const pe_rotary *rotary, pe_
     pe_check_count(values, "short_factor", rotary->width / 2, "one for each frequency", reterr);
     pe_check_count(values, "long_factor", rotary->width / 2, "one for each frequency", reterr);
     if (!attention && rotary->factor == 0 && rotary->longest == 0)
-        refuse(values, "factor",
-               "given with rope_type=longrope, unless max_position_embeddings or "
-               "attention_factor is given",
-               reterr);
+        pe_refuse(values, "factor", reterr,
+                  "given with rope_type=longrope, unless max_position_embeddings or "
+                  "attention_factor is given");
     if (!attention && factor && rotary->original == 1)
-        refuse(values, "original_max_position_embeddings",
-               "at least 2 with rope_type=longrope, which divides by its logarithm", reterr);
+        pe_refuse(values, "original_max_position_embeddings", reterr,
+                  "at least 2 with rope_type=longrope, which divides by its logarithm");
 }
 
 static void check_llama3(const pe_values *values, const pe_rotary *rotary, pe_error *reterr)
 {
     if (rotary->high_freq_factor < rotary->low_freq_factor)
-        refuse(values, "high_freq_factor", "at least low_freq_factor", reterr);
+        pe_refuse(values, "high_freq_factor", reterr, "at least low_freq_factor");
 }
 
 /* ---- all types ---- */
@@ -327,10 +315,9 @@ static void check_width(const pe_values *values, const pe_rotary *rotary, pe_err
     if (rotary->type == PE_ROTARY_PROPORTIONAL)
         return;
     if (rotary->width < 2 || rotary->width % 2 != 0)
-        refuse(values, "partial_rotary_factor",
-               "such that dim * partial_rotary_factor, rounded down, is an even number of "
-               "columns, at least 2",
-               reterr);
+        pe_refuse(values, "partial_rotary_factor", reterr,
+                  "such that dim * partial_rotary_factor, rounded down, is an even number of "
+                  "columns, at least 2");
 }
 
 void pe_rotary_check(const pe_values *values, const pe_rotary *rotary, pe_error *reterr)
@@ -339,7 +326,8 @@ void pe_rotary_check(const pe_values *values, const pe_rotary *rotary, pe_error 
     if (pe_rotary_parts[rotary->type].check)
         pe_rotary_parts[rotary->type].check(values, rotary, reterr);
     if (pe_is_present(values, "attention_factor"))
-        pe_check_magnitude(values, "attention_factor", rotary->attention, reterr);
+        pe_check_magnitude(pe_requested_dtype(values), "attention_factor", rotary->attention,
+                           reterr);
 }
 
 void pe_rotary_write_frequencies(const pe_rotary *rotary, pe_wide *ret_frequencies)

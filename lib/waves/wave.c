@@ -67,40 +67,39 @@ pe_wide *pe_wave_ladder(size_t count, pe_fixed first, double base, uint64_t nume
     return frequencies;
 }
 
-pe_wave *pe_wave_new(const pe_values *values, size_t columns, pe_wave_layout layout,
-                     size_t row_columns)
+pe_wave pe_wave_read(const pe_values *values, size_t columns, pe_wave_layout layout,
+                     pe_error *reterr)
 {
-    pe_wave *wave = malloc(sizeof *wave);
-    pe_error unused; /* the plan has read the positions without a problem */
-    if (!wave)
-        return NULL;
-    pe_error_init(&unused);
-    *wave = (pe_wave){
-        .positions = pe_positions_read(values, &unused),
+    return (pe_wave){
+        .positions = pe_positions_read(values, reterr),
         .count = columns,
         .layout = layout,
         .columns = columns,
-        .row_columns = row_columns,
+        .row_columns = columns,
         .amplitude = 1,
         .dtype = pe_requested_dtype(values),
     };
-    return wave;
 }
 
-pe_wave *pe_wave_ready(pe_wave *wave)
+double pe_wave_entry_price(const pe_wave *wave)
 {
-    if (wave->frequencies)
-        return wave;
-    pe_wave_free(wave);
-    return NULL;
+    return wave->dtype != PE_F64 && !wave->positions.list ? 1 : 3;
 }
 
-pe_wave *pe_wave_scale_positions(pe_wave *wave, double scale)
+void pe_wave_add(pe_plan *plan, const pe_wave *wave, const char *name)
+{
+    pe_plan_add(plan, name, wave->dtype, 2,
+                (uint64_t[]){wave->positions.count, wave->row_columns});
+    pe_plan_price(plan, pe_wave_entry_price(wave));
+    plan->price += PE_WAVE_FREQUENCY_PRICE * (double)wave->row_columns;
+}
+
+bool pe_wave_scale_positions(pe_wave *wave, double scale)
 {
     pe_positions *positions = &wave->positions;
     int exponent;
     if (scale == 1 || !wave->frequencies)
-        return pe_wave_ready(wave);
+        return wave->frequencies != NULL;
     (void)frexp(scale, &exponent);
     const double power = ldexp(1, exponent > 0 ? exponent : 0);
     for (size_t i = 0; i < wave->count; i++) /* the factor is at most 1 */
@@ -108,16 +107,12 @@ pe_wave *pe_wave_scale_positions(pe_wave *wave, double scale)
     positions->offset *= power;
     positions->step *= power;
     if (!positions->list)
-        return wave;
+        return true;
     wave->scaled_list = malloc(positions->count * sizeof *wave->scaled_list);
-    if (!wave->scaled_list) {
-        pe_wave_free(wave);
-        return NULL;
-    }
-    for (uint64_t row = 0; row < positions->count; row++)
+    for (uint64_t row = 0; wave->scaled_list && row < positions->count; row++)
         wave->scaled_list[row] = positions->list[row] * power;
     positions->list = wave->scaled_list;
-    return wave;
+    return positions->list != NULL;
 }
 
 void pe_wave_write_radians(pe_dtype dtype, const pe_wide *frequencies, uint64_t count,
@@ -128,25 +123,9 @@ void pe_wave_write_radians(pe_dtype dtype, const pe_wide *frequencies, uint64_t 
         pe_round_dd(dtype, dd_snap(pe_phase_radians(frequencies[i])), at);
 }
 
-double pe_wave_price(const pe_values *values, const pe_plan *plan)
+void pe_wave_done(void *state)
 {
-    const pe_tensor *tensor = &plan->tensors[0];
-    (void)values;
-    return 60 * (double)tensor->shape[tensor->rank - 1];
-}
-
-double pe_wave_element_price(const pe_values *values, const pe_plan *plan, size_t tensor)
-{
-    bool even = plan->tensors[tensor].dtype != PE_F64 && !pe_is_present(values, "positions");
-    return even ? 1 : 3;
-}
-
-void pe_wave_free(void *state)
-{
-    pe_wave *wave = state;
-    if (wave) {
-        free(wave->frequencies);
-        free(wave->scaled_list);
-    }
-    free(wave);
+    const pe_wave *wave = state;
+    free(wave->frequencies);
+    free(wave->scaled_list);
 }

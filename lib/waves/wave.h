@@ -103,20 +103,22 @@ static inline size_t pe_wave_row_bytes(const pe_wave *wave)
     return wave->row_columns * pe_dtype_size(wave->dtype);
 }
 
-/* Create a wave with the positions and the dtype of a request, `count` = columns and
- * amplitude 1. The caller sets the frequencies and whatever else differs. NULL if memory ran
- * out. */
-pe_wave *pe_wave_new(const pe_values *values, size_t columns, pe_wave_layout layout,
-                     size_t row_columns);
+/* The wave of a request, with its positions and dtype, as many columns and frequencies, and
+ * amplitude 1. The caller sets whatever differs, and in the end the frequencies. */
+pe_wave pe_wave_read(const pe_values *values, size_t columns, pe_wave_layout layout,
+                     pe_error *reterr);
 
-/* Return the wave if it has frequencies. If their allocation failed, free the wave and return
- * NULL. */
-pe_wave *pe_wave_ready(pe_wave *wave);
+/* Plan the tensor [positions, columns] of a wave, and what it costs. */
+void pe_wave_add(pe_plan *plan, const pe_wave *wave, const char *name);
 
-/* The same after multiplying every position by `scale`, 2^-20 … 2^20, exactly: the positions by
- * a power of two of at most 2·scale, which must leave them within ±2^53, and the frequencies by
- * the rest. */
-pe_wave *pe_wave_scale_positions(pe_wave *wave, double scale);
+/* What a frequency of a wave, with the seeds of a block of rows, and an entry cost. */
+#define PE_WAVE_FREQUENCY_PRICE 60
+double pe_wave_entry_price(const pe_wave *wave);
+
+/* Multiply every position by `scale`, 2^-20 … 2^20, exactly: the positions by a power of two of
+ * at most 2·scale, which must leave them within ±2^53, and the frequencies by the rest. False:
+ * memory ran out, now or when the frequencies were allocated. */
+bool pe_wave_scale_positions(pe_wave *wave, double scale);
 
 /* Compute the frequencies base^(-i·numerator/denominator), i = 0 … count-1, base >= 1, as turns
  * per position. NULL if memory ran out. */
@@ -140,12 +142,8 @@ void pe_wave_geometric_from(pe_wide first, size_t count, double base, uint64_t n
 void pe_wave_write_radians(pe_dtype dtype, const pe_wide *frequencies, uint64_t count,
                            void *dst);
 
-/* What most schemes of waves cost: pe_scheme.price and .element_price. A frequency, with the
- * seeds of a block of rows, costs as much as some tens of entries. */
-double pe_wave_price(const pe_values *values, const pe_plan *plan);
-double pe_wave_element_price(const pe_values *values, const pe_plan *plan, size_t tensor);
-
-/* Free the frequencies and the wave, a pe_wave from malloc: the release hook of schemes. */
-void pe_wave_free(void *state);
+/* Free the frequencies and the scaled positions: the release hook of schemes whose state is, or
+ * begins with, a wave. */
+void pe_wave_done(void *wave);
 
 #endif

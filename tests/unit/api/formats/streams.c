@@ -12,24 +12,25 @@
 
 /* ---- a scheme of several tensors: element e of tensor t is 1000·t + e ---- */
 
-static void plan_several(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
+static void read_several(const pe_values *values, void *ret_state, pe_plan *plan,
+                         pe_error *reterr)
 {
     (void)reterr;
     uint64_t n = (uint64_t)pe_integer(values, "length");
-    pe_plan_add(ret_plan, "matrix", PE_F32, 2, (uint64_t[]){n, 3});
-    pe_plan_add(ret_plan, "line", PE_I32, 1, (uint64_t[]){n});
-    pe_plan_add(ret_plan, "block", PE_F64, 4, (uint64_t[]){n, 2, 1, 3});
-    pe_plan_add(ret_plan, "cube", PE_F16, 3, (uint64_t[]){2, 2, 5 * n});
-    ret_plan->tensors[3].rows = 20; /* a row of the plan is a fifth of a row of the last axis */
+    *(const pe_plan **)ret_state = plan;
+    pe_plan_add(plan, "matrix", PE_F32, 2, (uint64_t[]){n, 3});
+    pe_plan_add(plan, "line", PE_I32, 1, (uint64_t[]){n});
+    pe_plan_add(plan, "block", PE_F64, 4, (uint64_t[]){n, 2, 1, 3});
+    pe_plan_add(plan, "cube", PE_F16, 3, (uint64_t[]){2, 2, 5 * n});
+    plan->tensors[3].rows = 20; /* a row of the plan is a fifth of a row of the last axis */
 }
 
 static uint64_t filled[4]; /* rows that were computed, of each tensor */
 
-static void fill_several(const pe_values *values, const pe_plan *plan, const void *state,
-                         pe_window window, void *dst)
+static void fill_several(const void *state, pe_window window, void *dst)
 {
     filled[window.tensor] += window.rows;
-    (void)values, (void)state;
+    const pe_plan *plan = *(const pe_plan *const *)state;
     const pe_tensor *tensor = &plan->tensors[window.tensor];
     uint64_t row = tensor->elements / tensor->rows;
     for (uint64_t e = 0; e < window.rows * row; e++) {
@@ -56,7 +57,8 @@ static const pe_scheme SEVERAL = {
              .reference = "",
              .revision = 1,
              PE_LIST(parameter, LENGTH)},
-    .plan = plan_several,
+    .state_size = sizeof(const pe_plan *),
+    .read = read_several,
     .fill = fill_several,
     .streamable = true,
 };
@@ -273,19 +275,19 @@ END_TEST
 
 static pe_status failure;
 
-static void *fail_to_prepare(const pe_values *values, const pe_plan *plan,
-                             const pe_runner *runner, pe_error *reterr)
+static bool fail_to_prepare(void *state, pe_pace *pace)
 {
-    (void)values, (void)plan, (void)runner;
-    pe_error_add(reterr, failure, "length", "9", "what it cannot be");
-    return NULL;
+    (void)state;
+    pe_error_add(pace->reterr, failure, "length", "9", "what it cannot be");
+    return false;
 }
 
-static void plan_matrix(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
+static void read_matrix(const pe_values *values, void *ret_state, pe_plan *plan,
+                        pe_error *reterr)
 {
-    (void)reterr;
+    (void)ret_state, (void)reterr;
     uint64_t n = (uint64_t)pe_integer(values, "length");
-    pe_plan_add(ret_plan, "matrix", PE_F32, 2, (uint64_t[]){n, 3});
+    pe_plan_add(plan, "matrix", PE_F32, 2, (uint64_t[]){n, 3});
 }
 
 START_TEST(a_failing_preparation_is_told_in_every_format)
@@ -295,7 +297,7 @@ START_TEST(a_failing_preparation_is_told_in_every_format)
     pe_argument argument = {"length", "9", PE_KIND_ANY};
     pe_request *request;
     pe_error error;
-    failing.plan = plan_matrix;
+    failing.read = read_matrix;
     failing.prepare = fail_to_prepare;
     ck_assert_int_eq(pe_request_new(&failing, &argument, 1, &UNIT_LIMITS, &request, &error),
                      PE_OK);

@@ -8,24 +8,30 @@
 #include <string.h>
 
 /* A scheme with a table from a stored set, or seeded. */
-static void plan_toy(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
+typedef struct toy_state {
+    uint64_t dim;
+    const pe_set_tensor *table; /* NULL: seeded */
+} toy_state;
+
+/* A scheme with a table from a stored set, or seeded. */
+static void read_toy(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
 {
     const pe_set *set = pe_values_set(values);
-    if (set && !pe_set_tensor_find(set, "table"))
+    toy_state *toy = ret_state;
+    toy->table = set ? pe_set_tensor_find(set, "table") : NULL;
+    toy->dim = (uint64_t)pe_integer(values, "dim");
+    if (set && !toy->table)
         pe_error_add(reterr, PE_OUT_OF_RANGE, "parameters", "", "a set with a tensor table");
     else
-        pe_plan_add(ret_plan, "toy", PE_F64, 2,
-                    (uint64_t[]){1, (uint64_t)pe_integer(values, "dim")});
+        pe_plan_add(plan, "toy", PE_F64, 2, (uint64_t[]){1, toy->dim});
 }
 
-static void fill_toy(const pe_values *values, const pe_plan *plan, const void *state,
-                     pe_window window, void *dst)
+static void fill_toy(const void *state, pe_window window, void *dst)
 {
-    (void)plan, (void)state, (void)window;
-    const pe_set *set = pe_values_set(values);
-    for (int64_t i = 0; i < pe_integer(values, "dim"); i++)
-        ((double *)dst)[i] =
-            set ? pe_set_element(pe_set_tensor_find(set, "table"), (uint64_t)i) : (double)i;
+    (void)window;
+    const toy_state *toy = state;
+    for (uint64_t i = 0; i < toy->dim; i++)
+        ((double *)dst)[i] = toy->table ? pe_set_element(toy->table, i) : (double)i;
 }
 
 static const pe_parameter TOY_PARAMETERS[] = {
@@ -41,7 +47,8 @@ static const pe_parameter TOY_PARAMETERS[] = {
 
 static const pe_scheme TOY = {
     .info = {.name = "toy", .revision = 1, PE_LIST(parameter, TOY_PARAMETERS)},
-    .plan = plan_toy,
+    .state_size = sizeof(toy_state),
+    .read = read_toy,
     .fill = fill_toy,
 };
 

@@ -257,30 +257,28 @@ END_TEST
 static int preparations;
 static bool preparation_fails;
 
-static void plan_one(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
+static void read_one(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
 {
-    (void)values, (void)reterr;
-    pe_plan_add(ret_plan, "one", PE_I32, 1, (uint64_t[]){1});
+    (void)values, (void)ret_state, (void)reterr;
+    pe_plan_add(plan, "one", PE_I32, 1, (uint64_t[]){1});
 }
 
-static void *prepare_maybe(const pe_values *values, const pe_plan *plan,
-                           const pe_runner *runner, pe_error *reterr)
+static bool prepare_maybe(void *state, pe_pace *pace)
 {
-    (void)values, (void)plan, (void)runner, (void)reterr;
+    (void)state, (void)pace;
     preparations++;
-    return preparation_fails ? NULL : malloc(1);
+    return !preparation_fails;
 }
 
-static void fill_one(const pe_values *values, const pe_plan *plan, const void *state,
-                     pe_window window, void *dst)
+static void fill_one(const void *state, pe_window window, void *dst)
 {
-    (void)values, (void)plan, (void)state, (void)window;
+    (void)state, (void)window;
     *(int32_t *)dst = 1;
 }
 
 static const pe_scheme MOODY = {
     .info = {.name = "moody", .revision = 1},
-    .plan = plan_one,
+    .read = read_one,
     .prepare = prepare_maybe,
     .fill = fill_one,
 };

@@ -30,36 +30,36 @@ static pe_cache_stats stats(void)
 static const pe_parameter KEY[] = {
     {.name = "key", .type = PE_INTEGER, .required = true, .minimum = 0, .maximum = 1000}};
 
-static void plan_key(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
+static void read_key(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
 {
-    (void)values, (void)reterr;
-    pe_plan_add(ret_plan, "key", PE_I32, 1, (uint64_t[]){64});
+    (void)reterr;
+    *(int32_t *)ret_state = (int32_t)pe_integer(values, "key");
+    pe_plan_add(plan, "key", PE_I32, 1, (uint64_t[]){64});
 }
 
-static void *prepare_key(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
-                         pe_error *reterr)
+static bool prepare_key(void *state, pe_pace *pace)
 {
-    (void)plan, (void)runner, (void)reterr;
+    (void)pace;
+    const int32_t *key = state;
     atomic_fetch_add(&preparing, 1);
     while (atomic_load(&preparing) < await_preparing || stats().coalesced < await_coalesced)
         sched_yield();
-    while (pe_integer(values, "key") == 1000 && !atomic_load(&release_all))
+    while (*key == 1000 && !atomic_load(&release_all))
         sched_yield();
     atomic_fetch_add(&prepared, 1);
-    return preparation_fails ? NULL : malloc(1);
+    return !preparation_fails;
 }
 
-static void fill_key(const pe_values *values, const pe_plan *plan, const void *state,
-                     pe_window window, void *dst)
+static void fill_key(const void *state, pe_window window, void *dst)
 {
-    (void)plan, (void)state;
     for (uint64_t i = 0; i < window.rows; i++)
-        ((int32_t *)dst)[i] = (int32_t)pe_integer(values, "key");
+        ((int32_t *)dst)[i] = *(const int32_t *)state;
 }
 
 static const pe_scheme WAITING = {
     .info = {.name = "waiting", .revision = 1, PE_LIST(parameter, KEY)},
-    .plan = plan_key,
+    .state_size = sizeof(int32_t),
+    .read = read_key,
     .prepare = prepare_key,
     .fill = fill_key,
 };
@@ -237,14 +237,10 @@ static bool is_abandoned(void *context)
     return atomic_exchange(&caller_left, false);
 }
 
-static void *prepare_watched(const pe_values *values, const pe_plan *plan,
-                             const pe_runner *runner, pe_error *reterr)
+static bool prepare_watched(void *state, pe_pace *pace)
 {
-    void *state = prepare_key(values, plan, runner, reterr);
-    if (pe_may_go_on(runner, values, 0.5, reterr))
-        return state;
-    free(state);
-    return NULL;
+    return prepare_key(state, pace) &&
+           pe_may_go_on(pace->runner, pace->scheme, 0.5, pace->reterr);
 }
 
 START_TEST(threads_that_wait_for_an_abandoned_computation_compute_anew)

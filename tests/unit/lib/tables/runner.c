@@ -96,32 +96,30 @@ END_TEST
 
 /* ---- cancelling ---- */
 
-static void plan_slow(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
+static void read_slow(const pe_values *values, void *ret_state, pe_plan *plan, pe_error *reterr)
 {
-    (void)values, (void)reterr;
-    pe_plan_add(ret_plan, "slow", PE_I32, 1, (uint64_t[]){1});
+    (void)values, (void)ret_state, (void)reterr;
+    pe_plan_add(plan, "slow", PE_I32, 1, (uint64_t[]){1});
 }
 
-static void *prepare_slow(const pe_values *values, const pe_plan *plan, const pe_runner *runner,
-                          pe_error *reterr)
+static bool prepare_slow(void *state, pe_pace *pace)
 {
-    (void)plan;
+    (void)state;
     for (int i = 0; i < 8; i++)
-        if (!pe_may_go_on(runner, values, i / 8.0, reterr))
-            return NULL;
-    return malloc(1);
+        if (!pe_may_go_on(pace->runner, pace->scheme, i / 8.0, pace->reterr))
+            return false;
+    return true;
 }
 
-static void fill_slow(const pe_values *values, const pe_plan *plan, const void *state,
-                      pe_window window, void *dst)
+static void fill_slow(const void *state, pe_window window, void *dst)
 {
-    (void)values, (void)plan, (void)state, (void)window;
+    (void)state, (void)window;
     memset(dst, 0, 4);
 }
 
 static const pe_scheme SLOW = {
     .info = {.name = "slow", .revision = 1},
-    .plan = plan_slow,
+    .read = read_slow,
     .prepare = prepare_slow,
     .fill = fill_slow,
     .streamable = true,

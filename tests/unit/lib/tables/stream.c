@@ -230,7 +230,6 @@ static void check_grid(const grid_case *grid)
              (unsigned long long)grid->height, (unsigned long long)grid->width,
              (unsigned long long)grid->dim, grid->options);
     pe_request *request = endless_request("sinusoidal_2d", query);
-    const pe_scheme *scheme = pe_request_scheme(request);
     void *state;
     pe_error error;
     pe_error_init(&error);
@@ -245,12 +244,11 @@ static void check_grid(const grid_case *grid)
         uint64_t count = 1 + unit_random(&random) % most;
         if (count > rows - starts[i])
             count = rows - starts[i];
-        scheme->fill(&request->values, &request->plan, state, (pe_window){0, starts[i], count},
-                     data);
+        pe_request_fill(request, state, (pe_window){0, starts[i], count}, data);
         check_elements(grid, data, starts[i] * row, (size_t)(count * row));
     }
     free(data);
-    scheme->release(state);
+    pe_request_release(request, state);
     pe_request_unref(request);
 }
 
@@ -339,16 +337,16 @@ END_TEST
 static uint64_t rows_filled; /* number of rows */
 static uint64_t rows_seen;   /* the largest index, plus 1 */
 
-static void plan_counted(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
+static void read_counted(const pe_values *values, void *ret_state, pe_plan *plan,
+                         pe_error *reterr)
 {
-    (void)values, (void)reterr;
-    pe_plan_add(ret_plan, "encoding", PE_F32, 2, (uint64_t[]){1000, 3});
+    (void)values, (void)ret_state, (void)reterr;
+    pe_plan_add(plan, "encoding", PE_F32, 2, (uint64_t[]){1000, 3});
 }
 
-static void fill_counted(const pe_values *values, const pe_plan *plan, const void *state,
-                         pe_window window, void *dst)
+static void fill_counted(const void *state, pe_window window, void *dst)
 {
-    (void)values, (void)plan, (void)state;
+    (void)state;
     rows_filled += window.rows;
     if (window.first + window.rows > rows_seen)
         rows_seen = window.first + window.rows;
@@ -360,7 +358,7 @@ START_TEST(only_the_rows_of_the_part_that_is_read_are_computed)
 {
     static const pe_scheme counted = {
         .info = {.name = "counted", .formula = "", .convention = "", .reference = ""},
-        .plan = plan_counted,
+        .read = read_counted,
         .fill = fill_counted,
         .streamable = true,
     };

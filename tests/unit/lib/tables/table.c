@@ -6,19 +6,20 @@
 #include <string.h>
 
 /* A scheme of three tensors of different dtypes; element e of tensor t is 100·t + e. */
-static void plan_three(const pe_values *values, pe_plan *ret_plan, pe_error *reterr)
+static void read_three(const pe_values *values, void *ret_state, pe_plan *plan,
+                       pe_error *reterr)
 {
     (void)reterr;
     uint64_t length = (uint64_t)pe_integer(values, "length");
-    pe_plan_add(ret_plan, "first", PE_F32, 2, (uint64_t[]){length, 3});
-    pe_plan_add(ret_plan, "second", PE_I32, 1, (uint64_t[]){length});
-    pe_plan_add(ret_plan, "third", PE_F64, 2, (uint64_t[]){length, 1});
+    *(const pe_plan **)ret_state = plan;
+    pe_plan_add(plan, "first", PE_F32, 2, (uint64_t[]){length, 3});
+    pe_plan_add(plan, "second", PE_I32, 1, (uint64_t[]){length});
+    pe_plan_add(plan, "third", PE_F64, 2, (uint64_t[]){length, 1});
 }
 
-static void fill_three(const pe_values *values, const pe_plan *plan, const void *state,
-                       pe_window window, void *dst)
+static void fill_three(const void *state, pe_window window, void *dst)
 {
-    (void)values, (void)state;
+    const pe_plan *plan = *(const pe_plan *const *)state;
     const pe_tensor *tensor = &plan->tensors[window.tensor];
     ck_assert_uint_eq(window.first, 0);
     ck_assert_uint_eq(window.rows, tensor->shape[0]);
@@ -38,7 +39,8 @@ static const pe_parameter LENGTH[] = {
 
 static const pe_scheme THREE = {
     .info = {.name = "three", .revision = 1, PE_LIST(parameter, LENGTH)},
-    .plan = plan_three,
+    .state_size = sizeof(const pe_plan *),
+    .read = read_three,
     .fill = fill_three,
 };
 

@@ -242,7 +242,6 @@ END_TEST
 static void check_fill(const char *scheme_name, const char *query)
 {
     pe_request *request = unit_legal_request(scheme_name, query);
-    const pe_scheme *scheme = pe_request_scheme(request);
     pe_table *whole = unit_table(scheme_name, query);
     void *state;
     pe_error error;
@@ -255,8 +254,7 @@ static void check_fill(const char *scheme_name, const char *query)
         for (size_t first = 0; first < count; first += 1 + count / 9) {
             for (size_t n = 1; first + n <= count; n += 1 + count / 7) {
                 memset(part, 0xaa, count * all.bytes + 1);
-                scheme->fill(&request->values, &request->plan, state, (pe_window){t, first, n},
-                             part);
+                pe_request_fill(request, state, (pe_window){t, first, n}, part);
                 ck_assert_msg(!memcmp(part, all.data + first * all.bytes, n * all.bytes),
                               "%s?%s: %zu rows from %zu on", scheme_name, query, n, first);
                 ck_assert_uint_eq(part[n * all.bytes], 0xaa); /* not written */
@@ -264,7 +262,7 @@ static void check_fill(const char *scheme_name, const char *query)
         }
         free(part);
     }
-    (scheme->release ? scheme->release : free)(state);
+    pe_request_release(request, state);
     pe_table_unref(whole);
     pe_request_unref(request);
 }

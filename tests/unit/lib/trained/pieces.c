@@ -40,18 +40,12 @@ static void with_pieces(void (*check)(const pe_pieces *pieces))
     ck_assert_int_eq(pe_request_new(pe_scheme_find("fire"), query.arguments, query.count,
                                     &UNIT_SET_LIMITS, &request, &error),
                      PE_OK);
-    pe_value values[40];
-    const pe_scheme *scheme = pe_scheme_find("fire");
-    size_t count = pe_all_parameter_count(pe_scheme_describe(scheme));
-    ck_assert_uint_le(count, UNIT_COUNT(values));
-    for (size_t i = 0; i < count; i++)
-        values[i] = *pe_request_value(request, i);
-    const pe_values read = {scheme, values};
     const pe_runner runner = {.context = NULL};
-    pe_pace pace = {.runner = &runner, .values = &read, .reterr = &error};
+    const pe_weights weights = {.set = pe_request_set(request), .dtype = PE_F32};
+    pe_pace pace = {.runner = &runner, .reterr = &error};
     pe_pieces pieces;
     pe_error_init(&error);
-    ck_assert(pe_pieces_init(&pieces, UNITS, OUTPUTS, &pace));
+    ck_assert(pe_pieces_init(&pieces, &weights, UNITS, OUTPUTS, &pace));
     check(&pieces);
     pe_pieces_done(&pieces);
     pe_request_unref(request);
