@@ -106,7 +106,7 @@ struct pe_scheme {
 
     /* Complete a copy of the state by what all rows share, such as frequencies. The copy stays
      * where it is. False if memory ran out or a problem was added to pace->reterr. NULL: there
-     * is nothing to add. */
+     * is nothing to add, and `fill` is handed the state that was read. */
     bool (*prepare)(void *state, pe_pace *pace);
 
     /* Write a window of a tensor. It cannot fail, and a window has the same bits as that part

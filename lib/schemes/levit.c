@@ -105,6 +105,7 @@ static void read(const pe_values *values, void *ret_state, pe_plan *plan, pe_err
                                               .width = width,
                                               .symmetric = true};
     state->index.element_size = sizeof(int32_t);
+    /* both are copied from their lines */
     pe_relative_add(plan, relative, "bias", weights->dtype, heads, 0, 2);
     pe_plan_price(plan, 2);
     pe_relative_add(plan, relative, "index", PE_I32, 0, 0, 2);

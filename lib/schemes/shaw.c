@@ -127,13 +127,13 @@ static void plan_table(shaw *state, size_t index, const pe_weights *weights,
     const uint64_t distances = distances_of(state), shape[2] = {distances, state->dim};
     double price = state->sinusoidal ? 2 : pe_trained_price(weights, &pe_relative_recipe);
     struct shaw_table *table = &state->tables[index];
-    if (relative->compact)
+    if (relative->compact) {
         pe_plan_add(plan, name, state->dtype, 2, shape);
-    else
+        pe_plan_price(plan, price);
+    } else {
         table->toeplitz =
             pe_relative_add(plan, relative, name, state->dtype, 0, state->dim, price);
-    if (relative->compact)
-        pe_plan_price(plan, price);
+    }
     table->trained = pe_trained_of(weights, name, state->dim, &pe_relative_recipe);
     plan->price += pe_trained_check_price(weights, distances * state->dim);
 }
