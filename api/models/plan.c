@@ -62,7 +62,7 @@ static void note_code(model_planner *planner, json_t *config)
         if (!is_common(path))
             keys = model_keep(planner, json_sprintf("%s%s%s", keys, *keys ? ", " : "", path));
     }
-    if (!*keys || !json_is_object(json_object_get(config, "auto_map")))
+    if (!*keys || planner->is_own_code || !json_is_object(json_object_get(config, "auto_map")))
         return;
     plan->warning = model_keep(
         planner,
