@@ -184,7 +184,11 @@ static bool describes_component(const char *key, const json_t *object)
            (named || json_is_string(json_object_get(object, "model_type")));
 }
 
-void model_note_left_out(model_planner *planner, json_t *object, const char *path)
+#define LEFT_OUT_LISTED 8 /* of more the number is told */
+
+/* Note what an object leaves out, and count it. `path` is its own, "" for the whole. */
+static void note_left_out(model_planner *planner, json_t *object, const char *path,
+                          size_t *count)
 {
     const char *key;
     json_t *value;
@@ -194,12 +198,22 @@ void model_note_left_out(model_planner *planner, json_t *object, const char *pat
             continue;
         const char *inner =
             model_keep(planner, *path ? json_sprintf("%s.%s", path, key) : json_string(key));
-        if (json_object_get(planner->used, inner) && !*path)
-            model_note_left_out(planner, value, inner);
-        else if (!json_object_get(planner->used, inner))
+        bool used = json_object_get(planner->used, inner) != NULL;
+        if (used && !*path)
+            note_left_out(planner, value, inner, count);
+        else if (!used && (*count)++ < LEFT_OUT_LISTED)
             model_note(planner->plan->notes,
                        "%s describes a component that no rule of this type reads: it is left "
                        "out.",
                        inner);
     }
+}
+
+void model_note_left_out(model_planner *planner, json_t *config)
+{
+    size_t count = 0;
+    note_left_out(planner, config, "", &count);
+    if (count > LEFT_OUT_LISTED)
+        model_note(planner->plan->notes, "%zu more objects of the config are left out.",
+                   count - LEFT_OUT_LISTED);
 }

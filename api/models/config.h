@@ -8,9 +8,10 @@ typedef struct model_planner {
     api_model_plan *plan;
     const pe_limits *limits;
     pe_error *error;
-    json_t *used;    /* the paths that have changed something, as the keys of an object */
-    bool is_unasked; /* what is planned now was not asked for */
-    bool is_full;    /* there were more components or parts than a plan has room for */
+    json_t *used;     /* the paths that have changed something, as the keys of an object */
+    bool is_unasked;  /* what is planned now was not asked for */
+    bool is_own_code; /* a row of code that comes with the checkpoint has been applied */
+    bool is_full;     /* there were more components or parts than a plan has room for */
 } model_planner;
 
 typedef struct model_config model_config;

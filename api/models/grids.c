@@ -291,6 +291,7 @@ void model_plan_grid(model_config *config, const void *grid_rule)
 void model_plan_word(model_config *config, const void *word_rule)
 {
     const word_facts *facts = word_rule;
+    config->planner->is_own_code |= facts->own_code;
     if (!facts->kind) {
         model_note(config->planner->plan->notes, "%s", facts->note);
         return;

@@ -57,12 +57,15 @@ static void note_code(model_planner *planner, json_t *config)
 {
     api_model_plan *plan = planner->plan;
     const char *keys = "";
+    size_t count = 0;
     for (size_t i = 0; i < json_array_size(plan->not_used); i++) {
         const char *path = json_string_value(json_array_get(plan->not_used, i));
-        if (!is_common(path))
+        if (!is_common(path) && count++ < 4)
             keys = model_keep(planner, json_sprintf("%s%s%s", keys, *keys ? ", " : "", path));
     }
-    if (!*keys || !json_is_object(json_object_get(config, "auto_map")))
+    if (count > 4)
+        keys = model_keep(planner, json_sprintf("%s and others", keys));
+    if (!*keys || planner->is_own_code || !json_is_object(json_object_get(config, "auto_map")))
         return;
     plan->warning = model_keep(
         planner,
@@ -99,7 +102,7 @@ static void make_plan(api_model_plan *plan, json_t *object, const pe_limits *lim
     else
         model_plan_type(&config);
     model_list_unused(&planner, object);
-    model_note_left_out(&planner, object, "");
+    model_note_left_out(&planner, object);
     note_code(&planner, object);
     if (planner.is_full)
         pe_error_add(reterr, PE_OUT_OF_RANGE, "body", "",

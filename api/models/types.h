@@ -52,9 +52,8 @@ typedef struct stack_facts {
 } stack_facts;
 void model_plan_stack(model_config *config, const void *facts);
 
-/* Note the objects of a config that describe components and that no rule has read. `path` is
- * that of the object, "" for the whole. */
-void model_note_left_out(model_planner *planner, json_t *object, const char *path);
+/* Note the objects of a config that describe components and that no rule has read. */
+void model_note_left_out(model_planner *planner, json_t *config);
 
 /* ---- absolute.c ---- */
 
@@ -241,6 +240,7 @@ typedef struct word_facts {
     const char *kind; /* "convolution": a part without numbers; NULL: no part */
     const char *note;
     const char *keys; /* of a number to show */
+    bool own_code;    /* the row is of code that comes with the checkpoint */
 } word_facts;
 void model_plan_word(model_config *config, const void *facts);
 

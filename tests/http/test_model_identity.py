@@ -68,6 +68,21 @@ class Code(Identity):
         self.assertNotIn("\n", self.plan(plain).json()["summary"])
 
 
+class LeftOut(Identity):
+    def test_components_that_no_rule_reads_are_noted(self):
+        config = {"model_type": "idefics2", "perceiver_config": {"model_type": "idefics2"}}
+        notes = self.plan(config).json()["notes"]
+        self.assertEqual(1, len([note for note in notes if "perceiver_config" in note]))
+        nested = {"model_type": "qwen2_5_omni", "thinker_config": {"other_config": {"a": 1}}}
+        self.assertIn("thinker_config.other_config", str(self.plan(nested).json()["notes"]))
+
+    def test_many_of_them_are_counted(self):
+        config = {"model_type": "llama", **{f"k{i}_config": {"a": 1} for i in range(20000)}}
+        notes = self.plan(config).json()["notes"]
+        self.assertEqual(9, len(notes))
+        self.assertIn("19992 more", notes[-1])
+
+
 class Names(Identity):
     def test_names_are_found_whatever_their_case_and_owner(self):
         own = self.get("/v1/models/llama-3.1-8b?plan=true").json()
