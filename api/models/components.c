@@ -175,9 +175,10 @@ void model_plan_stack(model_config *config, const void *stack_rule)
 /* Whether an object describes a component: by its own model_type, or by its name. */
 static bool describes_component(const char *key, const json_t *object)
 {
-    static const char SUFFIX[] = "_config", OTHERS[] = "quantization_config generation_config "
-                                                       "compression_config attn_config "
-                                                       "ffn_config ssm_config";
+    static const char SUFFIX[] = "_config", OTHERS[] =
+                                                "quantization_config generation_config "
+                                                "compression_config attn_config "
+                                                "ffn_config ssm_config linear_attn_config";
     size_t length = strlen(key), suffix = sizeof SUFFIX - 1;
     bool named = length > suffix && strcmp(key + length - suffix, SUFFIX) == 0;
     return json_object_size(object) > 0 && !model_lists(OTHERS, key) &&

@@ -131,7 +131,7 @@ static void add_axes(const model_config *config, const grid_facts *facts, const 
 {
     api_origin from;
     json_t *sizes = json_array();
-    json_t *widths = model_list(config, "axes_dims_rope", &from);
+    json_t *widths = model_list(config, "axes_dims_rope|rope_axes_dim|axes_dim", &from);
     if (facts->frames_keys)
         json_array_append_new(sizes, json_real(read_frames(config, facts)));
     json_array_append_new(sizes, json_real(grid->height));

@@ -285,9 +285,11 @@
 static const model_type TYPES[] = {
 #include "models/types_absolute.def"
 #include "models/types_audio.def"
+#include "models/types_diffusion.def"
 #include "models/types_experts.def"
 #include "models/types_none.def"
 #include "models/types_relative.def"
+#include "models/types_remote.def"
 #include "models/types_several.def"
 #include "models/types_text.def"
 #include "models/types_towers.def"
