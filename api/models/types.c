@@ -53,9 +53,9 @@
 /* ---- rules that several rows share ---- */
 
 #define UNKNOWN_TO_TRANSFORMERS                                                                \
-    SAY("transformers does not know this model type: these are the facts of the code that "    \
-        "comes "                                                                               \
-        "with the checkpoint.")
+    RULE(model_plan_word, word_facts, .own_code = true,                                        \
+         .note = "transformers does not know this model type: these are the facts of the "     \
+                 "code that comes with the checkpoint.")
 #define DE_INTERLEAVED                                                                         \
     "Pairs are read from neighbouring columns (2i, 2i+1) and written de-interleaved, i and "   \
     "i + d/2."

@@ -49,10 +49,11 @@ class Plan:
         return next((name for name in self.names if name.split(".")[-1] == "text"), None)
 
     def layers_of(self, part):
-        """The layers that use a part; None where the plan does not list them."""
+        """The layers that use a part; None where the plan does not list them, or where it is
+        the second part of its layers."""
         layers = next(c for c in self.components if c["name"] == part["component"])["layers"]
         index = self.parts.index(part)
-        return [layer for layer, used in enumerate(layers) if used == index] if layers else None
+        return [layer for layer, used in enumerate(layers) if used == index] or None
 
 
 def ask(post, config, query=None, rows=ROWS):
@@ -134,31 +135,29 @@ def check_frequencies(turn, part, plan):
 
 
 def judge_rotary(part, answer, plan):
-    turns = [
-        t for t in answer.get("turns", []) if plan.component_of(t["path"]) == part["component"]
-    ]
+    """Each layer of the part must have a rotation as the part's, whatever else turns there."""
+    component = part["component"]
+    turns = [t for t in answer.get("turns", []) if plan.component_of(t["path"]) == component]
     if not turns:
         return judge_by_frequencies(part, answer, plan)
     listed = plan.layers_of(part)
-    turned = {layer for turn in turns for layer in turn["layers"] if turn["pairing"] != "none"}
-    if listed is None:  # the plan does not say which layers use which part
-        texts = [check_turn(turn, part, plan) for turn in turns]
-        return ("right", "") if None in texts else ("wrong", texts[0])
-    mine = [turn for turn in turns if set(listed) & set(turn["layers"])]
-    for turn in mine:
-        if turn["pairing"] == "none":
-            continue
-        text = check_turn(turn, part, plan)
-        if text:
-            is_unread = turn["pairing"] == "unreadable"
-            return ("not known" if is_unread else "wrong"), f"layers {turn['layers']}: {text}"
-    still = sorted(set(listed) - turned)
-    if still:
-        return (
-            "wrong" if "failure" not in answer else "not known",
-            f"layers {still} do not turn",
-        )
-    return "right", ""
+    texts = [(turn["layers"], check_turn(turn, part, plan)) for turn in turns]
+    fitting = [layers for layers, text in texts if text is None]
+    if fitting and listed is None:  # the plan does not say which layers use which part
+        return "right", ""
+    missing = set(listed or []) - {layer for layers in fitting for layer in layers}
+    if listed is not None and not missing:
+        return "right", ""
+    reasons = [
+        f"layers {sorted(layers)[:8]}: {text}"
+        for layers, text in texts
+        if text and (listed is None or missing & set(layers))
+    ]
+    is_unread = any(turn["pairing"] == "unreadable" for turn in turns) or "failure" in answer
+    why = reasons[0] if reasons else f"layers {sorted(missing)} do not turn"
+    return (
+        "not known" if is_unread and (not reasons or "cannot be read" in why) else "wrong"
+    ), why
 
 
 def judge_by_frequencies(part, answer, plan):
@@ -242,6 +241,23 @@ def judge_buckets(part, answer, plan):
     return "right", ""
 
 
+def judge_shaw(part, answer, plan):
+    """A table with a row for each clipped distance."""
+    facts = {name: fact["value"] for name, fact in part["facts"].items()}
+    left, right = facts["left"], facts["right"]
+    for lookup in answer.get("lookups", []):
+        if "row" in lookup and plan.component_of(lookup["path"]) == part["component"]:
+            if lookup["shape"] != [facts["rows"], facts["dim"]]:
+                return "wrong", f"the library's table is {lookup['shape']}"
+            distances = range(len(lookup["row"]))
+            ahead = [left + min(distance, right) for distance in distances]
+            behind = [left - min(distance, left) for distance in distances]
+            found = (lookup["row"], lookup["column"])
+            same = found in ((ahead, behind), (behind, ahead))
+            return ("right", "") if same else ("wrong", "distances are clipped otherwise")
+    return "not known", "the library shows no distances"
+
+
 def judge_alibi(part, answer, plan):
     mine = plan.tensor(part, "slopes")
     if mine is None or "slopes" not in answer:
@@ -299,6 +315,7 @@ JUDGES = {
     "learned": judge_learned,
     "sinusoidal": judge_sinusoidal,
     "t5": judge_buckets,
+    "shaw": judge_shaw,
     "alibi": judge_alibi,
     "deberta": judge_distances,
     "swin_relative_bias": judge_indices,
@@ -314,20 +331,18 @@ JUDGES = {
 def judge_rest(answer, plan):
     """Rotations of the library that no part of the plan accounts for."""
     for turn in answer.get("turns", []):
-        if turn["pairing"] == "none":
+        if turn["pairing"] in ("none", "unreadable"):
             continue
         component = plan.component_of(turn["path"])
-        parts = [
-            part
-            for part in plan.parts
-            if part["component"] == component and part["kind"] in JUDGES and part["pairing"]
-        ]
-        lists = [plan.layers_of(part) for part in parts]
-        covered = {layer for layers in lists if layers is not None for layer in layers}
-        extra = [] if None in lists else sorted(set(turn["layers"]) - covered - {-1})
-        if not parts or extra:
-            where = turn["layers"][:8]
-            yield component or "?", "wrong", f"the library turns layers {where} too"
+        parts = [p for p in plan.parts if p["component"] == component and p["pairing"]]
+        left = set(turn["layers"]) - {-1}
+        for part in parts:
+            if check_turn(turn, part, plan) is None or part["kind"] == "rope_nd":
+                listed = plan.layers_of(part)
+                left -= left if listed is None else set(listed)
+        if left or not parts:
+            where = sorted(left)[:8]
+            yield component or "?", "wrong", f"the library turns layers {where} otherwise"
 
 
 ABSOLUTE = re.compile(r"(position_embeddings?|embed_positions|pos_embed|wpe)$")
@@ -335,13 +350,16 @@ ABSOLUTE = re.compile(r"(position_embeddings?|embed_positions|pos_embed|wpe)$")
 
 def judge_left_out(answer, plan):
     """Look-ups in tables of positions that no part of the plan accounts for."""
-    known = [
-        (part["facts"].get("dim", {}).get("value"), part["facts"].get("heads", {}).get("value"))
+    widths = ("dim", "heads", "rotary_dim")
+    known = {
+        part["facts"][name]["value"]
         for part in plan.parts
-    ]
+        for name in widths
+        if name in part["facts"]
+    }
     for lookup in answer.get("lookups", []):
         if ABSOLUTE.search(lookup["path"]) and "relative" not in lookup["path"]:
-            if not any(lookup["shape"][1] in widths for widths in known):
+            if lookup["shape"][1] not in known:
                 yield lookup["path"], "wrong", f"a table {lookup['shape']} is left out"
 
 
@@ -365,7 +383,12 @@ def judge(answer, plan):
     verdicts += [Verdict(*found) for found in judge_rest(answer, plan)]
     verdicts += [Verdict(*found) for found in judge_left_out(answer, plan)]
     if not verdicts:
-        shown = [t["path"] for t in answer.get("tables", []) if "pos" in t["path"]]
+        silent = {part["kind"] for part in plan.parts}
+        shown = [
+            table["path"]
+            for table in answer.get("tables", [])
+            if "pos" in table["path"] and not ("conv" in table["path"] and silent)
+        ]
         found = ("not known", f"the library has {shown[:4]}") if shown else ("right", "")
         verdicts.append(Verdict("no positions", *found))
     return verdicts

@@ -1,6 +1,6 @@
 """Answers what Hugging Face's diffusers does about the positions of a config, from a checkout:
 diffusers_peer.py CHECKOUT. Questions and answers are those of transformers_peer.py; beside the
-config a question has the sides of an "image" in pixels and "frames"."""
+config a question has the sides of an "image" in pixels, and the "frames" of the latents."""
 
 import inspect
 import json
@@ -25,7 +25,6 @@ from questions import TooLong, serve  # noqa: E402
 
 CELL = 16  # pixels a side of what the transformers see as one token
 LATENT = 8  # pixels a side of a latent
-FRAMES = 4  # of a video that are one latent, after the first
 
 
 def flux(rope, height, width, _):
@@ -39,7 +38,7 @@ def qwen(rope, height, width, _):
 
 
 def wan(rope, height, width, frames):
-    latents = [(frames - 1) // FRAMES + 1, *(side * CELL // LATENT for side in (height, width))]
+    latents = [frames, *(side * CELL // LATENT for side in (height, width))]
     cos, sin = rope(torch.zeros(1, 16, *latents))
     cos, sin = (values.reshape(-1, values.shape[-1])[:, ::2].double() for values in (cos, sin))
     return torch.complex(cos, sin)

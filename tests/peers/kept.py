@@ -33,6 +33,10 @@ def poster(server):
 
 def judge(case, post):
     """The case with its result, and the verdicts of its parts."""
+    for word, result in (("refused", "the library refuses"), ("unbuilt", "not known")):
+        if word in case["answer"]:
+            why = case["answer"][word]
+            return {**case, "result": result}, [answers.Verdict("config", result, why)]
     plan, problem = answers.ask(post, case["config"], case["query"], case["rows"])
     if plan is None:
         errors = problem.get("errors", [])
@@ -84,6 +88,7 @@ def written(case, group):
 
 
 def write(sources, cases):
+    """Write both files."""
     lines = [json.dumps(source) for source in sources]
     for key in sorted(cases):
         group = [
@@ -91,6 +96,7 @@ def write(sources, cases):
         ]
         lines += [written(case, group) for case in group]
     FILE.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    TABLE.write_text(table_text(*read()), encoding="utf-8")
 
 
 def checked_types(cases, release):
@@ -139,14 +145,13 @@ def record(source, found):
     for name, group in found.items():
         cases[name, release] = [{"type": name, "release": release, **case} for case in group]
     write(sources, cases)
-    TABLE.write_text(table_text(sources, cases), encoding="utf-8")
 
 
-def judge_again(server):
-    """Judge all cases by a server, and write both files anew."""
+def judge_again(post):
+    """Judge all cases anew, one by one, and then write both files."""
     sources, cases = read()
-    post = poster(server)
     for key, group in cases.items():
-        cases[key] = [judge(case, post)[0] for case in group]
+        for i, case in enumerate(group):
+            group[i], verdicts = judge(case, post)
+            yield key, group[i], verdicts
     write(sources, cases)
-    TABLE.write_text(table_text(sources, cases), encoding="utf-8")

@@ -3,12 +3,14 @@
 import contextlib
 import json
 import os
+import resource
 import signal
 import sys
 
 import torch
 
-SECONDS = 40  # of the processor for one config
+SECONDS = 8  # of the processor for one config
+MEMORY = 10 << 30  # bytes of addresses: what needs more fails as the library fails
 
 
 class TooLong(Exception):
@@ -33,6 +35,7 @@ def reply(question, defaults, answer):
 
 def serve(defaults, answer):
     """Answer questions by these functions until there are none."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)  # of what was in memory; they are slow
     signal.signal(signal.SIGPROF, give_up)

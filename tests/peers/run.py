@@ -28,7 +28,8 @@ import variations
 from server import Server
 
 HERE = Path(__file__).resolve().parent
-IMAGE, CELL, FRAMES = [256, 320], 16, 5  # of pictures and videos, and of a token of diffusers
+IMAGE, CELL = [256, 320], 16  # pixels of a picture's sides, and of a token of diffusers
+FRAMES = 3  # of the latents of a video
 PATCHES = {  # pixels a side of those towers that take pictures of any size
     "qwen2_vl_vision": 14,
     "qwen2_5_vl_vision": 14,
@@ -74,9 +75,8 @@ class Library:
 
     def query(self):
         """What asks posenc for this library and release."""
-        if self.name == "diffusers":
-            return {"frames": FRAMES}
-        return {} if int(self.release.split(".")[0]) >= 5 else kept.CONVENTION_4
+        is_old = self.name == "transformers" and int(self.release.split(".")[0]) < 5
+        return kept.CONVENTION_4 if is_old else {}
 
     def source(self):
         """As the first lines of the file have it."""
@@ -132,15 +132,15 @@ def judge_case(library, post, name, config, query):
         image = [8 * patch, 12 * patch] if patch else IMAGE
         query["image"] = ",".join(map(str, image))
         rows = math.prod(side // (patch or CELL) for side in image)
-    question = {"config": config, "rows": rows, "image": image, "frames": FRAMES}
+    question = {"config": config, "rows": rows, "image": image, "frames": 1}
+    if "Transformer3D" in config.get("_class_name", ""):
+        query["frames"] = question["frames"] = FRAMES
+        question["rows"] = rows = FRAMES * rows
     answer = library.ask(question)
     if any("row" in lookup for lookup in answer.get("lookups", [])):
         rows = LONG
         answer = library.ask({**question, "rows": rows})
     case = {"name": name, "config": config, "query": query, "rows": rows, "answer": answer}
-    if "refused" in answer or "unbuilt" in answer:
-        word = "the library refuses" if "refused" in answer else "not known"
-        return {**case, "result": word}, [(name, word, answer.get("unbuilt", ""))]
     return kept.judge(case, post)
 
 
@@ -152,9 +152,7 @@ def show(case, verdicts, type_):
 
 def compare(library, post, listed, options):
     """The cases of all types, type by type."""
-    for model_type in listed:
-        if options.types and model_type not in options.types:
-            continue
+    for model_type in options.types or listed:
         if model_type not in library.defaults:
             continue
         cases = []
@@ -208,15 +206,17 @@ def main():
     options = parse()
     server = Server()
     try:
-        if options.again:
-            kept.judge_again(server)
-            return
         post = kept.poster(server)
+        if options.again:
+            for (model_type, release), case, verdicts in kept.judge_again(post):
+                show(case, verdicts, f"{model_type} of {release}")
+            return
         listed = [
             row["model_type"]
             for row in server.request("GET", "/v1/models").json()["model_types"]
         ]
         print(f"TEST_SEED={options.seed}")
+        words = set()
         peers = [("transformers", checkout) for checkout in options.transformers]
         peers += [("diffusers", checkout) for checkout in options.diffusers]
         for name, checkout in peers:
@@ -231,6 +231,8 @@ def main():
                     kept.record(library.source(), {model_type: cases})
             library.stop()
             print_table(f"{library.name} {library.release}", found, time.monotonic() - began)
+            words |= {case["result"] for cases in found.values() for case in cases}
+        sys.exit(not options.record and not words.isdisjoint(("wrong", "refused")))
     finally:
         server.stop()
 

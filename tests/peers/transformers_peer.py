@@ -132,6 +132,10 @@ def inputs_of(model, config, rows, image):
     for name in ("input_ids", "decoder_input_ids"):
         if name in takes:
             inputs[name] = torch.arange(10, 10 + rows).clamp(max=words - 1)[None]
+    if "input_values" in takes:  # samples for so many frames of the usual convolutions
+        inputs["input_values"] = randn(1, 400 + 320 * (rows - 1))
+    if "input_features" in takes and hasattr(config, "feature_projection_input_dim"):
+        inputs["input_features"] = randn(1, rows, config.feature_projection_input_dim)
     if "grid_thw" in takes:  # patches of a picture, one row each
         height, width = (side // config.patch_size for side in image)
         channels = getattr(config, "in_channels", None) or getattr(config, "num_channels", 3)
@@ -160,14 +164,18 @@ def inputs_of(model, config, rows, image):
 OTHER = re.compile(
     r"dropout|_act$|activation|eps$|initializer|_std$|id2label|label2id"
     r"|^(bos|eos|sep|cls|mask)_token|version|use_cache|^tie_|^_|drop_path|loss|_cost$"
-    r"|_coef|intermediate|ffn|^mlp|aux|quant"
+    r"|_coef|^ffn|aux|quant|^stage_names|^out_features|^out_indices"
 )
+
+
+def is_config(name, value):
+    return name.endswith("_config") and isinstance(value, dict)
 
 
 def trimmed(config, common):
     """A config without what every class has, and without keys that no positions depend on."""
     return {
-        name: trimmed(value, common) if isinstance(value, dict) else value
+        name: trimmed(value, common) if is_config(name, value) else value
         for name, value in config.items()
         if name == "model_type" or not OTHER.search(name) and common.get(name, "no") != value
     }
@@ -204,8 +212,11 @@ def answer(question):
     RECORDER.events = None
     failure = "no forward"
     if not question.get("still"):
-        inputs = inputs_of(model, config, question["rows"], question["image"])
-        failure = RECORDER.run(model, inputs, question["rows"])
+        try:
+            inputs = inputs_of(model, config, question["rows"], question["image"])
+            failure = RECORDER.run(model, inputs, question["rows"])
+        except TooLong:
+            failure = "it takes too long"
     found = {"class": type(model).__name__, **describe(model, RECORDER)}
     return {**found, "failure": failure} if failure else found
 

@@ -4,6 +4,8 @@ parameters, every rope_type, other widths, layers of other types, tables of othe
 import copy
 
 LAYERS = 8  # of a model that is run
+# keys whose values depend on the number of layers
+WHOLE = {"num_layers", "per_layer_config", "num_kv_shared_layers"}
 ORIGINAL = "original_max_position_embeddings"
 
 
@@ -20,7 +22,7 @@ def shrink(config):
     config = copy.deepcopy(config)
     text = text_of(config)
     count = text.get("num_hidden_layers")
-    if isinstance(count, int) and count > LAYERS:
+    if isinstance(count, int) and count > LAYERS and not WHOLE & set(text):
         text["num_hidden_layers"] = LAYERS
         for name, value in text.items():
             if isinstance(value, list) and len(value) == count:
@@ -109,16 +111,25 @@ NEW = {
 }
 
 
+def put_more(text, more):
+    """Set other keys, the length by the spelling that the class has."""
+    for name, value in more.items():
+        is_length = name == "max_position_embeddings" and "n_positions" in text
+        text["n_positions" if is_length else name] = value
+
+
 def put_old(text, theta, scaling, more):
     text.pop("rope_parameters", None)
     if theta is not None:
         text["rope_theta"] = theta
-    text.update(rope_scaling=copy.deepcopy(scaling), **more)
+    text.update(rope_scaling=copy.deepcopy(scaling))
+    put_more(text, more)
 
 
 def put_new(text, parameters, more):
     text.pop("rope_scaling", None)
-    text.update(rope_parameters=copy.deepcopy(parameters), **more)
+    text.update(rope_parameters=copy.deepcopy(parameters))
+    put_more(text, more)
 
 
 def put_longrope(text, pairs, original, factor=None):
