@@ -199,7 +199,10 @@ def parse():
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))
     parser.add_argument("--record", action="store_true")
     parser.add_argument("--again", action="store_true")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if not (options.transformers or options.diffusers or options.again):
+        parser.error("which library? TRANSFORMERS=CHECKOUT or DIFFUSERS=CHECKOUT")
+    return options
 
 
 def main():
