@@ -21,8 +21,8 @@ DEPS_CI := $(DEPS_TEST) $(DEPS_POSTGRES) postgresql binutils chromium clang clan
 .PHONY: test test-programs ci ci-programs rest bits apply-proof apply-cost rotary-loss unit fuzz fuzz-corpus digits mpfr buckets \
         http browser interop installed fleet kubernetes postgres readme screenshot contract golden check check-builds hardening \
         sanitize sanitize-programs sanitize-build tsan valgrind analyze analyze-quick format slow bench soak memory-experiment callbacks same-answers confusion cost \
-        check-arm64 check-image check-dist check-deb check-page check-bare deps-test deps-ci deps-image \
-        deps-bench deps-bare
+        check-arm64 check-image check-dist check-deb check-page check-bare peers deps-test deps-ci deps-image \
+        deps-bench deps-bare deps-peers
 
 # ---- programs ----
 
@@ -218,6 +218,11 @@ callbacks: all ## how long callbacks of event threads work, over random requests
 same-answers: all ## whether this build answers as that of OLD=path/to/posenc-server (SAME="--texts", --help)
 	$(PYTHON) -B tests/http/same_answers.py $(OLD) $(BUILD)/posenc-server $(SAME)
 
+PEERS = $(TRANSFORMERS:%=--transformers %) $(DIFFUSERS:%=--diffusers %) $(TYPES:%=--types %) $(SEED:%=--seed %)
+peers: all ## model types against a library's code, TRANSFORMERS=CHECKOUT or DIFFUSERS= (deps-peers; TYPES=llama,bert VARIATIONS=3 RECORD=1 AGAIN=1)
+	@PYTHONPATH=tests/http TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/peers/run.py $(PEERS) \
+		--python "sh tests/peers/python.sh $(PEERS_ROOT)" --variations $(or $(VARIATIONS),3) $(if $(RECORD),--record) $(if $(AGAIN),--again)
+
 confusion: all ## what /v1/identify says of random and of spoilt tables (REQUESTS=2040, CORRUPTIONS=540, SEED=1)
 	TEST_SERVER=$(BUILD)/posenc-server $(PYTHON) -B tests/http/confusion.py $(BUILD)/posenc-server $(or $(REQUESTS),2040) $(or $(CORRUPTIONS),540) $(or $(SEED),1)
 
@@ -336,6 +341,12 @@ check-bare: ## README.md's first commands on a bare machine (BARE_ONLY=run: the 
 	$(PYTHON) -B tests/support/bare.py $(BUILD)
 
 DEPS_BARE := mmdebstrap git curl python3
+# transformers 5 wants torch 2, which Debian 13 has
+PEERS_ROOT ?= build/root-peers
+deps-peers: ## unpack what `make peers` needs: Python and torch of Debian 13, in a folder of their own
+	@RELEASE=trixie sh tests/support/foreign_root.sh $(shell dpkg --print-architecture) $(abspath $(PEERS_ROOT)) base-files \
+		python3 python3-torch python3-numpy python3-packaging python3-regex python3-yaml python3-filelock python3-tqdm
+
 deps-bare: ## install what `make check-bare` needs, as far as it is missing
 	@sh tests/support/deps.sh $(DEPS_BARE)
 

@@ -6,6 +6,7 @@
 #include "models/gguf.h"
 #include "models/known.h"
 #include "models/plan.h"
+#include "models/source.h"
 #include "models/tensors.h"
 #include "replies/cacheable.h"
 #include "replies/json_post.h"
@@ -34,8 +35,9 @@ static json_t *build_list(const api_call *call)
     const pe_parameter *rows = api_model_option_rows(&row_count);
     for (size_t i = 0; i < api_model_type_count(); i++) {
         api_model_type_name type = api_model_type_at(i);
-        json_array_append_new(types, json_pack("{s:s, s:s}", "model_type", type.model_type,
-                                               "title", type.family));
+        json_array_append_new(types, json_pack("{s:s, s:s, s:o}", "model_type", type.model_type,
+                                               "title", type.family, "source",
+                                               model_source_describe(type.model_type, NULL)));
     }
     for (size_t i = 0; i < api_known_model_count(); i++) {
         const api_known_model *model = api_known_model_at(i);

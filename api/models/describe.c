@@ -1,6 +1,7 @@
 /* A plan as JSON, for a person to read: what the model has, part by part, and why. */
 #include "models/config.h"
 #include "models/difference.h"
+#include "models/source.h"
 
 #include "bytes/text.h"
 #include "json/document.h"
@@ -355,9 +356,11 @@ json_t *api_model_plan_describe(const api_model_plan *plan)
         json_array_append_new(components, describe_component(plan, i));
     for (size_t i = 0; i < plan->part_count; i++)
         json_array_append_new(parts, describe_part(plan, i, &bytes));
-    json_t *summary = summarise_plan(plan, bytes, json_array_size(left_out));
-    return json_pack("{s:s, s:o, s:s, s:o, s:o, s:o, s:O, s:O}", "model_type", plan->model_type,
-                     "summary", summary, "convention", plan->options->convention_name,
+    const char *convention = plan->options->convention_name;
+    return json_pack("{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:O, s:O}", "model_type",
+                     plan->model_type, "summary",
+                     summarise_plan(plan, bytes, json_array_size(left_out)), "convention",
+                     convention, "source", model_source_describe(plan->model_type, convention),
                      "components", components, "parts", parts, "left_out", left_out, "notes",
                      plan->notes, "not_used", plan->not_used);
 }

@@ -240,7 +240,7 @@ typedef struct word_facts {
     const char *kind; /* "convolution": a part without numbers; NULL: no part */
     const char *note;
     const char *keys; /* of a number to show */
-    bool own_code;    /* the row is of code that comes with the checkpoint */
+    bool own_code;    /* the class is in no library: its code comes with the checkpoint */
 } word_facts;
 void model_plan_word(model_config *config, const void *facts);
 

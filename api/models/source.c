@@ -1,0 +1,78 @@
+/* Where the facts of a model type come from. What was checked is in checked.def, which the
+ * machine that checks writes (`make peers RECORD=1`). */
+#include "models/source.h"
+
+#include "models/types.h"
+
+#include <ctype.h>
+#include <string.h>
+
+typedef struct library_source {
+    const char *library, *release, *commit, *read;
+} library_source;
+
+#define SOURCE(...) {__VA_ARGS__},
+#define CHECKED(release, type)
+static const library_source SOURCES[] = {
+#include "models/checked.def"
+};
+#undef SOURCE
+#undef CHECKED
+
+static const library_source OWN_CODE = {"the checkpoint's own code", NULL, NULL, "2026-11"};
+
+#define SOURCE(...)
+#define CHECKED(its_release, its_type) {.release = (its_release), .type = (its_type)},
+static const struct {
+    const char *release, *type;
+} CHECKED_TYPES[] = {
+#include "models/checked.def"
+};
+
+static bool has_own_code(const model_type *type)
+{
+    for (const model_rule *rule = type->rules; rule->plan || rule->key; rule++)
+        if (rule->plan == model_plan_word && ((const word_facts *)rule->facts)->own_code)
+            return true;
+    return false;
+}
+
+/* The first, which is the newest, of a library's releases that begin with a text. */
+static const library_source *find_release(const char *library, const char *release)
+{
+    for (size_t i = 0; i < sizeof SOURCES / sizeof *SOURCES; i++)
+        if (strcmp(SOURCES[i].library, library) == 0 &&
+            strncmp(SOURCES[i].release, release, strlen(release)) == 0)
+            return &SOURCES[i];
+    return &SOURCES[0];
+}
+
+/* A convention is called "transformers-4.53". A type of diffusers is a class, whose name begins
+ * with a capital letter. */
+static const library_source *find_source(const char *name, const char *convention)
+{
+    const model_type *type = model_type_find(name);
+    if (type && has_own_code(type))
+        return &OWN_CODE;
+    if (isupper((unsigned char)*name))
+        return find_release("diffusers", "");
+    const char *release = convention ? strchr(convention, '-') : NULL;
+    return find_release("transformers", release ? release + 1 : "");
+}
+
+static bool is_checked(const library_source *source, const char *name)
+{
+    for (size_t i = 0; source->release && i < sizeof CHECKED_TYPES / sizeof *CHECKED_TYPES; i++)
+        if (strcmp(CHECKED_TYPES[i].release, source->release) == 0 &&
+            strcmp(CHECKED_TYPES[i].type, name) == 0)
+            return true;
+    return false;
+}
+
+json_t *model_source_describe(const char *name, const char *convention)
+{
+    const library_source *source = find_source(name, convention);
+    return json_pack("{s:s, s:s?, s:s?, s:s, s:b}", "library", source->library, "release",
+                     source->release, "commit", source->commit, "read", source->read, "checked",
+                     is_checked(source, name));
+}

@@ -1,0 +1,244 @@
+"""Holds POST /v1/models against the code of libraries: `make peers TRANSFORMERS=CHECKOUT`.
+
+    run.py [--transformers CHECKOUT]… [--diffusers CHECKOUT]… [--python PROGRAM]
+           [--types bert,llama] [--variations N] [--seed N] [--record] [--again]
+
+For every model type that posenc lists and the checkout has: the class's own config and
+variations of it go to the library's code (transformers_peer.py, diffusers_peer.py) and to a
+server of its own, and are compared (answers.py). --record keeps the numbers in
+tests/models/peers.jsonl and writes api/models/checked.def; --again judges what was kept,
+without a library, and writes both anew. COMMIT= names that of a checkout without git."""
+
+import argparse
+import collections
+import datetime
+import json
+import math
+import os
+import random
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import answers
+import kept
+import variations
+from server import Server
+
+HERE = Path(__file__).resolve().parent
+IMAGE, CELL = [256, 320], 16  # pixels of a picture's sides, and of a token of diffusers
+FRAMES = 3  # of the latents of a video
+PATCHES = {  # pixels a side of those towers that take pictures of any size
+    "qwen2_vl_vision": 14,
+    "qwen2_5_vl_vision": 14,
+    "qwen2_5_omni_vision_encoder": 14,
+    "qwen3_vl_vision": 16,
+    "glm4v_vision": 14,
+    "video_llama_3_vision": 16,
+    "pixtral": 16,
+}
+LONG = 150  # rows where buckets of distances are looked up
+WORDS = ("right", "refused", "wrong", "not known", "the library refuses")
+
+
+class Library:
+    """A checkout that answers questions, in a process of its own."""
+
+    def __init__(self, name, python, checkout):
+        self.name = name
+        program = HERE / f"{name}_peer.py"
+        self.process = subprocess.Popen(
+            [*python, program, checkout],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        known = self.ask({"defaults": True})
+        self.release = re.match(r"\d+\.\d+", known["release"])[0]
+        self.defaults = known["defaults"]
+        git = ["git", "-C", str(checkout), "rev-parse", "--short=10", "HEAD"]
+        found = subprocess.run(git, capture_output=True, text=True, check=False)
+        self.commit = os.environ.get("COMMIT") or found.stdout.strip()
+
+    def ask(self, question):
+        self.process.stdin.write(json.dumps(question) + "\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        if not line:
+            raise RuntimeError(
+                "the library's process has ended; run transformers_peer.py alone"
+            )
+        return json.loads(line)
+
+    def query(self):
+        """What asks posenc for this library and release."""
+        is_old = self.name == "transformers" and int(self.release.split(".")[0]) < 5
+        return kept.CONVENTION_4 if is_old else {}
+
+    def source(self):
+        """As the first lines of the file have it."""
+        return {
+            "library": self.name,
+            "release": self.release,
+            "commit": self.commit,
+            "read": datetime.date.today().strftime("%Y-%m"),
+        }
+
+    def stop(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def cases_of(model_type, library, post, options):
+    """(name, config, query) of a model type: the class's own config, and variations."""
+    config = library.defaults[model_type]
+    if library.name == "diffusers":
+        yield "default", {"_class_name": model_type, **config}, {}
+        yield "bare", {"_class_name": model_type}, {}
+        return
+    if isinstance(config, str):  # the class cannot be made without arguments
+        yield "bare", {"model_type": model_type}, {}
+        return
+    config = {**variations.shrink(config), "model_type": model_type}
+    yield "default", config, {}
+    yield "bare", variations.bare(model_type, config), {}
+    plan, _ = answers.ask(post, config, library.query())
+    parts = plan.parts if plan else []
+    pairs = [
+        len(plan.tensor(part, "inv_freq")[1])
+        for part in parts
+        if part["kind"] == "rope" and plan.tensor(part, "inv_freq")
+    ]
+    varied = variations.rotary(config, pairs[0]) if pairs else {}
+    if {part["kind"] for part in parts} - {"rope"}:
+        varied.update(variations.tables(config))
+    chosen = random.Random(f"{options.seed} {model_type} {library.release}")
+    names = sorted(varied)
+    if options.variations is not None and options.variations < len(names):
+        names = chosen.sample(names, options.variations)
+    for name in names:
+        yield (name, *varied[name])
+
+
+def judge_case(library, post, name, config, query):
+    """A case as it is kept, and the verdicts of its parts."""
+    rows, image = answers.ROWS, IMAGE
+    query = {**query, **library.query()}
+    patch = PATCHES.get(config.get("model_type"))
+    if library.name == "diffusers" or patch:
+        image = [8 * patch, 12 * patch] if patch else IMAGE
+        query["image"] = ",".join(map(str, image))
+        rows = math.prod(side // (patch or CELL) for side in image)
+    question = {"config": config, "rows": rows, "image": image, "frames": 1}
+    if "Transformer3D" in config.get("_class_name", ""):
+        query["frames"] = question["frames"] = FRAMES
+        question["rows"] = rows = FRAMES * rows
+    answer = library.ask(question)
+    if any("row" in lookup for lookup in answer.get("lookups", [])):
+        rows = LONG
+        answer = library.ask({**question, "rows": rows})
+    case = {"name": name, "config": config, "query": query, "rows": rows, "answer": answer}
+    return kept.judge(case, post)
+
+
+def show(case, verdicts, type_):
+    for part, verdict, why, *_ in verdicts:
+        if verdict in ("wrong", "refused"):
+            print(f"    {type_}, {case['name']}: {part}: {verdict}: {why}", flush=True)
+
+
+def compare(library, post, listed, options):
+    """The cases of all types, type by type."""
+    for model_type in options.types or listed:
+        if model_type not in library.defaults:
+            continue
+        cases = []
+        for name, config, query in cases_of(model_type, library, post, options):
+            case, verdicts = judge_case(library, post, name, config, query)
+            cases.append(case)
+            show(case, verdicts, model_type)
+        yield model_type, cases
+
+
+def result_of(cases):
+    """One word for a type: that of its worst case."""
+    words = {case["result"] for case in cases}
+    for word in ("wrong", "refused", "right"):
+        if word in words:
+            return word
+    return "not known"
+
+
+def print_table(release, found, seconds):
+    by_result = collections.defaultdict(list)
+    for model_type, cases in found.items():
+        by_result[result_of(cases)].append(model_type)
+    counts = collections.Counter(case["result"] for cases in found.values() for case in cases)
+    print(f"\n{release}: {len(found)} types in {seconds:.0f} s")
+    for word in WORDS[:-1]:
+        print(f"  {word:20} {len(by_result[word]):5} types")
+        if word != "right" and by_result[word]:
+            print(f"      {' '.join(by_result[word])}")
+    unseen = [name for name in by_result["right"] if any(c.get("unseen") for c in found[name])]
+    print(
+        f"  {len(unseen)} of the right ones have parts that were not seen: {' '.join(unseen)}"
+    )
+    print(f"  configs: {', '.join(f'{counts[word]} {word}' for word in WORDS if counts[word])}")
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--transformers", action="append", default=[], metavar="CHECKOUT")
+    parser.add_argument("--diffusers", action="append", default=[], metavar="CHECKOUT")
+    parser.add_argument("--python", default=sys.executable, help="with torch 2")
+    parser.add_argument("--types", type=lambda text: text.split(","))
+    parser.add_argument("--variations", type=int, help="of each type; all without it")
+    parser.add_argument("--seed", type=int, default=random.randrange(10**6))
+    parser.add_argument("--record", action="store_true")
+    parser.add_argument("--again", action="store_true")
+    options = parser.parse_args()
+    if not (options.transformers or options.diffusers or options.again):
+        parser.error("which library? TRANSFORMERS=CHECKOUT or DIFFUSERS=CHECKOUT")
+    return options
+
+
+def main():
+    options = parse()
+    server = Server()
+    try:
+        post = kept.poster(server)
+        if options.again:
+            for (model_type, release), case, verdicts in kept.judge_again(post):
+                show(case, verdicts, f"{model_type} of {release}")
+            return
+        listed = [
+            row["model_type"]
+            for row in server.request("GET", "/v1/models").json()["model_types"]
+        ]
+        print(f"TEST_SEED={options.seed}")
+        words = set()
+        peers = [("transformers", checkout) for checkout in options.transformers]
+        peers += [("diffusers", checkout) for checkout in options.diffusers]
+        for name, checkout in peers:
+            began = time.monotonic()
+            library = Library(name, options.python.split(), checkout)
+            if options.record and not library.commit:
+                sys.exit(f"{checkout} is no git repository: name its COMMIT=")
+            found = {}
+            for model_type, cases in compare(library, post, listed, options):
+                found[model_type] = cases
+                if options.record:
+                    kept.record(library.source(), {model_type: cases})
+            library.stop()
+            print_table(f"{library.name} {library.release}", found, time.monotonic() - began)
+            words |= {case["result"] for cases in found.values() for case in cases}
+        sys.exit(not options.record and not words.isdisjoint(("wrong", "refused")))
+    finally:
+        server.stop()
+
+
+if __name__ == "__main__":
+    main()

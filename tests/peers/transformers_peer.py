@@ -1,0 +1,227 @@
+"""Answers what Hugging Face's transformers does about the positions of a config, from a
+checkout: transformers_peer.py CHECKOUT. Reads questions as lines of JSON, writes answers so.
+
+{"defaults": true}: the configs of all model types that the checkout has. {"config": …,
+"rows": …, "image": [height, width]}: that config's model is made and run; see recorder.py."""
+
+import copy
+import importlib
+import inspect
+import json
+import os
+import re
+import sys
+import warnings
+from pathlib import Path
+
+import stand_ins
+
+# Sub-configs whose class of models no list of the library names
+CLASSES = {
+    "dia_encoder": "dia.modeling_dia.DiaEncoder",
+    "dia_decoder": "dia.modeling_dia.DiaDecoder",
+    "paddleocr_vl_text": "paddleocr_vl.modeling_paddleocr_vl.PaddleOCRTextModel",
+    "qwen2_5_omni": "qwen2_5_omni.modeling_qwen2_5_omni.Qwen2_5OmniForConditionalGeneration",
+    "qwen3_omni_moe": "qwen3_omni_moe.modeling_qwen3_omni_moe"
+    ".Qwen3OmniMoeForConditionalGeneration",
+    "musicgen_decoder": "musicgen.modeling_musicgen.MusicgenForCausalLM",
+    "musicgen_melody_decoder": "musicgen_melody.modeling_musicgen_melody"
+    ".MusicgenMelodyForCausalLM",
+}
+LISTS = [
+    "MODEL_MAPPING",
+    "MODEL_FOR_CAUSAL_LM_MAPPING",
+    "MODEL_FOR_PRETRAINING_MAPPING",
+    "MODEL_FOR_OBJECT_DETECTION_MAPPING",
+    "MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING",
+    "MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING",
+    "MODEL_FOR_SPEECH_SEQ_2_SEQ_MAPPING",
+]
+SEES = re.compile(r"CLIP|Siglip|Owl|Clip|Flava|Align|Blip|GroupViT")  # beside reading
+
+
+def load(checkout):
+    """Import the checkout's package, with stand-ins for what positions do not need."""
+    folder = Path(checkout)
+    folder = folder / "src" if (folder / "src").is_dir() else folder
+    sys.path.insert(0, str(folder))
+    release = re.search(
+        r'__version__ = "(\d+)', (folder / "transformers/__init__.py").read_text()
+    )
+    is_old = int(release[1]) < 5
+    os.environ.update(HF_HUB_OFFLINE="1", TRANSFORMERS_VERBOSITY="critical")
+    stand_ins.install(is_old)
+    return is_old
+
+
+IS_OLD = load(sys.argv[1])
+warnings.simplefilter("ignore")
+
+from recorder import Cheap, Recorder, describe, randn  # noqa: E402
+
+Cheap().install()  # before the library keeps functions of torch
+
+import torch  # noqa: E402
+import transformers  # noqa: E402
+from questions import TooLong, serve  # noqa: E402
+from transformers.models.auto import modeling_auto  # noqa: E402
+from transformers.models.auto.configuration_auto import CONFIG_MAPPING  # noqa: E402
+
+MODELS = "transformers.models."
+RECORDER = Recorder()
+
+
+def models_beside(config):
+    """The module of models that belongs to a config's class."""
+    return importlib.import_module(
+        type(config).__module__.replace("configuration_", "modeling_")
+    )
+
+
+def class_of(config):
+    named = CLASSES.get(config.model_type)
+    if named:
+        module, name = named.rsplit(".", 1)
+        return getattr(importlib.import_module(MODELS + module), name)
+    for name in LISTS:
+        listed = getattr(modeling_auto, name, {})
+        if type(config) in listed:
+            found = listed[type(config)]
+            return found[0] if isinstance(found, (list, tuple)) else found
+    base = transformers.PreTrainedModel
+    fitting = [
+        found
+        for found in vars(models_beside(config)).values()
+        if inspect.isclass(found)
+        and issubclass(found, base)
+        and getattr(found, "config_class", None) is type(config)
+    ]
+    if not fitting:
+        raise LookupError(f"no class of models for {type(config).__name__}")
+    return min(fitting, key=lambda found: len(found.__name__))
+
+
+def build(config):
+    made = class_of(config)
+    RECORDER.wrap(MODELS)
+    failure = None
+    for attention in ("eager", "sdpa", None):
+        chosen = copy.deepcopy(config)
+        if attention:
+            chosen._attn_implementation = attention
+        try:
+            model = made._from_config(
+                chosen, **{"torch_dtype" if IS_OLD else "dtype": torch.float32}
+            )
+        except TooLong:
+            raise
+        except Exception as error:  # whatever the library raises
+            failure = failure or error
+            continue
+        RECORDER.wrap(MODELS)
+        return model.eval()
+    raise failure
+
+
+def inputs_of(model, config, rows, image):
+    """Tokens or pixels for a forward, by what it takes; `image` has the sides of a picture."""
+    takes = inspect.signature(model.forward).parameters
+    text = getattr(config, "text_config", None)
+    words = getattr(config, "vocab_size", None) or getattr(text, "vocab_size", None) or 100
+    inputs = {}
+    for name in ("input_ids", "decoder_input_ids"):
+        if name in takes:
+            inputs[name] = torch.arange(10, 10 + rows).clamp(max=words - 1)[None]
+    if "input_values" in takes:  # samples for so many frames of the usual convolutions
+        inputs["input_values"] = randn(1, 400 + 320 * (rows - 1))
+    if "input_features" in takes and hasattr(config, "feature_projection_input_dim"):
+        inputs["input_features"] = randn(1, rows, config.feature_projection_input_dim)
+    if "grid_thw" in takes:  # patches of a picture, one row each
+        height, width = (side // config.patch_size for side in image)
+        channels = getattr(config, "in_channels", None) or getattr(config, "num_channels", 3)
+        frames = getattr(config, "temporal_patch_size", 1)
+        name = "hidden_states" if "hidden_states" in takes else "pixel_values"
+        inputs[name] = randn(rows, channels * frames * config.patch_size**2)
+        inputs["grid_thw"] = torch.tensor([[1, height, width]])
+        if "merge_sizes" in takes:
+            inputs["merge_sizes"] = torch.tensor([1])
+        return inputs
+    sees = model.main_input_name == "pixel_values" or SEES.search(type(model).__name__)
+    if "pixel_values" in takes and ("input_ids" not in takes or sees):
+        vision = getattr(config, "vision_config", None) or config
+        size = getattr(vision, "image_size", None) or 224
+        sides = size if isinstance(size, (list, tuple)) else [size, size]
+        if isinstance(size, dict):
+            sides = [size["height"], size["width"]]
+        if "image_sizes" in takes:
+            sides = image
+            inputs["image_sizes"] = torch.tensor([image])
+        inputs["pixel_values"] = randn(1, getattr(vision, "num_channels", 3), *sides)
+    return inputs
+
+
+# Keys that no positions depend on
+OTHER = re.compile(
+    r"dropout|_act$|activation|eps$|initializer|_std$|id2label|label2id"
+    r"|^(bos|eos|sep|cls|mask)_token|version|use_cache|^tie_|^_|drop_path|loss|_cost$"
+    r"|_coef|^ffn|aux|quant|^stage_names|^out_features|^out_indices"
+)
+
+
+def is_config(name, value):
+    return name.endswith("_config") and isinstance(value, dict)
+
+
+def trimmed(config, common):
+    """A config without what every class has, and without keys that no positions depend on."""
+    return {
+        name: trimmed(value, common) if is_config(name, value) else value
+        for name, value in config.items()
+        if name == "model_type" or not OTHER.search(name) and common.get(name, "no") != value
+    }
+
+
+def defaults():
+    """The classes' own configs, as they would be saved."""
+    found = {}
+    common = transformers.PretrainedConfig().to_dict()
+    for name in CONFIG_MAPPING.keys():
+        try:
+            config = trimmed(CONFIG_MAPPING[name]().to_dict(), common)
+            found[name] = json.loads(json.dumps(config, default=str))
+        except Exception as error:  # whatever the library raises
+            found[name] = f"{type(error).__name__}: {error}"[:200]
+    return {"release": transformers.__version__, "defaults": found}
+
+
+def answer(question):
+    """What the library makes of a config; "refused" where it takes it for wrong."""
+    config = question["config"]
+    try:
+        config = CONFIG_MAPPING[config["model_type"]].from_dict(copy.deepcopy(config))
+    except TooLong:
+        raise
+    except Exception as error:  # whatever the library raises
+        return {"refused": f"{type(error).__name__}: {error}"[:200]}
+    try:
+        model = build(config)
+    except TooLong:
+        raise
+    except Exception as error:  # whatever the library raises
+        return {"unbuilt": f"{type(error).__name__}: {error}"[:200]}
+    RECORDER.events = None
+    failure = "no forward"
+    if not question.get("still"):
+        try:
+            inputs = inputs_of(model, config, question["rows"], question["image"])
+            failure = RECORDER.run(model, inputs, question["rows"])
+        except TooLong:
+            failure = "it takes too long"
+    found = {"class": type(model).__name__, **describe(model, RECORDER)}
+    return {**found, "failure": failure} if failure else found
+
+
+if __name__ == "__main__":
+    torch.manual_seed(0)
+    RECORDER.install()
+    serve(defaults, answer)
