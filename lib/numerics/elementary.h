@@ -41,9 +41,13 @@ static inline double pe_log_double(double x)
     return pe_log((dd){x, 0}).hi;
 }
 
+/* Of any x, as recognition takes them from tables of others: 0 and infinity beyond +-700, NaN
+ * of NaN. */
 static inline double pe_exp_double(double x)
 {
-    return pe_unscaled(pe_exp((dd){x, 0})).hi;
+    if (fabs(x) <= 700)
+        return pe_unscaled(pe_exp((dd){x, 0})).hi;
+    return x > 0 ? INFINITY : x < 0 ? 0 : x;
 }
 
 static inline double pe_power_double(double x, double p)

@@ -162,12 +162,26 @@ START_TEST(numbers_without_a_logarithm_choose_no_row_of_a_table)
 }
 END_TEST
 
+START_TEST(exponentials_from_double_to_double_take_any_number)
+{
+    static const double LARGE[] = {701, 0x1p29, 1e300, INFINITY};
+    for (size_t i = 0; i < UNIT_COUNT(LARGE); i++)
+        unit_assert(pe_exp_double(LARGE[i]) == INFINITY && pe_exp_double(-LARGE[i]) == 0);
+    unit_assert(isnan(pe_exp_double(NAN)) && pe_exp_double(0) == 1);
+    unit_assert(pe_exp_double(700) > 1e304 && pe_exp_double(-700) < 1e-304);
+}
+END_TEST
+
 Suite *elementary_suite(void)
 {
-    const TTest *const tests[] = {
-        logarithms_are_those_of_mpmath,    numbers_without_a_logarithm_choose_no_row_of_a_table,
-        logarithms_near_1_keep_their_bits, exponentials_are_those_of_mpmath,
-        powers_are_those_of_mpmath,        powers_of_few_bits_are_exact_when_snapped,
-        logarithms_undo_exponentials,      NULL};
+    const TTest *const tests[] = {logarithms_are_those_of_mpmath,
+                                  numbers_without_a_logarithm_choose_no_row_of_a_table,
+                                  logarithms_near_1_keep_their_bits,
+                                  exponentials_are_those_of_mpmath,
+                                  powers_are_those_of_mpmath,
+                                  powers_of_few_bits_are_exact_when_snapped,
+                                  logarithms_undo_exponentials,
+                                  exponentials_from_double_to_double_take_any_number,
+                                  NULL};
     return unit_suite("elementary", tests);
 }
