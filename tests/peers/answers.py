@@ -119,7 +119,9 @@ def check_turn(turn, part, plan):
     apart = max(furthest(picked(cos, rows), theirs[0]), furthest(picked(sin, rows), theirs[1]))
     if apart > EQUAL:
         reverse = [-value for value in theirs[1]]
-        if furthest(picked(sin, rows), reverse) < EQUAL and "sign" in str(part["notes"]):
+        if furthest(picked(sin, rows), reverse) < EQUAL and "-sin for sin" in str(
+            part["notes"]
+        ):
             return None
         return f"cosines and sines differ by {apart:.2g}"
     return check_frequencies(turn, part, plan)

@@ -95,7 +95,9 @@ def write(sources, cases):
             case for case in cases[key] if case["result"] in KEPT or case["name"] == "default"
         ]
         lines += [written(case, group) for case in group]
-    FILE.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    whole = FILE.with_suffix(".new")  # so that a run that is stopped loses nothing
+    whole.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    whole.replace(FILE)
     TABLE.write_text(table_text(*read()), encoding="utf-8")
 
 
