@@ -15,9 +15,6 @@ static const struct {
     {"xlm-roberta", "position_embedding_type", "rotary", "xlm-roberta-flash-implementation"},
     {"bert", "alibi_starting_size", NULL, "mosaic-bert"},
     {"nomic_bert", "rotary_emb_fraction", NULL, "nomic-bert-2048"},
-    {"llama", "use_scaled_rope", NULL, "llama-params"},
-    {NULL, "use_scaled_rope", NULL, "llama-params"},
-    {NULL, "dim n_heads n_layers norm_eps", NULL, "llama-params"},
 };
 
 /* Whether a config has all of several keys, joined by blanks, and the first one is the word. */

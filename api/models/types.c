@@ -56,6 +56,10 @@
     RULE(model_plan_word, word_facts, .own_code = true,                                        \
          .note = "transformers does not know this model type: these are the facts of the "     \
                  "code that comes with the checkpoint.")
+#define PUBLISHERS_CODE                                                                        \
+    RULE(model_plan_word, word_facts, .own_code = true,                                        \
+         .note = "transformers does not read this file: these are the facts of the code of "   \
+                 "those who publish it.")
 #define DE_INTERLEAVED                                                                         \
     "Pairs are read from neighbouring columns (2i, 2i+1) and written de-interleaved, i and "   \
     "i + d/2."
