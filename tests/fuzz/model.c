@@ -1,6 +1,7 @@
 /* Configs of models. The input is a line with a query, and then a config.json, another
- * description, or the head of a GGUF file. Whatever it says, the plan is made or refused. A plan can be written as JSON; its layers use parts that
- * it has; and its arguments make the same request again. */
+ * description of a model, or the head of a GGUF file. Whatever it says, the plan is made or
+ * refused. A plan can be written as JSON; its layers use parts that it has; and its arguments
+ * make the same request again. */
 #include "support/fuzz.h"
 
 #include "http/arguments.h"
